@@ -1,0 +1,173 @@
+package key
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// schema starts every hash. It changes when the encoding below does, or when a
+// release must not use what an earlier one stored.
+const schema = "jitcache key 1\n"
+
+// Tag says what kind of value a component has, so that the number 1, the text
+// "1" and a file that holds "1" are three different components.
+type Tag byte
+
+// The tags. Values of the types 'n' to 's' are encoded by the caller (the
+// Python package does it); docs/format.md has the encodings, and this package
+// takes their bytes as they come.
+const (
+	Bytes Tag = 'b' // bytes as they are; text is its UTF-8
+	None  Tag = 'n' // no bytes
+	Bool  Tag = 't' // one byte, 0 or 1
+	Int   Tag = 'i' // two's complement, little-endian, bit length/8 + 1 bytes
+	Float Tag = 'f' // IEEE 754 binary64, little-endian; one NaN
+	List  Tag = 'l' // count, then values
+	Dict  Tag = 'd' // count, then key and value, sorted by key
+	Set   Tag = 's' // count, then values, sorted by their encoding
+	File  Tag = 'F' // BLAKE3 of the file's content, see AddFile
+	Tool  Tag = 'T' // what the program is, see AddTool
+)
+
+func (t Tag) valid() bool { return strings.IndexByte("bntifldsFT", byte(t)) >= 0 }
+
+// Builder collects the components of a key. Its methods hash each value at
+// once and keep only the digest. A Builder is for one goroutine.
+type Builder struct {
+	parts  []component
+	inputs []Input
+	name   string
+	kind   string
+}
+
+type component struct {
+	label  string
+	tag    Tag
+	size   uint64
+	digest Digest
+}
+
+// NewBuilder returns an empty Builder.
+func NewBuilder() *Builder { return &Builder{kind: DefaultKind} }
+
+// Add adds a component of plain bytes. It fails if the label is empty, too
+// long or already there.
+func (b *Builder) Add(label string, value []byte) error { return b.AddTagged(label, Bytes, value) }
+
+// AddTagged adds a component whose value is already encoded as its tag asks.
+func (b *Builder) AddTagged(label string, tag Tag, value []byte) error {
+	if label == "" || len(label) > MaxLabel {
+		return fmt.Errorf("component label %.40q: want 1 to %d bytes", label, MaxLabel)
+	}
+	if !tag.valid() {
+		return fmt.Errorf("component %q: unknown tag %q", label, byte(tag))
+	}
+	if len(b.parts) >= MaxParts {
+		return fmt.Errorf("component %q: a key has at most %d components", label, MaxParts)
+	}
+	b.parts = append(b.parts, component{label, tag, uint64(len(value)), Sum(value)})
+	return nil
+}
+
+// packedHeader is tag, label length and value length of a packed component.
+const packedHeader = 1 + 2 + 8
+
+// AddPacked adds components in their packed form, one after the other: tag (1
+// byte), label length (2), value length (8), label, value; little-endian. It is
+// how a key crosses from Python and C in one call.
+func (b *Builder) AddPacked(p []byte) error {
+	for len(p) > 0 {
+		if len(p) < packedHeader {
+			return fmt.Errorf("packed component: %d bytes left, want a header of %d", len(p), packedHeader)
+		}
+		tag := Tag(p[0])
+		nlabel := int(binary.LittleEndian.Uint16(p[1:]))
+		nvalue := binary.LittleEndian.Uint64(p[3:])
+		p = p[packedHeader:]
+		if len(p) < nlabel || uint64(len(p)-nlabel) < nvalue {
+			return fmt.Errorf("packed component: %d bytes left, want %d of label and %d of value", len(p), nlabel, nvalue)
+		}
+		label, value := p[:nlabel], p[nlabel:nlabel+int(nvalue)]
+		p = p[nlabel+int(nvalue):]
+		if err := b.AddTagged(string(label), tag, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AppendPacked appends a component in the form that AddPacked reads.
+func AppendPacked(dst []byte, label string, tag Tag, value []byte) []byte {
+	dst = append(dst, byte(tag))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(label)))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(value)))
+	dst = append(dst, label...)
+	return append(dst, value...)
+}
+
+// AddInput remembers a file that was read for a component already added, as
+// ReadFile and ReadTool returned it.
+func (b *Builder) AddInput(in Input) { b.inputs = append(b.inputs, in) }
+
+// AddFile adds a component that stands for the content of a file. The path is
+// not hashed. The file is remembered as an Input.
+func (b *Builder) AddFile(label, path string) error { return b.addRead(label, File, path) }
+
+// AddTool adds a component that stands for a program or library by what it is:
+// its GNU build id if it is an ELF file with one, else its content. The path is
+// not hashed. The file is remembered as an Input.
+func (b *Builder) AddTool(label, path string) error { return b.addRead(label, Tool, path) }
+
+func (b *Builder) addRead(label string, tag Tag, path string) error {
+	value, in, err := ReadInput(tag, path)
+	if err != nil {
+		return fmt.Errorf("component %q: %w", label, err)
+	}
+	if err := b.AddTagged(label, tag, value); err != nil {
+		return err
+	}
+	b.AddInput(in)
+	return nil
+}
+
+// SetName sets the name of the key: UTF-8, at most MaxName bytes, no NUL.
+func (b *Builder) SetName(name string) error {
+	if len(name) > MaxName || strings.IndexByte(name, 0) >= 0 {
+		return fmt.Errorf("key name %.40q: want at most %d bytes and no NUL", name, MaxName)
+	}
+	b.name = name
+	return nil
+}
+
+// SetKind sets the kind of the key, see [CheckKind].
+func (b *Builder) SetKind(kind string) error {
+	if err := CheckKind(kind); err != nil {
+		return err
+	}
+	b.kind = kind
+	return nil
+}
+
+// Seal computes the key. It fails if two components have the same label.
+func (b *Builder) Seal() (*Key, error) {
+	slices.SortFunc(b.parts, func(x, y component) int { return strings.Compare(x.label, y.label) })
+	k := &Key{Name: b.name, Kind: b.kind, Parts: make([]Part, len(b.parts)), Inputs: slices.Clone(b.inputs)}
+	buf := make([]byte, 0, 1024)
+	buf = append(buf, schema...)
+	buf = binary.LittleEndian.AppendUint32(buf, uint32(len(b.parts)))
+	for i, c := range b.parts {
+		if i > 0 && c.label == b.parts[i-1].label {
+			return nil, fmt.Errorf("component %q: label used twice", c.label)
+		}
+		buf = binary.LittleEndian.AppendUint16(buf, uint16(len(c.label)))
+		buf = append(buf, c.label...)
+		buf = append(buf, byte(c.tag))
+		buf = binary.LittleEndian.AppendUint64(buf, c.size)
+		buf = append(buf, c.digest[:]...)
+		k.Parts[i] = Part{c.label, Short(c.digest[:8])}
+	}
+	k.ID = ID(Sum(buf))
+	return k, nil
+}

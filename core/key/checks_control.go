@@ -1,0 +1,5 @@
+//go:build control_noinputs
+
+package key
+
+const checkInputs = false

@@ -1,0 +1,25 @@
+// Package key computes the names under which compiled results are kept.
+//
+// A key is built from labelled components: the source, the options, the
+// target, the compiler by what it is, and whatever else the result depends on.
+//
+//	b := key.NewBuilder()
+//	b.Add("source", src)
+//	b.Add("arch", []byte("sm_90"))
+//	b.AddTool("compiler", "/usr/bin/cc")
+//	k := b.Seal()
+//
+// The [ID] of a key is BLAKE3 over a schema string and the components sorted by
+// label, so the order in which they are added does not matter and no two
+// different sets of components share an ID. The exact bytes are in
+// docs/format.md; tests/golden/keys.json holds vectors that the Go, C and
+// Python tests all read.
+//
+// Two types keep two kinds of hash apart: an [ID] names a request, a [Digest]
+// names content. No function takes "a hash".
+//
+// What is not in the package: paths, times and process state never enter an
+// ID. Files that were read to compute one are remembered as [Input] values
+// beside it, so that a result compiled while they were being edited is not
+// stored (see [Input.Changed]).
+package key

@@ -1,0 +1,85 @@
+package key
+
+import (
+	"encoding/binary"
+	"io"
+	"os"
+)
+
+// toolIdentity says what a program or library is: "build-id:" and the bytes of
+// its GNU build id, or "content:" and the BLAKE3 of the file. The linker makes
+// the build id from the content, so it survives a copy or a new time stamp and
+// spares reading a library of a hundred megabytes.
+func toolIdentity(f *os.File) ([]byte, error) {
+	if id := buildID(f); id != nil {
+		return append([]byte("build-id:"), id...), nil
+	}
+	d, err := contentDigest(f)
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte("content:"), d...), nil
+}
+
+// The parts of an ELF file that lead to the build id. debug/elf would do, but
+// brings DWARF, zlib and zstd with it: 250 KB in a library that every forked
+// child copies.
+const (
+	elfHeader  = 64
+	elfNote    = 4 // PT_NOTE
+	noteGNU    = "GNU\x00"
+	noteID     = 3 // NT_GNU_BUILD_ID
+	minBuildID = 8 // 16 (md5, uuid) or 20 (sha1) bytes in practice
+	maxNotes   = 1 << 20
+	maxProgs   = 1 << 12
+)
+
+// buildID returns the GNU build id of a little-endian ELF file of 64 bits, the
+// only ones that jitcache runs on or compiles for, or nil if there is none.
+func buildID(r io.ReaderAt) []byte {
+	le := binary.LittleEndian
+	var h [elfHeader]byte
+	if _, err := r.ReadAt(h[:], 0); err != nil || string(h[:6]) != "\x7fELF\x02\x01" {
+		return nil
+	}
+	offset, size, count := int64(le.Uint64(h[32:])), int64(le.Uint16(h[54:])), int64(le.Uint16(h[56:]))
+	if size < 56 || count > maxProgs {
+		return nil
+	}
+	for i := range count {
+		var p [56]byte
+		if _, err := r.ReadAt(p[:], offset+i*size); err != nil {
+			return nil
+		}
+		at, n := int64(le.Uint64(p[8:])), le.Uint64(p[32:])
+		if le.Uint32(p[:]) != elfNote || n > maxNotes {
+			continue
+		}
+		notes := make([]byte, n)
+		if _, err := r.ReadAt(notes, at); err != nil {
+			continue
+		}
+		if id := findBuildID(notes); id != nil {
+			return id
+		}
+	}
+	return nil
+}
+
+// findBuildID walks the notes of one segment: name size, descriptor size, type,
+// then name and descriptor, each padded to four bytes.
+func findBuildID(notes []byte) []byte {
+	le := binary.LittleEndian
+	for len(notes) >= 12 {
+		nname, ndesc := uint64(le.Uint32(notes)), uint64(le.Uint32(notes[4:]))
+		name, desc := (nname+3)&^3, (ndesc+3)&^3
+		if 12+name+desc > uint64(len(notes)) {
+			return nil
+		}
+		if le.Uint32(notes[8:]) == noteID && string(notes[12:12+nname]) == noteGNU && ndesc >= minBuildID {
+			return notes[12+name : 12+name+ndesc]
+		}
+		notes = notes[12+name+desc:]
+	}
+	return nil
+}
