@@ -1,0 +1,46 @@
+/* blob.h: the bytes of one entry, in C memory.
+ *
+ * A blob is allocated, filled by its one owner, and from then on immutable and
+ * counted. Releasing the last reference frees it with free(3) and never calls
+ * Go, so a blob outlives fork, panics and the runtime that read it.
+ *
+ * Private to the library: hosts see blobs through the handles of jitcache.h.
+ */
+#ifndef JC_BLOB_H
+#define JC_BLOB_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Alignment of a payload: a cache line, more than any loader asks for. */
+#define JC_BLOB_ALIGN 64
+
+typedef struct jc_blob {
+	_Atomic int32_t refs;
+	unsigned char *data; /* JC_BLOB_ALIGN-aligned; capacity bytes, then a NUL */
+	size_t capacity;
+	size_t size;            /* of the payload, which starts at data */
+	const char *attributes; /* JSON text, NUL-terminated; "" if there are none */
+	const char *name;       /* NUL-terminated; "" if there is none */
+	char kind[17];          /* NUL-terminated */
+	uint8_t id[32];         /* the key it was stored under */
+	int64_t created;        /* nanoseconds since 1970 */
+	int64_t cost;           /* nanoseconds that the compile took; 0 unknown */
+	uint64_t dev, ino;      /* the file that holds these bytes; ino 0: none */
+} jc_blob;
+
+/* jc_blob_new returns a blob with one reference and room for capacity bytes,
+ * or NULL if there is no memory. */
+jc_blob *jc_blob_new(size_t capacity);
+
+/* jc_blob_retain adds a reference. */
+void jc_blob_retain(jc_blob *b);
+
+/* jc_blob_release drops a reference and frees the blob with the last one. */
+void jc_blob_release(jc_blob *b);
+
+/* jc_blob_live counts the blobs of this process, for leak tests. */
+int64_t jc_blob_live(void);
+
+#endif

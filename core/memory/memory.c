@@ -1,0 +1,396 @@
+#include "memory.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Shards spread the lock: eight threads that do nothing but hit should rarely
+ * meet. A power of two. */
+#define SHARDS 16
+#define FIRST_BUCKETS 16
+
+typedef struct node {
+	uint8_t id[32];
+	jc_blob *blob;
+	struct node *chain;        /* next in the bucket */
+	struct node *older, *newer; /* the shard's recency list */
+	uint64_t tick;             /* the tier's clock at the last use */
+	int64_t touch_at;
+	int kind;
+} node;
+
+typedef struct shard {
+	pthread_mutex_t lock;
+	node **buckets;
+	size_t nbuckets; /* a power of two */
+	size_t count;
+	node *newest, *oldest;
+	_Atomic uint64_t oldest_tick; /* UINT64_MAX if empty; read without the lock */
+	uint64_t hits[JC_MEMORY_KINDS], saved[JC_MEMORY_KINDS];
+	char pad[64];
+} shard;
+
+struct jc_memory {
+	uint64_t cap;
+	_Atomic uint64_t bytes;
+	_Atomic uint64_t clock;
+	_Atomic uint64_t epoch;
+	_Atomic int64_t flush_at;
+	pthread_mutex_t kinds_lock; /* guards adding a kind; taken inside a shard's lock */
+	_Atomic int nkinds;
+	char kinds[JC_MEMORY_KINDS][17];
+	shard shards[SHARDS];
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void init_lock(pthread_mutex_t *lock)
+{
+	/* Adaptive: a holder is inside for tens of nanoseconds, sleeping costs
+	 * microseconds. */
+	pthread_mutexattr_t attr;
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
+jc_memory *jc_memory_new(uint64_t cap)
+{
+	jc_memory *m = calloc(1, sizeof *m);
+	if (m == NULL)
+		return NULL;
+	m->cap = cap;
+	m->flush_at = now_ns() + JC_MEMORY_FLUSH_NS;
+	init_lock(&m->kinds_lock);
+	for (int i = 0; i < SHARDS; i++) {
+		init_lock(&m->shards[i].lock);
+		m->shards[i].oldest_tick = UINT64_MAX;
+	}
+	return m;
+}
+
+/* Keys are hashes: any of their bytes are as good as another hash of them. The
+ * first byte picks the shard, the next eight the bucket. */
+static shard *shard_of(jc_memory *m, const uint8_t *id) { return &m->shards[id[0] & (SHARDS - 1)]; }
+
+static size_t bucket_of(const shard *s, const uint8_t *id)
+{
+	uint64_t h;
+	memcpy(&h, id + 1, sizeof h);
+	return (size_t)h & (s->nbuckets - 1);
+}
+
+static node *find(const shard *s, const uint8_t *id)
+{
+	if (s->nbuckets == 0)
+		return NULL;
+	node *n = s->buckets[bucket_of(s, id)];
+	while (n != NULL && memcmp(n->id, id, 32) != 0)
+		n = n->chain;
+	return n;
+}
+
+static void list_remove(shard *s, node *n)
+{
+	*(n->newer ? &n->newer->older : &s->newest) = n->older;
+	*(n->older ? &n->older->newer : &s->oldest) = n->newer;
+}
+
+static void list_push(shard *s, node *n)
+{
+	n->newer = NULL;
+	n->older = s->newest;
+	*(s->newest ? &s->newest->newer : &s->oldest) = n;
+	s->newest = n;
+}
+
+static void note_oldest(shard *s)
+{
+	atomic_store_explicit(&s->oldest_tick, s->oldest ? s->oldest->tick : UINT64_MAX, memory_order_relaxed);
+}
+
+static uint64_t tick(jc_memory *m) { return atomic_fetch_add_explicit(&m->clock, 1, memory_order_relaxed); }
+
+/* use finds an entry, makes it the newest, and counts n hits on it. It returns
+ * the blob with a reference, or NULL. */
+static jc_blob *use(jc_memory *m, const uint8_t *id, uint64_t n_hits, int *due)
+{
+	shard *s = shard_of(m, id);
+	int64_t now = now_ns();
+	*due = 0;
+	pthread_mutex_lock(&s->lock);
+	node *n = find(s, id);
+	if (n == NULL) {
+		pthread_mutex_unlock(&s->lock);
+		return NULL;
+	}
+	jc_blob *b = n->blob;
+	jc_blob_retain(b);
+	int was_oldest = s->oldest == n;
+	n->tick = tick(m);
+	if (n->newer != NULL) {
+		list_remove(s, n);
+		list_push(s, n);
+	}
+	if (was_oldest)
+		note_oldest(s);
+	if (now > n->touch_at) {
+		n->touch_at = now + JC_MEMORY_TOUCH_NS;
+		*due |= JC_MEMORY_TOUCH;
+	}
+	s->hits[n->kind] += n_hits;
+	s->saved[n->kind] += n_hits * (uint64_t)(b->cost > 0 ? b->cost : 0);
+	pthread_mutex_unlock(&s->lock);
+	int64_t at = atomic_load_explicit(&m->flush_at, memory_order_relaxed);
+	if (now > at && atomic_compare_exchange_strong(&m->flush_at, &at, now + JC_MEMORY_FLUSH_NS))
+		*due |= JC_MEMORY_FLUSH;
+	return b;
+}
+
+jc_blob *jc_memory_get(jc_memory *m, const uint8_t id[32], int *due) { return use(m, id, 1, due); }
+
+int jc_memory_used(jc_memory *m, const uint8_t id[32], uint64_t n, int *due)
+{
+	jc_blob *b = use(m, id, n, due);
+	if (b != NULL)
+		jc_blob_release(b);
+	return b != NULL;
+}
+
+static int kind_index(jc_memory *m, const char *kind)
+{
+	int n = atomic_load_explicit(&m->nkinds, memory_order_acquire);
+	for (int i = 0; i < n; i++)
+		if (strcmp(m->kinds[i], kind) == 0)
+			return i;
+	pthread_mutex_lock(&m->kinds_lock);
+	n = atomic_load_explicit(&m->nkinds, memory_order_relaxed);
+	int i = 0;
+	while (i < n && strcmp(m->kinds[i], kind) != 0)
+		i++;
+	if (i == JC_MEMORY_KINDS)
+		i = JC_MEMORY_KINDS - 1;
+	else if (i == n) {
+		/* The last place is for all that found none of their own. */
+		const char *name = i == JC_MEMORY_KINDS - 1 ? "other" : kind;
+		memcpy(m->kinds[i], name, strnlen(name, 16));
+		atomic_store_explicit(&m->nkinds, n + 1, memory_order_release);
+	}
+	pthread_mutex_unlock(&m->kinds_lock);
+	return i;
+}
+
+/* What a blob is counted as: its bytes and about what malloc adds. */
+static uint64_t weight(const jc_blob *b) { return b->capacity + sizeof(jc_blob) + sizeof(node); }
+
+static int grow(shard *s)
+{
+	size_t want = s->nbuckets ? 2 * s->nbuckets : FIRST_BUCKETS;
+	node **buckets = calloc(want, sizeof *buckets);
+	if (buckets == NULL)
+		return 0;
+	free(s->buckets);
+	s->buckets = buckets;
+	s->nbuckets = want;
+	for (node *n = s->oldest; n != NULL; n = n->newer) {
+		node **head = &s->buckets[bucket_of(s, n->id)];
+		n->chain = *head;
+		*head = n;
+	}
+	return 1;
+}
+
+/* unlink_node takes n out of its shard, whose lock is held. */
+static void unlink_node(jc_memory *m, shard *s, node *n)
+{
+	node **at = &s->buckets[bucket_of(s, n->id)];
+	while (*at != n)
+		at = &(*at)->chain;
+	*at = n->chain;
+	list_remove(s, n);
+	s->count--;
+	note_oldest(s);
+	atomic_fetch_sub_explicit(&m->bytes, weight(n->blob), memory_order_relaxed);
+	atomic_fetch_add_explicit(&m->epoch, 1, memory_order_release);
+}
+
+static void drop(node *n)
+{
+	jc_blob_release(n->blob);
+	free(n);
+}
+
+/* evict drops least recently used entries until the tier fits its cap. The
+ * oldest of all is the oldest of the shard whose oldest is oldest; between
+ * looking and locking another may have become it, which is near enough. */
+static void evict(jc_memory *m)
+{
+	while (atomic_load_explicit(&m->bytes, memory_order_relaxed) > m->cap) {
+		shard *s = &m->shards[0];
+		for (int i = 1; i < SHARDS; i++)
+			if (m->shards[i].oldest_tick < s->oldest_tick)
+				s = &m->shards[i];
+		pthread_mutex_lock(&s->lock);
+		node *n = s->oldest;
+		if (n != NULL)
+			unlink_node(m, s, n);
+		pthread_mutex_unlock(&s->lock);
+		if (n == NULL)
+			return;
+		drop(n);
+	}
+}
+
+void jc_memory_put(jc_memory *m, jc_blob *b)
+{
+	if (weight(b) > m->cap)
+		return;
+	node *n = calloc(1, sizeof *n);
+	if (n == NULL)
+		return;
+	memcpy(n->id, b->id, 32);
+	n->blob = b;
+	n->kind = kind_index(m, b->kind);
+	n->touch_at = now_ns() + JC_MEMORY_TOUCH_NS;
+	jc_blob_retain(b);
+	shard *s = shard_of(m, n->id);
+	pthread_mutex_lock(&s->lock);
+	node *old = find(s, n->id);
+	if (old != NULL)
+		unlink_node(m, s, old);
+	if (s->count >= s->nbuckets && !grow(s) && s->nbuckets == 0) {
+		pthread_mutex_unlock(&s->lock);
+		drop(n);
+		return;
+	}
+	node **head = &s->buckets[bucket_of(s, n->id)];
+	n->chain = *head;
+	*head = n;
+	n->tick = tick(m);
+	list_push(s, n);
+	s->count++;
+	note_oldest(s);
+	atomic_fetch_add_explicit(&m->bytes, weight(b), memory_order_relaxed);
+	pthread_mutex_unlock(&s->lock);
+	if (old != NULL)
+		drop(old);
+	evict(m);
+}
+
+int jc_memory_remove(jc_memory *m, const uint8_t id[32])
+{
+	shard *s = shard_of(m, id);
+	pthread_mutex_lock(&s->lock);
+	node *n = find(s, id);
+	if (n != NULL)
+		unlink_node(m, s, n);
+	pthread_mutex_unlock(&s->lock);
+	if (n == NULL)
+		return 0;
+	drop(n);
+	return 1;
+}
+
+void jc_memory_clear(jc_memory *m, const char *kind)
+{
+	for (int i = 0; i < SHARDS; i++) {
+		shard *s = &m->shards[i];
+		node *gone = NULL;
+		pthread_mutex_lock(&s->lock);
+		for (node *n = s->oldest, *next; n != NULL; n = next) {
+			next = n->newer;
+			if (kind != NULL && strcmp(n->blob->kind, kind) != 0)
+				continue;
+			unlink_node(m, s, n);
+			n->chain = gone;
+			gone = n;
+		}
+		pthread_mutex_unlock(&s->lock);
+		for (node *next; gone != NULL; gone = next) {
+			next = gone->chain;
+			drop(gone);
+		}
+	}
+}
+
+void jc_memory_free(jc_memory *m)
+{
+	if (m == NULL)
+		return;
+	jc_memory_clear(m, NULL);
+	for (int i = 0; i < SHARDS; i++) {
+		free(m->shards[i].buckets);
+		pthread_mutex_destroy(&m->shards[i].lock);
+	}
+	pthread_mutex_destroy(&m->kinds_lock);
+	free(m);
+}
+
+void jc_memory_size(jc_memory *m, uint64_t *bytes, uint64_t *count)
+{
+	*bytes = atomic_load_explicit(&m->bytes, memory_order_relaxed);
+	*count = 0;
+	for (int i = 0; i < SHARDS; i++) {
+		pthread_mutex_lock(&m->shards[i].lock);
+		*count += m->shards[i].count;
+		pthread_mutex_unlock(&m->shards[i].lock);
+	}
+}
+
+const _Atomic uint64_t *jc_memory_epoch(jc_memory *m) { return &m->epoch; }
+
+int jc_memory_drain(jc_memory *m, jc_memory_hits hits[JC_MEMORY_KINDS])
+{
+	uint64_t all_hits[JC_MEMORY_KINDS] = {0}, all_saved[JC_MEMORY_KINDS] = {0};
+	for (int i = 0; i < SHARDS; i++) {
+		shard *s = &m->shards[i];
+		pthread_mutex_lock(&s->lock);
+		for (int k = 0; k < JC_MEMORY_KINDS; k++) {
+			all_hits[k] += s->hits[k];
+			all_saved[k] += s->saved[k];
+			s->hits[k] = s->saved[k] = 0;
+		}
+		pthread_mutex_unlock(&s->lock);
+	}
+	int wrote = 0;
+	for (int k = 0; k < JC_MEMORY_KINDS; k++) {
+		if (all_hits[k] == 0)
+			continue;
+		memcpy(hits[wrote].kind, m->kinds[k], sizeof hits[wrote].kind);
+		hits[wrote].hits = all_hits[k];
+		hits[wrote].saved = all_saved[k];
+		wrote++;
+	}
+	return wrote;
+}
+
+void jc_memory_fork_prepare(jc_memory *m)
+{
+	for (int i = 0; i < SHARDS; i++)
+		pthread_mutex_lock(&m->shards[i].lock);
+	pthread_mutex_lock(&m->kinds_lock);
+}
+
+void jc_memory_fork_parent(jc_memory *m)
+{
+	pthread_mutex_unlock(&m->kinds_lock);
+	for (int i = SHARDS - 1; i >= 0; i--)
+		pthread_mutex_unlock(&m->shards[i].lock);
+}
+
+void jc_memory_fork_child(jc_memory *m)
+{
+	init_lock(&m->kinds_lock);
+	for (int i = 0; i < SHARDS; i++) {
+		init_lock(&m->shards[i].lock);
+		memset(m->shards[i].hits, 0, sizeof m->shards[i].hits);
+		memset(m->shards[i].saved, 0, sizeof m->shards[i].saved);
+	}
+}
