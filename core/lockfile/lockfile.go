@@ -1,0 +1,110 @@
+// Package lockfile locks files between processes. It is the one place that
+// knows gofrs/flock.
+//
+// A lock is flock(2) on a file that exists for it: the kernel gives it up when
+// its holder dies, however it dies. Locks here only ever save work; nothing in
+// jitcache is wrong without them.
+package lockfile
+
+// #cgo CFLAGS: -std=gnu11 -O2 -Wall
+// #include "held.h"
+import "C"
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/gofrs/flock"
+)
+
+// Suffix ends the name of every lock file. held.c knows it too: a forked child
+// recognises its parent's lock files by it.
+const Suffix = ".jclock"
+
+// Path returns the path of the lock file for a name.
+func Path(dir, name string) string { return filepath.Join(dir, name+Suffix) }
+
+// ErrUnsupported is returned where the file system cannot lock, or where no
+// lock file can be made. The caller goes on without.
+var ErrUnsupported = errors.New("locks are not supported here")
+
+// Lock is a lock that is held.
+type Lock struct {
+	f    *flock.Flock
+	path string
+}
+
+// flags of a lock file. O_RDWR, because flock on NFS needs a file open for
+// writing.
+const flags = os.O_CREATE | os.O_RDWR | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
+
+// Try takes the lock on the file at path, creating it with the given mode if
+// need be. It never waits: it returns nil if another process, or another Lock
+// of this one, holds it, and ErrUnsupported if locks do not work there.
+//
+// The file may have been removed by its last holder between opening and
+// locking; then the lock guards nothing, and Try starts again.
+func Try(path string, mode fs.FileMode) (*Lock, error) {
+	for range 10 {
+		C.jc_held_rise()
+		l, again, err := try(path, mode)
+		if l == nil {
+			C.jc_held_fall()
+		}
+		if !again {
+			return l, err
+		}
+	}
+	return nil, nil // others come and go too fast: as good as held
+}
+
+func try(path string, mode fs.FileMode) (l *Lock, again bool, err error) {
+	f := flock.New(path, flock.SetFlag(flags), flock.SetPermissions(mode))
+	ok, err := f.TryLock()
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, false, err
+		}
+		return nil, false, errors.Join(ErrUnsupported, err)
+	}
+	if !ok {
+		return nil, false, nil
+	}
+	mine, err1 := f.Stat()
+	there, err2 := os.Lstat(path)
+	if err1 != nil || err2 != nil || !os.SameFile(mine, there) {
+		f.Unlock()
+		return nil, true, nil
+	}
+	if mine.Mode().Perm() != mode.Perm() {
+		// A umask must not keep the others of a shared directory out.
+		os.Chmod(path, mode)
+	}
+	return &Lock{f, path}, false, nil
+}
+
+// Write replaces the content of the lock file, which tells others who holds it.
+// Best effort.
+func (l *Lock) Write(text string) {
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	f.WriteString(text)
+	f.Close()
+}
+
+// Unlock gives the lock up and leaves the file.
+func (l *Lock) Unlock() {
+	l.f.Unlock()
+	C.jc_held_fall()
+}
+
+// Remove removes the file, then gives the lock up.
+func (l *Lock) Remove() {
+	os.Remove(l.path)
+	l.Unlock()
+}
