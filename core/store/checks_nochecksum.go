@@ -1,0 +1,8 @@
+//go:build control_nochecksum
+
+package store
+
+const (
+	checkPayload = false
+	checkFooter  = true
+)

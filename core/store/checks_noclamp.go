@@ -1,0 +1,5 @@
+//go:build control_noclamp
+
+package store
+
+const clampCells = false

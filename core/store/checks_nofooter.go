@@ -1,0 +1,8 @@
+//go:build control_nofooter
+
+package store
+
+const (
+	checkPayload = true
+	checkFooter  = false
+)

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Config is what belongs to a cache directory, whoever uses it: v1/config, lines
+// of "name = value". Names that this version does not know are kept.
+type Config struct {
+	// MaxSize is the cap in bytes; 0 is unlimited.
+	MaxSize int64
+	// Shared says that several users have agreed to trust each other here.
+	Shared bool
+
+	other []string // lines not understood
+}
+
+// DefaultMaxSize is the cap of a directory for which none was set: 5 GiB, as
+// ccache's. A CUB kernel is 120 KB, a Cython solver 1 MB.
+const DefaultMaxSize = 5 << 30
+
+func parseConfig(b []byte) Config {
+	c := Config{MaxSize: DefaultMaxSize}
+	lines := bufio.NewScanner(bytes.NewReader(b))
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		name, value, ok := strings.Cut(line, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		switch {
+		case line == "" || line[0] == '#':
+		case ok && name == "max-size":
+			if n, err := ParseSize(value); err == nil {
+				c.MaxSize = n
+			}
+		case ok && name == "shared":
+			c.Shared = value == "true"
+		default:
+			c.other = append(c.other, line)
+		}
+	}
+	return c
+}
+
+func (c Config) encode() []byte {
+	var b bytes.Buffer
+	b.WriteString("# jitcache: settings of this directory; see `jitcache config`\n")
+	fmt.Fprintf(&b, "max-size = %d\n", c.MaxSize)
+	fmt.Fprintf(&b, "shared = %t\n", c.Shared)
+	for _, line := range c.other {
+		b.WriteString(line + "\n")
+	}
+	return b.Bytes()
+}
+
+// ParseSize reads a size: a number with an optional unit, decimal (k, M, G, T)
+// or binary (Ki, Mi, Gi, Ti), as in ccache: "5G" is 5e9, "5Gi" 5 x 2^30. "0" is
+// unlimited wherever a cap is meant.
+func ParseSize(s string) (int64, error) {
+	t := strings.TrimSpace(s)
+	unit := int64(1)
+	base := int64(1000)
+	if u, ok := strings.CutSuffix(t, "B"); ok {
+		t = u
+	}
+	if u, ok := strings.CutSuffix(t, "i"); ok {
+		t, base = u, 1024
+	}
+	if n := len(t); n > 0 {
+		switch t[n-1] {
+		case 'k', 'K':
+			unit = base
+		case 'm', 'M':
+			unit = base * base
+		case 'g', 'G':
+			unit = base * base * base
+		case 't', 'T':
+			unit = base * base * base * base
+		}
+	}
+	if unit > 1 {
+		t = strings.TrimSpace(t[:len(t)-1])
+	} else if base == 1024 {
+		return 0, fmt.Errorf("size %q: want a number and k, M, G, T, Ki, Mi, Gi or Ti", s)
+	}
+	f, err := strconv.ParseFloat(t, 64)
+	if err != nil || f < 0 || f*float64(unit) > 1<<62 || f != f {
+		return 0, fmt.Errorf("size %q: want a number and k, M, G, T, Ki, Mi, Gi or Ti", s)
+	}
+	return int64(f * float64(unit)), nil
+}
+
+// FormatSize prints a size for people, in the binary units that ParseSize reads.
+func FormatSize(n int64) string {
+	const units = "KMGT"
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	f, i := float64(n)/1024, 0
+	for f >= 1023.95 && i < len(units)-1 {
+		f /= 1024
+		i++
+	}
+	return fmt.Sprintf("%.1f %ciB", f, units[i])
+}
+
+// SetConfig replaces the configuration of the directory.
+func (s *Store) SetConfig(c Config) error {
+	c.other = s.config.other
+	if err := s.writeFile("config", c.encode()); err != nil {
+		return err
+	}
+	s.config = c
+	return nil
+}
+
+// writeFile replaces a small file of the v1 folder.
+func (s *Store) writeFile(name string, data []byte) error {
+	path := s.v1 + "/" + name
+	tmp := s.v1 + "/tmp/" + s.tempName()
+	if e := s.writeNew(tmp, data); e != 0 {
+		return &fs.PathError{Op: "write", Path: path, Err: e}
+	}
+	if e := renameat(atCwd, tmp, atCwd, path); e != 0 {
+		os.Remove(tmp)
+		return &fs.PathError{Op: "write", Path: path, Err: e}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+
+	"jitcache/core/key"
+)
+
+// Counter is something that is counted, per kind. The numbers are places in the
+// ledger and are never reused.
+type Counter int
+
+// The counters. Misses by reason follow them, see MissCounter.
+const (
+	HitsMemory   Counter = 0
+	HitsDisk     Counter = 1
+	Puts         Counter = 2
+	PutsRefused  Counter = 3
+	Compiles     Counter = 4 // results committed under a lease
+	CompileTime  Counter = 5 // nanoseconds, of those
+	TimeSaved    Counter = 6 // nanoseconds of compiling that hits have spared
+	Waits        Counter = 7 // lookups that waited for another's compile
+	WaitTime     Counter = 8 // nanoseconds
+	Evictions    Counter = 9
+	EvictedBytes Counter = 10
+	Removals     Counter = 11 // by remove and clear
+	missBase     Counter = 16
+	refusalBase  Counter = 40
+	counterSlots         = 64
+)
+
+// MissCounter counts lookups that missed for a reason, RefusedCounter puts that
+// were not stored for one.
+func MissCounter(r Reason) Counter { return missBase + Counter(r) }
+
+// RefusedCounter counts puts that were not stored for a reason.
+func RefusedCounter(r Reason) Counter { return refusalBase + Counter(r) }
+
+// Counters are the counters of one kind.
+type Counters [counterSlots]uint64
+
+// Misses adds up the misses, whatever their reason.
+func (c *Counters) Misses() (n uint64) {
+	for r := None; r < reasonEnd; r++ {
+		n += c[MissCounter(r)]
+	}
+	return n
+}
+
+// Add adds other to c.
+func (c *Counters) Add(other *Counters) {
+	for i := range c {
+		c[i] += other[i]
+	}
+}
+
+// counterTable holds the counters of up to 16 kinds; the last place is for all
+// kinds that found none of their own.
+type counterTable struct {
+	names  [maxKinds]string
+	counts [maxKinds]Counters
+}
+
+const otherKind = "other"
+
+// at returns the counters of a kind, giving it a place.
+func (t *counterTable) at(kind []byte) *Counters {
+	for i := range t.names {
+		switch {
+		case t.names[i] == string(kind):
+		case i == maxKinds-1:
+			t.names[i] = otherKind
+		case t.names[i] == "":
+			t.names[i] = string(kind)
+		default:
+			continue
+		}
+		return &t.counts[i]
+	}
+	panic("unreachable")
+}
+
+func (t *counterTable) merge(other *counterTable) {
+	for i, name := range other.names {
+		if name != "" {
+			t.at([]byte(name)).Add(&other.counts[i])
+		}
+	}
+}
+
+func (t *counterTable) byKind() map[string]*Counters {
+	m := make(map[string]*Counters)
+	for i, name := range t.names {
+		if name != "" {
+			c := t.counts[i]
+			m[name] = &c
+		}
+	}
+	return m
+}
+
+func (t *counterTable) encode(b []byte) {
+	for i := range t.names {
+		at := b[i*kindSize:]
+		copy(at[:key.MaxKind], t.names[i])
+		for j, v := range t.counts[i] {
+			binary.LittleEndian.PutUint64(at[key.MaxKind+8*j:], v)
+		}
+	}
+}
+
+func (t *counterTable) decode(b []byte) {
+	for i := range t.names {
+		at := b[i*kindSize:]
+		t.names[i] = string(bytes.TrimRight(at[:key.MaxKind], "\x00"))
+		for j := range t.counts[i] {
+			t.counts[i][j] = binary.LittleEndian.Uint64(at[key.MaxKind+8*j:])
+		}
+	}
+}
+
+// Kinds returns the names of m in order.
+func Kinds(m map[string]*Counters) []string {
+	names := make([]string, 0, len(m))
+	for k := range m {
+		names = append(names, k)
+	}
+	slices.Sort(names)
+	return names
+}

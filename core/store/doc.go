@@ -1,0 +1,25 @@
+// Package store keeps entries on disk: one entry, one file.
+//
+//	s, err := store.Open(store.Options{Directory: dir})
+//	b, reason := s.Get(&id)      // verified bytes, or why not
+//	reason = s.Put(store.Item{Key: k, Payload: code})
+//
+// docs/format.md specifies every byte. The invariant that all of it serves: a
+// Get returns exactly the bytes of one Put under that key, or a [Reason]. What
+// makes it so is that a file appears in its place by one rename, is never
+// changed there, and carries checksums of everything it holds; so there is no
+// index to repair, and nothing a crash or a full disk can leave behind that is
+// taken for an entry.
+//
+// Everything beside the entries is advice: the ledger (sizes and counters), the
+// names (for Explain), lock files. Losing any of it costs accuracy, never an
+// entry and never the caller's result. No function of this package fails a
+// caller because a file is bad; only wrong use is an error.
+//
+// Safe: many threads, many processes, several users who agreed to share, copies
+// of the directory made with cp, tar or rsync. On a network file system entries
+// are as safe as the file system's rename; recency, sizes and counters are then
+// approximate, and locks live on the node (see package lease).
+//
+// Not safe: another program that writes into entry files in place.
+package store

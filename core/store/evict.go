@@ -1,0 +1,244 @@
+package store
+
+import (
+	"cmp"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
+)
+
+// sampleSize is about how many entries one eviction looks at. A directory with
+// no more is evicted in exact order, to exactly the cap; of a larger one as
+// many shards are looked at as hold this many, and a tenth of their share of
+// the cap is freed at once, so that the look is paid by the puts that follow.
+// Keys are hashes, so a shard is a fair sample of the whole.
+const sampleSize = 256
+
+// file is an entry as a listing of its shard shows it.
+type file struct {
+	shard   int
+	name    string // within its shard
+	size    int64
+	used    int64 // recency, unix nanoseconds
+	created int64 // only where used ties
+	uid     uint32
+}
+
+// id returns the key that the file's place stands for.
+func (f *file) id() (key.ID, bool) {
+	id, err := key.ParseID(shardName(f.shard) + strings.TrimSuffix(f.name, entrySuffix))
+	return id, err == nil
+}
+
+func shardName(i int) string { return string(appendHex(nil, []byte{byte(i)})) }
+
+// list returns the entries of a shard; a shard that does not exist has none.
+func (s *Store) list(shard int) ([]file, error) {
+	dir, e := s.openDirBelow("entries/" + shardName(shard))
+	if e == unix.ENOENT {
+		return nil, nil
+	}
+	if e != 0 {
+		return nil, e
+	}
+	names, err := readNames(dir)
+	defer closeFd(dir)
+	if err != nil {
+		return nil, err
+	}
+	now := s.now()
+	files := make([]file, 0, len(names))
+	for _, name := range names {
+		if len(name) != 62+len(entrySuffix) || !strings.HasSuffix(name, entrySuffix) {
+			continue
+		}
+		var st unix.Stat_t
+		if fstatat(dir, name, &st) != 0 || st.Mode&unix.S_IFMT != unix.S_IFREG {
+			continue
+		}
+		f := file{shard: shard, name: name, size: st.Size, used: st.Mtim.Nano(), uid: st.Uid}
+		if f.used > now {
+			f.used = now // a clock was put back, or a copy came from the future
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// readNames reads a folder through a second descriptor, which it closes.
+func readNames(dir int) ([]string, error) {
+	if e := fault(OpList, ""); e != 0 {
+		return nil, e
+	}
+	fd, err := unix.Openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	d := os.NewFile(uintptr(fd), "entries")
+	defer d.Close()
+	return d.Readdirnames(-1)
+}
+
+// recountBudget is how long one put may spend counting shards whose cell is
+// lost. A shard of a cache of 100,000 entries takes half a millisecond.
+const recountBudget = 5 * time.Millisecond
+
+// recount sets unknown cells to what their shards hold, as many as the time
+// allows, but one at least.
+func (s *Store) recount(l *ledger, budget time.Duration) {
+	start := time.Now()
+	for i := range l.cells {
+		if l.cells[i].count != unknownCount {
+			continue
+		}
+		files, err := s.list(i)
+		if err != nil {
+			return
+		}
+		l.cells[i] = cellOf(files)
+		if time.Since(start) > budget {
+			return
+		}
+	}
+}
+
+func cellOf(files []file) cell {
+	c := cell{count: uint64(len(files))}
+	for i := range files {
+		c.bytes += uint64(files[i].size)
+	}
+	return c
+}
+
+// evict removes least recently used entries until the cap is kept. The cells of
+// the shards that it has looked at are then true. keep is the entry just
+// written: it goes last.
+func (s *Store) evict(l *ledger, keep *key.ID) {
+	limit := s.MaxSize()
+	if limit == 0 {
+		return
+	}
+	for range shards {
+		total, count := l.total()
+		if total <= uint64(limit) {
+			return
+		}
+		n := shards
+		if count > sampleSize {
+			n = int(max(1, shards*sampleSize/count))
+		}
+		if !s.evictFrom(l, n, limit, keep) {
+			return
+		}
+	}
+}
+
+// evictFrom looks at the n shards at the cursor and frees what is too much from
+// them, oldest first. It reports whether going on can help.
+func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID) bool {
+	var files []file
+	first := int(l.cursor)
+	for i := range n {
+		shard := (first + i) % shards
+		found, err := s.list(shard)
+		if err != nil {
+			return false
+		}
+		l.cells[shard] = cellOf(found)
+		files = append(files, found...)
+	}
+	l.cursor = uint8(first + n)
+	total, _ := l.total()
+	need := int64(total) - limit
+	if need <= 0 {
+		return false
+	}
+	if n < shards {
+		need += limit / 10 * int64(n) / shards
+	}
+	s.sortByAge(files, keep)
+	for i := range files {
+		if need <= 0 {
+			break
+		}
+		need -= s.evictFile(l, &files[i])
+	}
+	// All shards seen and still too much: the rest cannot be removed.
+	return n < shards
+}
+
+// sortByAge sorts the entry that was used longest ago first, and keep last.
+// Where two were used at the same time the older one goes first.
+func (s *Store) sortByAge(files []file, keep *key.ID) {
+	byUse := func(a, b file) int { return cmp.Compare(a.used, b.used) }
+	slices.SortFunc(files, byUse)
+	for i := 1; i < len(files); i++ {
+		if files[i].used == files[i-1].used {
+			s.readCreated(&files[i-1])
+			s.readCreated(&files[i])
+		}
+	}
+	var last string
+	if keep != nil {
+		last = keep.String()[2:] + entrySuffix
+	}
+	slices.SortStableFunc(files, func(a, b file) int {
+		if last != "" && (a.name == last) != (b.name == last) {
+			if a.name == last {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(byUse(a, b), cmp.Compare(a.created, b.created))
+	})
+}
+
+func (s *Store) readCreated(f *file) {
+	if f.created == 0 {
+		if foot, why := s.footerOf(f); why == None {
+			f.created = foot.created
+		}
+	}
+}
+
+// footerOf reads the footer of a listed file.
+func (s *Store) footerOf(f *file) (footer, Reason) {
+	fd, e := openBelow([]byte(s.entries+shardName(f.shard)+"/"+f.name+"\x00"), flagsRead, 0)
+	if e != 0 {
+		return footer{}, reasonOf(e)
+	}
+	defer closeFd(fd)
+	return readFooter(fd, f.size)
+}
+
+// evictFile removes one entry and returns what that freed.
+func (s *Store) evictFile(l *ledger, f *file) int64 {
+	kind := []byte(key.DefaultKind)
+	if foot, why := s.footerOf(f); why == None {
+		kind = foot.kind
+	}
+	if !s.unlinkFile(f) {
+		return 0
+	}
+	l.apply(f.shard, change{-f.size, -1})
+	c := l.evicted.at(kind)
+	c[Evictions]++
+	c[EvictedBytes] += uint64(f.size)
+	return f.size
+}
+
+// unlinkFile removes a listed file; one that is gone already counts.
+func (s *Store) unlinkFile(f *file) bool {
+	dir, e := s.openDirBelow("entries/" + shardName(f.shard))
+	if e != 0 {
+		return e == unix.ENOENT
+	}
+	defer closeFd(dir)
+	e = unlinkat(dir, f.name, 0)
+	return e == 0 || e == unix.ENOENT
+}

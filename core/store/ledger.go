@@ -1,0 +1,166 @@
+package store
+
+import (
+	"encoding/binary"
+	"syscall"
+
+	"github.com/zeebo/xxh3"
+	"golang.org/x/sys/unix"
+)
+
+// The ledger is one file of fixed size: what each of the 256 shards holds, and
+// the counters. It makes a put and an open independent of the number of
+// entries. It is advice: damaged or lost, it is counted again, a few shards at
+// a time.
+//
+// Little-endian: a header of 64 bytes, 256 cells of bytes (8) and count (8),
+// the counters of 16 kinds, XXH3-64 of all before.
+const (
+	ledgerMagic  = "jcledger"
+	ledgerHeader = 64
+	ledgerCells  = ledgerHeader
+	ledgerKinds  = ledgerCells + shards*16
+	ledgerSum    = ledgerKinds + maxKinds*kindSize
+	ledgerSize   = ledgerSum + 8 // 12,616 bytes
+	shards       = 256
+	maxKinds     = 16
+	kindSize     = 16 + counterSlots*8
+)
+
+// unknownCount is the count of a cell that has to be counted again.
+const unknownCount = ^uint64(0)
+
+type cell struct {
+	bytes, count uint64
+}
+
+// ledger is the parsed file.
+type ledger struct {
+	swept   int64 // when leftovers were last swept, unix nanoseconds
+	zeroed  int64 // when the counters were last set to zero
+	cursor  uint8 // the shard that eviction looks at next
+	refused refusalNote
+	cells   [shards]cell
+	kinds   counterTable
+	evicted counterTable // by this process, since it read the file; not in it
+}
+
+// refusalNote is the last put that was refused, for `jitcache doctor`.
+type refusalNote struct {
+	at     int64
+	reason Reason
+}
+
+// unknownLedger is what stands for a ledger that cannot be read.
+func unknownLedger() *ledger {
+	l := new(ledger)
+	for i := range l.cells {
+		l.cells[i] = cell{0, unknownCount}
+	}
+	return l
+}
+
+// The header: magic (8), version (4), cursor (4), swept (8), zeroed (8), time
+// of the last refusal (8), its reason (4), then zeros.
+func (l *ledger) encode() []byte {
+	le := binary.LittleEndian
+	b := make([]byte, ledgerSize)
+	copy(b, ledgerMagic)
+	le.PutUint32(b[8:], formatVersion)
+	le.PutUint32(b[12:], uint32(l.cursor))
+	le.PutUint64(b[16:], uint64(l.swept))
+	le.PutUint64(b[24:], uint64(l.zeroed))
+	le.PutUint64(b[32:], uint64(l.refused.at))
+	le.PutUint32(b[40:], uint32(l.refused.reason))
+	for i, c := range l.cells {
+		le.PutUint64(b[ledgerCells+16*i:], c.bytes)
+		le.PutUint64(b[ledgerCells+16*i+8:], c.count)
+	}
+	l.kinds.encode(b[ledgerKinds:ledgerSum])
+	le.PutUint64(b[ledgerSum:], xxh3.Hash(b[:ledgerSum]))
+	return b
+}
+
+func parseLedger(b []byte) (*ledger, bool) {
+	le := binary.LittleEndian
+	if len(b) != ledgerSize || string(b[:8]) != ledgerMagic || le.Uint32(b[8:]) != formatVersion ||
+		le.Uint64(b[ledgerSum:]) != xxh3.Hash(b[:ledgerSum]) {
+		return nil, false
+	}
+	l := &ledger{
+		cursor:  uint8(le.Uint32(b[12:])),
+		swept:   int64(le.Uint64(b[16:])),
+		zeroed:  int64(le.Uint64(b[24:])),
+		refused: refusalNote{int64(le.Uint64(b[32:])), Reason(le.Uint32(b[40:]))},
+	}
+	for i := range l.cells {
+		l.cells[i] = cell{le.Uint64(b[ledgerCells+16*i:]), le.Uint64(b[ledgerCells+16*i+8:])}
+	}
+	l.kinds.decode(b[ledgerKinds:ledgerSum])
+	return l, true
+}
+
+// total adds the cells up. Shards are samples of one another, so those that are
+// unknown are taken to be like the rest.
+func (l *ledger) total() (bytes, count uint64) {
+	known := uint64(0)
+	for _, c := range l.cells {
+		if c.count != unknownCount {
+			bytes, count, known = bytes+c.bytes, count+c.count, known+1
+		}
+	}
+	if known > 0 && known < shards {
+		bytes, count = bytes/known*shards, count/known*shards
+	}
+	return bytes, count
+}
+
+// apply adds a change to a cell, which never goes below zero: two processes may
+// both report one entry gone. An unknown cell stays unknown.
+func (l *ledger) apply(shard int, d change) {
+	c := &l.cells[shard]
+	if c.count == unknownCount {
+		return
+	}
+	if !clampCells {
+		c.bytes, c.count = c.bytes+uint64(d.bytes), c.count+uint64(d.count)
+		return
+	}
+	c.bytes = uint64(max(0, int64(c.bytes)+d.bytes))
+	c.count = uint64(max(0, int64(c.count)+d.count))
+}
+
+// readLedger reads the ledger without its lock. A reader may meet a write half
+// done; the checksum tells, and a moment later it is whole.
+func (s *Store) readLedger() (*ledger, syscall.Errno) {
+	var e syscall.Errno
+	for range 3 {
+		var b []byte
+		if b, e = s.readSmall("ledger", ledgerSize); e != 0 {
+			return unknownLedger(), e
+		}
+		if l, ok := parseLedger(b); ok {
+			return l, 0
+		}
+	}
+	return unknownLedger(), unix.EIO
+}
+
+// writeLedger writes the ledger in place. Its lock is held.
+func (s *Store) writeLedger(l *ledger) syscall.Errno {
+	fd, e := openBelow([]byte(s.v1+"/ledger\x00"), unix.O_WRONLY|unix.O_CREAT|unix.O_CLOEXEC, s.mode)
+	if e != 0 {
+		return e
+	}
+	s.setMode(fd)
+	e = pwriteAll(fd, l.encode(), 0)
+	if ec := closeFd(fd); e == 0 {
+		e = ec
+	}
+	return e
+}
+
+// Reasons must fit the counters.
+const _ = uint(reasonBaseGap - reasonEnd)
+
+const reasonBaseGap = Reason(refusalBase - missBase)

@@ -1,0 +1,205 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"syscall"
+
+	"github.com/zeebo/xxh3"
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
+)
+
+// The names table says which key was last stored under a name, and which one
+// before it, so that a miss can be explained by what changed. It is for people
+// and best effort: 256 files of 32 places each, so it never grows beyond 16 MB
+// and never needs cleaning, and remembering costs a read and a write, no new
+// file. A name may stand in any of the four places of its set; the one written
+// longest ago makes room.
+//
+// A place, little-endian: magic (8), XXH3-64 of the rest that is used (8), time
+// of writing (8), then the last entry and the one before it: length (4), sealed
+// key without inputs, time stored (8). The second may have length 0.
+const (
+	nameMagic = "jcname\x00\x01"
+	nameHead  = 24
+	placeSize = 2 << 10
+	setPlaces = 4
+	sets      = 8
+	setSize   = setPlaces * placeSize
+)
+
+// Named is one entry of the names table.
+type Named struct {
+	Key    *key.Key // without inputs
+	Stored int64    // unix nanoseconds
+}
+
+// nameRecord is what one place holds.
+type nameRecord struct {
+	written int64
+	entries []Named // the last one first
+}
+
+func (r *nameRecord) name() string {
+	if len(r.entries) == 0 {
+		return ""
+	}
+	return r.entries[0].Key.Name
+}
+
+// namePlace returns the file of a name and the offset of its set.
+func namePlace(name string) (rel string, set int64) {
+	sum := key.Sum([]byte(name))
+	return fmt.Sprintf("names/%x", sum[:1]), int64(sum[1]%sets) * setSize
+}
+
+// remember records that k was stored under its name.
+func (s *Store) remember(k *key.Key, now int64) {
+	if k.Name == "" {
+		return
+	}
+	rel, set := namePlace(k.Name)
+	fd, e := openBelow([]byte(s.v1+"/"+rel+"\x00"), unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NONBLOCK, s.mode)
+	if e != 0 {
+		return
+	}
+	defer closeFd(fd)
+	s.setMode(fd)
+	records, e := readSet(fd, set)
+	if e != 0 {
+		return
+	}
+	at := choosePlace(records, k.Name)
+	record := nameRecord{now, []Named{{k, now}}}
+	if old := records[at]; old != nil && old.name() == k.Name {
+		for _, n := range old.entries {
+			if n.Key.ID != k.ID && len(record.entries) < 2 {
+				record.entries = append(record.entries, n)
+			}
+		}
+	}
+	data := record.encode()
+	if len(data) > placeSize {
+		record.entries = record.entries[:1]
+		if data = record.encode(); len(data) > placeSize {
+			return
+		}
+	}
+	pwriteAll(fd, data, set+int64(at)*placeSize)
+}
+
+// choosePlace returns the place of a name, else a free one, else the one written
+// longest ago.
+func choosePlace(records [setPlaces]*nameRecord, name string) int {
+	best := 0
+	for i, r := range records {
+		if r != nil && r.name() == name {
+			return i
+		}
+		if b := records[best]; b != nil && (r == nil || r.written < b.written) {
+			best = i
+		}
+	}
+	return best
+}
+
+func readSet(fd int, set int64) (records [setPlaces]*nameRecord, e syscall.Errno) {
+	buf := make([]byte, setSize)
+	n, e := preadFull(fd, buf, set)
+	clear(buf[n:])
+	for i := range records {
+		records[i] = parseNameRecord(buf[i*placeSize : (i+1)*placeSize])
+	}
+	return records, e
+}
+
+func (r *nameRecord) encode() []byte {
+	le := binary.LittleEndian
+	b := append(make([]byte, 0, placeSize), nameMagic...)
+	b = le.AppendUint64(b, 0)
+	b = le.AppendUint64(b, uint64(r.written))
+	for i := range 2 {
+		if i >= len(r.entries) {
+			b = le.AppendUint32(b, 0)
+			continue
+		}
+		k := *r.entries[i].Key
+		k.Inputs = nil
+		sealed := k.Append(nil)
+		b = le.AppendUint32(b, uint32(len(sealed)))
+		b = append(b, sealed...)
+		b = le.AppendUint64(b, uint64(r.entries[i].Stored))
+	}
+	le.PutUint64(b[8:], xxh3.Hash(b[16:]))
+	return b
+}
+
+// parseNameRecord reads a place; nil if it is free or damaged. What follows the
+// record, left by a longer one, is not read.
+func parseNameRecord(b []byte) *nameRecord {
+	le := binary.LittleEndian
+	if len(b) < nameHead || string(b[:8]) != nameMagic {
+		return nil
+	}
+	r := &nameRecord{written: int64(le.Uint64(b[16:]))}
+	rest := b[nameHead:]
+	for range 2 {
+		if len(rest) < 4 {
+			return nil
+		}
+		n := le.Uint32(rest)
+		rest = rest[4:]
+		if n == 0 {
+			continue
+		}
+		if uint64(n)+8 > uint64(len(rest)) {
+			return nil
+		}
+		k, err := key.ParseSealed(rest[:n])
+		if err != nil {
+			return nil
+		}
+		r.entries = append(r.entries, Named{k, int64(le.Uint64(rest[n:]))})
+		rest = rest[n+8:]
+	}
+	if le.Uint64(b[8:]) != xxh3.Hash(b[16:len(b)-len(rest)]) {
+		return nil
+	}
+	return r
+}
+
+// LastNamed returns the last entry stored under a name and the one before it;
+// fewer if there were fewer or they are not known any more.
+func (s *Store) LastNamed(name string) []Named {
+	rel, set := namePlace(name)
+	fd, e := openBelow([]byte(s.v1+"/"+rel+"\x00"), flagsRead, 0)
+	if e != 0 {
+		return nil
+	}
+	defer closeFd(fd)
+	var st syscall.Stat_t
+	if fstat(fd, &st) != 0 || s.trust.checkEntry(&st) != None {
+		return nil
+	}
+	records, _ := readSet(fd, set)
+	for _, r := range records {
+		if r != nil && r.name() == name {
+			return r.entries
+		}
+	}
+	return nil
+}
+
+// forgetNames empties the table.
+func (s *Store) forgetNames() {
+	dir, e := s.openDirBelow("names")
+	if e != 0 {
+		return
+	}
+	defer closeFd(dir)
+	for i := range shards {
+		unlinkat(dir, shardName(i), 0)
+	}
+}

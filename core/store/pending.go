@@ -1,0 +1,237 @@
+package store
+
+import (
+	"sync"
+	"time"
+
+	"jitcache/core/key"
+	"jitcache/core/lockfile"
+)
+
+// pending is what this process has done and the ledger does not know yet. A put
+// adds to it; every so often it is written down, under a lock that is only ever
+// tried: a process that was stopped while it held the lock stops nobody.
+type pending struct {
+	mu       sync.Mutex // guards what follows, never held over a system call
+	cells    [shards]change
+	bytes    int64 // sum over cells
+	kinds    counterTable
+	counted  bool // kinds has something
+	refused  refusalNote
+	written  int64 // when the ledger was last written, unix nanoseconds
+	hits     uint64
+	total    uint64
+	count    uint64
+	flushing sync.Mutex // held by the goroutine that writes the ledger
+}
+
+// Counters that a killed process loses are those of its last flushAfter; the
+// size that it has added beyond what the ledger knows is at most a thousandth
+// of the cap.
+const (
+	flushAfter   = int64(10 * time.Second)
+	flushShare   = 1024
+	flushNoLimit = 64 << 20 // with an unlimited cap
+)
+
+// init learns the size of the directory, when it is opened.
+func (p *pending) init(s *Store) {
+	l, _ := s.readLedger()
+	p.written = s.now()
+	p.learn(s, l)
+}
+
+// learn takes note of the ledger's totals. Whoever calls it holds mu or is
+// alone.
+func (p *pending) learn(s *Store, l *ledger) {
+	p.total, p.count = l.total()
+	s.small.Store(p.count < smallCount)
+}
+
+// addEntry notes a change to the shard of id.
+func (p *pending) addEntry(id *key.ID, d change) { p.addShard(int(id[0]), d) }
+
+func (p *pending) addShard(shard int, d change) {
+	p.mu.Lock()
+	p.cells[shard].bytes += d.bytes
+	p.cells[shard].count += d.count
+	p.bytes += d.bytes
+	p.mu.Unlock()
+}
+
+// Count adds n to a counter of a kind.
+func (s *Store) Count(kind []byte, c Counter, n uint64) {
+	p := &s.pending
+	p.mu.Lock()
+	p.kinds.at(kind)[c] += n
+	p.counted = true
+	p.mu.Unlock()
+}
+
+// CountHit counts a disk hit and the compile that it spared. Now and then it
+// writes the ledger, so that the counters of a long-running process are seen.
+func (s *Store) CountHit(kind []byte, cost int64) {
+	p := &s.pending
+	p.mu.Lock()
+	c := p.kinds.at(kind)
+	c[HitsDisk]++
+	c[TimeSaved] += uint64(max(cost, 0))
+	p.counted = true
+	p.hits++
+	look := p.hits%settleEvery == 0
+	p.mu.Unlock()
+	if look {
+		s.settle(nil)
+	}
+}
+
+// settleEvery is how many disk hits pass between two looks at the clock.
+const settleEvery = 16
+
+// CountRefused counts a put that was not stored, and notes it for doctor.
+func (s *Store) CountRefused(kind []byte, why Reason) {
+	now := s.now()
+	p := &s.pending
+	p.mu.Lock()
+	c := p.kinds.at(kind)
+	c[PutsRefused]++
+	c[RefusedCounter(why)]++
+	p.counted = true
+	p.refused = refusalNote{now, why}
+	p.mu.Unlock()
+}
+
+// due reports whether the ledger should be written now.
+func (p *pending) due(limit, now int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bytes == 0 && !p.counted {
+		return false
+	}
+	if now-p.written > flushAfter {
+		return true
+	}
+	share := int64(flushNoLimit)
+	if limit > 0 {
+		share = limit / flushShare
+		if int64(p.total)+p.bytes > limit {
+			return true
+		}
+	}
+	return p.bytes > share || -p.bytes > share
+}
+
+// batch is what is taken from pending to be written.
+type batch struct {
+	cells   [shards]change
+	kinds   counterTable
+	refused refusalNote
+}
+
+func (p *pending) take() *batch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := &batch{p.cells, p.kinds, p.refused}
+	p.cells, p.bytes, p.kinds, p.counted, p.refused = [shards]change{}, 0, counterTable{}, false, refusalNote{}
+	return b
+}
+
+func (p *pending) giveBack(b *batch) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, d := range b.cells {
+		p.cells[i].bytes += d.bytes
+		p.cells[i].count += d.count
+		p.bytes += d.bytes
+	}
+	b.kinds.merge(&p.kinds)
+	p.kinds, p.counted = b.kinds, true
+	if p.refused.at == 0 {
+		p.refused = b.refused
+	}
+}
+
+// settle writes the ledger if it is due, and evicts if the cap is crossed. keep
+// is the entry just written.
+func (s *Store) settle(keep *key.ID) {
+	if s.pending.due(s.MaxSize(), s.now()) {
+		s.flush(keep)
+	}
+}
+
+// Settle writes the ledger if that is due: what a long-running process calls on
+// its lookups, so that its counters are seen.
+func (s *Store) Settle() { s.settle(nil) }
+
+// Flush writes what is pending into the ledger, if its lock is free.
+func (s *Store) Flush() { s.flush(nil) }
+
+func (s *Store) flush(keep *key.ID) {
+	p := &s.pending
+	if s.refuse != None || !p.flushing.TryLock() {
+		return
+	}
+	defer p.flushing.Unlock()
+	lock, err := s.lockLedger()
+	if lock == nil && err == nil {
+		s.flushBusy(keep)
+		return
+	}
+	if lock != nil {
+		defer lock.Unlock()
+	}
+	l, _ := s.readLedger()
+	b := p.take()
+	s.merge(l, b)
+	s.recount(l, recountBudget)
+	s.evict(l, keep)
+	s.sweepDaily(l)
+	l.kinds.merge(&l.evicted)
+	if s.writeLedger(l) != 0 {
+		p.giveBack(b)
+	}
+	p.mu.Lock()
+	p.written = s.now()
+	p.learn(s, l)
+	p.mu.Unlock()
+}
+
+// flushBusy does what cannot wait while another process has the ledger: keep
+// the cap. What it frees goes to pending like any change. The rest is tried
+// again a second later.
+func (s *Store) flushBusy(keep *key.ID) {
+	l, _ := s.readLedger()
+	p := &s.pending
+	p.mu.Lock()
+	p.learn(s, l)
+	p.written = s.now() - flushAfter + int64(time.Second)
+	for i, d := range p.cells {
+		l.apply(i, d)
+	}
+	p.mu.Unlock()
+	before := l.cells
+	s.evict(l, keep)
+	for i := range before {
+		if was, is := before[i], l.cells[i]; was != is && was.count != unknownCount {
+			p.addShard(i, change{int64(is.bytes - was.bytes), int64(is.count - was.count)})
+		}
+	}
+	p.mu.Lock()
+	p.kinds.merge(&l.evicted)
+	p.mu.Unlock()
+}
+
+func (s *Store) merge(l *ledger, b *batch) {
+	for i, d := range b.cells {
+		if d != (change{}) {
+			l.apply(i, d)
+		}
+	}
+	l.kinds.merge(&b.kinds)
+	if b.refused.at > l.refused.at {
+		l.refused = b.refused
+	}
+}
+
+// lockLedger tries the ledger's lock.
+func (s *Store) lockLedger() (*lockfile.Lock, error) { return s.TryLock("ledger") }

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/blob"
+	"jitcache/core/key"
+	"jitcache/core/lockfile"
+)
+
+// A pin is a path to the verified bytes of a blob. It opens for as long as the
+// pin is held, whatever is evicted, cleared or replaced in the meantime, and it
+// is never the path of another pin of this process: dlopen, given a path that
+// it has seen, returns the old library without looking.
+type Pin struct {
+	Path string
+	Fd   int // of a memfd that Path goes through, else -1
+}
+
+// pinSerial numbers the pins of the process, over all stores.
+var pinSerial atomic.Uint64
+
+var elfMagic = []byte("\x7fELF")
+
+// NewPin returns a path to b's payload. s may be nil: then the path is to a
+// copy. Copies go to tempdir. The caller gives the pin up with Release, or, if it
+// is C, by closing Fd or else removing Path.
+//
+// An ELF payload is linked: its file is payload, attributes, footer, and every
+// ELF reader ignores what follows the sections. Anything else would see the
+// footer, and gets a copy of the payload alone; so does everything on a file
+// system that cannot link, is shared with other machines (a name there may
+// reach another node late), or does not allow execution.
+func NewPin(s *Store, tempdir string, b *blob.Blob) (*Pin, error) {
+	if s != nil && s.refuse == None && !s.mount.Network && !s.mount.NoExec && bytes.HasPrefix(b.Data(), elfMagic) {
+		if p := s.link(b); p != nil {
+			return p, nil
+		}
+	}
+	if p := copyToTemp(tempdir, b.Data()); p != nil {
+		return p, nil
+	}
+	return copyToMemory(b.Data())
+}
+
+// link makes a second name for the blob's file, if the file under its key still
+// is that one.
+func (s *Store) link(b *blob.Blob) *Pin {
+	dev, ino := b.File()
+	if ino == 0 {
+		return nil
+	}
+	dir, e := s.openDirBelow("open")
+	if e != 0 {
+		return nil
+	}
+	defer closeFd(dir)
+	id := key.ID(b.ID())
+	hex := id.String()
+	shard, e := s.openDirBelow("entries/" + hex[:2])
+	if e != 0 {
+		return nil
+	}
+	defer closeFd(shard)
+	name := lockfile.Self().String() + "." + strconv.FormatUint(pinSerial.Add(1), 10) + ".so"
+	if linkat(shard, hex[2:]+entrySuffix, dir, name) != 0 {
+		return nil
+	}
+	var st unix.Stat_t
+	if fstatat(dir, name, &st) != 0 || uint64(st.Dev) != dev || st.Ino != ino {
+		unlinkat(dir, name, 0)
+		return nil
+	}
+	return &Pin{Path: s.v1 + "/open/" + name, Fd: -1}
+}
+
+// copyToTemp writes the payload to a private file in the temp directory.
+func copyToTemp(tempdir string, data []byte) *Pin {
+	name := fmt.Sprintf("jitcache-%s.%d.so", lockfile.Self(), pinSerial.Add(1))
+	path := filepath.Join(tempdir, name)
+	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o700)
+	if err != nil {
+		return nil
+	}
+	m := mountOf(fd, "")
+	e := syscall.Errno(0)
+	if m.NoExec && bytes.HasPrefix(data, elfMagic) {
+		e = unix.EACCES
+	} else {
+		e = writeAll(fd, data)
+	}
+	if ec := closeFd(fd); e == 0 {
+		e = ec
+	}
+	if e != 0 {
+		unix.Unlink(path)
+		return nil
+	}
+	return &Pin{Path: path, Fd: -1}
+}
+
+// copyToMemory is for a machine with no place on a disk that allows execution.
+// The path goes through the descriptor, whose number is used again once it is
+// closed; the dots make the text of the path its own.
+func copyToMemory(data []byte) (*Pin, error) {
+	fd, err := unix.MemfdCreate("jitcache", unix.MFD_CLOEXEC|unix.MFD_EXEC)
+	if err == unix.EINVAL { // before Linux 6.3
+		fd, err = unix.MemfdCreate("jitcache", unix.MFD_CLOEXEC)
+	}
+	if err != nil {
+		return nil, &os.PathError{Op: "memfd", Path: "jitcache", Err: err}
+	}
+	if e := writeAll(fd, data); e != 0 {
+		closeFd(fd)
+		return nil, &os.PathError{Op: "write", Path: "memfd", Err: e}
+	}
+	var dots strings.Builder
+	for n := pinSerial.Add(1); n > 0; n >>= 1 {
+		dots.WriteString([]string{"./", ".//"}[n&1])
+	}
+	return &Pin{Path: fmt.Sprintf("/proc/%d/fd/%s%d", os.Getpid(), dots.String(), fd), Fd: fd}, nil
+}
+
+// Release gives the path up.
+func (p *Pin) Release() {
+	if p.Fd >= 0 {
+		closeFd(p.Fd)
+		return
+	}
+	unix.Unlink(p.Path)
+}

@@ -1,0 +1,253 @@
+package store
+
+import (
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/blob"
+	"jitcache/core/key"
+)
+
+// wholeRead is the largest file that is read before its footer has been looked
+// at. Above it an allocation on the word of a file is too much: a sparse file
+// of a terabyte costs its author nothing.
+const wholeRead = 16 << 20
+
+// touchAfter is how old the recency of an entry may be before a hit renews it,
+// see smallCount.
+const touchAfter = int64(3600e9)
+
+// entryPath is the path of an entry as the kernel wants it: absolute, ending in
+// a NUL. Cache roots fit the array; a longer one costs an allocation.
+type entryPath struct {
+	buf [320]byte
+}
+
+func (s *Store) entryPath(p *entryPath, id *key.ID) []byte {
+	b := append(p.buf[:0], s.entries...)
+	b = appendHex(b, id[:1])
+	b = append(b, '/')
+	b = appendHex(b, id[1:])
+	return append(b, entrySuffix+"\x00"...)
+}
+
+const entrySuffix = ".jce"
+
+func appendHex(b, src []byte) []byte {
+	const digits = "0123456789abcdef"
+	for _, c := range src {
+		b = append(b, digits[c>>4], digits[c&15])
+	}
+	return b
+}
+
+// open opens an entry and checks that the file may be used at all. The caller
+// closes fd, which is valid if why is None.
+func (s *Store) open(id *key.ID, st *syscall.Stat_t) (fd int, why Reason) {
+	var p entryPath
+	path := s.entryPath(&p, id)
+	fd, e := openPath(path, flagsRead, 0, s.mount.Network)
+	if e != 0 {
+		return -1, reasonOf(e)
+	}
+	if e := fstat(fd, st); e != 0 {
+		closeFd(fd)
+		return -1, reasonOf(e)
+	}
+	why = s.trust.checkEntry(st)
+	if why == None && st.Size < footerSize {
+		why = Truncated
+	}
+	if why == None && st.Size > wholeRead {
+		why = checkEnd(fd, st.Size, id)
+	}
+	if why != None {
+		closeFd(fd)
+		return -1, why
+	}
+	return fd, None
+}
+
+// checkEnd reads the footer of a large file, before anything is allocated for
+// the rest.
+func checkEnd(fd int, size int64, id *key.ID) Reason {
+	f, why := readFooter(fd, size)
+	if why == None && f.id != *id {
+		return ForeignKey
+	}
+	return why
+}
+
+func readFooter(fd int, size int64) (f footer, why Reason) {
+	if size < footerSize {
+		return f, Truncated
+	}
+	b := make([]byte, footerSize) // escapes: f.kind aliases it
+	n, e := preadFull(fd, b, size-footerSize)
+	if e != 0 {
+		return f, reasonOf(e)
+	}
+	return parseFooter(b[:n], size)
+}
+
+// Get returns the entry under id, read and verified, with a reference for the
+// caller; or nil and why not.
+func (s *Store) Get(id *key.ID) (*blob.Blob, Reason) {
+	var st syscall.Stat_t
+	fd, why := s.open(id, &st)
+	if why != None {
+		return nil, why
+	}
+	b, why := s.read(fd, &st, id)
+	if why == None {
+		s.renew(fd, &st)
+	}
+	closeFd(fd)
+	return b, why
+}
+
+func (s *Store) read(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason) {
+	b, err := blob.New(int(st.Size))
+	if err != nil {
+		return nil, NoMemory
+	}
+	buf := b.Buffer()
+	n, e := readFull(fd, buf)
+	if e != 0 {
+		b.Release()
+		return nil, reasonOf(e)
+	}
+	f, a, why := verify(buf[:n], id)
+	if why != None {
+		b.Release()
+		return nil, why
+	}
+	fill(b, &f, a)
+	b.SetFile(uint64(st.Dev), st.Ino)
+	runtime.KeepAlive(id)
+	return b, None
+}
+
+// GetInto reads the payload of an entry into buf and verifies it. It returns
+// the size of the payload; if that is larger than buf, nothing was verified and
+// the caller comes again with more room. It spares a large payload the copy out
+// of a blob.
+//
+// buf should have some room beyond the payload: with as much as the whole file
+// takes, one read does it. The kind may alias buf.
+func (s *Store) GetInto(id *key.ID, buf []byte) (size int, kind []byte, cost int64, why Reason) {
+	var st syscall.Stat_t
+	fd, why := s.open(id, &st)
+	if why != None {
+		return 0, nil, 0, why
+	}
+	var f footer
+	if int(st.Size) <= len(buf) {
+		f, why = readWhole(fd, buf[:st.Size], id)
+	} else {
+		f, why = readParts(fd, st.Size, buf, id)
+	}
+	if why == None && f.payload <= uint64(len(buf)) {
+		s.renew(fd, &st)
+	}
+	closeFd(fd)
+	return int(f.payload), f.kind, f.cost, why
+}
+
+func readWhole(fd int, buf []byte, id *key.ID) (footer, Reason) {
+	n, e := readFull(fd, buf)
+	if e != 0 {
+		return footer{}, reasonOf(e)
+	}
+	f, _, why := verify(buf[:n], id)
+	return f, why
+}
+
+// readParts reads footer, attributes and payload each to its own place. It
+// stops after the footer if buf has no room for the payload.
+func readParts(fd int, size int64, buf []byte, id *key.ID) (footer, Reason) {
+	f, why := readFooter(fd, size)
+	if why != None {
+		return f, why
+	}
+	if f.id != *id {
+		return f, ForeignKey
+	}
+	if f.payload > uint64(len(buf)) {
+		return f, None
+	}
+	attrs := make([]byte, f.attributes)
+	n, e := preadFull(fd, attrs, int64(f.payload))
+	if e != 0 {
+		return f, reasonOf(e)
+	}
+	if _, why := verifyAttributes(attrs[:n], &f); why != None {
+		return f, why
+	}
+	payload := buf[:f.payload]
+	if n, e = preadFull(fd, payload, 0); e != 0 {
+		return f, reasonOf(e)
+	}
+	if n < len(payload) {
+		return f, Truncated
+	}
+	if checkPayload && sumPayload(payload) != f.payloadSum {
+		return f, Checksum
+	}
+	return f, None
+}
+
+// renew moves the recency of an entry that was just hit, if it is due.
+func (s *Store) renew(fd int, st *syscall.Stat_t) {
+	if s.refuse != None || s.mount.Network {
+		return
+	}
+	age := s.now() - (st.Mtim.Sec*1e9 + st.Mtim.Nsec)
+	// A time in the future (a copied directory, a clock put back) counts as now.
+	if s.small.Load() || age > touchAfter || age < -touchAfter {
+		touch(fd, s.stamp())
+	}
+}
+
+// Touch renews the recency of an entry that is used from memory.
+func (s *Store) Touch(id *key.ID) {
+	if s.refuse != None || s.mount.Network {
+		return
+	}
+	var p entryPath
+	fd, e := openBelow(s.entryPath(&p, id), flagsRead, 0)
+	if e == 0 {
+		touch(fd, s.stamp())
+		closeFd(fd)
+	}
+}
+
+// stamp returns the present time, later than any it has returned before: the
+// kernel's own stamps tie within a timer tick (3 distinct ones in 300 writes
+// were measured), and eviction goes by them.
+func (s *Store) stamp() int64 {
+	for {
+		last := s.last.Load()
+		now := max(s.now(), last+1)
+		if s.last.CompareAndSwap(last, now) {
+			return now
+		}
+	}
+}
+
+// has reports whether there is a good entry under id.
+func (s *Store) has(id *key.ID) bool {
+	b, why := s.Get(id)
+	if why != None {
+		return false
+	}
+	b.Release()
+	return true
+}
+
+// openDirBelow opens a folder of v1 for the *at system calls.
+func (s *Store) openDirBelow(rel string) (int, syscall.Errno) {
+	return openBelow([]byte(s.v1+"/"+rel+"\x00"), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+}

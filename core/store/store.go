@@ -1,0 +1,381 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
+	"jitcache/core/lockfile"
+)
+
+// Options says which directory to open and how.
+type Options struct {
+	Directory string
+	// MaxSize, if not nil, becomes the cap of the directory. Raise says to
+	// ignore it if it is lower than what the directory has.
+	MaxSize *int64
+	Raise   bool
+	// Size, if not nil, is the cap for the puts of this Store only.
+	Size     *int64
+	Durable  bool // fsync file and folder in every put
+	ReadOnly bool
+	Trust    Trust
+	// LockDir is where lock files go if not into the cache directory itself;
+	// NodeLockDir is that for a directory on a network file system.
+	LockDir, NodeLockDir string
+	// FileSystem is "local" or "network" where the user knows better than
+	// statfs, else "".
+	FileSystem string
+}
+
+// Store is an open cache directory. Its methods may be called from any
+// goroutine.
+//
+// It holds no descriptor: a host may close every descriptor that it did not
+// open (daemons do), and paths find their way back after the directory was
+// removed, renamed or mounted over.
+type Store struct {
+	root string // resolved
+	v1   string // root + "/v1"
+	// entries is v1 + "/entries/", as it starts every entry's path.
+	entries string
+	options Options
+	trust   Trust
+	mount   Mount
+	config  Config
+	dirMode uint32
+	mode    uint32 // of files
+	refuse  Reason // why every put is refused, None if not
+	now     func() int64
+
+	last    atomic.Int64 // the last time stamp given to an entry
+	small   atomic.Bool  // so few entries that every hit renews recency
+	names   atomic.Uint64
+	pending pending
+
+	locksOnce sync.Once // guards the private folder of lock files
+	locksErr  error
+}
+
+// smallCount is how many entries a directory may have for every disk hit to
+// renew recency: below it exact order is what people test, above it an hour's
+// precision costs nothing (ccache renews at each hit; Go hourly, citing usage
+// data in golang/go#22990).
+const smallCount = 64
+
+const (
+	atCwd        = unix.AT_FDCWD
+	versionText  = "jitcache 1\n"
+	cachedirTag  = "Signature: 8a477f597d28d172789f06886806bc55\n# This directory holds a compile cache (jitcache). Backups may leave it out.\n# See https://bford.info/cachedir/\n"
+	readmeText   = "This directory holds a compile cache made by jitcache: results of compilers that\nran inside programs. It may be removed at any time; what is missing is compiled\nagain. To see what is here: jitcache ls, jitcache stats. To empty it: jitcache clear\n"
+	privateDir   = 0o700
+	versionLimit = 64
+)
+
+// Open opens a cache directory, making it if it does not exist. A directory
+// that must not or cannot be used is a *Refused error.
+//
+// The cost does not depend on the number of entries: four files are opened.
+func Open(o Options) (*Store, error) {
+	s := &Store{options: o, trust: o.Trust, now: func() int64 { return time.Now().UnixNano() }}
+	s.trust.euid = uint32(os.Geteuid())
+	fd, err := openRoot(o.Directory, o.ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	defer closeFd(fd)
+	if err := s.examine(fd); err != nil {
+		return nil, err
+	}
+	fresh, err := s.readLayout()
+	if err != nil {
+		return nil, err
+	}
+	s.decideWriting(fresh)
+	if fresh {
+		if s.refuse != None {
+			return nil, &Refused{s.refuse, s.root, "it is empty and cannot be written (" + s.refuse.String() + ")", ""}
+		}
+		if err := s.makeLayout(); err != nil {
+			return nil, &Refused{reasonOfErr(err), s.root, "it cannot be set up: " + err.Error(), ""}
+		}
+	}
+	if err := s.applyMaxSize(fresh); err != nil {
+		return nil, err
+	}
+	s.pending.init(s)
+	return s, nil
+}
+
+// openRoot opens the directory as a path descriptor, making it private if it is
+// missing.
+func openRoot(dir string, readOnly bool) (int, error) {
+	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
+	fd, err := unix.Open(dir, flags, 0)
+	if err == unix.ENOENT && !readOnly {
+		if err := os.MkdirAll(dir, privateDir); err != nil {
+			return -1, &Refused{NoDirectory, dir, "it cannot be made: " + bare(err), ""}
+		}
+		fd, err = unix.Open(dir, flags, 0)
+	}
+	switch err {
+	case nil:
+		return fd, nil
+	case unix.ENOENT:
+		return -1, &Refused{NoDirectory, dir, "it does not exist", ""}
+	case unix.ENOTDIR:
+		return -1, &Refused{NotRegular, dir, "it is not a directory", ""}
+	}
+	return -1, &Refused{reasonOf(errno(err)), dir, err.Error(), ""}
+}
+
+// bare returns the system's words of an error, without the path.
+func bare(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+func reasonOfErr(err error) Reason {
+	var e syscall.Errno
+	if errors.As(err, &e) {
+		return reasonOf(e)
+	}
+	return IO
+}
+
+// examine resolves the root once, and decides whether to trust it.
+func (s *Store) examine(fd int) error {
+	var st syscall.Stat_t
+	if e := fstat(fd, &st); e != 0 {
+		return &Refused{reasonOf(e), s.options.Directory, e.Error(), ""}
+	}
+	s.root = resolve(fd, s.options.Directory)
+	s.v1 = s.root + "/v1"
+	s.entries = s.v1 + "/entries/"
+	if r := s.trust.checkRoot(s.root, &st); r != nil {
+		return r
+	}
+	s.dirMode = st.Mode & 0o2777
+	s.mode = st.Mode & 0o666
+	s.mount = mountOf(fd, s.options.FileSystem)
+	return nil
+}
+
+// resolve returns the path without symbolic links of an open directory.
+func resolve(fd int, dir string) string {
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Readlink("/proc/self/fd/"+strconv.Itoa(fd), buf)
+	if err == nil && n > 0 && n < len(buf) && buf[0] == '/' {
+		return strings.TrimSuffix(string(buf[:n]), "/")
+	}
+	if abs, err := filepath.Abs(dir); err == nil { // no /proc
+		dir = abs
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return strings.TrimSuffix(dir, "/")
+}
+
+// readLayout reads VERSION and config. fresh says that there is no cache here
+// yet.
+func (s *Store) readLayout() (fresh bool, err error) {
+	version, e := s.readSmall("VERSION", versionLimit)
+	switch {
+	case e == unix.ENOENT:
+		s.config = Config{MaxSize: DefaultMaxSize, Shared: s.trust.Shared}
+		return true, nil
+	case e != 0:
+		return false, &Refused{reasonOf(e), s.root, "v1/VERSION: " + e.Error(), ""}
+	case string(version) != versionText:
+		return false, &Refused{NewerFormat, s.root, fmt.Sprintf("its format is %.40q, this is %q", version, versionText), ""}
+	}
+	text, _ := s.readSmall("config", 64<<10)
+	s.config = parseConfig(text)
+	return false, nil
+}
+
+// readSmall reads a file of the v1 folder, up to limit bytes.
+func (s *Store) readSmall(name string, limit int) ([]byte, syscall.Errno) {
+	fd, e := openBelow([]byte(s.v1+"/"+name+"\x00"), flagsRead, 0)
+	if e != 0 {
+		return nil, e
+	}
+	defer closeFd(fd)
+	var st syscall.Stat_t
+	if e := fstat(fd, &st); e != 0 {
+		return nil, e
+	}
+	if s.trust.checkEntry(&st) != None {
+		return nil, unix.EPERM
+	}
+	b := make([]byte, min(int(st.Size), limit))
+	n, e := readFull(fd, b)
+	return b[:n], e
+}
+
+// decideWriting finds out whether puts can work at all, so that a cache baked
+// into an image is quietly read-only.
+func (s *Store) decideWriting(fresh bool) {
+	dir := s.v1
+	if fresh {
+		dir = s.root
+	}
+	switch {
+	case s.options.ReadOnly, s.mount.ReadOnly:
+		s.refuse = ReadOnly
+	case unix.Faccessat(atCwd, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS) != nil:
+		s.refuse = Permission
+	}
+}
+
+// makeLayout makes the folders and files of a new cache; VERSION comes last.
+func (s *Store) makeLayout() error {
+	for _, dir := range []string{s.v1, s.v1 + "/entries", s.v1 + "/names", s.v1 + "/locks", s.v1 + "/open", s.v1 + "/tmp"} {
+		if e := s.makeDir(dir); e != 0 {
+			return &fs.PathError{Op: "mkdir", Path: dir, Err: e}
+		}
+	}
+	for _, f := range []struct{ path, text string }{
+		{s.root + "/CACHEDIR.TAG", cachedirTag},
+		{s.root + "/README.txt", readmeText},
+		{s.v1 + "/config", string(s.config.encode())},
+		{s.v1 + "/ledger", string(new(ledger).encode())},
+		{s.v1 + "/VERSION", versionText},
+	} {
+		if e := s.writeNew(f.path, []byte(f.text)); e != 0 && e != unix.EEXIST {
+			return &fs.PathError{Op: "create", Path: f.path, Err: e}
+		}
+	}
+	return nil
+}
+
+// makeDir makes one folder with the mode that the root has.
+func (s *Store) makeDir(path string) syscall.Errno {
+	e := mkdir(path, s.dirMode)
+	if e == 0 && s.dirMode&0o077 != 0 {
+		// The umask must not keep out those whom the root lets in. The setgid
+		// bit comes from the parent; chmod by a user outside the group would
+		// clear it.
+		if fd, e := openBelow([]byte(path+"\x00"), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); e == 0 {
+			var st syscall.Stat_t
+			if fstat(fd, &st) == 0 && st.Mode&0o777 != s.dirMode&0o777 {
+				fchmod(fd, st.Mode&0o2000|s.dirMode&0o777)
+			}
+			closeFd(fd)
+		}
+	}
+	if e == unix.EEXIST {
+		return 0
+	}
+	return e
+}
+
+// writeNew makes a file with the mode of the directory's files. It fails if
+// there is one.
+func (s *Store) writeNew(path string, data []byte) syscall.Errno {
+	fd, e := openBelow([]byte(path+"\x00"), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, s.mode)
+	if e != 0 {
+		return e
+	}
+	s.setMode(fd)
+	e = writeAll(fd, data)
+	if ec := closeFd(fd); e == 0 {
+		e = ec
+	}
+	if e != 0 {
+		unlinkat(atCwd, path, 0)
+	}
+	return e
+}
+
+// setMode undoes what the umask took from a new file that others are to use.
+func (s *Store) setMode(fd int) {
+	if s.mode&0o066 == 0 {
+		return
+	}
+	var st syscall.Stat_t
+	if fstat(fd, &st) == 0 && st.Mode&0o777 != s.mode {
+		fchmod(fd, s.mode)
+	}
+}
+
+// applyMaxSize gives the directory the cap that the caller asks for.
+func (s *Store) applyMaxSize(fresh bool) error {
+	want := s.options.MaxSize
+	if want == nil || *want == s.config.MaxSize || s.refuse != None {
+		return nil
+	}
+	if s.options.Raise && !fresh && (s.config.MaxSize == 0 || *want != 0 && *want < s.config.MaxSize) {
+		return nil
+	}
+	c := s.config
+	c.MaxSize = *want
+	if err := s.SetConfig(c); err != nil {
+		return &Refused{reasonOfErr(err), s.root, "its cap cannot be set: " + err.Error(), ""}
+	}
+	return nil
+}
+
+// Root returns the directory with every link resolved.
+func (s *Store) Root() string { return s.root }
+
+// Mount returns what is known of the file system under the directory.
+func (s *Store) Mount() Mount { return s.mount }
+
+// Config returns the directory's settings.
+func (s *Store) Config() Config { return s.config }
+
+// Refuses returns why no put can work, None if puts may.
+func (s *Store) Refuses() Reason { return s.refuse }
+
+// MaxSize returns the cap that this Store's puts obey, 0 for none.
+func (s *Store) MaxSize() int64 {
+	if s.options.Size != nil {
+		return *s.options.Size
+	}
+	return s.config.MaxSize
+}
+
+// Mode returns the modes of new folders and files.
+func (s *Store) Mode() (dir, file fs.FileMode) {
+	return fs.FileMode(s.dirMode & 0o777), fs.FileMode(s.mode)
+}
+
+// LockDir returns the folder for lock files of this directory, and whether it
+// is this user's own rather than part of the cache.
+//
+// Locks of a cache on a network file system are kept on the node: flock there
+// is slow, off by default (Lustre) or an emulation, and what it would save, a
+// second node compiling the same thing, is not worth a hang.
+func (s *Store) LockDir() (dir string, own bool) {
+	dir = s.options.LockDir
+	if dir == "" && s.mount.Network {
+		dir = s.options.NodeLockDir
+	}
+	if dir == "" {
+		return s.v1 + "/locks", false
+	}
+	sum := key.Sum([]byte(s.root))
+	return fmt.Sprintf("%s/%x", dir, sum[:8]), true
+}
+
+// tempName returns a name that no other process or call uses, and that tells
+// whose it is.
+func (s *Store) tempName() string {
+	return lockfile.Self().String() + "." + strconv.FormatUint(s.names.Add(1), 10)
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"syscall"
+)
+
+// Trust says whose files a cache may use. The rule, for the root and for each
+// entry: it belongs to this user or to root and nobody else may write it; or to
+// a user that was named; or the users of a shared directory have agreed.
+//
+// An entry is code that this process will run, so a wrong answer here is how
+// one user runs code as another.
+type Trust struct {
+	Users  []uint32 // named owners, JITCACHE_TRUST
+	Shared bool     // consent to a directory that others write, JITCACHE_SHARED
+
+	euid uint32
+	gid  uint32 // of the root, if shared
+}
+
+// Refused is the error of Open for a directory that is not used.
+type Refused struct {
+	Reason Reason
+	Path   string
+	Rule   string // what is wrong
+	Mend   string // a command that would put it right, "" if there is none
+}
+
+func (r *Refused) Error() string {
+	s := fmt.Sprintf("cache directory %s is not used: %s", r.Path, r.Rule)
+	if r.Mend != "" {
+		s += "; to use it: " + r.Mend
+	}
+	return s
+}
+
+const (
+	groupWrites = syscall.S_IWGRP
+	otherWrites = syscall.S_IWOTH
+)
+
+func (t *Trust) knows(uid uint32) bool {
+	return uid == t.euid || uid == 0 || slices.Contains(t.Users, uid)
+}
+
+// checkRoot decides about the resolved root of a cache.
+func (t *Trust) checkRoot(path string, st *syscall.Stat_t) *Refused {
+	no := func(rule, mend string) *Refused { return &Refused{WrongOwner, path, rule, mend} }
+	if st.Mode&syscall.S_IFMT != syscall.S_IFDIR {
+		return &Refused{NotRegular, path, "it is not a directory", ""}
+	}
+	if st.Mode&otherWrites != 0 {
+		return no(fmt.Sprintf("anybody may write it (mode %04o)", st.Mode&0o7777), "chmod o-w "+path)
+	}
+	if t.Shared {
+		t.gid = st.Gid
+		return nil
+	}
+	const consent = "set JITCACHE_SHARED=1 if you trust everybody who may write it"
+	if !t.knows(st.Uid) {
+		return no(fmt.Sprintf("it belongs to user %d", st.Uid), fmt.Sprintf("JITCACHE_TRUST=%d, or %s", st.Uid, consent))
+	}
+	if st.Mode&groupWrites != 0 {
+		return no(fmt.Sprintf("group %d may write it (mode %04o)", st.Gid, st.Mode&0o7777), consent+", or chmod g-w "+path)
+	}
+	return nil
+}
+
+// checkEntry decides about an open entry file. It is on the hit's path.
+func (t *Trust) checkEntry(st *syscall.Stat_t) Reason {
+	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return NotRegular
+	}
+	if st.Mode&otherWrites != 0 {
+		return WrongOwner
+	}
+	if t.Shared {
+		// Whoever may write the directory is trusted; what they could not have
+		// put there is not.
+		if st.Gid != t.gid && !t.knows(st.Uid) {
+			return WrongOwner
+		}
+		return None
+	}
+	if st.Mode&groupWrites != 0 || !t.knows(st.Uid) {
+		return WrongOwner
+	}
+	return None
+}

@@ -1,0 +1,305 @@
+package store
+
+import (
+	"syscall"
+
+	"github.com/zeebo/xxh3"
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/blob"
+	"jitcache/core/key"
+)
+
+// Item is something to store.
+type Item struct {
+	Key        *key.Key
+	Payload    []byte
+	Attributes string // JSON text of the caller, "" for none
+	Cost       int64  // nanoseconds that the compile took, 0 unknown
+	Replace    bool   // replace a good entry too
+}
+
+// Written is where a put left an entry, so that a blob of the same bytes can
+// later give out a path to it.
+type Written struct {
+	Dev, Ino uint64
+	Created  int64
+}
+
+// Put stores an item. None means that the entry is there afterwards, written
+// now or before; w is zero if it was there. Any other Reason means that nothing
+// was stored, and never that something half was.
+//
+// This is the one commit protocol; nothing else renames into entries/:
+//
+//  1. refuse what cannot be right or cannot fit,
+//  2. write a new file in tmp, on the same file system, so that 4 is a rename,
+//  3. give it its time stamp, and with Durable flush it: afterwards it never
+//     changes,
+//  4. rename it over its place, which is the commit,
+//  5. tell the ledger, which may evict others.
+//
+// There is no fsync by default: after a power cut a torn entry fails its
+// checksums and is compiled again.
+func (s *Store) Put(it Item) (w Written, why Reason) {
+	if s.refuse != None {
+		return w, s.refuse
+	}
+	size := int64(len(it.Payload)) + int64(attributeSize(it.Key, it.Attributes)) + footerSize
+	if limit := s.MaxSize(); limit > 0 && size > limit {
+		return w, TooLarge
+	}
+	for i := range it.Key.Inputs {
+		if _, changed := it.Key.Inputs[i].Changed(); changed {
+			return w, InputChange
+		}
+	}
+	if limit, err := fileSizeLimit(); err == nil && uint64(size) > limit {
+		return w, NoSpace // writing on would kill the process with SIGXFSZ
+	}
+	w, delta, e := s.place(&it)
+	if e != 0 {
+		return Written{}, refusal(e)
+	}
+	if w.Created == 0 {
+		return w, None // there already
+	}
+	s.remember(it.Key, w.Created)
+	s.pending.addEntry(&it.Key.ID, delta)
+	s.settle(&it.Key.ID)
+	return w, None
+}
+
+func fileSizeLimit() (uint64, error) {
+	var r unix.Rlimit
+	err := unix.Getrlimit(unix.RLIMIT_FSIZE, &r)
+	return r.Cur, err
+}
+
+// refusal is what a failed system call means for a put: what is missing cannot
+// be an entry.
+func refusal(e syscall.Errno) Reason {
+	if why := reasonOf(e); why != Absent {
+		return why
+	}
+	return IO
+}
+
+// trailer returns attributes and footer.
+func (s *Store) trailer(it *Item, now int64) []byte {
+	n := attributeSize(it.Key, it.Attributes)
+	b := appendAttributes(make([]byte, 0, n+footerSize), it.Key, it.Attributes)
+	return appendFooter(b, &footer{
+		attributes:    uint32(len(b)),
+		payload:       uint64(len(it.Payload)),
+		payloadSum:    sumPayload(it.Payload),
+		attributesSum: xxh3.Hash(b),
+		id:            it.Key.ID,
+		kind:          []byte(it.Key.Kind),
+		created:       now,
+		cost:          it.Cost,
+	})
+}
+
+// change is what a put did to a shard.
+type change struct {
+	bytes, count int64
+}
+
+// place writes the temporary file and renames it. If a folder is missing, all
+// of them are made and it tries once more.
+func (s *Store) place(it *Item) (w Written, d change, e syscall.Errno) {
+	w, d, e = s.placeOnce(it)
+	if e == unix.ENOENT && s.repairLayout(&it.Key.ID) {
+		w, d, e = s.placeOnce(it)
+	}
+	return w, d, e
+}
+
+func (s *Store) placeOnce(it *Item) (w Written, d change, e syscall.Errno) {
+	hex := it.Key.ID.String()
+	name := hex[2:] + entrySuffix
+	shard, e := s.openDirBelow("entries/" + hex[:2])
+	if e != 0 {
+		return w, d, e
+	}
+	defer closeFd(shard)
+	var old unix.Stat_t
+	if fstatat(shard, name, &old) == 0 {
+		if !it.Replace && s.has(&it.Key.ID) {
+			return w, d, 0
+		}
+		if old.Mode&unix.S_IFMT == unix.S_IFREG {
+			d = change{-old.Size, -1}
+		}
+	}
+	tmp, e := s.openDirBelow("tmp")
+	if e != 0 {
+		return w, d, e
+	}
+	defer closeFd(tmp)
+	now := s.stamp()
+	trailer := s.trailer(it, now)
+	temp := s.tempName()
+	if w, e = s.writeTemp(tmp, temp, it.Payload, trailer, now); e != 0 {
+		return w, d, e
+	}
+	if e = moveIn(tmp, temp, shard, name, s.tempName()); e != 0 {
+		unlinkat(tmp, temp, 0)
+		return Written{}, d, e
+	}
+	if s.options.Durable {
+		fsync(shard)
+	}
+	d.bytes += int64(len(it.Payload) + len(trailer))
+	d.count++
+	return w, d, 0
+}
+
+// moveIn renames the temporary file to its place. A folder that stands there
+// goes to tmp, where the sweep removes it.
+func moveIn(tmp int, temp string, shard int, name, aside string) syscall.Errno {
+	e := renameat(tmp, temp, shard, name)
+	if e == unix.EISDIR || e == unix.ENOTEMPTY || e == unix.EEXIST {
+		if e = renameat(shard, name, tmp, aside); e == 0 {
+			e = renameat(tmp, temp, shard, name)
+		}
+	}
+	return e
+}
+
+// writeTemp makes the temporary file. It leaves none behind if it fails.
+func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int64) (w Written, e syscall.Errno) {
+	fd, e := createAt(dir, name, s.mode)
+	if e != 0 {
+		return w, e
+	}
+	s.setMode(fd)
+	var st syscall.Stat_t
+	e = writeAll(fd, payload, trailer)
+	if e == 0 {
+		// Best effort: without it the kernel's own stamp orders the entry.
+		touch(fd, now)
+	}
+	if e == 0 && s.options.Durable {
+		e = fsync(fd)
+	}
+	if e == 0 {
+		e = fstat(fd, &st)
+	}
+	if e == 0 && st.Size != int64(len(payload)+len(trailer)) {
+		e = unix.ENOSPC // some file systems find out late
+	}
+	if ec := closeFd(fd); e == 0 {
+		e = ec // NFS and quotas report here what write did not
+	}
+	if e != 0 {
+		unlinkat(dir, name, 0)
+		return w, e
+	}
+	return Written{Dev: uint64(st.Dev), Ino: st.Ino, Created: now}, 0
+}
+
+func createAt(dir int, name string, mode uint32) (int, syscall.Errno) {
+	if e := fault(OpOpen, name); e != 0 {
+		return -1, e
+	}
+	for {
+		fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+		if err != unix.EINTR {
+			return fd, errno(err)
+		}
+	}
+}
+
+// repairLayout makes what a put needs and somebody has removed, or nobody has
+// made yet: the shard, else all folders. It reports whether to try again.
+func (s *Store) repairLayout(id *key.ID) bool {
+	shard := s.entries + id.String()[:2]
+	if e := s.makeDir(shard); e == 0 {
+		if fd, e := s.openDirBelow("tmp"); e == 0 {
+			closeFd(fd)
+			return true
+		}
+	}
+	if mkdirAll(s.root, s.dirMode) != 0 || s.makeLayout() != nil {
+		return false
+	}
+	return s.makeDir(shard) == 0
+}
+
+// mkdirAll makes the root again, parents first.
+func mkdirAll(path string, mode uint32) syscall.Errno {
+	e := mkdir(path, mode)
+	if e == unix.ENOENT {
+		for i := len(path) - 1; i > 0; i-- {
+			if path[i] == '/' {
+				if e := mkdirAll(path[:i], privateDir); e != 0 {
+					return e
+				}
+				break
+			}
+		}
+		e = mkdir(path, mode)
+	}
+	if e == unix.EEXIST {
+		return 0
+	}
+	return e
+}
+
+// Remove removes an entry. It reports whether there was one.
+func (s *Store) Remove(id *key.ID) (bool, Reason) {
+	if s.refuse != None {
+		return false, s.refuse
+	}
+	hex := id.String()
+	dir, e := s.openDirBelow("entries/" + hex[:2])
+	if e == unix.ENOENT {
+		return false, None
+	}
+	if e != 0 {
+		return false, reasonOf(e)
+	}
+	defer closeFd(dir)
+	size, e := removeAt(dir, hex[2:]+entrySuffix)
+	switch {
+	case e == unix.ENOENT:
+		return false, None
+	case e != 0:
+		return false, reasonOf(e)
+	}
+	s.pending.addEntry(id, change{-size, -1})
+	return true, None
+}
+
+// removeAt removes a file and returns the size that it was accounted with.
+func removeAt(dir int, name string) (int64, syscall.Errno) {
+	var st unix.Stat_t
+	if e := fstatat(dir, name, &st); e != 0 {
+		return 0, e
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return 0, unix.EISDIR
+	}
+	return st.Size, unlinkat(dir, name, 0)
+}
+
+// NewBlob returns a blob of an item, laid out as if it had been read, with a
+// reference for the caller.
+func NewBlob(it Item, w Written) (*blob.Blob, error) {
+	n := attributeSize(it.Key, it.Attributes)
+	b, err := blob.New(len(it.Payload) + n)
+	if err != nil {
+		return nil, err
+	}
+	buf := b.Buffer()
+	copy(buf, it.Payload)
+	appendAttributes(buf[len(it.Payload):len(it.Payload)], it.Key, it.Attributes)
+	a, _ := parseAttributes(buf[len(it.Payload):], false)
+	fill(b, &footer{
+		payload: uint64(len(it.Payload)), id: it.Key.ID, kind: []byte(it.Key.Kind), created: w.Created, cost: it.Cost,
+	}, a)
+	b.SetFile(w.Dev, w.Ino)
+	return b, nil
+}
