@@ -1,0 +1,5 @@
+//go:build control_nolease
+
+package lease
+
+const enabled = false

@@ -1,0 +1,318 @@
+// Package lease lets one of many compile: per key one holder at a time, among
+// the threads of a process and the processes of a machine.
+//
+// Ring one is a table in the process, ring two a lock file per key (package
+// lockfile), which the kernel frees when its holder dies. A lease only ever
+// saves work. Whoever cannot get one within reason compiles all the same, and
+// the result is right either way: entries are replaced whole, by rename.
+package lease
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"jitcache/core/key"
+	"jitcache/core/lockfile"
+)
+
+// A holder may take this long before others compile too. Some compiles take ten
+// minutes (large template instantiations, viscoelastic solvers); one that is
+// stopped or gone while its lock lives on, in a forked child say, is not
+// coming back.
+const (
+	HolderLimit = 30 * time.Minute
+	LostLimit   = 10 * time.Second
+)
+
+// A waiter tries the lock at these intervals: flock has no timed wait. The
+// first is shorter than the shortest compile (20 ms), the last keeps a thousand
+// ranks from hammering one directory.
+const (
+	firstPoll = 2 * time.Millisecond
+	lastPoll  = 25 * time.Millisecond
+)
+
+// maxLevel bounds how many holders of one key may be given up on. Beyond it
+// everybody compiles.
+const maxLevel = 16
+
+// Locker makes lock files: TryLock as in lockfile.Try, for a name in a folder
+// that it chooses, and LockPath the file of a name.
+type Locker interface {
+	TryLock(name string) (*lockfile.Lock, error)
+	LockPath(name string) string
+}
+
+// Table is the leases of one cache in this process. The zero value has no ring
+// two.
+type Table struct {
+	Locks Locker // nil: only threads of this process
+	// Unsupported, if set, is called when lock files turn out not to work.
+	Unsupported func(error)
+	// Waiting, if set, is called once per key and holder, after ten seconds.
+	Waiting func(id key.ID, h Holder, waited time.Duration)
+
+	mu      sync.Mutex
+	flights map[place]*flight
+	watched map[place]watched
+}
+
+// place is a key and the level of the lease on it: 0, or more if holders of the
+// levels below have outlived their limit.
+type place struct {
+	id    key.ID
+	level int
+}
+
+func (p place) name() string {
+	if p.level == 0 {
+		return p.id.String()
+	}
+	return p.id.String() + "." + strconv.Itoa(p.level)
+}
+
+// flight is a lease in this process, being sought or held.
+type flight struct {
+	since time.Time
+	held  bool
+	done  chan struct{} // closed when it ends
+}
+
+// Lease is the right to compile one key.
+type Lease struct {
+	table  *Table
+	place  place
+	flight *flight
+	lock   *lockfile.Lock
+	once   sync.Once
+}
+
+// Holder is what a lock file says of who holds it.
+type Holder struct {
+	lockfile.Owner
+	Since time.Time
+	Name  string // of the key
+}
+
+// watched is a holder in another process that this one waits for.
+type watched struct {
+	holder string
+	first  time.Time // when it was first seen
+	lost   time.Time // since when it is stopped or gone; zero if it is not
+	told   bool      // Waiting was called
+}
+
+// Outcome is what Acquire has come to.
+type Outcome int
+
+// The outcomes.
+const (
+	Granted Outcome = iota // the caller has the lease
+	Look                   // something has ended: look for the entry, then come again
+	Busy                   // somebody else still has it
+)
+
+// Acquire tries to get the lease on id until the deadline. found is asked after
+// each wait whether the entry is there by now; then the outcome is Look. name is
+// for the people who wait.
+func (t *Table) Acquire(id key.ID, name string, deadline time.Time, found func() bool) (*Lease, Outcome) {
+	if !enabled {
+		return nil, Granted
+	}
+	for level := range maxLevel {
+		p := place{id, level}
+		f, mine := t.join(p)
+		if !mine {
+			outcome, expired := t.waitHere(f, deadline)
+			if expired {
+				continue
+			}
+			return nil, outcome
+		}
+		l, outcome, expired := t.lockThere(p, f, name, deadline, found)
+		if expired {
+			continue
+		}
+		return l, outcome
+	}
+	return nil, Granted
+}
+
+// join returns the flight at p, starting one if there is none.
+func (t *Table) join(p place) (f *flight, mine bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f := t.flights[p]; f != nil {
+		return f, false
+	}
+	if t.flights == nil {
+		t.flights = make(map[place]*flight)
+		t.watched = make(map[place]watched)
+	}
+	f = &flight{since: time.Now(), done: make(chan struct{})}
+	t.flights[p] = f
+	return f, true
+}
+
+// waitHere waits for another thread of this process.
+func (t *Table) waitHere(f *flight, deadline time.Time) (outcome Outcome, expired bool) {
+	t.mu.Lock()
+	held, since := f.held, f.since
+	t.mu.Unlock()
+	if held && time.Since(since) > HolderLimit {
+		return Busy, true
+	}
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	select {
+	case <-f.done:
+		return Look, false
+	case <-timer.C:
+		return Busy, false
+	}
+}
+
+// lockThere waits for the lock file, for all threads of this process that want
+// the same.
+func (t *Table) lockThere(p place, f *flight, name string, deadline time.Time, found func() bool) (l *Lease, outcome Outcome, expired bool) {
+	l = &Lease{table: t, place: p, flight: f}
+	pause := firstPoll
+	for first := true; ; first = false {
+		lock, err := t.tryLock(p)
+		switch {
+		case lock != nil || err != nil:
+			// Between the caller's look and the lock another may have finished.
+			if found() {
+				l.lock = lock
+				l.Release()
+				return nil, Look, false
+			}
+			t.hold(l, lock, name)
+			return l, Granted, false
+		case t.outlived(p):
+			t.end(f, p)
+			return nil, Busy, true
+		case !first && found():
+			t.forget(p.id)
+			t.end(f, p)
+			return nil, Look, false
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			t.end(f, p)
+			return nil, Busy, false
+		}
+		time.Sleep(min(pause, left))
+		pause = min(pause*2, lastPoll)
+	}
+}
+
+// tryLock returns an error, which is no failure, if there is nothing to lock.
+func (t *Table) tryLock(p place) (*lockfile.Lock, error) {
+	if t.Locks == nil {
+		return nil, lockfile.ErrUnsupported
+	}
+	lock, err := t.Locks.TryLock(p.name())
+	if err != nil && t.Unsupported != nil {
+		t.Unsupported(err)
+	}
+	return lock, err
+}
+
+func (t *Table) hold(l *Lease, lock *lockfile.Lock, name string) {
+	t.mu.Lock()
+	l.lock = lock
+	l.flight.held, l.flight.since = true, time.Now()
+	t.mu.Unlock()
+	t.forget(l.place.id)
+	if lock != nil {
+		lock.Write(Holder{lockfile.Self(), l.flight.since, name}.String())
+	}
+}
+
+// forget drops what was noted about holders of a key that has come free.
+func (t *Table) forget(id key.ID) {
+	t.mu.Lock()
+	for level := 0; level < maxLevel && len(t.watched) > 0; level++ {
+		delete(t.watched, place{id, level})
+	}
+	t.mu.Unlock()
+}
+
+func (t *Table) end(f *flight, p place) {
+	t.mu.Lock()
+	if t.flights[p] == f {
+		delete(t.flights, p)
+	}
+	t.mu.Unlock()
+	close(f.done)
+}
+
+// Release gives the lease up. It may be called more than once and on nil.
+func (l *Lease) Release() {
+	if l == nil {
+		return
+	}
+	l.once.Do(func() {
+		if l.lock != nil {
+			l.lock.Remove()
+		}
+		l.table.end(l.flight, l.place)
+	})
+}
+
+// outlived reports whether the holder of p in another process has had its time.
+func (t *Table) outlived(p place) bool {
+	h, err := ReadHolder(t.Locks.LockPath(p.name()))
+	if err != nil {
+		// Just taken, not written yet; or just removed. Either way it is new.
+		return false
+	}
+	now := time.Now()
+	waited := now.Sub(h.Since)
+	state := h.State()
+	t.mu.Lock()
+	w := t.watched[p]
+	if who := h.Owner.String(); w.holder != who {
+		w = watched{holder: who, first: now}
+	}
+	if state != lockfile.Stopped && state != lockfile.Gone {
+		w.lost = time.Time{}
+	} else if w.lost.IsZero() {
+		w.lost = now
+	}
+	tell := !w.told && now.Sub(w.first) > LostLimit
+	w.told = w.told || tell
+	t.watched[p] = w
+	t.mu.Unlock()
+	if tell && t.Waiting != nil {
+		t.Waiting(p.id, h, waited)
+	}
+	return waited > HolderLimit || !w.lost.IsZero() && now.Sub(w.lost) > LostLimit
+}
+
+// String returns the holder as a lock file holds it: owner, time, name.
+func (h Holder) String() string {
+	return fmt.Sprintf("%s %d %s\n", h.Owner, h.Since.UnixNano(), h.Name)
+}
+
+// ReadHolder reads who holds a lock file.
+func ReadHolder(path string) (Holder, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return Holder{}, err
+	}
+	owner, rest, _ := strings.Cut(strings.TrimSuffix(string(b), "\n"), " ")
+	since, name, _ := strings.Cut(rest, " ")
+	o, ok := lockfile.ParseOwner(owner)
+	ns, err := strconv.ParseInt(since, 10, 64)
+	if !ok || err != nil {
+		return Holder{}, errors.New("lock file without a holder")
+	}
+	return Holder{o, time.Unix(0, ns), name}, nil
+}
