@@ -1,0 +1,155 @@
+package core
+
+import (
+	"sync/atomic"
+	"time"
+
+	"jitcache/core/blob"
+	"jitcache/core/key"
+	"jitcache/core/lease"
+	"jitcache/core/store"
+)
+
+// Status is what Acquire has come to. The numbers are those of jitcache.h.
+type Status int32
+
+// The statuses.
+const (
+	Hit     Status = 0 // the entry is there
+	Leased  Status = 2 // compile, and commit
+	Busy    Status = 3 // somebody else compiles it: call again
+	Timeout Status = 4 // the time is up: compile, with a lease that locks nothing
+)
+
+// Slice is how long one call of Acquire waits at most. A host's signal handlers
+// run between two calls; 100 ms is what a person takes for at once.
+const Slice = 100 * time.Millisecond
+
+// Lease is the right, and the duty, to compile one key: it ends with Commit or
+// Release. It may be used from any thread, by one at a time.
+type Lease struct {
+	cache *Cache
+	key   *key.Key
+	began time.Time
+	lease *lease.Lease // nil: it locks nothing
+	done  atomic.Bool
+}
+
+// Acquire looks an entry up and, if it is missing, asks for the lease to
+// compile it. It waits for at most a Slice, and not longer than timeout; a
+// negative timeout has no end but the limits of package lease. why is that of
+// the miss.
+//
+// holding says that the calling thread has a lease already. It then never
+// waits, and is given one that locks nothing if it would have to: two threads
+// that wait for each other's leases would do so for ever. first says that this
+// is not the second call after Busy; it is what is counted as a lookup.
+func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) (b *blob.Blob, l *Lease, status Status, why store.Reason) {
+	b, why = c.look(&k.ID)
+	if why == store.None {
+		return b, nil, Hit, why
+	}
+	if first {
+		c.missed(&k.ID, []byte(k.Kind), why, func() *key.Key { return k })
+	}
+	switch {
+	case c.settings.mode == ModeOff:
+		return nil, c.newLease(k, nil), Leased, why
+	case holding, timeout == 0:
+		b, l, status = c.try(k, time.Now())
+	default:
+		b, l, status = c.wait(k, timeout, first)
+	}
+	if status == Busy && (holding || timeout == 0) {
+		l, status = c.newLease(k, nil), Timeout
+		if holding {
+			status = Leased
+		}
+	}
+	return b, l, status, why
+}
+
+func (c *Cache) wait(k *key.Key, timeout time.Duration, first bool) (*blob.Blob, *Lease, Status) {
+	start := time.Now()
+	slice := Slice
+	if timeout > 0 {
+		slice = min(slice, timeout)
+	}
+	for {
+		b, l, status := c.try(k, start.Add(slice))
+		waited := time.Since(start)
+		if status == Busy && waited < slice {
+			continue // something ended, but not with an entry
+		}
+		c.countWait(k, waited, first)
+		if status == Busy && timeout > 0 && waited >= timeout {
+			return nil, c.newLease(k, nil), Timeout
+		}
+		return b, l, status
+	}
+}
+
+// waitedAtAll is how long a lookup takes to count as one that has waited.
+const waitedAtAll = time.Millisecond
+
+func (c *Cache) countWait(k *key.Key, waited time.Duration, first bool) {
+	if c.store == nil || waited < waitedAtAll {
+		return
+	}
+	if first {
+		c.store.Count([]byte(k.Kind), store.Waits, 1)
+	}
+	c.store.Count([]byte(k.Kind), store.WaitTime, uint64(waited))
+}
+
+// try asks for the lease until the deadline, and takes the entry if it appears.
+func (c *Cache) try(k *key.Key, deadline time.Time) (b *blob.Blob, l *Lease, status Status) {
+	found := func() bool {
+		if c.settings.mode == ModeRefresh {
+			return false
+		}
+		if b == nil {
+			b, _ = c.look(&k.ID)
+		}
+		return b != nil
+	}
+	granted, outcome := c.leases.Acquire(k.ID, k.Name, deadline, found)
+	switch {
+	case outcome == lease.Granted:
+		return nil, c.newLease(k, granted), Leased
+	case outcome == lease.Look && found():
+		return b, nil, Hit
+	}
+	return nil, nil, Busy
+}
+
+func (c *Cache) newLease(k *key.Key, l *lease.Lease) *Lease {
+	return &Lease{cache: c, key: k, began: time.Now(), lease: l}
+}
+
+// Commit stores the result and ends the lease. It returns the bytes as a blob
+// with a reference for the caller, whether they were stored or not; nil only if
+// there was no memory or want is not set. attributes must have passed
+// CheckAttributes.
+func (l *Lease) Commit(payload []byte, attributes string, want bool) (*blob.Blob, store.Reason) {
+	c := l.cache
+	if l.done.Swap(true) {
+		return nil, store.Absent
+	}
+	defer l.lease.Release()
+	took := time.Since(l.began)
+	if c.store != nil {
+		kind := []byte(l.key.Kind)
+		c.store.Count(kind, store.Compiles, 1)
+		c.store.Count(kind, store.CompileTime, uint64(took))
+	}
+	return c.put(store.Item{Key: l.key, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
+}
+
+// Release gives the lease up without a result: the next in line compiles. After
+// Commit it does nothing.
+func (l *Lease) Release() {
+	if !l.done.Swap(true) {
+		l.lease.Release()
+	}
+}

@@ -1,0 +1,254 @@
+package core
+
+import (
+	"errors"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"jitcache/core/blob"
+	"jitcache/core/key"
+	"jitcache/core/lease"
+	"jitcache/core/memory"
+	"jitcache/core/store"
+)
+
+// Cache is an open cache. Its methods may be called from any goroutine or
+// thread, and by any number of processes on the same directory.
+//
+// A forked child must not use its parent's Cache: the Go runtime does not
+// survive fork. libjitcache opens it again there.
+type Cache struct {
+	settings *settings
+	log      logger
+	memory   *memory.Memory // nil: no in-process tier
+	store    *store.Store   // nil: no usable directory
+	refused  error          // why not
+	leases   lease.Table
+	closed   atomic.Bool
+}
+
+func euid() int { return os.Geteuid() }
+
+// Open opens a cache. An error is wrong use: an unknown option or a bad value.
+// A directory that cannot be used is not: the cache is then in memory only, and
+// a warning says so once.
+func Open(o Options) (*Cache, error) {
+	s, err := o.read()
+	if err != nil {
+		return nil, err
+	}
+	c := &Cache{settings: s, log: s.log}
+	c.openStore()
+	c.openMemory(o.Memory)
+	if c.store != nil {
+		c.leases.Locks = c.store
+	}
+	c.leases.Unsupported = func(err error) {
+		c.log.warn("locks", "lock files do not work here, so processes may compile the same thing twice: %v", err)
+	}
+	c.leases.Waiting = func(id key.ID, h lease.Holder, waited time.Duration) {
+		c.log.line(Info, "waiting for process %d to compile %s, which it began %v ago", h.Pid, label(h.Name, id), waited.Round(time.Second))
+	}
+	return c, nil
+}
+
+func (c *Cache) openStore() {
+	if c.settings.mode == ModeOff {
+		return
+	}
+	if c.settings.directory == "" {
+		c.refused = errors.New("there is no cache directory: HOME, XDG_CACHE_HOME and JITCACHE_DIR are unset")
+	} else {
+		c.store, c.refused = store.Open(c.settings.store)
+	}
+	if c.refused != nil {
+		c.store = nil
+		c.log.warn("directory "+c.settings.directory, "%v; results are kept in memory only", c.refused)
+		return
+	}
+	c.log.line(Debug, "cache directory %s (%s), file system %s", c.store.Root(), c.settings.rule, c.store.Mount().Name)
+}
+
+func (c *Cache) openMemory(m *memory.Memory) {
+	switch {
+	case m != nil:
+		c.memory = m
+	case c.settings.mode == ModeOff || c.settings.mode == ModeRefresh:
+	case c.settings.memorySize > 0:
+		c.memory = memory.New(uint64(c.settings.memorySize))
+	}
+}
+
+// Close writes the counters. The Cache must not be used afterwards; blobs that
+// it gave out stay valid. The in-process tier is the caller's to free, after
+// the last call has returned.
+func (c *Cache) Close() {
+	if !c.closed.Swap(true) {
+		c.Flush()
+	}
+}
+
+// Flush writes the counters of this process to the ledger.
+func (c *Cache) Flush() {
+	if c.store == nil {
+		return
+	}
+	c.drain()
+	c.store.Flush()
+}
+
+// drain takes the hits that were counted in the in-process tier.
+func (c *Cache) drain() {
+	if c.memory == nil || c.store == nil {
+		return
+	}
+	for _, h := range c.memory.Drain() {
+		c.store.Count([]byte(h.Kind), store.HitsMemory, h.Hits)
+		c.store.Count([]byte(h.Kind), store.TimeSaved, h.Saved)
+	}
+}
+
+// Memory returns the in-process tier, nil if there is none.
+func (c *Cache) Memory() *memory.Memory { return c.memory }
+
+// Store returns the directory, or nil and why there is none.
+func (c *Cache) Store() (*store.Store, error) { return c.store, c.refused }
+
+// Mode returns what JITCACHE says.
+func (c *Cache) Mode() Mode { return c.settings.mode }
+
+// Rule returns which rule chose the directory.
+func (c *Cache) Rule() string { return c.settings.rule }
+
+// label is how a log line names an entry.
+func label(name string, id key.ID) string {
+	short := id.String()[:12]
+	if name == "" {
+		return short
+	}
+	return name + " (" + short + ")"
+}
+
+// Get looks an entry up: memory, then disk. It returns a blob with a reference
+// for the caller, or nil and why it missed. sealed is called for the whole key
+// if the miss is to be explained; it may be nil.
+func (c *Cache) Get(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.Blob, store.Reason) {
+	if b := c.fromMemory(id); b != nil {
+		return b, store.None
+	}
+	return c.Lookup(id, kind, sealed)
+}
+
+// Lookup is Get for a caller that has looked in memory already.
+func (c *Cache) Lookup(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.Blob, store.Reason) {
+	b, why := c.fromDisk(id)
+	if why != store.None {
+		c.missed(id, kind, why, sealed)
+	}
+	return b, why
+}
+
+// look is Get without the accounting of a miss.
+func (c *Cache) look(id *key.ID) (*blob.Blob, store.Reason) {
+	if b := c.fromMemory(id); b != nil {
+		return b, store.None
+	}
+	return c.fromDisk(id)
+}
+
+func (c *Cache) fromMemory(id *key.ID) *blob.Blob {
+	if c.memory == nil {
+		return nil
+	}
+	b, due := c.memory.Get((*[32]byte)(id))
+	if due != 0 {
+		c.Tend(id, due)
+	}
+	return b
+}
+
+// unread returns why no lookup reaches the disk, None if it does.
+func (c *Cache) unread() store.Reason {
+	switch {
+	case c.settings.mode == ModeOff:
+		return store.Off
+	case c.settings.mode == ModeRefresh:
+		return store.Refresh
+	case c.store == nil:
+		return store.NoDirectory
+	}
+	return store.None
+}
+
+func (c *Cache) fromDisk(id *key.ID) (*blob.Blob, store.Reason) {
+	if why := c.unread(); why != store.None {
+		return nil, why
+	}
+	b, why := c.store.Get(id)
+	if why != store.None {
+		return nil, why
+	}
+	_, cost := b.Created()
+	c.store.CountHit(b.KindBytes(), cost)
+	if c.memory != nil {
+		c.memory.Put(b)
+	}
+	return b, store.None
+}
+
+// LookupInto is Lookup into a buffer: it copies the payload there and returns
+// its size; if that is larger than buf, nothing was copied and the caller comes
+// again with more room. With no in-process tier the payload is read straight
+// into buf; some room beyond the payload makes that one read.
+func (c *Cache) LookupInto(id *key.ID, kind []byte, buf []byte, sealed func() *key.Key) (int, store.Reason) {
+	if c.memory != nil || c.unread() != store.None {
+		b, why := c.Lookup(id, kind, sealed)
+		if why != store.None {
+			return 0, why
+		}
+		defer b.Release()
+		if len(b.Data()) <= len(buf) {
+			copy(buf, b.Data())
+		}
+		return len(b.Data()), store.None
+	}
+	size, entryKind, cost, why := c.store.GetInto(id, buf)
+	switch {
+	case why != store.None:
+		c.missed(id, kind, why, sealed)
+	case size <= len(buf):
+		c.store.CountHit(entryKind, cost)
+	}
+	return size, why
+}
+
+// Tend does what a hit in memory has asked for: renew the entry's recency on
+// disk, write the counters.
+func (c *Cache) Tend(id *key.ID, due memory.Due) {
+	if c.store == nil {
+		return
+	}
+	if due&memory.Touch != 0 {
+		c.store.Touch(id)
+	}
+	if due&memory.Flush != 0 {
+		c.drain()
+		c.store.Settle()
+	}
+}
+
+// missed counts and logs a miss.
+func (c *Cache) missed(id *key.ID, kind []byte, why store.Reason, sealed func() *key.Key) {
+	if c.store != nil {
+		c.store.Count(kind, store.MissCounter(why), 1)
+	}
+	if why.Damaged() {
+		c.log.warn("damaged "+why.String(), "entry %s is damaged (%v) and will be compiled again; see `jitcache verify`", label("", *id), why)
+	} else if why != store.Absent && why != store.Off && why != store.Refresh && why != store.NoDirectory {
+		c.log.warn("miss "+why.String(), "entry %s cannot be used: %v", label("", *id), why)
+	}
+	if c.log.wants(Miss) {
+		c.logMiss(id, why, sealed)
+	}
+}

@@ -1,0 +1,83 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"jitcache/core/key"
+	"jitcache/core/store"
+)
+
+// Explanation says why a lookup of a key would miss: in what the key differs
+// from the last entry that was stored under the same name.
+type Explanation struct {
+	Key    string `json:"key"`
+	Name   string `json:"name,omitempty"`
+	Hit    bool   `json:"hit"`
+	Reason string `json:"reason,omitempty"`
+	// LastKey and LastStored are of the entry that the key is compared with;
+	// "" if none is known.
+	LastKey    string    `json:"last_key,omitempty"`
+	LastStored time.Time `json:"last_stored,omitzero"`
+	// Labels of components that differ, that only the key has, that only the
+	// last entry had.
+	Changed []string `json:"changed,omitempty"`
+	Added   []string `json:"added,omitempty"`
+	Removed []string `json:"removed,omitempty"`
+}
+
+// Explain looks a key up without counting it.
+func (c *Cache) Explain(k *key.Key) Explanation {
+	b, why := c.look(&k.ID)
+	if b != nil {
+		b.Release()
+	}
+	return c.explain(k, why)
+}
+
+func (c *Cache) explain(k *key.Key, why store.Reason) Explanation {
+	e := Explanation{Key: k.ID.String(), Name: k.Name, Hit: why == store.None, Reason: why.String()}
+	if c.store == nil || k.Name == "" {
+		return e
+	}
+	for _, last := range c.store.LastNamed(k.Name) {
+		if last.Key.ID == k.ID {
+			continue
+		}
+		e.LastKey = last.Key.ID.String()
+		e.LastStored = time.Unix(0, last.Stored)
+		e.Changed, e.Added, e.Removed = k.Changed(last.Key.Parts)
+		break
+	}
+	return e
+}
+
+// Difference says in words what changed, "" if nothing is known to have.
+func (e *Explanation) Difference() string {
+	var parts []string
+	for _, d := range []struct {
+		what   string
+		labels []string
+	}{{"changed", e.Changed}, {"added", e.Added}, {"removed", e.Removed}} {
+		if len(d.labels) > 0 {
+			parts = append(parts, d.what+" "+strings.Join(d.labels, ", "))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (c *Cache) logMiss(id *key.ID, why store.Reason, sealed func() *key.Key) {
+	k := key.FromID(*id)
+	if sealed != nil {
+		if full := sealed(); full != nil {
+			k = full
+		}
+	}
+	e := c.explain(k, why)
+	text := fmt.Sprintf("%s: %v", label(k.Name, *id), why)
+	if d := e.Difference(); d != "" {
+		text += fmt.Sprintf("; since %s: %s", e.LastStored.Format("2006-01-02 15:04:05"), d)
+	}
+	c.log.line(Miss, "%s", text)
+}

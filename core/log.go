@@ -1,0 +1,112 @@
+package core
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Level says how much a log line matters.
+type Level int
+
+// The levels, with the numbers that the C API uses.
+const (
+	Warning Level = 1 // something is wrong and can be mended
+	Info    Level = 2 // a long wait, an input that changed
+	Miss    Level = 3 // a lookup that missed, and why
+	Debug   Level = 4 // everything else
+)
+
+// String returns the level as a log line has it.
+func (l Level) String() string {
+	switch l {
+	case Warning:
+		return "warning"
+	case Info:
+		return "info"
+	case Miss:
+		return "miss"
+	}
+	return "debug"
+}
+
+// Sink receives log lines; text is one line without its end.
+type Sink func(level Level, text string)
+
+// logger writes what JITCACHE_LOG asks for, and gives warnings to the host.
+type logger struct {
+	level Level  // lines above it are not made; 0 for JITCACHE_LOG unset
+	file  string // JITCACHE_LOG_FILE, "" for standard error
+	sink  Sink   // may be nil
+}
+
+// wants reports whether lines of a level go anywhere, so that their text is
+// worth making.
+func (l *logger) wants(level Level) bool {
+	return level <= l.level || level == Warning && l.sink != nil
+}
+
+func (l *logger) line(level Level, format string, args ...any) {
+	if !l.wants(level) {
+		return
+	}
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
+	if level == Warning && l.sink != nil {
+		l.sink(level, text)
+		if l.file == "" {
+			return
+		}
+	}
+	if level <= l.level {
+		l.write(level, text)
+	}
+}
+
+// write appends one line with one write, so that lines of many processes do not
+// mix.
+func (l *logger) write(level Level, text string) {
+	text = fmt.Sprintf("jitcache[%d] %s: %s\n", os.Getpid(), level, text)
+	if l.file == "" {
+		writeOnce(2, text)
+		return
+	}
+	text = time.Now().Format("2006-01-02T15:04:05.000 ") + text
+	const flags = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_APPEND | syscall.O_CLOEXEC | syscall.O_NOCTTY
+	fd, err := syscall.Open(expandLogFile(l.file), flags, 0o600)
+	if err == nil {
+		writeOnce(fd, text)
+		syscall.Close(fd)
+	}
+}
+
+func writeOnce(fd int, text string) {
+	for {
+		if _, err := syscall.Write(fd, []byte(text)); err != syscall.EINTR {
+			return
+		}
+	}
+}
+
+// expandLogFile puts the process id for %p and the host name for %h.
+func expandLogFile(path string) string {
+	if !strings.Contains(path, "%") {
+		return path
+	}
+	host, _ := os.Hostname()
+	return strings.NewReplacer("%%", "%", "%p", strconv.Itoa(os.Getpid()), "%h", host).Replace(path)
+}
+
+// told remembers which warnings this process has given: each is given once,
+// however many caches are opened.
+var told sync.Map
+
+// warn gives a warning, once per process and reason.
+func (l *logger) warn(reason, format string, args ...any) {
+	if _, before := told.LoadOrStore(reason, true); !before {
+		l.line(Warning, format, args...)
+	}
+}
