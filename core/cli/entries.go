@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"jitcache/core/key"
+	"jitcache/core/store"
+)
+
+// entryJSON is an entry as --json prints it.
+type entryJSON struct {
+	Key        string            `json:"key"`
+	Kind       string            `json:"kind"`
+	Name       string            `json:"name"`
+	Size       int64             `json:"size"`
+	File       int64             `json:"file_size"`
+	Created    time.Time         `json:"created"`
+	Used       time.Time         `json:"used"`
+	Compile    float64           `json:"compile_seconds"`
+	Owner      uint32            `json:"owner"`
+	Path       string            `json:"path"`
+	Components map[string]string `json:"components,omitempty"`
+	Attributes json.RawMessage   `json:"attributes,omitempty"`
+}
+
+func describe(e *store.Entry, whole bool) entryJSON {
+	j := entryJSON{
+		Key: e.ID.String(), Kind: e.Kind, Name: e.Name, Size: e.Payload, File: e.Size,
+		Created: time.Unix(0, e.Created), Used: time.Unix(0, e.Used), Compile: float64(e.Cost) / 1e9,
+		Owner: e.UID, Path: e.Path,
+	}
+	if whole {
+		j.Components = components(e.Parts)
+		if e.Attributes != "" {
+			j.Attributes = json.RawMessage(e.Attributes)
+		}
+	}
+	return j
+}
+
+func components(parts []key.Part) map[string]string {
+	m := make(map[string]string, len(parts))
+	for _, p := range parts {
+		m[p.Label] = fmt.Sprintf("%x", p.Short)
+	}
+	return m
+}
+
+func (c *command) ls() *ffcli.Command {
+	flags := c.flags("ls")
+	asJSON := flags.Bool("json", false, "print a JSON array")
+	kind := flags.String("kind", "", "only entries of `KIND`")
+	return c.new("ls [-json] [-kind KIND]", "list the entries, last used first", flags, 0, 0, func([]string) error {
+		_, s, err := c.open()
+		if err != nil {
+			return err
+		}
+		entries := []*store.Entry{}
+		err = s.Walk(context.Background(), func(e *store.Entry) error {
+			if *kind == "" || e.Kind == *kind {
+				entries = append(entries, e)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(entries, func(a, b *store.Entry) int { return cmp.Compare(b.Used, a.Used) })
+		if *asJSON {
+			list := make([]entryJSON, len(entries))
+			for i, e := range entries {
+				list[i] = describe(e, false)
+			}
+			return c.printJSON(list)
+		}
+		w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "KEY\tKIND\tSIZE\tUSED\tCOMPILE\tNAME")
+		for _, e := range entries {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID.String()[:12], e.Kind, store.FormatSize(e.Payload),
+				ago(e.Used), duration(e.Cost), e.Name)
+		}
+		return w.Flush()
+	})
+}
+
+// ago prints a time for people.
+func ago(ns int64) string {
+	d := time.Since(time.Unix(0, ns))
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d minutes ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d hours ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+func duration(ns int64) string {
+	if ns == 0 {
+		return "-"
+	}
+	d := time.Duration(ns)
+	switch {
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(100 * time.Microsecond).String()
+	}
+	return d.Round(10 * time.Millisecond).String()
+}
+
+// find returns the entry that an argument means: 64 hex digits, or as many as
+// tell it from all others.
+func (c *command) find(s *store.Store, arg string) (*store.Entry, error) {
+	ids, err := s.Match(strings.ToLower(arg))
+	switch {
+	case err != nil:
+		return nil, wrong(fmt.Sprintf("%q: want a key, or at least its first two hex digits", arg))
+	case len(ids) == 0:
+		return nil, no(fmt.Sprintf("there is no entry %s", arg))
+	case len(ids) > 1:
+		return nil, wrong(fmt.Sprintf("%s: %d entries begin with that", arg, len(ids)))
+	}
+	e, why := s.Stat(&ids[0])
+	if why != store.None {
+		return nil, no(fmt.Sprintf("entry %s cannot be used: %v", arg, why))
+	}
+	return e, nil
+}
+
+func (c *command) show() *ffcli.Command {
+	flags := c.flags("show")
+	asJSON := flags.Bool("json", false, "print a JSON object")
+	return c.new("show [-json] KEY", "print what is known of an entry", flags, 1, 1, func(args []string) error {
+		_, s, err := c.open()
+		if err != nil {
+			return err
+		}
+		e, err := c.find(s, args[0])
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return c.printJSON(describe(e, true))
+		}
+		w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+		const layout = "2006-01-02 15:04:05"
+		fmt.Fprintf(w, "key\t%s\nname\t%s\nkind\t%s\nsize\t%d bytes\n", e.ID, e.Name, e.Kind, e.Payload)
+		fmt.Fprintf(w, "created\t%s\nused\t%s\ncompile\t%s\n", time.Unix(0, e.Created).Format(layout),
+			time.Unix(0, e.Used).Format(layout), duration(e.Cost))
+		fmt.Fprintf(w, "owner\t%d\nfile\t%s\n", e.UID, e.Path)
+		for _, p := range e.Parts {
+			fmt.Fprintf(w, "component\t%s\t%x\n", p.Label, p.Short)
+		}
+		if e.Attributes != "" {
+			fmt.Fprintf(w, "attributes\t%s\n", e.Attributes)
+		}
+		return w.Flush()
+	})
+}
+
+func (c *command) path() *ffcli.Command {
+	return c.new("path KEY", "print the file of an entry", nil, 1, 1, func(args []string) error {
+		_, s, err := c.open()
+		if err != nil {
+			return err
+		}
+		e, err := c.find(s, args[0])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(c.stdout, e.Path)
+		if c.terminal {
+			fmt.Fprintln(c.stderr, "hint: the payload comes first, then some hundred bytes that ELF readers ignore; `jitcache export` writes the payload alone")
+		}
+		return nil
+	})
+}
+
+func (c *command) export() *ffcli.Command {
+	return c.new("export KEY FILE", "write the payload of an entry to a file, - for standard output", nil, 2, 2, func(args []string) error {
+		_, s, err := c.open()
+		if err != nil {
+			return err
+		}
+		e, err := c.find(s, args[0])
+		if err != nil {
+			return err
+		}
+		b, why := s.Get(&e.ID)
+		if why != store.None {
+			return no(fmt.Sprintf("entry %s cannot be used: %v", args[0], why))
+		}
+		defer b.Release()
+		if args[1] == "-" {
+			_, err := io.Copy(c.stdout, bytes.NewReader(b.Data()))
+			return err
+		}
+		return os.WriteFile(args[1], b.Data(), 0o666)
+	})
+}
+
+func (c *command) rm() *ffcli.Command {
+	return c.new("rm KEY…", "remove entries", nil, 1, 1<<16, func(args []string) error {
+		cache, s, err := c.open()
+		if err != nil {
+			return err
+		}
+		defer cache.Close()
+		for _, arg := range args {
+			ids, err := s.Match(strings.ToLower(arg))
+			if err != nil || len(ids) > 1 {
+				return wrong(fmt.Sprintf("%s: not one key", arg))
+			}
+			if len(ids) == 0 {
+				return no(fmt.Sprintf("there is no entry %s", arg))
+			}
+			if _, why := cache.Remove(&ids[0]); why != store.None {
+				return fmt.Errorf("entry %s cannot be removed: %v", arg, why)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+	"golang.org/x/sys/unix"
+
+	"jitcache/core"
+	"jitcache/core/store"
+)
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
+// progressAfter is how long a pass is silent: most are over by then.
+const progressAfter = time.Second
+
+// progress draws how far a pass is, if somebody is watching. The pass may be
+// ended with Ctrl-C at any time: what it did is done, and no entry is half
+// removed.
+func (c *command) progress(what string) (p store.Progress, done func()) {
+	if !c.terminal {
+		return nil, func() {}
+	}
+	start, drawn := time.Now(), false
+	p = func(share float64, entries int) {
+		if time.Since(start) > progressAfter {
+			drawn = true
+			fmt.Fprintf(c.stderr, "\r%s: %3.0f %%, %d entries ", what, 100*share, entries)
+		}
+	}
+	return p, func() {
+		if drawn {
+			fmt.Fprint(c.stderr, "\r\033[K")
+		}
+	}
+}
+
+func (c *command) trim() *ffcli.Command {
+	return c.new("trim", "evict down to the cap, and sweep what dead processes left", nil, 0, 0, func([]string) error {
+		cache, _, err := c.open()
+		if err != nil {
+			return err
+		}
+		p, done := c.progress("trim")
+		removed, err := cache.Trim(context.Background(), p)
+		done()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.stdout, "evicted %d entries, %s\n", removed.Entries, store.FormatSize(removed.Bytes))
+		return nil
+	})
+}
+
+func (c *command) clear() *ffcli.Command {
+	flags := c.flags("clear")
+	kind := flags.String("kind", "", "only entries of `KIND`")
+	return c.new("clear [-kind KIND]", "remove all entries", flags, 0, 0, func([]string) error {
+		cache, _, err := c.open()
+		if err != nil {
+			return err
+		}
+		defer cache.Close()
+		p, done := c.progress("clear")
+		removed, err := cache.Clear(context.Background(), *kind, p)
+		done()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.stdout, "removed %d entries, %s\n", removed.Entries, store.FormatSize(removed.Bytes))
+		return nil
+	})
+}
+
+func (c *command) verify() *ffcli.Command {
+	flags := c.flags("verify")
+	keep := flags.Bool("keep", false, "report damaged entries, do not remove them")
+	asJSON := flags.Bool("json", false, "print a JSON object")
+	return c.new("verify [-keep] [-json]", "read every entry, and remove those that are damaged", flags, 0, 0, func([]string) error {
+		cache, _, err := c.open()
+		if err != nil {
+			return err
+		}
+		p, done := c.progress("verify")
+		r, err := cache.Verify(context.Background(), *keep, p)
+		done()
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			if err := c.printJSON(core.NewReport(r)); err != nil {
+				return err
+			}
+		} else {
+			for _, b := range r.Bad {
+				fmt.Fprintf(c.stdout, "%s: %v\n", b.Path, b.Reason)
+			}
+			fmt.Fprintf(c.stdout, "%d entries, %s: %d bad, %d removed\n", r.Entries, store.FormatSize(r.Bytes), len(r.Bad), r.Removed)
+		}
+		if len(r.Bad) > 0 {
+			return no("there are bad entries")
+		}
+		return nil
+	})
+}
+
+func (c *command) stats() *ffcli.Command {
+	flags := c.flags("stats")
+	asJSON := flags.Bool("json", false, "print a JSON object")
+	zero := flags.Bool("zero", false, "print, then set the counters to zero")
+	return c.new("stats [-json] [-zero]", "print sizes and counters", flags, 0, 0, func([]string) error {
+		cache, s, err := c.open()
+		if err != nil {
+			return err
+		}
+		stats := cache.Stats()
+		if *asJSON {
+			err = c.printJSON(stats)
+		} else {
+			err = printStats(c.stdout, &stats)
+		}
+		if err == nil && *zero {
+			err = s.Zero(context.Background())
+		}
+		return err
+	})
+}
+
+func printStats(out io.Writer, s *core.Stats) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "directory\t%s\n", s.Directory)
+	limit := "unlimited"
+	if s.MaxSize > 0 {
+		limit = store.FormatSize(s.MaxSize)
+	}
+	fmt.Fprintf(w, "size\t%s of %s in %d entries\n", store.FormatSize(s.Bytes), limit, s.Entries)
+	if !s.Zeroed.IsZero() {
+		fmt.Fprintf(w, "counting since\t%s\n", s.Zeroed.Format("2006-01-02 15:04:05"))
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, "KIND\tHITS\tMISSES\tCOMPILES\tCOMPILED FOR\tSAVED\tEVICTED")
+	row := func(name string, k core.KindStats) {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\n", name, k.HitsMemory+k.HitsDisk, k.Misses, k.Compiles,
+			duration(int64(k.CompileTime*1e9)), duration(int64(k.TimeSaved*1e9)), k.Evictions)
+	}
+	for _, kind := range sorted(s.Kinds) {
+		row(kind, s.Kinds[kind])
+	}
+	row("total", s.Total)
+	for _, reason := range sorted(s.Total.MissReasons) {
+		if reason != store.Absent.String() {
+			fmt.Fprintf(w, "missed: %s\t%d\n", reason, s.Total.MissReasons[reason])
+		}
+	}
+	for _, reason := range sorted(s.Total.NotReasons) {
+		fmt.Fprintf(w, "not stored: %s\t%d\n", reason, s.Total.NotReasons[reason])
+	}
+	return w.Flush()
+}

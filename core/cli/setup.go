@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"jitcache/core/store"
+)
+
+func (c *command) init() *ffcli.Command {
+	flags := c.flags("init")
+	shared := flags.Bool("shared", false, "for the users of a group, who trust each other")
+	group := flags.String("group", "", "the `GROUP`, by name or number; default that of the directory")
+	maxSize := flags.String("max-size", "", "cap in bytes, or 5G, 5Gi; 0 unlimited")
+	mode := flags.String("mode", "", "octal `MODE` of the directory; default 700, with -shared 2770. 755 can be read by all")
+	return c.new("init [-shared] [-group GROUP] [-max-size N] [-mode MODE] DIR", "make a cache directory", flags, 1, 1, func(args []string) error {
+		m := uint64(0o700)
+		if *shared {
+			m = 0o2770
+		}
+		var err error
+		if *mode != "" {
+			if m, err = strconv.ParseUint(*mode, 8, 12); err != nil || m&0o700 != 0o700 {
+				return wrong(fmt.Sprintf("mode %q: want octal digits, with 7 for the owner", *mode))
+			}
+		}
+		o := store.Options{Directory: args[0], Trust: store.Trust{Shared: *shared}}
+		if *maxSize != "" {
+			n, err := store.ParseSize(*maxSize)
+			if err != nil {
+				return wrong(err.Error())
+			}
+			o.MaxSize = &n
+		}
+		if err := makeRoot(args[0], uint32(m), *group); err != nil {
+			return err
+		}
+		s, err := store.Open(o)
+		if err != nil {
+			return err
+		}
+		if cfg := s.Config(); cfg.Shared != *shared {
+			cfg.Shared = *shared
+			if err := s.SetConfig(cfg); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(c.stderr, "jitcache: %s is ready\n", s.Root())
+		if *shared {
+			fmt.Fprintf(c.stderr, "hint: its users set JITCACHE_DIR=%s JITCACHE_SHARED=1\n", s.Root())
+		}
+		return nil
+	})
+}
+
+// makeRoot makes the directory, or takes one that is empty or a cache already,
+// and gives it group and mode; everything in it follows its mode.
+func makeRoot(dir string, mode uint32, group string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if names, err := os.ReadDir(dir); err != nil {
+		return err
+	} else if len(names) > 0 {
+		if _, err := os.Stat(dir + "/v1/VERSION"); err != nil {
+			return fmt.Errorf("%s is not empty and no cache", dir)
+		}
+		return fmt.Errorf("%s is a cache already; see `jitcache config`", dir)
+	}
+	if group != "" {
+		gid, err := groupID(group)
+		if err != nil {
+			return err
+		}
+		if err := os.Chown(dir, -1, gid); err != nil {
+			return err
+		}
+	}
+	// os.Chmod knows setgid by another bit.
+	m := os.FileMode(mode & 0o777)
+	if mode&0o2000 != 0 {
+		m |= os.ModeSetgid
+	}
+	return os.Chmod(dir, m)
+}
+
+func groupID(group string) (int, error) {
+	if n, err := strconv.Atoi(group); err == nil && n >= 0 {
+		return n, nil
+	}
+	g, err := user.LookupGroup(group)
+	if err != nil {
+		return 0, wrong(fmt.Sprintf("group %q: there is none", group))
+	}
+	return strconv.Atoi(g.Gid)
+}
+
+func (c *command) config() *ffcli.Command {
+	return c.new("config [max-size N]", "print the settings of the directory, or set its cap", nil, 0, 2, func(args []string) error {
+		_, s, err := c.open()
+		if err != nil {
+			return err
+		}
+		cfg := s.Config()
+		switch {
+		case len(args) == 0:
+			fmt.Fprintf(c.stdout, "max-size = %d\nshared = %t\n", cfg.MaxSize, cfg.Shared)
+			return nil
+		case args[0] != "max-size":
+			return wrong(fmt.Sprintf("%q: there is no such setting to change", args[0]))
+		case len(args) == 1:
+			fmt.Fprintln(c.stdout, cfg.MaxSize)
+			return nil
+		}
+		if cfg.MaxSize, err = store.ParseSize(args[1]); err != nil {
+			return wrong(err.Error())
+		}
+		return s.SetConfig(cfg)
+	})
+}
