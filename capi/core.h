@@ -1,0 +1,87 @@
+/* core.h: what the two halves of the library know of each other.
+ *
+ * The front is C: the public functions, the handles, everything that must work
+ * in a forked child before a Go runtime runs there. The core is Go, behind a
+ * table of functions. In a forked child the front uses the table of a second
+ * copy of the library (fork.c), so nothing here may refer to a variable of the
+ * library it happens to be compiled into.
+ */
+#ifndef JC_CORE_H
+#define JC_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../core/blob/blob.h"
+#include "../core/memory/memory.h"
+#include "../include/jitcache.h"
+
+/* Beside the status: the reason of a miss, and one line of text for an error,
+ * in malloc'd memory that becomes the caller's. */
+typedef struct jc_out {
+	int32_t reason;
+	char *error;
+} jc_out;
+
+/* What an opened cache is to the front. */
+typedef struct jc_opened {
+	void *core;        /* go-pointer */
+	jc_memory *memory; /* NULL: no tier in memory */
+	int32_t lookups;   /* whether the tier answers lookups: not with JITCACHE=refresh */
+} jc_opened;
+
+/* A path to a blob (jitcache_blob_path). The front gives it up by itself:
+ * unlink, or close of fd if that is not negative. */
+typedef struct jc_pin {
+	char *path; /* malloc'd */
+	int32_t fd;
+} jc_pin;
+
+/* Functions of the front that the core calls. */
+typedef struct jc_front {
+	void (*log)(int32_t level, char *text); /* text is malloc'd, and taken */
+} jc_front;
+
+/* Flags of acquire. */
+#define JC_HOLDING 1 /* the thread holds a lease already */
+#define JC_AGAIN 2   /* called again after BUSY */
+
+/* The core. Strings and buffers are the caller's for the duration of the call
+ * unless a comment says otherwise; "sealed" is a sealed key and its length. */
+typedef struct jc_core {
+	uint64_t size; /* of this struct: copies of the library must agree */
+	int32_t (*start)(jc_front *front);
+	/* settings: option names and values, then environment names and values,
+	 * each ended by a NUL, the two lists by an empty name. memory: the tier to
+	 * go on with, or NULL. */
+	int32_t (*open)(char *settings, size_t size, jc_memory *memory, jc_opened *opened, jc_out *out);
+	int32_t (*close)(void *core);
+	int32_t (*flush)(void *core);
+	int32_t (*get)(void *core, uint8_t *sealed, size_t nsealed, jc_blob **blob, jc_out *out);
+	int32_t (*get_into)(void *core, uint8_t *sealed, size_t nsealed, uint8_t *buffer, size_t capacity, size_t *size, jc_out *out);
+	int32_t (*put)(void *core, uint8_t *sealed, size_t nsealed, uint8_t *data, size_t size, char *attributes, uint32_t flags, jc_out *out);
+	int32_t (*acquire)(void *core, uint8_t *sealed, size_t nsealed, int64_t timeout_ms, int32_t flags, jc_blob **blob, void **lease, jc_out *out);
+	int32_t (*commit)(void *lease, uint8_t *data, size_t size, char *attributes, int32_t want, jc_blob **blob, jc_out *out);
+	int32_t (*release)(void *lease);
+	int32_t (*remove)(void *core, uint8_t *sealed, size_t nsealed, jc_out *out);
+	int32_t (*tend)(void *core, uint8_t *id, int32_t due);
+	int32_t (*trim)(void *core, jc_out *out);
+	int32_t (*clear)(void *core, char *kind, jc_out *out);
+	int32_t (*verify)(void *core, jc_blob **report, jc_out *out);
+	int32_t (*count)(void *core, uint64_t *entries, jc_out *out);
+	int32_t (*stats)(void *core, jc_blob **json, jc_out *out);
+	int32_t (*explain)(void *core, uint8_t *sealed, size_t nsealed, jc_blob **json, jc_out *out);
+	/* core may be NULL: then the path is to a copy. */
+	int32_t (*pin)(void *core, jc_blob *blob, char *tempdir, jc_pin *pin, jc_out *out);
+	/* value and input get malloc'd bytes. */
+	int32_t (*key_input)(int32_t tag, char *path, uint8_t **value, size_t *nvalue, uint8_t **input, size_t *ninput, jc_out *out);
+	int32_t (*key_seal)(uint8_t *packed, size_t npacked, uint8_t *inputs, size_t ninputs, char *name, char *kind, uint8_t **sealed, size_t *nsealed, jc_out *out);
+	int32_t (*key_check)(uint8_t *sealed, size_t nsealed, jc_out *out);
+	int32_t (*main)(int32_t argc, char **argv, char *settings, size_t size);
+} jc_core;
+
+/* The table of this copy of the library. It is the one symbol that is exported
+ * and not public: a forked child finds the core of the second copy by it. */
+extern JITCACHE_API const jc_core jitcache_private_core;
+
+#endif

@@ -1,0 +1,377 @@
+package main
+
+// #include "core.h"
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"time"
+	"unsafe"
+
+	"jitcache/core"
+	"jitcache/core/blob"
+	"jitcache/core/cli"
+	"jitcache/core/key"
+	"jitcache/core/memory"
+	"jitcache/core/store"
+)
+
+//export jcgo_start
+func jcgo_start(f *C.jc_front) C.int32_t {
+	front = f
+	return C.JITCACHE_OK
+}
+
+// settings reads the block that options.c packs.
+func settings(p *C.char, n C.size_t) (options, env map[string]string) {
+	fields := strings.Split(string(unsafe.Slice((*byte)(unsafe.Pointer(p)), int(n))), "\x00")
+	options, env = map[string]string{}, map[string]string{}
+	into := options
+	for len(fields) > 1 {
+		if fields[0] == "" {
+			into, fields = env, fields[1:]
+			continue
+		}
+		into[fields[0]], fields = fields[1], fields[2:]
+	}
+	return options, env
+}
+
+//export jcgo_open
+func jcgo_open(p *C.char, n C.size_t, m *C.jc_memory, opened *C.jc_opened, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		options, env := settings(p, n)
+		c, err := core.Open(core.Options{
+			Values: options,
+			Env:    func(name string) string { return env[name] },
+			Sink:   sink,
+			Memory: memory.From(unsafe.Pointer(m)),
+		})
+		if err != nil {
+			return fail(out, C.JITCACHE_ERR_OPTION, err)
+		}
+		opened.core = keepCache(c)
+		if t := c.Memory(); t != nil {
+			opened.memory = (*C.jc_memory)(t.Pointer())
+			opened.lookups = 1
+		}
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_close
+func jcgo_close(p unsafe.Pointer) C.int32_t {
+	return guard(nil, func() C.int32_t {
+		cacheOf(p).Close()
+		forget(p)
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_flush
+func jcgo_flush(p unsafe.Pointer) C.int32_t {
+	return guard(nil, func() C.int32_t {
+		cacheOf(p).Flush()
+		return C.JITCACHE_OK
+	})
+}
+
+// idOf returns the key's ID and kind, which stand at fixed places of a sealed
+// key, without parsing the rest. Both alias C memory.
+func idOf(sealed *C.uint8_t) (*key.ID, []byte) {
+	p := unsafe.Pointer(sealed)
+	kind := (*[key.MaxKind]byte)(unsafe.Add(p, key.SealedKind))
+	n := 0
+	for n < len(kind) && kind[n] != 0 {
+		n++
+	}
+	return (*key.ID)(unsafe.Add(p, key.SealedID)), kind[:n]
+}
+
+// keyOf parses a sealed key that was checked when it was made.
+func keyOf(sealed *C.uint8_t, n C.size_t) *key.Key {
+	k, err := key.ParseSealed(bytesOf(sealed, n))
+	if err != nil {
+		panic(err)
+	}
+	return k
+}
+
+func bytesOf(p *C.uint8_t, n C.size_t) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(p)), int(n))
+}
+
+func text(p *C.char) string {
+	if p == nil {
+		return ""
+	}
+	return C.GoString(p)
+}
+
+//export jcgo_get
+func jcgo_get(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, out **C.jc_blob, o *C.jc_out) C.int32_t {
+	return guard(o, func() C.int32_t {
+		id, kind := idOf(sealed)
+		b, why := cacheOf(p).Lookup(id, kind, func() *key.Key { return keyOf(sealed, n) })
+		*out = (*C.jc_blob)(b.Pointer())
+		return because(o, C.JITCACHE_MISS, why)
+	})
+}
+
+//export jcgo_get_into
+func jcgo_get_into(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, buf *C.uint8_t, capacity C.size_t, size *C.size_t, o *C.jc_out) C.int32_t {
+	return guard(o, func() C.int32_t {
+		id, kind := idOf(sealed)
+		got, why := cacheOf(p).LookupInto(id, kind, bytesOf(buf, capacity), func() *key.Key { return keyOf(sealed, n) })
+		*size = C.size_t(got)
+		if why == store.None && got > int(capacity) {
+			return C.JITCACHE_TOO_SMALL
+		}
+		return because(o, C.JITCACHE_MISS, why)
+	})
+}
+
+//export jcgo_put
+func jcgo_put(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, data *C.uint8_t, size C.size_t, attributes *C.char, flags C.uint32_t, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		attrs := text(attributes)
+		if err := core.CheckAttributes(attrs); err != nil {
+			return fail(out, C.JITCACHE_ERR_ATTRIBUTES, err)
+		}
+		why := cacheOf(p).Put(keyOf(sealed, n), bytesOf(data, size), attrs, flags&C.JITCACHE_REPLACE != 0)
+		return because(out, C.JITCACHE_NOT_STORED, why)
+	})
+}
+
+//export jcgo_acquire
+func jcgo_acquire(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, timeoutMs C.int64_t, flags C.int32_t, out **C.jc_blob, lease *unsafe.Pointer, o *C.jc_out) C.int32_t {
+	return guard(o, func() C.int32_t {
+		timeout := time.Duration(-1)
+		if timeoutMs >= 0 {
+			timeout = time.Duration(min(int64(timeoutMs), int64(core.Slice/time.Millisecond)+1)) * time.Millisecond
+		}
+		b, l, status, why := cacheOf(p).Acquire(keyOf(sealed, n), timeout, flags&C.JC_HOLDING != 0, flags&C.JC_AGAIN == 0)
+		if b != nil {
+			*out = (*C.jc_blob)(b.Pointer())
+		}
+		if l != nil {
+			*lease = keepLease(l)
+		}
+		o.reason = C.int32_t(why)
+		return C.int32_t(status)
+	})
+}
+
+//export jcgo_commit
+func jcgo_commit(p unsafe.Pointer, data *C.uint8_t, size C.size_t, attributes *C.char, want C.int32_t, out **C.jc_blob, o *C.jc_out) C.int32_t {
+	return guard(o, func() C.int32_t {
+		l := leaseOf(p)
+		defer forget(p)
+		attrs := text(attributes)
+		if err := core.CheckAttributes(attrs); err != nil {
+			l.Release()
+			return fail(o, C.JITCACHE_ERR_ATTRIBUTES, err)
+		}
+		b, why := l.Commit(bytesOf(data, size), attrs, want != 0)
+		if b != nil {
+			*out = (*C.jc_blob)(b.Pointer())
+		}
+		return because(o, C.JITCACHE_NOT_STORED, why)
+	})
+}
+
+//export jcgo_release
+func jcgo_release(p unsafe.Pointer) C.int32_t {
+	return guard(nil, func() C.int32_t {
+		leaseOf(p).Release()
+		forget(p)
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_remove
+func jcgo_remove(p unsafe.Pointer, sealed *C.uint8_t, _ C.size_t, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		id, _ := idOf(sealed)
+		found, why := cacheOf(p).Remove(id)
+		switch {
+		case why != store.None:
+			return because(out, C.JITCACHE_NOT_STORED, why)
+		case !found:
+			return because(out, C.JITCACHE_MISS, store.Absent)
+		}
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_tend
+func jcgo_tend(p unsafe.Pointer, id *C.uint8_t, due C.int32_t) C.int32_t {
+	return guard(nil, func() C.int32_t {
+		cacheOf(p).Tend((*key.ID)(unsafe.Pointer(id)), memory.Due(due))
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_trim
+func jcgo_trim(p unsafe.Pointer, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		_, err := cacheOf(p).Trim(context.Background(), nil)
+		return done(out, err)
+	})
+}
+
+//export jcgo_clear
+func jcgo_clear(p unsafe.Pointer, kind *C.char, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		_, err := cacheOf(p).Clear(context.Background(), text(kind), nil)
+		return done(out, err)
+	})
+}
+
+func done(out *C.jc_out, err error) C.int32_t {
+	if err != nil {
+		return fail(out, C.JITCACHE_ERR_MAINTENANCE, err)
+	}
+	return C.JITCACHE_OK
+}
+
+//export jcgo_verify
+func jcgo_verify(p unsafe.Pointer, report **C.jc_blob, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		r, err := cacheOf(p).Verify(context.Background(), false, nil)
+		if err != nil {
+			return done(out, err)
+		}
+		return asJSON(core.NewReport(r), report, out)
+	})
+}
+
+//export jcgo_count
+func jcgo_count(p unsafe.Pointer, entries *C.uint64_t, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		n, err := cacheOf(p).Len()
+		*entries = C.uint64_t(n)
+		return done(out, err)
+	})
+}
+
+//export jcgo_stats
+func jcgo_stats(p unsafe.Pointer, report **C.jc_blob, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t { return asJSON(cacheOf(p).Stats(), report, out) })
+}
+
+//export jcgo_explain
+func jcgo_explain(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, report **C.jc_blob, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t { return asJSON(cacheOf(p).Explain(keyOf(sealed, n)), report, out) })
+}
+
+func asJSON(v any, report **C.jc_blob, out *C.jc_out) C.int32_t {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	b, err := blob.New(len(data))
+	if err != nil {
+		return fail(out, C.JITCACHE_ERR_MEMORY, err)
+	}
+	copy(b.Buffer(), data)
+	b.SetSize(len(data))
+	*report = (*C.jc_blob)(b.Pointer())
+	return C.JITCACHE_OK
+}
+
+//export jcgo_pin
+func jcgo_pin(p unsafe.Pointer, b *C.jc_blob, tempdir *C.char, pin *C.jc_pin, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		var s *store.Store
+		if p != nil {
+			s, _ = cacheOf(p).Store()
+		}
+		made, err := store.NewPin(s, text(tempdir), blob.From(unsafe.Pointer(b)))
+		if err != nil {
+			return fail(out, C.JITCACHE_ERR_PATH, err)
+		}
+		pin.path = C.CString(made.Path)
+		pin.fd = C.int32_t(made.Fd)
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_key_input
+func jcgo_key_input(tag C.int32_t, path *C.char, value **C.uint8_t, nvalue *C.size_t, input **C.uint8_t, ninput *C.size_t, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		v, in, err := key.ReadInput(key.Tag(tag), text(path))
+		if err != nil {
+			return fail(out, C.JITCACHE_ERR_INPUT, err)
+		}
+		*value, *nvalue = toC(v)
+		*input, *ninput = toC(key.AppendInput(nil, in))
+		return C.JITCACHE_OK
+	})
+}
+
+func toC(b []byte) (*C.uint8_t, C.size_t) { return (*C.uint8_t)(C.CBytes(b)), C.size_t(len(b)) }
+
+//export jcgo_key_seal
+func jcgo_key_seal(packed *C.uint8_t, npacked C.size_t, inputs *C.uint8_t, ninputs C.size_t, name, kind *C.char, sealed **C.uint8_t, nsealed *C.size_t, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		k, err := seal(bytesOf(packed, npacked), bytesOf(inputs, ninputs), text(name), text(kind))
+		if err != nil {
+			return fail(out, C.JITCACHE_ERR_KEY, err)
+		}
+		*sealed, *nsealed = toC(k.Append(nil))
+		return C.JITCACHE_OK
+	})
+}
+
+func seal(packed, inputs []byte, name, kind string) (*key.Key, error) {
+	b := key.NewBuilder()
+	if err := b.AddPacked(packed); err != nil {
+		return nil, err
+	}
+	ins, err := key.ParseInputs(inputs)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range ins {
+		b.AddInput(in)
+	}
+	if err := b.SetName(name); err != nil {
+		return nil, err
+	}
+	if err := b.SetKind(kind); err != nil {
+		return nil, err
+	}
+	return b.Seal()
+}
+
+//export jcgo_key_check
+func jcgo_key_check(sealed *C.uint8_t, n C.size_t, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		if _, err := key.ParseSealed(bytesOf(sealed, n)); err != nil {
+			return fail(out, C.JITCACHE_ERR_KEY, err)
+		}
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_main
+func jcgo_main(argc C.int32_t, argv **C.char, p *C.char, n C.size_t) C.int32_t {
+	return guard(nil, func() C.int32_t {
+		args := make([]string, argc)
+		for i, a := range unsafe.Slice(argv, int(argc)) {
+			args[i] = text(a)
+		}
+		_, values := settings(p, n)
+		env := cli.Environment{Get: func(name string) string { return values[name] }}
+		for name := range values {
+			if strings.HasPrefix(name, "JITCACHE") {
+				env.Names = append(env.Names, name)
+			}
+		}
+		return C.int32_t(cli.Main(args, env, os.Stdout, os.Stderr))
+	})
+}

@@ -1,0 +1,196 @@
+/* front.h: what the files of the front share. */
+#ifndef JC_FRONT_H
+#define JC_FRONT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core.h"
+
+/* ---- slots.c: handles
+ *
+ * A handle is a word: kind, place in a table, generation. It is never
+ * dereferenced, so a stale or foreign one is found out and not followed; a
+ * place is used again only under the next generation. */
+
+typedef uint64_t jc_handle;
+
+enum jc_kind { JC_OPTIONS = 1, JC_CACHE, JC_KEY, JC_BLOB, JC_LEASE };
+
+/* What a slot holds beside the object, for handles on blobs: a hit makes one,
+ * and must not pay for an allocation. */
+typedef struct jc_extra {
+	jc_handle cache;       /* where it was found; 0: nowhere */
+	struct jc_path *path;  /* NULL until asked for */
+} jc_extra;
+
+/* jc_slot_new returns a handle on object with one reference, 0 if there is no
+ * memory. */
+jc_handle jc_slot_new(enum jc_kind kind, void *object, jc_extra extra);
+
+/* jc_slot_enter returns the object and adds a reference, or NULL if the handle
+ * is stale, closed or of another kind. jc_slot_leave drops it. */
+void *jc_slot_enter(jc_handle h, enum jc_kind kind);
+void jc_slot_leave(jc_handle h);
+
+/* jc_slot_peek returns the object without a reference. */
+void *jc_slot_peek(jc_handle h, enum jc_kind kind);
+
+/* jc_slot_extra returns what else the slot of a handle holds that was entered. */
+jc_extra *jc_slot_extra(jc_handle h);
+
+/* jc_slot_close drops the first reference and lets nobody enter any more. It
+ * returns 0 if the handle was no good. The object goes with the last
+ * reference. */
+int jc_slot_close(jc_handle h, enum jc_kind kind);
+
+/* jc_slot_live counts the handles in use, for leak tests. */
+uint64_t jc_slot_live(void);
+
+/* Objects end here, each in its own file. */
+void jc_options_destroy(void *object);
+void jc_cache_destroy(void *object);
+void jc_key_destroy(void *object);
+void jc_blob_destroy(void *object, jc_extra *extra);
+void jc_lease_destroy(void *object);
+
+/* ---- thread.c: what belongs to a thread */
+
+typedef struct jc_frame {
+	jc_handle lease;
+	char *at; /* address in the frame of jitcache_get_or_compile */
+} jc_frame;
+
+typedef struct jc_thread {
+	_Atomic int refs;    /* the thread, and the leases granted to it */
+	_Atomic int holding; /* leases */
+	int32_t reason;
+	int busy; /* the last acquire was BUSY, on busy_id */
+	uint8_t busy_id[32];
+	jc_frame *frames;
+	int nframes, capframes;
+	char error[512];
+} jc_thread;
+
+/* jc_thread_self returns the calling thread's state, NULL if there is no memory
+ * for it. */
+jc_thread *jc_thread_self(void);
+void jc_thread_release(jc_thread *t);
+
+/* jc_thread_unwind gives up the leases of calls that longjmp has left: calls
+ * that were made from the frame that now calls the library, or from below it.
+ * Public functions that look things up start with it. */
+void jc_unwind_to(char *frame);
+#define jc_thread_unwind() jc_unwind_to(__builtin_frame_address(0))
+
+/* jc_fail notes an error for jitcache_last_error and returns status. */
+int32_t jc_fail(int32_t status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* jc_miss notes a reason for jitcache_last_miss and returns status. */
+int32_t jc_miss(int32_t status, int32_t reason);
+
+/* jc_finish ends a call of the core: it notes what out has and returns status. */
+int32_t jc_finish(int32_t status, jc_out *out);
+
+/* jc_bad_handle returns the error for a handle of the named type. */
+int32_t jc_bad_handle(const void *handle, const char *type);
+
+/* ---- start.c, fork.c: the runtime of this process */
+
+/* jc_core_enter returns the core of this process, starting one in a forked
+ * child. NULL: it cannot be; jc_no_core() is then what to return. */
+const jc_core *jc_core_enter(void);
+int32_t jc_no_core(void);
+
+/* jc_core_now returns the core if it runs already, without starting one. */
+const jc_core *jc_core_now(void);
+
+/* jc_core_generation changes when the process has another core than before:
+ * in a forked child. What an older one has made must not be used. */
+uint32_t jc_core_generation(void);
+
+/* jc_at_exit_flush has the counters written when the process exits. */
+void jc_at_exit_flush(void);
+
+/* jc_self_open opens the file of this library, for a copy. Called once, when
+ * it is loaded. */
+void jc_self_open(void);
+
+/* jc_self_copy loads a second copy of the library and returns its table, or
+ * NULL and why not. */
+const jc_core *jc_self_copy(char *why, size_t size);
+
+/* ---- locks
+ *
+ * All locks of the front, in the order in which they are taken. fork takes them
+ * all, so that no child finds one held by a thread that it does not have. */
+extern pthread_mutex_t jc_path_lock;   /* making paths to blobs */
+extern pthread_mutex_t jc_reopen_lock; /* opening caches again in a forked child */
+extern pthread_mutex_t jc_cores_lock;  /* the list of caches, starting a core */
+extern pthread_mutex_t jc_seal_lock;   /* freezing keys */
+extern pthread_mutex_t jc_log_lock;    /* the log's queue and callback */
+extern pthread_mutex_t jc_chunks_lock; /* growing the table of handles */
+
+/* ---- cache.c */
+
+typedef struct jc_cache {
+	struct jc_cache *next; /* list of all, under jc_cores_lock */
+	char *settings;        /* to open it again in a forked child */
+	size_t nsettings;
+	jc_memory *memory;
+	int lookups;           /* memory answers lookups */
+	_Atomic uint32_t generation;
+	void *_Atomic core;    /* of that generation */
+} jc_cache;
+
+extern jc_cache *jc_caches;
+
+/* jc_cache_core returns the core's half of a cache, opening it again in a
+ * forked child. If it is NULL, *status is what to return. */
+void *jc_cache_core(jc_cache *c, const jc_core *core, int32_t *status);
+
+/* jc_cache_tend does what a hit in memory has asked for. */
+void jc_cache_tend(jc_cache *c, const uint8_t *id, int due);
+
+/* jc_caches_flush writes the counters of every cache; at exit. */
+void jc_caches_flush(void);
+
+/* ---- key.c */
+
+typedef struct jc_key jc_key;
+
+/* jc_key_sealed freezes a key and returns its sealed form, which lives as long
+ * as the key. If it is NULL, *status is what to return. */
+const uint8_t *jc_key_sealed(jc_key *k, size_t *size, int32_t *status);
+
+/* jc_key_sealed_now returns the sealed form of a key that is frozen already,
+ * else NULL. */
+const uint8_t *jc_key_sealed_now(jc_key *k);
+
+/* Where the id stands in a sealed key: key.SealedID in Go. */
+#define JC_SEALED_ID 8
+
+/* ---- options.c */
+
+/* jc_settings packs options (may be 0) and environment for the core's open. */
+int32_t jc_settings(jc_handle options, char **settings, size_t *size);
+
+/* ---- blob.c */
+
+/* jc_blob_handle makes a public handle that owns b, for *blob. If there is no
+ * memory it releases b. cache may be 0. */
+int32_t jc_blob_handle(jc_blob *b, jc_handle cache, jitcache_blob **blob);
+
+/* ---- log.c */
+
+void jc_log_push(int32_t level, char *text);
+
+/* jc_log_drain gives queued lines to the host's callback. Called by public
+ * functions right before they return. */
+void jc_log_drain(void);
+
+/* A word as the opaque pointer that the host sees, and back. */
+#define JC_TO(type, h) ((type *)(uintptr_t)(h))
+#define JC_OF(p) ((jc_handle)(uintptr_t)(p))
+
+#endif

@@ -1,0 +1,334 @@
+#include "front.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A lease as the host holds it. It works in a forked child too: there the core
+ * that granted it is gone, nobody holds the lock, and a commit is a put. */
+typedef struct lease {
+	_Atomic int ended; /* whoever sets it ends the lease */
+	void *core; /* the core's lease */
+	uint32_t generation;
+	jc_handle cache, key; /* entered */
+	jc_thread *thread;    /* whom it was granted to */
+	int keep;             /* jitcache_get_or_compile wants the blob */
+	int committed;
+	int32_t status; /* of the commit */
+	int32_t reason;
+	jc_blob *blob;
+} lease;
+
+/* give_up ends a lease that nobody else has ended. */
+static void give_up(lease *l)
+{
+	if (l->core != NULL && l->generation == jc_core_generation()) {
+		const jc_core *core = jc_core_now();
+		if (core != NULL)
+			core->release(l->core);
+	}
+	l->core = NULL;
+	atomic_fetch_sub(&l->thread->holding, 1);
+	jc_thread_release(l->thread);
+	l->thread = NULL;
+}
+
+void jc_lease_destroy(void *object)
+{
+	lease *l = object;
+	if (!atomic_exchange(&l->ended, 1))
+		give_up(l);
+	if (l->blob != NULL)
+		jc_blob_release(l->blob);
+	jc_slot_leave(l->key);
+	jc_slot_leave(l->cache);
+	free(l);
+}
+
+/* enter_both enters cache and key for a lease to keep. Another thread may have
+ * closed either since the call began. */
+static int32_t enter_both(lease *l, jitcache_cache *cache, jitcache_key *key)
+{
+	if (jc_slot_enter(JC_OF(cache), JC_CACHE) == NULL)
+		return jc_bad_handle(cache, "cache");
+	if (jc_slot_enter(JC_OF(key), JC_KEY) == NULL) {
+		jc_slot_leave(JC_OF(cache));
+		return jc_bad_handle(key, "key");
+	}
+	l->cache = JC_OF(cache);
+	l->key = JC_OF(key);
+	return JITCACHE_OK;
+}
+
+/* grant makes the handle of a lease that the core has granted. */
+static int32_t grant(void *core_lease, jitcache_cache *cache, jitcache_key *key, jc_thread *t, jitcache_lease **out)
+{
+	lease *l = calloc(1, sizeof *l);
+	int32_t status = l == NULL ? JITCACHE_ERR_MEMORY : enter_both(l, cache, key);
+	if (status != JITCACHE_OK) {
+		free(l);
+		jc_core_now()->release(core_lease);
+		return status == JITCACHE_ERR_MEMORY ? jc_fail(status, "lease: no memory") : status;
+	}
+	l->core = core_lease;
+	l->generation = jc_core_generation();
+	l->thread = t;
+	atomic_fetch_add(&t->refs, 1);
+	atomic_fetch_add(&t->holding, 1);
+	jc_handle h = jc_slot_new(JC_LEASE, l, (jc_extra){0});
+	if (h == 0) {
+		jc_lease_destroy(l);
+		return jc_fail(JITCACHE_ERR_MEMORY, "lease: no memory");
+	}
+	*out = JC_TO(jitcache_lease, h);
+	return JITCACHE_OK;
+}
+
+/* ask is one call of the core's acquire. */
+static int32_t ask(jc_cache *c, const uint8_t *sealed, size_t nsealed, int64_t timeout_ms, jc_thread *t, jc_blob **b,
+	void **core_lease)
+{
+	const jc_core *core = jc_core_enter();
+	if (core == NULL)
+		return jc_no_core();
+	int32_t status = JITCACHE_OK;
+	void *cache = jc_cache_core(c, core, &status);
+	if (cache == NULL)
+		return status;
+	const uint8_t *id = sealed + JC_SEALED_ID;
+	int32_t flags = atomic_load(&t->holding) > 0 ? JC_HOLDING : 0;
+	if (t->busy && memcmp(t->busy_id, id, 32) == 0)
+		flags |= JC_AGAIN;
+	jc_out out = {0};
+	status = core->acquire(cache, (uint8_t *)sealed, nsealed, timeout_ms, flags, b, core_lease, &out);
+	t->busy = status == JITCACHE_BUSY;
+	if (t->busy)
+		memcpy(t->busy_id, id, 32);
+	else
+		jc_finish(status, &out);
+	return status;
+}
+
+int32_t jitcache_acquire(jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms, jitcache_blob **blob,
+	jitcache_lease **out)
+{
+	jc_thread_unwind();
+	if (blob == NULL || out == NULL || timeout_ms < -1)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, timeout_ms < -1 ? "timeout: below -1" : "acquire: NULL");
+	*blob = NULL;
+	*out = NULL;
+	jc_thread *t = jc_thread_self();
+	if (t == NULL)
+		return JITCACHE_ERR_MEMORY;
+	jc_cache *c = jc_slot_enter(JC_OF(cache), JC_CACHE);
+	if (c == NULL)
+		return jc_bad_handle(cache, "cache");
+	jc_key *k = jc_slot_enter(JC_OF(key), JC_KEY);
+	if (k == NULL) {
+		jc_slot_leave(JC_OF(cache));
+		return jc_bad_handle(key, "key");
+	}
+	int32_t status;
+	size_t nsealed;
+	const uint8_t *sealed = jc_key_sealed(k, &nsealed, &status);
+	if (sealed != NULL) {
+		jc_blob *b = NULL;
+		void *core_lease = NULL;
+		int due = 0;
+		status = JITCACHE_OK;
+		if (c->lookups)
+			b = jc_memory_get(c->memory, sealed + JC_SEALED_ID, &due);
+		if (due != 0)
+			jc_cache_tend(c, sealed + JC_SEALED_ID, due);
+		if (b == NULL)
+			status = ask(c, sealed, nsealed, timeout_ms, t, &b, &core_lease);
+		if (b != NULL)
+			status = jc_blob_handle(b, JC_OF(cache), blob);
+		else if (core_lease != NULL) {
+			int32_t granted = grant(core_lease, cache, key, t, out);
+			status = granted == JITCACHE_OK ? status : granted;
+		}
+	}
+	jc_slot_leave(JC_OF(key));
+	jc_slot_leave(JC_OF(cache));
+	jc_log_drain();
+	return status;
+}
+
+/* as_put stores a result whose lease came from another process: this one's
+ * parent. */
+static int32_t as_put(lease *l, const void *data, size_t size, const char *attributes)
+{
+	int32_t status = jitcache_put(JC_TO(jitcache_cache, l->cache), JC_TO(jitcache_key, l->key), data, size, attributes, 0);
+	if (l->keep && status >= 0) {
+		jc_blob *b = jc_blob_new(size);
+		if (b != NULL) {
+			if (size > 0)
+				memcpy(b->data, data, size);
+			b->size = size;
+			strcpy(b->kind, "generic");
+			l->blob = b;
+		}
+	}
+	return status;
+}
+
+static int32_t commit(lease *l, const void *data, size_t size, const char *attributes)
+{
+	if (l->core == NULL || l->generation != jc_core_generation())
+		return as_put(l, data, size, attributes);
+	jc_out out = {0};
+	int32_t status = jc_core_now()->commit(l->core, (uint8_t *)data, size, (char *)attributes, l->keep, &l->blob, &out);
+	l->core = NULL; /* ended, whatever came of it */
+	l->reason = out.reason;
+	return jc_finish(status, &out);
+}
+
+int32_t jitcache_commit(jitcache_lease *handle, const void *data, size_t size, const char *attributes,
+	jitcache_blob **blob)
+{
+	if (blob != NULL)
+		*blob = NULL;
+	lease *l = jc_slot_enter(JC_OF(handle), JC_LEASE);
+	if (l == NULL)
+		return jc_bad_handle(handle, "lease");
+	int32_t status;
+	int own = l->keep;
+	if (atomic_exchange(&l->ended, 1)) {
+		jc_slot_leave(JC_OF(handle));
+		return jc_fail(JITCACHE_ERR_HANDLE, "lease: committed already");
+	}
+	if (data == NULL && size > 0) {
+		status = jc_fail(JITCACHE_ERR_ARGUMENT, "data: NULL");
+	} else {
+		l->keep = own || blob != NULL;
+		status = commit(l, data, size, attributes);
+		l->committed = status >= 0;
+		l->status = status;
+	}
+	give_up(l);
+	if (blob != NULL && l->blob != NULL) {
+		jc_blob_retain(l->blob);
+		int32_t made = jc_blob_handle(l->blob, l->cache, blob);
+		status = made == JITCACHE_OK ? status : made;
+	}
+	jc_slot_leave(JC_OF(handle));
+	/* jitcache_get_or_compile closes its own lease. */
+	if (!own)
+		jc_slot_close(JC_OF(handle), JC_LEASE);
+	jc_log_drain();
+	return status;
+}
+
+void jitcache_lease_free(jitcache_lease *handle)
+{
+	/* A lease that was committed is closed already: freeing it is fine. */
+	if (handle != NULL)
+		jc_slot_close(JC_OF(handle), JC_LEASE);
+	jc_log_drain();
+}
+
+/* ---- jitcache_get_or_compile */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* wait_for acquires, however many slices it takes. */
+static int32_t wait_for(jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms, jitcache_blob **blob, jitcache_lease **l)
+{
+	int64_t start = timeout_ms > 0 ? now_ms() : 0, left = timeout_ms;
+	for (;;) {
+		int32_t status = jitcache_acquire(cache, key, left, blob, l);
+		if (status != JITCACHE_BUSY)
+			return status;
+		if (timeout_ms > 0) {
+			left = timeout_ms - (now_ms() - start);
+			if (left < 0)
+				left = 0;
+		}
+	}
+}
+
+/* running is the frame of a callback in progress. */
+typedef struct running {
+	jitcache_lease *handle;
+	jc_thread *thread;
+} running;
+
+/* stop runs when the frame is left, by return or by a C++ exception. */
+static void stop(running *r)
+{
+	jc_thread *t = r->thread;
+	while (t->nframes > 0) {
+		jc_frame f = t->frames[--t->nframes];
+		jitcache_lease_free(JC_TO(jitcache_lease, f.lease));
+		if (f.lease == JC_OF(r->handle))
+			break;
+	}
+}
+
+static int note(jc_thread *t, jitcache_lease *handle, char *at)
+{
+	if (t->nframes == t->capframes) {
+		int cap = 2 * t->capframes + 4;
+		jc_frame *frames = realloc(t->frames, (size_t)cap * sizeof *frames);
+		if (frames == NULL)
+			return 0;
+		t->frames = frames;
+		t->capframes = cap;
+	}
+	t->frames[t->nframes++] = (jc_frame){JC_OF(handle), at};
+	return 1;
+}
+
+/* result is what jitcache_get_or_compile returns after the callback did. */
+static int32_t result(lease *l, int32_t returned, jitcache_blob **blob)
+{
+	if (!l->committed) {
+		if (returned == JITCACHE_OK)
+			return jc_fail(JITCACHE_ERR_ARGUMENT, "compile: returned ok without a commit");
+		return returned;
+	}
+	if (returned != JITCACHE_OK && returned != JITCACHE_NOT_STORED)
+		return returned;
+	if (l->status == JITCACHE_NOT_STORED)
+		jc_miss(l->status, l->reason);
+	if (l->blob == NULL)
+		return jc_fail(JITCACHE_ERR_MEMORY, "blob: no memory");
+	jc_blob_retain(l->blob);
+	int32_t made = jc_blob_handle(l->blob, l->cache, blob);
+	return made == JITCACHE_OK ? l->status : made;
+}
+
+int32_t jitcache_get_or_compile(jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms, jitcache_compile_fn compile,
+	void *user, jitcache_blob **blob)
+{
+	jc_thread_unwind();
+	if (compile == NULL || blob == NULL)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "get_or_compile: NULL");
+	jitcache_lease *handle = NULL;
+	int32_t status = wait_for(cache, key, timeout_ms, blob, &handle);
+	if (handle == NULL)
+		return status;
+	lease *l = jc_slot_enter(JC_OF(handle), JC_LEASE);
+	l->keep = 1;
+	jc_thread *t = jc_thread_self();
+	if (!note(t, handle, __builtin_frame_address(0))) {
+		jc_slot_leave(JC_OF(handle));
+		jitcache_lease_free(handle);
+		return jc_fail(JITCACHE_ERR_MEMORY, "lease: no memory");
+	}
+	jc_slot_leave(JC_OF(handle));
+	running r __attribute__((cleanup(stop))) = {handle, t};
+	int32_t returned = compile(user, handle);
+	l = jc_slot_enter(JC_OF(handle), JC_LEASE);
+	if (l == NULL)
+		return returned < 0 ? returned : jc_fail(JITCACHE_ERR_HANDLE, "compile: the lease was freed");
+	status = result(l, returned, blob);
+	jc_slot_leave(JC_OF(handle));
+	return status;
+}

@@ -1,0 +1,73 @@
+#include "front.h"
+
+#include <stdlib.h>
+
+/* The core queues lines; the thread that called it hands them to the host once
+ * it is back in C with no lock held. So a callback may do what it likes. */
+typedef struct line {
+	struct line *next;
+	int32_t level;
+	char *text;
+} line;
+
+static line *first, **last = &first;
+static _Atomic int queued;
+static jitcache_log_fn callback;
+static void *callback_user;
+
+void jc_log_push(int32_t level, char *text)
+{
+	line *l = malloc(sizeof *l);
+	if (l == NULL) {
+		free(text);
+		return;
+	}
+	*l = (line){NULL, level, text};
+	pthread_mutex_lock(&jc_log_lock);
+	*last = l;
+	last = &l->next;
+	atomic_fetch_add(&queued, 1);
+	pthread_mutex_unlock(&jc_log_lock);
+}
+
+static line *pop(jitcache_log_fn *fn, void **user)
+{
+	pthread_mutex_lock(&jc_log_lock);
+	line *l = callback != NULL ? first : NULL;
+	if (l != NULL) {
+		first = l->next;
+		if (first == NULL)
+			last = &first;
+		atomic_fetch_sub(&queued, 1);
+	}
+	*fn = callback;
+	*user = callback_user;
+	pthread_mutex_unlock(&jc_log_lock);
+	return l;
+}
+
+void jc_log_drain(void)
+{
+	jitcache_log_fn fn;
+	void *user;
+	line *l;
+	if (atomic_load_explicit(&queued, memory_order_relaxed) == 0)
+		return;
+	while ((l = pop(&fn, &user)) != NULL) {
+		int32_t level = l->level;
+		char *text = l->text;
+		free(l);
+		fn(user, level, text);
+		free(text); /* leaks if fn throws: a line of text */
+	}
+}
+
+int32_t jitcache_set_log(jitcache_log_fn fn, void *user)
+{
+	pthread_mutex_lock(&jc_log_lock);
+	callback = fn;
+	callback_user = user;
+	pthread_mutex_unlock(&jc_log_lock);
+	jc_log_drain();
+	return JITCACHE_OK;
+}

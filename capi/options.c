@@ -1,0 +1,156 @@
+#include "front.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+/* The options that there are: core.OptionNames, held together by
+ * TestOptionNames. */
+static const char *const known[] = {"directory", "max_size", "memory_size", "durable", "shared", "readonly", "trust",
+	"lock_dir", "file_system"};
+
+typedef struct options {
+	char *values[sizeof known / sizeof known[0]];
+} options;
+
+int32_t jitcache_options_new(jitcache_options **out)
+{
+	if (out == NULL)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "options: NULL");
+	*out = NULL;
+	options *o = calloc(1, sizeof *o);
+	jc_handle h = o == NULL ? 0 : jc_slot_new(JC_OPTIONS, o, (jc_extra){0});
+	if (h == 0) {
+		free(o);
+		return jc_fail(JITCACHE_ERR_MEMORY, "options: no memory");
+	}
+	*out = JC_TO(jitcache_options, h);
+	return JITCACHE_OK;
+}
+
+static int place(const char *name)
+{
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strcmp(known[i], name) == 0)
+			return (int)i;
+	return -1;
+}
+
+int32_t jitcache_options_set(jitcache_options *handle, const char *name, const char *value)
+{
+	if (name == NULL || value == NULL)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "option: NULL");
+	options *o = jc_slot_enter(JC_OF(handle), JC_OPTIONS);
+	if (o == NULL)
+		return jc_bad_handle(handle, "options");
+	int32_t status = JITCACHE_OK;
+	int i = place(name);
+	if (i < 0) {
+		status = jc_fail(JITCACHE_ERR_OPTION, "option \"%.100s\": no such option", name);
+	} else {
+		char *copy = strdup(value);
+		if (copy == NULL) {
+			status = jc_fail(JITCACHE_ERR_MEMORY, "option \"%s\": no memory", name);
+		} else {
+			free(o->values[i]);
+			o->values[i] = copy;
+		}
+	}
+	jc_slot_leave(JC_OF(handle));
+	return status;
+}
+
+void jitcache_options_free(jitcache_options *handle)
+{
+	if (handle != NULL && !jc_slot_close(JC_OF(handle), JC_OPTIONS))
+		jc_bad_handle(handle, "options");
+}
+
+void jc_options_destroy(void *object)
+{
+	options *o = object;
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		free(o->values[i]);
+	free(o);
+}
+
+/* ---- settings: options and environment in one block, see jc_core.open */
+
+typedef struct block {
+	char *data;
+	size_t size, room;
+	int failed;
+} block;
+
+static void append(block *b, const char *text, size_t n)
+{
+	if (b->size + n + 1 > b->room) {
+		size_t room = 2 * (b->room + n + 256);
+		char *data = realloc(b->data, room);
+		if (data == NULL) {
+			b->failed = 1;
+			return;
+		}
+		b->data = data;
+		b->room = room;
+	}
+	memcpy(b->data + b->size, text, n);
+	b->data[b->size + n] = 0;
+	b->size += n + 1;
+}
+
+/* The variables that the core wants to see: its own, and those that say where
+ * a user's files belong. */
+static int wanted(const char *entry)
+{
+	static const char *const names[] = {"HOME=", "XDG_CACHE_HOME=", "XDG_RUNTIME_DIR=", "TMPDIR=", "CUDA_HOME=",
+		"CUDA_PATH=", "NO_COLOR="};
+	if (strncmp(entry, "JITCACHE", 8) == 0)
+		return 1;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strncmp(entry, names[i], strlen(names[i])) == 0)
+			return 1;
+	return 0;
+}
+
+extern char **environ;
+
+static void append_environment(block *b)
+{
+	/* A program that runs with another user's rights must not be told by its
+	 * caller whose code to load. */
+	if (getauxval(AT_SECURE) != 0)
+		return;
+	for (char **e = environ; e != NULL && *e != NULL; e++) {
+		const char *equals = strchr(*e, '=');
+		if (equals == NULL || !wanted(*e))
+			continue;
+		append(b, *e, (size_t)(equals - *e));
+		append(b, equals + 1, strlen(equals + 1));
+	}
+}
+
+int32_t jc_settings(jc_handle h, char **settings, size_t *size)
+{
+	block b = {0};
+	if (h != 0) {
+		options *o = jc_slot_enter(h, JC_OPTIONS);
+		if (o == NULL)
+			return jc_bad_handle(JC_TO(void, h), "options");
+		for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+			if (o->values[i] != NULL) {
+				append(&b, known[i], strlen(known[i]));
+				append(&b, o->values[i], strlen(o->values[i]));
+			}
+		jc_slot_leave(h);
+	}
+	append(&b, "", 0);
+	append_environment(&b);
+	if (b.failed) {
+		free(b.data);
+		return jc_fail(JITCACHE_ERR_MEMORY, "options: no memory");
+	}
+	*settings = b.data;
+	*size = b.size;
+	return JITCACHE_OK;
+}

@@ -1,0 +1,26 @@
+package main
+
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/mattn/go-pointer"
+
+	"jitcache/core"
+)
+
+// Go objects that C keeps: caches and leases. This file is the only one that
+// knows go-pointer. Its pointers are addresses that malloc may hand out again
+// and that must not be given back twice; neither can happen here, because C
+// holds each behind a handle of its own (slots.c), which ends once.
+
+func keepCache(c *core.Cache) unsafe.Pointer { return pointer.Save(c) }
+
+func cacheOf(p unsafe.Pointer) *core.Cache { return pointer.Restore(p).(*core.Cache) }
+
+func keepLease(l *core.Lease) unsafe.Pointer { return pointer.Save(l) }
+
+func leaseOf(p unsafe.Pointer) *core.Lease { return pointer.Restore(p).(*core.Lease) }
+
+func forget(p unsafe.Pointer) { pointer.Unref(p) }

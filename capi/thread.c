@@ -1,0 +1,145 @@
+#include "front.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything of a thread hangs on one pthread_key. Not on _Thread_local: Go
+ * marks the library STATIC_TLS, so its TLS comes out of glibc's small surplus,
+ * once for every copy that a chain of forks loads: 8 bytes last for 40 of them,
+ * a buffer of a kilobyte fails at the first. */
+static pthread_key_t self_key;
+static pthread_once_t self_once = PTHREAD_ONCE_INIT;
+static int self_ok;
+
+static void unwind_all(jc_thread *t)
+{
+	while (t->nframes > 0)
+		jitcache_lease_free(JC_TO(jitcache_lease, t->frames[--t->nframes].lease));
+}
+
+static void thread_end(void *p)
+{
+	jc_thread *t = p;
+	/* The leases' destructors may ask for the thread's state once more. */
+	pthread_setspecific(self_key, t);
+	unwind_all(t);
+	pthread_setspecific(self_key, NULL);
+	jc_thread_release(t);
+}
+
+static void make_key(void) { self_ok = pthread_key_create(&self_key, thread_end) == 0; }
+
+static jc_thread *self_if_any(void)
+{
+	pthread_once(&self_once, make_key);
+	return self_ok ? pthread_getspecific(self_key) : NULL;
+}
+
+jc_thread *jc_thread_self(void)
+{
+	jc_thread *t = self_if_any();
+	if (t != NULL || !self_ok)
+		return t;
+	t = calloc(1, sizeof *t);
+	if (t == NULL)
+		return NULL;
+	atomic_init(&t->refs, 1);
+	if (pthread_setspecific(self_key, t) != 0) {
+		free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void jc_thread_release(jc_thread *t)
+{
+	if (t == NULL || atomic_fetch_sub(&t->refs, 1) != 1)
+		return;
+	free(t->frames);
+	free(t);
+}
+
+/* same_stack says whether an address lies on the calling thread's own stack.
+ * Code may run on others, coroutines for one, and then addresses say nothing
+ * about who called whom. */
+static int same_stack(const char *p)
+{
+	pthread_attr_t attr;
+	void *low;
+	size_t size;
+	if (pthread_getattr_np(pthread_self(), &attr) != 0)
+		return 0;
+	int ok = pthread_attr_getstack(&attr, &low, &size) == 0;
+	pthread_attr_destroy(&attr);
+	return ok && p >= (char *)low && p < (char *)low + size;
+}
+
+void jc_unwind_to(char *frame)
+{
+	jc_thread *t = self_if_any();
+	if (t == NULL || t->nframes == 0)
+		return;
+	/* Stacks grow down. A callback that is still running calls from below the
+	 * frame that called it; one that was left does not. */
+	while (t->nframes > 0) {
+		jc_frame *f = &t->frames[t->nframes - 1];
+		if (f->at > frame || !same_stack(frame) || !same_stack(f->at))
+			return;
+		t->nframes--;
+		jitcache_lease_free(JC_TO(jitcache_lease, f->lease));
+	}
+}
+
+int32_t jc_fail(int32_t status, const char *format, ...)
+{
+	jc_thread *t = jc_thread_self();
+	if (t != NULL) {
+		va_list args;
+		va_start(args, format);
+		vsnprintf(t->error, sizeof t->error, format, args);
+		va_end(args);
+		for (char *p = t->error; *p != 0; p++)
+			if (*p == '\n')
+				*p = ' ';
+	}
+	return status;
+}
+
+int32_t jc_miss(int32_t status, int32_t reason)
+{
+	jc_thread *t = jc_thread_self();
+	if (t != NULL)
+		t->reason = reason;
+	return status;
+}
+
+int32_t jc_finish(int32_t status, jc_out *out)
+{
+	if (status > 0 || out->reason != JITCACHE_REASON_NONE)
+		jc_miss(status, out->reason);
+	if (status < 0)
+		jc_fail(status, "%s", out->error != NULL ? out->error : jitcache_status_name(status));
+	free(out->error);
+	return status;
+}
+
+int32_t jc_bad_handle(const void *handle, const char *type)
+{
+	if (handle == NULL)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "%s: NULL", type);
+	return jc_fail(JITCACHE_ERR_HANDLE, "%s: released already, or not a %s", type, type);
+}
+
+int32_t jitcache_last_miss(void)
+{
+	jc_thread *t = self_if_any();
+	return t == NULL ? JITCACHE_REASON_NONE : t->reason;
+}
+
+const char *jitcache_last_error(void)
+{
+	jc_thread *t = self_if_any();
+	return t == NULL ? "" : t->error;
+}
