@@ -1,0 +1,29 @@
+"""The ``jitcache`` command."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+
+from . import _library
+
+
+def main() -> int:
+    """Run the command with ``sys.argv``; return its exit status."""
+    lib = _library.load()
+    if lib is None:
+        print(f"jitcache: {_library.available()[1]}", file=sys.stderr)
+        return 1
+    # The command runs in the library, where Python's handler would wait for it
+    # to return.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    args = ["jitcache", *sys.argv[1:]]
+    argv = (ctypes.c_char_p * (len(args) + 1))(*[os.fsencode(a) for a in args], None)
+    sys.stdout.flush()
+    return int(lib.jitcache_main(len(args), argv))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,478 @@
+"""The cache."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import threading
+import time
+import weakref
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Callable
+
+from . import _ffi, _library
+from ._entry import Blob, Entry, blob_of
+from ._key import Key, check
+from ._lease import Lease, as_bytes, as_json
+from ._recent import Recent
+
+# Statuses that mean that there is no cache here for now: as in a process without
+# the library, everything then misses.
+_NO_CACHE = (_ffi.ERR_FORK, _ffi.ERR_INTERNAL)
+
+# What a lookup reads into first. Larger payloads are read a second time, into
+# an object of the right size; smaller ones cost one call and one copy.
+_SCRATCH = 256 << 10
+
+_byref = ctypes.byref
+_void_p = ctypes.c_void_p
+_size_t = ctypes.c_size_t
+
+# PyBytes_FromStringAndSize and PyBytes_AsString, to fill a new bytes object in
+# place, which the C API allows until anybody else has seen it.
+_pyapi = ctypes.PyDLL(None)
+_new_bytes = _pyapi.PyBytes_FromStringAndSize
+_new_bytes.restype = ctypes.py_object
+_new_bytes.argtypes = [_void_p, ctypes.c_ssize_t]
+_bytes_data = _pyapi.PyBytes_AsString
+_bytes_data.restype = _void_p
+_bytes_data.argtypes = [ctypes.py_object]
+
+
+class _Thread(threading.local):
+    """Out-parameters and a buffer, one set per thread."""
+
+    def __init__(self) -> None:
+        self.word = _void_p()
+        self.data = _void_p()
+        self.size = _size_t()
+        self.word_ref = _byref(self.word)
+        self.data_ref = _byref(self.data)
+        self.size_ref = _byref(self.size)
+        self.scratch = ctypes.create_string_buffer(_SCRATCH)
+        self.scratch_view = memoryview(self.scratch)
+        self.scratch_size = _size_t(_SCRATCH)
+        self.reason = 0  # of Python's own misses; 0: ask the library
+
+
+_thread = _Thread()
+
+
+class Cache:
+    """A compile cache: in memory, then in a directory, shared by all processes.
+
+    ``directory``: where entries are kept; default ``$JITCACHE_DIR``, else
+    ``$XDG_CACHE_HOME/jitcache``, else ``~/.cache/jitcache``. ``max_size``: cap of
+    the directory, bytes or text such as ``"5Gi"``, 0 for none; stored with the
+    directory. ``memory_size``: cap of what this process keeps in memory, 0 for
+    nothing. ``durable``: fsync what is stored. ``shared``: trust everybody who may
+    write the directory. ``readonly``: store nothing.
+
+    The environment variable ``JITCACHE`` (``0``, ``readonly``, ``refresh``) beats
+    the arguments. Methods may be called from any thread, and in a forked child.
+
+    A cache never fails the program: what cannot be looked up is a miss, what
+    cannot be stored is handed back, and ``last_reason`` says why. Raises Error
+    for a bad argument.
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        *,
+        max_size: int | str | None = None,
+        memory_size: int | str | None = None,
+        durable: bool = False,
+        shared: bool = False,
+        readonly: bool = False,
+    ) -> None:
+        options: dict[str, str] = {}
+        if directory is not None:
+            options["directory"] = os.path.expanduser(os.fspath(directory))
+        if max_size is not None:
+            options["max_size"] = str(max_size)
+        if memory_size is not None:
+            options["memory_size"] = str(memory_size)
+        for name, value in (("durable", durable), ("shared", shared), ("readonly", readonly)):
+            if value:
+                options[name] = "1"
+        self._recent: Recent | None = None
+        self._word: _void_p | None = None
+        self._lib = _library.load()
+        if self._lib is not None:
+            self._open(self._lib, options)
+
+    def _open(self, lib: ctypes.CDLL, options: Mapping[str, str]) -> None:
+        handle = _void_p()
+        check(lib, lib.jitcache_options_new(_byref(handle)))
+        try:
+            for name, value in options.items():
+                check(lib, lib.jitcache_options_set(handle, name.encode(), os.fsencode(value)))
+            word = _void_p()
+            if self._usable(lib.jitcache_open(handle, _byref(word))):
+                self._word = word
+        finally:
+            lib.jitcache_options_free(handle)
+        if self._word is None:
+            return
+        self._get_data = lib.jitcache_get_data
+        self._get_into = lib.jitcache_get_into
+        epoch = lib.jitcache_epoch(self._word)
+        if epoch:
+            self._recent = Recent(lib, self._word, epoch)
+            _open_caches.add(self)
+
+    def _usable(self, status: int) -> bool:
+        """Check a status: True if there is a cache, False if there is none here."""
+        if status in _NO_CACHE:
+            return False
+        assert self._lib is not None
+        check(self._lib, status)
+        return True
+
+    # -- lookups
+
+    def get(self, key: Key, default: Any = None) -> Any:
+        """Return the entry's bytes, or ``default`` if it is missing."""
+        recent = self._recent
+        if recent is None:
+            return self._get_bytes(key, default)
+        view = recent.get(key)
+        if view is None:
+            view = self._look(key)
+            if view is None:
+                return default
+        return view.tobytes()
+
+    def view(self, key: Key, default: Any = None) -> Any:
+        """Return the entry's bytes as a read-only memoryview, without a copy.
+
+        The memory lives as long as the view, or a slice of it. ``default`` if the
+        entry is missing.
+        """
+        recent = self._recent
+        if recent is not None:
+            view = recent.get(key)
+            if view is not None:
+                return view
+        view = self._look(key)
+        return default if view is None else view
+
+    def entry(self, key: Key) -> Entry | None:
+        """Return the entry, to use its bytes, path and attributes; None if missing."""
+        blob = self._blob(key)
+        return None if blob is None else Entry(blob)
+
+    def _blob(self, key: Key) -> Blob | None:
+        lib = self._lib
+        if lib is None or self._word is None:
+            return self._missed()
+        t = _thread
+        t.reason = 0
+        status = self._get_data(self._word, key._handle(lib), t.word_ref, t.data_ref, t.size_ref)
+        if status == 0:
+            return Blob(lib, _void_p(t.word.value), t.data.value or 0, t.size.value)
+        if status < 0:
+            self._usable(status)
+        return None
+
+    def _look(self, key: Key) -> memoryview | None:
+        blob = self._blob(key)
+        if blob is None:
+            return None
+        view = blob.view()
+        if self._recent is not None:
+            self._recent.keep(key, view)
+        return view
+
+    def _get_bytes(self, key: Key, default: Any) -> Any:
+        lib = self._lib
+        if lib is None or self._word is None:
+            self._missed()
+            return default
+        t = _thread
+        t.reason = 0
+        handle = key._handle(lib)
+        status = self._get_into(self._word, handle, t.scratch, t.scratch_size, t.size_ref)
+        if status == 0:
+            return t.scratch_view[: t.size.value].tobytes()
+        while status == _ffi.TOO_SMALL:
+            size = t.size.value
+            data = _new_bytes(None, size)
+            status = self._get_into(self._word, handle, _void_p(_bytes_data(data)), _size_t(size), t.size_ref)
+            if status == 0 and t.size.value == size:
+                return data
+            if status == 0:  # replaced in between by a smaller one
+                return data[: t.size.value]
+        if status < 0:
+            self._usable(status)
+        return default
+
+    def _missed(self) -> None:
+        _thread.reason = _ffi.REASON_UNAVAILABLE
+
+    @property
+    def last_miss(self) -> str:
+        """Why this thread's last lookup missed: "absent", "checksum", …, or "" for none."""
+        if self._lib is None or _thread.reason:
+            return "unavailable" if self._lib is None or self._word is None else ""
+        return str(self._lib.jitcache_reason_name(self._lib.jitcache_last_miss()).decode())
+
+    @property
+    def last_reason(self) -> str:
+        """Why this thread's last result was not stored; the same as ``last_miss``."""
+        return self.last_miss
+
+    # -- storing
+
+    def put(
+        self,
+        key: Key,
+        data: Any,
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        kind: str = "generic",
+        replace: bool = False,
+    ) -> bool:
+        """Store bytes; return whether the entry is there now (see ``last_reason``).
+
+        A good entry that is there already is kept, unless ``replace`` is set.
+        """
+        payload = as_bytes(data)
+        text = as_json(attributes)
+        lib = self._lib
+        if lib is None or self._word is None:
+            self._missed()
+            return False
+        _thread.reason = 0
+        handle = key._handle(lib, kind)
+        flags = _ffi.REPLACE if replace else 0
+        status = lib.jitcache_put(self._word, handle, payload, len(payload), text, flags)
+        return self._usable(status) and status == _ffi.OK
+
+    # -- one compile
+
+    def acquire(self, key: Key, timeout: float | None = None, *, kind: str = "generic") -> Lease:
+        """Look an entry up and, if it is missing, get the right to compile it.
+
+        Waits while somebody else compiles it: without ``timeout`` until they are
+        done, have died or have taken 30 minutes; else for so many seconds, after
+        which the lease locks nothing. 0 does not wait. A thread that holds a
+        lease never waits. Ctrl-C works.
+        """
+        lib = self._lib
+        if lib is None or self._word is None:
+            self._missed()
+            return Lease(self, None, None)
+        recent = self._recent
+        if recent is not None:
+            view = recent.get(key)
+            if view is not None:
+                return Lease(self, view.tobytes(), None)
+        _thread.reason = 0
+        blob, lease = self._wait(lib, key._handle(lib, kind), timeout)
+        data = None
+        if blob is not None:
+            view = blob.view()
+            if recent is not None:
+                recent.keep(key, view)
+            data = view.tobytes()
+        return Lease(self, data, lease)
+
+    def _wait(self, lib: ctypes.CDLL, handle: _void_p, timeout: float | None) -> tuple[Blob | None, _void_p | None]:
+        blob, lease = _void_p(), _void_p()
+        end = None if timeout is None else time.monotonic() + timeout
+        try:
+            while True:
+                left = -1 if end is None else max(0, int((end - time.monotonic()) * 1000))
+                # At most 100 ms: signal handlers run in between.
+                status = lib.jitcache_acquire(self._word, handle, left, _byref(blob), _byref(lease))
+                if status != _ffi.BUSY:
+                    break
+        except BaseException:
+            # Ctrl-C right behind the call: what it gave must not be lost.
+            lib.jitcache_blob_release(blob)
+            lib.jitcache_lease_free(lease)
+            raise
+        self._usable(status)
+        return blob_of(lib, blob) if blob.value else None, lease if lease.value else None
+
+    def _commit(self, word: _void_p | None, data: bytes, attributes: bytes | None) -> bool:
+        if word is None or self._lib is None:
+            self._missed()
+            return False
+        _thread.reason = 0
+        status = self._lib.jitcache_commit(word, data, len(data), attributes, None)
+        return self._usable(status) and status == _ffi.OK
+
+    def _give_up(self, word: _void_p) -> None:
+        if self._lib is not None:
+            self._lib.jitcache_lease_free(word)
+
+    def get_or_compile(
+        self,
+        key: Key,
+        fn: Callable[[], Any],
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        kind: str = "generic",
+        timeout: float | None = None,
+    ) -> bytes:
+        """Return the entry's bytes, compiling them with ``fn()`` if they are missing.
+
+        However many threads and processes ask at once, one compiles (see
+        ``acquire``). What ``fn`` raises reaches the caller as it is, and the next
+        in line compiles.
+        """
+        with self.acquire(key, timeout, kind=kind) as lease:
+            if lease.data is None:
+                lease.commit(fn(), attributes=attributes)
+            assert lease.data is not None
+            return lease.data
+
+    # -- maintenance
+
+    def remove(self, key: Key) -> bool:
+        """Remove an entry; return whether there was one."""
+        lib = self._lib
+        if lib is None or self._word is None:
+            return False
+        status = lib.jitcache_remove(self._word, key._handle(lib))
+        return self._usable(status) and status == _ffi.OK
+
+    def trim(self) -> None:
+        """Count the directory anew, evict beyond the cap, sweep what dead processes left."""
+        if self._lib is not None and self._word is not None:
+            self._usable(self._lib.jitcache_trim(self._word))
+
+    def clear(self, kind: str | None = None) -> None:
+        """Remove the entries of a kind, or all."""
+        if self._lib is not None and self._word is not None:
+            self._usable(self._lib.jitcache_clear(self._word, None if kind is None else kind.encode()))
+
+    def verify(self) -> dict[str, Any]:
+        """Read every entry, remove the damaged ones, and return what was found.
+
+        ``{"entries": n, "bytes": n, "bad": [{"path": …, "reason": …}], "removed": n}``
+        """
+        report = self._json("jitcache_verify")
+        return report or {"entries": 0, "bytes": 0, "bad": [], "removed": 0}
+
+    def stats(self) -> dict[str, Any]:
+        """Return the counters of the directory, as ``jitcache stats --json`` prints them."""
+        if self._recent is not None:
+            self._recent.report()
+        return self._json("jitcache_stats")
+
+    def explain(self, key: Key) -> dict[str, Any]:
+        """Say whether a key would hit, and what changed since the last entry of its name.
+
+        ``{"key", "name", "hit", "reason", "last_key", "last_stored", "changed",
+        "added", "removed"}``, without those that are empty. Counts nothing.
+        """
+        if self._lib is None:
+            return {"key": key.hex, "name": key.name, "hit": False, "reason": "unavailable"}
+        return self._json("jitcache_explain", key._handle(self._lib))
+
+    def _json(self, function: str, *args: Any) -> dict[str, Any]:
+        lib = self._lib
+        if lib is None or self._word is None:
+            return {}
+        word = _void_p()
+        if not self._usable(getattr(lib, function)(self._word, *args, _byref(word))):
+            return {}
+        result: dict[str, Any] = json.loads(bytes(blob_of(lib, word).view()))
+        return result
+
+    def flush(self) -> None:
+        """Write the counters of this process to the directory.
+
+        Happens by itself on close, at exit, and every ten seconds of use.
+        """
+        if self._recent is not None:
+            self._recent.report()
+        if self._lib is not None and self._word is not None:
+            self._usable(self._lib.jitcache_flush(self._word))
+
+    def __len__(self) -> int:
+        """Count the entries by listing the directory."""
+        if self._lib is None or self._word is None:
+            return 0
+        n = ctypes.c_uint64()
+        self._usable(self._lib.jitcache_count(self._word, _byref(n)))
+        return n.value
+
+    def __bool__(self) -> bool:
+        """An empty cache is a cache."""
+        return True
+
+    def close(self) -> None:
+        """Write the counters and give the cache up. May be called more than once.
+
+        Bytes, views and entries stay valid; every lookup misses afterwards.
+        """
+        if self._recent is not None:
+            self._recent.report()
+            self._recent = None
+        word, self._word = self._word, None
+        if self._lib is not None and word is not None:
+            self._lib.jitcache_close(word)
+
+    def __enter__(self) -> Cache:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_word", None) is not None:
+            self.close()
+
+    def __repr__(self) -> str:
+        if self._word is None:
+            return f"<jitcache.Cache, {self.last_miss or 'closed'}>"
+        return f"<jitcache.Cache {self.stats().get('directory') or 'in memory'}>"
+
+
+_open_caches: weakref.WeakSet[Cache] = weakref.WeakSet()
+_default: Cache | None = None
+_default_lock = threading.Lock()
+
+
+def default_cache() -> Cache:
+    """Return the cache of this process that the environment describes.
+
+    It is opened at the first call and shared by everybody who asks.
+    """
+    global _default
+    if _default is None:
+        with _default_lock:
+            if _default is None:
+                _default = Cache()
+    return _default
+
+
+def _report_all() -> None:
+    for cache in list(_open_caches):
+        if cache._recent is not None:
+            cache._recent.report()
+
+
+def _after_fork() -> None:
+    global _default_lock
+    _default_lock = threading.Lock()
+    for cache in list(_open_caches):
+        if cache._recent is not None:
+            cache._recent.forget()
+
+
+def _register() -> None:
+    import atexit
+
+    atexit.register(_report_all)
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+_register()

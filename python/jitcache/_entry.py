@@ -1,0 +1,128 @@
+"""Entries: bytes of the cache, used where they are."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from types import TracebackType
+from typing import Any
+
+from ._key import check
+
+
+class Blob:
+    """A reference to a blob of the library, dropped with this object."""
+
+    __slots__ = ("_release", "address", "lib", "size", "word")
+
+    def __init__(self, lib: ctypes.CDLL, word: ctypes.c_void_p, address: int, size: int) -> None:
+        self.lib = lib
+        self.word = word
+        self.address = address
+        self.size = size
+        self._release = lib.jitcache_blob_release
+
+    def view(self) -> memoryview:
+        """Return the bytes in place. The view, and slices of it, keep the blob."""
+        if self.size == 0:
+            return memoryview(b"")
+        array = (ctypes.c_ubyte * self.size).from_address(self.address)
+        array._blob = self  # type: ignore[attr-defined]
+        return memoryview(array).cast("B").toreadonly()
+
+    def __del__(self) -> None:
+        self._release(self.word)
+
+
+def blob_of(lib: ctypes.CDLL, word: ctypes.c_void_p) -> Blob:
+    """Take over a handle of which only the word is known."""
+    return Blob(lib, word, lib.jitcache_blob_data(word) or 0, lib.jitcache_blob_size(word))
+
+
+class Entry:
+    """One entry of the cache, verified, in place. Close it, or use it in ``with``.
+
+    Every attribute is valid until ``close``; a ``view`` that was taken stays
+    valid for as long as it is referenced.
+    """
+
+    __slots__ = ("_blob",)
+
+    def __init__(self, blob: Blob) -> None:
+        self._blob: Blob | None = blob
+
+    @property
+    def _open(self) -> Blob:
+        if self._blob is None:
+            raise ValueError("the entry is closed")
+        return self._blob
+
+    @property
+    def view(self) -> memoryview:
+        """The payload, read-only, without a copy."""
+        return self._open.view()
+
+    @property
+    def address(self) -> int:
+        """Where the payload is in memory: aligned to 64 bytes, followed by a NUL."""
+        return self._open.address
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of the payload."""
+        return self._open.size
+
+    @property
+    def path(self) -> str:
+        """A path to the payload, for dlopen and tools that take files.
+
+        It opens until ``close``, whatever becomes of the entry in the cache, and
+        the same text is never given twice in a process. An ELF payload may be
+        followed by some hundred bytes that ELF readers ignore.
+        Raises Error if no place on the machine can hold it.
+        """
+        blob = self._open
+        out = ctypes.c_char_p()
+        check(blob.lib, blob.lib.jitcache_blob_path(blob.word, ctypes.byref(out)))
+        return os.fsdecode(out.value or b"")
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What was stored with the entry, {} if nothing was."""
+        blob = self._open
+        text = blob.lib.jitcache_blob_attributes(blob.word)
+        return json.loads(text) if text else {}
+
+    @property
+    def kind(self) -> str:
+        """The kind of the entry."""
+        blob = self._open
+        return str(blob.lib.jitcache_blob_kind(blob.word).decode())
+
+    @property
+    def name(self) -> str:
+        """The name that the entry was stored under, "" if it had none."""
+        blob = self._open
+        return str(blob.lib.jitcache_blob_name(blob.word).decode("utf-8", "surrogateescape"))
+
+    def close(self) -> None:
+        """Give the entry up. May be called more than once."""
+        self._blob = None
+
+    def __enter__(self) -> Entry:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __bytes__(self) -> bytes:
+        return bytes(self.view)
+
+    def __repr__(self) -> str:
+        if self._blob is None:
+            return "<jitcache.Entry, closed>"
+        return f"<jitcache.Entry {self.kind} {self.size} bytes>"

@@ -1,0 +1,215 @@
+"""Keys: what a result depends on."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from . import _ffi, _library, _sealed, _values
+from ._errors import Error
+
+
+class File:
+    """The content of a file, as a component of a key; the path does not count.
+
+    The file is read when the key is made, and looked at again when a result is
+    stored: if it has changed in between the result is handed back and not
+    stored (reason ``input changed``).
+    """
+
+    __slots__ = ("path",)
+    _function = "jitcache_key_add_file"
+    _tag = b"F"
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+
+    def __repr__(self) -> str:
+        return f"jitcache.{type(self).__name__}({self.path!r})"
+
+
+class Tool(File):
+    """A compiler or library by what it is: its GNU build id, else its content."""
+
+    __slots__ = ()
+    _function = "jitcache_key_add_tool"
+    _tag = b"T"
+
+
+class Key:
+    """What a result depends on, as labelled components. A key does not change.
+
+    ``Key(source=src, options=["-O3"])``: a keyword is a label. Labels that are no
+    identifiers come in a mapping: ``Key({"-D": defines}, source=src)``.
+
+    Values may be str, bytes, None, bool, int, float, lists and tuples, dicts with
+    str keys, and sets, nested at will; text counts as its UTF-8 bytes, a list as
+    a tuple, True is not 1. ``File`` and ``Tool`` stand for what is in a file.
+    Anything else is a TypeError that names the label.
+
+    Keys are equal if their components are; they can be hashed and pickled.
+    """
+
+    __slots__ = ("_digest", "_handles", "_hex", "_sealed")
+
+    def __init__(self, components: Mapping[str, Any] | None = None, /, **more: Any) -> None:
+        if components:
+            clash = components.keys() & more.keys()
+            if clash:
+                raise TypeError(f"component {min(clash)!r}: label used twice")
+            more = {**components, **more}
+        lib = _library.load()
+        if lib is None:
+            sealed, handle = _seal_without(more), None
+        else:
+            sealed, handle = _seal(lib, more)
+        self._set(sealed)
+        if handle is not None:
+            self._handles["generic"] = handle
+
+    def _set(self, sealed: bytes) -> None:
+        self._sealed = sealed
+        self._digest = sealed[8:40]
+        self._hex = ""
+        self._handles: dict[str, _Handle] = {}
+
+    @classmethod
+    def _from_sealed(cls, sealed: bytes) -> Key:
+        key = cls.__new__(cls)
+        key._set(sealed)
+        return key
+
+    @classmethod
+    def from_hex(cls, digits: str) -> Key:
+        """Return the key with these 64 hex digits (``Key.hex``).
+
+        Its components are not known, so a miss of it cannot be explained.
+        Raises ValueError for anything but 64 hex digits.
+        """
+        if len(digits) != 64:
+            raise ValueError(f"key {digits[:80]!r}: want 64 hex digits")
+        try:
+            digest = bytes.fromhex(digits)
+        except ValueError:
+            raise ValueError(f"key {digits!r}: want 64 hex digits") from None
+        return cls._from_sealed(_sealed.bare(digest))
+
+    def named(self, name: str) -> Key:
+        """Return the same key with a name: what the user would call the result.
+
+        The name is not hashed. Entries of one name are compared to explain a
+        miss.
+        """
+        return Key._from_sealed(_sealed.with_name(self._sealed, name))
+
+    @property
+    def hex(self) -> str:
+        """The key as 64 hex digits."""
+        if not self._hex:
+            self._hex = self._digest.hex()
+        return self._hex
+
+    @property
+    def name(self) -> str:
+        """The name, "" if there is none."""
+        return _sealed.parse(self._sealed).name
+
+    @property
+    def components(self) -> dict[str, str]:
+        """Label and the first 16 hex digits of the value's digest, by label."""
+        return _sealed.parse(self._sealed).components
+
+    def _handle(self, lib: ctypes.CDLL, kind: str = "generic") -> ctypes.c_void_p:
+        """Return the library's handle for this key and a kind of entries."""
+        handle = self._handles.get(kind)
+        if handle is None:
+            handle = _Handle(lib, _load(lib, _sealed.with_kind(self._sealed, kind)))
+            self._handles[kind] = handle
+        return handle.word
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Key) and other._digest == self._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __repr__(self) -> str:
+        name = self.name
+        return f"<jitcache.Key {self.hex[:12]}{' ' + name if name else ''}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Key._from_sealed, (self._sealed,)
+
+
+class _Handle:
+    """A key of the library, freed with this object."""
+
+    __slots__ = ("_free", "word")
+
+    def __init__(self, lib: ctypes.CDLL, word: ctypes.c_void_p) -> None:
+        self.word = word
+        self._free = lib.jitcache_key_free
+
+    def __del__(self) -> None:
+        self._free(self.word)
+
+
+def _seal(lib: ctypes.CDLL, components: Mapping[str, Any]) -> tuple[bytes, _Handle]:
+    packed = []
+    files = []
+    for label, value in components.items():
+        if not isinstance(label, str):
+            raise TypeError(f"component label {label!r}: want str, not {type(label).__qualname__}")
+        if isinstance(value, File):
+            files.append((label, value))
+        else:
+            packed.append(_values.pack(label, value))
+    word = ctypes.c_void_p()
+    check(lib, lib.jitcache_key_new(ctypes.byref(word)))
+    handle = _Handle(lib, word)
+    data = b"".join(packed)
+    check(lib, lib.jitcache_key_add_packed(word, data, len(data)))
+    for label, file in files:
+        path = os.path.abspath(file.path)
+        os.stat(path)  # a missing file is the OSError that open() would raise
+        add = getattr(lib, file._function)
+        check(lib, add(word, label.encode("utf-8", "surrogateescape"), os.fsencode(path)))
+    return _save(lib, word), handle
+
+
+def _save(lib: ctypes.CDLL, word: ctypes.c_void_p) -> bytes:
+    buffer = ctypes.create_string_buffer(1024)
+    size = ctypes.c_size_t()
+    while True:
+        status = lib.jitcache_key_save(word, buffer, len(buffer), ctypes.byref(size))
+        if status != _ffi.TOO_SMALL:
+            check(lib, status)
+            return buffer.raw[: size.value]
+        buffer = ctypes.create_string_buffer(size.value)
+
+
+def _load(lib: ctypes.CDLL, sealed: bytes) -> ctypes.c_void_p:
+    word = ctypes.c_void_p()
+    check(lib, lib.jitcache_key_load(sealed, len(sealed), ctypes.byref(word)))
+    return word
+
+
+def _seal_without(components: Mapping[str, Any]) -> bytes:
+    packed = {}
+    for label, value in components.items():
+        if isinstance(value, File):
+            with open(value.path, "rb") as f:
+                packed[label] = value._tag + f.read()
+        else:
+            packed[label] = _values.pack(label, value)
+    return _sealed.without_library(packed)
+
+
+def check(lib: ctypes.CDLL, status: int) -> int:
+    """Return a status that is no error; raise Error for one that is."""
+    if status < 0:
+        text = lib.jitcache_last_error().decode("utf-8", "replace")
+        raise Error(text or lib.jitcache_status_name(status).decode(), status)
+    return status

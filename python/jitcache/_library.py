@@ -1,0 +1,131 @@
+"""Finding and loading libjitcache.so, once per process."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+import threading
+
+from . import _ffi
+
+_NAME = "libjitcache.so"
+_SONAME = "libjitcache.so.1"
+
+_lock = threading.Lock()
+_loaded: ctypes.CDLL | None = None
+_why: str | None = None  # why it cannot be used; "" once it is loaded
+_path = ""
+
+
+def candidates() -> list[str]:
+    """The places where the library is looked for, in order."""
+    override = os.environ.get("JITCACHE_LIBRARY")
+    if override:
+        return [override]
+    here = os.path.dirname(os.path.abspath(__file__))
+    return [os.path.join(here, _NAME), os.path.join(sys.prefix, "lib", _SONAME), _SONAME]
+
+
+def _check_whole(path: str) -> None:
+    """Raise OSError for a file that is cut short.
+
+    The loader maps what the ELF headers promise; touching a page beyond the end
+    of the file would kill the process with SIGBUS.
+    """
+    with open(path, "rb") as f:
+        size = os.fstat(f.fileno()).st_size
+        head = f.read(64)
+        if len(head) < 64 or head[:4] != b"\x7fELF":
+            raise OSError(f"{path}: not an ELF file")
+        phoff, shoff = struct.unpack_from("<QQ", head, 32)
+        phentsize, phnum, shentsize, shnum = struct.unpack_from("<HHHH", head, 54)
+        end = max(phoff + phentsize * phnum, shoff + shentsize * shnum)
+        f.seek(phoff)
+        table = f.read(phentsize * phnum)
+        if len(table) == phentsize * phnum:
+            for i in range(phnum):
+                offset = struct.unpack_from("<Q", table, i * phentsize + 8)[0]
+                filesz = struct.unpack_from("<Q", table, i * phentsize + 32)[0]
+                end = max(end, offset + filesz)
+        if end > size:
+            raise OSError(f"{path}: cut short, {size} bytes of {end}")
+
+
+def _try(path: str) -> ctypes.CDLL:
+    if os.path.sep in path:
+        _check_whole(path)
+    lib = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+    try:
+        version = ctypes.CFUNCTYPE(ctypes.c_uint32)(("jitcache_abi_version", lib))()
+    except AttributeError:
+        raise OSError(f"{path}: not libjitcache") from None
+    if version < _ffi.ABI_VERSION:
+        raise OSError(f"{path}: has interface {version}, this package needs {_ffi.ABI_VERSION}")
+    _ffi.declare(lib)
+    return lib
+
+
+def _load() -> tuple[ctypes.CDLL | None, str]:
+    if not sys.platform.startswith("linux"):
+        return None, f"jitcache supports Linux with glibc, this is {sys.platform}"
+    problems = []
+    for path in candidates():
+        try:
+            lib = _try(path)
+        except (OSError, AttributeError) as e:
+            problems.append(str(e) if path in str(e) else f"{path}: {e}")
+        else:
+            global _path
+            _path = path
+            return lib, ""
+    return None, "libjitcache cannot be loaded: " + "; ".join(problems)
+
+
+def load() -> ctypes.CDLL | None:
+    """Return the library, or ``None`` if it cannot be used.
+
+    The first failure is a warning; nothing is tried again.
+    """
+    global _loaded, _why
+    if _why is not None:
+        return _loaded
+    with _lock:
+        if _why is None:
+            lib, why = _load()
+            if lib is not None:
+                from . import _log
+
+                _log.attach(lib)
+            _loaded, _why = lib, why
+            if lib is None:
+                from . import _log
+
+                _log.warn(why + "; every lookup misses")
+    return _loaded
+
+
+def available() -> tuple[bool, str]:
+    """Say whether the library can be used: ``(True, "")``, or ``(False, why)``.
+
+    Loads it if that has not happened yet.
+    """
+    lib = load()
+    return lib is not None, _why or ""
+
+
+def path() -> str:
+    """Return the file of the loaded library, "" if there is none."""
+    load()
+    return _path
+
+
+def _after_fork() -> None:
+    # Another thread of the parent may have held it.
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
