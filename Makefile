@@ -1,0 +1,71 @@
+# What can be done here: make help
+#
+# Everything is set up in .venv and build/, without root. Go 1.26 and a C
+# compiler are taken from PyPI where the machine has none (build_library.py).
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+.PHONY: help lib install wheel venv test test-all deps-ci demo bench fuzz lint format abi controls clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+venv: $(VENV)/ready
+
+$(VENV)/ready: tests/requirements.txt pyproject.toml hatch_build.py build_library.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 9))' || { echo "make: Python 3.9 or later is missing"; exit 1; }
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV) 2>build/venv.log || $(PYTHON) tests/make_venv.py $(VENV)
+	@$(PY) -m pip install -q --disable-pip-version-check -r tests/requirements.txt
+	@need="$$($(PY) build_library.py --missing)"; if [ -n "$$need" ]; then \
+		echo "make: this machine lacks what" $$need "bring; taking them from PyPI"; \
+		$(PY) -m pip install -q --disable-pip-version-check $$need; fi
+	@touch $@
+
+lib: venv ## build/lib/libjitcache.so and build/include
+	@$(PY) build_library.py
+	@mkdir -p build/include && cp include/*.h build/include/
+	@ln -sf ../../build/lib/libjitcache.so python/jitcache/libjitcache.so
+
+install: lib ## put library, header, CMake and pkg-config files under PREFIX
+	@$(PY) cmake/install.py --prefix '$(PREFIX)' --destdir '$(DESTDIR)'
+
+wheel: venv ## a wheel for any Linux with glibc 2.17, and the source distribution, in dist/
+	@$(PY) -m pip install -q --disable-pip-version-check ziglang
+	@JITCACHE_PORTABLE=1 $(PY) -m build --no-isolation --outdir dist
+
+test: lib ## all tests that need no root, in ten minutes
+	@$(PY) tests/run.py test
+
+test-all: lib ## make test, then what needs root, Debian's packages (make deps-ci) or longer
+	@$(PY) tests/run.py test-all
+
+deps-ci: ## Debian's packages for test-all; needs root
+	@tests/deps-ci.sh
+
+controls: lib ## tests with one mechanism taken out, which must fail
+	@$(PY) tests/run.py controls
+
+demo: lib ## two real compilers, cold and from the cache
+	@$(PY) examples/demo/demo.py
+
+bench: lib ## the figures of docs/bench.md
+	@$(PY) tests/bench/bench.py
+
+fuzz: lib ## every parser's fuzz target, a minute each
+	@$(PY) tests/run.py fuzz
+
+abi: lib ## exported symbols, soname, TLS, and the types by abidiff
+	@$(PY) tests/run.py abi
+
+lint: venv ## formatters, vet, staticcheck, ruff, mypy, clang-format
+	@$(PY) tests/lint.py
+
+format: venv ## let the formatters write
+	@$(PY) tests/lint.py --write
+
+clean: ## remove what was built
+	@rm -rf build dist python/jitcache/libjitcache.so

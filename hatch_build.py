@@ -1,0 +1,57 @@
+"""Wheel hook: build libjitcache.so and put it into the package."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import build_library  # noqa: E402
+
+
+class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Builds the library with ``build_library.py`` and tags the wheel.
+
+    ``JITCACHE_PORTABLE=1`` builds with zig against an old glibc and tags the
+    wheel manylinux. ``JITCACHE_PREBUILT`` names a library that is taken as it is.
+    """
+
+    PLUGIN_NAME = "custom"
+
+    def dependencies(self) -> list[str]:
+        """Name what PyPI can supply of the compilers that this machine lacks."""
+        return [] if os.environ.get("JITCACHE_PREBUILT") else build_library.missing()
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Build, and say where the results belong in the wheel."""
+        root = Path(self.root)
+        portable = bool(os.environ.get("JITCACHE_PORTABLE"))
+        if os.environ.get("JITCACHE_PREBUILT"):
+            library = Path(os.environ["JITCACHE_PREBUILT"])
+        else:
+            for package in build_library.missing():
+                self.app.display_info(f"using {package} from PyPI, this machine has none")
+            library = build_library.build(root / "build" / ("wheel" if portable else "lib"), portable=portable)
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{_platform(portable)}"
+        if version == "editable":
+            link = root / "python" / "jitcache" / "libjitcache.so"
+            link.unlink(missing_ok=True)
+            link.symlink_to(os.path.relpath(library, link.parent))
+            return
+        build_data["force_include"][str(library)] = "jitcache/libjitcache.so"
+        build_data["force_include"][str(root / "include" / "jitcache.h")] = "jitcache/include/jitcache.h"
+
+
+def _platform(portable: bool) -> str:
+    if portable:
+        glibc = build_library.GLIBC.replace(".", "_")
+        machine = platform.machine()
+        return f"manylinux_{glibc}_{machine}.manylinux2014_{machine}"
+    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
