@@ -58,24 +58,6 @@ int32_t jitcache_close(jitcache_cache *cache)
 	return JITCACHE_OK;
 }
 
-void jc_cache_destroy(void *object)
-{
-	jc_cache *c = object;
-	const jc_core *core = jc_core_now();
-	if (core != NULL && atomic_load(&c->generation) == jc_core_generation())
-		core->close(atomic_load(&c->core));
-	pthread_mutex_lock(&jc_cores_lock);
-	for (jc_cache **p = &jc_caches; *p != NULL; p = &(*p)->next)
-		if (*p == c) {
-			*p = c->next;
-			break;
-		}
-	jc_memory_free(c->memory);
-	pthread_mutex_unlock(&jc_cores_lock);
-	free(c->settings);
-	free(c);
-}
-
 static void *reopen(jc_cache *c, const jc_core *core, int32_t *status)
 {
 	void *result = NULL;
@@ -103,6 +85,37 @@ void *jc_cache_core(jc_cache *c, const jc_core *core, int32_t *status)
 	return reopen(c, core, status);
 }
 
+/* to_write returns the core's half of a cache that may have counters to write.
+ * In a forked child the cache is opened again for that only if it was used. */
+static void *to_write(jc_cache *c, const jc_core *core)
+{
+	int32_t status;
+	if (atomic_load(&c->generation) == jc_core_generation())
+		return atomic_load(&c->core);
+	if (c->memory == NULL || !jc_memory_counted(c->memory))
+		return NULL;
+	return jc_cache_core(c, core, &status);
+}
+
+void jc_cache_destroy(void *object)
+{
+	jc_cache *c = object;
+	const jc_core *core = jc_core_now();
+	void *cache = core != NULL ? to_write(c, core) : NULL;
+	if (cache != NULL)
+		core->close(cache);
+	pthread_mutex_lock(&jc_cores_lock);
+	for (jc_cache **p = &jc_caches; *p != NULL; p = &(*p)->next)
+		if (*p == c) {
+			*p = c->next;
+			break;
+		}
+	jc_memory_free(c->memory);
+	pthread_mutex_unlock(&jc_cores_lock);
+	free(c->settings);
+	free(c);
+}
+
 void jc_cache_tend(jc_cache *c, const uint8_t *id, int due)
 {
 	/* Not worth a runtime of its own in a forked child. */
@@ -117,332 +130,12 @@ void jc_caches_flush(void)
 {
 	const jc_core *core = jc_core_now();
 	pthread_mutex_lock(&jc_cores_lock);
-	for (jc_cache *c = jc_caches; c != NULL; c = c->next)
-		if (atomic_load(&c->generation) == jc_core_generation())
-			core->flush(atomic_load(&c->core));
+	for (jc_cache *c = jc_caches; c != NULL; c = c->next) {
+		void *cache = to_write(c, core);
+		if (cache != NULL)
+			core->flush(cache);
+	}
 	pthread_mutex_unlock(&jc_cores_lock);
-}
-
-/* ---- what every call on a cache does: enter the handles, find the core */
-
-typedef struct call {
-	jc_handle cache_handle, key_handle;
-	jc_cache *c;
-	const uint8_t *sealed;
-	size_t nsealed;
-	const jc_core *core;
-	void *cache; /* the core's half */
-} call;
-
-/* from_memory looks into the tier in memory, without the core. */
-static jc_blob *from_memory(jc_cache *c, const uint8_t *id)
-{
-	if (!c->lookups)
-		return NULL;
-	int due;
-	jc_blob *b = jc_memory_get(c->memory, id, &due);
-	if (b != NULL && due != 0)
-		jc_cache_tend(c, id, due);
-	return b;
-}
-
-/* begin enters cache and key. With another status than OK nothing is entered.
- *
- * With hit it looks into memory first, and if the entry is there, *hit is it
- * and only the cache is entered: a hit in memory is too short to pay for more.
- * A key may not be freed while it is used, and a frozen one does not change. */
-static int32_t begin(call *a, jitcache_cache *cache, jitcache_key *key, jc_blob **hit)
-{
-	int32_t status = JITCACHE_OK;
-	a->cache_handle = JC_OF(cache);
-	a->key_handle = 0;
-	a->c = jc_slot_enter(a->cache_handle, JC_CACHE);
-	if (a->c == NULL)
-		return jc_bad_handle(cache, "cache");
-	jc_key *k = jc_slot_peek(JC_OF(key), JC_KEY);
-	a->sealed = k != NULL ? jc_key_sealed_now(k) : NULL;
-	if (hit != NULL && a->sealed != NULL && (*hit = from_memory(a->c, a->sealed + JC_SEALED_ID)) != NULL)
-		return JITCACHE_OK;
-	if (jc_slot_enter(JC_OF(key), JC_KEY) == NULL) {
-		jc_slot_leave(a->cache_handle);
-		return jc_bad_handle(key, "key");
-	}
-	a->key_handle = JC_OF(key);
-	int frozen = a->sealed != NULL;
-	a->sealed = jc_key_sealed(k, &a->nsealed, &status);
-	if (a->sealed == NULL) {
-		jc_slot_leave(a->key_handle);
-		jc_slot_leave(a->cache_handle);
-	} else if (hit != NULL && !frozen) {
-		*hit = from_memory(a->c, a->sealed + JC_SEALED_ID);
-	}
-	return status;
-}
-
-/* need finds the core's half of the cache. */
-static int32_t need(call *a)
-{
-	int32_t status = JITCACHE_OK;
-	a->core = jc_core_enter();
-	if (a->core == NULL)
-		return jc_no_core();
-	a->cache = jc_cache_core(a->c, a->core, &status);
-	return status;
-}
-
-static int32_t end(call *a, int32_t status)
-{
-	if (a->key_handle != 0)
-		jc_slot_leave(a->key_handle);
-	jc_slot_leave(a->cache_handle);
-	jc_log_drain();
-	return status;
-}
-
-/* begin_cache is begin for calls without a key, and finds the core. */
-static int32_t begin_cache(call *a, jitcache_cache *cache)
-{
-	*a = (call){.cache_handle = JC_OF(cache)};
-	a->c = jc_slot_enter(a->cache_handle, JC_CACHE);
-	if (a->c == NULL)
-		return jc_bad_handle(cache, "cache");
-	int32_t status = need(a);
-	if (status != JITCACHE_OK)
-		jc_slot_leave(a->cache_handle);
-	return status;
-}
-
-/* look is jitcache_get up to the handle: it leaves the call open, and *b with a
- * reference for the caller if the status is OK. */
-static int32_t look(call *a, jitcache_cache *cache, jitcache_key *key, jc_blob **b)
-{
-	int32_t status = begin(a, cache, key, b);
-	if (status != JITCACHE_OK) {
-		a->cache_handle = 0;
-		return status;
-	}
-	if (*b == NULL && (status = need(a)) == JITCACHE_OK) {
-		jc_out out = {0};
-		status = jc_finish(a->core->get(a->cache, (uint8_t *)a->sealed, a->nsealed, b, &out), &out);
-	}
-	return status;
-}
-
-int32_t jitcache_get(jitcache_cache *cache, jitcache_key *key, jitcache_blob **blob)
-{
-	call a;
-	jc_blob *b = NULL;
-	jc_thread_unwind();
-	if (blob == NULL)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, "blob: NULL");
-	*blob = NULL;
-	int32_t status = look(&a, cache, key, &b);
-	if (b != NULL)
-		status = jc_blob_handle(b, a.cache_handle, blob);
-	return a.cache_handle == 0 ? status : end(&a, status);
-}
-
-int32_t jitcache_get_data(jitcache_cache *cache, jitcache_key *key, jitcache_blob **blob, const void **data, size_t *size)
-{
-	call a;
-	jc_blob *b = NULL;
-	jc_thread_unwind();
-	if (blob == NULL || data == NULL || size == NULL)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, "blob: NULL");
-	*blob = NULL;
-	int32_t status = look(&a, cache, key, &b);
-	if (b != NULL) {
-		const void *p = b->data;
-		size_t n = b->size;
-		status = jc_blob_handle(b, a.cache_handle, blob);
-		if (status == JITCACHE_OK) {
-			*data = p;
-			*size = n;
-		}
-	}
-	return a.cache_handle == 0 ? status : end(&a, status);
-}
-
-int32_t jitcache_get_into(jitcache_cache *cache, jitcache_key *key, void *buffer, size_t capacity, size_t *size)
-{
-	call a;
-	jc_blob *b = NULL;
-	jc_thread_unwind();
-	if (size == NULL || (buffer == NULL && capacity > 0))
-		return jc_fail(JITCACHE_ERR_ARGUMENT, "buffer: NULL");
-	*size = 0;
-	int32_t status = begin(&a, cache, key, &b);
-	if (status != JITCACHE_OK)
-		return status;
-	if (b != NULL) {
-		*size = b->size;
-		if (b->size <= capacity)
-			memcpy(buffer, b->data, b->size);
-		else
-			status = JITCACHE_TOO_SMALL;
-		jc_blob_release(b);
-	} else if ((status = need(&a)) == JITCACHE_OK) {
-		jc_out out = {0};
-		status = a.core->get_into(a.cache, (uint8_t *)a.sealed, a.nsealed, buffer, capacity, size, &out);
-		if (status != JITCACHE_OK && status != JITCACHE_TOO_SMALL)
-			jc_finish(status, &out);
-	}
-	return end(&a, status);
-}
-
-int32_t jitcache_put(jitcache_cache *cache, jitcache_key *key, const void *data, size_t size, const char *attributes,
-	uint32_t flags)
-{
-	call a;
-	jc_thread_unwind();
-	if ((data == NULL && size > 0) || (flags & ~JITCACHE_REPLACE) != 0)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, data == NULL ? "data: NULL" : "put: unknown flags");
-	int32_t status = begin(&a, cache, key, NULL);
-	if (status != JITCACHE_OK)
-		return status;
-	if ((status = need(&a)) == JITCACHE_OK) {
-		jc_out out = {0};
-		status = a.core->put(a.cache, (uint8_t *)a.sealed, a.nsealed, (uint8_t *)data, size, (char *)attributes, flags, &out);
-		jc_finish(status, &out);
-	}
-	return end(&a, status);
-}
-
-int32_t jitcache_remove(jitcache_cache *cache, jitcache_key *key)
-{
-	call a;
-	jc_thread_unwind();
-	int32_t status = begin(&a, cache, key, NULL);
-	if (status != JITCACHE_OK)
-		return status;
-	if ((status = need(&a)) == JITCACHE_OK) {
-		jc_out out = {0};
-		status = jc_finish(a.core->remove(a.cache, (uint8_t *)a.sealed, a.nsealed, &out), &out);
-	}
-	return end(&a, status);
-}
-
-int32_t jitcache_explain(jitcache_cache *cache, jitcache_key *key, jitcache_blob **json)
-{
-	call a;
-	jc_thread_unwind();
-	if (json == NULL)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, "json: NULL");
-	*json = NULL;
-	int32_t status = begin(&a, cache, key, NULL);
-	if (status != JITCACHE_OK)
-		return status;
-	if ((status = need(&a)) == JITCACHE_OK) {
-		jc_out out = {0};
-		jc_blob *b = NULL;
-		status = jc_finish(a.core->explain(a.cache, (uint8_t *)a.sealed, a.nsealed, &b, &out), &out);
-		if (b != NULL)
-			status = jc_blob_handle(b, 0, json);
-	}
-	return end(&a, status);
-}
-
-int32_t jitcache_used(jitcache_cache *cache, jitcache_key *key, uint64_t n)
-{
-	call a;
-	jc_thread_unwind();
-	int32_t status = begin(&a, cache, key, NULL);
-	if (status != JITCACHE_OK)
-		return status;
-	int due = 0, found = 0;
-	if (a.c->lookups)
-		found = jc_memory_used(a.c->memory, a.sealed + JC_SEALED_ID, n, &due);
-	if (due != 0)
-		jc_cache_tend(a.c, a.sealed + JC_SEALED_ID, due);
-	return end(&a, found ? JITCACHE_OK : jc_miss(JITCACHE_MISS, JITCACHE_REASON_ABSENT));
-}
-
-const volatile uint64_t *jitcache_epoch(jitcache_cache *cache)
-{
-	jc_cache *c = jc_slot_peek(JC_OF(cache), JC_CACHE);
-	if (c == NULL) {
-		jc_bad_handle(cache, "cache");
-		return NULL;
-	}
-	return c->lookups ? (const volatile uint64_t *)jc_memory_epoch(c->memory) : NULL;
-}
-
-int32_t jitcache_flush(jitcache_cache *cache)
-{
-	call a;
-	jc_thread_unwind();
-	int32_t status = begin_cache(&a, cache);
-	return status != JITCACHE_OK ? status : end(&a, a.core->flush(a.cache));
-}
-
-int32_t jitcache_trim(jitcache_cache *cache)
-{
-	call a;
-	jc_out out = {0};
-	jc_thread_unwind();
-	int32_t status = begin_cache(&a, cache);
-	return status != JITCACHE_OK ? status : end(&a, jc_finish(a.core->trim(a.cache, &out), &out));
-}
-
-int32_t jitcache_clear(jitcache_cache *cache, const char *kind)
-{
-	call a;
-	jc_out out = {0};
-	jc_thread_unwind();
-	int32_t status = begin_cache(&a, cache);
-	return status != JITCACHE_OK ? status : end(&a, jc_finish(a.core->clear(a.cache, (char *)kind, &out), &out));
-}
-
-int32_t jitcache_count(jitcache_cache *cache, uint64_t *entries)
-{
-	call a;
-	jc_out out = {0};
-	jc_thread_unwind();
-	if (entries == NULL)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, "entries: NULL");
-	*entries = 0;
-	int32_t status = begin_cache(&a, cache);
-	return status != JITCACHE_OK ? status : end(&a, jc_finish(a.core->count(a.cache, entries, &out), &out));
-}
-
-static int32_t as_json(call *a, int32_t status, jc_blob *b, jitcache_blob **json)
-{
-	if (b != NULL && json != NULL)
-		status = jc_blob_handle(b, 0, json);
-	else if (b != NULL)
-		jc_blob_release(b);
-	return end(a, status);
-}
-
-int32_t jitcache_verify(jitcache_cache *cache, jitcache_blob **report)
-{
-	call a;
-	jc_out out = {0};
-	jc_blob *b = NULL;
-	jc_thread_unwind();
-	if (report != NULL)
-		*report = NULL;
-	int32_t status = begin_cache(&a, cache);
-	if (status != JITCACHE_OK)
-		return status;
-	status = jc_finish(a.core->verify(a.cache, &b, &out), &out);
-	return as_json(&a, status, b, report);
-}
-
-int32_t jitcache_stats(jitcache_cache *cache, jitcache_blob **json)
-{
-	call a;
-	jc_out out = {0};
-	jc_blob *b = NULL;
-	jc_thread_unwind();
-	if (json == NULL)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, "json: NULL");
-	*json = NULL;
-	int32_t status = begin_cache(&a, cache);
-	if (status != JITCACHE_OK)
-		return status;
-	status = jc_finish(a.core->stats(a.cache, &b, &out), &out);
-	return as_json(&a, status, b, json);
 }
 
 int32_t jitcache_main(int32_t argc, const char *const *argv)

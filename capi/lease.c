@@ -10,7 +10,10 @@ typedef struct lease {
 	_Atomic int ended; /* whoever sets it ends the lease */
 	void *core; /* the core's lease */
 	uint32_t generation;
-	jc_handle cache, key; /* entered */
+	jc_handle cache, key; /* entered; either may have been closed since */
+	jc_cache *of;
+	const uint8_t *sealed;
+	size_t nsealed;
 	jc_thread *thread;    /* whom it was granted to */
 	int keep;             /* jitcache_get_or_compile wants the blob */
 	int committed;
@@ -49,12 +52,16 @@ void jc_lease_destroy(void *object)
  * closed either since the call began. */
 static int32_t enter_both(lease *l, jitcache_cache *cache, jitcache_key *key)
 {
-	if (jc_slot_enter(JC_OF(cache), JC_CACHE) == NULL)
+	l->of = jc_slot_enter(JC_OF(cache), JC_CACHE);
+	if (l->of == NULL)
 		return jc_bad_handle(cache, "cache");
-	if (jc_slot_enter(JC_OF(key), JC_KEY) == NULL) {
+	jc_key *k = jc_slot_enter(JC_OF(key), JC_KEY);
+	if (k == NULL) {
 		jc_slot_leave(JC_OF(cache));
 		return jc_bad_handle(key, "key");
 	}
+	int32_t status;
+	l->sealed = jc_key_sealed(k, &l->nsealed, &status); /* frozen: the core has granted a lease on it */
 	l->cache = JC_OF(cache);
 	l->key = JC_OF(key);
 	return JITCACHE_OK;
@@ -155,22 +162,36 @@ int32_t jitcache_acquire(jitcache_cache *cache, jitcache_key *key, int64_t timeo
 	return status;
 }
 
-/* as_put stores a result whose lease came from another process: this one's
- * parent. */
+/* keep_bytes makes a blob of a result that no core has made one of. */
+static void keep_bytes(lease *l, const void *data, size_t size)
+{
+	jc_blob *b = jc_blob_new(size);
+	if (b == NULL)
+		return;
+	if (size > 0)
+		memcpy(b->data, data, size);
+	b->size = size;
+	strcpy(b->kind, "generic");
+	l->blob = b;
+}
+
+/* as_put stores a result whose lease was granted in another process: the one
+ * that this one was forked from. */
 static int32_t as_put(lease *l, const void *data, size_t size, const char *attributes)
 {
-	int32_t status = jitcache_put(JC_TO(jitcache_cache, l->cache), JC_TO(jitcache_key, l->key), data, size, attributes, 0);
-	if (l->keep && status >= 0) {
-		jc_blob *b = jc_blob_new(size);
-		if (b != NULL) {
-			if (size > 0)
-				memcpy(b->data, data, size);
-			b->size = size;
-			strcpy(b->kind, "generic");
-			l->blob = b;
-		}
-	}
-	return status;
+	const jc_core *core = jc_core_enter();
+	if (core == NULL)
+		return jc_no_core();
+	int32_t status = JITCACHE_OK;
+	void *cache = jc_cache_core(l->of, core, &status);
+	if (cache == NULL)
+		return status;
+	jc_out out = {0};
+	status = core->put(cache, (uint8_t *)l->sealed, l->nsealed, (uint8_t *)data, size, (char *)attributes, 0, &out);
+	l->reason = out.reason;
+	if (l->keep && status >= 0)
+		keep_bytes(l, data, size);
+	return jc_finish(status, &out);
 }
 
 static int32_t commit(lease *l, const void *data, size_t size, const char *attributes)

@@ -54,8 +54,10 @@ type Table struct {
 	Locks Locker // nil: only threads of this process
 	// Unsupported, if set, is called when lock files turn out not to work.
 	Unsupported func(error)
-	// Waiting, if set, is called once per key and holder, after ten seconds.
+	// Waiting, if set, is called once per key and holder, after LostLimit.
 	Waiting func(id key.ID, h Holder, waited time.Duration)
+	// Tests shorten the limits; 0 is HolderLimit and LostLimit.
+	holderLimit, lostLimit time.Duration
 
 	mu      sync.Mutex
 	flights map[place]*flight
@@ -164,7 +166,7 @@ func (t *Table) waitHere(f *flight, deadline time.Time) (outcome Outcome, expire
 	t.mu.Lock()
 	held, since := f.held, f.since
 	t.mu.Unlock()
-	if held && time.Since(since) > HolderLimit {
+	if held && time.Since(since) > or(t.holderLimit, HolderLimit) {
 		return Busy, true
 	}
 	timer := time.NewTimer(time.Until(deadline))
@@ -286,14 +288,22 @@ func (t *Table) outlived(p place) bool {
 	} else if w.lost.IsZero() {
 		w.lost = now
 	}
-	tell := !w.told && now.Sub(w.first) > LostLimit
+	lostLimit := or(t.lostLimit, LostLimit)
+	tell := !w.told && now.Sub(w.first) > lostLimit
 	w.told = w.told || tell
 	t.watched[p] = w
 	t.mu.Unlock()
 	if tell && t.Waiting != nil {
 		t.Waiting(p.id, h, waited)
 	}
-	return waited > HolderLimit || !w.lost.IsZero() && now.Sub(w.lost) > LostLimit
+	return waited > or(t.holderLimit, HolderLimit) || !w.lost.IsZero() && now.Sub(w.lost) > lostLimit
+}
+
+func or(d, other time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return other
 }
 
 // String returns the holder as a lock file holds it: owner, time, name.

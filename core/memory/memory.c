@@ -371,6 +371,19 @@ int jc_memory_drain(jc_memory *m, jc_memory_hits hits[JC_MEMORY_KINDS])
 	return wrote;
 }
 
+int jc_memory_counted(jc_memory *m)
+{
+	uint64_t n = 0;
+	for (int i = 0; i < SHARDS; i++) {
+		shard *s = &m->shards[i];
+		pthread_mutex_lock(&s->lock);
+		for (int k = 0; k < JC_MEMORY_KINDS; k++)
+			n += s->hits[k];
+		pthread_mutex_unlock(&s->lock);
+	}
+	return n > 0;
+}
+
 void jc_memory_fork_prepare(jc_memory *m)
 {
 	for (int i = 0; i < SHARDS; i++)

@@ -66,6 +66,9 @@ typedef struct jc_memory_hits {
  * returns how many it wrote. */
 int jc_memory_drain(jc_memory *m, jc_memory_hits hits[JC_MEMORY_KINDS]);
 
+/* jc_memory_counted returns whether there are hits to drain. */
+int jc_memory_counted(jc_memory *m);
+
 /* jc_memory_used counts n hits that a caller served from a blob it kept. It
  * returns whether the tier still has the entry; due as jc_memory_get. */
 int jc_memory_used(jc_memory *m, const uint8_t id[32], uint64_t n, int *due);

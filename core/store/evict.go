@@ -26,6 +26,7 @@ type file struct {
 	size    int64
 	used    int64 // recency, unix nanoseconds
 	created int64 // only where used ties
+	future  bool  // its time was in the future
 	uid     uint32
 }
 
@@ -63,7 +64,7 @@ func (s *Store) list(shard int) ([]file, error) {
 		}
 		f := file{shard: shard, name: name, size: st.Size, used: st.Mtim.Nano(), uid: st.Uid}
 		if f.used > now {
-			f.used = now // a clock was put back, or a copy came from the future
+			f.used, f.future = now, true // a clock was put back, or a copy came from the future
 		}
 		files = append(files, f)
 	}
@@ -161,6 +162,11 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID) bool {
 	if n < shards {
 		need += limit / 10 * int64(n) / shards
 	}
+	for i := range files {
+		if files[i].future {
+			s.dateToNow(&files[i])
+		}
+	}
 	s.sortByAge(files, keep)
 	for i := range files {
 		if need <= 0 {
@@ -170,6 +176,16 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID) bool {
 	}
 	// All shards seen and still too much: the rest cannot be removed.
 	return n < shards
+}
+
+// dateToNow gives an entry from the future the present time, so that it ages
+// like the others.
+func (s *Store) dateToNow(f *file) {
+	fd, e := openBelow([]byte(s.entries+shardName(f.shard)+"/"+f.name+"\x00"), flagsRead, 0)
+	if e == 0 {
+		touch(fd, s.now())
+		closeFd(fd)
+	}
 }
 
 // sortByAge sorts the entry that was used longest ago first, and keep last.

@@ -33,7 +33,7 @@ func testKey(t testing.TB, n int) *key.Key {
 	if err := b.Add("n", fmt.Append(nil, n)); err != nil {
 		t.Fatal(err)
 	}
-	b.SetName(fmt.Sprintf("entry %d", n))
+	b.SetName(fmt.Sprintf("entry %08d", n))
 	k, err := b.Seal()
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
 import threading
 import time
@@ -16,48 +17,15 @@ from . import _ffi, _library
 from ._entry import Blob, Entry, blob_of
 from ._key import Key, check
 from ._lease import Lease, as_bytes, as_json
+from ._lookup import find, read
 from ._recent import Recent
 
 # Statuses that mean that there is no cache here for now: as in a process without
 # the library, everything then misses.
 _NO_CACHE = (_ffi.ERR_FORK, _ffi.ERR_INTERNAL)
 
-# What a lookup reads into first. Larger payloads are read a second time, into
-# an object of the right size; smaller ones cost one call and one copy.
-_SCRATCH = 256 << 10
-
 _byref = ctypes.byref
 _void_p = ctypes.c_void_p
-_size_t = ctypes.c_size_t
-
-# PyBytes_FromStringAndSize and PyBytes_AsString, to fill a new bytes object in
-# place, which the C API allows until anybody else has seen it.
-_pyapi = ctypes.PyDLL(None)
-_new_bytes = _pyapi.PyBytes_FromStringAndSize
-_new_bytes.restype = ctypes.py_object
-_new_bytes.argtypes = [_void_p, ctypes.c_ssize_t]
-_bytes_data = _pyapi.PyBytes_AsString
-_bytes_data.restype = _void_p
-_bytes_data.argtypes = [ctypes.py_object]
-
-
-class _Thread(threading.local):
-    """Out-parameters and a buffer, one set per thread."""
-
-    def __init__(self) -> None:
-        self.word = _void_p()
-        self.data = _void_p()
-        self.size = _size_t()
-        self.word_ref = _byref(self.word)
-        self.data_ref = _byref(self.data)
-        self.size_ref = _byref(self.size)
-        self.scratch = ctypes.create_string_buffer(_SCRATCH)
-        self.scratch_view = memoryview(self.scratch)
-        self.scratch_size = _size_t(_SCRATCH)
-        self.reason = 0  # of Python's own misses; 0: ask the library
-
-
-_thread = _Thread()
 
 
 class Cache:
@@ -99,6 +67,7 @@ class Cache:
             if value:
                 options[name] = "1"
         self._recent: Recent | None = None
+        self._closed = False
         self._word: _void_p | None = None
         self._lib = _library.load()
         if self._lib is not None:
@@ -117,8 +86,6 @@ class Cache:
             lib.jitcache_options_free(handle)
         if self._word is None:
             return
-        self._get_data = lib.jitcache_get_data
-        self._get_into = lib.jitcache_get_into
         epoch = lib.jitcache_epoch(self._word)
         if epoch:
             self._recent = Recent(lib, self._word, epoch)
@@ -168,15 +135,11 @@ class Cache:
     def _blob(self, key: Key) -> Blob | None:
         lib = self._lib
         if lib is None or self._word is None:
-            return self._missed()
-        t = _thread
-        t.reason = 0
-        status = self._get_data(self._word, key._handle(lib), t.word_ref, t.data_ref, t.size_ref)
-        if status == 0:
-            return Blob(lib, _void_p(t.word.value), t.data.value or 0, t.size.value)
+            return None
+        status, blob = find(lib, self._word, key._handle(lib))
         if status < 0:
             self._usable(status)
-        return None
+        return blob
 
     def _look(self, key: Key) -> memoryview | None:
         blob = self._blob(key)
@@ -190,34 +153,23 @@ class Cache:
     def _get_bytes(self, key: Key, default: Any) -> Any:
         lib = self._lib
         if lib is None or self._word is None:
-            self._missed()
             return default
-        t = _thread
-        t.reason = 0
-        handle = key._handle(lib)
-        status = self._get_into(self._word, handle, t.scratch, t.scratch_size, t.size_ref)
-        if status == 0:
-            return t.scratch_view[: t.size.value].tobytes()
-        while status == _ffi.TOO_SMALL:
-            size = t.size.value
-            data = _new_bytes(None, size)
-            status = self._get_into(self._word, handle, _void_p(_bytes_data(data)), _size_t(size), t.size_ref)
-            if status == 0 and t.size.value == size:
-                return data
-            if status == 0:  # replaced in between by a smaller one
-                return data[: t.size.value]
+        status, data = read(lib, self._word, key._handle(lib))
         if status < 0:
             self._usable(status)
-        return default
-
-    def _missed(self) -> None:
-        _thread.reason = _ffi.REASON_UNAVAILABLE
+        return default if data is None else data
 
     @property
     def last_miss(self) -> str:
-        """Why this thread's last lookup missed: "absent", "checksum", …, or "" for none."""
-        if self._lib is None or _thread.reason:
-            return "unavailable" if self._lib is None or self._word is None else ""
+        """Why this thread's last lookup missed: "absent", "checksum", …; "" if none did.
+
+        "unavailable" without the library (``jitcache.available``), "closed" after
+        ``close``.
+        """
+        if self._lib is None:
+            return "unavailable"
+        if self._word is None and self._closed:
+            return "closed"
         return str(self._lib.jitcache_reason_name(self._lib.jitcache_last_miss()).decode())
 
     @property
@@ -244,9 +196,7 @@ class Cache:
         text = as_json(attributes)
         lib = self._lib
         if lib is None or self._word is None:
-            self._missed()
             return False
-        _thread.reason = 0
         handle = key._handle(lib, kind)
         flags = _ffi.REPLACE if replace else 0
         status = lib.jitcache_put(self._word, handle, payload, len(payload), text, flags)
@@ -264,14 +214,12 @@ class Cache:
         """
         lib = self._lib
         if lib is None or self._word is None:
-            self._missed()
             return Lease(self, None, None)
         recent = self._recent
         if recent is not None:
             view = recent.get(key)
             if view is not None:
                 return Lease(self, view.tobytes(), None)
-        _thread.reason = 0
         blob, lease = self._wait(lib, key._handle(lib, kind), timeout)
         data = None
         if blob is not None:
@@ -286,7 +234,7 @@ class Cache:
         end = None if timeout is None else time.monotonic() + timeout
         try:
             while True:
-                left = -1 if end is None else max(0, int((end - time.monotonic()) * 1000))
+                left = -1 if end is None else max(0, math.ceil((end - time.monotonic()) * 1000))
                 # At most 100 ms: signal handlers run in between.
                 status = lib.jitcache_acquire(self._word, handle, left, _byref(blob), _byref(lease))
                 if status != _ffi.BUSY:
@@ -301,9 +249,7 @@ class Cache:
 
     def _commit(self, word: _void_p | None, data: bytes, attributes: bytes | None) -> bool:
         if word is None or self._lib is None:
-            self._missed()
             return False
-        _thread.reason = 0
         status = self._lib.jitcache_commit(word, data, len(data), attributes, None)
         return self._usable(status) and status == _ffi.OK
 
@@ -416,6 +362,7 @@ class Cache:
         if self._recent is not None:
             self._recent.report()
             self._recent = None
+        self._closed = True
         word, self._word = self._word, None
         if self._lib is not None and word is not None:
             self._lib.jitcache_close(word)
@@ -432,7 +379,7 @@ class Cache:
 
     def __repr__(self) -> str:
         if self._word is None:
-            return f"<jitcache.Cache, {self.last_miss or 'closed'}>"
+            return f"<jitcache.Cache, {self.last_miss}>"
         return f"<jitcache.Cache {self.stats().get('directory') or 'in memory'}>"
 
 

@@ -1,0 +1,331 @@
+package lease
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"jitcache/core/key"
+	"jitcache/core/lockfile"
+)
+
+// folder makes lock files in a folder.
+type folder string
+
+func (f folder) LockPath(name string) string { return lockfile.Path(string(f), name) }
+
+func (f folder) TryLock(name string) (*lockfile.Lock, error) {
+	return lockfile.Try(f.LockPath(name), 0o600)
+}
+
+// broken is a folder where locks do not work.
+type broken struct{ folder }
+
+func (broken) TryLock(string) (*lockfile.Lock, error) { return nil, lockfile.ErrUnsupported }
+
+// compileOnce is what a caller does: look, lease, compile. The entry is a file
+// of the folder; each compile appends a line to the witness.
+func compileOnce(t *Table, dir string, id key.ID, took time.Duration) error {
+	entry := filepath.Join(dir, id.String()+".entry")
+	found := func() bool {
+		_, err := os.Stat(entry)
+		return err == nil
+	}
+	for !found() {
+		l, outcome := t.Acquire(id, "test", time.Now().Add(100*time.Millisecond), found)
+		if outcome != Granted {
+			continue
+		}
+		w, err := os.OpenFile(filepath.Join(dir, "witness"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s %d\n", id, os.Getpid())
+		w.Close()
+		time.Sleep(took)
+		if err := os.WriteFile(entry+fmt.Sprint(os.Getpid()), []byte("x"), 0o600); err != nil {
+			return err
+		}
+		if err := os.Rename(entry+fmt.Sprint(os.Getpid()), entry); err != nil {
+			return err
+		}
+		l.Release()
+	}
+	return nil
+}
+
+func compiles(t *testing.T, dir string) int {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "witness"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return strings.Count(string(b), "\n")
+}
+
+// TestMain lets the test binary be one of many processes: it waits for a line,
+// then has several threads ask for several keys, or holds one lease for ever.
+func TestMain(m *testing.M) {
+	dir := os.Getenv("LEASE_TEST_DIR")
+	if dir == "" {
+		os.Exit(m.Run())
+	}
+	table := &Table{Locks: folder(dir)}
+	if os.Getenv("LEASE_TEST_HOLD") != "" {
+		_, outcome := table.Acquire(testID(0), "held", time.Now().Add(time.Second), func() bool { return false })
+		fmt.Println("outcome", outcome)
+		select {}
+	}
+	bufio.NewReader(os.Stdin).ReadString('\n')
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for n := range 5 {
+				if err := compileOnce(table, dir, testID(n), 30*time.Millisecond); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					os.Exit(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	os.Exit(0)
+}
+
+func testID(n int) key.ID { return key.ID(key.Sum([]byte{byte(n)})) }
+
+func process(t *testing.T, dir string, env ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(append(os.Environ(), "LEASE_TEST_DIR="+dir), env...)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// The control build (tag control_nolease) must fail the next two.
+func TestOneOfManyThreadsCompiles(t *testing.T) {
+	dir := t.TempDir()
+	table := &Table{Locks: folder(dir)}
+	var wg sync.WaitGroup
+	for range 32 {
+		wg.Go(func() {
+			for n := range 3 {
+				if err := compileOnce(table, dir, testID(n), 20*time.Millisecond); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := compiles(t, dir); n != 3 {
+		t.Errorf("%d compiles of 3 keys", n)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "*"+lockfile.Suffix))
+	if len(left) != 0 || len(table.flights) != 0 || len(table.watched) != 0 {
+		t.Errorf("left behind: %v, %d flights, %d watched", left, len(table.flights), len(table.watched))
+	}
+}
+
+func TestOneOfManyProcessesCompiles(t *testing.T) {
+	dir := t.TempDir()
+	var cmds []*exec.Cmd
+	var starts []func()
+	for range 8 {
+		cmd := process(t, dir)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		cmds, starts = append(cmds, cmd), append(starts, func() { in.Write([]byte("go\n")) })
+	}
+	for _, start := range starts {
+		start()
+	}
+	for _, cmd := range cmds {
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := compiles(t, dir); n != 5 {
+		t.Errorf("%d compiles of 5 keys", n)
+	}
+}
+
+// holder starts a process that holds the lease on testID(0) for ever.
+func holder(t *testing.T, dir string) *os.Process {
+	t.Helper()
+	cmd := process(t, dir, "LEASE_TEST_HOLD=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	if line, _ := bufio.NewReader(out).ReadString('\n'); line != "outcome 0\n" {
+		t.Fatalf("the holder says %q", line)
+	}
+	return cmd.Process
+}
+
+func TestLeaseOfAKilledProcessIsFreeAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	p := holder(t, dir)
+	table := &Table{Locks: folder(dir)}
+	never := func() bool { return false }
+	if _, outcome := table.Acquire(testID(0), "", time.Now().Add(50*time.Millisecond), never); outcome != Busy {
+		t.Fatalf("held elsewhere, but outcome %d", outcome)
+	}
+	p.Kill()
+	start := time.Now()
+	l, outcome := table.Acquire(testID(0), "", start.Add(5*time.Second), never)
+	if outcome != Granted || time.Since(start) > 2*time.Second {
+		t.Fatalf("outcome %d after %v", outcome, time.Since(start))
+	}
+	l.Release()
+}
+
+func TestStoppedHolderIsGivenUpOnByOneAtATime(t *testing.T) {
+	dir := t.TempDir()
+	p := holder(t, dir)
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	table := &Table{Locks: folder(dir), lostLimit: 300 * time.Millisecond}
+	start := time.Now()
+	var at atomic.Int64 // how many compile at the same time
+	var wg sync.WaitGroup
+	var first atomic.Int64
+	for range 8 {
+		wg.Go(func() {
+			for {
+				l, outcome := table.Acquire(testID(0), "", time.Now().Add(100*time.Millisecond), func() bool { return false })
+				if outcome != Granted {
+					continue
+				}
+				first.CompareAndSwap(0, int64(time.Since(start)))
+				if at.Add(1) > 1 {
+					t.Error("two compile at once")
+				}
+				time.Sleep(5 * time.Millisecond)
+				at.Add(-1)
+				l.Release()
+				return
+			}
+		})
+	}
+	wg.Wait()
+	if d := time.Duration(first.Load()); d < 250*time.Millisecond || d > 3*time.Second {
+		t.Errorf("the first went on after %v, want 300ms", d)
+	}
+}
+
+func TestHolderThatTakesTooLongIsNotWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	slow := &Table{Locks: folder(dir)}
+	never := func() bool { return false }
+	l, _ := slow.Acquire(testID(0), "slow", time.Now(), never)
+	defer l.Release()
+	for name, table := range map[string]*Table{
+		"in this process": {Locks: folder(dir), flights: slow.flights, watched: slow.watched, holderLimit: 200 * time.Millisecond},
+		"in another":      {Locks: folder(dir), holderLimit: 200 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			for {
+				second, outcome := table.Acquire(testID(0), "", time.Now().Add(50*time.Millisecond), never)
+				if outcome == Granted {
+					second.Release()
+					return
+				}
+				if time.Since(start) > 3*time.Second {
+					t.Fatal("still waiting")
+				}
+			}
+		})
+	}
+}
+
+func TestWithoutLockFilesThreadsStillTakeTurns(t *testing.T) {
+	dir := t.TempDir()
+	said := 0
+	table := &Table{Locks: broken{folder(dir)}, Unsupported: func(error) { said++ }}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if err := compileOnce(table, dir, testID(0), 20*time.Millisecond); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := compiles(t, dir); n != 1 || said == 0 {
+		t.Errorf("%d compiles, said so %d times", n, said)
+	}
+}
+
+func TestReleaseTwiceIsFine(t *testing.T) {
+	table := &Table{Locks: folder(t.TempDir())}
+	l, _ := table.Acquire(testID(0), "", time.Now(), func() bool { return false })
+	l.Release()
+	l.Release()
+	(*Lease)(nil).Release()
+}
+
+func TestHolderComesBackFromItsFile(t *testing.T) {
+	dir := folder(t.TempDir())
+	table := &Table{Locks: dir}
+	l, _ := table.Acquire(testID(0), "a name with blanks", time.Now(), func() bool { return false })
+	defer l.Release()
+	h, err := ReadHolder(dir.LockPath(testID(0).String()))
+	if err != nil || h.Owner != lockfile.Self() || h.Name != "a name with blanks" || time.Since(h.Since) > time.Minute {
+		t.Errorf("%+v, %v", h, err)
+	}
+	for _, bad := range []string{"", "x", "a-1-2-3", "a-1-2-3 x name"} {
+		path := filepath.Join(string(dir), "bad")
+		os.WriteFile(path, []byte(bad), 0o600)
+		if _, err := ReadHolder(path); err == nil {
+			t.Errorf("%q is a holder", bad)
+		}
+	}
+}
+
+func FuzzReadHolder(f *testing.F) {
+	f.Add("12345678-4026531836-1-2 3 name\n")
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string) {
+		path := filepath.Join(dir, "f")
+		os.WriteFile(path, []byte(text), 0o600)
+		if h, err := ReadHolder(path); err == nil && h.Pid <= 0 {
+			t.Errorf("process %d", h.Pid)
+		}
+	})
+}
+
+func BenchmarkUncontended(b *testing.B) {
+	table := &Table{Locks: folder(b.TempDir())}
+	for b.Loop() {
+		l, _ := table.Acquire(testID(0), "", time.Now(), func() bool { return false })
+		l.Release()
+	}
+}

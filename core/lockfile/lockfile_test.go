@@ -1,0 +1,194 @@
+package lockfile
+
+import (
+	"bufio"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary be the other process.
+func TestMain(m *testing.M) {
+	if path := os.Getenv("LOCKFILE_TEST_HOLD"); path != "" {
+		l, err := Try(path, 0o600)
+		if l == nil {
+			println("not mine", err)
+			os.Exit(1)
+		}
+		l.Write(Self().String())
+		os.Stdout.WriteString("held\n")
+		bufio.NewReader(os.Stdin).ReadString('\n')
+		l.Remove()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// hold has another process hold a lock until release is called.
+func hold(t *testing.T, path string) (p *os.Process, release func()) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), "LOCKFILE_TEST_HOLD="+path)
+	in, _ := cmd.StdinPipe()
+	out, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "held\n" {
+		t.Fatalf("the other process says %q, %v", line, err)
+	}
+	release = func() {
+		in.Close()
+		cmd.Wait()
+	}
+	t.Cleanup(release)
+	return cmd.Process, release
+}
+
+func TestLockIsHeldByOneOfTwoProcesses(t *testing.T) {
+	path := Path(t.TempDir(), "a")
+	_, release := hold(t, path)
+	if l, err := Try(path, 0o600); l != nil || err != nil {
+		t.Fatalf("held elsewhere, but %v, %v", l, err)
+	}
+	release()
+	l, err := Try(path, 0o600)
+	if l == nil {
+		t.Fatalf("free, but %v", err)
+	}
+	l.Remove()
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is still there: %v", err)
+	}
+}
+
+func TestLockIsFreeOnceItsHolderIsKilled(t *testing.T) {
+	path := Path(t.TempDir(), "a")
+	p, _ := hold(t, path)
+	p.Kill()
+	p.Wait()
+	start := time.Now()
+	for {
+		l, err := Try(path, 0o600)
+		if l != nil {
+			l.Remove()
+			return
+		}
+		if time.Since(start) > 2*time.Second {
+			t.Fatalf("still held: %v", err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestLockIsHeldByOneOfTwoCallers(t *testing.T) {
+	path := Path(t.TempDir(), "a")
+	l, err := Try(path, 0o600)
+	if l == nil {
+		t.Fatal(err)
+	}
+	if second, _ := Try(path, 0o600); second != nil {
+		t.Error("taken twice in one process")
+	}
+	l.Unlock()
+	if l, err = Try(path, 0o600); l == nil {
+		t.Errorf("unlocked, but %v", err)
+	} else {
+		l.Remove()
+	}
+}
+
+func TestLockOnARemovedFileIsTakenAgain(t *testing.T) {
+	path := Path(t.TempDir(), "a")
+	first, _ := Try(path, 0o600)
+	os.Remove(path)
+	second, err := Try(path, 0o600)
+	if second == nil {
+		t.Fatalf("the path is free, but %v", err)
+	}
+	first.Unlock()
+	second.Remove()
+}
+
+func TestWhereNothingCanBeLockedSaysSo(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Try(Path(filepath.Join(dir, "missing"), "a"), 0o600); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing folder: %v", err)
+	}
+	if err := os.Symlink("/etc/passwd", Path(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := Try(Path(dir, "link"), 0o600); l != nil || !errors.Is(err, ErrUnsupported) {
+		t.Errorf("symbolic link: %v, %v", l, err)
+	}
+}
+
+func TestOwnerIsWhoItSays(t *testing.T) {
+	me := Self()
+	if me.Pid != os.Getpid() || me.Start == 0 {
+		t.Fatalf("%+v", me)
+	}
+	if got, ok := ParseOwner(me.String() + ".7.so"); !ok || got != me {
+		t.Errorf("%q parses to %+v", me.String(), got)
+	}
+	if s := me.State(); s != Running {
+		t.Errorf("this process is in state %d", s)
+	}
+	for _, bad := range []string{"", "a-b-c-d", "1-2-3", "x.1", "abc-1--1-1"} {
+		if _, ok := ParseOwner(bad); ok {
+			t.Errorf("%q parses", bad)
+		}
+	}
+	elsewhere := me
+	elsewhere.Boot = "00000000"
+	if s := elsewhere.State(); s != Unknown {
+		t.Errorf("a process of another machine is in state %d", s)
+	}
+	reused := me
+	reused.Start++
+	if s := reused.State(); s != Gone {
+		t.Errorf("a process whose number was used again is in state %d", s)
+	}
+}
+
+func TestOwnerThatIsStoppedOrGoneIsSeen(t *testing.T) {
+	path := Path(t.TempDir(), "a")
+	p, _ := hold(t, path)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, ok := ParseOwner(strings.TrimSpace(string(text)))
+	if !ok || o.Pid != p.Pid || o.State() != Running {
+		t.Fatalf("%+v, %v, state %d", o, ok, o.State())
+	}
+	p.Signal(syscall.SIGSTOP)
+	wait(t, func() bool { return o.State() == Stopped })
+	p.Signal(syscall.SIGCONT)
+	wait(t, func() bool { return o.State() == Running })
+	p.Kill()
+	p.Wait()
+	if s := o.State(); s != Gone {
+		t.Errorf("killed, state %d", s)
+	}
+}
+
+func wait(t *testing.T, cond func() bool) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if cond() {
+			return
+		}
+	}
+	t.Fatal("it did not happen in five seconds")
+}

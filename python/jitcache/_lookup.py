@@ -1,0 +1,100 @@
+"""Lookups through ctypes, as cheap as they get.
+
+Arguments are ctypes objects that exist already, which spares a third of a call.
+They come from a list of spares rather than one set per thread: between the call
+and the reading of its results a signal handler or a destructor may run and look
+something up itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from . import _ffi
+from ._entry import Blob
+
+# What a payload is read into first. Larger ones are read a second time, into an
+# object of the right size; smaller ones cost one call and one copy.
+_SCRATCH = 256 << 10
+
+# To fill a new bytes object in place, which the C API allows until anybody else
+# has seen it.
+_new_bytes = ctypes.PyDLL(None).PyBytes_FromStringAndSize
+_new_bytes.restype = ctypes.py_object
+_new_bytes.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t]
+_bytes_data = ctypes.PyDLL(None).PyBytes_AsString
+_bytes_data.restype = ctypes.c_void_p
+_bytes_data.argtypes = [ctypes.py_object]
+
+
+class _Out:
+    """Out-parameters of one call."""
+
+    __slots__ = ("data", "data_ref", "size", "size_ref", "word", "word_ref")
+
+    def __init__(self) -> None:
+        self.word = ctypes.c_void_p()
+        self.data = ctypes.c_void_p()
+        self.size = ctypes.c_size_t()
+        self.word_ref = ctypes.byref(self.word)
+        self.data_ref = ctypes.byref(self.data)
+        self.size_ref = ctypes.byref(self.size)
+
+
+class _Scratch:
+    """A buffer of one call, and its out-parameter."""
+
+    __slots__ = ("buffer", "capacity", "size", "size_ref", "view")
+
+    def __init__(self) -> None:
+        self.buffer = ctypes.create_string_buffer(_SCRATCH)
+        self.view = memoryview(self.buffer)
+        self.capacity = ctypes.c_size_t(_SCRATCH)
+        self.size = ctypes.c_size_t()
+        self.size_ref = ctypes.byref(self.size)
+
+
+_outs: list[_Out] = []
+_scratches: list[_Scratch] = []
+
+
+def find(lib: ctypes.CDLL, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> tuple[int, Blob | None]:
+    """Look an entry up; return the status, and the entry if that is OK."""
+    try:
+        out = _outs.pop()
+    except IndexError:
+        out = _Out()
+    status = lib.jitcache_get_data(cache, key, out.word_ref, out.data_ref, out.size_ref)
+    blob = None
+    if status == _ffi.OK:
+        blob = Blob(lib, ctypes.c_void_p(out.word.value), out.data.value or 0, out.size.value)
+    _outs.append(out)
+    return status, blob
+
+
+def read(lib: ctypes.CDLL, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> tuple[int, bytes | None]:
+    """Look an entry up; return the status, and a copy of its bytes if that is OK."""
+    try:
+        s = _scratches.pop()
+    except IndexError:
+        s = _Scratch()
+    status = lib.jitcache_get_into(cache, key, s.buffer, s.capacity, s.size_ref)
+    size = s.size.value
+    data = s.view[:size].tobytes() if status == _ffi.OK else None
+    _scratches.append(s)
+    while status == _ffi.TOO_SMALL:
+        status, size, data = _read_large(lib, cache, key, size)
+    return status, data
+
+
+def _read_large(
+    lib: ctypes.CDLL, cache: ctypes.c_void_p, key: ctypes.c_void_p, size: int
+) -> tuple[int, int, bytes | None]:
+    data: bytes = _new_bytes(None, size)
+    now = ctypes.c_size_t()
+    status = lib.jitcache_get_into(
+        cache, key, ctypes.c_void_p(_bytes_data(data)), ctypes.c_size_t(size), ctypes.byref(now)
+    )
+    if status == _ffi.OK and now.value != size:  # replaced in between by a smaller one
+        return status, now.value, data[: now.value]
+    return status, now.value, data if status == _ffi.OK else None

@@ -1,0 +1,236 @@
+// Package arch holds the code against ARCHITECTURE.md: which room may use which.
+package arch
+
+import (
+	"encoding/json"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// uses is the table of ARCHITECTURE.md: a room, and the rooms below it that it
+// may import. Arrows go down only.
+var uses = map[string][]string{
+	"core/key":          {},
+	"core/blob":         {},
+	"core/lockfile":     {},
+	"core/memory":       {"core/blob"},
+	"core/lease":        {"core/key", "core/lockfile"},
+	"core/store":        {"core/key", "core/blob", "core/lockfile"},
+	"core":              {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store"},
+	"core/cli":          {"core", "core/key", "core/lockfile", "core/lease", "core/store"},
+	"core/cli/jitcache": {"core/cli"},
+	"capi":              {"core", "core/key", "core/blob", "core/memory", "core/store", "core/cli"},
+}
+
+// confined are the packages of others, and the one room, or file, that may know
+// each.
+var confined = map[string][]string{
+	"lukechampine.com/blake3":             {"core/key/"},
+	"lukechampine.com/blake3/guts":        {"core/key/"},
+	"github.com/gofrs/flock":              {"core/lockfile/"},
+	"github.com/mattn/go-pointer":         {"capi/pointer.go"},
+	"github.com/zeebo/xxh3":               {"core/store/"},
+	"golang.org/x/sys/unix":               {"core/store/", "core/cli/"},
+	"github.com/peterbourgon/ff/v3/ffcli": {"core/cli/"},
+}
+
+// banned are packages of Go's own that must not come into the library.
+var banned = map[string]string{
+	"os/signal": "the host's signals are the host's",
+	"net/http":  "4 MB in every forked child",
+	"log":       "the library prints nothing unless asked to",
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// imports calls fn for every import of every Go file that is no test.
+func imports(t *testing.T, fn func(file, imported string)) {
+	t.Helper()
+	top := root(t)
+	for _, dir := range []string{"core", "capi", "cuda"} {
+		err := filepath.WalkDir(filepath.Join(top, dir), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				if os.IsNotExist(err) {
+					return nil
+				}
+				return err
+			}
+			if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return nil
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+			if err != nil {
+				return err
+			}
+			rel, _ := filepath.Rel(top, path)
+			for _, i := range f.Imports {
+				name, _ := strconv.Unquote(i.Path.Value)
+				fn(rel, name)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRoomsUseOnlyWhatIsBelowThem(t *testing.T) {
+	seen := map[string]bool{}
+	imports(t, func(file, imported string) {
+		room := filepath.ToSlash(filepath.Dir(file))
+		seen[room] = true
+		below, ok := strings.CutPrefix(imported, "jitcache/")
+		if !ok {
+			return
+		}
+		if allowed, known := uses[room]; !known || !slices.Contains(allowed, below) {
+			t.Errorf("%s imports %s, which the table does not allow", file, below)
+		}
+	})
+	for room := range uses {
+		if !seen[room] {
+			t.Errorf("the table has a room %s that does not exist", room)
+		}
+	}
+}
+
+func TestTableHasNoCircle(t *testing.T) {
+	var visit func(room string, path []string)
+	visit = func(room string, path []string) {
+		if slices.Contains(path, room) {
+			t.Fatalf("circle: %v", append(path, room))
+		}
+		for _, below := range uses[room] {
+			visit(below, append(slices.Clone(path), room))
+		}
+	}
+	for room := range uses {
+		visit(room, nil)
+	}
+}
+
+func TestPackagesOfOthersAreConfined(t *testing.T) {
+	used := map[string]bool{}
+	imports(t, func(file, imported string) {
+		if why, bad := banned[imported]; bad {
+			t.Errorf("%s imports %s: %s", file, imported, why)
+		}
+		if !strings.Contains(strings.Split(imported, "/")[0], ".") {
+			return
+		}
+		used[imported] = true
+		places, known := confined[imported]
+		if !known || !slices.ContainsFunc(places, func(p string) bool { return strings.HasPrefix(filepath.ToSlash(file), p) }) {
+			t.Errorf("%s imports %s, which belongs to %v", file, imported, places)
+		}
+	})
+	for name := range confined {
+		if !used[name] {
+			t.Errorf("%s is in the table and used by nobody", name)
+		}
+	}
+}
+
+// The Go command must not be able to pull in what the table does not know.
+func TestModulesAreThoseOfTheTable(t *testing.T) {
+	cmd := exec.Command("go", "list", "-m", "-json", "all")
+	cmd.Dir = root(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skipf("go list: %v", err)
+	}
+	direct := []string{}
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+		var m struct {
+			Path           string
+			Main, Indirect bool
+		}
+		if err := d.Decode(&m); err != nil {
+			t.Fatal(err)
+		}
+		if !m.Main && !m.Indirect {
+			direct = append(direct, m.Path)
+		}
+	}
+	for _, m := range direct {
+		if !slices.ContainsFunc(slices.Collect(keys(confined)), func(p string) bool { return strings.HasPrefix(p, m) }) {
+			t.Errorf("go.mod requires %s, which no room may use", m)
+		}
+	}
+}
+
+func keys(m map[string][]string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// A file that has grown too long is two files. The header is a manual, and tests
+// are tables.
+func TestFilesAreShort(t *testing.T) {
+	const limit = 450
+	top := root(t)
+	for _, dir := range []string{"core", "capi", "cuda", "python", "build_library.py", "hatch_build.py"} {
+		filepath.WalkDir(filepath.Join(top, dir), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") {
+				return nil
+			}
+			switch filepath.Ext(path) {
+			case ".go", ".c", ".h", ".py":
+			default:
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil
+			}
+			if n := strings.Count(string(text), "\n"); n > limit {
+				t.Errorf("%s has %d lines, want at most %d", path, n, limit)
+			}
+			return nil
+		})
+	}
+}
+
+// The repository speaks of the project alone.
+func TestNoNamesOfMachinesOrRegistries(t *testing.T) {
+	top := root(t)
+	cmd := exec.Command("git", "ls-files", "-co", "--exclude-standard")
+	cmd.Dir = top
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skip("no git here")
+	}
+	words := []string{"/wo" + "rk/", "pypi." + "org", "proxy.golang" + ".org", "pythonhosted" + ".org", "/ro" + "ot/"}
+	for _, name := range strings.Fields(string(out)) {
+		text, err := os.ReadFile(filepath.Join(top, name))
+		if err != nil || strings.HasSuffix(name, ".png") {
+			continue
+		}
+		for _, w := range words {
+			if strings.Contains(string(text), w) {
+				t.Errorf("%s names %q", name, w)
+			}
+		}
+	}
+}
