@@ -18,7 +18,8 @@ venv: $(VENV)/ready
 
 $(VENV)/ready: tests/requirements.txt pyproject.toml hatch_build.py build_library.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 9))' || { echo "make: Python 3.9 or later is missing"; exit 1; }
-	@test -x $(PY) || $(PYTHON) -m venv $(VENV) 2>build/venv.log || $(PYTHON) tests/make_venv.py $(VENV)
+	@mkdir -p build
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV) >build/venv.log 2>&1 || $(PYTHON) tests/make_venv.py $(VENV)
 	@$(PY) -m pip install -q --disable-pip-version-check -r tests/requirements.txt
 	@need="$$($(PY) build_library.py --missing)"; if [ -n "$$need" ]; then \
 		echo "make: this machine lacks what" $$need "bring; taking them from PyPI"; \

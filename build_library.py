@@ -111,6 +111,8 @@ def build(output: Path, *, portable: bool = False, tags: str = "", preempt: bool
     script.parent.mkdir(exist_ok=True)
     script.write_text(VERSION_SCRIPT)
     external = f"-Wl,--version-script={script} -Wl,-soname,{SONAME} -Wl,-z,now -Wl,--build-id=sha1"
+    if strip:
+        external += " -Wl,--strip-all"  # zig takes no -s, which Go passes by itself
     linker = f"{'-s -w ' if strip else ''}-buildid= {'' if preempt else NO_PREEMPTION} -extldflags '{external}'"
     library = output / "libjitcache.so"
     command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags", linker]

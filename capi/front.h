@@ -167,8 +167,9 @@ const uint8_t *jc_key_sealed(jc_key *k, size_t *size, int32_t *status);
  * else NULL. */
 const uint8_t *jc_key_sealed_now(jc_key *k);
 
-/* Where the id stands in a sealed key: key.SealedID in Go. */
+/* Where id and kind stand in a sealed key: key.SealedID and SealedKind in Go. */
 #define JC_SEALED_ID 8
+#define JC_SEALED_KIND 40
 
 /* ---- options.c */
 

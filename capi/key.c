@@ -1,7 +1,9 @@
 #include "front.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A key is built here as packed components (docs/format.md) and hashed by the
  * core at its first use. Its sealed form is in C memory, so that a key outlives
@@ -237,8 +239,28 @@ int32_t jitcache_key_add_file(jitcache_key *key, const char *label, const char *
 	return add_read(key, 'F', label, path);
 }
 
+/* search finds a program in PATH. It returns 0 if it is not there. */
+static int search(const char *name, char *path, size_t size)
+{
+	const char *dirs = getenv("PATH");
+	while (dirs != NULL && *dirs != 0) {
+		size_t n = strcspn(dirs, ":");
+		int w = snprintf(path, size, "%.*s/%s", (int)n, dirs, name);
+		if (n > 0 && w > 0 && (size_t)w < size && access(path, X_OK) == 0)
+			return 1;
+		dirs += n + (dirs[n] == ':');
+	}
+	return 0;
+}
+
 int32_t jitcache_key_add_tool(jitcache_key *key, const char *label, const char *path)
 {
+	char found[4096];
+	if (path != NULL && strchr(path, '/') == NULL) {
+		if (!search(path, found, sizeof found))
+			return jc_fail(JITCACHE_ERR_INPUT, "component \"%.100s\": %.200s: not found in PATH", label != NULL ? label : "", path);
+		path = found;
+	}
 	return add_read(key, 'T', label, path);
 }
 

@@ -274,6 +274,13 @@ static int32_t wait_for(jitcache_cache *cache, jitcache_key *key, int64_t timeou
 	}
 }
 
+/* The cleanup below is found by the unwinder of a C++ host, through two symbols
+ * of libgcc_s. A C host, Python for one, has no use for them and may not have
+ * them loaded; a host with another unwinder must not be given libgcc's. So they
+ * are weak: where they are missing an exception passes this frame by, and the
+ * lease is given up as after a longjmp. */
+__asm__(".weak _Unwind_Resume\n\t.weak __gcc_personality_v0");
+
 /* running is the frame of a callback in progress. */
 typedef struct running {
 	jitcache_lease *handle;
@@ -312,6 +319,8 @@ static int32_t result(lease *l, int32_t returned, jitcache_blob **blob)
 	if (!l->committed) {
 		if (returned == JITCACHE_OK)
 			return jc_fail(JITCACHE_ERR_ARGUMENT, "compile: returned ok without a commit");
+		if (returned < 0 && *jitcache_last_error() == 0)
+			jc_fail(returned, "compile: the callback returned %d", (int)returned);
 		return returned;
 	}
 	if (returned != JITCACHE_OK && returned != JITCACHE_NOT_STORED)
@@ -344,6 +353,7 @@ int32_t jitcache_get_or_compile(jitcache_cache *cache, jitcache_key *key, int64_
 		return jc_fail(JITCACHE_ERR_MEMORY, "lease: no memory");
 	}
 	jc_slot_leave(JC_OF(handle));
+	t->error[0] = 0;
 	running r __attribute__((cleanup(stop))) = {handle, t};
 	int32_t returned = compile(user, handle);
 	l = jc_slot_enter(JC_OF(handle), JC_LEASE);

@@ -41,7 +41,8 @@ func Open(o Options) (*Cache, error) {
 	c := &Cache{settings: s, log: s.log}
 	c.openStore()
 	c.openMemory(o.Memory)
-	if c.store != nil {
+	// What cannot be stored cannot be waited for either.
+	if c.store != nil && c.store.Refuses() == store.None {
 		c.leases.Locks = c.store
 	}
 	c.leases.Unsupported = func(err error) {

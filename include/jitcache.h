@@ -14,7 +14,8 @@
  *	jitcache_key_new(&key);
  *	jitcache_key_add(key, "source", source, strlen(source));
  *	jitcache_key_add(key, "arch", "sm_90", 5);
- *	if (jitcache_get_or_compile(cache, key, -1, compile, source, &code) == JITCACHE_OK)
+ *	jitcache_get_or_compile(cache, key, -1, compile, source, &code);
+ *	if (code != NULL)
  *		use(jitcache_blob_data(code), jitcache_blob_size(code));
  *
  * Link with -ljitcache. This header is the manual; what is not in it is not
@@ -254,8 +255,8 @@ JITCACHE_API int32_t jitcache_key_add(jitcache_key *key, const char *label, cons
 JITCACHE_API int32_t jitcache_key_add_file(jitcache_key *key, const char *label, const char *path);
 
 /* jitcache_key_add_tool adds a compiler or library by what it is: its GNU build
- * id if it is an ELF file that has one, else its content. Statuses as
- * jitcache_key_add_file. */
+ * id if it is an ELF file that has one, else its content. A path without a slash
+ * is searched for in PATH, as execvp does. Statuses as jitcache_key_add_file. */
 JITCACHE_API int32_t jitcache_key_add_tool(jitcache_key *key, const char *label, const char *path);
 
 /* jitcache_key_add_packed adds several components at once, of other types than
@@ -423,9 +424,9 @@ typedef int32_t (*jitcache_compile_fn)(void *user, jitcache_lease *lease);
  * lease belongs to this function.
  *
  * If compile leaves by a C++ exception, the lease is given up on the way. If it
- * leaves by longjmp, which runs no cleanups, the lease is given up at this
- * thread's next call of the library from an outer frame, or at the thread's
- * end.
+ * leaves by longjmp, which runs no cleanups, or by an exception of a C++ runtime
+ * that does not come with libgcc_s, the lease is given up at this thread's next
+ * call of the library from the same or an outer frame, or at the thread's end.
  *
  * OK: *blob is the entry; NOT_STORED: *blob is what compile made; ERR_ARGUMENT;
  * ERR_HANDLE; ERR_MEMORY; ERR_FORK; ERR_INTERNAL; anything else that compile
@@ -489,7 +490,8 @@ JITCACHE_API const volatile uint64_t *jitcache_epoch(jitcache_cache *cache);
 
 /* jitcache_used counts n hits on an entry that the caller served itself, and
  * makes the entry the most recently used.
- * OK; MISS: the tier does not have it any more; ERR_ARGUMENT; ERR_HANDLE;
+ * OK; MISS: the tier does not have it any more, the hits are counted under the
+ * key's kind; ERR_ARGUMENT; ERR_HANDLE;
  * ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_used(jitcache_cache *cache, jitcache_key *key, uint64_t n);
 

@@ -157,7 +157,9 @@ func printStats(out io.Writer, s *core.Stats) error {
 			duration(int64(k.CompileTime*1e9)), duration(int64(k.TimeSaved*1e9)), k.Evictions)
 	}
 	for _, kind := range sorted(s.Kinds) {
-		row(kind, s.Kinds[kind])
+		if k := s.Kinds[kind]; k.HitsMemory+k.HitsDisk+k.Misses+k.Puts+k.NotStored+k.Compiles+k.Evictions > 0 {
+			row(kind, k)
+		}
 	}
 	row("total", s.Total)
 	for _, reason := range sorted(s.Total.MissReasons) {

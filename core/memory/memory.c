@@ -371,6 +371,16 @@ int jc_memory_drain(jc_memory *m, jc_memory_hits hits[JC_MEMORY_KINDS])
 	return wrote;
 }
 
+void jc_memory_count(jc_memory *m, const char *kind, uint64_t n)
+{
+	char name[17] = {0};
+	memcpy(name, kind, strnlen(kind, 16));
+	int i = kind_index(m, name);
+	pthread_mutex_lock(&m->shards[0].lock);
+	m->shards[0].hits[i] += n;
+	pthread_mutex_unlock(&m->shards[0].lock);
+}
+
 int jc_memory_counted(jc_memory *m)
 {
 	uint64_t n = 0;

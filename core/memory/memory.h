@@ -73,6 +73,10 @@ int jc_memory_counted(jc_memory *m);
  * returns whether the tier still has the entry; due as jc_memory_get. */
 int jc_memory_used(jc_memory *m, const uint8_t id[32], uint64_t n, int *due);
 
+/* jc_memory_count counts n hits on an entry that the tier does not have any
+ * more. kind is up to 16 bytes, padded with NUL. */
+void jc_memory_count(jc_memory *m, const char *kind, uint64_t n);
+
 /* Around fork: prepare takes every lock, parent gives them back; child makes
  * them new and forgets hits, which are the parent's to report. */
 void jc_memory_fork_prepare(jc_memory *m);

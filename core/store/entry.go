@@ -169,8 +169,10 @@ func parseFooter(b []byte, fileSize int64) (f footer, why Reason) {
 		return f, Truncated
 	}
 	le := binary.LittleEndian
-	if le.Uint32(b[8:]) > formatVersion {
+	if v := le.Uint32(b[8:]); v > formatVersion {
 		return f, NewerFormat
+	} else if v != formatVersion {
+		return f, Malformed
 	}
 	if checkFooter && le.Uint64(b[120:]) != xxh3.Hash(b[:120]) {
 		return f, Checksum

@@ -27,6 +27,7 @@ type file struct {
 	used    int64 // recency, unix nanoseconds
 	created int64 // only where used ties
 	future  bool  // its time was in the future
+	odd     bool  // no regular file, but in the place of an entry
 	uid     uint32
 }
 
@@ -40,6 +41,12 @@ func shardName(i int) string { return string(appendHex(nil, []byte{byte(i)})) }
 
 // list returns the entries of a shard; a shard that does not exist has none.
 func (s *Store) list(shard int) ([]file, error) {
+	files, err := s.listAll(shard)
+	return slices.DeleteFunc(files, func(f file) bool { return f.odd }), err
+}
+
+// listAll returns what stands in the places of entries, whatever it is.
+func (s *Store) listAll(shard int) ([]file, error) {
 	dir, e := s.openDirBelow("entries/" + shardName(shard))
 	if e == unix.ENOENT {
 		return nil, nil
@@ -55,20 +62,27 @@ func (s *Store) list(shard int) ([]file, error) {
 	now := s.now()
 	files := make([]file, 0, len(names))
 	for _, name := range names {
-		if len(name) != 62+len(entrySuffix) || !strings.HasSuffix(name, entrySuffix) {
+		if !isEntryName(name) {
 			continue
 		}
 		var st unix.Stat_t
-		if fstatat(dir, name, &st) != 0 || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		if fstatat(dir, name, &st) != 0 {
 			continue
 		}
 		f := file{shard: shard, name: name, size: st.Size, used: st.Mtim.Nano(), uid: st.Uid}
+		f.odd = st.Mode&unix.S_IFMT != unix.S_IFREG
 		if f.used > now {
 			f.used, f.future = now, true // a clock was put back, or a copy came from the future
 		}
 		files = append(files, f)
 	}
 	return files, nil
+}
+
+// isEntryName reports whether a name is 62 lower-case hex digits and the suffix.
+func isEntryName(name string) bool {
+	digits, ok := strings.CutSuffix(name, entrySuffix)
+	return ok && len(digits) == 62 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
 // readNames reads a folder through a second descriptor, which it closes.
@@ -97,10 +111,7 @@ func (s *Store) recount(l *ledger, budget time.Duration) {
 		if l.cells[i].count != unknownCount {
 			continue
 		}
-		files, err := s.list(i)
-		if err != nil {
-			return
-		}
+		files, _ := s.list(i) // what is no folder has no entries
 		l.cells[i] = cellOf(files)
 		if time.Since(start) > budget {
 			return
@@ -148,7 +159,7 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID) bool {
 		shard := (first + i) % shards
 		found, err := s.list(shard)
 		if err != nil {
-			return false
+			found = nil // no folder: nothing in it is used
 		}
 		l.cells[shard] = cellOf(found)
 		files = append(files, found...)
@@ -248,7 +259,7 @@ func (s *Store) evictFile(l *ledger, f *file) int64 {
 	return f.size
 }
 
-// unlinkFile removes a listed file; one that is gone already counts.
+// unlinkFile removes what was listed; what is gone already counts.
 func (s *Store) unlinkFile(f *file) bool {
 	dir, e := s.openDirBelow("entries/" + shardName(f.shard))
 	if e != 0 {
@@ -256,5 +267,8 @@ func (s *Store) unlinkFile(f *file) bool {
 	}
 	defer closeFd(dir)
 	e = unlinkat(dir, f.name, 0)
+	if e == unix.EISDIR {
+		return os.RemoveAll(s.entries+shardName(f.shard)+"/"+f.name) == nil
+	}
 	return e == 0 || e == unix.ENOENT
 }

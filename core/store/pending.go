@@ -121,6 +121,13 @@ func (p *pending) due(limit, now int64) bool {
 	return p.bytes > share || -p.bytes > share
 }
 
+// any reports whether there is anything to write.
+func (p *pending) any() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.counted || p.cells != [shards]change{}
+}
+
 // batch is what is taken from pending to be written.
 type batch struct {
 	cells   [shards]change
@@ -163,19 +170,35 @@ func (s *Store) settle(keep *key.ID) {
 // its lookups, so that its counters are seen.
 func (s *Store) Settle() { s.settle(nil) }
 
-// Flush writes what is pending into the ledger, if its lock is free.
-func (s *Store) Flush() { s.flush(nil) }
+// finalWait is how long the last write of a process waits for the ledger's
+// lock, which others hold for a fraction of a millisecond. There is no later put
+// that could take the counters along.
+const finalWait = 250 * time.Millisecond
 
-func (s *Store) flush(keep *key.ID) {
+// Flush writes what is pending into the ledger. It waits a little if somebody
+// else is writing.
+func (s *Store) Flush() {
+	for end := time.Now().Add(finalWait); !s.flush(nil) && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+}
+
+// flush reports whether it has written, or never will.
+func (s *Store) flush(keep *key.ID) bool {
 	p := &s.pending
-	if s.refuse != None || !p.flushing.TryLock() {
-		return
+	if s.refuse != None {
+		return true
+	}
+	if !p.flushing.TryLock() {
+		return false
 	}
 	defer p.flushing.Unlock()
+	if !p.any() {
+		return true
+	}
 	lock, err := s.lockLedger()
 	if lock == nil && err == nil {
 		s.flushBusy(keep)
-		return
+		return false
 	}
 	if lock != nil {
 		defer lock.Unlock()
@@ -194,6 +217,7 @@ func (s *Store) flush(keep *key.ID) {
 	p.written = s.now()
 	p.learn(s, l)
 	p.mu.Unlock()
+	return true
 }
 
 // flushBusy does what cannot wait while another process has the ledger: keep

@@ -37,17 +37,15 @@ func (p Progress) tell(shard, entries int) {
 	}
 }
 
-// each calls fn for the files of every shard in turn, until ctx is done.
+// each calls fn for the files of every shard in turn, until ctx is done. What
+// cannot be listed, because it is no folder say, has none.
 func (s *Store) each(ctx context.Context, progress Progress, fn func(shard int, files []file) error) error {
 	seen := 0
 	for i := range shards {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		files, err := s.list(i)
-		if err != nil {
-			return fmt.Errorf("%s%s: %w", s.entries, shardName(i), err)
-		}
+		files, _ := s.list(i)
 		if err := fn(i, files); err != nil {
 			return err
 		}
@@ -147,10 +145,9 @@ type Report struct {
 	Removed int // of Bad
 }
 
-// Verify reads every entry and checks every byte. Files that can only be
-// replaced are removed, unless keep is set; what another user or a later
-// version has written is reported and left. The ledger is set to what was
-// found.
+// Verify reads every entry and checks every byte. What can only be replaced is
+// removed, unless keep is set; what another user or a later version has written
+// is reported and left. The ledger is set to what was found.
 func (s *Store) Verify(ctx context.Context, keep bool, progress Progress) (Report, error) {
 	var r Report
 	err := s.pass(ctx, progress, func(shard int, files []file) (cell, error) {
@@ -158,20 +155,39 @@ func (s *Store) Verify(ctx context.Context, keep bool, progress Progress) (Repor
 		for i := range files {
 			r.Entries++
 			r.Bytes += files[i].size
-			why := s.verifyFile(&files[i])
-			if why == None || why == Absent {
-				continue
-			}
-			r.Bad = append(r.Bad, Bad{s.entries + shardName(shard) + "/" + files[i].name, why})
-			if !keep && why.Damaged() && s.refuse == None && s.unlinkFile(&files[i]) {
-				r.Removed++
+			if why := s.verifyFile(&files[i]); why != None && why != Absent && s.bad(&r, &files[i], why, keep) {
 				c.bytes -= uint64(files[i].size)
 				c.count--
 			}
 		}
+		s.verifyOdd(&r, shard, keep)
 		return c, nil
 	})
 	return r, err
+}
+
+// bad reports a file, removes it if it may be, and returns whether it has.
+func (s *Store) bad(r *Report, f *file, why Reason, keep bool) bool {
+	r.Bad = append(r.Bad, Bad{s.entries + shardName(f.shard) + "/" + f.name, why})
+	if keep || !why.Damaged() || s.refuse != None || !s.unlinkFile(f) {
+		return false
+	}
+	r.Removed++
+	return true
+}
+
+// verifyOdd reports what stands in the place of entries and is no file, and a
+// shard that is no folder.
+func (s *Store) verifyOdd(r *Report, shard int, keep bool) {
+	files, err := s.listAll(shard)
+	if err != nil {
+		r.Bad = append(r.Bad, Bad{s.entries + shardName(shard), reasonOfErr(err)})
+	}
+	for i := range files {
+		if files[i].odd {
+			s.bad(r, &files[i], s.verifyFile(&files[i]), keep)
+		}
+	}
 }
 
 func (s *Store) verifyFile(f *file) Reason {

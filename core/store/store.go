@@ -235,11 +235,8 @@ func (s *Store) decideWriting(fresh bool) {
 	if fresh {
 		dir = s.root
 	}
-	switch {
-	case s.options.ReadOnly, s.mount.ReadOnly:
+	if s.options.ReadOnly || s.mount.ReadOnly || unix.Faccessat(atCwd, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS) != nil {
 		s.refuse = ReadOnly
-	case unix.Faccessat(atCwd, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS) != nil:
-		s.refuse = Permission
 	}
 }
 

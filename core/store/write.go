@@ -110,6 +110,13 @@ type change struct {
 // of them are made and it tries once more.
 func (s *Store) place(it *Item) (w Written, d change, e syscall.Errno) {
 	w, d, e = s.placeOnce(it)
+	if e == unix.ENOTDIR {
+		// A file stands where the shard belongs: out of the way with it.
+		shard := s.entries + it.Key.ID.String()[:2]
+		if renameat(atCwd, shard, atCwd, s.v1+"/tmp/"+s.tempName()) == 0 {
+			e = unix.ENOENT
+		}
+	}
 	if e == unix.ENOENT && s.repairLayout(&it.Key.ID) {
 		w, d, e = s.placeOnce(it)
 	}

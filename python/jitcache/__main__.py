@@ -17,8 +17,9 @@ def main() -> int:
         print(f"jitcache: {_library.available()[1]}", file=sys.stderr)
         return 1
     # The command runs in the library, where Python's handler would wait for it
-    # to return.
+    # to return. And `jitcache ls | head` ends quietly.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     args = ["jitcache", *sys.argv[1:]]
     argv = (ctypes.c_char_p * (len(args) + 1))(*[os.fsencode(a) for a in args], None)
     sys.stdout.flush()

@@ -147,7 +147,7 @@ class Cache:
             return None
         view = blob.view()
         if self._recent is not None:
-            self._recent.keep(key, view)
+            self._recent.keep(key, view, blob.kind())
         return view
 
     def _get_bytes(self, key: Key, default: Any) -> Any:
@@ -214,20 +214,19 @@ class Cache:
         """
         lib = self._lib
         if lib is None or self._word is None:
-            return Lease(self, None, None)
+            return Lease(self, key, kind)
         recent = self._recent
         if recent is not None:
             view = recent.get(key)
             if view is not None:
-                return Lease(self, view.tobytes(), None)
-        blob, lease = self._wait(lib, key._handle(lib, kind), timeout)
-        data = None
-        if blob is not None:
-            view = blob.view()
-            if recent is not None:
-                recent.keep(key, view)
-            data = view.tobytes()
-        return Lease(self, data, lease)
+                return Lease(self, key, kind, data=view.tobytes())
+        blob, word = self._wait(lib, key._handle(lib, kind), timeout)
+        if blob is None:
+            return Lease(self, key, kind, word=word)
+        view = blob.view()
+        if recent is not None:
+            recent.keep(key, view, blob.kind())
+        return Lease(self, key, kind, data=view.tobytes(), blob=blob)
 
     def _wait(self, lib: ctypes.CDLL, handle: _void_p, timeout: float | None) -> tuple[Blob | None, _void_p | None]:
         blob, lease = _void_p(), _void_p()
@@ -247,11 +246,14 @@ class Cache:
         self._usable(status)
         return blob_of(lib, blob) if blob.value else None, lease if lease.value else None
 
-    def _commit(self, word: _void_p | None, data: bytes, attributes: bytes | None) -> bool:
-        if word is None or self._lib is None:
-            return False
-        status = self._lib.jitcache_commit(word, data, len(data), attributes, None)
-        return self._usable(status) and status == _ffi.OK
+    def _commit(self, word: _void_p | None, data: bytes, attributes: bytes | None) -> tuple[bool, Blob | None]:
+        lib = self._lib
+        if word is None or lib is None:
+            return False, None
+        blob = _void_p()
+        status = lib.jitcache_commit(word, data, len(data), attributes, _byref(blob))
+        stored = self._usable(status) and status == _ffi.OK
+        return stored, blob_of(lib, blob) if blob.value else None
 
     def _give_up(self, word: _void_p) -> None:
         if self._lib is not None:
@@ -277,6 +279,24 @@ class Cache:
                 lease.commit(fn(), attributes=attributes)
             assert lease.data is not None
             return lease.data
+
+    def entry_or_compile(
+        self,
+        key: Key,
+        fn: Callable[[], Any],
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        kind: str = "generic",
+        timeout: float | None = None,
+    ) -> Entry:
+        """As ``get_or_compile``, but return an Entry, for its ``path`` say.
+
+        It is one even where nothing could be stored.
+        """
+        with self.acquire(key, timeout, kind=kind) as lease:
+            if lease.data is None:
+                lease.commit(fn(), attributes=attributes)
+            return lease.entry()
 
     # -- maintenance
 

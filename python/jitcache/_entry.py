@@ -31,6 +31,10 @@ class Blob:
         array._blob = self  # type: ignore[attr-defined]
         return memoryview(array).cast("B").toreadonly()
 
+    def kind(self) -> str:
+        """Return the kind of the entry."""
+        return str(self.lib.jitcache_blob_kind(self.word).decode())
+
     def __del__(self) -> None:
         self._release(self.word)
 
@@ -92,13 +96,16 @@ class Entry:
         """What was stored with the entry, {} if nothing was."""
         blob = self._open
         text = blob.lib.jitcache_blob_attributes(blob.word)
-        return json.loads(text) if text else {}
+        try:
+            found = json.loads(text) if text else {}
+        except ValueError:  # an intact entry of another writer
+            return {}
+        return found if isinstance(found, dict) else {}
 
     @property
     def kind(self) -> str:
         """The kind of the entry."""
-        blob = self._open
-        return str(blob.lib.jitcache_blob_kind(blob.word).decode())
+        return self._open.kind()
 
     @property
     def name(self) -> str:

@@ -31,11 +31,25 @@ class File:
 
 
 class Tool(File):
-    """A compiler or library by what it is: its GNU build id, else its content."""
+    """A compiler or library by what it is: its GNU build id, else its content.
+
+    A name without a slash is searched for in ``PATH``.
+    """
 
     __slots__ = ()
     _function = "jitcache_key_add_tool"
     _tag = b"T"
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__(path)
+        if os.sep not in self.path:
+            import errno
+            import shutil
+
+            found = shutil.which(self.path)
+            if found is None:
+                raise FileNotFoundError(errno.ENOENT, "not found in PATH", self.path)
+            self.path = found
 
 
 class Key:
@@ -73,7 +87,7 @@ class Key:
         self._sealed = sealed
         self._digest = sealed[8:40]
         self._hex = ""
-        self._handles: dict[str, _Handle] = {}
+        self._handles: dict[str, Handle] = {}
 
     @classmethod
     def _from_sealed(cls, sealed: bytes) -> Key:
@@ -122,12 +136,16 @@ class Key:
         return _sealed.parse(self._sealed).components
 
     def _handle(self, lib: ctypes.CDLL, kind: str = "generic") -> ctypes.c_void_p:
-        """Return the library's handle for this key and a kind of entries."""
+        """Return the library's word for this key and a kind of entries."""
+        handle = self._handles.get(kind)
+        return (handle or self._handle_of(lib, kind)).word
+
+    def _handle_of(self, lib: ctypes.CDLL, kind: str) -> Handle:
         handle = self._handles.get(kind)
         if handle is None:
-            handle = _Handle(lib, _load(lib, _sealed.with_kind(self._sealed, kind)))
+            handle = Handle(lib, _load(lib, _sealed.with_kind(self._sealed, kind)))
             self._handles[kind] = handle
-        return handle.word
+        return handle
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Key) and other._digest == self._digest
@@ -143,7 +161,7 @@ class Key:
         return Key._from_sealed, (self._sealed,)
 
 
-class _Handle:
+class Handle:
     """A key of the library, freed with this object."""
 
     __slots__ = ("_free", "word")
@@ -156,7 +174,7 @@ class _Handle:
         self._free(self.word)
 
 
-def _seal(lib: ctypes.CDLL, components: Mapping[str, Any]) -> tuple[bytes, _Handle]:
+def _seal(lib: ctypes.CDLL, components: Mapping[str, Any]) -> tuple[bytes, Handle]:
     packed = []
     files = []
     for label, value in components.items():
@@ -168,7 +186,7 @@ def _seal(lib: ctypes.CDLL, components: Mapping[str, Any]) -> tuple[bytes, _Hand
             packed.append(_values.pack(label, value))
     word = ctypes.c_void_p()
     check(lib, lib.jitcache_key_new(ctypes.byref(word)))
-    handle = _Handle(lib, word)
+    handle = Handle(lib, word)
     data = b"".join(packed)
     check(lib, lib.jitcache_key_add_packed(word, data, len(data)))
     for label, file in files:

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ._entry import Blob, Entry
+
 if TYPE_CHECKING:
     import ctypes
 
     from ._cache import Cache
+    from ._key import Key
 
 
 class Lease:
@@ -21,11 +24,24 @@ class Lease:
     commit is given up, and whoever waits compiles instead.
     """
 
-    __slots__ = ("_cache", "_word", "data", "hit", "stored")
+    __slots__ = ("_attributes", "_blob", "_cache", "_key", "_kind", "_word", "data", "hit", "stored")
 
-    def __init__(self, cache: Cache, data: bytes | None, word: ctypes.c_void_p | None) -> None:
+    def __init__(
+        self,
+        cache: Cache,
+        key: Key,
+        kind: str,
+        *,
+        data: bytes | None = None,
+        blob: Blob | None = None,
+        word: ctypes.c_void_p | None = None,
+    ) -> None:
         self._cache = cache
+        self._key = key
+        self._kind = kind
+        self._blob = blob
         self._word = word
+        self._attributes: Mapping[str, Any] | None = None
         #: The bytes of the entry; ``None`` until they are committed.
         self.data = data
         #: Whether the entry was there.
@@ -38,16 +54,34 @@ class Lease:
 
         ``data`` is bytes or anything with the buffer protocol; afterwards it is
         ``self.data`` either way. ``attributes`` is given back with the entry and
-        must be representable in JSON. Raises Error if there is no lease.
+        must be representable in JSON.
+        Raises ValueError if there is nothing to commit any more.
         """
         if self.hit:
             raise ValueError("the entry was there, there is nothing to commit")
         if self.data is not None:
             raise ValueError("the lease was committed already")
-        self.data = as_bytes(data)
+        payload, text = as_bytes(data), as_json(attributes)
         word, self._word = self._word, None
-        self.stored = self._cache._commit(word, self.data, as_json(attributes))
+        self.data, self._attributes = payload, attributes
+        self.stored, self._blob = self._cache._commit(word, payload, text)
         return self.stored
+
+    def entry(self) -> Entry:
+        """Return the entry, or what was committed as if it were one, stored or not.
+
+        Raises ValueError if nothing was committed yet.
+        """
+        if self.data is None:
+            raise ValueError("nothing was committed yet")
+        if self._blob is not None:
+            return Entry(self._blob)
+        entry = self._cache.entry(self._key) if self.hit else None
+        if entry is not None:
+            return entry
+        from ._loose import LooseEntry
+
+        return LooseEntry(self.data, self._attributes, self._kind, self._key.name)
 
     def release(self) -> None:
         """Give the lease up. May be called more than once, and after ``commit``."""

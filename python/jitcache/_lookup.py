@@ -90,7 +90,11 @@ def read(lib: ctypes.CDLL, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> tupl
 def _read_large(
     lib: ctypes.CDLL, cache: ctypes.c_void_p, key: ctypes.c_void_p, size: int
 ) -> tuple[int, int, bytes | None]:
-    data: bytes = _new_bytes(None, size)
+    try:
+        data: bytes = _new_bytes(None, size)
+    except MemoryError:
+        # The library says so too, as a miss with that reason.
+        return find(lib, cache, key)[0] or _ffi.MISS, 0, None
     now = ctypes.c_size_t()
     status = lib.jitcache_get_into(
         cache, key, ctypes.c_void_p(_bytes_data(data)), ctypes.c_size_t(size), ctypes.byref(now)

@@ -15,7 +15,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ._key import Key
+    from ._key import Handle, Key
 
 # How many entries are kept, and after how many hits on one of them the library
 # is told: it orders entries by use, counts hits, and renews files that are used
@@ -25,15 +25,16 @@ _REPORT_EVERY = 256
 
 
 class _Kept:
-    __slots__ = ("hit", "key", "looks", "reported", "view")
+    __slots__ = ("handle", "hit", "looks", "reported", "retired", "view")
 
-    def __init__(self, key: Key, view: memoryview) -> None:
-        self.key = key
+    def __init__(self, handle: Handle, view: memoryview) -> None:
+        self.handle = handle  # keeps the key of the library
         self.view = view
         # next() of a count is atomic, += is not.
         self.hit = itertools.count(1).__next__
         self.looks = 0  # numbers that were taken to look at the count
         self.reported = 0
+        self.retired = False  # left the table: every further hit is reported at once
 
 
 class Recent:
@@ -55,15 +56,16 @@ class Recent:
         if self._epoch.value != self._since:
             self.report()
             return None
-        if kept.hit() % _REPORT_EVERY == 0:
+        if kept.hit() % _REPORT_EVERY == 0 or kept.retired:
             self._report(kept)
         return kept.view
 
-    def keep(self, key: Key, view: memoryview) -> None:
-        """Keep a view that was just looked up."""
+    def keep(self, key: Key, view: memoryview, kind: str) -> None:
+        """Keep a view of an entry of some kind, which was just looked up."""
         if self._epoch.value != self._since or len(self._kept) >= _MOST:
             self.report()
-        self._kept[key._digest] = _Kept(key, view)
+        # One that another thread has kept meanwhile stays: it has hits to report.
+        self._kept.setdefault(key._digest, _Kept(key._handle_of(self._lib, kind), view))
 
     def _report(self, kept: _Kept) -> None:
         with self._lock:
@@ -71,12 +73,15 @@ class Recent:
             kept.looks += 1
             new, kept.reported = hits - kept.reported, hits
         if new > 0:
-            self._lib.jitcache_used(self._word, kept.key._handle(self._lib), new)
+            self._lib.jitcache_used(self._word, kept.handle.word, new)
 
     def report(self) -> None:
         """Tell the library of all hits, and start over."""
         self._since = self._epoch.value
         kept, self._kept = self._kept, {}
+        # Another thread may have found one of these and count its hit only now.
+        for k in kept.values():
+            k.retired = True
         for k in kept.values():
             self._report(k)
 

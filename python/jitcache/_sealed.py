@@ -6,6 +6,8 @@ import struct
 from typing import NamedTuple
 
 MAGIC = b"jckey\x00\x00\x01"
+# Of keys that were made without the library: no library takes them.
+_MAGIC_WITHOUT = b"jcnone\x00\x01"
 KIND = slice(40, 56)
 _HEAD = 56
 
@@ -49,8 +51,10 @@ def without_library(components: dict[str, bytes]) -> bytes:
     import hashlib
 
     parts = sorted((label.encode("utf-8", "surrogateescape"), data) for label, data in components.items())
-    digest = hashlib.sha256(b"".join(data for _, data in parts)).digest()
-    out = MAGIC + digest + b"generic".ljust(16, b"\x00") + struct.pack("<HI", 0, len(parts))
+    whole = hashlib.sha256()
+    for label, data in parts:
+        whole.update(struct.pack("<QQ", len(label), len(data)) + label + data)
+    out = _MAGIC_WITHOUT + whole.digest() + b"generic".ljust(16, b"\x00") + struct.pack("<HI", 0, len(parts))
     for label, data in parts:
         out += hashlib.sha256(data).digest()[:8] + struct.pack("<H", len(label)) + label
     return out + struct.pack("<I", 0)
@@ -65,7 +69,7 @@ def parse(sealed: bytes) -> Sealed:
 
 
 def _parse(sealed: bytes) -> Sealed:
-    if sealed[:8] != MAGIC:
+    if sealed[:8] not in (MAGIC, _MAGIC_WITHOUT):
         raise ValueError("sealed key: malformed")
     (n,) = struct.unpack_from("<H", sealed, _HEAD)
     at = _HEAD + 2 + n
