@@ -1,0 +1,234 @@
+"""The demo: two real compilers, cold and from the cache, in fresh processes.
+
+    make demo                                    everything
+    python examples/demo/demo.py --only native   without CUDA
+
+Four things that programs compile while they run: two GPU kernels by NVRTC, a
+shared library and a Cython module by the C compiler. For each: a process that
+finds nothing, a fresh process after it, which asks twice, and, once the entry is
+removed again, four processes that ask at the same time. Every result is used
+and checked. How often a compiler ran is counted on the compilers' side
+(witness.py). The exit status is 0 if each was compiled once and all was right.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "build" / "demo"
+
+# A checkout's package and library, without an installation; workers and the
+# jitcache command inherit it. No setting of the user's own cache gets in.
+sys.path.insert(0, str(ROOT / "python"))
+for _name in [n for n in os.environ if n.startswith("JITCACHE")]:
+    del os.environ[_name]
+os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+import jitcache  # noqa: E402
+import wheels  # noqa: E402
+import witness  # noqa: E402
+from job import Wrong  # noqa: E402
+from toolchain import Toolchain, ToolchainError  # noqa: E402
+from worker import JOBS, Answer, Worker, WorkerError, serve  # noqa: E402
+
+CUDA = ("saxpy", "block_sums")
+NATIVE = ("residual", "newton")
+AT_ONCE = 4
+
+
+class Row(NamedTuple):
+    """A line of the table, and what was not as it should be."""
+
+    cells: list[str]
+    file: str
+    problems: list[str]
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people write it."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.{2 if seconds < 10 * size else 0}f} {unit}"
+    return f"{seconds * 1e6:.0f} us"
+
+
+def jitcache_command(*args: str) -> str:
+    """Run the ``jitcache`` command and return what it prints."""
+    command = [sys.executable, "-m", "jitcache", *args]
+    p = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if p.returncode != 0:
+        raise WorkerError(f"jitcache {' '.join(args)}: exit status {p.returncode}")
+    return p.stdout.rstrip("\n")
+
+
+def at_once(settings: Path, name: str) -> list[Answer]:
+    """Have several fresh processes ask at the same time."""
+    workers = [Worker(settings, name, wait=True) for _ in range(AT_ONCE)]
+    answers: list[list[Answer]] = []
+    problems: list[WorkerError] = []
+
+    def collect(worker: Worker) -> None:
+        try:
+            answers.append(worker.answers())
+        except WorkerError as e:
+            problems.append(e)
+
+    threads = [threading.Thread(target=collect, args=(w,)) for w in workers]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    if problems:
+        raise problems[0]
+    return [a for several in answers for a in several]
+
+
+def measure(name: str, toolchain: Toolchain, settings: Path) -> Row:
+    """Do everything that is done with one job."""
+    job = JOBS[name](toolchain)
+    seen = [0]  # what the witness had seen before, and after each phase
+
+    def look() -> None:
+        seen.append(witness.count(Path(toolchain.witness), job.file_name))
+
+    (cold,) = Worker(settings, name).answers()
+    look()
+    disk, memory = Worker(settings, name, requests=2).answers()
+    look()
+    key = job.key().hex
+    file = Path(jitcache_command("path", key))
+    jitcache_command("rm", key)
+    together = at_once(settings, name)
+    look()
+
+    compiles = [after - before for before, after in zip(seen, seen[1:])]
+    problems = []
+    if compiles != [1, 0, 1]:
+        problems.append(f"{name}: {compiles} compiles, expected [1, 0, 1]")
+    if not cold.compiled or disk.compiled or memory.compiled or sum(a.compiled for a in together) != 1:
+        problems.append(f"{name}: the processes that compiled are not those that should")
+    if any(len({a.digest for a in group}) != 1 for group in ([cold, disk, memory], together)):
+        problems.append(f"{name}: processes got different code")
+    cells = [job.title, *(duration(a.seconds) for a in (cold, disk, memory))]
+    cells += [duration(max(a.seconds for a in together)), "+".join(map(str, compiles)), cold.checked]
+    return Row(cells, f"{job.file_name:14}{os.path.relpath(file)}", problems)
+
+
+def prepare(names: list[str], folder: Path) -> Toolchain:
+    """Find, and install if need be, what the jobs compile with; drop from the names what cannot be done."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / "cache", ignore_errors=True)  # of the last run
+    log = folder / "compiles.log"
+    log.unlink(missing_ok=True)
+    toolchain = Toolchain(cache=str(folder / "cache"), witness=str(log))
+    native, cuda = set(names) & set(NATIVE), set(names) & set(CUDA)
+    wheels.require([*(["Cython"] if "newton" in names else []), *(["nvidia-"] if cuda else [])])
+    if native:
+        toolchain.find_cc(folder)
+        print(f"C compiler  {toolchain.cc_version}")
+    if "newton" in names:
+        toolchain.find_cython()
+        print(f"Cython      {toolchain.cython}")
+        if not toolchain.python_headers:
+            print("            left out: this Python came without Python.h (Debian: python3-dev)")
+            names.remove("newton")
+    if cuda:
+        toolchain.find_cuda()
+        print(f"NVRTC       {toolchain.nvrtc_version}, for sm_{toolchain.arch}")
+        print(f"GPU         {toolchain.gpu or toolchain.no_launch + ': cubin not launched'}")
+        if toolchain.gpu and toolchain.no_launch:
+            print(f"            {toolchain.no_launch}: cubin not launched")
+    return toolchain
+
+
+def show(rows: list[list[str]]) -> None:
+    """Print a table, the first row being its head."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:-1], widths[1:])), row[-1]]
+        print("  ".join(cells))
+
+
+def report(rows: list[Row], toolchain: Toolchain) -> None:
+    """Print what was measured, where everything is, and what the cache says of itself."""
+    head = ["what", "cold", "fresh process", "same process", f"{AT_ONCE} at once", "compiles", "result"]
+    show([head, *(row.cells for row in rows)])
+    print(
+        f"""
+Times run from opening the cache (in the same process: from asking) to having the
+code; of {AT_ONCE} processes at once it is the last one's. Compiles are those in the first
+process + in the fresh process, which asked twice + in {AT_ONCE} processes at once, with the
+entry removed before. They were counted on the compilers' side:
+{os.path.relpath(toolchain.witness)}
+
+entries"""
+    )
+    for row in rows:
+        print(f"  {row.file}")
+    print(f"\n$ jitcache stats\n{jitcache_command('stats')}\n")
+
+
+def run(names: list[str], folder: Path) -> int:
+    """Run the demo; return the exit status."""
+    toolchain = prepare(names, folder)
+    if not names:
+        return 1
+    os.environ["JITCACHE_DIR"] = toolchain.cache
+    settings = folder / "toolchain.json"
+    toolchain.save(settings)
+    print(f"cache       {os.path.relpath(toolchain.cache)}\n", flush=True)
+    rows = [measure(name, toolchain, settings) for name in names]
+    report(rows, toolchain)
+    problems = [p for row in rows for p in row.problems]
+    for p in problems:
+        print(f"FAILED: {p}")
+    if not problems:
+        print("Each was compiled once, every result is right.")
+    return 1 if problems else 0
+
+
+def main() -> int:
+    """Read the arguments; be the demo, or one of its workers."""
+    parser = argparse.ArgumentParser(description="Two real compilers, cold and from the cache.")
+    parser.add_argument("--only", metavar="NAMES", help=f"cuda, native, or of {', '.join(JOBS)}; several with commas")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write; default build/demo")
+    for hidden in ("--worker", "--settings"):
+        parser.add_argument(hidden, help=argparse.SUPPRESS)
+    parser.add_argument("--requests", type=int, default=1, help=argparse.SUPPRESS)
+    parser.add_argument("--wait", action="store_true", help=argparse.SUPPRESS)
+    a = parser.parse_args()
+    if a.worker:
+        try:
+            serve(a.settings, a.worker, a.requests, a.wait)
+        except Wrong as e:
+            print(e, file=sys.stderr)
+            return 1
+        return 0
+    wanted = (a.only or "cuda,native").split(",")
+    groups = {"cuda": CUDA, "native": NATIVE}
+    names = [n for word in wanted for n in groups.get(word, (word,))]
+    if not set(names) <= set(JOBS):
+        parser.error(f"--only: want cuda, native, or of {', '.join(JOBS)}")
+    if a.folder != FOLDER and a.folder.exists() and any(a.folder.iterdir()):
+        parser.error("--folder: want a new or empty one")
+    usable, why = jitcache.available()
+    if not usable:
+        print(f"demo: {why}", file=sys.stderr)
+        return 1
+    try:
+        return run(names, a.folder.resolve())
+    except (wheels.WheelError, ToolchainError, WorkerError) as e:
+        print(f"demo: {e}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

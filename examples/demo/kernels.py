@@ -1,0 +1,136 @@
+"""Two GPU kernels, compiled by NVRTC: one without headers, one out of CUB's templates."""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from pathlib import Path
+from typing import Any
+
+import driver
+import jitcache
+from job import Job, Wrong
+from nvrtc import Nvrtc
+
+_BLOCK = 256
+_ITEMS = 4
+_N = 100_003  # no multiple of anything: the last block is not full
+_ELF, _EM_CUDA = b"\x7fELF", 190
+
+_SAXPY = """
+extern "C" __global__ void saxpy(float a, const float *x, const float *y, float *out, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n)
+		out[i] = a * x[i] + y[i];
+}
+"""
+
+_BLOCK_SUMS = f"""
+#include <cub/block/block_load.cuh>
+#include <cub/block/block_reduce.cuh>
+
+extern "C" __global__ void block_sums(const float *in, float *out, int n)
+{{
+	using Load = cub::BlockLoad<float, {_BLOCK}, {_ITEMS}, cub::BLOCK_LOAD_TRANSPOSE>;
+	using Reduce = cub::BlockReduce<float, {_BLOCK}>;
+	__shared__ union {{
+		typename Load::TempStorage load;
+		typename Reduce::TempStorage reduce;
+	}} shared;
+	float items[{_ITEMS}];
+	int first = blockIdx.x * {_BLOCK * _ITEMS};
+	Load(shared.load).Load(in + first, items, n - first, 0.0f);
+	__syncthreads();
+	float sum = Reduce(shared.reduce).Sum(items);
+	if (threadIdx.x == 0)
+		out[blockIdx.x] = sum;
+}}
+"""
+
+
+class _Kernel(Job):
+    kind = "cubin"
+    source: str
+    options: tuple[str, ...] = ()
+
+    def _options(self) -> list[str]:
+        # --no-cache: NVRTC has a cache of its own where there is a driver.
+        return [f"--gpu-architecture=sm_{self.toolchain.arch}", "--no-cache", *self.options]
+
+    def components(self) -> dict[str, Any]:
+        return {
+            "source": self.source,
+            "options": self._options(),
+            "arch": f"sm_{self.toolchain.arch}",
+            **{f"nvrtc {i}": jitcache.Tool(file) for i, file in enumerate(self.toolchain.nvrtc_files)},
+        }
+
+    def _include(self) -> list[str]:
+        return []
+
+    def compile(self) -> bytes:
+        # Only here is libnvrtc opened, a hundred megabytes: a hit needs none of it.
+        library = Nvrtc(self.toolchain.nvrtc)
+        options = self._options() + self._include()
+        return library.compile(self.source, self.file_name, options, Path(self.toolchain.witness))
+
+    def check(self, code: bytes) -> str:
+        if code[:4] != _ELF or int.from_bytes(code[18:20], "little") != _EM_CUDA:
+            raise Wrong(f"{self.name}: not a cubin")
+        if self.toolchain.no_launch:
+            return "a cubin, not launched"
+        with driver.Module(code) as module:
+            self._launch(module)
+        return "launched, right"
+
+    def _launch(self, module: driver.Module) -> None:
+        raise NotImplementedError
+
+
+class Saxpy(_Kernel):
+    """out = a x + y."""
+
+    name = "saxpy"
+    title = "saxpy, CUDA"
+    file_name = "saxpy.cu"
+    source = _SAXPY
+
+    def _launch(self, module: driver.Module) -> None:
+        # Small whole numbers: floats hold them exactly, so right means equal.
+        x = array("f", (i % 17 for i in range(_N)))
+        y = array("f", (i % 5 for i in range(_N)))
+        out = array("f", bytes(4 * _N))
+        args = [ctypes.c_float(2.0), x, y, out, ctypes.c_int(_N)]
+        got = module.launch(self.name, -(-_N // _BLOCK), _BLOCK, args, 3)
+        if got != array("f", (2 * (i % 17) + i % 5 for i in range(_N))):
+            raise Wrong("saxpy: the GPU's result is not the CPU's")
+
+
+class BlockSums(_Kernel):
+    """The sum of each block of 1,024 numbers, by cub::BlockLoad and cub::BlockReduce."""
+
+    name = "block_sums"
+    title = "block_sums, CUDA with CUB"
+    file_name = "block_sums.cu"
+    source = _BLOCK_SUMS
+    options = ("--std=c++17",)
+
+    def components(self) -> dict[str, Any]:
+        """Return those of any kernel, and the headers."""
+        # Where the headers lie does not count, so -I is no part of the key; what
+        # they hold does. The digest was made once, for all processes of the demo.
+        return {**super().components(), "headers": self.toolchain.cuda_headers}
+
+    def _include(self) -> list[str]:
+        folder = self.toolchain.cuda_include
+        return [f"-I{folder}/cccl", f"-I{folder}"]
+
+    def _launch(self, module: driver.Module) -> None:
+        data = array("f", (i % 7 for i in range(_N)))
+        step = _BLOCK * _ITEMS
+        blocks = -(-_N // step)
+        args = [data, array("f", bytes(4 * blocks)), ctypes.c_int(_N)]
+        got = module.launch(self.name, blocks, _BLOCK, args, 1)
+        if got != array("f", (sum(data[i : i + step]) for i in range(0, _N, step))):
+            raise Wrong("block_sums: the GPU's result is not the CPU's")

@@ -1,0 +1,170 @@
+"""A solver's functions, written from a formula and compiled by the machine's C compiler.
+
+Two ways that solvers use: a plain shared library with one function per formula,
+for dlopen, and a Cython module with the inner loop of the solver, for import.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.machinery
+import importlib.util
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from array import array
+from pathlib import Path
+from typing import Any
+
+import jitcache
+from expression import FUNCTIONS, Expression
+from job import Job, Wrong
+
+# Reaction against a source, at each point x: what is to be zero.
+RESIDUAL = Expression("u + 0.1*u**3 + 0.5*exp(u) - 2*sin(3*x)*sqrt(1 + x**2)")
+JACOBIAN = RESIDUAL.derivative("u")
+_POINTS = [i / 1000 - 1 for i in range(2001)]
+
+# The functions of libm are declared by ourselves: without an include the source
+# is all that there is to key.
+_C = "\n".join([f"double {f}(double);" for f in FUNCTIONS] + ["double pow(double, double);"]) + "".join(
+    f"""
+
+void {name}(long n, const double *us, const double *xs, double *out)
+{{
+	for (long i = 0; i < n; i++) {{
+		double u = us[i], x = xs[i];
+		(void)x;
+		out[i] = {formula.c()};
+	}}
+}}"""
+    for name, formula in (("residual", RESIDUAL), ("jacobian", JACOBIAN))
+)
+
+_CYTHON = f"""# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+from libc.math cimport {", ".join(FUNCTIONS)}, fabs, pow
+
+cdef inline double residual(double u, double x) noexcept nogil:
+    return {RESIDUAL.c()}
+
+cdef inline double jacobian(double u, double x) noexcept nogil:
+    return {JACOBIAN.c()}
+
+def solve(double[::1] us, const double[::1] xs, double tolerance):
+    cdef Py_ssize_t i
+    cdef int step, steps = 0
+    cdef double r
+    for i in range(us.shape[0]):
+        for step in range(100):
+            r = residual(us[i], xs[i])
+            if fabs(r) < tolerance:
+                break
+            us[i] -= r / jacobian(us[i], xs[i])
+            steps += 1
+    return steps
+"""
+
+
+class _Native(Job):
+    kind = "native"
+    source: str
+    flags: tuple[str, ...] = ("-O2", "-fPIC", "-shared")
+
+    def _flags(self) -> list[str]:
+        return [*self.flags, *self.toolchain.cc_flags]
+
+    def components(self) -> dict[str, Any]:
+        return {
+            "source": self.source,
+            "flags": self._flags(),
+            "cc": self.toolchain.cc_version,
+            **{f"cc {i}": jitcache.Tool(file) for i, file in enumerate(self.toolchain.cc_files)},
+        }
+
+    def _write(self, folder: Path) -> list[str]:
+        """Write the C source into the folder; return further flags."""
+        (folder / self.file_name).write_text(self.source)
+        return []
+
+    def compile(self) -> bytes:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            # Bare file names, in a folder of their own: the result must not hold its path.
+            more = self._write(folder)
+            command = [self.toolchain.cc, *self._flags(), *more, "-o", "out.so", self.file_name, "-lm"]
+            subprocess.run(command, cwd=folder, check=True)
+            return (folder / "out.so").read_bytes()
+
+    def obtain(self, cache: jitcache.Cache, key: jitcache.Key) -> Any:
+        super().obtain(cache, key)
+        entry = cache.entry(key)
+        if entry is None:
+            # A program would go on with the bytes that it has; the demo is here
+            # to show entries.
+            raise Wrong(f"{self.name}: not stored, {cache.last_reason}")
+        return entry
+
+
+class Residual(_Native):
+    """Residual and Jacobian at many points, as a shared library."""
+
+    name = "residual"
+    title = "residual, C"
+    file_name = "residual.c"
+    source = _C
+
+    def check(self, code: jitcache.Entry) -> str:
+        """Compare both functions with Python's values."""
+        library = ctypes.CDLL(code.path)
+        us, xs = array("d", (x * x for x in _POINTS)), array("d", _POINTS)
+        for name, formula in (("residual", RESIDUAL), ("jacobian", JACOBIAN)):
+            out = array("d", bytes(8 * len(xs)))
+            arrays = [ctypes.c_void_p(a.buffer_info()[0]) for a in (us, xs, out)]
+            getattr(library, name)(ctypes.c_long(len(xs)), *arrays)
+            want = [formula.value(u=u, x=x) for u, x in zip(us, xs)]
+            if max(abs(a - b) for a, b in zip(out, want)) > 1e-12:
+                raise Wrong(f"{name}: the library's result is not Python's")
+        return "equal to Python's"
+
+
+class Newton(_Native):
+    """Newton's method at many points, as a Cython module."""
+
+    name = "newton"
+    title = "newton, Cython"
+    file_name = "newton.c"
+    source = _CYTHON
+
+    def components(self) -> dict[str, Any]:
+        """Return those of any C source, and which Python it is for."""
+        return {
+            **super().components(),
+            "cython": self.toolchain.cython,
+            # Of the C library's headers there is only the version here:
+            # jitcache.native follows the compiler's own list.
+            "soabi": sysconfig.get_config_var("SOABI"),
+            "python headers": self.toolchain.python_headers,
+            "libc": os.confstr("CS_GNU_LIBC_VERSION"),
+        }
+
+    def _write(self, folder: Path) -> list[str]:
+        (folder / "newton.pyx").write_text(self.source)
+        subprocess.run([sys.executable, "-m", "cython", "newton.pyx", "-o", self.file_name], cwd=folder, check=True)
+        return [f"-I{sysconfig.get_path(which)}" for which in ("include", "platinclude")]
+
+    def check(self, code: jitcache.Entry) -> str:
+        """Solve, and look at what is left."""
+        loader = importlib.machinery.ExtensionFileLoader(self.name, code.path)
+        spec = importlib.util.spec_from_loader(self.name, loader)
+        assert spec is not None
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+        xs = array("d", _POINTS)
+        us = array("d", bytes(8 * len(xs)))
+        module.solve(us, xs, 1e-10)
+        worst = max(abs(RESIDUAL.value(u=u, x=x)) for u, x in zip(us, xs))
+        if not worst < 1e-9:
+            raise Wrong(f"newton: a residual of {worst} is left")
+        return "solved, residual < 1e-9"

@@ -1,0 +1,141 @@
+"""The toolchain: which compilers and headers there are, found once per run of the demo.
+
+The parent process finds everything and hands it to its workers as JSON, as a
+host would that starts ranks. A worker that only has hits to make then opens no
+compiler and no header.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import driver
+import nvrtc
+import wheels
+import witness
+
+ROOT = Path(__file__).resolve().parents[2]
+DEFAULT_ARCH = 90  # without a GPU any that NVRTC knows will do
+
+sys.path.insert(0, str(ROOT))
+
+import build_library  # noqa: E402
+
+
+class ToolchainError(Exception):
+    """There is no compiler."""
+
+
+@dataclass
+class Toolchain:
+    """Everything a job needs to make a key and to compile."""
+
+    cache: str
+    witness: str
+    cc: str = ""  # the script that stands in for the compiler, and writes to the witness
+    cc_version: str = ""
+    cc_files: list[str] = field(default_factory=list)  # what runs when cc is called
+    cc_flags: list[str] = field(default_factory=list)
+    cython: str = ""
+    python_headers: str = ""  # digest; "" if this Python came without
+    nvrtc: str = ""
+    nvrtc_version: str = ""
+    nvrtc_files: list[str] = field(default_factory=list)
+    cuda_include: str = ""
+    cuda_headers: list[str] = field(default_factory=list)  # versions of the packages, and a digest
+    arch: int = DEFAULT_ARCH
+    gpu: str = ""
+    no_launch: str = ""  # why cubins are not launched; "" if they are
+
+    def save(self, file: Path) -> None:
+        """Write it for the workers."""
+        file.write_text(json.dumps(asdict(self), indent=1))
+
+    @classmethod
+    def load(cls, file: str) -> Toolchain:
+        """Read what ``save`` wrote."""
+        return cls(**json.loads(Path(file).read_text()))
+
+    def find_cc(self, folder: Path) -> None:
+        """Look for the C compiler, and put the witness in its place."""
+        command = build_library.find_cc()
+        if command is None:
+            raise ToolchainError("no C compiler; `make demo` installs one where there is none")
+        self.cc_files = _files_of(command)
+        self.cc_version = _output([*command, "--version"]).partition("\n")[0]
+        if "ziglang" in command:
+            # zig compiles for the very CPU it runs on unless told otherwise,
+            # and then the CPU would have to be in the key.
+            self.cc_flags = ["-mcpu=baseline"]
+            # It also keeps what it compiled, by default below the user's home; so
+            # from the second run of the demo on, zig itself finds much of it.
+            os.environ["ZIG_GLOBAL_CACHE_DIR"] = str(folder / "zig")
+        script = folder / "cc"
+        witness.wrap(script, command, Path(self.witness))
+        self.cc = str(script)
+
+    def find_cython(self) -> None:
+        """Look for Cython and the headers of this Python."""
+        self.cython = wheels.version("Cython") or ""
+        folders = list(dict.fromkeys(Path(sysconfig.get_path(which)) for which in ("include", "platinclude")))
+        if (folders[0] / "Python.h").exists():
+            self.python_headers = _digest(folders)
+
+    def find_cuda(self) -> None:
+        """Look for NVRTC, the headers of CCCL, and a GPU."""
+        self.nvrtc = str(wheels.find("nvidia-cuda-nvrtc", "libnvrtc.so.*"))
+        # The device code that NVRTC links in is a library of its own, opened by it.
+        self.nvrtc_files = [self.nvrtc, str(wheels.find("nvidia-cuda-nvrtc", "libnvrtc-builtins.so.*"))]
+        library = nvrtc.Nvrtc(self.nvrtc)
+        self.nvrtc_version = library.version()
+        include = wheels.find("nvidia-cuda-runtime", "include/cuda_runtime.h").parent
+        self.cuda_include = str(include)
+        packages = ("nvidia-cuda-cccl", "nvidia-cuda-crt", "nvidia-cuda-runtime")
+        # All that the include folders hold, 2,500 files: it is more than a kernel
+        # reaches, but no less. jitcache.cuda finds the files that one reaches.
+        self.cuda_headers = [*(f"{p} {wheels.version(p)}" for p in packages), _digest([include])]
+        device, self.no_launch = driver.probe()
+        if device is None:
+            return
+        self.gpu = f"{device.name}, sm_{device.capability}"
+        if device.capability not in library.architectures():
+            self.no_launch = f"NVRTC {self.nvrtc_version} does not know sm_{device.capability}"
+        elif device.driver // 1000 < int(self.nvrtc_version.partition(".")[0]):
+            self.no_launch = f"the driver is for CUDA {device.driver // 1000}, older than NVRTC {self.nvrtc_version}"
+        else:
+            self.arch = device.capability
+
+
+def _files_of(command: list[str]) -> list[str]:
+    """Return the files that a compiler's command runs, as far as it tells."""
+    if "ziglang" in command:
+        spec = importlib.util.find_spec("ziglang")
+        return [f"{folder}/zig" for folder in (spec and spec.submodule_search_locations) or []]
+    # gcc is a driver: what translates is another program.
+    programs = [_output([*command, f"-print-prog-name={name}"]).strip() for name in ("cc1", "as", "ld")]
+    files = [shutil.which(word) for word in [*command, *programs]]
+    return sorted({os.path.realpath(f) for f in files if f})
+
+
+def _output(command: list[str]) -> str:
+    p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    return p.stdout
+
+
+def _digest(folders: list[Path]) -> str:
+    """Return a digest of all files below the folders: of their names there, and what they hold."""
+    total = hashlib.sha256()
+    for folder in folders:
+        for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+            name, content = str(file.relative_to(folder)).encode(), file.read_bytes()
+            total.update(b"%d %d\n%b" % (len(name), len(content), name) + content)
+    return total.hexdigest()

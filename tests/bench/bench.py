@@ -1,0 +1,129 @@
+"""Measure what design calls fast, beside the floor and beside other caches.
+
+    python tests/bench/bench.py [--quick] [--only ROW]... [--check]
+
+A full run writes docs/bench.md, docs/bench.json and docs/bench.png; --quick and
+--only write the same to build/bench. The raw samples are in build/bench/raw.json.
+--check only judges docs/bench.json again. The status is 1 if a bound is missed
+by more than 20 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any, Callable, Iterator, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import calls  # noqa: E402
+import ground  # noqa: E402
+import machine  # noqa: E402
+import plot  # noqa: E402
+import report  # noqa: E402
+import rows_hits  # noqa: E402
+import rows_starts  # noqa: E402
+import rows_writes  # noqa: E402
+from runs import BenchError, Series, measure  # noqa: E402
+from workplace import FULL, QUICK, SIZES, Workplace  # noqa: E402
+
+
+class Row(NamedTuple):
+    name: str
+    title: str
+    series: Callable[[Workplace], Iterator[Series]]
+
+
+# In this order: the rows that write much come behind those that read, and the
+# one that makes the library delete files comes last.
+ROWS = [
+    Row("memory_hit_c", "Hit in memory, from C", rows_hits.memory_hit_c),
+    Row("memory_hit_view_python", "Hit in memory to a view, from Python", rows_hits.memory_hit_view_python),
+    Row("memory_hit_bytes_python", "Hit in memory to bytes, from Python", rows_hits.memory_hit_bytes_python),
+    Row("disk_hit_c", "Hit on disk, from C", rows_hits.disk_hit_c),
+    Row("disk_hit_view_python", "Hit on disk to a view, from Python", rows_hits.disk_hit_view_python),
+    Row("disk_hit_bytes_python", "Hit on disk to bytes, from Python", rows_hits.disk_hit_bytes_python),
+    Row("hit_among_threads", "Hits of many threads", rows_hits.hit_among_threads),
+    Row("miss", "Miss", rows_hits.miss),
+    Row("key", "Key of a source", rows_writes.key),
+    Row("process", "A process from its start to its first hit", rows_starts.process),
+    Row("load", "First load of the library in a process", rows_starts.load),
+    Row("put", "Put of 64 KB", rows_writes.put),
+    Row("open", "Open of a cache with a cap, by number of entries", rows_starts.opening),
+    Row("system_calls", "System calls", calls.system_calls),
+    Row("put_full", "Put into a full cache", rows_writes.put_full),
+]
+
+TEMPLATE = f"# Benchmarks\n\n{report.BEGIN}\n{report.END}\n"
+
+
+def run(rows: list[Row], w: Workplace) -> report.Raw:
+    raw: report.Raw = {}
+    for row in rows:
+        start = time.monotonic()
+        raw[row.name] = {}
+        for series in row.series(w):
+            raw[row.name][series.at] = measure(series)
+        print(f"{row.name:26}{time.monotonic() - start:7.1f} s", file=sys.stderr, flush=True)
+    return raw
+
+
+def conclude(doc: dict[str, Any]) -> int:
+    """Print the bounds and what is missed, and return the exit status."""
+    lines = report.judge(doc)
+    print("\n".join(report.bounds_table(doc)))
+    print("\n".join(lines) if lines else "No bound is missed.")
+    return int(any(b.get("far_off") for b in doc["bounds"].values()))
+
+
+def full_run(rows: list[Row], quick: bool, docs: Path) -> int:
+    for name in [n for n in os.environ if n.startswith("JITCACHE")]:
+        del os.environ[name]
+    sys.path.insert(0, str(ground.ROOT / "python"))
+    built = ground.prepare()
+    w = Workplace(built, QUICK if quick else FULL)
+    w.notes["not measured"] = dict(built.missing)
+    about = machine.describe()
+    before = os.getloadavg()[0]
+    try:
+        raw = run(rows, w)
+    finally:
+        w.clean()
+    about["load"] = [round(before, 2), round(os.getloadavg()[0], 2)]
+    (ground.OUT / "raw.json").write_text(json.dumps({"unit": "us", "rows": raw}))
+    doc = report.document(raw, w.notes, about, {r.name: r.title for r in rows})
+    report.write_json(docs / "bench.json", doc)
+    report.write_markdown(docs / "bench.md", TEMPLATE, doc)
+    hits = doc["figures_us"].get("disk_hit_bytes_python")
+    if hits:
+        plot.draw(hits, SIZES, docs / "bench.png")
+    print("\n".join(report.figures_tables(doc) + report.notes_lines(doc)) + "\n")
+    return conclude(doc)
+
+
+def main() -> int:
+    p = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    p.add_argument("--quick", action="store_true", help="fewer rounds and entries, about a minute")
+    p.add_argument("--only", action="append", metavar="ROW", help=", ".join(r.name for r in ROWS))
+    p.add_argument("--check", action="store_true", help="judge docs/bench.json again")
+    a = p.parse_args()
+    docs = ground.ROOT / "docs"
+    if a.check:
+        return conclude(json.loads((docs / "bench.json").read_text()))
+    unknown = set(a.only or ()) - {r.name for r in ROWS}
+    if unknown:
+        p.error(f"no row {', '.join(sorted(unknown))}")
+    rows = [r for r in ROWS if not a.only or r.name in a.only]
+    try:
+        return full_run(rows, a.quick, docs if len(rows) == len(ROWS) and not a.quick else ground.OUT)
+    except BenchError as e:
+        print(f"bench: {e}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,180 @@
+"""What is written: docs/bench.json, docs/bench.md, and a table on standard output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from bounds import BOUNDS, Bound, far_off, summarise, value_of, verdict
+
+BEGIN, END = "<!-- bench.py writes from here -->", "<!-- bench.py writes to here -->"
+
+Raw = dict[str, dict[str, dict[str, list[float]]]]
+
+LABELS = {
+    "jitcache": "jitcache",
+    "into": "jitcache_get_into, one buffer",
+    "jitcache_named": "jitcache, named key",
+    "jitcache_lease": "jitcache, acquire and commit",
+    "jitcache_empty": "jitcache, empty cache",
+    "jitcache_python": "jitcache, Python",
+    "jitcache_c": "jitcache, C",
+    "cuda_core": "cuda.core",
+    "c_read": "open+fstat+read+close, C",
+    "c_open": "failing open, C",
+    "c_write": "write+rename, C",
+    "python_read": "open+fstat+read+close, Python",
+    "go_blake3": "BLAKE3, Go, the library's",
+    "blake3_python": "BLAKE3, PyPI's blake3",
+    "empty_go_call": "empty C-to-Go call",
+    "empty_ctypes_call": "empty ctypes call",
+    "true": "/bin/true",
+    "python_pass": "python -c pass",
+}
+
+
+def label(name: str) -> str:
+    return LABELS.get(name) or name.replace("cuda_core", "cuda.core").replace("_", " ")
+
+
+def document(raw: Raw, notes: dict[str, Any], machine: dict[str, Any], titles: dict[str, str]) -> dict[str, Any]:
+    """Return what docs/bench.json holds."""
+    figures = {
+        row: {at: {name: rounded(summarise(s)) for name, s in samples.items()} for at, samples in series.items()}
+        for row, series in raw.items()
+    }
+    bounds = {}
+    for b in BOUNDS:
+        if b.row not in raw and b.row not in titles:
+            continue
+        value = value_of(b, raw)
+        bounds[b.name] = {"text": b.text, "limit": b.limit, "at_least": b.how == "faster", "unit": b.unit or "ratio"}
+        if b.row == "system_calls":
+            bounds[b.name]["unit"] = "calls"
+        bounds[b.name].update(rounded(value) if value else {"value": None, "of_minima": None})
+    out = {"format": 1, "machine": machine, "bounds": bounds, "titles": titles, "figures_us": figures, "notes": notes}
+    judge(out)
+    return out
+
+
+def rounded(values: dict[str, float]) -> dict[str, float]:
+    return {k: float(f"{v:.4g}") for k, v in values.items()}
+
+
+def judge(doc: dict[str, Any]) -> list[str]:
+    """Set the verdicts of a document by the bounds of today; return a line for each that is missed."""
+    lines = []
+    for b in BOUNDS:
+        entry = doc["bounds"].get(b.name)
+        if entry is None:
+            continue
+        calls = doc["notes"].get("system calls", {}).get(b.ours, {}).get("calls")
+        entry["limit"], entry["text"] = b.limit, b.text
+        entry["verdict"] = verdict(b, entry["value"], calls)
+        if entry["verdict"] == "MISSED":
+            far = far_off(b, entry["value"])
+            lines.append(f"MISSED{' by more than 20 %' if far else ''}: {b.text}: {shown(b, entry)}")
+            entry["far_off"] = far
+        else:
+            entry.pop("far_off", None)
+    return lines
+
+
+def shown(b: Bound, entry: dict[str, Any]) -> str:
+    return f"{number(entry['value'], b.unit)}, bound {'at least' if b.how == 'faster' else 'at most'} {number(b.limit, b.unit)}"
+
+
+def number(value: float | None, unit: str = "") -> str:
+    if value is None:
+        return "-"
+    if unit == "us" and value >= 10_000:
+        return f"{value / 1000:.3g} ms"
+    digits = f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+    return f"{digits} {unit}".strip()
+
+
+def table(head: list[str], rows: list[list[str]], right: int) -> list[str]:
+    """Return a Markdown table whose columns from ``right`` on are aligned right."""
+    rule = ["---" if i < right else "---:" for i in range(len(head))]
+    widths = [max(len(r[i]) for r in [head, rule, *rows]) for i in range(len(head))]
+
+    def line(cells: list[str]) -> str:
+        return "| " + " | ".join(c.ljust(w) if i < right else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths))) + " |"
+
+    return [line(head), line(rule), *map(line, rows)]
+
+
+def bounds_table(doc: dict[str, Any]) -> list[str]:
+    rows = []
+    for b in BOUNDS:
+        entry = doc["bounds"].get(b.name)
+        if entry is not None:
+            sign = "≥" if b.how == "faster" else "≤"
+            rows.append([
+                b.text, f"{sign} {number(b.limit, b.unit)}", number(entry["value"], b.unit),
+                number(entry["of_minima"], b.unit), entry["verdict"],
+            ])  # fmt: skip
+    return table(["what", "bound", "measured", "of minima", "verdict"], rows, 1)
+
+
+def figures_tables(doc: dict[str, Any]) -> list[str]:
+    lines = []
+    for row, series in doc["figures_us"].items():
+        if row == "system_calls":
+            continue
+        names = list(dict.fromkeys(name for contenders in series.values() for name in contenders))
+        head = ["us, min / median", *series]
+        rows = []
+        for name in names:
+            cells = [s.get(name) for s in series.values()]
+            rows.append([label(name), *(f"{number(c['min'])} / {number(c['median'])}" if c else "" for c in cells)])
+        lines += ["", f"### {doc['titles'][row]}", "", *table(head, rows, 1)]
+    return lines
+
+
+def notes_lines(doc: dict[str, Any]) -> list[str]:
+    lines = []
+    found = doc["notes"].get("system calls")
+    if found:
+        rows = []
+        for what, entry in found.items():
+            calls = ", ".join(f"{name} {n:g}" if n != 1 else name for name, n in entry["calls"].items())
+            rows.append([what.replace("_", " "), f"{sum(entry['calls'].values()):g}", calls])
+        lines += ["", f"### {doc['titles'].get('system_calls', 'System calls')}", "", *table(["what", "calls", "which"], rows, 3)]
+    for what, why in doc["notes"].get("not measured", {}).items():
+        lines += ["", f"Not measured: {what}: {why}."]
+    full = doc["notes"].get("full cache")
+    if full:
+        lines += [
+            "", f"The full cache held {full['entries']:,} entries at a cap of {full['cap']:,} bytes; {full['puts']:,} puts "
+            f"evicted {full['evicted']:,}, and it then held {full['bytes after']:,} bytes.",
+        ]  # fmt: skip
+    return lines
+
+
+def machine_lines(m: dict[str, Any]) -> list[str]:
+    packages = ", ".join(f"{k} {v}" for k, v in m["packages"].items())
+    load = f", load {m['load'][0]} before and {m['load'][1]} after" if "load" in m else ""
+    return [
+        f"{m['date']}, commit {m['commit']}. {m['cpu']}, {m['cores']} cores{load}, {m['memory_gib']} GiB; {m['kernel']}, {m['file_system']};",
+        f"{m['go']}, {m['compiler']}, Python {m['python']}; {packages}.",
+    ]  # fmt: skip
+
+
+def generated(doc: dict[str, Any]) -> str:
+    """Return the part of docs/bench.md between the markers."""
+    lines = [*machine_lines(doc["machine"]), "", "### Bounds", "", *bounds_table(doc), *figures_tables(doc), *notes_lines(doc)]
+    return "\n".join(lines)
+
+
+def write_markdown(path: Path, template: str, doc: dict[str, Any]) -> None:
+    """Replace what stands between the markers."""
+    text = path.read_text() if path.exists() else template
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    path.write_text(f"{before}{BEGIN}\n\n{generated(doc)}\n\n{END}{after}")
+
+
+def write_json(path: Path, doc: dict[str, Any]) -> None:
+    path.write_text(json.dumps(doc, indent=1, ensure_ascii=False) + "\n")

@@ -1,0 +1,136 @@
+// Callbacks that leave by another way than return.
+#include "check.h"
+
+#include <csetjmp>
+#include <pthread.h>
+#include <stdexcept>
+
+static int32_t throw_it(void *, jitcache_lease *) { throw std::runtime_error("the compiler says no"); }
+
+static int32_t code(void *, jitcache_lease *l) { return jitcache_commit(l, "code", 4, nullptr, nullptr); }
+
+static void exception_reaches_the_caller_and_the_lease_is_free()
+{
+	jitcache_cache *c = open_cache("0");
+	jitcache_key *k = make_key("x");
+	jitcache_blob *b;
+	for (int i = 0; i < 3; i++) {
+		bool caught = false;
+		try {
+			jitcache_get_or_compile(c, k, -1, throw_it, nullptr, &b);
+		} catch (const std::runtime_error &e) {
+			caught = strcmp(e.what(), "the compiler says no") == 0;
+		}
+		CHECK(caught);
+	}
+	// Another thread gets the lease at once: the first has given it up.
+	void *a[] = {c, k};
+	pthread_t t;
+	pthread_create(&t, nullptr, [](void *p) -> void * {
+		jitcache_blob *mine;
+		jitcache_lease *l;
+		CHECK(jitcache_acquire((jitcache_cache *)((void **)p)[0], (jitcache_key *)((void **)p)[1], 0, &mine, &l) == JITCACHE_LEASE);
+		jitcache_lease_free(l);
+		return nullptr;
+	}, a);
+	pthread_join(t, nullptr);
+	CHECK(jitcache_get_or_compile(c, k, -1, code, nullptr, &b) == JITCACHE_OK && is(b, "code"));
+	jitcache_key_free(k);
+	jitcache_close(c);
+}
+
+static std::jmp_buf out;
+
+static int32_t jump(void *, jitcache_lease *) { std::longjmp(out, 1); }
+
+static void *other_gets_the_lease(void *p)
+{
+	jitcache_blob *b;
+	jitcache_lease *l;
+	CHECK(jitcache_acquire((jitcache_cache *)((void **)p)[0], (jitcache_key *)((void **)p)[1], 0, &b, &l) == JITCACHE_LEASE);
+	jitcache_lease_free(l);
+	return nullptr;
+}
+
+static void from_another_thread(jitcache_cache *c, jitcache_key *k)
+{
+	void *a[] = {c, k};
+	pthread_t t;
+	pthread_create(&t, nullptr, other_gets_the_lease, a);
+	pthread_join(t, nullptr);
+}
+
+static void longjmp_frees_the_lease_at_the_next_call()
+{
+	jitcache_cache *c = open_cache("0");
+	jitcache_key *k = make_key("x"), *other = make_key("y");
+	jitcache_blob *b;
+	if (setjmp(out) == 0) {
+		jitcache_get_or_compile(c, k, -1, jump, nullptr, &b);
+		CHECK(!"not reached");
+	}
+	jitcache_get(c, other, &b);
+	from_another_thread(c, k);
+	CHECK(jitcache_get_or_compile(c, k, -1, code, nullptr, &b) == JITCACHE_OK && is(b, "code"));
+	jitcache_key_free(k);
+	jitcache_key_free(other);
+	jitcache_close(c);
+}
+
+static void *jump_and_end(void *p)
+{
+	jitcache_blob *b;
+	std::jmp_buf here;
+	memcpy(&here, &out, sizeof here);
+	if (setjmp(out) == 0)
+		jitcache_get_or_compile((jitcache_cache *)((void **)p)[0], (jitcache_key *)((void **)p)[1], -1, jump, nullptr, &b);
+	return nullptr;
+}
+
+static void longjmp_frees_the_lease_at_the_threads_end()
+{
+	jitcache_cache *c = open_cache("0");
+	jitcache_key *k = make_key("x");
+	void *a[] = {c, k};
+	pthread_t t;
+	pthread_create(&t, nullptr, jump_and_end, a);
+	pthread_join(t, nullptr);
+	from_another_thread(c, k);
+	jitcache_key_free(k);
+	jitcache_close(c);
+}
+
+struct nested {
+	jitcache_cache *c;
+	jitcache_key *inner, *outer;
+};
+
+// A call from inside a callback comes from below: the outer lease is in use.
+static int32_t call_inside(void *p, jitcache_lease *l)
+{
+	nested *n = (nested *)p;
+	jitcache_blob *b;
+	CHECK(jitcache_get_or_compile(n->c, n->inner, -1, code, nullptr, &b) == JITCACHE_OK && is(b, "code"));
+	CHECK(jitcache_get(n->c, n->inner, &b) == JITCACHE_OK && is(b, "code"));
+	return jitcache_commit(l, "outer", 5, nullptr, nullptr);
+}
+
+static void nested_calls_keep_the_outer_lease()
+{
+	jitcache_cache *c = open_cache("0");
+	nested n = {c, make_key("inner"), make_key("outer")};
+	jitcache_blob *b;
+	CHECK(jitcache_get_or_compile(c, n.outer, -1, call_inside, &n, &b) == JITCACHE_OK && is(b, "outer"));
+	jitcache_key_free(n.inner);
+	jitcache_key_free(n.outer);
+	jitcache_close(c);
+}
+
+int main(int argc, char **argv)
+{
+	RUN(exception_reaches_the_caller_and_the_lease_is_free);
+	RUN(longjmp_frees_the_lease_at_the_next_call);
+	RUN(longjmp_frees_the_lease_at_the_threads_end);
+	RUN(nested_calls_keep_the_outer_lease);
+	DONE;
+}

@@ -1,0 +1,36 @@
+"""What every test of the Python package gets: this checkout, and an environment of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS)]
+
+from jitcache import _cache
+
+# Says which library is under test, the control builds too.
+KEEP = {"JITCACHE_LIBRARY"}
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep a test from the user's cache and settings, and from the default cache of the test before."""
+    for name in os.environ:
+        if name.startswith("JITCACHE") and name not in KEEP:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("JITCACHE_DIR", str(tmp_path / "default-cache"))
+    monkeypatch.setattr(_cache, "_default", None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs root where there is none."""
+    if os.geteuid() == 0:
+        return
+    for item in items:
+        if item.get_closest_marker("root"):
+            item.add_marker(pytest.mark.skip(reason="needs root"))

@@ -1,0 +1,120 @@
+"""The command, as the wheel runs it: through the library."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jitcache
+import pytest
+
+
+def command(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "jitcache", *map(str, args)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **env},
+        capture_output=True, text=True, timeout=60, check=False,
+    )
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> jitcache.Cache:
+    cache = jitcache.Cache(tmp_path / "cache")
+    for n in range(3):
+        cache.put(jitcache.Key(n=n).named(f"entry {n}"), b"payload %d" % n, kind="cubin")
+    cache.flush()
+    return cache
+
+
+def test_data_on_stdout_and_the_rest_on_stderr(cache: jitcache.Cache) -> None:
+    directory = cache.stats()["directory"]
+    p = command("-directory", directory, "ls", "-json")
+    assert (p.returncode, p.stderr) == (0, "")
+    assert {e["name"] for e in json.loads(p.stdout)} == {"entry 0", "entry 1", "entry 2"}
+    p = command("-directory", directory, "show", "00000000")
+    assert (p.returncode, p.stdout) == (1, "")
+    p = command("nonsense")
+    assert (p.returncode, p.stdout) == (2, "")
+    assert "nonsense" in p.stderr
+
+
+def test_stats_are_those_of_the_package(cache: jitcache.Cache) -> None:
+    mine = cache.stats()
+    theirs = json.loads(command("-directory", mine["directory"], "stats", "-json").stdout)
+    for field in ("directory", "entries", "bytes", "max_size"):
+        assert theirs[field] == mine[field]
+    assert theirs["total"] == mine["total"]
+
+
+def test_export_writes_bytes(cache: jitcache.Cache, tmp_path: Path) -> None:
+    key = jitcache.Key(n=1)
+    directory = cache.stats()["directory"]
+    assert command("-directory", directory, "export", key.hex, tmp_path / "out").returncode == 0
+    assert (tmp_path / "out").read_bytes() == b"payload 1"
+
+
+def test_doctor_knows_the_library(cache: jitcache.Cache) -> None:
+    d = json.loads(command("doctor", "-json", JITCACHE_DIR=cache.stats()["directory"]).stdout)
+    assert d["cached_on_disk"]
+    assert os.path.samefile(d["library"], jitcache._library.path())
+    assert d["glibc_needed"].startswith("2.")
+
+
+def test_what_a_refused_put_left_is_said_by_doctor(tmp_path: Path) -> None:
+    cache = jitcache.Cache(tmp_path / "cache", max_size=1000)
+    assert not cache.put(jitcache.Key(a=1), bytes(2000))
+    cache.close()
+    p = command("doctor", JITCACHE_DIR=str(tmp_path / "cache"))
+    assert "last refusal" in p.stdout
+    assert "too large" in p.stdout
+
+
+def test_ctrl_c_ends_it(tmp_path: Path) -> None:
+    """While it is in the library, where Python's own handler would wait for the end."""
+    cache = jitcache.Cache(tmp_path / "cache", memory_size=0)
+    for n in range(400):
+        cache.put(jitcache.Key(n=n), bytes(1 << 20))
+    cache.close()
+    p = subprocess.Popen(
+        [sys.executable, "-c",
+         "import sys, jitcache.__main__ as m; sys.argv[1:] = ['-directory', sys.argv[1], 'verify']\n"
+         "print('ready', flush=True)\n"
+         "for _ in range(1000): m.main()", str(tmp_path / "cache")],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, stdout=subprocess.PIPE, text=True,
+    )
+    assert p.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    p.send_signal(signal.SIGINT)
+    p.communicate(timeout=10)
+    assert p.returncode == -signal.SIGINT
+    assert jitcache.Cache(tmp_path / "cache").verify()["bad"] == []
+
+
+def test_reader_that_goes_away_is_no_error(cache: jitcache.Cache) -> None:
+    p = subprocess.Popen(
+        [sys.executable, "-m", "jitcache", "-directory", cache.stats()["directory"], "ls"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )
+    p.stdout.close()
+    err = p.stderr.read()
+    p.stderr.close()
+    p.wait(timeout=60)
+    assert b"Traceback" not in err
+
+
+def test_progress_is_drawn_for_a_terminal_only(tmp_path: Path) -> None:
+    cache = jitcache.Cache(tmp_path / "cache")
+    cache.put(jitcache.Key(a=1), b"x")
+    cache.close()
+    assert command("-directory", tmp_path / "cache", "verify").stderr == ""
+
+
+def test_without_the_library_it_says_so(tmp_path: Path) -> None:
+    p = command("stats", JITCACHE_LIBRARY=str(tmp_path / "missing.so"))
+    assert (p.returncode, p.stdout) == (1, "")
+    assert "cannot be loaded" in p.stderr

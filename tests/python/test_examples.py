@@ -1,0 +1,129 @@
+"""The examples, built and run as their first lines say, and the demo without what it downloads."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+EXAMPLES = ROOT / "examples"
+sys.path.insert(0, str(ROOT))
+
+import build_library  # noqa: E402
+
+CC = build_library.find_cc()
+STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
+LINK = [f"-L{ROOT}/build/lib", f"-Wl,-rpath,{ROOT}/build/lib", "-ljitcache", "-ldl"]
+
+
+def cxx() -> list[str]:
+    """The C++ compiler beside the C compiler that build_library found."""
+    if CC and CC[-2:] == ["ziglang", "cc"]:
+        return [*CC[:-1], "c++"]
+    for name in ("c++", "g++", "clang++"):
+        if shutil.which(name):
+            return [name]
+    pytest.skip("no C++ compiler")
+
+
+class Witness:
+    """Stands in for the compiler and counts how often it runs."""
+
+    def __init__(self, folder: Path) -> None:
+        assert CC is not None
+        self.path = folder / "cc"
+        self._file = folder / "witness"
+        self.path.write_text(
+            f'#!/bin/sh\necho run >> {shlex.quote(str(self._file))}\nunset CC\nexec {shlex.join(CC)} "$@"\n'
+        )
+        self.path.chmod(0o755)
+
+    def runs(self) -> int:
+        return len(self._file.read_text().splitlines()) if self._file.exists() else 0
+
+
+@pytest.fixture
+def witness(tmp_path: Path) -> Witness:
+    return Witness(tmp_path)
+
+
+def run(command: list[str | Path], **more: str) -> str:
+    # A warning that the cache cannot be used must not pass for a compile more.
+    env = {**os.environ, **more}
+    p = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert p.returncode == 0, p.stdout
+    return p.stdout
+
+
+def build(compiler: list[str], standard: str, source: Path, output: Path) -> Path:
+    run([*compiler, f"-std={standard}", *STRICT, f"-I{ROOT}/build/include", str(source), "-o", str(output), *LINK])
+    return output
+
+
+def check_twice(witness: Witness, command: list[str | Path], **env: str) -> None:
+    for _ in range(2):
+        assert re.fullmatch(r"f\(3\) = 10(\.0)?\n", run(command, **env))
+        assert witness.runs() == 1
+    # Without a cache the program works, and compiles each time.
+    assert "= 10" in run(command, JITCACHE="0", **env)
+    assert witness.runs() == 2
+
+
+def test_c(tmp_path: Path, witness: Witness) -> None:
+    assert CC is not None
+    program = build(CC, "c99", EXAMPLES / "c" / "minimal.c", tmp_path / "minimal")
+    check_twice(witness, [program, witness.path])
+
+
+def test_cpp(tmp_path: Path, witness: Witness) -> None:
+    program = build(cxx(), "c++11", EXAMPLES / "cpp" / "minimal.cpp", tmp_path / "minimal")
+    check_twice(witness, [program, witness.path])
+
+
+def test_c_and_cpp_report_a_compiler_that_fails(tmp_path: Path) -> None:
+    assert CC is not None
+    refuses = tmp_path / "refuses"
+    refuses.write_text("#!/bin/sh\nexit 1\n")
+    refuses.chmod(0o755)
+    programs = [
+        build(CC, "c99", EXAMPLES / "c" / "minimal.c", tmp_path / "c"),
+        build(cxx(), "c++11", EXAMPLES / "cpp" / "minimal.cpp", tmp_path / "cpp"),
+    ]
+    for program in programs:
+        for compiler in (refuses, tmp_path / "absent"):
+            p = subprocess.run([program, compiler], stderr=subprocess.PIPE, text=True, check=False)
+            assert p.returncode == 1
+            assert p.stderr.startswith("minimal: ")
+
+
+def test_python(witness: Witness) -> None:
+    command = [sys.executable, EXAMPLES / "python" / "minimal.py"]
+    check_twice(witness, command, CC=str(witness.path), PYTHONPATH=str(ROOT / "python"))
+
+
+@pytest.mark.slow
+def test_demo(tmp_path: Path) -> None:
+    """What the demo does without installing anything: CUDA is left to make demo."""
+    names = ["residual"]
+    if find_spec("Cython") and Path(sysconfig.get_path("include"), "Python.h").exists():
+        names.append("newton")
+    folder = tmp_path / "demo"
+    # One setting of the user's that would break it, to see it kept out.
+    command = [sys.executable, EXAMPLES / "demo" / "demo.py", "--only", ",".join(names), "--folder", folder]
+    text = run(command, JITCACHE="0")
+    assert text.endswith("Each was compiled once, every result is right.\n")
+    assert "native" in text
+    compiled = (folder / "compiles.log").read_text().splitlines()
+    for name in names:
+        # Once in the first process, once in four at the same time.
+        assert sum(f" {name}.c " in line for line in compiled) == 2, compiled
+        assert re.search(rf"^{name}, .* 1\+0\+1 ", text, re.MULTILINE), text
