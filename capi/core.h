@@ -58,10 +58,14 @@ typedef struct jc_core {
 	int32_t (*close)(void *core);
 	int32_t (*flush)(void *core);
 	int32_t (*get)(void *core, uint8_t *sealed, size_t nsealed, jc_blob **blob, jc_out *out);
-	int32_t (*get_into)(void *core, uint8_t *sealed, size_t nsealed, uint8_t *buffer, size_t capacity, size_t *size, jc_out *out);
-	int32_t (*put)(void *core, uint8_t *sealed, size_t nsealed, uint8_t *data, size_t size, char *attributes, uint32_t flags, jc_out *out);
-	int32_t (*acquire)(void *core, uint8_t *sealed, size_t nsealed, int64_t timeout_ms, int32_t flags, jc_blob **blob, void **lease, jc_out *out);
-	int32_t (*commit)(void *lease, uint8_t *data, size_t size, char *attributes, int32_t want, jc_blob **blob, jc_out *out);
+	int32_t (*get_into)(void *core, uint8_t *sealed, size_t nsealed, uint8_t *buffer, size_t capacity, size_t *size,
+		jc_out *out);
+	int32_t (*put)(void *core, uint8_t *sealed, size_t nsealed, uint8_t *data, size_t size, char *attributes,
+		uint32_t flags, jc_out *out);
+	int32_t (*acquire)(void *core, uint8_t *sealed, size_t nsealed, int64_t timeout_ms, int32_t flags,
+		jc_blob **blob, void **lease, jc_out *out);
+	int32_t (*commit)(
+		void *lease, uint8_t *data, size_t size, char *attributes, int32_t want, jc_blob **blob, jc_out *out);
 	int32_t (*release)(void *lease);
 	int32_t (*remove)(void *core, uint8_t *sealed, size_t nsealed, jc_out *out);
 	int32_t (*tend)(void *core, uint8_t *id, int32_t due);
@@ -74,8 +78,10 @@ typedef struct jc_core {
 	/* core may be NULL: then the path is to a copy. */
 	int32_t (*pin)(void *core, jc_blob *blob, char *tempdir, jc_pin *pin, jc_out *out);
 	/* value and input get malloc'd bytes. */
-	int32_t (*key_input)(int32_t tag, char *path, uint8_t **value, size_t *nvalue, uint8_t **input, size_t *ninput, jc_out *out);
-	int32_t (*key_seal)(uint8_t *packed, size_t npacked, uint8_t *inputs, size_t ninputs, char *name, char *kind, uint8_t **sealed, size_t *nsealed, jc_out *out);
+	int32_t (*key_input)(
+		int32_t tag, char *path, uint8_t **value, size_t *nvalue, uint8_t **input, size_t *ninput, jc_out *out);
+	int32_t (*key_seal)(uint8_t *packed, size_t npacked, uint8_t *inputs, size_t ninputs, char *name, char *kind,
+		uint8_t **sealed, size_t *nsealed, jc_out *out);
 	int32_t (*key_check)(uint8_t *sealed, size_t nsealed, jc_out *out);
 	int32_t (*main)(int32_t argc, char **argv, char *settings, size_t size);
 } jc_core;

@@ -14,8 +14,8 @@ pthread_mutex_t jc_seal_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t jc_log_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t jc_chunks_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static pthread_mutex_t *const locks[] = {&jc_path_lock, &jc_reopen_lock, &jc_cores_lock, &jc_seal_lock, &jc_log_lock,
-	&jc_chunks_lock};
+static pthread_mutex_t *const locks[] = {
+	&jc_path_lock, &jc_reopen_lock, &jc_cores_lock, &jc_seal_lock, &jc_log_lock, &jc_chunks_lock};
 #define NLOCKS (sizeof locks / sizeof locks[0])
 
 /* The core of this process; NULL in a child that has none yet. */

@@ -20,8 +20,8 @@ enum jc_kind { JC_OPTIONS = 1, JC_CACHE, JC_KEY, JC_BLOB, JC_LEASE };
 /* What a slot holds beside the object, for handles on blobs: a hit makes one,
  * and must not pay for an allocation. */
 typedef struct jc_extra {
-	jc_handle cache;       /* where it was found; 0: nowhere */
-	struct jc_path *path;  /* NULL until asked for */
+	jc_handle cache;      /* where it was found; 0: nowhere */
+	struct jc_path *path; /* NULL until asked for */
 } jc_extra;
 
 /* jc_slot_new returns a handle on object with one reference, 0 if there is no
@@ -138,9 +138,9 @@ typedef struct jc_cache {
 	char *settings;        /* to open it again in a forked child */
 	size_t nsettings;
 	jc_memory *memory;
-	int lookups;           /* memory answers lookups */
+	int lookups; /* memory answers lookups */
 	_Atomic uint32_t generation;
-	void *_Atomic core;    /* of that generation */
+	void *_Atomic core; /* of that generation */
 } jc_cache;
 
 extern jc_cache *jc_caches;

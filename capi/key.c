@@ -258,7 +258,8 @@ int32_t jitcache_key_add_tool(jitcache_key *key, const char *label, const char *
 	char found[4096];
 	if (path != NULL && strchr(path, '/') == NULL) {
 		if (!search(path, found, sizeof found))
-			return jc_fail(JITCACHE_ERR_INPUT, "component \"%.100s\": %.200s: not found in PATH", label != NULL ? label : "", path);
+			return jc_fail(JITCACHE_ERR_INPUT, "component \"%.100s\": %.200s: not found in PATH",
+				label != NULL ? label : "", path);
 		path = found;
 	}
 	return add_read(key, 'T', label, path);

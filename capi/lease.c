@@ -8,14 +8,14 @@
  * that granted it is gone, nobody holds the lock, and a commit is a put. */
 typedef struct lease {
 	_Atomic int ended; /* whoever sets it ends the lease */
-	void *core; /* the core's lease */
+	void *core;        /* the core's lease */
 	uint32_t generation;
 	jc_handle cache, key; /* entered; either may have been closed since */
 	jc_cache *of;
 	const uint8_t *sealed;
 	size_t nsealed;
-	jc_thread *thread;    /* whom it was granted to */
-	int keep;             /* jitcache_get_or_compile wants the blob */
+	jc_thread *thread; /* whom it was granted to */
+	int keep;          /* jitcache_get_or_compile wants the blob */
 	int committed;
 	int32_t status; /* of the commit */
 	int32_t reason;
@@ -116,8 +116,8 @@ static int32_t ask(jc_cache *c, const uint8_t *sealed, size_t nsealed, int64_t t
 	return status;
 }
 
-int32_t jitcache_acquire(jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms, jitcache_blob **blob,
-	jitcache_lease **out)
+int32_t jitcache_acquire(
+	jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms, jitcache_blob **blob, jitcache_lease **out)
 {
 	jc_thread_unwind();
 	if (blob == NULL || out == NULL || timeout_ms < -1)
@@ -199,14 +199,15 @@ static int32_t commit(lease *l, const void *data, size_t size, const char *attri
 	if (l->core == NULL || l->generation != jc_core_generation())
 		return as_put(l, data, size, attributes);
 	jc_out out = {0};
-	int32_t status = jc_core_now()->commit(l->core, (uint8_t *)data, size, (char *)attributes, l->keep, &l->blob, &out);
+	int32_t status =
+		jc_core_now()->commit(l->core, (uint8_t *)data, size, (char *)attributes, l->keep, &l->blob, &out);
 	l->core = NULL; /* ended, whatever came of it */
 	l->reason = out.reason;
 	return jc_finish(status, &out);
 }
 
-int32_t jitcache_commit(jitcache_lease *handle, const void *data, size_t size, const char *attributes,
-	jitcache_blob **blob)
+int32_t jitcache_commit(
+	jitcache_lease *handle, const void *data, size_t size, const char *attributes, jitcache_blob **blob)
 {
 	if (blob != NULL)
 		*blob = NULL;
@@ -259,7 +260,8 @@ static int64_t now_ms(void)
 }
 
 /* wait_for acquires, however many slices it takes. */
-static int32_t wait_for(jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms, jitcache_blob **blob, jitcache_lease **l)
+static int32_t wait_for(
+	jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms, jitcache_blob **blob, jitcache_lease **l)
 {
 	int64_t start = timeout_ms > 0 ? now_ms() : 0, left = timeout_ms;
 	for (;;) {
@@ -334,8 +336,8 @@ static int32_t result(lease *l, int32_t returned, jitcache_blob **blob)
 	return made == JITCACHE_OK ? l->status : made;
 }
 
-int32_t jitcache_get_or_compile(jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms, jitcache_compile_fn compile,
-	void *user, jitcache_blob **blob)
+int32_t jitcache_get_or_compile(jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms,
+	jitcache_compile_fn compile, void *user, jitcache_blob **blob)
 {
 	jc_thread_unwind();
 	if (compile == NULL || blob == NULL)

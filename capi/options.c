@@ -6,8 +6,8 @@
 
 /* The options that there are: core.OptionNames, held together by
  * TestOptionNames. */
-static const char *const known[] = {"directory", "max_size", "memory_size", "durable", "shared", "readonly", "trust",
-	"lock_dir", "file_system"};
+static const char *const known[] = {
+	"directory", "max_size", "memory_size", "durable", "shared", "readonly", "trust", "lock_dir", "file_system"};
 
 typedef struct options {
 	char *values[sizeof known / sizeof known[0]];
@@ -103,8 +103,8 @@ static void append(block *b, const char *text, size_t n)
  * a user's files belong. */
 static int wanted(const char *entry)
 {
-	static const char *const names[] = {"HOME=", "XDG_CACHE_HOME=", "XDG_RUNTIME_DIR=", "TMPDIR=", "CUDA_HOME=",
-		"CUDA_PATH=", "NO_COLOR="};
+	static const char *const names[] = {
+		"HOME=", "XDG_CACHE_HOME=", "XDG_RUNTIME_DIR=", "TMPDIR=", "CUDA_HOME=", "CUDA_PATH=", "NO_COLOR="};
 	if (strncmp(entry, "JITCACHE", 8) == 0)
 		return 1;
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

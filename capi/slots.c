@@ -114,7 +114,8 @@ void *jc_slot_enter(jc_handle h, enum jc_kind kind)
 	do {
 		if (!usable(state, h, s, kind))
 			return NULL;
-	} while (!atomic_compare_exchange_weak_explicit(&s->state, &state, state + 1, memory_order_acq_rel, memory_order_acquire));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&s->state, &state, state + 1, memory_order_acq_rel, memory_order_acquire));
 	return s->object;
 }
 

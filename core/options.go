@@ -74,13 +74,12 @@ const (
 
 // settings are options and environment, read and checked.
 type settings struct {
-	mode         Mode
-	directory    string
-	rule         string // which rule chose the directory
-	memorySize   int64
-	store        store.Options
-	log          logger
-	explicitSize bool
+	mode       Mode
+	directory  string
+	rule       string // which rule chose the directory
+	memorySize int64
+	store      store.Options
+	log        logger
 }
 
 // reader collects the settings. A bad option is an error, a bad variable a

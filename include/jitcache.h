@@ -97,45 +97,45 @@ extern "C" {
 #define JITCACHE_NOT_STORED 5 /* the result is right but was not stored; see jitcache_last_miss */
 #define JITCACHE_TOO_SMALL 6  /* the buffer is; the size that is needed was returned */
 
-#define JITCACHE_ERR_ARGUMENT (-1)   /* NULL or out of range where that is not allowed */
-#define JITCACHE_ERR_HANDLE (-2)     /* a handle that was released, or is of another type */
-#define JITCACHE_ERR_OPTION (-3)     /* an unknown option, or a bad value of one */
-#define JITCACHE_ERR_KEY (-4)        /* a label used twice, or too long; a packed key that is malformed */
-#define JITCACHE_ERR_FROZEN (-5)     /* adding to a key that was used already */
-#define JITCACHE_ERR_ATTRIBUTES (-6) /* attributes that are no JSON object */
-#define JITCACHE_ERR_INPUT (-7)      /* a file for a key that cannot be read */
-#define JITCACHE_ERR_PATH (-8)       /* no place on this machine for a path to a blob */
+#define JITCACHE_ERR_ARGUMENT (-1)    /* NULL or out of range where that is not allowed */
+#define JITCACHE_ERR_HANDLE (-2)      /* a handle that was released, or is of another type */
+#define JITCACHE_ERR_OPTION (-3)      /* an unknown option, or a bad value of one */
+#define JITCACHE_ERR_KEY (-4)         /* a label used twice, or too long; a packed key that is malformed */
+#define JITCACHE_ERR_FROZEN (-5)      /* adding to a key that was used already */
+#define JITCACHE_ERR_ATTRIBUTES (-6)  /* attributes that are no JSON object */
+#define JITCACHE_ERR_INPUT (-7)       /* a file for a key that cannot be read */
+#define JITCACHE_ERR_PATH (-8)        /* no place on this machine for a path to a blob */
 #define JITCACHE_ERR_MAINTENANCE (-9) /* trim, clear or verify could not do its work */
-#define JITCACHE_ERR_MEMORY (-10)    /* no memory */
-#define JITCACHE_ERR_FORK (-11)      /* a forked child in which no runtime could be started */
-#define JITCACHE_ERR_INTERNAL (-12)  /* a bug of the library: it has stopped working, the host goes on */
-#define JITCACHE_ERR_COMPILE (-20)   /* the compiler refused the source (jitcache_cuda.h) */
+#define JITCACHE_ERR_MEMORY (-10)     /* no memory */
+#define JITCACHE_ERR_FORK (-11)       /* a forked child in which no runtime could be started */
+#define JITCACHE_ERR_INTERNAL (-12)   /* a bug of the library: it has stopped working, the host goes on */
+#define JITCACHE_ERR_COMPILE (-20)    /* the compiler refused the source (jitcache_cuda.h) */
 
 /* Why a lookup missed or a result was not stored: jitcache_last_miss(). */
 #define JITCACHE_REASON_NONE 0
-#define JITCACHE_REASON_ABSENT 1        /* no entry under the key */
-#define JITCACHE_REASON_TRUNCATED 2     /* the file does not end in a whole footer */
-#define JITCACHE_REASON_CHECKSUM 3      /* payload, attributes or footer are damaged */
-#define JITCACHE_REASON_FOREIGN_KEY 4   /* the file is another key's entry */
-#define JITCACHE_REASON_NEWER_FORMAT 5  /* written by a later format */
-#define JITCACHE_REASON_PERMISSION 6    /* the system does not allow it */
-#define JITCACHE_REASON_NOT_REGULAR 7   /* a directory, pipe or device in its place */
-#define JITCACHE_REASON_WRONG_OWNER 8   /* somebody else may have written it */
-#define JITCACHE_REASON_SYMLINK 9       /* a symbolic link below the cache's root */
-#define JITCACHE_REASON_MALFORMED 10    /* intact, but lengths or attributes make no sense */
-#define JITCACHE_REASON_IO 11           /* the system reported another error */
+#define JITCACHE_REASON_ABSENT 1       /* no entry under the key */
+#define JITCACHE_REASON_TRUNCATED 2    /* the file does not end in a whole footer */
+#define JITCACHE_REASON_CHECKSUM 3     /* payload, attributes or footer are damaged */
+#define JITCACHE_REASON_FOREIGN_KEY 4  /* the file is another key's entry */
+#define JITCACHE_REASON_NEWER_FORMAT 5 /* written by a later format */
+#define JITCACHE_REASON_PERMISSION 6   /* the system does not allow it */
+#define JITCACHE_REASON_NOT_REGULAR 7  /* a directory, pipe or device in its place */
+#define JITCACHE_REASON_WRONG_OWNER 8  /* somebody else may have written it */
+#define JITCACHE_REASON_SYMLINK 9      /* a symbolic link below the cache's root */
+#define JITCACHE_REASON_MALFORMED 10   /* intact, but lengths or attributes make no sense */
+#define JITCACHE_REASON_IO 11          /* the system reported another error */
 #define JITCACHE_REASON_NO_MEMORY 12
-#define JITCACHE_REASON_OFF 13          /* JITCACHE=0 */
-#define JITCACHE_REASON_REFRESH 14      /* JITCACHE=refresh: every lookup misses */
-#define JITCACHE_REASON_FORK 15         /* no runtime in a forked child */
-#define JITCACHE_REASON_UNAVAILABLE 16  /* Python only: the library cannot be used */
-#define JITCACHE_REASON_TOO_LARGE 17    /* larger than the cap */
-#define JITCACHE_REASON_READ_ONLY 18    /* opened for reading, or cannot be written */
-#define JITCACHE_REASON_NO_SPACE 19     /* the disk, its inodes or a quota are used up */
+#define JITCACHE_REASON_OFF 13           /* JITCACHE=0 */
+#define JITCACHE_REASON_REFRESH 14       /* JITCACHE=refresh: every lookup misses */
+#define JITCACHE_REASON_FORK 15          /* no runtime in a forked child */
+#define JITCACHE_REASON_UNAVAILABLE 16   /* Python only: the library cannot be used */
+#define JITCACHE_REASON_TOO_LARGE 17     /* larger than the cap */
+#define JITCACHE_REASON_READ_ONLY 18     /* opened for reading, or cannot be written */
+#define JITCACHE_REASON_NO_SPACE 19      /* the disk, its inodes or a quota are used up */
 #define JITCACHE_REASON_INPUT_CHANGED 20 /* a file that the key read has changed since */
-#define JITCACHE_REASON_NO_DIRECTORY 21 /* no usable directory: in memory only */
-#define JITCACHE_REASON_DESCRIPTORS 22  /* too many open files */
-#define JITCACHE_REASON_INTERNAL 23     /* as JITCACHE_ERR_INTERNAL */
+#define JITCACHE_REASON_NO_DIRECTORY 21  /* no usable directory: in memory only */
+#define JITCACHE_REASON_DESCRIPTORS 22   /* too many open files */
+#define JITCACHE_REASON_INTERNAL 23      /* as JITCACHE_ERR_INTERNAL */
 
 /* jitcache_status_name returns a status as a word ("miss"), and "unknown" for a
  * number that is none. The text is constant. */

@@ -26,10 +26,7 @@ jc_blob *jc_blob_new(size_t capacity)
 	return b;
 }
 
-void jc_blob_retain(jc_blob *b)
-{
-	atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
-}
+void jc_blob_retain(jc_blob *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }
 
 void jc_blob_release(jc_blob *b)
 {
@@ -39,7 +36,4 @@ void jc_blob_release(jc_blob *b)
 	free(b);
 }
 
-int64_t jc_blob_live(void)
-{
-	return atomic_load_explicit(&live, memory_order_relaxed);
-}
+int64_t jc_blob_live(void) { return atomic_load_explicit(&live, memory_order_relaxed); }

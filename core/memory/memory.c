@@ -13,9 +13,9 @@
 typedef struct node {
 	uint8_t id[32];
 	jc_blob *blob;
-	struct node *chain;        /* next in the bucket */
+	struct node *chain;         /* next in the bucket */
 	struct node *older, *newer; /* the shard's recency list */
-	uint64_t tick;             /* the tier's clock at the last use */
+	uint64_t tick;              /* the tier's clock at the last use */
 	int64_t touch_at;
 	int kind;
 } node;

@@ -28,7 +28,8 @@ static int32_t compile(void *user, jitcache_lease *lease)
 	if (fd < 0)
 		return JITCACHE_ERR_COMPILE;
 	close(fd);
-	snprintf(command, sizeof command, "'%s' %s -x c -o %s - <<'END'\n%sEND\n", (const char *)user, flags, out, source);
+	snprintf(command, sizeof command, "'%s' %s -x c -o %s - <<'END'\n%sEND\n", (const char *)user, flags, out,
+		source);
 	if (system(command) == 0 && (file = fopen(out, "rb")) != NULL) {
 		size = fread(code, 1, sizeof code, file);
 		fclose(file);

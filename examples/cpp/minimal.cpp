@@ -40,7 +40,8 @@ static int32_t compile(void *user, jitcache_lease *lease)
 		throw std::runtime_error("no temporary file");
 	close(fd);
 	const std::string compiler = static_cast<const char *>(user);
-	const std::string command = "'" + compiler + "' " + flags + " -x c -o " + out + " - <<'END'\n" + source + "END\n";
+	const std::string command =
+		"'" + compiler + "' " + flags + " -x c -o " + out + " - <<'END'\n" + source + "END\n";
 	const bool good = std::system(command.c_str()) == 0;
 	std::ifstream file(out, std::ios::binary);
 	const std::string code{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -32,12 +32,12 @@ for _name in [n for n in os.environ if n.startswith("JITCACHE")]:
     del os.environ[_name]
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
 
-import jitcache  # noqa: E402
-import wheels  # noqa: E402
-import witness  # noqa: E402
-from job import Wrong  # noqa: E402
-from toolchain import Toolchain, ToolchainError  # noqa: E402
-from worker import JOBS, Answer, Worker, WorkerError, serve  # noqa: E402
+import jitcache
+import wheels
+import witness
+from job import Wrong
+from toolchain import Toolchain, ToolchainError
+from worker import JOBS, Answer, Worker, WorkerError, serve
 
 CUDA = ("saxpy", "block_sums")
 NATIVE = ("residual", "newton")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from toolchain import Toolchain
 
 
-class Wrong(Exception):  # noqa: N818 - a wrong result
+class Wrong(Exception):
     """What the compiled code computes is not what it should."""
 
 

@@ -28,7 +28,7 @@ DEFAULT_ARCH = 90  # without a GPU any that NVRTC knows will do
 
 sys.path.insert(0, str(ROOT))
 
-import build_library  # noqa: E402
+import build_library
 
 
 class ToolchainError(Exception):

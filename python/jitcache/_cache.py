@@ -9,9 +9,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import _ffi, _library
 from ._entry import Blob, Entry, blob_of
@@ -19,6 +17,10 @@ from ._key import Key, check
 from ._lease import Lease, as_bytes, as_json
 from ._lookup import find, read
 from ._recent import Recent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
 
 # Statuses that mean that there is no cache here for now: as in a process without
 # the library, everything then misses.

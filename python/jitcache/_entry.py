@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._key import check
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 
 class Blob:

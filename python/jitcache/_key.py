@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _ffi, _library, _sealed, _values
 from ._errors import Error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class File:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ._entry import Blob, Entry
 
 if TYPE_CHECKING:
     import ctypes
+    from collections.abc import Mapping
+    from types import TracebackType
 
     from ._cache import Cache
     from ._key import Key

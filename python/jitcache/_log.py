@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import atexit
-import ctypes
-from typing import Any
+import contextlib
+from typing import TYPE_CHECKING, Any
 
 from . import _ffi
+
+if TYPE_CHECKING:
+    import ctypes
 
 _callback: Any = None  # the library keeps calling it
 
@@ -19,10 +22,8 @@ def warn(text: str) -> None:
 
 
 def _on_line(_user: int, _level: int, text: bytes) -> None:
-    try:
+    with contextlib.suppress(Exception):  # a handler of the host's that raises must not reach C
         warn(text.decode("utf-8", "replace"))
-    except Exception:  # noqa: BLE001 - a handler of the host's that raises must not reach C
-        pass
 
 
 def attach(lib: ctypes.CDLL) -> None:

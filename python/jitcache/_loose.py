@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 import tempfile
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._entry import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _ALIGN = 64
 

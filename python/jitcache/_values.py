@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import Any
 
@@ -38,7 +39,7 @@ def encode(label: str, value: Any) -> tuple[int, bytes]:
     if isinstance(value, int):
         return 105, value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)  # "i"
     if isinstance(value, float):
-        return 102, _NAN if value != value else _double(value)  # "f"
+        return 102, _NAN if math.isnan(value) else _double(value)  # "f"
     if isinstance(value, (list, tuple)):
         return 108, _count(len(value)) + b"".join(_nested(label, v) for v in value)  # "l"
     if isinstance(value, dict):

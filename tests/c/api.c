@@ -57,7 +57,8 @@ static void get_into_says_how_much_it_needs(void)
 		jitcache_put(c, k, "0123456789", 10, NULL, 0);
 		CHECK(jitcache_get_into(c, k, NULL, 0, &size) == JITCACHE_TOO_SMALL && size == 10);
 		CHECK(jitcache_get_into(c, k, buffer, 9, &size) == JITCACHE_TOO_SMALL && size == 10);
-		CHECK(jitcache_get_into(c, k, buffer, 10, &size) == JITCACHE_OK && memcmp(buffer, "0123456789", 10) == 0);
+		CHECK(jitcache_get_into(c, k, buffer, 10, &size) == JITCACHE_OK &&
+			memcmp(buffer, "0123456789", 10) == 0);
 		memset(buffer, 0, sizeof buffer);
 		CHECK(jitcache_get_into(c, k, buffer, sizeof buffer, &size) == JITCACHE_OK && size == 10);
 		CHECK(memcmp(buffer, "0123456789", 10) == 0);
@@ -213,8 +214,10 @@ static void *ask_while_held(void *p)
 	void **a = (void **)p;
 	jitcache_blob *b;
 	jitcache_lease *l;
-	CHECK(jitcache_acquire((jitcache_cache *)a[0], (jitcache_key *)a[1], 5000, &b, &l) == JITCACHE_BUSY && l == NULL);
-	CHECK(jitcache_acquire((jitcache_cache *)a[0], (jitcache_key *)a[1], 20, &b, &l) == JITCACHE_TIMEOUT && l != NULL);
+	CHECK(jitcache_acquire((jitcache_cache *)a[0], (jitcache_key *)a[1], 5000, &b, &l) == JITCACHE_BUSY &&
+		l == NULL);
+	CHECK(jitcache_acquire((jitcache_cache *)a[0], (jitcache_key *)a[1], 20, &b, &l) == JITCACHE_TIMEOUT &&
+		l != NULL);
 	jitcache_lease_free(l);
 	CHECK(jitcache_acquire((jitcache_cache *)a[0], (jitcache_key *)a[1], 0, &b, &l) == JITCACHE_TIMEOUT);
 	CHECK(jitcache_commit(l, "theirs", 6, NULL, NULL) == JITCACHE_OK);
@@ -252,7 +255,8 @@ static void *get_or_compile(void *p)
 {
 	void **a = (void **)p;
 	jitcache_blob *b;
-	CHECK(jitcache_get_or_compile((jitcache_cache *)a[0], (jitcache_key *)a[1], -1, compile, (void *)"code", &b) == JITCACHE_OK);
+	CHECK(jitcache_get_or_compile((jitcache_cache *)a[0], (jitcache_key *)a[1], -1, compile, (void *)"code", &b) ==
+		JITCACHE_OK);
 	CHECK(is(b, "code"));
 	return NULL;
 }
@@ -305,7 +309,8 @@ static void what_the_callback_returns_comes_back(void)
 		CHECK(b == NULL);
 	}
 	const int32_t ok = JITCACHE_OK;
-	CHECK(jitcache_get_or_compile(c, k, -1, refuse, (void *)&ok, &b) == JITCACHE_ERR_ARGUMENT); /* it has not committed */
+	CHECK(jitcache_get_or_compile(c, k, -1, refuse, (void *)&ok, &b) ==
+		JITCACHE_ERR_ARGUMENT); /* it has not committed */
 	CHECK(jitcache_get_or_compile(c, k, -1, free_it, NULL, &b) == -77);
 	CHECK(jitcache_get_or_compile(c, k, -1, commit_twice, NULL, &b) == JITCACHE_OK && is(b, "a"));
 	jitcache_key_free(k);
@@ -347,11 +352,14 @@ static void reports_are_json(void)
 	jitcache_key_add(k, "a", "1", 1);
 	jitcache_key_set_name(k, "thing");
 	jitcache_put(c, k, "x", 1, NULL, 0);
-	CHECK(jitcache_stats(c, &b) == JITCACHE_OK && strstr((const char *)jitcache_blob_data(b), "\"puts\":1") != NULL);
+	CHECK(jitcache_stats(c, &b) == JITCACHE_OK &&
+		strstr((const char *)jitcache_blob_data(b), "\"puts\":1") != NULL);
 	jitcache_blob_release(b);
-	CHECK(jitcache_explain(c, k, &b) == JITCACHE_OK && strstr((const char *)jitcache_blob_data(b), "\"hit\":true") != NULL);
+	CHECK(jitcache_explain(c, k, &b) == JITCACHE_OK &&
+		strstr((const char *)jitcache_blob_data(b), "\"hit\":true") != NULL);
 	jitcache_blob_release(b);
-	CHECK(jitcache_verify(c, &b) == JITCACHE_OK && strstr((const char *)jitcache_blob_data(b), "\"entries\":1") != NULL);
+	CHECK(jitcache_verify(c, &b) == JITCACHE_OK &&
+		strstr((const char *)jitcache_blob_data(b), "\"entries\":1") != NULL);
 	jitcache_blob_release(b);
 	CHECK(jitcache_verify(c, NULL) == JITCACHE_OK);
 	CHECK(jitcache_count(c, &n) == JITCACHE_OK && n == 1);

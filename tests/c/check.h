@@ -16,8 +16,8 @@ static char check_dir[4096];
 #define CHECK(cond) \
 	do { \
 		if (!(cond)) { \
-			printf("%s:%d: %s (last error: %s; last miss: %s)\n", __FILE__, __LINE__, #cond, jitcache_last_error(), \
-				jitcache_reason_name(jitcache_last_miss())); \
+			printf("%s:%d: %s (last error: %s; last miss: %s)\n", __FILE__, __LINE__, #cond, \
+				jitcache_last_error(), jitcache_reason_name(jitcache_last_miss())); \
 			check_bad = 1; \
 		} \
 	} while (0)
@@ -66,7 +66,8 @@ static inline jitcache_key *make_key(const char *text)
 static inline int is(jitcache_blob *b, const char *text)
 {
 	size_t n = strlen(text);
-	int same = jitcache_blob_size(b) == n && jitcache_blob_data(b) != NULL && memcmp(jitcache_blob_data(b), text, n) == 0;
+	int same = jitcache_blob_size(b) == n && jitcache_blob_data(b) != NULL &&
+	           memcmp(jitcache_blob_data(b), text, n) == 0;
 	jitcache_blob_release(b);
 	return same;
 }

@@ -26,13 +26,17 @@ static void exception_reaches_the_caller_and_the_lease_is_free()
 	// Another thread gets the lease at once: the first has given it up.
 	void *a[] = {c, k};
 	pthread_t t;
-	pthread_create(&t, nullptr, [](void *p) -> void * {
-		jitcache_blob *mine;
-		jitcache_lease *l;
-		CHECK(jitcache_acquire((jitcache_cache *)((void **)p)[0], (jitcache_key *)((void **)p)[1], 0, &mine, &l) == JITCACHE_LEASE);
-		jitcache_lease_free(l);
-		return nullptr;
-	}, a);
+	pthread_create(
+		&t, nullptr,
+		[](void *p) -> void * {
+			jitcache_blob *mine;
+			jitcache_lease *l;
+			CHECK(jitcache_acquire((jitcache_cache *)((void **)p)[0], (jitcache_key *)((void **)p)[1], 0,
+				      &mine, &l) == JITCACHE_LEASE);
+			jitcache_lease_free(l);
+			return nullptr;
+		},
+		a);
 	pthread_join(t, nullptr);
 	CHECK(jitcache_get_or_compile(c, k, -1, code, nullptr, &b) == JITCACHE_OK && is(b, "code"));
 	jitcache_key_free(k);
@@ -47,7 +51,8 @@ static void *other_gets_the_lease(void *p)
 {
 	jitcache_blob *b;
 	jitcache_lease *l;
-	CHECK(jitcache_acquire((jitcache_cache *)((void **)p)[0], (jitcache_key *)((void **)p)[1], 0, &b, &l) == JITCACHE_LEASE);
+	CHECK(jitcache_acquire((jitcache_cache *)((void **)p)[0], (jitcache_key *)((void **)p)[1], 0, &b, &l) ==
+		JITCACHE_LEASE);
 	jitcache_lease_free(l);
 	return nullptr;
 }
@@ -83,7 +88,8 @@ static void *jump_and_end(void *p)
 	std::jmp_buf here;
 	memcpy(&here, &out, sizeof here);
 	if (setjmp(out) == 0)
-		jitcache_get_or_compile((jitcache_cache *)((void **)p)[0], (jitcache_key *)((void **)p)[1], -1, jump, nullptr, &b);
+		jitcache_get_or_compile(
+			(jitcache_cache *)((void **)p)[0], (jitcache_key *)((void **)p)[1], -1, jump, nullptr, &b);
 	return nullptr;
 }
 

@@ -107,15 +107,16 @@ static void stale_and_foreign_handles_are_found_out(void)
 
 static void bad_values_are_named(void)
 {
-	static const char *const bad[][2] = {{"max_size", "much"}, {"memory_size", "-1"}, {"durable", "perhaps"}, {"trust", "me"},
-		{"file_system", "tape"}};
+	static const char *const bad[][2] = {{"max_size", "much"}, {"memory_size", "-1"}, {"durable", "perhaps"},
+		{"trust", "me"}, {"file_system", "tape"}};
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		jitcache_options *o;
 		jitcache_cache *c;
 		jitcache_options_new(&o);
 		CHECK(jitcache_options_set(o, bad[i][0], bad[i][1]) == JITCACHE_OK);
 		CHECK(jitcache_open(o, &c) == JITCACHE_ERR_OPTION && c == NULL);
-		CHECK(strstr(jitcache_last_error(), bad[i][0]) != NULL && strstr(jitcache_last_error(), bad[i][1]) != NULL);
+		CHECK(strstr(jitcache_last_error(), bad[i][0]) != NULL &&
+			strstr(jitcache_last_error(), bad[i][1]) != NULL);
 		CHECK(jitcache_options_set(o, "no_such_option", "1") == JITCACHE_ERR_OPTION);
 		CHECK(strstr(jitcache_last_error(), "no_such_option") != NULL);
 		jitcache_options_free(o);

@@ -57,8 +57,8 @@ static void dispositions_are_as_they_were(void)
 		if (i == SIGSEGV || i == SIGBUS || i == SIGFPE || sigaction(i, NULL, &now) != 0)
 			continue;
 		if (now.sa_handler != before[i].sa_handler || now.sa_flags != before[i].sa_flags) {
-			printf("signal %d: handler %p flags %x, was %p %x\n", i, (void *)(uintptr_t)now.sa_handler, now.sa_flags,
-				(void *)(uintptr_t)before[i].sa_handler, before[i].sa_flags);
+			printf("signal %d: handler %p flags %x, was %p %x\n", i, (void *)(uintptr_t)now.sa_handler,
+				now.sa_flags, (void *)(uintptr_t)before[i].sa_handler, before[i].sa_flags);
 			bad = 1;
 		}
 	}
@@ -91,8 +91,8 @@ static void threads_take_no_signals(void)
 			sscanf(line, "SigBlk: %llx", &blocked);
 		if (f != NULL)
 			fclose(f);
-		static const int host[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGCONT, SIGURG,
-			SIGTSTP, SIGVTALRM, SIGWINCH, SIGIO};
+		static const int host[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM,
+			SIGCONT, SIGURG, SIGTSTP, SIGVTALRM, SIGWINCH, SIGIO};
 		for (size_t i = 0; i < sizeof host / sizeof host[0]; i++)
 			if ((blocked >> (host[i] - 1) & 1) == 0) {
 				printf("thread %s does not block signal %d\n", e->d_name, host[i]);
@@ -114,7 +114,8 @@ int main(int argc, char **argv)
 		printf("%s\n1 run, 1 failed\n", dlerror());
 		return 1;
 	}
-#define FIND(name) __typeof__(&jitcache_##name) p_##name = (__typeof__(&jitcache_##name))(uintptr_t)dlsym(lib, "jitcache_" #name)
+#define FIND(name) \
+	__typeof__(&jitcache_##name) p_##name = (__typeof__(&jitcache_##name))(uintptr_t)dlsym(lib, "jitcache_" #name)
 	FIND(options_new);
 	FIND(options_set);
 	FIND(open);

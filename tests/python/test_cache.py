@@ -243,7 +243,13 @@ def test_default_cache_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_explain_names_what_changed(cache: jitcache.Cache) -> None:
     cache.put(jitcache.Key(source="a", arch="sm_80", old=1).named("k"), b"x")
     e = cache.explain(jitcache.Key(source="b", arch="sm_80", new=1).named("k"))
-    assert (e["hit"], e["reason"], e["changed"], e["added"], e["removed"]) == (False, "absent", ["source"], ["new"], ["old"])
+    assert (e["hit"], e["reason"], e["changed"], e["added"], e["removed"]) == (
+        False,
+        "absent",
+        ["source"],
+        ["new"],
+        ["old"],
+    )
     assert cache.explain(jitcache.Key(source="a", arch="sm_80", old=1).named("k"))["hit"]
 
 

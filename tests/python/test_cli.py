@@ -18,7 +18,10 @@ def command(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "jitcache", *map(str, args)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **env},
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 
@@ -81,11 +84,17 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
         cache.put(jitcache.Key(n=n), bytes(1 << 20))
     cache.close()
     p = subprocess.Popen(
-        [sys.executable, "-c",
-         "import sys, jitcache.__main__ as m; sys.argv[1:] = ['-directory', sys.argv[1], 'verify']\n"
-         "print('ready', flush=True)\n"
-         "for _ in range(1000): m.main()", str(tmp_path / "cache")],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, stdout=subprocess.PIPE, text=True,
+        [
+            sys.executable,
+            "-c",
+            "import sys, jitcache.__main__ as m; sys.argv[1:] = ['-directory', sys.argv[1], 'verify']\n"
+            "print('ready', flush=True)\n"
+            "for _ in range(1000): m.main()",
+            str(tmp_path / "cache"),
+        ],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert p.stdout.readline() == "ready\n"
     time.sleep(0.5)
@@ -98,7 +107,9 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
 def test_reader_that_goes_away_is_no_error(cache: jitcache.Cache) -> None:
     p = subprocess.Popen(
         [sys.executable, "-m", "jitcache", "-directory", cache.stats()["directory"], "ls"],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     p.stdout.close()
     err = p.stderr.read()

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "examples"
 sys.path.insert(0, str(ROOT))
 
-import build_library  # noqa: E402
+import build_library
 
 CC = build_library.find_cc()
 STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]

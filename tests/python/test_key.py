@@ -18,8 +18,32 @@ def test_order_does_not_count() -> None:
 
 
 def test_every_kind_of_value_is_a_key_of_its_own() -> None:
-    values = [None, True, False, 0, 1, -1, 256, 0.0, -0.0, 1.0, "", "0", "1", b"\x01", [], [1], [[1]], {}, {"a": 1},
-              set(), {1}, [None], ["1"], float("inf")]
+    values = [
+        None,
+        True,
+        False,
+        0,
+        1,
+        -1,
+        256,
+        0.0,
+        -0.0,
+        1.0,
+        "",
+        "0",
+        "1",
+        b"\x01",
+        [],
+        [1],
+        [[1]],
+        {},
+        {"a": 1},
+        set(),
+        {1},
+        [None],
+        ["1"],
+        float("inf"),
+    ]
     keys = {}
     for v in values:
         k = jitcache.Key(v=v)
@@ -37,7 +61,8 @@ def test_what_is_the_same_counts_as_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [Path("x"), object(), decimal.Decimal(1), 1j, range(3), [Path("x")], {"a": object()}, {1: 2}, len],
+    "value",
+    [Path("x"), object(), decimal.Decimal(1), 1j, range(3), [Path("x")], {"a": object()}, {1: 2}, len],
     ids=lambda v: type(v).__name__,
 )
 def test_what_cannot_be_keyed_is_a_type_error_that_names_the_label(value: object) -> None:

@@ -60,7 +60,8 @@ def test_one_of_many_processes_compiles(tmp_path: Path) -> None:
     """
     witness = tmp_path / "witness"
     processes = [
-        run(code, str(tmp_path / "cache"), str(witness), stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(6)
+        run(code, str(tmp_path / "cache"), str(witness), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for _ in range(6)
     ]
     for p in processes:
         assert p.stdout.readline() == "ready\n"

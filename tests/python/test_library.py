@@ -80,7 +80,9 @@ def test_foreign_symbol_version(tmp_path: Path) -> None:
     old = max((v for v in versions(data)), key=lambda v: [int(x) for x in v[6:].split(b".")])
     new = b"GLIBC_9" + old[7:-1] + b"9"
     assert len(new) == len(old)
-    data = data.replace(old + b"\0", new + b"\0").replace(struct.pack("<I", elf_hash(old)), struct.pack("<I", elf_hash(new)))
+    data = data.replace(old + b"\0", new + b"\0").replace(
+        struct.pack("<I", elf_hash(old)), struct.pack("<I", elf_hash(new))
+    )
     library = tmp_path / "libjitcache.so"
     library.write_bytes(data)
     assert new.decode() in always_misses(library)

@@ -110,7 +110,10 @@ def test_environment_beats_the_code(tmp_path: Path, value: str, hit: bool, store
         assert (cache.get(jitcache.Key(n=1)) is not None) == (sys.argv[2] == "True"), cache.last_miss
         assert cache.put(jitcache.Key(n=2), b"y") == (sys.argv[3] == "True"), cache.last_reason
         """,
-        tmp_path / "cache", hit, stored, env={"JITCACHE": value},
+        tmp_path / "cache",
+        hit,
+        stored,
+        env={"JITCACHE": value},
     )
 
 

@@ -38,7 +38,10 @@ def test_three_compiles_in_one_process_are_three_hits_in_the_next(tmp_path: Path
     directory = tmp_path / "cache"
     assert check(ask, directory) == "3\n"
     s = stats(directory)["kinds"]
-    assert {k: (v["compiles"], v["hits_disk"] + v["hits_memory"]) for k, v in s.items()} == {"cubin": (2, 0), "native": (1, 0)}
+    assert {k: (v["compiles"], v["hits_disk"] + v["hits_memory"]) for k, v in s.items()} == {
+        "cubin": (2, 0),
+        "native": (1, 0),
+    }
     assert check(ask, directory) == "0\n"
     s = stats(directory)["kinds"]
     assert {k: (v["compiles"], v["hits_disk"]) for k, v in s.items()} == {"cubin": (2, 2), "native": (1, 1)}
@@ -49,8 +52,10 @@ def test_counters_of_a_c_exit_are_written(tmp_path: Path) -> None:
     """os._exit loses at most ten seconds of counters; every other end loses none."""
     for end in ("sys.exit(3)", "raise SystemExit", "1/0", "pass"):
         directory = tmp_path / end.replace("/", "")
-        run(f"import sys, jitcache; c = jitcache.Cache(sys.argv[1]); c.put(jitcache.Key(a=1), b'x'); c.get(jitcache.Key(a=1)); {end}",
-            directory)
+        run(
+            f"import sys, jitcache; c = jitcache.Cache(sys.argv[1]); c.put(jitcache.Key(a=1), b'x'); c.get(jitcache.Key(a=1)); {end}",
+            directory,
+        )
         total = stats(directory)["total"]
         assert (total["puts"], total["hits_memory"]) == (1, 1), end
 
@@ -64,7 +69,9 @@ def test_a_cache_copied_elsewhere_hits(tmp_path: Path) -> None:
     cache.close()
     subprocess.run(["cp", "-r", tmp_path / "cache", tmp_path / "copied"], check=True)
     (tmp_path / "untarred").mkdir(mode=0o700)
-    subprocess.run(f"tar -C {tmp_path / 'cache'} -cf - . | tar -C {tmp_path / 'untarred'} -xf -", shell=True, check=True)
+    subprocess.run(
+        f"tar -C {tmp_path / 'cache'} -cf - . | tar -C {tmp_path / 'untarred'} -xf -", shell=True, check=True
+    )
     for name in ("copied", "untarred"):
         copy = jitcache.Cache(tmp_path / name, memory_size=0)
         assert [copy.get(k) for k in keys] == [b"code %d" % n for n in range(20)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Callable
 
 import jitcache
 import pytest
@@ -99,7 +98,7 @@ def forked_as_user(uid: int, gid: int, directory: Path, code: str, **env: str) -
 
             exec(compile(AS_USER + textwrap.dedent(code), "user", "exec"), {"__name__": "user"})
             status = 0
-        except BaseException:  # noqa: BLE001
+        except BaseException:
             import traceback
 
             traceback.print_exc(file=sys.stdout)
@@ -122,13 +121,18 @@ def test_readable_cache_of_root_is_read_by_a_user(place: Path) -> None:
     directory.mkdir(mode=0o755)
     directory.chmod(0o755)
     jitcache.Cache(directory).put(jitcache.Key(n=1), b"from root")
-    out = as_user(ALICE, 0, directory, """
+    out = as_user(
+        ALICE,
+        0,
+        directory,
+        """
     c = cache()
     assert c.get(key(1)) == b"from root", c.last_miss
     assert not c.put(key(2), b"x") and c.last_reason == "read-only", c.last_reason
     assert c.get_or_compile(key(2), lambda: b"compiled") == b"compiled"
     print("ok")
-    """)
+    """,
+    )
     assert out == "ok\n"  # and no warning
 
 
@@ -143,32 +147,48 @@ def shared(place: Path, mode: int = 0o2775) -> Path:
 def test_group_directory_serves_two_users_who_agree(place: Path) -> None:
     directory = shared(place)
     as_user(ALICE, GROUP, directory, 'assert cache().put(key(1), b"from alice")', JITCACHE_SHARED="1")
-    out = as_user(BOB, GROUP, directory, """
+    out = as_user(
+        BOB,
+        GROUP,
+        directory,
+        """
     c = cache()
     assert c.get(key(1)) == b"from alice", c.last_miss
     assert c.put(key(2), b"from bob")
     assert c.get_or_compile(key(3), lambda: b"compiled by bob") == b"compiled by bob"
     print("ok")
-    """, JITCACHE_SHARED="1")
+    """,
+        JITCACHE_SHARED="1",
+    )
     assert out == "ok\n"
-    out = as_user(ALICE, GROUP, directory, """
+    out = as_user(
+        ALICE,
+        GROUP,
+        directory,
+        """
     c = cache(shared=True)      # consent in the code
     assert c.get(key(2)) == b"from bob" and c.get(key(3)) == b"compiled by bob"
     assert c.put(key(2), b"from alice", replace=True)
     c.trim(); assert c.verify()["bad"] == [] and len(c) == 3
     c.clear(); assert len(c) == 0
     print("ok")
-    """)
+    """,
+    )
     assert out == "ok\n"
 
 
 def test_group_directory_without_consent_is_refused_and_says_why(place: Path) -> None:
     directory = shared(place)
     as_user(ALICE, GROUP, directory, 'assert cache().put(key(1), b"from alice")', JITCACHE_SHARED="1")
-    out = as_user(BOB, GROUP, directory, """
+    out = as_user(
+        BOB,
+        GROUP,
+        directory,
+        """
     c = cache(); c = cache()
     assert c.get(key(1)) is None and c.last_miss == "no directory"
-    """)
+    """,
+    )
     assert out.count("WARNING") == 1
     assert "JITCACHE_SHARED=1" in out
     assert f"group {GROUP} may write it" in out
@@ -199,15 +219,22 @@ def test_root_does_not_use_a_users_cache(place: Path) -> None:
 def test_third_user_cannot_put_an_entry_into_a_shared_directory(place: Path) -> None:
     directory = shared(place)
     as_user(ALICE, GROUP, directory, 'assert cache().put(key(1), b"good")', JITCACHE_SHARED="1")
-    as_user(MALLORY, 0, directory, """
+    as_user(
+        MALLORY,
+        0,
+        directory,
+        """
     c = cache(shared=True)
     assert c.get(key(1)) == b"good"            # it is readable
     assert not c.put(key(1), b"evil", replace=True), "stored"
     assert not c.put(key(2), b"evil")
     for path in (sys.argv[3], sys.argv[3] + "/v1", sys.argv[3] + "/v1/entries", sys.argv[3] + "/v1/tmp", sys.argv[3] + "/v1/locks"):
         assert not os.access(path, os.W_OK), path
-    """)
-    out = as_user(BOB, GROUP, directory, 'assert cache().get(key(1)) == b"good"; print(cache().get(key(2)))', JITCACHE_SHARED="1")
+    """,
+    )
+    out = as_user(
+        BOB, GROUP, directory, 'assert cache().get(key(1)) == b"good"; print(cache().get(key(2)))', JITCACHE_SHARED="1"
+    )
     assert out == "None\n"
 
 
@@ -234,7 +261,8 @@ def test_init_makes_a_shared_directory(place: Path) -> None:
     directory = place / "made"
     subprocess.run(
         [sys.executable, "-m", "jitcache", "init", "-shared", "-group", str(GROUP), "-max-size", "10M", str(directory)],
-        check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     s = directory.stat()
     assert (s.st_gid, s.st_mode & 0o7777) == (GROUP, 0o2770)

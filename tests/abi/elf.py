@@ -1,0 +1,85 @@
+"""As much of ELF64 as the checks of a shared library need."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import NamedTuple
+
+PT_TLS, PT_GNU_STACK = 7, 0x6474E551
+DT_NEEDED, DT_SONAME, DT_TEXTREL, DT_FLAGS_1 = 1, 14, 22, 0x6FFFFFFB
+DF_1_NODELETE = 0x8
+SHT_DYNSYM, SHT_DYNAMIC, SHT_VERNEED = 11, 6, 0x6FFFFFFE
+
+
+class Symbol(NamedTuple):
+    name: str
+    defined: bool
+    weak: bool
+    visible: bool
+
+
+class Library:
+    """A shared library, read from its file."""
+
+    def __init__(self, path: Path) -> None:
+        self._data = path.read_bytes()
+        if self._data[:6] != b"\x7fELF\x02\x01":
+            raise ValueError(f"{path}: not a little-endian ELF64 file")
+        phoff, shoff = struct.unpack_from("<QQ", self._data, 32)
+        phsize, phnum, shsize, shnum = struct.unpack_from("<HHHH", self._data, 54)
+        self._programs = [struct.unpack_from("<IIQQQQQQ", self._data, phoff + i * phsize) for i in range(phnum)]
+        self._sections = [struct.unpack_from("<IIQQQQIIQQ", self._data, shoff + i * shsize) for i in range(shnum)]
+
+    def _text(self, table: int, at: int) -> str:
+        start = self._sections[table][4] + at
+        return self._data[start : self._data.index(b"\0", start)].decode()
+
+    def tls_size(self) -> int:
+        """The bytes of thread-local storage that loading it takes."""
+        return sum(p[6] for p in self._programs if p[0] == PT_TLS)
+
+    def stack_executable(self) -> bool:
+        return any(p[1] & 1 for p in self._programs if p[0] == PT_GNU_STACK)
+
+    def dynamic(self) -> list[tuple[int, int | str]]:
+        """The dynamic section: tag and value, names as text."""
+        entries: list[tuple[int, int | str]] = []
+        for s in self._sections:
+            if s[1] != SHT_DYNAMIC:
+                continue
+            for at in range(s[4], s[4] + s[5], 16):
+                tag, value = struct.unpack_from("<QQ", self._data, at)
+                entries.append((tag, self._text(s[6], value) if tag in (DT_NEEDED, DT_SONAME) else value))
+        return entries
+
+    def symbols(self) -> list[Symbol]:
+        """The dynamic symbols that have a name."""
+        found = []
+        for s in self._sections:
+            if s[1] != SHT_DYNSYM:
+                continue
+            for at in range(s[4], s[4] + s[5], 24):
+                name, info, other, section = struct.unpack_from("<IBBH", self._data, at)
+                if name and section != 0xFFF1:  # not the names of versions
+                    found.append(Symbol(self._text(s[6], name), section != 0, info >> 4 == 2, other & 3 == 0))
+        return found
+
+    def versions_needed(self) -> set[str]:
+        """The symbol versions that other libraries have to supply."""
+        names = set()
+        for s in self._sections:
+            if s[1] != SHT_VERNEED:
+                continue
+            at = s[4]
+            while True:
+                _, count, _, aux, following = struct.unpack_from("<HHIII", self._data, at)
+                entry = at + aux
+                for _ in range(count):
+                    _, _, _, name, after = struct.unpack_from("<IHHII", self._data, entry)
+                    names.add(self._text(s[6], name))
+                    entry += after
+                if not following:
+                    break
+                at += following
+        return names

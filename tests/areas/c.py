@@ -1,0 +1,123 @@
+"""The header, and programs that were written from it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from .common import BUILD, ROOT, Count, build_library, counted, run, total
+
+STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
+PROGRAMS = BUILD / "test" / "c"
+
+# Source, standard, and whether it is C++. gnu: they use pthread and usleep.
+SOURCES = [
+    ("api.c", "gnu99"),
+    ("misuse.c", "gnu99"),
+    ("golden.c", "gnu99"),
+    ("forks.c", "gnu99"),
+    ("signals.c", "gnu99"),
+    ("leave.cpp", "c++11"),
+    ("api.c", "c++17"),  # the same program is C++ too
+]
+
+
+def compiler(standard: str) -> list[str]:
+    """The C or C++ compiler of this machine."""
+    cc = build_library.find_cc() or ["cc"]
+    if "++" not in standard:
+        return cc
+    if cc[-2:] == ["ziglang", "cc"]:
+        return [*cc[:-1], "c++"]
+    cxx = {"gcc": "g++", "clang": "clang++"}.get(Path(cc[0]).name, "c++")
+    return [cxx if shutil.which(cxx) else "c++"]
+
+
+def header() -> Count:
+    """Every public header compiles alone, twice included, as each standard, without a warning."""
+    counts = []
+    headers = sorted((BUILD / "include").glob("*.h"))
+    with tempfile.TemporaryDirectory() as folder:
+        for standard in ("c99", "c11", "c17", "c++11", "c++17", "c++20"):
+            for path in headers:
+                source = Path(folder) / ("alone.cpp" if "++" in standard else "alone.c")
+                source.write_text(f"#include <{path.name}>\n#include <{path.name}>\nint main(void) {{ return 0; }}\n")
+                command = [
+                    *compiler(standard),
+                    f"-std={standard}",
+                    *STRICT,
+                    f"-I{path.parent}",
+                    "-c",
+                    str(source),
+                    "-o",
+                    "/dev/null",
+                ]
+                status, _ = run("header", command)
+                counts.append(Count(1, 0, int(status != 0)))
+    return total(counts)
+
+
+def build(area: str, source: str, standard: str, library: Path = BUILD / "lib", out: Path = PROGRAMS) -> Path | None:
+    """Compile a test program; return it, or None if it does not compile."""
+    out.mkdir(parents=True, exist_ok=True)
+    program = out / f"{source.replace('.', '-')}-{standard}"
+    command = [
+        *compiler(standard), f"-std={standard}", "-O1", "-g", *STRICT, f"-I{BUILD / 'include'}",
+        *(["-x", "c++"] if "++" in standard else []), str(ROOT / "tests" / "c" / source), *(["-x", "none"] if "++" in standard else []),
+        "-o", str(program), f"-L{library}", f"-Wl,-rpath,{library}",
+        *([] if source == "signals.c" else ["-ljitcache"]), "-lpthread", "-ldl",
+    ]  # fmt: skip
+    status, _ = run(area, command)
+    return program if status == 0 else None
+
+
+def execute(area: str, program: Path, library: Path = BUILD / "lib") -> Count:
+    """Run a test program in a folder of its own."""
+    argument = (
+        str(library / "libjitcache.so") if "signals" in program.name else str(ROOT / "tests" / "golden" / "keys.txt")
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        return counted(*run(area, [str(program), folder, argument]))
+
+
+def programs() -> Count:
+    counts = []
+    for source, standard in SOURCES:
+        program = build("c", source, standard)
+        counts.append(execute("c", program) if program else Count(0, 0, 1))
+    return total(counts)
+
+
+# What a lookup may ask of the system: the bound of the design.
+CALLS = {
+    "hit": ["openat2", "fstat", "read", "close"],
+    "miss": ["openat2"],
+}
+
+
+def system_calls() -> Count:
+    """A disk hit and a miss make the system calls that they must, and no more."""
+    if shutil.which("strace") is None:
+        return Count(0, len(CALLS), 0)
+    program = build("calls", "calls.c", "gnu99")
+    if program is None:
+        return Count(0, 0, 1)
+    counts = []
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "strace"
+        status, _ = run("calls", ["strace", "-f", "-o", str(log), str(program), folder])
+        text = log.read_text() if log.exists() else ""
+        for what, want in CALLS.items():
+            between = re.search(
+                rf'^(\d+) +write\(\d+, "begin {what}.*?\n(.*?)write\(\d+, "end {what}', text, re.DOTALL | re.MULTILINE
+            )
+            # Of the thread that looks up. Under strace a read takes so long that the
+            # runtime's monitor steps in, and the thread wakes another for it.
+            found = re.findall(rf"^{between[1]} +(\w+)\(", between[2], re.MULTILINE) if between else []
+            found = [name for name in found if name != "futex"]
+            counts.append(Count(1, 0, int(status != 0 or found != want * 10)))
+            if found != want * 10:
+                run("calls", ["echo", f"{what}: {found}, want {want} ten times"])
+    return total(counts)

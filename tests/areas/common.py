@@ -1,0 +1,100 @@
+"""What the areas share: running a command, and counting what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / "build"
+sys.path.insert(0, str(ROOT))
+
+import build_library
+
+
+class Count(NamedTuple):
+    """How many tests ran, were skipped, and failed."""
+
+    run: int
+    skipped: int
+    failed: int
+
+
+Area = Callable[[], Count]
+
+
+def total(counts: list[Count]) -> Count:
+    return Count(*(sum(c) for c in zip(*counts))) if counts else Count(0, 0, 0)
+
+
+def log_of(area: str) -> Path:
+    return BUILD / "test" / f"{area}.log"
+
+
+def go_command() -> str:
+    found = build_library.find_go()
+    if found is None:
+        sys.exit("tests: Go 1.26 is missing; run make venv")
+    return found
+
+
+def environment(**more: str) -> dict[str, str]:
+    """An environment in which no test sees the user's own cache or settings."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE", "PYTHON"))}
+    env["JITCACHE_DIR"] = str(BUILD / "test" / "cache")
+    env["PATH"] = os.path.dirname(go_command()) + os.pathsep + env["PATH"]
+    env["GOTOOLCHAIN"] = "local"
+    cc = build_library.find_cc()
+    if cc is not None:
+        env["CC"] = " ".join(cc)
+    return {**env, **more}
+
+
+def run(area: str, command: list[str], *, env: dict[str, str] | None = None, cwd: Path = ROOT) -> tuple[int, str]:
+    """Run a command, add what it prints to the area's log, and return status and text."""
+    log_of(area).parent.mkdir(parents=True, exist_ok=True)
+    try:
+        p = subprocess.run(
+            command,
+            cwd=cwd,
+            env=env or environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        status, text = p.returncode, p.stdout
+    except OSError as e:
+        status, text = 127, str(e)
+    with open(log_of(area), "a") as log:
+        log.write(f"$ {' '.join(command)}\n{text}\n[{status}]\n")
+    return status, text
+
+
+def counted(status: int, text: str) -> Count:
+    """Count by the lines "N run, M failed" that the programs of ours end with."""
+    found = re.findall(r"^(\d+) run, (\d+) failed$", text, re.MULTILINE)
+    ran, failed = (sum(int(n[i]) for n in found) for i in (0, 1))
+    if (status != 0 or not found) and failed == 0:
+        failed = 1
+    return Count(ran, 0, failed)
+
+
+def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None) -> Count:
+    """Run pytest and count by its last line."""
+    status, text = run(area, [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args], env=env)
+    n = dict.fromkeys(("passed", "failed", "error", "errors", "skipped", "xfailed", "xpassed"), 0)
+    lines = text.strip().splitlines()
+    for number, what in re.findall(r"(\d+) (\w+)", lines[-1] if lines else ""):
+        if what in n:
+            n[what] += int(number)
+    failed = n["failed"] + n["error"] + n["errors"]
+    if status not in (0, 5) and failed == 0:
+        failed = 1
+    return Count(n["passed"] + n["failed"] + n["xfailed"], n["skipped"], failed)

@@ -1,0 +1,57 @@
+"""Go's own tests, the race detector, and the fuzz targets."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from .common import ROOT, Count, go_command, run, total
+
+
+def _test(area: str, *args: str) -> Count:
+    """Count the top-level tests of a go test run."""
+    status, text = run(area, [go_command(), "test", "-json", *args])
+    counts = {"pass": 0, "fail": 0, "skip": 0}
+    for line in text.splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if event.get("Test") and "/" not in event["Test"] and event["Action"] in counts:
+            counts[event["Action"]] += 1
+    failed = counts["fail"] or int(status != 0)  # or it did not build
+    return Count(counts["pass"] + counts["fail"], counts["skip"], failed)
+
+
+def tests() -> Count:
+    return _test("go", "-count=1", "./core/...", "./capi/...", "./tests/arch/...")
+
+
+def race() -> Count:
+    return _test("race", "-count=1", "-race", "./core/...")
+
+
+def _targets() -> list[tuple[str, str]]:
+    """Package and name of every fuzz target."""
+    found = []
+    for path in sorted(ROOT.glob("core/**/*_test.go")):
+        for name in re.findall(r"^func (Fuzz\w+)\(", path.read_text(), re.MULTILINE):
+            found.append((f"./{path.parent.relative_to(ROOT)}", name))
+    return found
+
+
+def _fuzz(area: str, seconds: int) -> Count:
+    counts = []
+    for package, name in _targets():
+        command = [go_command(), "test", package, "-run=^$", f"-fuzz=^{name}$", f"-fuzztime={seconds}s"]
+        status, _ = run(area, command)
+        counts.append(Count(1, 0, int(status != 0)))
+    return total(counts)
+
+
+def fuzz() -> Count:
+    return _fuzz("fuzz", 60)
+
+
+def fuzz_short() -> Count:
+    return _fuzz("fuzz-short", 5)

@@ -1,0 +1,83 @@
+"""The Python package, on this interpreter and on every other that is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from .common import BUILD, Area, Count, environment, pytest
+
+#: What does not depend on anything but the package.
+CORE = [
+    "test_cache.py", "test_key.py", "test_keys_golden.py", "test_lease.py", "test_library.py", "test_import.py",
+    "test_processes.py", "test_fork.py", "test_log.py", "test_cli.py",
+]  # fmt: skip
+
+OLDEST = (3, 9)
+
+
+def interpreters() -> dict[str, str]:
+    """Every other CPython from 3.9 up: on PATH, and where pyenv keeps them."""
+    places = [shutil.which(f"python3.{minor}") for minor in range(OLDEST[1], 20)]
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    places += sorted(str(p) for p in pyenv.glob("versions/3.*/bin/python"))
+    found: dict[str, str] = {}
+    for path in filter(None, places):
+        try:
+            p = subprocess.run(
+                [path, "-c", "import sys; print(sys.version_info[:2], sys.implementation.name)"],
+                capture_output=True,
+                text=True,
+                timeout=20,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        m = re.match(r"\((\d+), (\d+)\) cpython", p.stdout)
+        if m is None:
+            continue
+        version = (int(m[1]), int(m[2]))
+        if version >= OLDEST and version != sys.version_info[:2]:
+            found.setdefault(f"{version[0]}.{version[1]}", path)
+    return dict(sorted(found.items(), key=lambda item: [int(n) for n in item[0].split(".")]))
+
+
+def tests() -> Count:
+    return pytest("python", sys.executable, "-m", "not root")
+
+
+def root() -> Count:
+    """What only root can set up: other users, devices."""
+    if os.geteuid() != 0:
+        return Count(0, 1, 0)
+    return pytest("root", sys.executable, "-m", "root")
+
+
+def on(path: str) -> Area:
+    """The core tests on another interpreter, in a virtual environment of its own."""
+
+    def area() -> Count:
+        version = next(v for v, p in interpreters().items() if p == path)
+        name = f"python-{version}"
+        python = BUILD / "venvs" / version / "bin" / "python"
+        ready = python.parent / "ready"
+        if not ready.exists():
+            env = environment()
+            for command in (
+                [path, "-m", "venv", "--clear", str(python.parent.parent)],
+                [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", "pytest>=8"],
+            ):
+                from .common import run
+
+                status, _ = run(name, command, env=env)
+                if status != 0:
+                    return Count(0, 0, 1)
+            ready.touch()
+        files = [f"tests/python/{f}" for f in CORE]
+        return pytest(name, str(python), "-m", "not root", *files)
+
+    return area

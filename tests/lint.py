@@ -1,0 +1,83 @@
+"""Formatters and linters: gofumpt, go vet, staticcheck, ruff, mypy, clang-format.
+
+    python tests/lint.py [--write]
+
+--write lets the formatters change files; otherwise a file that they would
+change is a failure. The tools are installed into .venv and build/bin when they
+are missing. Prints what each says, and last how many ran and failed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = ROOT / "build" / "bin"
+VENV = Path(sys.executable).parent
+sys.path.insert(0, str(ROOT))
+
+import build_library
+
+PYTHON_TOOLS = ["ruff==0.17.6", "mypy==2.4.1", "clang-format==23.1.5"]
+GO_TOOLS = {"gofumpt": "mvdan.cc/gofumpt@v0.12.0", "staticcheck": "honnef.co/go/tools/cmd/staticcheck@v0.8.2"}
+PYTHON = ["python", "tests", "examples", "build_library.py", "hatch_build.py"]
+
+
+def files(*patterns: str) -> list[str]:
+    """The files that git knows, or would, that match."""
+    command = ["git", "ls-files", "-co", "--exclude-standard", *patterns]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    return [n for n in names if (ROOT / n).exists()]
+
+
+def install() -> None:
+    go = build_library.find_go() or "go"
+    need = [tool for tool in PYTHON_TOOLS if not (VENV / tool.partition("==")[0]).exists()]
+    if need:
+        subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *need], check=True)
+    for name, module in GO_TOOLS.items():
+        if not (BIN / name).exists():
+            env = {**os.environ, "GOBIN": str(BIN), "GOTOOLCHAIN": "local"}
+            subprocess.run([go, "install", module], env=env, check=True)
+
+
+def steps(write: bool) -> list[tuple[str, list[str], bool]]:
+    """Name, command, and whether any output at all is a failure."""
+    go = build_library.find_go() or "go"
+    gofumpt = [str(BIN / "gofumpt"), "-w" if write else "-l", *files("*.go")]
+    clang = [
+        str(VENV / "clang-format"),
+        *(["-i"] if write else ["--dry-run", "--Werror"]),
+        *files("*.c", "*.h", "*.cpp"),
+    ]
+    ruff = str(VENV / "ruff")
+    return [
+        ("gofumpt", gofumpt, True),
+        ("go vet", [go, "vet", "./..."], False),
+        ("staticcheck", [str(BIN / "staticcheck"), "./core/...", "./capi/...", "./tests/..."], False),
+        ("ruff format", [ruff, "format", *([] if write else ["--check", "-q"]), *PYTHON], False),
+        ("ruff", [ruff, "check", "-q", *(["--fix"] if write else []), *PYTHON], False),
+        ("mypy", [str(VENV / "mypy")], False),
+        ("clang-format", clang, False),
+    ]
+
+
+def main() -> int:
+    install()
+    ran = failed = 0
+    for name, command, silent in steps("--write" in sys.argv):
+        p = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        bad = p.returncode != 0 or (silent and p.stdout.strip() != "")
+        ran += 1
+        failed += bad
+        if bad:
+            print(f"{name}:\n{p.stdout}")
+    print(f"{ran} run, {failed} failed")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
