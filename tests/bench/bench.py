@@ -15,21 +15,23 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Callable, Iterator, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import calls  # noqa: E402
-import ground  # noqa: E402
-import machine  # noqa: E402
-import plot  # noqa: E402
-import report  # noqa: E402
-import rows_hits  # noqa: E402
-import rows_starts  # noqa: E402
-import rows_writes  # noqa: E402
-from runs import BenchError, Series, measure  # noqa: E402
-from workplace import FULL, QUICK, SIZES, Workplace  # noqa: E402
+import calls
+import ground
+import machine
+import plot
+import report
+import rows_hits
+import rows_starts
+import rows_threads
+import rows_writes
+from runs import BenchError, Series, measure
+from workplace import FULL, QUICK, SIZES, Workplace
 
 
 class Row(NamedTuple):
@@ -47,7 +49,7 @@ ROWS = [
     Row("disk_hit_c", "Hit on disk, from C", rows_hits.disk_hit_c),
     Row("disk_hit_view_python", "Hit on disk to a view, from Python", rows_hits.disk_hit_view_python),
     Row("disk_hit_bytes_python", "Hit on disk to bytes, from Python", rows_hits.disk_hit_bytes_python),
-    Row("hit_among_threads", "Hits of many threads", rows_hits.hit_among_threads),
+    Row("hit_among_threads", "Hits of many threads", rows_threads.hit_among_threads),
     Row("miss", "Miss", rows_hits.miss),
     Row("key", "Key of a source", rows_writes.key),
     Row("process", "A process from its start to its first hit", rows_starts.process),

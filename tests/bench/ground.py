@@ -16,7 +16,7 @@ OUT = ROOT / "build" / "bench"
 
 sys.path.insert(0, str(ROOT))
 
-import build_library  # noqa: E402
+import build_library
 
 # The library's own flags, so that an empty call costs what an empty call of
 # ours would.
@@ -80,7 +80,10 @@ def _compile_go(go: str, cc: list[str]) -> None:
     external = f"-Wl,--version-script={script} -Wl,-z,now -Wl,--build-id=sha1"
     linker = f"-s -w -buildid= {build_library.NO_PREEMPTION} -extldflags '{external}'"
     common = [go, "build", "-trimpath", "-buildvcs=false"]
-    _run([*common, "-buildmode=c-shared", "-ldflags", linker, "-o", str(OUT / "libempty.so"), "./tests/bench/go/empty"], env)
+    _run(
+        [*common, "-buildmode=c-shared", "-ldflags", linker, "-o", str(OUT / "libempty.so"), "./tests/bench/go/empty"],
+        env,
+    )
     _run([*common, "-o", str(OUT / "sum"), "./tests/bench/go/sum"], env)
 
 

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bounds import BOUNDS, Bound, far_off, summarise, value_of, verdict
+from bounds import BOUNDS, Bound
+from judge import far_off, summarise, value_of, verdict
 
 BEGIN, END = "<!-- bench.py writes from here -->", "<!-- bench.py writes to here -->"
 
@@ -50,7 +51,7 @@ def document(raw: Raw, notes: dict[str, Any], machine: dict[str, Any], titles: d
             continue
         value = value_of(b, raw)
         bounds[b.name] = {"text": b.text, "limit": b.limit, "at_least": b.how == "faster", "unit": b.unit or "ratio"}
-        if b.row == "system_calls":
+        if b.how == "calls":
             bounds[b.name]["unit"] = "calls"
         bounds[b.name].update(rounded(value) if value else {"value": None, "of_minima": None})
     out = {"format": 1, "machine": machine, "bounds": bounds, "titles": titles, "figures_us": figures, "notes": notes}
@@ -100,7 +101,11 @@ def table(head: list[str], rows: list[list[str]], right: int) -> list[str]:
     widths = [max(len(r[i]) for r in [head, rule, *rows]) for i in range(len(head))]
 
     def line(cells: list[str]) -> str:
-        return "| " + " | ".join(c.ljust(w) if i < right else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths))) + " |"
+        return (
+            "| "
+            + " | ".join(c.ljust(w) if i < right else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths)))
+            + " |"
+        )
 
     return [line(head), line(rule), *map(line, rows)]
 
@@ -124,6 +129,7 @@ def figures_tables(doc: dict[str, Any]) -> list[str]:
         if row == "system_calls":
             continue
         names = list(dict.fromkeys(name for contenders in series.values() for name in contenders))
+        names = [n for n in names if not n.endswith("_p999")]  # bench.json has them
         head = ["us, min / median", *series]
         rows = []
         for name in names:
@@ -140,16 +146,21 @@ def notes_lines(doc: dict[str, Any]) -> list[str]:
         rows = []
         for what, entry in found.items():
             calls = ", ".join(f"{name} {n:g}" if n != 1 else name for name, n in entry["calls"].items())
-            rows.append([what.replace("_", " "), f"{sum(entry['calls'].values()):g}", calls])
-        lines += ["", f"### {doc['titles'].get('system_calls', 'System calls')}", "", *table(["what", "calls", "which"], rows, 3)]
+            rows.append([what.replace("_", " "), f"{sum(map(round, entry['calls'].values()))}", calls])
+        lines += [
+            "",
+            f"### {doc['titles'].get('system_calls', 'System calls')}",
+            "",
+            *table(["what", "calls", "which"], rows, 3),
+        ]
     for what, why in doc["notes"].get("not measured", {}).items():
         lines += ["", f"Not measured: {what}: {why}."]
-    full = doc["notes"].get("full cache")
-    if full:
+    for at, full in doc["notes"].get("full cache", {}).items():
         lines += [
-            "", f"The full cache held {full['entries']:,} entries at a cap of {full['cap']:,} bytes; {full['puts']:,} puts "
-            f"evicted {full['evicted']:,}, and it then held {full['bytes after']:,} bytes.",
-        ]  # fmt: skip
+            "",
+            f"The full cache ({label(at)}) held {full['entries']:,} entries and was at its cap of {full['cap']:,} bytes; "
+            f"{full['puts']:,} puts evicted {full['evicted']:,} entries.",
+        ]
     return lines
 
 
@@ -164,7 +175,15 @@ def machine_lines(m: dict[str, Any]) -> list[str]:
 
 def generated(doc: dict[str, Any]) -> str:
     """Return the part of docs/bench.md between the markers."""
-    lines = [*machine_lines(doc["machine"]), "", "### Bounds", "", *bounds_table(doc), *figures_tables(doc), *notes_lines(doc)]
+    lines = [
+        *machine_lines(doc["machine"]),
+        "",
+        "### Bounds",
+        "",
+        *bounds_table(doc),
+        *figures_tables(doc),
+        *notes_lines(doc),
+    ]
     return "\n".join(lines)
 
 

@@ -7,8 +7,9 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import rivals
 from ground import ROOT
@@ -106,5 +107,7 @@ def process(w: Workplace) -> Iterator[Series]:
         home = w.folder("process-cuda-core")
         rival = rivals.FileStream(home)
         rival.fill(1, lambda i: b"x" * (64 << 10))
-        contenders.append(Contender("cuda_core", _spawn([python, "-c", _CUDA_CORE, str(home), rival.key(0).hex()], b"1")))
+        contenders.append(
+            Contender("cuda_core", _spawn([python, "-c", _CUDA_CORE, str(home), rival.key(0).hex()], b"1"))
+        )
     yield Series("64k", contenders, w.scale.slow)

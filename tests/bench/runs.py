@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
-import os
+import itertools
 import subprocess
 import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Callable, Iterable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 
 class BenchError(Exception):
@@ -95,6 +96,7 @@ class Process:
     """A program that reads commands and answers each with a line."""
 
     def __init__(self, program: Path) -> None:
+        self._name = program.name
         self._process = subprocess.Popen(
             [str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
@@ -106,7 +108,7 @@ class Process:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise BenchError(f"{os.path.basename(self._process.args[0])}: {command}: status {self._process.wait()}")
+            raise BenchError(f"{self._name}: {command}: status {self._process.wait()}")
         return line
 
     def ask(self, *words: object) -> list[int]:
@@ -117,7 +119,7 @@ class Process:
         self._process.stdin.close()
         self._process.stdout.close()
         if self._process.wait() != 0:
-            raise BenchError(f"{os.path.basename(self._process.args[0])}: status {self._process.returncode}")
+            raise BenchError(f"{self._name}: status {self._process.returncode}")
 
     def __enter__(self) -> Process:
         return self
@@ -152,3 +154,15 @@ class AskWorst(Ask):
         ns, worst = self._process.ask(*self._words)[:2]
         self.ops += self._count
         return {"": ns / 1e3 / self._count, "worst": worst / 1e3}
+
+
+class Turns:
+    """A contender that is another one of several alike in each round."""
+
+    def __init__(self, runs: list[Ask]) -> None:
+        self._runs = itertools.cycle(runs)
+        for run in runs:
+            run()  # the first call of each is not to count
+
+    def __call__(self) -> float:
+        return next(self._runs)()

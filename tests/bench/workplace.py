@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from runs import BenchError, Process
 
 SIZES = {"4k": 4 << 10, "24k": 24 << 10, "64k": 64 << 10, "1m": 1 << 20}
 SMALL = (512, 4096)  # sizes of the entries of large caches
+MEMORY = Path("/dev/shm")  # where Linux has a tmpfs
 NEEDED_IN_MEMORY = 2 << 30
 
 
@@ -41,22 +41,23 @@ class Workplace:
         self.ground = ground
         self.scale = scale
         self.notes: dict[str, Any] = {}  # what a row has found out beside times
-        self._work: Path | None = None
-        self._in_memory: list[Path] = []
+        self._work = OUT / f"work-{os.getpid()}"
         self._made: dict[str, Path] = {}
 
     def folder(self, name: str) -> Path:
         """Return a new folder. All are removed at the end, and none before: on
-        ext4 new files are slow for seconds after many were deleted."""
-        if self._work is None:
-            self._work = Path(tempfile.mkdtemp(prefix="work-", dir=OUT))
+        ext4 without a journal making a file is slow for minutes after many were
+        removed, because it passes over their inodes."""
         path = self._work / name
         path.mkdir(parents=True)
         return path
 
     def clean(self) -> None:
-        for old in [*OUT.glob("work-*"), *self._in_memory]:
-            shutil.rmtree(old, ignore_errors=True)
+        """Remove what this run has made, and what killed ones have left."""
+        for old in [*OUT.glob("work-*"), *MEMORY.glob("jitcache-bench-*")]:
+            owner = old.name.rpartition("-")[2]
+            if owner == str(os.getpid()) or not Path("/proc", owner).exists():
+                shutil.rmtree(old, ignore_errors=True)
 
     def bench(self) -> Process:
         return Process(self.ground.bench)
@@ -64,14 +65,10 @@ class Workplace:
     def count(self, at: str) -> int:
         return self.scale.big if at == "1m" else self.scale.entries
 
-    def corpus(self, process: Process, folder: Path, at: str, memory: str = "0") -> None:
-        """Open a cache in place 0 of a C process and fill it."""
-        if not (folder / "v1").exists():
-            process.ask("open", 0, folder, 0, "-")
-            process.ask("corpus", 0, at, self.count(at), SIZES[at])
-            process.ask("close", 0)
+    def corpus(self, process: Process, folder: Path, at: str, memory: str = "0", count: int = 0) -> None:
+        """Open a cache in place 0 of a C process with the keys of its entries, stored if they are not yet."""
         process.ask("open", 0, folder, memory, "-")
-        process.ask("corpus", 0, at, self.count(at), SIZES[at])
+        process.ask("corpus", 0, at, count or self.count(at), SIZES[at])
 
     def entries(self, at: str) -> Path:
         """Return the cache with the entries of a size that disk rows look up."""
@@ -95,15 +92,15 @@ class Workplace:
 
     def in_memory(self, name: str) -> Path | None:
         """Return an empty cache on tmpfs, None if there is no room for one."""
-        try:
-            room = os.statvfs("/dev/shm")
-        except OSError:
-            room = None
-        if room is None or room.f_bavail * room.f_frsize < NEEDED_IN_MEMORY:
-            self.notes["not measured"]["tmpfs"] = f"/dev/shm has not {NEEDED_IN_MEMORY >> 30} GiB to spare"
+        if not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < NEEDED_IN_MEMORY:
+            self.notes["not measured"]["tmpfs"] = f"{MEMORY} has not {NEEDED_IN_MEMORY >> 30} GiB to spare"
             return None
-        folder = Path(tempfile.mkdtemp(prefix=f"jitcache-bench-{name}-", dir="/dev/shm"))
-        self._in_memory.append(folder)
+        home = MEMORY / f"jitcache-bench-{os.getpid()}"
+        if not home.exists():
+            home.mkdir(mode=0o700)
+            touch_memory(home / "touch")
+        folder = home / name
+        folder.mkdir()
         return self._prepare(folder)
 
     def ready(self, name: str) -> Path:
@@ -117,6 +114,19 @@ class Workplace:
         for i in range(256):
             (folder / "v1" / "entries" / f"{i:02x}").mkdir(mode=0o700, exist_ok=True)
         return folder
+
+
+def touch_memory(path: Path) -> None:
+    """Use as much memory as the rows on tmpfs will, and give it back.
+
+    A virtual machine gets a page from its host when it first writes to it, which
+    costs more than all the rest of a put.
+    """
+    block = b"\xff" * (16 << 20)
+    with path.open("wb", buffering=0) as f:
+        for _ in range(NEEDED_IN_MEMORY // len(block) * 3 // 4):
+            f.write(block)
+    path.unlink()
 
 
 def counters(process: Process, place: int = 0) -> dict[str, Any]:

@@ -25,8 +25,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "first: %s\n", dlerror());
 		return 1;
 	}
-	int32_t (*make)(jitcache_key **) = (int32_t(*)(jitcache_key **))dlsym(lib, "jitcache_key_new");
-	int32_t (*hex)(jitcache_key *, char *) = (int32_t(*)(jitcache_key *, char *))dlsym(lib, "jitcache_key_hex");
+	int32_t (*make)(jitcache_key **) = (int32_t (*)(jitcache_key **))dlsym(lib, "jitcache_key_new");
+	int32_t (*hex)(jitcache_key *, char *) = (int32_t (*)(jitcache_key *, char *))dlsym(lib, "jitcache_key_hex");
 	jitcache_key *key;
 	char digits[65];
 	uint64_t calling = now();

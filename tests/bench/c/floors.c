@@ -64,9 +64,9 @@ void run_write(int argc, char **argv)
 	for (size_t i = 0; i < n; i++) {
 		/* Names as the entries have: 64 digits that look random. */
 		uint64_t x = (serial + i + 1) * 0x9e3779b97f4a7c15u;
-		snprintf(to[i], sizeof *to, "%s/entries/%02x/%014llx%016llx%016llx%016llx.jce", directory, (unsigned)(x >> 56),
-			(unsigned long long)(x & 0xffffffffffffff), (unsigned long long)(x * 3), (unsigned long long)(x * 5),
-			(unsigned long long)(x * 7));
+		snprintf(to[i], sizeof *to, "%s/entries/%02x/%014llx%016llx%016llx%016llx.jce", directory,
+			(unsigned)(x >> 56), (unsigned long long)(x & 0xffffffffffffff), (unsigned long long)(x * 3),
+			(unsigned long long)(x * 5), (unsigned long long)(x * 7));
 	}
 	uint64_t sum = 0, worst = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -76,7 +76,8 @@ void run_write(int argc, char **argv)
 		snprintf(from, sizeof from, "%s/tmp/floor.%llu", directory, (unsigned long long)serial++);
 		int fd = open(from, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		struct iovec parts[] = {{(void *)data, size}, {trailer, extra}};
-		if (fd < 0 || writev(fd, parts, 2) != (ssize_t)(size + extra) || close(fd) != 0 || rename(from, to[i]) != 0)
+		if (fd < 0 || writev(fd, parts, 2) != (ssize_t)(size + extra) || close(fd) != 0 ||
+			rename(from, to[i]) != 0)
 			die("%s: %s", from, strerror(errno));
 		uint64_t took = end(begun);
 		sum += took;
@@ -97,7 +98,7 @@ void run_empty(int argc, char **argv)
 		void *lib = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
 		if (lib == NULL)
 			die("%s", dlerror());
-		call = (int32_t(*)(void *, void *, void *))dlsym(lib, "empty_call");
+		call = (int32_t (*)(void *, void *, void *))dlsym(lib, "empty_call");
 		if (call == NULL)
 			die("%s", dlerror());
 	}

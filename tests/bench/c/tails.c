@@ -164,6 +164,7 @@ void run_alone(int argc, char **argv)
 		note(&own, timed(look, c, i % c->count));
 	}
 	uint64_t hits = finish(threads, readers, n) + samples;
-	printf("%llu %llu %llu %llu\n", (unsigned long long)quantile(&own, 0.5), (unsigned long long)quantile(&own, 0.99),
-		(unsigned long long)quantile(&own, 0.999), (unsigned long long)hits);
+	printf("%llu %llu %llu %llu\n", (unsigned long long)quantile(&own, 0.5),
+		(unsigned long long)quantile(&own, 0.99), (unsigned long long)quantile(&own, 0.999),
+		(unsigned long long)hits);
 }

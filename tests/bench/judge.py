@@ -1,0 +1,69 @@
+"""Whether the bounds are kept.
+
+A ratio is that of two contenders in the same round, and the median of those
+over all rounds: what disturbs a shared machine lasts longer than a round, so it
+falls on both sides of a ratio and not on one. The ratio of the two minima is
+reported beside it; where the two differ much the run was disturbed.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bounds import Bound
+
+# Missed by more than this, a bound fails the run: below it is noise.
+TOLERANCE = 1.2
+
+
+def summarise(samples: list[float]) -> dict[str, float]:
+    """Return what is kept of the rounds of a contender."""
+    return {
+        "min": min(samples), "median": statistics.median(samples),
+        "mean": statistics.fmean(samples), "max": max(samples), "rounds": len(samples),
+    }  # fmt: skip
+
+
+def ratios(samples: dict[str, list[float]], above: str, below: str) -> dict[str, float]:
+    """Return the ratio of two contenders of a series."""
+    a, b = samples[above], samples[below]
+    each = [x / y for x, y in zip(a, b)]
+    return {
+        "ratio": statistics.median(each),
+        "ratio_of_minima": min(a) / min(b),
+        "ratio_of_means": statistics.fmean(a) / statistics.fmean(b),
+    }
+
+
+def value_of(bound: Bound, raw: dict[str, dict[str, dict[str, list[float]]]]) -> dict[str, float] | None:
+    """Return what a bound is about, from the raw samples; None if it was not measured."""
+    samples = raw.get(bound.row, {}).get(bound.at, {})
+    if bound.ours not in samples or (bound.theirs and bound.theirs not in samples):
+        return None
+    if bound.theirs:
+        pair = (bound.theirs, bound.ours) if bound.how == "faster" else (bound.ours, bound.theirs)
+        r = ratios(samples, *pair)
+        return {"value": r["ratio_of_means" if bound.how == "means" else "ratio"], "of_minima": r["ratio_of_minima"]}
+    s = summarise(samples[bound.ours])
+    return {"value": s["max"] if bound.how == "worst" else s["median"], "of_minima": s["min"]}
+
+
+def verdict(bound: Bound, value: float | None, calls: dict[str, float] | None) -> str:
+    """Return "OK", "MISSED" or "not measured"."""
+    if value is None:
+        return "not measured"
+    if bound.how == "calls":
+        names = {name: round(n) for name, n in (calls or {}).items() if round(n) > 0}
+        exact = all(sum(names.pop(n, 0) for n in group) == 1 for group in bound.calls)
+        return "OK" if exact and not names else "MISSED"
+    kept = value >= bound.limit if bound.how == "faster" else value <= bound.limit
+    return "OK" if kept else "MISSED"
+
+
+def far_off(bound: Bound, value: float) -> bool:
+    """Say whether a bound that was missed was missed by more than noise."""
+    if bound.how == "calls":
+        return True
+    return value < bound.limit / TOLERANCE if bound.how == "faster" else value > bound.limit * TOLERANCE
