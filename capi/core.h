@@ -80,6 +80,8 @@ typedef struct jc_core {
 	/* value and input get malloc'd bytes. */
 	int32_t (*key_input)(
 		int32_t tag, char *path, uint8_t **value, size_t *nvalue, uint8_t **input, size_t *ninput, jc_out *out);
+	/* digest gets 32 bytes. */
+	int32_t (*key_digest)(uint8_t *data, size_t size, uint8_t *digest);
 	int32_t (*key_seal)(uint8_t *packed, size_t npacked, uint8_t *inputs, size_t ninputs, char *name, char *kind,
 		uint8_t **sealed, size_t *nsealed, jc_out *out);
 	int32_t (*key_check)(uint8_t *sealed, size_t nsealed, jc_out *out);

@@ -313,6 +313,15 @@ func jcgo_key_input(tag C.int32_t, path *C.char, value **C.uint8_t, nvalue *C.si
 	})
 }
 
+//export jcgo_key_digest
+func jcgo_key_digest(data *C.uint8_t, size C.size_t, digest *C.uint8_t) C.int32_t {
+	return guard(nil, func() C.int32_t {
+		d := key.Sum(bytesOf(data, size))
+		copy(bytesOf(digest, C.size_t(len(d))), d[:])
+		return C.JITCACHE_OK
+	})
+}
+
 func toC(b []byte) (*C.uint8_t, C.size_t) { return (*C.uint8_t)(C.CBytes(b)), C.size_t(len(b)) }
 
 //export jcgo_key_seal

@@ -25,6 +25,13 @@ struct jc_key {
 
 enum { MAX_LABEL = 1024, MAX_NAME = 1024, HEADER = 1 + 2 + 8 };
 
+/* A value of this size or more is hashed where it lies, one of less is copied
+ * and hashed with the others: a copy of 4 KiB costs as much as a call into Go. */
+enum { LARGE = 4096 };
+
+/* In a packed component: the value is the size and the BLAKE3 of the value. */
+enum { HASHED = 0x80, HASHED_SIZE = 8 + 32 };
+
 static int reserve(bytes *b, size_t n)
 {
 	if (b->room - b->size >= n)
@@ -141,20 +148,39 @@ static int32_t check_label(const jc_key *k, const char *label, size_t n)
 	return JITCACHE_OK;
 }
 
-static int32_t add(jc_key *k, int tag, const char *label, const void *data, size_t size)
+static void put_little(uint8_t *p, uint64_t v, int n)
 {
-	size_t nlabel = strlen(label);
+	for (int i = 0; i < n; i++)
+		p[i] = (uint8_t)(v >> 8 * i);
+}
+
+/* hash_now makes the value of a HASHED component, if there is a core to do it.
+ * If there is not, whoever needs the whole key will find out. */
+static int hash_now(const void *data, size_t size, uint8_t value[HASHED_SIZE])
+{
+	const jc_core *core = jc_core_enter();
+	if (core == NULL)
+		return 0;
+	put_little(value, size, 8);
+	return core->key_digest((uint8_t *)data, size, value + 8) == JITCACHE_OK;
+}
+
+static int32_t add(jc_key *k, int tag, const char *label, size_t nlabel, const void *data, size_t size)
+{
+	uint8_t hashed[HASHED_SIZE], head[HEADER];
 	int32_t status = check_label(k, label, nlabel);
 	if (status != JITCACHE_OK)
 		return status;
+	if (size >= LARGE && hash_now(data, size, hashed)) {
+		tag |= HASHED;
+		data = hashed;
+		size = sizeof hashed;
+	}
 	if (size > SIZE_MAX / 4 || !reserve(&k->packed, HEADER + nlabel + size))
-		return jc_fail(JITCACHE_ERR_MEMORY, "component \"%s\": no memory", label);
-	uint8_t head[HEADER];
+		return jc_fail(JITCACHE_ERR_MEMORY, "component \"%.*s\": no memory", (int)nlabel, label);
 	head[0] = (uint8_t)tag;
-	for (int i = 0; i < 2; i++)
-		head[1 + i] = (uint8_t)(nlabel >> 8 * i);
-	for (int i = 0; i < 8; i++)
-		head[3 + i] = (uint8_t)((uint64_t)size >> 8 * i);
+	put_little(head + 1, nlabel, 2);
+	put_little(head + 3, size, 8);
 	append(&k->packed, head, HEADER);
 	append(&k->packed, label, nlabel);
 	append(&k->packed, data, size);
@@ -164,12 +190,13 @@ static int32_t add(jc_key *k, int tag, const char *label, const void *data, size
 int32_t jitcache_key_add(jitcache_key *key, const char *label, const void *data, size_t size)
 {
 	int32_t status;
+	jc_thread_unwind();
 	if (label == NULL || (data == NULL && size > 0))
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "component: NULL");
 	jc_key *k = open_key(key, &status);
 	if (k == NULL)
 		return status;
-	status = add(k, 'b', label, data, size);
+	status = add(k, 'b', label, strlen(label), data, size);
 	jc_slot_leave(JC_OF(key));
 	return status;
 }
@@ -177,6 +204,7 @@ int32_t jitcache_key_add(jitcache_key *key, const char *label, const void *data,
 int32_t jitcache_key_add_packed(jitcache_key *key, const void *packed, size_t size)
 {
 	int32_t status;
+	jc_thread_unwind();
 	if (packed == NULL && size > 0)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "packed components: NULL");
 	jc_key *k = open_key(key, &status);
@@ -185,16 +213,12 @@ int32_t jitcache_key_add_packed(jitcache_key *key, const void *packed, size_t si
 	size_t before = k->packed.size, n, nlabel;
 	const char *label;
 	status = JITCACHE_OK;
-	if (!reserve(&k->packed, size))
-		status = jc_fail(JITCACHE_ERR_MEMORY, "packed components: no memory");
 	for (const uint8_t *p = packed; status == JITCACHE_OK && size > 0; p += n, size -= n) {
 		n = next(p, size, &label, &nlabel);
 		if (n == 0)
 			status = jc_fail(JITCACHE_ERR_KEY, "packed components: malformed");
 		else
-			status = check_label(k, label, nlabel);
-		if (status == JITCACHE_OK)
-			append(&k->packed, p, n);
+			status = add(k, p[0], label, nlabel, label + nlabel, n - HEADER - nlabel);
 	}
 	if (status != JITCACHE_OK)
 		k->packed.size = before;
@@ -224,7 +248,7 @@ static int32_t add_read(jitcache_key *key, int tag, const char *label, const cha
 	if (status == JITCACHE_OK && !reserve(&k->inputs, ninput))
 		status = jc_fail(JITCACHE_ERR_MEMORY, "component \"%s\": no memory", label);
 	if (status == JITCACHE_OK)
-		status = add(k, tag, label, value, nvalue);
+		status = add(k, tag, label, strlen(label), value, nvalue);
 	if (status == JITCACHE_OK)
 		append(&k->inputs, input, ninput);
 	free(value);

@@ -24,6 +24,7 @@ const jc_core jitcache_private_core = {
 	.explain = jcgo_explain,
 	.pin = jcgo_pin,
 	.key_input = jcgo_key_input,
+	.key_digest = jcgo_key_digest,
 	.key_seal = jcgo_key_seal,
 	.key_check = jcgo_key_check,
 	.main = jcgo_main,

@@ -58,6 +58,10 @@ func (b *Builder) Add(label string, value []byte) error { return b.AddTagged(lab
 
 // AddTagged adds a component whose value is already encoded as its tag asks.
 func (b *Builder) AddTagged(label string, tag Tag, value []byte) error {
+	return b.addHashed(label, tag, uint64(len(value)), Sum(value))
+}
+
+func (b *Builder) addHashed(label string, tag Tag, size uint64, digest Digest) error {
 	if label == "" || len(label) > MaxLabel {
 		return fmt.Errorf("component label %.40q: want 1 to %d bytes", label, MaxLabel)
 	}
@@ -67,12 +71,16 @@ func (b *Builder) AddTagged(label string, tag Tag, value []byte) error {
 	if len(b.parts) >= MaxParts {
 		return fmt.Errorf("component %q: a key has at most %d components", label, MaxParts)
 	}
-	b.parts = append(b.parts, component{label, tag, uint64(len(value)), Sum(value)})
+	b.parts = append(b.parts, component{label, tag, size, digest})
 	return nil
 }
 
 // packedHeader is tag, label length and value length of a packed component.
 const packedHeader = 1 + 2 + 8
+
+// hashed marks the tag of a packed component whose value was hashed before: in
+// its place are its size (8) and its digest (32).
+const hashed = 0x80
 
 // AddPacked adds components in their packed form, one after the other: tag (1
 // byte), label length (2), value length (8), label, value; little-endian. It is
@@ -91,11 +99,21 @@ func (b *Builder) AddPacked(p []byte) error {
 		}
 		label, value := p[:nlabel], p[nlabel:nlabel+int(nvalue)]
 		p = p[nlabel+int(nvalue):]
-		if err := b.AddTagged(string(label), tag, value); err != nil {
+		if err := b.addPacked(string(label), tag, value); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (b *Builder) addPacked(label string, tag Tag, value []byte) error {
+	if tag&hashed == 0 {
+		return b.AddTagged(label, tag, value)
+	}
+	if len(value) != 8+len(Digest{}) {
+		return fmt.Errorf("packed component %q: hashed, with %d bytes", label, len(value))
+	}
+	return b.addHashed(label, tag&^hashed, binary.LittleEndian.Uint64(value), Digest(value[8:]))
 }
 
 // AppendPacked appends a component in the form that AddPacked reads.

@@ -45,7 +45,17 @@ func (p *pending) init(s *Store) {
 // alone.
 func (p *pending) learn(s *Store, l *ledger) {
 	p.total, p.count = l.total()
-	s.small.Store(p.count < smallCount)
+	s.small.Store(fewAtCap(s.MaxSize(), p.total, p.count))
+}
+
+// fewAtCap reports whether a directory at its cap would hold fewer entries than
+// smallCount, going by those it has. Of an empty one that is not known, so it is
+// true.
+func fewAtCap(limit int64, total, count uint64) bool {
+	if limit == 0 || count == 0 {
+		return limit != 0
+	}
+	return uint64(limit)/smallCount < total/count
 }
 
 // addEntry notes a change to the shard of id.

@@ -248,25 +248,25 @@ func used(t *testing.T, s *Store, k *key.Key) time.Time {
 func TestHitsRenewRecency(t *testing.T) {
 	now := time.Now()
 	for name, c := range map[string]struct {
-		entries int
+		entries int64 // that the cap has room for
 		age     time.Duration
 		network bool
 		renewed bool
 	}{
-		"few entries":              {1, time.Minute, false, true},
-		"many, used lately":        {smallCount, time.Minute, false, false},
-		"many, used two hours ago": {smallCount, 2 * time.Hour, false, true},
-		"many, from the future":    {smallCount, -2 * time.Hour, false, true},
-		"network file system":      {1, 2 * time.Hour, true, false},
+		"room for few":              {smallCount - 1, time.Minute, false, true},
+		"room for many":             {smallCount + 1, time.Minute, false, false},
+		"no cap":                    {0, time.Minute, false, false},
+		"many, used two hours ago":  {smallCount + 1, 2 * time.Hour, false, true},
+		"many, from the future":     {smallCount + 1, -2 * time.Hour, false, true},
+		"few, network file system":  {smallCount - 1, 2 * time.Hour, true, false},
+		"many, network file system": {smallCount + 1, 2 * time.Hour, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t)
-			for i := range c.entries {
-				put(t, s, testKey(t, i), []byte("x"))
-			}
+			k := testKey(t, 0)
+			s := open(t, size(c.entries*fileSize(t, 1)))
+			put(t, s, k, []byte("x"))
 			s.Flush()
 			s.mount.Network = c.network
-			k := testKey(t, 0)
 			then := now.Add(-c.age)
 			os.Chtimes(s.fileOf(k), then, then)
 			get(t, s, k)

@@ -60,7 +60,7 @@ type Store struct {
 	now     func() int64
 
 	last    atomic.Int64 // the last time stamp given to an entry
-	small   atomic.Bool  // so few entries that every hit renews recency
+	small   atomic.Bool  // so small a cap that every hit renews recency
 	names   atomic.Uint64
 	pending pending
 
@@ -68,10 +68,11 @@ type Store struct {
 	locksErr  error
 }
 
-// smallCount is how many entries a directory may have for every disk hit to
-// renew recency: below it exact order is what people test, above it an hour's
-// precision costs nothing (ccache renews at each hit; Go hourly, citing usage
-// data in golang/go#22990).
+// smallCount is how many entries a cap has to have room for. With fewer every
+// disk hit renews recency, a system call of half a microsecond: there exact
+// order is what people test, and evicting the wrong one hurts. With more an
+// hour's precision costs nothing (ccache renews at each hit; Go hourly, citing
+// usage data in golang/go#22990).
 const smallCount = 64
 
 const (

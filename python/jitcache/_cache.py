@@ -75,7 +75,7 @@ class Cache:
         if self._lib is not None:
             self._open(self._lib, options)
 
-    def _open(self, lib: ctypes.CDLL, options: Mapping[str, str]) -> None:
+    def _open(self, lib: _ffi.Library, options: Mapping[str, str]) -> None:
         handle = _void_p()
         check(lib, lib.jitcache_options_new(_byref(handle)))
         try:
@@ -106,14 +106,18 @@ class Cache:
     def get(self, key: Key, default: Any = None) -> Any:
         """Return the entry's bytes, or ``default`` if it is missing."""
         recent = self._recent
-        if recent is None:
-            return self._get_bytes(key, default)
-        view = recent.get(key)
-        if view is None:
-            view = self._look(key)
+        if recent is not None:
+            view = recent.get(key)
             if view is None:
-                return default
-        return view.tobytes()
+                view = self.view(key)
+            return default if view is None else view.tobytes()
+        lib = self._lib
+        if lib is None or self._word is None:
+            return default
+        status, data = read(lib, self._word, key._handle(lib))
+        if status < 0:
+            self._usable(status)
+        return default if data is None else data
 
     def view(self, key: Key, default: Any = None) -> Any:
         """Return the entry's bytes as a read-only memoryview, without a copy.
@@ -126,40 +130,28 @@ class Cache:
             view = recent.get(key)
             if view is not None:
                 return view
-        view = self._look(key)
-        return default if view is None else view
+        lib = self._lib
+        if lib is None or self._word is None:
+            return default
+        status, blob = find(lib, self._word, key._handle(lib))
+        if blob is None:
+            if status < 0:
+                self._usable(status)
+            return default
+        view = blob.view()
+        if recent is not None:
+            recent.keep(key, view, blob.kind())
+        return view
 
     def entry(self, key: Key) -> Entry | None:
         """Return the entry, to use its bytes, path and attributes; None if missing."""
-        blob = self._blob(key)
-        return None if blob is None else Entry(blob)
-
-    def _blob(self, key: Key) -> Blob | None:
         lib = self._lib
         if lib is None or self._word is None:
             return None
         status, blob = find(lib, self._word, key._handle(lib))
         if status < 0:
             self._usable(status)
-        return blob
-
-    def _look(self, key: Key) -> memoryview | None:
-        blob = self._blob(key)
-        if blob is None:
-            return None
-        view = blob.view()
-        if self._recent is not None:
-            self._recent.keep(key, view, blob.kind())
-        return view
-
-    def _get_bytes(self, key: Key, default: Any) -> Any:
-        lib = self._lib
-        if lib is None or self._word is None:
-            return default
-        status, data = read(lib, self._word, key._handle(lib))
-        if status < 0:
-            self._usable(status)
-        return default if data is None else data
+        return None if blob is None else Entry(blob)
 
     @property
     def last_miss(self) -> str:
@@ -230,7 +222,7 @@ class Cache:
             recent.keep(key, view, blob.kind())
         return Lease(self, key, kind, data=view.tobytes(), blob=blob)
 
-    def _wait(self, lib: ctypes.CDLL, handle: _void_p, timeout: float | None) -> tuple[Blob | None, _void_p | None]:
+    def _wait(self, lib: _ffi.Library, handle: _void_p, timeout: float | None) -> tuple[Blob | None, _void_p | None]:
         blob, lease = _void_p(), _void_p()
         end = None if timeout is None else time.monotonic() + timeout
         try:

@@ -5,45 +5,69 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from ._key import check
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from . import _ffi
+
 
 class Blob:
-    """A reference to a blob of the library, dropped with this object."""
+    """A reference to a blob of the library, dropped with this object.
 
-    __slots__ = ("_release", "address", "lib", "size", "word")
+    It is also what exposes the memory, a ctypes array in place: another object
+    for that would cost a lookup a tenth more.
+    """
 
-    def __init__(self, lib: ctypes.CDLL, word: ctypes.c_void_p, address: int, size: int) -> None:
-        self.lib = lib
-        self.word = word
-        self.address = address
-        self.size = size
-        self._release = lib.jitcache_blob_release
+    __slots__ = ()
+
+    lib: _ffi.Library
+    release: Callable[[int], None]  # the library's, so no method
+    size: int
+    word: int
+
+    @property
+    def address(self) -> int:
+        """Where the bytes are."""
+        return ctypes.addressof(self)  # type: ignore[arg-type]
 
     def view(self) -> memoryview:
         """Return the bytes in place. The view, and slices of it, keep the blob."""
-        if self.size == 0:
-            return memoryview(b"")
-        array = (ctypes.c_ubyte * self.size).from_address(self.address)
-        array._blob = self  # type: ignore[attr-defined]
-        return memoryview(array).cast("B").toreadonly()
+        return memoryview(self).cast("B")[: self.size].toreadonly()  # type: ignore[arg-type]
 
     def kind(self) -> str:
         """Return the kind of the entry."""
         return str(self.lib.jitcache_blob_kind(self.word).decode())
 
     def __del__(self) -> None:
-        self._release(self.word)
+        self.release(self.word)
 
 
-def blob_of(lib: ctypes.CDLL, word: ctypes.c_void_p) -> Blob:
+# A ctypes array has its length in its type, and a new type costs ten lookups.
+# So there is one for each power of two; views end where the payload does.
+_types: dict[int, Any] = {}
+
+
+def _type_for(lib: _ffi.Library, bits: int) -> Any:
+    members = {"__slots__": ("size", "word"), "lib": lib, "release": lib.jitcache_blob_release}
+    return _types.setdefault(bits, type("Blob", (Blob, ctypes.c_ubyte * (1 << bits)), members))
+
+
+def take(lib: _ffi.Library, word: int, address: int, size: int) -> Blob:
+    """Take over a handle whose bytes are known."""
+    bits = size.bit_length()
+    blob: Blob = (_types.get(bits) or _type_for(lib, bits)).from_address(address)
+    blob.size = size
+    blob.word = word
+    return blob
+
+
+def blob_of(lib: _ffi.Library, word: ctypes.c_void_p) -> Blob:
     """Take over a handle of which only the word is known."""
-    return Blob(lib, word, lib.jitcache_blob_data(word) or 0, lib.jitcache_blob_size(word))
+    return take(lib, word.value or 0, lib.jitcache_blob_data(word) or 0, lib.jitcache_blob_size(word))
 
 
 class Entry:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import TYPE_CHECKING, Any
 
 ABI_VERSION = 1
 
@@ -45,12 +46,12 @@ _FUNCTIONS: list[tuple[str, object, list[object]]] = [
     ("jitcache_open", c_int32, [c_void_p, _handle_out]),
     ("jitcache_close", c_int32, [c_void_p]),
     ("jitcache_key_new", c_int32, [_handle_out]),
+    ("jitcache_key_add", c_int32, [c_void_p, c_char_p, c_char_p, c_size_t]),
     ("jitcache_key_add_file", c_int32, [c_void_p, c_char_p, c_char_p]),
     ("jitcache_key_add_tool", c_int32, [c_void_p, c_char_p, c_char_p]),
     ("jitcache_key_add_packed", c_int32, [c_void_p, c_char_p, c_size_t]),
     ("jitcache_key_save", c_int32, [c_void_p, c_void_p, c_size_t, _size_out]),
     ("jitcache_key_load", c_int32, [c_char_p, c_size_t, _handle_out]),
-    ("jitcache_key_free", None, [c_void_p]),
     ("jitcache_blob_data", c_void_p, [c_void_p]),
     ("jitcache_blob_size", c_size_t, [c_void_p]),
     ("jitcache_blob_attributes", c_char_p, [c_void_p]),
@@ -58,7 +59,6 @@ _FUNCTIONS: list[tuple[str, object, list[object]]] = [
     ("jitcache_blob_name", c_char_p, [c_void_p]),
     ("jitcache_blob_path", c_int32, [c_void_p, POINTER(c_char_p)]),
     ("jitcache_blob_retain", None, [c_void_p]),
-    ("jitcache_blob_release", None, [c_void_p]),
     ("jitcache_put", c_int32, [c_void_p, c_void_p, c_char_p, c_size_t, c_char_p, c_uint32]),
     ("jitcache_acquire", c_int32, [c_void_p, c_void_p, c_int64, _handle_out, _handle_out]),
     ("jitcache_commit", c_int32, [c_void_p, c_char_p, c_size_t, c_char_p, _handle_out]),
@@ -77,16 +77,42 @@ _FUNCTIONS: list[tuple[str, object, list[object]]] = [
     ("jitcache_main", c_int32, [c_int32, POINTER(c_char_p)]),
 ]
 
-# The lookups are declared without argument types: converting arguments that are
-# ctypes objects already costs as much again as the call (285 against 191 ns).
+# The functions of a lookup are declared without argument types: converting
+# arguments that are ctypes objects already costs as much again as the call (285
+# against 191 ns).
 _LOOKUPS = ["jitcache_get_data", "jitcache_get_into"]
 
+# These only count down and free, so the interpreter's lock need not be given up
+# and fetched again around them.
+_FREES: list[tuple[str, object, list[object]]] = [
+    ("jitcache_blob_release", None, [c_void_p]),
+    ("jitcache_key_free", None, [c_void_p]),
+]
 
-def declare(lib: ctypes.CDLL) -> None:
-    """Give every function its types. Raises AttributeError if one is missing."""
-    for name, restype, argtypes in _FUNCTIONS:
-        f = getattr(lib, name)
-        f.restype = restype
-        f.argtypes = argtypes
-    for name in _LOOKUPS:
-        getattr(lib, name).restype = c_int32
+
+class Library:
+    """The functions of a loaded library, each an attribute by its full name.
+
+    Raises AttributeError if one is missing. Not the ``CDLL`` itself, because that
+    has a ``__getattr__``, with which reading an attribute costs as much as a call
+    (300 ns).
+    """
+
+    def __init__(self, lib: ctypes.CDLL) -> None:
+        self._declare(lib, _FUNCTIONS)
+        for name in _LOOKUPS:
+            f = getattr(lib, name)
+            f.restype = c_int32
+            setattr(self, name, f)
+        self._declare(ctypes.PyDLL(lib._name, handle=lib._handle), _FREES)
+
+    def _declare(self, lib: ctypes.CDLL, functions: list[tuple[str, object, list[object]]]) -> None:
+        for name, restype, argtypes in functions:
+            f = getattr(lib, name)
+            f.restype = restype
+            f.argtypes = argtypes
+            setattr(self, name, f)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...

@@ -137,12 +137,14 @@ class Key:
         """Label and the first 16 hex digits of the value's digest, by label."""
         return _sealed.parse(self._sealed).components
 
-    def _handle(self, lib: ctypes.CDLL, kind: str = "generic") -> ctypes.c_void_p:
+    def _handle(self, lib: _ffi.Library, kind: str = "generic") -> ctypes.c_void_p:
         """Return the library's word for this key and a kind of entries."""
-        handle = self._handles.get(kind)
-        return (handle or self._handle_of(lib, kind)).word
+        try:
+            return self._handles[kind].word
+        except KeyError:
+            return self._handle_of(lib, kind).word
 
-    def _handle_of(self, lib: ctypes.CDLL, kind: str) -> Handle:
+    def _handle_of(self, lib: _ffi.Library, kind: str) -> Handle:
         handle = self._handles.get(kind)
         if handle is None:
             handle = Handle(lib, _load(lib, _sealed.with_kind(self._sealed, kind)))
@@ -168,7 +170,7 @@ class Handle:
 
     __slots__ = ("_free", "word")
 
-    def __init__(self, lib: ctypes.CDLL, word: ctypes.c_void_p) -> None:
+    def __init__(self, lib: _ffi.Library, word: ctypes.c_void_p) -> None:
         self.word = word
         self._free = lib.jitcache_key_free
 
@@ -176,41 +178,53 @@ class Handle:
         self._free(self.word)
 
 
-def _seal(lib: ctypes.CDLL, components: Mapping[str, Any]) -> tuple[bytes, Handle]:
+# Values of this size or more are hashed by the library where they are, smaller
+# ones cross in one call, packed (a call costs as much as two copies of so much).
+_LARGE = 16 << 10
+
+
+def _seal(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes, Handle]:
+    word = ctypes.c_void_p()
+    check(lib, lib.jitcache_key_new(ctypes.byref(word)))
+    handle = Handle(lib, word)
     packed = []
-    files = []
     for label, value in components.items():
         if not isinstance(label, str):
             raise TypeError(f"component label {label!r}: want str, not {type(label).__qualname__}")
         if isinstance(value, File):
-            files.append((label, value))
+            _add_file(lib, word, label, value)
+            continue
+        name, tag, data = _values.encode_component(label, value)
+        if tag == _values.BYTES and len(data) >= _LARGE and b"\0" not in name:
+            check(lib, lib.jitcache_key_add(word, name, data, len(data)))
         else:
-            packed.append(_values.pack(label, value))
-    word = ctypes.c_void_p()
-    check(lib, lib.jitcache_key_new(ctypes.byref(word)))
-    handle = Handle(lib, word)
-    data = b"".join(packed)
-    check(lib, lib.jitcache_key_add_packed(word, data, len(data)))
-    for label, file in files:
-        path = os.path.abspath(file.path)
-        os.stat(path)  # a missing file is the OSError that open() would raise
-        add = getattr(lib, file._function)
-        check(lib, add(word, label.encode("utf-8", "surrogateescape"), os.fsencode(path)))
+            packed.append(_values.join(name, tag, data))
+    if packed:
+        text = b"".join(packed)
+        check(lib, lib.jitcache_key_add_packed(word, text, len(text)))
     return _save(lib, word), handle
 
 
-def _save(lib: ctypes.CDLL, word: ctypes.c_void_p) -> bytes:
-    buffer = ctypes.create_string_buffer(1024)
+def _add_file(lib: _ffi.Library, word: ctypes.c_void_p, label: str, file: File) -> None:
+    path = os.path.abspath(file.path)
+    os.stat(path)  # a missing file is the OSError that open() would raise
+    add = getattr(lib, file._function)
+    check(lib, add(word, label.encode("utf-8", "surrogateescape"), os.fsencode(path)))
+
+
+def _save(lib: _ffi.Library, word: ctypes.c_void_p) -> bytes:
     size = ctypes.c_size_t()
+    capacity = 256
     while True:
-        status = lib.jitcache_key_save(word, buffer, len(buffer), ctypes.byref(size))
+        buffer = ctypes.create_string_buffer(capacity)
+        status = lib.jitcache_key_save(word, buffer, capacity, ctypes.byref(size))
         if status != _ffi.TOO_SMALL:
             check(lib, status)
-            return buffer.raw[: size.value]
-        buffer = ctypes.create_string_buffer(size.value)
+            return buffer[: size.value]
+        capacity = size.value
 
 
-def _load(lib: ctypes.CDLL, sealed: bytes) -> ctypes.c_void_p:
+def _load(lib: _ffi.Library, sealed: bytes) -> ctypes.c_void_p:
     word = ctypes.c_void_p()
     check(lib, lib.jitcache_key_load(sealed, len(sealed), ctypes.byref(word)))
     return word
@@ -227,7 +241,7 @@ def _seal_without(components: Mapping[str, Any]) -> bytes:
     return _sealed.without_library(packed)
 
 
-def check(lib: ctypes.CDLL, status: int) -> int:
+def check(lib: _ffi.Library, status: int) -> int:
     """Return a status that is no error; raise Error for one that is."""
     if status < 0:
         text = lib.jitcache_last_error().decode("utf-8", "replace")

@@ -14,7 +14,7 @@ _NAME = "libjitcache.so"
 _SONAME = "libjitcache.so.1"
 
 _lock = threading.Lock()
-_loaded: ctypes.CDLL | None = None
+_loaded: _ffi.Library | None = None
 _why: str | None = None  # why it cannot be used; "" once it is loaded
 _path = ""
 
@@ -53,7 +53,7 @@ def _check_whole(path: str) -> None:
             raise OSError(f"{path}: cut short, {size} bytes of {end}")
 
 
-def _try(path: str) -> ctypes.CDLL:
+def _try(path: str) -> _ffi.Library:
     if os.path.sep in path:
         _check_whole(path)
     lib = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
@@ -63,11 +63,10 @@ def _try(path: str) -> ctypes.CDLL:
         raise OSError(f"{path}: not libjitcache") from None
     if version < _ffi.ABI_VERSION:
         raise OSError(f"{path}: has interface {version}, this package needs {_ffi.ABI_VERSION}")
-    _ffi.declare(lib)
-    return lib
+    return _ffi.Library(lib)
 
 
-def _load() -> tuple[ctypes.CDLL | None, str]:
+def _load() -> tuple[_ffi.Library | None, str]:
     if not sys.platform.startswith("linux"):
         return None, f"jitcache supports Linux with glibc, this is {sys.platform}"
     problems = []
@@ -83,7 +82,7 @@ def _load() -> tuple[ctypes.CDLL | None, str]:
     return None, "libjitcache cannot be loaded: " + "; ".join(problems)
 
 
-def load() -> ctypes.CDLL | None:
+def load() -> _ffi.Library | None:
     """Return the library, or ``None`` if it cannot be used.
 
     The first failure is a warning; nothing is tried again.

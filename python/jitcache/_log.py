@@ -26,7 +26,7 @@ def _on_line(_user: int, _level: int, text: bytes) -> None:
         warn(text.decode("utf-8", "replace"))
 
 
-def attach(lib: ctypes.CDLL) -> None:
+def attach(lib: _ffi.Library) -> None:
     """Have the library's warnings logged until the interpreter ends."""
     global _callback
     _callback = _ffi.LOG_FN(_on_line)

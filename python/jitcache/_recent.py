@@ -40,7 +40,7 @@ class _Kept:
 class Recent:
     """The table of one cache."""
 
-    def __init__(self, lib: ctypes.CDLL, word: ctypes.c_void_p, epoch: int) -> None:
+    def __init__(self, lib: _ffi.Library, word: ctypes.c_void_p, epoch: int) -> None:
         self._lib = lib
         self._word = word
         self._epoch = ctypes.c_uint64.from_address(epoch)

@@ -13,25 +13,39 @@ _count = struct.Struct("<Q").pack
 _double = struct.Struct("<d").pack
 
 
-def pack(label: str, value: Any) -> bytes:
-    """Return the component as ``jitcache_key_add_packed`` takes it.
+# The tag of bytes and text.
+BYTES = ord("b")
+
+
+def encode_component(label: str, value: Any) -> tuple[bytes, int, bytes]:
+    """Return label, tag and value of a component as bytes.
 
     Raises TypeError, naming the label, for a value of a type that has no
-    encoding.
+    encoding, and ValueError for a label that is none.
     """
     name = label.encode("utf-8", "surrogateescape")
     if not 0 < len(name) <= 1024:
         raise ValueError(f"component label {label[:40]!r}: want 1 to 1024 bytes")
     tag, data = encode(label, value)
-    return _header(tag, len(name), len(data)) + name + data
+    return name, tag, data
+
+
+def join(name: bytes, tag: int, data: bytes) -> bytes:
+    """Return a component as ``jitcache_key_add_packed`` takes it."""
+    return b"".join((_header(tag, len(name), len(data)), name, data))
+
+
+def pack(label: str, value: Any) -> bytes:
+    """Return a component of any value in that form. Raises as ``encode_component``."""
+    return join(*encode_component(label, value))
 
 
 def encode(label: str, value: Any) -> tuple[int, bytes]:
     """Return tag and bytes of a value."""
     if isinstance(value, str):
-        return 98, value.encode("utf-8", "surrogateescape")  # "b"
+        return BYTES, value.encode("utf-8", "surrogateescape")  # "b"
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return 98, bytes(value)
+        return BYTES, bytes(value)
     if value is None:
         return 110, b""  # "n"
     if isinstance(value, bool):
