@@ -157,7 +157,23 @@ void jc_caches_flush(void);
 
 /* ---- key.c */
 
-typedef struct jc_key jc_key;
+typedef struct jc_bytes {
+	uint8_t *data;
+	size_t size, room;
+} jc_bytes;
+
+typedef struct jc_key {
+	jc_bytes packed; /* components */
+	jc_bytes inputs; /* files that were read */
+	char *name;
+	char kind[17];
+	uint8_t *_Atomic sealed; /* NULL until frozen */
+	size_t nsealed;
+} jc_key;
+
+/* jc_key_open enters a key that may still be built, or returns NULL and sets
+ * status. */
+jc_key *jc_key_open(jitcache_key *key, int32_t *status);
 
 /* jc_key_sealed freezes a key and returns its sealed form, which lives as long
  * as the key. If it is NULL, *status is what to return. */

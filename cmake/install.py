@@ -53,10 +53,13 @@ def install(prefix: str, destdir: str) -> None:
         (top / place).write_text(text)
     command = [build_library.find_go() or "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"]
     env = {**os.environ, "CGO_ENABLED": "1", "GOTOOLCHAIN": "local", "CC": " ".join(build_library.find_cc() or ["cc"])}
-    subprocess.run([*command, "-o", str(top / "bin" / "jitcache"), "./core/cli/jitcache"], cwd=ROOT, env=env, check=True)
+    subprocess.run(
+        [*command, "-o", str(top / "bin" / "jitcache"), "./core/cli/jitcache"], cwd=ROOT, env=env, check=True
+    )
 
 
 def main() -> None:
+    """Parse the arguments and install."""
     parser = argparse.ArgumentParser(description="Install jitcache for C and C++ programs.")
     parser.add_argument("--prefix", default="/usr/local")
     parser.add_argument("--destdir", default="")

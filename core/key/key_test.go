@@ -2,6 +2,7 @@ package key
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
@@ -93,6 +94,8 @@ func TestMisuseOfABuilderIsAnError(t *testing.T) {
 		"kind with case": func(b *Builder) error { return b.SetKind("Cubin") },
 		"missing file":   func(b *Builder) error { return b.AddFile("f", "/does/not/exist") },
 		"folder":         func(b *Builder) error { return b.AddFile("f", "/") },
+		"short hashed":   func(b *Builder) error { return b.AddPacked(AppendPacked(nil, "a", Bytes|0x80, make([]byte, 39))) },
+		"unknown hashed": func(b *Builder) error { return b.AddPacked(AppendPacked(nil, "a", 0xff, make([]byte, 40))) },
 		"short packed":   func(b *Builder) error { return b.AddPacked([]byte{'b', 1}) },
 		"long packed": func(b *Builder) error {
 			return b.AddPacked(append(AppendPacked(nil, "a", Bytes, nil)[:3], 255, 0, 0, 0, 0, 0, 0, 255, 'a'))
@@ -203,6 +206,31 @@ func FuzzParseSealed(f *testing.F) {
 			t.Errorf("parses, but seals to other bytes:\n%x\n%x", data, again)
 		}
 	})
+}
+
+func TestValueHashedBeforeGivesTheSameKey(t *testing.T) {
+	value := pattern(5000)
+	sum := Sum(value)
+	before := append(binary.LittleEndian.AppendUint64(nil, uint64(len(value))), sum[:]...)
+	var keys []ID
+	for _, p := range [][]byte{
+		AppendPacked(nil, "source", Bytes, value),
+		AppendPacked(nil, "source", Bytes|0x80, before),
+		AppendPacked(nil, "source", Set|0x80, before),
+	} {
+		b := NewBuilder()
+		if err := b.AddPacked(p); err != nil {
+			t.Fatal(err)
+		}
+		k, err := b.Seal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, k.ID)
+	}
+	if keys[0] != keys[1] || keys[0] == keys[2] {
+		t.Errorf("keys %v; want the first two the same and the third another", keys)
+	}
 }
 
 func FuzzAddPacked(f *testing.F) {

@@ -14,10 +14,13 @@ import (
 
 // sampleSize is about how many entries one eviction looks at. A directory with
 // no more is evicted in exact order, to exactly the cap; of a larger one as
-// many shards are looked at as hold this many, and a tenth of their share of
-// the cap is freed at once, so that the look is paid by the puts that follow.
-// Keys are hashes, so a shard is a fair sample of the whole.
-const sampleSize = 256
+// many shards are looked at as hold this many, and a quarter of their share of the
+// cap is freed at once, so that the look (1.5 us a file) is paid by the puts that
+// follow. Keys are hashes, so a shard is a fair sample of the whole.
+const (
+	sampleSize = 256
+	freeShare  = 4
+)
 
 // file is an entry as a listing of its shard shows it.
 type file struct {
@@ -171,85 +174,69 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID) bool {
 		return false
 	}
 	if n < shards {
-		need += limit / 10 * int64(n) / shards
+		need += limit / freeShare * int64(n) / shards
 	}
+	d := s.folder()
+	defer d.close()
 	for i := range files {
 		if files[i].future {
-			s.dateToNow(&files[i])
+			d.dateToNow(&files[i])
 		}
 	}
-	s.sortByAge(files, keep)
+	d.sortByAge(files, keep)
 	for i := range files {
 		if need <= 0 {
 			break
 		}
-		need -= s.evictFile(l, &files[i])
+		need -= d.evict(l, &files[i])
 	}
 	// All shards seen and still too much: the rest cannot be removed.
 	return n < shards
 }
 
-// dateToNow gives an entry from the future the present time, so that it ages
-// like the others.
-func (s *Store) dateToNow(f *file) {
-	fd, e := openBelow([]byte(s.entries+shardName(f.shard)+"/"+f.name+"\x00"), flagsRead, 0)
-	if e == 0 {
-		touch(fd, s.now())
-		closeFd(fd)
-	}
-}
-
 // sortByAge sorts the entry that was used longest ago first, and keep last.
 // Where two were used at the same time the older one goes first.
-func (s *Store) sortByAge(files []file, keep *key.ID) {
-	byUse := func(a, b file) int { return cmp.Compare(a.used, b.used) }
-	slices.SortFunc(files, byUse)
+func (d *folder) sortByAge(files []file, keep *key.ID) {
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.used, b.used) })
+	tied := false
 	for i := 1; i < len(files); i++ {
 		if files[i].used == files[i-1].used {
-			s.readCreated(&files[i-1])
-			s.readCreated(&files[i])
+			d.readCreated(&files[i-1])
+			d.readCreated(&files[i])
+			tied = true
 		}
 	}
-	var last string
-	if keep != nil {
-		last = keep.String()[2:] + entrySuffix
+	if tied {
+		slices.SortFunc(files, func(a, b file) int {
+			return cmp.Or(cmp.Compare(a.used, b.used), cmp.Compare(a.created, b.created))
+		})
 	}
-	slices.SortStableFunc(files, func(a, b file) int {
-		if last != "" && (a.name == last) != (b.name == last) {
-			if a.name == last {
-				return 1
-			}
-			return -1
-		}
-		return cmp.Or(byUse(a, b), cmp.Compare(a.created, b.created))
-	})
+	if keep == nil {
+		return
+	}
+	name := keep.String()[2:] + entrySuffix
+	if i := slices.IndexFunc(files, func(f file) bool { return f.name == name }); i >= 0 {
+		f := files[i]
+		copy(files[i:], files[i+1:])
+		files[len(files)-1] = f
+	}
 }
 
-func (s *Store) readCreated(f *file) {
+func (d *folder) readCreated(f *file) {
 	if f.created == 0 {
-		if foot, why := s.footerOf(f); why == None {
+		if foot, why := d.footer(f); why == None {
 			f.created = foot.created
 		}
 	}
 }
 
-// footerOf reads the footer of a listed file.
-func (s *Store) footerOf(f *file) (footer, Reason) {
-	fd, e := openBelow([]byte(s.entries+shardName(f.shard)+"/"+f.name+"\x00"), flagsRead, 0)
-	if e != 0 {
-		return footer{}, reasonOf(e)
-	}
-	defer closeFd(fd)
-	return readFooter(fd, f.size)
-}
-
-// evictFile removes one entry and returns what that freed.
-func (s *Store) evictFile(l *ledger, f *file) int64 {
+// evict removes one entry and returns what that freed.
+func (d *folder) evict(l *ledger, f *file) int64 {
 	kind := []byte(key.DefaultKind)
-	if foot, why := s.footerOf(f); why == None {
+	if foot, why := d.footer(f); why == None {
 		kind = foot.kind
 	}
-	if !s.unlinkFile(f) {
+	if !d.unlink(f) {
 		return 0
 	}
 	l.apply(f.shard, change{-f.size, -1})
@@ -257,18 +244,4 @@ func (s *Store) evictFile(l *ledger, f *file) int64 {
 	c[Evictions]++
 	c[EvictedBytes] += uint64(f.size)
 	return f.size
-}
-
-// unlinkFile removes what was listed; what is gone already counts.
-func (s *Store) unlinkFile(f *file) bool {
-	dir, e := s.openDirBelow("entries/" + shardName(f.shard))
-	if e != 0 {
-		return e == unix.ENOENT
-	}
-	defer closeFd(dir)
-	e = unlinkat(dir, f.name, 0)
-	if e == unix.EISDIR {
-		return os.RemoveAll(s.entries+shardName(f.shard)+"/"+f.name) == nil
-	}
-	return e == 0 || e == unix.ENOENT
 }

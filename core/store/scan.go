@@ -169,7 +169,12 @@ func (s *Store) Verify(ctx context.Context, keep bool, progress Progress) (Repor
 // bad reports a file, removes it if it may be, and returns whether it has.
 func (s *Store) bad(r *Report, f *file, why Reason, keep bool) bool {
 	r.Bad = append(r.Bad, Bad{s.entries + shardName(f.shard) + "/" + f.name, why})
-	if keep || !why.Damaged() || s.refuse != None || !s.unlinkFile(f) {
+	if keep || !why.Damaged() || s.refuse != None {
+		return false
+	}
+	d := s.folder()
+	defer d.close()
+	if !d.unlink(f) {
 		return false
 	}
 	r.Removed++
@@ -222,14 +227,16 @@ func (s *Store) Clear(ctx context.Context, kind string, progress Progress) (Clea
 	}
 	err := s.pass(ctx, progress, func(shard int, files []file) (cell, error) {
 		c := cellOf(files)
+		d := s.folder()
+		defer d.close()
 		for i := range files {
 			f := &files[i]
 			if kind != "" {
-				if foot, why := s.footerOf(f); why != None || string(foot.kind) != kind {
+				if foot, why := d.footer(f); why != None || string(foot.kind) != kind {
 					continue
 				}
 			}
-			if s.unlinkFile(f) {
+			if d.unlink(f) {
 				done.Entries++
 				done.Bytes += f.size
 				c.bytes -= uint64(f.size)

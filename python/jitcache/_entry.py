@@ -59,10 +59,10 @@ def _type_for(lib: _ffi.Library, bits: int) -> Any:
 def take(lib: _ffi.Library, word: int, address: int, size: int) -> Blob:
     """Take over a handle whose bytes are known."""
     bits = size.bit_length()
-    blob: Blob = (_types.get(bits) or _type_for(lib, bits)).from_address(address)
+    blob: Any = (_types.get(bits) or _type_for(lib, bits)).from_address(address)
     blob.size = size
     blob.word = word
-    return blob
+    return blob  # type: ignore[no-any-return]
 
 
 def blob_of(lib: _ffi.Library, word: ctypes.c_void_p) -> Blob:

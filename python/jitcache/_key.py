@@ -220,7 +220,7 @@ def _save(lib: _ffi.Library, word: ctypes.c_void_p) -> bytes:
         status = lib.jitcache_key_save(word, buffer, capacity, ctypes.byref(size))
         if status != _ffi.TOO_SMALL:
             check(lib, status)
-            return buffer[: size.value]
+            return buffer.raw[: size.value]
         capacity = size.value
 
 

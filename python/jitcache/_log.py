@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _ffi
-
-if TYPE_CHECKING:
-    import ctypes
 
 _callback: Any = None  # the library keeps calling it
 

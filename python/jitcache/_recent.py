@@ -15,6 +15,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from . import _ffi
     from ._key import Handle, Key
 
 # How many entries are kept, and after how many hits on one of them the library

@@ -45,7 +45,10 @@ def test_cmake_finds_it(prefix: Path, tmp_path: Path) -> None:
         "add_executable(host main.c)\ntarget_link_libraries(host jitcache::jitcache)\n"
     )
     build = tmp_path / "build"
-    for command in (["cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"], ["cmake", "--build", build]):
+    for command in (
+        ["cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"],
+        ["cmake", "--build", build],
+    ):
         subprocess.run(command, check=True, capture_output=True)
     assert subprocess.run([build / "host"], capture_output=True, text=True, check=True).stdout.endswith(" 1\n")
 
@@ -54,7 +57,9 @@ def test_pkg_config_finds_it(prefix: Path, tmp_path: Path) -> None:
     if shutil.which("pkg-config") is None or shutil.which("cc") is None:
         pytest.skip("no pkg-config here")
     env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "jitcache"], env=env, capture_output=True, text=True, check=True)
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "jitcache"], env=env, capture_output=True, text=True, check=True
+    )
     (tmp_path / "main.c").write_text(PROGRAM)
     command = ["cc", tmp_path / "main.c", "-o", tmp_path / "host", *flags.stdout.split(), f"-Wl,-rpath,{prefix}/lib"]
     subprocess.run(command, check=True)

@@ -1,0 +1,214 @@
+/* component.c: what a key is made of, until it is hashed: components in their
+ * packed form (docs/format.md). */
+#include "front.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_LABEL = 1024, HEADER = 1 + 2 + 8 };
+
+/* A value of this size or more is hashed where it lies, one of less is copied
+ * and hashed with the others: a copy of 4 KiB costs as much as a call into Go. */
+enum { LARGE = 4096 };
+
+/* In a packed component: the value is the size and the BLAKE3 of the value. */
+enum { HASHED = 0x80, HASHED_SIZE = 8 + 32 };
+
+static int reserve(jc_bytes *b, size_t n)
+{
+	if (b->room - b->size >= n)
+		return 1;
+	if (n > SIZE_MAX / 4 || b->size > SIZE_MAX / 4)
+		return 0;
+	size_t room = b->size + n + b->size / 2 + 256;
+	uint8_t *data = realloc(b->data, room);
+	if (data == NULL)
+		return 0;
+	b->data = data;
+	b->room = room;
+	return 1;
+}
+
+static void append(jc_bytes *b, const void *p, size_t n)
+{
+	if (n > 0)
+		memcpy(b->data + b->size, p, n);
+	b->size += n;
+}
+
+static uint64_t little(const uint8_t *p, int n)
+{
+	uint64_t v = 0;
+	for (int i = n; i-- > 0;)
+		v = v << 8 | p[i];
+	return v;
+}
+
+/* next walks packed components. It returns the size of the one at p, 0 if there
+ * are not so many bytes. */
+static size_t next(const uint8_t *p, size_t n, const char **label, size_t *nlabel)
+{
+	if (n < HEADER)
+		return 0;
+	*nlabel = (size_t)little(p + 1, 2);
+	uint64_t nvalue = little(p + 3, 8);
+	*label = (const char *)p + HEADER;
+	if (*nlabel > n - HEADER || nvalue > n - HEADER - *nlabel)
+		return 0;
+	return HEADER + *nlabel + (size_t)nvalue;
+}
+
+static int32_t check_label(const jc_key *k, const char *label, size_t n)
+{
+	if (n == 0 || n > MAX_LABEL)
+		return jc_fail(JITCACHE_ERR_KEY, "component label: want 1 to %d bytes, have %zu", MAX_LABEL, n);
+	const char *other;
+	size_t nother, size;
+	for (size_t at = 0; (size = next(k->packed.data + at, k->packed.size - at, &other, &nother)) > 0; at += size)
+		if (nother == n && memcmp(other, label, n) == 0)
+			return jc_fail(JITCACHE_ERR_KEY, "component \"%.*s\": label used twice", (int)n, label);
+	return JITCACHE_OK;
+}
+
+static void put_little(uint8_t *p, uint64_t v, int n)
+{
+	for (int i = 0; i < n; i++)
+		p[i] = (uint8_t)(v >> 8 * i);
+}
+
+/* hash_now makes the value of a HASHED component, if there is a core to do it.
+ * If there is not, whoever needs the whole key will find out. */
+static int hash_now(const void *data, size_t size, uint8_t value[HASHED_SIZE])
+{
+	const jc_core *core = jc_core_enter();
+	if (core == NULL)
+		return 0;
+	put_little(value, size, 8);
+	return core->key_digest((uint8_t *)data, size, value + 8) == JITCACHE_OK;
+}
+
+static int32_t add(jc_key *k, int tag, const char *label, size_t nlabel, const void *data, size_t size)
+{
+	uint8_t hashed[HASHED_SIZE], head[HEADER];
+	int32_t status = check_label(k, label, nlabel);
+	if (status != JITCACHE_OK)
+		return status;
+	if (size >= LARGE && hash_now(data, size, hashed)) {
+		tag |= HASHED;
+		data = hashed;
+		size = sizeof hashed;
+	}
+	if (size > SIZE_MAX / 4 || !reserve(&k->packed, HEADER + nlabel + size))
+		return jc_fail(JITCACHE_ERR_MEMORY, "component \"%.*s\": no memory", (int)nlabel, label);
+	head[0] = (uint8_t)tag;
+	put_little(head + 1, nlabel, 2);
+	put_little(head + 3, size, 8);
+	append(&k->packed, head, HEADER);
+	append(&k->packed, label, nlabel);
+	append(&k->packed, data, size);
+	return JITCACHE_OK;
+}
+
+int32_t jitcache_key_add(jitcache_key *key, const char *label, const void *data, size_t size)
+{
+	int32_t status;
+	jc_thread_unwind();
+	if (label == NULL || (data == NULL && size > 0))
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "component: NULL");
+	jc_key *k = jc_key_open(key, &status);
+	if (k == NULL)
+		return status;
+	status = add(k, 'b', label, strlen(label), data, size);
+	jc_slot_leave(JC_OF(key));
+	return status;
+}
+
+int32_t jitcache_key_add_packed(jitcache_key *key, const void *packed, size_t size)
+{
+	int32_t status;
+	jc_thread_unwind();
+	if (packed == NULL && size > 0)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "packed components: NULL");
+	jc_key *k = jc_key_open(key, &status);
+	if (k == NULL)
+		return status;
+	size_t before = k->packed.size, n, nlabel;
+	const char *label;
+	status = JITCACHE_OK;
+	for (const uint8_t *p = packed; status == JITCACHE_OK && size > 0; p += n, size -= n) {
+		n = next(p, size, &label, &nlabel);
+		if (n == 0)
+			status = jc_fail(JITCACHE_ERR_KEY, "packed components: malformed");
+		else
+			status = add(k, p[0], label, nlabel, label + nlabel, n - HEADER - nlabel);
+	}
+	if (status != JITCACHE_OK)
+		k->packed.size = before;
+	jc_slot_leave(JC_OF(key));
+	return status;
+}
+
+/* add_read adds a component whose value the core reads from a file. */
+static int32_t add_read(jitcache_key *key, int tag, const char *label, const char *path)
+{
+	int32_t status;
+	jc_thread_unwind();
+	if (label == NULL || path == NULL)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "component: NULL");
+	jc_key *k = jc_key_open(key, &status);
+	if (k == NULL)
+		return status;
+	const jc_core *core = jc_core_enter();
+	if (core == NULL) {
+		jc_slot_leave(JC_OF(key));
+		return jc_no_core();
+	}
+	uint8_t *value = NULL, *input = NULL;
+	size_t nvalue = 0, ninput = 0;
+	jc_out out = {0};
+	status = jc_finish(core->key_input(tag, (char *)path, &value, &nvalue, &input, &ninput, &out), &out);
+	if (status == JITCACHE_OK && !reserve(&k->inputs, ninput))
+		status = jc_fail(JITCACHE_ERR_MEMORY, "component \"%s\": no memory", label);
+	if (status == JITCACHE_OK)
+		status = add(k, tag, label, strlen(label), value, nvalue);
+	if (status == JITCACHE_OK)
+		append(&k->inputs, input, ninput);
+	free(value);
+	free(input);
+	jc_slot_leave(JC_OF(key));
+	jc_log_drain();
+	return status;
+}
+
+int32_t jitcache_key_add_file(jitcache_key *key, const char *label, const char *path)
+{
+	return add_read(key, 'F', label, path);
+}
+
+/* search finds a program in PATH. It returns 0 if it is not there. */
+static int search(const char *name, char *path, size_t size)
+{
+	const char *dirs = getenv("PATH");
+	while (dirs != NULL && *dirs != 0) {
+		size_t n = strcspn(dirs, ":");
+		int w = snprintf(path, size, "%.*s/%s", (int)n, dirs, name);
+		if (n > 0 && w > 0 && (size_t)w < size && access(path, X_OK) == 0)
+			return 1;
+		dirs += n + (dirs[n] == ':');
+	}
+	return 0;
+}
+
+int32_t jitcache_key_add_tool(jitcache_key *key, const char *label, const char *path)
+{
+	char found[4096];
+	if (path != NULL && strchr(path, '/') == NULL) {
+		if (!search(path, found, sizeof found))
+			return jc_fail(JITCACHE_ERR_INPUT, "component \"%.100s\": %.200s: not found in PATH",
+				label != NULL ? label : "", path);
+		path = found;
+	}
+	return add_read(key, 'T', label, path);
+}

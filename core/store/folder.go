@@ -1,0 +1,83 @@
+package store
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// folder holds the folder of a shard open, for work on several of its files. It
+// moves to another shard when a file of one is asked for.
+type folder struct {
+	s     *Store
+	shard int
+	fd    int // -1: none is open
+}
+
+func (s *Store) folder() folder { return folder{s: s, fd: -1} }
+
+// open opens the folder of a shard.
+func (d *folder) open(shard int) syscall.Errno {
+	if d.fd >= 0 && d.shard == shard {
+		return 0
+	}
+	d.close()
+	fd, e := d.s.openDirBelow("entries/" + shardName(shard))
+	d.shard, d.fd = shard, fd
+	return e
+}
+
+func (d *folder) close() {
+	if d.fd >= 0 {
+		closeFd(d.fd)
+		d.fd = -1
+	}
+}
+
+// openFile opens a listed file to read it.
+func (d *folder) openFile(f *file) (int, syscall.Errno) {
+	if e := d.open(f.shard); e != 0 {
+		return -1, e
+	}
+	if e := fault(OpOpen, f.name); e != 0 {
+		return -1, e
+	}
+	for {
+		fd, err := unix.Openat(d.fd, f.name, flagsRead, 0)
+		if err != unix.EINTR {
+			return fd, errno(err)
+		}
+	}
+}
+
+// footer reads the footer of a listed file.
+func (d *folder) footer(f *file) (footer, Reason) {
+	fd, e := d.openFile(f)
+	if e != 0 {
+		return footer{}, reasonOf(e)
+	}
+	defer closeFd(fd)
+	return readFooter(fd, f.size)
+}
+
+// dateToNow gives an entry from the future the present time, so that it ages
+// like the others.
+func (d *folder) dateToNow(f *file) {
+	if fd, e := d.openFile(f); e == 0 {
+		touch(fd, d.s.now())
+		closeFd(fd)
+	}
+}
+
+// unlink removes what was listed, and reports whether it is gone.
+func (d *folder) unlink(f *file) bool {
+	if e := d.open(f.shard); e != 0 {
+		return e == unix.ENOENT
+	}
+	e := unlinkat(d.fd, f.name, 0)
+	if e == unix.EISDIR {
+		return os.RemoveAll(d.s.entries+shardName(f.shard)+"/"+f.name) == nil
+	}
+	return e == 0 || e == unix.ENOENT
+}
