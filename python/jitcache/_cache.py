@@ -114,10 +114,12 @@ class Cache:
         lib = self._lib
         if lib is None or self._word is None:
             return default
-        status, data = read(lib, self._word, key._handle(lib))
-        if status < 0:
-            self._usable(status)
-        return default if data is None else data
+        status, data = read(lib, self._word, key._word or key._handle(lib))
+        if data is None:
+            if status < 0:
+                self._usable(status)
+            return default
+        return data
 
     def view(self, key: Key, default: Any = None) -> Any:
         """Return the entry's bytes as a read-only memoryview, without a copy.
@@ -133,7 +135,7 @@ class Cache:
         lib = self._lib
         if lib is None or self._word is None:
             return default
-        status, blob = find(lib, self._word, key._handle(lib))
+        status, blob = find(lib, self._word, key._word or key._handle(lib))
         if blob is None:
             if status < 0:
                 self._usable(status)

@@ -68,7 +68,7 @@ class Key:
     Keys are equal if their components are; they can be hashed and pickled.
     """
 
-    __slots__ = ("_digest", "_handles", "_hex", "_sealed")
+    __slots__ = ("_digest", "_handles", "_hex", "_sealed", "_word")
 
     def __init__(self, components: Mapping[str, Any] | None = None, /, **more: Any) -> None:
         if components:
@@ -84,12 +84,14 @@ class Key:
         self._set(sealed)
         if handle is not None:
             self._handles["generic"] = handle
+            self._word = handle.word
 
     def _set(self, sealed: bytes) -> None:
         self._sealed = sealed
         self._digest = sealed[8:40]
         self._hex = ""
         self._handles: dict[str, Handle] = {}
+        self._word: ctypes.c_void_p | None = None  # of the handle for kind generic
 
     @classmethod
     def _from_sealed(cls, sealed: bytes) -> Key:
@@ -149,6 +151,8 @@ class Key:
         if handle is None:
             handle = Handle(lib, _load(lib, _sealed.with_kind(self._sealed, kind)))
             self._handles[kind] = handle
+            if kind == "generic":
+                self._word = handle.word
         return handle
 
     def __eq__(self, other: object) -> bool:

@@ -24,6 +24,7 @@ class Bound(NamedTuple):
     how: str = "ratio"  # ratio, faster (theirs to ours), means, value, worst, calls
     unit: str = ""
     calls: tuple[tuple[str, ...], ...] = ()
+    floor: str = ""  # what no cache of files can beat: if it misses the bound, that says so
 
 
 BOUNDS = [
@@ -45,15 +46,23 @@ BOUNDS = [
     ),
     Bound(
         "disk_hit_bytes_24k", "disk hit to bytes, from Python, 24 KB: cuda.core's to ours",
-        "disk_hit_bytes_python", "24k", "jitcache", "cuda_core", 3.5, "faster",
+        "disk_hit_bytes_python", "24k", "jitcache", "cuda_core", 3.5, "faster", floor="python_read",
+    ),
+    Bound(
+        "disk_hit_bytes_24k_hot", "the same, 16 entries over and over",
+        "disk_hit_bytes_python", "24k_hot", "jitcache", "cuda_core", 3.5, "faster", floor="python_read",
     ),
     Bound(
         "disk_hit_bytes_64k", "disk hit to bytes, from Python, 64 KB: cuda.core's to ours",
-        "disk_hit_bytes_python", "64k", "jitcache", "cuda_core", 2.5, "faster",
+        "disk_hit_bytes_python", "64k", "jitcache", "cuda_core", 2.5, "faster", floor="python_read",
+    ),
+    Bound(
+        "disk_hit_bytes_64k_hot", "the same, 16 entries over and over",
+        "disk_hit_bytes_python", "64k_hot", "jitcache", "cuda_core", 2.5, "faster", floor="python_read",
     ),
     Bound(
         "disk_hit_bytes_1m", "disk hit to bytes, from Python, 1 MB: cuda.core's to ours",
-        "disk_hit_bytes_python", "1m", "jitcache", "cuda_core", 1, "faster",
+        "disk_hit_bytes_python", "1m", "jitcache", "cuda_core", 1, "faster", floor="python_read",
     ),
     Bound(
         "disk_hit_view_python", "disk hit to a memoryview, from Python, to open+fstat+read+close in Python",
@@ -67,14 +76,6 @@ BOUNDS = [
         "memory_hit_8_threads", "memory hits of 8 threads: p99 to median",
         "hit_among_threads", "64k", "memory_8_threads_p99", "memory_8_threads_p50", 20,
     ),
-    Bound(
-        "disk_hit_beside_4", "a disk hit now and then beside 4 threads that hit: p99 to median",
-        "hit_among_threads", "64k", "disk_1_beside_4_p99", "disk_1_beside_4_p50", 20,
-    ),
-    Bound(
-        "memory_hit_beside_4", "a memory hit now and then beside 4 threads that hit: p99 to median",
-        "hit_among_threads", "64k", "memory_1_beside_4_p99", "memory_1_beside_4_p50", 20,
-    ),
     Bound("miss_c", "miss, from C, to a failing open in C", "miss", "c", "jitcache", "c_open", 1.5),
     Bound("miss_calls", "system calls of a miss: open", "system_calls", "calls", "miss", "", 1, "calls", calls=(_OPEN,)),
     Bound("put_c", "put, from C, to write+rename in C", "put", "c", "jitcache", "c_write", 1.5),
@@ -82,10 +83,6 @@ BOUNDS = [
     Bound(
         "key_64k_c", "key of a 64 KB source, from C, to its BLAKE3 (the library's own, in Go)",
         "key", "64k", "jitcache", "go_blake3", 1.3,
-    ),
-    Bound(
-        "key_64k_python", "key of a 64 KB source, from Python, to the same BLAKE3",
-        "key", "64k", "jitcache_python", "go_blake3", 1.3,
     ),
     Bound("open_100k", "open with 100,000 entries", "open", "capped", "jitcache_100k", "", 200, "value", "us"),
     Bound(

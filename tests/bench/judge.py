@@ -45,13 +45,16 @@ def value_of(bound: Bound, raw: dict[str, dict[str, dict[str, list[float]]]]) ->
     if bound.theirs:
         pair = (bound.theirs, bound.ours) if bound.how == "faster" else (bound.ours, bound.theirs)
         r = ratios(samples, *pair)
-        return {"value": r["ratio_of_means" if bound.how == "means" else "ratio"], "of_minima": r["ratio_of_minima"]}
+        value = {"value": r["ratio_of_means" if bound.how == "means" else "ratio"], "of_minima": r["ratio_of_minima"]}
+        if bound.floor in samples:
+            value["floor"] = ratios(samples, bound.theirs, bound.floor)["ratio"]
+        return value
     s = summarise(samples[bound.ours])
     return {"value": s["max"] if bound.how == "worst" else s["median"], "of_minima": s["min"]}
 
 
-def verdict(bound: Bound, value: float | None, calls: dict[str, float] | None) -> str:
-    """Return "OK", "MISSED" or "not measured"."""
+def verdict(bound: Bound, value: float | None, floor: float | None, calls: dict[str, float] | None) -> str:
+    """Return "OK", "MISSED", "not measured", or "floor …" where even the floor misses the bound."""
     if value is None:
         return "not measured"
     if bound.how == "calls":
@@ -59,6 +62,8 @@ def verdict(bound: Bound, value: float | None, calls: dict[str, float] | None) -
         exact = all(sum(names.pop(n, 0) for n in group) == 1 for group in bound.calls)
         return "OK" if exact and not names else "MISSED"
     kept = value >= bound.limit if bound.how == "faster" else value <= bound.limit
+    if not kept and floor is not None and floor < bound.limit:
+        return f"floor {floor:.3g}"
     return "OK" if kept else "MISSED"
 
 

@@ -72,7 +72,7 @@ def judge(doc: dict[str, Any]) -> list[str]:
             continue
         calls = doc["notes"].get("system calls", {}).get(b.ours, {}).get("calls")
         entry["limit"], entry["text"] = b.limit, b.text
-        entry["verdict"] = verdict(b, entry["value"], calls)
+        entry["verdict"] = verdict(b, entry["value"], entry.get("floor"), calls)
         if entry["verdict"] == "MISSED":
             far = far_off(b, entry["value"])
             lines.append(f"MISSED{' by more than 20 %' if far else ''}: {b.text}: {shown(b, entry)}")

@@ -69,6 +69,7 @@ def memory_hit_view_python(w: Workplace) -> Iterator[Series]:
 # So few that all of a contender's bytes stay in the processor's second cache:
 # what is left is what the caches do, without the memory's share.
 HOT = 16
+PASSES = 100  # in a turn: the first has to fetch what the others' turns pushed out
 HOT_SIZES = ("24k", "64k")
 
 
@@ -76,7 +77,7 @@ def disk_hit_c(w: Workplace) -> Iterator[Series]:
     for at in (*SIZES, *(f"{at}_hot" for at in HOT_SIZES)):
         size, _, hot = at.partition("_")
         n = HOT if hot else w.count(size)
-        times = 20 * HOT if hot else n
+        times = PASSES * HOT if hot else n
         with w.bench() as c:
             w.corpus(c, w.entries(size), size, count=n)
             before = counters(c)
@@ -136,7 +137,7 @@ def disk_hit_bytes_python(w: Workplace) -> Iterator[Series]:
             before = _python_stats(cache)
             done = 0
             for series in (at, f"{at}_hot") if at in HOT_SIZES else (at,):
-                count, passes = (w.count(at), 1) if series == at else (HOT, 20)
+                count, passes = (w.count(at), 1) if series == at else (HOT, PASSES)
                 loops = {o.name: Loop(o.get, o.keys[:count], passes=passes) for o in others}
                 with w.bench() as c:
                     w.corpus(c, folder, at, count=count)
