@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help lib install wheel venv test test-all deps-ci demo bench fuzz lint format abi controls clean
+.PHONY: help lib install wheel venv test test-all test-rest deps-ci demo bench fuzz lint format abi controls clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ test: lib ## all tests that need no root, in ten minutes
 
 test-all: lib ## make test, then what needs root, Debian's packages (make deps-ci) or longer
 	@$(PY) tests/run.py test-all
+
+test-rest: lib ## test-all without test
+	@$(PY) tests/run.py test-rest
 
 deps-ci: ## Debian's packages for test-all; needs root
 	@tests/deps-ci.sh

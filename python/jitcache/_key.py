@@ -70,6 +70,8 @@ class Key:
 
     __slots__ = ("_digest", "_handles", "_hex", "_sealed", "_word")
 
+    _word: ctypes.c_void_p | None  # of the handle for kind generic
+
     def __init__(self, components: Mapping[str, Any] | None = None, /, **more: Any) -> None:
         if components:
             clash = components.keys() & more.keys()
@@ -91,7 +93,7 @@ class Key:
         self._digest = sealed[8:40]
         self._hex = ""
         self._handles: dict[str, Handle] = {}
-        self._word: ctypes.c_void_p | None = None  # of the handle for kind generic
+        self._word = None
 
     @classmethod
     def _from_sealed(cls, sealed: bytes) -> Key:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import c, control, go, package, python
 from .common import Area, log_of
 
-__all__ = ["AREAS", "TEST", "TEST_ALL", "log_of"]
+__all__ = ["AREAS", "REST", "TEST", "log_of"]
 
 _interpreters = {f"python-{v}": python.on(path) for v, path in python.interpreters().items()}
 
@@ -33,4 +33,5 @@ AREAS: dict[str, Area] = {
 #: Without root and without Debian's packages, in ten minutes.
 TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "controls"]
 
-TEST_ALL = [*TEST, "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short"]
+#: With root, Debian's packages (tests/deps-ci.sh) or longer.
+REST = ["race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -35,29 +37,29 @@ def _pip(area: str, python: str, *args: str) -> int:
     return run(area, [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *args])[0]
 
 
-# The README's five lines, and the command, from anywhere but the checkout.
-TRY = """
-import jitcache, sys
-assert "site-packages" in jitcache.__file__, jitcache.__file__
-assert jitcache.available() == (True, ""), jitcache.available()
-cache = jitcache.Cache(sys.argv[1])
-key = jitcache.Key(source="x", options=["-O3"], arch="sm_90").named("saxpy")
-assert cache.get_or_compile(key, lambda: b"code") == b"code"
-assert cache.get_or_compile(key, lambda: 1 / 0) == b"code"
-"""
-
-
 def _try(area: str, python: str, folder: Path) -> Count:
-    """Use an installed package: import it, run its command."""
+    """Use an installed package: the README's lines twice, and the command."""
+    bin_ = folder / "bin"
+    bin_.mkdir()
+    compiler = build_library.find_cc() or ["cc"]
+    (bin_ / "gcc").write_text(f'#!/bin/sh\nexec {shlex.join([shutil.which(compiler[0]) or "", *compiler[1:]])} "$@"\n')
+    (bin_ / "gcc").chmod(0o755)
     env = environment(HOME=str(folder))
-    env.pop("JITCACHE_DIR")
-    cache = str(folder / "cache")
-    ran = [
-        run(area, [python, "-c", TRY, cache], env=env, cwd=folder)[0],
-        run(area, [str(Path(python).parent / "jitcache"), "-directory", cache, "verify"], env=env, cwd=folder)[0],
-        run(area, [python, "-m", "jitcache", "doctor"], env=env, cwd=folder)[0],
+    env["PATH"] = f"{bin_}{os.pathsep}{env['PATH']}"
+    for name in ("JITCACHE_DIR", "XDG_CACHE_HOME", "PYTHONPATH"):
+        env.pop(name, None)
+    witness = folder / "compiles"
+    lines = [
+        run(area, [python, str(ROOT / "tests" / "readme.py"), str(witness)], env=env, cwd=folder) for _ in range(2)
     ]
-    return Count(len(ran), 0, sum(status != 0 for status in ran))
+    command = str(Path(python).parent / "jitcache")
+    passed = [
+        *(status == 0 and text.startswith("10.0 ") and "site-packages" in text for status, text in lines),
+        witness.exists() and witness.read_text() == "run\n",
+        run(area, [command, "verify"], env=env, cwd=folder)[0] == 0,
+        run(area, [python, "-m", "jitcache", "doctor"], env=env, cwd=folder)[0] == 0,
+    ]
+    return Count(len(passed), 0, passed.count(False))
 
 
 def _contents(area: str, wheel: Path) -> Count:

@@ -9,13 +9,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .common import BUILD, Area, Count, environment, pytest
+from .common import BUILD, Area, Count, environment, pytest, run
 
 #: What does not depend on anything but the package.
 CORE = [
     "test_cache.py", "test_key.py", "test_keys_golden.py", "test_lease.py", "test_library.py", "test_import.py",
     "test_processes.py", "test_fork.py", "test_log.py", "test_cli.py",
 ]  # fmt: skip
+
+#: What they import beside the standard library, as in tests/requirements.txt.
+NEEDS = ["pytest>=8", "blake3>=1.0", "xxhash>=3.4"]
 
 OLDEST = (3, 9)
 
@@ -69,10 +72,8 @@ def on(path: str) -> Area:
             env = environment()
             for command in (
                 [path, "-m", "venv", "--clear", str(python.parent.parent)],
-                [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", "pytest>=8"],
+                [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *NEEDS],
             ):
-                from .common import run
-
                 status, _ = run(name, command, env=env)
                 if status != 0:
                     return Count(0, 0, 1)

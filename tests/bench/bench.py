@@ -100,6 +100,8 @@ def full_run(rows: list[Row], quick: bool, docs: Path) -> int:
     doc = report.document(raw, w.notes, about, {r.name: r.title for r in rows})
     report.write_json(docs / "bench.json", doc)
     report.write_markdown(docs / "bench.md", TEMPLATE, doc)
+    if docs != ground.OUT:
+        report.write_readme(ground.ROOT / "README.md", doc)
     hits = doc["figures_us"].get("disk_hit_bytes_python")
     if hits:
         plot.draw(hits, SIZES, docs / "bench.png")

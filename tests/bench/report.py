@@ -187,6 +187,55 @@ def generated(doc: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+README_BEGIN, README_END = "<!-- bench -->", "<!-- /bench -->"
+
+# A line of the README: what, row, series, contender of ours, floor, and the
+# series of the rivals where it is another one.
+README_LINES = [
+    ("hit on disk, 64 KB, from C", "disk_hit_c", "64k", "jitcache", "c_read", "64k"),
+    ("hit on disk, 64 KB, to bytes, from Python", "disk_hit_bytes_python", "64k", "jitcache", "python_read", "64k"),
+    ("hit in memory, 64 KB, from C", "memory_hit_c", "64k", "jitcache", "empty_go_call", "64k"),
+    ("hit in memory, 64 KB, to a view, from Python", "memory_hit_view_python", "64k", "jitcache", "empty_ctypes_call", "64k"),
+    ("miss, from Python", "miss", "python", "jitcache", "", "python"),
+    ("put of 64 KB, from Python", "put", "python", "jitcache", "", "python"),
+    ("put into a full cache, 100,000 entries (cuda.core: 10,000)", "put_full", "100k", "jitcache", "", "10k"),
+    ("open with 100,000 entries", "open", "capped", "jitcache_100k", "", "capped_rival"),
+    ("new Python process to its first hit", "process", "64k", "jitcache_python", "python_pass", "64k"),
+]  # fmt: skip
+
+
+def time_of(us: float) -> str:
+    """Return a time with three digits, in the unit that suits it."""
+    if us >= 1000:
+        return f"{us / 1000:.3g} ms"
+    return f"{us:.3g} us" if us >= 1 else f"{us * 1000:.3g} ns"
+
+
+def readme_table(doc: dict[str, Any]) -> list[str]:
+    """Return the table of the README: the smallest figures of some rows."""
+
+    def cell(row: str, at: str, *names: str) -> str:
+        series = doc["figures_us"][row].get(at, {})
+        return next((time_of(series[n]["min"]) for n in names if n in series), "")
+
+    rows = []
+    for what, row, at, ours, floor, others in README_LINES:
+        beside = cell(row, at, floor)
+        rows.append([
+            what, cell(row, at, ours), f"{beside} ({label(floor)})" if beside else "",
+            cell(row, others, "cuda_core", "cuda_core_100k"), cell(row, others, "diskcache"),
+        ])  # fmt: skip
+    return table(["", "jitcache", "the least that it takes", "cuda.core's cache", "diskcache"], rows, 1)
+
+
+def write_readme(path: Path, doc: dict[str, Any]) -> None:
+    """Replace the table of the README."""
+    before, _, rest = path.read_text().partition(README_BEGIN)
+    after = rest.partition(README_END)[2]
+    lines = "\n".join(readme_table(doc))
+    path.write_text(f"{before}{README_BEGIN}\n\n{lines}\n\n{README_END}{after}")
+
+
 def write_markdown(path: Path, template: str, doc: dict[str, Any]) -> None:
     """Replace what stands between the markers."""
     text = path.read_text() if path.exists() else template

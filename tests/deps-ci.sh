@@ -1,0 +1,18 @@
+#!/bin/sh
+# Debian's packages for make test-all, where they are not there already: abidiff
+# for the types of the interface, strace for system calls, cmake and pkg-config
+# for the installed library.
+set -eu
+missing=
+for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake pkg-config:pkg-config g++:g++; do
+	command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
+done
+[ -n "$missing" ] || exit 0
+[ "$(id -u)" = 0 ] || { echo "deps-ci: needs root to install$missing" >&2; exit 1; }
+command -v apt-get >/dev/null || { echo "deps-ci: not Debian; install$missing" >&2; exit 1; }
+export DEBIAN_FRONTEND=noninteractive
+# shellcheck disable=SC2086 # words
+apt-get install -y -q --no-install-recommends $missing >/dev/null 2>&1 || {
+	apt-get update -q >/dev/null
+	apt-get install -y -q --no-install-recommends $missing >/dev/null
+}

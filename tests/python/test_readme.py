@@ -1,0 +1,113 @@
+"""The README: every line of code in it runs, every figure is one that was measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import readme
+from test_examples import CC, LINK, ROOT, STRICT, run
+
+sys.path.insert(0, str(ROOT / "tests" / "bench"))
+
+import report
+
+README = readme.README.read_text()
+
+
+@pytest.fixture(autouse=True)
+def this_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
+
+
+@pytest.fixture
+def gcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the C compiler of this machine into PATH as gcc."""
+    assert CC is not None
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    compiler = [shutil.which(CC[0]) or CC[0], *CC[1:]]  # not itself
+    (folder / "gcc").write_text(f'#!/bin/sh\nexec {shlex.join(compiler)} "$@"\n')
+    (folder / "gcc").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def run_python_lines(count: Path, times: int) -> None:
+    for _ in range(times):
+        assert run([sys.executable, str(ROOT / "tests" / "readme.py"), count]).startswith("10.0 ")
+
+
+def jitcache(*args: str) -> str:
+    return run([sys.executable, "-m", "jitcache", *args])
+
+
+@pytest.mark.usefixtures("gcc")
+def test_python_lines_compile_once_in_three_processes(tmp_path: Path) -> None:
+    run_python_lines(tmp_path / "count", 3)
+    assert (tmp_path / "count").read_text() == "run\n"
+
+
+@pytest.mark.usefixtures("gcc")
+def test_stats_are_printed_as_shown(tmp_path: Path) -> None:
+    run_python_lines(tmp_path / "count", 3)
+    shown = next(b for b in readme.blocks("") if b.startswith("$ jitcache stats")).splitlines()[1:]
+    printed = jitcache("stats").splitlines()
+
+    def shape(lines: list[str]) -> list[list[str]]:
+        """Take what differs from machine to machine out of the lines."""
+        words = [re.sub(r"^/\S+$", "PATH", w) for line in lines for w in [*line.split(), "\n"]]
+        text = re.sub(r"[\d.]+( [KM]iB of)", r"N\1", " ".join(words))
+        return [line.split() for line in re.sub(r"\b[\d.]+m?s\b", "TIME", text).splitlines()]
+
+    assert shape(printed) == shape(shown)
+
+
+def test_c_lines_are_a_program(tmp_path: Path) -> None:
+    assert CC is not None
+    (tmp_path / "lines.c").write_text(readme.c_program())
+    command = [*CC, "-std=c99", *STRICT, f"-I{ROOT}/build/include", str(tmp_path / "lines.c"), "-o"]
+    run([*command, str(tmp_path / "lines"), *LINK])
+    assert run([tmp_path / "lines"]) == "compiled\nthe code\n"
+    assert run([tmp_path / "lines"]) == "the code\n"
+
+
+def test_commands_are_there() -> None:
+    """Those of the command line answer to --help, those of make are targets."""
+    helped = jitcache("--help")
+    for name in set(re.findall(r"`jitcache ([a-z]+)", README)):
+        assert re.search(rf"^  {name} ", helped, re.MULTILINE), name
+    targets = subprocess.run(["make", "-C", str(ROOT), "help"], capture_output=True, text=True, check=True).stdout
+    for name in set(re.findall(r"(?:^|`)make ([a-z-]+)", README, re.MULTILINE)):
+        assert re.search(rf"^  {name} ", targets, re.MULTILINE), name
+
+
+def test_cache_is_where_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("JITCACHE_DIR", str(tmp_path / "own"))
+    assert jitcache("dir").strip() == str(tmp_path / "own")
+    monkeypatch.delenv("JITCACHE_DIR")
+    assert jitcache("dir").strip() == str(tmp_path / "xdg" / "jitcache")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert jitcache("dir").strip() == str(tmp_path / ".cache" / "jitcache")
+    jitcache("config", "max-size", "20Gi")
+    assert "of 20.0 GiB" in jitcache("stats").splitlines()[1]
+    jitcache("clear")
+
+
+def test_figures_are_those_of_the_benchmark() -> None:
+    doc = json.loads((ROOT / "docs" / "bench.json").read_text())
+    between = README.partition(report.README_BEGIN)[2].partition(report.README_END)[0]
+    assert between.strip() == "\n".join(report.readme_table(doc))
+
+
+def test_links_lead_somewhere() -> None:
+    for path in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / path).exists(), path

@@ -1,0 +1,83 @@
+"""The README's code, to be run as it stands there.
+
+    python tests/readme.py WITNESS
+
+runs its Python lines with the jitcache that this interpreter has: a compiler
+that adds a line to WITNESS at each run, and the result used. What the lines
+leave open (source, flags, compile) is here, and no more.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+SOURCE = "double f(double x) { return x * x + 1; }\n"
+FLAGS = ["-O2", "-fPIC", "-shared"]
+
+# A program around the README's lines of C.
+PROGRAM = """
+#include <jitcache.h>
+#include <stdio.h>
+#include <string.h>
+
+static int32_t compile(void *user, jitcache_lease *lease)
+{
+	puts("compiled");
+	return jitcache_commit(lease, user, strlen(user), NULL, NULL);
+}
+
+static void use(const void *data, size_t size) { printf("%.*s\\n", (int)size, (const char *)data); }
+
+int main(void)
+{
+	static char source[] = "the code";
+	jitcache_cache *cache;
+	jitcache_key *key;
+	jitcache_blob *code;
+	LINES
+	return 0;
+}
+"""
+
+
+def blocks(language: str) -> list[str]:
+    """Return what stands in the README between fences of a language ("" for none)."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def c_program() -> str:
+    """Return the README's lines of C as a program."""
+    (lines,) = blocks("c")
+    return PROGRAM.replace("LINES", lines.replace("\n", "\n\t"))
+
+
+def main() -> None:
+    """Run the Python lines."""
+    witness = sys.argv[1]
+    compiler = shutil.which("gcc") or sys.exit("readme: no gcc")
+
+    def compile_it(source: str, flags: list[str]) -> bytes:
+        with Path(witness).open("a") as f:
+            f.write("run\n")
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder, "out.so")
+            subprocess.run([compiler, *flags, "-x", "c", "-o", out, "-"], input=source.encode(), check=True)
+            return out.read_bytes()
+
+    (lines,) = blocks("python")
+    names = {"ctypes": ctypes, "source": SOURCE, "flags": FLAGS, "compile": compile_it}
+    exec(lines, names)
+    f = names["solver"].f  # type: ignore[attr-defined]
+    f.argtypes, f.restype = [ctypes.c_double], ctypes.c_double
+    print(f(3.0), names["jitcache"].__file__)  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    main()
