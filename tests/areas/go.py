@@ -44,8 +44,11 @@ def _fuzz(area: str, seconds: int) -> Count:
     counts = []
     for package, name in _targets():
         command = [go_command(), "test", package, "-run=^$", f"-fuzz=^{name}$", f"-fuzztime={seconds}s"]
-        status, _ = run(area, command)
-        counts.append(Count(1, 0, int(status != 0)))
+        status, text = run(area, command)
+        # Until Go 1.27 the end of the time is sometimes reported as a failure
+        # (golang/go#75804); one that was found comes with its input.
+        found = status != 0 and not ("context deadline exceeded" in text and "Failing input" not in text)
+        counts.append(Count(1, 0, int(found)))
     return total(counts)
 
 
