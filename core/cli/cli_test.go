@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -248,7 +249,7 @@ func TestInitAndConfig(t *testing.T) {
 		{[]string{"init", base + "/private"}, 0o700, "max-size = 5368709120\nshared = false\n"},
 		{[]string{"init", "-max-size", "10M", base + "/small"}, 0o700, "max-size = 10000000\nshared = false\n"},
 		{[]string{"init", "-mode", "755", base + "/readable"}, 0o755, "max-size = 5368709120\nshared = false\n"},
-		{[]string{"init", "-shared", "-group", "0", base + "/shared"}, os.ModeSetgid | 0o770, "max-size = 5368709120\nshared = true\n"},
+		{[]string{"init", "-shared", "-group", strconv.Itoa(os.Getgid()), base + "/shared"}, os.ModeSetgid | 0o770, "max-size = 5368709120\nshared = true\n"},
 	} {
 		dir := c.args[len(c.args)-1]
 		if _, errs, status := p.run(c.args...); status != 0 {
