@@ -114,12 +114,12 @@ class Cache:
         lib = self._lib
         if lib is None or self._word is None:
             return default
-        status, data = read(lib, self._word, key._word or key._handle(lib))
-        if data is None:
-            if status < 0:
-                self._usable(status)
-            return default
-        return data
+        found = read(lib, self._word, key._word or key._handle(lib))
+        if isinstance(found, bytes):
+            return found
+        if found < 0:
+            self._usable(found)
+        return default
 
     def view(self, key: Key, default: Any = None) -> Any:
         """Return the entry's bytes as a read-only memoryview, without a copy.

@@ -81,23 +81,23 @@ def find(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> tup
     return _OK, blob
 
 
-def read(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> tuple[int, bytes | None]:
-    """Look an entry up; return the status, and a copy of its bytes if that is OK."""
+def read(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> bytes | int:
+    """Look an entry up; return a copy of its bytes, or the status if that is not OK."""
     try:
         s = _scratches.pop()
     except IndexError:
         s = _Scratch()
-    status = lib.jitcache_get_into(cache, key, s.data, s.capacity, s.size_ref)
+    status: int = lib.jitcache_get_into(cache, key, s.data, s.capacity, s.size_ref)
     if status == _OK:
         data = s.view[: s.size.value].tobytes()
         _scratches.append(s)
-        return _OK, data
+        return data
     size = s.size.value
     _scratches.append(s)
     found = None
     while status == _ffi.TOO_SMALL:
         status, size, found = _read_large(lib, cache, key, size)
-    return status, found
+    return status if found is None else found
 
 
 def _read_large(
