@@ -6,6 +6,7 @@ import "C"
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -151,7 +152,7 @@ func jcgo_acquire(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, timeoutMs C.i
 	return guard(o, func() C.int32_t {
 		timeout := time.Duration(-1)
 		if timeoutMs >= 0 {
-			timeout = time.Duration(min(int64(timeoutMs), int64(core.Slice/time.Millisecond)+1)) * time.Millisecond
+			timeout = time.Duration(min(int64(timeoutMs), math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 		}
 		b, l, status, why := cacheOf(p).Acquire(keyOf(sealed, n), timeout, flags&C.JC_HOLDING != 0, flags&C.JC_AGAIN == 0)
 		if b != nil {

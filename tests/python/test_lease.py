@@ -152,6 +152,28 @@ def test_timeout_lets_the_caller_compile(tmp_path: Path) -> None:
         t.join()
 
 
+def test_waiter_that_was_stopped_waits_on(tmp_path: Path) -> None:
+    """Being late for one look at the lease is not the end of the time that the caller gave."""
+    waiter = """
+        import sys, jitcache
+        print("ready", flush=True)
+        with jitcache.Cache(sys.argv[1]).acquire(jitcache.Key(n=1), timeout=60) as lease:
+            print(lease.data, flush=True)
+    """
+    with jitcache.Cache(tmp_path / "cache") as cache, cache.acquire(key()) as lease:
+        p = run(waiter, tmp_path / "cache", stdout=subprocess.PIPE)
+        assert p.stdout is not None
+        assert p.stdout.readline() == "ready\n"
+        for _ in range(4):
+            time.sleep(0.15)
+            p.send_signal(signal.SIGSTOP)
+            time.sleep(0.25)
+            p.send_signal(signal.SIGCONT)
+        time.sleep(0.3)
+        lease.commit(b"code")
+    assert p.communicate(timeout=60)[0] == "b'code'\n"
+
+
 def test_thread_that_holds_a_lease_never_waits(tmp_path: Path) -> None:
     cache = jitcache.Cache(tmp_path / "cache")
 
