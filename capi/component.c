@@ -95,7 +95,7 @@ static int32_t add(jc_key *k, int tag, const char *label, size_t nlabel, const v
 	int32_t status = check_label(k, label, nlabel);
 	if (status != JITCACHE_OK)
 		return status;
-	if (size >= LARGE && hash_now(data, size, hashed)) {
+	if (size >= LARGE && (tag & HASHED) == 0 && hash_now(data, size, hashed)) {
 		tag |= HASHED;
 		data = hashed;
 		size = sizeof hashed;
