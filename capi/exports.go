@@ -98,6 +98,7 @@ func keyOf(sealed *C.uint8_t, n C.size_t) *key.Key {
 	if err != nil {
 		panic(err)
 	}
+	provoke(k)
 	return k
 }
 

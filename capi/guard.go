@@ -22,6 +22,9 @@ func guard(out *C.jc_out, body func() C.int32_t) (status C.int32_t) {
 		return internal(out, *why)
 	}
 	defer func() {
+		if !recovers {
+			return
+		}
 		if r := recover(); r != nil {
 			why := fmt.Sprintf("internal error: %v; at %s", r, debug.Stack())
 			poisoned.Store(&why)

@@ -1,0 +1,14 @@
+//go:build control_panic
+
+package main
+
+import "jitcache/core/key"
+
+const recovers = true
+
+// provoke is the bug that no test can wait for.
+func provoke(k *key.Key) {
+	if k.Name == "control panic" {
+		panic("provoked")
+	}
+}
