@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -308,4 +309,42 @@ func snapshot(t *testing.T, root string) string {
 		return nil
 	})
 	return b.String()
+}
+
+// A process that was killed, or a power cut, may have left the first file of a
+// cache empty; another that opens it at that moment sees nothing half made.
+func TestEmptyVersionIsNoCacheYet(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "cache")
+	s := open(t, dir(root))
+	put(t, s, testKey(t, 1), []byte("x"))
+	version := filepath.Join(root, "v1", "VERSION")
+	if err := os.Truncate(version, 0); err != nil {
+		t.Fatal(err)
+	}
+	get(t, open(t, dir(root)), testKey(t, 1))
+	if text, _ := os.ReadFile(version); string(text) != versionText {
+		t.Errorf("VERSION is %q", text)
+	}
+	left, err := os.ReadDir(filepath.Join(root, "v1", "tmp"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left in tmp: %v, %v", left, err)
+	}
+}
+
+func TestCacheIsMadeByManyAtOnce(t *testing.T) {
+	for range 20 {
+		root := filepath.Join(t.TempDir(), "cache")
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				s, err := Open(Options{Directory: root})
+				if err != nil {
+					t.Error(err)
+				} else if _, why := s.Put(Item{Key: testKey(t, i), Payload: []byte("x")}); why != None {
+					t.Error(why)
+				}
+			})
+		}
+		wg.Wait()
+	}
 }

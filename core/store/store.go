@@ -61,7 +61,6 @@ type Store struct {
 
 	last    atomic.Int64 // the last time stamp given to an entry
 	small   atomic.Bool  // so small a cap that every hit renews recency
-	names   atomic.Uint64
 	pending pending
 
 	locksOnce sync.Once // guards the private folder of lock files
@@ -197,7 +196,7 @@ func resolve(fd int, dir string) string {
 func (s *Store) readLayout() (fresh bool, err error) {
 	version, e := s.readSmall("VERSION", versionLimit)
 	switch {
-	case e == unix.ENOENT:
+	case e == unix.ENOENT, e == 0 && len(version) == 0:
 		s.config = Config{MaxSize: DefaultMaxSize, Shared: s.trust.Shared}
 		return true, nil
 	case e != 0:
@@ -255,11 +254,32 @@ func (s *Store) makeLayout() error {
 		{s.v1 + "/ledger", string(new(ledger).encode())},
 		{s.v1 + "/VERSION", versionText},
 	} {
-		if e := s.writeNew(f.path, []byte(f.text)); e != 0 && e != unix.EEXIST {
+		if e := s.makeFile(f.path, []byte(f.text)); e != 0 {
 			return &fs.PathError{Op: "create", Path: f.path, Err: e}
 		}
 	}
 	return nil
+}
+
+// makeFile makes a file of the layout, whole or not at all: another process may
+// be opening the cache. One that is there is kept, unless it is empty, as a power
+// cut leaves them.
+func (s *Store) makeFile(path string, data []byte) syscall.Errno {
+	tmp := s.v1 + "/tmp/" + s.tempName()
+	if e := s.writeNew(tmp, data); e != 0 {
+		return e
+	}
+	e := linkat(atCwd, tmp, atCwd, path)
+	if e != 0 {
+		var st unix.Stat_t
+		if fstatat(atCwd, path, &st) == 0 && st.Size > 0 {
+			e = 0
+		} else if e = renameat(atCwd, tmp, atCwd, path); e == 0 { // empty, or no links here
+			return 0
+		}
+	}
+	unlinkat(atCwd, tmp, 0)
+	return e
 }
 
 // makeDir makes one folder with the mode that the root has.
@@ -372,8 +392,12 @@ func (s *Store) LockDir() (dir string, own bool) {
 	return fmt.Sprintf("%s/%x", dir, sum[:8]), true
 }
 
+// tempNames counts them for all Stores of the process: several may have the same
+// directory open.
+var tempNames atomic.Uint64
+
 // tempName returns a name that no other process or call uses, and that tells
 // whose it is.
 func (s *Store) tempName() string {
-	return lockfile.Self().String() + "." + strconv.FormatUint(s.names.Add(1), 10)
+	return lockfile.Self().String() + "." + strconv.FormatUint(tempNames.Add(1), 10)
 }
