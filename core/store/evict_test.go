@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"jitcache/core/key"
+	"jitcache/core/lockfile"
 )
 
 // present returns which of the first n test keys have an entry.
@@ -359,7 +360,7 @@ func TestSweepRemovesWhatTheDeadLeft(t *testing.T) {
 	s := open(t)
 	me := s.tempName()
 	dead := "5b92ecf2-1-1-1.1"
-	deadHere := me[:len(me)-2] + "9.1" // another start time: that process is gone
+	deadHere := lockfile.Self().String() + "9.1" // another start time: that process is gone
 	old := time.Now().Add(-30 * 24 * time.Hour)
 	for _, f := range []string{"tmp/" + me, "tmp/" + deadHere, "tmp/" + dead, "tmp/stray", "open/" + me, "open/" + deadHere} {
 		os.WriteFile(filepath.Join(s.v1, f), nil, 0o600)
