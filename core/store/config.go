@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 )
@@ -127,7 +126,7 @@ func (s *Store) writeFile(name string, data []byte) error {
 		return &fs.PathError{Op: "write", Path: path, Err: e}
 	}
 	if e := renameat(atCwd, tmp, atCwd, path); e != 0 {
-		os.Remove(tmp)
+		unlinkat(atCwd, tmp, 0)
 		return &fs.PathError{Op: "write", Path: path, Err: e}
 	}
 	return nil

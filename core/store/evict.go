@@ -90,12 +90,12 @@ func isEntryName(name string) bool {
 
 // readNames reads a folder through a second descriptor, which it closes.
 func readNames(dir int) ([]string, error) {
-	if e := fault(OpList, ""); e != 0 {
+	if e := fault(OpList, ""); e != 0 && e != unix.EINTR { // os reads on
 		return nil, e
 	}
-	fd, err := unix.Openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
+	fd, e := openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if e != 0 {
+		return nil, e
 	}
 	d := os.NewFile(uintptr(fd), "entries")
 	defer d.Close()

@@ -2,11 +2,11 @@ package store
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -14,8 +14,54 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setFault plans faults until the end of the test. Tests that use it do not run
-// in parallel.
+// failure is what a planned system call does: it returns an error, or it moves
+// only so many bytes.
+type failure struct {
+	errno syscall.Errno
+	limit int // of a read or write; -1 with an error
+}
+
+var errnos = []syscall.Errno{
+	unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.ESTALE, unix.ENOENT, unix.EINTR,
+}
+
+// failures returns everything that a single call is made to do.
+func failures() []failure {
+	var all []failure
+	for _, e := range errnos {
+		all = append(all, failure{e, -1})
+	}
+	for _, limit := range []int{0, 1, 100} {
+		all = append(all, failure{0, limit})
+	}
+	return all
+}
+
+func (f failure) String() string {
+	if f.limit >= 0 {
+		return fmt.Sprintf("short %d", f.limit)
+	}
+	return unix.ErrnoName(f.errno)
+}
+
+// hits reports whether the failure is one of the operation.
+func (f failure) hits(op Op) bool { return f.limit < 0 || op == OpRead || op == OpWrite }
+
+// harmless is a failure that nobody may notice: the call is made again, or goes
+// on where it stopped.
+func (f failure) harmless() bool { return f.limit > 0 || f.errno == unix.EINTR }
+
+// reason is what a lookup or a put that has failed must say. A write that moves
+// nothing, and gives no error, has no space.
+func (f failure) reason() Reason {
+	if f.limit == 0 {
+		return NoSpace
+	}
+	return reasonOf(f.errno)
+}
+
+// setFault plans faults until the end of the test, or until Fault is set to
+// nil. Tests that use it do not run in parallel.
 func setFault(t *testing.T, f func(op Op, path string) (syscall.Errno, int)) {
 	t.Helper()
 	var mu sync.Mutex
@@ -27,23 +73,68 @@ func setFault(t *testing.T, f func(op Op, path string) (syscall.Errno, int)) {
 	t.Cleanup(func() { Fault = nil })
 }
 
-// failNth plans one fault: the n-th call of any of the operations fails. It
-// returns whether that has happened.
-func failNth(t *testing.T, n int, e syscall.Errno, limit int) (fired func() bool) {
+// failNth runs fn with the n-th call that the failure can hit failing. It is an
+// error of the test if there are fewer.
+func failNth(t *testing.T, n int, f failure, fn func()) {
 	t.Helper()
-	calls, done := 0, false
+	calls := 0
 	setFault(t, func(op Op, _ string) (syscall.Errno, int) {
-		calls++
-		if calls != n {
-			return 0, -1
+		if f.hits(op) {
+			if calls++; calls == n {
+				return f.errno, f.limit
+			}
 		}
-		done = true
-		if limit >= 0 && op != OpRead && op != OpWrite {
-			return 0, -1
-		}
-		return e, limit
+		return 0, -1
 	})
-	return func() bool { return done }
+	fn()
+	Fault = nil
+	if calls < n {
+		t.Errorf("the fault was planned for call %d of %d: it never fired", n, calls)
+	}
+}
+
+// places runs fn without a fault and returns which calls to fail so that every
+// place of the code that makes a system call sees it fail: of each chain of
+// callers the first time and the last. Of a pass over 256 shards these are some
+// dozens of two thousand.
+func places(t *testing.T, f failure, fn func()) []int {
+	t.Helper()
+	at := map[[24]uintptr][]int{}
+	calls := 0
+	setFault(t, func(op Op, _ string) (syscall.Errno, int) {
+		if f.hits(op) {
+			calls++
+			var chain [24]uintptr
+			runtime.Callers(3, chain[:])
+			at[chain] = append(at[chain], calls)
+		}
+		return 0, -1
+	})
+	fn()
+	Fault = nil
+	var chosen []int
+	for _, n := range at {
+		chosen = append(chosen, n[0], n[len(n)-1])
+	}
+	slices.Sort(chosen)
+	return slices.Compact(chosen)
+}
+
+// quickDir returns a folder in memory, where there is one: these tests make
+// thousands of caches, which a disk takes six times as long for.
+func quickDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "jitcache-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func quickStore(t *testing.T, durable bool) *Store {
+	t.Helper()
+	return open(t, func(o *Options) { o.Directory, o.Durable = quickDir(t), durable })
 }
 
 func descriptors(t *testing.T) int {
@@ -55,104 +146,128 @@ func descriptors(t *testing.T) int {
 	return len(names)
 }
 
-// Every system call of a put, then of a get, is made to fail in turn. Whatever
-// happens: no wrong bytes, no temporary file, no descriptor left open, and the
-// next attempt works.
-func TestEveryFailingCallIsSurvived(t *testing.T) {
-	errors := []syscall.Errno{unix.EIO, unix.ENOSPC, unix.EACCES, unix.EROFS, unix.EMFILE, unix.ESTALE, unix.EINTR, unix.ENOENT}
-	want := payload(1, 5000)
-	for _, e := range errors {
-		t.Run(fmt.Sprint(e), func(t *testing.T) { failEveryCall(t, e, -1, want) })
-	}
-	for _, limit := range []int{0, 1, 100} {
-		t.Run(fmt.Sprintf("short %d", limit), func(t *testing.T) { failEveryCall(t, 0, limit, want) })
+// noLeftovers checks that nothing is left in tmp.
+func noLeftovers(t *testing.T, s *Store, what string) {
+	t.Helper()
+	if left, _ := filepath.Glob(s.v1 + "/tmp/*"); len(left) != 0 {
+		t.Errorf("%s: left %v", what, left)
 	}
 }
 
-func failEveryCall(t *testing.T, e syscall.Errno, limit int, want []byte) {
-	for n := 1; ; n++ {
-		s := open(t)
-		k := testKey(t, 1)
-		before := descriptors(t)
-		fired := failNth(t, n, e, limit)
-		_, why := s.Put(Item{Key: k, Payload: want})
-		s.Flush()
-		putFired := fired()
-		Fault = nil
-		if why != None && !putFired {
-			t.Fatalf("put without a fault: %v", why)
-		}
-		if why == Absent {
-			t.Errorf("call %d of put: the reason is %q, which says nothing", n, why)
-		}
-		if got, missed := get(t, s, k); missed == None && !bytes.Equal(got, want) {
-			t.Fatalf("call %d of put failed: other bytes", n)
-		} else if why == None && missed != None {
-			t.Fatalf("call %d of put failed: stored, but %v", n, missed)
-		}
-		if left, _ := filepath.Glob(s.v1 + "/tmp/*"); len(left) != 0 {
-			// An unlink that was made to fail leaves its file for the sweep.
-			if !strings.Contains(left[0], s.tempName()[:10]) {
-				t.Errorf("call %d of put failed: left %v", n, left)
+// Every system call of a put, and of the write of the ledger after it, is made
+// to fail in turn. The put has stored or says why not, never half; nothing is
+// left behind; the next attempt works.
+func TestEveryFailingCallOfAPutIsSurvived(t *testing.T) {
+	want, old := payload(1, 5000), payload(2, 300)
+	for name, durable := range map[string]bool{"plain": false, "durable": true} {
+		for _, replace := range []bool{false, true} {
+			for _, f := range failures() {
+				t.Run(fmt.Sprintf("%s replace=%v %v", name, replace, f), func(t *testing.T) {
+					failEveryCallOfAPut(t, f, durable, replace, old, want)
+				})
 			}
 		}
-		put(t, s, k, want)
-		fired = failNth(t, n, e, limit)
-		got, why := get(t, s, k)
-		getFired := fired()
-		Fault = nil
-		if why == None && !bytes.Equal(got, want) || why != None && !getFired {
-			t.Fatalf("call %d of get failed: %d bytes, %v", n, len(got), why)
+	}
+}
+
+func failEveryCallOfAPut(t *testing.T, f failure, durable, replace bool, old, want []byte) {
+	k := testKey(t, 1)
+	prepare := func() *Store {
+		s := quickStore(t, durable)
+		if replace {
+			put(t, s, k, old)
 		}
-		if _, why := get(t, s, k); why != None {
-			t.Fatalf("call %d of get had failed: now %v", n, why)
+		return s
+	}
+	var why Reason
+	act := func(s *Store) {
+		_, why = s.Put(Item{Key: k, Payload: want, Replace: replace})
+		s.Flush()
+	}
+	fresh := prepare()
+	calls := places(t, f, func() { act(fresh) })
+	if len(calls) == 0 {
+		t.Fatal("no call to fail")
+	}
+	for _, n := range calls {
+		what := fmt.Sprintf("call %d", n)
+		s := prepare()
+		before := descriptors(t)
+		failNth(t, n, f, func() { act(s) })
+		switch {
+		case why != None && f.harmless():
+			t.Errorf("%s: not stored: %v", what, why)
+		case why == Absent, why != None && f.errno != unix.ENOENT && why != f.reason():
+			t.Errorf("%s: not stored: %v, want %v", what, why, f.reason())
+		}
+		got, missed := get(t, s, k)
+		switch {
+		case why == None && (missed != None || !bytes.Equal(got, want)):
+			t.Fatalf("%s: stored, but %d bytes, %v", what, len(got), missed)
+		case why != None && replace && !bytes.Equal(got, old):
+			t.Fatalf("%s: not stored, but the old entry is %d bytes, %v", what, len(got), missed)
+		case why != None && !replace && missed != Absent:
+			t.Fatalf("%s: not stored, but %d bytes, %v", what, len(got), missed)
+		}
+		noLeftovers(t, s, what)
+		if now := descriptors(t); now != before {
+			t.Fatalf("%s: %d descriptors, %d before", what, now, before)
+		}
+		put(t, s, k, got)
+		if _, missed := get(t, s, k); missed != None {
+			t.Fatalf("%s: put again: %v", what, missed)
+		}
+	}
+}
+
+// Every system call of a lookup is made to fail in turn: the right bytes or a
+// miss that says why.
+func TestEveryFailingCallOfAGetIsSurvived(t *testing.T) {
+	s := open(t)
+	sizes := []int{0, 5000, wholeRead + 5000} // the last has its footer read first
+	wants := make([][]byte, len(sizes))
+	for i, size := range sizes {
+		wants[i] = payload(i, size)
+		put(t, s, testKey(t, i), wants[i])
+	}
+	s.small.Store(true) // every hit renews recency
+	buf := make([]byte, wholeRead+10000)
+	lookups := map[string]func(n int) ([]byte, Reason){
+		"get": func(n int) ([]byte, Reason) { return get(t, s, testKey(t, n)) },
+		"into": func(n int) ([]byte, Reason) {
+			size, _, _, why := s.GetInto(&testKey(t, n).ID, buf)
+			return buf[:size], why
+		},
+		"into exactly": func(n int) ([]byte, Reason) { // payload and the rest are read apart
+			size, _, _, why := s.GetInto(&testKey(t, n).ID, buf[:sizes[n]])
+			return buf[:size], why
+		},
+	}
+	for name, lookup := range lookups {
+		for _, f := range failures() {
+			t.Run(name+" "+f.String(), func(t *testing.T) {
+				for i, want := range wants {
+					failEveryCallOfAGet(t, f, want, func() ([]byte, Reason) { return lookup(i) })
+				}
+			})
+		}
+	}
+}
+
+func failEveryCallOfAGet(t *testing.T, f failure, want []byte, lookup func() ([]byte, Reason)) {
+	before := descriptors(t)
+	for _, n := range places(t, f, func() { lookup() }) {
+		var got []byte
+		var why Reason
+		failNth(t, n, f, func() { got, why = lookup() })
+		switch {
+		case why == None && !bytes.Equal(got, want):
+			t.Fatalf("call %d: %d other bytes", n, len(got))
+		case why != None && (f.harmless() || why != f.reason()):
+			t.Fatalf("call %d: %v", n, why)
 		}
 		if now := descriptors(t); now != before {
 			t.Fatalf("call %d: %d descriptors, %d before", n, now, before)
 		}
-		if !putFired && !getFired {
-			if n < 10 {
-				t.Errorf("only %d faults fired", n)
-			}
-			return
-		}
-	}
-}
-
-func TestEveryFailingCallOfMaintenanceIsSurvived(t *testing.T) {
-	for name, run := range map[string]func(s *Store){
-		"trim":   func(s *Store) { s.Trim(context.Background(), nil) },
-		"clear":  func(s *Store) { s.Clear(context.Background(), "cubin", nil) },
-		"verify": func(s *Store) { s.Verify(context.Background(), false, nil) },
-		"remove": func(s *Store) { k := testKey(&testing.T{}, 2); s.Remove(&k.ID) },
-		"evict": func(s *Store) {
-			s.config.MaxSize = 3 * 600
-			s.Put(Item{Key: testKey(&testing.T{}, 9), Payload: payload(9, 100)})
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for n := 1; n < 4000; n += 1 + n/20 {
-				s := open(t)
-				for i := range 5 {
-					put(t, s, testKey(t, i), payload(i, 100))
-				}
-				before := descriptors(t)
-				fired := failNth(t, n, unix.EIO, -1)
-				run(s)
-				done := fired()
-				Fault = nil
-				for i := range 5 {
-					if got, why := get(t, s, testKey(t, i)); why == None && !bytes.Equal(got, payload(i, 100)) {
-						t.Fatalf("call %d failed: entry %d has other bytes", n, i)
-					}
-				}
-				if now := descriptors(t); now != before {
-					t.Fatalf("call %d failed: %d descriptors, %d before", n, now, before)
-				}
-				if !done {
-					return
-				}
-			}
-		})
 	}
 }

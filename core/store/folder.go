@@ -40,15 +40,7 @@ func (d *folder) openFile(f *file) (int, syscall.Errno) {
 	if e := d.open(f.shard); e != 0 {
 		return -1, e
 	}
-	if e := fault(OpOpen, f.name); e != 0 {
-		return -1, e
-	}
-	for {
-		fd, err := unix.Openat(d.fd, f.name, flagsRead, 0)
-		if err != unix.EINTR {
-			return fd, errno(err)
-		}
-	}
+	return openat(d.fd, f.name, flagsRead, 0)
 }
 
 // footer reads the footer of a listed file.

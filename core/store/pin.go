@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -87,13 +86,11 @@ func (s *Store) link(b *blob.Blob) *Pin {
 func copyToTemp(tempdir string, data []byte) *Pin {
 	name := fmt.Sprintf("jitcache-%s.%d.so", lockfile.Self(), pinSerial.Add(1))
 	path := filepath.Join(tempdir, name)
-	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o700)
-	if err != nil {
+	fd, e := createAt(atCwd, path, 0o700)
+	if e != 0 {
 		return nil
 	}
-	m := mountOf(fd, "")
-	e := syscall.Errno(0)
-	if m.NoExec && bytes.HasPrefix(data, elfMagic) {
+	if mountOf(fd, "").NoExec && bytes.HasPrefix(data, elfMagic) {
 		e = unix.EACCES
 	} else {
 		e = writeAll(fd, data)
@@ -102,7 +99,7 @@ func copyToTemp(tempdir string, data []byte) *Pin {
 		e = ec
 	}
 	if e != 0 {
-		unix.Unlink(path)
+		unlinkat(atCwd, path, 0)
 		return nil
 	}
 	return &Pin{Path: path, Fd: -1}
@@ -136,5 +133,5 @@ func (p *Pin) Release() {
 		closeFd(p.Fd)
 		return
 	}
-	unix.Unlink(p.Path)
+	unlinkat(atCwd, p.Path, 0)
 }

@@ -121,23 +121,23 @@ func Open(o Options) (*Store, error) {
 // openRoot opens the directory as a path descriptor, making it private if it is
 // missing.
 func openRoot(dir string, readOnly bool) (int, error) {
-	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
-	fd, err := unix.Open(dir, flags, 0)
-	if err == unix.ENOENT && !readOnly {
+	const flags = unix.O_PATH | unix.O_DIRECTORY
+	fd, e := openat(atCwd, dir, flags, 0)
+	if e == unix.ENOENT && !readOnly {
 		if err := os.MkdirAll(dir, privateDir); err != nil {
 			return -1, &Refused{NoDirectory, dir, "it cannot be made: " + bare(err), ""}
 		}
-		fd, err = unix.Open(dir, flags, 0)
+		fd, e = openat(atCwd, dir, flags, 0)
 	}
-	switch err {
-	case nil:
+	switch e {
+	case 0:
 		return fd, nil
 	case unix.ENOENT:
 		return -1, &Refused{NoDirectory, dir, "it does not exist", ""}
 	case unix.ENOTDIR:
 		return -1, &Refused{NotRegular, dir, "it is not a directory", ""}
 	}
-	return -1, &Refused{reasonOf(errno(err)), dir, err.Error(), ""}
+	return -1, &Refused{reasonOf(e), dir, e.Error(), ""}
 }
 
 // bare returns the system's words of an error, without the path.
@@ -150,11 +150,7 @@ func bare(err error) string {
 }
 
 func reasonOfErr(err error) Reason {
-	var e syscall.Errno
-	if errors.As(err, &e) {
-		return reasonOf(e)
-	}
-	return IO
+	return reasonOf(errno(err))
 }
 
 // examine resolves the root once, and decides whether to trust it.
@@ -204,7 +200,12 @@ func (s *Store) readLayout() (fresh bool, err error) {
 	case string(version) != versionText:
 		return false, &Refused{NewerFormat, s.root, fmt.Sprintf("its format is %.40q, this is %q", version, versionText), ""}
 	}
-	text, _ := s.readSmall("config", 64<<10)
+	text, e := s.readSmall("config", 64<<10)
+	if e != 0 && e != unix.ENOENT {
+		// Without its cap a put could evict most of a cache that may be larger
+		// than the default, and all for want of a descriptor.
+		return false, &Refused{reasonOf(e), s.root, "v1/config: " + e.Error(), ""}
+	}
 	s.config = parseConfig(text)
 	return false, nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"runtime"
 	"sync/atomic"
 	"syscall"
@@ -82,12 +83,15 @@ func openBelow(path []byte, flags int, mode uint32) (int, syscall.Errno) {
 // a local file system is opened without, and may hold one of the runtime's
 // eight processors while a cold directory is read.
 func openPath(path []byte, flags int, mode uint32, blocks bool) (int, syscall.Errno) {
-	if Fault != nil {
-		if e := fault(OpOpen, string(path[:len(path)-1])); e != 0 {
-			return -1, e
-		}
-	}
 	for {
+		if Fault != nil {
+			if e := fault(OpOpen, string(path[:len(path)-1])); e != 0 {
+				if e == unix.EINTR {
+					continue
+				}
+				return -1, e
+			}
+		}
 		var fd uintptr
 		var e syscall.Errno
 		if haveOpenat2.Load() {
@@ -129,11 +133,15 @@ func openat2Works() bool {
 }
 
 func fstat(fd int, st *syscall.Stat_t) syscall.Errno {
-	if e := fault(OpStat, ""); e != 0 {
-		return e
+	for {
+		e := fault(OpStat, "")
+		if e == 0 {
+			_, _, e = syscall.RawSyscall(unix.SYS_FSTAT, uintptr(fd), uintptr(unsafe.Pointer(st)), 0)
+		}
+		if e != unix.EINTR {
+			return e
+		}
 	}
-	_, _, e := syscall.RawSyscall(unix.SYS_FSTAT, uintptr(fd), uintptr(unsafe.Pointer(st)), 0)
-	return e
 }
 
 func closeFd(fd int) syscall.Errno {
@@ -141,9 +149,28 @@ func closeFd(fd int) syscall.Errno {
 	// not a leak.
 	_, _, e := syscall.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 	if f := fault(OpClose, ""); f != 0 {
-		return f
+		e = f
+	}
+	if e == unix.EINTR {
+		return 0 // it is closed, and must not be closed again
 	}
 	return e
+}
+
+// again makes a call, once more whenever a signal has interrupted it: the host's
+// signals are its own, and over FUSE and NFS any call may return EINTR. A call
+// that had done its work before then finds it done (EEXIST, ENOENT), which costs
+// a put at worst.
+func again(op Op, path string, call func() error) syscall.Errno {
+	for {
+		e := fault(op, path)
+		if e == 0 {
+			e = errno(call())
+		}
+		if e != unix.EINTR || !callAgain {
+			return e
+		}
+	}
 }
 
 // readFull reads len(p) bytes from where the file stands. It returns fewer only
@@ -228,6 +255,7 @@ func writeAll(fd int, parts ...[]byte) syscall.Errno {
 }
 
 func writeSome(fd int, parts [][]byte) (int, syscall.Errno) {
+	want := len(parts[0])
 	if Fault != nil {
 		q, e := limited(OpWrite, parts[0])
 		if e != 0 {
@@ -241,7 +269,7 @@ func writeSome(fd int, parts [][]byte) (int, syscall.Errno) {
 	if err != nil {
 		return 0, err.(syscall.Errno)
 	}
-	if n == 0 && len(parts[0]) > 0 {
+	if n == 0 && want > 0 {
 		return 0, unix.ENOSPC // a write that neither moves nor fails
 	}
 	return n, 0
@@ -274,7 +302,7 @@ func pwriteAll(fd int, p []byte, off int64) syscall.Errno {
 // touch sets both time stamps of an open file, in nanoseconds since 1970.
 func touch(fd int, ns int64) syscall.Errno {
 	if e := fault(OpTouch, ""); e != 0 {
-		return e
+		return e // best effort, interrupted or not
 	}
 	ts := [2]unix.Timespec{unix.NsecToTimespec(ns), unix.NsecToTimespec(ns)}
 	_, _, e := syscall.RawSyscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0, uintptr(unsafe.Pointer(&ts[0])), 0, 0, 0)
@@ -287,59 +315,51 @@ func touch(fd int, ns int64) syscall.Errno {
 }
 
 func fsync(fd int) syscall.Errno {
-	if e := fault(OpSync, ""); e != 0 {
-		return e
-	}
-	return errno(unix.Fsync(fd))
+	return again(OpSync, "", func() error { return unix.Fsync(fd) })
 }
 
 func fchmod(fd int, mode uint32) syscall.Errno {
-	if e := fault(OpChmod, ""); e != 0 {
-		return e
-	}
-	return errno(unix.Fchmod(fd, mode))
+	return again(OpChmod, "", func() error { return unix.Fchmod(fd, mode) })
 }
 
 func renameat(fromDir int, from string, toDir int, to string) syscall.Errno {
-	if e := fault(OpRename, to); e != 0 {
-		return e
-	}
-	return errno(unix.Renameat(fromDir, from, toDir, to))
+	return again(OpRename, to, func() error { return unix.Renameat(fromDir, from, toDir, to) })
 }
 
 func unlinkat(dir int, name string, flags int) syscall.Errno {
-	if e := fault(OpUnlink, name); e != 0 {
-		return e
-	}
-	return errno(unix.Unlinkat(dir, name, flags))
+	return again(OpUnlink, name, func() error { return unix.Unlinkat(dir, name, flags) })
 }
 
 func mkdir(path string, mode uint32) syscall.Errno {
-	if e := fault(OpMkdir, path); e != 0 {
-		return e
-	}
-	return errno(unix.Mkdir(path, mode))
+	return again(OpMkdir, path, func() error { return unix.Mkdir(path, mode) })
 }
 
 func linkat(fromDir int, from string, toDir int, to string) syscall.Errno {
-	if e := fault(OpLink, to); e != 0 {
-		return e
-	}
-	return errno(unix.Linkat(fromDir, from, toDir, to, 0))
+	return again(OpLink, to, func() error { return unix.Linkat(fromDir, from, toDir, to, 0) })
 }
 
 func fstatat(dir int, name string, st *unix.Stat_t) syscall.Errno {
-	if e := fault(OpStat, name); e != 0 {
-		return e
+	return again(OpStat, name, func() error { return unix.Fstatat(dir, name, st, unix.AT_SYMLINK_NOFOLLOW) })
+}
+
+// openat opens a name in an open folder.
+func openat(dir int, name string, flags int, mode uint32) (fd int, e syscall.Errno) {
+	e = again(OpOpen, name, func() (err error) {
+		fd, err = unix.Openat(dir, name, flags|unix.O_CLOEXEC, mode)
+		return err
+	})
+	if e != 0 {
+		return -1, e
 	}
-	return errno(unix.Fstatat(dir, name, st, unix.AT_SYMLINK_NOFOLLOW))
+	return fd, 0
 }
 
 func errno(err error) syscall.Errno {
 	if err == nil {
 		return 0
 	}
-	if e, ok := err.(syscall.Errno); ok {
+	var e syscall.Errno
+	if errors.As(err, &e) {
 		return e
 	}
 	return unix.EIO

@@ -117,8 +117,10 @@ func (s *Store) place(it *Item) (w Written, d change, e syscall.Errno) {
 			e = unix.ENOENT
 		}
 	}
-	if e == unix.ENOENT && s.repairLayout(&it.Key.ID) {
-		w, d, e = s.placeOnce(it)
+	if e == unix.ENOENT {
+		if e = s.repairLayout(&it.Key.ID); e == 0 {
+			w, d, e = s.placeOnce(it)
+		}
 	}
 	return w, d, e
 }
@@ -183,7 +185,9 @@ func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int
 	}
 	s.setMode(fd)
 	var st syscall.Stat_t
-	e = writeAll(fd, payload, trailer)
+	if e = writeAll(fd, payload, trailer); !checkWrite {
+		e = 0
+	}
 	if e == 0 {
 		// Best effort: without it the kernel's own stamp orders the entry.
 		touch(fd, now)
@@ -194,7 +198,7 @@ func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int
 	if e == 0 {
 		e = fstat(fd, &st)
 	}
-	if e == 0 && st.Size != int64(len(payload)+len(trailer)) {
+	if e == 0 && checkWrite && st.Size != int64(len(payload)+len(trailer)) {
 		e = unix.ENOSPC // some file systems find out late
 	}
 	if ec := closeFd(fd); e == 0 {
@@ -208,31 +212,26 @@ func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int
 }
 
 func createAt(dir int, name string, mode uint32) (int, syscall.Errno) {
-	if e := fault(OpOpen, name); e != 0 {
-		return -1, e
-	}
-	for {
-		fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
-		if err != unix.EINTR {
-			return fd, errno(err)
-		}
-	}
+	return openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, mode)
 }
 
 // repairLayout makes what a put needs and somebody has removed, or nobody has
-// made yet: the shard, else all folders. It reports whether to try again.
-func (s *Store) repairLayout(id *key.ID) bool {
+// made yet: the shard, else all folders.
+func (s *Store) repairLayout(id *key.ID) syscall.Errno {
 	shard := s.entries + id.String()[:2]
 	if e := s.makeDir(shard); e == 0 {
 		if fd, e := s.openDirBelow("tmp"); e == 0 {
 			closeFd(fd)
-			return true
+			return 0
 		}
 	}
-	if mkdirAll(s.root, s.dirMode) != 0 || s.makeLayout() != nil {
-		return false
+	if e := mkdirAll(s.root, s.dirMode); e != 0 {
+		return e
 	}
-	return s.makeDir(shard) == 0
+	if err := s.makeLayout(); err != nil {
+		return errno(err)
+	}
+	return s.makeDir(shard)
 }
 
 // mkdirAll makes the root again, parents first.

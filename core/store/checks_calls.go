@@ -1,0 +1,9 @@
+//go:build !control_nowritecheck && !control_noagain
+
+package store
+
+// What the tests of failing system calls rest on. Control builds turn one off.
+const (
+	checkWrite = true // a put looks at whether its write has worked
+	callAgain  = true // a call that a signal has interrupted is made again
+)

@@ -1,0 +1,8 @@
+//go:build control_noagain
+
+package store
+
+const (
+	checkWrite = true
+	callAgain  = false
+)

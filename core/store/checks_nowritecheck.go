@@ -1,0 +1,8 @@
+//go:build control_nowritecheck
+
+package store
+
+const (
+	checkWrite = false
+	callAgain  = true
+)
