@@ -10,6 +10,7 @@ package lease
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -268,28 +269,39 @@ func (l *Lease) Release() {
 	})
 }
 
+// unsigned stands for the holder of a lock file that names none.
+const unsigned = "?"
+
 // outlived reports whether the holder of p in another process has had its time.
 func (t *Table) outlived(p place) bool {
 	h, err := ReadHolder(t.Locks.LockPath(p.name()))
-	if err != nil {
-		// Just taken, not written yet; or just removed. Either way it is new.
-		return false
+	if errors.Is(err, fs.ErrNotExist) {
+		return false // just removed
+	}
+	// A lock that was just taken is not signed yet. One that stays so was taken
+	// by a process that was stopped there and then, or on a full disk: nobody
+	// can say that its holder is coming back.
+	who, state := unsigned, lockfile.Gone
+	if err == nil {
+		who, state = h.Owner.String(), h.State()
 	}
 	now := time.Now()
-	waited := now.Sub(h.Since)
-	state := h.State()
 	t.mu.Lock()
 	w := t.watched[p]
-	if who := h.Owner.String(); w.holder != who {
+	if w.holder != who {
 		w = watched{holder: who, first: now}
 	}
+	if who == unsigned {
+		h.Since = w.first
+	}
+	waited := now.Sub(h.Since)
 	if state != lockfile.Stopped && state != lockfile.Gone {
 		w.lost = time.Time{}
 	} else if w.lost.IsZero() {
 		w.lost = now
 	}
 	lostLimit := or(t.lostLimit, LostLimit)
-	tell := !w.told && now.Sub(w.first) > lostLimit
+	tell := !w.told && who != unsigned && now.Sub(w.first) > lostLimit
 	w.told = w.told || tell
 	t.watched[p] = w
 	t.mu.Unlock()

@@ -240,6 +240,34 @@ func TestStoppedHolderIsGivenUpOnByOneAtATime(t *testing.T) {
 	}
 }
 
+func TestLockThatNobodySignedIsGivenUpOn(t *testing.T) {
+	for name, text := range map[string]string{"empty": "", "torn": "12345678-4026"} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t.TempDir())
+			lock, err := dir.TryLock(place{testID(0), 0}.name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lock.Remove()
+			lock.Write(text)
+			table := &Table{Locks: dir, lostLimit: 300 * time.Millisecond}
+			table.Waiting = func(key.ID, Holder, time.Duration) { t.Error("told of a holder without a name") }
+			start := time.Now()
+			for outcome := Busy; outcome != Granted; {
+				var l *Lease
+				l, outcome = table.Acquire(testID(0), "", time.Now().Add(50*time.Millisecond), func() bool { return false })
+				l.Release()
+				if time.Since(start) > 3*time.Second {
+					t.Fatal("still waiting")
+				}
+			}
+			if d := time.Since(start); d < 250*time.Millisecond {
+				t.Errorf("went on after %v, want 300ms", d)
+			}
+		})
+	}
+}
+
 func TestHolderThatTakesTooLongIsNotWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	slow := &Table{Locks: folder(dir)}
