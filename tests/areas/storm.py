@@ -1,0 +1,26 @@
+"""Storms: many processes at once, killed, stopped and interrupted, on one directory."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from .common import Count, environment, log_of, pytest
+
+
+def _storm(area: str, length: str) -> Count:
+    """Run the storms, and print the figures that they leave."""
+    count = pytest(area, sys.executable, "tests/storm", env=environment(STORM=length))
+    for line in re.findall(r"^figure .*$", log_of(area).read_text(errors="replace"), re.MULTILINE):
+        print(line)
+    return count
+
+
+def short() -> Count:
+    """Storms of seconds."""
+    return _storm("storm", "short")
+
+
+def long() -> Count:
+    """Storms of minutes, and those that only make sense so."""
+    return _storm("storm-long", "long")
