@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import jitcache
+import pytest
 from conftest import Figures
 from crowd import STUCK, Crowd, Gate
 from witness import Line, Witness, freed, intervals
@@ -160,7 +161,7 @@ def in_time(lines: list[Line], killed: dict[int, float], kills: int) -> list[flo
     assert {line.pid for line in unfinished} <= killed.keys()
     assert len({line.pid for line in unfinished}) >= kills, "too few were killed in their compile"
     lost = sum(end is None for of in intervals(lines, "begin", "got").values() for _, end in of)
-    assert count(lines, "begin") <= KEYS + lost
+    assert count(lines, "begin") <= KEYS + lost, "more compiles than keys and kills"
     delays = freed(lines, killed)
     assert len(delays) >= kills
     assert max(delays) < 2, f"a key of the dead was free after {max(delays):.3f} s, want 0.2 and at most 2"
@@ -175,3 +176,9 @@ def test_killed_holders_stop_nobody(tmp_path: Path, long: bool, figures: Figures
     figures.add("kill-to-next-begin-p95", delays[len(delays) * 95 // 100] * 1e3, "ms")
     figures.add("kill-to-next-begin-worst", delays[-1] * 1e3, "ms")
     figures.add("kills-inside-a-compile", len(delays), "compiles")
+
+
+def test_control_without_leases_more_compile_than_are_killed(tmp_path: Path, without_leases: str) -> None:
+    lines, killed = storm(tmp_path, 5, without_leases)
+    with pytest.raises(AssertionError, match="more compiles"):
+        in_time(lines, killed, 5)
