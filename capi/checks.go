@@ -1,12 +1,10 @@
-//go:build !control_panic && !control_norecover
+//go:build !control_norecover && !control_keeplocks
 
 package main
 
-import "jitcache/core/key"
-
-// recovers lets no panic out of an export. Only the control build of the tests,
-// which must then lose its host, has it off.
-const recovers = true
-
-// provoke panics in control builds, for a key of a certain name.
-func provoke(*key.Key) {}
+// What becomes of a panic. Control builds of the tests have one of them off and
+// must then fail; nothing else may.
+const (
+	recovers = true // it ends in the export, not in the host
+	givesUp  = true // the process gives its locks up
+)

@@ -2,12 +2,7 @@
 
 package main
 
-import "jitcache/core/key"
-
-const recovers = false
-
-func provoke(k *key.Key) {
-	if k.Name == "control panic" {
-		panic("provoked")
-	}
-}
+const (
+	recovers = false
+	givesUp  = true
+)

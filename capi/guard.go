@@ -1,6 +1,7 @@
 package main
 
 // #include "core.h"
+// #include "../core/lockfile/held.h"
 import "C"
 
 import (
@@ -13,7 +14,8 @@ import (
 
 // poisoned is set by the first panic. The state that it left behind cannot be
 // trusted, locks may be held; so from then on every call returns an error at
-// once, and the host goes on without a cache.
+// once, and the host goes on without a cache. Lock files are given up: nobody
+// is to wait for a process that will not finish.
 var poisoned atomic.Pointer[string]
 
 // guard runs an export's body. No panic leaves it.
@@ -28,6 +30,9 @@ func guard(out *C.jc_out, body func() C.int32_t) (status C.int32_t) {
 		if r := recover(); r != nil {
 			why := fmt.Sprintf("internal error: %v; at %s", r, debug.Stack())
 			poisoned.Store(&why)
+			if givesUp {
+				C.jc_held_give_up()
+			}
 			status = internal(out, why)
 		}
 	}()

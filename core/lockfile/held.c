@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -46,10 +47,9 @@ static int number(const char *s)
 	return n;
 }
 
-void jc_held_close(void)
+/* each_lock calls fn for every descriptor that points to a lock file. */
+static void each_lock(void (*fn)(int fd))
 {
-	if (atomic_exchange(&held, 0) == 0)
-		return;
 	long dir = syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (dir < 0)
 		return;
@@ -67,8 +67,25 @@ void jc_held_close(void)
 				continue;
 			long len = syscall(SYS_readlinkat, dir, d->name, link, sizeof link);
 			if (len > 0 && is_lock(link, len))
-				syscall(SYS_close, fd);
+				fn(fd);
 		}
 	}
 	syscall(SYS_close, dir);
+}
+
+static void close_lock(int fd) { syscall(SYS_close, fd); }
+
+/* The descriptor stays: Go's garbage collector may close it once more. */
+static void give_up_lock(int fd) { syscall(SYS_flock, fd, LOCK_UN); }
+
+void jc_held_close(void)
+{
+	if (atomic_exchange(&held, 0) != 0)
+		each_lock(close_lock);
+}
+
+void jc_held_give_up(void)
+{
+	if (atomic_load(&held) != 0)
+		each_lock(give_up_lock);
 }

@@ -21,4 +21,9 @@ int jc_held_count(void);
  * file, if any lock was held, and sets the count to zero. For a forked child. */
 void jc_held_close(void);
 
+/* jc_held_give_up gives up every lock of this process and leaves the
+ * descriptors open. For a process whose core has stopped working: it lives on,
+ * and others would wait for what it holds. */
+void jc_held_give_up(void);
+
 #endif

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
-# Statuses that mean that there is no cache here for now: as in a process without
-# the library, everything then misses.
-_NO_CACHE = (_ffi.ERR_FORK, _ffi.ERR_INTERNAL)
-
 _byref = ctypes.byref
 _void_p = ctypes.c_void_p
 
@@ -70,6 +66,7 @@ class Cache:
                 options[name] = "1"
         self._recent: Recent | None = None
         self._closed = False
+        self._why = ""  # there is no cache, although there is a library
         self._word: _void_p | None = None
         self._lib = _library.load()
         if self._lib is not None:
@@ -87,6 +84,7 @@ class Cache:
         finally:
             lib.jitcache_options_free(handle)
         if self._word is None:
+            self._why = self.last_miss
             return
         epoch = lib.jitcache_epoch(self._word)
         if epoch:
@@ -95,7 +93,7 @@ class Cache:
 
     def _usable(self, status: int) -> bool:
         """Check a status: True if there is a cache, False if there is none here."""
-        if status in _NO_CACHE:
+        if status in _ffi.NO_CACHE:
             return False
         assert self._lib is not None
         check(self._lib, status)
@@ -164,8 +162,8 @@ class Cache:
         """
         if self._lib is None:
             return "unavailable"
-        if self._word is None and self._closed:
-            return "closed"
+        if self._word is None and (self._closed or self._why):
+            return "closed" if self._closed else self._why
         return str(self._lib.jitcache_reason_name(self._lib.jitcache_last_miss()).decode())
 
     @property

@@ -23,6 +23,10 @@ TOO_SMALL = 6
 ERR_FORK = -11
 ERR_INTERNAL = -12
 
+# Those that mean that there is no cache here for now: as in a process without
+# the library, everything then misses.
+NO_CACHE = (ERR_FORK, ERR_INTERNAL)
+
 # Reasons that Python gives by itself; the library has the names of the rest.
 REASON_UNAVAILABLE = 16
 
@@ -50,6 +54,7 @@ _FUNCTIONS: list[tuple[str, object, list[object]]] = [
     ("jitcache_key_add_file", c_int32, [c_void_p, c_char_p, c_char_p]),
     ("jitcache_key_add_tool", c_int32, [c_void_p, c_char_p, c_char_p]),
     ("jitcache_key_add_packed", c_int32, [c_void_p, c_char_p, c_size_t]),
+    ("jitcache_key_from_digest", c_int32, [c_char_p, _handle_out]),
     ("jitcache_key_save", c_int32, [c_void_p, c_void_p, c_size_t, _size_out]),
     ("jitcache_key_load", c_int32, [c_char_p, c_size_t, _handle_out]),
     ("jitcache_blob_data", c_void_p, [c_void_p]),

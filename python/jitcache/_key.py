@@ -79,10 +79,7 @@ class Key:
                 raise TypeError(f"component {min(clash)!r}: label used twice")
             more = {**components, **more}
         lib = _library.load()
-        if lib is None:
-            sealed, handle = _seal_without(more), None
-        else:
-            sealed, handle = _seal(lib, more)
+        sealed, handle = (_seal_without(more), None) if lib is None else _seal(lib, more)
         self._set(sealed)
         if handle is not None:
             self._handles["generic"] = handle
@@ -150,11 +147,21 @@ class Key:
 
     def _handle_of(self, lib: _ffi.Library, kind: str) -> Handle:
         handle = self._handles.get(kind)
-        if handle is None:
-            handle = Handle(lib, _load(lib, _sealed.with_kind(self._sealed, kind)))
-            self._handles[kind] = handle
-            if kind == "generic":
-                self._word = handle.word
+        if handle is not None:
+            return handle
+        word = ctypes.c_void_p()
+        sealed = _sealed.with_kind(self._sealed, kind)
+        status = lib.jitcache_key_load(sealed, len(sealed), ctypes.byref(word))
+        if status in _ffi.NO_CACHE:
+            # The call that it is for will say so. Not kept as the key's own: a
+            # forked child may have a cache again.
+            check(lib, lib.jitcache_key_from_digest(self._digest, ctypes.byref(word)))
+            handle = self._handles[""] = Handle(lib, word)
+            return handle
+        check(lib, status)
+        handle = self._handles[kind] = Handle(lib, word)
+        if kind == "generic":
+            self._word = word
         return handle
 
     def __eq__(self, other: object) -> bool:
@@ -189,7 +196,16 @@ class Handle:
 _LARGE = 16 << 10
 
 
-def _seal(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes, Handle]:
+def _seal(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes, Handle | None]:
+    try:
+        return _seal_with(lib, components)
+    except Error as e:
+        if e.status not in _ffi.NO_CACHE:
+            raise
+        return _seal_without(components), None
+
+
+def _seal_with(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes, Handle]:
     word = ctypes.c_void_p()
     check(lib, lib.jitcache_key_new(ctypes.byref(word)))
     handle = Handle(lib, word)
@@ -228,12 +244,6 @@ def _save(lib: _ffi.Library, word: ctypes.c_void_p) -> bytes:
             check(lib, status)
             return buffer.raw[: size.value]
         capacity = size.value
-
-
-def _load(lib: _ffi.Library, sealed: bytes) -> ctypes.c_void_p:
-    word = ctypes.c_void_p()
-    check(lib, lib.jitcache_key_load(sealed, len(sealed), ctypes.byref(word)))
-    return word
 
 
 def _seal_without(components: Mapping[str, Any]) -> bytes:

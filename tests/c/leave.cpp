@@ -221,7 +221,7 @@ static void *ask_or_fail(void *p)
 	void **a = (void **)p;
 	jitcache_blob *b = nullptr;
 	try {
-		CHECK(jitcache_get_or_compile((jitcache_cache *)a[0], (jitcache_key *)a[1], 10000, throw_but_once, a[2],
+		CHECK(jitcache_get_or_compile((jitcache_cache *)a[0], (jitcache_key *)a[1], 5000, throw_but_once, a[2],
 			      &b) == JITCACHE_OK);
 		CHECK(is(b, "code"));
 	} catch (const std::runtime_error &) {

@@ -6,8 +6,9 @@ import os
 import subprocess
 from pathlib import Path
 
-import build_library
 import builds
+
+import build_library
 
 ROOT = builds.BUILD.parent
 STRICT = ["-Wall", "-Wextra", "-Werror"]

@@ -4,8 +4,6 @@ package main
 
 import "jitcache/core/key"
 
-const recovers = true
-
 // provoke is the bug that no test can wait for.
 func provoke(k *key.Key) {
 	if k.Name == "control panic" {

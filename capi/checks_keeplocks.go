@@ -1,0 +1,8 @@
+//go:build control_keeplocks
+
+package main
+
+const (
+	recovers = true
+	givesUp  = false
+)
