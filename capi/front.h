@@ -64,6 +64,7 @@ typedef struct jc_frame {
 typedef struct jc_thread {
 	_Atomic int refs;    /* the thread, and the leases granted to it */
 	_Atomic int holding; /* leases */
+	uint32_t met;        /* the core's generation that this thread has called */
 	int32_t reason;
 	int busy; /* the last acquire was BUSY, on busy_id */
 	uint8_t busy_id[32];
@@ -103,7 +104,7 @@ int32_t jc_finish(int32_t status, jc_out *out);
 /* jc_bad_handle returns the error for a handle of the named type. */
 int32_t jc_bad_handle(const void *handle, const char *type);
 
-/* ---- start.c, fork.c: the runtime of this process */
+/* ---- start.c, fork.c, enter.c: the runtime of this process */
 
 /* jc_core_enter returns the core of this process, starting one in a forked
  * child. NULL: it cannot be; jc_no_core() is then what to return. */
@@ -112,6 +113,10 @@ int32_t jc_no_core(void);
 
 /* jc_core_now returns the core if it runs already, without starting one. */
 const jc_core *jc_core_now(void);
+
+/* jc_core_meet is what a thread does before its first call of a core (enter.c).
+ * The two above have done it. */
+void jc_core_meet(const jc_core *core);
 
 /* jc_core_generation changes when the process has another core than before:
  * in a forked child. What an older one has made must not be used. */
@@ -213,6 +218,23 @@ void jc_log_push(int32_t level, char *text);
 /* jc_log_drain gives queued lines to the host's callback. Called by public
  * functions right before they return. */
 void jc_log_drain(void);
+
+/* ---- controls
+ *
+ * A mechanism that a build for the tests leaves out, to show that they would
+ * notice: a build tag of main.go sets one (tests/areas/guest.py). */
+enum jc_control {
+	JC_EVERYTHING,
+	JC_NO_SIGNALS, /* the host's signals are not looked after when Go starts */
+	JC_NO_MEETING, /* nor when a thread enters it */
+	JC_NO_COPY,    /* a forked child uses its parent's runtime */
+	JC_NO_LOCKS,   /* fork takes no locks */
+	JC_NO_SELF,    /* the library's own file is not kept open */
+	JC_TEARS_DOWN, /* at exit everything is freed */
+};
+#ifndef JC_CONTROL
+#define JC_CONTROL JC_EVERYTHING
+#endif
 
 /* A word as the opaque pointer that the host sees, and back. */
 #define JC_TO(type, h) ((type *)(uintptr_t)(h))

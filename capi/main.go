@@ -10,6 +10,12 @@ package main
 /*
 #cgo CFLAGS: -std=gnu11 -O2 -Wall -fexceptions -fvisibility=hidden -D_GNU_SOURCE
 #cgo LDFLAGS: -ldl -lpthread
+#cgo control_nosignals CFLAGS: -DJC_CONTROL=JC_NO_SIGNALS
+#cgo control_nomeeting CFLAGS: -DJC_CONTROL=JC_NO_MEETING
+#cgo control_nocopy CFLAGS: -DJC_CONTROL=JC_NO_COPY
+#cgo control_nolocks CFLAGS: -DJC_CONTROL=JC_NO_LOCKS
+#cgo control_noself CFLAGS: -DJC_CONTROL=JC_NO_SELF
+#cgo control_teardown CFLAGS: -DJC_CONTROL=JC_TEARS_DOWN
 #include "core.h"
 
 static void call_log(jc_front *front, int32_t level, char *text) { front->log(level, text); }
@@ -34,8 +40,9 @@ const (
 )
 
 // memoryLimit makes the collector keep the Go heap small; entries are in C
-// memory and do not count.
-const memoryLimit = 128 << 20
+// memory and do not count. The stacks of a thousand threads of the host do, with
+// 256 KiB each (room.go), used or not.
+const memoryLimit = 512 << 20
 
 func init() {
 	runtime.GOMAXPROCS(min(max(runtime.NumCPU(), minProcs), maxProcs))

@@ -5,7 +5,8 @@
  * Three things are done around that:
  *
  * - All signals are blocked. Go's threads inherit the mask, so the host's
- *   signals are never delivered to them.
+ *   signals are never delivered to them. Go unblocks those of faults again, and
+ *   is kept from unblocking four others (UNBLOCKED in build_library.py).
  * - SIGPIPE and SIGURG are put back to what the host had. Go would turn an
  *   ignored SIGPIPE into a caught one, which exec'ed children see as default;
  *   and its SIGURG handler, with the preemption signal that belongs to it,
@@ -33,6 +34,8 @@ __attribute__((constructor(101))) static void before_go(void)
 {
 	sigset_t all;
 	sigfillset(&all);
+	if (JC_CONTROL == JC_NO_SIGNALS)
+		sigemptyset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &host_mask);
 	for (int sig = 1; sig < NSIG; sig++)
 		host_known[sig] = sigaction(sig, NULL, &host_actions[sig]) == 0;
@@ -42,7 +45,7 @@ __attribute__((constructor)) static void after_go(void)
 {
 	for (int sig = 1; sig < NSIG; sig++) {
 		struct sigaction now;
-		if (!host_known[sig] || go_keeps(sig) || sigaction(sig, NULL, &now) != 0)
+		if (JC_CONTROL == JC_NO_SIGNALS || !host_known[sig] || go_keeps(sig) || sigaction(sig, NULL, &now) != 0)
 			continue;
 		if (now.sa_handler != host_actions[sig].sa_handler || now.sa_flags != host_actions[sig].sa_flags)
 			sigaction(sig, &host_actions[sig], NULL);
@@ -57,6 +60,8 @@ static void at_exit(void)
 	 * write, and nothing to write it with. */
 	if (jc_core_now() != NULL)
 		jc_caches_flush();
+	while (JC_CONTROL == JC_TEARS_DOWN && jc_caches != NULL)
+		jc_cache_destroy(jc_caches);
 }
 
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;

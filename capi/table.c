@@ -5,6 +5,7 @@
 const jc_core jitcache_private_core = {
 	.size = sizeof(jc_core),
 	.start = jcgo_start,
+	.enter = jcgo_enter,
 	.open = jcgo_open,
 	.close = jcgo_close,
 	.flush = jcgo_flush,

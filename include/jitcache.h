@@ -37,6 +37,8 @@
  * - Inside is a Go runtime: some five threads, all signals blocked in them, and
  *   1.6 GB of address space that is reserved, not used (ulimit -v counts it).
  *   It handles SIGSEGV, SIGBUS and SIGFPE and passes on what is not its own.
+ *   Handlers of the host may interrupt a call, with or without SA_ONSTACK;
+ *   together they have 192 KiB of stack there. They must not call the library.
  *   The library cannot be unloaded; dlclose does nothing. glibc only.
  * - Network file systems. A cache there is right as long as rename is atomic;
  *   sizes and counters are approximate, and lock files are kept on the node.

@@ -45,6 +45,13 @@ static void remember(void)
 	sigaction(SIGPIPE, &sa, NULL);
 	sa.sa_handler = on_urgent;
 	sigaction(SIGURG, &sa, NULL);
+	sa.sa_handler = handler;
+	sa.sa_flags = SA_RESTART;
+	sigaction(SIGPROF, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sa.sa_flags = SA_RESTART | SA_NOCLDSTOP;
+	sigaction(SIGCHLD, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
 	for (int i = 1; i < NSIG; i++)
 		sigaction(i, NULL, &before[i]);
 	pthread_sigmask(SIG_SETMASK, NULL, &mask_before);
@@ -72,9 +79,9 @@ static void mask_is_as_it_was(void)
 		CHECK(sigismember(&now, i) == sigismember(&mask_before, i));
 }
 
-/* The threads of the runtime block every signal that a host sends around, with
- * two exceptions that Go makes itself: it unblocks SIGCHLD and SIGPROF in each
- * of its threads. The kernel prefers the main thread for both. */
+/* The threads of the runtime block every signal that a host sends around. 16 is
+ * SIGSTKFLT and 34 SIGRTMIN: with SIGCHLD and SIGPROF those that Go would
+ * unblock in each of its threads. */
 static void threads_take_no_signals(void)
 {
 	DIR *d = opendir("/proc/self/task");
@@ -92,7 +99,7 @@ static void threads_take_no_signals(void)
 		if (f != NULL)
 			fclose(f);
 		static const int host[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM,
-			SIGCONT, SIGURG, SIGTSTP, SIGVTALRM, SIGWINCH, SIGIO};
+			SIGCONT, SIGURG, SIGTSTP, SIGVTALRM, SIGWINCH, SIGIO, 16, SIGCHLD, SIGPROF, 34};
 		for (size_t i = 0; i < sizeof host / sizeof host[0]; i++)
 			if ((blocked >> (host[i] - 1) & 1) == 0) {
 				printf("thread %s does not block signal %d\n", e->d_name, host[i]);

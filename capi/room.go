@@ -1,0 +1,45 @@
+package main
+
+// #include "core.h"
+import "C"
+
+// A handler of the host's that was installed without SA_ONSTACK runs on the
+// stack that the thread is on when its signal comes. In Go that is a
+// goroutine's, and those begin with 8 KiB: the handler would overwrite Go's
+// heap. Go makes a stack larger by copying it when a function needs more, and
+// does not shrink it again (NO_SHRINKING in build_library.py); so one call of
+// such a function makes room, 256 KiB in all, for three nested handlers with
+// frames of 64 KiB. What is not used costs address space only.
+const (
+	frameSize = 64 << 10
+	frames    = 3
+)
+
+// fillFrames is never set, which the compiler does not know.
+var fillFrames bool
+
+//export jcgo_enter
+func jcgo_enter() C.int32_t {
+	growStack(frames)
+	return C.JITCACHE_OK
+}
+
+// growStack does nothing, with large frames.
+//
+//go:noinline
+func growStack(n int) {
+	if fillFrames {
+		var frame [frameSize]byte
+		fill(&frame)
+	}
+	if n > 1 {
+		growStack(n - 1)
+	}
+}
+
+//go:noinline
+func fill(frame *[frameSize]byte) {
+	for i := range frame {
+		frame[i] = byte(i)
+	}
+}
