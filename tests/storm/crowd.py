@@ -15,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Callable, NoReturn
 
+from jitcache import _library
+
 #: How long anything may take before it counts as stuck. Nothing here waits for
 #: more than ten seconds by design, and the machine may be busy.
 STUCK = 120.0
@@ -32,6 +34,7 @@ class Crowd:
 
     def start(self, act: Callable[..., None], *args: Any, **environment: str) -> int:
         """Run act in a process of its own and return its pid."""
+        assert _library._why is None, "the process of the tests has loaded the library, so its children have"
         pid = os.fork()
         if pid == 0:
             self._live(act, args, environment)

@@ -40,8 +40,8 @@ def is_payload(n: int, data: bytes) -> bool:
         return False
 
 
-def cache_of(folder: Path) -> jitcache.Cache:
-    return jitcache.Cache(folder, max_size=CAP, memory_size=0)
+def cache_of(folder: Path, *, durable: bool = False) -> jitcache.Cache:
+    return jitcache.Cache(folder, max_size=CAP, memory_size=0, durable=durable)
 
 
 def _chance() -> random.Random:
@@ -49,7 +49,8 @@ def _chance() -> random.Random:
 
 
 def writer(crowd: Crowd, folder: Path) -> NoReturn:
-    cache, chance = cache_of(folder), _chance()
+    chance = _chance()
+    cache = cache_of(folder, durable=chance.random() < 0.5)
     while True:
         n = chance.randrange(KEYS)
         new = payload(n, chance.randrange(1000))
@@ -76,7 +77,7 @@ def reader(crowd: Crowd, folder: Path) -> NoReturn:
         if chance.random() < 0.2:
             entry = cache.entry(key(n))
             if entry is not None and not is_payload(n, Path(entry.path).read_bytes()[: entry.size]):
-                crowd.complain(f"wrong bytes at the path of entry {n}\n")
+                crowd.complain(f"another file at the path of entry {n}\n")
 
 
 def trimmer(crowd: Crowd, folder: Path) -> NoReturn:
@@ -107,7 +108,7 @@ def rogue_writer(crowd: Crowd, folder: Path) -> NoReturn:
             whole = path.read_bytes()
             with path.open("wb", buffering=0) as f:
                 f.write(whole[: len(whole) // 2])
-                time.sleep(0.01)
+                time.sleep(0.05)
                 f.write(whole[len(whole) // 2 :])
 
 
