@@ -64,6 +64,9 @@ func Try(path string, mode fs.FileMode) (*Lock, error) {
 func try(path string, mode fs.FileMode) (l *Lock, again bool, err error) {
 	f := flock.New(path, flock.SetFlag(flags), flock.SetPermissions(mode))
 	ok, err := f.TryLock()
+	for errors.Is(err, syscall.EINTR) { // a signal of the host's, over FUSE or NFS
+		ok, err = f.TryLock()
+	}
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, false, err
@@ -73,10 +76,18 @@ func try(path string, mode fs.FileMode) (l *Lock, again bool, err error) {
 	if !ok {
 		return nil, false, nil
 	}
-	mine, err1 := f.Stat()
+	mine, err := f.Stat()
 	there, err2 := os.Lstat(path)
-	if err1 != nil || err2 != nil || !os.SameFile(mine, there) {
-		f.Unlock()
+	if errors.Is(err2, fs.ErrNotExist) {
+		there, err2 = nil, nil
+	}
+	if err = errors.Join(err, err2); err != nil {
+		// Not "again", which ends as "held by somebody": nobody would ever let go.
+		unlock(f)
+		return nil, false, errors.Join(ErrUnsupported, err)
+	}
+	if there == nil || !os.SameFile(mine, there) {
+		unlock(f)
 		return nil, true, nil
 	}
 	if mine.Mode().Perm() != mode.Perm() {
@@ -99,8 +110,15 @@ func (l *Lock) Write(text string) {
 
 // Unlock gives the lock up and leaves the file.
 func (l *Lock) Unlock() {
-	l.f.Unlock()
+	unlock(l.f)
 	C.jc_held_fall()
+}
+
+// unlock unlocks and closes. The package does not close where unlocking fails;
+// a signal that interrupts it must not leave the lock with this process.
+func unlock(f *flock.Flock) {
+	for errors.Is(f.Unlock(), syscall.EINTR) {
+	}
 }
 
 // Remove removes the file, then gives the lock up.
