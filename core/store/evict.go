@@ -103,20 +103,25 @@ func readNames(dir int) ([]string, error) {
 }
 
 // recountBudget is how long one put may spend counting shards whose cell is
-// lost. A shard of a cache of 100,000 entries takes half a millisecond.
-const recountBudget = 5 * time.Millisecond
+// lost. A shard of a cache of 100,000 entries takes half a millisecond. The first
+// few thousand files count as no time: a small directory is then counted at
+// once, however busy the machine is.
+const (
+	recountBudget = 5 * time.Millisecond
+	recountFree   = 4096
+)
 
 // recount sets unknown cells to what their shards hold, as many as the time
 // allows, but one at least.
 func (s *Store) recount(l *ledger, budget time.Duration) {
-	start := time.Now()
+	start, seen := time.Now(), 0
 	for i := range l.cells {
 		if l.cells[i].count != unknownCount {
 			continue
 		}
 		files, _ := s.list(i) // what is no folder has no entries
 		l.cells[i] = cellOf(files)
-		if time.Since(start) > budget {
+		if seen += len(files); seen > recountFree && time.Since(start) > budget {
 			return
 		}
 	}

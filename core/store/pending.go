@@ -14,7 +14,8 @@ import (
 type pending struct {
 	mu       sync.Mutex // guards what follows, never held over a system call
 	cells    [shards]change
-	bytes    int64 // sum over cells
+	bytes    int64        // sum over cells
+	looked   [shards]bool // evicted from while another had the ledger: see flushBusy
 	kinds    counterTable
 	counted  bool // kinds has something
 	refused  refusalNote
@@ -141,6 +142,7 @@ func (p *pending) any() bool {
 // batch is what is taken from pending to be written.
 type batch struct {
 	cells   [shards]change
+	looked  [shards]bool
 	kinds   counterTable
 	refused refusalNote
 }
@@ -148,8 +150,9 @@ type batch struct {
 func (p *pending) take() *batch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b := &batch{p.cells, p.kinds, p.refused}
-	p.cells, p.bytes, p.kinds, p.counted, p.refused = [shards]change{}, 0, counterTable{}, false, refusalNote{}
+	b := &batch{p.cells, p.looked, p.kinds, p.refused}
+	p.cells, p.bytes, p.looked = [shards]change{}, 0, [shards]bool{}
+	p.kinds, p.counted, p.refused = counterTable{}, false, refusalNote{}
 	return b
 }
 
@@ -160,6 +163,7 @@ func (p *pending) giveBack(b *batch) {
 		p.cells[i].bytes += d.bytes
 		p.cells[i].count += d.count
 		p.bytes += d.bytes
+		p.looked[i] = p.looked[i] || b.looked[i]
 	}
 	b.kinds.merge(&p.kinds)
 	p.kinds, p.counted = b.kinds, true
@@ -231,8 +235,11 @@ func (s *Store) flush(keep *key.ID) bool {
 }
 
 // flushBusy does what cannot wait while another process has the ledger: keep
-// the cap. What it frees goes to pending like any change. The rest is tried
-// again a second later.
+// the cap. What it frees goes to pending like any change, but only for this
+// process to reckon with: the other may see it itself when it evicts, and taken
+// off twice it would hide as much from the cap. So the shards that were looked at
+// are counted anew once the ledger is free. The rest is tried again a second
+// later.
 func (s *Store) flushBusy(keep *key.ID) {
 	l, _ := s.readLedger()
 	p := &s.pending
@@ -251,13 +258,19 @@ func (s *Store) flushBusy(keep *key.ID) {
 		}
 	}
 	p.mu.Lock()
+	for i := range before {
+		p.looked[i] = p.looked[i] || before[i] != l.cells[i]
+	}
 	p.kinds.merge(&l.evicted)
 	p.mu.Unlock()
 }
 
 func (s *Store) merge(l *ledger, b *batch) {
 	for i, d := range b.cells {
-		if d != (change{}) {
+		switch {
+		case b.looked[i]:
+			l.cells[i] = cell{0, unknownCount}
+		case d != (change{}):
 			l.apply(i, d)
 		}
 	}

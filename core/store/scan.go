@@ -307,7 +307,7 @@ func (s *Store) pass(ctx context.Context, progress Progress, fn func(shard int, 
 	}
 	p := &s.pending
 	b := p.take()
-	b.cells = [shards]change{} // counted by the visit
+	b.cells, b.looked = [shards]change{}, [shards]bool{} // counted by the visit
 	s.merge(l, b)
 	for i, c := range cells {
 		if c.count != unknownCount {
@@ -363,7 +363,7 @@ func (s *Store) Usage() Usage {
 	l, _ := s.readLedger()
 	p := &s.pending
 	p.mu.Lock()
-	s.merge(l, &batch{p.cells, p.kinds, p.refused})
+	s.merge(l, &batch{cells: p.cells, kinds: p.kinds, refused: p.refused})
 	p.mu.Unlock()
 	bytes, count := l.total()
 	return Usage{int64(bytes), int64(count), l.kinds.byKind(), l.zeroed, l.swept, l.refused.at, l.refused.reason}
