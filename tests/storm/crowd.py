@@ -114,7 +114,7 @@ class Gate:
         os.close(self._read)
 
 
-def ask(folder: Path, act: Callable[[], Any], library: str | None = None) -> Any:
+def ask(folder: Path, act: Callable[[], Any], library: str | None = None) -> str:
     """Return what act returns in a process of its own, as text."""
     answer = folder / f"answer-{time.monotonic_ns()}"
 
