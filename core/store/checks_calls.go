@@ -1,4 +1,4 @@
-//go:build !control_nowritecheck && !control_noagain
+//go:build !control_nowritecheck && !control_noagain && !control_nolimit
 
 package store
 
@@ -6,4 +6,5 @@ package store
 const (
 	checkWrite = true // a put looks at whether its write has worked
 	callAgain  = true // a call that a signal has interrupted is made again
+	checkLimit = true // nothing is written beyond the limit of the size of files
 )

@@ -5,4 +5,5 @@ package store
 const (
 	checkWrite = true
 	callAgain  = false
+	checkLimit = true
 )

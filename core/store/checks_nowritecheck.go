@@ -5,4 +5,5 @@ package store
 const (
 	checkWrite = false
 	callAgain  = true
+	checkLimit = true
 )

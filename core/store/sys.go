@@ -227,8 +227,23 @@ func preadFull(fd int, p []byte, off int64) (int, syscall.Errno) {
 	return n, 0
 }
 
-// writeAll writes the parts, one after the other, at where the file stands.
+// fits reports whether the process may make a file of a size. Who writes beyond
+// the limit (ulimit -f) is killed with SIGXFSZ.
+func fits(size int64) bool {
+	var r unix.Rlimit
+	err := unix.Getrlimit(unix.RLIMIT_FSIZE, &r)
+	return err != nil || uint64(size) <= r.Cur || !checkLimit
+}
+
+// writeAll writes the parts, one after the other, into a new file.
 func writeAll(fd int, parts ...[]byte) syscall.Errno {
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
+	if !fits(int64(size)) {
+		return unix.EFBIG
+	}
 	for {
 		for len(parts) > 0 && len(parts[0]) == 0 {
 			parts = parts[1:]
@@ -276,6 +291,9 @@ func writeSome(fd int, parts [][]byte) (int, syscall.Errno) {
 }
 
 func pwriteAll(fd int, p []byte, off int64) syscall.Errno {
+	if !fits(off + int64(len(p))) {
+		return unix.EFBIG
+	}
 	for len(p) > 0 {
 		q, e := limited(OpWrite, p)
 		if e == unix.EINTR {

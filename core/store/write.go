@@ -54,8 +54,8 @@ func (s *Store) Put(it Item) (w Written, why Reason) {
 			return w, InputChange
 		}
 	}
-	if limit, err := fileSizeLimit(); err == nil && uint64(size) > limit {
-		return w, NoSpace // writing on would kill the process with SIGXFSZ
+	if !fits(size) {
+		return w, NoSpace
 	}
 	w, delta, e := s.place(&it)
 	if e != 0 {
@@ -68,12 +68,6 @@ func (s *Store) Put(it Item) (w Written, why Reason) {
 	s.pending.addEntry(&it.Key.ID, delta)
 	s.settle(&it.Key.ID)
 	return w, None
-}
-
-func fileSizeLimit() (uint64, error) {
-	var r unix.Rlimit
-	err := unix.Getrlimit(unix.RLIMIT_FSIZE, &r)
-	return r.Cur, err
 }
 
 // refusal is what a failed system call means for a put: what is missing cannot

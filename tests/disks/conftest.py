@@ -32,10 +32,9 @@ class Figures:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "soak: only in the long variant")
     config.addinivalue_line("markers", "strace: needs strace")
-    if os.geteuid() == 0:
-        # What is mounted is gone with this process, however it ends.
-        if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNS) == 0:
-            subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+    # What is mounted is gone with this process, however it ends.
+    if os.geteuid() == 0 and ctypes.CDLL(None).unshare(CLONE_NEWNS) == 0:
+        subprocess.run(["mount", "--make-rprivate", "/"], check=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

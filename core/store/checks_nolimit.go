@@ -1,0 +1,9 @@
+//go:build control_nolimit
+
+package store
+
+const (
+	checkWrite = true
+	callAgain  = true
+	checkLimit = false
+)
