@@ -43,16 +43,19 @@ def writing(crowd: Crowd, folder: Path) -> int | None:
     return None
 
 
-def storm(folder: Path, cast: list[roles.Role], kills: int, temps: int, library: str | None = None) -> Toll:
-    """Let the cast loose on a directory and kill its members until the toll is reached."""
+def storm(
+    folder: Path, cast: list[roles.Role], kills: int, temps: int, library: str | None = None, least: float = 0
+) -> Toll:
+    """Let the cast loose on a directory and kill its members until the toll is reached, for least seconds."""
     chance = random.Random(len(cast))
     done = left = 0
     cache = folder / "cache"
     with Crowd(folder, library) as crowd:
         playing = {crowd.start(role, crowd, cache): role for role in cast}
         time.sleep(1)  # let there be something
-        end = time.monotonic() + STUCK + kills / 2
-        while (done < kills or left < temps) and time.monotonic() < end:
+        began = time.monotonic()
+        end = began + STUCK + kills / 2
+        while (done < kills or left < temps or time.monotonic() < began + least) and time.monotonic() < end:
             time.sleep(chance.uniform(0, 0.1))
             # Every other time one that is in the middle of a put, if there is one.
             victim = writing(crowd, cache) if done % 2 else None
@@ -111,10 +114,10 @@ def age_locks(folder: Path) -> int:
 
 
 def test_killed_processes_leave_a_good_directory(tmp_path: Path, long: bool, figures: Figures) -> None:
-    kills, temps = (500, 50) if long else (80, 8)
+    kills, temps, least = (500, 50, 120) if long else (80, 8, 0)
     folder = tmp_path / "cache"
     began = time.monotonic()
-    toll = storm(tmp_path, CAST, kills, temps)
+    toll = storm(tmp_path, CAST, kills, temps, least=least)
     assert toll.complaints == ""
     assert toll.kills >= kills
     assert toll.temps >= temps
@@ -160,10 +163,29 @@ def test_control_with_checksums_damage_is_a_miss(tmp_path: Path) -> None:
     assert "wrong bytes" not in complaints
 
 
-def test_leftovers_are_counted(tmp_path: Path) -> None:
-    """The counting of what the killed left does not go by other people's files."""
-    tmp = tmp_path / "v1" / "tmp"
-    tmp.mkdir(parents=True)
-    (tmp / "12345678-1-77-5.1").touch()
-    assert left_in_tmp(tmp_path, 77)
-    assert not left_in_tmp(tmp_path, 5)
+def test_control_what_nobody_told_the_ledger_is_seen(tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    storm(tmp_path, [roles.writer], 1, 0)
+    ask(tmp_path, lambda: look(folder))
+    next((folder / "v1" / "entries").glob("*/*.jce")).unlink()
+    entries, size = on_disk(folder)
+    ledger = reader.read_ledger(folder)
+    assert ledger is not None
+    assert ledger.total() != (size, entries)
+
+
+def owner() -> str:
+    """This process, as names of temporary files say it: docs/format.md, "Names of files"."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
+    start = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
+    return f"{boot}-{os.stat('/proc/self/ns/pid').st_ino}-{os.getpid()}-{start}"
+
+
+def test_control_file_of_the_living_is_not_swept(tmp_path: Path) -> None:
+    """What a sweep leaves is found in tmp/, and it does not just remove all."""
+    folder = tmp_path / "cache"
+    ask(tmp_path, lambda: look(folder))
+    for name in (f"{owner()}.1", f"{owner()[:-1]}.1"):  # the second: one that had its pid before
+        (folder / "v1" / "tmp" / name).touch()
+    ask(tmp_path, lambda: look(folder))
+    assert left_in_tmp(folder, os.getpid()) == [f"{owner()}.1"]
