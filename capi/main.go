@@ -29,15 +29,13 @@ import (
 	"jitcache/core"
 )
 
-// Threads that run Go code at once. With two, as the runtime would choose on two
-// cores, a call made while four other threads read waits for 10 to 13 ms at the
-// 90th percentile, until sysmon takes a processor away from one that is in a
-// system call; with eight it waits for under a microsecond. Beyond 16 it only
-// costs memory: 128 cores would mean 20 threads and 3 MB per rank.
-const (
-	minProcs = 8
-	maxProcs = 16
-)
+// procs is how many threads run Go code at once. With two, as the runtime would
+// choose on two cores, a call made while four other threads read waits for 10 to
+// 13 ms at the 90th percentile, until sysmon takes a processor away from one
+// that is in a system call; with eight it waits for under a microsecond. With
+// eight the library comes to 11 threads of its own under 32 busy ones of the
+// host, with 16 to 18: twelve are promised.
+const procs = 8
 
 // memoryLimit makes the collector keep the Go heap small; entries are in C
 // memory and do not count. The stacks of a thousand threads of the host do, with
@@ -45,7 +43,7 @@ const (
 const memoryLimit = 512 << 20
 
 func init() {
-	runtime.GOMAXPROCS(min(max(runtime.NumCPU(), minProcs), maxProcs))
+	runtime.GOMAXPROCS(procs)
 	debug.SetMemoryLimit(memoryLimit)
 }
 
