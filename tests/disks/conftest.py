@@ -16,17 +16,10 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent / "python"), str(HERE.parent.parent)]
 
+from member import Member, Strace
+
 LONG = os.environ.get("DISKS") == "long"
 CLONE_NEWNS = 0x00020000
-
-
-class Figures:
-    """What was measured, printed as lines "figure NAME VALUE UNIT" when all is over."""
-
-    lines: list[str] = []
-
-    def add(self, name: str, value: float, unit: str) -> None:
-        self.lines.append(f"figure {name} {value:.6g} {unit}")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -49,8 +42,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for line in Figures.lines:
-        terminalreporter.write_line(line)
+    for name, value, unit in (
+        ("calls_made_to_fail", Strace.total, "calls"),
+        ("slowest_answer_on_a_bad_disk", Member.slowest, "s"),
+    ):
+        terminalreporter.write_line(f"figure {name} {value:.6g} {unit}")
 
 
 @pytest.fixture(autouse=True)
@@ -60,11 +56,6 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         if name.startswith("JITCACHE") and name != "JITCACHE_LIBRARY":
             monkeypatch.delenv(name)
     monkeypatch.setenv("JITCACHE_DIR", str(tmp_path / "default-cache"))
-
-
-@pytest.fixture
-def figures() -> Figures:
-    return Figures()
 
 
 @pytest.fixture

@@ -25,6 +25,8 @@ STUCK = 60.0
 class Member:
     """A process that works on a cache, told what to do message by message."""
 
+    slowest = 0.0  # of all answers, in seconds, without those that others wait for
+
     def __init__(self, **env: str) -> None:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.settimeout(STUCK)
@@ -52,8 +54,11 @@ class Member:
         return answer
 
     def do(self, name: str, *args: Any, **more: Any) -> Any:
+        start = time.monotonic()
         self.begin(name, *args, **more)
-        return self.end()
+        answer = self.end()
+        Member.slowest = max(Member.slowest, time.monotonic() - start)
+        return answer
 
     def descriptors(self, below: Path) -> list[str]:
         """Which files below a folder it has open, as the kernel says."""
@@ -88,6 +93,8 @@ class Member:
 class Strace:
     """strace on a member: some of its system calls fail while this is open."""
 
+    total = 0  # calls that were made to fail, in all tests
+
     def __init__(self, member: Member, log: Path, *inject: str) -> None:
         self.log = log
         calls = ",".join(i.partition(":")[0] for i in inject)
@@ -108,12 +115,6 @@ class Strace:
 
     def injected(self) -> int:
         """How many calls were made to fail."""
-        return len(re.findall(r"\(INJECTED\)$", self.log.read_text(errors="replace"), re.MULTILINE))
-
-
-def until(what: Any, seconds: float = STUCK) -> None:
-    """Wait until what() is true."""
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "it does not happen"
-        time.sleep(0.01)
+        n = len(re.findall(r"\(INJECTED\)$", self.log.read_text(errors="replace"), re.MULTILINE))
+        Strace.total += n
+        return n

@@ -7,7 +7,7 @@ from outside, with the calls of Go's os package and of the lock files.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from member import Member, Strace
@@ -64,11 +64,24 @@ CASES = [
 ]
 
 
-def names(case: Case) -> str:
-    return case.inject.replace(":when", "").replace("error=", "")
+#: The rest is for the long variant.
+SHORT = [
+    "writev:ENOSPC=1+", "writev:EINTR=1..3", "openat2:EMFILE=1+", "openat2:ESTALE=1+", "openat2:EINTR=1+2", "read:EIO=1+",
+    "read:ESTALE=1+2", "fstat:EIO=1+", "close:EIO=1+", "renameat:EROFS=1+", "renameat:EINTR=1+2", "mkdirat:ENOSPC=1+",
+    "pwrite64:ENOSPC=1+", "flock:ENOLCK=1+", "flock:EINTR=1+2", "newfstatat:EIO=1+",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=names)
+def cases() -> list[Any]:
+    """Each with its name, and whether it can wait."""
+    named = {case.inject.replace(":when", "").replace("error=", ""): case for case in CASES}
+    assert set(SHORT) <= set(named)
+    return [
+        pytest.param(case, id=name, marks=[] if name in SHORT else [pytest.mark.soak]) for name, case in named.items()
+    ]
+
+
+@pytest.mark.parametrize("case", cases())
 def test_failing_call_costs_a_compile_at_most(case: Case, tmp_path: Path) -> None:
     """Right bytes or a miss that says why, at most a warning or two, nothing torn, nothing left open."""
     directory = tmp_path / "cache"

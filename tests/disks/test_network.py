@@ -36,7 +36,7 @@ def test_one_compile_per_node_with_locks_on_the_node(variable: str, tmp_path: Pa
     env = {"XDG_RUNTIME_DIR": "", variable: str(node)}
     count, _ = compiles(tmp_path, **env)
     assert count == 8
-    assert [p for p in node.rglob("*.jclock")], "no lock file on the node"
+    assert list(node.rglob("*.jclock")), "no lock file on the node"
     assert not list((tmp_path / "cache" / "v1" / "locks").iterdir()), "a lock file on the network"
 
 

@@ -109,8 +109,8 @@ class Work:
         outcomes: dict[str, int] = {}
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            n = r.randrange(keys)
-            size = 500 + 300 * n
+            n = 10_000 + r.randrange(keys)  # keys that no other message uses, with sizes of their own
+            size = 500 + 300 * (n - 10_000)
             what = r.random()
             if what < 0.5:
                 outcome = "get " + self.get(n, size)
