@@ -84,11 +84,25 @@ func (l *logger) write(level Level, text string) {
 }
 
 func writeOnce(fd int, text string) {
+	if !fits(fd, len(text)) {
+		return
+	}
 	for {
 		if _, err := syscall.Write(fd, []byte(text)); err != syscall.EINTR {
 			return
 		}
 	}
+}
+
+// fits reports whether a file may grow by n bytes: who writes beyond ulimit -f is
+// killed with SIGXFSZ.
+func fits(fd, n int) bool {
+	var st syscall.Stat_t
+	var limit syscall.Rlimit
+	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit) != nil {
+		return true
+	}
+	return uint64(st.Size)+uint64(n) <= limit.Cur
 }
 
 // expandLogFile puts the process id for %p and the host name for %h.

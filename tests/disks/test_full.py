@@ -166,7 +166,7 @@ def test_process_without_descriptors_compiles(tmp_path: Path) -> None:
 def test_limit_of_file_size_kills_nobody(limit: int, tmp_path: Path) -> None:
     """RLIMIT_FSIZE below an entry, the ledger, a place of the names: the kernel kills who writes beyond it."""
     directory = tmp_path / "cache"
-    with Member() as member:
+    with Member(JITCACHE_LOG="debug", JITCACHE_LOG_FILE=str(tmp_path / "log")) as member:
         member.do("open", str(directory))
         assert member.do("put", 1) == "stored"
         member.do("task", "flush")

@@ -163,3 +163,10 @@ def test_server_that_dies_takes_nobody_along(loopback: Path, tmp_path: Path) -> 
         member.do("open", str(fuse.place / "cache"))
         assert member.do("compile", 4) == [True, 1]
         assert len(member.do("warnings")) <= 4, member.do("warnings")
+
+
+def test_library_knows_nothing_of_fuse() -> None:
+    """The program is a module of its own: neither required by the library's nor part of it."""
+    top = Path(build_library.ROOT)
+    assert "fuse" not in (top / "go.mod").read_text() + (top / "go.sum").read_text()
+    assert (top / "tests" / "disks" / "loopback" / "go.mod").exists()

@@ -88,7 +88,7 @@ def outcomes(counts: list[dict[str, int]], what: str) -> set[str]:
 @pytest.mark.parametrize(("move", "stored"), MOVES, ids=[m.__name__ for m, _ in MOVES])
 def test_directory_moves_under_working_processes(move: Any, stored: set[str], tmp_path: Path, long: bool) -> None:
     directory = tmp_path / "cache"
-    seconds = 20.0 if long else 0.5
+    seconds = 8.0 if long else 0.5
     with Member() as one, Member() as two:
         members = [one, two]
         for member in members:
