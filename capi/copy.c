@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -238,9 +240,30 @@ static const jc_core *try_copy(int from, int fd, const char *path, char *why, si
 	return load(path, why, size);
 }
 
+/* has_space says whether a Go runtime can reserve what it must, 1.6 GB, under
+ * ulimit -v. It ends the process if it cannot. */
+static int has_space(void)
+{
+	const size_t need = (size_t)2 << 30;
+	void *p = mmap(NULL, need, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p != MAP_FAILED && munmap(p, need) == 0;
+}
+
+/* may_write says whether a file may be as large as the library. A write beyond
+ * ulimit -f would be answered with SIGXFSZ. */
+static int may_write(void)
+{
+	struct rlimit limit;
+	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= (rlim_t)self_size;
+}
+
 const jc_core *jc_self_copy(char *why, size_t size)
 {
 	int opened;
+	if (JC_CONTROL != JC_NO_LIMITS && (!has_space() || !may_write())) {
+		snprintf(why, size, "ulimit -%c is too low", has_space() ? 'f' : 'v');
+		return NULL;
+	}
 	int from = source(&opened);
 	if (from < 0) {
 		snprintf(why, size, "the library's own file is gone");

@@ -230,6 +230,7 @@ enum jc_control {
 	JC_NO_COPY,    /* a forked child uses its parent's runtime */
 	JC_NO_LOCKS,   /* fork takes no locks */
 	JC_NO_SELF,    /* the library's own file is not kept open */
+	JC_NO_LIMITS,  /* the process's limits are not looked at before a copy */
 	JC_TEARS_DOWN, /* at exit everything is freed */
 };
 #ifndef JC_CONTROL

@@ -15,6 +15,7 @@ package main
 #cgo control_nocopy CFLAGS: -DJC_CONTROL=JC_NO_COPY
 #cgo control_nolocks CFLAGS: -DJC_CONTROL=JC_NO_LOCKS
 #cgo control_noself CFLAGS: -DJC_CONTROL=JC_NO_SELF
+#cgo control_nolimits CFLAGS: -DJC_CONTROL=JC_NO_LIMITS
 #cgo control_teardown CFLAGS: -DJC_CONTROL=JC_TEARS_DOWN
 #include "core.h"
 

@@ -13,6 +13,9 @@ from . import _ffi
 _NAME = "libjitcache.so"
 _SONAME = "libjitcache.so.1"
 
+# What Go reserves, and some.
+_SPACE = 2 << 30
+
 _lock = threading.Lock()
 _loaded: _ffi.Library | None = None
 _why: str | None = None  # why it cannot be used; "" once it is loaded
@@ -53,9 +56,20 @@ def _check_whole(path: str) -> None:
             raise OSError(f"{path}: cut short, {size} bytes of {end}")
 
 
+def _check_space() -> None:
+    """Raise OSError if there is no address space for Go, which ends the process when it finds that out."""
+    import mmap
+
+    mmap.mmap(-1, _SPACE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0).close()
+
+
 def _try(path: str) -> _ffi.Library:
     if os.path.sep in path:
         _check_whole(path)
+    try:
+        _check_space()
+    except OSError:
+        raise OSError(f"{path}: needs 1.6 GB of address space, which ulimit -v does not leave") from None
     lib = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
     try:
         version = ctypes.CFUNCTYPE(ctypes.c_uint32)(("jitcache_abi_version", lib))()
