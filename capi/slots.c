@@ -18,7 +18,7 @@ typedef struct slot {
 	_Atomic uint64_t state;
 	void *object;
 	_Atomic uint32_t next_free; /* place + 1 */
-	enum jc_kind kind;
+	_Atomic enum jc_kind kind;  /* read of slots that may be another's by now */
 	jc_extra extra;
 } slot;
 
@@ -94,7 +94,7 @@ jc_handle jc_slot_new(enum jc_kind kind, void *object, jc_extra extra)
 	slot *s = at(place);
 	uint64_t generation = GENERATION(atomic_load_explicit(&s->state, memory_order_relaxed)) + 1;
 	s->object = object;
-	s->kind = kind;
+	atomic_store_explicit(&s->kind, kind, memory_order_relaxed);
 	s->extra = extra;
 	atomic_store_explicit(&s->state, generation << 28 | 1, memory_order_release);
 	return handle_of(place, generation & ((UINT64_C(1) << 36) - 1), kind);
@@ -102,7 +102,8 @@ jc_handle jc_slot_new(enum jc_kind kind, void *object, jc_extra extra)
 
 static int usable(uint64_t state, jc_handle h, const slot *s, enum jc_kind kind)
 {
-	return GENERATION(state) == GENERATION(h) && (state & CLOSED) == 0 && (state & REFS) != 0 && s->kind == kind;
+	return GENERATION(state) == GENERATION(h) && (state & CLOSED) == 0 && (state & REFS) != 0 &&
+	       atomic_load_explicit(&s->kind, memory_order_relaxed) == kind;
 }
 
 void *jc_slot_enter(jc_handle h, enum jc_kind kind)
@@ -142,7 +143,7 @@ static void destroy(enum jc_kind kind, void *object, jc_extra *extra)
 
 static void drop(slot *s, jc_handle h)
 {
-	enum jc_kind kind = s->kind;
+	enum jc_kind kind = atomic_load_explicit(&s->kind, memory_order_relaxed);
 	void *object = s->object;
 	uint64_t before = atomic_fetch_sub_explicit(&s->state, 1, memory_order_acq_rel);
 	if ((before & REFS) != 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 import builds
@@ -28,6 +29,16 @@ def compile(out: Path, sources: list[Path], *flags: str, library: Path | None = 
     p = subprocess.run([*command, "-ldl"], capture_output=True, text=True, check=False)
     assert p.returncode == 0, p.stderr
     return out
+
+
+def understood(flag: str) -> bool:
+    """Say whether the compiler takes a flag and can link what it makes."""
+    cc = build_library.find_cc() or ["cc"]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "empty.c"
+        source.write_text("int main(void) { return 0; }\n")
+        command = [*cc, flag, str(source), "-o", f"{folder}/empty"]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def run(program: Path, *args: object, timeout: float = 200, **env: str) -> tuple[int, str]:

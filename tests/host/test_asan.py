@@ -16,6 +16,8 @@ from areas.common import counted
 
 ASAN = "-fsanitize=address"
 
+pytestmark = pytest.mark.skipif(not programs.understood(ASAN), reason="this compiler has no AddressSanitizer")
+
 
 @pytest.fixture(scope="module")
 def library() -> Path:
