@@ -67,7 +67,9 @@ def _compile_c(cc: list[str], library: Path) -> None:
     include = ROOT / "build" / "include"
     flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-I", str(include)]
     link = [f"-L{library.parent}", f"-Wl,-rpath,{library.parent}", "-ljitcache"]
-    parts = [HERE / "c" / f"{n}.c" for n in ("main", "corpus", "floors", "hits", "tails", "puts", "keys", "opens")]
+    parts = [
+        HERE / "c" / f"{n}.c" for n in ("main", "corpus", "floors", "hits", "tails", "puts", "keys", "opens", "leases")
+    ]
     _run([*cc, *flags, "-o", str(OUT / "bench"), *map(str, parts), *link, "-lpthread", "-ldl"])
     _run([*cc, *flags, "-o", str(OUT / "fresh"), str(HERE / "c" / "fresh.c"), *link])
     _run([*cc, *flags, "-o", str(OUT / "first"), str(HERE / "c" / "first.c"), "-ldl"])
@@ -78,7 +80,7 @@ def _compile_go(go: str, cc: list[str]) -> None:
     script = OUT / "empty.map"
     script.write_text(_EMPTY_SCRIPT)
     external = f"-Wl,--version-script={script} -Wl,-z,now -Wl,--build-id=sha1"
-    linker = f"-s -w -buildid= {build_library.NO_PREEMPTION} -extldflags '{external}'"
+    linker = f"-s -w -buildid= -X runtime.godebugDefault={build_library.NO_PREEMPTION} -extldflags '{external}'"
     common = [go, "build", "-trimpath", "-buildvcs=false"]
     _run(
         [*common, "-buildmode=c-shared", "-ldflags", linker, "-o", str(OUT / "libempty.so"), "./tests/bench/go/empty"],

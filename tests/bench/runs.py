@@ -97,19 +97,28 @@ class Process:
 
     def __init__(self, program: Path) -> None:
         self._name = program.name
+        self._command = ""
         self._process = subprocess.Popen(
             [str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
 
-    def text(self, *words: object) -> str:
-        assert self._process.stdin and self._process.stdout
-        command = " ".join(map(str, words))
-        self._process.stdin.write(command + "\n")
+    def send(self, *words: object) -> None:
+        """Give a command; receive gets the answer."""
+        assert self._process.stdin
+        self._command = " ".join(map(str, words))
+        self._process.stdin.write(self._command + "\n")
         self._process.stdin.flush()
+
+    def receive(self) -> str:
+        assert self._process.stdout
         line = self._process.stdout.readline()
         if not line:
-            raise BenchError(f"{self._name}: {command}: status {self._process.wait()}")
+            raise BenchError(f"{self._name}: {self._command}: status {self._process.wait()}")
         return line
+
+    def text(self, *words: object) -> str:
+        self.send(*words)
+        return self.receive()
 
     def ask(self, *words: object) -> list[int]:
         return [int(w) for w in self.text(*words).split()]

@@ -66,5 +66,7 @@ command run_tails, run_alone;                            /* tails.c */
 command run_put, run_lease;                              /* puts.c */
 command run_keys;                                        /* keys.c */
 command run_opens;                                       /* opens.c */
+command run_lease_pair, run_flock_pair;                  /* leases.c */
+command run_hold, run_commit_held, run_wait, run_wake;   /* leases.c */
 
 #endif

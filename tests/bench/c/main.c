@@ -31,6 +31,12 @@ static const struct {
 	{"lease", run_lease, 3, "PLACE N SIZE"},
 	{"keys", run_keys, 2, "SIZE N"},
 	{"opens", run_opens, 2, "DIRECTORY N"},
+	{"lease_pair", run_lease_pair, 2, "PLACE N"},
+	{"flock_pair", run_flock_pair, 2, "DIRECTORY N"},
+	{"hold", run_hold, 2, "PLACE KEY"},
+	{"commit_held", run_commit_held, 1, "MILLISECONDS"},
+	{"wait", run_wait, 2, "PLACE KEY"},
+	{"wake", run_wake, 2, "PLACE N"},
 };
 
 static int marking;
