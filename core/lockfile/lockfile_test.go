@@ -192,3 +192,19 @@ func wait(t *testing.T, cond func() bool) {
 	}
 	t.Fatal("it did not happen in five seconds")
 }
+
+func TestWriteReplacesWhatADeadHolderHasLeft(t *testing.T) {
+	path := Path(t.TempDir(), "a")
+	if err := os.WriteFile(path, []byte(strings.Repeat("longer ", 20)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Try(path, 0o600)
+	if l == nil || err != nil {
+		t.Fatal(l, err)
+	}
+	l.Write("mine\n")
+	if b, err := os.ReadFile(path); err != nil || string(b) != "mine\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+	l.Remove()
+}
