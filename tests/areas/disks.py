@@ -45,7 +45,11 @@ CONTROLS = [
     # A put renames what it has not looked at.
     Control(
         "control_nowritecheck",
-        ["TestEveryFailingCallOfAPutIsSurvived", "TestAnOperationThatAlwaysFailsIsSurvived"],
+        [
+            "TestEveryFailingCallOfAPutIsSurvived",
+            "TestAnOperationThatAlwaysFailsIsSurvived",
+            "TestFaultsAtRandomAreSurvived",
+        ],
         [
             f"{CALL}[writev:ENOSPC=1+]",
             "test_full.py::test_disk_that_fills_up_stores_what_fits[size=1m]",

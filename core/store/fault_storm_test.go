@@ -1,0 +1,76 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Many goroutines at once on a disk of which one call in twenty fails somehow:
+// several faults meet in one put, and the repair of one meets another. Still no
+// wrong bytes, no descriptor left, and a cache that is well afterwards.
+func TestFaultsAtRandomAreSurvived(t *testing.T) {
+	all := failures()
+	s := quickStore(t, true)
+	s.config.MaxSize = 40 * 1200 // so that puts evict
+	before := descriptors(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	fired := map[string]int{}
+	setFault(t, func(op Op, _ string) (syscall.Errno, int) {
+		f := all[r.IntN(len(all))]
+		// What a failing unlink leaves is for the sweep, and no leak.
+		if r.IntN(20) != 0 || !f.hits(op) || op == OpUnlink {
+			return 0, -1
+		}
+		fired[f.String()]++
+		return f.errno, f.limit
+	})
+	var stored, hits atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for end := time.Now().Add(time.Second); time.Now().Before(end); {
+				n := rand.IntN(60)
+				switch rand.IntN(40) {
+				case 0:
+					s.Trim(context.Background(), nil)
+				case 1:
+					s.Remove(&testKey(t, n).ID)
+				case 2:
+					s.Flush()
+				default:
+					if _, why := s.Put(Item{Key: testKey(t, n), Payload: elf(n), Replace: n%2 == 0}); why == None {
+						stored.Add(1)
+					}
+				}
+				if got, why := get(t, s, testKey(t, n)); why == None {
+					hits.Add(1)
+					if !bytes.Equal(got, elf(n)) {
+						t.Errorf("entry %d: %d other bytes", n, len(got))
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	Fault = nil
+	if len(fired) != len(all) || stored.Load() == 0 || hits.Load() == 0 {
+		t.Errorf("fired %v, stored %d, hit %d", fired, stored.Load(), hits.Load())
+	}
+	if now := descriptors(t); now != before {
+		t.Errorf("%d descriptors, %d before", now, before)
+	}
+	noLeftovers(t, s, "afterwards")
+	if r, err := s.Verify(context.Background(), false, nil); err != nil || len(r.Bad) != 0 {
+		t.Errorf("verify: %+v, %v", r, err)
+	}
+	if _, why := s.Put(Item{Key: testKey(t, 1), Payload: elf(1), Replace: true}); why != None {
+		t.Errorf("afterwards: %v", why)
+	}
+	trueLedger(t, s, "afterwards")
+}
