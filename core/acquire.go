@@ -21,10 +21,6 @@ const (
 	Timeout Status = 4 // the time is up: compile, with a lease that locks nothing
 )
 
-// Slice is how long one call of Acquire waits at most. A host's signal handlers
-// run between two calls; 100 ms is what a person takes for at once.
-const Slice = 100 * time.Millisecond
-
 // Lease is the right, and the duty, to compile one key: it ends with Commit or
 // Release. It may be used from any thread, by one at a time.
 type Lease struct {

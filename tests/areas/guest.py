@@ -1,0 +1,135 @@
+"""A good guest: fork, signals and exits, and what must be red without the mechanism behind each."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from . import c
+from .common import BUILD, Count, build_library, counted, environment, log_of, pytest, run, total
+
+FOLDER = "tests/guest"
+
+# Source, standard, and the arguments of the short and of the long variant, after
+# the folder: how many children, how many times or how many seconds.
+PROGRAMS = [
+    ("masks.c", "gnu99", [], []),
+    ("storm.c", "gnu99", ["2"], ["60"]),
+    ("fork_threads.c", "gnu99", ["20"], ["120"]),
+    ("fork_cost.c", "gnu99", ["20"], ["100"]),
+    ("fork_refused.c", "gnu99", [], []),
+    ("exits.cpp", "c++11", ["20"], ["200"]),
+]
+
+# Together with those of the area c, and of fork_cost.c and fork_refused.c.
+FORKS = 500
+
+
+class Control(NamedTuple):
+    """A mechanism that is taken out, and what must then fail."""
+
+    name: str
+    tags: str = ""
+    unblock: bool = False
+    c: tuple[str, ...] = ()  # "source: test"
+    python: tuple[str, ...] = ()  # pytest node ids
+
+
+CONTROLS = [
+    Control("host's signals at the start", "control_nosignals", c=("signals.c: dispositions_are_as_they_were", "signals.c: threads_take_no_signals")),
+    Control("room for handlers", "control_nomeeting", c=("storm.c: handlers_with_large_frames_do_no_harm", "masks.c: thread_keeps_its_mask")),
+    Control("signals that Go unblocks", unblock=True, c=("masks.c: signal_that_is_waited_for_reaches_its_waiter", "signals.c: threads_take_no_signals")),
+    Control("runtime of a child", "control_nocopy", c=("fork_threads.c: children_of_threads_that_run_in_go", "fork_refused.c: child_without_memfd_and_temp_files_is_told")),
+    Control("locks at fork", "control_nolocks", c=("fork_threads.c: children_while_locks_of_the_front_are_taken",)),
+    Control("own file kept open", "control_noself", python=("test_copies.py::test_child_runs_its_parents_version_or_none[deleted-open-from the parent True compiled\\n]",)),
+    Control("limits before a copy", "control_nolimits", c=("fork_refused.c: child_without_file_size_is_told", "fork_refused.c: child_without_address_space_is_told")),
+    Control("nothing freed at exit", "control_teardown", c=("exits.cpp: exit_with_threads_inside_ends_at_once", "exits.cpp: exit_handlers_use_the_cache", "exits.cpp: static_destructor_uses_the_cache", "exits.cpp: forked_child_exits")),
+    Control("short waits", "control_longslice", python=("test_signals.py::test_ctrl_c_ends_a_wait",)),
+]  # fmt: skip
+
+
+def tests() -> Count:
+    """The short variant, of at most 60 seconds."""
+    return _all("guest", 2, 20)
+
+
+def soak() -> Count:
+    """The long one; prints its figures."""
+    count = _all("guest-soak", 3, 200)
+    text = log_of("guest-soak").read_text()
+    for line in re.findall(r"^figure (?!forks_).*$", text, re.MULTILINE):
+        print(line)
+    forks = sum(int(n) for n in re.findall(r"^figure forks_\w+ (\d+) forks$", text, re.MULTILINE))
+    print(f"figure forks_in_all {forks} forks")
+    return total([count, Count(1, 0, int(forks < FORKS))])
+
+
+def controls() -> Count:
+    """Each mechanism is taken out, and the tests of its promise must fail."""
+    log_of("guest-controls").unlink(missing_ok=True)
+    return total([_control(control) for control in CONTROLS])
+
+
+def _all(area: str, arguments: int, times: int) -> Count:
+    log_of(area).unlink(missing_ok=True)
+    counts = []
+    for row in PROGRAMS:
+        program = c.build(area, row[0], row[1])
+        counts.append(counted(*_run(area, program, row[arguments])) if program else Count(0, 0, 1))
+    with tempfile.TemporaryDirectory() as folder:
+        figures = Path(folder) / "figures"
+        env = environment(GUEST_TIMES=str(times), GUEST_FIGURES=str(figures))
+        counts.append(pytest(area, sys.executable, FOLDER, env=env))
+        if figures.exists():
+            with open(log_of(area), "a") as log:
+                log.write(figures.read_text())
+    return total(counts)
+
+
+def _run(area: str, program: Path, arguments: list[str]) -> tuple[int, str]:
+    """Run a program in a folder of its own; what was killed, or hangs, has failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        return run(area, ["timeout", "-k", "5", "600", str(program), folder, *arguments])
+
+
+def _control(control: Control) -> Count:
+    area = "guest-controls"
+    folder = BUILD / "controls" / control.name.replace(" ", "-").replace("'", "")
+    build_library.build(folder, tags=control.tags, unblock=control.unblock)
+    counts = []
+    for source in dict.fromkeys(row.split(": ")[0] for row in control.c):
+        names = [row.split(": ")[1] for row in control.c if row.startswith(f"{source}: ")]
+        red = _red_in(area, source, folder)
+        counts += [_count(area, control, f"{source}: {name}", red is None or name in red) for name in names]
+    counts += [_count(area, control, node, _python_is_red(area, node, folder)) for node in control.python]
+    return total(counts)
+
+
+def _count(area: str, control: Control, test: str, red: bool) -> Count:
+    if not red:
+        run(area, ["echo", f"without {control.name}: {test} is green"])
+    return Count(1, 0, int(not red))
+
+
+def _red_in(area: str, source: str, folder: Path) -> set[str] | None:
+    """The tests of a program that failed; None if it was killed, as the storm may be."""
+    program = c.build(area, source, "c++11" if source.endswith("cpp") else "gnu99", library=folder, out=folder)
+    if program is None:
+        return set()
+    # Children, times or seconds; then the seconds after which a child hangs.
+    arguments = [str(folder / "libjitcache.so")] if source == "signals.c" else ["10", "3"]
+    status, text = _run(area, program, arguments)
+    if status < 0 or status > 128:
+        return None
+    return set(re.findall(r"^FAILED (\w+)$", text, re.MULTILINE))
+
+
+def _python_is_red(area: str, node: str, folder: Path) -> bool:
+    env = environment(JITCACHE_LIBRARY=str(folder / "libjitcache.so"), GUEST_TIMES="3")
+    status, text = run(
+        area, [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{FOLDER}/{node}"], env=env
+    )
+    return status == 1 and "1 failed" in text
