@@ -36,10 +36,12 @@ SONAME = "libjitcache.so.1"
 VERSION_SCRIPT = "JITCACHE_1 { global: jitcache_*; local: *; };\n"
 
 # Settings of Go's runtime, through a variable that is internal to it; tests hold
-# what they do. Its preemption signal, SIGURG, makes PETSc abort the job. And the
+# what they do. Its preemption signal, SIGURG, makes PETSc abort the job. The
 # collector must not take away the room for handlers that capi/room.go has made.
+# And files of the cgroup need not be open, for capi sets GOMAXPROCS by itself.
 NO_PREEMPTION = "asyncpreemptoff=1"
 NO_SHRINKING = "gcshrinkstackoff=1"
+NO_CGROUP = "containermaxprocs=0,updatemaxprocs=0"
 
 # Signals that Go unblocks in every thread that it runs in, its own and the
 # host's, and need not. A host that blocks one to wait for it with sigwait or
@@ -157,7 +159,7 @@ def build(
     external = f"-Wl,--version-script={script} -Wl,-soname,{SONAME} -Wl,-z,now -Wl,--build-id=sha1"
     if strip:
         external += " -Wl,--strip-all"  # zig takes no -s, which Go passes by itself
-    settings = ",".join([NO_SHRINKING] if preempt else [NO_PREEMPTION, NO_SHRINKING])
+    settings = ",".join([NO_SHRINKING, NO_CGROUP] if preempt else [NO_PREEMPTION, NO_SHRINKING, NO_CGROUP])
     linker = f"{'-s -w ' if strip else ''}-buildid= -X runtime.godebugDefault={settings} -extldflags '{external}'"
     library = output / "libjitcache.so"
     command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags", linker]
