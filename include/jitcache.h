@@ -332,11 +332,10 @@ JITCACHE_API const char *jitcache_blob_name(const jitcache_blob *blob);
 
 /* jitcache_blob_path makes a path to the payload, for dlopen and tools that
  * take files. The path opens for as long as the blob is held, whatever becomes
- * of the entry; it may lie in the cache directory, so somebody who removes that
- * whole removes it too, until it is asked for again of another blob. The same
- * text is never given out twice in a process. An ELF payload may be followed by
- * some hundred bytes that ELF readers ignore. The string is valid as long as the
- * blob.
+ * of the entry; but it may lie in the cache directory, and whoever removes that
+ * whole removes it too. The same text is never given out twice in a process. An
+ * ELF payload may be followed by some hundred bytes that ELF readers ignore. The
+ * string is valid as long as the blob.
  * OK; ERR_ARGUMENT: an argument is NULL; ERR_HANDLE; ERR_PATH: neither the
  * cache, the temp directory nor memory can hold it; ERR_MEMORY; ERR_FORK;
  * ERR_INTERNAL. */
