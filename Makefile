@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help lib install wheel venv test test-all test-rest deps-ci demo bench fuzz lint format abi controls clean
+.PHONY: help lib install wheel venv test test-all test-rest soak deps-ci demo bench fuzz lint format abi controls clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ test-all: lib ## make test, then what needs root, Debian's packages (make deps-c
 
 test-rest: lib ## test-all without test
 	@$(PY) tests/run.py test-rest
+
+soak: lib ## storms, disks, forks and hosts for minutes each; the figures of docs/reliability.md
+	@$(PY) tests/run.py soak
 
 deps-ci: ## Debian's packages for test-all; needs root
 	@tests/deps-ci.sh

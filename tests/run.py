@@ -1,6 +1,6 @@
 """Run the tests, area by area, and say how many of each ran.
 
-    python tests/run.py test | test-all | test-rest | AREA...
+    python tests/run.py test | test-all | test-rest | soak | AREA...
 
 Each area prints one line: run, skipped, failed. An area that ran fewer tests
 than tests/expected.txt says has failed: a test that silently stopped running is
@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from areas import AREAS, REST, TEST, log_of
+from areas import AREAS, REST, SOAK, TEST, log_of
 
 EXPECTED = Path(__file__).resolve().parent / "expected.txt"
 
@@ -60,7 +60,7 @@ def run(names: list[str]) -> int:
 def main() -> int:
     names: list[str] = []
     for arg in sys.argv[1:]:
-        names += {"test": TEST, "test-all": TEST + REST, "test-rest": REST}.get(arg, [arg])
+        names += {"test": TEST, "test-all": TEST + REST, "test-rest": REST, "soak": SOAK}.get(arg, [arg])
     unknown = [n for n in names if n not in AREAS]
     if unknown or not names:
         print(f"tests: want test, test-all or of {', '.join(AREAS)}; not {unknown}", file=sys.stderr)

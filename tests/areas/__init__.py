@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from . import c, control, go, package, python
+from . import c, control, disks, go, guest, host, package, python, storm
 from .common import Area, log_of
 
-__all__ = ["AREAS", "REST", "TEST", "log_of"]
+__all__ = ["AREAS", "REST", "SOAK", "TEST", "log_of"]
 
 _interpreters = {f"python-{v}": python.on(path) for v, path in python.interpreters().items()}
 
@@ -26,12 +26,29 @@ AREAS: dict[str, Area] = {
     "types": package.types,
     "calls": c.system_calls,
     "lint": package.lint,
-    "fuzz": go.fuzz,
     "fuzz-short": go.fuzz_short,
+    "storm": storm.short,
+    "disks": disks.short,
+    "disks-controls": disks.controls,
+    "guest": guest.tests,
+    "guest-controls": guest.controls,
+    "host": host.tests,
+    # By themselves only.
+    "fuzz": go.fuzz,
+    "storm-long": storm.long,
+    "disks-long": disks.long,
+    "guest-soak": guest.soak,
+    "host-soak": host.soak,
 }
 
 #: Without root and without Debian's packages, in ten minutes.
 TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "controls"]
 
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
-REST = ["race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short"]
+REST = [
+    "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
+    "storm", "disks", "disks-controls", "guest", "guest-controls", "host",
+]  # fmt: skip
+
+#: The attacks of minutes, which print the figures of docs/reliability.md.
+SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak"]
