@@ -33,10 +33,10 @@ import (
 // procs is how many threads run Go code at once. With two, as the runtime would
 // choose on two cores, a call made while four other threads read waits for 10 to
 // 13 ms at the 90th percentile, until sysmon takes a processor away from one
-// that is in a system call; with eight it waits for under a microsecond. With
-// eight the library comes to 11 threads of its own under 32 busy ones of the
-// host, with 16 to 18: twelve are promised.
-const procs = 8
+// that is in a system call; with one for each of the five, and one more, it does
+// not. The library comes to as many threads of its own and five more, under 32
+// busy ones of the host on a busy machine: twelve are promised.
+const procs = 6
 
 // memoryLimit makes the collector keep the Go heap small; entries are in C
 // memory and do not count. The stacks of a thousand threads of the host do, with

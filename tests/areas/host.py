@@ -18,6 +18,6 @@ def tests() -> Count:
 def soak() -> Count:
     """The long one; prints its figures."""
     count = pytest("host-soak", sys.executable, "-s", "--soak", FOLDER)
-    for line in re.findall(r"^\.?(figure .*)$", log_of("host-soak").read_text(), re.MULTILINE):
+    for line in re.findall(r"^\.*(figure \w+ \S+ \S+)$", log_of("host-soak").read_text(), re.MULTILINE):
         print(line)
     return count
