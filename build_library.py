@@ -120,7 +120,7 @@ def _overlay(go: str) -> Path | None:
             return None
         flags = " + ".join(f for f in line[1].split(" + ") if f != "_SigUnblock") or "0"
         text = text[: line.start(1)] + flags + text[line.end(1) :]
-    # Several builds may run at once.
+    # Several builds may run at once. Go passes over folders that begin with "_".
     folder = ROOT / "build" / f"_runtime-{hashlib.sha256(f'{table}{text}'.encode()).hexdigest()[:12]}"
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in (
