@@ -27,6 +27,7 @@ import machine
 import plot
 import report
 import rows_hits
+import rows_leases
 import rows_starts
 import rows_threads
 import rows_writes
@@ -55,6 +56,8 @@ ROWS = [
     Row("process", "A process from its start to its first hit", rows_starts.process),
     Row("load", "First load of the library in a process", rows_starts.load),
     Row("put", "Put of 64 KB", rows_writes.put),
+    Row("lease_pair", "Lease that nobody else wants, taken and given up", rows_leases.lease_pair),
+    Row("lease_wake", "From a commit until who waits has the entry", rows_leases.lease_wake),
     Row("open", "Open of a cache with a cap, by number of entries", rows_starts.opening),
     Row("system_calls", "System calls", calls.system_calls),
     Row("put_full", "Put into a full cache", rows_writes.put_full),
