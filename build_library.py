@@ -104,8 +104,9 @@ def missing() -> list[str]:
     return need
 
 
-def _without_unblocking(text: str) -> str | None:
+def _without_unblocking(table: Path) -> str | None:
     """Return the runtime's table of signals without UNBLOCKED, None if it is another table."""
+    text = table.read_text()
     for sig in UNBLOCKED:
         line = re.search(rf"^\t/\* {sig} \*/ \{{(.*?), \"", text, re.MULTILINE)
         if line is None:
@@ -115,11 +116,14 @@ def _without_unblocking(text: str) -> str | None:
     return text
 
 
-def _without_descriptors(text: str) -> str | None:
-    """Return our poller, None if it does not have the functions of the runtime's."""
+def _without_descriptors(poller: Path) -> str | None:
+    """Return our poller, None if the runtime uses more of its own than ours has."""
     ours = (ROOT / "capi" / "overlay" / "netpoll.txt").read_text()
     functions = re.compile(r"^func \w+\(.*?\).*?(?= \{)", re.MULTILINE)
-    return ours if functions.findall(text) == functions.findall(ours) else None
+    theirs = functions.findall(poller.read_text())
+    rest = "".join(path.read_text() for path in poller.parent.glob("*.go") if "netpoll_" not in path.name)
+    more = [f for f in theirs if f not in functions.findall(ours) and f"{f[5 : f.index('(')]}(" in rest]
+    return ours if set(functions.findall(ours)) <= set(theirs) and not more else None
 
 
 def _overlay(go: str) -> Path:
@@ -136,7 +140,7 @@ def _overlay(go: str) -> Path:
         ("netpoll_epoll.go", _without_descriptors),
     ):
         path = Path(goroot) / "src" / "runtime" / name
-        text = change(path.read_text()) if path.exists() else None
+        text = change(path) if path.exists() else None
         if text is None:
             print(f"build_library: this Go has another {path}, which stays as it is", file=sys.stderr)
         else:
