@@ -29,6 +29,7 @@ LABELS = {
     "jitcache_thread": "jitcache, a thread waits",
     "jitcache_process": "jitcache, a process waits",
     "python_read": "open+fstat+read+close, Python",
+    "python_verified": "the same and XXH3, Python",
     "go_blake3": "BLAKE3, Go, the library's",
     "blake3_python": "BLAKE3, PyPI's blake3",
     "empty_go_call": "empty C-to-Go call",

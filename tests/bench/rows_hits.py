@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Callable, NamedTuple
 
 import rivals
+import xxhash
 from runs import Ask, Calls, Contender, Loop, Series, Turns
 from workplace import SIZES, Workplace, check_rise, counters
 
@@ -96,6 +97,13 @@ def python_read(path: str) -> bytes:
     return data
 
 
+def python_verified(path: str) -> bytes:
+    """The same, and a checksum of what was read: the least that a cache which verifies can do."""
+    data = python_read(path)
+    xxhash.xxh3_64_intdigest(data)
+    return data
+
+
 def _paths(folder: Path, keys: list[Any]) -> list[str]:
     return [f"{folder}/v1/entries/{k.hex[:2]}/{k.hex[2:]}.jce" for k in keys]
 
@@ -133,7 +141,8 @@ def disk_hit_bytes_python(w: Workplace) -> Iterator[Series]:
             cache = stack.enter_context(jitcache.Cache(folder, memory_size=0))
             ours = _Opened("jitcache", cache.get, _keys(at, w.count(at)))
             floor = _Opened("python_read", python_read, _paths(folder, ours.keys))
-            others = [floor, ours, *_open_rivals(w, "disk", at, rivals.ON_DISK, stack)]
+            verified = _Opened("python_verified", python_verified, floor.keys)
+            others = [floor, verified, ours, *_open_rivals(w, "disk", at, rivals.ON_DISK, stack)]
             before = _python_stats(cache)
             done = 0
             for series in (at, f"{at}_hot") if at in HOT_SIZES else (at,):
