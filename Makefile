@@ -48,7 +48,7 @@ test-rest: lib ## test-all without test
 	@$(PY) tests/run.py test-rest
 
 soak: lib ## storms, disks, forks and hosts for minutes each; the figures of docs/reliability.md
-	@$(PY) tests/run.py soak
+	@$(PY) tests/run.py soak && $(PY) tests/figures.py
 
 deps-ci: ## Debian's packages for test-all; needs root
 	@tests/deps-ci.sh
