@@ -203,9 +203,21 @@ int32_t jitcache_remove(jitcache_cache *cache, jitcache_key *key)
 	return end(&a, status);
 }
 
+/* as_json ends a call that has made a report, in *json if somebody wants it. */
+static int32_t as_json(call *a, int32_t status, jc_blob *b, jitcache_blob **json)
+{
+	if (b != NULL && json != NULL)
+		status = jc_blob_handle(b, 0, json);
+	else if (b != NULL)
+		jc_blob_release(b);
+	return end(a, status);
+}
+
 int32_t jitcache_explain(jitcache_cache *cache, jitcache_key *key, jitcache_blob **json)
 {
 	call a;
+	jc_out out = {0};
+	jc_blob *b = NULL;
 	jc_thread_unwind();
 	if (json == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "json: NULL");
@@ -213,14 +225,9 @@ int32_t jitcache_explain(jitcache_cache *cache, jitcache_key *key, jitcache_blob
 	int32_t status = begin(&a, cache, key, NULL);
 	if (status != JITCACHE_OK)
 		return status;
-	if ((status = need(&a)) == JITCACHE_OK) {
-		jc_out out = {0};
-		jc_blob *b = NULL;
+	if ((status = need(&a)) == JITCACHE_OK)
 		status = jc_finish(a.core->explain(a.cache, (uint8_t *)a.sealed, a.nsealed, &b, &out), &out);
-		if (b != NULL)
-			status = jc_blob_handle(b, 0, json);
-	}
-	return end(&a, status);
+	return as_json(&a, status, b, json);
 }
 
 int32_t jitcache_used(jitcache_cache *cache, jitcache_key *key, uint64_t n)
@@ -286,15 +293,6 @@ int32_t jitcache_count(jitcache_cache *cache, uint64_t *entries)
 	*entries = 0;
 	int32_t status = begin_cache(&a, cache);
 	return status != JITCACHE_OK ? status : end(&a, jc_finish(a.core->count(a.cache, entries, &out), &out));
-}
-
-static int32_t as_json(call *a, int32_t status, jc_blob *b, jitcache_blob **json)
-{
-	if (b != NULL && json != NULL)
-		status = jc_blob_handle(b, 0, json);
-	else if (b != NULL)
-		jc_blob_release(b);
-	return end(a, status);
 }
 
 int32_t jitcache_verify(jitcache_cache *cache, jitcache_blob **report)

@@ -260,8 +260,9 @@ static int may_write(void)
 const jc_core *jc_self_copy(char *why, size_t size)
 {
 	int opened;
-	if (JC_CONTROL != JC_NO_LIMITS && (!has_space() || !may_write())) {
-		snprintf(why, size, "ulimit -%c is too low", has_space() ? 'f' : 'v');
+	char low = !has_space() ? 'v' : !may_write() ? 'f' : 0;
+	if (JC_CONTROL != JC_NO_LIMITS && low != 0) {
+		snprintf(why, size, "ulimit -%c is too low", low);
 		return NULL;
 	}
 	int from = source(&opened);

@@ -84,14 +84,6 @@ void jc_thread_release(jc_thread *t);
 void jc_unwind_to(char *frame);
 #define jc_thread_unwind() jc_unwind_to(__builtin_frame_address(0))
 
-/* Whether a callback that does not return loses its lease. Only the control
- * build of the tests, which must then fail, says no. */
-#ifdef JC_CONTROL_LEAVE
-#define JC_GIVES_UP 0
-#else
-#define JC_GIVES_UP 1
-#endif
-
 /* jc_fail notes an error for jitcache_last_error and returns status. */
 int32_t jc_fail(int32_t status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -222,7 +214,7 @@ void jc_log_drain(void);
 /* ---- controls
  *
  * A mechanism that a build for the tests leaves out, to show that they would
- * notice: a build tag of main.go sets one (tests/areas/guest.py). */
+ * notice: a build tag of main.go sets one (tests/areas/guest.py, tests/host). */
 enum jc_control {
 	JC_EVERYTHING,
 	JC_NO_SIGNALS, /* the host's signals are not looked after when Go starts */
@@ -232,6 +224,7 @@ enum jc_control {
 	JC_NO_SELF,    /* the library's own file is not kept open */
 	JC_NO_LIMITS,  /* the process's limits are not looked at before a copy */
 	JC_TEARS_DOWN, /* at exit everything is freed */
+	JC_NO_UNWIND,  /* a callback that does not return keeps its lease */
 };
 #ifndef JC_CONTROL
 #define JC_CONTROL JC_EVERYTHING

@@ -293,7 +293,7 @@ typedef struct running {
 static void stop(running *r)
 {
 	jc_thread *t = r->thread;
-	while (JC_GIVES_UP && t->nframes > 0) {
+	while (JC_CONTROL != JC_NO_UNWIND && t->nframes > 0) {
 		jc_frame f = t->frames[--t->nframes];
 		jitcache_lease_free(JC_TO(jitcache_lease, f.lease));
 		if (f.lease == JC_OF(r->handle))

@@ -17,6 +17,7 @@ package main
 #cgo control_noself CFLAGS: -DJC_CONTROL=JC_NO_SELF
 #cgo control_nolimits CFLAGS: -DJC_CONTROL=JC_NO_LIMITS
 #cgo control_teardown CFLAGS: -DJC_CONTROL=JC_TEARS_DOWN
+#cgo control_leave CFLAGS: -DJC_CONTROL=JC_NO_UNWIND
 #include "core.h"
 
 static void call_log(jc_front *front, int32_t level, char *text) { front->log(level, text); }

@@ -15,7 +15,7 @@ static int self_ok;
 
 static void unwind_all(jc_thread *t)
 {
-	while (JC_GIVES_UP && t->nframes > 0)
+	while (JC_CONTROL != JC_NO_UNWIND && t->nframes > 0)
 		jitcache_lease_free(JC_TO(jitcache_lease, t->frames[--t->nframes].lease));
 }
 
@@ -83,7 +83,7 @@ void jc_unwind_to(char *frame)
 		return;
 	/* Stacks grow down. A callback that is still running calls from below the
 	 * frame that called it; one that was left does not. */
-	while (JC_GIVES_UP && t->nframes > 0) {
+	while (JC_CONTROL != JC_NO_UNWIND && t->nframes > 0) {
 		jc_frame *f = &t->frames[t->nframes - 1];
 		if (f->at > frame || !same_stack(frame) || !same_stack(f->at))
 			return;
