@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"jitcache/core/lockfile"
 )
 
 // Level says how much a log line matters.
@@ -94,15 +96,13 @@ func writeOnce(fd int, text string) {
 	}
 }
 
-// fits reports whether a file may grow by n bytes: who writes beyond ulimit -f is
-// killed with SIGXFSZ.
+// fits reports whether a file may grow by n bytes; what is no file may.
 func fits(fd, n int) bool {
 	var st syscall.Stat_t
-	var limit syscall.Rlimit
-	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit) != nil {
+	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return true
 	}
-	return uint64(st.Size)+uint64(n) <= limit.Cur
+	return lockfile.FitsLimit(st.Size + int64(n))
 }
 
 // expandLogFile puts the process id for %p and the host name for %h.

@@ -8,6 +8,7 @@
 package lease
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -167,7 +168,7 @@ func (t *Table) waitHere(f *flight, deadline time.Time) (outcome Outcome, expire
 	t.mu.Lock()
 	held, since := f.held, f.since
 	t.mu.Unlock()
-	if held && time.Since(since) > or(t.holderLimit, HolderLimit) {
+	if held && time.Since(since) > cmp.Or(t.holderLimit, HolderLimit) {
 		return Busy, true
 	}
 	timer := time.NewTimer(time.Until(deadline))
@@ -300,7 +301,7 @@ func (t *Table) outlived(p place) bool {
 	} else if w.lost.IsZero() {
 		w.lost = now
 	}
-	lostLimit := or(t.lostLimit, LostLimit)
+	lostLimit := cmp.Or(t.lostLimit, LostLimit)
 	tell := !w.told && who != unsigned && now.Sub(w.first) > lostLimit
 	w.told = w.told || tell
 	t.watched[p] = w
@@ -308,14 +309,7 @@ func (t *Table) outlived(p place) bool {
 	if tell && t.Waiting != nil {
 		t.Waiting(p.id, h, waited)
 	}
-	return waited > or(t.holderLimit, HolderLimit) || !w.lost.IsZero() && now.Sub(w.lost) > lostLimit
-}
-
-func or(d, other time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return other
+	return waited > cmp.Or(t.holderLimit, HolderLimit) || !w.lost.IsZero() && now.Sub(w.lost) > lostLimit
 }
 
 // String returns the holder as a lock file holds it: owner, time, name.

@@ -100,9 +100,8 @@ func try(path string, mode fs.FileMode) (l *Lock, again bool, err error) {
 // Write replaces the content of the lock file, which tells others who holds it.
 // Best effort.
 func (l *Lock) Write(text string) {
-	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit) == nil && uint64(len(text)) > limit.Cur {
-		return // the kernel kills who writes on
+	if !FitsLimit(int64(len(text))) {
+		return
 	}
 	f, err := os.OpenFile(l.path, os.O_WRONLY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 
 // sampleSize is about how many entries one eviction looks at. A directory with
 // no more is evicted in exact order, to exactly the cap; of a larger one as
-// many shards are looked at as hold this many, and a quarter of their share of the
-// cap is freed at once, so that the look (1.5 us a file) is paid by the puts that
-// follow. Keys are hashes, so a shard is a fair sample of the whole.
+// many shards are looked at as hold this many, and a quarter of their share of
+// the cap is freed at once, so that the look (1.5 us a file) is paid by the puts
+// that follow. Keys are hashes, so a shard is a fair sample of the whole.
 const (
 	sampleSize = 256
 	freeShare  = 4

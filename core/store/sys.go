@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"jitcache/core/lockfile"
 )
 
 // The system calls that touch the cache directory, all of them, so that tests
@@ -81,7 +83,7 @@ func openBelow(path []byte, flags int, mode uint32) (int, syscall.Errno) {
 // openPath is openBelow, and blocks says whether the scheduler must be told that
 // the call may take long. Telling it costs 50 ns, a tenth of a miss; an entry of
 // a local file system is opened without, and may hold one of the runtime's
-// eight processors while a cold directory is read.
+// processors while a cold directory is read.
 func openPath(path []byte, flags int, mode uint32, blocks bool) (int, syscall.Errno) {
 	for {
 		if Fault != nil {
@@ -227,13 +229,8 @@ func preadFull(fd int, p []byte, off int64) (int, syscall.Errno) {
 	return n, 0
 }
 
-// fits reports whether the process may make a file of a size. Who writes beyond
-// the limit (ulimit -f) is killed with SIGXFSZ.
-func fits(size int64) bool {
-	var r unix.Rlimit
-	err := unix.Getrlimit(unix.RLIMIT_FSIZE, &r)
-	return err != nil || uint64(size) <= r.Cur || !checkLimit
-}
+// fits reports whether the process may make a file of a size.
+func fits(size int64) bool { return lockfile.FitsLimit(size) || !checkLimit }
 
 // writeAll writes the parts, one after the other, into a new file.
 func writeAll(fd int, parts ...[]byte) syscall.Errno {
