@@ -268,11 +268,9 @@ class Cache:
         ``acquire``). What ``fn`` raises reaches the caller as it is, and the next
         in line compiles.
         """
-        with self.acquire(key, timeout, kind=kind) as lease:
-            if lease.data is None:
-                lease.commit(fn(), attributes=attributes)
-            assert lease.data is not None
-            return lease.data
+        data = self._compiled(key, fn, attributes, kind, timeout).data
+        assert data is not None
+        return data
 
     def entry_or_compile(
         self,
@@ -287,10 +285,16 @@ class Cache:
 
         It is one even where nothing could be stored.
         """
+        return self._compiled(key, fn, attributes, kind, timeout).entry()
+
+    def _compiled(
+        self, key: Key, fn: Callable[[], Any], attributes: Mapping[str, Any] | None, kind: str, timeout: float | None
+    ) -> Lease:
+        """Return a lease that has ended, with its bytes."""
         with self.acquire(key, timeout, kind=kind) as lease:
             if lease.data is None:
                 lease.commit(fn(), attributes=attributes)
-            return lease.entry()
+            return lease
 
     # -- maintenance
 

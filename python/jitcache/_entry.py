@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from . import _ffi
 
 
+def aligned(size: int, to: int) -> tuple[int, memoryview]:
+    """Return address and view of new memory that is zero, and starts at a multiple of ``to``."""
+    array = (ctypes.c_ubyte * (size + to))()
+    start = -ctypes.addressof(array) % to
+    return ctypes.addressof(array) + start, memoryview(array).cast("B")[start : start + size]
+
+
 class Blob:
     """A reference to a blob of the library, dropped with this object.
 

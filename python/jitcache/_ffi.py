@@ -27,9 +27,6 @@ ERR_INTERNAL = -12
 # the library, everything then misses.
 NO_CACHE = (ERR_FORK, ERR_INTERNAL)
 
-# Reasons that Python gives by itself; the library has the names of the rest.
-REASON_UNAVAILABLE = 16
-
 REPLACE = 1
 
 LOG_FN = ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)

@@ -140,10 +140,7 @@ class Key:
 
     def _handle(self, lib: _ffi.Library, kind: str = "generic") -> ctypes.c_void_p:
         """Return the library's word for this key and a kind of entries."""
-        try:
-            return self._handles[kind].word
-        except KeyError:
-            return self._handle_of(lib, kind).word
+        return self._handle_of(lib, kind).word
 
     def _handle_of(self, lib: _ffi.Library, kind: str) -> Handle:
         handle = self._handles.get(kind)

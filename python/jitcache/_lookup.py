@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 
 from . import _ffi
-from ._entry import Blob, take
+from ._entry import Blob, aligned, take
 
 _OK = _ffi.OK
 
@@ -53,10 +53,8 @@ class _Scratch:
     __slots__ = ("capacity", "data", "size", "size_ref", "view")
 
     def __init__(self) -> None:
-        memory = (ctypes.c_ubyte * (_SCRATCH + _PAGE))()
-        start = -ctypes.addressof(memory) % _PAGE
-        self.view = memoryview(memory).cast("B")[start : start + _SCRATCH]
-        self.data = ctypes.c_void_p(ctypes.addressof(memory) + start)
+        address, self.view = aligned(_SCRATCH, _PAGE)
+        self.data = ctypes.c_void_p(address)
         self.capacity = ctypes.c_size_t(_SCRATCH)
         self.size = ctypes.c_size_t()
         self.size_ref = ctypes.byref(self.size)

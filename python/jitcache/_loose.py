@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from ._entry import Entry
+from ._entry import Entry, aligned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,12 +26,9 @@ class LooseEntry(Entry):
         self._name = name
         self._path = ""
         # As the library would have it: aligned, and followed by a NUL.
-        array = (ctypes.c_ubyte * (len(data) + _ALIGN + 1))()
-        offset = -ctypes.addressof(array) % _ALIGN
-        self._address = ctypes.addressof(array) + offset
-        place = memoryview(array).cast("B")[offset : offset + len(data)]
-        place[:] = data
-        self._view: memoryview | None = place.toreadonly()  # keeps the array
+        self._address, place = aligned(len(data) + 1, _ALIGN)
+        place[: len(data)] = data
+        self._view: memoryview | None = place[: len(data)].toreadonly()
 
     @property
     def view(self) -> memoryview:
