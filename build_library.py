@@ -119,11 +119,12 @@ def _without_unblocking(table: Path) -> str | None:
 def _without_descriptors(poller: Path) -> str | None:
     """Return our poller, None if the runtime uses more of its own than ours has."""
     ours = (ROOT / "capi" / "overlay" / "netpoll.txt").read_text()
-    functions = re.compile(r"^func \w+\(.*?\).*?(?= \{)", re.MULTILINE)
-    theirs = functions.findall(poller.read_text())
+    there, here = (
+        set(re.findall(r"^func \w+\(.*?\).*?(?= \{)", text, re.MULTILINE)) for text in (poller.read_text(), ours)
+    )
     rest = "".join(path.read_text() for path in poller.parent.glob("*.go") if "netpoll_" not in path.name)
-    more = [f for f in theirs if f not in functions.findall(ours) and f"{f[5 : f.index('(')]}(" in rest]
-    return ours if set(functions.findall(ours)) <= set(theirs) and not more else None
+    used = {f for f in there if f"{f[len('func ') : f.index('(')]}(" in rest}
+    return ours if used <= here <= there else None
 
 
 def _overlay(go: str) -> Path:
