@@ -34,8 +34,9 @@
  * - Threads. Every function may be called from any thread, except that a key or
  *   an options object is built by one thread at a time. Releasing a handle
  *   while another thread uses that same handle is wrong use.
- * - Inside is a Go runtime: five to eleven threads, all signals blocked in them, and
- *   1.6 GB of address space that is reserved, not used (ulimit -v counts it).
+ * - Inside is a Go runtime: five to eleven threads, which take none of the host's
+ *   signals, and 1.6 GB of address space that is reserved, not used (ulimit -v
+ *   counts it).
  *   It handles SIGSEGV, SIGBUS and SIGFPE and passes on what is not its own.
  *   Handlers of the host may interrupt a call, with or without SA_ONSTACK;
  *   together they have 192 KiB of stack there. They must not call the library.

@@ -44,7 +44,7 @@ def stamp() -> str:
     command = ["git", "log", "-1", "--format=%h of %cs", "--", *paths]
     commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     today = datetime.datetime.now(datetime.timezone.utc).date()
-    return f"On {today}, with commit {commit}, the last that touched the library; two cores, all tests by `make soak`."
+    return f"On {today}, with commit {commit}, the last until then that touched the library; two cores, all tests by `make soak`."
 
 
 def main() -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
 from typing import NamedTuple
 
-from .common import BUILD, Count, build_library, environment, go_command, log_of, pytest, run, total
+from .common import BUILD, Count, build_library, environment, log_of, pytest, total
+from .control import go_failures, python_red, red
 
 FOLDER = "tests/disks"
 
@@ -81,31 +81,10 @@ def controls() -> Count:
 
 
 def _control(control: Control) -> Count:
+    area = "disks-controls"
     folder = BUILD / "controls" / control.tags.replace("_", "-")
     build_library.build(folder, tags=control.tags)
-    failed = _failed(control) if control.go else set()
-    counts = [_red(control, name, name in failed) for name in control.go]
-    for node in control.python:
-        env = environment(JITCACHE_LIBRARY=str(folder / "libjitcache.so"))
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{FOLDER}/{node}"]
-        status, text = run("disks-controls", command, env=env)
-        if "1 skipped" in text:
-            counts.append(Count(0, 1, 0))
-        else:
-            counts.append(_red(control, node, status == 1 and "1 failed" in text))
+    failed = go_failures(area, control.tags, "core/store", control.go) if control.go else set()
+    counts = [red(area, control.tags, name, name in failed) for name in control.go]
+    counts += [python_red(area, control.tags, f"{FOLDER}/{node}", folder) for node in control.python]
     return total(counts)
-
-
-def _failed(control: Control) -> set[str]:
-    """Which of the control's Go tests fail."""
-    pattern = "^(" + "|".join(control.go) + ")$"
-    command = [go_command(), "test", "-json", "-count=1", "-tags", control.tags, "./core/store", "-run", pattern]
-    _, text = run("disks-controls", command)
-    events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    return {event.get("Test", "") for event in events if event["Action"] == "fail"}
-
-
-def _red(control: Control, test: str, red: bool) -> Count:
-    if not red:
-        run("disks-controls", ["echo", f"{control.tags}: {test} is green"])
-    return Count(1, 0, int(not red))

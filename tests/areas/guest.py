@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from . import c
 from .common import BUILD, Count, build_library, counted, environment, log_of, pytest, run, total
+from .control import python_red, red
 
 FOLDER = "tests/guest"
 
@@ -102,19 +103,13 @@ def _control(control: Control) -> Count:
     counts = []
     for source in dict.fromkeys(row.split(": ")[0] for row in control.c):
         names = [row.split(": ")[1] for row in control.c if row.startswith(f"{source}: ")]
-        red = _red_in(area, source, folder)
-        counts += [_count(area, control, f"{source}: {name}", red is None or name in red) for name in names]
-    counts += [_count(area, control, node, _python_is_red(area, node, folder)) for node in control.python]
+        failed = _failed_in(area, source, folder)
+        counts += [red(area, control.name, f"{source}: {name}", failed is None or name in failed) for name in names]
+    counts += [python_red(area, control.name, f"{FOLDER}/{node}", folder, GUEST_TIMES="3") for node in control.python]
     return total(counts)
 
 
-def _count(area: str, control: Control, test: str, red: bool) -> Count:
-    if not red:
-        run(area, ["echo", f"without {control.name}: {test} is green"])
-    return Count(1, 0, int(not red))
-
-
-def _red_in(area: str, source: str, folder: Path) -> set[str] | None:
+def _failed_in(area: str, source: str, folder: Path) -> set[str] | None:
     """The tests of a program that failed; None if it was killed, as the storm may be."""
     program = c.build(area, source, "c++11" if source.endswith("cpp") else "gnu99", library=folder, out=folder)
     if program is None:
@@ -125,11 +120,3 @@ def _red_in(area: str, source: str, folder: Path) -> set[str] | None:
     if status < 0 or status > 128:
         return None
     return set(re.findall(r"^FAILED (\w+)$", text, re.MULTILINE))
-
-
-def _python_is_red(area: str, node: str, folder: Path) -> bool:
-    env = environment(JITCACHE_LIBRARY=str(folder / "libjitcache.so"), GUEST_TIMES="3")
-    status, text = run(
-        area, [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{FOLDER}/{node}"], env=env
-    )
-    return status == 1 and "1 failed" in text

@@ -11,17 +11,16 @@ import pytest
 TESTS = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS / "guest")]
 
+from isolation import isolate
+
 # Says which library is under test: a control's.
-KEEP = {"JITCACHE_LIBRARY"}
+KEEP = frozenset({"JITCACHE_LIBRARY"})
 
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Keep a test from the user's cache and settings."""
-    for name in os.environ:
-        if name.startswith("JITCACHE") and name not in KEEP:
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("JITCACHE_DIR", str(tmp_path / "default-cache"))
+    isolate(monkeypatch, tmp_path, KEEP)
 
 
 @pytest.fixture

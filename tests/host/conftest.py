@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -10,6 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests" / "python"), str(ROOT / "tests"), str(ROOT)]
+
+from isolation import isolate
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,7 +26,4 @@ def soak(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Keep a test from the user's cache and settings."""
-    for name in os.environ:
-        if name.startswith("JITCACHE"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("JITCACHE_DIR", str(tmp_path / "default-cache"))
+    isolate(monkeypatch, tmp_path)

@@ -9,21 +9,19 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS)]
+sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS), str(TESTS / "python")]
 
+from isolation import isolate
 from jitcache import _cache
 
 # Says which library is under test, the control builds too.
-KEEP = {"JITCACHE_LIBRARY"}
+KEEP = frozenset({"JITCACHE_LIBRARY"})
 
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Keep a test from the user's cache and settings, and from the default cache of the test before."""
-    for name in os.environ:
-        if name.startswith("JITCACHE") and name not in KEEP:
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("JITCACHE_DIR", str(tmp_path / "default-cache"))
+    isolate(monkeypatch, tmp_path, KEEP)
     monkeypatch.setattr(_cache, "_default", None)
 
 

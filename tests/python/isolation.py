@@ -1,0 +1,16 @@
+"""Keeping tests from the cache and the settings of whoever runs them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def isolate(monkeypatch: pytest.MonkeyPatch, folder: Path, keep: frozenset[str] = frozenset()) -> None:
+    """Give a test a default cache in a folder, and no variable of ours but those to keep."""
+    for name in os.environ:
+        if name.startswith("JITCACHE") and name not in keep:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("JITCACHE_DIR", str(folder / "default-cache"))
