@@ -16,44 +16,14 @@ enum { LARGE = 4096 };
 /* In a packed component: the value is the size and the BLAKE3 of the value. */
 enum { HASHED = 0x80, HASHED_SIZE = 8 + 32 };
 
-static int reserve(jc_bytes *b, size_t n)
-{
-	if (b->room - b->size >= n)
-		return 1;
-	if (n > SIZE_MAX / 4 || b->size > SIZE_MAX / 4)
-		return 0;
-	size_t room = b->size + n + b->size / 2 + 256;
-	uint8_t *data = realloc(b->data, room);
-	if (data == NULL)
-		return 0;
-	b->data = data;
-	b->room = room;
-	return 1;
-}
-
-static void append(jc_bytes *b, const void *p, size_t n)
-{
-	if (n > 0)
-		memcpy(b->data + b->size, p, n);
-	b->size += n;
-}
-
-static uint64_t little(const uint8_t *p, int n)
-{
-	uint64_t v = 0;
-	for (int i = n; i-- > 0;)
-		v = v << 8 | p[i];
-	return v;
-}
-
 /* next walks packed components. It returns the size of the one at p, 0 if there
  * are not so many bytes. */
 static size_t next(const uint8_t *p, size_t n, const char **label, size_t *nlabel)
 {
 	if (n < HEADER)
 		return 0;
-	*nlabel = (size_t)little(p + 1, 2);
-	uint64_t nvalue = little(p + 3, 8);
+	*nlabel = (size_t)jc_little(p + 1, 2);
+	uint64_t nvalue = jc_little(p + 3, 8);
 	*label = (const char *)p + HEADER;
 	if (*nlabel > n - HEADER || nvalue > n - HEADER - *nlabel)
 		return 0;
@@ -72,12 +42,6 @@ static int32_t check_label(const jc_key *k, const char *label, size_t n)
 	return JITCACHE_OK;
 }
 
-static void put_little(uint8_t *p, uint64_t v, int n)
-{
-	for (int i = 0; i < n; i++)
-		p[i] = (uint8_t)(v >> 8 * i);
-}
-
 /* hash_now makes the value of a HASHED component, if there is a core to do it.
  * If there is not, whoever needs the whole key will find out. */
 static int hash_now(const void *data, size_t size, uint8_t value[HASHED_SIZE])
@@ -85,7 +49,7 @@ static int hash_now(const void *data, size_t size, uint8_t value[HASHED_SIZE])
 	const jc_core *core = jc_core_enter();
 	if (core == NULL)
 		return 0;
-	put_little(value, size, 8);
+	jc_put_little(value, size, 8);
 	return core->key_digest((uint8_t *)data, size, value + 8) == JITCACHE_OK;
 }
 
@@ -100,14 +64,14 @@ static int32_t add(jc_key *k, int tag, const char *label, size_t nlabel, const v
 		data = hashed;
 		size = sizeof hashed;
 	}
-	if (size > SIZE_MAX / 4 || !reserve(&k->packed, HEADER + nlabel + size))
+	if (size > SIZE_MAX / 4 || !jc_bytes_reserve(&k->packed, HEADER + nlabel + size))
 		return jc_fail(JITCACHE_ERR_MEMORY, "component \"%.*s\": no memory", (int)nlabel, label);
 	head[0] = (uint8_t)tag;
-	put_little(head + 1, nlabel, 2);
-	put_little(head + 3, size, 8);
-	append(&k->packed, head, HEADER);
-	append(&k->packed, label, nlabel);
-	append(&k->packed, data, size);
+	jc_put_little(head + 1, nlabel, 2);
+	jc_put_little(head + 3, size, 8);
+	jc_bytes_append(&k->packed, head, HEADER);
+	jc_bytes_append(&k->packed, label, nlabel);
+	jc_bytes_append(&k->packed, data, size);
 	return JITCACHE_OK;
 }
 
@@ -169,12 +133,12 @@ static int32_t add_read(jitcache_key *key, int tag, const char *label, const cha
 	size_t nvalue = 0, ninput = 0;
 	jc_out out = {0};
 	status = jc_finish(core->key_input(tag, (char *)path, &value, &nvalue, &input, &ninput, &out), &out);
-	if (status == JITCACHE_OK && !reserve(&k->inputs, ninput))
+	if (status == JITCACHE_OK && !jc_bytes_reserve(&k->inputs, ninput))
 		status = jc_fail(JITCACHE_ERR_MEMORY, "component \"%s\": no memory", label);
 	if (status == JITCACHE_OK)
 		status = add(k, tag, label, strlen(label), value, nvalue);
 	if (status == JITCACHE_OK)
-		append(&k->inputs, input, ninput);
+		jc_bytes_append(&k->inputs, input, ninput);
 	free(value);
 	free(input);
 	jc_slot_leave(JC_OF(key));

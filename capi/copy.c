@@ -60,6 +60,8 @@ void jc_self_open(void)
 	snprintf(self_path, sizeof self_path, "%s", info.dli_fname);
 }
 
+const char *jc_self_path(void) { return self_path; }
+
 static int is_self(int fd)
 {
 	struct stat st;

@@ -14,7 +14,7 @@
 
 #include "../core/blob/blob.h"
 #include "../core/memory/memory.h"
-#include "../include/jitcache.h"
+#include "../include/jitcache_cuda.h"
 
 /* Beside the status: the reason of a miss, and one line of text for an error,
  * in malloc'd memory that becomes the caller's. */
@@ -36,6 +36,16 @@ typedef struct jc_pin {
 	char *path; /* malloc'd */
 	int32_t fd;
 } jc_pin;
+
+/* A request to compile: the source, the other parts as
+ * jitcache_cuda_request_packed has them, and the BLAKE3 of either. */
+typedef struct jc_parts {
+	uint8_t *source;
+	size_t nsource;
+	uint8_t *packed;
+	size_t npacked;
+	uint8_t *digests; /* 64 bytes */
+} jc_parts;
 
 /* Functions of the front that the core calls. */
 typedef struct jc_front {
@@ -86,6 +96,23 @@ typedef struct jc_core {
 	int32_t (*key_seal)(uint8_t *packed, size_t npacked, uint8_t *inputs, size_t ninputs, char *name, char *kind,
 		uint8_t **sealed, size_t *nsealed, jc_out *out);
 	int32_t (*key_check)(uint8_t *sealed, size_t nsealed, jc_out *out);
+	/* cuda_lookup gives the blob or, on a miss, the sealed key, malloc'd. core may
+	 * be NULL. With want 0 it does not look, and gives the key. */
+	int32_t (*cuda_lookup)(
+		void *core, jc_parts *parts, int32_t want, jc_blob **blob, uint8_t **sealed, size_t *nsealed, jc_out *out);
+	/* cuda_run compiles; the blob has its attributes. id: the key that the result
+	 * is to be stored under, or NULL; *stale says that the request has another one
+	 * by now. log gets malloc'd text. */
+	int32_t (*cuda_run)(
+		jc_parts *parts, uint8_t *id, jc_blob **blob, int32_t *stale, char **log, jc_out *out);
+	/* *refused says that an error is the code's fault. */
+	int32_t (*cuda_load)(
+		jc_parts *parts, jc_blob *blob, void **module, void **handle, int32_t *refused, jc_out *out);
+	int32_t (*cuda_unload)(void *module);
+	int32_t (*cuda_function)(void *module, char *name, void **function, jc_out *out);
+	/* cuda_text gets the log, or the lowered name of an expression, out of
+	 * attributes; text is malloc'd. */
+	int32_t (*cuda_text)(char *attributes, char *expression, char **text, jc_out *out);
 	int32_t (*main)(int32_t argc, char **argv, char *settings, size_t size);
 } jc_core;
 

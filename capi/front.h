@@ -15,7 +15,7 @@
 
 typedef uint64_t jc_handle;
 
-enum jc_kind { JC_OPTIONS = 1, JC_CACHE, JC_KEY, JC_BLOB, JC_LEASE };
+enum jc_kind { JC_OPTIONS = 1, JC_CACHE, JC_KEY, JC_BLOB, JC_LEASE, JC_REQUEST, JC_MODULE };
 
 /* What a slot holds beside the object, for handles on blobs: a hit makes one,
  * and must not pay for an allocation. */
@@ -53,6 +53,8 @@ void jc_cache_destroy(void *object);
 void jc_key_destroy(void *object);
 void jc_blob_destroy(void *object, jc_extra *extra);
 void jc_lease_destroy(void *object);
+void jc_request_destroy(void *object);
+void jc_module_destroy(void *object);
 
 /* ---- thread.c: what belongs to a thread */
 
@@ -66,6 +68,7 @@ typedef struct jc_thread {
 	_Atomic int holding; /* leases */
 	uint32_t met;        /* the core's generation that this thread has called */
 	int32_t reason;
+	char *compile_log; /* of the last ERR_COMPILE; malloc'd */
 	int busy; /* the last acquire was BUSY, on busy_id */
 	uint8_t busy_id[32];
 	jc_frame *frames;
@@ -92,6 +95,9 @@ int32_t jc_miss(int32_t status, int32_t reason);
 
 /* jc_finish ends a call of the core: it notes what out has and returns status. */
 int32_t jc_finish(int32_t status, jc_out *out);
+
+/* jc_compile_log takes over what a compiler said, NULL for nothing. */
+void jc_compile_log(char *log);
 
 /* jc_bad_handle returns the error for a handle of the named type. */
 int32_t jc_bad_handle(const void *handle, const char *type);
@@ -120,6 +126,10 @@ void jc_at_exit_flush(void);
 /* jc_self_open opens the file of this library, for a copy. Called once, when
  * it is loaded. */
 void jc_self_open(void);
+
+/* jc_self_path returns the path that this library was loaded from, "" if that
+ * is not known. */
+const char *jc_self_path(void);
 
 /* jc_self_copy loads a second copy of the library and returns its table, or
  * NULL and why not. */
@@ -160,12 +170,23 @@ void jc_cache_tend(jc_cache *c, const uint8_t *id, int due);
 /* jc_caches_flush writes the counters of every cache; at exit. */
 void jc_caches_flush(void);
 
-/* ---- key.c */
+/* ---- bytes.c */
 
 typedef struct jc_bytes {
 	uint8_t *data;
 	size_t size, room;
 } jc_bytes;
+
+/* jc_bytes_reserve makes room for n more bytes, and returns 0 if there is no
+ * memory. jc_bytes_append adds n bytes that there is room for. */
+int jc_bytes_reserve(jc_bytes *b, size_t n);
+void jc_bytes_append(jc_bytes *b, const void *p, size_t n);
+
+/* jc_little reads a little-endian number of n bytes, jc_put_little writes one. */
+uint64_t jc_little(const uint8_t *p, int n);
+void jc_put_little(uint8_t *p, uint64_t v, int n);
+
+/* ---- key.c */
 
 typedef struct jc_key {
 	jc_bytes packed; /* components */
@@ -188,6 +209,9 @@ const uint8_t *jc_key_sealed(jc_key *k, size_t *size, int32_t *status);
  * else NULL. */
 const uint8_t *jc_key_sealed_now(jc_key *k);
 
+/* jc_key_of makes a key of a sealed form, which it copies. */
+int32_t jc_key_of(const void *sealed, size_t size, jitcache_key **key);
+
 /* Where id and kind stand in a sealed key: key.SealedID and SealedKind in Go. */
 #define JC_SEALED_ID 8
 #define JC_SEALED_KIND 40
@@ -202,6 +226,24 @@ int32_t jc_settings(jc_handle options, char **settings, size_t *size);
 /* jc_blob_handle makes a public handle that owns b, for *blob. If there is no
  * memory it releases b. cache may be 0. */
 int32_t jc_blob_handle(jc_blob *b, jc_handle cache, jitcache_blob **blob);
+
+/* ---- lease.c */
+
+/* jc_lease_id writes the id of the key that a lease is for, and returns 0 for a
+ * bad handle. */
+int jc_lease_id(jitcache_lease *lease, uint8_t id[32]);
+
+/* ---- cuda_request.c */
+
+typedef struct jc_request {
+	jc_bytes source, packed; /* packed: the other parts */
+	_Atomic int frozen;
+	uint8_t digest[64]; /* of the two, once frozen */
+} jc_request;
+
+/* jc_request_enter freezes a request and returns it, to be left; or NULL, and
+ * status is what to return. */
+jc_request *jc_request_enter(const jc_core *core, jitcache_cuda_request *request, int32_t *status);
 
 /* ---- log.c */
 

@@ -192,7 +192,7 @@ int32_t jitcache_key_save(jitcache_key *key, void *buffer, size_t capacity, size
 	return status;
 }
 
-static int32_t from_sealed(const void *sealed, size_t size, jitcache_key **out)
+int32_t jc_key_of(const void *sealed, size_t size, jitcache_key **out)
 {
 	jc_key *k = make();
 	uint8_t *copy = malloc(size);
@@ -218,7 +218,7 @@ int32_t jitcache_key_load(const void *saved, size_t size, jitcache_key **out)
 		return jc_no_core();
 	jc_out result = {0};
 	int32_t status = jc_finish(core->key_check((uint8_t *)saved, size, &result), &result);
-	return status == JITCACHE_OK ? from_sealed(saved, size, out) : status;
+	return status == JITCACHE_OK ? jc_key_of(saved, size, out) : status;
 }
 
 int32_t jitcache_key_from_digest(const uint8_t digest[32], jitcache_key **out)
@@ -230,5 +230,5 @@ int32_t jitcache_key_from_digest(const uint8_t digest[32], jitcache_key **out)
 	uint8_t sealed[8 + 32 + 16 + 2 + 4 + 4] = "jckey\0\0\1";
 	memcpy(sealed + JC_SEALED_ID, digest, 32);
 	memcpy(sealed + JC_SEALED_ID + 32, "generic", 7);
-	return from_sealed(sealed, sizeof sealed, out);
+	return jc_key_of(sealed, sizeof sealed, out);
 }

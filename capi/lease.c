@@ -67,6 +67,16 @@ static int32_t enter_both(lease *l, jitcache_cache *cache, jitcache_key *key)
 	return JITCACHE_OK;
 }
 
+int jc_lease_id(jitcache_lease *handle, uint8_t id[32])
+{
+	lease *l = jc_slot_enter(JC_OF(handle), JC_LEASE);
+	if (l == NULL)
+		return 0;
+	memcpy(id, l->sealed + JC_SEALED_ID, 32);
+	jc_slot_leave(JC_OF(handle));
+	return 1;
+}
+
 /* grant makes the handle of a lease that the core has granted. */
 static int32_t grant(void *core_lease, jitcache_cache *cache, jitcache_key *key, jc_thread *t, jitcache_lease **out)
 {

@@ -23,6 +23,9 @@ const char *jitcache_status_name(int32_t status)
 	case JITCACHE_ERR_FORK: return "fork";
 	case JITCACHE_ERR_INTERNAL: return "internal";
 	case JITCACHE_ERR_COMPILE: return "compile";
+	case JITCACHE_ERR_REFUSED: return "refused";
+	case JITCACHE_ERR_LIBRARY: return "library";
+	case JITCACHE_ERR_DRIVER: return "driver";
 	}
 	return "unknown";
 }

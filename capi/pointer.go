@@ -8,9 +8,10 @@ import (
 	"github.com/mattn/go-pointer"
 
 	"jitcache/core"
+	"jitcache/cuda"
 )
 
-// Go objects that C keeps: caches and leases. This file is the only one that
+// Go objects that C keeps: caches, leases, modules. This file is the only one that
 // knows go-pointer. Its pointers are addresses that malloc may hand out again
 // and that must not be given back twice; neither can happen here, because C
 // holds each behind a handle of its own (slots.c), which ends once.
@@ -24,3 +25,7 @@ func keepLease(l *core.Lease) unsafe.Pointer { return pointer.Save(l) }
 func leaseOf(p unsafe.Pointer) *core.Lease { return pointer.Restore(p).(*core.Lease) }
 
 func forget(p unsafe.Pointer) { pointer.Unref(p) }
+
+func keepModule(m *cuda.Module) unsafe.Pointer { return pointer.Save(m) }
+
+func moduleOf(p unsafe.Pointer) *cuda.Module { return pointer.Restore(p).(*cuda.Module) }

@@ -28,5 +28,11 @@ const jc_core jitcache_private_core = {
 	.key_digest = jcgo_key_digest,
 	.key_seal = jcgo_key_seal,
 	.key_check = jcgo_key_check,
+	.cuda_lookup = jcgo_cuda_lookup,
+	.cuda_run = jcgo_cuda_run,
+	.cuda_load = jcgo_cuda_load,
+	.cuda_unload = jcgo_cuda_unload,
+	.cuda_function = jcgo_cuda_function,
+	.cuda_text = jcgo_cuda_text,
 	.main = jcgo_main,
 };

@@ -58,6 +58,7 @@ void jc_thread_release(jc_thread *t)
 	if (t == NULL || atomic_fetch_sub(&t->refs, 1) != 1)
 		return;
 	free(t->frames);
+	free(t->compile_log);
 	free(t);
 }
 
@@ -125,6 +126,17 @@ int32_t jc_finish(int32_t status, jc_out *out)
 	return status;
 }
 
+void jc_compile_log(char *log)
+{
+	jc_thread *t = log != NULL ? jc_thread_self() : self_if_any();
+	if (t == NULL) {
+		free(log);
+		return;
+	}
+	free(t->compile_log);
+	t->compile_log = log;
+}
+
 int32_t jc_bad_handle(const void *handle, const char *type)
 {
 	if (handle == NULL)
@@ -142,4 +154,10 @@ const char *jitcache_last_error(void)
 {
 	jc_thread *t = self_if_any();
 	return t == NULL ? "" : t->error;
+}
+
+const char *jitcache_cuda_last_log(void)
+{
+	jc_thread *t = self_if_any();
+	return t == NULL || t->compile_log == NULL ? "" : t->compile_log;
 }

@@ -61,6 +61,11 @@ func (b *Builder) AddTagged(label string, tag Tag, value []byte) error {
 	return b.addHashed(label, tag, uint64(len(value)), Sum(value))
 }
 
+// AddDigest adds a component of plain bytes of which size and digest are known.
+func (b *Builder) AddDigest(label string, size int, digest Digest) error {
+	return b.addHashed(label, Bytes, uint64(size), digest)
+}
+
 func (b *Builder) addHashed(label string, tag Tag, size uint64, digest Digest) error {
 	if label == "" || len(label) > MaxLabel {
 		return fmt.Errorf("component label %.40q: want 1 to %d bytes", label, MaxLabel)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ._cache import Cache, default_cache
 from ._entry import Entry
-from ._errors import CompileError, Error
+from ._errors import CompileError, DriverError, Error, LibraryError, RefusedError
 from ._key import File, Key, Tool
 from ._lease import Lease
 from ._library import available
@@ -26,11 +26,14 @@ __version__ = "0.1.0"
 __all__ = [
     "Cache",
     "CompileError",
+    "DriverError",
     "Entry",
     "Error",
     "File",
     "Key",
     "Lease",
+    "LibraryError",
+    "RefusedError",
     "Tool",
     "available",
     "default_cache",

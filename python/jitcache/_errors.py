@@ -24,3 +24,26 @@ class CompileError(Error):
         super().__init__(message, status=-20)
         self.log = log
         self.command = command
+
+
+class RefusedError(Error):
+    """A result cannot be keyed; the message names the input that is in the way.
+
+    Without a cache (``cache=False``) the same is compiled.
+    """
+
+
+class LibraryError(Error):
+    """A library that was needed is not there; the message lists the places."""
+
+
+class DriverError(Error):
+    """A call of the CUDA driver failed; the message has its name and text."""
+
+
+_BY_STATUS: dict[int, type[Error]] = {-21: RefusedError, -22: LibraryError, -23: DriverError}
+
+
+def error_of(message: str, status: int) -> Error:
+    """Return the exception for a status of the library."""
+    return _BY_STATUS.get(status, Error)(message, status)

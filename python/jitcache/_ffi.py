@@ -1,6 +1,6 @@
-"""The functions of jitcache.h, as ctypes sees them.
+"""The functions of jitcache.h and jitcache_cuda.h, as ctypes sees them.
 
-One line a function, in the header's order. Handles are words and passed as
+One line a function, in the headers' order. Handles are words and passed as
 ``c_void_p``; functions that return a status return ``int``.
 """
 
@@ -22,6 +22,10 @@ NOT_STORED = 5
 TOO_SMALL = 6
 ERR_FORK = -11
 ERR_INTERNAL = -12
+ERR_COMPILE = -20
+ERR_REFUSED = -21
+ERR_LIBRARY = -22
+ERR_DRIVER = -23
 
 # Those that mean that there is no cache here for now: as in a process without
 # the library, everything then misses.
@@ -77,12 +81,23 @@ _FUNCTIONS: list[tuple[str, object, list[object]]] = [
     ("jitcache_used", c_int32, [c_void_p, c_void_p, c_uint64]),
     ("jitcache_set_log", c_int32, [LOG_FN, c_void_p]),
     ("jitcache_main", c_int32, [c_int32, POINTER(c_char_p)]),
+    ("jitcache_cuda_request_new", c_int32, [c_char_p, c_size_t, c_char_p, _handle_out]),
+    ("jitcache_cuda_request_packed", c_int32, [c_void_p, c_char_p, c_size_t]),
+    ("jitcache_cuda_request_free", None, [c_void_p]),
+    ("jitcache_cuda_run", c_int32, [c_void_p, c_void_p, _handle_out]),
+    ("jitcache_cuda_key", c_int32, [c_void_p, c_void_p, _handle_out]),
+    ("jitcache_cuda_last_log", c_char_p, []),
+    ("jitcache_cuda_load", c_int32, [c_void_p, c_void_p, c_int64, _handle_out]),
+    ("jitcache_cuda_load_blob", c_int32, [c_void_p, c_void_p, _handle_out]),
+    ("jitcache_cuda_function", c_int32, [c_void_p, c_char_p, _handle_out]),
+    ("jitcache_cuda_module_handle", c_void_p, [c_void_p]),
+    ("jitcache_cuda_module_free", None, [c_void_p]),
 ]
 
 # The functions of a lookup are declared without argument types: converting
 # arguments that are ctypes objects already costs as much again as the call (285
 # against 191 ns).
-_LOOKUPS = ["jitcache_get_data", "jitcache_get_into"]
+_LOOKUPS = ["jitcache_get_data", "jitcache_get_into", "jitcache_cuda_lookup"]
 
 # These only count down and free, so the interpreter's lock need not be given up
 # and fetched again around them.

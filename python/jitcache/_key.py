@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi, _library, _sealed, _values
-from ._errors import Error
+from ._errors import Error, error_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -258,5 +258,5 @@ def check(lib: _ffi.Library, status: int) -> int:
     """Return a status that is no error; raise Error for one that is."""
     if status < 0:
         text = lib.jitcache_last_error().decode("utf-8", "replace")
-        raise Error(text or lib.jitcache_status_name(status).decode(), status)
+        raise error_of(text or lib.jitcache_status_name(status).decode(), status)
     return status

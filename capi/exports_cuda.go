@@ -1,0 +1,140 @@
+package main
+
+// #include "core.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"jitcache/core"
+	"jitcache/core/blob"
+	"jitcache/core/key"
+	"jitcache/core/store"
+	"jitcache/cuda"
+)
+
+// The statuses of what can go wrong with a request.
+var cudaStatuses = map[cuda.Fault]C.int32_t{
+	cuda.BadRequest:     C.JITCACHE_ERR_ARGUMENT,
+	cuda.DoesNotCompile: C.JITCACHE_ERR_COMPILE,
+	cuda.CannotBeKeyed:  C.JITCACHE_ERR_REFUSED,
+	cuda.NoLibrary:      C.JITCACHE_ERR_LIBRARY,
+	cuda.DriverFailed:   C.JITCACHE_ERR_DRIVER,
+	cuda.NoMemory:       C.JITCACHE_ERR_MEMORY,
+}
+
+func cudaFail(out *C.jc_out, err error) C.int32_t {
+	return fail(out, cudaStatuses[cuda.FaultOf(err)], err)
+}
+
+func requestOf(p *C.jc_parts) *cuda.Request {
+	digests := (*[2]key.Digest)(unsafe.Pointer(p.digests))
+	return &cuda.Request{
+		Source: bytesOf(p.source, p.nsource), SourceDigest: digests[0],
+		Parts: bytesOf(p.packed, p.npacked), PartsDigest: digests[1],
+	}
+}
+
+// notes are the cache as package cuda sees it.
+type notes struct{ cache *core.Cache }
+
+func (n notes) Recall(k *key.Key) []byte {
+	return n.cache.Recall(&k.ID)
+}
+
+func (n notes) Note(k *key.Key, data []byte) { n.cache.Note(k, data) }
+
+//export jcgo_cuda_lookup
+func jcgo_cuda_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
+	return guard(o, func() C.int32_t {
+		var known cuda.Notes
+		if p != nil {
+			known = notes{cacheOf(p)}
+		}
+		k, err := requestOf(parts).Key(known)
+		if err != nil {
+			return cudaFail(o, err)
+		}
+		if want != 0 {
+			b, why := cacheOf(p).Peek(&k.ID)
+			if why == store.None {
+				*out = (*C.jc_blob)(b.Pointer())
+				return C.JITCACHE_OK
+			}
+			o.reason = C.int32_t(why)
+		}
+		*sealed, *n = toC(k.Append(nil))
+		if want != 0 {
+			return C.JITCACHE_MISS
+		}
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_cuda_run
+func jcgo_cuda_run(parts *C.jc_parts, id *C.uint8_t, out **C.jc_blob, stale *C.int32_t, log **C.char, o *C.jc_out) C.int32_t {
+	return guard(o, func() C.int32_t {
+		b, moved, err := requestOf(parts).Compile((*key.ID)(unsafe.Pointer(id)))
+		if err != nil {
+			*log = C.CString(cuda.LogOf(err))
+			return cudaFail(o, err)
+		}
+		*out = (*C.jc_blob)(b.Pointer())
+		if moved {
+			*stale = 1
+		}
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_cuda_load
+func jcgo_cuda_load(parts *C.jc_parts, b *C.jc_blob, module, handle *unsafe.Pointer, refused *C.int32_t, o *C.jc_out) C.int32_t {
+	return guard(o, func() C.int32_t {
+		m, err := requestOf(parts).Load(blob.From(unsafe.Pointer(b)))
+		if err != nil {
+			if cuda.IsRefused(err) {
+				*refused = 1
+			}
+			return cudaFail(o, err)
+		}
+		*module, *handle = keepModule(m), m.Handle()
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_cuda_unload
+func jcgo_cuda_unload(p unsafe.Pointer) C.int32_t {
+	return guard(nil, func() C.int32_t {
+		moduleOf(p).Unload()
+		forget(p)
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_cuda_function
+func jcgo_cuda_function(p unsafe.Pointer, name *C.char, function *unsafe.Pointer, o *C.jc_out) C.int32_t {
+	return guard(o, func() C.int32_t {
+		f, err := moduleOf(p).Function(text(name))
+		if err != nil {
+			return cudaFail(o, err)
+		}
+		*function = f
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_cuda_text
+func jcgo_cuda_text(attributes, expression *C.char, out **C.char, o *C.jc_out) C.int32_t {
+	return guard(o, func() C.int32_t {
+		about := cuda.ParseAttributes(text(attributes))
+		found := about.Log
+		if expression != nil {
+			var ok bool
+			if found, ok = about.Lowered[text(expression)]; !ok {
+				return because(o, C.JITCACHE_MISS, store.Absent)
+			}
+		}
+		*out = C.CString(found)
+		return C.JITCACHE_OK
+	})
+}

@@ -1,0 +1,115 @@
+package cuda
+
+import (
+	"encoding/binary"
+	"path/filepath"
+
+	"jitcache/core/key"
+	"jitcache/cuda/dl"
+	"jitcache/cuda/driver"
+	"jitcache/cuda/include"
+)
+
+// Notes are where it is remembered what a source includes, from one process to
+// the next. They may forget.
+type Notes interface {
+	// Recall returns what was noted under a key, nil if nothing is there.
+	Recall(id *key.ID) []byte
+	// Note replaces it.
+	Note(k *key.Key, data []byte)
+}
+
+// Key returns the key that the request has now. It looks at every file that the
+// source can include, at the compiler's, and at the current device if no
+// architecture was given; it loads neither NVRTC nor, with an architecture, the
+// driver. known may be nil.
+func (r *Request) Key(known Notes) (*key.Key, error) {
+	rec, err := r.record()
+	if err != nil {
+		return nil, err
+	}
+	if rec.refused != nil {
+		return nil, rec.refused
+	}
+	_, compiler, err := dl.Identify(dl.NVRTC, rec.compiler)
+	if err != nil {
+		return nil, libraryError{err}
+	}
+	arch, err := rec.arch()
+	if err != nil {
+		return nil, err
+	}
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	closure, err := rec.closure(r, known)
+	if err != nil {
+		return nil, err
+	}
+	if a := &rec.last; a.key != nil && a.compiler == string(compiler.Value) && a.arch == arch && a.closure == closure && len(rec.opts.Files) == 0 {
+		return a.key, nil
+	}
+	k, err := rec.seal(r, compiler, arch, closure)
+	if err != nil {
+		return nil, err
+	}
+	rec.last = answer{string(compiler.Value), arch, closure, k}
+	return k, nil
+}
+
+// arch returns the architecture to compile for: the option's, else that of the
+// current device. NVRTC's own default is an old one that changes from version to
+// version.
+func (rec *record) arch() (string, error) {
+	if rec.opts.Arch != "" {
+		return rec.opts.Arch, nil
+	}
+	return driver.Arch(rec.driver)
+}
+
+func (rec *record) seal(r *Request, compiler dl.Identity, arch string, closure *include.Closure) (*key.Key, error) {
+	b := key.NewBuilder()
+	// NVRTC names symbols of internal linkage after the file, without its folder.
+	name := filepath.Base(rec.name)
+	paths := []byte(nil)
+	if rec.opts.ShowsPaths || closure.ShowsPaths {
+		name = rec.name
+		paths = closure.Paths[:]
+	}
+	b.Add("schema", []byte(schema))
+	b.AddDigest("source", len(r.Source), r.SourceDigest)
+	b.Add("name", []byte(name))
+	b.Add("target", []byte(rec.target.String()))
+	b.Add("arch", []byte(arch))
+	b.Add("options", list(rec.opts.Keyed))
+	b.Add("name expressions", list(rec.expressions))
+	b.Add("headers in memory", rec.headers[:])
+	b.Add("headers", closure.Digest[:])
+	b.Add("paths of headers", paths)
+	b.Add("nvrtc", compiler.Value)
+	for _, in := range compiler.Inputs {
+		b.AddInput(in)
+	}
+	for _, in := range closure.Inputs() {
+		b.AddInput(in)
+	}
+	for _, path := range rec.opts.Files {
+		if err := b.AddFile("file "+filepath.Base(path), path); err != nil {
+			return nil, &Refused{path, err.Error()}
+		}
+	}
+	if rec.name != "" && rec.name != defaultName {
+		b.SetName(rec.name)
+	}
+	b.SetKind(rec.target.String())
+	return b.Seal()
+}
+
+// list encodes texts so that no two lists have the same bytes.
+func list(texts []string) []byte {
+	b := binary.AppendUvarint(nil, uint64(len(texts)))
+	for _, t := range texts {
+		b = binary.AppendUvarint(b, uint64(len(t)))
+		b = append(b, t...)
+	}
+	return b
+}

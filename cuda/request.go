@@ -1,0 +1,102 @@
+package cuda
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"jitcache/core/key"
+	"jitcache/cuda/dl"
+	"jitcache/cuda/nvrtc"
+)
+
+// Request is what to compile. Its bytes are the caller's and may go after the
+// call, so nothing that outlives one refers to them.
+type Request struct {
+	Source []byte
+	// Parts are all but the source: a letter, a length of 8 bytes,
+	// little-endian, and bytes, one part after the other.
+	Parts []byte
+	// The digests of the two, by which a request is known again.
+	SourceDigest, PartsDigest key.Digest
+}
+
+// The letters of parts. jitcache_cuda.h explains those that hosts use.
+const (
+	partName       = 'N'
+	partTarget     = 'T'
+	partOption     = 'o'
+	partHeader     = 'h' // its name
+	partText       = 't' // and its text, next
+	partExpression = 'e'
+	partNVRTC      = 'n'
+	partDriver     = 'd'
+	partHome       = 'H' // of a CUDA toolkit
+	partPackages   = 'p' // a folder of Python packages
+)
+
+// defaultName is what the compiler calls a source that has no name.
+const defaultName = "kernel.cu"
+
+// parts are a request's parts, read. The texts are copies.
+type parts struct {
+	name        string
+	target      nvrtc.Target
+	options     []string
+	headers     []nvrtc.Header
+	expressions []string
+	compiler    dl.Places
+	driver      dl.Places
+}
+
+var errParts = errors.New("request: malformed parts")
+
+func parse(b []byte) (*parts, error) {
+	p := &parts{name: defaultName}
+	for len(b) > 0 {
+		if len(b) < 9 || binary.LittleEndian.Uint64(b[1:]) > uint64(len(b)-9) {
+			return nil, errParts
+		}
+		n := 9 + int(binary.LittleEndian.Uint64(b[1:]))
+		if err := p.take(b[0], string(b[9:n])); err != nil {
+			return nil, err
+		}
+		b = b[n:]
+	}
+	return p, nil
+}
+
+func (p *parts) take(letter byte, text string) error {
+	switch letter {
+	case partName:
+		p.name = text
+	case partTarget:
+		target, ok := nvrtc.ParseTarget(text)
+		if !ok {
+			return fmt.Errorf("request: target %.40q: want cubin, ptx or ltoir", text)
+		}
+		p.target = target
+	case partOption:
+		p.options = append(p.options, text)
+	case partHeader:
+		p.headers = append(p.headers, nvrtc.Header{Name: text})
+	case partText:
+		if len(p.headers) == 0 {
+			return errParts
+		}
+		p.headers[len(p.headers)-1].Text = text
+	case partExpression:
+		p.expressions = append(p.expressions, text)
+	case partNVRTC:
+		p.compiler.Explicit = text
+	case partDriver:
+		p.driver.Explicit = text
+	case partHome:
+		p.compiler.Homes = append(p.compiler.Homes, text)
+	case partPackages:
+		p.compiler.Wheels = append(p.compiler.Wheels, text)
+	default:
+		return errParts
+	}
+	return nil
+}

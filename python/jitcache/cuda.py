@@ -1,0 +1,365 @@
+"""CUDA source to machine code, through the cache.
+
+    from jitcache import cuda
+
+    saxpy = cuda.compile(source, options=["-std=c++17"], name_expressions=["saxpy<float>"])
+    saxpy.code                                       # the cubin
+    saxpy.load().function("saxpy<float>")            # a CUfunction, as an int
+
+What NVRTC would compile is looked up first, by all that it depends on: the
+source, the options in whatever spelling, every header that can be reached, the
+architecture, and the NVRTC that is installed. A hit loads neither NVRTC nor the
+driver; ``load`` loads the driver. docs/cuda.md tells what is keyed and what is
+refused.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _ffi, _library
+from ._cache import Cache, default_cache
+from ._entry import Blob, Entry, blob_of, take
+from ._errors import CompileError, Error
+from ._key import Key, _save, check
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Code", "Function", "Module", "compile", "key"]
+
+_byref = ctypes.byref
+_void_p = ctypes.c_void_p
+
+Text = Union[str, bytes]
+
+
+class _Request:
+    """What to compile, as the library has it. Freed with this object."""
+
+    __slots__ = ("_free", "word")
+
+    def __init__(self, lib: _ffi.Library, source: bytes, name: bytes, packed: bytes) -> None:
+        self.word = _void_p()
+        self._free = lib.jitcache_cuda_request_free
+        check(lib, lib.jitcache_cuda_request_new(source, len(source), name, _byref(self.word)))
+        check(lib, lib.jitcache_cuda_request_packed(self.word, packed, len(packed)))
+
+    def __del__(self) -> None:
+        if self.word:
+            self._free(self.word)
+
+
+# Requests that were made before: the library hashes a source once per request.
+_requests: dict[Any, _Request] = {}
+_MOST = 256
+
+# What the library reads when a request is made.
+_VARIABLES = ("JITCACHE_NVRTC", "JITCACHE_LIBCUDA", "CUDA_HOME", "CUDA_PATH")
+
+
+def _bytes(text: Text, what: str) -> bytes:
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogateescape")
+    if isinstance(text, bytes):
+        return text
+    raise TypeError(f"{what}: want str, not {type(text).__qualname__}")
+
+
+def _part(letter: bytes, text: bytes) -> bytes:
+    return letter + len(text).to_bytes(8, "little") + text
+
+
+def _texts(texts: Sequence[Text | os.PathLike[str]], what: str) -> list[bytes]:
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"{what}: want a sequence of str, not {type(texts).__qualname__}")
+    return [_bytes(t if isinstance(t, (str, bytes)) else os.fspath(t), what) for t in texts]
+
+
+def _packages() -> list[bytes]:
+    """Return the folders in which NVIDIA's wheels may lie."""
+    return [os.fsencode(p) for p in sys.path if p and os.path.isdir(os.path.join(p, "nvidia"))]
+
+
+def _pack(
+    options: Sequence[Text | os.PathLike[str]],
+    target: str,
+    expressions: Sequence[Text],
+    headers: Mapping[str, Text] | None,
+) -> bytes:
+    parts = [_part(b"T", _bytes(target, "target"))]
+    parts += [_part(b"o", o) for o in _texts(options, "options")]
+    parts += [_part(b"e", e) for e in _texts(expressions, "name_expressions")]
+    for name, text in (headers or {}).items():
+        parts += [_part(b"h", _bytes(name, "headers")), _part(b"t", _bytes(text, "headers"))]
+    parts += [_part(b"p", p) for p in _packages()]
+    return b"".join(parts)
+
+
+def _request(
+    lib: _ffi.Library,
+    source: Text,
+    name: str,
+    options: Sequence[Text | os.PathLike[str]],
+    target: str,
+    expressions: Sequence[Text],
+    headers: Mapping[str, Text] | None,
+) -> _Request:
+    environment = tuple(map(os.environ.get, _VARIABLES))
+    known = (
+        source, name, tuple(options), target, tuple(expressions), tuple(headers.items()) if headers else (),
+        len(sys.path), environment,
+    )  # fmt: skip
+    request = _requests.get(known)
+    if request is None:
+        request = _Request(
+            lib, _bytes(source, "source"), _bytes(name, "name"), _pack(options, target, expressions, headers)
+        )
+        if len(_requests) >= _MOST:
+            _requests.clear()
+        _requests[known] = request
+    return request
+
+
+class Code:
+    """What was compiled.
+
+    ``hit``: whether it was in the cache.
+    """
+
+    __slots__ = ("__weakref__", "_about", "_blob", "_cache", "_request", "hit")
+
+    def __init__(self, blob: Blob, hit: bool, request: _Request, cache: Cache | None) -> None:
+        self._blob = blob
+        self._request = request
+        self._cache = cache
+        self._about: dict[str, Any] | None = None
+        self.hit = hit
+
+    @property
+    def code(self) -> bytes:
+        """The code: an ELF file of machine code, PTX as text, or LTO-IR."""
+        return bytes(self._blob.view())
+
+    @property
+    def view(self) -> memoryview:
+        """The code, without a copy."""
+        return self._blob.view()
+
+    def _attribute(self, name: str, default: Any) -> Any:
+        if self._about is None:
+            self._about = Entry(self._blob).attributes
+        return self._about.get(name, default)
+
+    @property
+    def lowered_names(self) -> dict[str, str]:
+        """The name in the code of each name expression."""
+        return dict(self._attribute("lowered", {}))
+
+    @property
+    def log(self) -> str:
+        """What the compiler said when the code was compiled: warnings, "" for none."""
+        return str(self._attribute("log", ""))
+
+    @property
+    def target(self) -> str:
+        """What the code is: "cubin", "ptx" or "ltoir"."""
+        return str(self._attribute("target", ""))
+
+    @property
+    def arch(self) -> str:
+        """What the code was compiled for: "sm_90"."""
+        return str(self._attribute("arch", ""))
+
+    def load(self) -> Module:
+        """Load the code into this thread's current context.
+
+        The same code is loaded once in a context. Code that the driver refuses
+        leaves the cache and is compiled again, once.
+        Raises DriverError, with the driver's name and text for what is wrong;
+        LibraryError if there is no driver.
+        """
+        lib, word = self._blob.lib, _void_p()
+        status = lib.jitcache_cuda_load_blob(self._request.word, self._blob.word, _byref(word))
+        if status == _ffi.ERR_DRIVER and self._cache is not None and self._cache._word is not None:
+            status = lib.jitcache_cuda_load(self._cache._word, self._request.word, -1, _byref(word))
+        _check(lib, status)
+        return Module(lib, word)
+
+    def __bytes__(self) -> bytes:
+        return self.code
+
+    def __len__(self) -> int:
+        return self._blob.size
+
+    def __repr__(self) -> str:
+        return f"<jitcache.cuda.Code {self.target} for {self.arch}, {len(self)} bytes{', hit' if self.hit else ''}>"
+
+
+class Module:
+    """Code in a context. ``int(module)`` is the CUmodule.
+
+    It is unloaded when nothing refers any more to it, or to a Function of it.
+    """
+
+    __slots__ = ("__weakref__", "_finalizer", "_lib", "_word")
+
+    def __init__(self, lib: _ffi.Library, word: ctypes.c_void_p) -> None:
+        self._lib = lib
+        self._word = word
+        # Not at exit: the driver may be gone by then, and takes modules along.
+        self._finalizer = weakref.finalize(self, lib.jitcache_cuda_module_free, word)
+        self._finalizer.atexit = False
+
+    def function(self, name: str) -> Function:
+        """Return a function by its name in the code, or by a name expression.
+
+        Raises DriverError if there is none of that name.
+        """
+        found = _void_p()
+        check(self._lib, self._lib.jitcache_cuda_function(self._word, _bytes(name, "name"), _byref(found)))
+        return Function(self, name, found.value or 0)
+
+    def __int__(self) -> int:
+        return int(self._lib.jitcache_cuda_module_handle(self._word) or 0)
+
+    def __repr__(self) -> str:
+        return f"<jitcache.cuda.Module {int(self):#x}>"
+
+
+class Function:
+    """A function of a module, which it keeps loaded. ``int(function)`` is the CUfunction."""
+
+    __slots__ = ("_handle", "module", "name")
+
+    def __init__(self, module: Module, name: str, handle: int) -> None:
+        self.module = module
+        self.name = name
+        self._handle = handle
+
+    def __int__(self) -> int:
+        return self._handle
+
+    def __repr__(self) -> str:
+        return f"<jitcache.cuda.Function {self.name}>"
+
+
+def _check(lib: _ffi.Library, status: int) -> int:
+    if status == _ffi.ERR_COMPILE:
+        log = lib.jitcache_cuda_last_log().decode("utf-8", "replace")
+        text = lib.jitcache_last_error().decode("utf-8", "replace")
+        raise CompileError(f"{text}\n{log}" if log else text, log)
+    return check(lib, status)
+
+
+def _library_or_raise() -> _ffi.Library:
+    lib = _library.load()
+    if lib is None:
+        raise Error(_library.available()[1])
+    return lib
+
+
+def _cache_of(cache: Cache | bool | None) -> Cache | None:
+    if cache is None:
+        return default_cache()
+    if cache is False:
+        return None
+    if not isinstance(cache, Cache):
+        raise TypeError(f"cache: want a Cache, None or False, not {type(cache).__qualname__}")
+    return cache
+
+
+def _find(lib: _ffi.Library, cache: Cache, request: _Request) -> tuple[Blob | None, ctypes.c_void_p]:
+    """Look the code up; return it, or the key to acquire."""
+    blob, key, data, size = _void_p(), _void_p(), _void_p(), ctypes.c_size_t()
+    status = lib.jitcache_cuda_lookup(
+        cache._word, request.word, _byref(blob), _byref(data), _byref(size), _byref(key)
+    )
+    if status == _ffi.OK:
+        return take(lib, blob.value or 0, data.value or 0, size.value), key
+    if status < 0:
+        check(lib, status)
+    return None, key
+
+
+def _run(lib: _ffi.Library, request: _Request, lease: ctypes.c_void_p | None) -> Blob:
+    blob = _void_p()
+    _check(lib, lib.jitcache_cuda_run(request.word, lease, _byref(blob)))
+    return blob_of(lib, blob)
+
+
+def _compiled(lib: _ffi.Library, request: _Request, cache: Cache | None) -> tuple[Blob, bool]:
+    """Return the code, and whether it was there."""
+    if cache is None or cache._word is None:
+        return _run(lib, request, None), False
+    blob, key = _find(lib, cache, request)
+    if blob is not None:
+        return blob, True
+    try:
+        blob, lease = cache._wait(lib, key, None)
+    finally:
+        lib.jitcache_key_free(key)
+    if blob is not None:
+        return blob, True
+    return _run(lib, request, lease), False
+
+
+def compile(  # as the standard library's re.compile
+    source: Text,
+    *,
+    name: str = "kernel.cu",
+    options: Sequence[Text | os.PathLike[str]] = (),
+    target: str = "cubin",
+    name_expressions: Sequence[Text] = (),
+    headers: Mapping[str, Text] | None = None,
+    cache: Cache | bool | None = None,
+) -> Code:
+    """Return the code of a source: from the cache, or compiled by NVRTC.
+
+    ``name`` is what the compiler calls the source; if it has a folder, quoted
+    includes are looked for there. ``options`` are NVRTC's; without an architecture
+    it is that of the current device. ``target`` is "cubin", "ptx" or "ltoir".
+    ``name_expressions`` are templates to instantiate, ``headers`` texts that
+    ``#include`` finds by name. ``cache`` is a Cache, None for the default one, or
+    False for none.
+
+    However many threads and processes ask for the same at once, one compiles.
+    Raises CompileError, with NVRTC's ``log``, for a source that does not compile,
+    RefusedError for an option or include that cannot be keyed, LibraryError
+    without NVRTC, DriverError if the architecture is asked of a driver that does
+    not say, and TypeError.
+    """
+    lib = _library_or_raise()
+    request = _request(lib, source, name, options, target, name_expressions, headers)
+    found = _cache_of(cache)
+    blob, hit = _compiled(lib, request, found)
+    return Code(blob, hit, request, found)
+
+
+def key(
+    source: Text,
+    *,
+    name: str = "kernel.cu",
+    options: Sequence[Text | os.PathLike[str]] = (),
+    target: str = "cubin",
+    name_expressions: Sequence[Text] = (),
+    headers: Mapping[str, Text] | None = None,
+    cache: Cache | bool | None = None,
+) -> Key:
+    """Return the key that ``compile`` would look up now, for ``Cache.explain`` or ``remove``.
+
+    Raises what ``compile`` raises, except CompileError.
+    """
+    lib = _library_or_raise()
+    request = _request(lib, source, name, options, target, name_expressions, headers)
+    found = _cache_of(cache)
+    word = _void_p()
+    check(lib, lib.jitcache_cuda_key(found and found._word, request.word, _byref(word)))
+    try:
+        return Key._from_sealed(_save(lib, word))
+    finally:
+        lib.jitcache_key_free(word)
