@@ -160,18 +160,20 @@ var byName = func() map[string]*option {
 	return m
 }()
 
-// Parse sorts options. The error is a *Refused.
+// Parse sorts options. The error is a *Refused, of the first that is; the rest
+// of the Options are whole even then.
 func Parse(raw []string) (*Options, error) {
 	p := parser{out: &Options{Raw: raw}}
+	var first error
 	for rest := raw; len(rest) > 0; {
 		n, err := p.next(rest)
-		if err != nil {
-			return nil, err
+		if first == nil {
+			first = err
 		}
 		rest = rest[n:]
 	}
 	p.finish()
-	return p.out, nil
+	return p.out, first
 }
 
 type parser struct {
