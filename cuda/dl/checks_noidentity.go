@@ -1,0 +1,5 @@
+//go:build control_noidentity
+
+package dl
+
+const byContent = false
