@@ -1,7 +1,9 @@
-//go:build !control_noidentity
+//go:build !control_noidentity && !control_noimage
 
 package dl
 
-// byContent makes the identity of a library what it is. A control build of the
-// tests takes its name instead, which says no more than its major version.
-const byContent = true
+// Control builds of the tests, which must then fail, turn these off.
+const (
+	byContent = true // identify a library by what it is, not by its name
+	asLoaded  = true // one that is loaded by what is loaded, not by its file
+)

@@ -2,4 +2,7 @@
 
 package dl
 
-const byContent = false
+const (
+	byContent = false
+	asLoaded  = true
+)

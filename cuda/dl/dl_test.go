@@ -26,7 +26,7 @@ func inChild(t *testing.T, env ...string) bool {
 	if os.Getenv("JITCACHE_TEST_CHILD") == t.Name() {
 		return true
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd := exec.Command(os.Args[0], "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$", "-test.v")
 	cmd.Env = append(append(os.Environ(), "JITCACHE_TEST_CHILD="+t.Name()), env...)
 	out, err := cmd.CombinedOutput()
 	switch {

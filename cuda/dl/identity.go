@@ -101,7 +101,7 @@ func (f File) identify() (Identity, error) {
 // read returns what a file is, or the image that was loaded from it. A file that
 // it reads becomes an input.
 func (id *Identity) read(path string, im *image) ([]byte, error) {
-	if im != nil {
+	if im != nil && asLoaded {
 		if value := key.BuildIDValue(im.buildID); value != nil {
 			return value, nil
 		}

@@ -32,7 +32,8 @@ static void note_id(const unsigned char *p, size_t n, jc_dl_image *image)
 		n -= sizeof h;
 		if (name > n || desc > n - name)
 			return;
-		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && memcmp(p, "GNU", 4) == 0 && h.n_descsz <= JC_DL_ID) {
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && memcmp(p, "GNU", 4) == 0 &&
+			h.n_descsz <= JC_DL_ID) {
 			memcpy(image->id, p + name, h.n_descsz);
 			image->nid = h.n_descsz;
 			return;
@@ -43,7 +44,7 @@ static void note_id(const unsigned char *p, size_t n, jc_dl_image *image)
 }
 
 /* is_mapped says whether a part of the library is in memory. */
-static int is_mapped(const struct dl_phdr_info *info, const ElfW(Phdr) *part)
+static int is_mapped(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
