@@ -11,14 +11,24 @@ import (
 // the build id from the content, so it survives a copy or a new time stamp and
 // spares reading a library of a hundred megabytes.
 func toolIdentity(f *os.File) ([]byte, error) {
-	if id := buildID(f); id != nil {
-		return append([]byte("build-id:"), id...), nil
+	if value := BuildIDValue(buildID(f)); value != nil {
+		return value, nil
 	}
 	d, err := contentDigest(f)
 	if err != nil {
 		return nil, err
 	}
 	return append([]byte("content:"), d...), nil
+}
+
+// BuildIDValue returns the value of a Tool component for a library of which the
+// GNU build id is known, as that of one which is loaded is; nil if it is too
+// short to be one.
+func BuildIDValue(id []byte) []byte {
+	if len(id) < minBuildID {
+		return nil
+	}
+	return append([]byte("build-id:"), id...)
 }
 
 // The parts of an ELF file that lead to the build id. debug/elf would do, but

@@ -27,6 +27,7 @@ var uses = map[string][]string{
 	"core":              {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store"},
 	"core/cli":          {"core", "core/key", "core/lockfile", "core/lease", "core/store"},
 	"core/cli/jitcache": {"core/cli"},
+	"cuda/dl":           {"core/key"},
 	"capi":              {"core", "core/key", "core/blob", "core/memory", "core/store", "core/cli"},
 }
 

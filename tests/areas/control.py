@@ -55,6 +55,14 @@ CONTROLS = [
         ["test_key.py::test_result_of_a_file_that_changed_is_handed_back_and_not_stored"],
         ["api.c: file_that_changes_is_noticed"],
     ),
+    Control(
+        "compiler known by its name", "control_noidentity",
+        {"cuda/dl": ["TestIdentityIsThatOfTheContent", "TestInputsNoticeAReplacedFile"]},
+    ),
+    Control(
+        "loaded library known by its file", "control_noimage",
+        {"cuda/dl": ["TestReplacedFileBehindALoadedLibrary", "TestLoadedLibraryWithoutBuildID"]},
+    ),
     Control("cells not clamped", "control_noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip

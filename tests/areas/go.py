@@ -24,11 +24,11 @@ def _test(area: str, *args: str) -> Count:
 
 
 def tests() -> Count:
-    return _test("go", "-count=1", "./core/...", "./capi/...", "./tests/arch/...")
+    return _test("go", "-count=1", "./core/...", "./capi/...", "./cuda/...", "./tests/arch/...")
 
 
 def race() -> Count:
-    return _test("race", "-count=1", "-race", "./core/...")
+    return _test("race", "-count=1", "-race", "./core/...", "./cuda/...")
 
 
 def _targets() -> list[tuple[str, str]]:

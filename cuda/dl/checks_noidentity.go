@@ -1,0 +1,8 @@
+//go:build control_noidentity
+
+package dl
+
+const (
+	byContent = false
+	asLoaded  = true
+)

@@ -1,0 +1,8 @@
+//go:build control_noimage
+
+package dl
+
+const (
+	byContent = true
+	asLoaded  = false
+)

@@ -1,0 +1,187 @@
+package dl
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// File is a library that was found, and not opened.
+type File struct {
+	// Path is absolute, or, of a library that is loaded, as it was opened.
+	Path   string
+	wanted Wanted
+	image  *image // nil if it was not loaded
+}
+
+// Loaded reports whether the process had loaded the library when it was found.
+func (f File) Loaded() bool { return f.image != nil }
+
+// NotFound is the error for a library that is nowhere.
+type NotFound struct {
+	Library string   // "libnvrtc" or "libcuda"
+	Names   []string // of files, all of which were tried in each folder
+	Folders []string // and lists of the loader
+}
+
+// Error says what was tried, in one line.
+func (e *NotFound) Error() string {
+	return fmt.Sprintf("%s: not loaded and not found as %s in %s",
+		e.Library, strings.Join(e.Names, ", "), strings.Join(e.Folders, ", "))
+}
+
+// last is the latest answer for each library. It holds while nothing is loaded
+// or unloaded and the file is there; one that would be preferred may appear
+// meanwhile, and is seen after that.
+var last struct {
+	sync.Mutex
+	answers [CUDA + 1]answer
+}
+
+type answer struct {
+	File
+	places     Places
+	generation uint64
+}
+
+// Find says which file the library is, without loading anything; see the
+// package's comment for the order. The error is a [*NotFound], or, for an
+// explicit path, what is wrong with it.
+func Find(w Wanted, p Places) (File, error) {
+	if f, ok := recall(w, p); ok && (f.image != nil || exists(f.Path)) {
+		return f, nil
+	}
+	now := generation()
+	f, err := search(w, p)
+	if err != nil {
+		return File{}, err
+	}
+	p.Wheels, p.Homes = slices.Clone(p.Wheels), slices.Clone(p.Homes)
+	last.Lock()
+	last.answers[w] = answer{f, p, now}
+	last.Unlock()
+	return f, nil
+}
+
+// Identify is Find and Identity in one. It is for every lookup: as long as
+// nothing changes it costs a stat for each file that is not loaded, two for
+// NVRTC.
+func Identify(w Wanted, p Places) (File, Identity, error) {
+	if f, ok := recall(w, p); ok {
+		if id, err := f.Identity(); err == nil {
+			return f, id, nil
+		}
+	}
+	f, err := Find(w, p)
+	if err != nil {
+		return File{}, Identity{}, err
+	}
+	id, err := f.Identity()
+	return f, id, err
+}
+
+func recall(w Wanted, p Places) (File, bool) {
+	now := generation()
+	last.Lock()
+	defer last.Unlock()
+	a := &last.answers[w]
+	return a.File, a.Path != "" && a.generation == now && a.places.equal(p)
+}
+
+func exists(path string) bool {
+	var st syscall.Stat_t
+	return syscall.Stat(path, &st) == nil
+}
+
+func search(w Wanted, p Places) (File, error) {
+	if p.Explicit != "" {
+		return explicit(w, p.Explicit)
+	}
+	if im := newestLoaded(w); im != nil {
+		return File{im.path, w, im}, nil
+	}
+	missing := &NotFound{Library: w.String(), Names: names[w]}
+	for _, group := range p.folders(w) {
+		for _, name := range names[w] {
+			for _, folder := range group {
+				// A relative one would be another after the next chdir.
+				if path := filepath.Join(folder, name); filepath.IsAbs(path) && loadable(path) {
+					return File{path, w, nil}, nil
+				}
+			}
+		}
+		missing.Folders = append(missing.Folders, group...)
+	}
+	for _, name := range names[w] {
+		if path := cached(name); path != "" {
+			return File{path, w, nil}, nil
+		}
+	}
+	missing.Folders = append(missing.Folders, loaderCache)
+	return File{}, missing
+}
+
+// explicit takes the path as it is: a user who names a library wants that one
+// or an error.
+func explicit(w Wanted, path string) (File, error) {
+	st, err := os.Stat(path)
+	switch {
+	case !filepath.IsAbs(path):
+		return File{}, fmt.Errorf("%s: %s: not an absolute path", w, path)
+	case err != nil:
+		return File{}, fmt.Errorf("%s: %w", w, err)
+	case !st.Mode().IsRegular():
+		return File{}, fmt.Errorf("%s: %s: not a regular file", w, path)
+	}
+	return File{path, w, residentImage(path)}, nil
+}
+
+// newestLoaded returns the loaded library of the highest version: the same set
+// of libraries gives the same answer, in whatever order a host imports them.
+func newestLoaded(w Wanted) *image {
+	var best *image
+	for _, im := range images(w.String()) {
+		name := filepath.Base(im.path)
+		if w.matches(name) && (best == nil || version(name) > version(filepath.Base(best.path))) {
+			best = &im
+		}
+	}
+	return best
+}
+
+// version returns the first number of a library's version, 0 if it has none.
+func version(name string) int {
+	_, v, _ := strings.Cut(name, ".so.")
+	major, _, _ := strings.Cut(v, ".")
+	n, _ := strconv.Atoi(major)
+	return n
+}
+
+const loaderCache = "/etc/ld.so.cache"
+
+// cached returns the path under which the loader's cache has a file name, "" if
+// it has none. The cache is a table of offsets into texts that end in NUL; the
+// texts are enough.
+func cached(name string) string {
+	texts, err := os.ReadFile(loaderCache)
+	if err != nil {
+		return ""
+	}
+	for end := []byte("/" + name + "\x00"); ; {
+		at := bytes.Index(texts, end)
+		if at < 0 {
+			return ""
+		}
+		path := string(texts[bytes.LastIndexByte(texts[:at], 0)+1 : at+len(end)-1])
+		if filepath.IsAbs(path) && loadable(path) {
+			return path
+		}
+		texts = texts[at+len(end):]
+	}
+}

@@ -1,0 +1,143 @@
+#include "image.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int count_loads(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	*(uint64_t *)data = (uint64_t)info->dlpi_adds + (uint64_t)info->dlpi_subs;
+	return 1; /* every library says the same */
+}
+
+uint64_t jc_dl_generation(void)
+{
+	uint64_t generation = 0;
+	dl_iterate_phdr(count_loads, &generation);
+	return generation;
+}
+
+/* note_id finds the GNU build id among notes. */
+static void note_id(const unsigned char *p, size_t n, jc_dl_image *image)
+{
+	while (n >= sizeof(ElfW(Nhdr))) {
+		ElfW(Nhdr) h;
+		memcpy(&h, p, sizeof h);
+		size_t name = ((size_t)h.n_namesz + 3) & ~(size_t)3, desc = ((size_t)h.n_descsz + 3) & ~(size_t)3;
+		p += sizeof h;
+		n -= sizeof h;
+		if (name > n || desc > n - name)
+			return;
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && memcmp(p, "GNU", 4) == 0 &&
+			h.n_descsz <= JC_DL_ID) {
+			memcpy(image->id, p + name, h.n_descsz);
+			image->nid = h.n_descsz;
+			return;
+		}
+		p += name + desc;
+		n -= name + desc;
+	}
+}
+
+/* is_mapped says whether a part of the library is in memory. */
+static int is_mapped(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		if (p->p_type == PT_LOAD && part->p_vaddr >= p->p_vaddr &&
+			part->p_vaddr + part->p_filesz <= p->p_vaddr + p->p_filesz)
+			return 1;
+	}
+	return 0;
+}
+
+struct wanted {
+	const char *prefix;
+	jc_dl_image *out;
+	int max, count;
+};
+
+static int collect(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	struct wanted *w = data;
+	const char *slash = strrchr(info->dlpi_name, '/');
+	const char *base = slash != NULL ? slash + 1 : info->dlpi_name;
+	if (strncmp(base, w->prefix, strlen(w->prefix)) != 0 || strlen(info->dlpi_name) >= JC_DL_PATH)
+		return 0;
+	if (w->count++ >= w->max)
+		return 0;
+	jc_dl_image *image = &w->out[w->count - 1];
+	image->base = info->dlpi_addr;
+	image->nid = 0;
+	strcpy(image->path, info->dlpi_name);
+	for (int i = 0; i < info->dlpi_phnum && image->nid == 0; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		if (p->p_type == PT_NOTE && is_mapped(info, p))
+			note_id((const unsigned char *)(info->dlpi_addr + p->p_vaddr), p->p_filesz, image);
+	}
+	return 0;
+}
+
+int jc_dl_images(const char *prefix, jc_dl_image *out, int max)
+{
+	struct wanted w = {prefix, out, max, 0};
+	dl_iterate_phdr(collect, &w);
+	return w.count;
+}
+
+int jc_dl_resident(const char *path, uintptr_t *base, char out[JC_DL_PATH])
+{
+	struct link_map *map;
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+	if (handle == NULL)
+		return 0;
+	int ok = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && strlen(map->l_name) < JC_DL_PATH;
+	if (ok) {
+		*base = map->l_addr;
+		strcpy(out, map->l_name);
+	}
+	dlclose(handle);
+	return ok;
+}
+
+size_t jc_dl_folders(char *out, size_t size)
+{
+	Dl_serinfo head, *all = NULL;
+	size_t n = 0;
+	void *self = dlopen(NULL, RTLD_LAZY);
+	if (self == NULL)
+		return 0;
+	if (dlinfo(self, RTLD_DI_SERINFOSIZE, &head) == 0 && (all = malloc(head.dls_size)) != NULL) {
+		*all = head;
+		if (dlinfo(self, RTLD_DI_SERINFO, all) != 0)
+			all->dls_cnt = 0;
+		for (unsigned i = 0; i < all->dls_cnt; i++) {
+			size_t len = strlen(all->dls_serpath[i].dls_name);
+			if (len + 1 > size - n)
+				break;
+			memcpy(out + n, all->dls_serpath[i].dls_name, len);
+			out[n + len] = '\n';
+			n += len + 1;
+		}
+	}
+	free(all);
+	dlclose(self);
+	return n;
+}
+
+void *jc_dl_open(const char *path, int resident, char *why, size_t size)
+{
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL | (resident ? RTLD_NOLOAD : 0));
+	if (handle == NULL) {
+		const char *text = dlerror();
+		snprintf(why, size, "%s", text != NULL ? text : "no longer loaded");
+	}
+	return handle;
+}
+
+void *jc_dl_symbol(void *handle, const char *name) { return dlsym(handle, name); }

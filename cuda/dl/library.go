@@ -1,0 +1,67 @@
+package dl
+
+// #include <stdlib.h>
+// #include "image.h"
+import "C"
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+)
+
+// Library is an opened library. It stays open until the process ends.
+type Library struct {
+	Path   string
+	handle unsafe.Pointer
+}
+
+// Open loads the library, with symbols that nobody else sees, or takes the one
+// that is loaded. It may be called again, for the same library. An error has the
+// loader's own text.
+//
+// A file that was loaded when it was found is not loaded afresh: the new one
+// might be another than the identity says. If it was unloaded since, that is an
+// error, and Find finds what there is now. The other way round, a file may be
+// replaced between Find and Open: identify again when the library is open, and
+// if the value is another, the result belongs to another key.
+func (f File) Open() (*Library, error) {
+	s := C.CString(f.Path)
+	defer C.free(unsafe.Pointer(s))
+	var why [1024]C.char
+	resident := C.int(0)
+	if f.image != nil {
+		resident = 1
+	}
+	handle := C.jc_dl_open(s, resident, &why[0], C.size_t(len(why)))
+	if handle == nil {
+		return nil, fmt.Errorf("%s: %s", f.Path, strings.TrimPrefix(C.GoString(&why[0]), f.Path+": "))
+	}
+	return &Library{f.Path, handle}, nil
+}
+
+// Symbol returns the address of a function, nil if the library has none of that
+// name.
+func (l *Library) Symbol(name string) unsafe.Pointer {
+	s := C.CString(name)
+	defer C.free(unsafe.Pointer(s))
+	return C.jc_dl_symbol(l.handle, s)
+}
+
+// Symbols returns the addresses of functions, in their order. A name that begins
+// with "?" may be missing, and is then nil. An error names all others that are
+// missing.
+func (l *Library) Symbols(names ...string) ([]unsafe.Pointer, error) {
+	found := make([]unsafe.Pointer, len(names))
+	var missing []string
+	for i, name := range names {
+		name, optional := strings.CutPrefix(name, "?")
+		if found[i] = l.Symbol(name); found[i] == nil && !optional {
+			missing = append(missing, name)
+		}
+	}
+	if missing != nil {
+		return nil, fmt.Errorf("%s: has no %s", l.Path, strings.Join(missing, ", "))
+	}
+	return found, nil
+}
