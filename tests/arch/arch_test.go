@@ -22,12 +22,14 @@ var uses = map[string][]string{
 	"core/blob":         {},
 	"core/lockfile":     {},
 	"core/memory":       {"core/blob"},
+	"core/manifest":     {"core/key"},
 	"core/lease":        {"core/key", "core/lockfile"},
 	"core/store":        {"core/key", "core/blob", "core/lockfile"},
 	"core":              {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store"},
 	"core/cli":          {"core", "core/key", "core/lockfile", "core/lease", "core/store"},
 	"core/cli/jitcache": {"core/cli"},
 	"capi":              {"core", "core/key", "core/blob", "core/memory", "core/store", "core/cli"},
+	"cuda/include":      {"core/key", "core/manifest"},
 }
 
 // confined are the packages of others, and the one room, or file, that may know
