@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"encoding/binary"
+	"fmt"
 	"path/filepath"
 
 	"jitcache/core/key"
@@ -66,7 +67,19 @@ func (rec *record) arch() (string, error) {
 	if rec.opts.Arch != "" {
 		return rec.opts.Arch, nil
 	}
-	return driver.Arch(rec.driver)
+	arch, err := currentArch(rec.driver)
+	if err != nil {
+		return "", fmt.Errorf("no --gpu-architecture is given, and the device is not known: %w", err)
+	}
+	return arch, nil
+}
+
+func currentArch(places dl.Places) (string, error) {
+	d, err := driver.Open(places)
+	if err != nil {
+		return "", err
+	}
+	return d.Arch()
 }
 
 func (rec *record) seal(r *Request, compiler dl.Identity, arch string, closure *include.Closure) (*key.Key, error) {
