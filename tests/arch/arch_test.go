@@ -18,17 +18,19 @@ import (
 // uses is the table of ARCHITECTURE.md: a room, and the rooms below it that it
 // may import. Arrows go down only.
 var uses = map[string][]string{
-	"core/key":          {},
-	"core/blob":         {},
-	"core/lockfile":     {},
-	"core/memory":       {"core/blob"},
-	"core/lease":        {"core/key", "core/lockfile"},
-	"core/store":        {"core/key", "core/blob", "core/lockfile"},
-	"core":              {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store"},
-	"core/cli":          {"core", "core/key", "core/lockfile", "core/lease", "core/store"},
-	"core/cli/jitcache": {"core/cli"},
-	"cuda/dl":           {"core/key"},
-	"capi":              {"core", "core/key", "core/blob", "core/memory", "core/store", "core/cli"},
+	"core/key":           {},
+	"core/blob":          {},
+	"core/lockfile":      {},
+	"core/memory":        {"core/blob"},
+	"core/lease":         {"core/key", "core/lockfile"},
+	"core/store":         {"core/key", "core/blob", "core/lockfile"},
+	"core":               {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store"},
+	"core/cli":           {"core", "core/key", "core/lockfile", "core/lease", "core/store"},
+	"core/cli/jitcache":  {"core/cli"},
+	"cuda/dl":            {"core/key"},
+	"cuda/driver":        {"cuda/dl"},
+	"cuda/cudatest/host": {},
+	"capi":               {"core", "core/key", "core/blob", "core/memory", "core/store", "core/cli"},
 }
 
 // confined are the packages of others, and the one room, or file, that may know
