@@ -31,7 +31,7 @@ var uses = map[string][]string{
 	"cuda/dl":           {"core/key"},
 	"cuda/include":      {"core/key", "core/manifest"},
 	"cuda/nvrtc":        {"core/blob"},
-	"cuda/driver":       {"core/key", "core/blob", "cuda/dl"},
+	"cuda/driver":       {"cuda/dl"},
 	"cuda":              {"core/key", "core/blob", "core/manifest", "cuda/dl", "cuda/include", "cuda/nvrtc", "cuda/driver"},
 	"capi":              {"core", "core/key", "core/blob", "core/memory", "core/store", "core/cli", "cuda"},
 }

@@ -63,6 +63,11 @@ CONTROLS = [
         "loaded library known by its file", "control_noimage",
         {"cuda/dl": ["TestReplacedFileBehindALoadedLibrary", "TestLoadedLibraryWithoutBuildID"]},
     ),
+    Control(
+        "no table of modules", "control_notable",
+        {"cuda/driver": ["TestSameImageInOneContextIsLoadedOnce", "TestThreadsLoadOnce"]},
+    ),
+    Control("context known by its pointer", "control_pointer", {"cuda/driver": ["TestContextAtAUsedPointerIsAnotherOne"]}),
     Control("cells not clamped", "control_noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip
