@@ -108,7 +108,7 @@ func (c *checker) folders() bool {
 		if now := key.StampOf(&c.st, c.now); f.Stamp.Same(&now) && !f.Stamp.Fresh() {
 			continue
 		}
-		names, now, err := key.ReadNames(f.Path)
+		_, names, now, err := key.ReadNames(f.Path)
 		if err != nil || names != f.Names {
 			return c.changed(f.Path, "other names in it")
 		}

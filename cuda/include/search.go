@@ -49,9 +49,10 @@ const (
 
 // disk looks files up, each path once.
 type disk struct {
-	files map[string]*file
-	list  *manifest.List
-	bytes int
+	files   map[string]*file
+	folders map[string]*folder
+	list    *manifest.List
+	bytes   int
 }
 
 // lookup returns the file of a path. A folder is no file, as for NVRTC, which
