@@ -3,6 +3,7 @@ package include
 import (
 	"errors"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -52,6 +53,8 @@ func (w *walk) everything(from *text) (*everything, error) {
 		dir := from.folder
 		if place > 0 {
 			dir = w.req.Dirs[place-1]
+		} else if from.noFolder {
+			continue
 		}
 		if err := w.below(all, place, orHere(dir), "", nil); err != nil {
 			return nil, err
@@ -65,21 +68,21 @@ func (w *walk) everything(from *text) (*everything, error) {
 // folder that the path already goes through.
 func (w *walk) below(all *everything, place int, dir, under string, through []identity) error {
 	here, err := w.disk.listing(dir)
-	if err != nil || slices.Contains(through, here.ident) {
+	if err != nil || len(here.names) == 0 || slices.Contains(through, here.ident) {
 		return err
 	}
 	through = append(slices.Clip(through), here.ident)
 	for _, name := range here.names {
-		path := join(dir, name)
-		info, err := os.Stat(path)
+		full := join(dir, name)
+		info, err := os.Stat(full)
 		switch {
 		case err != nil && key.IsAbsent(err):
-			_, err = w.disk.lookup(path) // a link to nothing, for now
+			_, err = w.disk.lookup(full) // a link to nothing, for now
 		case err == nil && info.IsDir():
-			err = w.below(all, place, path, under+name+"/", through)
+			err = w.below(all, place, full, under+name+"/", through)
 		case err == nil:
 			var f *file
-			if f, err = w.disk.lookup(path); err == nil && f.there() {
+			if f, err = w.disk.lookup(full); err == nil && f.there() {
 				all.targets = append(all.targets, target{place: place, file: f})
 				all.names = append(all.names, under+name)
 			}
@@ -97,12 +100,17 @@ type folder struct {
 	names []string
 }
 
-// listing returns the names in a folder and puts it on the list.
+// listing returns the names in a folder and puts it on the list. Of one that is
+// not there the folder above it is put on, in which it would appear.
 func (d *disk) listing(dir string) (*folder, error) {
 	if known := d.folders[dir]; known != nil {
 		return known, nil
 	}
 	names, digest, stamp, err := key.ReadNames(dir)
+	if key.IsAbsent(err) && dir != "/" && dir != "." {
+		_, err = d.listing(path.Dir(strings.TrimRight(dir, "/")))
+		return &folder{}, err
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -199,6 +199,9 @@ func (w *walk) scan(t *text) error {
 }
 
 func (w *walk) link(l *link, n name, from *text) error {
+	if !followHeaders && from != w.texts[0] {
+		return nil
+	}
 	targets, err := w.resolve(n, l.kind, from)
 	if err != nil {
 		return err
