@@ -50,7 +50,7 @@ CONTROLS = [
     ),
     Control(
         "inputs not looked at again", "control_noinputs",
-        {"core/key": ["TestInputThatChangesIsNoticed", "TestEditWithinATickIsNoticed"],
+        {"core/key": ["TestInputThatChangesIsNoticed", "TestEditWithinATickIsNoticed", "TestNameThatAppearsIsNoticed", "TestOtherNamesInAFolderAreNoticed"],
          "core": ["TestChangedInputIsHandedBackAndNotKept"], "core/store": ["TestResultOfAChangedInputIsNotStored"]},
         ["test_key.py::test_result_of_a_file_that_changed_is_handed_back_and_not_stored"],
         ["api.c: file_that_changes_is_noticed"],
