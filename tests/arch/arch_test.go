@@ -26,7 +26,7 @@ var uses = map[string][]string{
 	"core/lease":        {"core/key", "core/lockfile"},
 	"core/store":        {"core/key", "core/blob", "core/lockfile"},
 	"core":              {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store"},
-	"core/cli":          {"core", "core/key", "core/lockfile", "core/lease", "core/store"},
+	"core/cli":          {"core", "core/key", "core/lockfile", "core/lease", "core/store", "cuda/dl"},
 	"core/cli/jitcache": {"core/cli"},
 	"cuda/dl":           {"core/key"},
 	"cuda/include":      {"core/key", "core/manifest"},
