@@ -73,15 +73,6 @@ func find(t testing.TB, w Wanted, p Places) File {
 	return f
 }
 
-func identity(t testing.TB, f File) Identity {
-	t.Helper()
-	id, err := f.Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
-}
-
 func open(t testing.TB, f File) *Library {
 	t.Helper()
 	l, err := f.Open()
