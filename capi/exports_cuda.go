@@ -38,9 +38,7 @@ func requestOf(p *C.jc_parts) *cuda.Request {
 // notes are the cache as package cuda sees it.
 type notes struct{ cache *core.Cache }
 
-func (n notes) Recall(k *key.Key) []byte {
-	return n.cache.Recall(&k.ID)
-}
+func (n notes) Recall(id *key.ID) []byte { return n.cache.Recall(id) }
 
 func (n notes) Note(k *key.Key, data []byte) { n.cache.Note(k, data) }
 

@@ -48,6 +48,9 @@ func (r *Request) Key(known Notes) (*key.Key, error) {
 	if a := &rec.last; a.key != nil && a.compiler == string(compiler.Value) && a.arch == arch && a.closure == closure && len(rec.opts.Files) == 0 {
 		return a.key, nil
 	}
+	if closure.ShowsTime {
+		return nil, &Refused{rec.name, "the time of the compile is in the result: __DATE__ or __TIME__ is used in it or in a header"}
+	}
 	k, err := rec.seal(r, compiler, arch, closure)
 	if err != nil {
 		return nil, err
@@ -89,7 +92,11 @@ func (rec *record) seal(r *Request, compiler dl.Identity, arch string, closure *
 	for _, in := range compiler.Inputs {
 		b.AddInput(in)
 	}
-	for _, in := range closure.Inputs() {
+	inputs, err := closure.List.Inputs()
+	if err != nil {
+		return nil, &Refused{rec.name, err.Error()}
+	}
+	for _, in := range inputs {
 		b.AddInput(in)
 	}
 	for _, path := range rec.opts.Files {

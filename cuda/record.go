@@ -22,10 +22,10 @@ type record struct {
 	refused error // by an option
 	headers key.Digest
 
-	mu       sync.Mutex
-	book     manifest.Book // closures that were seen, newest first
-	recalled bool          // book was read from the notes
-	last     answer
+	mu      sync.Mutex
+	book    *manifest.Book // closures that were seen, newest first
+	current *include.Closure
+	last    answer
 }
 
 // answer is the key of the last call, and what it was made of besides the
@@ -75,7 +75,7 @@ func (r *Request) record() (*record, error) {
 }
 
 func newRecord(p *parts) *record {
-	rec := &record{parts: p}
+	rec := &record{parts: p, book: &manifest.Book{}}
 	rec.opts, rec.refused = nvrtc.Parse(p.options)
 	// Name expressions commute, and one may be given twice.
 	slices.Sort(p.expressions)

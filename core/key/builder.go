@@ -31,6 +31,14 @@ const (
 	Tool  Tag = 'T' // what the program is, see AddTool
 )
 
+// Tags of inputs that are no components.
+const (
+	Absent Tag = 'A' // a file that was looked for and is not there
+	Folder Tag = 'D' // the names in a folder
+)
+
+func (t Tag) ofInput() bool { return strings.IndexByte("FTAD", byte(t)) >= 0 }
+
 func (t Tag) valid() bool { return strings.IndexByte("bntifldsFT", byte(t)) >= 0 }
 
 // Builder collects the components of a key. Its methods hash each value at

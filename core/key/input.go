@@ -10,30 +10,19 @@ import (
 	"time"
 )
 
-// Input is a file as it was when a key read it. Everything but Path is there to
+// Input is a file as it was when a key read it, a name under which there was
+// none, or a folder for the names in it. Everything but Path is there to
 // notice a change later.
 type Input struct {
 	Path string // absolute
-	Tag  Tag    // File or Tool: how Value was computed
-	// What stat said.
-	Dev, Ino     uint64
-	Size         int64
-	Mtime, Ctime int64 // nanoseconds since 1970
-	// Read is the time just before the file was opened, nanoseconds since 1970.
-	Read int64
-	// Value is the digest of the component's value.
+	// Tag is File or Tool, how Value was computed; or Absent, and all below is
+	// zero; or Folder.
+	Tag Tag
+	Stamp
+	// Value is the digest of the component's value; of a Folder that of the names
+	// in it, see ReadNames.
 	Value Digest
 }
-
-// A file's time stamps prove nothing about edits that follow its last change
-// within one tick of the file system's clock. Linux takes that clock from the
-// timer interrupt, 1 to 10 ms apart (3 distinct stamps in 300 writes were
-// measured); file systems without nanoseconds, and NFS servers, count whole
-// seconds or two.
-const (
-	fineTick   = int64(50 * time.Millisecond)
-	coarseTick = int64(2 * time.Second)
-)
 
 // ErrNotRegular is returned for an input that is a directory, device or pipe.
 var ErrNotRegular = errors.New("not a regular file")
@@ -54,7 +43,7 @@ func ReadInput(tag Tag, path string) (value []byte, in Input, err error) {
 		if value, before, after, err = readOnce(tag, path); err != nil {
 			return nil, Input{}, err
 		}
-		if before.sameFile(after) {
+		if before.Same(&after.Stamp) {
 			before.Value = Sum(value)
 			return value, before, nil
 		}
@@ -106,26 +95,7 @@ func stampOf(st *syscall.Stat_t, tag Tag, path string, now int64) (Input, error)
 	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return Input{}, &os.PathError{Op: "read", Path: path, Err: ErrNotRegular}
 	}
-	return Input{
-		Path: path, Tag: tag,
-		Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size,
-		Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(), Read: now,
-	}, nil
-}
-
-func (in Input) sameFile(other Input) bool {
-	return in.Dev == other.Dev && in.Ino == other.Ino && in.Size == other.Size &&
-		in.Mtime == other.Mtime && in.Ctime == other.Ctime
-}
-
-// fresh reports whether the file had changed so shortly before it was read that
-// a later change may have left the same time stamps.
-func (in Input) fresh() bool {
-	tick := fineTick
-	if in.Mtime%int64(time.Second) == 0 && in.Ctime%int64(time.Second) == 0 {
-		tick = coarseTick
-	}
-	return max(in.Mtime, in.Ctime) > in.Read-tick
+	return Input{Path: path, Tag: tag, Stamp: StampOf(st, now)}, nil
 }
 
 // Changed reports whether the file may differ from what the key has read, and
@@ -140,6 +110,12 @@ func (in Input) Changed() (reason string, changed bool) {
 	if !checkInputs {
 		return "", false
 	}
+	switch in.Tag {
+	case Absent:
+		return in.appeared()
+	case Folder:
+		return in.namesChanged()
+	}
 	var st syscall.Stat_t
 	if err := syscall.Stat(in.Path, &st); err != nil {
 		return fmt.Sprintf("%s: %v", in.Path, err), true
@@ -148,10 +124,10 @@ func (in Input) Changed() (reason string, changed bool) {
 	if err != nil {
 		return err.Error(), true
 	}
-	if !in.sameFile(now) {
+	if !in.Same(&now.Stamp) {
 		return in.Path + ": changed since the key was computed", true
 	}
-	if in.fresh() {
+	if in.Fresh() {
 		if _, again, err := ReadInput(in.Tag, in.Path); err != nil || again.Value != in.Value {
 			return in.Path + ": changed since the key was computed", true
 		}

@@ -164,7 +164,7 @@ func (r *reader) input() Input {
 	in.Mtime, in.Ctime, in.Read = int64(r.u64()), int64(r.u64()), int64(r.u64())
 	copy(in.Value[:], r.take(32))
 	in.Path = r.text(MaxPath)
-	if in.Tag != File && in.Tag != Tool {
+	if !in.Tag.ofInput() {
 		r.ok = false
 	}
 	return in

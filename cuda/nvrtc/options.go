@@ -19,8 +19,11 @@ type Options struct {
 	Dirs []string
 	// PreIncludes are the headers of --pre-include, in order.
 	PreIncludes []string
-	// Macros are -D and -U in order, as "-DNAME=VALUE" and "-UNAME".
+	// Macros are the values of -D, in order: "NAME=VALUE". Those of -U are in Keyed
+	// only.
 	Macros []string
+	// Standard is the value of --std ("c++17"), "" if there is none.
+	Standard string
 	// Files are other files that NVRTC reads: precompiled headers.
 	Files []string
 	// Arch is the value of --gpu-architecture ("sm_90"), "" if there is none.
@@ -54,6 +57,7 @@ const (
 	link                   // --dlink-time-opt
 	noSource               // --no-source-include
 	macro                  // -D, -U
+	std                    // --std
 	dir                    // -I
 	preInc                 // --pre-include
 	reads                  // reads a file
@@ -123,7 +127,7 @@ var options = []option{
 	{"--pre-include", "-include", value, preInc, ""},
 	{"--no-source-include", "-no-source-include", flag, noSource, ""},
 	{"--use-bundled-headers", "-use-bundled-headers", equals, refused, "writes its headers to a folder; install them once, and name the folder with -I"},
-	{"--std", "-std", equals, keyed, ""},
+	{"--std", "-std", equals, std, ""},
 	{"--builtin-move-forward", "-builtin-move-forward", value, keyed, ""},
 	{"--builtin-initializer-list", "-builtin-initializer-list", value, keyed, ""},
 	{"--pch", "-pch", flag, refused, writesPCH},
@@ -253,8 +257,12 @@ func (p *parser) take(o *option, val, given string) error {
 		p.out.Files = append(p.out.Files, val)
 		return nil
 	case macro:
-		p.out.Macros = append(p.out.Macros, o.short+val)
+		if o.short == "-D" {
+			p.out.Macros = append(p.out.Macros, val)
+		}
 		group = "macros"
+	case std:
+		p.out.Standard = val
 	case ordered:
 		group = "diagnostics"
 	case shows:

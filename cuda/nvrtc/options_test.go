@@ -72,17 +72,17 @@ func TestWhatIsSearchedKeepsItsOrder(t *testing.T) {
 	if want := []string{"p.h", "q.h"}; !slices.Equal(o.PreIncludes, want) {
 		t.Errorf("pre-includes are %q, want %q", o.PreIncludes, want)
 	}
-	if want := []string{"-DX=1", "-UX"}; !slices.Equal(o.Macros, want) {
+	if want := []string{"X=1"}; !slices.Equal(o.Macros, want) {
 		t.Errorf("macros are %q, want %q", o.Macros, want)
 	}
 }
 
 func TestWhatIsAskedForIsKnown(t *testing.T) {
-	o, err := Parse([]string{"-arch=sm_80", "-arch", "sm_90", "-dlto", "-G", "--no-source-include", "--use-pch=x.pch"})
+	o, err := Parse([]string{"-arch=sm_80", "-arch", "sm_90", "-dlto", "-G", "--no-source-include", "--use-pch=x.pch", "-std=c++17"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Arch != "sm_90" || !o.Link || !o.ShowsPaths || !o.NoSourceInclude || !slices.Equal(o.Files, []string{"x.pch"}) {
+	if o.Arch != "sm_90" || o.Standard != "c++17" || !o.Link || !o.ShowsPaths || !o.NoSourceInclude || !slices.Equal(o.Files, []string{"x.pch"}) {
 		t.Errorf("parsed as %+v", o)
 	}
 }

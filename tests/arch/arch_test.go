@@ -22,13 +22,18 @@ var uses = map[string][]string{
 	"core/blob":         {},
 	"core/lockfile":     {},
 	"core/memory":       {"core/blob"},
+	"core/manifest":     {"core/key"},
 	"core/lease":        {"core/key", "core/lockfile"},
 	"core/store":        {"core/key", "core/blob", "core/lockfile"},
 	"core":              {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store"},
 	"core/cli":          {"core", "core/key", "core/lockfile", "core/lease", "core/store"},
 	"core/cli/jitcache": {"core/cli"},
 	"cuda/dl":           {"core/key"},
-	"capi":              {"core", "core/key", "core/blob", "core/memory", "core/store", "core/cli"},
+	"cuda/include":      {"core/key", "core/manifest"},
+	"cuda/nvrtc":        {"core/blob"},
+	"cuda/driver":       {"core/key", "core/blob", "cuda/dl"},
+	"cuda":              {"core/key", "core/blob", "core/manifest", "cuda/dl", "cuda/include", "cuda/nvrtc", "cuda/driver"},
+	"capi":              {"core", "core/key", "core/blob", "core/memory", "core/store", "core/cli", "cuda"},
 }
 
 // confined are the packages of others, and the one room, or file, that may know

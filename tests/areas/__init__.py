@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import c, control, disks, go, guest, host, package, python, storm
+from . import c, control, cuda, disks, go, guest, host, package, python, storm
 from .common import Area, log_of
 
 __all__ = ["AREAS", "REST", "SOAK", "TEST", "log_of"]
@@ -17,6 +17,7 @@ AREAS: dict[str, Area] = {
     "python": python.tests,
     **_interpreters,
     "wheel": package.wheel,
+    "cuda": cuda.tests,
     "controls": control.tests,
     # What follows needs root, Debian's packages or longer.
     "race": go.race,
@@ -33,6 +34,8 @@ AREAS: dict[str, Area] = {
     "guest": guest.tests,
     "guest-controls": guest.controls,
     "host": host.tests,
+    "nvrtc": cuda.nvrtc,
+    "gpu": cuda.gpu,
     # By themselves only.
     "fuzz": go.fuzz,
     "storm-long": storm.long,
@@ -42,12 +45,12 @@ AREAS: dict[str, Area] = {
 }
 
 #: Without root and without Debian's packages, in ten minutes.
-TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "controls"]
+TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "controls"]
 
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
-    "storm", "disks", "disks-controls", "guest", "guest-controls", "host",
+    "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu",
 ]  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

@@ -8,9 +8,9 @@ import re
 from .common import ROOT, Count, go_command, run, total
 
 
-def _test(area: str, *args: str) -> Count:
+def test(area: str, *args: str, env: dict[str, str] | None = None) -> Count:
     """Count the top-level tests of a go test run."""
-    status, text = run(area, [go_command(), "test", "-json", *args])
+    status, text = run(area, [go_command(), "test", "-json", *args], env=env)
     counts = {"pass": 0, "fail": 0, "skip": 0}
     for line in text.splitlines():
         try:
@@ -24,17 +24,17 @@ def _test(area: str, *args: str) -> Count:
 
 
 def tests() -> Count:
-    return _test("go", "-count=1", "./core/...", "./capi/...", "./cuda/...", "./tests/arch/...")
+    return test("go", "-count=1", "./core/...", "./capi/...", "./cuda/...", "./tests/arch/...")
 
 
 def race() -> Count:
-    return _test("race", "-count=1", "-race", "./core/...", "./cuda/...")
+    return test("race", "-count=1", "-race", "./core/...", "./cuda/...")
 
 
 def _targets() -> list[tuple[str, str]]:
     """Package and name of every fuzz target."""
     found = []
-    for path in sorted(ROOT.glob("core/**/*_test.go")):
+    for path in sorted([*ROOT.glob("core/**/*_test.go"), *ROOT.glob("cuda/**/*_test.go")]):
         for name in re.findall(r"^func (Fuzz\w+)\(", path.read_text(), re.MULTILINE):
             found.append((f"./{path.parent.relative_to(ROOT)}", name))
     return found

@@ -149,7 +149,7 @@ def key_of(components: Iterable[Component]) -> bytes:
 
 @dataclass(frozen=True)
 class Input:
-    """A file that was read to compute a key."""
+    """A file that was read to compute a key, was not there, or a folder for its names."""
 
     tag: bytes
     device: int
@@ -199,7 +199,7 @@ def read_sealed(sealed: bytes) -> SealedKey:
         fields = _INPUT.unpack(c.take(_INPUT.size))
         path_size = c.number(2)
         path = c.take(path_size)
-        if fields[0] not in (b"F", b"T") or path_size > MAX_PATH or not path.startswith(b"/"):
+        if fields[0] not in (b"F", b"T", b"A", b"D") or path_size > MAX_PATH or not path.startswith(b"/"):
             raise Malformed(f"input with tag {fields[0]!r} and path {path[:80]!r}")
         inputs.append(Input(*fields, path))
     c.end()

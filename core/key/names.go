@@ -1,0 +1,89 @@
+package key
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// IsAbsent reports whether err, of a stat or an open, says that there is no
+// such file and cannot be one until a folder on its path changes.
+func IsAbsent(err error) bool {
+	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
+}
+
+// NewAbsent returns the input for a file that was looked for and is not there:
+// it has changed once there is one. A folder of that name is no such file.
+func NewAbsent(path string) Input { return Input{Path: path, Tag: Absent} }
+
+// ReadNames reads the names in a folder. The digest is of the sorted names,
+// each with its size, u16, before it; the stamp is the folder's.
+func ReadNames(path string) (Digest, Stamp, error) {
+	for range 5 {
+		digest, before, after, err := readNamesOnce(path)
+		if err != nil || before.Same(&after) {
+			return digest, before, err
+		}
+	}
+	return Digest{}, Stamp{}, fmt.Errorf("%s: changes while it is read", path)
+}
+
+func readNamesOnce(path string) (digest Digest, before, after Stamp, err error) {
+	now := time.Now().UnixNano()
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return digest, before, after, err
+	}
+	defer f.Close()
+	if before, err = folderStamp(f, now); err != nil {
+		return digest, before, after, err
+	}
+	names, err := f.Readdirnames(-1)
+	if err != nil && err != io.EOF {
+		return digest, before, after, err
+	}
+	slices.Sort(names)
+	var list []byte
+	for _, name := range names {
+		list = appendString(list, name)
+	}
+	after, err = folderStamp(f, now)
+	return Sum(list), before, after, err
+}
+
+func folderStamp(f *os.File, now int64) (Stamp, error) {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(int(f.Fd()), &st); err != nil {
+		return Stamp{}, &os.PathError{Op: "stat", Path: f.Name(), Err: err}
+	}
+	return StampOf(&st, now), nil
+}
+
+func (in *Input) appeared() (reason string, changed bool) {
+	var st syscall.Stat_t
+	switch err := syscall.Stat(in.Path, &st); {
+	case IsAbsent(err), err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR:
+		return "", false
+	case err != nil:
+		return fmt.Sprintf("%s: %v", in.Path, err), true
+	}
+	return in.Path + ": was not there when the key was computed", true
+}
+
+func (in *Input) namesChanged() (reason string, changed bool) {
+	var st syscall.Stat_t
+	if err := syscall.Stat(in.Path, &st); err != nil {
+		return fmt.Sprintf("%s: %v", in.Path, err), true
+	}
+	if now := StampOf(&st, in.Read); in.Same(&now) && !in.Fresh() {
+		return "", false
+	}
+	if value, _, err := ReadNames(in.Path); err != nil || value != in.Value {
+		return in.Path + ": other names in it since the key was computed", true
+	}
+	return "", false
+}

@@ -1,0 +1,22 @@
+/* image.h: what a compiler makes and a driver loads, for both fakes. */
+#ifndef CUDATEST_IMAGE_H
+#define CUDATEST_IMAGE_H
+
+#include <stddef.h>
+
+enum { IMAGE_OK, IMAGE_INVALID, IMAGE_FOR_ANOTHER, IMAGE_BAD_PTX };
+
+/* image_check looks at a cubin, or at PTX that ends in NUL, for a device of a
+ * compute capability (10 * major + minor), and finds its length: a driver is
+ * told none. */
+int image_check(const void *image, int capability, size_t *size);
+
+/* image_has says whether an image that was checked has a function. */
+int image_has(const void *image, const char *name);
+
+/* image_cubin makes a cubin with functions (names one after the other, each
+ * with its NUL, and one more) and a note, for the caller to free. exact is for
+ * sm_90a and the like. */
+unsigned char *image_cubin(int capability, int exact, const char *names, const char *note, size_t *size);
+
+#endif

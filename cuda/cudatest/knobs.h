@@ -1,0 +1,17 @@
+/* knobs.h: how tests steer the fakes, and count what they did. */
+#ifndef CUDATEST_KNOBS_H
+#define CUDATEST_KNOBS_H
+
+/* knob_number returns a variable of the environment as a number. */
+int knob_number(const char *variable, int otherwise);
+
+/* knob_failure returns the code that a call is to fail with, 0 for none, and
+ * counts it: "cuInit=100,cuModuleLoadDataEx=209:2" is always 100 for the one and
+ * 209 for the first two of the other, in this process. One thread at a time. */
+int knob_failure(const char *variable, const char *call);
+
+/* knob_log appends a line to the file that a variable names, if it does, in one
+ * write: lines of many threads and processes do not mix. */
+__attribute__((format(printf, 2, 3))) void knob_log(const char *variable, const char *format, ...);
+
+#endif

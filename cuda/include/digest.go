@@ -1,0 +1,135 @@
+package include
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+
+	"jitcache/core/key"
+)
+
+// closure makes the result of a walk that has come to its end.
+func (w *walk) closure(source *text) (*Closure, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	s := structure{places: w.usesPlaces(), number: map[*text]int{}, same: map[identity]int{}}
+	s.path(here)
+	s.text(source)
+	for i := 0; i < len(s.order); i++ {
+		s.add(s.order[i])
+	}
+	c := &Closure{List: w.disk.list, Digest: key.Sum(s.content), Paths: key.Sum(s.paths)}
+	for _, t := range w.texts {
+		c.ShowsPaths = c.ShowsPaths || hasAny(t.body, pathWords)
+		c.ShowsTime = c.ShowsTime || hasAny(t.body, timeWords)
+	}
+	c.List.Payload = c.Payload()
+	return c, nil
+}
+
+// Words by which the text of a program asks for a path or the time. A part of
+// the word is enough: it may be pasted together.
+var (
+	pathWords = [][]byte{[]byte("_FILE"), []byte("source_location")}
+	timeWords = [][]byte{[]byte("__DATE"), []byte("__TIME")}
+)
+
+func hasAny(text []byte, words [][]byte) bool {
+	for _, w := range words {
+		if bytes.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// usesPlaces reports whether anything depends on where on the search path a
+// file was found, and not only on its content.
+func (w *walk) usesPlaces() bool {
+	for _, t := range w.texts {
+		for _, l := range t.links {
+			if l.kind == kindNext || l.kind == kindHasNext {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// structure numbers the texts in the order in which directives lead to them, and
+// writes down what each is and where its directives lead.
+type structure struct {
+	places  bool
+	number  map[*text]int
+	same    map[identity]int // the first text that is this file
+	order   []*text
+	content []byte
+	paths   []byte
+}
+
+func (s *structure) put(v int) { s.content = binary.LittleEndian.AppendUint32(s.content, uint32(v)) }
+
+func (s *structure) path(p string) {
+	s.paths = append(s.paths, p...)
+	s.paths = append(s.paths, 0)
+}
+
+func (s *structure) text(t *text) int {
+	n, ok := s.number[t]
+	if !ok {
+		n = len(s.order)
+		s.number[t] = n
+		s.order = append(s.order, t)
+	}
+	return n
+}
+
+// add writes a text: its content, of the source only the links; which text
+// before it is the same file; and its links.
+func (s *structure) add(t *text) {
+	n := s.number[t]
+	if n > 0 {
+		s.content = append(s.content, t.digest[:]...)
+	}
+	first := n
+	if t.ident != (identity{}) {
+		if before, ok := s.same[t.ident]; ok {
+			first = before
+		} else {
+			s.same[t.ident] = n
+		}
+	}
+	s.put(first)
+	s.path(t.path)
+	s.put(len(t.links))
+	for i := range t.links {
+		s.link(&t.links[i])
+	}
+}
+
+// link writes where a directive leads. Of a question only the answer counts.
+func (s *structure) link(l *link) {
+	s.put(int(l.kind))
+	if l.kind == kindHas {
+		s.put(int(bit(len(l.targets) > 0)))
+		return
+	}
+	s.put(len(l.targets))
+	for _, t := range l.targets {
+		if s.places {
+			s.put(t.place)
+		}
+		switch {
+		case t.memory != nil:
+			s.put(s.text(t.memory))
+		case l.kind == kindHasNext:
+		case l.kind == kindEmbed:
+			s.content = append(s.content, t.file.Digest[:]...)
+		default:
+			s.put(s.text(t.file.text))
+			s.path(t.file.path)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+"""CUDA: with a stand-in for NVRTC everywhere, and with the real ones from their wheels."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from .common import BUILD, Count, environment, pytest, run, total
+from .go import test
+
+FOLDER = "tests/cuda"
+
+#: NVIDIA's wheels: the compiler, and headers to compile. The versions are those
+#: whose include rules docs/cuda-includes.md tells.
+WHEELS = {
+    "12": [
+        "nvidia-cuda-nvrtc-cu12==12.9.86",
+        "nvidia-cuda-cccl-cu12==12.9.27",
+        "nvidia-cuda-runtime-cu12==12.9.79",
+    ],
+    "13": [
+        "nvidia-cuda-nvrtc==13.5.37",
+        "nvidia-cuda-cccl==13.3.5.0.6",
+        "nvidia-cuda-runtime==13.5.37",
+        "nvidia-cuda-crt==13.5.37",
+    ],
+}
+
+
+def wheels(area: str, version: str) -> Path | None:
+    """Return a folder with NVIDIA's wheels, taking them from PyPI if need be; None if they cannot be had."""
+    folder = BUILD / "cuda" / version
+    ready = folder / "ready"
+    want = "\n".join(WHEELS[version])
+    if ready.exists() and ready.read_text() == want:
+        return folder
+    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--upgrade"]
+    status, _ = run(area, [*command, "--target", str(folder), *WHEELS[version]])
+    if status != 0:
+        return None
+    ready.write_text(want)
+    return folder
+
+
+def real(area: str) -> dict[str, str] | None:
+    """The variables by which tests find the real NVRTCs."""
+    folders = {f"JITCACHE_TEST_CUDA{v}": wheels(area, v) for v in WHEELS}
+    return None if None in folders.values() else {name: str(folder) for name, folder in folders.items()}
+
+
+def tests() -> Count:
+    """What a stand-in for NVRTC serves for."""
+    return pytest("cuda", sys.executable, FOLDER, "-m", "not nvrtc and not gpu", env=environment())
+
+
+def nvrtc() -> Count:
+    """With the real NVRTCs, and no GPU."""
+    variables = real("nvrtc")
+    if variables is None:
+        return Count(0, 0, 1)
+    return total(
+        [
+            pytest("nvrtc", sys.executable, FOLDER, "-m", "nvrtc and not gpu", env=environment(**variables)),
+            test("nvrtc", "-count=1", "./cuda/...", env=environment(**variables)),
+        ]
+    )
+
+
+def gpu() -> Count:
+    """On a machine with a GPU: skipped where no driver can be loaded."""
+    variables = real("gpu")
+    if variables is None:
+        return Count(0, 0, 1)
+    return pytest("gpu", sys.executable, FOLDER, "-m", "gpu", env=environment(**variables))
