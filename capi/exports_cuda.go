@@ -103,7 +103,8 @@ func jcgo_cuda_load(parts *C.jc_parts, b *C.jc_blob, module, handle *unsafe.Poin
 //export jcgo_cuda_unload
 func jcgo_cuda_unload(p unsafe.Pointer) C.int32_t {
 	return guard(nil, func() C.int32_t {
-		moduleOf(p).Unload()
+		// What the driver says of it helps nobody: the handle is gone either way.
+		moduleOf(p).Release()
 		forget(p)
 		return C.JITCACHE_OK
 	})

@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"bytes"
+
 	"jitcache/core/key"
 	"jitcache/core/manifest"
 	"jitcache/cuda/include"
@@ -15,14 +17,17 @@ const kindManifest = "manifest"
 //
 // It returns the same pointer as long as nothing has changed. The record is
 // locked.
-func (rec *record) closure(r *Request, known Notes) (*include.Closure, error) {
-	if c := rec.find(r, known); c != nil {
+func (rec *record) closure(r *Request, notes Notes) (*include.Closure, error) {
+	if rec.isSmall(r) {
+		notes = nil
+	}
+	if c := rec.find(r, notes); c != nil {
 		return c, nil
 	}
-	if known != nil {
-		if book, err := manifest.ParseBook(known.Recall(&rec.note(r).ID)); err == nil {
+	if notes != nil {
+		if book, err := manifest.ParseBook(notes.Recall(&rec.note(r).ID)); err == nil {
 			rec.book = book
-			if c := rec.find(r, known); c != nil {
+			if c := rec.find(r, notes); c != nil {
 				return c, nil
 			}
 		}
@@ -31,21 +36,27 @@ func (rec *record) closure(r *Request, known Notes) (*include.Closure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rec.book.Add(c.List) && known != nil {
-		known.Note(rec.note(r), rec.book.Append(nil))
+	if rec.book.Add(c.List) && notes != nil {
+		notes.Note(rec.note(r), rec.book.Append(nil))
 	}
 	rec.current = c
 	return c, nil
 }
 
+// isSmall reports whether to scan the source costs less than to read what was
+// noted of it (10 us): it is short, and includes nothing.
+func (rec *record) isSmall(r *Request) bool {
+	return len(r.Source) < 2048 && len(rec.opts.PreIncludes) == 0 && !bytes.Contains(r.Source, []byte("include"))
+}
+
 // find returns the closure of the record's book that holds, nil if none does.
-func (rec *record) find(r *Request, known Notes) *include.Closure {
+func (rec *record) find(r *Request, notes Notes) *include.Closure {
 	found := rec.book.Find()
 	if found.List == nil {
 		return nil
 	}
-	if found.Stale && known != nil {
-		known.Note(rec.note(r), rec.book.Append(nil))
+	if found.Stale && notes != nil {
+		notes.Note(rec.note(r), rec.book.Append(nil))
 	}
 	if rec.current != nil && rec.current.List == found.List && !found.Stale {
 		return rec.current
@@ -78,22 +89,26 @@ func (rec *record) scan(r *Request) (*include.Closure, error) {
 	return include.Find(req)
 }
 
-// note returns the key under which the closures of the source are noted: all
-// that decides which files are looked for, and none of them.
-func (rec *record) note(r *Request) *key.Key {
-	b := key.NewBuilder()
+// addToNote adds what decides which files are looked for, whatever the source.
+func (r *recipe) addToNote() {
+	b := r.toNote
 	b.Add("closures of", []byte(schema))
-	b.AddDigest("source", len(r.Source), r.SourceDigest)
-	b.Add("name", []byte(rec.name))
-	b.Add("folders", list(rec.opts.Dirs))
-	b.Add("pre-includes", list(rec.opts.PreIncludes))
-	b.Add("macros", list(rec.opts.Macros))
-	b.Add("headers in memory", rec.headers[:])
-	b.Add("standard", []byte(rec.opts.Standard))
-	if rec.opts.NoSourceInclude {
+	b.Add("name", []byte(r.name))
+	b.Add("folders", list(r.opts.Dirs))
+	b.Add("pre-includes", list(r.opts.PreIncludes))
+	b.Add("macros", list(r.opts.Macros))
+	b.Add("headers in memory", r.headers[:])
+	b.Add("standard", []byte(r.opts.Standard))
+	if r.opts.NoSourceInclude {
 		b.Add("no source include", nil)
 	}
 	b.SetKind(kindManifest)
+}
+
+// note returns the key under which the closures of the source are noted.
+func (rec *record) note(r *Request) *key.Key {
+	b := rec.toNote.Clone()
+	b.AddDigest("source", len(r.Source), r.SourceDigest)
 	k, err := b.Seal()
 	if err != nil { // all labels differ
 		panic(err)

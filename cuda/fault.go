@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"jitcache/core/blob"
-	"jitcache/cuda/dl"
 	"jitcache/cuda/driver"
 	"jitcache/cuda/include"
 	"jitcache/cuda/nvrtc"
@@ -34,9 +33,9 @@ func FaultOf(err error) Fault {
 		return DoesNotCompile
 	case isA[*nvrtc.Refused](err), isA[*include.Refused](err), isA[*Refused](err):
 		return CannotBeKeyed
-	case isA[libraryError](err), isA[*dl.NotFound](err):
+	case isA[libraryError](err), isA[*driver.NoDriver](err):
 		return NoLibrary
-	case isA[*driver.Error](err), isA[*driver.NoDriver](err):
+	case isA[*driver.Error](err), errors.Is(err, driver.ErrNoContext), errors.Is(err, driver.ErrImage):
 		return DriverFailed
 	case errors.Is(err, blob.ErrNoMemory):
 		return NoMemory

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"encoding/binary"
+	"fmt"
 	"path/filepath"
 
 	"jitcache/core/key"
@@ -22,8 +23,8 @@ type Notes interface {
 // Key returns the key that the request has now. It looks at every file that the
 // source can include, at the compiler's, and at the current device if no
 // architecture was given; it loads neither NVRTC nor, with an architecture, the
-// driver. known may be nil.
-func (r *Request) Key(known Notes) (*key.Key, error) {
+// driver. notes may be nil.
+func (r *Request) Key(notes Notes) (*key.Key, error) {
 	rec, err := r.record()
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (r *Request) Key(known Notes) (*key.Key, error) {
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	closure, err := rec.closure(r, known)
+	closure, err := rec.closure(r, notes)
 	if err != nil {
 		return nil, err
 	}
@@ -66,28 +67,46 @@ func (rec *record) arch() (string, error) {
 	if rec.opts.Arch != "" {
 		return rec.opts.Arch, nil
 	}
-	return driver.Arch(rec.driver)
+	arch, err := currentArch(rec.driver)
+	if err != nil {
+		return "", fmt.Errorf("no --gpu-architecture is given, and the device is not known: %w", err)
+	}
+	return arch, nil
+}
+
+func currentArch(places dl.Places) (string, error) {
+	d, err := driver.Open(places)
+	if err != nil {
+		return "", err
+	}
+	return d.Arch()
+}
+
+// addToKey adds what depends on the recipe alone.
+func (r *recipe) addToKey() {
+	r.toKey.Add("schema", []byte(schema))
+	r.toKey.Add("target", []byte(r.target.String()))
+	r.toKey.Add("options", list(r.opts.Keyed))
+	r.toKey.Add("name expressions", list(r.expressions))
+	r.toKey.Add("headers in memory", r.headers[:])
+	r.toKey.SetKind(r.target.String())
+	if r.name != defaultName {
+		r.toKey.SetName(r.name)
+	}
 }
 
 func (rec *record) seal(r *Request, compiler dl.Identity, arch string, closure *include.Closure) (*key.Key, error) {
-	b := key.NewBuilder()
+	b := rec.toKey.Clone()
 	// NVRTC names symbols of internal linkage after the file, without its folder.
 	name := filepath.Base(rec.name)
-	paths := []byte(nil)
 	if rec.opts.ShowsPaths || closure.ShowsPaths {
 		name = rec.name
-		paths = closure.Paths[:]
+		b.Add("paths of headers", closure.Paths[:])
 	}
-	b.Add("schema", []byte(schema))
 	b.AddDigest("source", len(r.Source), r.SourceDigest)
 	b.Add("name", []byte(name))
-	b.Add("target", []byte(rec.target.String()))
 	b.Add("arch", []byte(arch))
-	b.Add("options", list(rec.opts.Keyed))
-	b.Add("name expressions", list(rec.expressions))
-	b.Add("headers in memory", rec.headers[:])
 	b.Add("headers", closure.Digest[:])
-	b.Add("paths of headers", paths)
 	b.Add("nvrtc", compiler.Value)
 	for _, in := range compiler.Inputs {
 		b.AddInput(in)
@@ -104,10 +123,6 @@ func (rec *record) seal(r *Request, compiler dl.Identity, arch string, closure *
 			return nil, &Refused{path, err.Error()}
 		}
 	}
-	if rec.name != "" && rec.name != defaultName {
-		b.SetName(rec.name)
-	}
-	b.SetKind(rec.target.String())
 	return b.Seal()
 }
 

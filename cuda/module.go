@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"jitcache/core/blob"
+	"jitcache/core/key"
 	"jitcache/cuda/driver"
 )
 
@@ -24,12 +25,16 @@ func (r *Request) Load(b *blob.Blob) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := d.Load(b)
+	m, err := d.Load(b.Data(), imageID(b))
 	if err != nil {
 		return nil, err
 	}
 	return &Module{m, ParseAttributes(b.Attributes()).Lowered}, nil
 }
+
+// imageID tells one image from another: the content does, and not the key,
+// because code that was refused is compiled again under the same one.
+func imageID(b *blob.Blob) [32]byte { return key.Sum(b.Data()) }
 
 // IsRefused reports whether an error of Load is the code's fault.
 func IsRefused(err error) bool { return driver.Refused(err) }
@@ -46,5 +51,6 @@ func (m *Module) Function(name string) (unsafe.Pointer, error) {
 	return m.loaded.Function(name)
 }
 
-// Unload gives the module up.
-func (m *Module) Unload() { m.loaded.Unload() }
+// Release gives the module up. The last one to do so has the driver unload it,
+// in the context that it was loaded into.
+func (m *Module) Release() error { return m.loaded.Release() }

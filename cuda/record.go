@@ -14,13 +14,21 @@ import (
 // compiled to something else, or when this package has keyed too little.
 const schema = "cuda 1"
 
-// record is what the process knows of a request between calls, so that a hit
-// looks at files and devices only.
-type record struct {
+// recipe is what the parts of a request say: how to compile, whatever the source.
+// Requests that differ in their sources share it. It does not change.
+type recipe struct {
 	*parts
 	opts    *nvrtc.Options
 	refused error // by an option
 	headers key.Digest
+	// What the recipe puts into keys: of results, and of notes.
+	toKey, toNote *key.Builder
+}
+
+// record is what the process knows of a request between calls, so that a hit
+// looks at files and devices only.
+type record struct {
+	*recipe
 
 	mu      sync.Mutex
 	book    *manifest.Book // closures that were seen, newest first
@@ -37,53 +45,69 @@ type answer struct {
 	key      *key.Key
 }
 
-// maxRecords bounds what the process keeps. A record is a few kilobytes, one
-// with a large closure some hundred.
-const maxRecords = 256
+// Bounds of what the process keeps. A record is a kilobyte, one with a large
+// closure some hundred.
+const (
+	maxRecords = 256
+	maxRecipes = 64
+)
 
-var records struct {
+var known struct {
 	sync.Mutex
-	known map[[2]key.Digest]*record
+	records map[[2]key.Digest]*record
+	recipes map[key.Digest]*recipe
 }
 
 // record returns what is known of the request. The error is that it is
 // malformed.
 func (r *Request) record() (*record, error) {
 	id := [2]key.Digest{r.SourceDigest, r.PartsDigest}
-	records.Lock()
-	defer records.Unlock()
-	if rec := records.known[id]; rec != nil {
+	known.Lock()
+	defer known.Unlock()
+	if rec := known.records[id]; rec != nil {
 		return rec, nil
 	}
-	p, err := parse(r.Parts)
-	if err != nil {
-		return nil, err
-	}
-	rec := newRecord(p)
-	if records.known == nil {
-		records.known = map[[2]key.Digest]*record{}
-	}
-	// Which one goes does not matter: it is read anew when it is wanted.
-	for other := range records.known {
-		if len(records.known) < maxRecords {
-			break
+	recipe := known.recipes[r.PartsDigest]
+	if recipe == nil {
+		p, err := parse(r.Parts)
+		if err != nil {
+			return nil, err
 		}
-		delete(records.known, other)
+		recipe = newRecipe(p)
+		known.recipes = keep(known.recipes, maxRecipes, r.PartsDigest, recipe)
 	}
-	records.known[id] = rec
+	rec := &record{recipe: recipe, book: &manifest.Book{}}
+	known.records = keep(known.records, maxRecords, id, rec)
 	return rec, nil
 }
 
-func newRecord(p *parts) *record {
-	rec := &record{parts: p, book: &manifest.Book{}}
-	rec.opts, rec.refused = nvrtc.Parse(p.options)
+// keep puts a value into a map that may hold so many. Which one goes for it does
+// not matter: it is made anew when it is wanted.
+func keep[K comparable, V any](m map[K]V, most int, k K, v V) map[K]V {
+	if m == nil {
+		m = map[K]V{}
+	}
+	for other := range m {
+		if len(m) < most {
+			break
+		}
+		delete(m, other)
+	}
+	m[k] = v
+	return m
+}
+
+func newRecipe(p *parts) *recipe {
+	r := &recipe{parts: p, headers: digestOf(p.headers), toKey: key.NewBuilder(), toNote: key.NewBuilder()}
+	r.opts, r.refused = nvrtc.Parse(p.options)
+	// Of the headers in memory the digest is kept only: they are large.
+	p.headers = nil
 	// Name expressions commute, and one may be given twice.
 	slices.Sort(p.expressions)
 	p.expressions = slices.Compact(p.expressions)
-	// Of the headers in memory the record has the digest only: they are large.
-	rec.headers = digestOf(p.headers)
-	p.headers = nil
-	return rec
+	r.addToKey()
+	r.addToNote()
+	return r
 }
 
 // digestOf hashes headers in memory: names and texts, in order.

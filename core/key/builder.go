@@ -60,6 +60,14 @@ type component struct {
 // NewBuilder returns an empty Builder.
 func NewBuilder() *Builder { return &Builder{kind: DefaultKind} }
 
+// Clone returns a Builder with the same components, name and kind, to go on
+// with.
+func (b *Builder) Clone() *Builder {
+	c := *b
+	c.parts, c.inputs = slices.Clone(b.parts), slices.Clone(b.inputs)
+	return &c
+}
+
 // Add adds a component of plain bytes. It fails if the label is empty, too
 // long or already there.
 func (b *Builder) Add(label string, value []byte) error { return b.AddTagged(label, Bytes, value) }

@@ -221,7 +221,7 @@ def _seal_with(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes,
     if packed:
         text = b"".join(packed)
         check(lib, lib.jitcache_key_add_packed(word, text, len(text)))
-    return _save(lib, word), handle
+    return saved(lib, word), handle
 
 
 def _add_file(lib: _ffi.Library, word: ctypes.c_void_p, label: str, file: File) -> None:
@@ -231,7 +231,8 @@ def _add_file(lib: _ffi.Library, word: ctypes.c_void_p, label: str, file: File) 
     check(lib, add(word, label.encode("utf-8", "surrogateescape"), os.fsencode(path)))
 
 
-def _save(lib: _ffi.Library, word: ctypes.c_void_p) -> bytes:
+def saved(lib: _ffi.Library, word: ctypes.c_void_p) -> bytes:
+    """Return the sealed form of a key of the library."""
     size = ctypes.c_size_t()
     capacity = 256
     while True:

@@ -47,6 +47,17 @@ class _Out:
         self.size_ref = ctypes.byref(self.size)
 
 
+class _CodeOut(_Out):
+    """The same, and the key of what is missing."""
+
+    __slots__ = ("key", "key_ref")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.key = ctypes.c_void_p()
+        self.key_ref = ctypes.byref(self.key)
+
+
 class _Scratch:
     """A buffer of one call, and its out-parameter."""
 
@@ -61,6 +72,7 @@ class _Scratch:
 
 
 _outs: list[_Out] = []
+_code_outs: list[_CodeOut] = []
 _scratches: list[_Scratch] = []
 
 
@@ -77,6 +89,21 @@ def find(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> tup
     blob = take(lib, out.word.value or 0, out.data.value or 0, out.size.value)
     _outs.append(out)
     return _OK, blob
+
+
+def find_code(lib: _ffi.Library, cache: ctypes.c_void_p, request: ctypes.c_void_p) -> tuple[int, Blob | None, int]:
+    """Look up what a request compiles to; return the status, the entry, and the key if that is MISS."""
+    try:
+        out = _code_outs.pop()
+    except IndexError:
+        out = _CodeOut()
+    status = lib.jitcache_cuda_lookup(cache, request, out.word_ref, out.data_ref, out.size_ref, out.key_ref)
+    if status == _OK:
+        blob, key = take(lib, out.word.value or 0, out.data.value or 0, out.size.value), 0
+    else:
+        blob, key = None, out.key.value or 0
+    _code_outs.append(out)
+    return status, blob, key
 
 
 def read(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> bytes | int:

@@ -1,0 +1,8 @@
+//go:build control_notable
+
+package driver
+
+const (
+	keptOnce  = false
+	knownByID = true
+)

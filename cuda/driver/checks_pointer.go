@@ -1,0 +1,8 @@
+//go:build control_pointer
+
+package driver
+
+const (
+	keptOnce  = true
+	knownByID = false
+)

@@ -1,0 +1,99 @@
+package driver
+
+// #include "calls.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Error is a call of the driver that failed.
+type Error struct {
+	Call string // "cuModuleLoadDataEx"
+	Code int    // 209
+	Name string // "CUDA_ERROR_NO_BINARY_FOR_GPU"
+	Text string // what the driver says of it
+	Of   string // what it says of this image, or the name that it lacks; may be ""
+}
+
+// Error returns all of it in one line.
+func (e *Error) Error() string {
+	s := e.Call + ": " + e.Name + ": " + e.Text
+	if e.Of != "" {
+		s += " (" + e.Of + ")"
+	}
+	return s
+}
+
+// NoDriver is the error of a machine without a driver, or with one that cannot
+// be opened.
+type NoDriver struct {
+	Err error // from package dl
+}
+
+func (e *NoDriver) Error() string { return "no CUDA driver: " + e.Err.Error() }
+
+// Unwrap returns why.
+func (e *NoDriver) Unwrap() error { return e.Err }
+
+// ErrNoContext is returned by Load in a thread that has no context.
+var ErrNoContext = errors.New("no CUDA context is current in this thread: " +
+	"make one current with cuCtxSetCurrent, or call cudaFree(0), which makes the runtime's current")
+
+// ErrImage is returned for an image that ends before the end that its header
+// tells. The driver, which is not told the length, would read on.
+var ErrImage = errors.New("image is cut short")
+
+// refusals are the codes that speak of the image. A driver that has no compiler
+// for PTX, or none that may be used, refuses every image, and is not among them.
+var refusals = map[int]bool{
+	C.JC_CUDA_INVALID_IMAGE:                  true,
+	C.JC_CUDA_NO_BINARY_FOR_GPU:              true,
+	C.JC_CUDA_INVALID_PTX:                    true,
+	C.JC_CUDA_UNSUPPORTED_PTX_VERSION:        true,
+	C.JC_CUDA_UNSUPPORTED_DEVSIDE_SYNC:       true,
+	C.JC_CUDA_INVALID_SOURCE:                 true,
+	C.JC_CUDA_SHARED_OBJECT_SYMBOL_NOT_FOUND: true,
+	C.JC_CUDA_SHARED_OBJECT_INIT_FAILED:      true,
+}
+
+// Refused reports whether an error of Load is about the image itself, so that
+// another image may do, and not about memory, context or device.
+func Refused(err error) bool {
+	var e *Error
+	return errors.Is(err, ErrImage) || errors.As(err, &e) && e.Call == "cuModuleLoadDataEx" && refusals[e.Code]
+}
+
+// gone are the codes of an unload for which there is nothing left to unload: the
+// context went, or the driver is shutting down, or this is the forked child of
+// the process that had it.
+var gone = map[int]bool{
+	C.JC_CUDA_NOT_INITIALIZED:      true,
+	C.JC_CUDA_DEINITIALIZED:        true,
+	C.JC_CUDA_INVALID_CONTEXT:      true,
+	C.JC_CUDA_INVALID_HANDLE:       true,
+	C.JC_CUDA_CONTEXT_IS_DESTROYED: true,
+}
+
+// failure makes an error of what C returned, nil if nothing failed.
+func (d *Driver) failure(f C.jc_failure, of string) error {
+	if f.code == 0 {
+		return nil
+	}
+	var name, text *C.char
+	C.jc_driver_text(&d.calls, f.code, &name, &text)
+	e := &Error{C.GoString(f.call), int(f.code), C.GoString(name), C.GoString(text), oneLine(of)}
+	if name == nil {
+		e.Name = fmt.Sprintf("error %d", e.Code)
+	}
+	if text == nil {
+		e.Text = "unknown to this driver"
+	}
+	return e
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

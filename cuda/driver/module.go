@@ -1,0 +1,167 @@
+package driver
+
+// #include <stdlib.h>
+// #include "calls.h"
+import "C"
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unsafe"
+)
+
+// place is where a module is: in which context, under which id.
+type place struct {
+	context C.jc_context
+	id      [32]byte
+}
+
+// Module is what was loaded, counted: every Load that returned it is given back
+// by one Release. Its methods may be called from any thread.
+type Module struct {
+	driver *Driver
+	place
+	refs   int           // guarded by the driver's lock
+	ready  chan struct{} // closed when handle and err are there
+	handle unsafe.Pointer
+	err    error
+}
+
+// Load loads an image into the current context, or returns the module that was
+// loaded there under the same id. The image is a cubin, a fatbin, or PTX; id says
+// what it is, and must differ for images that differ. Threads that load the same
+// at the same time wait for the first, and get its module or its error.
+//
+// Errors: [ErrNoContext]; [ErrImage]; an [*Error] of the driver. For those that
+// mean another image may do, see [Refused].
+func (d *Driver) Load(image []byte, id [32]byte) (*Module, error) {
+	var c C.jc_context
+	if err := d.failure(C.jc_driver_context(&d.calls, &c), ""); err != nil {
+		return nil, err
+	}
+	if c.pointer == nil {
+		return nil, ErrNoContext
+	}
+	m := &Module{driver: d, place: place{c, id}, refs: 1, ready: make(chan struct{})}
+	at, share := m.key()
+	if share {
+		d.lock.Lock()
+		if other := d.modules[at]; other != nil {
+			other.refs++
+			d.lock.Unlock()
+			return other.wait()
+		}
+		d.modules[at] = m
+		d.lock.Unlock()
+	}
+	m.handle, m.err = d.load(image)
+	if m.err != nil {
+		d.forget(m)
+	}
+	close(m.ready)
+	return m.wait()
+}
+
+// wait returns the module when it is there, or why it never will be.
+func (m *Module) wait() (*Module, error) {
+	<-m.ready
+	if m.err != nil {
+		return nil, m.err
+	}
+	return m, nil
+}
+
+// key returns where the table has the module, and whether it has it: not if the
+// driver does not say which context is which.
+func (m *Module) key() (at place, share bool) {
+	at = m.place
+	if !knownByID {
+		at.context.id = 0
+	}
+	return at, m.driver.calls.cuCtxGetId != nil && keptOnce
+}
+
+func (d *Driver) forget(m *Module) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	if at, _ := m.key(); d.modules[at] == m {
+		delete(d.modules, at)
+	}
+}
+
+func (d *Driver) load(image []byte) (handle unsafe.Pointer, err error) {
+	image, err = whole(image)
+	if err != nil {
+		return nil, err
+	}
+	var log [2048]C.char
+	f := C.jc_driver_load(&d.calls, unsafe.Pointer(&image[0]), &handle, &log[0], C.uint(len(log)))
+	return handle, d.failure(f, C.GoString(&log[0]))
+}
+
+// whole looks whether an image is as long as it says, as the driver does not
+// know where it ends, and adds the NUL that a text ends in.
+func whole(image []byte) ([]byte, error) {
+	le := binary.LittleEndian
+	end := uint64(1)
+	switch {
+	case bytes.HasPrefix(image, []byte("\x7fELF\x02")):
+		if len(image) < 64 {
+			return nil, ErrImage
+		}
+		for _, table := range []struct{ offset, size, count int }{{32, 54, 56}, {40, 58, 60}} {
+			offset := le.Uint64(image[table.offset:])
+			size := uint64(le.Uint16(image[table.size:])) * uint64(le.Uint16(image[table.count:]))
+			end = max(end, offset, offset+size)
+		}
+	case bytes.HasPrefix(image, []byte("\x50\xed\x55\xba")): // a fatbin
+		if len(image) < 16 {
+			return nil, ErrImage
+		}
+		end = uint64(le.Uint16(image[6:])) + le.Uint64(image[8:])
+	case len(image) > 0 && image[len(image)-1] != 0:
+		return append(bytes.Clone(image), 0), nil
+	}
+	if uint64(len(image)) < end {
+		return nil, ErrImage
+	}
+	return image, nil
+}
+
+// Handle returns the module for the driver's functions, a CUmodule. It is valid
+// until the last Release, or until the context goes.
+func (m *Module) Handle() unsafe.Pointer { return m.handle }
+
+// Function returns one of the module's functions, a CUfunction, which lives as
+// long as the module. The error is an [*Error]: CUDA_ERROR_NOT_FOUND for a name
+// that it does not have, CUDA_ERROR_CONTEXT_IS_DESTROYED if it went with its
+// context.
+func (m *Module) Function(name string) (unsafe.Pointer, error) {
+	s := C.CString(name)
+	defer C.free(unsafe.Pointer(s))
+	var f unsafe.Pointer
+	d := m.driver
+	return f, d.failure(C.jc_driver_function(&d.calls, m.context, m.handle, s, &f), name)
+}
+
+// Release gives back one Load. After the last, the module is unloaded; one whose
+// context is destroyed, or whose driver is shutting down, is gone already, and
+// that is no error.
+func (m *Module) Release() error {
+	d := m.driver
+	d.lock.Lock()
+	m.refs--
+	last := m.refs == 0
+	if at, _ := m.key(); last && d.modules[at] == m {
+		delete(d.modules, at)
+	}
+	d.lock.Unlock()
+	if !last {
+		return nil
+	}
+	f := C.jc_driver_unload(&d.calls, m.context, m.handle)
+	if gone[int(f.code)] {
+		return nil
+	}
+	return d.failure(f, "")
+}
