@@ -22,6 +22,7 @@ import (
 	"jitcache/core/lease"
 	"jitcache/core/lockfile"
 	"jitcache/core/store"
+	"jitcache/cuda/dl"
 )
 
 // diagnosis is what doctor finds, as --json prints it.
@@ -90,8 +91,8 @@ func (c *command) diagnose() *diagnosis {
 	d.Directory, d.Rule = o.Directory()
 	d.Library = ownFile()
 	d.GlibcNeed = glibcNeed(d.Library)
-	d.NVRTC = c.findLibrary("JITCACHE_NVRTC", d.Library, "libnvrtc.so.13", "libnvrtc.so.12")
-	d.Driver = c.findLibrary("JITCACHE_LIBCUDA", d.Library, "libcuda.so.1")
+	d.NVRTC = c.findLibrary(dl.NVRTC, "JITCACHE_NVRTC", d.Library)
+	d.Driver = c.findLibrary(dl.CUDA, "JITCACHE_LIBCUDA", d.Library)
 	c.lookAtVariables(d)
 	cache, err := core.Open(o)
 	if err != nil {
@@ -201,32 +202,19 @@ func glibcNeed(path string) string {
 	}
 }
 
-// findLibrary says where a CUDA library would be found: by its variable, in the
-// wheels beside this library, in the toolkit, on the loader's path.
-func (c *command) findLibrary(name, library string, files ...string) string {
-	if path := c.env(name); path != "" {
-		if _, err := os.Stat(path); err != nil {
-			return ""
-		}
-		return path
-	}
-	site := filepath.Dir(filepath.Dir(library))
-	dirs := []string{filepath.Join(site, "nvidia/cu13/lib"), filepath.Join(site, "nvidia/cuda_nvrtc/lib")}
-	for _, home := range []string{c.env("CUDA_HOME"), c.env("CUDA_PATH"), "/usr/local/cuda"} {
-		if home != "" {
-			dirs = append(dirs, filepath.Join(home, "lib64"), filepath.Join(home, "targets/x86_64-linux/lib"))
+// findLibrary says which file a CUDA library would be, "" if none is found.
+func (c *command) findLibrary(w dl.Wanted, variable, library string) string {
+	places := dl.Places{Explicit: c.env(variable), Wheels: []string{filepath.Dir(filepath.Dir(library))}}
+	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {
+		if home := c.env(name); home != "" {
+			places.Homes = append(places.Homes, home)
 		}
 	}
-	dirs = append(dirs, "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib64")
-	for _, dir := range dirs {
-		for _, file := range files {
-			path := filepath.Join(dir, file)
-			if _, err := os.Stat(path); err == nil {
-				return path
-			}
-		}
+	file, err := dl.Find(w, places)
+	if err != nil {
+		return ""
 	}
-	return ""
+	return file.Path
 }
 
 func (c *command) lookAtVariables(d *diagnosis) {

@@ -173,3 +173,66 @@ func elfWithNote(id []byte) []byte {
 	p[32] = byte(len(note))
 	return append(h, note...)
 }
+
+// The control build (tag control_noinputs) must fail these.
+func TestNameThatAppearsIsNoticed(t *testing.T) {
+	for name, appear := range map[string]func(path string) error{
+		"a file":             func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"a link":             func(path string) error { return os.Symlink("/dev/null", path) },
+		"a file in a folder": func(path string) error { os.Mkdir(path, 0o700); return os.WriteFile(path+"/x", nil, 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "f")
+			in := NewAbsent(path)
+			if name == "a file in a folder" {
+				in = NewAbsent(path + "/x")
+			}
+			if why, changed := in.Changed(); changed {
+				t.Fatal(why)
+			}
+			if err := appear(path); err != nil {
+				t.Fatal(err)
+			}
+			if _, changed := in.Changed(); !changed {
+				t.Error("it was not noticed")
+			}
+		})
+	}
+}
+
+func TestFolderOfAnAbsentNameIsNoFile(t *testing.T) {
+	if why, changed := NewAbsent(t.TempDir()).Changed(); changed {
+		t.Error(why)
+	}
+}
+
+func TestOtherNamesInAFolderAreNoticed(t *testing.T) {
+	for name, change := range map[string]func(dir string){
+		"one more":    func(dir string) { os.WriteFile(dir+"/new", nil, 0o600) },
+		"one less":    func(dir string) { os.Remove(dir + "/old") },
+		"another":     func(dir string) { os.Rename(dir+"/old", dir+"/new") },
+		"no folder":   func(dir string) { os.RemoveAll(dir) },
+		"now a file":  func(dir string) { os.RemoveAll(dir); os.WriteFile(dir, nil, 0o600) },
+		"a link":      func(dir string) { os.RemoveAll(dir); os.Symlink("/", dir) },
+		"empty again": func(dir string) { os.RemoveAll(dir); os.Mkdir(dir, 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "d")
+			os.Mkdir(dir, 0o700)
+			write(t, dir+"/old", "")
+			_, value, stamp, err := ReadNames(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := Input{Path: dir, Tag: Folder, Stamp: stamp, Value: value}
+			write(t, dir+"/old", "another content")
+			if why, changed := in.Changed(); changed {
+				t.Fatal(why)
+			}
+			change(dir)
+			if _, changed := in.Changed(); !changed {
+				t.Error("it was not noticed")
+			}
+		})
+	}
+}

@@ -142,6 +142,12 @@ func TestSealedKeyComesBackWhole(t *testing.T) {
 	if err := b.AddTool("compiler", "/bin/sh"); err != nil {
 		t.Fatal(err)
 	}
+	_, names, stamp, err := ReadNames("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.AddInput(NewAbsent("/no/such/header.h"))
+	b.AddInput(Input{Path: "/", Tag: Folder, Stamp: stamp, Value: names})
 	k, err := b.Seal()
 	if err != nil {
 		t.Fatal(err)

@@ -20,39 +20,41 @@ func IsAbsent(err error) bool {
 // it has changed once there is one. A folder of that name is no such file.
 func NewAbsent(path string) Input { return Input{Path: path, Tag: Absent} }
 
-// ReadNames reads the names in a folder. The digest is of the sorted names,
+// ReadNames reads the names in a folder, sorted. The digest is of the names,
 // each with its size, u16, before it; the stamp is the folder's.
-func ReadNames(path string) (Digest, Stamp, error) {
+func ReadNames(path string) (names []string, digest Digest, stamp Stamp, err error) {
 	for range 5 {
-		digest, before, after, err := readNamesOnce(path)
-		if err != nil || before.Same(&after) {
-			return digest, before, err
+		names, before, after, err := readNamesOnce(path)
+		if err != nil {
+			return nil, Digest{}, Stamp{}, err
+		}
+		if before.Same(&after) {
+			var list []byte
+			for _, name := range names {
+				list = appendString(list, name)
+			}
+			return names, Sum(list), before, nil
 		}
 	}
-	return Digest{}, Stamp{}, fmt.Errorf("%s: changes while it is read", path)
+	return nil, Digest{}, Stamp{}, fmt.Errorf("%s: changes while it is read", path)
 }
 
-func readNamesOnce(path string) (digest Digest, before, after Stamp, err error) {
+func readNamesOnce(path string) (names []string, before, after Stamp, err error) {
 	now := time.Now().UnixNano()
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return digest, before, after, err
+		return nil, before, after, err
 	}
 	defer f.Close()
 	if before, err = folderStamp(f, now); err != nil {
-		return digest, before, after, err
+		return nil, before, after, err
 	}
-	names, err := f.Readdirnames(-1)
-	if err != nil && err != io.EOF {
-		return digest, before, after, err
+	if names, err = f.Readdirnames(-1); err != nil && err != io.EOF {
+		return nil, before, after, err
 	}
 	slices.Sort(names)
-	var list []byte
-	for _, name := range names {
-		list = appendString(list, name)
-	}
 	after, err = folderStamp(f, now)
-	return Sum(list), before, after, err
+	return names, before, after, err
 }
 
 func folderStamp(f *os.File, now int64) (Stamp, error) {
@@ -82,7 +84,7 @@ func (in *Input) namesChanged() (reason string, changed bool) {
 	if now := StampOf(&st, in.Read); in.Same(&now) && !in.Fresh() {
 		return "", false
 	}
-	if value, _, err := ReadNames(in.Path); err != nil || value != in.Value {
+	if _, value, _, err := ReadNames(in.Path); err != nil || value != in.Value {
 		return in.Path + ": other names in it since the key was computed", true
 	}
 	return "", false

@@ -13,12 +13,13 @@ type computed struct {
 	text []byte
 	link int             // of from
 	done map[string]bool // the expansions that were followed
+	all  bool            // it leads to everything
 }
 
 // later remembers a name that has to be expanded once all definitions are known.
 func (w *walk) later(t *text, d *directive, k kind, operand []byte) {
 	t.links = append(t.links, link{kind: k})
-	w.open = append(w.open, computed{t, d, operand, len(t.links) - 1, map[string]bool{}})
+	w.open = append(w.open, computed{t, d, operand, len(t.links) - 1, map[string]bool{}, false})
 }
 
 // compute expands the names that are expressions, with the definitions of all
@@ -45,12 +46,13 @@ func (w *walk) compute() (again bool, err error) {
 
 func (w *walk) expand(c *computed) error {
 	lines, unknown := w.defined.expand(c.text)
-	if unknown != "" {
-		why := "#include " + string(bytes.TrimSpace(c.text)) + " cannot be resolved: " + unknown
-		return &Refused{c.from.place(c.line), why}
+	if unknown != "" && !c.all {
+		if err := w.unresolved(c, lines, unknown); err != nil {
+			return err
+		}
 	}
 	for _, line := range lines {
-		if c.done[line] {
+		if c.done[line] || c.all {
 			continue
 		}
 		c.done[line] = true
@@ -60,6 +62,22 @@ func (w *walk) expand(c *computed) error {
 			}
 		}
 	}
+	return nil
+}
+
+// unresolved lets a name that is not wholly known lead to everything that it can.
+func (w *walk) unresolved(c *computed, lines []string, why string) error {
+	expression := strings.TrimSpace(string(c.text))
+	if why == tooMany || leavesPath(lines) {
+		return &Refused{c.from.place(c.line), "#include " + expression + " cannot be resolved: " + why}
+	}
+	all, err := w.everything(c.from)
+	if err != nil {
+		return &Refused{c.from.place(c.line), "#include " + expression + " cannot be resolved: " + why + ", and not every file can be taken: " + err.Error()}
+	}
+	c.all = true
+	l := &c.from.links[c.link]
+	l.targets, l.names = append(l.targets, all.targets...), append(make([]string, len(l.targets)), all.names...)
 	return nil
 }
 

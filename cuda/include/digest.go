@@ -22,27 +22,38 @@ func (w *walk) closure(source *text) (*Closure, error) {
 	}
 	c := &Closure{List: w.disk.list, Digest: key.Sum(s.content), Paths: key.Sum(s.paths)}
 	for _, t := range w.texts {
-		c.ShowsPaths = c.ShowsPaths || hasAny(t.body, pathWords)
-		c.ShowsTime = c.ShowsTime || hasAny(t.body, timeWords)
+		c.ShowsPaths = c.ShowsPaths || showsPaths(t.body)
+		c.ShowsTime = c.ShowsTime || showsTime(t.body)
 	}
 	c.List.Payload = c.Payload()
 	return c, nil
 }
 
-// Words by which the text of a program asks for a path or the time. A part of
-// the word is enough: it may be pasted together.
-var (
-	pathWords = [][]byte{[]byte("_FILE"), []byte("source_location")}
-	timeWords = [][]byte{[]byte("__DATE"), []byte("__TIME")}
-)
+// showsPaths reports whether a text has a word by which a program asks for a
+// path: __FILE__, __BASE_FILE__, __builtin_FILE, a source_location, or NVRTC's
+// assert, which has __FILE__ in it. A part of the word is enough.
+func showsPaths(text []byte) bool {
+	return bytes.Contains(text, []byte("_FILE")) || bytes.Contains(text, []byte("source_location")) || hasAssert(text)
+}
 
-func hasAny(text []byte, words [][]byte) bool {
-	for _, w := range words {
-		if bytes.Contains(text, w) {
+// hasAssert leaves out static_assert.
+func hasAssert(text []byte) bool {
+	word := []byte("assert")
+	for i := 0; ; i += len(word) {
+		n := bytes.Index(text[i:], word)
+		if n < 0 {
+			return false
+		}
+		i += n
+		end := i + len(word)
+		if (i == 0 || !isWord(text[i-1])) && (end == len(text) || !isWord(text[end])) {
 			return true
 		}
 	}
-	return false
+}
+
+func showsTime(text []byte) bool {
+	return bytes.Contains(text, []byte("__DATE")) || bytes.Contains(text, []byte("__TIME"))
 }
 
 // usesPlaces reports whether anything depends on where on the search path a
@@ -112,6 +123,9 @@ func (s *structure) add(t *text) {
 // link writes where a directive leads. Of a question only the answer counts.
 func (s *structure) link(l *link) {
 	s.put(int(l.kind))
+	for _, name := range l.names {
+		s.content = append(append(s.content, name...), 0)
+	}
 	if l.kind == kindHas {
 		s.put(int(bit(len(l.targets) > 0)))
 		return

@@ -12,6 +12,8 @@ const (
 	maxResults = 1_000
 )
 
+const tooMany = "too many ways to expand it"
+
 // expansion expands a line in every way that the definitions permit.
 type expansion struct {
 	macros  macros
@@ -54,7 +56,7 @@ func (e *expansion) all(tokens []token) [][]token {
 func (e *expansion) from(done, rest []token, results *[][]token) {
 	for len(rest) > 0 {
 		if e.steps++; e.steps > maxSteps || len(*results) > maxResults {
-			e.unknown = "too many ways to expand it"
+			e.unknown = tooMany
 			return
 		}
 		t := rest[0]
@@ -142,7 +144,7 @@ func (e *expansion) substitute(d *macro, args [][]token) [][]token {
 	for i := 0; i < len(body); i++ {
 		t := body[i]
 		if t.text == "__VA_OPT__" {
-			e.unknown = "__VA_OPT__ is not understood"
+			e.unknown = tooMany // it is not understood
 		}
 		var ways [][]token
 		p := d.param(t)
@@ -166,7 +168,7 @@ func (e *expansion) substitute(d *macro, args [][]token) [][]token {
 			}
 		}
 		if outs = longer; len(outs) > maxResults {
-			e.unknown = "too many ways to expand it"
+			e.unknown = tooMany
 			return nil
 		}
 	}

@@ -49,9 +49,10 @@ const (
 
 // disk looks files up, each path once.
 type disk struct {
-	files map[string]*file
-	list  *manifest.List
-	bytes int
+	files   map[string]*file
+	folders map[string]*folder
+	list    *manifest.List
+	bytes   int
 }
 
 // lookup returns the file of a path. A folder is no file, as for NVRTC, which
@@ -110,7 +111,7 @@ func (w *walk) resolve(n name, k kind, from *text) ([]target, error) {
 	}
 	if n.text[0] == '/' {
 		f, err := w.disk.lookup(n.text)
-		return found(nil, 0, f), err
+		return withFile(nil, 0, f), err
 	}
 	var all []target
 	for place := range len(w.req.Dirs) + 1 {
@@ -125,7 +126,7 @@ func (w *walk) resolve(n name, k kind, from *text) ([]target, error) {
 			if err != nil {
 				return nil, err
 			}
-			all = found(all, place, f)
+			all = withFile(all, place, f)
 			if len(all) > 0 && k != kindNext && k != kindHasNext {
 				return all, nil
 			}
@@ -134,7 +135,7 @@ func (w *walk) resolve(n name, k kind, from *text) ([]target, error) {
 	return all, nil
 }
 
-func found(all []target, place int, f *file) []target {
+func withFile(all []target, place int, f *file) []target {
 	if f == nil || !f.there() {
 		return all
 	}

@@ -30,6 +30,7 @@ type text struct {
 type link struct {
 	kind    kind
 	targets []target
+	names   []string // of targets that stand for everything
 }
 
 // Find finds the closure of a program. The error is a [Refused] if the closure
@@ -37,8 +38,9 @@ type link struct {
 func Find(req *Request) (*Closure, error) {
 	w := &walk{
 		req: req, dialect: dialectOf(req.Standard), memory: map[string]*text{},
-		disk:   disk{files: map[string]*file{}, list: &manifest.List{}},
+		disk:   disk{files: map[string]*file{}, folders: map[string]*folder{}, list: &manifest.List{}},
 		first:  map[identity][]*file{},
+		all:    map[string]*everything{},
 		askers: map[string]bool{}, looked: map[string]int{}, defined: macros{},
 	}
 	source, err := w.start()
@@ -67,7 +69,8 @@ type walk struct {
 	looked     map[string]int  // per asker how many conditions were looked at
 	wrapped    int             // how many texts were looked at for macros that call one
 	defined    macros
-	collected  int // how many texts have their definitions in defined
+	all        map[string]*everything // by the folder of the includer
+	collected  int                    // how many texts have their definitions in defined
 }
 
 // start makes the texts that are there without a directive: the source, and
@@ -94,7 +97,7 @@ func (w *walk) start() (*text, error) {
 		if err != nil {
 			return nil, err
 		}
-		source.links = append(source.links, link{kindInclude, targets})
+		source.links = append(source.links, link{kind: kindInclude, targets: targets})
 	}
 	return source, nil
 }
@@ -196,6 +199,9 @@ func (w *walk) scan(t *text) error {
 }
 
 func (w *walk) link(l *link, n name, from *text) error {
+	if !followHeaders && from != w.texts[0] {
+		return nil
+	}
 	targets, err := w.resolve(n, l.kind, from)
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ CONTROLS = [
     ),
     Control(
         "inputs not looked at again", "control_noinputs",
-        {"core/key": ["TestInputThatChangesIsNoticed", "TestEditWithinATickIsNoticed"],
+        {"core/key": ["TestInputThatChangesIsNoticed", "TestEditWithinATickIsNoticed", "TestNameThatAppearsIsNoticed", "TestOtherNamesInAFolderAreNoticed"],
          "core": ["TestChangedInputIsHandedBackAndNotKept"], "core/store": ["TestResultOfAChangedInputIsNotStored"]},
         ["test_key.py::test_result_of_a_file_that_changed_is_handed_back_and_not_stored"],
         ["api.c: file_that_changes_is_noticed"],
@@ -63,6 +63,11 @@ CONTROLS = [
         "loaded library known by its file", "control_noimage",
         {"cuda/dl": ["TestReplacedFileBehindALoadedLibrary", "TestLoadedLibraryWithoutBuildID"]},
     ),
+    Control(
+        "no table of modules", "control_notable",
+        {"cuda/driver": ["TestSameImageInOneContextIsLoadedOnce", "TestThreadsLoadOnce"]},
+    ),
+    Control("context known by its pointer", "control_pointer", {"cuda/driver": ["TestContextAtAUsedPointerIsAnotherOne"]}),
     Control("cells not clamped", "control_noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip

@@ -26,6 +26,7 @@ import ground
 import machine
 import plot
 import report
+import rows_cuda
 import rows_hits
 import rows_leases
 import rows_starts
@@ -58,6 +59,8 @@ ROWS = [
     Row("put", "Put of 64 KB", rows_writes.put),
     Row("lease_pair", "Lease that nobody else wants, taken and given up", rows_leases.lease_pair),
     Row("lease_wake", "From a commit until who waits has the entry", rows_leases.lease_wake),
+    Row("cuda_hit", "CUDA: from a source to its cubin, warm", rows_cuda.cuda_hit),
+    Row("cuda_cub", "CUDA: the same for a kernel with 444 headers", rows_cuda.cuda_cub),
     Row("open", "Open of a cache with a cap, by number of entries", rows_starts.opening),
     Row("system_calls", "System calls", calls.system_calls),
     Row("put_full", "Put into a full cache", rows_writes.put_full),

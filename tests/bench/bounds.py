@@ -102,5 +102,14 @@ BOUNDS = [
         "put_full_tmpfs", "put into a full cache of 100,000 entries, amortised, the same on tmpfs",
         "put_full", "100k_tmpfs", "jitcache", "jitcache_empty", 2, "means",
     ),
+    Bound(
+        "cuda_trivial", "CUDA: warm call for a trivial kernel: cuda.core's to ours",
+        "cuda_hit", "trivial", "jitcache", "cuda_core", 3, "faster",
+    ),
+    Bound(
+        "cuda_64k", "CUDA: warm call for a source of 64 KB: cuda.core's to ours",
+        "cuda_hit", "64k", "jitcache", "cuda_core", 3, "faster",
+    ),
+    Bound("cuda_cub", "CUDA: warm call for a kernel with CUB", "cuda_cub", "cub", "jitcache", "", 2000, "value", "us"),
     Bound("put_full_worst", "the longest of those puts", "put_full", "100k", "jitcache_worst", "", 250_000, "worst", "us"),
 ]  # fmt: skip

@@ -1,0 +1,59 @@
+// Package host is what Go tests need of a program that uses CUDA: it builds the
+// fakes, and makes contexts as such a program does. Only tests import it.
+package host
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Sources of the fakes, by the name of the library.
+var sources = map[string][]string{
+	"libcuda":  {"libcuda.c", "driver.c", "image.c", "knobs.c"},
+	"libnvrtc": {"libnvrtc.c", "preprocess.c", "image.c", "knobs.c"},
+}
+
+// Build makes a fake library at path, whose file name says which one. Flags are
+// for the compiler: -DSTUBNVRTC_MAJOR=12. The compiler is $CC, or cc.
+func Build(path string, flags ...string) error {
+	_, here, _, _ := runtime.Caller(0)
+	kind, _, _ := strings.Cut(filepath.Base(path), ".so")
+	command := strings.Fields(os.Getenv("CC"))
+	if len(command) == 0 {
+		command = []string{"cc"}
+	}
+	command = append(command, "-std=gnu11", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden",
+		"-Wl,--build-id=sha1", "-Wl,-soname,"+filepath.Base(path), "-o", path)
+	command = append(command, flags...)
+	for _, name := range sources[kind] {
+		command = append(command, filepath.Join(filepath.Dir(here), "..", name))
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	cmd := exec.Command(command[0], append(command[1:], "-ldl")...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	return cmd.Run()
+}
+
+// Calls makes the fakes write their calls to a file of the test's, and returns
+// how to count those of one name.
+func Calls(t testing.TB, variable string) (count func(name string) int) {
+	path := filepath.Join(t.TempDir(), "calls")
+	t.Setenv(variable, path)
+	return func(name string) int {
+		text, _ := os.ReadFile(path)
+		n := 0
+		for line := range bytes.Lines(text) {
+			if word, _, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" ")); string(word) == name {
+				n++
+			}
+		}
+		return n
+	}
+}

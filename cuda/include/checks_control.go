@@ -1,0 +1,5 @@
+//go:build control_topfile
+
+package include
+
+const followHeaders = false
