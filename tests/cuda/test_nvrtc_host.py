@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, wheels
+from conftest import wheels
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 LAUNCHED = "launched: 8128"  # 0 + 1 + … + 127
 
 
