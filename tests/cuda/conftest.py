@@ -13,9 +13,10 @@ TESTS = Path(__file__).resolve().parent.parent
 ROOT = TESTS.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "python"), str(TESTS / "python"), str(TESTS / "cuda")]
 
-import build_library
 from isolation import isolate
 from jitcache import _cache
+
+import build_library
 
 # Which library is under test, and where NVIDIA's wheels are.
 KEEP = frozenset({"JITCACHE_LIBRARY", "JITCACHE_TEST_CUDA12", "JITCACHE_TEST_CUDA13"})
