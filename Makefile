@@ -28,7 +28,7 @@ $(VENV)/ready: tests/requirements.txt pyproject.toml hatch_build.py build_librar
 
 lib: venv ## build/lib/libjitcache.so and build/include
 	@$(PY) build_library.py
-	@mkdir -p build/include && cp include/*.h build/include/
+	@mkdir -p build/include && cp include/* build/include/
 	@ln -sf ../../build/lib/libjitcache.so python/jitcache/libjitcache.so
 
 install: lib ## put library, header, CMake and pkg-config files under PREFIX

@@ -12,6 +12,9 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "cmake"))
+import descriptions
+
 import build_library
 
 
@@ -45,8 +48,12 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
             link.unlink(missing_ok=True)
             link.symlink_to(os.path.relpath(library, link.parent))
             return
-        build_data["force_include"][str(library)] = "jitcache/libjitcache.so"
-        build_data["force_include"][str(root / "include" / "jitcache.h")] = "jitcache/include/jitcache.h"
+        # By the name that programs which are linked to it ask the loader for.
+        build_data["force_include"][str(library)] = f"jitcache/{build_library.SONAME}"
+        build_data["force_include"][str(root / "include")] = "jitcache/include"
+        descriptions.write_wheel(root / "build" / "descriptions")
+        for folder in ("cmake", "pkgconfig"):
+            build_data["force_include"][str(root / "build" / "descriptions" / folder)] = f"jitcache/{folder}"
 
 
 def _platform(portable: bool) -> str:

@@ -69,7 +69,7 @@ typedef struct jc_thread {
 	uint32_t met;        /* the core's generation that this thread has called */
 	int32_t reason;
 	char *compile_log; /* of the last ERR_COMPILE; malloc'd */
-	int busy; /* the last acquire was BUSY, on busy_id */
+	int busy;          /* the last acquire was BUSY, on busy_id */
 	uint8_t busy_id[32];
 	jc_frame *frames;
 	int nframes, capframes;

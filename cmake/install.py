@@ -3,7 +3,8 @@
     python cmake/install.py --prefix /usr/local [--destdir DIR]
 
 lib/libjitcache.so.1 and the link to it, include/, lib/pkgconfig, lib/cmake, and
-the command bin/jitcache. Everything must have been built (``make lib``).
+the command bin/jitcache. The library must have been built (``make lib``).
+``cmake --install`` does the same (cmake/CMakeLists.txt).
 """
 
 from __future__ import annotations
@@ -18,22 +19,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import descriptions  # noqa: E402
+
 import build_library  # noqa: E402
-
-
-def version() -> str:
-    """Return the version that the header states."""
-    for line in (ROOT / "include" / "jitcache.h").read_text().splitlines():
-        if line.startswith("#define JITCACHE_VERSION "):
-            return line.split('"')[1]
-    raise SystemExit("include/jitcache.h states no version")
 
 
 def install(prefix: str, destdir: str) -> None:
     """Copy everything below destdir + prefix."""
     top = Path(destdir + prefix) if destdir else Path(prefix)
     library = build_library.SONAME
-    for folder in ("bin", "lib/pkgconfig", "lib/cmake/jitcache", "include"):
+    for folder in ("bin", "lib", "include"):
         (top / folder).mkdir(parents=True, exist_ok=True)
     shutil.copy2(ROOT / "build" / "lib" / "libjitcache.so", top / "lib" / library)
     link = top / "lib" / "libjitcache.so"
@@ -41,16 +36,7 @@ def install(prefix: str, destdir: str) -> None:
     link.symlink_to(library)
     for header in (ROOT / "include").iterdir():
         shutil.copy2(header, top / "include")
-    values = {"@PREFIX@": prefix, "@VERSION@": version(), "@LIBRARY@": library}
-    for template, place in (
-        ("jitcache.pc.in", "lib/pkgconfig/jitcache.pc"),
-        ("jitcacheConfig.cmake.in", "lib/cmake/jitcache/jitcacheConfig.cmake"),
-        ("jitcacheConfigVersion.cmake.in", "lib/cmake/jitcache/jitcacheConfigVersion.cmake"),
-    ):
-        text = (ROOT / "cmake" / template).read_text()
-        for name, value in values.items():
-            text = text.replace(name, value)
-        (top / place).write_text(text)
+    descriptions.write_installed(top, prefix)
     command = [build_library.find_go() or "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"]
     env = {**os.environ, "CGO_ENABLED": "1", "GOTOOLCHAIN": "local", "CC": " ".join(build_library.find_cc() or ["cc"])}
     subprocess.run(
@@ -66,7 +52,7 @@ def main() -> None:
     a = parser.parse_args()
     prefix = os.path.abspath(a.prefix)
     install(prefix, a.destdir)
-    print(f"installed jitcache {version()} in {a.destdir}{prefix}")
+    print(f"installed jitcache {descriptions.version()} in {a.destdir}{prefix}")
 
 
 if __name__ == "__main__":

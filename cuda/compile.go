@@ -21,13 +21,6 @@ func (r *Request) Compile(id *key.ID) (b *blob.Blob, moved bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if id != nil {
-		k, err := r.Key(nil)
-		if err != nil {
-			return nil, false, err
-		}
-		moved = k.ID != *id
-	}
 	arch, err := rec.arch()
 	if err != nil {
 		return nil, false, err
@@ -35,6 +28,15 @@ func (r *Request) Compile(id *key.ID) (b *blob.Blob, moved bool, err error) {
 	compiler, err := compilerOf(rec.compiler)
 	if err != nil {
 		return nil, false, err
+	}
+	// Only now: the compiler was not loaded when the request was looked up, and may
+	// have been replaced before it was.
+	if id != nil {
+		k, err := r.Key(nil)
+		if err != nil {
+			return nil, false, err
+		}
+		moved = k.ID != *id
 	}
 	p, err := parse(r.Parts)
 	if err != nil {

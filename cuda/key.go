@@ -107,7 +107,7 @@ func (rec *record) seal(r *Request, compiler dl.Identity, arch string, closure *
 	b.Add("name", []byte(name))
 	b.Add("arch", []byte(arch))
 	b.Add("headers", closure.Digest[:])
-	b.Add("nvrtc", compiler.Value)
+	b.AddTagged("nvrtc", key.Tool, compiler.Value)
 	for _, in := range compiler.Inputs {
 		b.AddInput(in)
 	}

@@ -51,7 +51,7 @@ def steps(write: bool) -> list[tuple[str, list[str], bool]]:
     clang = [
         str(VENV / "clang-format"),
         *(["-i"] if write else ["--dry-run", "--Werror"]),
-        *files("*.c", "*.h", "*.cpp"),
+        *files("*.c", "*.h", "*.cpp", "*.hpp"),
     ]
     ruff = str(VENV / "ruff")
     return [

@@ -323,7 +323,10 @@ void read_source(reading *r, const char *name, const char *source)
 			continue;
 		if (!nest[depth].on || *p == 0)
 			continue;
-		text_print(&r->seen, "%s\n", line);
+		size_t end = strlen(p);
+		while (isspace((unsigned char)p[end - 1])) /* what was before a comment */
+			end--;
+		text_print(&r->seen, "%.*s\n", (int)end, p);
 		if (*p == '#')
 			directive(r, name, number, what, n);
 	}

@@ -3,6 +3,7 @@
 package dl
 
 const (
-	byContent = false
-	asLoaded  = true
+	byContent    = false
+	asLoaded     = true
+	forkIsWaited = true
 )

@@ -3,6 +3,7 @@
 package dl
 
 const (
-	byContent = true
-	asLoaded  = false
+	byContent    = true
+	asLoaded     = false
+	forkIsWaited = true
 )

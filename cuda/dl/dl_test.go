@@ -38,6 +38,13 @@ func inChild(t *testing.T, env ...string) bool {
 	return false
 }
 
+func compiler() []string {
+	if cc := strings.Fields(os.Getenv("CC")); len(cc) > 0 {
+		return cc
+	}
+	return []string{"cc"}
+}
+
 // build makes a library at path that says what it is: a function version() that
 // returns version. Its build id comes from its content, unless flags ask for
 // none.
@@ -46,10 +53,7 @@ func build(t testing.TB, path string, version string, flags ...string) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cc := strings.Fields(os.Getenv("CC"))
-	if len(cc) == 0 {
-		cc = []string{"cc"}
-	}
+	cc := compiler()
 	// Not written in place: a library that is loaded must not change.
 	part := path + ".part"
 	args := append(cc[1:], "-shared", "-fPIC", "-o", part, "-x", "c", "-", "-Wl,--build-id=sha1")
@@ -71,15 +75,6 @@ func find(t testing.TB, w Wanted, p Places) File {
 		t.Fatal(err)
 	}
 	return f
-}
-
-func identity(t testing.TB, f File) Identity {
-	t.Helper()
-	id, err := f.Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
 }
 
 func open(t testing.TB, f File) *Library {

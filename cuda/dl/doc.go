@@ -27,7 +27,7 @@
 //
 // It reads no environment variable: in a library os.Getenv sees the environment
 // as it was at load. It closes nothing: threads and exit handlers of NVRTC
-// outlive a dlclose. It keeps no state in C, so that a forked child, whose Go
+// outlive a dlclose. It keeps no state in C but a lock, so that a forked child, whose Go
 // runtime is a second copy, starts from what the process has mapped and from
 // nothing else.
 //

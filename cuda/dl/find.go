@@ -107,24 +107,30 @@ func search(w Wanted, p Places) (File, error) {
 		return File{im.path, w, im}, nil
 	}
 	missing := &NotFound{Library: w.String(), Names: names[w]}
-	for _, group := range p.folders(w) {
-		for _, name := range names[w] {
-			for _, folder := range group {
-				// A relative one would be another after the next chdir.
-				if path := filepath.Join(folder, name); filepath.IsAbs(path) && loadable(path) {
-					return File{path, w, nil}, nil
-				}
-			}
+	for _, group := range p.groups(w) {
+		if path := lookIn(group, names[w]); path != "" {
+			return File{path, w, nil}, nil
 		}
 		missing.Folders = append(missing.Folders, group...)
 	}
-	for _, name := range names[w] {
-		if path := cached(name); path != "" {
-			return File{path, w, nil}, nil
+	return File{}, missing
+}
+
+// lookIn returns the first file of the best name, "" if there is none.
+func lookIn(folders, names []string) string {
+	for _, name := range names {
+		for _, folder := range folders {
+			path := filepath.Join(folder, name)
+			if folder == loaderCache {
+				path = cached(name)
+			}
+			// A relative one would be another after the next chdir.
+			if filepath.IsAbs(path) && loadable(path) {
+				return path
+			}
 		}
 	}
-	missing.Folders = append(missing.Folders, loaderCache)
-	return File{}, missing
+	return ""
 }
 
 // explicit takes the path as it is: a user who names a library wants that one
@@ -163,10 +169,11 @@ func version(name string) int {
 	return n
 }
 
+// loaderCache stands among the folders for what the file lists.
 const loaderCache = "/etc/ld.so.cache"
 
-// cached returns the path under which the loader's cache has a file name, "" if
-// it has none. The cache is a table of offsets into texts that end in NUL; the
+// cached returns the path that the loader's cache has for a file name, "" if it
+// has none. The cache is a table of offsets into texts that end in NUL; the
 // texts are enough.
 func cached(name string) string {
 	texts, err := os.ReadFile(loaderCache)
@@ -179,7 +186,7 @@ func cached(name string) string {
 			return ""
 		}
 		path := string(texts[bytes.LastIndexByte(texts[:at], 0)+1 : at+len(end)-1])
-		if filepath.IsAbs(path) && loadable(path) {
+		if loadable(path) {
 			return path
 		}
 		texts = texts[at+len(end):]

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -168,6 +169,43 @@ func TestLoadedLibraryWithoutBuildID(t *testing.T) {
 	if _, _, err := Identify(NVRTC, p); !errors.Is(err, ErrReplaced) {
 		t.Errorf("%v, want ErrReplaced", err)
 	}
+}
+
+// Under a process that asks all the time, an upgrade gives the old answer, the
+// new one, or an error while the file is away, and never anything else.
+func TestIdentityDuringAnUpgrade(t *testing.T) {
+	p, nvrtc, builtins := wheel(t.TempDir())
+	build(t, builtins, "b")
+	var known [2]string
+	for i, version := range []string{"2", "1"} {
+		build(t, nvrtc, version)
+		known[i] = string(identify(t, p).Value)
+	}
+	stop := make(chan struct{})
+	var asking sync.WaitGroup
+	for range 4 {
+		asking.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				_, id, err := Identify(NVRTC, p)
+				if s := string(id.Value); err == nil && s != known[0] && s != known[1] {
+					t.Errorf("%q, want %q", s, known)
+					return
+				}
+			}
+		})
+	}
+	os.Remove(nvrtc)
+	build(t, nvrtc, "2")
+	if s := string(identify(t, p).Value); s != known[0] {
+		t.Errorf("after the upgrade %q, want %q", s, known[0])
+	}
+	close(stop)
+	asking.Wait()
 }
 
 func TestRealToolkitsDiffer(t *testing.T) {

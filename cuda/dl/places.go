@@ -69,28 +69,24 @@ func (p Places) equal(q Places) bool {
 // targets is the toolkit's folder for libraries of this machine.
 var targets = map[string]string{"amd64": "targets/x86_64-linux/lib", "arm64": "targets/sbsa-linux/lib"}
 
-// folders returns the groups of folders to look in, best group first. Inside a
-// group a better name wins over a better folder, as it does for a caller that
-// asks the loader for one name after the other.
-func (p Places) folders(w Wanted) [][]string {
+// groups returns the folders to look in, best group first. Inside a group a better name wins over a better folder, as it does for
+// a caller that asks the loader for one name after the other.
+func (p Places) groups(w Wanted) [][]string {
 	var groups [][]string
-	if w == NVRTC {
-		for _, site := range p.Wheels {
-			for _, folder := range wheelFolders(site) {
-				groups = append(groups, []string{folder})
-			}
-		}
-		for _, home := range p.Homes {
-			for _, sub := range []string{"lib64", "lib", targets[runtime.GOARCH]} {
-				groups = append(groups, []string{filepath.Join(home, sub)})
-			}
+	if w == CUDA { // which comes with the kernel's module, and never with a toolkit
+		return append(groups, loaderFolders(), []string{loaderCache}, []string{"/usr/lib/wsl/lib"})
+	}
+	for _, site := range p.Wheels {
+		for _, folder := range wheelFolders(site) {
+			groups = append(groups, []string{folder})
 		}
 	}
-	groups = append(groups, loaderFolders())
-	if w == CUDA {
-		groups = append(groups, []string{"/usr/lib/wsl/lib"})
+	for _, home := range p.Homes {
+		for _, sub := range []string{"lib64", "lib", targets[runtime.GOARCH]} {
+			groups = append(groups, []string{filepath.Join(home, sub)})
+		}
 	}
-	return groups
+	return append(groups, loaderFolders(), []string{loaderCache})
 }
 
 // wheelFolders returns where NVIDIA's wheels put libnvrtc: nvidia/cu13/lib since

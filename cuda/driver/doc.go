@@ -8,8 +8,8 @@
 //
 // A module is kept once per context and id: who loads it again gets the same
 // one. A context is known by its id (cuCtxGetId), because the driver uses the
-// pointer of a destroyed one again; drivers before 12.0 have no ids, and there
-// each Load loads.
+// pointer of a destroyed one again. Drivers before 12.0 have no ids: there each
+// Load loads, and a module must be released before its context is destroyed.
 //
 // # Threads and contexts
 //

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"jitcache/cuda/cudatest/host"
+	"jitcache/cuda/dl"
 )
 
 func TestSameImageInOneContextIsLoadedOnce(t *testing.T) {
@@ -64,31 +65,28 @@ func TestTwoContextsLoadTwice(t *testing.T) {
 }
 
 func TestContextAtAUsedPointerIsAnotherOne(t *testing.T) {
-	for _, path := range []string{fake, fakeOld} {
-		d, h := open(t, path)
-		c := h.Create(0)
-		stale := load(t, d, ptx("k"), 1)
-		h.Destroy(c)
-		again := h.Create(0)
-		if c != again {
-			t.Fatal("the fake did not use the pointer again")
-		}
-		m := load(t, d, ptx("k"), 1)
-		if m == stale {
-			t.Error("a module of a context that is gone was returned")
-		} else if _, err := m.Function("k"); err != nil {
-			t.Error(err)
-		}
-		if _, err := stale.Function("k"); err == nil {
-			t.Error("a function of a module that is gone")
-		}
-		release(t, stale)
-		if _, err := m.Function("k"); err != nil {
-			t.Errorf("unloaded in place of another: %v", err)
-		}
-		release(t, m)
-		h.Destroy(again)
+	d, h := open(t, fake)
+	c := h.Create(0)
+	stale := load(t, d, ptx("k"), 1)
+	h.Destroy(c)
+	again := h.Create(0)
+	if c != again {
+		t.Fatal("the fake did not use the pointer again")
 	}
+	m := load(t, d, ptx("k"), 1)
+	if m == stale {
+		t.Error("a module of a context that is gone was returned")
+	} else if _, err := m.Function("k"); err != nil {
+		t.Error(err)
+	}
+	_, err := stale.Function("k")
+	wantError(t, err, "cuCtxGetId", 709)
+	release(t, stale)
+	if _, err := m.Function("k"); err != nil {
+		t.Errorf("unloaded in place of another: %v", err)
+	}
+	release(t, m)
+	h.Destroy(again)
 }
 
 // Before 12.0 nothing tells contexts apart that had the same pointer.
@@ -99,7 +97,12 @@ func TestOldDriverSharesNothing(t *testing.T) {
 	if a.Handle() == b.Handle() {
 		t.Error("shared")
 	}
+	second := h.Create(0)
+	if _, err := a.Function("k"); err != nil || h.Current() != second {
+		t.Error(err)
+	}
 	release(t, a, b)
+	h.Destroy(second)
 	h.Destroy(c)
 }
 
@@ -269,35 +272,58 @@ func TestThreadsThatWaitForARefusedImageGetTheError(t *testing.T) {
 	h.Destroy(c)
 }
 
-// Cubins of the real NVRTC, in JITCACHE_TEST_CUBINS: the checks of ours and of
-// the fake must take what the compiler makes.
-func TestRealCubinsLoad(t *testing.T) {
-	folder := os.Getenv("JITCACHE_TEST_CUBINS")
-	if folder == "" {
-		t.Skip("JITCACHE_TEST_CUBINS names no folder")
+// What compilers make must pass our check and the fake's, to the last byte.
+func TestCubinsOfCompilersLoad(t *testing.T) {
+	compilers := []string{filepath.Join(folder, "libnvrtc.so.13")}
+	if err := host.Build(compilers[0]); err != nil {
+		t.Fatal(err)
 	}
-	cubins, _ := filepath.Glob(filepath.Join(folder, "*.90.cubin"))
-	t.Setenv("FAKECUDA_CC", "90")
+	if site := os.Getenv("JITCACHE_TEST_CUDA13"); site != "" {
+		compilers = append(compilers, site+"/nvidia/cu13/lib/libnvrtc.so.13")
+	}
+	if site := os.Getenv("JITCACHE_TEST_CUDA12"); site != "" {
+		compilers = append(compilers, site+"/nvidia/cuda_nvrtc/lib/libnvrtc.so.12")
+	}
 	d, h := open(t, fake)
-	c := h.Create(0)
-	for _, path := range cubins {
-		image, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := load(t, d, image, 1)
-		if _, err := m.Function("k"); err != nil {
-			t.Errorf("%s: %v", path, err)
-		}
-		release(t, m)
-		if _, err := d.Load(image[:len(image)-1], [32]byte{1}); !errors.Is(err, ErrImage) {
-			t.Errorf("%s, cut by a byte: %v", path, err)
+	for _, path := range compilers {
+		for _, arch := range []string{"80", "90", "90a", "120"} {
+			t.Setenv("FAKECUDA_CC", strings.TrimSuffix(arch, "a"))
+			c := h.Create(0)
+			image := compile(t, path, arch)
+			m := load(t, d, image, 1)
+			if _, err := m.Function("k"); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+			release(t, m)
+			if _, err := d.Load(image[:len(image)-1], [32]byte{1}); !errors.Is(err, ErrImage) {
+				t.Errorf("%s, cut by a byte: %v", path, err)
+			}
+			t.Setenv("FAKECUDA_CC", "75")
+			if _, err := d.Load(image, [32]byte{1}); !Refused(err) {
+				t.Errorf("%s for another device: %v", path, err)
+			}
+			h.Destroy(c)
 		}
 	}
-	if len(cubins) == 0 {
-		t.Error("no cubins")
+}
+
+func compile(t *testing.T, path, arch string) []byte {
+	t.Helper()
+	file, err := dl.Find(dl.NVRTC, dl.Places{Explicit: path})
+	if err != nil {
+		t.Fatal(err)
 	}
-	h.Destroy(c)
+	library, err := file.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, log, code := host.Compile(library, host.Source{
+		Text: "extern \"C\" __global__ void k(float *x) { x[0] = 1; }", Name: "k.cu", Options: []string{"-arch=sm_" + arch},
+	})
+	if code != 0 {
+		t.Fatal(log)
+	}
+	return image
 }
 
 func BenchmarkLoadKnown(b *testing.B) {

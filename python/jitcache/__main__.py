@@ -1,4 +1,10 @@
-"""The ``jitcache`` command."""
+"""The ``jitcache`` command, and where this package has what C and C++ programs are built with.
+
+    cmake -Djitcache_DIR=$(python -m jitcache --cmakedir) …
+    cc -I$(python -m jitcache --includedir) …
+
+``--libdir`` has the library, ``--pkgconfigdir`` is for PKG_CONFIG_PATH.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +15,22 @@ import sys
 
 from . import _library
 
+_FOLDERS = {"--cmakedir": "cmake", "--includedir": "include", "--libdir": "", "--pkgconfigdir": "pkgconfig"}
+
+
+def _print_folder(name: str) -> int:
+    here = os.path.dirname(os.path.abspath(__file__))
+    if not os.path.isdir(os.path.join(here, "include")):
+        print(f"jitcache: {here}: no wheel was installed here; see make install", file=sys.stderr)
+        return 1
+    print(os.path.join(here, name) if name else here)
+    return 0
+
 
 def main() -> int:
     """Run the command with ``sys.argv``; return its exit status."""
+    if len(sys.argv) == 2 and sys.argv[1] in _FOLDERS:
+        return _print_folder(_FOLDERS[sys.argv[1]])
     lib = _library.load()
     if lib is None:
         print(f"jitcache: {_library.available()[1]}", file=sys.stderr)

@@ -28,7 +28,8 @@ def candidates() -> list[str]:
     if override:
         return [override]
     here = os.path.dirname(os.path.abspath(__file__))
-    return [os.path.join(here, _NAME), os.path.join(sys.prefix, "lib", _SONAME), _SONAME]
+    # A wheel's, a checkout's, and that of make install.
+    return [os.path.join(here, _SONAME), os.path.join(here, _NAME), os.path.join(sys.prefix, "lib", _SONAME), _SONAME]
 
 
 def _check_whole(path: str) -> None:

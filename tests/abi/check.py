@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 SYMBOLS = HERE / "symbols.txt"
 TYPES = HERE / "libjitcache.abi"
 PRIVATE = HERE / "private.abignore"
-HEADER = HERE.parent.parent / "include" / "jitcache.h"
+INCLUDE = HERE.parent.parent / "include"
 
 SONAME = "libjitcache.so.1"
 NEEDED = {"libc.so.6", "libpthread.so.0", "libdl.so.2"}
@@ -41,10 +41,9 @@ def checks(path: Path, portable: bool, stripped: bool) -> Iterator[tuple[str, bo
     want = SYMBOLS.read_text().split()
     yield "exports are those of tests/abi/symbols.txt", exported == want, str(set(exported) ^ set(want))
     public = [s for s in want if s != "jitcache_private_core"]
-    declared = sorted(
-        set(re.findall(r"\b(jitcache_\w+)\(", re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)))
-    )
-    yield "exports are what the header declares", public == declared, str(set(public) ^ set(declared))
+    text = "".join(header.read_text() for header in INCLUDE.glob("*.h"))
+    declared = sorted(set(re.findall(r"\b(jitcache_\w+)\(", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL))))
+    yield "exports are what the headers declare", public == declared, str(set(public) ^ set(declared))
     yield f"soname is {SONAME}", (elf.DT_SONAME, SONAME) in dynamic, str(dynamic)
     needed = {value for tag, value in dynamic if tag == elf.DT_NEEDED}
     yield "it needs nothing but glibc", needed <= NEEDED, str(needed)
@@ -69,7 +68,7 @@ def types(path: Path, write: bool) -> tuple[bool, str]:
     dump = [
         "abidw",
         "--headers-dir",
-        str(HEADER.parent),
+        str(INCLUDE),
         "--drop-private-types",
         "--no-show-locs",
         "--no-corpus-path",

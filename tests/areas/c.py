@@ -11,6 +11,7 @@ from .common import BUILD, ROOT, Count, build_library, counted, run, total
 
 STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 PROGRAMS = BUILD / "test" / "c"
+NO_EXCEPTIONS = "-fno-exceptions"
 
 # Source, standard, and whether it is C++. gnu: they use pthread and usleep.
 SOURCES = [
@@ -20,6 +21,8 @@ SOURCES = [
     ("forks.c", "gnu99"),
     ("signals.c", "gnu99"),
     ("leave.cpp", "c++11"),
+    ("objects.cpp", "c++11"),
+    ("statuses.cpp", "c++11"),
     ("api.c", "c++17"),  # the same program is C++ too
 ]
 
@@ -35,27 +38,24 @@ def compiler(standard: str) -> list[str]:
     return [cxx if shutil.which(cxx) else "c++"]
 
 
+def _alone(header: Path, standard: str, *flags: str) -> Count:
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / ("alone.cpp" if "++" in standard else "alone.c")
+        source.write_text(f"#include <{header.name}>\n#include <{header.name}>\nint main(void) {{ return 0; }}\n")
+        command = [*compiler(standard), f"-std={standard}", *STRICT, *flags, f"-I{header.parent}", "-c", str(source)]
+        status, _ = run("header", [*command, "-o", "/dev/null"])
+    return Count(1, 0, int(status != 0))
+
+
 def header() -> Count:
     """Every public header compiles alone, twice included, as each standard, without a warning."""
     counts = []
-    headers = sorted((BUILD / "include").glob("*.h"))
-    with tempfile.TemporaryDirectory() as folder:
-        for standard in ("c99", "c11", "c17", "c++11", "c++17", "c++20"):
-            for path in headers:
-                source = Path(folder) / ("alone.cpp" if "++" in standard else "alone.c")
-                source.write_text(f"#include <{path.name}>\n#include <{path.name}>\nint main(void) {{ return 0; }}\n")
-                command = [
-                    *compiler(standard),
-                    f"-std={standard}",
-                    *STRICT,
-                    f"-I{path.parent}",
-                    "-c",
-                    str(source),
-                    "-o",
-                    "/dev/null",
-                ]
-                status, _ = run("header", command)
-                counts.append(Count(1, 0, int(status != 0)))
+    folder = BUILD / "include"
+    for standard in ("c99", "c11", "c17", "c++11", "c++17", "c++20"):
+        counts += [_alone(path, standard) for path in sorted(folder.glob("*.h"))]
+    for standard in ("c++11", "c++17", "c++20"):
+        for flags in ([], [NO_EXCEPTIONS], ["-DJITCACHE_NO_EXCEPTIONS"]):
+            counts += [_alone(path, standard, *flags) for path in sorted(folder.glob("*.hpp"))]
     return total(counts)
 
 
@@ -65,6 +65,7 @@ def build(area: str, source: str, standard: str, library: Path = BUILD / "lib", 
     program = out / f"{source.replace('.', '-')}-{standard}"
     command = [
         *compiler(standard), f"-std={standard}", "-O1", "-g", *STRICT, f"-I{BUILD / 'include'}",
+        *([NO_EXCEPTIONS] if source == "statuses.cpp" else []),
         *(["-x", "c++"] if "++" in standard else []), str(ROOT / "tests" / "c" / source), *(["-x", "none"] if "++" in standard else []),
         "-o", str(program), f"-L{library}", f"-Wl,-rpath,{library}",
         *([] if source == "signals.c" else ["-ljitcache"]), "-lpthread", "-ldl",

@@ -63,6 +63,7 @@ CONTROLS = [
         "loaded library known by its file", "control_noimage",
         {"cuda/dl": ["TestReplacedFileBehindALoadedLibrary", "TestLoadedLibraryWithoutBuildID"]},
     ),
+    Control("fork does not wait for the loader's lock", "control_noforklock", {"cuda/dl": ["TestForkedChildCanAsk"]}),
     Control(
         "no table of modules", "control_notable",
         {"cuda/driver": ["TestSameImageInOneContextIsLoadedOnce", "TestThreadsLoadOnce"]},

@@ -10,6 +10,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from .c import compiler
 from .common import BUILD, ROOT, Count, build_library, counted, environment, run, total
 
 CHECK = str(ROOT / "tests" / "abi" / "check.py")
@@ -65,12 +66,59 @@ def _try(area: str, python: str, folder: Path) -> Count:
 def _contents(area: str, wheel: Path) -> Count:
     """The wheel has what it needs and nothing of the tests."""
     names = set(zipfile.ZipFile(wheel).namelist())
-    want = {"jitcache/libjitcache.so", "jitcache/include/jitcache.h", "jitcache/py.typed", "jitcache/__init__.py"}
+    want = {f"jitcache/include/{path.name}" for path in (ROOT / "include").iterdir()}
+    want |= {
+        f"jitcache/{name}"
+        for name in (
+            "libjitcache.so.1", "__init__.py", "py.typed", "pkgconfig/jitcache.pc",
+            "cmake/jitcacheConfig.cmake", "cmake/jitcacheConfigVersion.cmake",
+        )
+    }  # fmt: skip
     stray = [n for n in names if "test" in n or n.endswith((".go", ".pyc"))]
     if not want <= names or stray or wheel.stat().st_size > 3 << 20:
         run(area, ["echo", f"missing {want - names}, stray {stray}, {wheel.stat().st_size} bytes"])
         return Count(1, 0, 1)
     return Count(1, 0, 0)
+
+
+PROGRAM = """
+#include <jitcache.hpp>
+int main() { return jitcache::Key().add("x", "1").hex().size() == 64 ? 0 : 1; }
+"""
+LISTS = """
+cmake_minimum_required(VERSION 3.16)
+project(host CXX)
+find_package(jitcache 0.1 REQUIRED)
+add_executable(host main.cpp)
+target_link_libraries(host jitcache::jitcache)
+"""
+
+
+def _link(area: str, python: str, folder: Path) -> Count:
+    """Build a program in C++ against an installed wheel: by hand, pkg-config and CMake."""
+    where = {
+        what: run(area, [python, "-m", "jitcache", f"--{what}dir"], cwd=folder)[1].strip()
+        for what in ("include", "lib", "pkgconfig", "cmake")
+    }
+    (folder / "main.cpp").write_text(PROGRAM)
+    (folder / "CMakeLists.txt").write_text(LISTS)
+    host, build = folder / "host", folder / "build"
+    compile_ = [*compiler("c++11"), "-std=c++11", str(folder / "main.cpp"), "-o", str(host)]
+    rpath = f"-Wl,-rpath,{where['lib']}"
+    by_hand = [f"-I{where['include']}", f"{where['lib']}/{build_library.SONAME}", rpath]
+    attempts = [[[*compile_, *by_hand], [str(host)]]]
+    if shutil.which("pkg-config"):
+        env = environment(PKG_CONFIG_PATH=where["pkgconfig"])
+        flags = run(area, ["pkg-config", "--cflags", "--libs", "jitcache"], env=env)[1].split()
+        attempts.append([[*compile_, *flags, rpath], [str(host)]])
+    if shutil.which("cmake"):
+        configure = ["cmake", "-S", str(folder), "-B", str(build), f"-Djitcache_DIR={where['cmake']}"]
+        attempts.append([configure, ["cmake", "--build", str(build)], [str(build / "host")]])
+    failed = 0
+    for commands in attempts:
+        host.unlink(missing_ok=True)
+        failed += any(run(area, command, cwd=folder)[0] != 0 for command in commands)
+    return Count(len(attempts), 3 - len(attempts), failed)
 
 
 def wheel() -> Count:
@@ -83,7 +131,8 @@ def wheel() -> Count:
             return Count(0, 0, 1)
         python = _venv("wheel", folder / "venv")
         installed = _pip("wheel", python, "--no-index", str(wheels[0]))
-        return total([Count(1, 0, int(installed != 0)), _contents("wheel", wheels[0]), _try("wheel", python, folder)])
+        counts = [Count(1, 0, int(installed != 0)), _contents("wheel", wheels[0]), _try("wheel", python, folder)]
+        return total([*counts, _link("wheel", python, folder)])
 
 
 def sdist() -> Count:
@@ -121,8 +170,8 @@ def portable() -> Count:
         # It names the oldest tag that fits, which is at most ours.
         fits = status == 0 and any(f'"manylinux_2_{n}_' in text for n in range(5, 18))
         counts = [Count(1, 0, int(not fits)), _contents("portable", wheels[0])]
-        library = folder / "jitcache" / "libjitcache.so"
-        zipfile.ZipFile(wheels[0]).extract("jitcache/libjitcache.so", folder)
+        library = folder / "jitcache" / build_library.SONAME
+        zipfile.ZipFile(wheels[0]).extract(f"jitcache/{build_library.SONAME}", folder)
         counts.append(counted(*run("portable", [sys.executable, CHECK, "--portable", str(library)])))
         python = _venv("portable", folder / "venv")
         counts.append(Count(1, 0, int(_pip("portable", python, "--no-index", str(wheels[0])) != 0)))

@@ -46,6 +46,13 @@ def test_data_on_stdout_and_the_rest_on_stderr(cache: jitcache.Cache) -> None:
     assert "nonsense" in p.stderr
 
 
+def test_a_checkout_has_no_folders_for_c() -> None:
+    for name in ("--cmakedir", "--includedir", "--libdir", "--pkgconfigdir"):
+        p = command(name)
+        assert (p.returncode, p.stdout) == (1, "")
+        assert p.stderr.endswith("no wheel was installed here; see make install\n")
+
+
 def test_stats_are_those_of_the_package(cache: jitcache.Cache) -> None:
     mine = cache.stats()
     theirs = json.loads(command("-directory", mine["directory"], "stats", "-json").stdout)

@@ -1,4 +1,4 @@
-"""make install, and programs that are built against what it installed."""
+"""make install and cmake --install, and programs that are built against what they installed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+HEADERS = {path.name for path in (ROOT / "include").iterdir()}
 PROGRAM = """
-#include <jitcache.h>
+#include <jitcache_cuda.h>
 #include <stdio.h>
 int main(void)
 {
@@ -20,13 +21,46 @@ int main(void)
     return 0;
 }
 """
+CPP = """
+#include <jitcache.hpp>
+#include <iostream>
+int main()
+{
+    std::cout << jitcache_version() << " " << jitcache::Key().add("x", "1").hex().size() << "\\n";
+}
+"""
+LISTS = """
+cmake_minimum_required(VERSION 3.16)
+project(host C CXX)
+set(CMAKE_CXX_STANDARD 11)
+find_package(jitcache 0.1 REQUIRED)
+foreach(language c cpp)
+  add_executable(host_${language} main.${language})
+  target_link_libraries(host_${language} jitcache::jitcache)
+endforeach()
+"""
+
+
+def run(*command: str | Path, **more: str) -> str:
+    p = subprocess.run(command, env={**os.environ, **more}, capture_output=True, text=True, check=False)
+    assert p.returncode == 0, p.stdout + p.stderr
+    return p.stdout
+
+
+def tree(prefix: Path) -> set[str]:
+    return {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
 
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prefix = tmp_path_factory.mktemp("prefix")
-    subprocess.run([sys.executable, ROOT / "cmake" / "install.py", "--prefix", prefix], check=True)
+    run(sys.executable, ROOT / "cmake" / "install.py", "--prefix", prefix)
     return prefix
+
+
+def test_every_header_is_installed(prefix: Path) -> None:
+    assert {path.name for path in (prefix / "include").iterdir()} == HEADERS
+    assert len(HEADERS) == 4  # of C and C++, with CUDA and without
 
 
 def test_command_is_installed(prefix: Path, tmp_path: Path) -> None:
@@ -40,35 +74,40 @@ def test_cmake_finds_it(prefix: Path, tmp_path: Path) -> None:
     if shutil.which("cmake") is None or shutil.which("cc") is None:
         pytest.skip("no cmake here")
     (tmp_path / "main.c").write_text(PROGRAM)
-    (tmp_path / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.16)\nproject(host C)\nfind_package(jitcache 0.1 REQUIRED)\n"
-        "add_executable(host main.c)\ntarget_link_libraries(host jitcache::jitcache)\n"
-    )
+    (tmp_path / "main.cpp").write_text(CPP)
+    (tmp_path / "CMakeLists.txt").write_text(LISTS)
     build = tmp_path / "build"
-    for command in (
-        ["cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"],
-        ["cmake", "--build", build],
-    ):
-        subprocess.run(command, check=True, capture_output=True)
-    assert subprocess.run([build / "host"], capture_output=True, text=True, check=True).stdout.endswith(" 1\n")
+    run("cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", build)
+    assert run(build / "host_c").endswith(" 1\n")
+    assert run(build / "host_cpp").endswith(" 64\n")
+
+
+def test_cmake_installs_the_same_tree(prefix: Path, tmp_path: Path) -> None:
+    if shutil.which("cmake") is None:
+        pytest.skip("no cmake here")
+    build, other = tmp_path / "build", tmp_path / "prefix"
+    run("cmake", "-S", ROOT / "cmake", "-B", build, f"-DPython3_EXECUTABLE={sys.executable}")
+    run("cmake", "--build", build)
+    run("cmake", "--install", build, "--prefix", other)
+    assert tree(other) == tree(prefix)
+    run("cmake", "--install", build, "--prefix", "/opt/x", DESTDIR=str(tmp_path / "root"))
+    assert tree(tmp_path / "root/opt/x") == tree(prefix)
+    pc = "lib/pkgconfig/jitcache.pc"
+    assert (tmp_path / "root/opt/x" / pc).read_text() == (prefix / pc).read_text().replace(str(prefix), "/opt/x")
 
 
 def test_pkg_config_finds_it(prefix: Path, tmp_path: Path) -> None:
     if shutil.which("pkg-config") is None or shutil.which("cc") is None:
         pytest.skip("no pkg-config here")
-    env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
-    flags = subprocess.run(
-        ["pkg-config", "--cflags", "--libs", "jitcache"], env=env, capture_output=True, text=True, check=True
-    )
+    flags = run("pkg-config", "--cflags", "--libs", "jitcache", PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
     (tmp_path / "main.c").write_text(PROGRAM)
-    command = ["cc", tmp_path / "main.c", "-o", tmp_path / "host", *flags.stdout.split(), f"-Wl,-rpath,{prefix}/lib"]
-    subprocess.run(command, check=True)
-    assert subprocess.run([tmp_path / "host"], capture_output=True, text=True, check=True).stdout.endswith(" 1\n")
+    run("cc", tmp_path / "main.c", "-o", tmp_path / "host", *flags, f"-Wl,-rpath,{prefix}/lib")
+    assert run(tmp_path / "host").endswith(" 1\n")
 
 
 def test_destdir_is_kept_out_of_the_files(tmp_path: Path) -> None:
-    command = [sys.executable, ROOT / "cmake" / "install.py", "--prefix", "/opt/jitcache", "--destdir", tmp_path]
-    subprocess.run(command, check=True, capture_output=True)
+    run(sys.executable, ROOT / "cmake" / "install.py", "--prefix", "/opt/jitcache", "--destdir", tmp_path)
     text = (tmp_path / "opt/jitcache/lib/pkgconfig/jitcache.pc").read_text()
     assert "prefix=/opt/jitcache\n" in text
     assert str(tmp_path) not in text

@@ -1,0 +1,50 @@
+"""What find_package and pkg-config read, filled in for where the library lies."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import build_library  # noqa: E402
+
+PKG_CONFIG = ["jitcache.pc"]
+CMAKE = ["jitcacheConfig.cmake", "jitcacheConfigVersion.cmake"]
+
+
+def version() -> str:
+    """Return the version that the header states."""
+    for line in (HERE.parent / "include" / "jitcache.h").read_text().splitlines():
+        if line.startswith("#define JITCACHE_VERSION "):
+            return line.split('"')[1]
+    raise SystemExit("include/jitcache.h states no version")
+
+
+def write(folder: Path, names: list[str], **values: str) -> None:
+    """Write the files of these names into a folder.
+
+    ``PREFIX`` is the top of the tree, ``LIBDIR`` what follows it for the library;
+    ``UP`` leads from the CMake files to the top; ``LINK`` is what a linker takes.
+    """
+    values.update(VERSION=version(), LIBRARY=build_library.SONAME)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        text = (HERE / f"{name}.in").read_text()
+        for key, value in values.items():
+            text = text.replace(f"@{key}@", value)
+        (folder / name).write_text(text)
+
+
+def write_installed(top: Path, prefix: str) -> None:
+    """Write them for a library in prefix/lib."""
+    write(top / "lib" / "pkgconfig", PKG_CONFIG, PREFIX=prefix, LIBDIR="/lib", LINK="-ljitcache")
+    write(top / "lib" / "cmake" / "jitcache", CMAKE, UP="../../..", LIBDIR="/lib")
+
+
+def write_wheel(package: Path) -> None:
+    """Write them for a library that lies in the Python package itself, wherever that is."""
+    link = f"-l:{build_library.SONAME}"  # a wheel has no links, so it has no libjitcache.so
+    write(package / "pkgconfig", PKG_CONFIG, PREFIX="${pcfiledir}/..", LIBDIR="", LINK=link)
+    write(package / "cmake", CMAKE, UP="..", LIBDIR="")

@@ -1,0 +1,9 @@
+//go:build control_noforklock
+
+package dl
+
+const (
+	byContent    = true
+	asLoaded     = true
+	forkIsWaited = false
+)

@@ -1,0 +1,28 @@
+"""jitcache_cuda.hpp: a program in C++, with stand-ins for NVRTC and the driver."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Compiler, Witness
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
+
+
+def test_objects(stub: Compiler, calls: Witness, tmp_path: Path) -> None:
+    if shutil.which("c++") is None:
+        pytest.skip("no C++ compiler here")
+    program = tmp_path / "objects"
+    command = [
+        "c++", "-std=c++11", *STRICT, f"-I{ROOT}/build/include", f"{ROOT}/tests/cuda/objects.cpp", "-o", program,
+        f"-L{ROOT}/build/lib", f"-Wl,-rpath,{ROOT}/build/lib", "-ljitcache", "-lpthread", "-ldl",
+    ]  # fmt: skip
+    subprocess.run(command, check=True)
+    p = subprocess.run([program, tmp_path / "caches"], stdout=subprocess.PIPE, text=True, check=False)
+    assert p.stdout.endswith("6 run, 0 failed\n"), p.stdout
+    # Every module and function has gone, and taken the code with it.
+    assert calls.count("cuModuleUnload") == calls.count("cuModuleLoadData") == 1
