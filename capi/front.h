@@ -73,7 +73,7 @@ typedef struct jc_thread {
 	uint8_t busy_id[32];
 	jc_frame *frames;
 	int nframes, capframes;
-	char error[512];
+	char error[8192]; /* a list of all the places where a library is not takes a few thousand */
 } jc_thread;
 
 /* jc_thread_self returns the calling thread's state, NULL if there is no memory
