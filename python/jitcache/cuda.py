@@ -70,10 +70,12 @@ _names = tuple(map(os.fsencode, _VARIABLES))
 
 def _bytes(text: Text, what: str) -> bytes:
     if isinstance(text, str):
-        return text.encode("utf-8", "surrogateescape")
-    if isinstance(text, bytes):
-        return text
-    raise TypeError(f"{what}: want str, not {type(text).__qualname__}")
+        text = text.encode("utf-8", "surrogateescape")
+    elif not isinstance(text, bytes):
+        raise TypeError(f"{what}: want str, not {type(text).__qualname__}")
+    if b"\0" in text:  # C would see what is before it
+        raise Error(f"{what}: has a NUL", _ffi.ERR_ARGUMENT)
+    return text
 
 
 def _part(letter: bytes, text: bytes) -> bytes:
@@ -92,7 +94,10 @@ def _pack(
     expressions: Sequence[Text],
     headers: Mapping[str, Text] | None,
 ) -> bytes:
-    parts = [_part(b"T", _bytes(target, "target"))]
+    kind = _bytes(target, "target")
+    if kind not in (b"cubin", b"ptx", b"ltoir"):
+        raise Error(f"target: want cubin, ptx or ltoir, not {target!r}", _ffi.ERR_ARGUMENT)
+    parts = [_part(b"T", kind)]
     parts += [_part(b"o", o) for o in _texts(options, "options")]
     parts += [_part(b"e", e) for e in _texts(expressions, "name_expressions")]
     for name, text in (headers or {}).items():
