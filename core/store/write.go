@@ -54,9 +54,6 @@ func (s *Store) Put(it Item) (w Written, why Reason) {
 			return w, InputChange
 		}
 	}
-	if !fits(size) {
-		return w, NoSpace
-	}
 	w, delta, e := s.place(&it)
 	if e != 0 {
 		return Written{}, refusal(e)
