@@ -12,15 +12,10 @@ import (
 	"jitcache/core/key"
 )
 
-// sampleSize is about how many entries one eviction looks at. A directory with
-// no more is evicted in exact order, to exactly the cap; of a larger one as
-// many shards are looked at as hold this many, and a quarter of their share of
-// the cap is freed at once, so that the look (1.5 us a file) is paid by the puts
-// that follow. Keys are hashes, so a shard is a fair sample of the whole.
-const (
-	sampleSize = 256
-	freeShare  = 4
-)
+// freeShare says how much an eviction that has looked at a sample frees at once: a
+// quarter of its share of the cap, so that the look (1.5 us a file) is paid by
+// the puts that follow.
+const freeShare = 4
 
 // file is an entry as a listing of its shard shows it.
 type file struct {
