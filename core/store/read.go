@@ -53,7 +53,7 @@ func (s *Store) open(id *key.ID, st *syscall.Stat_t) (fd int, why Reason) {
 		return -1, reasonOf(e)
 	}
 	if e := fstat(fd, st); e != 0 {
-		closeFd(fd)
+		abandon(fd)
 		return -1, reasonOf(e)
 	}
 	why = s.trust.checkEntry(st)
@@ -64,7 +64,7 @@ func (s *Store) open(id *key.ID, st *syscall.Stat_t) (fd int, why Reason) {
 		why = checkEnd(fd, st.Size, id)
 	}
 	if why != None {
-		closeFd(fd)
+		abandon(fd)
 		return -1, why
 	}
 	return fd, None
