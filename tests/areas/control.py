@@ -56,6 +56,9 @@ CONTROLS = [
         ["api.c: file_that_changes_is_noticed"],
     ),
     Control("cells not clamped", "control_noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
+    Control("eviction looks at all entries", "control_lookatall", {"core/store": ["TestPutAtTheCapLooksAtASample"]}),
+    Control("locked file not looked at again", "control_nosamefile", {"core/lockfile": ["TestLockThatIsRemovedAtEachReleaseHasOneHolder"]}),
+    Control("refused lock counts as held", "control_norefusal", {"core/lockfile": ["TestWhereNothingCanBeLockedSaysSo"]}),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip
 
