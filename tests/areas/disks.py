@@ -112,6 +112,8 @@ CONTROLS = [
     ),
     # Folders that have gone are not made again.
     Control("control_norepair", [], [f"{MOVE}[removed]", f"{MOVE}[renamed]", f"{MOVE}[replaced_by_a_file]"]),
+    # Folders are kept open.
+    Control("control_keepopen", [], [f"{MOVE}[removed]", f"{MOVE}[renamed]"]),
     # Links are followed.
     Control(
         "control_follow",
