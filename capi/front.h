@@ -222,9 +222,15 @@ enum jc_control {
 	JC_NO_COPY,    /* a forked child uses its parent's runtime */
 	JC_NO_LOCKS,   /* fork takes no locks */
 	JC_NO_SELF,    /* the library's own file is not kept open */
+	JC_NO_PATH,    /* nor looked for by its path if that was closed */
+	JC_NO_VERSION, /* any file that is there is copied */
+	JC_SLOW_COPY,  /* a copy takes more than ten times what it may */
 	JC_NO_LIMITS,  /* the process's limits are not looked at before a copy */
 	JC_TEARS_DOWN, /* at exit everything is freed */
+	JC_LINGERS,    /* exit waits for what is in use */
 	JC_NO_UNWIND,  /* a callback that does not return keeps its lease */
+	JC_NO_FRAMES,  /* a call from inside a callback ends its lease */
+	JC_LATE_STORE, /* a commit inside a callback is stored when that returns */
 };
 #ifndef JC_CONTROL
 #define JC_CONTROL JC_EVERYTHING

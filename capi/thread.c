@@ -85,7 +85,8 @@ void jc_unwind_to(char *frame)
 	 * frame that called it; one that was left does not. */
 	while (JC_CONTROL != JC_NO_UNWIND && t->nframes > 0) {
 		jc_frame *f = &t->frames[t->nframes - 1];
-		if (f->at > frame || !same_stack(frame) || !same_stack(f->at))
+		int inside = f->at > frame || !same_stack(frame) || !same_stack(f->at);
+		if (inside && JC_CONTROL != JC_NO_FRAMES)
 			return;
 		t->nframes--;
 		jitcache_lease_free(JC_TO(jitcache_lease, f->lease));
