@@ -12,6 +12,8 @@ package main
 #cgo LDFLAGS: -ldl -lpthread
 #cgo control_nosignals CFLAGS: -DJC_CONTROL=JC_NO_SIGNALS
 #cgo control_nomeeting CFLAGS: -DJC_CONTROL=JC_NO_MEETING
+#cgo control_nostack CFLAGS: -DJC_CONTROL=JC_NO_STACK
+#cgo control_keepstack CFLAGS: -DJC_CONTROL=JC_KEEP_STACK
 #cgo control_nocopy CFLAGS: -DJC_CONTROL=JC_NO_COPY
 #cgo control_nolocks CFLAGS: -DJC_CONTROL=JC_NO_LOCKS
 #cgo control_noself CFLAGS: -DJC_CONTROL=JC_NO_SELF

@@ -26,6 +26,7 @@ static void thread_end(void *p)
 	pthread_setspecific(self_key, t);
 	unwind_all(t);
 	pthread_setspecific(self_key, NULL);
+	jc_stack_free(t);
 	jc_thread_release(t);
 }
 

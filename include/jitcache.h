@@ -40,6 +40,7 @@
  *   It handles SIGSEGV, SIGBUS and SIGFPE and passes on what is not its own.
  *   Handlers of the host may interrupt a call, with or without SA_ONSTACK;
  *   together they have 192 KiB of stack there. They must not call the library.
+ *   A thread without an alternate stack (sigaltstack) gets one of 256 KiB.
  *   The library cannot be unloaded; dlclose does nothing. glibc only.
  * - Descriptors. It keeps one open, of its own file, and does without if the host
  *   closes it (closefrom, close_range).
