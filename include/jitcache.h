@@ -25,8 +25,9 @@
  *
  * - The cache never fails the program. A full disk, a damaged entry, another
  *   user's file: each is a miss, or a result that is not stored, with a reason
- *   (jitcache_last_miss). Negative statuses are wrong use, no memory, or the
- *   two cases below.
+ *   (jitcache_last_miss). Negative statuses are wrong use, no memory, no runtime
+ *   after fork, or a bug of the library: every call says so from then on, but
+ *   for lookups of what is in memory, and the host goes on.
  * - Fork. Handles work in a forked child; the first call there that needs it
  *   starts a runtime of its own (1.5 to 5 ms). Where that cannot be done the
  *   call returns JITCACHE_ERR_FORK. Do not fork from a signal handler and call
