@@ -9,8 +9,8 @@
  * - The goroutine's stack is made to grow (room.go). A handler that was
  *   installed without SA_ONSTACK runs on whatever stack the thread is on. On
  *   one of 8 KiB it would overwrite Go's heap.
- * - A thread that has no alternate stack for signals gets one of that size. Go
- *   would give it one of 32 KiB in Go's heap, and every handler with SA_ONSTACK
+ * - A thread that has no alternate stack for signals gets one of 256 KiB. Go
+ *   would give it one of 32 in Go's heap, and every handler with SA_ONSTACK
  *   would run there from then on.
  */
 #include "front.h"

@@ -228,7 +228,7 @@ enum jc_control {
 	JC_NO_COPY,    /* a forked child uses its parent's runtime */
 	JC_NO_LOCKS,   /* fork takes no locks */
 	JC_NO_SELF,    /* the library's own file is not kept open */
-	JC_NO_PATH,    /* nor looked for by its path if that was closed */
+	JC_NO_PATH,    /* nor opened again where the host has closed it */
 	JC_NO_VERSION, /* any file that is there is copied */
 	JC_SLOW_COPY,  /* a copy takes more than ten times what it may */
 	JC_NO_LIMITS,  /* the process's limits are not looked at before a copy */

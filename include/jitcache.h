@@ -36,8 +36,10 @@
  *   an options object is built by one thread at a time. Releasing a handle
  *   while another thread uses that same handle is wrong use.
  * - Inside is a Go runtime: five to eleven threads, which take none of the host's
- *   signals, and 1.6 GB of address space that is reserved, not used (ulimit -v
- *   counts it).
+ *   signals, and 1.6 GB of address space that is reserved, not used. Go ends a
+ *   process that has not as much: soon after load under a low ulimit -v or -u,
+ *   later where no thread can be had. Python and forked children look at
+ *   ulimit -v first and go without a cache.
  *   It handles SIGSEGV, SIGBUS and SIGFPE and passes on what is not its own.
  *   Handlers of the host may interrupt a call, with or without SA_ONSTACK;
  *   together they have 192 KiB of stack there. They must not call the library.
