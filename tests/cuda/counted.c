@@ -16,20 +16,20 @@ typedef void program;
 #define FUNCTIONS(X) \
 	X(nvrtcVersion, (int *major, int *minor), (major, minor)) \
 	X(nvrtcCreateProgram, \
-		(program **p, const char *source, const char *name, int n, const char **texts, const char **names), \
+		(program * *p, const char *source, const char *name, int n, const char **texts, const char **names), \
 		(p, source, name, n, texts, names)) \
-	X(nvrtcDestroyProgram, (program **p), (p)) \
-	X(nvrtcAddNameExpression, (program *p, const char *e), (p, e)) \
-	X(nvrtcCompileProgram, (program *p, int n, const char **options), (p, n, options)) \
-	X(nvrtcGetLoweredName, (program *p, const char *e, const char **name), (p, e, name)) \
-	X(nvrtcGetProgramLogSize, (program *p, size_t *n), (p, n)) \
-	X(nvrtcGetProgramLog, (program *p, char *log), (p, log)) \
-	X(nvrtcGetCUBINSize, (program *p, size_t *n), (p, n)) \
-	X(nvrtcGetCUBIN, (program *p, char *code), (p, code)) \
-	X(nvrtcGetPTXSize, (program *p, size_t *n), (p, n)) \
-	X(nvrtcGetPTX, (program *p, char *code), (p, code)) \
-	X(nvrtcGetLTOIRSize, (program *p, size_t *n), (p, n)) \
-	X(nvrtcGetLTOIR, (program *p, char *code), (p, code))
+	X(nvrtcDestroyProgram, (program * *p), (p)) \
+	X(nvrtcAddNameExpression, (program * p, const char *e), (p, e)) \
+	X(nvrtcCompileProgram, (program * p, int n, const char **options), (p, n, options)) \
+	X(nvrtcGetLoweredName, (program * p, const char *e, const char **name), (p, e, name)) \
+	X(nvrtcGetProgramLogSize, (program * p, size_t *n), (p, n)) \
+	X(nvrtcGetProgramLog, (program * p, char *log), (p, log)) \
+	X(nvrtcGetCUBINSize, (program * p, size_t *n), (p, n)) \
+	X(nvrtcGetCUBIN, (program * p, char *code), (p, code)) \
+	X(nvrtcGetPTXSize, (program * p, size_t *n), (p, n)) \
+	X(nvrtcGetPTX, (program * p, char *code), (p, code)) \
+	X(nvrtcGetLTOIRSize, (program * p, size_t *n), (p, n)) \
+	X(nvrtcGetLTOIR, (program * p, char *code), (p, code))
 
 #define FIELD(name, parameters, arguments) int(*name) parameters;
 static struct {

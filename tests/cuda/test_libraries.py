@@ -167,7 +167,9 @@ def swapped(monkeypatch: pytest.MonkeyPatch, cache: jitcache.Cache, paths: list[
     return codes
 
 
-@pytest.mark.parametrize("names", [("stub", "older"), pytest.param(("12", "13"), marks=pytest.mark.nvrtc)], ids="-".join)
+@pytest.mark.parametrize(
+    "names", [("stub", "older"), pytest.param(("12", "13"), marks=pytest.mark.nvrtc)], ids="-".join
+)
 def test_other_version_is_another_entry(names, built, cache: jitcache.Cache, monkeypatch) -> None:
     """The control build (tag control_noidentity) must fail this for the stand-ins, which share a name."""
     one, other = (built(name) for name in names)
