@@ -86,7 +86,11 @@ func (rec *record) scan(r *Request) (*include.Closure, error) {
 	for _, h := range p.headers {
 		req.Headers = append(req.Headers, include.Header{Name: h.Name, Text: h.Text})
 	}
-	return include.Find(req)
+	c, err := include.Find(req)
+	if err == nil && !keepAbsent {
+		c.List.Absent = nil
+	}
+	return c, err
 }
 
 // addToNote adds what decides which files are looked for, whatever the source.
