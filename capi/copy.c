@@ -65,8 +65,10 @@ const char *jc_self_path(void) { return self_path; }
 static int is_self(int fd)
 {
 	struct stat st;
-	return fd >= 0 && stat_fd(fd, &st) == 0 && st.st_dev == self_dev && st.st_ino == self_ino &&
-	       st.st_size == self_size;
+	if (fd < 0 || stat_fd(fd, &st) != 0)
+		return 0;
+	return (st.st_dev == self_dev && st.st_ino == self_ino && st.st_size == self_size) ||
+	       JC_CONTROL == JC_NO_VERSION;
 }
 
 /* source returns a descriptor on our own file: the one from the start, unless
@@ -76,6 +78,8 @@ static int source(int *opened)
 	*opened = 0;
 	if (is_self(self_fd))
 		return self_fd;
+	if (JC_CONTROL == JC_NO_PATH)
+		return -1;
 	int fd = open(self_path, O_RDONLY | O_CLOEXEC);
 	if (is_self(fd)) {
 		*opened = 1;
@@ -235,7 +239,8 @@ static const jc_core *try_copy(int from, int fd, const char *path, char *why, si
 		return NULL;
 	}
 	size_t len = file_id(fd, id);
-	if (own.len == 0 || len != own.len || memcmp(id, own.id, len) != 0) {
+	int same = own.len > 0 && len == own.len && memcmp(id, own.id, len) == 0;
+	if (!same && JC_CONTROL != JC_NO_VERSION) {
 		snprintf(why, size, "the library's file is another version than the one that runs");
 		return NULL;
 	}
@@ -267,6 +272,8 @@ const jc_core *jc_self_copy(char *why, size_t size)
 		snprintf(why, size, "ulimit -%c is too low", low);
 		return NULL;
 	}
+	if (JC_CONTROL == JC_SLOW_COPY)
+		usleep(250000);
 	int from = source(&opened);
 	if (from < 0) {
 		snprintf(why, size, "the library's own file is gone");

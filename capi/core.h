@@ -98,13 +98,12 @@ typedef struct jc_core {
 	int32_t (*key_check)(uint8_t *sealed, size_t nsealed, jc_out *out);
 	/* cuda_lookup gives the blob or, on a miss, the sealed key, malloc'd. core may
 	 * be NULL. With want 0 it does not look, and gives the key. */
-	int32_t (*cuda_lookup)(
-		void *core, jc_parts *parts, int32_t want, jc_blob **blob, uint8_t **sealed, size_t *nsealed, jc_out *out);
+	int32_t (*cuda_lookup)(void *core, jc_parts *parts, int32_t want, jc_blob **blob, uint8_t **sealed,
+		size_t *nsealed, jc_out *out);
 	/* cuda_run compiles; the blob has its attributes. id: the key that the result
 	 * is to be stored under, or NULL; *stale says that the request has another one
 	 * by now. log gets malloc'd text. */
-	int32_t (*cuda_run)(
-		jc_parts *parts, uint8_t *id, jc_blob **blob, int32_t *stale, char **log, jc_out *out);
+	int32_t (*cuda_run)(jc_parts *parts, uint8_t *id, jc_blob **blob, int32_t *stale, char **log, jc_out *out);
 	/* *refused says that an error is the code's fault. */
 	int32_t (*cuda_load)(
 		jc_parts *parts, jc_blob *blob, void **module, void **handle, int32_t *refused, jc_out *out);

@@ -45,8 +45,7 @@ static int32_t enter(call *c, jitcache_cache *cache, jitcache_cuda_request *requ
 }
 
 /* look asks the core for the blob, if it is wanted, and else for the key. */
-static int32_t look(
-	call *c, int32_t want, jitcache_blob **blob, const void **data, size_t *size, jitcache_key **key)
+static int32_t look(call *c, int32_t want, jitcache_blob **blob, const void **data, size_t *size, jitcache_key **key)
 {
 	jc_out out = {0};
 	jc_blob *b = NULL;
@@ -226,8 +225,7 @@ int32_t jitcache_cuda_log(jitcache_blob *blob, char *buffer, size_t capacity, si
 	return copy_text(blob, NULL, buffer, capacity, size);
 }
 
-int32_t jitcache_cuda_lowered(
-	jitcache_blob *blob, const char *expression, char *buffer, size_t capacity, size_t *size)
+int32_t jitcache_cuda_lowered(jitcache_blob *blob, const char *expression, char *buffer, size_t capacity, size_t *size)
 {
 	jc_thread_unwind();
 	if (expression == NULL)

@@ -38,8 +38,7 @@ static int32_t publish(module made, jitcache_cuda_module **out)
 }
 
 /* load gives a blob to the driver. *refused says that it is the blob's fault. */
-static int32_t load(
-	jitcache_cuda_request *request, jitcache_blob *blob, jitcache_cuda_module **out, int32_t *refused)
+static int32_t load(jitcache_cuda_request *request, jitcache_blob *blob, jitcache_cuda_module **out, int32_t *refused)
 {
 	*out = NULL;
 	*refused = 0;
@@ -68,8 +67,7 @@ static int32_t load(
 	return status;
 }
 
-int32_t jitcache_cuda_load_blob(
-	jitcache_cuda_request *request, jitcache_blob *blob, jitcache_cuda_module **out)
+int32_t jitcache_cuda_load_blob(jitcache_cuda_request *request, jitcache_blob *blob, jitcache_cuda_module **out)
 {
 	int32_t refused;
 	jc_thread_unwind();

@@ -48,8 +48,7 @@ void jc_request_destroy(void *object)
 	free(r);
 }
 
-int32_t jitcache_cuda_request_new(
-	const char *source, size_t size, const char *name, jitcache_cuda_request **out)
+int32_t jitcache_cuda_request_new(const char *source, size_t size, const char *name, jitcache_cuda_request **out)
 {
 	if (source == NULL || out == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda request: NULL");
@@ -57,9 +56,10 @@ int32_t jitcache_cuda_request_new(
 	if (memchr(source, 0, size) != NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda source: has a NUL");
 	jc_request *r = calloc(1, sizeof *r);
-	int ok = r != NULL && jc_bytes_reserve(&r->source, size) && add_text(r, 'N', name != NULL ? name : "kernel.cu") &&
-	         add_variable(r, 'n', "JITCACHE_NVRTC") && add_variable(r, 'd', "JITCACHE_LIBCUDA") &&
-	         add_variable(r, 'H', "CUDA_HOME") && add_variable(r, 'H', "CUDA_PATH") && add_packages(r);
+	int ok = r != NULL && jc_bytes_reserve(&r->source, size) &&
+	         add_text(r, 'N', name != NULL ? name : "kernel.cu") && add_variable(r, 'n', "JITCACHE_NVRTC") &&
+	         add_variable(r, 'd', "JITCACHE_LIBCUDA") && add_variable(r, 'H', "CUDA_HOME") &&
+	         add_variable(r, 'H', "CUDA_PATH") && add_packages(r);
 	if (ok)
 		jc_bytes_append(&r->source, source, size);
 	jc_handle h = ok ? jc_slot_new(JC_REQUEST, r, (jc_extra){0}) : 0;
@@ -131,8 +131,7 @@ int32_t jitcache_cuda_request_option(jitcache_cuda_request *request, const char 
 	return part(request, 'o', option, NULL, 0);
 }
 
-int32_t jitcache_cuda_request_header(
-	jitcache_cuda_request *request, const char *name, const char *text, size_t size)
+int32_t jitcache_cuda_request_header(jitcache_cuda_request *request, const char *name, const char *text, size_t size)
 {
 	if (text != NULL && memchr(text, 0, size) != NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda header: has a NUL");
@@ -167,7 +166,8 @@ static int well_formed(const uint8_t *p, size_t n)
 		if (strchr("ohteTndp", letter) == NULL || letter == 0 || size > n - HEAD ||
 			memchr(p + HEAD, 0, (size_t)size) != NULL)
 			return 0;
-		if ((letter == 't') != (before == 'h') || (letter == 'T' && !is_target((const char *)p + HEAD, (size_t)size)))
+		if ((letter == 't') != (before == 'h') ||
+			(letter == 'T' && !is_target((const char *)p + HEAD, (size_t)size)))
 			return 0;
 		before = letter;
 		p += HEAD + size;

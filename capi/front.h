@@ -67,9 +67,10 @@ typedef struct jc_thread {
 	_Atomic int refs;    /* the thread, and the leases granted to it */
 	_Atomic int holding; /* leases */
 	uint32_t met;        /* the core's generation that this thread has called */
+	char *stack;         /* for signals; NULL if the thread had one */
 	int32_t reason;
 	char *compile_log; /* of the last ERR_COMPILE; malloc'd */
-	int busy; /* the last acquire was BUSY, on busy_id */
+	int busy;          /* the last acquire was BUSY, on busy_id */
 	uint8_t busy_id[32];
 	jc_frame *frames;
 	int nframes, capframes;
@@ -115,6 +116,9 @@ const jc_core *jc_core_now(void);
 /* jc_core_meet is what a thread does before its first call of a core (enter.c).
  * The two above have done it. */
 void jc_core_meet(const jc_core *core);
+
+/* jc_stack_free takes away at a thread's end what jc_core_meet has given it. */
+void jc_stack_free(jc_thread *t);
 
 /* jc_core_generation changes when the process has another core than before:
  * in a forked child. What an older one has made must not be used. */
@@ -261,12 +265,20 @@ enum jc_control {
 	JC_EVERYTHING,
 	JC_NO_SIGNALS, /* the host's signals are not looked after when Go starts */
 	JC_NO_MEETING, /* nor when a thread enters it */
+	JC_NO_STACK,   /* a thread keeps the stack for signals that Go gives it */
+	JC_KEEP_STACK, /* one that it was given stays when it ends */
 	JC_NO_COPY,    /* a forked child uses its parent's runtime */
 	JC_NO_LOCKS,   /* fork takes no locks */
 	JC_NO_SELF,    /* the library's own file is not kept open */
+	JC_NO_PATH,    /* nor opened again where the host has closed it */
+	JC_NO_VERSION, /* any file that is there is copied */
+	JC_SLOW_COPY,  /* a copy takes more than ten times what it may */
 	JC_NO_LIMITS,  /* the process's limits are not looked at before a copy */
 	JC_TEARS_DOWN, /* at exit everything is freed */
+	JC_LINGERS,    /* exit waits for what is in use */
 	JC_NO_UNWIND,  /* a callback that does not return keeps its lease */
+	JC_NO_FRAMES,  /* a call from inside a callback ends its lease */
+	JC_LATE_STORE, /* a commit inside a callback is stored when that returns */
 };
 #ifndef JC_CONTROL
 #define JC_CONTROL JC_EVERYTHING

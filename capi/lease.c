@@ -208,6 +208,10 @@ static int32_t commit(lease *l, const void *data, size_t size, const char *attri
 {
 	if (l->core == NULL || l->generation != jc_core_generation())
 		return as_put(l, data, size, attributes);
+	if (JC_CONTROL == JC_LATE_STORE && l->keep) {
+		keep_bytes(l, data, size);
+		return JITCACHE_OK;
+	}
 	jc_out out = {0};
 	int32_t status =
 		jc_core_now()->commit(l->core, (uint8_t *)data, size, (char *)attributes, l->keep, &l->blob, &out);
@@ -337,6 +341,8 @@ static int32_t result(lease *l, int32_t returned, jitcache_blob **blob)
 	}
 	if (returned != JITCACHE_OK && returned != JITCACHE_NOT_STORED)
 		return returned;
+	if (JC_CONTROL == JC_LATE_STORE && l->blob != NULL)
+		as_put(l, l->blob->data, l->blob->size, NULL);
 	if (l->status == JITCACHE_NOT_STORED)
 		jc_miss(l->status, l->reason);
 	if (l->blob == NULL)

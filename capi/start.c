@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static sigset_t host_mask;
 static struct sigaction host_actions[NSIG];
@@ -62,6 +63,8 @@ static void at_exit(void)
 		jc_caches_flush();
 	while (JC_CONTROL == JC_TEARS_DOWN && jc_caches != NULL)
 		jc_cache_destroy(jc_caches);
+	for (int i = 0; JC_CONTROL == JC_LINGERS && i < 150 && jc_slot_live() > 0; i++)
+		usleep(100000);
 }
 
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;

@@ -26,6 +26,7 @@ static void thread_end(void *p)
 	pthread_setspecific(self_key, t);
 	unwind_all(t);
 	pthread_setspecific(self_key, NULL);
+	jc_stack_free(t);
 	jc_thread_release(t);
 }
 
@@ -86,7 +87,8 @@ void jc_unwind_to(char *frame)
 	 * frame that called it; one that was left does not. */
 	while (JC_CONTROL != JC_NO_UNWIND && t->nframes > 0) {
 		jc_frame *f = &t->frames[t->nframes - 1];
-		if (f->at > frame || !same_stack(frame) || !same_stack(f->at))
+		int inside = f->at > frame || !same_stack(frame) || !same_stack(f->at);
+		if (inside && JC_CONTROL != JC_NO_FRAMES)
 			return;
 		t->nframes--;
 		jitcache_lease_free(JC_TO(jitcache_lease, f->lease));

@@ -40,6 +40,9 @@ func Open(o Options) (*Cache, error) {
 	}
 	c := &Cache{settings: s, log: s.log}
 	c.openStore()
+	if c.refused != nil && !degrade {
+		return nil, c.refused
+	}
 	c.openMemory(o.Memory)
 	// What cannot be stored cannot be waited for either.
 	if c.store != nil && c.store.Refuses() == store.None {

@@ -71,8 +71,14 @@ func TestAllThatMattersChangesTheKey(t *testing.T) {
 	p := newPlace(t)
 	ids := []key.ID{p.key(simple)}
 	for _, parts := range [][]string{
-		{part('T', "ptx")}, {part('o', "-G")}, {part('o', "-arch=sm_90")}, {part('e', "k<int>")}, {part('N', "other.cu")},
-		{part('h', "a.h"), part('t', "")}, {part('h', "a.h"), part('t', "x")}, {part('o', "-DA")},
+		{part('T', "ptx")},
+		{part('o', "-G")},
+		{part('o', "-arch=sm_90")},
+		{part('e', "k<int>")},
+		{part('N', "other.cu")},
+		{part('h', "a.h"), part('t', "")},
+		{part('h', "a.h"), part('t', "x")},
+		{part('o', "-DA")},
 	} {
 		ids = append(ids, p.key(simple, parts...))
 	}
@@ -90,9 +96,12 @@ func TestWhatDoesNotMatterDoesNot(t *testing.T) {
 	p := newPlace(t)
 	want := p.key(simple, part('e', "a"), part('e', "b"))
 	for _, parts := range [][]string{
-		{part('e', "b"), part('e', "a")}, {part('e', "a"), part('e', "b"), part('e', "a")},
-		{part('e', "a"), part('e', "b"), part('o', "--no-cache")}, {part('e', "a"), part('e', "b"), part('N', "folder/kernel.cu")},
-		{part('e', "a"), part('e', "b"), part('d', "/a/driver")}, {part('e', "a"), part('e', "b"), part('o', "-I/elsewhere")},
+		{part('e', "b"), part('e', "a")},
+		{part('e', "a"), part('e', "b"), part('e', "a")},
+		{part('e', "a"), part('e', "b"), part('o', "--no-cache")},
+		{part('e', "a"), part('e', "b"), part('N', "folder/kernel.cu")},
+		{part('e', "a"), part('e', "b"), part('d', "/a/driver")},
+		{part('e', "a"), part('e', "b"), part('o', "-I/elsewhere")},
 	} {
 		if p.key(simple, parts...) != want {
 			t.Errorf("%q: another key", parts)

@@ -25,8 +25,9 @@
  *
  * - The cache never fails the program. A full disk, a damaged entry, another
  *   user's file: each is a miss, or a result that is not stored, with a reason
- *   (jitcache_last_miss). Negative statuses are wrong use, no memory, or the
- *   two cases below.
+ *   (jitcache_last_miss). Negative statuses are wrong use, no memory, no runtime
+ *   after fork, or a bug of the library: every call says so from then on, but
+ *   for lookups of what is in memory, and the host goes on.
  * - Fork. Handles work in a forked child; the first call there that needs it
  *   starts a runtime of its own (1.5 to 5 ms). Where that cannot be done the
  *   call returns JITCACHE_ERR_FORK. Do not fork from a signal handler and call
@@ -35,11 +36,14 @@
  *   an options object is built by one thread at a time. Releasing a handle
  *   while another thread uses that same handle is wrong use.
  * - Inside is a Go runtime: five to eleven threads, which take none of the host's
- *   signals, and 1.6 GB of address space that is reserved, not used (ulimit -v
- *   counts it).
+ *   signals, and 1.6 GB of address space that is reserved, not used. Go ends a
+ *   process that has not as much: soon after load under a low ulimit -v or -u,
+ *   later where no thread can be had. Python and forked children look at
+ *   ulimit -v first and go without a cache.
  *   It handles SIGSEGV, SIGBUS and SIGFPE and passes on what is not its own.
  *   Handlers of the host may interrupt a call, with or without SA_ONSTACK;
  *   together they have 192 KiB of stack there. They must not call the library.
+ *   A thread without an alternate stack (sigaltstack) gets one of 256 KiB.
  *   The library cannot be unloaded; dlclose does nothing. glibc only.
  * - Descriptors. It keeps one open, of its own file, and does without if the host
  *   closes it (closefrom, close_range).

@@ -95,8 +95,7 @@ JITCACHE_API int32_t jitcache_cuda_request_expression(jitcache_cuda_request *req
  * which jitcache itself lies is known.
  * Statuses as jitcache_cuda_request_option; ERR_ARGUMENT also for another
  * word. */
-JITCACHE_API int32_t jitcache_cuda_request_library(
-	jitcache_cuda_request *request, const char *what, const char *path);
+JITCACHE_API int32_t jitcache_cuda_request_library(jitcache_cuda_request *request, const char *what, const char *path);
 
 /* jitcache_cuda_request_packed adds many parts at once. Each is a letter, the
  * length as 8 bytes, little-endian, and the bytes: 'o' an option, 'h' the name of
@@ -131,8 +130,8 @@ JITCACHE_API int32_t jitcache_cuda_compile(
  * jitcache_blob_size would return.
  * OK: *blob is the code; MISS: *key, which the caller releases; errors as
  * jitcache_cuda_compile. */
-JITCACHE_API int32_t jitcache_cuda_lookup(jitcache_cache *cache, jitcache_cuda_request *request,
-	jitcache_blob **blob, const void **data, size_t *size, jitcache_key **key);
+JITCACHE_API int32_t jitcache_cuda_lookup(jitcache_cache *cache, jitcache_cuda_request *request, jitcache_blob **blob,
+	const void **data, size_t *size, jitcache_key **key);
 
 /* jitcache_cuda_run compiles under a lease, which ends, whatever comes of it.
  * The lease may be NULL: then nothing is stored.

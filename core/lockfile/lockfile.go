@@ -71,7 +71,7 @@ func try(path string, mode fs.FileMode) (l *Lock, again bool, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, false, err
 		}
-		return nil, false, errors.Join(ErrUnsupported, err)
+		return nil, false, unsupported(err)
 	}
 	if !ok {
 		return nil, false, nil
@@ -84,9 +84,9 @@ func try(path string, mode fs.FileMode) (l *Lock, again bool, err error) {
 	if err = errors.Join(err, err2); err != nil {
 		// Not "again", which ends as "held by somebody": nobody would ever let go.
 		unlock(f)
-		return nil, false, errors.Join(ErrUnsupported, err)
+		return nil, false, unsupported(err)
 	}
-	if there == nil || !os.SameFile(mine, there) {
+	if checkSame && (there == nil || !os.SameFile(mine, there)) {
 		unlock(f)
 		return nil, true, nil
 	}
@@ -95,6 +95,14 @@ func try(path string, mode fs.FileMode) (l *Lock, again bool, err error) {
 		os.Chmod(path, mode)
 	}
 	return &Lock{f, path}, false, nil
+}
+
+// unsupported is what Try says of an error that will not pass.
+func unsupported(err error) error {
+	if !sayUnsupported {
+		return nil
+	}
+	return errors.Join(ErrUnsupported, err)
 }
 
 // Write replaces the content of the lock file, which tells others who holds it.

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -118,6 +120,39 @@ func TestLockOnARemovedFileIsTakenAgain(t *testing.T) {
 	}
 	first.Unlock()
 	second.Remove()
+}
+
+// Many take one lock and remove its file, so that some lock a file that is gone
+// by then. The control build (tag control_nosamefile) must fail this.
+func TestLockThatIsRemovedAtEachReleaseHasOneHolder(t *testing.T) {
+	path := Path(t.TempDir(), "a")
+	var holders, taken, shared atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); {
+				l, err := Try(path, 0o600)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if l == nil {
+					continue
+				}
+				if holders.Add(1) > 1 {
+					shared.Add(1)
+				}
+				time.Sleep(100 * time.Microsecond)
+				holders.Add(-1)
+				taken.Add(1)
+				l.Remove()
+			}
+		})
+	}
+	wg.Wait()
+	if taken.Load() == 0 || shared.Load() > 0 {
+		t.Errorf("taken %d times, %d of them while another had it", taken.Load(), shared.Load())
+	}
 }
 
 func TestWhereNothingCanBeLockedSaysSo(t *testing.T) {

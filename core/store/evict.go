@@ -12,15 +12,10 @@ import (
 	"jitcache/core/key"
 )
 
-// sampleSize is about how many entries one eviction looks at. A directory with
-// no more is evicted in exact order, to exactly the cap; of a larger one as
-// many shards are looked at as hold this many, and a quarter of their share of
-// the cap is freed at once, so that the look (1.5 us a file) is paid by the puts
-// that follow. Keys are hashes, so a shard is a fair sample of the whole.
-const (
-	sampleSize = 256
-	freeShare  = 4
-)
+// freeShare says how much an eviction that has looked at a sample frees at once: a
+// quarter of its share of the cap, so that the look (1.5 us a file) is paid by
+// the puts that follow.
+const freeShare = 4
 
 // file is an entry as a listing of its shard shows it.
 type file struct {
@@ -30,7 +25,6 @@ type file struct {
 	used    int64 // recency, unix nanoseconds
 	created int64 // only where used ties
 	future  bool  // its time was in the future
-	odd     bool  // no regular file, but in the place of an entry
 	uid     uint32
 }
 
@@ -42,28 +36,29 @@ func (f *file) id() (key.ID, bool) {
 
 func shardName(i int) string { return string(appendHex(nil, []byte{byte(i)})) }
 
-// list returns the entries of a shard; a shard that does not exist has none.
-func (s *Store) list(shard int) ([]file, error) {
-	files, err := s.listAll(shard)
-	return slices.DeleteFunc(files, func(f file) bool { return f.odd }), err
+// listing is what stands in the places of a shard's entries.
+type listing struct {
+	files []file
+	odd   []file // that are no regular files
+	err   error  // why there are none, as where the shard is no folder
 }
 
-// listAll returns what stands in the places of entries, whatever it is.
-func (s *Store) listAll(shard int) ([]file, error) {
+// list lists a shard; one that does not exist has no entries.
+func (s *Store) list(shard int) (l listing) {
 	dir, e := s.openDirBelow("entries/" + shardName(shard))
 	if e == unix.ENOENT {
-		return nil, nil
+		return l
 	}
 	if e != 0 {
-		return nil, e
+		return listing{err: e}
 	}
 	names, err := readNames(dir)
 	defer closeFd(dir)
 	if err != nil {
-		return nil, err
+		return listing{err: err}
 	}
 	now := s.now()
-	files := make([]file, 0, len(names))
+	l.files = make([]file, 0, len(names))
 	for _, name := range names {
 		if !isEntryName(name) {
 			continue
@@ -73,13 +68,16 @@ func (s *Store) listAll(shard int) ([]file, error) {
 			continue
 		}
 		f := file{shard: shard, name: name, size: st.Size, used: st.Mtim.Nano(), uid: st.Uid}
-		f.odd = st.Mode&unix.S_IFMT != unix.S_IFREG
 		if f.used > now {
 			f.used, f.future = now, true // a clock was put back, or a copy came from the future
 		}
-		files = append(files, f)
+		if st.Mode&unix.S_IFMT == unix.S_IFREG {
+			l.files = append(l.files, f)
+		} else {
+			l.odd = append(l.odd, f)
+		}
 	}
-	return files, nil
+	return l
 }
 
 // isEntryName reports whether a name is 62 lower-case hex digits and the suffix.
@@ -119,7 +117,7 @@ func (s *Store) recount(l *ledger, budget time.Duration) {
 		if l.cells[i].count != unknownCount {
 			continue
 		}
-		files, _ := s.list(i) // what is no folder has no entries
+		files := s.list(i).files
 		l.cells[i] = cellOf(files)
 		if seen += len(files); seen > recountFree && time.Since(start) > budget {
 			return
@@ -165,10 +163,7 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID) bool {
 	first := int(l.cursor)
 	for i := range n {
 		shard := (first + i) % shards
-		found, err := s.list(shard)
-		if err != nil {
-			found = nil // no folder: nothing in it is used
-		}
+		found := s.list(shard).files
 		l.cells[shard] = cellOf(found)
 		files = append(files, found...)
 	}

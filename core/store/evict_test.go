@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -140,6 +141,31 @@ func TestLargeDirectoryStaysAtItsCap(t *testing.T) {
 	}
 	if u.Kinds[key.DefaultKind][Evictions] == 0 {
 		t.Error("evictions were not counted")
+	}
+}
+
+// What a put may take at the cap does not depend on how many entries there are.
+// The control build (tag control_lookatall) must fail this.
+func TestPutAtTheCapLooksAtASample(t *testing.T) {
+	one := fileSize(t, 64)
+	const n = 2000
+	s := open(t, size(n*one))
+	for i := range n {
+		put(t, s, testKey(t, i), payload(i, 64))
+	}
+	calls, all, worst := 0, 0, 0
+	setFault(t, func(Op, string) (syscall.Errno, int) {
+		calls++
+		return 0, -1
+	})
+	for i := n; i < n+n/4; i++ {
+		calls = 0
+		put(t, s, testKey(t, i), payload(i, 64))
+		all, worst = all+calls, max(worst, calls)
+	}
+	// Measured: 839 and 31.
+	if worst > n || all/(n/4) > 100 {
+		t.Errorf("%d system calls in one put, %d in all", worst, all)
 	}
 }
 

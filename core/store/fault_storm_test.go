@@ -48,11 +48,12 @@ func TestFaultsAtRandomAreSurvived(t *testing.T) {
 						stored.Add(1)
 					}
 				}
-				if got, why := get(t, s, testKey(t, n)); why == None {
+				got, why := get(t, s, testKey(t, n))
+				if why == None {
 					hits.Add(1)
-					if !bytes.Equal(got, elf(n)) {
-						t.Errorf("entry %d: %d other bytes", n, len(got))
-					}
+				}
+				if why == None && !bytes.Equal(got, elf(n)) || why.Damaged() {
+					t.Errorf("entry %d: %d bytes, %v", n, len(got), why)
 				}
 			}
 		})

@@ -211,7 +211,7 @@ func TestAnOperationThatAlwaysFailsIsSurvived(t *testing.T) {
 	for _, op := range []Op{
 		OpOpen, OpStat, OpRead, OpWrite, OpSync, OpClose, OpTouch, OpChmod, OpRename, OpUnlink, OpMkdir, OpLink, OpList,
 	} {
-		for _, e := range []syscall.Errno{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.ESTALE} {
+		for _, e := range []syscall.Errno{unix.ENOSPC, unix.EDQUOT, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.ESTALE} {
 			t.Run(string(op)+" "+unix.ErrnoName(e), func(t *testing.T) { failAlways(t, op, failure{e, -1}) })
 		}
 	}

@@ -22,7 +22,7 @@ type failure struct {
 }
 
 var errnos = []syscall.Errno{
-	unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.ESTALE, unix.ENOENT, unix.EINTR,
+	unix.ENOSPC, unix.EDQUOT, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.ESTALE, unix.ENOENT, unix.EINTR,
 }
 
 // failures returns everything that a single call is made to do.

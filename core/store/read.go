@@ -53,7 +53,7 @@ func (s *Store) open(id *key.ID, st *syscall.Stat_t) (fd int, why Reason) {
 		return -1, reasonOf(e)
 	}
 	if e := fstat(fd, st); e != 0 {
-		closeFd(fd)
+		abandon(fd)
 		return -1, reasonOf(e)
 	}
 	why = s.trust.checkEntry(st)
@@ -64,7 +64,7 @@ func (s *Store) open(id *key.ID, st *syscall.Stat_t) (fd int, why Reason) {
 		why = checkEnd(fd, st.Size, id)
 	}
 	if why != None {
-		closeFd(fd)
+		abandon(fd)
 		return -1, why
 	}
 	return fd, None
@@ -250,7 +250,7 @@ func (s *Store) has(id *key.ID) bool {
 // openDirBelow opens a folder of v1 for the *at system calls.
 func (s *Store) openDirBelow(rel string) (int, syscall.Errno) {
 	path := s.v1 + "/" + rel
-	fd, e := openBelow([]byte(path+"\x00"), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, e := openFolder(path)
 	if e == unix.ENOTDIR {
 		var st unix.Stat_t
 		if fstatat(atCwd, path, &st) == 0 && st.Mode&unix.S_IFMT == unix.S_IFLNK {

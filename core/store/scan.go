@@ -37,19 +37,18 @@ func (p Progress) tell(shard, entries int) {
 	}
 }
 
-// each calls fn for the files of every shard in turn, until ctx is done. What
-// cannot be listed, because it is no folder say, has none.
-func (s *Store) each(ctx context.Context, progress Progress, fn func(shard int, files []file) error) error {
+// each calls fn for every shard in turn, until ctx is done.
+func (s *Store) each(ctx context.Context, progress Progress, fn func(shard int, l listing) error) error {
 	seen := 0
 	for i := range shards {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		files, _ := s.list(i)
-		if err := fn(i, files); err != nil {
+		l := s.list(i)
+		if err := fn(i, l); err != nil {
 			return err
 		}
-		seen += len(files)
+		seen += len(l.files)
 		progress.tell(i, seen)
 	}
 	return nil
@@ -58,8 +57,8 @@ func (s *Store) each(ctx context.Context, progress Progress, fn func(shard int, 
 // Len counts the entries.
 func (s *Store) Len() (int, error) {
 	n := 0
-	err := s.each(context.Background(), nil, func(_ int, files []file) error {
-		n += len(files)
+	err := s.each(context.Background(), nil, func(_ int, l listing) error {
+		n += len(l.files)
 		return nil
 	})
 	return n, err
@@ -68,9 +67,9 @@ func (s *Store) Len() (int, error) {
 // Walk calls fn for every entry that can be read, in no order. Files that are
 // no good entries are passed over; Verify finds them.
 func (s *Store) Walk(ctx context.Context, fn func(*Entry) error) error {
-	return s.each(ctx, nil, func(_ int, files []file) error {
-		for i := range files {
-			e, why := s.describe(&files[i])
+	return s.each(ctx, nil, func(_ int, l listing) error {
+		for i := range l.files {
+			e, why := s.describe(&l.files[i])
 			if why != None {
 				continue
 			}
@@ -150,17 +149,23 @@ type Report struct {
 // is reported and left. The ledger is set to what was found.
 func (s *Store) Verify(ctx context.Context, keep bool, progress Progress) (Report, error) {
 	var r Report
-	err := s.pass(ctx, progress, func(shard int, files []file) (cell, error) {
-		c := cellOf(files)
-		for i := range files {
+	err := s.pass(ctx, progress, func(shard int, l listing) (cell, error) {
+		c := cellOf(l.files)
+		for i := range l.files {
+			f := &l.files[i]
 			r.Entries++
-			r.Bytes += files[i].size
-			if why := s.verifyFile(&files[i]); why != None && why != Absent && s.bad(&r, &files[i], why, keep) {
-				c.bytes -= uint64(files[i].size)
+			r.Bytes += f.size
+			if why := s.verifyFile(f); why != None && why != Absent && s.bad(&r, f, why, keep) {
+				c.bytes -= uint64(f.size)
 				c.count--
 			}
 		}
-		s.verifyOdd(&r, shard, keep)
+		for i := range l.odd {
+			s.bad(&r, &l.odd[i], s.verifyFile(&l.odd[i]), keep)
+		}
+		if l.err != nil {
+			r.Bad = append(r.Bad, Bad{s.entries + shardName(shard), reasonOfErr(l.err)})
+		}
 		return c, nil
 	})
 	return r, err
@@ -179,20 +184,6 @@ func (s *Store) bad(r *Report, f *file, why Reason, keep bool) bool {
 	}
 	r.Removed++
 	return true
-}
-
-// verifyOdd reports what stands in the place of entries and is no file, and a
-// shard that is no folder.
-func (s *Store) verifyOdd(r *Report, shard int, keep bool) {
-	files, err := s.listAll(shard)
-	if err != nil {
-		r.Bad = append(r.Bad, Bad{s.entries + shardName(shard), reasonOfErr(err)})
-	}
-	for i := range files {
-		if files[i].odd {
-			s.bad(r, &files[i], s.verifyFile(&files[i]), keep)
-		}
-	}
 }
 
 func (s *Store) verifyFile(f *file) Reason {
@@ -225,12 +216,12 @@ func (s *Store) Clear(ctx context.Context, kind string, progress Progress) (Clea
 	if s.refuse != None {
 		return done, &Refused{s.refuse, s.root, "it cannot be written", ""}
 	}
-	err := s.pass(ctx, progress, func(shard int, files []file) (cell, error) {
-		c := cellOf(files)
+	err := s.pass(ctx, progress, func(_ int, l listing) (cell, error) {
+		c := cellOf(l.files)
 		d := s.folder()
 		defer d.close()
-		for i := range files {
-			f := &files[i]
+		for i := range l.files {
+			f := &l.files[i]
 			if kind != "" {
 				if foot, why := d.footer(f); why != None || string(foot.kind) != kind {
 					continue
@@ -264,7 +255,7 @@ func (s *Store) Trim(ctx context.Context, progress Progress) (Cleared, error) {
 	if s.refuse != None {
 		return done, &Refused{s.refuse, s.root, "it cannot be written", ""}
 	}
-	if err := s.pass(ctx, progress, func(_ int, files []file) (cell, error) { return cellOf(files), nil }); err != nil {
+	if err := s.pass(ctx, progress, func(_ int, l listing) (cell, error) { return cellOf(l.files), nil }); err != nil {
 		return done, err
 	}
 	lock, l := s.waitLedger(ctx)
@@ -288,13 +279,13 @@ func (s *Store) Trim(ctx context.Context, progress Progress) (Cleared, error) {
 // pass visits every shard and then sets the ledger's cells to what fn has left.
 // Puts of other processes go on meanwhile, and what they add to a shard after
 // it was visited is lost to the ledger until the next look.
-func (s *Store) pass(ctx context.Context, progress Progress, fn func(shard int, files []file) (cell, error)) error {
+func (s *Store) pass(ctx context.Context, progress Progress, fn func(shard int, l listing) (cell, error)) error {
 	var cells [shards]cell
 	for i := range cells {
 		cells[i].count = unknownCount
 	}
-	err := s.each(ctx, progress, func(shard int, files []file) error {
-		c, err := fn(shard, files)
+	err := s.each(ctx, progress, func(shard int, l listing) error {
+		c, err := fn(shard, l)
 		cells[shard] = c
 		return err
 	})
@@ -394,13 +385,13 @@ func (s *Store) Match(digits string) ([]key.ID, error) {
 		return nil, fmt.Errorf("%q: want 2 to 64 hex digits", digits)
 	}
 	shard, _ := strconv.ParseUint(digits[:2], 16, 8)
-	files, err := s.list(int(shard))
-	if err != nil {
-		return nil, err
+	l := s.list(int(shard))
+	if l.err != nil {
+		return nil, l.err
 	}
 	var ids []key.ID
-	for i := range files {
-		if id, ok := files[i].id(); ok && strings.HasPrefix(id.String(), digits) {
+	for i := range l.files {
+		if id, ok := l.files[i].id(); ok && strings.HasPrefix(id.String(), digits) {
 			ids = append(ids, id)
 		}
 	}

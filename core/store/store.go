@@ -236,7 +236,8 @@ func (s *Store) decideWriting(fresh bool) {
 	if fresh {
 		dir = s.root
 	}
-	if s.options.ReadOnly || s.mount.ReadOnly || unix.Faccessat(atCwd, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS) != nil {
+	can := !s.mount.ReadOnly && unix.Faccessat(atCwd, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS) == nil
+	if s.options.ReadOnly || checkWritable && !can {
 		s.refuse = ReadOnly
 	}
 }

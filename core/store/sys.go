@@ -97,7 +97,7 @@ func openPath(path []byte, flags int, mode uint32, blocks bool) (int, syscall.Er
 		var fd uintptr
 		var e syscall.Errno
 		if haveOpenat2.Load() {
-			how := unix.OpenHow{Flags: uint64(flags | unix.O_NOFOLLOW), Mode: uint64(mode), Resolve: unix.RESOLVE_NO_SYMLINKS}
+			how := unix.OpenHow{Flags: uint64(flags | unix.O_NOFOLLOW), Mode: uint64(mode), Resolve: refuseLinks}
 			if blocks {
 				fd, _, e = syscall.Syscall6(unix.SYS_OPENAT2, ^uintptr(99), uintptr(unsafe.Pointer(&path[0])),
 					uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
@@ -159,6 +159,13 @@ func closeFd(fd int) syscall.Errno {
 	return e
 }
 
+// abandon closes a file that something has failed with.
+func abandon(fd int) {
+	if closeFailed {
+		closeFd(fd)
+	}
+}
+
 // again makes a call, once more whenever a signal has interrupted it: the host's
 // signals are its own, and over FUSE and NFS any call may return EINTR. A call
 // that had done its work before then finds it done (EEXIST, ENOENT), which costs
@@ -194,10 +201,10 @@ func readFull(fd int, p []byte) (int, syscall.Errno) {
 		if e != 0 {
 			return n, e
 		}
-		if c == 0 && len(q) > 0 {
+		n += int(c)
+		if c == 0 && len(q) > 0 || !goOn {
 			return n, 0
 		}
-		n += int(c)
 	}
 	return n, 0
 }
@@ -221,10 +228,10 @@ func preadFull(fd int, p []byte, off int64) (int, syscall.Errno) {
 		if e != 0 {
 			return n, e
 		}
-		if c == 0 && len(q) > 0 {
+		n += int(c)
+		if c == 0 && len(q) > 0 || !goOn {
 			return n, 0
 		}
-		n += int(c)
 	}
 	return n, 0
 }
@@ -252,7 +259,7 @@ func writeAll(fd int, parts ...[]byte) syscall.Errno {
 		if e == unix.EINTR {
 			continue
 		}
-		if e != 0 {
+		if e != 0 || !goOn {
 			return e
 		}
 		for n > 0 {

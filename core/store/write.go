@@ -54,9 +54,6 @@ func (s *Store) Put(it Item) (w Written, why Reason) {
 			return w, InputChange
 		}
 	}
-	if !fits(size) {
-		return w, NoSpace
-	}
 	w, delta, e := s.place(&it)
 	if e != 0 {
 		return Written{}, refusal(e)
@@ -195,8 +192,10 @@ func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int
 	if e == 0 && checkWrite && st.Size != int64(len(payload)+len(trailer)) {
 		e = unix.ENOSPC // some file systems find out late
 	}
-	if ec := closeFd(fd); e == 0 {
-		e = ec // NFS and quotas report here what write did not
+	if e == 0 {
+		e = closeFd(fd) // NFS and quotas report here what write did not
+	} else {
+		abandon(fd)
 	}
 	if e != 0 {
 		unlinkat(dir, name, 0)
@@ -218,6 +217,9 @@ func (s *Store) repairLayout(id *key.ID) syscall.Errno {
 			closeFd(fd)
 			return 0
 		}
+	}
+	if !makeAgain {
+		return unix.ENOENT
 	}
 	if e := mkdirAll(s.root, s.dirMode); e != 0 {
 		return e

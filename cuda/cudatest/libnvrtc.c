@@ -234,7 +234,7 @@ static int read_options(reading *r, request *q, int n, const char *const *option
 			q->sm = number != NULL ? atoi(number + 1) : 0;
 			q->exact = v[strlen(v) - 1] == 'a';
 		}
-		q->lto |= strcmp(options[i], "-dlto") == 0;
+		q->lto |= strcmp(options[i], "-dlto") == 0 || strcmp(options[i], "--dlink-time-opt") == 0;
 	}
 	return q->sm >= 50 ? SUCCESS : ERROR_INVALID_OPTION;
 }

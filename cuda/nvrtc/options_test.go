@@ -89,9 +89,18 @@ func TestWhatIsAskedForIsKnown(t *testing.T) {
 
 func TestOptionsWithEffectsAreRefusedByName(t *testing.T) {
 	for _, raw := range [][]string{
-		{"--time=t.csv"}, {"-time=t.csv"}, {"-fdevice-time-trace=t"}, {"--pch"}, {"-create-pch=a"}, {"--pch-dir=/x"},
-		{"--use-bundled-headers=/x"}, {"-Xptxas", "--output-file=/x"}, {"--ptxas-options=-v,-o,/x"},
-		{"-Xptxas=--options-file=/x"}, {"--newer-include-option=/x"}, {"-pch-newer"},
+		{"--time=t.csv"},
+		{"-time=t.csv"},
+		{"-fdevice-time-trace=t"},
+		{"--pch"},
+		{"-create-pch=a"},
+		{"--pch-dir=/x"},
+		{"--use-bundled-headers=/x"},
+		{"-Xptxas", "--output-file=/x"},
+		{"--ptxas-options=-v,-o,/x"},
+		{"-Xptxas=--options-file=/x"},
+		{"--newer-include-option=/x"},
+		{"-pch-newer"},
 	} {
 		o, err := Parse(append([]string{"-arch=sm_90"}, raw...))
 		var refused *Refused

@@ -65,7 +65,9 @@ class Key:
     a tuple, True is not 1. ``File`` and ``Tool`` stand for what is in a file.
     Anything else is a TypeError that names the label.
 
-    Keys are equal if their components are; they can be hashed and pickled.
+    Keys are equal if their components are; they can be hashed and pickled. One
+    that was made where the library cannot be used, or has stopped working, serves
+    there; a process that has a cache, a forked child too, refuses it by an Error.
     """
 
     __slots__ = ("_digest", "_handles", "_hex", "_sealed", "_word")

@@ -19,7 +19,7 @@ import ctypes
 import os
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from . import _ffi, _library
 from ._cache import Cache, default_cache
@@ -70,10 +70,12 @@ _names = tuple(map(os.fsencode, _VARIABLES))
 
 def _bytes(text: Text, what: str) -> bytes:
     if isinstance(text, str):
-        return text.encode("utf-8", "surrogateescape")
-    if isinstance(text, bytes):
-        return text
-    raise TypeError(f"{what}: want str, not {type(text).__qualname__}")
+        text = text.encode("utf-8", "surrogateescape")
+    elif not isinstance(text, bytes):
+        raise TypeError(f"{what}: want str, not {type(text).__qualname__}")
+    if b"\0" in text:  # C would see what is before it
+        raise Error(f"{what}: has a NUL", _ffi.ERR_ARGUMENT)
+    return text
 
 
 def _part(letter: bytes, text: bytes) -> bytes:
@@ -86,39 +88,45 @@ def _texts(texts: Sequence[Text | os.PathLike[str]], what: str) -> list[bytes]:
     return [_bytes(t if isinstance(t, (str, bytes)) else os.fspath(t), what) for t in texts]
 
 
-def _pack(
-    options: Sequence[Text | os.PathLike[str]],
-    target: str,
-    expressions: Sequence[Text],
-    headers: Mapping[str, Text] | None,
-) -> bytes:
-    parts = [_part(b"T", _bytes(target, "target"))]
-    parts += [_part(b"o", o) for o in _texts(options, "options")]
-    parts += [_part(b"e", e) for e in _texts(expressions, "name_expressions")]
-    for name, text in (headers or {}).items():
-        parts += [_part(b"h", _bytes(name, "headers")), _part(b"t", _bytes(text, "headers"))]
-    # Where NVIDIA's wheels may lie.
-    parts += [_part(b"p", os.fsencode(p)) for p in sys.path if os.path.isabs(p)]
-    return b"".join(parts)
+class _Program(NamedTuple):
+    """What a caller asks for."""
+
+    source: Text
+    name: str
+    options: Sequence[Text | os.PathLike[str]]
+    target: str
+    expressions: Sequence[Text]
+    headers: Mapping[str, Text] | None
+
+    def known(self) -> tuple[Any, ...]:
+        """Return what tells one request from another, the environment included."""
+        return (
+            self.source, self.name, tuple(self.options), self.target, tuple(self.expressions),
+            tuple(self.headers.items()) if self.headers else (),
+            tuple(map(_environment.get, _names)), tuple(sys.path),
+        )  # fmt: skip
+
+    def pack(self) -> bytes:
+        """Return all but source and name as the library takes it."""
+        kind = _bytes(self.target, "target")
+        if kind not in (b"cubin", b"ptx", b"ltoir"):
+            raise Error(f"target: want cubin, ptx or ltoir, not {self.target!r}", _ffi.ERR_ARGUMENT)
+        parts = [_part(b"T", kind)]
+        parts += [_part(b"o", o) for o in _texts(self.options, "options")]
+        parts += [_part(b"e", e) for e in _texts(self.expressions, "name_expressions")]
+        for name, text in (self.headers or {}).items():
+            parts += [_part(b"h", _bytes(name, "headers")), _part(b"t", _bytes(text, "headers"))]
+        # Where NVIDIA's wheels may lie.
+        parts += [_part(b"p", os.fsencode(p)) for p in sys.path if os.path.isabs(p)]
+        return b"".join(parts)
 
 
-def _request(
-    lib: _ffi.Library,
-    source: Text,
-    name: str,
-    options: Sequence[Text | os.PathLike[str]],
-    target: str,
-    expressions: Sequence[Text],
-    headers: Mapping[str, Text] | None,
-) -> _Request:
-    known = (
-        source, name, tuple(options), target, tuple(expressions), tuple(headers.items()) if headers else (),
-        tuple(map(_environment.get, _names)), tuple(sys.path),
-    )  # fmt: skip
+def _request(lib: _ffi.Library, program: _Program) -> _Request:
+    known = program.known()
     request = _requests.get(known)
     if request is None:
-        packed = _pack(options, target, expressions, headers)
-        request = _Request(lib, _bytes(source, "source"), _bytes(name, "name"), packed)
+        source, name = _bytes(program.source, "source"), _bytes(program.name, "name")
+        request = _Request(lib, source, name, program.pack())
         if len(_requests) >= _MOST:
             _requests.clear()
         _requests[known] = request
@@ -295,7 +303,7 @@ def _compiled(lib: _ffi.Library, request: _Request, cache: Cache | None) -> tupl
     return _run(lib, request, lease), False
 
 
-def compile(  # as the standard library's re.compile
+def compile(  # noqa: A001  as re.compile
     source: Text,
     *,
     name: str = "kernel.cu",
@@ -321,7 +329,7 @@ def compile(  # as the standard library's re.compile
     not say, and TypeError.
     """
     lib = _library_or_raise()
-    request = _request(lib, source, name, options, target, name_expressions, headers)
+    request = _request(lib, _Program(source, name, options, target, name_expressions, headers))
     found = _cache_of(cache)
     blob, hit = _compiled(lib, request, found)
     return Code(blob, hit, request, found)
@@ -342,7 +350,7 @@ def key(
     Raises what ``compile`` raises, except CompileError.
     """
     lib = _library_or_raise()
-    request = _request(lib, source, name, options, target, name_expressions, headers)
+    request = _request(lib, _Program(source, name, options, target, name_expressions, headers))
     found = _cache_of(cache)
     word = _void_p()
     check(lib, lib.jitcache_cuda_key(found and found._word, request.word, _byref(word)))

@@ -70,6 +70,9 @@ CONTROLS = [
     ),
     Control("context known by its pointer", "control_pointer", {"cuda/driver": ["TestContextAtAUsedPointerIsAnotherOne"]}),
     Control("cells not clamped", "control_noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
+    Control("eviction looks at all entries", "control_lookatall", {"core/store": ["TestPutAtTheCapLooksAtASample"]}),
+    Control("locked file not looked at again", "control_nosamefile", {"core/lockfile": ["TestLockThatIsRemovedAtEachReleaseHasOneHolder"]}),
+    Control("refused lock counts as held", "control_norefusal", {"core/lockfile": ["TestWhereNothingCanBeLockedSaysSo"]}),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip
 

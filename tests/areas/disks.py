@@ -40,6 +40,10 @@ class Control(NamedTuple):
 
 
 CALL = "test_calls.py::test_failing_call_costs_a_compile_at_most"
+MOVE = "test_moves.py::test_directory_moves_under_working_processes"
+
+#: A control that makes a process wait for ever need not wait as long as the tests do.
+STUCK = "10"
 
 CONTROLS = [
     # A put renames what it has not looked at.
@@ -52,6 +56,7 @@ CONTROLS = [
         ],
         [
             f"{CALL}[writev:ENOSPC=1+]",
+            f"{CALL}[writev:EDQUOT=1+]",
             "test_full.py::test_disk_that_fills_up_stores_what_fits[size=1m]",
             "test_fuse.py::test_no_error_reaches_the_caller[local--large20000]",
         ],
@@ -62,8 +67,61 @@ CONTROLS = [
         ["TestEveryFailingCallOfAPutIsSurvived", "TestEveryFailingCallOfATaskIsSurvived"],
         [f"{CALL}[renameat:EINTR=1+2]"],
     ),
+    # What was read or written in part is taken for all.
+    Control(
+        "control_short",
+        [
+            "TestEveryFailingCallOfAPutIsSurvived",
+            "TestEveryFailingCallOfAGetIsSurvived",
+            "TestAnOperationThatAlwaysFailsIsSurvived",
+        ],
+        ["test_fuse.py::test_no_error_reaches_the_caller[local--short1000]"],
+    ),
+    # One descriptor stays open where a call has failed.
+    Control(
+        "control_leak",
+        [
+            "TestEveryFailingCallOfAPutIsSurvived",
+            "TestEveryFailingCallOfAGetIsSurvived",
+            "TestEveryFailingCallOfATaskIsSurvived",
+            "TestAnOperationThatAlwaysFailsIsSurvived",
+            "TestFaultsAtRandomAreSurvived",
+        ],
+        [f"{CALL}[fstat:EIO=1+]"],
+    ),
     # ulimit -f is not looked at.
     Control("control_nolimit", [], ["test_full.py::test_limit_of_file_size_kills_nobody[10000]"]),
+    # A directory that cannot be used is an error.
+    Control(
+        "control_nodegrade",
+        [],
+        [
+            "test_full.py::test_cache_cannot_be_made_on_a_full_disk[size=1m]",
+            "test_full.py::test_directory_of_mode_0500_is_read_by_its_user",
+            "test_full.py::test_process_without_descriptors_compiles",
+        ],
+    ),
+    # Whether puts can work is not looked at when a directory is opened.
+    Control(
+        "control_nowritable",
+        [],
+        [
+            "test_full.py::test_disk_that_becomes_read_only_is_read",
+            "test_full.py::test_directory_of_mode_0500_is_read_by_its_user",
+        ],
+    ),
+    # Folders that have gone are not made again.
+    Control("control_norepair", [], [f"{MOVE}[removed]", f"{MOVE}[renamed]", f"{MOVE}[replaced_by_a_file]"]),
+    # Folders are kept open.
+    Control("control_keepopen", [], [f"{MOVE}[removed]", f"{MOVE}[renamed]"]),
+    # Links are followed.
+    Control(
+        "control_follow",
+        ["TestLinkBelowTheRootIsNotFollowed"],
+        [f"{MOVE}[replaced_by_a_link]", f"{MOVE}[folder_replaced_by_a_link]"],
+    ),
+    # A lock that is refused counts as held.
+    Control("control_norefusal", [], [f"{CALL}[flock:ENOLCK=1+]", f"{CALL}[newfstatat:EIO=1+]"]),
     # Nobody waits for anybody.
     Control(
         "control_nolease",
@@ -86,5 +144,5 @@ def _control(control: Control) -> Count:
     build_library.build(folder, tags=control.tags)
     failed = go_failures(area, control.tags, "core/store", control.go) if control.go else set()
     counts = [red(area, control.tags, name, name in failed) for name in control.go]
-    counts += [python_red(area, control.tags, f"{FOLDER}/{node}", folder) for node in control.python]
+    counts += [python_red(area, control.tags, f"{FOLDER}/{node}", folder, DISKS_STUCK=STUCK) for node in control.python]
     return total(counts)

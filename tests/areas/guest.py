@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 import sys
 import tempfile
 from pathlib import Path
@@ -22,6 +23,8 @@ PROGRAMS = [
     ("fork_threads.c", "gnu99", ["20"], ["120"]),
     ("fork_cost.c", "gnu99", ["20"], ["100"]),
     ("fork_refused.c", "gnu99", [], []),
+    ("fork_replaced.c", "gnu99", [], []),
+    ("limits.c", "gnu99", [], []),
     ("exits.cpp", "c++11", ["20"], ["200"]),
 ]
 
@@ -35,6 +38,7 @@ class Control(NamedTuple):
     name: str
     tags: str = ""
     plain: bool = False  # the runtime is Go's own
+    unloads: bool = False  # dlclose does
     c: tuple[str, ...] = ()  # "source: test"
     python: tuple[str, ...] = ()  # pytest node ids
 
@@ -42,12 +46,20 @@ class Control(NamedTuple):
 CONTROLS = [
     Control("host's signals at the start", "control_nosignals", c=("signals.c: dispositions_are_as_they_were", "signals.c: threads_take_no_signals")),
     Control("room for handlers", "control_nomeeting", c=("storm.c: handlers_with_large_frames_do_no_harm", "masks.c: thread_keeps_its_mask")),
+    Control("stack for signals", "control_nostack", c=("storm.c: handlers_with_a_stack_of_their_own_do_no_harm",)),
+    Control("stack given back", "control_keepstack", c=("storm.c: stacks_for_signals_go_with_their_threads",)),
     Control("changes to the runtime", plain=True, c=("masks.c: signal_that_is_waited_for_reaches_its_waiter", "signals.c: threads_take_no_signals"), python=("test_descriptors.py::test_process_that_closes_all_goes_on",)),
     Control("runtime of a child", "control_nocopy", c=("fork_threads.c: children_of_threads_that_run_in_go", "fork_refused.c: child_without_memfd_and_temp_files_is_told")),
     Control("locks at fork", "control_nolocks", c=("fork_threads.c: children_while_locks_of_the_front_are_taken",)),
     Control("own file kept open", "control_noself", python=("test_copies.py::test_child_runs_its_parents_version_or_none[deleted-open-from the parent True compiled\\n]",)),
+    Control("own file found by its path", "control_nopath", python=("test_descriptors.py::test_child_of_a_process_that_closes_all_has_a_cache",)),
+    Control("own version only", "control_noversion", c=("fork_replaced.c: child_of_a_library_replaced_while_it_loads_is_told",), python=("test_copies.py::test_child_runs_its_parents_version_or_none[replaced-closed-fork False compiled\\n]",)),
+    Control("quick copy", "control_slowcopy", c=("fork_cost.c: first_call_of_a_child_is_quick",)),
     Control("limits before a copy", "control_nolimits", c=("fork_refused.c: child_without_file_size_is_told", "fork_refused.c: child_without_address_space_is_told")),
+    Control("limit of file size", "control_nolimit", c=("limits.c: put_beyond_the_limit_of_file_size_is_not_stored",)),
     Control("nothing freed at exit", "control_teardown", c=("exits.cpp: exit_with_threads_inside_ends_at_once", "exits.cpp: exit_handlers_use_the_cache", "exits.cpp: static_destructor_uses_the_cache", "exits.cpp: forked_child_exits")),
+    Control("nothing waited for at exit", "control_linger", python=("test_exits.py::test_daemon_threads_in_the_library_do_not_keep_the_interpreter[0-return]",)),
+    Control("no unloading", unloads=True, python=("test_exits.py::test_library_stays_loaded_after_dlclose",)),
     Control("short waits", "control_longslice", python=("test_signals.py::test_ctrl_c_ends_a_wait",)),
 ]  # fmt: skip
 
@@ -99,7 +111,9 @@ def _run(area: str, program: Path, arguments: list[str]) -> tuple[int, str]:
 def _control(control: Control) -> Count:
     area = "guest-controls"
     folder = BUILD / "controls" / control.name.replace(" ", "-").replace("'", "")
-    build_library.build(folder, tags=control.tags, plain=control.plain)
+    library = build_library.build(folder, tags=control.tags, plain=control.plain)
+    if control.unloads:
+        _let_unload(library)
     counts = []
     for source in dict.fromkeys(row.split(": ")[0] for row in control.c):
         names = [row.split(": ")[1] for row in control.c if row.startswith(f"{source}: ")]
@@ -107,6 +121,20 @@ def _control(control: Control) -> Count:
         counts += [red(area, control.name, f"{source}: {name}", failed is None or name in failed) for name in names]
     counts += [python_red(area, control.name, f"{FOLDER}/{node}", folder, GUEST_TIMES="3") for node in control.python]
     return total(counts)
+
+
+def _let_unload(library: Path) -> None:
+    """Take the mark off a library that keeps dlclose from unmapping it. Go's linker sets it always."""
+    section, tag, nodelete = 2, 0x6FFFFFFB, 8  # PT_DYNAMIC, DT_FLAGS_1, DF_1_NODELETE
+    data = bytearray(library.read_bytes())
+    (headers,) = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    for header in range(headers, headers + size * count, size):
+        kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", data, header)
+        for at in range(offset, offset + length, 16) if kind == section else ():
+            if struct.unpack_from("<Q", data, at)[0] == tag:
+                data[at + 8] &= ~nodelete
+    library.write_bytes(data)
 
 
 def _failed_in(area: str, source: str, folder: Path) -> set[str] | None:

@@ -6,10 +6,11 @@ import ctypes
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable
 
-from runs import Calls, Contender, Loop, Series
+from runs import BenchError, Calls, Contender, Loop, Series
 from workplace import Workplace, check_rise
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -63,7 +64,7 @@ class Nvrtc:
     def _call(self, name: str, *args: Any) -> None:
         status = getattr(self._lib, name)(*args)
         if status != 0:
-            raise AssertionError(f"{name}: {status}")
+            raise BenchError(f"{name}: {status}")
 
 
 def _once(function: Callable[[], Any]) -> Callable[[], float]:
@@ -106,35 +107,31 @@ def cuda_hit(w: Workplace) -> Iterator[Series]:
     if folder is None:
         return
     nvrtc = Nvrtc(folder / "nvidia/cu13/lib/libnvrtc.so.13")
-    count = 32
-    for at in ("trivial", "64k"):
-        sources = _sources(at, count)
-        with jitcache.Cache(w.folder(f"cuda-{at}"), memory_size=0) as cache:
+    rival = _cuda_core(w.folder("cuda-core"))
+    if rival is None:
+        w.notes["not measured"]["cuda_core"] = "cuda.core cannot be imported"
+    with jitcache.Cache(w.folder("cuda"), memory_size=0) as cache:
 
-            def hit(source: str) -> bytes:
-                return cuda.compile(source, options=[ARCH], cache=cache).code
+        def hit(source: str) -> bytes:
+            return cuda.compile(source, options=[ARCH], cache=cache).code
 
-            def first(source: str) -> bytes:
-                cuda._requests.clear()
-                return hit(source)
+        def first(source: str) -> bytes:
+            cuda._requests.clear()
+            return hit(source)
 
+        for at in ("trivial", "64k"):
+            sources = _sources(at, 32)
             for s in sources:
+                if rival is not None and rival(s) != hit(s):
+                    raise BenchError("cuda.core compiles to something else")
                 hit(s)
             before = cache.stats()["total"]
             again, new = Loop(hit, sources, passes=8), Loop(first, sources)
+            compiled = _once(partial(nvrtc.compile, sources[0], [ARCH, "--no-cache"]))
             contenders = [
-                Contender("nvrtc", _once(lambda: nvrtc.compile(sources[0], [ARCH, "--no-cache"]))),
-                Contender("jitcache", again),
-                Contender("jitcache_first", new),
-            ]
-            rival = _cuda_core(w.folder(f"cuda-core-{at}"))
-            if rival is None:
-                w.notes["not measured"]["cuda_core"] = "cuda.core cannot be imported"
-            else:
-                for s in sources:
-                    assert rival(s) == hit(s)
-                    again.ops += 1
-                contenders.append(Contender("cuda_core", Loop(rival, sources)))
+                Contender("nvrtc", compiled), Contender("jitcache", again), Contender("jitcache_first", new),
+                *([Contender("cuda_core", Loop(rival, sources))] if rival is not None else []),
+            ]  # fmt: skip
             yield Series(at, contenders, w.scale.slow)
             cache.flush()
             check_rise(f"cuda hit, {at}", before, cache.stats()["total"], hits_disk=again.ops + new.ops, misses=0)

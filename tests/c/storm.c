@@ -93,14 +93,14 @@ static void storm(jitcache_cache *c, double duration)
 		pthread_join(t[i], NULL);
 }
 
-static void with_signals(int rounds)
+static void with_signals(int rounds, int flags)
 {
 	jitcache_cache *c = open_cache("0");
 	const struct itimerval on = {{0, 500}, {0, 500}}, off = {{0, 0}, {0, 0}};
 	struct sigaction sa;
 	memset(&sa, 0, sizeof sa);
 	sa.sa_handler = handler;
-	sa.sa_flags = SA_RESTART;
+	sa.sa_flags = SA_RESTART | flags;
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGALRM, &sa, NULL);
 	setitimer(ITIMER_REAL, &on, NULL);
@@ -113,10 +113,43 @@ static void with_signals(int rounds)
 	jitcache_close(c);
 }
 
-static void handlers_with_large_frames_do_no_harm(void) { with_signals(1); }
+static void handlers_with_large_frames_do_no_harm(void) { with_signals(1, 0); }
 
 /* Each thread meets the library for the first time in the middle of the storm. */
-static void handlers_do_no_harm_to_threads_that_come_and_go(void) { with_signals(40); }
+static void handlers_do_no_harm_to_threads_that_come_and_go(void) { with_signals(40, 0); }
+
+/* These run on the stack for signals of their thread. The threads here have made
+ * none: what there is came with the library, and is not Go's own, of 32 KiB. */
+static void handlers_with_a_stack_of_their_own_do_no_harm(void) { with_signals(40, SA_ONSTACK); }
+
+static void *stack_for_signals(void *p)
+{
+	stack_t now;
+	jitcache_flush((jitcache_cache *)p);
+	sigaltstack(NULL, &now);
+	CHECK((now.ss_flags & SS_DISABLE) == 0 && now.ss_size >= 3 * FRAME);
+	return now.ss_sp;
+}
+
+/* The place of one that was given back is used again. */
+static void stacks_for_signals_go_with_their_threads(void)
+{
+	enum { ROUNDS = 50 };
+	jitcache_cache *c = open_cache("0");
+	void *seen[ROUNDS];
+	int different = 0;
+	for (int i = 0; i < ROUNDS; i++) {
+		pthread_t t;
+		int j = 0;
+		pthread_create(&t, NULL, stack_for_signals, c);
+		pthread_join(t, &seen[i]);
+		while (seen[j] != seen[i])
+			j++;
+		different += j == i;
+	}
+	CHECK(different < ROUNDS / 2);
+	jitcache_close(c);
+}
 
 int main(int argc, char **argv)
 {
@@ -125,5 +158,7 @@ int main(int argc, char **argv)
 	pthread_key_create(&own, free);
 	RUN(handlers_with_large_frames_do_no_harm);
 	RUN(handlers_do_no_harm_to_threads_that_come_and_go);
+	RUN(stacks_for_signals_go_with_their_threads);
+	RUN(handlers_with_a_stack_of_their_own_do_no_harm);
 	DONE;
 }

@@ -3,54 +3,43 @@
 from __future__ import annotations
 
 import os
-import subprocess
+import shutil
 import sys
 from pathlib import Path
+from typing import Callable, NamedTuple
 
 import pytest
 
 TESTS = Path(__file__).resolve().parent.parent
-ROOT = TESTS.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "python"), str(TESTS / "python"), str(TESTS / "cuda")]
+sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS / "cuda")]
 
-import build_library
+import jitcache
+import standins
 from isolation import isolate
 from jitcache import _cache
+from standins import Witness
 
 # Which library is under test, and where NVIDIA's wheels are.
 KEEP = frozenset({"JITCACHE_LIBRARY", "JITCACHE_TEST_CUDA12", "JITCACHE_TEST_CUDA13"})
 
 # Where NVIDIA's wheels have NVRTC.
 NVRTC = {"12": "nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "13": "nvidia/cu13/lib/libnvrtc.so.13"}
+REAL = [pytest.param(version, marks=pytest.mark.nvrtc) for version in NVRTC]
 
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep a test from the user's cache, settings and toolkits."""
+    """Keep a test from the user's cache, settings, toolkits and devices."""
     isolate(monkeypatch, tmp_path, KEEP)
-    for name in ("CUDA_HOME", "CUDA_PATH"):
-        monkeypatch.delenv(name, raising=False)
+    for name in os.environ:
+        if name in ("CUDA_HOME", "CUDA_PATH") or name.startswith(("STUBNVRTC_", "FAKECUDA_")):
+            monkeypatch.delenv(name)
     monkeypatch.setattr(_cache, "_default", None)
 
 
-def build(source: str, out: Path, soname: str, *flags: str) -> Path:
-    """Compile a stand-in of cuda/cudatest."""
-    command = [*(build_library.find_cc() or ["cc"]), "-O1", "-shared", "-fPIC", "-pthread", f"-Wl,-soname,{soname}"]
-    path = ROOT / "cuda" / "cudatest" / source
-    subprocess.run([*command, *flags, "-o", str(out), str(path), "-ldl"], check=True)
-    return out
-
-
-@pytest.fixture(scope="session")
-def stub(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An NVRTC that compiles to a digest of all that it reads."""
-    return build("libnvrtc.c", tmp_path_factory.mktemp("stub") / "libnvrtc.so.13", "libnvrtc.so.13")
-
-
-@pytest.fixture(scope="session")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A driver for machines without a GPU."""
-    return build("libcuda.c", tmp_path_factory.mktemp("driver") / "libcuda.so.1", "libcuda.so.1")
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the real NVRTCs come last: a process has the builtins from then on, which a stand-in of that version is known by too."""
+    items.sort(key=lambda item: item.get_closest_marker("nvrtc") is not None)
 
 
 def wheels(version: str) -> Path:
@@ -58,26 +47,86 @@ def wheels(version: str) -> Path:
     folder = os.environ.get(f"JITCACHE_TEST_CUDA{version}")
     if not folder:
         pytest.skip(f"JITCACHE_TEST_CUDA{version} names no folder with NVIDIA's wheels")
-    return Path(folder)
+    return Path(folder).resolve()
 
 
-@pytest.fixture(params=["12", "13"])
-def nvrtc(request: pytest.FixtureRequest) -> Path:
-    """A real NVRTC, one after the other."""
-    return wheels(request.param) / NVRTC[request.param]
+class Compiler(NamedTuple):
+    """An NVRTC that writes down what it does."""
+
+    name: str  # "stub", "12", "13"
+    path: Path
+    witness: Witness
+
+    @property
+    def compiles(self) -> int:
+        """How often it has compiled, in whatever process."""
+        return self.witness.compiles
 
 
-class Witness:
-    """What a stand-in wrote down: a line for each call."""
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return an NVRTC by name, built when it is first asked for."""
+    known: dict[str, Path] = {}
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def get(name: str) -> Path:
+        if name not in known:
+            folder = tmp_path_factory.mktemp(f"nvrtc-{name}")
+            if name in NVRTC:
+                known[name] = standins.build_counted(folder, wheels(name) / NVRTC[name])
+            else:
+                flags = standins.OLDER if name == "older" else ()
+                known[name] = standins.build(folder / "libnvrtc.so.13", standins.COMPILER, *flags)
+        return known[name]
 
-    def lines(self, begin: str = "") -> list[str]:
-        """Return the lines that begin so."""
-        text = self.path.read_text() if self.path.exists() else ""
-        return [line for line in text.splitlines() if line.startswith(begin)]
+    return get
 
-    def count(self, begin: str) -> int:
-        """Count the lines that begin so."""
-        return len(self.lines(begin))
+
+def use(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, path: Path) -> Compiler:
+    """Make an NVRTC the one of this test and of the processes that it starts."""
+    witness = Witness(folder / "nvrtc.log")
+    monkeypatch.setenv("JITCACHE_NVRTC", str(path))
+    monkeypatch.setenv("STUBNVRTC_LOG", str(witness.path))
+    return Compiler(name, path, witness)
+
+
+@pytest.fixture(params=["stub", *REAL])
+def compiler(
+    request: pytest.FixtureRequest, built: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Compiler:
+    """Every NVRTC, one after the other."""
+    return use(monkeypatch, tmp_path, request.param, built(request.param))
+
+
+@pytest.fixture
+def stub(built: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compiler:
+    """The NVRTC that compiles to a digest of all that it reads."""
+    return use(monkeypatch, tmp_path, "stub", built("stub"))
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> jitcache.Cache:
+    """A cache without a tier in memory: what is found was stored."""
+    return jitcache.Cache(tmp_path / "cache", memory_size=0)
+
+
+@pytest.fixture(scope="session")
+def built_driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A driver for machines without a GPU."""
+    return standins.build(tmp_path_factory.mktemp("driver") / "libcuda.so.1", standins.DRIVER)
+
+
+@pytest.fixture
+def driver_file(built_driver: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A driver of the test's own, which nothing was asked of yet; it writes down its calls."""
+    path = tmp_path / "driver" / "libcuda.so.1"
+    path.parent.mkdir()
+    shutil.copy(built_driver, path)
+    monkeypatch.setenv("JITCACHE_LIBCUDA", str(path))
+    monkeypatch.setenv("FAKECUDA_LOG", str(tmp_path / "cuda.log"))
+    return path
+
+
+@pytest.fixture
+def calls(driver_file: Path, tmp_path: Path) -> Witness:
+    """What the driver was called for."""
+    return Witness(tmp_path / "cuda.log")

@@ -30,6 +30,7 @@ ALWAYS = ":when=1+"
 
 CASES = [
     Case("writev:error=ENOSPC" + ALWAYS, stored={NO_SPACE}),
+    Case("writev:error=EDQUOT" + ALWAYS, stored={NO_SPACE}),
     Case("writev:error=EIO" + ALWAYS, stored={IO}),
     Case("writev:error=EINTR:when=1..3", warnings=0),
     Case("openat2:error=EMFILE" + ALWAYS, got={FULL}, stored={FULL}, warnings=3),
@@ -42,6 +43,7 @@ CASES = [
     Case("read:error=EINTR:when=1+2", warnings=0),
     Case("fstat:error=EIO" + ALWAYS, got={IO}, stored={IO}, warnings=3),
     Case("close:error=EIO" + ALWAYS, stored={IO}, warnings=2, leak=True),
+    Case("close:error=EDQUOT" + ALWAYS, stored={NO_SPACE}, warnings=2, leak=True),  # as NFS says it
     Case("renameat:error=EROFS" + ALWAYS, stored={"read-only"}),
     Case("renameat:error=EINTR:when=1+2", warnings=0),
     Case("mkdirat:error=ENOSPC" + ALWAYS, stored={NO_SPACE}),
@@ -66,7 +68,7 @@ CASES = [
 
 #: The rest is for the long variant.
 SHORT = [
-    "writev:ENOSPC=1+", "writev:EINTR=1..3", "openat2:EMFILE=1+", "openat2:ESTALE=1+", "openat2:EINTR=1+2", "read:EIO=1+",
+    "writev:ENOSPC=1+", "writev:EDQUOT=1+", "writev:EINTR=1..3", "openat2:EMFILE=1+", "openat2:ESTALE=1+", "openat2:EINTR=1+2", "read:EIO=1+",
     "read:ESTALE=1+2", "fstat:EIO=1+", "close:EIO=1+", "renameat:EROFS=1+", "renameat:EINTR=1+2", "mkdirat:ENOSPC=1+",
     "pwrite64:ENOSPC=1+", "flock:ENOLCK=1+", "flock:EINTR=1+2", "newfstatat:EIO=1+",
 ]  # fmt: skip

@@ -112,6 +112,7 @@ FAULTS: list[tuple[list[str], set[str]]] = [
     (["-lock", str(errno.ENOLCK)], set()),
     (["-stale", "5"], {"i/o error"}),
     (["-late", "40ms"], {"absent"}),
+    (["-short", "1000"], set()),
     (["-rename", str(errno.EPERM)], {"absent"}),
     (["-rename", str(errno.EIO)], {"absent"}),
     (["-large", "8192"], {"no directory"}),  # the ledger cannot be written: no cache is made

@@ -17,7 +17,7 @@ class Writer:
         self.last = b""
 
     def path(self, path: bytes) -> None:
-        shared = len(os.path.commonprefix([self.last, path]))
+        shared = len(os.path.commonprefix([self.last, path]))  # noqa: RUF071  bytes, not folders
         self.data += struct.pack("<HH", shared, len(path) - shared) + path[shared:]
         self.last = path
 
@@ -33,7 +33,9 @@ class Writer:
             self.path(path)
 
 
-def manifest(payload: bytes, files: list[Entry], folders: list[Entry], absent: list[bytes], twins: list[bytes]) -> bytes:
+def manifest(
+    payload: bytes, files: list[Entry], folders: list[Entry], absent: list[bytes], twins: list[bytes]
+) -> bytes:
     w = Writer()
     w.data = struct.pack("<I", len(payload)) + payload
     w.entries(files)

@@ -66,6 +66,25 @@ def test_host_lives_and_every_lookup_misses(tmp_path: Path, call: str) -> None:
     assert out.endswith("alive\n")
 
 
+def test_what_is_in_memory_is_still_found(tmp_path: Path) -> None:
+    """The tier in memory is the front's, in C: no panic has touched it."""
+    code = f"""{PANICS}
+    kept = jitcache.Cache(folder)
+    assert kept.get(known) == b"known"
+    cache.put(bad, b"x")
+    def fail():
+        raise AssertionError
+    for c in (kept, cache):
+        found = [c.get(known), c.view(known), c.entry(known)]
+        assert [f is not None for f in found] == [c is kept] * 3, found
+    assert kept.get_or_compile(known, fail) == b"known"
+    assert kept.get(jitcache.Key(n=3)) is None and kept.last_miss == "internal error"
+    assert kept.put(known, b"other", replace=True) is False and kept.remove(known) is False
+    assert kept.get(known) == b"known"
+    """
+    check(code, tmp_path / "cache", env=panicking())
+
+
 def test_status_and_text_say_what_happened(tmp_path: Path) -> None:
     code = """
         import ctypes, os, sys, jitcache
@@ -148,12 +167,17 @@ def test_forked_child_of_a_panicked_process_has_a_cache(tmp_path: Path) -> None:
     code = f"""{PANICS}
     cache.put(bad, b"x")
     assert cache.get(known) is None
+    late = jitcache.Key(n=1)  # made without a core: no key of any other
     pid = os.fork()
     if pid == 0:
-        os._exit(0 if cache.get(known) == b"known" else 1)
+        assert cache.get(known) == b"known" and cache.get(jitcache.Key(n=1)) == b"known"
+        try:
+            cache.get(late)
+        except jitcache.Error as e:
+            os._exit(-e.status)
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     """
-    assert check(code, tmp_path / "cache", env=panicking()) == "0\n"
+    assert check(code, tmp_path / "cache", env=panicking()) == "4\n"
 
 
 def test_control_panic_that_leaves_the_core_kills_the_host(tmp_path: Path) -> None:

@@ -75,3 +75,9 @@ def without_leases() -> str:
 def without_checksums() -> str:
     """A library that hands out what it reads."""
     return _control("control_nochecksum")
+
+
+@pytest.fixture(scope="session")
+def without_samples() -> str:
+    """A library whose evictions look at every entry."""
+    return _control("control_lookatall")

@@ -1,6 +1,6 @@
 // Command loopback shows a folder through FUSE and misbehaves as flags say, the
-// way network file systems do: it has no locks, loses handles, shows new names
-// late, refuses renames, fails large writes.
+// way network file systems do: it has no locks, loses handles, reads less than was
+// asked for, shows new names late, refuses renames, fails large writes.
 //
 //	loopback [flags] FOLDER MOUNTPOINT
 //
@@ -25,6 +25,7 @@ import (
 var (
 	lock    = flag.Int("lock", 0, "the error number of every lock")
 	stale   = flag.Int64("stale", 0, "every so many reads give ESTALE")
+	short   = flag.Int("short", 0, "reads give so many bytes at most")
 	late    = flag.Duration("late", 0, "how long a renamed file's new name is unknown")
 	rename  = flag.Int("rename", 0, "the error number of every rename")
 	large   = flag.Int64("large", 0, "writes beyond so many bytes give EIO")
@@ -71,6 +72,9 @@ func (n *node) Rename(ctx context.Context, name string, parent fs.InodeEmbedder,
 
 func (n *node) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	h, more, e := n.LoopbackNode.Open(ctx, flags)
+	if *short > 0 {
+		more |= fuse.FOPEN_DIRECT_IO // else the kernel takes a short read for the end of the file
+	}
 	return wrap(h), more, e
 }
 
@@ -99,6 +103,10 @@ func (f *file) Read(ctx context.Context, p []byte, off int64) (fuse.ReadResult, 
 	if *stale > 0 && reads.Add(1)%*stale == 0 {
 		faulted("stale")
 		return nil, syscall.ESTALE
+	}
+	if *short > 0 && len(p) > *short {
+		faulted("short")
+		p = p[:*short]
 	}
 	return f.LoopbackFile.Read(ctx, p, off)
 }

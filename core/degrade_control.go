@@ -1,0 +1,5 @@
+//go:build control_nodegrade
+
+package core
+
+const degrade = false

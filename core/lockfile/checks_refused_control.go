@@ -1,0 +1,5 @@
+//go:build control_norefusal
+
+package lockfile
+
+const sayUnsupported = false

@@ -1,0 +1,5 @@
+//go:build control_nosamefile
+
+package lockfile
+
+const checkSame = false

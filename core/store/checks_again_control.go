@@ -1,0 +1,5 @@
+//go:build control_norepair
+
+package store
+
+const makeAgain = false

@@ -1,0 +1,5 @@
+//go:build control_leak
+
+package store
+
+const closeFailed = false

@@ -1,0 +1,5 @@
+//go:build control_follow
+
+package store
+
+const refuseLinks = 0

@@ -1,0 +1,5 @@
+//go:build control_nowritable
+
+package store
+
+const checkWritable = false
