@@ -148,7 +148,9 @@ JITCACHE_API int32_t jitcache_cuda_run(jitcache_cuda_request *request, jitcache_
 JITCACHE_API int32_t jitcache_cuda_key(jitcache_cache *cache, jitcache_cuda_request *request, jitcache_key **key);
 
 /* jitcache_cuda_log copies what the compiler said about the code in a blob, and
- * a NUL. *size gets the length without it: 0 if it said nothing.
+ * a NUL. *size gets the length without it: 0 if it said nothing. This and more
+ * is in jitcache_blob_attributes, as JSON: "target", "arch", "nvrtc" (the
+ * version), "log", "lowered".
  * OK; TOO_SMALL: capacity is not more than *size, and nothing was copied;
  * ERR_ARGUMENT: blob or size is NULL; ERR_HANDLE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_cuda_log(jitcache_blob *blob, char *buffer, size_t capacity, size_t *size);
