@@ -74,7 +74,7 @@ typedef struct jc_thread {
 	uint8_t busy_id[32];
 	jc_frame *frames;
 	int nframes, capframes;
-	char error[8192]; /* a list of all the places where a library is not takes a few thousand */
+	char error[4096]; /* a library that is not found lists where it was looked for */
 } jc_thread;
 
 /* jc_thread_self returns the calling thread's state, NULL if there is no memory

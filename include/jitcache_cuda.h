@@ -111,7 +111,8 @@ JITCACHE_API void jitcache_cuda_request_free(jitcache_cuda_request *request);
 
 /* --------------------------------------------------------------- compilation */
 
-/* jitcache_cuda_compile returns the code: from the cache, or compiled, by one of
+/* jitcache_cuda_compile returns the code: from the cache, with neither NVRTC nor,
+ * if the request names an architecture, the driver; or compiled, by one of
  * however many ask (timeout_ms as in jitcache_acquire). A blob of PTX may be used
  * as a string. Without a cache (NULL) it compiles.
  *
@@ -133,8 +134,9 @@ JITCACHE_API int32_t jitcache_cuda_compile(
 JITCACHE_API int32_t jitcache_cuda_lookup(jitcache_cache *cache, jitcache_cuda_request *request, jitcache_blob **blob,
 	const void **data, size_t *size, jitcache_key **key);
 
-/* jitcache_cuda_run compiles under a lease, which ends, whatever comes of it.
- * The lease may be NULL: then nothing is stored.
+/* jitcache_cuda_run compiles under a lease that jitcache_acquire gave, and ends
+ * it, whatever comes of it. The lease may be NULL: then nothing is stored. It is
+ * not for the callback of jitcache_get_or_compile, whose lease is not its own.
  * Statuses as jitcache_cuda_compile. */
 JITCACHE_API int32_t jitcache_cuda_run(jitcache_cuda_request *request, jitcache_lease *lease, jitcache_blob **blob);
 
@@ -146,7 +148,9 @@ JITCACHE_API int32_t jitcache_cuda_run(jitcache_cuda_request *request, jitcache_
 JITCACHE_API int32_t jitcache_cuda_key(jitcache_cache *cache, jitcache_cuda_request *request, jitcache_key **key);
 
 /* jitcache_cuda_log copies what the compiler said about the code in a blob, and
- * a NUL. *size gets the length without it: 0 if it said nothing.
+ * a NUL. *size gets the length without it: 0 if it said nothing. This and more
+ * is in jitcache_blob_attributes, as JSON: "target", "arch", "nvrtc" (the
+ * version), "log", "lowered".
  * OK; TOO_SMALL: capacity is not more than *size, and nothing was copied;
  * ERR_ARGUMENT: blob or size is NULL; ERR_HANDLE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_cuda_log(jitcache_blob *blob, char *buffer, size_t capacity, size_t *size);

@@ -46,16 +46,37 @@ int main(void)
 }
 """
 
+# And around those of C++.
+CPP_PROGRAM = """
+#include <jitcache.hpp>
+#include <iostream>
+
+static std::string compile(const std::string &source)
+{
+	std::cout << "compiled\\n";
+	return source;
+}
+
+static void use(const char *data, size_t size) { std::cout.write(data, long(size)) << "\\n"; }
+
+int main()
+{
+	const std::string source = "the code";
+	LINES
+}
+"""
+
 
 def blocks(language: str) -> list[str]:
     """Return what stands in the README between fences of a language ("" for none)."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README.read_text(), re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", README.read_text(), re.DOTALL | re.MULTILINE)
+    return [text for fence, text in found if fence == language]
 
 
-def c_program() -> str:
-    """Return the README's lines of C as a program."""
-    (lines,) = blocks("c")
-    return PROGRAM.replace("LINES", lines.replace("\n", "\n\t"))
+def program(language: str) -> str:
+    """Return the README's lines of C or C++ as a program."""
+    (lines,) = blocks(language)
+    return {"c": PROGRAM, "cpp": CPP_PROGRAM}[language].replace("LINES", lines.replace("\n", "\n\t"))
 
 
 def main() -> None:
@@ -71,7 +92,7 @@ def main() -> None:
             subprocess.run([compiler, *flags, "-x", "c", "-o", out, "-"], input=source.encode(), check=True)
             return out.read_bytes()
 
-    (lines,) = blocks("python")
+    lines, _ = blocks("python")
     names = {"ctypes": ctypes, "source": SOURCE, "flags": FLAGS, "compile": compile_it}
     exec(lines, names)
     f = names["solver"].f  # type: ignore[attr-defined]

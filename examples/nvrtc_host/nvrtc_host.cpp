@@ -169,7 +169,8 @@ static void run(const Arguments &a)
 
 	try {
 		use_device();
-		std::cout << "launched: " << launch(request.load(code).function(kernels[0])) << "\n";
+		const float total = launch(request.load(code).function(kernels[0]));
+		std::cout << "launched: " << total << "\n";
 	} catch (const std::runtime_error &e) {
 		std::cout << "not launched: " << e.what() << "\n";
 	}

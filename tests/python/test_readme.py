@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import readme
-from test_examples import CC, LINK, ROOT, STRICT, run
+from test_examples import CC, ROOT, build, cxx, run
 
 sys.path.insert(0, str(ROOT / "tests" / "bench"))
 
@@ -69,11 +69,12 @@ def test_stats_are_printed_as_shown(tmp_path: Path) -> None:
     assert shape(printed) == shape(shown)
 
 
-def test_c_lines_are_a_program(tmp_path: Path) -> None:
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_c_lines_are_a_program(language: str, tmp_path: Path) -> None:
     assert CC is not None
-    (tmp_path / "lines.c").write_text(readme.c_program())
-    command = [*CC, "-std=c99", *STRICT, f"-I{ROOT}/build/include", str(tmp_path / "lines.c"), "-o"]
-    run([*command, str(tmp_path / "lines"), *LINK])
+    source = tmp_path / f"lines.{language}"
+    source.write_text(readme.program(language))
+    build(CC if language == "c" else cxx(), "c99" if language == "c" else "c++11", source, tmp_path / "lines")
     assert run([tmp_path / "lines"]) == "compiled\nthe code\n"
     assert run([tmp_path / "lines"]) == "the code\n"
 
