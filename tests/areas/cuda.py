@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 
-from .common import BUILD, Count, environment, pytest, run, total
+from . import c
+from .common import BUILD, Count, counted, environment, pytest, run, total
 from .go import test
 
 FOLDER = "tests/cuda"
@@ -50,7 +52,21 @@ def real(area: str) -> dict[str, str] | None:
 
 def tests() -> Count:
     """What a stand-in for NVRTC serves for."""
-    return pytest("cuda", sys.executable, FOLDER, "-m", "not nvrtc and not gpu", env=environment())
+    return total([pytest("cuda", sys.executable, FOLDER, "-m", "not nvrtc and not gpu", env=environment()), *programs()])
+
+
+def programs() -> list[Count]:
+    """A host in C, which is C++ too."""
+    standins = BUILD / "test" / "cuda"
+    status, _ = run("cuda", [sys.executable, f"{FOLDER}/standins.py", str(standins)])
+    variables = {"JITCACHE_NVRTC": f"{standins}/libnvrtc.so.13", "JITCACHE_LIBCUDA": f"{standins}/libcuda.so.1"}
+    counts = [Count(int(status != 0), 0, int(status != 0))]
+    for standard in ("c99", "c++17"):
+        program = c.build("cuda", "cuda.c", standard)
+        with tempfile.TemporaryDirectory() as folder:
+            command = [str(program), folder]
+            counts.append(counted(*run("cuda", command, env=environment(**variables))) if program else Count(0, 0, 1))
+    return counts
 
 
 def nvrtc() -> Count:
