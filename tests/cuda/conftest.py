@@ -38,8 +38,13 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the real NVRTCs come last: a process has the builtins from then on, which a stand-in of that version is known by too."""
-    items.sort(key=lambda item: item.get_closest_marker("nvrtc") is not None)
+    """Let tests come in the order in which what they load does not meet what others have loaded.
+
+    A stand-in for the driver has its soname; and the builtins of a real NVRTC are
+    part of what a stand-in of that version is, from when they are loaded.
+    """
+    order = {"gpu": 0, "nvrtc": 2}
+    items.sort(key=lambda item: next((order[m.name] for m in item.iter_markers() if m.name in order), 1))
 
 
 def wheels(version: str) -> Path:
