@@ -36,6 +36,7 @@ AREAS: dict[str, Area] = {
     "host": host.tests,
     "nvrtc": cuda.nvrtc,
     "gpu": cuda.gpu,
+    "cuda-controls": cuda.controls,
     # By themselves only.
     "fuzz": go.fuzz,
     "storm-long": storm.long,
@@ -51,6 +52,7 @@ TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "
 REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu",
+    "cuda-controls",
 ]  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

@@ -1,13 +1,15 @@
-"""CUDA: with a stand-in for NVRTC everywhere, and with the real ones from their wheels."""
+"""CUDA: with a stand-in for NVRTC everywhere, with the real ones from their wheels, and on a GPU."""
 
 from __future__ import annotations
 
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from . import c
-from .common import BUILD, Count, counted, environment, pytest, run, total
+from .common import BUILD, Count, build_library, counted, environment, pytest, run, total
+from .control import python_red
 from .go import test
 
 FOLDER = "tests/cuda"
@@ -52,7 +54,9 @@ def real(area: str) -> dict[str, str] | None:
 
 def tests() -> Count:
     """What a stand-in for NVRTC serves for."""
-    return total([pytest("cuda", sys.executable, FOLDER, "-m", "not nvrtc and not gpu", env=environment()), *programs()])
+    return total(
+        [pytest("cuda", sys.executable, FOLDER, "-m", "not nvrtc and not gpu", env=environment()), *programs()]
+    )
 
 
 def programs() -> list[Count]:
@@ -88,3 +92,38 @@ def gpu() -> Count:
     if variables is None:
         return Count(0, 0, 1)
     return pytest("gpu", sys.executable, FOLDER, "-m", "gpu", env=environment(**variables))
+
+
+class Control(NamedTuple):
+    """A mechanism that is taken out, and pytest nodes that must then fail."""
+
+    name: str
+    tags: str
+    nodes: tuple[str, ...]
+
+
+def row(form: str, change: str) -> str:
+    return f"test_table.py::test_answer_is_that_of_a_fresh_compile[stub-{form}-{change}-notes]"
+
+
+def moved(form: str, change: str) -> str:
+    return f"test_meanwhile.py::test_result_is_handed_back_and_not_stored[stub-{form}-{change}]"
+
+
+CONTROLS = [
+    Control("headers of headers", "control_topfile", (row("nested", "edit"), row("nested", "replace-the-folder"), row("through-memory", "unseen-edit"), "test_walk.py::test_long_walk")),
+    Control("absent names", "control_noabsent", (row("angle", "add-in-front"), row("has_include-absent", "add-in-front"), row("beside-the-working-directory", "add-in-front"), "test_walk.py::test_long_walk")),
+    Control("lease of a compile", "control_nolease", ("test_one_compile.py::test_one_of_four_processes_compiles[stub]",)),
+    Control("headers after the compile", "control_noinputs", (moved("nested", "edit"), moved("nested", "add-in-front"), moved("beside-the-source", "unseen-edit"))),
+    Control("identity of NVRTC", "control_noidentity", ("test_libraries.py::test_other_version_is_another_entry[stub-older]", "test_libraries.py::test_replaced_nvrtc_is_noticed", "test_explain.py::test_compiler_that_changed_is_named")),
+]  # fmt: skip
+
+
+def controls() -> Count:
+    """Each mechanism is taken out, and the tests of its promise must fail."""
+    counts = []
+    for control in CONTROLS:
+        folder = BUILD / "controls" / control.name.replace(" ", "-")
+        build_library.build(folder, tags=control.tags)
+        counts += [python_red("cuda-controls", control.name, f"{FOLDER}/{node}", folder) for node in control.nodes]
+    return total(counts)

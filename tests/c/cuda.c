@@ -98,7 +98,8 @@ static void packed_parts_are_what_single_calls_add(void)
 	CHECK(jitcache_cuda_request_header(one, "a.h", "int a;\n", 7) == JITCACHE_OK);
 	CHECK(jitcache_cuda_request_target(one, "ptx") == JITCACHE_OK);
 	CHECK(jitcache_cuda_request_expression(one, "k") == JITCACHE_OK);
-	CHECK(jitcache_cuda_request_new("#include \"a.h\"\n__global__ void k() {}\n", 38, "test.cu", &two) == JITCACHE_OK);
+	CHECK(jitcache_cuda_request_new("#include \"a.h\"\n__global__ void k() {}\n", 38, "test.cu", &two) ==
+		JITCACHE_OK);
 	CHECK(jitcache_cuda_request_packed(two, packed, n) == JITCACHE_OK);
 	CHECK(jitcache_cuda_compile(c, one, -1, &a) == JITCACHE_OK);
 	CHECK(jitcache_cuda_lookup(c, two, &b, NULL, NULL, &key) == JITCACHE_OK && key == NULL);
@@ -115,18 +116,18 @@ static void malformed_parts_are_found_out(void)
 		const char *bytes;
 		size_t size;
 	} bad[] = {
-		{"o", 1},                                               /* no length */
-		{"o\x05\0\0\0\0\0\0\0abc", 12},                         /* cut short */
-		{"o\xff\xff\xff\xff\xff\xff\xff\xff", 9},               /* longer than all memory */
-		{"x\0\0\0\0\0\0\0\0", 9},                               /* no such letter */
-		{"\0\0\0\0\0\0\0\0\0", 9},                              /* none at all */
-		{"N\0\0\0\0\0\0\0\0", 9},                               /* not for hosts */
-		{"h\x01\0\0\0\0\0\0\0a", 10},                           /* a header without a text */
-		{"t\x01\0\0\0\0\0\0\0a", 10},                           /* a text without a header */
-		{"h\x01\0\0\0\0\0\0\0ao\x01\0\0\0\0\0\0\0a", 20},       /* something between the two */
-		{"T\x03\0\0\0\0\0\0\0elf", 12},                         /* no such target */
-		{"o\x02\0\0\0\0\0\0\0a\0", 11},                         /* a NUL */
-		{"o\x01\0\0\0\0\0\0\0a!", 11},                          /* something behind */
+		{"o", 1},                                         /* no length */
+		{"o\x05\0\0\0\0\0\0\0abc", 12},                   /* cut short */
+		{"o\xff\xff\xff\xff\xff\xff\xff\xff", 9},         /* longer than all memory */
+		{"x\0\0\0\0\0\0\0\0", 9},                         /* no such letter */
+		{"\0\0\0\0\0\0\0\0\0", 9},                        /* none at all */
+		{"N\0\0\0\0\0\0\0\0", 9},                         /* not for hosts */
+		{"h\x01\0\0\0\0\0\0\0a", 10},                     /* a header without a text */
+		{"t\x01\0\0\0\0\0\0\0a", 10},                     /* a text without a header */
+		{"h\x01\0\0\0\0\0\0\0ao\x01\0\0\0\0\0\0\0a", 20}, /* something between the two */
+		{"T\x03\0\0\0\0\0\0\0elf", 12},                   /* no such target */
+		{"o\x02\0\0\0\0\0\0\0a\0", 11},                   /* a NUL */
+		{"o\x01\0\0\0\0\0\0\0a!", 11},                    /* something behind */
 	};
 	jitcache_cuda_request *r = request(kernel);
 	jitcache_blob *b = NULL;

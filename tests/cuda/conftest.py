@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import sys
@@ -24,6 +25,7 @@ KEEP = frozenset({"JITCACHE_LIBRARY", "JITCACHE_TEST_CUDA12", "JITCACHE_TEST_CUD
 
 # Where NVIDIA's wheels have NVRTC.
 NVRTC = {"12": "nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "13": "nvidia/cu13/lib/libnvrtc.so.13"}
+LIBCUDA = "libcuda.so.1"
 REAL = [pytest.param(version, marks=pytest.mark.nvrtc) for version in NVRTC]
 
 
@@ -45,6 +47,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     order = {"gpu": 0, "nvrtc": 2}
     items.sort(key=lambda item: next((order[m.name] for m in item.iter_markers() if m.name in order), 1))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs a driver where none can be loaded."""
+    if item.get_closest_marker("gpu"):
+        try:
+            ctypes.CDLL(LIBCUDA)
+        except OSError as e:
+            pytest.skip(f"no driver can be loaded: {e}")
 
 
 def wheels(version: str) -> Path:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any
 
 from devices import Driver
 from jitcache import cuda
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 COMPUTE_CAPABILITY = (75, 76)  # cuDeviceGetAttribute's numbers of major and minor
 

@@ -109,7 +109,7 @@ def test_library_without_the_functions_is_named(cache: jitcache.Cache, driver_fi
 def test_no_architecture_and_no_driver_is_an_error(stub: Compiler, cache: jitcache.Cache, monkeypatch) -> None:
     monkeypatch.setenv("JITCACHE_LIBCUDA", "/nowhere/libcuda.so.1")
     for store in (cache, False):
-        with pytest.raises(jitcache.LibraryError, match="--gpu-architecture.*/nowhere"):
+        with pytest.raises(jitcache.LibraryError, match=r"--gpu-architecture.*/nowhere"):
             cuda.compile(kernel(), cache=store)
     assert stub.compiles == 0
 

@@ -163,7 +163,9 @@ def test_driver_that_fails_is_told_by_name(
     assert int(compile(cache).load()) != 0
 
 
-@pytest.mark.parametrize("call", ["cuCtxGetId", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuModuleGetFunction", "cuCtxPopCurrent_v2"])
+@pytest.mark.parametrize(
+    "call", ["cuCtxGetId", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuModuleGetFunction", "cuCtxPopCurrent_v2"]
+)
 def test_function_that_fails_is_told_by_name(
     stub: Compiler, cache, driver: Driver, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:

@@ -50,7 +50,9 @@ def test_result_is_handed_back_and_not_stored(
     assert cuda.compile(**tree.request(), cache=cache).code == after
 
 
-def test_header_touched_meanwhile_does_no_harm(stub: Compiler, cache: jitcache.Cache, tmp_path: Path, monkeypatch) -> None:
+def test_header_touched_meanwhile_does_no_harm(
+    stub: Compiler, cache: jitcache.Cache, tmp_path: Path, monkeypatch
+) -> None:
     tree = Tree(tmp_path / "tree", FORMS["angle"])
     monkeypatch.setenv("STUBNVRTC_SLEEP_MS", "300")
     thread = once_it_compiles(stub, lambda: CHANGES["touch"].apply(tree))

@@ -24,7 +24,12 @@ extern "C" __global__ void mix(float *p, const float *q)
 """
 
 SAME = {
-    "architecture": [["-arch=sm_80"], ["-arch", "sm_80"], ["--gpu-architecture=sm_80"], ["--gpu-architecture", "sm_80"]],
+    "architecture": [
+        ["-arch=sm_80"],
+        ["-arch", "sm_80"],
+        ["--gpu-architecture=sm_80"],
+        ["--gpu-architecture", "sm_80"],
+    ],
     "macro": [["-DA=1"], ["-D", "A=1"], ["--define-macro=A=1"], ["--define-macro", "A=1"]],
     "undefined macro": [["-UA"], ["-U", "A"], ["--undefine-macro=A"]],
     "arithmetic": [["-ftz=true"], ["--ftz=true"], ["--ftz", "true"], ["-ftz", "true"]],

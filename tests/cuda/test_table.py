@@ -66,7 +66,9 @@ class Grove:
         time.sleep(SETTLED)
         requests = folder / "requests.json"
         noted = {key: tree for key, tree in self.trees.items() if key[2] == "notes"}
-        requests.write_text(json.dumps({"/".join(k): (str(t.working_directory), t.request()) for k, t in noted.items()}))
+        requests.write_text(
+            json.dumps({"/".join(k): (str(t.working_directory), t.request()) for k, t in noted.items()})
+        )
         answers = json.loads(check(TWICE, self.cache, requests, env={"JITCACHE_NVRTC": str(nvrtc)}))
         self.answers = {tuple(row.split("/")): answer for row, answer in answers.items()}
 
