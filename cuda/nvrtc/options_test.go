@@ -17,7 +17,7 @@ func keyedOf(t *testing.T, raw ...string) []string {
 
 func TestSpellingsOfAnOptionAreOneKey(t *testing.T) {
 	for _, forms := range [][][]string{
-		{{"-arch=sm_90"}, {"-arch", "sm_90"}, {"-arch", "  sm_90"}, {"--gpu-architecture=sm_90"}, {"--gpu-architecture", "sm_90"}},
+		{{"-arch=sm_90"}, {"-arch", "sm_90"}, {"-arch", "  sm_90 "}, {" -arch=sm_90 "}, {" -arch", "sm_90"}, {"--gpu-architecture=sm_90"}, {"--gpu-architecture", "sm_90"}},
 		{{"-DA=1"}, {"-D", "A=1"}, {"-D A=1"}, {"-D=A=1"}, {"--define-macro=A=1"}, {"--define-macro", "A=1"}},
 		{{"-UA"}, {"-U", "A"}, {"--undefine-macro=A"}},
 		{{"-ftz=true"}, {"--ftz=true"}, {"--ftz", "true"}, {"-ftz", "true"}},
@@ -62,7 +62,7 @@ func TestDifferentOptionsAreDifferentKeys(t *testing.T) {
 }
 
 func TestWhatIsSearchedKeepsItsOrder(t *testing.T) {
-	o, err := Parse([]string{"-I/a", "-DX=1", "-I", " /b", "-include=p.h", "--pre-include", "q.h", "-UX", "--include-path=/c d", "-I=/e=f"})
+	o, err := Parse([]string{" -I/a ", "-DX=1", "-I", " /b ", "-include=p.h", "--pre-include", "q.h", "-UX", "--include-path=/c d", "-I=/e=f"})
 	if err != nil {
 		t.Fatal(err)
 	}
