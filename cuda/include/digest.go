@@ -52,8 +52,10 @@ func hasAssert(text []byte) bool {
 	}
 }
 
+// showsTime looks for __DATE__, __TIME__ and, for a later NVRTC, __TIMESTAMP__,
+// without the underscores in front: a search for those stops at every one.
 func showsTime(text []byte) bool {
-	return bytes.Contains(text, []byte("__DATE")) || bytes.Contains(text, []byte("__TIME"))
+	return bytes.Contains(text, []byte("DATE__")) || bytes.Contains(text, []byte("TIME__")) || bytes.Contains(text, []byte("STAMP__"))
 }
 
 // usesPlaces reports whether anything depends on where on the search path a

@@ -71,21 +71,33 @@ type scanner struct {
 
 func (s *scanner) line() {
 	s.blanks()
-	at := s.i
-	switch {
-	case s.has("#"):
-		s.i++
-	case s.has("%:"):
-		s.i += 2
-	default:
+	if at := s.i; s.hash() {
+		s.directive(at)
+	} else {
 		s.rest(false)
-		return
 	}
-	s.directive(at)
 }
 
-func (s *scanner) has(prefix string) bool {
-	return len(s.text)-s.i >= len(prefix) && string(s.text[s.i:s.i+len(prefix)]) == prefix
+// hash skips a # or %: and reports whether there was one.
+func (s *scanner) hash() bool {
+	if s.i >= len(s.text) {
+		return false
+	}
+	switch s.text[s.i] {
+	case '#':
+		s.i++
+		return true
+	case '%':
+		i := s.i + 1
+		for i < len(s.text) && s.splice(i) > 0 {
+			i += s.splice(i)
+		}
+		if i < len(s.text) && s.text[i] == ':' {
+			s.i = i + 1
+			return true
+		}
+	}
+	return false
 }
 
 // splice returns the size of a backslash and newline at i, 0 if there is none.
@@ -321,8 +333,7 @@ func (s *scanner) again() {
 		for s.i < len(s.text) && (s.text[s.i] == ' ' || s.text[s.i] == '\t') {
 			s.i++
 		}
-		if at := s.i; !known[at] && (s.has("#") || s.has("%:")) {
-			s.i += 1 + int(bit(s.has("%:")))
+		if at := s.i; !known[at] && s.hash() {
 			s.directive(at)
 		}
 	}

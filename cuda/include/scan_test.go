@@ -41,6 +41,7 @@ func TestEveryFormOfADirectiveIsFound(t *testing.T) {
 		{"embed", "#embed <a.bin> limit(3)\n", []string{"embed <a.bin>"}},
 		{"import", "#import <a.h>\n", []string{"<a.h>"}},
 		{"digraph", "%:include <a.h>\n", []string{"<a.h>"}},
+		{"splice in the digraph", "%\\\n:include <a.h>\n", []string{"<a.h>"}},
 		{"splice in the word", "#inc\\\nlude <a.h>\n", []string{"<a.h>"}},
 		{"splice in the name", "#include <a\\\n.h>\n", []string{"<a.h>"}},
 		{"splice with carriage return", "#inc\\\r\nlude <a\\\r\n.h>\n", []string{"<a.h>"}},

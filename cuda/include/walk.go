@@ -38,10 +38,11 @@ type link struct {
 func Find(req *Request) (*Closure, error) {
 	w := &walk{
 		req: req, dialect: dialectOf(req.Standard), memory: map[string]*text{},
-		disk:   disk{files: map[string]*file{}, folders: map[string]*folder{}, list: &manifest.List{}},
-		first:  map[identity][]*file{},
-		all:    map[string]*everything{},
-		askers: map[string]bool{}, looked: map[string]int{}, defined: macros{},
+		disk:    disk{files: map[string]*file{}, folders: map[string]*folder{}, list: &manifest.List{}},
+		first:   map[identity][]*file{},
+		all:     map[string]*everything{},
+		asks:    asks{askers: map[string]int{}, roams: map[name]int{}, kinds: map[name]kind{}},
+		defined: macros{},
 	}
 	source, err := w.start()
 	if err != nil {
@@ -63,14 +64,11 @@ type walk struct {
 	texts   []*text // all that were reached
 	first   map[identity][]*file
 
-	open       []computed
-	conditions []condition
-	askers     map[string]bool // macros that ask __has_include for a parameter
-	looked     map[string]int  // per asker how many conditions were looked at
-	wrapped    int             // how many texts were looked at for macros that call one
-	defined    macros
-	all        map[string]*everything // by the folder of the includer
-	collected  int                    // how many texts have their definitions in defined
+	open      []computed
+	asks      asks
+	defined   macros
+	all       map[string]*everything // by the folder of the includer
+	collected int                    // how many texts have their definitions in defined
 }
 
 // start makes the texts that are there without a directive: the source, and
@@ -78,16 +76,20 @@ type walk struct {
 func (w *walk) start() (*text, error) {
 	for i := range w.req.Headers {
 		h := &w.req.Headers[i]
-		if w.memory[h.Name] == nil { // of two with one name the first is taken
+		if w.memory[h.Name] == nil { // NVRTC refuses two of one name
 			w.memory[h.Name] = &text{path: h.Name, folder: folderOf(h.Name), body: []byte(h.Text), digest: key.Sum([]byte(h.Text))}
 		}
-	}
-	for _, m := range w.req.Macros {
-		w.defined.option(m)
 	}
 	source := &text{path: cmp.Or(w.req.Name, "default_program"), body: []byte(w.req.Source), noFolder: w.req.NoSourceInclude}
 	source.folder = folderOf(source.path)
 	w.reach(source)
+	for _, m := range w.req.Macros {
+		d := &directive{kind: kindDefine, text: definition(m)}
+		w.defined.define(d.text)
+		if err := w.ask(source, d); err != nil {
+			return nil, err
+		}
+	}
 	before := &text{reached: true}
 	for _, pre := range w.req.PreIncludes {
 		targets, err := w.resolve(name{pre, true}, kindInclude, before)
@@ -174,13 +176,8 @@ func (w *walk) scan(t *text) error {
 	for i := range t.directives {
 		d := &t.directives[i]
 		switch d.kind {
-		case kindDefine:
-			if err := w.definition(t, d); err != nil {
-				return err
-			}
-			continue
-		case kindCondition:
-			if err := w.condition(t, d); err != nil {
+		case kindDefine, kindCondition:
+			if err := w.ask(t, d); err != nil {
 				return err
 			}
 			continue
@@ -199,7 +196,7 @@ func (w *walk) scan(t *text) error {
 }
 
 func (w *walk) link(l *link, n name, from *text) error {
-	if !followHeaders && from != w.texts[0] {
+	if !followHeaders && len(w.texts) > 0 && from != w.texts[0] {
 		return nil
 	}
 	targets, err := w.resolve(n, l.kind, from)
