@@ -84,6 +84,30 @@ func TestSameTreeElsewhereHasTheSameDigestAndOtherPaths(t *testing.T) {
 	}
 }
 
+func TestRequestsThatDifferHaveDifferentDigests(t *testing.T) {
+	seen := map[any]int{}
+	for i, r := range []Request{
+		{}, {Source: "a"}, {Name: "a"}, {Standard: "a"}, {NoSourceInclude: true},
+		{Dirs: []string{"a"}}, {Dirs: []string{"a", "b"}}, {Dirs: []string{"ab"}}, {PreIncludes: []string{"a"}}, {Macros: []string{"a"}},
+		{Headers: []Header{{"a", "b"}}}, {Headers: []Header{{"ab", ""}}}, {Headers: []Header{{"a", "b"}, {"c", "d"}}}, {Dirs: []string{"a", "b"}, Macros: []string{"c"}},
+	} {
+		d, err := r.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[d]; ok {
+			t.Errorf("requests %d and %d have one digest", other, i)
+		}
+		seen[d] = i
+	}
+	r := Request{Source: "a"}
+	before, _ := r.Digest()
+	t.Chdir(t.TempDir())
+	if after, _ := r.Digest(); after == before {
+		t.Error("the working directory does not count")
+	}
+}
+
 func TestClosureComesBackFromItsList(t *testing.T) {
 	write(t, t.TempDir()+"/x", "")
 	for _, source := range []string{"", "f(__FILE__)", "g(__DATE__)", "h(__TIME__ __BASE_FILE__)"} {

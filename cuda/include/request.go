@@ -1,7 +1,9 @@
 package include
 
 import (
+	"encoding/binary"
 	"fmt"
+	"os"
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
@@ -25,6 +27,33 @@ type Request struct {
 	Standard string
 	// NoSourceInclude is --no-source-include.
 	NoSourceInclude bool
+}
+
+// Digest returns a digest of all that a closure depends on besides the disk: the
+// request and the working directory. It is what a [manifest.Book] is kept under.
+func (r *Request) Digest() (key.Digest, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return key.Digest{}, err
+	}
+	var b []byte
+	put := func(texts ...string) {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(texts)))
+		for _, text := range texts {
+			b = binary.LittleEndian.AppendUint64(b, uint64(len(text)))
+			b = append(b, text...)
+		}
+	}
+	put(here, r.Source, r.Name, r.Standard)
+	headers := make([]string, 0, 2*len(r.Headers))
+	for _, h := range r.Headers {
+		headers = append(headers, h.Name, h.Text)
+	}
+	put(headers...)
+	put(r.Dirs...)
+	put(r.PreIncludes...)
+	put(r.Macros...)
+	return key.Sum(append(b, bit(r.NoSourceInclude))), nil
 }
 
 // Header is a header in memory: its name as nvrtcCreateProgram was given it,
