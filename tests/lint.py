@@ -57,7 +57,7 @@ def steps(write: bool) -> list[tuple[str, list[str], bool]]:
     return [
         ("gofumpt", gofumpt, True),
         ("go vet", [go, "vet", "./..."], False),
-        ("staticcheck", [str(BIN / "staticcheck"), "./core/...", "./capi/...", "./tests/..."], False),
+        ("staticcheck", [str(BIN / "staticcheck"), "./core/...", "./cuda/...", "./capi/...", "./tests/..."], False),
         ("ruff format", [ruff, "format", *([] if write else ["--check", "-q"]), *PYTHON], False),
         ("ruff", [ruff, "check", "-q", *(["--fix"] if write else []), *PYTHON], False),
         ("mypy", [str(VENV / "mypy")], False),

@@ -128,11 +128,13 @@ func (s *structure) link(l *link) {
 	for _, name := range l.names {
 		s.content = append(append(s.content, name...), 0)
 	}
+	s.put(len(l.found))
+	for _, n := range l.found {
+		s.put(n)
+	}
 	if l.kind == kindHas {
-		s.put(int(bit(len(l.targets) > 0)))
 		return
 	}
-	s.put(len(l.targets))
 	for _, t := range l.targets {
 		if s.places {
 			s.put(t.place)

@@ -39,6 +39,7 @@ func TestDigestTellsWhatTheResultMayDependOn(t *testing.T) {
 			func() { os.Remove("b.h"); os.Symlink("a.h", "b.h") }, false},
 		{rule{"a header in memory becomes a file too", tree{"f": "", "b.h": once}, nil, Request{Source: "#include \"a.h\"\n#include \"b.h\"\n", Headers: []Header{{"a.h", once}}}, "", false},
 			func() { os.Link("b.h", "a.h") }, false},
+		{rule{"which of two names is there", tree{"a.h": ""}, nil, Request{Source: "#ifdef X\n#define A \"a.h\"\n#else\n#define A \"b.h\"\n#endif\n#if __has_include(A)\n#endif\n"}, "", false}, rename("a.h", "b.h"), false},
 		{rule{"place where next begins", tree{"inc/a.h": "#include_next <b.h>\n", "inc/b.h": v1, "inc2/b.h": v2}, nil, both, "", false},
 			func() { os.Rename("inc/b.h", "t"); os.Rename("inc/a.h", "inc2/a.h"); os.Rename("t", "inc/b.h") }, false},
 		{rule{"file that nobody asks for", tree{"inc/a.h": v1}, nil, both, "", false}, put("inc/b.h", v2), true},

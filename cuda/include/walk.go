@@ -30,6 +30,7 @@ type text struct {
 type link struct {
 	kind    kind
 	targets []target
+	found   []int    // per name that was looked up how many of the targets are its
 	names   []string // of targets that stand for everything
 }
 
@@ -99,7 +100,7 @@ func (w *walk) start() (*text, error) {
 		if err != nil {
 			return nil, err
 		}
-		source.links = append(source.links, link{kind: kindInclude, targets: targets})
+		source.links = append(source.links, link{kind: kindInclude, targets: targets, found: []int{len(targets)}})
 	}
 	return source, nil
 }
@@ -204,6 +205,7 @@ func (w *walk) link(l *link, n name, from *text) error {
 		return err
 	}
 	l.targets = append(l.targets, targets...)
+	l.found = append(l.found, len(targets))
 	if l.kind == kindInclude || l.kind == kindNext {
 		return w.follow(targets)
 	}

@@ -55,6 +55,10 @@ CONTROLS = [
         ["test_key.py::test_result_of_a_file_that_changed_is_handed_back_and_not_stored"],
         ["api.c: file_that_changes_is_noticed"],
     ),
+    Control(
+        "headers of headers not followed", "control_topfile",
+        {"cuda/include": ["TestRulesOfTheSearch", "TestWalkOfChangesLeavesNoWrongHit"]},
+    ),
     Control("cells not clamped", "control_noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip

@@ -24,17 +24,17 @@ def _test(area: str, *args: str) -> Count:
 
 
 def tests() -> Count:
-    return _test("go", "-count=1", "./core/...", "./capi/...", "./tests/arch/...")
+    return _test("go", "-count=1", "./core/...", "./cuda/...", "./capi/...", "./tests/arch/...")
 
 
 def race() -> Count:
-    return _test("race", "-count=1", "-race", "./core/...")
+    return _test("race", "-count=1", "-race", "./core/...", "./cuda/...")
 
 
 def _targets() -> list[tuple[str, str]]:
     """Package and name of every fuzz target."""
     found = []
-    for path in sorted(ROOT.glob("core/**/*_test.go")):
+    for path in sorted([*ROOT.glob("core/**/*_test.go"), *ROOT.glob("cuda/**/*_test.go")]):
         for name in re.findall(r"^func (Fuzz\w+)\(", path.read_text(), re.MULTILINE):
             found.append((f"./{path.parent.relative_to(ROOT)}", name))
     return found
