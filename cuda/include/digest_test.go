@@ -30,18 +30,26 @@ func TestDigestTellsWhatTheResultMayDependOn(t *testing.T) {
 		{rule{"touched", tree{"inc/a.h": v1}, nil, both, "", false}, put("inc/a.h", v1), true},
 		{rule{"in front on the search path", tree{"inc2/a.h": v1, "inc/f": ""}, nil, both, "", false}, put("inc/a.h", v2), false},
 		{rule{"moved along the search path", tree{"inc2/a.h": v1, "inc/f": ""}, nil, both, "", false}, rename("inc2/a.h", "inc/a.h"), true},
-		{rule{"two names change places", tree{"a.h": v1, "b.h": v2}, nil, Request{Source: "#include \"a.h\"\n#undef V\n#include \"b.h\"\n"}, "", false},
-			func() { os.Rename("a.h", "c"); os.Rename("b.h", "a.h"); os.Rename("c", "b.h") }, false},
+		{
+			rule{"two names change places", tree{"a.h": v1, "b.h": v2}, nil, Request{Source: "#include \"a.h\"\n#undef V\n#include \"b.h\"\n"}, "", false},
+			func() { os.Rename("a.h", "c"); os.Rename("b.h", "a.h"); os.Rename("c", "b.h") }, false,
+		},
 		{rule{"answer of has_include", tree{"f": ""}, nil, Request{Source: "#if __has_include(\"a.h\")\n#endif\n"}, "", false}, put("a.h", ""), false},
 		{rule{"content behind has_include", tree{"a.h": v1}, nil, Request{Source: "#if __has_include(\"a.h\")\n#endif\n"}, "", false}, put("a.h", v2), true},
 		{rule{"absent name appears", tree{"f": ""}, nil, Request{Source: "#if 0\n#include \"a.h\"\n#endif\n"}, "", false}, put("a.h", ""), false},
-		{rule{"a copy becomes a link", tree{"a.h": once, "b.h": once}, nil, Request{Source: "#include \"a.h\"\n#include \"b.h\"\n"}, "", false},
-			func() { os.Remove("b.h"); os.Symlink("a.h", "b.h") }, false},
-		{rule{"a header in memory becomes a file too", tree{"f": "", "b.h": once}, nil, Request{Source: "#include \"a.h\"\n#include \"b.h\"\n", Headers: []Header{{"a.h", once}}}, "", false},
-			func() { os.Link("b.h", "a.h") }, false},
+		{
+			rule{"a copy becomes a link", tree{"a.h": once, "b.h": once}, nil, Request{Source: "#include \"a.h\"\n#include \"b.h\"\n"}, "", false},
+			func() { os.Remove("b.h"); os.Symlink("a.h", "b.h") }, false,
+		},
+		{
+			rule{"a header in memory becomes a file too", tree{"f": "", "b.h": once}, nil, Request{Source: "#include \"a.h\"\n#include \"b.h\"\n", Headers: []Header{{"a.h", once}}}, "", false},
+			func() { os.Link("b.h", "a.h") }, false,
+		},
 		{rule{"which of two names is there", tree{"a.h": ""}, nil, Request{Source: "#ifdef X\n#define A \"a.h\"\n#else\n#define A \"b.h\"\n#endif\n#if __has_include(A)\n#endif\n"}, "", false}, rename("a.h", "b.h"), false},
-		{rule{"place where next begins", tree{"inc/a.h": "#include_next <b.h>\n", "inc/b.h": v1, "inc2/b.h": v2}, nil, both, "", false},
-			func() { os.Rename("inc/b.h", "t"); os.Rename("inc/a.h", "inc2/a.h"); os.Rename("t", "inc/b.h") }, false},
+		{
+			rule{"place where next begins", tree{"inc/a.h": "#include_next <b.h>\n", "inc/b.h": v1, "inc2/b.h": v2}, nil, both, "", false},
+			func() { os.Rename("inc/b.h", "t"); os.Rename("inc/a.h", "inc2/a.h"); os.Rename("t", "inc/b.h") }, false,
+		},
 		{rule{"file that nobody asks for", tree{"inc/a.h": v1}, nil, both, "", false}, put("inc/b.h", v2), true},
 		{rule{"name that NVRTC may mean", tree{"inc/800.h": v1}, nil, Request{Source: "#define S(x) T(x)\n#define T(x) #x\n#include S(__CUDA_ARCH__.h)\n", Dirs: inc2[:1]}, "", false}, rename("inc/800.h", "inc/900.h"), false},
 	} {
@@ -88,9 +96,20 @@ func TestSameTreeElsewhereHasTheSameDigestAndOtherPaths(t *testing.T) {
 func TestRequestsThatDifferHaveDifferentDigests(t *testing.T) {
 	seen := map[any]int{}
 	for i, r := range []Request{
-		{}, {Source: "a"}, {Name: "a"}, {Standard: "a"}, {NoSourceInclude: true},
-		{Dirs: []string{"a"}}, {Dirs: []string{"a", "b"}}, {Dirs: []string{"ab"}}, {PreIncludes: []string{"a"}}, {Macros: []string{"a"}},
-		{Headers: []Header{{"a", "b"}}}, {Headers: []Header{{"ab", ""}}}, {Headers: []Header{{"a", "b"}, {"c", "d"}}}, {Dirs: []string{"a", "b"}, Macros: []string{"c"}},
+		{},
+		{Source: "a"},
+		{Name: "a"},
+		{Standard: "a"},
+		{NoSourceInclude: true},
+		{Dirs: []string{"a"}},
+		{Dirs: []string{"a", "b"}},
+		{Dirs: []string{"ab"}},
+		{PreIncludes: []string{"a"}},
+		{Macros: []string{"a"}},
+		{Headers: []Header{{"a", "b"}}},
+		{Headers: []Header{{"ab", ""}}},
+		{Headers: []Header{{"a", "b"}, {"c", "d"}}},
+		{Dirs: []string{"a", "b"}, Macros: []string{"c"}},
 	} {
 		d, err := r.Digest()
 		if err != nil {

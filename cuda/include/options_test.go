@@ -36,11 +36,31 @@ func TestOptionsAreTakenAsNVRTCTakesThem(t *testing.T) {
 func TestSpellingsAreThoseOfNVRTC(t *testing.T) {
 	forEach(t, func(t *testing.T, v nvrtc) {
 		for _, options := range [][]string{
-			{"-Iinc"}, {"-I", "inc"}, {"-I=inc"}, {"-I inc"}, {"-I  inc "}, {"-I", " inc"}, {"--include-path=inc"}, {"--include-path", "inc"},
-			{"-I=", "-I= inc"}, {"-I", "=inc"}, {"-I==inc"}, {"-I"}, {"-I", ""},
-			{"-DA=<b.h>", "-Iinc"}, {"-D", "A=\"b.h\"", "-Iinc"}, {"-D A=<b.h>", "-Iinc"}, {"-D=A=<b.h>", "-Iinc"}, {"--define-macro", "A=<b.h>", "-Iinc"},
-			{"-include", "inc/a.h"}, {"-include=a.h", "-Iinc"}, {"--pre-include", " a.h", "-Iinc"}, {"--pre-include=inc/a.h"},
-			{" --std=c++14 ", "-Iinc"}, {"-std=c++20", "-no-source-include", "-Iinc"}, {"--no-source-include", "-Iinc"},
+			{"-Iinc"},
+			{"-I", "inc"},
+			{"-I=inc"},
+			{"-I inc"},
+			{"-I  inc "},
+			{"-I", " inc"},
+			{"--include-path=inc"},
+			{"--include-path", "inc"},
+			{"-I=", "-I= inc"},
+			{"-I", "=inc"},
+			{"-I==inc"},
+			{"-I"},
+			{"-I", ""},
+			{"-DA=<b.h>", "-Iinc"},
+			{"-D", "A=\"b.h\"", "-Iinc"},
+			{"-D A=<b.h>", "-Iinc"},
+			{"-D=A=<b.h>", "-Iinc"},
+			{"--define-macro", "A=<b.h>", "-Iinc"},
+			{"-include", "inc/a.h"},
+			{"-include=a.h", "-Iinc"},
+			{"--pre-include", " a.h", "-Iinc"},
+			{"--pre-include=inc/a.h"},
+			{" --std=c++14 ", "-Iinc"},
+			{"-std=c++20", "-no-source-include", "-Iinc"},
+			{"--no-source-include", "-Iinc"},
 		} {
 			r := rule{files: tree{"inc/a.h": v1, " inc/a.h": v1, "=inc/a.h": v1, "a.h": v1, "inc/b.h": "", "b.h": ""}}
 			r.req.Source = "#include \"a.h\"\n#include <a.h>\n#ifdef A\n#include A\n#endif\n??=include \"b.h\"\n"
