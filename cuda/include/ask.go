@@ -8,15 +8,16 @@ import (
 // A name that __has_include asks for is looked up like one that is included,
 // and its being there, or not, belongs to the closure. The question may stand
 //
-//   - in a line of #if: __has_include(<x>), or CALL(<x>) of a macro that asks;
+//   - in a line of #if, or in any expression: __has_include(<x>), or CALL(<x>) of
+//     a macro that asks;
 //   - in the body of a macro, for whoever uses that in an #if. A quoted name then
 //     starts in the folder of the user, which may be any;
 //   - in the body of a macro for its parameter. Such a macro is an asker; its
-//     calls, in lines of #if and in bodies, are then questions themselves.
+//     calls, wherever they are, are then questions themselves.
 
 // asks are the questions of a walk.
 type asks struct {
-	lines  []question     // all lines of #if with a parenthesis, and all bodies
+	lines  []question     // all lines of #if with a parenthesis, all bodies, all texts
 	askers map[string]int // macros that ask, and how many lines were looked at for them
 	roams  map[name]int   // quoted names in bodies, and how many texts were looked at for them
 	kinds  map[name]kind  // of those
@@ -50,15 +51,59 @@ func (w *walk) ask(t *text, d *directive) error {
 	return nil
 }
 
+// askCode follows the questions in a text that are in none of its directives.
+func (w *walk) askCode(t *text) error {
+	code := &directive{kind: kindCode, text: t.body}
+	w.asks.lines = append(w.asks.lines, question{t, code})
+	return t.outside([]byte("__has_"), func(at int) error {
+		word, _ := leadingWord(t.body[at:])
+		k, asks := asking(string(word))
+		open := skipBlanks(t.body, at+len(word))
+		if !asks || open == len(t.body) || t.body[open] != '(' {
+			return nil
+		}
+		return w.question(t, &directive{kind: kindCode, at: at}, t.body[open:], k)
+	})
+}
+
+// outside calls fn for every place of a word in a text that is not in a line of
+// #if or #define.
+func (t *text) outside(word []byte, fn func(at int) error) error {
+	next := 0
+	for at := 0; ; at += len(word) {
+		n := bytes.Index(t.body[at:], word)
+		if n < 0 {
+			return nil
+		}
+		at += n
+		for next < len(t.directives) && t.directives[next].end <= at {
+			next++
+		}
+		if next < len(t.directives) && t.directives[next].at <= at && t.directives[next].kind >= kindDefine {
+			continue
+		}
+		if err := fn(at); err != nil {
+			return err
+		}
+	}
+}
+
+// skipBlanks returns the offset of what follows white space and comments.
+func skipBlanks(text []byte, at int) int {
+	s := scanner{text: text, i: at}
+	s.blanks()
+	return s.i
+}
+
 // opensName reports whether a name in quotes or angle brackets comes first.
 func opensName(text []byte) bool {
-	text = bytes.TrimLeft(text, " \t")
+	text = text[skipBlanks(text, 0):]
 	return len(text) > 0 && (text[0] == '<' || text[0] == '"')
 }
 
 // question follows one question: what is in the parenthesis at the start.
 func (w *walk) question(t *text, d *directive, from []byte, k kind) error {
-	n, literal := literalName(bytes.TrimLeft(from[1:], " \t"))
+	n, literal := literalName(from[skipBlanks(from, 1):])
 	if literal {
 		if n.quoted && d.kind == kindDefine {
 			w.roam(n, k)
@@ -147,38 +192,48 @@ func keysOf[K comparable, V any](m map[K]V) func(func(K) bool) {
 	}
 }
 
-// calls follows the calls of an asker in a line. A body that has its name and
-// calls nothing makes another asker: #define HAS2 HAS.
+// calls follows the calls of an asker in a line or text. A body that has its
+// name and calls nothing makes another asker: #define HAS2 HAS.
 func (w *walk) calls(q question, name string) error {
+	if q.line.kind == kindCode {
+		return q.from.outside([]byte(name), func(at int) error {
+			return w.call(q, q.from.body, at, name)
+		})
+	}
 	line := q.line.text
-	for at := 0; ; {
+	for at := 0; ; at += len(name) {
 		n := bytes.Index(line[at:], []byte(name))
 		if n < 0 {
 			return nil
 		}
-		start := at + n
-		at = start + len(name)
-		if start > 0 && isWord(line[start-1]) || at < len(line) && isWord(line[at]) {
-			continue
-		}
-		rest := bytes.TrimLeft(line[at:], " \t")
-		if len(bytes.TrimSpace(line[:start])) == 0 && q.line.kind == kindDefine {
-			continue // its own definition
-		}
-		if len(rest) == 0 || rest[0] != '(' {
-			if q.line.kind == kindDefine {
-				_, other := definitionOf(q.line)
-				w.asker(other)
-			}
-			continue
-		}
-		if q.line.kind == kindCondition && opensName(rest[1:]) {
-			continue // was followed when the line was read
-		}
-		if err := w.question(q.from, q.line, rest, kindHas); err != nil {
+		at += n
+		if err := w.call(q, line, at, name); err != nil {
 			return err
 		}
 	}
+}
+
+func (w *walk) call(q question, line []byte, at int, name string) error {
+	end := at + len(name)
+	if at > 0 && isWord(line[at-1]) || end < len(line) && isWord(line[end]) {
+		return nil
+	}
+	body := q.line.kind == kindDefine
+	if body && len(bytes.TrimSpace(line[:at])) == 0 {
+		return nil // its own definition
+	}
+	rest := line[skipBlanks(line, end):]
+	if len(rest) == 0 || rest[0] != '(' {
+		if body {
+			_, other := definitionOf(q.line)
+			w.asker(other)
+		}
+		return nil
+	}
+	if q.line.kind == kindCondition && opensName(rest[1:]) {
+		return nil // was followed when the line was read
+	}
+	return w.question(q.from, q.line, rest, kindHas)
 }
 
 // wander looks the quoted names of bodies up from every text.

@@ -25,7 +25,7 @@ func (s *scanner) directive(at int) {
 }
 
 func (s *scanner) add(k kind, at int, text []byte) {
-	s.found = append(s.found, directive{k, at, text})
+	s.found = append(s.found, directive{k, at, s.i, text})
 }
 
 // inline skips white space and comments within a line.

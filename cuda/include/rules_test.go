@@ -80,6 +80,7 @@ func rules() []rule {
 		{"has_include in a body, for its user's folder", tree{"inc/sub/a.h": "#if HAS\n" + v1 + "#endif\n", "inc/sub/b.h": ""}, nil, Request{Source: "#define HAS __has_include(\"b.h\")\n#include <sub/a.h>\n", Dirs: inc}, "inc/sub/a.h inc/sub/b.h", false},
 		{"has_include in a call in a body", tree{"inc/sub/a.h": "#if C\n" + v1 + "#endif\n", "inc/sub/b.h": ""}, nil, Request{Source: "#define C HAS3(B)\n#define HAS3(x) HAS2(x)\n#define HAS2 HAS\n#define HAS(x) __has_include(x)\n#define B \"b.h\"\n#include <sub/a.h>\n", Dirs: inc}, "inc/sub/a.h inc/sub/b.h", false},
 		{"has_include from -D", tree{"inc/b.h": ""}, nil, Request{Source: "#if HAS\n#define V 1\n#endif\n", Dirs: inc, Macros: []string{"HAS=__has_include(<b.h>)"}}, "inc/b.h", false},
+		{"has_include in code", tree{"inc/b.h": "", "inc/c.h": "", "inc/d.h": "", "e.h": ""}, nil, Request{Source: "#define HAS(x) __has_include(x)\n#define D <d.h>\n__device__ int b = __has_include /* */ (\n<b.h>), c = HAS(<c.h>) + HAS(\nD);\n#pragma unroll __has_include(\"e.h\")\n#define V 1\n", Dirs: inc}, "e.h inc/b.h inc/c.h inc/d.h", false},
 		{"computed", tree{"inc/a.h": v1}, nil, Request{Source: "#define A a.h\n#define Q(x) <x>\n#include Q(A)\n", Dirs: inc}, "inc/a.h", false},
 		{"computed with blanks", tree{"inc/a .h": v1}, nil, Request{Source: "#define A a  .h\n#define Q(x) <x>\n#include Q(A)\n", Dirs: inc}, "inc/a .h", false},
 		{"computed string", tree{"inc/s/a.h": v1}, nil, Request{Source: "#define S(x) T(x)\n#define T(x) #x\n#define D s\n#include S(D/a.h)\n", Dirs: inc}, "inc/s/a.h", false},

@@ -15,7 +15,8 @@ const (
 	kindHas          // __has_include: only whether there is one
 	kindHasNext
 	kindDefine
-	kindCondition // a line of #if, for macros that ask __has_include
+	kindCondition // a line of #if, for what it asks __has_include
+	kindCode      // a text as it is, for the same: NVRTC takes __has_include in any expression
 )
 
 // directive is a line that names a file, or helps to. The text of it aliases
@@ -23,6 +24,7 @@ const (
 type directive struct {
 	kind kind
 	at   int    // offset of the line, to tell its number
+	end  int    // offset behind it
 	text []byte // what follows the word
 }
 

@@ -193,7 +193,7 @@ func (w *walk) scan(t *text) error {
 			return err
 		}
 	}
-	return nil
+	return w.askCode(t)
 }
 
 func (w *walk) link(l *link, n name, from *text) error {

@@ -33,7 +33,9 @@ class Writer:
             self.path(path)
 
 
-def manifest(payload: bytes, files: list[Entry], folders: list[Entry], absent: list[bytes], twins: list[bytes]) -> bytes:
+def manifest(
+    payload: bytes, files: list[Entry], folders: list[Entry], absent: list[bytes], twins: list[bytes]
+) -> bytes:
     w = Writer()
     w.data = struct.pack("<I", len(payload)) + payload
     w.entries(files)
