@@ -93,6 +93,7 @@ func rules() []rule {
 		{"a file that includes itself", tree{"a.h": "#ifndef A\n#define A\n#include \"a.h\"\n" + v1 + "#endif\n"}, nil, Request{Source: "#include \"a.h\"\n"}, "a.h", false},
 		{"file of the program's name", tree{"k.cu": v1}, nil, Request{Source: "#if __has_include(\"k.cu\")\n#define V 1\n#endif\n"}, "k.cu", false},
 		{"digraph, splices and comments", tree{"a.h": v1}, nil, Request{Source: "/* */ %: inc\\\nlude /* x\n */ \"a\\\n.h\" // y\n"}, "a.h", false},
+		{"a directive behind a comment over lines behind code", tree{"a.h": v1}, nil, Request{Source: "__device__ int a; /*\n*/ #include \"a.h\"\n"}, "a.h", false},
 		{"trigraphs in c++14", tree{"a.h": v1}, nil, Request{Source: "??=incl??/\nude \"a.h\"\n", Standard: "c++14"}, "a.h", false},
 		{"no raw strings in c++03", tree{"a.h": v1}, nil, Request{Source: "#define R\n__constant__ char s[] = R\"(\";\n#include \"a.h\"\n//)\"\n", Standard: "c++03"}, "a.h", false},
 		{"apostrophes and odd quotes", tree{"a.h": v1}, nil, Request{Source: "#if 0\nit's \"odd\n#endif\n#pragma don't\n#include \"a.h\"\n"}, "a.h", false},

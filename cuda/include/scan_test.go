@@ -49,6 +49,7 @@ func TestEveryFormOfADirectiveIsFound(t *testing.T) {
 		{"splice before the hash", "\\\n#include <a.h>\n", []string{"<a.h>"}},
 		{"comments", "/* x */ # /* y\n */ include /* z */ <a.h> // w\n", []string{"<a.h>"}},
 		{"comment over lines before", "/* x\n y */ #include <a.h>\n", []string{"<a.h>"}},
+		{"comment over lines behind code", "int a; /*\n*/ #include <a.h>\n#define A /*\n*/ #include <b.h>\n#include <c.h>\n", []string{"<a.h>", "define  A   #include <b.h>", "<c.h>"}},
 		{"comment marks in the name", "#include <a//b.h>\n#include \"c//d.h\"\n", []string{"<a//b.h>", `"c//d.h"`}},
 		{"computed", "#include A(b) // c\n", []string{"A(b)"}},
 		{"computed over lines", "#include A(\\\n b)\n", []string{"A( b)"}},
