@@ -46,7 +46,7 @@ func TestScannerFindsWhateverNVRTCOpens(t *testing.T) {
 			write(t, fmt.Sprintf("h%d", i), "#pragma once\n")
 		}
 		opened := 0
-		for seed := range uint64(max(texts, 40)) {
+		for seed := range uint64(max(texts, 80)) {
 			rng := rand.New(rand.NewPCG(seed, 7))
 			req := &Request{Source: randomText(rng), Name: "k.cu", Dirs: []string{"."}, Standard: pick(rng, []string{"c++03", "c++14", "c++17", "c++20"})}
 			truth := v.compile(t, req)
