@@ -51,6 +51,9 @@ func (w *walk) ask(t *text, d *directive) error {
 	return nil
 }
 
+// longestCall bounds, in bytes, a call of __has_include in code.
+const longestCall = 4096
+
 // askCode follows the questions in a text that are in none of its directives.
 func (w *walk) askCode(t *text) error {
 	code := &directive{kind: kindCode, text: t.body}
@@ -110,6 +113,10 @@ func (w *walk) question(t *text, d *directive, from []byte, k kind) error {
 		}
 		t.links = append(t.links, link{kind: k})
 		return w.link(&t.links[len(t.links)-1], n, t)
+	}
+	if d.kind == kindCode { // as it is in the text, with comments
+		s := scanner{text: from[:min(len(from), longestCall)], dialect: w.dialect}
+		from = s.clean(0, len(s.text), inCondition)
 	}
 	operand := parenthesised(from)
 	if d.kind != kindDefine {
