@@ -213,6 +213,8 @@ func split(raw []string) (o *option, val string, n int) {
 		return joinedOption(first)
 	case o.form == flag && !assigned, o.form != flag && assigned:
 		return o, val, 1
+	case o.form == joined && len(raw) == 1: // an empty value: -I means the working directory
+		return o, "", 1
 	case o.form == flag || o.form == equals || len(raw) == 1:
 		return nil, "", 1
 	}

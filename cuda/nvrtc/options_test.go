@@ -77,6 +77,22 @@ func TestWhatIsSearchedKeepsItsOrder(t *testing.T) {
 	}
 }
 
+func TestValuesAreWhatNVRTCTakesThemFor(t *testing.T) {
+	for _, c := range []struct{ options, dirs, preIncludes, macros []string }{
+		{[]string{"-Ia", "-I", "b", "-I=c", "-I d", "--include-path=e", "--include-path", "f", "-I", " g ", "-I= h"}, []string{"a", "b", "c", "d", "e", "f", "g", " h"}, nil, nil},
+		{[]string{"-I", "", "-I=", "-I"}, []string{"", "", ""}, nil, nil},
+		{[]string{"-I", "=a", "-I==b"}, []string{"=a", "=b"}, nil, nil},
+		{[]string{"-DA", "-D", "B=1", "-D=C", "-D D=2", "--define-macro=E(x)=x", "--define-macro", "F"}, nil, nil, []string{"A", "B=1", "C", "D=2", "E(x)=x", "F"}},
+		{[]string{"-UA", "-U", "B", "--undefine-macro=C", "--undefine-macro", "D"}, nil, nil, nil},
+		{[]string{"-include", "a", "-include=b", "--pre-include=c", "--pre-include", "d"}, nil, []string{"a", "b", "c", "d"}, nil},
+	} {
+		o, err := Parse(c.options)
+		if err != nil || !slices.Equal(o.Dirs, c.dirs) || !slices.Equal(o.PreIncludes, c.preIncludes) || !slices.Equal(o.Macros, c.macros) {
+			t.Errorf("%q: %+v, %v", c.options, o, err)
+		}
+	}
+}
+
 func TestWhatIsAskedForIsKnown(t *testing.T) {
 	o, err := Parse([]string{"-arch=sm_80", "-arch", "sm_90", "-dlto", "-G", "--no-source-include", "--use-pch=x.pch", "-std=c++17"})
 	if err != nil {
