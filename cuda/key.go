@@ -3,12 +3,12 @@ package cuda
 import (
 	"encoding/binary"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"jitcache/core/key"
 	"jitcache/cuda/dl"
 	"jitcache/cuda/driver"
-	"jitcache/cuda/include"
 )
 
 // Notes are where it is remembered what a source includes, from one process to
@@ -40,24 +40,38 @@ func (r *Request) Key(notes Notes) (*key.Key, error) {
 	if err != nil {
 		return nil, err
 	}
+	folder, err := rec.workingFolder()
+	if err != nil {
+		return nil, err
+	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	closure, err := rec.closure(r, notes)
 	if err != nil {
 		return nil, err
 	}
-	if a := &rec.last; a.key != nil && a.compiler == string(compiler.Value) && a.arch == arch && a.closure == closure && len(rec.opts.Files) == 0 {
-		return a.key, nil
-	}
 	if closure.ShowsTime {
-		return nil, &Refused{rec.name, "the time of the compile is in the result: __DATE__ or __TIME__ is used in it or in a header"}
+		return nil, &Refused{rec.name, "__DATE__ or __TIME__ is used in it or in a header, and the result shows the time"}
 	}
-	k, err := rec.seal(r, compiler, arch, closure)
+	now := circumstances{string(compiler.Value), arch, folder, closure}
+	if rec.key != nil && rec.of == now && len(rec.opts.Files) == 0 {
+		return rec.key, nil
+	}
+	k, err := rec.seal(r, compiler, now)
 	if err != nil {
 		return nil, err
 	}
-	rec.last = answer{string(compiler.Value), arch, closure, k}
+	rec.key, rec.of = k, now
 	return k, nil
+}
+
+// workingFolder returns the working directory if the result shows it: debug
+// information does.
+func (rec *record) workingFolder() (string, error) {
+	if !rec.opts.ShowsPaths {
+		return "", nil
+	}
+	return os.Getwd()
 }
 
 // arch returns the architecture to compile for: the option's, else that of the
@@ -95,31 +109,32 @@ func (r *recipe) addToKey() {
 	}
 }
 
-func (rec *record) seal(r *Request, compiler dl.Identity, arch string, closure *include.Closure) (*key.Key, error) {
+func (rec *record) seal(r *Request, compiler dl.Identity, now circumstances) (*key.Key, error) {
 	b := rec.toKey.Clone()
 	// NVRTC names symbols of internal linkage after the file, without its folder.
 	name := filepath.Base(rec.name)
-	if rec.opts.ShowsPaths || closure.ShowsPaths {
+	if rec.opts.ShowsPaths || now.closure.ShowsPaths {
 		name = rec.name
-		b.Add("paths of headers", closure.Paths[:])
+		b.Add("paths of headers", now.closure.Paths[:])
 	}
 	b.AddDigest("source", len(r.Source), r.SourceDigest)
 	b.Add("name", []byte(name))
-	b.Add("arch", []byte(arch))
-	b.Add("headers", closure.Digest[:])
+	b.Add("arch", []byte(now.arch))
+	b.Add("working folder", []byte(now.folder))
+	b.Add("headers", now.closure.Digest[:])
 	b.AddTagged("nvrtc", key.Tool, compiler.Value)
 	for _, in := range compiler.Inputs {
 		b.AddInput(in)
 	}
-	inputs, err := closure.List.Inputs()
+	inputs, err := now.closure.List.Inputs()
 	if err != nil {
 		return nil, &Refused{rec.name, err.Error()}
 	}
 	for _, in := range inputs {
 		b.AddInput(in)
 	}
-	for _, path := range rec.opts.Files {
-		if err := b.AddFile("file "+filepath.Base(path), path); err != nil {
+	for i, path := range rec.opts.Files {
+		if err := b.AddFile(fmt.Sprintf("file %d", i+1), path); err != nil {
 			return nil, &Refused{path, err.Error()}
 		}
 	}

@@ -131,6 +131,18 @@ func TestPathsCountWhereTheResultShowsThem(t *testing.T) {
 	}
 }
 
+func TestWorkingFolderCountsWhereTheResultShowsIt(t *testing.T) {
+	p := newPlace(t)
+	for option, counts := range map[string]bool{"-lineinfo": true, "-G": true, "-w": false} {
+		t.Chdir(p.folder)
+		here := p.key(simple, part('o', option))
+		t.Chdir(filepath.Dir(p.folder))
+		if changed := p.key(simple, part('o', option)) != here; changed != counts {
+			t.Errorf("%s: another working folder is another key: %v", option, changed)
+		}
+	}
+}
+
 func TestEditedHeaderChangesTheKeyAndBack(t *testing.T) {
 	p := newPlace(t)
 	const source = "#include \"a.h\"\n"

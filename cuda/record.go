@@ -33,16 +33,16 @@ type record struct {
 	mu      sync.Mutex
 	book    *manifest.Book // closures that were seen, newest first
 	current *include.Closure
-	last    answer
+	key     *key.Key // the last one, and what it was made of
+	of      circumstances
 }
 
-// answer is the key of the last call, and what it was made of besides the
-// request.
-type answer struct {
-	compiler string
+// circumstances are what a key is made of besides the request.
+type circumstances struct {
+	compiler string // its identity
 	arch     string
+	folder   string // the working directory, if it counts
 	closure  *include.Closure
-	key      *key.Key
 }
 
 // Bounds of what the process keeps. A record is a kilobyte, one with a large

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 
@@ -164,12 +165,8 @@ func (r *reader) path() string {
 		r.ok = false
 		return ""
 	}
-	var buf [key.MaxPath]byte
-	copy(buf[copy(buf[:], r.last[:shared]):], rest)
-	for _, c := range rest {
-		r.ok = r.ok && c != 0
-	}
-	r.last = string(buf[:size])
+	r.ok = bytes.IndexByte(rest, 0) < 0
+	r.last = r.last[:shared] + string(rest)
 	return r.last
 }
 

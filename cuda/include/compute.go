@@ -1,7 +1,6 @@
 package include
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 )
@@ -14,20 +13,27 @@ type computed struct {
 	link int             // of from
 	done map[string]bool // the expansions that were followed
 	all  bool            // it leads to everything
+	// roams: the line is the body of a macro, and a quoted name in it starts in
+	// the folder of whoever uses that.
+	roams bool
 }
 
 // later remembers a name that has to be expanded once all definitions are known.
 func (w *walk) later(t *text, d *directive, k kind, operand []byte) {
 	t.links = append(t.links, link{kind: k})
-	w.open = append(w.open, computed{t, d, operand, len(t.links) - 1, map[string]bool{}, false})
+	w.open = append(w.open, computed{
+		from: t, line: d, text: operand, link: len(t.links) - 1, done: map[string]bool{}, roams: d.kind == kindDefine,
+	})
 }
 
 // compute expands the names that are expressions, with the definitions of all
 // texts so far. It reports whether that led to new texts.
 func (w *walk) compute() (again bool, err error) {
-	w.asked()
+	if err := w.asked(); err != nil {
+		return false, err
+	}
 	if len(w.open) == 0 {
-		return false, nil
+		return len(w.queue) > 0, nil
 	}
 	for ; w.collected < len(w.texts); w.collected++ {
 		for i := range w.texts[w.collected].directives {
@@ -41,7 +47,7 @@ func (w *walk) compute() (again bool, err error) {
 			return false, err
 		}
 	}
-	return len(w.queue) > 0, nil
+	return len(w.queue) > 0, w.wander()
 }
 
 func (w *walk) expand(c *computed) error {
@@ -57,6 +63,9 @@ func (w *walk) expand(c *computed) error {
 		}
 		c.done[line] = true
 		for _, n := range namesIn(line) {
+			if c.roams && n.quoted {
+				w.roam(n, c.from.links[c.link].kind)
+			}
 			if err := w.link(&c.from.links[c.link], n, c.from); err != nil {
 				return err
 			}
@@ -99,151 +108,4 @@ func namesIn(line string) []name {
 		}
 	}
 	return names
-}
-
-// condition follows the names that a line of #if asks for: __has_include(<x>),
-// and whatever else has a name in parentheses, since a macro may ask for it.
-func (w *walk) condition(t *text, d *directive) error {
-	w.conditions = append(w.conditions, condition{t, d})
-	return w.asks(t, d, d.text, nil)
-}
-
-type condition struct {
-	from *text
-	line *directive
-}
-
-// definition follows the names that the body of a macro asks for. A macro that
-// asks for its parameter is remembered: its calls are looked at later.
-func (w *walk) definition(t *text, d *directive) error {
-	if !bytes.Contains(d.text, []byte("__has_")) {
-		return nil
-	}
-	m := macros{}
-	m.define(d.text)
-	for name, ds := range m {
-		for _, d := range ds {
-			if d.function && bytes.Contains(d.raw, []byte("__has_include")) || bytes.Contains(d.raw, []byte("__has_embed")) {
-				w.askers[name] = true
-			}
-		}
-		return w.asks(t, d, d.text, ds[0].params)
-	}
-	return nil
-}
-
-// asks follows the names in parentheses in a line. Those that are an expression
-// are for later if __has_include or its like stands before the parenthesis,
-// unless it is a parameter.
-func (w *walk) asks(t *text, d *directive, line []byte, params []string) error {
-	for i, c := range line {
-		if c != '(' {
-			continue
-		}
-		before := trailingWord(line[:i])
-		operand := bytes.TrimLeft(line[i+1:], " \t")
-		k, asks := asking(before)
-		n, literal := literalName(operand)
-		switch {
-		case literal && (asks || d.kind == kindCondition):
-			t.links = append(t.links, link{kind: k})
-			if err := w.link(&t.links[len(t.links)-1], n, t); err != nil {
-				return err
-			}
-		case asks && !literal:
-			operand = parenthesised(line[i:])
-			if word, rest := leadingWord(bytes.TrimSpace(operand)); len(rest) > 0 || !slices.Contains(params, string(word)) {
-				w.later(t, d, k, operand)
-			}
-		}
-	}
-	return nil
-}
-
-func asking(word string) (kind, bool) {
-	switch word {
-	case "__has_include", "__has_embed":
-		return kindHas, true
-	case "__has_include_next":
-		return kindHasNext, true
-	}
-	return kindHas, false
-}
-
-// asked looks for calls of macros that ask __has_include, in lines of #if that
-// have not been looked at for them.
-func (w *walk) asked() {
-	for _, t := range w.texts[w.wrapped:] {
-		w.wrap(t)
-	}
-	w.wrapped = len(w.texts)
-	for name := range w.askers {
-		from := w.looked[name]
-		w.looked[name] = len(w.conditions)
-		for _, c := range w.conditions[from:] {
-			w.calls(c, name)
-		}
-	}
-}
-
-// wrap adds the macros of a text that call an asker to the askers.
-func (w *walk) wrap(t *text) {
-	for i := range t.directives {
-		d := &t.directives[i]
-		if d.kind != kindDefine {
-			continue
-		}
-		for name := range w.askers {
-			if at := bytes.Index(d.text, []byte(name)); at > 0 {
-				if word, rest := leadingWord(bytes.TrimLeft(d.text, " \t")); len(rest) > 0 && rest[0] == '(' && string(word) != name {
-					w.askers[string(word)] = true
-				}
-			}
-		}
-	}
-}
-
-func (w *walk) calls(c condition, name string) {
-	line := c.line.text
-	for at := 0; ; {
-		n := bytes.Index(line[at:], []byte(name))
-		if n < 0 {
-			return
-		}
-		at += n + len(name)
-		rest := bytes.TrimLeft(line[at:], " \t")
-		if len(rest) == 0 || rest[0] != '(' {
-			continue
-		}
-		operand := parenthesised(rest)
-		if _, literal := literalName(bytes.TrimSpace(operand)); !literal {
-			w.later(c.from, c.line, kindHas, operand)
-		}
-	}
-}
-
-// parenthesised returns what is between the parenthesis at the start and the one
-// that closes it.
-func parenthesised(line []byte) []byte {
-	depth := 0
-	for i, c := range line {
-		switch c {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return line[1:i]
-			}
-		}
-	}
-	return line[1:]
-}
-
-func trailingWord(line []byte) string {
-	line = bytes.TrimRight(line, " \t")
-	n := len(line)
-	for n > 0 && isWord(line[n-1]) {
-		n--
-	}
-	return string(line[n:])
 }

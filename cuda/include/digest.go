@@ -3,30 +3,32 @@ package include
 import (
 	"bytes"
 	"encoding/binary"
-	"os"
 
 	"jitcache/core/key"
 )
 
 // closure makes the result of a walk that has come to its end.
-func (w *walk) closure(source *text) (*Closure, error) {
-	here, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
+func (w *walk) closure(source *text) *Closure {
 	s := structure{places: w.usesPlaces(), number: map[*text]int{}, same: map[identity]int{}}
-	s.path(here)
 	s.text(source)
 	for i := 0; i < len(s.order); i++ {
 		s.add(s.order[i])
 	}
 	c := &Closure{List: w.disk.list, Digest: key.Sum(s.content), Paths: key.Sum(s.paths)}
 	for _, t := range w.texts {
-		c.ShowsPaths = c.ShowsPaths || showsPaths(t.body)
-		c.ShowsTime = c.ShowsTime || showsTime(t.body)
+		c.look(t.body)
+	}
+	for _, m := range w.req.Macros {
+		c.look([]byte(m))
 	}
 	c.List.Payload = c.Payload()
-	return c, nil
+	return c
+}
+
+// look notes what a text may put into the result.
+func (c *Closure) look(text []byte) {
+	c.ShowsPaths = c.ShowsPaths || showsPaths(text)
+	c.ShowsTime = c.ShowsTime || showsTime(text)
 }
 
 // showsPaths reports whether a text has a word by which a program asks for a
@@ -52,8 +54,10 @@ func hasAssert(text []byte) bool {
 	}
 }
 
+// showsTime looks for __DATE__, __TIME__ and, for a later NVRTC, __TIMESTAMP__,
+// without the underscores in front: a search for those stops at every one.
 func showsTime(text []byte) bool {
-	return bytes.Contains(text, []byte("__DATE")) || bytes.Contains(text, []byte("__TIME"))
+	return bytes.Contains(text, []byte("DATE__")) || bytes.Contains(text, []byte("TIME__")) || bytes.Contains(text, []byte("STAMP__"))
 }
 
 // usesPlaces reports whether anything depends on where on the search path a
@@ -126,11 +130,13 @@ func (s *structure) link(l *link) {
 	for _, name := range l.names {
 		s.content = append(append(s.content, name...), 0)
 	}
+	s.put(len(l.found))
+	for _, n := range l.found {
+		s.put(n)
+	}
 	if l.kind == kindHas {
-		s.put(int(bit(len(l.targets) > 0)))
 		return
 	}
-	s.put(len(l.targets))
 	for _, t := range l.targets {
 		if s.places {
 			s.put(t.place)

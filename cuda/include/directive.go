@@ -14,18 +14,18 @@ func (s *scanner) directive(at int) {
 	case "embed":
 		s.header(kindEmbed, at)
 	case "define":
-		s.add(kindDefine, at, s.operand(false))
+		s.add(kindDefine, at, s.operand(inDirective))
 	case "if", "elif":
-		if text := s.operand(true); bytes.IndexByte(text, '(') >= 0 || bytes.Contains(text, []byte("__has")) {
+		if text := s.operand(inCondition); bytes.IndexByte(text, '(') >= 0 || bytes.Contains(text, []byte("__has")) {
 			s.add(kindCondition, at, text)
 		}
 	default:
-		s.rest(false)
+		s.rest(inDirective)
 	}
 }
 
 func (s *scanner) add(k kind, at int, text []byte) {
-	s.found = append(s.found, directive{k, at, text})
+	s.found = append(s.found, directive{k, at, s.i, text})
 }
 
 // inline skips white space and comments within a line.
@@ -84,13 +84,13 @@ func (s *scanner) header(k kind, at int) {
 	case '"':
 		closing = '"'
 	default:
-		s.add(k, at, s.operand(false))
+		s.add(k, at, s.operand(inDirective))
 		return
 	}
 	line := s.text[s.i:s.lineEnd(s.i)]
 	n := bytes.IndexByte(line[1:], closing)
 	if n < 0 {
-		s.rest(false) // the front end refuses it
+		s.rest(inDirective) // the front end refuses it
 		return
 	}
 	name := line[:n+2]
@@ -99,23 +99,23 @@ func (s *scanner) header(k kind, at int) {
 	}
 	s.i += len(name)
 	s.add(k, at, unsplice(name))
-	s.rest(false)
+	s.rest(inDirective)
 }
 
 // operand returns the rest of the line, without splices and comments, and
 // leaves the scanner at the next line.
-func (s *scanner) operand(condition bool) []byte {
+func (s *scanner) operand(in where) []byte {
 	start := s.i
-	mixed := s.rest(condition)
+	mixed := s.rest(in)
 	text := bytes.TrimRight(s.text[start:s.i], "\r\n")
 	if !mixed {
 		return text
 	}
-	return s.clean(start, s.i, condition)
+	return s.clean(start, s.i, in)
 }
 
 // clean returns a copy of a logical line: splices gone, a comment one blank.
-func (s *scanner) clean(start, end int, condition bool) []byte {
+func (s *scanner) clean(start, end int, in where) []byte {
 	line := scanner{text: s.text[:end], dialect: s.dialect, i: start, doubt: -1}
 	var out []byte
 	for line.i < end {
@@ -132,7 +132,7 @@ func (s *scanner) clean(start, end int, condition bool) []byte {
 		case c == '\'':
 			line.single()
 		case c == '<':
-			line.angle(condition)
+			line.angle(in)
 		default:
 			line.i++
 		}

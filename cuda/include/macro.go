@@ -41,13 +41,13 @@ func (h *hide) has(name string) bool {
 	return false
 }
 
-// option adds the value of a -D.
-func (m macros) option(value string) {
+// definition returns what follows #define for the value of a -D.
+func definition(value string) []byte {
 	head, body, ok := strings.Cut(value, "=")
 	if !ok {
 		body = "1"
 	}
-	m.define([]byte(head + " " + body))
+	return []byte(strings.TrimLeft(head, " ") + " " + body)
 }
 
 // define adds a definition: what follows #define.

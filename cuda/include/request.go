@@ -40,7 +40,7 @@ type Closure struct {
 	// the same digest. With the source, its options and the compiler it decides
 	// the result, unless ShowsPaths or an option puts paths into that.
 	Digest key.Digest
-	// Paths is of the paths as NVRTC would show them, and of the working folder.
+	// Paths is of the paths as NVRTC would show them.
 	Paths key.Digest
 	// ShowsPaths: a text has a word that may put a path into the result, such as
 	// __FILE__.

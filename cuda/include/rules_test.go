@@ -77,6 +77,10 @@ func rules() []rule {
 		{"absolute without a suffix", tree{}, nil, Request{Source: "#include </no/such/m>\n"}, "", true},
 		{"has_include opens", tree{"inc2/b.h": ""}, nil, Request{Source: "#if __has_include(\"a.h\") || !__has_include(<b.h>)\n#else\n#define V 1\n#endif\n", Dirs: inc2}, "inc2/b.h", false},
 		{"has_include by macros", tree{"inc2/b.h": "", "inc/c.h": "", "inc/d.h": ""}, nil, Request{Source: "#define B <b.h>\n#define HAS(x) __has_include(x)\n#define TOO(x) HAS(x)\n#define D <d.h>\n#define C __has_include(<c.h>)\n#if __has_include(B) && HAS(<b.h>) && C && TOO(D)\n#define V 1\n#endif\n", Dirs: inc2}, "inc/c.h inc/d.h inc2/b.h", false},
+		{"has_include in a body, for its user's folder", tree{"inc/sub/a.h": "#if HAS\n" + v1 + "#endif\n", "inc/sub/b.h": ""}, nil, Request{Source: "#define HAS __has_include(\"b.h\")\n#include <sub/a.h>\n", Dirs: inc}, "inc/sub/a.h inc/sub/b.h", false},
+		{"has_include in a call in a body", tree{"inc/sub/a.h": "#if C\n" + v1 + "#endif\n", "inc/sub/b.h": ""}, nil, Request{Source: "#define C HAS3(B)\n#define HAS3(x) HAS2(x)\n#define HAS2 HAS\n#define HAS(x) __has_include(x)\n#define B \"b.h\"\n#include <sub/a.h>\n", Dirs: inc}, "inc/sub/a.h inc/sub/b.h", false},
+		{"has_include from -D", tree{"inc/b.h": ""}, nil, Request{Source: "#if HAS\n#define V 1\n#endif\n", Dirs: inc, Macros: []string{"HAS=__has_include(<b.h>)"}}, "inc/b.h", false},
+		{"has_include in code", tree{"inc/b.h": "", "inc/c.h": "", "inc/d.h": "", "e.h": ""}, nil, Request{Source: "#define HAS(x) __has_include(x)\n#define D <d.h>\n__device__ int b = __has_include /* */ (\n<b.h>), c = HAS(<c.h>) + HAS(\nD) + HAS(/* ) */ D // )\n);\n#pragma unroll __has_include(\"e.h\")\n#define V 1\n", Dirs: inc}, "e.h inc/b.h inc/c.h inc/d.h", false},
 		{"computed", tree{"inc/a.h": v1}, nil, Request{Source: "#define A a.h\n#define Q(x) <x>\n#include Q(A)\n", Dirs: inc}, "inc/a.h", false},
 		{"computed with blanks", tree{"inc/a .h": v1}, nil, Request{Source: "#define A a  .h\n#define Q(x) <x>\n#include Q(A)\n", Dirs: inc}, "inc/a .h", false},
 		{"computed string", tree{"inc/s/a.h": v1}, nil, Request{Source: "#define S(x) T(x)\n#define T(x) #x\n#define D s\n#include S(D/a.h)\n", Dirs: inc}, "inc/s/a.h", false},
@@ -89,6 +93,7 @@ func rules() []rule {
 		{"a file that includes itself", tree{"a.h": "#ifndef A\n#define A\n#include \"a.h\"\n" + v1 + "#endif\n"}, nil, Request{Source: "#include \"a.h\"\n"}, "a.h", false},
 		{"file of the program's name", tree{"k.cu": v1}, nil, Request{Source: "#if __has_include(\"k.cu\")\n#define V 1\n#endif\n"}, "k.cu", false},
 		{"digraph, splices and comments", tree{"a.h": v1}, nil, Request{Source: "/* */ %: inc\\\nlude /* x\n */ \"a\\\n.h\" // y\n"}, "a.h", false},
+		{"a directive behind a comment over lines behind code", tree{"a.h": v1}, nil, Request{Source: "__device__ int a; /*\n*/ #include \"a.h\"\n"}, "a.h", false},
 		{"trigraphs in c++14", tree{"a.h": v1}, nil, Request{Source: "??=incl??/\nude \"a.h\"\n", Standard: "c++14"}, "a.h", false},
 		{"no raw strings in c++03", tree{"a.h": v1}, nil, Request{Source: "#define R\n__constant__ char s[] = R\"(\";\n#include \"a.h\"\n//)\"\n", Standard: "c++03"}, "a.h", false},
 		{"apostrophes and odd quotes", tree{"a.h": v1}, nil, Request{Source: "#if 0\nit's \"odd\n#endif\n#pragma don't\n#include \"a.h\"\n"}, "a.h", false},
@@ -104,7 +109,7 @@ func TestRulesOfTheSearch(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			r.make(t)
 			c := find(t, &r.req)
-			if got := paths(c); got != r.want {
+			if got := strings.Join(paths(c), " "); got != r.want {
 				t.Errorf("files %q, want %q", got, r.want)
 			}
 			for _, f := range c.List.Absent {
@@ -116,12 +121,13 @@ func TestRulesOfTheSearch(t *testing.T) {
 	}
 }
 
-func paths(c *Closure) string {
+// paths returns the paths of the closure's files, sorted.
+func paths(c *Closure) []string {
 	all := map[string]bool{}
 	for _, f := range c.List.Files {
 		all[f.Path] = true
 	}
-	return strings.Join(slices.Sorted(maps.Keys(all)), " ")
+	return slices.Sorted(maps.Keys(all))
 }
 
 // The rules are NVRTC's own: every file that it opens is in the closure, and

@@ -15,7 +15,8 @@ const (
 	kindHas          // __has_include: only whether there is one
 	kindHasNext
 	kindDefine
-	kindCondition // a line of #if, for macros that ask __has_include
+	kindCondition // a line of #if, for what it asks __has_include
+	kindCode      // a text as it is, for the same: NVRTC takes __has_include in any expression
 )
 
 // directive is a line that names a file, or helps to. The text of it aliases
@@ -23,20 +24,23 @@ const (
 type directive struct {
 	kind kind
 	at   int    // offset of the line, to tell its number
+	end  int    // offset behind it
 	text []byte // what follows the word
 }
 
 // dialect is what a language standard changes for the scanner.
-type dialect struct{ raw, trigraphs bool }
+type dialect struct{ raw, trigraphs, apart bool } // apart: 1'000
 
 func dialectOf(standard string) dialect {
 	switch standard {
 	case "c++03", "c++98":
 		return dialect{raw: false, trigraphs: true}
-	case "c++11", "c++14":
+	case "c++11":
 		return dialect{raw: true, trigraphs: true}
+	case "c++14":
+		return dialect{raw: true, trigraphs: true, apart: true}
 	}
-	return dialect{raw: true}
+	return dialect{raw: true, apart: true}
 }
 
 // scan returns the directives of a text, in order, whatever #if encloses them.
@@ -71,21 +75,33 @@ type scanner struct {
 
 func (s *scanner) line() {
 	s.blanks()
-	at := s.i
-	switch {
-	case s.has("#"):
-		s.i++
-	case s.has("%:"):
-		s.i += 2
-	default:
-		s.rest(false)
-		return
+	if at := s.i; s.hash() {
+		s.directive(at)
+	} else {
+		s.rest(inCode)
 	}
-	s.directive(at)
 }
 
-func (s *scanner) has(prefix string) bool {
-	return len(s.text)-s.i >= len(prefix) && string(s.text[s.i:s.i+len(prefix)]) == prefix
+// hash skips a # or %: and reports whether there was one.
+func (s *scanner) hash() bool {
+	if s.i >= len(s.text) {
+		return false
+	}
+	switch s.text[s.i] {
+	case '#':
+		s.i++
+		return true
+	case '%':
+		i := s.i + 1
+		for i < len(s.text) && s.splice(i) > 0 {
+			i += s.splice(i)
+		}
+		if i < len(s.text) && s.text[i] == ':' {
+			s.i = i + 1
+			return true
+		}
+	}
+	return false
 }
 
 // splice returns the size of a backslash and newline at i, 0 if there is none.
@@ -181,10 +197,22 @@ func (s *scanner) blanks() {
 // stops are the bytes at which rest has to look closer.
 var stops = [256]bool{'\n': true, '/': true, '"': true, '\'': true, '\\': true, '<': true}
 
+// where a line is makes a difference to rest.
+type where int
+
+const (
+	inDirective where = iota
+	// inCondition: a name in angle brackets behind a parenthesis is skipped as a
+	// whole: __has_include(<sys//x.h>).
+	inCondition
+	// inCode: behind a comment or raw string over lines NVRTC takes a # for the
+	// first of its line.
+	inCode
+)
+
 // rest skips to behind the end of the line, and reports whether a splice, a
-// comment or a raw string was in it. In a condition a name in angle brackets
-// behind a parenthesis is skipped as a whole: __has_include(<sys//x.h>).
-func (s *scanner) rest(condition bool) (mixed bool) {
+// comment or a raw string was in it.
+func (s *scanner) rest(in where) (mixed bool) {
 	for {
 		for s.i < len(s.text) && !stops[s.text[s.i]] {
 			s.i++
@@ -192,18 +220,18 @@ func (s *scanner) rest(condition bool) (mixed bool) {
 		if s.i >= len(s.text) {
 			return mixed
 		}
+		start := s.i
 		switch s.text[s.i] {
 		case '\n':
 			s.i++
 			return mixed
-		case '/':
-			if s.comment() {
-				mixed = true
-			} else {
-				s.i++
+		case '/', '"':
+			if !s.commentOrString() {
+				continue
 			}
-		case '"':
-			mixed = s.quoted() || mixed
+			if mixed = true; in == inCode && bytes.IndexByte(s.text[start:s.i], '\n') >= 0 {
+				return mixed
+			}
 		case '\'':
 			s.single()
 		case '\\':
@@ -211,13 +239,26 @@ func (s *scanner) rest(condition bool) (mixed bool) {
 			mixed = mixed || n > 0
 			s.i += max(n, 1)
 		case '<':
-			s.angle(condition)
+			s.angle(in)
 		}
 	}
 }
 
-func (s *scanner) angle(condition bool) {
-	if condition {
+// commentOrString skips what begins with the slash or quote at i, and reports
+// whether it was a comment or a raw string.
+func (s *scanner) commentOrString() bool {
+	if s.text[s.i] == '"' {
+		return s.quoted()
+	}
+	if s.comment() {
+		return true
+	}
+	s.i++
+	return false
+}
+
+func (s *scanner) angle(in where) {
+	if in == inCondition {
 		before := bytes.TrimRight(s.text[:s.i], " \t")
 		name, _, closed := bytes.Cut(s.text[s.i:s.lineEnd(s.i)], []byte(">"))
 		if closed && bytes.HasSuffix(before, []byte("(")) {
@@ -254,8 +295,19 @@ func (s *scanner) literal(quote byte) {
 	s.i = len(s.text)
 }
 
-// single skips a character literal at i, unless the quote separates digits.
+// single skips a character literal at i, unless the quote keeps digits apart: it
+// is in a number. If no digit or letter follows the text is wrong, or skipped.
 func (s *scanner) single() {
+	if !s.apart || !s.inNumber() {
+		s.literal('\'')
+		return
+	}
+	if s.i++; s.i == len(s.text) || !isWord(s.text[s.i]) {
+		s.suspect(s.i)
+	}
+}
+
+func (s *scanner) inNumber() bool {
 	const longest = 256 // bytes of a number, so that a row of quotes takes no time
 	j := s.i
 	for j > max(0, s.i-longest) && (isWord(s.text[j-1]) || s.text[j-1] == '\'' || s.text[j-1] == '.') {
@@ -264,11 +316,7 @@ func (s *scanner) single() {
 	for j < s.i && (s.text[j] == '.' || s.text[j] == '\'') {
 		j++
 	}
-	if j < s.i && '0' <= s.text[j] && s.text[j] <= '9' {
-		s.i++
-		return
-	}
-	s.literal('\'')
+	return j < s.i && '0' <= s.text[j] && s.text[j] <= '9'
 }
 
 func isWord(c byte) bool {
@@ -321,8 +369,7 @@ func (s *scanner) again() {
 		for s.i < len(s.text) && (s.text[s.i] == ' ' || s.text[s.i] == '\t') {
 			s.i++
 		}
-		if at := s.i; !known[at] && (s.has("#") || s.has("%:")) {
-			s.i += 1 + int(bit(s.has("%:")))
+		if at := s.i; !known[at] && s.hash() {
 			s.directive(at)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"strings"
 	"syscall"
 
@@ -145,7 +144,7 @@ func withFile(all []target, place int, f *file) []target {
 // spellings are the names of files that a header may have: NVRTC tries one
 // without a dot with the suffix .stdh too.
 func spellings(text string) []string {
-	if strings.IndexByte(path.Base("x"+text[strings.LastIndexByte(text, '/')+1:]), '.') >= 0 {
+	if strings.Contains(text[strings.LastIndexByte(text, '/')+1:], ".") {
 		return []string{text}
 	}
 	return []string{text, text + ".stdh"}

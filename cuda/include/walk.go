@@ -30,6 +30,7 @@ type text struct {
 type link struct {
 	kind    kind
 	targets []target
+	found   []int    // per name that was looked up how many of the targets are its
 	names   []string // of targets that stand for everything
 }
 
@@ -38,10 +39,11 @@ type link struct {
 func Find(req *Request) (*Closure, error) {
 	w := &walk{
 		req: req, dialect: dialectOf(req.Standard), memory: map[string]*text{},
-		disk:   disk{files: map[string]*file{}, folders: map[string]*folder{}, list: &manifest.List{}},
-		first:  map[identity][]*file{},
-		all:    map[string]*everything{},
-		askers: map[string]bool{}, looked: map[string]int{}, defined: macros{},
+		disk:    disk{files: map[string]*file{}, folders: map[string]*folder{}, list: &manifest.List{}},
+		first:   map[identity][]*file{},
+		all:     map[string]*everything{},
+		asks:    asks{askers: map[string]int{}, roams: map[name]int{}, kinds: map[name]kind{}},
+		defined: macros{},
 	}
 	source, err := w.start()
 	if err != nil {
@@ -50,7 +52,7 @@ func Find(req *Request) (*Closure, error) {
 	if err := w.run(); err != nil {
 		return nil, err
 	}
-	return w.closure(source)
+	return w.closure(source), nil
 }
 
 // walk goes from text to text until no directive leads to a new one.
@@ -63,14 +65,11 @@ type walk struct {
 	texts   []*text // all that were reached
 	first   map[identity][]*file
 
-	open       []computed
-	conditions []condition
-	askers     map[string]bool // macros that ask __has_include for a parameter
-	looked     map[string]int  // per asker how many conditions were looked at
-	wrapped    int             // how many texts were looked at for macros that call one
-	defined    macros
-	all        map[string]*everything // by the folder of the includer
-	collected  int                    // how many texts have their definitions in defined
+	open      []computed
+	asks      asks
+	defined   macros
+	all       map[string]*everything // by the folder of the includer
+	collected int                    // how many texts have their definitions in defined
 }
 
 // start makes the texts that are there without a directive: the source, and
@@ -78,16 +77,20 @@ type walk struct {
 func (w *walk) start() (*text, error) {
 	for i := range w.req.Headers {
 		h := &w.req.Headers[i]
-		if w.memory[h.Name] == nil { // of two with one name the first is taken
+		if w.memory[h.Name] == nil { // NVRTC refuses two of one name
 			w.memory[h.Name] = &text{path: h.Name, folder: folderOf(h.Name), body: []byte(h.Text), digest: key.Sum([]byte(h.Text))}
 		}
-	}
-	for _, m := range w.req.Macros {
-		w.defined.option(m)
 	}
 	source := &text{path: cmp.Or(w.req.Name, "default_program"), body: []byte(w.req.Source), noFolder: w.req.NoSourceInclude}
 	source.folder = folderOf(source.path)
 	w.reach(source)
+	for _, m := range w.req.Macros {
+		d := &directive{kind: kindDefine, text: definition(m)}
+		w.defined.define(d.text)
+		if err := w.ask(source, d); err != nil {
+			return nil, err
+		}
+	}
 	before := &text{reached: true}
 	for _, pre := range w.req.PreIncludes {
 		targets, err := w.resolve(name{pre, true}, kindInclude, before)
@@ -97,7 +100,7 @@ func (w *walk) start() (*text, error) {
 		if err != nil {
 			return nil, err
 		}
-		source.links = append(source.links, link{kind: kindInclude, targets: targets})
+		source.links = append(source.links, link{kind: kindInclude, targets: targets, found: []int{len(targets)}})
 	}
 	return source, nil
 }
@@ -174,13 +177,8 @@ func (w *walk) scan(t *text) error {
 	for i := range t.directives {
 		d := &t.directives[i]
 		switch d.kind {
-		case kindDefine:
-			if err := w.definition(t, d); err != nil {
-				return err
-			}
-			continue
-		case kindCondition:
-			if err := w.condition(t, d); err != nil {
+		case kindDefine, kindCondition:
+			if err := w.ask(t, d); err != nil {
 				return err
 			}
 			continue
@@ -195,11 +193,11 @@ func (w *walk) scan(t *text) error {
 			return err
 		}
 	}
-	return nil
+	return w.askCode(t)
 }
 
 func (w *walk) link(l *link, n name, from *text) error {
-	if !followHeaders && from != w.texts[0] {
+	if !followHeaders && len(w.texts) > 0 && from != w.texts[0] {
 		return nil
 	}
 	targets, err := w.resolve(n, l.kind, from)
@@ -207,6 +205,7 @@ func (w *walk) link(l *link, n name, from *text) error {
 		return err
 	}
 	l.targets = append(l.targets, targets...)
+	l.found = append(l.found, len(targets))
 	if l.kind == kindInclude || l.kind == kindNext {
 		return w.follow(targets)
 	}

@@ -204,18 +204,21 @@ func (p *parser) next(raw []string) (int, error) {
 // the two are. The option is nil if NVRTC does not know it, or would miss the
 // value.
 func split(raw []string) (o *option, val string, n int) {
-	name, val, assigned := strings.Cut(raw[0], "=")
+	// NVRTC takes blanks around an argument away.
+	first := strings.Trim(raw[0], " ")
+	name, val, assigned := strings.Cut(first, "=")
 	o = byName[name]
 	switch {
 	case o == nil:
-		return joinedOption(raw[0])
+		return joinedOption(first)
 	case o.form == flag && !assigned, o.form != flag && assigned:
 		return o, val, 1
+	case o.form == joined && len(raw) == 1: // an empty value: -I means the working directory
+		return o, "", 1
 	case o.form == flag || o.form == equals || len(raw) == 1:
 		return nil, "", 1
 	}
-	// Of a value that is an argument of its own, NVRTC skips blanks.
-	return o, strings.TrimLeft(raw[1], " "), 2
+	return o, strings.Trim(raw[1], " "), 2
 }
 
 // joinedOption splits -DNAME=1, -D NAME and -I/path.
@@ -233,7 +236,7 @@ func joinedOption(text string) (*option, string, int) {
 // the table does not have is keyed as it stands.
 func unknown(text string) error {
 	for _, word := range []string{"include", "pch", "header"} {
-		if strings.HasPrefix(text, "-") && strings.Contains(strings.ToLower(text), word) {
+		if strings.HasPrefix(strings.TrimLeft(text, " "), "-") && strings.Contains(strings.ToLower(text), word) {
 			return &Refused{text, "not known here, and it may read files"}
 		}
 	}

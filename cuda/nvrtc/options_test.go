@@ -17,7 +17,7 @@ func keyedOf(t *testing.T, raw ...string) []string {
 
 func TestSpellingsOfAnOptionAreOneKey(t *testing.T) {
 	for _, forms := range [][][]string{
-		{{"-arch=sm_90"}, {"-arch", "sm_90"}, {"-arch", "  sm_90"}, {"--gpu-architecture=sm_90"}, {"--gpu-architecture", "sm_90"}},
+		{{"-arch=sm_90"}, {"-arch", "sm_90"}, {"-arch", "  sm_90 "}, {" -arch=sm_90 "}, {" -arch", "sm_90"}, {"--gpu-architecture=sm_90"}, {"--gpu-architecture", "sm_90"}},
 		{{"-DA=1"}, {"-D", "A=1"}, {"-D A=1"}, {"-D=A=1"}, {"--define-macro=A=1"}, {"--define-macro", "A=1"}},
 		{{"-UA"}, {"-U", "A"}, {"--undefine-macro=A"}},
 		{{"-ftz=true"}, {"--ftz=true"}, {"--ftz", "true"}, {"-ftz", "true"}},
@@ -62,7 +62,7 @@ func TestDifferentOptionsAreDifferentKeys(t *testing.T) {
 }
 
 func TestWhatIsSearchedKeepsItsOrder(t *testing.T) {
-	o, err := Parse([]string{"-I/a", "-DX=1", "-I", " /b", "-include=p.h", "--pre-include", "q.h", "-UX", "--include-path=/c d", "-I=/e=f"})
+	o, err := Parse([]string{" -I/a ", "-DX=1", "-I", " /b ", "-include=p.h", "--pre-include", "q.h", "-UX", "--include-path=/c d", "-I=/e=f"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +74,22 @@ func TestWhatIsSearchedKeepsItsOrder(t *testing.T) {
 	}
 	if want := []string{"X=1"}; !slices.Equal(o.Macros, want) {
 		t.Errorf("macros are %q, want %q", o.Macros, want)
+	}
+}
+
+func TestValuesAreWhatNVRTCTakesThemFor(t *testing.T) {
+	for _, c := range []struct{ options, dirs, preIncludes, macros []string }{
+		{[]string{"-Ia", "-I", "b", "-I=c", "-I d", "--include-path=e", "--include-path", "f", "-I", " g ", "-I= h"}, []string{"a", "b", "c", "d", "e", "f", "g", " h"}, nil, nil},
+		{[]string{"-I", "", "-I=", "-I"}, []string{"", "", ""}, nil, nil},
+		{[]string{"-I", "=a", "-I==b"}, []string{"=a", "=b"}, nil, nil},
+		{[]string{"-DA", "-D", "B=1", "-D=C", "-D D=2", "--define-macro=E(x)=x", "--define-macro", "F"}, nil, nil, []string{"A", "B=1", "C", "D=2", "E(x)=x", "F"}},
+		{[]string{"-UA", "-U", "B", "--undefine-macro=C", "--undefine-macro", "D"}, nil, nil, nil},
+		{[]string{"-include", "a", "-include=b", "--pre-include=c", "--pre-include", "d"}, nil, []string{"a", "b", "c", "d"}, nil},
+	} {
+		o, err := Parse(c.options)
+		if err != nil || !slices.Equal(o.Dirs, c.dirs) || !slices.Equal(o.PreIncludes, c.preIncludes) || !slices.Equal(o.Macros, c.macros) {
+			t.Errorf("%q: %+v, %v", c.options, o, err)
+		}
 	}
 }
 

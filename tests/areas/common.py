@@ -44,9 +44,8 @@ def go_command() -> str:
 
 def environment(**more: str) -> dict[str, str]:
     """An environment in which no test sees the user's own cache or settings."""
-    own = {k: v for k, v in os.environ.items() if k.startswith("JITCACHE_TEST_")}
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE", "PYTHON"))}
-    env.update(own)
+    own = ("JITCACHE", "PYTHON")
+    env = {k: v for k, v in os.environ.items() if k.startswith("JITCACHE_TEST_") or not k.startswith(own)}
     env["JITCACHE_DIR"] = str(BUILD / "test" / "cache")
     env["PATH"] = os.path.dirname(go_command()) + os.pathsep + env["PATH"]
     env["GOTOOLCHAIN"] = "local"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from pathlib import Path
 
@@ -17,7 +16,8 @@ class Writer:
         self.last = b""
 
     def path(self, path: bytes) -> None:
-        shared = len(os.path.commonprefix([self.last, path]))  # noqa: RUF071  bytes, not folders
+        differ = (i for i, (a, b) in enumerate(zip(self.last, path)) if a != b)
+        shared = next(differ, min(len(self.last), len(path)))
         self.data += struct.pack("<HH", shared, len(path) - shared) + path[shared:]
         self.last = path
 
