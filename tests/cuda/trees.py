@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable
@@ -18,12 +19,13 @@ def text(value: int) -> str:
 
 @dataclass(frozen=True)
 class Form:
-    """How a source reaches a.h. The include path is front, inc, behind."""
+    """How a source reaches a.h."""
 
     source: str = ""
     target: str = "inc/a.h"  # where a.h is
-    front: str = "front/a.h"  # where it would be found before that one
+    front: str = "front/a.h"  # where it would be found before that one, "" for nowhere
     behind: str = "behind/a.h"  # where it is found after that one, "" for nowhere
+    path: tuple[str, ...] = ("front", "inc", "behind")
     name: str = "kernel.cu"
     options: tuple[str, ...] = ()
     memory: str = ""  # the name of a header in memory
@@ -47,6 +49,8 @@ FORMS = {
     "through-memory": Form("#include <outer.h>", memory="outer.h", memory_text="#include <a.h>\n"),
     "pre-include": Form(options=("--pre-include=a.h",)),
     "beside-the-source": Form('#include "a.h"', "src/a.h", "src/a.h", name="src/kernel.cu"),
+    "beside-a-relative-source": Form('#include "a.h"', "src/a.h", "src/a.h", name="../src/kernel.cu"),
+    "relative-path": Form("#include <a.h>", front="", path=("../inc", "behind")),
     "beside-the-working-directory": Form('#include "a.h"', "work/a.h", "work/a.h"),
 }  # fmt: skip
 
@@ -92,12 +96,17 @@ class Tree:
 
     def request(self) -> dict[str, Any]:
         """Return the arguments of a compile."""
-        name = str(self.root / self.form.name) if "/" in self.form.name else self.form.name
-        path = [f"-I{self.root / folder}" for folder in ("front", "inc", "behind")]
         return {
-            "source": f"// {self.root.name}, which no other tree hits\n{self.form.source}\n{KERNEL}", "name": name, "target": "ptx", "headers": self.headers,
-            "options": ["-arch=compute_80", *path, *self.form.options],
-        }  # fmt: skip
+            "source": f"// {self.root.name}, which no other tree hits\n{self.form.source}\n{KERNEL}",
+            "name": self.form.name if self.form.name == "kernel.cu" else self.spelled(self.form.name),
+            "target": "ptx",
+            "headers": self.headers,
+            "options": ["-arch=compute_80", *(f"-I{self.spelled(p)}" for p in self.form.path), *self.form.options],
+        }
+
+    def spelled(self, path: str) -> str:
+        """Return a path as the request has it: one that begins with dots starts in the working directory."""
+        return path if path.startswith("..") else str(self.root / path)
 
 
 @dataclass(frozen=True)
@@ -139,6 +148,27 @@ def make_room_in_front(tree: Tree) -> None:
 
 def add_in_front(tree: Tree) -> None:
     tree.write(tree.form.front, text(2))
+
+
+def add_folder_in_front(tree: Tree) -> None:
+    """A folder of that name is no header."""
+    (tree.root / tree.form.front).mkdir(parents=True)
+
+
+def make_dangling_link(tree: Tree) -> None:
+    make_room_in_front(tree)
+    front = tree.root / tree.form.front
+    front.parent.mkdir(exist_ok=True)
+    front.symlink_to(tree.root / "late.h")
+
+
+def give_the_link_a_target(tree: Tree) -> None:
+    tree.write("late.h", text(2))
+
+
+def make_future(tree: Tree) -> None:
+    later = time.time_ns() + 10**12
+    os.utime(tree.target, ns=(later, later))
 
 
 def remove(tree: Tree) -> None:
@@ -193,10 +223,13 @@ def touch(tree: Tree) -> None:
 CHANGES = {
     "nothing": Change(lambda tree: None, same=True),
     "touch": Change(touch, same=True),
+    "folder-in-front": Change(add_folder_in_front, make_room_in_front, same=True),
     "edit": Change(edit),
     "unseen-edit": Change(edit_unseen),
+    "edit-in-the-future": Change(edit_unseen, make_future),
     "replace": Change(replace),
     "add-in-front": Change(add_in_front, make_room_in_front),
+    "link-comes-alive": Change(give_the_link_a_target, make_dangling_link),
     "remove": Change(remove),
     "retarget": Change(retarget, make_link),
     "retarget-the-folder": Change(retarget_folder, make_folder_link),
@@ -204,17 +237,24 @@ CHANGES = {
 }
 
 
+# What happens in front of a.h, and what happens to a.h itself.
+IN_FRONT = ("folder-in-front", "add-in-front", "link-comes-alive")
+TO_THE_FILE = ("edit", "unseen-edit", "edit-in-the-future", "replace", "remove")
+
+
 def stays(form: str, change: str) -> bool:
     """Say whether the code is the same after the change. A header in memory is found before any file."""
-    return CHANGES[change].same or (form, change) == ("in-memory", "add-in-front")
+    return CHANGES[change].same or (form == "in-memory" and change in IN_FRONT)
 
 
 def left_out(form: str, change: str, compiler: str) -> str:
     """Say why a combination makes no sense, "" if it does."""
-    if form == "in-memory" and change not in ("nothing", "edit", "add-in-front", "remove"):
+    if form == "in-memory" and change not in ("nothing", "edit", "remove", *IN_FRONT):
         return "what is in memory is no file"
-    if form == "has_include-absent" and change in ("edit", "unseen-edit", "replace", "remove"):
+    if form == "has_include-absent" and change in TO_THE_FILE:
         return "there is no file yet"
+    if not FORMS[form].front and change in IN_FRONT:
+        return "nothing is in front of it"
     if form == "function-like" and compiler == "stub":
         return "the stand-in expands no macros with parameters"
     return ""
