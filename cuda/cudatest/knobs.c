@@ -35,6 +35,13 @@ int knob_failure(const char *variable, const char *call)
 	return 0;
 }
 
+void knob_gate(const char *variable)
+{
+	const char *path = getenv(variable);
+	while (path != NULL && *path != 0 && access(path, F_OK) == 0)
+		usleep(1000);
+}
+
 void knob_log(const char *variable, const char *format, ...)
 {
 	const char *path = getenv(variable);

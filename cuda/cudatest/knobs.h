@@ -10,6 +10,9 @@ int knob_number(const char *variable, int otherwise);
  * 209 for the first two of the other, in this process. One thread at a time. */
 int knob_failure(const char *variable, const char *call);
 
+/* knob_gate waits as long as the file is there that a variable names, if it does. */
+void knob_gate(const char *variable);
+
 /* knob_log appends a line to the file that a variable names, if it does, in one
  * write: lines of many threads and processes do not mix. */
 __attribute__((format(printf, 2, 3))) void knob_log(const char *variable, const char *format, ...);

@@ -13,6 +13,8 @@
  *				nvrtcCompileProgram and nvrtcDestroyProgram
  *				appends its name and the program's
  *	STUBNVRTC_SLEEP_MS	how long a compile takes at least
+ *	STUBNVRTC_GATE		a file: a compile waits as long as it is there, and
+ *				reads its files then
  *	STUBNVRTC_FAIL		"nvrtcGetCUBIN=11:1", as FAKECUDA_FAIL
  *
  * #error fails with a log, #warning has one. Functions are those that follow
@@ -352,6 +354,7 @@ API int nvrtcCompileProgram(program *p, int n, const char *const *options)
 	ENTER(p->name);
 	reading r = {.nheaders = p->nheaders, .headers = p->headers, .names = p->names};
 	usleep((useconds_t)knob_number("STUBNVRTC_SLEEP_MS", 0) * 1000);
+	knob_gate("STUBNVRTC_GATE");
 	int code = compile(p, &r, n, options);
 	reading_free(&r);
 	p->compiled = code == SUCCESS;

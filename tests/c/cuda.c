@@ -422,13 +422,28 @@ static void write_file(const char *path, const char *text)
 	CHECK(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-static char header_path[4200];
+static char header_path[4200], gate_path[4200], log_path[4200];
 
+/* is_compiling says whether the stand-in has been called. */
+static int is_compiling(void)
+{
+	char text[512] = "";
+	FILE *f = fopen(log_path, "r");
+	if (f != NULL) {
+		text[fread(text, 1, sizeof text - 1, f)] = 0;
+		fclose(f);
+	}
+	return strstr(text, "nvrtcCompileProgram") != NULL;
+}
+
+/* edit changes the header when NVRTC has been called and before it reads. */
 static void *edit(void *unused)
 {
-	struct timespec in = {0, 200 * 1000 * 1000};
-	nanosleep(&in, NULL);
+	struct timespec in = {0, 1000 * 1000};
+	while (!is_compiling())
+		nanosleep(&in, NULL);
 	write_file(header_path, "#define VALUE 22\n");
+	remove(gate_path);
 	return unused;
 }
 
@@ -440,15 +455,20 @@ static void result_of_a_header_that_moved_is_handed_back(void)
 	pthread_t thread;
 	char option[4300];
 	snprintf(header_path, sizeof header_path, "%s/a.h", check_dir);
+	snprintf(gate_path, sizeof gate_path, "%s/gate", check_dir);
+	snprintf(log_path, sizeof log_path, "%s/nvrtc.log", check_dir);
 	snprintf(option, sizeof option, "-I%s", check_dir);
+	write_file(gate_path, "");
 	write_file(header_path, "#define VALUE 1\n");
 	CHECK(jitcache_cuda_request_option(r, option) == JITCACHE_OK);
-	setenv("STUBNVRTC_SLEEP_MS", "1000", 1);
+	setenv("STUBNVRTC_GATE", gate_path, 1);
+	setenv("STUBNVRTC_LOG", log_path, 1);
 	CHECK(pthread_create(&thread, NULL, edit, NULL) == 0);
 	CHECK(jitcache_cuda_compile(c, r, -1, &b) == JITCACHE_NOT_STORED && b != NULL);
 	CHECK(jitcache_last_miss() == JITCACHE_REASON_INPUT_CHANGED);
 	pthread_join(thread, NULL);
-	unsetenv("STUBNVRTC_SLEEP_MS");
+	unsetenv("STUBNVRTC_GATE");
+	unsetenv("STUBNVRTC_LOG");
 	CHECK(jitcache_cuda_compile(c, r, -1, &after) == JITCACHE_OK);
 	jitcache_blob_release(b);
 	jitcache_blob_release(after);

@@ -120,6 +120,15 @@ def stub(built: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 @pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A file: compiles that begin while it is there end when it has gone."""
+    path = tmp_path / "gate"
+    path.touch()
+    monkeypatch.setenv("STUBNVRTC_GATE", str(path))
+    return path
+
+
+@pytest.fixture
 def cache(tmp_path: Path) -> jitcache.Cache:
     """A cache without a tier in memory: what is found was stored."""
     return jitcache.Cache(tmp_path / "cache", memory_size=0)

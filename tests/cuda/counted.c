@@ -1,6 +1,6 @@
 /* counted.c: a real NVRTC, REAL, whose compiles are written down as the stand-in
  * writes down its own, and take at least as long as a test wants:
- * STUBNVRTC_LOG and STUBNVRTC_SLEEP_MS, see cuda/cudatest/libnvrtc.c. */
+ * STUBNVRTC_LOG, STUBNVRTC_SLEEP_MS and STUBNVRTC_GATE, see cuda/cudatest/libnvrtc.c. */
 #define _GNU_SOURCE
 #include "knobs.h"
 
@@ -60,8 +60,10 @@ static void before(const char *call)
 	if (call[5] == 'G') /* nvrtcGet…: nobody counts them */
 		return;
 	knob_log("STUBNVRTC_LOG", "%s", call);
-	if (call[5] == 'C' && call[6] == 'o')
+	if (call[5] == 'C' && call[6] == 'o') { /* nvrtcCompileProgram */
 		usleep((useconds_t)knob_number("STUBNVRTC_SLEEP_MS", 0) * 1000);
+		knob_gate("STUBNVRTC_GATE");
+	}
 }
 
 #define API __attribute__((visibility("default")))

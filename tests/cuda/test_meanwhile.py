@@ -15,47 +15,46 @@ from trees import CHANGES, FORMS, Tree, stays
 MOVES = [(form, change) for form in ("nested", "beside-the-source") for change in CHANGES if not stays(form, change)]
 
 
-def once_it_compiles(compiler: Compiler, do) -> threading.Thread:
-    """Do something in a thread as soon as NVRTC is called, which takes its time."""
+def meanwhile(tree: Tree, cache: jitcache.Cache, compiler: Compiler, gate: Path, change: str) -> cuda.Code:
+    """Compile, and change something when NVRTC has been called and before it reads."""
     seen = compiler.compiles
 
     def wait() -> None:
         while compiler.compiles == seen:
-            time.sleep(0.01)
-        do()
+            time.sleep(0.001)
+        CHANGES[change].apply(tree)
+        gate.unlink()
 
-    thread = threading.Thread(target=wait)
+    thread = threading.Thread(target=wait, daemon=True)
     thread.start()
-    return thread
+    code = cuda.compile(**tree.request(), cache=cache)
+    thread.join(timeout=60)
+    return code
 
 
 @pytest.mark.parametrize(("form", "change"), MOVES)
 def test_result_is_handed_back_and_not_stored(
-    compiler: Compiler, cache: jitcache.Cache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, form: str, change: str
+    compiler: Compiler, cache: jitcache.Cache, gate: Path, monkeypatch, tmp_path: Path, form: str, change: str
 ) -> None:
     """The control build (tag control_noinputs) must fail this."""
     tree = Tree(tmp_path / "tree", FORMS[form])
     CHANGES[change].before(tree)
     monkeypatch.chdir(tree.working_directory)
-    before = cuda.compile(**tree.request(), cache=False).code
     key = cuda.key(**tree.request())
-    monkeypatch.setenv("STUBNVRTC_SLEEP_MS", "300")
-    thread = once_it_compiles(compiler, lambda: CHANGES[change].apply(tree))
-    handed = cuda.compile(**tree.request(), cache=cache)
-    thread.join()
-    monkeypatch.setenv("STUBNVRTC_SLEEP_MS", "0")
+    handed = meanwhile(tree, cache, compiler, gate, change)
     after = cuda.compile(**tree.request(), cache=False).code
-    assert handed.code == after != before  # NVRTC read it when it had slept
+    assert handed.code == after
+    assert not handed.hit
     assert cache.get(key) is None
+    assert cuda.key(**tree.request()).hex != key.hex
     assert cuda.compile(**tree.request(), cache=cache).code == after
 
 
-def test_header_touched_meanwhile_does_no_harm(
-    stub: Compiler, cache: jitcache.Cache, tmp_path: Path, monkeypatch
+@pytest.mark.parametrize("change", [name for name in CHANGES if stays("angle", name)])
+def test_what_changes_nothing_does_no_harm(
+    compiler: Compiler, cache: jitcache.Cache, gate: Path, tmp_path: Path, change: str
 ) -> None:
     tree = Tree(tmp_path / "tree", FORMS["angle"])
-    monkeypatch.setenv("STUBNVRTC_SLEEP_MS", "300")
-    thread = once_it_compiles(stub, lambda: CHANGES["touch"].apply(tree))
-    first = cuda.compile(**tree.request(), cache=cache)
-    thread.join()
+    CHANGES[change].before(tree)
+    first = meanwhile(tree, cache, compiler, gate, change)
     assert cuda.compile(**tree.request(), cache=cache).code == first.code

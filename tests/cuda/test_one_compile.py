@@ -47,9 +47,10 @@ def answer(p: subprocess.Popen) -> list[str]:
 
 
 @pytest.fixture
-def compiling(stub: Compiler, tmp_path: Path):
-    """A process that is in its compile, and will be for a minute."""
-    p = ready(tmp_path, STUBNVRTC_SLEEP_MS="60000")
+def compiling(stub: Compiler, gate: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """A process that is in its compile, and stays there."""
+    p = ready(tmp_path)
+    monkeypatch.delenv("STUBNVRTC_GATE")
     go(p)
     while stub.compiles == 0:
         assert p.poll() is None
