@@ -141,7 +141,7 @@ def prepare(names: list[str], folder: Path) -> Toolchain:
             print("            left out: this Python came without Python.h (Debian: python3-dev)")
             names.remove("newton")
     if cuda:
-        toolchain.find_cuda()
+        toolchain.find_cuda(folder)
         print(f"NVRTC       {toolchain.nvrtc_version}, for sm_{toolchain.arch}")
         print(f"GPU         {toolchain.gpu or toolchain.no_launch + ': cubin not launched'}")
         if toolchain.gpu and toolchain.no_launch:
@@ -182,6 +182,7 @@ def run(names: list[str], folder: Path) -> int:
     if not names:
         return 1
     os.environ["JITCACHE_DIR"] = toolchain.cache
+    os.environ["JITCACHE_NVRTC"] = toolchain.nvrtc
     settings = folder / "toolchain.json"
     toolchain.save(settings)
     print(f"cache       {os.path.relpath(toolchain.cache)}\n", flush=True)

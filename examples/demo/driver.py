@@ -1,4 +1,4 @@
-"""The NVIDIA driver, through ctypes: load a cubin, launch a kernel.
+"""The NVIDIA driver, through ctypes: a context, and launching a kernel in it.
 
 ``probe`` says in a line why there is nothing to launch on; without a GPU that is
 all that is used of this module.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from array import array
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsInt
 
 _MAJOR, _MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
 
@@ -68,30 +68,27 @@ def probe() -> tuple[Device | None, str]:
     return Device(name.value.decode(), major.value * 10 + minor.value, version.value), ""
 
 
-class Module:
-    """A cubin on the first GPU. Use it in ``with``."""
+class Context:
+    """The first GPU, current in this thread. Use it in ``with``."""
 
-    def __init__(self, cubin: bytes) -> None:
+    def __init__(self) -> None:
         self._lib = _load()
-        self._device, self._module = ctypes.c_int(), ctypes.c_void_p()
+        self._device = ctypes.c_int()
         context = ctypes.c_void_p()
         self._call("cuInit", 0)
         self._call("cuDeviceGet", ctypes.byref(self._device), 0)
         self._call("cuDevicePrimaryCtxRetain", ctypes.byref(context), self._device)
         self._call("cuCtxSetCurrent", context)
-        self._call("cuModuleLoadData", ctypes.byref(self._module), cubin)
 
     def _call(self, function: str, *args: Any) -> None:
         _check(self._lib, function, *args)
 
-    def launch(self, kernel: str, grid: int, block: int, args: list[Any], out: int) -> array[float]:
+    def launch(self, function: SupportsInt, grid: int, block: int, args: list[Any], out: int) -> array[float]:
         """Launch a kernel and return ``args[out]`` as it is afterwards.
 
         An array of the arguments is copied to the GPU; the others are ctypes
         scalars.
         """
-        function = ctypes.c_void_p()
-        self._call("cuModuleGetFunction", ctypes.byref(function), self._module, kernel.encode())
         addresses: dict[int, ctypes.c_uint64] = {}
         try:
             for i, arg in enumerate(args):
@@ -99,7 +96,7 @@ class Module:
                     addresses[i] = self._copy_in(arg)
             slots = [addresses.get(i, arg) for i, arg in enumerate(args)]
             pointers = (ctypes.c_void_p * len(slots))(*[ctypes.addressof(s) for s in slots])
-            self._call("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, None, pointers, None)
+            self._call("cuLaunchKernel", int(function), grid, 1, 1, block, 1, 1, 0, None, pointers, None)
             self._call("cuCtxSynchronize")
             result = array("f", args[out])
             start, n = result.buffer_info()
@@ -116,9 +113,8 @@ class Module:
         self._call("cuMemcpyHtoD_v2", address, start, n * data.itemsize)
         return address
 
-    def __enter__(self) -> Module:
+    def __enter__(self) -> Context:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._lib.cuModuleUnload(self._module)
         self._lib.cuDevicePrimaryCtxRelease_v2(self._device)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from array import array
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import driver
-import jitcache
+from jitcache import cuda
 from job import Job, Wrong
-from nvrtc import Nvrtc
+
+if TYPE_CHECKING:
+    import jitcache
 
 _BLOCK = 256
 _ITEMS = 4
@@ -50,41 +51,35 @@ extern "C" __global__ void block_sums(const float *in, float *out, int n)
 
 
 class _Kernel(Job):
-    kind = "cubin"
     source: str
     options: tuple[str, ...] = ()
-
-    def _options(self) -> list[str]:
-        # --no-cache: NVRTC has a cache of its own where there is a driver.
-        return [f"--gpu-architecture=sm_{self.toolchain.arch}", "--no-cache", *self.options]
-
-    def components(self) -> dict[str, Any]:
-        return {
-            "source": self.source,
-            "options": self._options(),
-            "arch": f"sm_{self.toolchain.arch}",
-            **{f"nvrtc {i}": jitcache.Tool(file) for i, file in enumerate(self.toolchain.nvrtc_files)},
-        }
 
     def _include(self) -> list[str]:
         return []
 
-    def compile(self) -> bytes:
-        # Only here is libnvrtc opened, a hundred megabytes: a hit needs none of it.
-        library = Nvrtc(self.toolchain.nvrtc)
-        options = self._options() + self._include()
-        return library.compile(self.source, self.file_name, options, Path(self.toolchain.witness))
+    def _request(self) -> dict[str, Any]:
+        # --no-cache: NVRTC has a cache of its own where there is a driver.
+        options = [f"-arch=sm_{self.toolchain.arch}", "--no-cache", *self.options, *self._include()]
+        return {"name": self.file_name, "options": options}
 
-    def check(self, code: bytes) -> str:
-        if code[:4] != _ELF or int.from_bytes(code[18:20], "little") != _EM_CUDA:
+    def key(self) -> jitcache.Key:
+        return cuda.key(self.source, **self._request())
+
+    def obtain(self, cache: jitcache.Cache) -> Any:
+        code = cuda.compile(self.source, cache=cache, **self._request())
+        self.compiled = not code.hit
+        return code
+
+    def check(self, code: cuda.Code) -> str:
+        if code.view[:4] != _ELF or int.from_bytes(code.view[18:20], "little") != _EM_CUDA:
             raise Wrong(f"{self.name}: not a cubin")
         if self.toolchain.no_launch:
             return "a cubin, not launched"
-        with driver.Module(code) as module:
-            self._launch(module)
+        with driver.Context() as gpu:
+            self._launch(gpu, code.load().function(self.name))
         return "launched, right"
 
-    def _launch(self, module: driver.Module) -> None:
+    def _launch(self, gpu: driver.Context, function: cuda.Function) -> None:
         raise NotImplementedError
 
 
@@ -96,13 +91,13 @@ class Saxpy(_Kernel):
     file_name = "saxpy.cu"
     source = _SAXPY
 
-    def _launch(self, module: driver.Module) -> None:
+    def _launch(self, gpu: driver.Context, function: cuda.Function) -> None:
         # Small whole numbers: floats hold them exactly, so right means equal.
         x = array("f", (i % 17 for i in range(_N)))
         y = array("f", (i % 5 for i in range(_N)))
         out = array("f", bytes(4 * _N))
         args = [ctypes.c_float(2.0), x, y, out, ctypes.c_int(_N)]
-        got = module.launch(self.name, -(-_N // _BLOCK), _BLOCK, args, 3)
+        got = gpu.launch(function, -(-_N // _BLOCK), _BLOCK, args, 3)
         if got != array("f", (2 * (i % 17) + i % 5 for i in range(_N))):
             raise Wrong("saxpy: the GPU's result is not the CPU's")
 
@@ -116,21 +111,15 @@ class BlockSums(_Kernel):
     source = _BLOCK_SUMS
     options = ("--std=c++17",)
 
-    def components(self) -> dict[str, Any]:
-        """Return those of any kernel, and the headers."""
-        # Where the headers lie does not count, so -I is no part of the key; what
-        # they hold does. The digest was made once, for all processes of the demo.
-        return {**super().components(), "headers": self.toolchain.cuda_headers}
-
     def _include(self) -> list[str]:
         folder = self.toolchain.cuda_include
         return [f"-I{folder}/cccl", f"-I{folder}"]
 
-    def _launch(self, module: driver.Module) -> None:
+    def _launch(self, gpu: driver.Context, function: cuda.Function) -> None:
         data = array("f", (i % 7 for i in range(_N)))
         step = _BLOCK * _ITEMS
         blocks = -(-_N // step)
         args = [data, array("f", bytes(4 * blocks)), ctypes.c_int(_N)]
-        got = module.launch(self.name, blocks, _BLOCK, args, 1)
+        got = gpu.launch(function, blocks, _BLOCK, args, 1)
         if got != array("f", (sum(data[i : i + step]) for i in range(0, _N, step))):
             raise Wrong("block_sums: the GPU's result is not the CPU's")

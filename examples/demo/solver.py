@@ -15,6 +15,7 @@ import sys
 import sysconfig
 import tempfile
 from array import array
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -68,14 +69,22 @@ def solve(double[::1] us, const double[::1] xs, double tolerance):
 
 
 class _Native(Job):
-    kind = "native"
     source: str
     flags: tuple[str, ...] = ("-O2", "-fPIC", "-shared")
 
     def _flags(self) -> list[str]:
         return [*self.flags, *self.toolchain.cc_flags]
 
+    @cached_property
+    def _key(self) -> jitcache.Key:
+        return jitcache.Key(self.components()).named(self.name)
+
+    def key(self) -> jitcache.Key:
+        # A program that asks again has its key at hand.
+        return self._key
+
     def components(self) -> dict[str, Any]:
+        """Return everything that the result depends on: never a path, never a time."""
         return {
             "source": self.source,
             "flags": self._flags(),
@@ -89,6 +98,7 @@ class _Native(Job):
         return []
 
     def compile(self) -> bytes:
+        self.compiled = True
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             # Bare file names, in a folder of their own: the result must not hold its path.
@@ -97,14 +107,9 @@ class _Native(Job):
             subprocess.run(command, cwd=folder, check=True)
             return (folder / "out.so").read_bytes()
 
-    def obtain(self, cache: jitcache.Cache, key: jitcache.Key) -> Any:
-        super().obtain(cache, key)
-        entry = cache.entry(key)
-        if entry is None:
-            # A program would go on with the bytes that it has; the demo is here
-            # to show entries.
-            raise Wrong(f"{self.name}: not stored, {cache.last_reason}")
-        return entry
+    def obtain(self, cache: jitcache.Cache) -> Any:
+        self.compiled = False
+        return cache.entry_or_compile(self._key, self.compile, kind="native")
 
 
 class Residual(_Native):

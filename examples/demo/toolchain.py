@@ -7,6 +7,7 @@ compiler and no header.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import importlib.util
 import json
@@ -19,7 +20,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import driver
-import nvrtc
 import wheels
 import witness
 
@@ -47,11 +47,9 @@ class Toolchain:
     cc_flags: list[str] = field(default_factory=list)
     cython: str = ""
     python_headers: str = ""  # digest; "" if this Python came without
-    nvrtc: str = ""
+    nvrtc: str = ""  # the library that stands in for NVRTC, and writes to the witness
     nvrtc_version: str = ""
-    nvrtc_files: list[str] = field(default_factory=list)
     cuda_include: str = ""
-    cuda_headers: list[str] = field(default_factory=list)  # versions of the packages, and a digest
     arch: int = DEFAULT_ARCH
     gpu: str = ""
     no_launch: str = ""  # why cubins are not launched; "" if they are
@@ -90,29 +88,35 @@ class Toolchain:
         if (folders[0] / "Python.h").exists():
             self.python_headers = _digest(folders)
 
-    def find_cuda(self) -> None:
-        """Look for NVRTC, the headers of CCCL, and a GPU."""
-        self.nvrtc = str(wheels.find("nvidia-cuda-nvrtc", "libnvrtc.so.*"))
-        # The device code that NVRTC links in is a library of its own, opened by it.
-        self.nvrtc_files = [self.nvrtc, str(wheels.find("nvidia-cuda-nvrtc", "libnvrtc-builtins.so.*"))]
-        library = nvrtc.Nvrtc(self.nvrtc)
-        self.nvrtc_version = library.version()
-        include = wheels.find("nvidia-cuda-runtime", "include/cuda_runtime.h").parent
-        self.cuda_include = str(include)
-        packages = ("nvidia-cuda-cccl", "nvidia-cuda-crt", "nvidia-cuda-runtime")
-        # All that the include folders hold, 2,500 files: it is more than a kernel
-        # reaches, but no less. jitcache.cuda finds the files that one reaches.
-        self.cuda_headers = [*(f"{p} {wheels.version(p)}" for p in packages), _digest([include])]
+    def find_cuda(self, folder: Path) -> None:
+        """Look for NVRTC and put the witness in its place; for the headers of CCCL, and a GPU."""
+        real = wheels.find("nvidia-cuda-nvrtc", "libnvrtc.so.*")
+        command = build_library.find_cc()
+        if command is None:
+            raise ToolchainError("no C compiler; `make demo` installs one where there is none")
+        self.nvrtc = str(folder / real.name)
+        witness.wrap_nvrtc(Path(self.nvrtc), command, str(real), Path(self.witness))
+        self.nvrtc_version = wheels.version("nvidia-cuda-nvrtc") or ""
+        self.cuda_include = str(wheels.find("nvidia-cuda-runtime", "include/cuda_runtime.h").parent)
         device, self.no_launch = driver.probe()
         if device is None:
             return
         self.gpu = f"{device.name}, sm_{device.capability}"
-        if device.capability not in library.architectures():
+        if device.capability not in _architectures(real):
             self.no_launch = f"NVRTC {self.nvrtc_version} does not know sm_{device.capability}"
         elif device.driver // 1000 < int(self.nvrtc_version.partition(".")[0]):
             self.no_launch = f"the driver is for CUDA {device.driver // 1000}, older than NVRTC {self.nvrtc_version}"
         else:
             self.arch = device.capability
+
+
+def _architectures(nvrtc: Path) -> list[int]:
+    """Return what an NVRTC can compile for: 90 for sm_90."""
+    library, n = ctypes.CDLL(str(nvrtc)), ctypes.c_int()
+    library.nvrtcGetNumSupportedArchs(ctypes.byref(n))
+    archs = (ctypes.c_int * n.value)()
+    library.nvrtcGetSupportedArchs(archs)
+    return list(archs)
 
 
 def _files_of(command: list[str]) -> list[str]:

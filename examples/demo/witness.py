@@ -1,28 +1,16 @@
 """The witness: who really ran a compiler, told by the compilers' side.
 
-Every run of a compiler appends a line to one file. For NVRTC the line is written
-at the call of nvrtcCompileProgram (nvrtc.py); for the C compiler by a script that
-stands in its place. The cache has no part in it, so that it can be held against
-what the cache says of itself.
+Every run of a compiler appends a line to one file: a library that stands in the
+place of NVRTC's (compiles.c) does that, and a script in the place of the C
+compiler. The cache has no part in it, so that it can be held against what the
+cache says of itself.
 """
 
 from __future__ import annotations
 
-import os
 import shlex
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-def note(file: Path, line: str) -> None:
-    """Append a line; one write, so that lines of several processes stay whole."""
-    fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        os.write(fd, f"{line} (process {os.getpid()})\n".encode())
-    finally:
-        os.close(fd)
+import subprocess
+from pathlib import Path
 
 
 def count(file: Path, source_name: str) -> int:
@@ -30,6 +18,13 @@ def count(file: Path, source_name: str) -> int:
     if not file.exists():
         return 0
     return sum(source_name in line.split() for line in file.read_text().splitlines())
+
+
+def wrap_nvrtc(library: Path, compiler: list[str], real: str, file: Path) -> None:
+    """Build a library that writes to the file, and has the real one do the work."""
+    source = Path(__file__).with_name("compiles.c")
+    command = [*compiler, "-shared", "-fPIC", "-O1", f'-DWITNESS="{file}"', str(source), "-o", str(library)]
+    subprocess.run([*command, "-Wl,--no-as-needed", real, f"-Wl,-rpath,{Path(real).parent}", "-ldl"], check=True)
 
 
 def wrap(script: Path, compiler: list[str], file: Path) -> None:

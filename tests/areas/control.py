@@ -69,6 +69,7 @@ CONTROLS = [
         {"cuda/driver": ["TestSameImageInOneContextIsLoadedOnce", "TestThreadsLoadOnce"]},
     ),
     Control("context known by its pointer", "control_pointer", {"cuda/driver": ["TestContextAtAUsedPointerIsAnotherOne"]}),
+    Control(
         "headers of headers not followed", "control_topfile",
         {"cuda/include": ["TestRulesOfTheSearch", "TestWalkOfChangesLeavesNoWrongHit"]},
     ),
