@@ -1,8 +1,7 @@
 """Random edits of random trees of headers: no answer is ever another than a fresh compile's.
 
 Each step edits something, or nothing, and asks. A fresh compile says what the
-answer must be; it may be that the source does not compile. Where it does and the
-step changed nothing, at least 80 % must hit: some sources have no key.
+answer must be. Of the steps that change nothing at least 80 % must hit.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def walk(tmp_path: Path, steps: int) -> None:
     print(f"CUDA_WALK_SEED={seed}")
     (tmp_path / "wood").mkdir()
     wood = Wood(tmp_path / "wood", seed)
-    unchanged = hits = compiled = 0
+    unchanged = hits = 0
     with jitcache.Cache(tmp_path / "cache", memory_size=0) as cache:
         for n in range(steps):
             changed = wood.step() or n == 0
@@ -54,10 +53,8 @@ def walk(tmp_path: Path, steps: int) -> None:
             else:
                 hit, code = ask(wood.request(), cache)
             assert code == fresh, f"seed {seed}, step {n}: {'a wrong hit' if hit else 'a wrong answer'}"
-            compiled += fresh != ""
-            unchanged += fresh != "" and not changed
+            unchanged += not changed
             hits += hit and not changed
-    print(f"{steps} steps, {compiled} compile, {unchanged} of those unchanged, {hits} of those hits")
-    assert compiled > 0.9 * steps
+    print(f"{steps} steps, {unchanged} of them unchanged, {hits} of those hits")
     assert unchanged > steps / 5
     assert hits >= 0.8 * unchanged

@@ -26,11 +26,12 @@ class Wood:
         self.value = 0
         for folder in FOLDERS:
             (root / folder).mkdir()
-        (root / "last").mkdir()
+        for folder in ("last", "pool"):
+            (root / folder).mkdir()
         for name in SURE:
             (root / "last" / name).write_text("")
         for name in HEADERS:
-            self.write(root / self.random.choice(FOLDERS) / name, name)
+            self.write(root / self.random.choice(FOLDERS) / name)
         self.source = self.new_source()
 
     def request(self) -> dict:
@@ -68,8 +69,8 @@ class Wood:
         later = self.random.sample(HEADERS[n + 1 :], min(self.random.choice([0, 1, 1, 2]), len(HEADERS) - n - 1))
         return f"#undef V{n}\n#define V{n} 1{self.value:06d}\n" + "".join(map(self.directive, later))
 
-    def write(self, path: Path, name: str) -> None:
-        path.write_text(self.text(name))
+    def write(self, path: Path) -> None:
+        path.write_text(self.text(path.resolve().name))
 
     def files(self) -> list[Path]:
         return [p for folder in FOLDERS for p in sorted((self.root / folder).iterdir()) if p.is_file()]
@@ -77,8 +78,7 @@ class Wood:
     # -- edits
 
     def rewrite(self) -> None:
-        path = self.random.choice(self.files())
-        self.write(path, path.name)
+        self.write(self.random.choice(self.files()))
 
     def rewrite_unseen(self) -> None:
         """Keep size and time of modification."""
@@ -92,7 +92,7 @@ class Wood:
         name = self.random.choice(HEADERS)
         path = self.root / self.random.choice(FOLDERS) / name
         path.unlink(missing_ok=True)
-        self.write(path, name)
+        self.write(path)
 
     def remove(self) -> None:
         files = self.files()
@@ -100,8 +100,11 @@ class Wood:
             self.random.choice(files).unlink()
 
     def link(self) -> None:
-        """Let a name be a link to a header that includes later ones still."""
-        path, target = sorted(self.random.sample(self.files(), 2), key=lambda path: path.name)
+        """Let a name be a link to a file that others may be links to. It is a later header, or there would be circles."""
+        path = self.random.choice(self.files())
+        target = self.root / "pool" / self.random.choice(HEADERS[HEADERS.index(path.name) :])
+        if not target.exists():
+            self.write(target)
         path.unlink()
         path.symlink_to(target)
 
@@ -140,11 +143,6 @@ class Wood:
 
 
 def ask(request: dict, cache: jitcache.Cache | bool) -> tuple[bool, str]:
-    """Return whether it was a hit, and the code, "" for a source that does not compile."""
-    try:
-        code = cuda.compile(**request, cache=cache)
-    except jitcache.RefusedError:  # links that lead in a circle: the source may compile, and has no key
-        return ask(request, cache=False)
-    except jitcache.CompileError:
-        return False, ""
+    """Return whether it was a hit, and the code."""
+    code = cuda.compile(**request, cache=cache)
     return code.hit, code.code.decode()
