@@ -44,6 +44,7 @@ def walk(tmp_path: Path, steps: int) -> None:
     (tmp_path / "wood").mkdir()
     wood = Wood(tmp_path / "wood", seed)
     unchanged = hits = 0
+    codes = set()
     with jitcache.Cache(tmp_path / "cache", memory_size=0) as cache:
         for n in range(steps):
             changed = wood.step() or n == 0
@@ -53,8 +54,10 @@ def walk(tmp_path: Path, steps: int) -> None:
             else:
                 hit, code = ask(wood.request(), cache)
             assert code == fresh, f"seed {seed}, step {n}: {'a wrong hit' if hit else 'a wrong answer'}"
+            codes.add(code)
             unchanged += not changed
             hits += hit and not changed
-    print(f"{steps} steps, {unchanged} of them unchanged, {hits} of those hits")
+    print(f"{steps} steps, {unchanged} of them unchanged, {hits} of those hits, {len(codes)} results")
+    assert len(codes) > steps / 20
     assert unchanged > steps / 5
     assert hits >= 0.8 * unchanged

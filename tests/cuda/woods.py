@@ -42,7 +42,7 @@ class Wood:
         }  # fmt: skip
 
     def new_source(self) -> str:
-        names = self.random.sample(HEADERS, 3)
+        names = self.random.sample(HEADERS, 5)
         total = " + ".join(f"V{n}" for n in range(len(HEADERS)))
         nothing = "".join(f"#ifndef V{n}\n#define V{n} 0\n#endif\n" for n in range(len(HEADERS)))
         return "".join(map(self.directive, names)) + nothing + f"#define VALUE {total}\n" + KERNEL
@@ -53,21 +53,20 @@ class Wood:
         includes = [
             f"#include {quoted}\n",
             f"#define {macro} {quoted}\n#include {macro}\n",
-            f"#ifdef V{self.random.randrange(len(HEADERS))}\n#include {quoted}\n#endif\n",
+            f"#if{self.random.choice(['', 'n'])}def V{self.random.randrange(len(HEADERS))}\n#include {quoted}\n#endif\n",
         ]
         include = self.random.choice(includes)
-        asks = [
-            f"#if __has_include({quoted})\n{include}#endif\n",
-            f"#if __has_include({quoted})\n#undef V7\n#define V7 9\n#endif\n",
-        ]
-        return self.random.choice([*asks, include] if name in SURE else asks)
+        guarded = f"#if __has_include({quoted})\n{include}#endif\n"
+        asks = f"#if __has_include({quoted})\n#undef V7\n#define V7 9\n#endif\n"
+        return self.random.choice([guarded, guarded, include if name in SURE else guarded, asks])
 
     def text(self, name: str) -> str:
         """Return a header that is different from all before it, and includes later ones, so that there are no circles."""
         n = HEADERS.index(name)
         self.value += 1
-        later = self.random.sample(HEADERS[n + 1 :], min(self.random.choice([0, 1, 1, 2]), len(HEADERS) - n - 1))
-        return f"#undef V{n}\n#define V{n} 1{self.value:06d}\n" + "".join(map(self.directive, later))
+        later = self.random.sample(HEADERS[n + 1 :], min(self.random.choice([1, 1, 2]), len(HEADERS) - n - 1))
+        once = self.random.choice(["", "", "#pragma once\n"])
+        return f"{once}#undef V{n}\n#define V{n} 1{self.value:06d}\n" + "".join(map(self.directive, later))
 
     def write(self, path: Path) -> None:
         path.write_text(self.text(path.resolve().name))
@@ -108,6 +107,13 @@ class Wood:
         path.unlink()
         path.symlink_to(target)
 
+    def link_hard(self) -> None:
+        """Let two names be one file, which #pragma once goes by."""
+        path, target = sorted(self.random.sample(self.files(), 2), key=lambda path: path.name)
+        if path.name == target.name and not target.is_symlink():
+            path.unlink()
+            os.link(target, path)
+
     def swap_folders(self) -> None:
         one, two = (self.root / f for f in self.random.sample(FOLDERS, 2))
         one.rename(self.root / "gone")
@@ -135,7 +141,7 @@ class Wood:
         unchanging = [self.nothing, self.nothing, self.touch, self.copy_folder]
         changing = [
             self.rewrite, self.rewrite, self.rewrite_unseen, self.add, self.add, self.remove, self.link,
-            self.swap_folders, self.edit_source,
+            self.link_hard, self.swap_folders, self.edit_source,
         ]  # fmt: skip
         change = self.random.choice(self.random.choice([unchanging, changing]))
         change()
