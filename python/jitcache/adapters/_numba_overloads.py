@@ -228,7 +228,7 @@ class Overloads:
     def _save(self, look: Look, result: Any) -> None:
         if look.wanted is None or look.key is None or look.target is None:
             return
-        if self._wanted(look).key(look.target) != look.key:
+        if not self._is_unchanged(look):
             refuse("changed while it was compiled", self)
             return
         data = self._dump(result, look)
@@ -249,6 +249,11 @@ class Overloads:
         _cache_log("[cache] index saved to %r", look.wanted.name)
         _cache_log("[cache] data saved to %r", look.wanted.name)
 
+    def _is_unchanged(self, look: Look) -> bool:
+        """Whether what was compiled is what the key was made for: globals may change meanwhile."""
+        assert look.target is not None
+        return self._wanted(look).key(look.target) == look.key
+
     def _attributes(self, look: Look) -> dict[str, Any]:
         assert look.target is not None
         code = self._function.__code__
@@ -257,7 +262,7 @@ class Overloads:
             "file": code.co_filename,
             "line": code.co_firstlineno,
             "how": self.how,
-            "types": str(look.sig),
+            "types": ", ".join(map(str, getattr(look.sig, "args", look.sig))),
             "cpu": list(look.target),
         }
 
