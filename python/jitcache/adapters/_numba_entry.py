@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from numba.core import compiler
 from numba.core.environment import Environment, lookup_environment
+from numba.core.funcdesc import _dynamic_module
 from numba.core.serialize import NumbaPickler
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class _Unpickler(pickle.Unpickler):
             return found
         if module is None:
             return {}
+        if module == _dynamic_module.__name__:  # Numba's, for functions whose module cannot be imported
+            return vars(_dynamic_module)
         return vars(sys.modules.get(module) or importlib.import_module(module))
 
 

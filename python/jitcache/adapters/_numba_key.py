@@ -10,7 +10,7 @@ import llvmlite
 import llvmlite.binding as ll
 import numba
 import numpy as np
-from numba.core import config, imputils
+from numba.core import config, imputils, sigutils
 from numba.core.typing import templates
 
 from .. import Key
@@ -101,7 +101,7 @@ def wanted(function: Any, sig: Any, flags: Any, how: str, *more: Any) -> Wanted:
     options = flags_of(flags)
     debug = bool(options.get("debuginfo") or config.DEBUGINFO_DEFAULT or config.ENABLE_PROFILING)
     components: dict[str, Any] = dict(reach.root(function, lines=debug))
-    components["types"] = reach.describe(sig)
+    components["types"] = reach.describe(sigutils.normalize_signature(sig))
     components["options"] = {name: reach.describe(value) for name, value in options.items()}
     components["how"] = [how, *(reach.describe(m) for m in more)]
     extensions = _registered()
@@ -113,7 +113,7 @@ def wanted(function: Any, sig: Any, flags: Any, how: str, *more: Any) -> Wanted:
 
 
 def _name(function: Any, sig: Any, how: str) -> str:
-    args = getattr(sig, "args", sig)
+    args, _ = sigutils.normalize_signature(sig)
     text = f"{function.__module__}.{function.__qualname__}({', '.join(map(str, args))})"
     if how != "jit":
         text += f" {how}"

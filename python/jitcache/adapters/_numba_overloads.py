@@ -262,7 +262,7 @@ class Overloads:
             "file": code.co_filename,
             "line": code.co_firstlineno,
             "how": self.how,
-            "types": ", ".join(map(str, getattr(look.sig, "args", look.sig))),
+            "types": ", ".join(map(str, sigutils.normalize_signature(look.sig)[0])),
             "cpu": list(look.target),
         }
 
