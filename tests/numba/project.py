@@ -54,15 +54,17 @@ class Project:
             **env,
         }
 
-    def start(self, code: str, cache: str = "jitcache", *, stdin: bool = False, **env: str) -> subprocess.Popen[str]:
-        """Start a process on a piece of code, from standard input if that is what is tested."""
+    def start(
+        self, code: str, cache: str = "jitcache", *, stdin: bool = False, waits: bool = False, **env: str
+    ) -> subprocess.Popen[str]:
+        """Start a process on a piece of code, which is its standard input, or waits for that, if one says so."""
         text = "import witness\n" + textwrap.dedent(code)
         command = [sys.executable, "-"] if stdin else [sys.executable, "-c", text]
         p = subprocess.Popen(
             command,
             env=self.environment(cache, **env),
             cwd=self.home,
-            stdin=subprocess.PIPE,
+            stdin=subprocess.PIPE if stdin or waits else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

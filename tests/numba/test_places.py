@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numba
 import pytest
-from project import Project
+from project import Project, Ran
 
 VERSION = tuple(int(n) for n in numba.__version__.split(".")[:2])
 FUNCTION = "import numba\n@numba.njit(cache=True)\ndef f(x):\n    return x + 1\n"
@@ -95,16 +95,21 @@ def test_unknown_user_without_a_home(project: Project) -> None:
     while everything != everything.parent and everything.name != "tmp":
         os.chmod(everything, 0o755)
         everything = everything.parent
-    homeless = {"HOME": "/nonexistent", "JITCACHE_DIR": "", "WITNESS": "/dev/fd/1"}
-    ran = project.check(code, **homeless)
-    assert ran.out.splitlines()[-2:] == ["f", "2"]
-    assert "no locator available" in project.run(code, "numba", **homeless).err
+    homeless = {"HOME": "/nonexistent", "JITCACHE_DIR": ""}
+
+    def compiles(cache: str = "jitcache", **env: str) -> Ran:
+        project.witness.touch()
+        project.witness.chmod(0o666)
+        return project.end(project.start(code, cache, **{**homeless, **env}))
+
+    ran = compiles()
+    assert (ran.out, ran.compiled) == ("2", ["<lambda>", "f"])
+    assert "no locator available" in compiles("numba").err
     # With a directory that it may write it hits.
     shared = project.folder.parent / "shared"
     shared.mkdir()
     os.chown(shared, 54321, 54321)
-    with_place = {**homeless, "JITCACHE_DIR": str(shared)}
-    assert [project.check(code, **with_place).out.splitlines()[1:] for _ in range(2)] == [["f", "2"], ["2"]]
+    assert [compiles(JITCACHE_DIR=str(shared)).compiled for _ in range(2)] == [["<lambda>", "f"], ["<lambda>"]]
     shutil.rmtree(shared)
 
 

@@ -122,8 +122,11 @@ KEPT: list[object] = []
 
 
 class NoCount(dict):
-    def __missing__(self, key):
+    def __getitem__(self, key):
         return 0
+
+    def __delitem__(self, key):
+        pass
 
 
 if os.environ.get("CPU"):
