@@ -68,8 +68,8 @@ def take_out(what: str) -> None:
 
         _numba_key.Wanted.key = without
     elif what == "callees":
-        blind = (_numba_reach.Dispatcher, lambda self, d: self._put("jitted", d.py_func.__qualname__.encode()))
-        _numba_reach._KINDS = (blind, *_numba_reach._KINDS)
+        blind = lambda self, d: self._put("jitted", d.py_func.__qualname__.encode())
+        _numba_reach._KINDS[_numba_reach.Dispatcher] = blind
     elif what == "features":
         _numba_cpu.Target.runs = lambda self, other: True
     elif what == "other CPUs":

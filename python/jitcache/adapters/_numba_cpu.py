@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import llvmlite.binding as ll
@@ -58,9 +59,15 @@ class Target(NamedTuple):
         return other.cpu == "generic" or other.names == self.names
 
 
+_targets: weakref.WeakKeyDictionary[Any, Target] = weakref.WeakKeyDictionary()
+
+
 def current(codegen: Any) -> Target:
     """Return what a code generator compiles for."""
-    return Target(*(str(part) for part in codegen.magic_tuple()))
+    found = _targets.get(codegen)
+    if found is None:
+        found = _targets[codegen] = Target(*(str(part) for part in codegen.magic_tuple()))
+    return found
 
 
 def is_chosen() -> bool:

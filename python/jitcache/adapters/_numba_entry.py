@@ -8,6 +8,7 @@ import pickle
 import sys
 from typing import TYPE_CHECKING, Any
 
+import llvmlite.binding as ll
 from numba.core import compiler
 from numba.core.environment import Environment, lookup_environment
 from numba.core.funcdesc import _dynamic_module
@@ -106,6 +107,24 @@ def keep_reloads(library: Any, reload_init: Any) -> None:
     library._reload_init = found | set(reload_init)
 
 
+def _symbols(library: Any) -> list[str]:
+    """Return what a library's module for linking defines."""
+    module = library._get_module_for_linking()
+    return [v.name for values in (module.functions, module.global_variables) for v in values if not v.is_declaration]
+
+
+def _revive(codegen: Any, state: Any, symbols: list[str]) -> Any:
+    """Return a library again: what Numba does, but for the walk through its module to list the symbols in it."""
+    name, _, (code, bitcode) = state
+    library = codegen.create_library(name)
+    library.enable_object_caching()
+    library._set_compiled_object(code)
+    library._shared_module = ll.parse_bitcode(bitcode)
+    library._finalize_final_module()
+    codegen._engine._defined_symbols.update(symbols)
+    return library
+
+
 def dump_result(result: Any, reach: Reach) -> bytes:
     """Return a CompileResult as bytes."""
     keep_reloads(result.library, result.reload_init)
@@ -114,31 +133,53 @@ def dump_result(result: Any, reach: Reach) -> bytes:
     space, descriptor.global_dict = descriptor.global_dict, None
     try:
         reduced = result._reduce()
-        return _dumps((*reduced[:7], reloads, tuple(_environments(result.library))), _places(reach))
+        parts = (*reduced[:7], reloads, tuple(_environments(result.library)), _symbols(result.library))
+        return _dumps(parts, _places(reach))
     finally:
         descriptor.global_dict = space
 
 
 def load_result(data: bytes, context: Any, reach: Reach, function: Any) -> Any:
     """Return the CompileResult again. Raises whatever is wrong with it."""
-    reduced = _Unpickler(data, reach, function).load()
+    state, descriptor, environment, signature, objectmode, lifted, annotation, reloads, referenced, symbols = _Unpickler(
+        data, reach, function
+    ).load()
     if function.__module__ is None:
-        reduced[1].global_dict = function.__globals__
-    result = compiler.CompileResult._rebuild(context, *reduced)
-    keep_reloads(result.library, result.reload_init)
-    return result
+        descriptor.global_dict = function.__globals__
+    for reload in reloads:
+        reload()
+    library = _revive(context.codegen(), state, symbols)
+    keep_reloads(library, reloads)
+    entry_point = context.get_executable(library, descriptor, environment)
+    for e in referenced:
+        library.codegen.set_env(e.env_name, e)
+    return compiler.compile_result(
+        target_context=context,
+        typing_context=context.typing_context,
+        library=library,
+        environment=environment,
+        entry_point=entry_point,
+        fndesc=descriptor,
+        type_annotation=annotation,
+        signature=signature,
+        objectmode=objectmode,
+        lifted=lifted,
+        reload_init=reloads,
+        referenced_envs=referenced,
+    )
 
 
 def dump_library(library: Any, reach: Reach) -> bytes:
     """Return a code library as bytes."""
-    return _dumps((library.serialize_using_object_code(), _reloads(library, set())), _places(reach))
+    state = library.serialize_using_object_code()
+    return _dumps((state, _reloads(library, set()), _symbols(library)), _places(reach))
 
 
 def load_library(data: bytes, context: Any, reach: Reach, function: Any) -> Any:
     """Return the code library again. Raises whatever is wrong with it."""
-    state, reloads = _Unpickler(data, reach, function).load()
+    state, reloads, symbols = _Unpickler(data, reach, function).load()
     for reload in reloads:
         reload()
-    library = context.codegen().unserialize_library(state)
+    library = _revive(context.codegen(), state, symbols)
     keep_reloads(library, reloads)
     return library

@@ -24,9 +24,9 @@ from numba.core.errors import NumbaWarning
 
 from . import _numba_cpu as cpu
 from ._numba_entry import dump_library, dump_result, load_library, load_result
-from ._numba_key import Wanted, wanted
+from ._numba_key import Wanted, options_for, options_of, wanted
 from ._numba_list import Index
-from ._numba_reach import Unkeyable
+from ._numba_reach import Reach, Unkeyable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -330,11 +330,9 @@ class JitOverloads(Results):
         return self._compiler.targetdescr.target_context
 
     def _wanted(self, look: Look) -> Wanted:
-        how = self._compiler
-        flags = compiler.Flags()
-        how.targetdescr.options.parse_as_flags(flags, how.targetoptions)
-        flags = how._customize_flags(flags)
-        return wanted(self._function, look.sig, flags, self.how, how.locals, how.pipeline_class)
+        how, reach = self._compiler, Reach()
+        options = options_for(how, reach)
+        return wanted(reach, self._function, look.sig, options, self.how, how.locals, how.pipeline_class)
 
 
 class CFuncOverloads(JitOverloads):
@@ -361,7 +359,8 @@ class KernelOverloads(Results):
 
     def _wanted(self, look: Look) -> Wanted:
         local_types = {**self._dispatcher.locals, **(look.local_types or {})}
-        return wanted(self._function, look.sig, look.flags, self.how, local_types)
+        reach = Reach()
+        return wanted(reach, self._function, look.sig, options_of(look.flags, reach), self.how, local_types)
 
 
 class WrapperOverloads(Overloads):
@@ -377,9 +376,9 @@ class WrapperOverloads(Overloads):
         return self._wrapper.cres.target_context
 
     def _wanted(self, look: Look) -> Wanted:
-        w = self._wrapper
+        w, reach = self._wrapper, Reach()
         more = (type(w), w.fndesc.mangled_name, w.fndesc.unique_name, w.cres.objectmode, w.sin, w.sout)
-        return wanted(self._function, look.sig, compiler.Flags(), self.how, *more)
+        return wanted(reach, self._function, look.sig, options_of(compiler.Flags(), reach), self.how, *more)
 
     def _is_cachable(self, look: Look, result: Any) -> bool:
         if result.has_dynamic_globals:

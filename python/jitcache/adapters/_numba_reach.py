@@ -85,6 +85,10 @@ _codes: weakref.WeakKeyDictionary[pytypes.CodeType, tuple[bytes, tuple[str, ...]
 _codes = weakref.WeakKeyDictionary()
 
 
+# Types as bytes, of those that are the same for everybody.
+_types: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
+
+
 def _pack(*parts: bytes) -> bytes:
     return b"".join(struct.pack("<I", len(p)) + p for p in parts)
 
@@ -192,8 +196,10 @@ class Reach:
             self._depth -= 1
 
     def _other(self, value: Any) -> None:
-        for kind, describe in _KINDS:
-            if isinstance(value, kind):
+        # Not isinstance: many of the classes are abstract, and ask all their subclasses about each new class.
+        for base in type(value).__mro__:
+            describe = _KINDS.get(base)
+            if describe is not None:
                 describe(self, value)
                 return
         self._unknown(value)
@@ -267,10 +273,10 @@ class Reach:
 
     def _class(self, cls: type) -> None:
         self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
-        if hasattr(cls, "class_type") and isinstance(cls.class_type, types.ClassType):
-            raise Unkeyable("jitclass", cls)
         if _versioned_class(cls) or self._again(cls):
             return
+        if isinstance(getattr(cls, "class_type", None), types.ClassType):
+            raise Unkeyable("jitclass", cls)
         pin(cls)
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
             self._value(cls._fields)
@@ -342,22 +348,38 @@ class Reach:
 
     def _type(self, t: Any) -> None:
         """A type of Numba's: its class, and what Numba itself compares."""
-        if isinstance(t, types.Dispatcher):
+        known = _types.get(t)
+        if known is not None:
+            self._out.append(known)
+            return
+        outer, seen, self._out = self._out, len(self._kept), []
+        try:
+            self._new_type(t)
+            described = b"".join(self._out)
+        finally:
+            self._out = outer
+        self._out.append(described)
+        if seen == len(self._kept):  # nothing in it but other types
+            _types[t] = described
+
+    def _new_type(self, t: Any) -> None:
+        bases = type(t).__mro__
+        if types.Dispatcher in bases:
             self._put("type of")
             self._value(t.dispatcher)
             return
-        for kinds, reason in _REFUSED:
-            if isinstance(t, kinds):
+        for kind, reason in _REFUSED.items():
+            if kind in bases:
                 raise Unkeyable(reason, t)
         self._class(type(t))
-        if isinstance(t, types.Omitted):
+        if types.Omitted in bases:
             self._value(t.value)
             return
         key = t.key
         if isinstance(key, str) and _ADDRESS.search(key):
             raise Unkeyable("type", t)
         self._value(key)
-        if isinstance(t, types.Array):
+        if types.Array in bases:
             self._put("aligned", repr(t.aligned).encode())
 
     def _flag(self, value: Any) -> None:
@@ -437,30 +459,37 @@ _PLAIN: dict[type, Callable[[Any], bytes]] = {
     datetime.timedelta: lambda v: repr(v).encode(),
 }
 
-_REFUSED: tuple[tuple[Any, str], ...] = (
-    ((types.ClassInstanceType, types.ClassType), "jitclass"),
-    ((types.FunctionType, types.UndefinedFunctionType, types.FunctionPrototype), "first-class function"),
-    (types.ExternalFunctionPointer, "C function pointer"),
-    (types.DeferredType, "deferred type"),
-)
+# These are looked up by the bases of a value's class.
+_REFUSED: dict[type, str] = {
+    types.ClassInstanceType: "jitclass",
+    types.ClassType: "jitclass",
+    types.FunctionType: "first-class function",
+    types.UndefinedFunctionType: "first-class function",
+    types.FunctionPrototype: "first-class function",
+    types.ExternalFunctionPointer: "C function pointer",
+    types.DeferredType: "deferred type",
+}
 
-_KINDS: tuple[tuple[Any, Callable[[Reach, Any], None]], ...] = (
-    (pytypes.FunctionType, Reach._function),
-    (Dispatcher, Reach._dispatcher),
-    (types.Type, Reach._type),
-    (Signature, Reach._signature),
-    ((DUFunc, GUFunc), Reach._ufunc),
-    (CFunc, _first_class),
-    (extending._Intrinsic, Reach._intrinsic),
-    (type, Reach._class),
-    (enum.Enum, Reach._enum),
-    (np.ndarray, Reach._array),
-    (np.generic, Reach._scalar),
-    (np.dtype, Reach._dtype),
-    (np.ufunc, Reach._numpy_ufunc),
-    (pytypes.BuiltinFunctionType, Reach._builtin),
-    ((tuple, list), Reach._items),
-    ((set, frozenset), Reach._set),
-    (dict, Reach._dict),
-    (AbstractOptionValue, Reach._flag),
-)
+_KINDS: dict[type, Callable[[Reach, Any], None]] = {
+    pytypes.FunctionType: Reach._function,
+    pytypes.BuiltinFunctionType: Reach._builtin,
+    Dispatcher: Reach._dispatcher,
+    DUFunc: Reach._ufunc,
+    GUFunc: Reach._ufunc,
+    CFunc: _first_class,
+    extending._Intrinsic: Reach._intrinsic,
+    types.Type: Reach._type,
+    Signature: Reach._signature,
+    AbstractOptionValue: Reach._flag,
+    type: Reach._class,
+    enum.Enum: Reach._enum,
+    np.ndarray: Reach._array,
+    np.generic: Reach._scalar,
+    np.dtype: Reach._dtype,
+    np.ufunc: Reach._numpy_ufunc,
+    tuple: Reach._items,
+    list: Reach._items,
+    set: Reach._set,
+    frozenset: Reach._set,
+    dict: Reach._dict,
+}
