@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import c, control, disks, go, guest, host, package, python, storm
+from . import adapters, c, control, disks, go, guest, host, package, python, storm
 from .common import Area, log_of
 
 __all__ = ["AREAS", "REST", "SOAK", "TEST", "log_of"]
@@ -33,6 +33,9 @@ AREAS: dict[str, Area] = {
     "guest": guest.tests,
     "guest-controls": guest.controls,
     "host": host.tests,
+    "numba": adapters.numba,
+    "numba-old": adapters.numba_old,
+    "numba-upstream": adapters.numba_upstream,
     # By themselves only.
     "fuzz": go.fuzz,
     "storm-long": storm.long,
@@ -48,6 +51,7 @@ TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "controls
 REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host",
+    "numba", "numba-old", "numba-upstream",
 ]  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

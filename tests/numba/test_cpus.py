@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-
 import llvmlite.binding as ll
 import pytest
 from project import Project
 
 HOST = {name for name, has in ll.get_host_cpu_features().items() if has}
 pytestmark = pytest.mark.skipif(
-    not ll.get_process_triple().startswith("x86_64") or not {"avx2", "fma", "adx"} <= HOST, reason="needs an x86 with AVX2"
+    not ll.get_process_triple().startswith("x86_64") or not {"avx2", "fma", "adx"} <= HOST,
+    reason="needs an x86 with AVX2",
 )
 
 F = "@numba.njit(cache=True)\ndef f(x):\n    return x + 1\n"

@@ -89,7 +89,9 @@ def test_install_after_the_functions_were_decorated(project: Project) -> None:
 @pytest.mark.skipif(VERSION < (0, 62), reason="NUMBA_CACHE_LOCATOR_CLASSES came with 0.62")
 def test_a_variable_covers_everything(project: Project) -> None:
     project.write(a=ALL)
-    check_all(project, "import a; print(a.use())", "none", NUMBA_CACHE_LOCATOR_CLASSES="jitcache.adapters.numba.Locator")
+    check_all(
+        project, "import a; print(a.use())", "none", NUMBA_CACHE_LOCATOR_CLASSES="jitcache.adapters.numba.Locator"
+    )
 
 
 @pytest.mark.skipif(VERSION < (0, 62), reason="NUMBA_CACHE_LOCATOR_CLASSES came with 0.62")
@@ -171,9 +173,9 @@ def test_what_changed_is_said(project: Project) -> None:
         project.check("import a; a.f(1)")
     command = [sys.executable, "-m", "jitcache", "explain", "a.f(int64)"]
     said = subprocess.run(command, env=project.environment("none"), capture_output=True, text=True, check=True).stdout
-    changed = [line for line in said.splitlines() if line.startswith("component") and len(set(line.split()[-2:])) == 2]
-    print(said)
-    assert [line.split("  ")[1:2] for line in changed] == ["global Z"]
+    assert [line.split(maxsplit=1)[1] for line in said.splitlines() if line.startswith("difference")] == [
+        "changed global Z"
+    ]
 
 
 def test_recompile_compiles_and_replaces(project: Project) -> None:
@@ -201,7 +203,9 @@ def test_numba_is_imported_when_it_is_needed() -> None:
 
 def test_fork_in_the_middle(project: Project) -> None:
     """A child has a cache of its own, and numbers of its own."""
-    project.write(a="@numba.njit(cache=True)\ndef f(x):\n    return x + 1\n@numba.njit(cache=True)\ndef g(x):\n    return x + 2\n")
+    project.write(
+        a="@numba.njit(cache=True)\ndef f(x):\n    return x + 1\n@numba.njit(cache=True)\ndef g(x):\n    return x + 2\n"
+    )
     code = """
         import a, os
         a.f(1)
@@ -219,15 +223,28 @@ def test_fork_in_the_middle(project: Project) -> None:
 
 def test_flags_that_a_caller_hands_down_count(project: Project) -> None:
     """A function that a fast-math caller compiles first is another than the one that is called alone."""
-    project.write(a="""
+    project.write(
+        a="""
         @numba.njit(cache=True)
         def g(x):
             return x / 3.0
         @numba.njit(cache=True, fastmath=True, error_model="numpy")
         def f(x):
             return g(x)
-    """)
+    """
+    )
     numpy = project.check("import a; print(a.f(1.0)); print(a.g.overloads[a.g.signatures[0]].metadata is None)")
     assert numpy.status == 0
     project.check("import a; a.g(1.0)")
     assert project.check("import a; a.f(1.0); a.g(1.0)").compiled == []
+
+
+def test_doctor_says_that_numba_cuda_is_not_covered(project: Project) -> None:
+    command = [sys.executable, "-m", "jitcache", "doctor"]
+    env = project.environment("none")
+    assert "numba-cuda" not in subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+    project.write(numba_cuda="")
+    said = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+    assert "numba-cuda    not covered" in said.splitlines()[-1]
+    as_json = subprocess.run([*command, "-json"], env=env, capture_output=True, text=True, check=True).stdout
+    assert "numba-cuda" not in json.loads(as_json)

@@ -151,7 +151,9 @@ THREADS = """
     first.join()
     print(sorted(results), took < float(os.environ["HOLD"]))
 """
-NESTED = "@numba.njit(cache=True)\ndef inner(x):\n    return x + 1\n@numba.njit\ndef outer(x):\n    return inner(x) + 1\n"
+NESTED = (
+    "@numba.njit(cache=True)\ndef inner(x):\n    return x + 1\n@numba.njit\ndef outer(x):\n    return inner(x) + 1\n"
+)
 
 
 def test_nobody_with_the_compiler_lock_waits_for_a_thread_without(project: Project) -> None:

@@ -115,7 +115,9 @@ REFUSED = [
             return h(x) + Z
      """, "a.f(1)", "changed while it was compiled"),
 ]  # fmt: skip
-REPORT = "import json, a; {call}; from jitcache.adapters import numba as j; print(json.dumps([j.uncached(), j.count()]))"
+REPORT = (
+    "import json, a; {call}; from jitcache.adapters import numba as j; print(json.dumps([j.uncached(), j.count()]))"
+)
 
 
 @pytest.mark.parametrize("row", REFUSED, ids=[r.name for r in REFUSED])

@@ -128,7 +128,7 @@ ROWS = [
                     return context.get_constant(types.int64, 10)
                 return types.int64(x), emit
          """, "a": "from o import h\n@numba.njit(cache=True)\ndef f(x):\n    return h(x)"},
-        "import a; print(a.f(1))", ("10", "20"), "10", "globals", rewrite("o", "10", "20")),
+        "import a; print(a.f(1))", ("10", "20"), "10", "globals,extensions", rewrite("o", "10", "20")),
     Row("an edit of the same size keeps the time stamp", {"a": "Z = 1" + F},
         "import a; print(a.f(1))", ("2", "6"), "6" if CONTENT else "2", "globals", rewrite("a", "Z = 1", "Z = 5", keep_time=True)),
     Row("the function is edited", {"a": "@numba.njit(cache=True)\ndef f(x):\n    return x + 1"},
@@ -213,5 +213,62 @@ def test_settings_of_the_optimiser_are_settings(project: Project) -> None:
             want = ["f"] if cache == "jitcache" else []
             assert project.check("import a; a.f(1)", cache, **{f"NUMBA_{name}": value}).compiled == want, name
     # What prints, colours or places files is none.
-    for name, value in (("CACHE_LOCATOR_CLASSES", ""), ("DEBUG_CACHE", "1"), ("NUM_THREADS", "1"), ("COLOR_SCHEME", "no_color")):
+    for name, value in (
+        ("CACHE_LOCATOR_CLASSES", ""),
+        ("DEBUG_CACHE", "1"),
+        ("NUM_THREADS", "1"),
+        ("COLOR_SCHEME", "no_color"),
+    ):
         assert project.check("import a; a.f(1)", **{f"NUMBA_{name}": value}).compiled == []
+
+
+EXTENSION = """
+    from numba.core import types
+    from numba.extending import overload, register_model, models, typeof_impl, unbox, NativeValue, overload_attribute
+    class Thing:
+        pass
+    class ThingType(types.Type):
+        def __init__(self):
+            super().__init__("Thing")
+    thing = ThingType()
+    @typeof_impl.register(Thing)
+    def typeof(value, context):
+        return thing
+    @register_model(ThingType)
+    class ThingModel(models.StructModel):
+        def __init__(self, manager, kind):
+            super().__init__(manager, kind, [("a", types.int64), ("b", types.int64)])
+    @unbox(ThingType)
+    def unbox_thing(kind, value, c):
+        from numba.core import cgutils
+        made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
+        made.a = c.context.get_constant(types.int64, 10)
+        made.b = c.context.get_constant(types.int64, 20)
+        return NativeValue(made._getvalue())
+    @overload_attribute(ThingType, "x", inline="never")
+    def get_x(value):
+        return lambda value: 1
+"""
+PARTS = [
+    ("the model of a type", '("a", types.int64), ("b", types.int64)', '("b", types.int64), ("a", types.int64)'),
+    ("how a type is unboxed", "int64, 10", "int64, 30"),
+    ("an attribute of a type", "value: 1", "value: 2"),
+    ("the options of an overload", 'inline="never"', 'inline="always"'),
+]
+
+
+@pytest.mark.parametrize(("_what", "old", "new"), PARTS, ids=[p[0] for p in PARTS])
+def test_every_part_of_an_extension_counts(project: Project, _what: str, old: str, new: str) -> None:
+    """And Numba's own never looks at any."""
+    project.write(o=EXTENSION, a="import o\n@numba.njit(cache=True)\ndef f(x):\n    return x.x\n")
+    call = "import a, o; a.f(o.Thing())"
+    for cache in ("jitcache", "numba"):
+        assert "f" in project.check(call, cache).compiled
+        assert project.check(call, cache).compiled == []
+    rewrite("o", old, new)(project)
+    assert "f" in project.check(call).compiled
+    assert project.check(call, "numba").compiled == []
+    assert (
+        "f" not in project.check(call, WITHOUT="extensions").compiled
+        or project.check(call, WITHOUT="extensions").compiled == []
+    )

@@ -53,7 +53,7 @@ class Result(unittest.TextTestResult):
 
     entries = 0
 
-    def startTest(self, test):
+    def startTest(self, test):  # noqa: N802
         import jitcache
         from jitcache.adapters import numba as adapter
 
@@ -62,7 +62,7 @@ class Result(unittest.TextTestResult):
         adapter.install(self.cache)
         super().startTest(test)
 
-    def stopTest(self, test):
+    def stopTest(self, test):  # noqa: N802
         super().stopTest(test)
         Result.entries += len(self.cache)
 
@@ -87,7 +87,9 @@ def run() -> int:
         problems.append(f"files of Numba's own: {files.read_text().splitlines()[:5]}")
     problems += [str(p) for p in Path(tempfile.gettempdir()).rglob("*.nb[ic]")][:5]
     ran = result.testsRun - len(result.skipped)
-    print(f"{result.testsRun} tests, {len(result.skipped)} skipped, {result.entries} entries; not passed: {sorted(bad)}")
+    print(
+        f"{result.testsRun} tests, {len(result.skipped)} skipped, {result.entries} entries; not passed: {sorted(bad)}"
+    )
     print("\n".join(problems))
     print(f"{ran} run, {len(problems)} failed")
     return int(bool(problems))

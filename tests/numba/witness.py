@@ -1,8 +1,8 @@
 """Imported by every process that a test starts: counts compiles, and installs what is under test.
 
 A compile is counted where Numba begins one, for functions of the test's folder
-or of no file, in $WITNESS. $CACHE says whose cache: jitcache, numba or locator;
-$WITHOUT names a mechanism to take out, and $CPU another CPU to be.
+or of no file, in $WITNESS. $CACHE says whose cache: jitcache, numba, or none said
+yet; $WITHOUT names mechanisms to take out, and $CPU another CPU to be.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import sys
 
 import llvmlite.binding as ll
-import numba
 from numba.core import codegen, compiler
 
 _compile_extra = compiler.compile_extra
@@ -68,8 +67,9 @@ def take_out(what: str) -> None:
 
         _numba_key.Wanted.key = without
     elif what == "callees":
-        blind = lambda self, d: self._put("jitted", d.py_func.__qualname__.encode())
-        _numba_reach._KINDS[_numba_reach.Dispatcher] = blind
+        _numba_reach._KINDS[_numba_reach.Dispatcher] = lambda self, d: self._put(
+            "jitted", d.py_func.__qualname__.encode()
+        )
     elif what == "features":
         _numba_cpu.Target.runs = lambda self, other: True
     elif what == "other CPUs":
@@ -131,8 +131,8 @@ class NoCount(dict):
 
 if os.environ.get("CPU"):
     pretend(os.environ["CPU"])
-if os.environ.get("WITHOUT"):
-    take_out(os.environ["WITHOUT"])
+for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):
+    take_out(mechanism)
 if os.environ["CACHE"] == "jitcache":
     from jitcache.adapters import numba as adapter
 

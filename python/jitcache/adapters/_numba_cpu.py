@@ -11,10 +11,10 @@ import llvmlite.binding as ll
 from numba.core import config
 from numba.core.registry import cpu_target
 
-from .. import Error, Key
+from jitcache import Error, Key
 
 if TYPE_CHECKING:
-    from .. import Cache
+    from jitcache import Cache
 
 #: The kind of the one entry of a cache that says which CPUs it has entries for.
 KIND = "numba-cpu"
@@ -139,7 +139,9 @@ def choose(portable: str | tuple[str, str]) -> None:
     context = vars(cpu_target).get("_toplevel_target_context")
     chosen = current(context.codegen()) if context is not None else None
     if chosen is not None and (chosen.cpu, chosen.features) != (cpu, features):
-        raise Error(f"portable {portable!r}: numba compiles for {chosen.cpu} already; say so before anything is decorated")
+        raise Error(
+            f"portable {portable!r}: numba compiles for {chosen.cpu} already; say so before anything is decorated"
+        )
     os.environ["NUMBA_CPU_NAME"] = cpu
     os.environ["NUMBA_CPU_FEATURES"] = features
     config.reload_config()

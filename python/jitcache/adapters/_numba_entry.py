@@ -65,7 +65,8 @@ class _Unpickler(pickle.Unpickler):
         if module is None:
             return {}
         if module == _dynamic_module.__name__:  # Numba's, for functions whose module cannot be imported
-            return vars(_dynamic_module)
+            space: dict[str, Any] = vars(_dynamic_module)
+            return space
         return vars(sys.modules.get(module) or importlib.import_module(module))
 
 
@@ -141,9 +142,9 @@ def dump_result(result: Any, reach: Reach) -> bytes:
 
 def load_result(data: bytes, context: Any, reach: Reach, function: Any) -> Any:
     """Return the CompileResult again. Raises whatever is wrong with it."""
-    state, descriptor, environment, signature, objectmode, lifted, annotation, reloads, referenced, symbols = _Unpickler(
-        data, reach, function
-    ).load()
+    state, descriptor, environment, signature, objectmode, lifted, annotation, reloads, referenced, symbols = (
+        _Unpickler(data, reach, function).load()
+    )
     if function.__module__ is None:
         descriptor.global_dict = function.__globals__
     for reload in reloads:

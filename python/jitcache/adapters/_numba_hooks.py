@@ -27,7 +27,7 @@ from ._numba_overloads import CFuncOverloads, JitOverloads, KernelOverloads, Ove
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .. import Cache
+    from jitcache import Cache
 
 Dispatcher = dispatcher_registry[target_registry["CPU"]]
 

@@ -5,23 +5,25 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import llvmlite
 import llvmlite.binding as ll
 import numba
 import numpy as np
-from numba.core import compiler, config, sigutils
+from numba.core import compiler, config, datamodel, pythonapi, sigutils
 from numba.core.registry import cpu_target
 from numba.core.targetconfig import ConfigStack
 
-from .. import Key
-from ._numba_reach import Reach, versioned
+from jitcache import Key
+
+from ._numba_code import versioned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ._numba_cpu import Target
+    from ._numba_reach import Reach
 
 #: Of what is stored: changes with what a reader has to know.
 FORMAT = 1
@@ -39,7 +41,7 @@ _VERSIONS = "\n".join(
         f"llvmlite {llvmlite.__version__}",
         f"llvm {ll.llvm_version_info}",
         f"numpy {np.__version__}",
-        f"python {sys.implementation.cache_tag}{sys.abiflags}",
+        f"python {sys.implementation.cache_tag}{sys.abiflags} {sys.version_info[2]}",
         f"format {FORMAT}",
     )
 )
@@ -82,62 +84,85 @@ class _Settings:
 settings = _Settings()
 
 
-class _Extensions:
-    """The functions with which others than Numba extend it: overloads, methods, lowering.
+# A container of what is registered, and how to get the functions out of one of its items.
+_Place = tuple[Union[list[Any], dict[Any, Any]], "Callable[[Any], Iterator[Any]]"]
 
-    Which of them a function uses is only known when it is compiled, so all count.
-    Numba's lists of them only grow: each is looked through once.
+
+class _Extensions:
+    """What others than Numba extend it with: overloads, methods, lowering, boxes, models of data.
+
+    Which of it a function uses is only known when it is compiled, so all counts.
+    Numba's lists of it only grow: each item is looked at once.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._registries = 0
-        self._lists: list[tuple[list[Any], Callable[[Any], Iterator[Any]]]] = []
-        self._looked_at: dict[int, int] = {}  # how much of each list
-        self._found: dict[int, Any] = {}
+        self._places: list[_Place] = []
+        self._looked_at: dict[int, int] = {}  # how much of each container
+        self._found: list[Any] = []
 
     def all(self) -> list[Any]:
-        """Return them, in the order of their registration."""
+        """Return it, in an order that does not depend on that of imports."""
         with self._lock:
             typing, lowering = cpu_target.typing_context._registries, cpu_target.target_context._registries
             if len(typing) + len(lowering) != self._registries:
                 self._registries = len(typing) + len(lowering)
-                self._lists = [row for r in typing for row in _typing_lists(r)]
-                self._lists += [row for r in lowering for row in _lowering_lists(r)]
-            for rows, functions in self._lists:
-                start = self._looked_at.get(id(rows), 0)
-                if start != len(rows):
-                    new = rows[start:]
-                    self._look(new, functions)
-                    self._looked_at[id(rows)] = start + len(new)
-            return list(self._found.values())
+                self._places = [place for r in typing for place in _typing_places(r)]
+                self._places += [place for r in lowering for place in _lowering_places(r)]
+                self._places += [(r.functions, _of_function) for r in (pythonapi._boxers, pythonapi._unboxers)]
+                self._places.append((datamodel.default_manager._handlers, _of_class))
+            for container, functions in self._places:
+                start = self._looked_at.get(id(container), 0)
+                if start != len(container):
+                    items = list(container.values() if isinstance(container, dict) else container)
+                    self._look(items[start:], functions)
+                    self._looked_at[id(container)] = len(items)
+            return self._found
 
-    def _look(self, rows: list[Any], functions: Callable[[Any], Iterator[Any]]) -> None:
-        for row in rows:
-            for f in functions(row):
-                if hasattr(f, "__code__") and not versioned(f.__code__.co_filename):
-                    self._found[id(f)] = f
+    def _look(self, items: list[Any], functions: Callable[[Any], Iterator[Any]]) -> None:
+        self._found += [found for item in items for found in functions(item)]
+        self._found.sort(key=lambda f: (f[0].__module__ or "", f[0].__qualname__, f[0].__code__.co_firstlineno))
 
 
-def _typing_lists(registry: Any) -> Iterator[tuple[list[Any], Callable[[Any], Iterator[Any]]]]:
+def _is_foreign(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and not versioned(code.co_filename)
+
+
+def _typing_places(registry: Any) -> Iterator[_Place]:
     yield registry.functions, _of_template
     yield registry.attributes, _of_template
     yield registry.globals, lambda row: (f for t in getattr(row[1], "templates", ()) for f in _of_template(t))
 
 
-def _lowering_lists(registry: Any) -> Iterator[tuple[list[Any], Callable[[Any], Iterator[Any]]]]:
+def _lowering_places(registry: Any) -> Iterator[_Place]:
     for rows in (registry.functions, registry.getattrs, registry.setattrs, registry.casts, registry.constants):
-        yield rows, lambda row: iter((getattr(row[0], "__wrapped__", row[0]),))
+        yield rows, lambda row: _of_function(row[0])
+
+
+def _of_function(function: Any) -> Iterator[Any]:
+    function = getattr(function, "__wrapped__", function)
+    if _is_foreign(function):
+        yield (function,)
+
+
+def _of_class(cls: Any) -> Iterator[Any]:
+    if not cls.__module__.startswith("numba."):
+        for value in vars(cls).values():
+            yield from _of_function(getattr(value, "__func__", value))
 
 
 def _of_template(template: Any) -> Iterator[Any]:
-    """Yield the functions of a template of Numba's typing that others may have written."""
-    written = template.__dict__.get("_overload_func")
-    if written is not None:
-        yield getattr(written, "__func__", written)
-    elif not template.__module__.startswith("numba."):
-        for value in vars(template).values():
-            yield getattr(value, "__func__", value)
+    """Yield the functions of a template of Numba's typing that others may have written, and with which options."""
+    members = template.__dict__
+    written = members.get("_overload_func") or members.get("_definition_func")
+    if written is None:
+        yield from _of_class(template)
+        return
+    function = getattr(written, "__func__", written)
+    if _is_foreign(function):
+        yield function, *(getattr(template, n, None) for n in ("_jit_options", "_strict", "_inline", "prefer_literal"))
 
 
 _extensions = _Extensions()
@@ -203,4 +228,9 @@ def _name(function: Any, sig: Any, how: str) -> str:
     text = f"{function.__module__}.{function.__qualname__}({', '.join(map(str, args))})"
     if how != "jit":
         text += f" {how}"
-    return re.sub(" at 0x[0-9a-f]+", "", text).replace("\0", "").encode("utf-8", "replace")[:1000].decode("utf-8", "ignore")
+    return (
+        re.sub(" at 0x[0-9a-f]+", "", text)
+        .replace("\0", "")
+        .encode("utf-8", "replace")[:1000]
+        .decode("utf-8", "ignore")
+    )

@@ -8,10 +8,10 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .. import Key
+from jitcache import Key
 
 if TYPE_CHECKING:
-    from .. import Cache
+    from jitcache import Cache
 
 
 def entries(cache: Cache, kind: str) -> list[dict[str, Any]]:
@@ -22,7 +22,9 @@ def entries(cache: Cache, kind: str) -> list[dict[str, Any]]:
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
     command = [sys.executable, "-m", "jitcache", "-directory", directory, "ls", "-json", "-kind", kind]
-    out = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, check=False).stdout
+    out = subprocess.run(  # noqa: S603 - this package's own command
+        command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, check=False
+    ).stdout
     rows: list[dict[str, Any]] = json.loads(out or b"[]")
     found = []
     for row in rows:

@@ -23,15 +23,16 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaWarning
 
 from . import _numba_cpu as cpu
+from ._numba_code import Unkeyable
 from ._numba_entry import dump_library, dump_result, load_library, load_result
 from ._numba_key import Wanted, options_for, options_of, wanted
 from ._numba_list import Index
-from ._numba_reach import Reach, Unkeyable
+from ._numba_reach import Reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .. import Cache, Key, Lease
+    from jitcache import Cache, Key, Lease
 
 #: The kind of the entries.
 KIND = "numba"
@@ -184,21 +185,23 @@ class Overloads:
         ``flags`` and ``local_types`` are those of a compile that is given them.
         """
         look = Look(self, sig, flags, local_types)
+        looks = _here.__dict__.setdefault("looks", [])
+        looks.append(look)
         try:
             if self._enabled:
-                self._look(look)
+                self._try_to_look(look)
+            yield look
+        finally:
+            looks.pop()
+            look.end()
+
+    def _try_to_look(self, look: Look) -> None:
+        try:
+            self._look(look)
         except Unkeyable as e:
             refuse(e.reason, f"{self}: {e}")
         except Exception as e:  # noqa: BLE001 - a cache never fails the program
             refuse("error", f"{self}: {type(e).__name__}: {e}")
-        if not hasattr(_here, "looks"):
-            _here.looks = []
-        _here.looks.append(look)
-        try:
-            yield look
-        finally:
-            _here.looks.pop()
-            look.end()
 
     def _look(self, look: Look) -> None:
         context = self._context()

@@ -9,29 +9,25 @@ raises ``Unkeyable``. Files and lines do not count, so neither do time stamps.
 from __future__ import annotations
 
 import ctypes
-import datetime
+import datetime as dt
 import enum
-import functools
-import os
 import re
 import struct
-import sys
-import sysconfig
 import types as pytypes
 import weakref
 from typing import Any, Callable
 
-import llvmlite
 import numba
 import numpy as np
-from numba.cloudpickle import cloudpickle
 from numba.core import extending, types
 from numba.core.ccallback import CFunc
-from numba.core.dispatcher import Dispatcher
 from numba.core.cpu_options import AbstractOptionValue
+from numba.core.dispatcher import Dispatcher
 from numba.core.typing.templates import Signature
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
+
+from ._numba_code import Unkeyable, code_of, lines_of, pack, pin, versioned, versioned_class, versioned_module
 
 # More than Numba makes a constant of; code that uses it has dynamic globals.
 _MOST_BYTES = 10**6
@@ -41,92 +37,8 @@ _DEEPEST = 100
 _ADDRESS = re.compile("0x[0-9a-f]{4}")
 
 
-class Unkeyable(Exception):
-    """What a function depends on cannot be described: ``reason``, and what it is in the text."""
-
-    def __init__(self, reason: str, what: object = "") -> None:
-        super().__init__(f"{reason}: {what}"[:300] if what else reason)
-        self.reason = reason
-
-
-def _roots() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    paths = sysconfig.get_paths()
-    inside = [paths["stdlib"], paths["platstdlib"], *(os.path.dirname(m.__file__) for m in (numba, np, llvmlite))]
-    outside = [paths["purelib"], paths["platlib"], os.path.join(os.path.dirname(numba.__file__), "tests")]
-    outside += [os.path.join(paths[name], "dist-packages") for name in ("stdlib", "platstdlib")]
-    return tuple(p + os.sep for p in inside), tuple(p + os.sep for p in outside)
-
-
-_INSIDE, _OUTSIDE = _roots()
-_PACKAGES = _INSIDE[2:]
-
-
-@functools.lru_cache(maxsize=None)
-def versioned(path: str) -> bool:
-    """Return whether a file belongs to Python, Numba, NumPy or llvmlite, whose versions are in every key."""
-    if path.startswith("<frozen "):
-        return True
-    if not path.startswith(_INSIDE) or path.startswith(_OUTSIDE[2:3]):
-        return False
-    return path.startswith(_PACKAGES) or not path.startswith(_OUTSIDE)
-
-
-def _versioned_module(module: pytypes.ModuleType) -> bool:
-    path = getattr(module, "__file__", None)
-    return module.__name__ in sys.builtin_module_names if path is None else versioned(path)
-
-
-def _versioned_class(cls: type) -> bool:
-    module = sys.modules.get(cls.__module__)
-    return cls.__module__ != "__main__" and module is not None and _versioned_module(module)
-
-
-_codes: weakref.WeakKeyDictionary[pytypes.CodeType, tuple[bytes, tuple[str, ...], tuple[str, ...]]]
-_codes = weakref.WeakKeyDictionary()
-
-
 # Types as bytes, of those that are the same for everybody.
 _types: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
-
-
-def _pack(*parts: bytes) -> bytes:
-    return b"".join(struct.pack("<I", len(p)) + p for p in parts)
-
-
-def code_of(code: pytypes.CodeType) -> tuple[bytes, tuple[str, ...], tuple[str, ...]]:
-    """Return a code object as bytes, the names in it, and its texts; nested code counts as its own."""
-    found = _codes.get(code)
-    if found is None:
-        found = _codes[code] = _describe_code(code)
-    return found
-
-
-def _describe_code(code: pytypes.CodeType) -> tuple[bytes, tuple[str, ...], tuple[str, ...]]:
-    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
-    tables = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    parts = [code.co_code, getattr(code, "co_exceptiontable", b""), code.co_name.encode(), repr((counts, tables)).encode()]
-    names = dict.fromkeys(code.co_names)
-    texts: dict[str, None] = {}
-    for const in code.co_consts:
-        if isinstance(const, pytypes.CodeType):
-            described, inner_names, inner_texts = code_of(const)
-            parts.append(described)
-            names.update(dict.fromkeys(inner_names))
-            texts.update(dict.fromkeys(inner_texts))
-        else:
-            # A frozenset's order differs from process to process.
-            text = repr(sorted(map(repr, const))) if isinstance(const, frozenset) else repr(const)
-            parts.append(f"{type(const).__name__} {text}".encode())
-            if isinstance(const, str):
-                texts[const] = None
-    return _pack(*parts), tuple(names), tuple(texts)
-
-
-def lines_of(function: pytypes.FunctionType) -> bytes:
-    """Return where a function's lines are, for code with debug information in it."""
-    code = function.__code__
-    table = code.co_linetable if sys.version_info >= (3, 10) else code.co_lnotab
-    return _pack(code.co_filename.encode(), str(code.co_firstlineno).encode(), table)
 
 
 class Reach:
@@ -144,6 +56,7 @@ class Reach:
         self._kept: list[Any] = []  # what was seen stays alive, so that an id is one object
         self._out: list[bytes] = []
         self._depth = 0
+        self._asked = 0  # how often it mattered what was met before
 
     def describe(self, value: Any, *names: str) -> bytes:
         """Return a value as bytes. ``names`` are those that count if it is a module."""
@@ -159,7 +72,7 @@ class Reach:
         self._seen[id(function)] = 0
         self._keep(function)
         code, names, texts = code_of(function.__code__)
-        out = {"function": _pack(f"{function.__module__}.{function.__qualname__}".encode(), code)}
+        out = {"function": pack(f"{function.__module__}.{function.__qualname__}".encode(), code)}
         if lines:
             out["lines"] = lines_of(function)
         if function.__defaults__ or function.__kwdefaults__:
@@ -206,6 +119,7 @@ class Reach:
 
     def _again(self, value: Any) -> bool:
         """Whether a value was met before; then its number is put instead of it."""
+        self._asked += 1
         number = self._seen.get(id(value))
         if number is not None:
             self._put("again", str(number).encode())
@@ -216,7 +130,7 @@ class Reach:
 
     def _module(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
         self._put("module", module.__name__.encode())
-        if _versioned_module(module) or self._again(module):
+        if versioned_module(module) or self._again(module):
             return
         for name in names:
             if name in module.__dict__:
@@ -273,7 +187,7 @@ class Reach:
 
     def _class(self, cls: type) -> None:
         self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
-        if _versioned_class(cls) or self._again(cls):
+        if versioned_class(cls) or self._again(cls):
             return
         if isinstance(getattr(cls, "class_type", None), types.ClassType):
             raise Unkeyable("jitclass", cls)
@@ -285,7 +199,7 @@ class Reach:
                 self._put("member", name.encode())
                 self._value(member.value)
         for base in cls.__mro__[:-1]:
-            for name, attribute in sorted(vars(base).items()) if not _versioned_class(base) else ():
+            for name, attribute in sorted(vars(base).items()) if not versioned_class(base) else ():
                 function = getattr(attribute, "__func__", attribute)
                 if isinstance(function, pytypes.FunctionType):
                     self._put("method", name.encode())
@@ -331,15 +245,16 @@ class Reach:
         self._put("dtype", repr((dtype.str, fields, dtype.itemsize, dtype.isalignedstruct, dtype.shape)).encode())
 
     def _builtin(self, value: Any) -> None:
-        owner = getattr(value, "__self__", None)
+        owner = value.__self__
         if owner is not None and not isinstance(owner, (pytypes.ModuleType, type)):
             self._value(owner)
-        self._put("builtin", f"{value.__module__}.{getattr(value, '__qualname__', value.__name__)}".encode())
+        self._put("builtin", f"{value.__module__}.{value.__qualname__}".encode())
 
     def _numpy_ufunc(self, value: Any) -> None:
-        if getattr(np, value.__name__, None) is not value:
+        name = str(value.__name__)
+        if getattr(np, name, None) is not value:
             raise Unkeyable("ufunc", value)
-        self._put("numpy", value.__name__.encode())
+        self._put("numpy", name.encode())
 
     def _signature(self, value: Any) -> None:
         self._put("signature")
@@ -352,14 +267,14 @@ class Reach:
         if known is not None:
             self._out.append(known)
             return
-        outer, seen, self._out = self._out, len(self._kept), []
+        outer, asked, self._out = self._out, self._asked, []
         try:
             self._new_type(t)
             described = b"".join(self._out)
         finally:
             self._out = outer
         self._out.append(described)
-        if seen == len(self._kept):  # nothing in it but other types
+        if asked == self._asked:  # nothing in it but other types
             _types[t] = described
 
     def _new_type(self, t: Any) -> None:
@@ -394,7 +309,7 @@ class Reach:
         """What Numba cannot type it cannot make a constant of: only object mode sees it, when it runs."""
         kind = type(value)
         name = f"{kind.__module__}.{kind.__qualname__}"
-        if kind.__module__ in ("_cffi_backend", "_ctypes") or isinstance(value, ctypes._CFuncPtr):
+        if kind.__module__ in ("_cffi_backend", "_ctypes") or ctypes._CFuncPtr in kind.__mro__:  # type: ignore[attr-defined]
             raise Unkeyable("C function pointer", name)
         try:
             numba.typeof(value)
@@ -413,33 +328,6 @@ def _content(cell: Any) -> Any:
         return ...
 
 
-def _is_importable(cls: type) -> bool:
-    found: Any = sys.modules.get(cls.__module__)
-    for part in cls.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return found is cls and cls.__module__ != "__main__"
-
-
-def pin(cls: type) -> None:
-    """Have pickles of a class that cannot be imported mean the class of this name in whatever process loads them.
-
-    Numba's pickles of such a class, in entries and inside of compiled code, hold a
-    copy of it and a random id; what a hit returns or raises would be of the copy.
-    Raises Unkeyable if two classes of this process have the name.
-    """
-    if _is_importable(cls):
-        return
-    name = f"jitcache:{cls.__module__}.{cls.__qualname__}"
-    try:
-        with cloudpickle._DYNAMIC_CLASS_TRACKER_LOCK:
-            if cloudpickle._DYNAMIC_CLASS_TRACKER_BY_ID.setdefault(name, cls) is cls:
-                cloudpickle._DYNAMIC_CLASS_TRACKER_BY_CLASS[cls] = name
-                return
-    except AttributeError as e:
-        raise Unkeyable("class that cannot be imported", cls) from e
-    raise Unkeyable("two classes of one name", cls)
-
-
 def _first_class(_reach: Reach, value: Any) -> None:
     raise Unkeyable("first-class function", value)
 
@@ -456,7 +344,7 @@ _PLAIN: dict[type, Callable[[Any], bytes]] = {
     type(...): lambda _: b"",
     slice: lambda v: repr(v).encode(),
     range: lambda v: repr(v).encode(),
-    datetime.timedelta: lambda v: repr(v).encode(),
+    dt.timedelta: lambda v: repr(v).encode(),
 }
 
 # These are looked up by the bases of a value's class.

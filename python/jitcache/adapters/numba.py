@@ -18,12 +18,10 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import Any
 
-from .. import Cache, default_cache
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from jitcache import Cache, default_cache
 
 __all__ = [
     "KIND",
@@ -110,28 +108,18 @@ def uninstall() -> None:
 def _decorate(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     import numba
 
-    choice = _hooks().choice
-    result = None
-    before, choice.decorating = choice.decorating, True
-    try:
-        result = getattr(numba, name)(*args, **{"cache": True, **options})
-    finally:
-        choice.decorating = before
-    # Called with options only, or with signatures: this is the decorator yet.
-    is_decorator = callable(result) and getattr(result, "__module__", "").startswith("numba.")
-    return _later(result) if is_decorator and not hasattr(result, "py_func") else result
-
-
-def _later(decorator: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def decorate(function: Any) -> Any:
+    def call(function: Any, *args: Any, **options: Any) -> Any:
         choice = _hooks().choice
         before, choice.decorating = choice.decorating, True
         try:
-            return decorator(function)
+            return function(*args, **options)
         finally:
             choice.decorating = before
 
-    return decorate
+    result = call(getattr(numba, name), *args, **{"cache": True, **options})
+    if args and isinstance(args[0], FunctionType):
+        return result
+    return lambda function: call(result, function)
 
 
 def jit(*args: Any, **options: Any) -> Any:
