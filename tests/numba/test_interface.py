@@ -221,24 +221,6 @@ def test_fork_in_the_middle(project: Project) -> None:
     assert sorted(ran.compiled) == ["f", "g"]
 
 
-def test_flags_that_a_caller_hands_down_count(project: Project) -> None:
-    """A function that a fast-math caller compiles first is another than the one that is called alone."""
-    project.write(
-        a="""
-        @numba.njit(cache=True)
-        def g(x):
-            return x / 3.0
-        @numba.njit(cache=True, fastmath=True, error_model="numpy")
-        def f(x):
-            return g(x)
-    """
-    )
-    numpy = project.check("import a; print(a.f(1.0)); print(a.g.overloads[a.g.signatures[0]].metadata is None)")
-    assert numpy.status == 0
-    project.check("import a; a.g(1.0)")
-    assert project.check("import a; a.f(1.0); a.g(1.0)").compiled == []
-
-
 def test_doctor_says_that_numba_cuda_is_not_covered(project: Project) -> None:
     command = [sys.executable, "-m", "jitcache", "doctor"]
     env = project.environment("none")

@@ -102,6 +102,10 @@ ROWS = [
         {"a": "import os\n@numba.njit(cache=True, boundscheck=os.environ['K'] == '1')\ndef f(x, n):\n    return x[n] * 0"},
         "import a, numpy\ntry:\n    print(a.f(numpy.ones(3, 'i8'), 3))\nexcept IndexError:\n    print('refused')",
         ("0", "refused"), "0", "options", before={"K": "0"}, env={"K": "1"}),
+    Row("a caller hands its options down to a function that is then called alone",
+        {"a": "@numba.njit(cache=True)\ndef g(x):\n    return 1.0 / x\n@numba.njit(error_model='numpy', fastmath=True)\ndef f(x):\n    return g(x)"},
+        "import a, os\ntry:\n    print(getattr(a, os.environ['F'])(0.0))\nexcept ZeroDivisionError:\n    print('refused')",
+        ("inf", "refused"), "inf", "options", before={"F": "f"}, env={"F": "g"}),
     Row("NUMBA_BOUNDSCHECK is set", {"a": "@numba.njit(cache=True)\ndef f(x, n):\n    return x[n] * 0"},
         "import a, numpy\ntry:\n    print(a.f(numpy.ones(3, 'i8'), 3))\nexcept IndexError:\n    print('refused')",
         ("0", "refused"), "0", "settings", env={"NUMBA_BOUNDSCHECK": "1"}),
@@ -272,3 +276,18 @@ def test_every_part_of_an_extension_counts(project: Project, _what: str, old: st
         "f" not in project.check(call, WITHOUT="extensions").compiled
         or project.check(call, WITHOUT="extensions").compiled == []
     )
+
+
+def test_two_versions_of_numba_share_a_directory(project: Project) -> None:
+    """Numba's own starts its index anew whenever the other version was there last."""
+    project.write(a="@numba.njit(cache=True)\ndef f(x):\n    return x + 1")
+    for cache, without, compiles in (
+        ("jitcache", "", [1, 1, 0, 0]),
+        ("numba", "", [1, 1, 1, 1]),
+        ("jitcache", "versions", [0] * 4),
+    ):
+        found = [
+            len(project.check("import a; a.f(1)", cache, WITHOUT=without, VERSION=version).compiled)
+            for version in ("9.1", "9.2", "9.1", "9.2")
+        ]
+        assert found == compiles or (without and found == [1, 0, 0, 0]), (cache, without)

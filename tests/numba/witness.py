@@ -12,6 +12,7 @@ import os
 import sys
 
 import llvmlite.binding as ll
+import numba
 from numba.core import codegen, compiler
 
 _compile_extra = compiler.compile_extra
@@ -129,6 +130,8 @@ class NoCount(dict):
         pass
 
 
+if os.environ.get("VERSION"):  # another version of Numba
+    numba.__version__ = os.environ["VERSION"]
 if os.environ.get("CPU"):
     pretend(os.environ["CPU"])
 for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -119,9 +120,9 @@ def baseline(portable: str | tuple[str, str]) -> tuple[str, str]:
         return str(cpu), str(features)
     if portable == "generic":
         return portable, ""
-    if portable not in _LEVELS:
+    if portable not in _LEVELS or platform.machine() != "x86_64":
         want = ", ".join(["generic", *_LEVELS])
-        raise Error(f"portable {portable!r}: want {want}, or a pair of a CPU's name and its features as Numba has them")
+        raise Error(f"portable {portable!r}: want {want} on x86-64, or a pair of a CPU's name and features for Numba")
     return "generic", _LEVELS[portable]
 
 
@@ -133,7 +134,7 @@ def choose(portable: str | tuple[str, str]) -> None:
     """
     cpu, features = baseline(portable)
     host = Target("", "", ",".join(f"+{name}" for name, has in ll.get_host_cpu_features().items() if has))
-    lacking = sorted(Target("", "", features).has - host.has - {"64bit"}) if host.features else []
+    lacking = sorted(Target("", "", features).has - host.has) if host.features else []
     if lacking:
         raise Error(f"portable {portable!r}: this CPU lacks {', '.join(lacking)}")
     context = vars(cpu_target).get("_toplevel_target_context")

@@ -63,8 +63,9 @@ class Choice:
         if isinstance(cache, Overloads) or not self.installed:
             return False
         if isinstance(cache, NullCache):
-            return self.everything and function.__module__.partition(".")[0] != "numba"
-        return True  # asked for Numba's, before install
+            return self.everything and str(function.__module__).partition(".")[0] != "numba"
+        # Numba's, because it was asked for before install; those of others stay.
+        return type(cache).__module__ == "numba.core.caching"
 
 
 choice = Choice()
