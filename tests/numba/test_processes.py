@@ -78,7 +78,7 @@ def test_compile_that_fails_goes_to_the_next(project: Project) -> None:
     project.write(a=FAILS)
     start = time.monotonic()
     assert [out[0] for out in at_once(project, 3, FAIL="0.5")] == ["TypingError"] * 3
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 60
     # Whoever corrects it is not waited for either.
     project.write(a=SLOW)
     assert project.check("import a; print(a.f(1))", SLOW="0").out == "2"
@@ -95,7 +95,7 @@ FAILS_AND_LIVES = """
 """
 WAITS = """
     import a, time, threading
-    threading.Thread(target=lambda: (time.sleep(5), __import__("os")._exit(7)), daemon=True).start()
+    threading.Thread(target=lambda: (time.sleep(15), __import__("os")._exit(7)), daemon=True).start()
     try:
         a.f(1)
     except Exception as e:
@@ -123,7 +123,7 @@ def test_lease_of_a_killed_process_is_free(project: Project) -> None:
     p.communicate()
     start = time.monotonic()
     assert project.check("import a; print(a.f(1))", SLOW="0").out == "2"
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 50  # the compile that was killed would take 60
 
 
 THREADS = """
@@ -158,7 +158,7 @@ NESTED = (
 
 def test_nobody_with_the_compiler_lock_waits_for_a_thread_without(project: Project) -> None:
     project.write(a=NESTED)
-    ran = project.check(THREADS, HOLD="4")
+    ran = project.check(THREADS, HOLD="8")
     assert ran.out == "[2, 3] True"
     # And what it compiled is stored, although the lease was the other thread's.
     assert project.check("import a; print(a.inner(1))").compiled == []
@@ -183,6 +183,6 @@ def test_with_the_compiler_lock_another_process_is_waited_for_two_seconds(projec
     timed = "import a, time; t = time.monotonic(); print(a.outer(1)); print(time.monotonic() - t)"
     value, seconds = project.check(timed).out.split()
     assert value == "3"
-    assert 2 <= float(seconds) < 6
+    assert 2 <= float(seconds) < 30  # without an end it would be half an hour
     p.kill()
     p.communicate()
