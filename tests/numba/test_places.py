@@ -7,11 +7,9 @@ import shutil
 import zipfile
 from typing import NamedTuple
 
-import numba
 import pytest
 from project import Project, Ran
 
-VERSION = tuple(int(n) for n in numba.__version__.split(".")[:2])
 FUNCTION = "import numba\n@numba.njit(cache=True)\ndef f(x):\n    return x + 1\n"
 
 
@@ -113,7 +111,6 @@ def test_unknown_user_without_a_home(project: Project) -> None:
     shutil.rmtree(shared)
 
 
-@pytest.mark.skipif(VERSION < (0, 62), reason="NUMBA_CACHE_LOCATOR_CLASSES came with 0.62")
 def test_nothing_is_written_beside_sources(project: Project) -> None:
     project.write(a=FUNCTION)
     project.check("import a; a.f(1)")

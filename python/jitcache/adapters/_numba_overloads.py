@@ -246,7 +246,8 @@ class Overloads:
         if self._fresh is not None:
             self._fresh.add(look.key.hex)
         if not stored:
-            refuse(self._cache.last_reason or "somebody else stores it", self)
+            reason = self._cache.last_reason
+            refuse("another process stores it" if reason in ("", "absent") else reason, self)
             return
         cpu.note(self._cache, look.target)
         _cache_log("[cache] index saved to %r", look.wanted.name)

@@ -53,6 +53,7 @@ class Reach:
         self.dispatchers: list[Any] = []
         self.namespaces: dict[str | None, dict[str, Any] | None] = {}
         self._seen: dict[int, int] = {}
+        self._attributes: set[tuple[int, str]] = set()  # of modules
         self._kept: list[Any] = []  # what was seen stays alive, so that an id is one object
         self._out: list[bytes] = []
         self._depth = 0
@@ -130,10 +131,14 @@ class Reach:
 
     def _module(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
         self._put("module", module.__name__.encode())
-        if versioned_module(module) or self._again(module):
+        if versioned_module(module):
             return
+        self._asked += 1
+        self._kept.append(module)
         for name in names:
-            if name in module.__dict__:
+            # Each attribute once: another function may use others of the same module.
+            if name in module.__dict__ and (id(module), name) not in self._attributes:
+                self._attributes.add((id(module), name))
                 self._put("attribute", name.encode())
                 self._value(module.__dict__[name], names)
 
