@@ -72,14 +72,13 @@ choice = Choice()
 
 
 def _random_ids() -> Iterator[int]:
-    """Yield numbers that no other process yields.
+    """Return an iterator over numbers that no other process, and no forked child, has.
 
     Numba counts functions from 1 in each process, and the count is what makes
     symbols different: code of two processes may have one symbol for two functions.
     """
     source = random.SystemRandom()
-    while True:
-        yield source.getrandbits(63)
+    return iter(lambda: source.getrandbits(63), None)  # unlike a generator, for any thread
 
 
 def _enabling(attribute: str, function: str, ours: type[Any]) -> Callable[[Any], Any]:
