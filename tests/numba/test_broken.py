@@ -199,3 +199,32 @@ def test_functions_that_move_leave_nothing_behind(project: Project) -> None:
             project.check(CALL, cache)
         # Ours: the entry, and the list of CPUs.
         assert len(list(project.folder.parent.rglob(pattern))) == most
+
+
+GENERAL = """
+import numba
+@numba.guvectorize(["void(f8[:],f8[:])"], "(n)->(n)", cache=True)
+def general(x, out):
+    for i in range(x.size):
+        out[i] = x[i] + 1
+"""
+
+
+def test_loop_of_a_gufunc_goes_with_its_kernel(project: Project) -> None:
+    """The loop calls the kernel by its symbol, so that one of another kernel would call nothing, or something else."""
+    call = "import a, numpy; print(a.general(numpy.ones(2)))"
+    lose_the_kernel = """
+        import os, jitcache.adapters.numba as j
+        lost = [os.unlink(e["path"]) for e in j.entries() if e["attributes"]["how"] == "ufunc"]
+        assert len(lost) == 1
+    """
+    for without, right in (("", True), ("kernel", False)):
+        shutil.rmtree(project.cache, ignore_errors=True)
+        project.write(a=GENERAL)
+        project.check(call, WITHOUT=without)
+        project.check(lose_the_kernel)
+        ran = project.run(call, WITHOUT=without)
+        assert (ran.status == 0 and ran.out == "[2. 2.]") is right, ran
+        if right:
+            assert ran.compiled == ["general"]
+            assert project.check(call).compiled == []

@@ -16,6 +16,30 @@ F = "@numba.njit(cache=True)\ndef f(x):\n    return x + 1\n"
 CALL = "import a; print(a.f(1))"
 
 
+RULES = [
+    # what is there: triple, CPU, features; where it is to run; whether it does
+    (("x86_64-linux", "haswell", "+avx2,-adx"), ("x86_64-linux", "broadwell", "+avx2,+adx"), True),
+    (("x86_64-linux", "broadwell", "+avx2,+adx"), ("x86_64-linux", "haswell", "+avx2,-adx"), False),
+    (("x86_64-windows", "haswell", "+avx2"), ("x86_64-linux", "haswell", "+avx2"), False),
+    # A list that is not complete, as of the user or of another LLVM.
+    (("x86_64-linux", "haswell", ""), ("x86_64-linux", "broadwell", "+avx2,+adx"), False),
+    (("x86_64-linux", "haswell", "+avx2"), ("x86_64-linux", "broadwell", "+avx2,+adx"), False),
+    (("x86_64-linux", "generic", ""), ("x86_64-linux", "broadwell", "+avx2,+adx"), True),
+    (("x86_64-linux", "generic", "+avx512f"), ("x86_64-linux", "broadwell", "+avx2,+adx"), False),
+    # Where LLVM tells few features or none, only the name says what there is.
+    (("aarch64-linux", "neoverse-v2", "+neon"), ("aarch64-linux", "neoverse-n1", "+neon"), False),
+    (("aarch64-linux", "neoverse-n1", "+neon"), ("aarch64-linux", "neoverse-n1", "+neon"), True),
+    (("aarch64-linux", "generic", ""), ("aarch64-linux", "neoverse-n1", ""), False),
+]
+
+
+@pytest.mark.parametrize(("built", "here", "runs"), RULES, ids=[f"{b[1]} {b[2]} on {h[1]} {h[2]}" for b, h, _ in RULES])
+def test_rules(built: tuple[str, str, str], here: tuple[str, str, str], runs: bool) -> None:
+    from jitcache.adapters._numba_cpu import Target
+
+    assert Target(*here).runs(Target(*built)) is runs
+
+
 def compiles(project: Project, **env: str) -> bool:
     ran = project.check(env.pop("code", CALL), **env)
     assert ran.out == "2"

@@ -93,6 +93,14 @@ def take_out(what: str) -> None:
         _numba_reach.pin = lambda cls: None
     elif what == "places":
         _numba_entry._places = lambda reach: {}
+    elif what == "kernel":
+        o = _numba_overloads
+
+        def without_kernel(self, look):
+            walk = o.Reach()
+            return o.wanted(walk, self._function, look.sig, o.options_of(compiler.Flags(), walk), self.how)
+
+        o.WrapperOverloads._wanted = without_kernel
     elif what == "guard":
         _numba_overloads.Exception = _numba_overloads.Unkeyable = ZeroDivisionError
     elif what == "check":
