@@ -42,7 +42,18 @@ def main() -> int:
     args = ["jitcache", *sys.argv[1:]]
     argv = (ctypes.c_char_p * (len(args) + 1))(*[os.fsencode(a) for a in args], None)
     sys.stdout.flush()
-    return int(lib.jitcache_main(len(args), argv))
+    status = int(lib.jitcache_main(len(args), argv))
+    if "doctor" in args and not {"-json", "--json"} & set(args):
+        _print_uncovered()
+    return status
+
+
+def _print_uncovered() -> None:
+    """Say what of this Python keeps a cache of its own that an adapter might be thought to cover."""
+    from importlib.util import find_spec
+
+    if find_spec("numba_cuda") is not None:
+        print("numba-cuda    not covered: it keeps its kernels itself, beside their sources")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import c, control, cuda, disks, go, guest, host, package, python, storm
+from . import adapters, c, control, cuda, disks, go, guest, host, package, python, storm
 from .common import Area, log_of
 
 __all__ = ["AREAS", "REST", "SOAK", "TEST", "log_of"]
@@ -37,6 +37,9 @@ AREAS: dict[str, Area] = {
     "nvrtc": cuda.nvrtc,
     "gpu": cuda.gpu,
     "cuda-controls": cuda.controls,
+    "numba": adapters.numba,
+    "numba-old": adapters.numba_old,
+    "numba-upstream": adapters.numba_upstream,
     # By themselves only.
     "fuzz": go.fuzz,
     "storm-long": storm.long,
@@ -53,6 +56,7 @@ REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu",
     "cuda-controls",
+    "numba", "numba-old", "numba-upstream",
 ]  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

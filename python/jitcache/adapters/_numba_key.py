@@ -1,0 +1,236 @@
+"""Keys: what an entry of Numba's depends on."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
+
+import llvmlite
+import llvmlite.binding as ll
+import numba
+import numpy as np
+from numba.core import compiler, config, datamodel, pythonapi, sigutils
+from numba.core.registry import cpu_target
+from numba.core.targetconfig import ConfigStack
+
+from jitcache import Key
+
+from ._numba_code import versioned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ._numba_cpu import Target
+    from ._numba_reach import Reach
+
+#: Of what is stored: changes with what a reader has to know.
+FORMAT = 1
+
+# Settings that no code depends on; of the others all count, those of versions to come too.
+_IRRELEVANT = re.compile(
+    "CACHE_|COLOR_SCHEME|CUDA_|DEBUG_CACHE|DEFAULT_NUM_THREADS|DEVELOPER_MODE|DISABLE_CUDA|DISABLE_PERFORMANCE_WARNINGS"
+    "|DUMP_|ENABLE_CUDASIM|FORCE_CUDA|FULL_TRACEBACKS|FUNCTION_CACHE_SIZE|HIGHLIGHT_DUMPS|HTML|NUMBA_|PARALLEL_DIAGNOSTICS"
+    "|SHOW_HELP|THREADING_LAYER|CPU_"
+)
+
+_VERSIONS = "\n".join(
+    (
+        f"numba {numba.__version__}",
+        f"llvmlite {llvmlite.__version__}",
+        f"llvm {ll.llvm_version_info}",
+        f"numpy {np.__version__}",
+        f"python {sys.implementation.cache_tag}{sys.abiflags} {sys.version_info[2]}",
+        f"format {FORMAT}",
+    )
+)
+
+
+class Wanted(NamedTuple):
+    """A key, without and with the CPU, and the walk that made it."""
+
+    components: dict[str, Any]
+    name: str
+    reach: Reach
+
+    def key(self, target: Target) -> Key:
+        """Return the key for a target."""
+        return Key({**self.components, "cpu": "\n".join(target)}).named(self.name)
+
+
+class _Settings:
+    """The settings of Numba that code may depend on, as text; made anew only when one has changed."""
+
+    def __init__(self) -> None:
+        self._values: list[Any] = []
+        self._names: list[str] = []
+        self._text = ""
+
+    def text(self) -> str:
+        """Return them now."""
+        space = vars(config)
+        if not self._names:
+            self._names = sorted(n for n in space if n.isupper() and not _IRRELEVANT.match(n))
+        # Not a setting, but a switch of a module that may not be there yet.
+        parfor = sys.modules.get("numba.parfors.parfor")
+        values = [getattr(parfor, "sequential_parfor_lowering", False), *map(space.get, self._names)]
+        if values != self._values:
+            self._text = "\n".join(f"{n} {v!r}" for n, v in zip(["sequential_parfor_lowering", *self._names], values))
+            self._values = values
+        return self._text
+
+
+settings = _Settings()
+
+
+# A container of what is registered, and how to get the functions out of one of its items.
+_Place = tuple[Union[list[Any], dict[Any, Any]], "Callable[[Any], Iterator[Any]]"]
+
+
+class _Extensions:
+    """What others than Numba extend it with: overloads, methods, lowering, boxes, models of data.
+
+    Which of it a function uses is only known when it is compiled, so all counts.
+    Numba's lists of it only grow: each item is looked at once.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._registries = 0
+        self._places: list[_Place] = []
+        self._looked_at: dict[int, int] = {}  # how much of each container
+        self._found: list[Any] = []
+
+    def all(self) -> list[Any]:
+        """Return it, in an order that does not depend on that of imports."""
+        with self._lock:
+            typing, lowering = cpu_target.typing_context._registries, cpu_target.target_context._registries
+            if len(typing) + len(lowering) != self._registries:
+                self._registries = len(typing) + len(lowering)
+                self._places = [place for r in typing for place in _typing_places(r)]
+                self._places += [place for r in lowering for place in _lowering_places(r)]
+                self._places += [(r.functions, _of_function) for r in (pythonapi._boxers, pythonapi._unboxers)]
+                self._places.append((datamodel.default_manager._handlers, _of_class))
+            for container, functions in self._places:
+                start = self._looked_at.get(id(container), 0)
+                if start != len(container):
+                    items = list(container.values() if isinstance(container, dict) else container)
+                    self._look(items[start:], functions)
+                    self._looked_at[id(container)] = len(items)
+            return self._found
+
+    def _look(self, items: list[Any], functions: Callable[[Any], Iterator[Any]]) -> None:
+        self._found += [found for item in items for found in functions(item)]
+        self._found.sort(key=lambda f: (f[0].__module__ or "", f[0].__qualname__, f[0].__code__.co_firstlineno))
+
+
+def _is_foreign(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and not versioned(code.co_filename)
+
+
+def _typing_places(registry: Any) -> Iterator[_Place]:
+    yield registry.functions, _of_template
+    yield registry.attributes, _of_template
+    yield registry.globals, lambda row: (f for t in getattr(row[1], "templates", ()) for f in _of_template(t))
+
+
+def _lowering_places(registry: Any) -> Iterator[_Place]:
+    for rows in (registry.functions, registry.getattrs, registry.setattrs, registry.casts, registry.constants):
+        yield rows, lambda row: _of_function(row[0])
+
+
+def _of_function(function: Any) -> Iterator[Any]:
+    function = getattr(function, "__wrapped__", function)
+    if _is_foreign(function):
+        yield (function,)
+
+
+def _of_class(cls: Any) -> Iterator[Any]:
+    if not cls.__module__.startswith("numba."):
+        for value in vars(cls).values():
+            yield from _of_function(getattr(value, "__func__", value))
+
+
+def _of_template(template: Any) -> Iterator[Any]:
+    """Yield the functions of a template of Numba's typing that others may have written, and with which options."""
+    members = template.__dict__
+    written = members.get("_overload_func") or members.get("_definition_func")
+    if written is None:
+        yield from _of_class(template)
+        return
+    function = getattr(written, "__func__", written)
+    if _is_foreign(function):
+        yield function, *(getattr(template, n, None) for n in ("_jit_options", "_strict", "_inline", "prefer_literal"))
+
+
+_extensions = _Extensions()
+
+
+class Options(NamedTuple):
+    """Compile flags as bytes, and whether they ask for debug information."""
+
+    data: bytes
+    debug: bool
+
+
+def options_of(flags: Any, reach: Reach) -> Options:
+    """Return compile flags as bytes."""
+    out = []
+    for name in sorted(type(flags).options):
+        value = getattr(flags, name)
+        plain = value is None or type(value) in (bool, str)
+        out.append(f"{name} {value!r}".encode() if plain else name.encode() + b" " + reach.describe(value))
+    return Options(b"\n".join(out), bool(flags.debuginfo))
+
+
+_known_options: dict[Any, Options] = {}
+
+
+def options_for(how: Any, reach: Reach) -> Options:
+    """Return the compile flags that a compiler of Numba's will use now."""
+    given = how.targetoptions
+    # Inside of another compile they are in part that one's.
+    again = len(ConfigStack()) == 0 and all(v is None or type(v) in (bool, str) for v in given.values())
+    key = (type(how), how.targetdescr.options, *given.items(), settings.text()) if again else None
+    found = _known_options.get(key)
+    if found is None:
+        flags = compiler.Flags()
+        how.targetdescr.options.parse_as_flags(flags, given)
+        found = options_of(how._customize_flags(flags), reach)
+        if again:
+            _known_options[key] = found
+    return found
+
+
+def wanted(reach: Reach, function: Any, sig: Any, options: Options, how: str, *more: Any) -> Wanted:
+    """Return what compiling a function for a signature depends on.
+
+    ``how`` is the way it is compiled, ``more`` what that adds. Raises Unkeyable
+    if something cannot be described.
+    """
+    debug = bool(options.debug or config.DEBUGINFO_DEFAULT or config.ENABLE_PROFILING)
+    components: dict[str, Any] = dict(reach.root(function, lines=debug))
+    components["types"] = reach.describe(sigutils.normalize_signature(sig))
+    components["options"] = options.data
+    components["how"] = reach.describe((how, *more))
+    extensions = _extensions.all()
+    if extensions:
+        components["extensions"] = reach.describe(extensions)
+    components["settings"] = settings.text()
+    components["versions"] = _VERSIONS
+    return Wanted(components, _name(function, sig, how), reach)
+
+
+def _name(function: Any, sig: Any, how: str) -> str:
+    args, _ = sigutils.normalize_signature(sig)
+    text = f"{function.__module__}.{function.__qualname__}({', '.join(map(str, args))})"
+    if how != "jit":
+        text += f" {how}"
+    return (
+        re.sub(" at 0x[0-9a-f]+", "", text)
+        .replace("\0", "")
+        .encode("utf-8", "replace")[:1000]
+        .decode("utf-8", "ignore")
+    )

@@ -1,0 +1,400 @@
+"""Overloads: what a function that Numba compiles asks for its compiled signatures, in the place of Numba's cache.
+
+A compile is surrounded by ``looking``: before Numba takes its global compiler
+lock the key is made and looked up, and if it is missing the lease is taken, so
+that nobody who holds the lock waits for somebody who needs it. Numba then asks
+``load_overload`` and, if it has compiled, ``save_overload``; a lease that is left
+over, because the compile failed, is given up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+import warnings
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from numba.core import compiler, sigutils
+from numba.core.caching import _cache_log
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import NumbaWarning
+
+from . import _numba_cpu as cpu
+from ._numba_code import Unkeyable
+from ._numba_entry import dump_library, dump_result, load_library, load_result
+from ._numba_key import Wanted, options_for, options_of, wanted
+from ._numba_list import Index
+from ._numba_reach import Reach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jitcache import Cache, Key, Lease
+
+#: The kind of the entries.
+KIND = "numba"
+
+#: How long somebody who holds Numba's compiler lock waits for another process.
+LONGEST_LOCKED = 2.0
+
+#: Why results were not cached, and how often.
+uncached: Counter[str] = Counter()
+
+_here = threading.local()  # .looks: the compiles of this thread, the innermost last
+_holding: Counter[str] = Counter()  # keys whose lease a thread of this process holds or waits for
+_lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+    _holding.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def refuse(reason: str, what: object) -> None:
+    """Count a result that is not cached, and log what it is."""
+    uncached[reason] += 1
+    logging.getLogger("jitcache").info("numba: %s is not cached: %s", what, reason)
+
+
+class Look:
+    """One lookup, and what came of it."""
+
+    def __init__(self, overloads: Overloads, sig: Any, flags: Any = None, local_types: Any = None) -> None:
+        self.overloads = overloads
+        self.sig = sig
+        self.flags = flags
+        self.local_types = local_types
+        self.wanted: Wanted | None = None
+        self.target: cpu.Target | None = None
+        self.key: Key | None = None
+        self.data: bytes | None = None
+        self.lease: Lease | None = None
+        self.replace = False
+        self._held = ""
+
+    def acquire(self, cache: Cache) -> None:
+        """Get the entry or the lease, and look for entries of other CPUs before compiling."""
+        assert self.key is not None
+        held = self.key.hex
+        locked = global_compiler_lock.is_locked()
+        with _lock:
+            if locked and _holding[held]:
+                return  # whoever has it needs the lock that this thread holds
+            _holding[held] += 1
+            self._held = held
+        self.lease = cache.acquire(self.key, LONGEST_LOCKED if locked else None, kind=KIND)
+        self.data = self.lease.data
+        if self.data is None:
+            self._find_poorer(cache)
+        if self.data is not None:
+            self.end()
+
+    def _find_poorer(self, cache: Cache) -> None:
+        assert self.wanted is not None
+        assert self.target is not None
+        for target in cpu.usable(cache, self.target):
+            self.data = cache.get(self.wanted.key(target))
+            if self.data is not None:
+                return
+
+    def end(self) -> None:
+        """Give up the lease, if there still is one."""
+        lease, self.lease = self.lease, None
+        if lease is not None:
+            lease.release()
+        held, self._held = self._held, ""
+        if held:
+            with _lock:
+                _holding[held] -= 1
+                if not _holding[held]:
+                    del _holding[held]
+
+
+class Overloads:
+    """The compiled signatures of one function, as Numba asks its caches for them.
+
+    The subclasses say of what kind of object.
+    """
+
+    how = "jit"
+
+    def __init__(self, cache: Cache, function: Any) -> None:
+        self._cache = cache
+        self._function = function
+        self._enabled = True
+        self._fresh: set[str] | None = None  # keys stored since flush: only these are looked up
+
+    # -- what Numba asks
+
+    @property
+    def cache_path(self) -> str:
+        """The directory of the cache."""
+        return str(self._cache.stats().get("directory", ""))
+
+    def enable(self) -> None:
+        """Look up and store."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Do neither."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Compile everything anew, and replace what is stored."""
+        self._fresh = set()
+
+    def load_overload(self, sig: Any, context: Any) -> Any:
+        """Return the result for a signature, None if it is to be compiled."""
+        look = self._open_look(sig)
+        if look is None:
+            with self.looking(sig) as look:
+                return self._load(look, context)
+        return self._load(look, context)
+
+    def save_overload(self, sig: Any, result: Any) -> None:
+        """Store the result for a signature, if it can be."""
+        look = self._open_look(sig)
+        if look is None or not self._is_cachable(look, result):
+            return
+        try:
+            self._save(look, result)
+        except Exception as e:  # noqa: BLE001 - a cache never fails the program
+            refuse("cannot be stored", f"{self}: {type(e).__name__}: {e}")
+
+    @property
+    def _cache_file(self) -> Index:
+        return Index(self._cache, self._function, KIND)
+
+    # -- looking
+
+    def _open_look(self, sig: Any) -> Look | None:
+        looks = getattr(_here, "looks", ())
+        return looks[-1] if looks and looks[-1].overloads is self and looks[-1].sig == sig else None
+
+    @contextlib.contextmanager
+    def looking(self, sig: Any, flags: Any = None, local_types: Any = None) -> Iterator[Look]:
+        """Look a signature up, and keep the lease while the block runs.
+
+        ``flags`` and ``local_types`` are those of a compile that is given them.
+        """
+        look = Look(self, sig, flags, local_types)
+        looks = _here.__dict__.setdefault("looks", [])
+        looks.append(look)
+        try:
+            if self._enabled:
+                self._try_to_look(look)
+            yield look
+        finally:
+            looks.pop()
+            look.end()
+
+    def _try_to_look(self, look: Look) -> None:
+        try:
+            self._look(look)
+        except Unkeyable as e:
+            refuse(e.reason, f"{self}: {e}")
+        except Exception as e:  # noqa: BLE001 - a cache never fails the program
+            refuse("error", f"{self}: {type(e).__name__}: {e}")
+
+    def _look(self, look: Look) -> None:
+        context = self._context()
+        with global_compiler_lock:
+            context.refresh()
+        look.target = cpu.current(context.codegen())
+        look.wanted = self._wanted(look)
+        look.key = look.wanted.key(look.target)
+        look.replace = self._fresh is not None and look.key.hex not in self._fresh
+        if not look.replace:
+            look.acquire(self._cache)
+
+    def _load(self, look: Look, context: Any) -> Any:
+        data, look.data = look.data, None
+        if data is None or look.wanted is None:
+            return None
+        try:
+            result = self._rebuild(data, context, look)
+        except Exception as e:  # noqa: BLE001 - an entry that cannot be used is a miss
+            look.replace = True
+            refuse("entry cannot be loaded", f"{self}: {type(e).__name__}: {e}")
+            return None
+        _cache_log("[cache] index loaded from %r", look.wanted.name)
+        _cache_log("[cache] data loaded from %r", look.wanted.name)
+        return result
+
+    def _save(self, look: Look, result: Any) -> None:
+        if look.wanted is None or look.key is None or look.target is None:
+            return
+        if not self._is_unchanged(look):
+            refuse("changed while it was compiled", self)
+            return
+        data = self._dump(result, look)
+        attributes = self._attributes(look)
+        lease, look.lease = look.lease, None
+        if look.replace:
+            stored = self._cache.put(look.key, data, attributes=attributes, kind=KIND, replace=True)
+        elif lease is None:  # another thread's, which will find the function compiled
+            stored = self._cache.put(look.key, data, attributes=attributes, kind=KIND)
+        else:
+            stored = lease.commit(data, attributes=attributes)
+        if self._fresh is not None:
+            self._fresh.add(look.key.hex)
+        if not stored:
+            reason = self._cache.last_reason
+            refuse("another process stores it" if reason in ("", "absent") else reason, self)
+            return
+        cpu.note(self._cache, look.target)
+        _cache_log("[cache] index saved to %r", look.wanted.name)
+        _cache_log("[cache] data saved to %r", look.wanted.name)
+
+    def _is_unchanged(self, look: Look) -> bool:
+        """Whether what was compiled is what the key was made for: globals may change meanwhile."""
+        assert look.target is not None
+        return self._wanted(look).key(look.target) == look.key
+
+    def _attributes(self, look: Look) -> dict[str, Any]:
+        assert look.target is not None
+        code = self._function.__code__
+        return {
+            "function": f"{self._function.__module__}.{self._function.__qualname__}",
+            "file": code.co_filename,
+            "line": code.co_firstlineno,
+            "how": self.how,
+            "types": ", ".join(map(str, sigutils.normalize_signature(look.sig)[0])),
+            "cpu": list(look.target),
+        }
+
+    def __repr__(self) -> str:
+        return f"{self._function.__module__}.{self._function.__qualname__} ({self.how})"
+
+    # -- what differs
+
+    def _context(self) -> Any:
+        raise NotImplementedError
+
+    def _wanted(self, look: Look) -> Wanted:
+        raise NotImplementedError
+
+    def _is_cachable(self, look: Look, result: Any) -> bool:
+        raise NotImplementedError
+
+    def _dump(self, result: Any, look: Look) -> bytes:
+        raise NotImplementedError
+
+    def _rebuild(self, data: bytes, context: Any, look: Look) -> Any:
+        raise NotImplementedError
+
+
+class Results(Overloads):
+    """Overloads whose results are CompileResult."""
+
+    def _is_cachable(self, look: Look, result: Any) -> bool:
+        if any(not lifted.can_cache for lifted in result.lifted):
+            reason, why = "lifted loops", "as it uses lifted code"
+        elif result.library.has_dynamic_globals:
+            reason = "dynamic globals"
+            why = "as it uses dynamic globals (such as ctypes pointers and large global arrays)"
+        else:
+            return True
+        if look.wanted is not None:  # or it was counted already
+            refuse(reason, self)
+        name = result.fndesc.qualname.split(".")[-1]
+        code = self._function.__code__
+        text = f'Cannot cache compiled function "{name}" {why}'
+        warnings.warn_explicit(text, NumbaWarning, code.co_filename, code.co_firstlineno)
+        return False
+
+    def _dump(self, result: Any, look: Look) -> bytes:
+        assert look.wanted is not None
+        return dump_result(result, look.wanted.reach)
+
+    def _rebuild(self, data: bytes, context: Any, look: Look) -> Any:
+        assert look.wanted is not None
+        result = load_result(data, context, look.wanted.reach, self._function)
+        args, _ = sigutils.normalize_signature(look.sig)
+        if tuple(result.signature.args) != tuple(args):
+            raise ValueError(f"is for {result.signature}")
+        return result
+
+
+class JitOverloads(Results):
+    """Of ``jit`` and ``njit``."""
+
+    def __init__(self, cache: Cache, dispatcher: Any) -> None:
+        super().__init__(cache, dispatcher.py_func)
+        self._compiler = dispatcher._compiler
+
+    def _context(self) -> Any:
+        return self._compiler.targetdescr.target_context
+
+    def _wanted(self, look: Look) -> Wanted:
+        how, reach = self._compiler, Reach()
+        options = options_for(how, reach)
+        return wanted(reach, self._function, look.sig, options, self.how, how.locals, how.pipeline_class)
+
+
+class CFuncOverloads(JitOverloads):
+    """Of ``cfunc``."""
+
+    how = "cfunc"
+
+    def __init__(self, cache: Cache, cfunc: Any) -> None:
+        Results.__init__(self, cache, cfunc._pyfunc)
+        self._compiler = cfunc._compiler
+
+
+class KernelOverloads(Results):
+    """Of what ``vectorize`` and ``guvectorize`` call for each element."""
+
+    how = "ufunc"
+
+    def __init__(self, cache: Cache, dispatcher: Any) -> None:
+        super().__init__(cache, dispatcher.py_func)
+        self._dispatcher = dispatcher
+
+    def _context(self) -> Any:
+        return self._dispatcher.targetdescr.target_context
+
+    def _wanted(self, look: Look) -> Wanted:
+        local_types = {**self._dispatcher.locals, **(look.local_types or {})}
+        reach = Reach()
+        return wanted(reach, self._function, look.sig, options_of(look.flags, reach), self.how, local_types)
+
+
+class WrapperOverloads(Overloads):
+    """Of the loop that ``guvectorize`` puts around a kernel: a library that calls the kernel by its symbol."""
+
+    how = "gufunc"
+
+    def __init__(self, cache: Cache, wrapper: Any) -> None:
+        super().__init__(cache, wrapper.py_func)
+        self._wrapper = wrapper
+
+    def _context(self) -> Any:
+        return self._wrapper.cres.target_context
+
+    def _wanted(self, look: Look) -> Wanted:
+        w, reach = self._wrapper, Reach()
+        more = (type(w), w.fndesc.mangled_name, w.fndesc.unique_name, w.cres.objectmode, w.sin, w.sout)
+        return wanted(reach, self._function, look.sig, options_of(compiler.Flags(), reach), self.how, *more)
+
+    def _is_cachable(self, look: Look, result: Any) -> bool:
+        if result.has_dynamic_globals:
+            if look.wanted is not None:
+                refuse("dynamic globals", self)
+            return False
+        return True
+
+    def _dump(self, result: Any, look: Look) -> bytes:
+        assert look.wanted is not None
+        return dump_library(result, look.wanted.reach)
+
+    def _rebuild(self, data: bytes, context: Any, look: Look) -> Any:
+        assert look.wanted is not None
+        return load_library(data, context, look.wanted.reach, self._function)

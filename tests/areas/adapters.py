@@ -1,0 +1,71 @@
+"""The adapters, each in a virtual environment with its framework."""
+
+from __future__ import annotations
+
+import sys
+
+from .common import BUILD, ROOT, Count, counted, environment, pytest, run, total
+from .python import interpreters
+
+#: The version that is current, by whose side everything is tested.
+NUMBA = "0.68.1"
+
+#: The others: one of each generation of Numba's caching code, and the Pythons that it runs on, the first of them that is there.
+GENERATIONS = {
+    "0.61.2": ("3.10", "3.11", "3.12"),
+    "0.65.1": ("3.13", "3.12", "3.11"),
+    "0.68.1": ("3.12", "3.13", "3.10"),
+}
+
+
+def _venv(area: str, name: str, python: str, *packages: str) -> str | None:
+    """Return the Python of a virtual environment with packages, None if it cannot be made."""
+    made = BUILD / "venvs" / name
+    ready = made / "ready"
+    if not ready.exists():
+        commands = (
+            [python, "-m", "venv", "--clear", str(made)],
+            [str(made / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages],
+        )
+        if any(run(area, command, env=environment())[0] != 0 for command in commands):
+            return None
+        ready.touch()
+    return str(made / "bin" / "python")
+
+
+def _newest() -> str:
+    """An interpreter for the current version: this one, if it is one that Numba runs on."""
+    fits = {v: p for v, p in interpreters().items() if (3, 10) <= tuple(map(int, v.split("."))) <= (3, 13)}
+    return sys.executable if (3, 10) <= sys.version_info[:2] <= (3, 13) else next(iter(fits.values()), sys.executable)
+
+
+def numba() -> Count:
+    """Numba, its own cache and ours side by side, and with mechanisms taken out."""
+    python = _venv("numba", "numba", _newest(), f"numba=={NUMBA}", "pytest>=8")
+    return Count(0, 0, 1) if python is None else pytest("numba", python, "tests/numba", env=environment())
+
+
+def numba_old() -> Count:
+    """The same with older versions, on other Pythons."""
+    counts = []
+    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+    for version, wanted in GENERATIONS.items():
+        name = next((w for w in wanted if w in here), None)
+        if name is None:
+            counts.append(Count(0, 1, 0))
+            continue
+        python = _venv("numba-old", f"numba-{version}-{name}", here[name], f"numba=={version}", "pytest>=8")
+        # How fast it is, and what notices a mechanism that is taken out, is for the current one.
+        chosen = ["tests/numba", "--deselect", "tests/numba/test_speed.py", "-k", "not without"]
+        counts.append(Count(0, 0, 1) if python is None else pytest("numba-old", python, *chosen, env=environment()))
+    return total(counts)
+
+
+def numba_upstream() -> Count:
+    """Numba's own caching tests with our storage, those of IPython too."""
+    packages = [f"numba=={NUMBA}", "ipython>=8", "ipykernel>=6"]
+    python = _venv("numba-upstream", "numba-upstream", _newest(), *packages)
+    if python is None:
+        return Count(0, 0, 1)
+    command = [python, str(ROOT / "tests" / "numba" / "upstream.py"), str(BUILD / "test" / "upstream")]
+    return counted(*run("numba-upstream", command, env=environment()))

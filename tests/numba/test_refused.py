@@ -1,0 +1,254 @@
+"""What is not cached: counted, by one reason each; and what Numba's own never finds again, and ours does."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+import pytest
+from project import Project
+
+
+class Refused(NamedTuple):
+    """A function that is not cached, and why."""
+
+    name: str
+    module: str
+    call: str
+    reason: str
+
+
+REFUSED = [
+    Refused("an instance of a jitclass", """
+        from numba.experimental import jitclass
+        @jitclass([("x", numba.int64)])
+        class C:
+            def __init__(self, x):
+                self.x = x
+        @numba.njit(cache=True)
+        def f(c):
+            return c.x
+     """, "a.f(a.C(1))", "jitclass"),
+    Refused("a jitclass that is made", """
+        from numba.experimental import jitclass
+        @jitclass([("x", numba.int64)])
+        class C:
+            def __init__(self, x):
+                self.x = x
+        @numba.njit(cache=True)
+        def f(x):
+            return C(x).x
+     """, "a.f(1)", "jitclass"),
+    Refused("a first-class function", """
+        @numba.njit("int64(int64)")
+        def g(x):
+            return x
+        @numba.njit("int64(FunctionType(int64(int64)), int64)", cache=True)
+        def f(g, x):
+            return g(x)
+     """, "a.f(a.g, 1)", "first-class function"),
+    Refused("a callback of cfunc", """
+        @numba.cfunc("int64(int64)")
+        def g(x):
+            return x
+        @numba.njit(cache=True)
+        def f(x):
+            return g(x)
+     """, "a.f(1)", "first-class function"),
+    Refused("a C function, by its address", """
+        import ctypes
+        labs = ctypes.CDLL(None).labs
+        labs.argtypes, labs.restype = [ctypes.c_long], ctypes.c_long
+        @numba.njit(cache=True)
+        def f(x):
+            return labs(x)
+     """, "a.f(1)", "C function pointer"),
+    Refused("an array of more than 1 MB", """
+        import numpy
+        Z = numpy.ones(10**6)
+        @numba.njit(cache=True)
+        def f(x):
+            return x + Z[0]
+     """, "a.f(0.0)", "dynamic globals"),
+    Refused("an array that is not contiguous", """
+        import numpy
+        Z = numpy.ones(10)[::2]
+        @numba.njit(cache=True)
+        def f(x):
+            return x + Z[0]
+     """, "a.f(0.0)", "dynamic globals"),
+    Refused("a loop that is lifted out of object mode", """
+        @numba.jit(cache=True, forceobj=True)
+        def f(x):
+            object()
+            for i in range(x):
+                x += i
+            return x
+     """, "a.f(1)", "lifted loops"),
+    Refused("two classes of one name", """
+        def make():
+            class E(Exception):
+                pass
+            E.__module__, E.__qualname__ = "__main__", "E"
+            return E
+        D, E = make(), make()
+        @numba.njit(cache=True)
+        def f(x):
+            if x == 1:
+                raise D
+            if x == 2:
+                raise E
+            return x
+     """, "a.f(0)", "two classes of one name"),
+    Refused("a global that changes while it is used", """
+        from numba.extending import overload
+        Z = 1
+        def h(x):
+            raise NotImplementedError
+        @overload(h)
+        def over(x):
+            global Z
+            Z += 1
+            return lambda x: x
+        @numba.njit(cache=True)
+        def f(x):
+            return h(x) + Z
+     """, "a.f(1)", "changed while it was compiled"),
+]  # fmt: skip
+REPORT = (
+    "import json, a; {call}; from jitcache.adapters import numba as j; print(json.dumps([j.uncached(), j.count()]))"
+)
+
+
+@pytest.mark.parametrize("row", REFUSED, ids=[r.name for r in REFUSED])
+def test_is_counted_by_reason_and_compiled_each_time(project: Project, row: Refused) -> None:
+    project.write(a=row.module)
+    for _ in range(2):
+        ran = project.check(REPORT.format(call=row.call))
+        reasons, _count = json.loads(ran.out)
+        assert reasons.keys() == {row.reason}
+        assert reasons[row.reason] >= 1
+        assert "f" in ran.compiled
+
+
+class Found(NamedTuple):
+    """A function that is found again; numba: how often its own compiles it in a second process."""
+
+    name: str
+    module: str
+    call: str
+    out: str
+    numba: int
+
+
+FOUND = [
+    Found("a closure over a jitted function", """
+        def make(g):
+            @numba.njit(cache=True)
+            def f(x):
+                return g(x)
+            return f
+        @numba.njit
+        def g(x):
+            return x + 1
+        f = make(g)
+     """, "print(a.f(1))", "2", 2),
+    Found("an argument that is a jitted function", """
+        @numba.njit
+        def g(x):
+            return x + 1
+        @numba.njit(cache=True)
+        def f(g, x):
+            return g(x)
+     """, "print(a.f(a.g, 1))", "2", 2),
+    Found("a function that calls itself", """
+        @numba.njit(cache=True)
+        def f(x):
+            return 1 if x < 2 else x * f(x - 1)
+     """, "print(a.f(5))", "120", 0),
+    Found("a default that is used", """
+        @numba.njit(cache=True)
+        def f(x=41):
+            return x + 1
+     """, "print(a.f())", "42", 0),
+    Found("a named tuple of a module", """
+        import collections
+        P = collections.namedtuple("P", "x")
+        @numba.njit(cache=True)
+        def f(p):
+            return P(p.x + 1)
+     """, "p = a.f(a.P(1)); print(p, type(p) is a.P)", "P(x=2) True", 0),
+    Found("a named tuple of the script", """
+        import collections
+        P = collections.namedtuple("P", "x")
+        P.__module__ = "__main__"
+        @numba.njit(cache=True)
+        def f(p):
+            return P(p.x + 1)
+     """, "import __main__; __main__.P = a.P; p = a.f(a.P(1)); print(p, type(p) is a.P)", "P(x=2) True", 1),
+    Found("an exception of the script", """
+        class E(Exception):
+            pass
+        E.__module__ = "__main__"
+        @numba.njit(cache=True)
+        def f(x):
+            if x:
+                raise E("no")
+            return x
+     """, "import __main__; __main__.E = a.E\ntry:\n    a.f(1)\nexcept a.E as e:\n    print(repr(e))", "E('no')", 0),
+    Found("a block of object mode", """
+        import logging
+        log = logging.getLogger("x")
+        @numba.njit(cache=True)
+        def f(x):
+            with numba.objmode(y="int64"):
+                log.debug("%s", x)
+                y = x + 1
+            return y
+     """, "print(a.f(1))", "2", 0),
+    Found("a generated function", """
+        space = {}
+        exec("def g(x):\\n    return x + 1\\n", space)
+        g = numba.njit(space["g"])
+        @numba.njit(cache=True)
+        def f(x):
+            return g(x)
+     """, "print(a.f(1))", "2", 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", FOUND, ids=[r.name for r in FOUND])
+def test_is_found_again(project: Project, row: Found) -> None:
+    project.write(a=row.module)
+    call = f"import a; {row.call}"
+    for cache, compiles in (("jitcache", 0), ("numba", row.numba)):
+        first = project.check(call, cache)
+        assert (first.out, bool(first.compiled)) == (row.out, True)
+        second = project.run(call, cache)
+        if cache == "jitcache":
+            assert (second.out, second.compiled, second.status) == (row.out, [], 0), second.err
+        else:
+            assert len(second.compiled) == compiles, second
+
+
+def test_without_the_mechanism_a_named_tuple_is_of_another_class(project: Project) -> None:
+    row = next(r for r in FOUND if r.name == "an exception of the script")
+    project.write(a=row.module)
+    call = f"import a; {row.call}"
+    project.check(call, WITHOUT="pin")
+    ran = project.run(call, WITHOUT="pin")
+    assert ran.out != row.out or ran.compiled
+
+
+def test_without_the_mechanism_an_argument_that_is_a_function_is_not_found(project: Project) -> None:
+    row = next(r for r in FOUND if r.name == "an argument that is a jitted function")
+    project.write(a=row.module)
+    project.check(f"import a; {row.call}", WITHOUT="places")
+    assert project.run(f"import a; {row.call}", WITHOUT="places").compiled != []
+
+
+def test_change_while_compiling_is_stored_without_the_mechanism(project: Project) -> None:
+    row = REFUSED[-1]
+    project.write(a=row.module)
+    ran = project.check(REPORT.format(call=row.call), WITHOUT="check")
+    assert json.loads(ran.out) == [{}, 1]
