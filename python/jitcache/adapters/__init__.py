@@ -1,0 +1,1 @@
+"""Adapters: jitcache under the caches of other projects."""
