@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import c, control, cuda, disks, go, guest, host, package, python, storm
+from . import c, control, cuda, disks, go, guest, host, mpi, package, python, storm, underworld3
 from .common import Area, log_of
 
 __all__ = ["AREAS", "REST", "SOAK", "TEST", "log_of"]
@@ -34,6 +34,8 @@ AREAS: dict[str, Area] = {
     "guest": guest.tests,
     "guest-controls": guest.controls,
     "host": host.tests,
+    "mpi": mpi.tests,
+    "underworld3": underworld3.tests,
     "nvrtc": cuda.nvrtc,
     "gpu": cuda.gpu,
     # By themselves only.
@@ -50,7 +52,8 @@ TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
-    "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu",
+    "storm", "disks", "disks-controls", "guest", "guest-controls", "host",
+    "mpi", "underworld3", "nvrtc", "gpu",
 ]  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.
