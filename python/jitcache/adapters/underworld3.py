@@ -219,8 +219,13 @@ _asked = _Asked()
 
 
 def _in_getext() -> bool:
-    """Return whether the caller's caller is underworld3's ``getext``, which all ranks call at once."""
-    return sys._getframe(2).f_code.co_name == "getext"
+    """Return whether it is underworld3's ``getext`` that asks, which all ranks call at once, or a helper of it."""
+    frame = sys._getframe(2)
+    for _ in range(3):
+        if frame is None or frame.f_code.co_name == "getext":
+            break
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None and frame.f_code.co_name == "getext"
 
 
 _caches: dict[Path, Cache] = {}

@@ -4,5 +4,3 @@ It needs Cython, setuptools and a C compiler, and neither PETSc nor sympy. Its
 cache shows what underworld3's shows, weaknesses included, so that what
 jitcache.adapters.underworld3 changes can be seen beside it.
 """
-
-__version__ = "0.0.0"

@@ -1,4 +1,4 @@
-"""Modules on disk: <hash>.so, <hash>.manifest.json, .<hash>.lock. A model of the cache that jitcache takes the place of."""
+"""Modules on disk: <hash>.so, <hash>.manifest.json, .<hash>.lock. A model of what jitcache takes the place of."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def load_module(source_hash: str, modname: str, constants_manifest: list[tuple[i
     try:
         loader = importlib.machinery.ExtensionFileLoader(modname, str(module))
         return _load(importlib.machinery.ModuleSpec(modname, loader, origin=str(module)))
-    except Exception:
+    except Exception:  # noqa: BLE001
         return None
 
 

@@ -13,7 +13,6 @@ import time
 from importlib._bootstrap import _load
 from typing import Any, NamedTuple
 
-import underworld3
 import underworld3.mpi
 
 
@@ -96,25 +95,41 @@ def generate_c_source(modname: str, prefix: str, callbacks: list[str]) -> list[l
 
 
 def _abi_salt() -> str:
-    return f"petsc={os.environ.get('STANDIN_PETSC', '3.18.5')}|uw={underworld3.__version__}"
+    return f"petsc={os.environ.get('STANDIN_PETSC', '3.18.5')}|uw={os.environ.get('STANDIN_VERSION', '0.0.0')}"
 
 
 def _petsc_build_env() -> dict[str, str]:
     return dict(os.environ)
 
 
-def getext(callbacks: list[str], constants: list[Constant], cache: bool = True, verbose: bool = False) -> Result:
-    """Return the compiled functions. All ranks call it."""
-    comm, rank, size = underworld3.mpi.comm, underworld3.mpi.rank, underworld3.mpi.size
-    manifest = list(enumerate(constants))
+def _named(callbacks: list[str]) -> tuple[str, str, list[list[str]]]:
+    """Return hash, module name and final texts."""
     texts = generate_c_source("STANDIN_MODULE", "STANDIN_PREFIX", callbacks)
     whole = "\n".join(text for _, text in texts) + "\n---\n" + _abi_salt()
     source_hash = hashlib.sha256(whole.encode()).hexdigest()[:16]
-    if size > 1 and len(set(comm.allgather(source_hash))) > 1:
-        raise RuntimeError("the sources differ between ranks")
     modname = f"fn_ptr_ext_{source_hash}"
     prefix = "UW" + source_hash[:8].upper()
     texts = [[n, t.replace("STANDIN_MODULE", modname).replace("STANDIN_PREFIX", prefix)] for n, t in texts]
+    return source_hash, modname, texts
+
+
+def _needed(module: Any, on_disk: bool) -> tuple[bool, bool]:
+    """Return whether to compile, and whether the directory is there to share it: this rank's view, or that of all."""
+    if not os.environ.get("STANDIN_AGREES") or underworld3.mpi.size == 1:
+        return module is None, on_disk
+    from mpi4py import MPI  # later versions ask each other
+
+    comm = underworld3.mpi.comm
+    return comm.allreduce(module is None, MPI.LOR), comm.allreduce(on_disk, MPI.LAND)
+
+
+def getext(callbacks: list[str], constants: list[Constant], cache: bool = True, verbose: bool = False) -> Result:  # noqa: C901
+    """Return the compiled functions. All ranks call it."""
+    comm, rank, size = underworld3.mpi.comm, underworld3.mpi.rank, underworld3.mpi.size
+    manifest = list(enumerate(constants))
+    source_hash, modname, texts = _named(callbacks)
+    if size > 1 and len(set(comm.allgather(source_hash))) > 1:
+        raise RuntimeError("the sources differ between ranks")
 
     if cache and source_hash in _ext_dict:
         module = _ext_dict[source_hash]
@@ -122,14 +137,7 @@ def getext(callbacks: list[str], constants: list[Constant], cache: bool = True, 
         from underworld3.utilities import _jit_cache as _jc
 
         module = _jc.load_module(source_hash, modname, manifest) if cache else None
-        if os.environ.get("STANDIN_AGREES") and size > 1:  # as later versions do
-            from mpi4py import MPI
-
-            needed = comm.allreduce(module is None, MPI.LOR)
-            on_disk = comm.allreduce(cache and _jc.get_cache_dir() is not None, MPI.LAND) if needed else False
-        else:
-            needed = module is None
-            on_disk = needed and cache and _jc.get_cache_dir() is not None
+        needed, on_disk = _needed(module, cache and _jc.get_cache_dir() is not None)
         if needed and size > 1 and on_disk:
             if rank == 0:
                 module, folder = compile_and_load(modname, texts, verbose=verbose)
