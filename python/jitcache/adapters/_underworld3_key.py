@@ -88,6 +88,10 @@ def _petsc() -> Iterator[tuple[str, Any]]:
     where = loaded.get_config() if loaded is not None else os.environ
     root, arch = where.get("PETSC_DIR") or "", where.get("PETSC_ARCH") or ""
     yield "petsc arch", arch
+    binding = sys.modules.get("petsc4py.PETSc")
+    if binding is not None:
+        yield "petsc4py", Tool(str(binding.__file__))
+        yield "petsc types", [getattr(binding, name).__name__ for name in ("IntType", "RealType", "ScalarType")]
     for label, name in (
         ("petsc configuration", "lib/petsc/conf/petscvariables"),
         ("petsc header", "include/petscconf.h"),
