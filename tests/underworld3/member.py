@@ -26,6 +26,8 @@ from underworld3.utilities import _jit_cache, _jitextension
 rank = underworld3.mpi.rank
 if isinstance(request.get("directories"), list):
     os.environ["UW_JIT_CACHE_DIR"] = request["directories"][rank]
+if rank in request.get("switched_off", []):
+    os.environ["UW_JIT_CACHE"] = "0"
 if isinstance(request.get("callbacks_of"), list):
     request["callbacks"] = request["callbacks_of"][rank]
 if not request.get("old"):

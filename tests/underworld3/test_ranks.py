@@ -128,5 +128,11 @@ def test_switched_off_every_rank_compiles(site: Site, env: dict[str, Any]) -> No
     assert not site.modules()
 
 
+@shapes
+def test_switched_off_on_one_rank(site: Site, agrees: str | None) -> None:
+    """Variables that did not reach every node: nobody waits for ever, and it is one compile."""
+    assert [site.solve(2, limit=30, switched_off=[0], env=shaped(agrees)) for _ in range(2)] == [1, 0]
+
+
 def test_library_that_cannot_be_used_one_rank_compiles(site: Site) -> None:
     assert site.solve(2, env={"JITCACHE_LIBRARY": "/nonexistent.so"}) == 1

@@ -19,7 +19,7 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Literal, NamedTuple
 
 from jitcache import Cache, CompileError, Error, mpi
 
@@ -101,14 +101,14 @@ def load_module(source_hash: str, modname: str, constants_manifest: _flat.Consta
     """
     del constants_manifest
     directory = _directory()
-    if directory is None:
-        return None
     _asked.modname, _asked.source_hash = modname, source_hash
     _asked.together = _in_getext() and _installed().mpi.size > 1
-    if _asked.together:
+    if _asked.together or directory is None:
         return None
     cache = _cache(directory)
-    key = _key(cache, directory, source_hash, modname)
+    key = key_of(source_hash, modname, _variables())
+    if _is_removed(directory, source_hash):
+        cache.remove(key)
     entry = cache.entry(key)
     if entry is None:
         return None
@@ -161,29 +161,40 @@ def compile_and_load(modname: str, codeguys: _build.Texts, verbose: bool = False
     Error for anything else that is in the way; in a job, on every rank.
     """
     directory = _directory()
-    source_hash, together = _asked.source_hash, _asked.together
-    cached = _asked.modname == modname and directory is not None
+    source_hash = _asked.source_hash if _asked.modname == modname else ""
+    comm = _installed().mpi.comm if source_hash and _asked.together else None
     _asked.modname, _asked.together = "", False
+
+    def build() -> bytes:
+        return _build.run(modname, codeguys, _variables(), verbose)
+
     try:
-        if not cached or directory is None:
-            return _build.load(modname, codeguys, _build.run(modname, codeguys, _variables(), verbose))
-        cache = _cache(directory)
-        return _obtain(
-            _installed().mpi.comm if together else None,
-            cache,
-            lambda: _key(cache, directory, source_hash, modname),
-            lambda: _build.run(modname, codeguys, _variables(), verbose),
-            lambda data: _build.load(modname, codeguys, data),
-        )
+        # The variables of one rank may not be those of another.
+        if not source_hash or not any(mpi.together(comm, lambda: directory is not None)):
+            return _build.load(modname, codeguys, build())
+        return _obtain(comm, directory, source_hash, modname, build, lambda data: _build.load(modname, codeguys, data))
     except CompileError as e:
         raise BuildError(str(e), e.log, e.command) from e
 
 
-def _obtain(
-    comm: Any, cache: Cache, key: Callable[[], Key], build: Callable[[], bytes], load: Callable[[memoryview], _Loaded]
+def _obtain(  # noqa: PLR0917
+    comm: Any,
+    directory: Path | None,
+    source_hash: str,
+    modname: str,
+    build: Callable[[], bytes],
+    load: Callable[[memoryview], _Loaded],
 ) -> _Loaded:
     """Get the module from the cache or the compiler; with a communicator, collective."""
+    cache: Cache | Literal[False] = False if directory is None else _cache(directory)
     got: list[_Loaded] = []
+
+    def key() -> Key:
+        return key_of(source_hash, modname, _variables())
+
+    def forget(damaged: bool) -> None:
+        if cache and directory is not None and (damaged or _is_removed(directory, source_hash)):
+            cache.remove(key())
 
     def try_to_load(entry: Entry, last: bool) -> bool:
         try:
@@ -194,13 +205,14 @@ def _obtain(
                 raise
         return bool(got)
 
+    mpi.together(comm, lambda: forget(damaged=False))
     for last in (False, True):
         entry = mpi.entry_or_compile(comm, cache, key, build, kind=KIND)
         if all(mpi.together(comm, lambda: try_to_load(entry, last))):  # noqa: B023  called at once
             break
         # Whole, but no module of this process, on one rank at least.
         got.clear()
-        mpi.together(comm, lambda: cache.remove(key()))
+        mpi.together(comm, lambda: forget(damaged=True))
     return got[0]
 
 
@@ -263,9 +275,6 @@ def _variables() -> dict[str, str]:
     return dict(os.environ if own is None else own())
 
 
-def _key(cache: Cache, directory: Path, source_hash: str, modname: str) -> Key:
-    """Return the key of a module. In the flat layout the entry goes first if its file there was removed."""
-    key = key_of(source_hash, modname, _variables())
-    if _installed().flat and not _flat.module_path(directory, source_hash).exists():
-        cache.remove(key)
-    return key
+def _is_removed(directory: Path, source_hash: str) -> bool:
+    """Return whether the file of a module in the flat layout is not there, which takes its entry along."""
+    return _installed().flat and not _flat.module_path(directory, source_hash).exists()
