@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import pickle
 import subprocess
 import time
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, TypeVar
@@ -53,13 +53,10 @@ class _Failure(NamedTuple):
     @classmethod
     def of(cls, e: BaseException) -> _Failure:
         if isinstance(e, CompileError):
-            return cls(str(e), e.log, e.command, compiler=True)
+            return cls(str(e), str(e.log), [str(word) for word in e.command or []] or None, compiler=True)
         if isinstance(e, subprocess.CalledProcessError):
-            said = [
-                s.decode("utf-8", "replace") if isinstance(s, bytes) else str(s or "") for s in (e.stdout, e.stderr)
-            ]
             command = [e.cmd] if isinstance(e.cmd, (str, bytes)) else e.cmd
-            return cls(str(e), "".join(said), [os.fsdecode(word) for word in command], compiler=True)
+            return cls(str(e), _text(e.stdout) + _text(e.stderr), [_text(word) for word in command], compiler=True)
         text = str(e)
         if not isinstance(e, Error):
             text = f"{type(e).__name__}: {text}" if text else type(e).__name__
@@ -71,20 +68,23 @@ class _Failure(NamedTuple):
         return Error(f"{rank}{self.text}")
 
 
+def _text(said: Any) -> str:
+    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said or "")
+
+
 def together(comm: Any, do: Callable[[], T], *, patient: bool = False) -> list[T]:
     """Do something on each rank, and return what came of it on all, by rank; if one raises, all do. Collective.
 
     Whatever a rank does by itself between two collectives runs in here: so the
     ranks meet again whatever happens to one of them, and what they then know is
     the same on all. ``patient``: the ranks that are done sleep until the last one
-    is. Raises as ``get_or_compile`` does; of several ranks that fail it is the
-    first one's failure.
+    is. What ``do`` returns must be picklable. Raises as ``get_or_compile`` does;
+    of several ranks that fail it is the first one's failure.
     """
     comm = communicator(comm)
-    value: Any = None
-    failure = original = None
+    value, failure, original = b"", None, None
     try:
-        value = do()
+        value = pickle.dumps(do())
     except BaseException as e:  # noqa: BLE001  Ctrl-C too: the others are waiting
         failure, original = _Failure.of(e), e
     if patient:
@@ -93,7 +93,7 @@ def together(comm: Any, do: Callable[[], T], *, patient: bool = False) -> list[T
     failed = [rank for rank, (_, f) in enumerate(gathered) if f is not None]
     if failed:
         _raise(comm, failed[0], gathered[failed[0]][1], original)
-    return [v for v, _ in gathered]
+    return [pickle.loads(v) for v, _ in gathered]  # noqa: S301  of this job's own ranks
 
 
 def _raise(comm: Any, rank: int, failure: _Failure, original: BaseException | None) -> None:
