@@ -6,8 +6,9 @@
 Four things that programs compile while they run: two GPU kernels by NVRTC, a
 shared library and a Cython module by the C compiler. For each: a process that
 finds nothing, a fresh process after it, which asks twice, and, once the entry is
-removed again, four processes that ask at the same time. Every result is used
-and checked. How often a compiler ran is counted on the compilers' side
+removed again, four processes that ask at the same time. Then a solver in the
+shape of underworld3's on four ranks of MPI, twice. Every result is used and
+checked. How often a compiler ran is counted on the compilers' side
 (witness.py). The exit status is 0 if each was compiled once and all was right.
 """
 
@@ -33,6 +34,7 @@ for _name in [n for n in os.environ if n.startswith("JITCACHE")]:
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 import jitcache
+import ranks
 import wheels
 import witness
 from job import Wrong
@@ -41,6 +43,7 @@ from worker import JOBS, Answer, Worker, WorkerError, serve
 
 CUDA = ("saxpy", "block_sums")
 NATIVE = ("residual", "newton")
+RANKS = "ranks"
 AT_ONCE = 4
 
 
@@ -125,21 +128,28 @@ def measure(name: str, toolchain: Toolchain, settings: Path) -> Row:
 def prepare(names: list[str], folder: Path) -> Toolchain:
     """Find, and install if need be, what the jobs compile with; drop from the names what cannot be done."""
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(folder / "cache", ignore_errors=True)  # of the last run
+    for name in ("cache", "solver-cache"):  # of the last run
+        shutil.rmtree(folder / name, ignore_errors=True)
     log = folder / "compiles.log"
     log.unlink(missing_ok=True)
     toolchain = Toolchain(cache=str(folder / "cache"), witness=str(log))
-    native, cuda = set(names) & set(NATIVE), set(names) & set(CUDA)
-    wheels.require([*(["Cython"] if "newton" in names else []), *(["nvidia-"] if cuda else [])])
+    native, cuda = set(names) & {*NATIVE, RANKS}, set(names) & set(CUDA)
+    cython = [name for name in ("newton", RANKS) if name in names]
+    wheels.require([*(["Cython"] if cython else []), *(["nvidia-"] if cuda else [])])
     if native:
         toolchain.find_cc(folder)
         print(f"C compiler  {toolchain.cc_version}")
-    if "newton" in names:
+    if cython:
         toolchain.find_cython()
         print(f"Cython      {toolchain.cython}")
         if not toolchain.python_headers:
             print("            left out: this Python came without Python.h (Debian: python3-dev)")
-            names.remove("newton")
+            names[:] = [name for name in names if name not in cython]
+    if RANKS in names:
+        why = ranks.missing(toolchain)
+        print(f"MPI         {'left out, ' + why if why else 'MPICH ' + str(wheels.version('mpich'))}")
+        if why:
+            names.remove(RANKS)
     if cuda:
         toolchain.find_cuda(folder)
         print(f"NVRTC       {toolchain.nvrtc_version}, for sm_{toolchain.arch}")
@@ -176,6 +186,18 @@ entries"""
     print(f"\n$ jitcache stats\n{jitcache_command('stats')}\n")
 
 
+def solve(toolchain: Toolchain) -> list[str]:
+    """Run the solver on its ranks twice, say what happened, and return what was not as it should be."""
+    first, second = ranks.run(toolchain), ranks.run(toolchain)
+    print(
+        f"""mpirun -np {ranks.RANKS} {os.path.relpath(ranks.SOLVER)}
+  first   {first.compiles} compiles, {first.right} right results, functions after {duration(first.functions)}
+  second  {second.compiles} compiles, {second.right} right results, functions after {duration(second.functions)}
+"""
+    )
+    return ranks.problems(first, second)
+
+
 def run(names: list[str], folder: Path) -> int:
     """Run the demo; return the exit status."""
     toolchain = prepare(names, folder)
@@ -186,9 +208,12 @@ def run(names: list[str], folder: Path) -> int:
     settings = folder / "toolchain.json"
     toolchain.save(settings)
     print(f"cache       {os.path.relpath(toolchain.cache)}\n", flush=True)
-    rows = [measure(name, toolchain, settings) for name in names]
-    report(rows, toolchain)
+    rows = [measure(name, toolchain, settings) for name in names if name != RANKS]
+    if rows:
+        report(rows, toolchain)
     problems = [p for row in rows for p in row.problems]
+    if RANKS in names:
+        problems += solve(toolchain)
     for p in problems:
         print(f"FAILED: {p}")
     if not problems:
@@ -199,7 +224,8 @@ def run(names: list[str], folder: Path) -> int:
 def main() -> int:
     """Read the arguments; be the demo, or one of its workers."""
     parser = argparse.ArgumentParser(description="Two real compilers, cold and from the cache.")
-    parser.add_argument("--only", metavar="NAMES", help=f"cuda, native, or of {', '.join(JOBS)}; several with commas")
+    known = ", ".join([*JOBS, RANKS])
+    parser.add_argument("--only", metavar="NAMES", help=f"cuda, native, or of {known}; several with commas")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write; default build/demo")
     for hidden in ("--worker", "--settings"):
         parser.add_argument(hidden, help=argparse.SUPPRESS)
@@ -213,11 +239,11 @@ def main() -> int:
             print(e, file=sys.stderr)
             return 1
         return 0
-    wanted = (a.only or "cuda,native").split(",")
+    wanted = (a.only or "cuda,native,ranks").split(",")
     groups = {"cuda": CUDA, "native": NATIVE}
     names = [n for word in wanted for n in groups.get(word, (word,))]
-    if not set(names) <= set(JOBS):
-        parser.error(f"--only: want cuda, native, or of {', '.join(JOBS)}")
+    if not set(names) <= {*JOBS, RANKS}:
+        parser.error(f"--only: want cuda, native, or of {known}")
     if a.folder != FOLDER and a.folder.exists() and any(a.folder.iterdir()):
         parser.error("--folder: want a new or empty one")
     usable, why = jitcache.available()
@@ -226,7 +252,7 @@ def main() -> int:
         return 1
     try:
         return run(names, a.folder.resolve())
-    except (wheels.WheelError, ToolchainError, WorkerError) as e:
+    except (wheels.WheelError, ToolchainError, WorkerError, ranks.RanksError) as e:
         print(f"demo: {e}", file=sys.stderr)
         return 1
 

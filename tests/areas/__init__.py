@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import adapters, c, control, cuda, disks, go, guest, host, package, python, storm
+from . import adapters, c, control, cuda, disks, go, guest, host, mpi, package, python, storm, underworld3
 from .common import Area, log_of
 
 __all__ = ["AREAS", "REST", "SOAK", "TEST", "log_of"]
@@ -34,6 +34,8 @@ AREAS: dict[str, Area] = {
     "guest": guest.tests,
     "guest-controls": guest.controls,
     "host": host.tests,
+    "mpi": mpi.tests,
+    "underworld3": underworld3.tests,
     "nvrtc": cuda.nvrtc,
     "gpu": cuda.gpu,
     "cuda-controls": cuda.controls,
@@ -54,9 +56,8 @@ TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
-    "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu",
-    "cuda-controls",
-    "numba", "numba-old", "numba-upstream",
+    "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
+    "mpi", "underworld3", "numba", "numba-old", "numba-upstream",
 ]  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

@@ -1,1 +1,1 @@
-"""Adapters: what frameworks that compile while they run need to use jitcache, one file each."""
+"""Adapters: jitcache under the caches of other projects."""

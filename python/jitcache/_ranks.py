@@ -1,0 +1,121 @@
+"""Ranks: steps that all ranks of a communicator take together."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, TypeVar
+
+from ._errors import CompileError, Error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+T = TypeVar("T")
+
+
+class Alone:
+    """The communicator of a process by itself."""
+
+    rank = 0
+    size = 1
+
+    def allgather(self, value: T) -> list[T]:
+        return [value]
+
+    def bcast(self, value: T, root: int = 0) -> T:
+        del root
+        return value
+
+    def Split(self, color: int, key: int) -> Alone:  # noqa: N802  as MPI calls it
+        del color, key
+        return self
+
+    def Free(self) -> None:  # noqa: N802
+        pass
+
+
+def communicator(comm: Any) -> Any:
+    if comm is None:
+        return Alone()
+    return comm.tompi4py() if hasattr(comm, "tompi4py") else comm  # petsc4py's
+
+
+class _Failure(NamedTuple):
+    """What a rank raised, as it travels."""
+
+    text: str
+    log: str
+    command: list[str] | None
+    compiler: bool  # it was the compiler
+
+    @classmethod
+    def of(cls, e: BaseException) -> _Failure:
+        if isinstance(e, CompileError):
+            return cls(str(e), str(e.log), [str(word) for word in e.command or []] or None, compiler=True)
+        if isinstance(e, subprocess.CalledProcessError):
+            command = [e.cmd] if isinstance(e.cmd, (str, bytes)) else e.cmd
+            return cls(str(e), _text(e.stdout) + _text(e.stderr), [_text(word) for word in command], compiler=True)
+        text = str(e)
+        if not isinstance(e, Error):
+            text = f"{type(e).__name__}: {text}" if text else type(e).__name__
+        return cls(text, "", None, compiler=False)
+
+    def error(self, rank: str) -> Error:
+        if self.compiler:
+            return CompileError(f"{rank}{self.text}", self.log, self.command)
+        return Error(f"{rank}{self.text}")
+
+
+def _text(said: Any) -> str:
+    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said or "")
+
+
+def together(comm: Any, do: Callable[[], T], *, patient: bool = False) -> list[T]:
+    """Do something on each rank, and return what came of it on all, by rank; if one raises, all do. Collective.
+
+    Whatever a rank does by itself between two collectives runs in here: so the
+    ranks meet again whatever happens to one of them, and what they then know is
+    the same on all. ``patient``: the ranks that are done sleep until the last one
+    is. What ``do`` returns must be picklable. Raises as ``get_or_compile`` does;
+    of several ranks that fail it is the first one's failure.
+    """
+    comm = communicator(comm)
+    value, failure, original = b"", None, None
+    try:
+        value = pickle.dumps(do())
+    except BaseException as e:  # noqa: BLE001  Ctrl-C too: the others are waiting
+        failure, original = _Failure.of(e), e
+    if patient:
+        _meet(comm)
+    gathered = comm.allgather((value, failure))
+    failed = [rank for rank, (_, f) in enumerate(gathered) if f is not None]
+    if failed:
+        _raise(comm, failed[0], gathered[failed[0]][1], original)
+    return [pickle.loads(v) for v, _ in gathered]  # noqa: S301  of this job's own ranks
+
+
+def _raise(comm: Any, rank: int, failure: _Failure, original: BaseException | None) -> None:
+    if original is not None and not isinstance(original, Exception):
+        raise original
+    raise failure.error(f"rank {rank}: " if comm.size > 1 else "") from original
+
+
+_SHORTEST, _LONGEST = 1e-4, 2e-2  # seconds between two looks
+
+
+def _meet(comm: Any) -> None:
+    """Wait for all ranks without keeping the processor from the one that compiles."""
+    if comm.size == 1 or not hasattr(comm, "Ibarrier"):
+        return
+    request, pause = comm.Ibarrier(), _SHORTEST
+    while not request.Test():
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST)
+
+
+def group_of(comm: Any, sources: Sequence[int]) -> Any:
+    """Return the communicator of this rank's source, which is its rank 0, and of all who have the same; collective."""
+    source = sources[comm.rank]
+    return comm.Split(source, 0 if source == comm.rank else 1 + comm.rank)

@@ -1,0 +1,57 @@
+"""The flat layout: the files that underworld3's own cache would have made, beside the entries."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from jitcache import Entry
+
+#: Index, and what has a name.
+Constants = Sequence[tuple[int, Any]]
+
+_VERSION = 1
+
+
+def module_path(directory: Path, source_hash: str) -> Path:
+    """Return where the shared object of a module is."""
+    return directory / f"{source_hash}.so"
+
+
+def write(directory: Path, source_hash: str, modname: str, constants: Constants, entry: Entry) -> None:
+    """Write the three files of a module. Raises OSError."""
+    about = {
+        "version": _VERSION,
+        "modname": modname,
+        "constants": [{"index": index, "name": expression.name} for index, expression in constants],
+    }
+    (directory / f".{source_hash}.lock").touch(mode=0o600)
+    _replace(module_path(directory, source_hash), entry, b"")
+    _replace(directory / f"{source_hash}.manifest.json", None, json.dumps(about).encode())
+
+
+def _replace(path: Path, entry: Entry | None, text: bytes) -> None:
+    with tempfile.TemporaryDirectory(prefix=".inprogress_", dir=path.parent) as folder:
+        new = os.path.join(folder, path.name)
+        if entry is None or not _linked(entry.path, new):
+            with open(new, "wb") as f:
+                f.write(text if entry is None else entry.view)
+        os.replace(new, path)
+
+
+def _linked(path: str, new: str) -> bool:
+    """Make a hard link if the two are on one file system."""
+    try:
+        os.link(path, new)
+    except OSError as e:
+        if e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
+            raise
+        return False
+    return True

