@@ -28,13 +28,20 @@ type gatherer struct {
 	f      *flags
 	t      *toolchain
 	c      *closure
-	quotes []string // folders for "…" after the includer's own
-	known  map[string]bool
+	quotes []string       // folders for "…" after the includer's own
+	known  map[string]int // where in the list a file is
 	absent map[string]bool
 	same   map[identity]bool // files that were read
 	texts  map[string][]byte // of files that were read, and of sources in memory
 	says   []byte            // what __has_include says
+	// explained has why a file was read, as far as directives tell.
+	explained map[string]byte
 }
+
+const (
+	isIncluded = 1 << iota
+	isTested   // by __has_include
+)
 
 type identity struct{ dev, ino uint64 }
 
@@ -42,17 +49,19 @@ type identity struct{ dev, ino uint64 }
 func gather(p *parts, f *flags, t *toolchain, deps [][]string) (*closure, error) {
 	g := &gatherer{
 		p: p, f: f, t: t, c: &closure{list: &manifest.List{}, Shows: f.showsPaths},
-		known: map[string]bool{}, absent: map[string]bool{}, same: map[identity]bool{}, texts: map[string][]byte{},
+		known: map[string]int{}, absent: map[string]bool{}, same: map[identity]bool{}, texts: map[string][]byte{},
+		explained: map[string]byte{},
 	}
 	g.quotes = append(append(g.quotes, f.quote...), t.Search...)
 	var order []string
 	for _, rule := range deps {
 		order = append(order, rule...)
 	}
-	if err := g.read(order); err != nil {
+	if err := g.read(unique(order)); err != nil {
 		return nil, err
 	}
 	g.explain(unique(order))
+	g.digest(order)
 	if err := g.links(); err != nil {
 		return nil, err
 	}
@@ -66,63 +75,66 @@ func gather(p *parts, f *flags, t *toolchain, deps [][]string) (*closure, error)
 // maxFiles bounds what a hit has to look at.
 const maxFiles = 20000
 
-// read reads the files, and digests their contents in order. Names without a
-// folder are the sources in memory.
+// read reads the files. Names without a folder are the sources in memory.
 func (g *gatherer) read(order []string) error {
 	for i := range g.p.sources {
-		if s := &g.p.sources[i]; s.inMemory {
+		s := &g.p.sources[i]
+		if s.inMemory {
 			g.texts[s.name] = s.text
+		} else if _, err := g.add(s.name); err != nil {
+			return err
 		}
 	}
-	var contents, paths []byte
 	for _, path := range order {
-		if !filepath.IsAbs(path) {
-			path = strings.TrimPrefix(path, "./")
+		if path = strings.TrimPrefix(path, "./"); !filepath.IsAbs(path) {
 			if _, ok := g.texts[path]; !ok {
 				return &Refused{path, "is read relative to the folder of the build"}
 			}
+		} else if keepsHeaders {
+			if _, err := g.add(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// digest digests the contents in the order in which the compiler reads them.
+func (g *gatherer) digest(order []string) {
+	var contents, paths []byte
+	for _, path := range order {
+		path = strings.TrimPrefix(path, "./")
+		i, onDisk := g.known[path]
+		switch {
+		case g.explained[path] == isTested:
+			// clang reports what __has_include has found: that it is there counts.
+		case onDisk:
+			contents = append(contents, g.c.list.Files[i].Digest[:]...)
+			paths = append(paths, list([]string{g.f.shown(path)})...)
+		default:
 			contents = append(contents, list([]string{path})...)
-			continue
-		}
-		file, err := g.add(path)
-		if err != nil {
-			return err
-		}
-		contents = append(contents, file.Digest[:]...)
-		paths = append(paths, list([]string{g.f.shown(path)})...)
-		if !keepsHeaders {
-			break
 		}
 	}
 	for i := range g.p.sources {
 		if s := &g.p.sources[i]; !s.inMemory {
-			file, err := g.add(s.name)
-			if err != nil {
-				return err
-			}
-			g.c.Sources = append(g.c.Sources, file.Digest)
+			g.c.Sources = append(g.c.Sources, g.c.list.Files[g.known[s.name]].Digest)
 			paths = append(paths, list([]string{g.f.shown(s.name)})...)
 		}
 	}
-	g.c.Headers, g.c.Paths = key.Sum(contents), key.Sum(paths)
-	return nil
+	g.c.Headers, g.c.Paths = key.Sum(append(contents, g.says...)), key.Sum(paths)
 }
 
 // add reads a file and lists it, once.
 func (g *gatherer) add(path string) (*manifest.File, error) {
 	files := &g.c.list.Files
-	if g.known[path] {
-		for i := range *files {
-			if (*files)[i].Path == path {
-				return &(*files)[i], nil
-			}
-		}
+	if i, ok := g.known[path]; ok {
+		return &(*files)[i], nil
 	}
 	text, file, err := manifest.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	g.known[path], g.texts[path] = true, text
+	g.known[path], g.texts[path] = len(*files), text
 	g.same[identity{file.Stamp.Dev, file.Stamp.Ino}] = true
 	*files = append(*files, file)
 	return &(*files)[len(*files)-1], nil
@@ -134,32 +146,32 @@ func (g *gatherer) explain(order []string) {
 	if !keepsHeaders {
 		return
 	}
-	explained := map[string]bool{}
 	for i := range g.p.sources {
-		explained[g.p.sources[i].name] = true
+		g.explained[g.p.sources[i].name] = isIncluded
 	}
 	// The compiler's own beginning, and -include.
-	g.follow(".", []directive{{"stdc-predef.h", has}}, explained)
+	g.follow(".", []directive{{name: "stdc-predef.h", form: has}})
 	for _, name := range g.f.before {
-		g.follow(".", []directive{{name, quote}}, explained)
+		g.follow(".", []directive{{name: name, form: quote}})
 	}
 	open := map[string]bool{} // folders of files with an include that macros compute
 	for _, path := range order {
 		path = strings.TrimPrefix(path, "./")
 		directives, s := scan(g.texts[path])
 		g.note(path, s)
-		if g.follow(folder(path), directives, explained) {
+		if g.follow(folder(path), directives) {
 			open[folder(path)] = true
 		}
 	}
 	for _, path := range order {
 		// What no directive explains: a computed name, or one that a lexer sees and
 		// scan does not. It may have been looked for everywhere.
-		if !explained[path] && filepath.IsAbs(path) {
+		if g.explained[path] == 0 && filepath.IsAbs(path) {
 			g.suppose(path, order)
 		}
 		for dir := range open {
 			if filepath.IsAbs(path) {
+				g.explained[path] |= isIncluded
 				g.supposeIn(path, dir)
 			}
 		}
@@ -168,25 +180,48 @@ func (g *gatherer) explain(order []string) {
 		g.c.list.Absent = append(g.c.list.Absent, path)
 	}
 	sortPaths(g.c.list.Absent)
-	if len(g.says) > 0 {
-		g.c.Headers = key.Sum(append(g.c.Headers[:], g.says...))
-	}
 }
 
 // follow looks where the compiler has looked. computed says that one of the
 // names is not spelled out.
-func (g *gatherer) follow(dir string, directives []directive, explained map[string]bool) (computed bool) {
+func (g *gatherer) follow(dir string, directives []directive) (computed bool) {
 	for _, d := range directives {
-		if d.name == "" {
-			computed = true
+		if d.name != "" {
+			g.followOne(dir, d)
 			continue
 		}
-		g.followOne(dir, d, explained)
+		defined, ok := g.defined(d.macro)
+		computed = computed || !ok
+		for _, d := range defined {
+			g.followOne(dir, d)
+		}
 	}
 	return computed
 }
 
-func (g *gatherer) followOne(dir string, d directive, explained map[string]bool) {
+// defined returns what a macro may stand for. Nothing, if it is defined nowhere:
+// then the directive is in a branch that is not taken. ok is false if that is
+// not known.
+func (g *gatherer) defined(macro string) (found []directive, ok bool) {
+	if macro == "" {
+		return nil, false
+	}
+	for _, flag := range g.p.flags {
+		if strings.Contains(flag, macro) {
+			return nil, false
+		}
+	}
+	for _, text := range g.texts {
+		in, ok := values(text, macro)
+		if !ok {
+			return nil, false
+		}
+		found = append(found, in...)
+	}
+	return found, true
+}
+
+func (g *gatherer) followOne(dir string, d directive) {
 	tests := d.form >= has
 	all := d.form == next || d.form == hasNext // who comes after is not known here
 	var before []string
@@ -197,7 +232,11 @@ func (g *gatherer) followOne(dir string, d directive, explained map[string]bool)
 			before = append(before, path)
 			continue
 		case read:
-			explained[path] = true
+			if tests {
+				g.explained[path] |= isTested
+			} else {
+				g.explained[path] |= isIncluded
+			}
 		case tests && filepath.IsAbs(path):
 			g.add(path) // that it is there counts
 		case !tests && !all:
@@ -260,7 +299,7 @@ func (g *gatherer) look(path string) (state int, read bool) {
 		}
 		return missing, false
 	}
-	if g.known[path] {
+	if _, ok := g.known[path]; ok {
 		return there, true
 	}
 	if g.absent[path] {
@@ -302,7 +341,7 @@ func (g *gatherer) supposeIn(path, dir string) {
 	for _, from := range append([]string{dir, folder(path)}, g.quotes...) {
 		if name, ok := strings.CutPrefix(path, strings.TrimSuffix(from, "/")+"/"); ok {
 			var before []string
-			for _, place := range g.places(dir, directive{name, quote}) {
+			for _, place := range g.places(dir, directive{name: name}) {
 				if state, _ := g.look(place); state != missing {
 					break
 				}

@@ -7,8 +7,9 @@ import (
 
 // directive is a place in a file where a name is looked for.
 type directive struct {
-	name string // empty: computed by macros
-	form form
+	name  string // empty: computed by a macro
+	form  form
+	macro string // which; empty if it is more than one word
 }
 
 type form byte
@@ -96,10 +97,56 @@ func named(text []byte) directive {
 			end, f = '>', angle
 		}
 		if i := bytes.IndexByte(text[1:], end); (text[0] == '<' || text[0] == '"') && i > 0 {
-			return directive{string(text[1 : 1+i]), f}
+			return directive{name: string(text[1 : 1+i]), form: f}
 		}
 	}
-	return directive{}
+	return directive{macro: identifier(text)}
+}
+
+// identifier returns the word that text is, but for a comment behind it.
+func identifier(text []byte) string {
+	n := 0
+	for n < len(text) && isWord(text[n]) {
+		n++
+	}
+	rest := bytes.TrimSpace(text[n:])
+	if len(rest) > 0 && !bytes.HasPrefix(rest, []byte("//")) && !bytes.HasPrefix(rest, []byte("/*")) {
+		return ""
+	}
+	return string(text[:n])
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// values returns what a macro is defined as in a text, wherever that stands. ok
+// is false if a definition is more than a name of a header.
+func values(text []byte, macro string) (found []directive, ok bool) {
+	for {
+		i := bytes.Index(text, []byte(macro))
+		if i < 0 {
+			return found, true
+		}
+		before, after := text[:i], text[i+len(macro):]
+		text = after
+		if len(after) > 0 && isWord(after[0]) || !isDefine(before) {
+			continue
+		}
+		d := named(after)
+		if d.name == "" || after[0] == '(' {
+			return nil, false
+		}
+		found = append(found, d)
+	}
+}
+
+// isDefine reports whether a text ends in #define.
+func isDefine(text []byte) bool {
+	text = bytes.TrimRight(text, " \t")
+	text, ok := bytes.CutSuffix(text, []byte("define"))
+	text = bytes.TrimRight(text, " \t")
+	return ok && (bytes.HasSuffix(text, []byte("#")) || bytes.HasSuffix(text, []byte("%:")))
 }
 
 // tested finds the names that __has_include asks for. computed says that one is

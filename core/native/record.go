@@ -120,11 +120,13 @@ func newRecord(p *parts) (*record, error) {
 	return rec, nil
 }
 
-// shelf returns where the closures are that this toolchain has found.
+// shelf returns where the closures are that this toolchain has found, looking
+// where it looks.
 func (rec *record) shelf() *shelf {
 	var all []byte
 	for _, language := range rec.languages() {
-		all = append(all, rec.tool[language].digest[:]...)
+		t := rec.tool[language]
+		all = append(append(append(all, t.digest[:]...), list(t.Search)...), list(t.Libs)...)
 	}
 	id := key.Sum(all)
 	if rec.files[id] == nil {

@@ -32,6 +32,25 @@ _texts: dict[str, bytes] = {}
 _MOST = 64
 
 
+_SHOWN = re.compile(rb"^__version__ = [\"']([^\"']+)", re.MULTILINE)
+_versions: dict[tuple[object, ...], str] = {}
+
+
+def _version(folder: str) -> str:
+    """Return Cython's version without importing it."""
+    path = os.path.join(folder, "Shadow.py")
+    st = os.stat(path)
+    known = (path, st.st_ino, st.st_size, st.st_mtime_ns)
+    version = _versions.get(known)
+    if version is None:
+        with open(path, "rb") as f:
+            m = _SHOWN.search(f.read())
+        if m is None:
+            raise LibraryError(f"{path}: does not say which Cython it is")
+        version = _versions[known] = m[1].decode()
+    return version
+
+
 def _folder() -> str:
     spec = find_spec("Cython")
     if spec is None or spec.origin is None:
@@ -99,7 +118,7 @@ def _key(source: Source, texts: dict[str, bytes], folders: list[str]) -> Key:
     files = [path for path in closure.files if not path.startswith(own + os.sep)]
     parts: dict[str, object] = {
         "what": "cython 1", "source": text, "name": source.name,
-        "cython": File(os.path.join(own, "Shadow.py")),
+        "cython": _version(own),
         "python": sys.version_info[:2],
         # Which of them is read is a matter of their order.
         "files": [os.path.basename(p) for p in files],

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 import sysconfig
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Union
 
 from . import _ffi
@@ -190,6 +191,11 @@ def _from_environment(languages: set[str]) -> list[str]:
     return [word for name in names for word in shlex.split(os.environ.get(name, ""))]
 
 
+@lru_cache(maxsize=None)
+def _python_headers() -> list[str]:
+    return list(dict.fromkeys(sysconfig.get_path(p) for p in ("include", "platinclude")))
+
+
 def job_of(
     sources: list[Source],
     kind: str,
@@ -205,7 +211,7 @@ def job_of(
         raise Error(f"sources: none of {', '.join(s.name for s in sources)} is C, C++ or Cython", _ffi.ERR_ARGUMENT)
     folders = [os.path.abspath(os.fspath(d)) for d in include_dirs]
     if kind == "extension":
-        folders += dict.fromkeys(sysconfig.get_path(p) for p in ("include", "platinclude"))
+        folders += _python_headers()
     own = absolute_flags([*_from_environment(languages), *flags])
     behind = [f for f in own if f.startswith(_LINK) or not f.startswith("-") and os.path.isabs(f) and f.endswith((".o", ".a", ".so"))]
     link: list[str] = []

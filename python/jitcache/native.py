@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
 
-__all__ = ["Built", "build", "key", "load_extension", "load_shared"]
+__all__ = ["Built", "CompileError", "build", "key", "load_extension", "load_shared"]
 
 _byref = ctypes.byref
 _void_p = ctypes.c_void_p
