@@ -110,7 +110,14 @@ func (r *Request) Answer(q *Question, status int, out, log []byte, notes Notes) 
 	if path == "" {
 		return &Failed{rec.words[0], "not found in PATH"}
 	}
-	t, err := learn(string(log), []string{path}, rec.path, rec.flags.linker)
+	programs := []string{path}
+	_, command := rec.ownFlags()
+	for _, word := range command {
+		if path, _ := lookup(word, rec.path); path != "" && filepath.IsAbs(path) {
+			programs = append(programs, path)
+		}
+	}
+	t, err := learn(string(log), programs, rec.path, rec.flags.linker)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package native
 
 import (
 	"encoding/binary"
-	"slices"
 	"sync"
 
 	"jitcache/core/key"
@@ -87,7 +86,8 @@ func (r *Request) record() (*record, error) {
 func newRecord(p *parts) (*record, error) {
 	rec := &record{parts: p, tools: map[string]*shelf{}, tool: map[string]*toolchain{}, files: map[key.Digest]*shelf{}}
 	var err error
-	rec.flags, err = parseFlags(append(slices.Clone(p.words[1:]), p.flags...))
+	own, command := p.ownFlags()
+	rec.flags, err = parseFlags(append(own, p.flags...))
 	if err != nil {
 		if _, ok := err.(*Refused); !ok {
 			return nil, err
@@ -95,6 +95,7 @@ func newRecord(p *parts) (*record, error) {
 		rec.refused = err
 		return rec, nil
 	}
+	rec.flags.keyed = append(rec.flags.keyed, command...)
 	b := key.NewBuilder()
 	b.Add("schema", []byte(schema))
 	b.Add("compiler", list(p.words))

@@ -168,6 +168,19 @@ func (p *parts) languages() []string {
 	return found
 }
 
+// ownFlags returns the flags that the compiler's words have, and the words that
+// are none: in "ccache gcc -m64" the second.
+func (p *parts) ownFlags() (flags, command []string) {
+	for _, w := range p.words[1:] {
+		if strings.HasPrefix(w, "-") {
+			flags = append(flags, w)
+		} else {
+			command = append(command, w)
+		}
+	}
+	return flags, command
+}
+
 // inputs are the arguments that name the sources.
 func (p *parts) inputs() []string {
 	var args []string

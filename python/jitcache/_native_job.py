@@ -172,7 +172,13 @@ def absolute_flags(flags: Sequence[Path]) -> list[str]:
     wants = ""
     for item in flags:
         flag = os.fspath(item)
-        if wants:
+        if wants in ("-l", "-L"):
+            # One word, so that it can be moved behind the sources.
+            flag, wants = wants + (flag if wants == "-l" else os.path.abspath(flag)), ""
+        elif flag in ("-l", "-L"):
+            wants = flag
+            continue
+        elif wants:
             flag, wants = (os.path.abspath(flag) if wants != "-include" or os.path.exists(flag) else flag), ""
         elif flag in _FOLDERS or flag in ("-include", "-imacros", "-isysroot", "--sysroot"):
             wants = "-include" if flag in ("-include", "-imacros") else flag

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import c, control, cuda, disks, go, guest, host, package, python, storm
+from . import c, control, cuda, disks, go, guest, host, native, package, python, storm
 from .common import Area, log_of
 
 __all__ = ["AREAS", "REST", "SOAK", "TEST", "log_of"]
@@ -18,6 +18,7 @@ AREAS: dict[str, Area] = {
     **_interpreters,
     "wheel": package.wheel,
     "cuda": cuda.tests,
+    "native": native.tests,
     "controls": control.tests,
     # What follows needs root, Debian's packages or longer.
     "race": go.race,
@@ -35,6 +36,8 @@ AREAS: dict[str, Area] = {
     "guest-controls": guest.controls,
     "host": host.tests,
     "nvrtc": cuda.nvrtc,
+    "native-rest": native.rest,
+    "native-controls": native.controls,
     "gpu": cuda.gpu,
     # By themselves only.
     "fuzz": go.fuzz,
@@ -45,12 +48,12 @@ AREAS: dict[str, Area] = {
 }
 
 #: Without root and without Debian's packages, in ten minutes.
-TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "controls"]
+TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "native", "controls"]
 
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
-    "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu",
+    "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "native-rest", "native-controls", "gpu",
 ]  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

@@ -17,7 +17,10 @@ sys.path.insert(0, str(ROOT / "python"))
 
 import jitcache
 
-COMPILERS = ["gcc", "clang"]
+# What needs more than gcc: clang, Cython, zig.
+rest = pytest.mark.rest
+
+COMPILERS = ["gcc", pytest.param("clang", marks=rest)]
 
 
 def need(name: str) -> str:
@@ -73,7 +76,7 @@ from jitcache import native
 asked = json.loads(sys.argv[2])
 with jitcache.Cache(sys.argv[3]) as cache:
     e = native.build(cache=cache, **asked)
-    print(json.dumps({"hit": e.hit, "refused": e.refused, "bytes": bytes(e).hex()}))
+    print(json.dumps({"hit": e.hit, "refused": e.refused, "bytes": bytes(e).hex(), "cython": "Cython" in sys.modules}))
 """
 
 

@@ -173,11 +173,16 @@ def test_folder_that_appears_on_the_path(tmp_path: Path, cache: Any) -> None:
 
 def test_header_that_changes_while_it_is_compiled_is_not_kept(tmp_path: Path, cache: Any) -> None:
     tree = Tree(tmp_path / "tree", "quote")
-    wrapper = tmp_path / "slow-gcc"
-    wrapper.write_text(f'#!/bin/sh\n{need("gcc")} "$@" || exit 1\ncase "$*" in *" -o "*) echo "#define V 50" > {tree.header};; esac\n')
+    wrapper, once = tmp_path / "late-gcc", tmp_path / "once"
+    # Between the key and the compile, once.
+    wrapper.write_text(
+        f"#!/bin/sh\ncase \"$*\" in *' -o '*) mkdir {once} 2>/dev/null && echo '#define V 50' > {tree.header};; esac\n"
+        f'exec {need("gcc")} "$@"\n'
+    )
     wrapper.chmod(0o755)
     first = native.build(cache=cache, **asked(tree, str(wrapper)))
-    assert not first.hit
+    assert bytes(first) == fresh(tree, "gcc")  # with 50, and the key says 1
+    tree.header.write_text("#define V 1\n")
     second = native.build(cache=cache, **asked(tree, str(wrapper)))
     assert not second.hit
     assert bytes(second) == fresh(tree, "gcc") != bytes(first)
