@@ -81,8 +81,8 @@ static int32_t look(call *c, int32_t want, found *f)
 	for (int i = 0; i < QUESTIONS; i++) {
 		jc_out out = {0};
 		*f = (found){0};
-		int32_t status = c->core->native_lookup(c->cache_core, &c->parts, want, &f->blob, &f->sealed, &f->nsealed,
-			&f->question, &f->nquestion, &out);
+		int32_t status = c->core->native_lookup(c->cache_core, &c->parts, want, &f->blob, &f->sealed,
+			&f->nsealed, &f->question, &f->nquestion, &out);
 		status = jc_finish(status, &out);
 		if (f->question == NULL)
 			return status;

@@ -28,10 +28,10 @@ static int add(jc_request *r, char letter, const void *data, size_t size)
 static int add_environment(jc_request *r)
 {
 	static const char *const names[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH",
-		"COMPILER_PATH", "GCC_EXEC_PREFIX", "GCC_ROOT", "SOURCE_DATE_EPOCH", "LD_RUN_PATH", "CCC_OVERRIDE_OPTIONS",
-		"CLANG_CONFIG_FILE_SYSTEM_DIR", "CLANG_CONFIG_FILE_USER_DIR", "OMPI_CC", "OMPI_CXX", "OMPI_CFLAGS",
-		"OMPI_CXXFLAGS", "OMPI_CPPFLAGS", "OMPI_LDFLAGS", "OMPI_LIBS", "MPICH_CC", "MPICH_CXX", "I_MPI_CC",
-		"I_MPI_CXX", "SYSROOT", "LDEMULATION", "COLLECT_NO_DEMANGLE"};
+		"COMPILER_PATH", "GCC_EXEC_PREFIX", "GCC_ROOT", "SOURCE_DATE_EPOCH", "LD_RUN_PATH",
+		"CCC_OVERRIDE_OPTIONS", "CLANG_CONFIG_FILE_SYSTEM_DIR", "CLANG_CONFIG_FILE_USER_DIR", "OMPI_CC",
+		"OMPI_CXX", "OMPI_CFLAGS", "OMPI_CXXFLAGS", "OMPI_CPPFLAGS", "OMPI_LDFLAGS", "OMPI_LIBS", "MPICH_CC",
+		"MPICH_CXX", "I_MPI_CC", "I_MPI_CXX", "SYSROOT", "LDEMULATION", "COLLECT_NO_DEMANGLE"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		const char *value = getenv(names[i]);
 		char text[8192];
@@ -131,15 +131,13 @@ void jitcache_native_request_free(jitcache_native_request *request)
 }
 
 /* is_native tells flags that mean this processor. */
-static int is_native(const char *text, size_t size)
-{
-	return size > 7 && memcmp(text + size - 7, "=native", 7) == 0;
-}
+static int is_native(const char *text, size_t size) { return size > 7 && memcmp(text + size - 7, "=native", 7) == 0; }
 
 int32_t jitcache_native_request_add(jitcache_native_request *request, int32_t part, const void *data, size_t size)
 {
 	if (data == NULL || part <= 0 || part > 127 || strchr("cokNfstxy", part) == NULL)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, data == NULL ? "native request: NULL" : "native request: unknown part");
+		return jc_fail(
+			JITCACHE_ERR_ARGUMENT, data == NULL ? "native request: NULL" : "native request: unknown part");
 	if (part != 't' && part != 'y' && memchr(data, 0, size) != NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "native request: has a NUL");
 	jc_request *r = jc_slot_enter(JC_OF(request), JC_NATIVE);
@@ -150,7 +148,7 @@ int32_t jitcache_native_request_add(jitcache_native_request *request, int32_t pa
 	if (atomic_load(&r->frozen))
 		status = jc_fail(JITCACHE_ERR_FROZEN, "native request: used already, nothing can be added");
 	else if (!add(r, (char)part, data, size) ||
-		((part == 'o' || part == 'c') && is_native(data, size) && !add_processor(r))) {
+		 ((part == 'o' || part == 'c') && is_native(data, size) && !add_processor(r))) {
 		r->packed.size = before;
 		status = jc_fail(JITCACHE_ERR_MEMORY, "native request: no memory");
 	}

@@ -111,7 +111,8 @@ static int spawn(const char *folder, const char *words, size_t size)
 	}
 	argv[0] = "sh";
 	argv[1] = "-c";
-	argv[2] = "cd \"$1\" && shift && exec \"$@\" <" "/dev/null >" OUT " 2>" LOG;
+	argv[2] = "cd \"$1\" && shift && exec \"$@\" <"
+		  "/dev/null >" OUT " 2>" LOG;
 	argv[3] = "jitcache";
 	argv[4] = (char *)folder;
 	i = 5;

@@ -45,7 +45,7 @@ extern "C" {
 typedef struct jitcache_native_request jitcache_native_request;
 
 /* The parts of a request. Paths are absolute. */
-#define JITCACHE_NATIVE_COMPILER 'c' /* the program, a path or a name to find in PATH; again: flags that belong to it */
+#define JITCACHE_NATIVE_COMPILER 'c' /* the program, a path or a name; again: flags that belong to it */
 #define JITCACHE_NATIVE_FLAG 'o'     /* of the command, in order; neither -c and -o nor sources */
 #define JITCACHE_NATIVE_KIND 'k'     /* "shared" (default) and "extension": linked; "object" */
 #define JITCACHE_NATIVE_NAME 'N'     /* what the user calls the result; not in the key */

@@ -241,8 +241,18 @@ func TestDirectives(t *testing.T) {
 		"#if __has_include(<f.h>) || __has_include( \"g.h\" ) || __has_include_next(<h.h>)\n#include M\n#in\\\nclude <i.h>\n#include F(x)\n#embed <j>\n"
 	found, s := scan([]byte(text))
 	want := []directive{
-		{"a.h", angle, ""}, {"b.h", quote, ""}, {"c.h", angle, ""}, {"d.h", next, ""}, {"e.h", angle, ""}, {"", quote, "M"},
-		{"i.h", angle, ""}, {"", quote, ""}, {"j", angle, ""}, {"f.h", has, ""}, {"g.h", hasQuote, ""}, {"h.h", hasNext, ""},
+		{"a.h", angle, ""},
+		{"b.h", quote, ""},
+		{"c.h", angle, ""},
+		{"d.h", next, ""},
+		{"e.h", angle, ""},
+		{"", quote, "M"},
+		{"i.h", angle, ""},
+		{"", quote, ""},
+		{"j", angle, ""},
+		{"f.h", has, ""},
+		{"g.h", hasQuote, ""},
+		{"h.h", hasNext, ""},
 	}
 	if !reflect.DeepEqual(found, want) || s.other != "" {
 		t.Errorf("%v\nwant\n%v\n%v", found, want, s)
@@ -273,8 +283,19 @@ func TestFlagsThatCannotBeKeyedAreRefused(t *testing.T) {
 
 func TestMalformedRequests(t *testing.T) {
 	for _, parts := range [][]string{
-		{"sx.c", "tint x;"}, {"ccc"}, {"ccc", "sx.h", "t"}, {"ccc", "s../x.c", "t"}, {"ccc", "s/x.c", "t"}, {"ccc", "s.out", "t"},
-		{"ccc", "frelative.c"}, {"ccc", "f/x.c", "kprogram"}, {"ccc", "f/x.c", "f/y.c", "kobject"}, {"t"}, {"y"}, {"?x"}, {"ccc", "s-x.c", "t"},
+		{"sx.c", "tint x;"},
+		{"ccc"},
+		{"ccc", "sx.h", "t"},
+		{"ccc", "s../x.c", "t"},
+		{"ccc", "s/x.c", "t"},
+		{"ccc", "s.out", "t"},
+		{"ccc", "frelative.c"},
+		{"ccc", "f/x.c", "kprogram"},
+		{"ccc", "f/x.c", "f/y.c", "kobject"},
+		{"t"},
+		{"y"},
+		{"?x"},
+		{"ccc", "s-x.c", "t"},
 	} {
 		if _, _, err := packed(parts...).Key(nil); err == nil {
 			t.Errorf("%q was taken", parts)

@@ -25,7 +25,8 @@
 
 #include <jitcache_native.h>
 
-namespace {
+namespace
+{
 
 int32_t check(int32_t status)
 {
@@ -47,9 +48,10 @@ std::string write_source(int n)
 	c << "#include <math.h>\nvoid rhs(const double *y, double *dy)\n{\n";
 	for (int i = 0; i < n; i++) {
 		c << "\tdy[" << 2 * i << "] = y[" << 2 * i + 1 << "];\n\tdy[" << 2 * i + 1 << "] = ";
-		c << (i > 0 ? "y[" + std::to_string(2 * i - 2) + "]" : std::string("0")) << " - 2 * y[" << 2 * i << "] + ";
-		c << (i + 1 < n ? "y[" + std::to_string(2 * i + 2) + "]" : std::string("0")) << " - 0.1 * sin(y[" << 2 * i
-		  << "]);\n";
+		c << (i > 0 ? "y[" + std::to_string(2 * i - 2) + "]" : std::string("0")) << " - 2 * y[" << 2 * i
+		  << "] + ";
+		c << (i + 1 < n ? "y[" + std::to_string(2 * i + 2) + "]" : std::string("0")) << " - 0.1 * sin(y["
+		  << 2 * i << "]);\n";
 	}
 	c << "}\n";
 	return c.str();

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from importlib.util import find_spec
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ._errors import CompileError, LibraryError
 from ._key import File, Key
-from ._native_job import Source, as_bytes
+from ._native_job import Source, as_bytes, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,7 +129,11 @@ def _key(source: Source, texts: dict[str, bytes], folders: list[str]) -> Key:
 
 def _run(source: Source, texts: dict[str, bytes], folders: list[str]) -> bytes:
     """Run Cython's compiler in a private folder; return the C."""
-    with tempfile.TemporaryDirectory(prefix="jitcache-", ignore_cleanup_errors=True) if sys.version_info >= (3, 10) else tempfile.TemporaryDirectory(prefix="jitcache-") as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="jitcache-", ignore_cleanup_errors=True)
+        if sys.version_info >= (3, 10)
+        else tempfile.TemporaryDirectory(prefix="jitcache-") as folder
+    ):
         for name, text in texts.items():
             with open(os.path.join(folder, name), "wb") as f:
                 f.write(text)
@@ -138,17 +141,14 @@ def _run(source: Source, texts: dict[str, bytes], folders: list[str]) -> bytes:
         command = [sys.executable, "-m", "cython", source.name, "-o", output]
         command += [word for d in folders for word in ("-I", d)]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PYTHONSAFEPATH": "1"}
-        p = subprocess.run(
-            command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-        )  # fmt: skip
-        log = p.stdout.decode("utf-8", "replace")
+        status, log = run(command, folder, env)
         try:
             with open(os.path.join(folder, output), "rb") as f:
                 text = f.read()
         except FileNotFoundError:
             text = b""
-        if p.returncode != 0 or not text:
-            raise CompileError(f"{source.name}: cython: exit status {p.returncode}\n{log}", log, command)
+        if status != 0 or not text:
+            raise CompileError(f"{source.name}: cython: exit status {status}\n{log}", log, command)
         return text
 
 

@@ -6,9 +6,10 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import sysconfig
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Union
 
 from . import _ffi
@@ -119,6 +120,20 @@ def canonical(sources: list[Source], placeholders: Mapping[str, str]) -> list[So
     return done
 
 
+def run(command: list[str], folder: str, env: Mapping[str, str]) -> tuple[int, str]:
+    """Run a compiler in a folder; return its exit status, and what it printed."""
+    p = subprocess.run(  # noqa: S603
+        command,
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    return p.returncode, p.stdout.decode("utf-8", "replace")
+
+
 def _check_clash(text: bytes, name: str, stand_in: str) -> None:
     """Refuse a stand-in that makes two identifiers of a text one."""
     words = set(re.findall(rb"\w+", text))
@@ -197,39 +212,82 @@ def _from_environment(languages: set[str]) -> list[str]:
     return [word for name in names for word in shlex.split(os.environ.get(name, ""))]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _python_headers() -> list[str]:
     return list(dict.fromkeys(sysconfig.get_path(p) for p in ("include", "platinclude")))
 
 
-def job_of(
-    sources: list[Source],
-    kind: str,
-    name: str | None,
-    flags: Sequence[Path],
-    include_dirs: Sequence[Path],
-    libraries: Sequence[str],
-    compiler: Path | Sequence[str] | None,
-) -> Job:
+class Asked(NamedTuple):
+    """What a caller asks for, as native.build has it."""
+
+    sources: Sources
+    kind: str
+    name: str | None
+    flags: Sequence[Path]
+    include_dirs: Sequence[Path]
+    libraries: Sequence[str]
+    placeholders: Mapping[str, str] | None
+    compiler: Path | Sequence[str] | None
+
+    def check(self) -> None:
+        """Raise for what makes no sense."""
+        if self.kind not in KINDS:
+            raise Error(f"kind: want {', '.join(KINDS)}, not {self.kind!r}", _ffi.ERR_ARGUMENT)
+        for what in ("flags", "include_dirs", "libraries"):
+            if isinstance(getattr(self, what), (str, bytes)):
+                raise TypeError(f"{what}: want a sequence of str, not {type(getattr(self, what)).__qualname__}")
+
+    def folders(self) -> list[str]:
+        """Return the include folders, absolute."""
+        return [os.path.abspath(os.fspath(d)) for d in self.include_dirs]
+
+    def with_stand_ins(self) -> Asked:
+        """Return the same with the placeholders in the place of what they stand for."""
+        if not self.placeholders:
+            return self
+        found = sources_of(self.sources, self.name)
+        done = canonical(found, self.placeholders)
+        flags = [*(os.fspath(f) for f in self.flags), *beside(found)]
+        name = self.name
+        for real, stand_in in self.placeholders.items():
+            flags = [f.replace(real, stand_in) for f in flags]
+            name = None if name is None else name.replace(real, stand_in)
+        return self._replace(sources={s.name: s.text or b"" for s in done}, flags=flags, name=name, placeholders=None)
+
+
+def beside(sources: list[Source]) -> list[str]:
+    """Return flags by which the text of a source on disk finds what it quotes."""
+    return list(dict.fromkeys(f"-iquote{os.path.dirname(s.name)}" for s in sources if s.text is None))
+
+
+def job_of(asked: Asked, sources: list[Source]) -> Job:
     """Put one compile together."""
     languages = {s.language for s in sources} - {""}
     if not languages:
         raise Error(f"sources: none of {', '.join(s.name for s in sources)} is C, C++ or Cython", _ffi.ERR_ARGUMENT)
-    folders = [os.path.abspath(os.fspath(d)) for d in include_dirs]
+    kind, folders = asked.kind, asked.folders()
     if kind == "extension":
         folders += _python_headers()
-    own = absolute_flags([*_from_environment(languages), *flags])
-    behind = [f for f in own if f.startswith(_LINK) or not f.startswith("-") and os.path.isabs(f) and f.endswith((".o", ".a", ".so"))]
+    own = absolute_flags([*_from_environment(languages), *asked.flags])
+    behind = [
+        f
+        for f in own
+        if f.startswith(_LINK) or (not f.startswith("-") and os.path.isabs(f) and f.endswith((".o", ".a", ".so")))
+    ]
     link: list[str] = []
     if kind != "object":
-        link = [*behind, *absolute_flags(shlex.split(os.environ.get("LDFLAGS", ""))), *(f"-l{lib}" for lib in libraries)]
+        link = [
+            *behind,
+            *absolute_flags(shlex.split(os.environ.get("LDFLAGS", ""))),
+            *(f"-l{lib}" for lib in asked.libraries),
+        ]
     before = [f for f in own if f not in behind]
     return Job(
-        compiler_for(languages, compiler),
+        compiler_for(languages, asked.compiler),
         (*_BASE[kind], *before, *(f"-I{d}" for d in folders)),
         tuple(link),
         tuple(sources),
         kind,
-        name or "",
+        asked.name or "",
         str(sysconfig.get_config_var("SOABI") or "") if kind == "extension" else "",
     )

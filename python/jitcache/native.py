@@ -20,19 +20,18 @@ import ctypes
 import json
 import os
 import re
-import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi, _library
 from ._cache import Cache, default_cache
-from ._entry import Blob, Entry, blob_of
-from ._errors import CompileError, Error, RefusedError
+from ._entry import Blob, Entry
+from ._errors import CompileError, Error
 from ._key import Handle, Key, check, saved
-from ._lookup import find_code
 from ._log import warn
+from ._lookup import find_code
 from ._loose import LooseEntry
-from ._native_job import KINDS, Job, Path, Sources, canonical, job_of, sources_of
+from ._native_job import Asked, Job, Path, Sources, beside, job_of, run, sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,19 +145,17 @@ def _run(job: Job) -> tuple[bytes, str]:
         for name in ("LANGUAGE", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"):
             env.pop(name, None)
         try:
-            p = subprocess.run(
-                command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-            )  # fmt: skip
+            status, text = run(command, folder, env)
         except OSError as e:
             raise CompileError(f"{job.words[0]}: {e.strerror}", "", command) from e
-        log = p.stdout.decode("utf-8", "replace").replace(folder + os.sep, "")
+        log = text.replace(folder + os.sep, "")
         try:
             with open(output, "rb") as f:
                 data = f.read()
         except OSError:
             data = b""
-        if p.returncode != 0 or not data:
-            raise CompileError(f"{job.words[0]}: exit status {p.returncode}\n{log}", log, command)
+        if status != 0 or not data:
+            raise CompileError(f"{job.words[0]}: exit status {status}\n{log}", log, command)
         return data, log
 
 
@@ -199,39 +196,16 @@ def _unkeyed(lib: _ffi.Library, job: Job, status: int) -> LooseBuilt:
     return LooseBuilt(data, log, job.name, why)
 
 
-def _job(
-    sources: Sources,
-    kind: str,
-    name: str | None,
-    flags: Sequence[Path],
-    include_dirs: Sequence[Path],
-    libraries: Sequence[str],
-    placeholders: Mapping[str, str] | None,
-    compiler: Path | Sequence[str] | None,
-    cache: Cache | None,
-) -> Job:
-    if kind not in KINDS:
-        raise Error(f"kind: want {', '.join(KINDS)}, not {kind!r}", _ffi.ERR_ARGUMENT)
-    for what, given in (("flags", flags), ("include_dirs", include_dirs), ("libraries", libraries)):
-        if isinstance(given, (str, bytes)):
-            raise TypeError(f"{what}: want a sequence of str, not {type(given).__qualname__}")
-    found = sources_of(sources, name)
-    folders = [os.path.abspath(os.fspath(d)) for d in include_dirs]
-    if placeholders:
-        # What is quoted beside a source on disk is found from its text, too.
-        beside = dict.fromkeys(f"-iquote{os.path.dirname(s.name)}" for s in found if s.text is None)
-        flags = [*flags, *beside]
-        found = canonical(found, placeholders)
-        for real, stand_in in placeholders.items():
-            flags = [os.fspath(f).replace(real, stand_in) for f in flags]
-            name = None if name is None else name.replace(real, stand_in)
-    if any(s.name.endswith(".pyx") for s in found):
+def _job(asked: Asked, cache: Cache | None) -> Job:
+    asked.check()
+    asked = asked.with_stand_ins()
+    sources = sources_of(asked.sources, asked.name)
+    if any(s.name.endswith(".pyx") for s in sources):
         from . import _cython
 
-        beside = dict.fromkeys(f"-iquote{os.path.dirname(s.name)}" for s in found if s.text is None)
-        flags = [*flags, *beside]
-        found = _cython.translate(found, folders, cache)
-    return job_of(found, kind, name, flags, folders, libraries, compiler)
+        asked = asked._replace(flags=[*asked.flags, *beside(sources)])
+        sources = _cython.translate(sources, asked.folders(), cache)
+    return job_of(asked, sources)
 
 
 def _cache_of(cache: Cache | bool | None) -> Cache | None:
@@ -274,8 +248,8 @@ def build(
     without a compiler or Cython, Error for a bad argument, and TypeError.
     """
     found = _cache_of(cache)
-    args = (sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
-    return _built(_job(*args, found), found)
+    asked = Asked(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
+    return _built(_job(asked, found), found)
 
 
 def key(
@@ -298,7 +272,7 @@ def key(
     if lib is None:
         raise Error(_library.available()[1])
     found = _cache_of(cache)
-    job = _job(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler, found)
+    job = _job(Asked(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler), found)
     word = _void_p()
     status = lib.jitcache_native_key(found and found._word, _request(lib, job).word, _byref(word))
     if status == _ffi.ERR_COMPILE:
@@ -339,12 +313,12 @@ def load_extension(entry: Entry, modname: str) -> ModuleType:
 def _own_name(entry: Entry, modname: str) -> str:
     """Return the name that the module's PyInit_ function has."""
     last = modname.rpartition(".")[2]
-    names = {m.decode() for m in re.findall(rb"\0PyInit_(\w+)(?=\0)", entry.view)}
+    names = {str(m.decode()) for m in re.findall(rb"\0PyInit_(\w+)(?=\0)", entry.view)}
     if last in names or not names:
         return modname
     if len(names) > 1:
         raise ImportError(f"{modname}: the entry has {', '.join(sorted(names))}", name=modname)
-    return names.pop()
+    return str(names.pop())
 
 
 def load_shared(entry: Entry) -> ctypes.CDLL:

@@ -34,7 +34,17 @@ def need(name: str) -> str:
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No variable of the user's, and a temp folder that can be looked into."""
-    for name in ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CPATH", "LIBRARY_PATH", "SOURCE_DATE_EPOCH"):
+    for name in (
+        "CC",
+        "CXX",
+        "CFLAGS",
+        "CXXFLAGS",
+        "CPPFLAGS",
+        "LDFLAGS",
+        "CPATH",
+        "LIBRARY_PATH",
+        "SOURCE_DATE_EPOCH",
+    ):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
@@ -80,7 +90,9 @@ with jitcache.Cache(sys.argv[3]) as cache:
 """
 
 
-def in_process(cache_dir: Path, python: str = sys.executable, env: dict[str, str] | None = None, **asked: Any) -> dict[str, Any]:
+def in_process(
+    cache_dir: Path, python: str = sys.executable, env: dict[str, str] | None = None, **asked: Any
+) -> dict[str, Any]:
     """Build in a process of its own."""
     command = [python, "-c", PROGRAM, str(ROOT / "python"), json.dumps(asked), str(cache_dir)]
     p = subprocess.run(command, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False)

@@ -11,10 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import jitcache
 import pytest
 from conftest import Witness, in_process, need
-
-import jitcache
 from jitcache import native
 
 TEXT = "int f(int x) { return 3 * x; }\n"
@@ -33,7 +32,11 @@ def test_shared_library_is_compiled_once_and_loaded(cache: Any, witness: Witness
 
 
 def test_hit_runs_nothing(tmp_path: Path, witness: Witness) -> None:
-    asked: Any = {"sources": {"f.c": "#include <stdio.h>\n" + TEXT}, "compiler": str(witness.path), "flags": ["-O2", "-march=native"]}
+    asked: Any = {
+        "sources": {"f.c": "#include <stdio.h>\n" + TEXT},
+        "compiler": str(witness.path),
+        "flags": ["-O2", "-march=native"],
+    }
     assert not in_process(tmp_path / "cache", **asked)["hit"]
     before = witness.calls()
     # Not even if there were a compiler in PATH no more.
@@ -56,7 +59,16 @@ def test_hit_starts_no_process(tmp_path: Path) -> None:
     assert len(started) == 1, started  # Python itself
 
 
-@pytest.mark.parametrize(("names", "kind"), [(["a.c"], "shared"), (["a.cpp"], "shared"), (["a.c", "b.c"], "shared"), (["a.c", "b.cpp"], "shared"), (["a.c"], "object")])
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (["a.c"], "shared"),
+        (["a.cpp"], "shared"),
+        (["a.c", "b.c"], "shared"),
+        (["a.c", "b.cpp"], "shared"),
+        (["a.c"], "object"),
+    ],
+)
 def test_kinds_and_languages(cache: Any, names: list[str], kind: str) -> None:
     need("g++")
     linkage = {n: 'extern "C" ' if n.endswith("cpp") else "" for n in names}
@@ -93,7 +105,7 @@ def test_equal_texts_in_other_folders_are_one_entry(tmp_path: Path, cache: Any) 
         entry = native.build([tmp_path / name / "f.c"], cache=cache)
     assert entry.hit
     for name in ("one", "two"):  # unless the path is in the result
-        (tmp_path / name / "f.c").write_text('const char *f(void) { return __FILE__; }\n')
+        (tmp_path / name / "f.c").write_text("const char *f(void) { return __FILE__; }\n")
         entry = native.build([tmp_path / name / "f.c"], cache=cache)
         assert not entry.hit
         lib = native.load_shared(entry)

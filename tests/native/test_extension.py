@@ -8,12 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import jitcache
 import pytest
 from conftest import Witness, in_process, need, rest
-
-import jitcache
 from jitcache import native
-
 
 
 def cython(test: Any) -> Any:
@@ -111,7 +109,9 @@ def test_what_is_no_extension_is_an_import_error(cache: Any) -> None:
 @cython
 def test_cython_module_is_compiled_once(cache: Any, witness: Witness) -> None:
     for name, hit in (("jit_11", False), ("jit_22", True), ("jit_22", True)):
-        entry = native.build(cython_module(name, 3), kind="extension", placeholders={name: "MOD"}, compiler=witness.path, cache=cache)
+        entry = native.build(
+            cython_module(name, 3), kind="extension", placeholders={name: "MOD"}, compiler=witness.path, cache=cache
+        )
         assert entry.hit is hit
         assert native.load_extension(entry, name).pointers().call(14) == 42
     assert witness.compiles() == 1
@@ -139,7 +139,12 @@ def test_cython_error_has_log_and_command(cache: Any) -> None:
 @cython
 @pytest.mark.parametrize("how", ["cimport", "from cimport", "include", "beside"])
 def test_declarations_that_change(tmp_path: Path, cache: Any, how: str) -> None:
-    line = {"cimport": "cimport decl", "from cimport": "from decl cimport T", "include": 'include "decl.pxi"', "beside": ""}[how]
+    line = {
+        "cimport": "cimport decl",
+        "from cimport": "from decl cimport T",
+        "include": 'include "decl.pxi"',
+        "beside": "",
+    }[how]
     use = {"cimport": "decl.T", "beside": "T"}.get(how, "T")
     (tmp_path / "m.pyx").write_text(f"{line}\ndef f(x):\n    cdef {use} y = x\n    return y\n")
     file = tmp_path / {"include": "decl.pxi", "beside": "m.pxd"}.get(how, "decl.pxd")
@@ -172,7 +177,12 @@ def others() -> list[str]:
 
     code = "import sysconfig, os; print(os.path.exists(os.path.join(sysconfig.get_path('include'), 'Python.h')))"
     found = interpreters()
-    return [p for v, p in found.items() if v in ("3.10", "3.12") and "True" in subprocess.run([p, "-c", code], capture_output=True, text=True, check=False).stdout]
+    return [
+        p
+        for v, p in found.items()
+        if v in ("3.10", "3.12")
+        and "True" in subprocess.run([p, "-c", code], capture_output=True, text=True, check=False).stdout
+    ]
 
 
 def test_other_pythons_have_their_own(tmp_path: Path) -> None:
@@ -190,5 +200,9 @@ def test_abi_of_python_is_in_the_key(cache: Any, monkeypatch: pytest.MonkeyPatch
     from jitcache import _native_job
 
     native.build(c_module("m", 1), kind="extension", cache=cache)
-    monkeypatch.setattr(_native_job.sysconfig, "get_config_var", lambda name: "cpython-399-x86_64-linux-gnu" if name == "SOABI" else None)
+    monkeypatch.setattr(
+        _native_job.sysconfig,
+        "get_config_var",
+        lambda name: "cpython-399-x86_64-linux-gnu" if name == "SOABI" else None,
+    )
     assert not native.build(c_module("m", 1), kind="extension", cache=cache).hit

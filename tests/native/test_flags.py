@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from conftest import COMPILERS, Witness, need, rest
-
 from jitcache import native
 
 TEXT = """#include <assert.h>
@@ -105,7 +104,9 @@ def test_copy_of_the_compiler_elsewhere_is_the_same(tmp_path: Path, cache: Any) 
 
 
 @pytest.mark.parametrize("variable", ["CPATH", "C_INCLUDE_PATH"])
-def test_include_path_of_the_environment(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_include_path_of_the_environment(
+    tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
     for name, value in (("one", 1), ("two", 2)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "v.h").write_text(f"#define V {value}\n")
@@ -128,7 +129,9 @@ def test_library_that_is_linked(tmp_path: Path, cache: Any, monkeypatch: pytest.
 
     def archive(value: int) -> None:
         (tmp_path / "v.c").write_text(f"int value(void) {{ return {value}; }}\n")
-        os.system(f"gcc -fPIC -c {tmp_path}/v.c -o {tmp_path}/v.o && rm -f {folder}/libv.a && ar rc {folder}/libv.a {tmp_path}/v.o")
+        os.system(
+            f"gcc -fPIC -c {tmp_path}/v.c -o {tmp_path}/v.o && rm -f {folder}/libv.a && ar rc {folder}/libv.a {tmp_path}/v.o"
+        )
 
     for value, expected in ((1, False), (1, True), (2, False)):
         archive(value)

@@ -8,7 +8,6 @@ from typing import Any, Callable
 
 import pytest
 from conftest import COMPILERS, in_process, need
-
 from jitcache import native
 
 # What the source says, and the flags; {b} is the folder with h.h, {a} one that is
@@ -108,7 +107,18 @@ def edit_source(t: Tree) -> None:
 
 CHANGES: dict[str, Callable[[Tree], None]] = {
     c.__name__.replace("_", " "): c
-    for c in (edit, edit_same_size, add_in_front, add_beside, remove, retarget, touch, replace_folder, same_again, edit_source)
+    for c in (
+        edit,
+        edit_same_size,
+        add_in_front,
+        add_beside,
+        remove,
+        retarget,
+        touch,
+        replace_folder,
+        same_again,
+        edit_source,
+    )
 }
 CHANGES["nothing"] = lambda _: None
 
@@ -127,7 +137,9 @@ def fresh(t: Tree, compiler: str) -> bytes | None:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("form", FORMS)
-def test_hit_if_and_only_if_a_fresh_compile_is_the_same(tmp_path: Path, cache: Any, form: str, change: str, compiler: str) -> None:
+def test_hit_if_and_only_if_a_fresh_compile_is_the_same(
+    tmp_path: Path, cache: Any, form: str, change: str, compiler: str
+) -> None:
     need(compiler)
     tree = Tree(tmp_path / "tree", form)
     before = native.build(cache=cache, **asked(tree, compiler))
