@@ -129,11 +129,7 @@ def _key(source: Source, texts: dict[str, bytes], folders: list[str]) -> Key:
 
 def _run(source: Source, texts: dict[str, bytes], folders: list[str]) -> bytes:
     """Run Cython's compiler in a private folder; return the C."""
-    with (
-        tempfile.TemporaryDirectory(prefix="jitcache-", ignore_cleanup_errors=True)
-        if sys.version_info >= (3, 10)
-        else tempfile.TemporaryDirectory(prefix="jitcache-") as folder
-    ):
+    with tempfile.TemporaryDirectory(prefix="jitcache-") as folder:
         for name, text in texts.items():
             with open(os.path.join(folder, name), "wb") as f:
                 f.write(text)

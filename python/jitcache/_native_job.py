@@ -155,16 +155,17 @@ def compiler_for(languages: set[str], compiler: Path | Sequence[str] | None) -> 
     elif compiler is not None:
         words = tuple(compiler)
     else:
-        words = _any_compiler(cxx)
+        words = _any_compiler(cxx, os.environ.get("PATH", ""))
     if not words:
         raise Error("compiler: is empty", _ffi.ERR_ARGUMENT)
     return words
 
 
-def _any_compiler(cxx: bool) -> tuple[str, ...]:
+@lru_cache(maxsize=16)
+def _any_compiler(cxx: bool, path: str) -> tuple[str, ...]:
     names = ("g++", "c++", "clang++") if cxx else ("gcc", "cc", "clang")
     for name in names:
-        if shutil.which(name):
+        if shutil.which(name, path=path):
             return (name,)
     from importlib.util import find_spec
 
