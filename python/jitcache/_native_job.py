@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Union
 
 from . import _ffi
