@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
@@ -41,6 +42,9 @@ func (r *Request) Key(notes Notes) (*key.Key, *Question, error) {
 		}
 	}
 	if !rec.closure(notes) {
+		if rec.asked == 0 {
+			rec.asked = time.Now().UnixNano()
+		}
 		return nil, &Question{Args: rec.askFiles()}, nil
 	}
 	if rec.now.Refused != "" {
@@ -128,6 +132,10 @@ func (r *Request) Answer(q *Question, status int, out, log []byte, notes Notes) 
 
 // take takes the answer to the question which files are read.
 func (rec *record) take(rulesText []byte, notes Notes) error {
+	asked := rec.asked
+	if rec.asked = 0; asked == 0 {
+		return nil // another thread has asked too, and was first
+	}
 	var t *toolchain
 	for _, language := range rec.languages() {
 		// Where C++ looks C looks too, and not the other way round.
@@ -142,8 +150,37 @@ func (rec *record) take(rulesText []byte, notes Notes) error {
 	if err != nil {
 		return err
 	}
+	if rec.doubts(c.list, asked) {
+		return nil // and the question comes again
+	}
 	rec.shelf().add(c.list, notes)
 	return nil
+}
+
+// tick is how far the clock of a file system may be behind: it follows the timer
+// interrupt, 1 to 10 ms apart.
+const tick = int64(20 * time.Millisecond)
+
+// doubts reports whether a file may have changed since the compiler was asked:
+// then what it said is of one state, and what was read after it of another. If it
+// is as it was after the question before, it has not.
+func (rec *record) doubts(l *manifest.List, asked int64) bool {
+	before := map[string]key.Stamp{}
+	if rec.doubt != nil {
+		for i := range rec.doubt.Files {
+			before[rec.doubt.Files[i].Path] = rec.doubt.Files[i].Stamp
+		}
+	}
+	rec.doubt = nil
+	for i := range l.Files {
+		f := &l.Files[i]
+		was, ok := before[f.Path]
+		if max(f.Stamp.Mtime, f.Stamp.Ctime) > asked-tick && !(ok && was.Same(&f.Stamp)) {
+			rec.doubt = l
+			return true
+		}
+	}
+	return false
 }
 
 // seal computes the key of what is known now.

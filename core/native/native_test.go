@@ -38,6 +38,7 @@ type compiler struct {
 	folders []string
 	reads   []string
 	asked   int
+	reading func() // when it is asked for files
 }
 
 func newCompiler(t *testing.T) *compiler {
@@ -72,7 +73,7 @@ func (c *compiler) key(n Notes, parts ...string) *key.Key {
 func (c *compiler) again(n Notes, parts ...string) *key.Key {
 	c.t.Helper()
 	r := packed(append([]string{"c" + c.path, "sx.c", "t#include <h.h>\nint f = V;\n"}, parts...)...)
-	for range 4 {
+	for range 8 {
 		k, q, err := r.Key(n)
 		if err != nil {
 			c.t.Fatal(err)
@@ -82,6 +83,9 @@ func (c *compiler) again(n Notes, parts ...string) *key.Key {
 		}
 		c.asked++
 		out, log := "x.o: "+strings.Join(c.reads, " \\\n  ")+"\n", ""
+		if q.Language == "" && c.reading != nil {
+			c.reading()
+		}
 		if q.Language != "" {
 			log = c.version + "\nTarget: here\n /lib/cc1 -E " + c.machine + " /dev/null\n" +
 				"#include \"...\" search starts here:\n#include <...> search starts here:\n " + strings.Join(c.folders, "\n ") + "\nEnd of search list.\n"
@@ -93,7 +97,7 @@ func (c *compiler) again(n Notes, parts ...string) *key.Key {
 			c.t.Fatal(err)
 		}
 	}
-	c.t.Fatal("no key after four questions")
+	c.t.Fatal("no key after eight questions")
 	return nil
 }
 
@@ -101,11 +105,29 @@ func TestNextProcessAsksNothing(t *testing.T) {
 	c, n := newCompiler(t), notes{}
 	first := c.key(n)
 	asked := c.asked
-	if asked != 2 {
-		t.Errorf("%d questions, want 2", asked)
+	if asked != 2 && asked != 3 { // the header is so new that it may have changed meanwhile
+		t.Errorf("%d questions, want 2 or 3", asked)
 	}
 	if second := c.key(n); second.ID != first.ID || c.asked != asked {
 		t.Errorf("another key, or %d questions more", c.asked-asked)
+	}
+}
+
+// What the compiler says is of one state of the files, and what is read after it
+// may be of another, in which more is included.
+func TestHeaderThatChangesWhileTheCompilerReadsIsAskedForAgain(t *testing.T) {
+	c, n := newCompiler(t), notes{}
+	more := filepath.Join(c.folders[1], "more.h")
+	c.reading = func() {
+		c.reading = nil
+		c.write(more, "#define V 3\n")
+		c.write(c.reads[1], "#include \"more.h\"\n")
+		c.reads = append(c.reads, more) // the next time it reads this too
+	}
+	first := c.key(n)
+	c.write(more, "#define V 4\n")
+	if second := c.key(n); second.ID == first.ID {
+		t.Error("the same key, although what is included has changed")
 	}
 }
 

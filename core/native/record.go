@@ -36,6 +36,8 @@ type record struct {
 	// What the keys of notes about files have in common.
 	toFiles *key.Builder
 	answer  *key.Key // for tool and now
+	asked   int64    // when the compiler was asked for files; 0: it was not, or has answered
+	doubt   *manifest.List
 }
 
 // shelf is a book of lists, and the key under which it is noted.
