@@ -14,7 +14,7 @@
 
 #include "../core/blob/blob.h"
 #include "../core/memory/memory.h"
-#include "../include/jitcache_cuda.h"
+#include "../include/jitcache_native.h"
 
 /* Beside the status: the reason of a miss, and one line of text for an error,
  * in malloc'd memory that becomes the caller's. */
@@ -46,6 +46,18 @@ typedef struct jc_parts {
 	size_t npacked;
 	uint8_t *digests; /* 64 bytes */
 } jc_parts;
+
+/* Bytes that grow (bytes.c). */
+typedef struct jc_bytes {
+	uint8_t *data;
+	size_t size, room;
+} jc_bytes;
+
+/* What a command has printed, and its exit status. */
+typedef struct jc_answer {
+	jc_bytes out, log;
+	int32_t status;
+} jc_answer;
 
 /* Functions of the front that the core calls. */
 typedef struct jc_front {
@@ -112,6 +124,13 @@ typedef struct jc_core {
 	/* cuda_text gets the log, or the lowered name of an expression, out of
 	 * attributes; text is malloc'd. */
 	int32_t (*cuda_text)(char *attributes, char *expression, char **text, jc_out *out);
+	/* native_lookup is as cuda_lookup. Where the compiler has to be asked, question
+	 * gets malloc'd bytes: a language, then the words of a command, each ended by a
+	 * NUL; native_answer takes the answer, and the language again. */
+	int32_t (*native_lookup)(void *core, jc_parts *parts, int32_t want, jc_blob **blob, uint8_t **sealed,
+		size_t *nsealed, char **question, size_t *nquestion, jc_out *out);
+	int32_t (*native_answer)(
+		void *core, jc_parts *parts, char *language, jc_answer *answer, char **log, jc_out *out);
 	int32_t (*main)(int32_t argc, char **argv, char *settings, size_t size);
 } jc_core;
 

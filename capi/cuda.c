@@ -28,7 +28,7 @@ static int32_t enter(call *c, jitcache_cache *cache, jitcache_cuda_request *requ
 	if (c->core == NULL)
 		return jc_no_core();
 	int32_t status = JITCACHE_OK;
-	jc_request *r = jc_request_enter(c->core, request, &status);
+	jc_request *r = jc_request_enter(c->core, JC_OF(request), JC_REQUEST, "cuda request", &status);
 	if (r == NULL)
 		return status;
 	c->parts = (jc_parts){r->source.data, r->source.size, r->packed.data, r->packed.size, r->digest};

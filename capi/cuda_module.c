@@ -46,7 +46,7 @@ static int32_t load(jitcache_cuda_request *request, jitcache_blob *blob, jitcach
 	if (core == NULL)
 		return jc_no_core();
 	int32_t status = JITCACHE_OK;
-	jc_request *r = jc_request_enter(core, request, &status);
+	jc_request *r = jc_request_enter(core, JC_OF(request), JC_REQUEST, "cuda request", &status);
 	if (r == NULL)
 		return status;
 	jc_blob *b = jc_slot_enter(JC_OF(blob), JC_BLOB);

@@ -209,18 +209,19 @@ static int32_t freeze(const jc_core *core, jc_request *r)
 	return status;
 }
 
-jc_request *jc_request_enter(const jc_core *core, jitcache_cuda_request *request, int32_t *status)
+jc_request *jc_request_enter(
+	const jc_core *core, jc_handle request, enum jc_kind kind, const char *type, int32_t *status)
 {
-	jc_request *r = jc_slot_enter(JC_OF(request), JC_REQUEST);
+	jc_request *r = jc_slot_enter(request, kind);
 	if (r == NULL) {
-		*status = jc_bad_handle(request, "cuda request");
+		*status = jc_bad_handle(JC_TO(void, request), type);
 		return NULL;
 	}
 	if (!atomic_load_explicit(&r->frozen, memory_order_acquire)) {
 		jc_out out = {0};
 		*status = jc_finish(freeze(core, r), &out);
 		if (*status != JITCACHE_OK) {
-			jc_slot_leave(JC_OF(request));
+			jc_slot_leave(request);
 			return NULL;
 		}
 	}

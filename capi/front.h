@@ -15,7 +15,7 @@
 
 typedef uint64_t jc_handle;
 
-enum jc_kind { JC_OPTIONS = 1, JC_CACHE, JC_KEY, JC_BLOB, JC_LEASE, JC_REQUEST, JC_MODULE };
+enum jc_kind { JC_OPTIONS = 1, JC_CACHE, JC_KEY, JC_BLOB, JC_LEASE, JC_REQUEST, JC_MODULE, JC_NATIVE };
 
 /* What a slot holds beside the object, for handles on blobs: a hit makes one,
  * and must not pay for an allocation. */
@@ -176,11 +176,6 @@ void jc_caches_flush(void);
 
 /* ---- bytes.c */
 
-typedef struct jc_bytes {
-	uint8_t *data;
-	size_t size, room;
-} jc_bytes;
-
 /* jc_bytes_reserve makes room for n more bytes, and returns 0 if there is no
  * memory. jc_bytes_append adds n bytes that there is room for. */
 int jc_bytes_reserve(jc_bytes *b, size_t n);
@@ -237,7 +232,7 @@ int32_t jc_blob_handle(jc_blob *b, jc_handle cache, jitcache_blob **blob);
  * bad handle. */
 int jc_lease_id(jitcache_lease *lease, uint8_t id[32]);
 
-/* ---- cuda_request.c */
+/* ---- cuda_request.c, native_request.c */
 
 typedef struct jc_request {
 	jc_bytes source, packed; /* packed: the other parts */
@@ -247,7 +242,15 @@ typedef struct jc_request {
 
 /* jc_request_enter freezes a request and returns it, to be left; or NULL, and
  * status is what to return. */
-jc_request *jc_request_enter(const jc_core *core, jitcache_cuda_request *request, int32_t *status);
+jc_request *jc_request_enter(
+	const jc_core *core, jc_handle request, enum jc_kind kind, const char *type, int32_t *status);
+
+/* ---- native_run.c */
+
+/* jc_native_ask runs a command, words each ended by a NUL, in a private folder
+ * with the sources that parts have in memory. The bytes of the answer are
+ * malloc'd; its status is -1 if the command could not be run. */
+int32_t jc_native_ask(const jc_parts *parts, const char *words, size_t size, jc_answer *answer);
 
 /* ---- log.c */
 

@@ -138,6 +138,7 @@ static void destroy(enum jc_kind kind, void *object, jc_extra *extra)
 	case JC_KEY: jc_key_destroy(object); break;
 	case JC_BLOB: jc_blob_destroy(object, extra); break;
 	case JC_LEASE: jc_lease_destroy(object); break;
+	case JC_NATIVE:
 	case JC_REQUEST: jc_request_destroy(object); break;
 	case JC_MODULE: jc_module_destroy(object); break;
 	}

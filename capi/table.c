@@ -34,5 +34,7 @@ const jc_core jitcache_private_core = {
 	.cuda_unload = jcgo_cuda_unload,
 	.cuda_function = jcgo_cuda_function,
 	.cuda_text = jcgo_cuda_text,
+	.native_lookup = jcgo_native_lookup,
+	.native_answer = jcgo_native_answer,
 	.main = jcgo_main,
 };

@@ -93,12 +93,17 @@ _FUNCTIONS: list[tuple[str, object, list[object]]] = [
     ("jitcache_cuda_function", c_int32, [c_void_p, c_char_p, _handle_out]),
     ("jitcache_cuda_module_handle", c_void_p, [c_void_p]),
     ("jitcache_cuda_module_free", None, [c_void_p]),
+    ("jitcache_native_request_new", c_int32, [_handle_out]),
+    ("jitcache_native_request_add", c_int32, [c_void_p, c_int32, c_char_p, c_size_t]),
+    ("jitcache_native_request_free", None, [c_void_p]),
+    ("jitcache_native_key", c_int32, [c_void_p, c_void_p, _handle_out]),
+    ("jitcache_native_last_log", c_char_p, []),
 ]
 
 # The functions of a lookup are declared without argument types: converting
 # arguments that are ctypes objects already costs as much again as the call (285
 # against 191 ns).
-_LOOKUPS = ["jitcache_get_data", "jitcache_get_into", "jitcache_cuda_lookup"]
+_LOOKUPS = ["jitcache_get_data", "jitcache_get_into", "jitcache_cuda_lookup", "jitcache_native_lookup"]
 
 # These only count down and free, so the interpreter's lock need not be given up
 # and fetched again around them.

@@ -9,6 +9,7 @@ something up itself.
 from __future__ import annotations
 
 import ctypes
+from typing import Callable
 
 from . import _ffi
 from ._entry import Blob, aligned, take
@@ -91,13 +92,18 @@ def find(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> tup
     return _OK, blob
 
 
-def find_code(lib: _ffi.Library, cache: ctypes.c_void_p, request: ctypes.c_void_p) -> tuple[int, Blob | None, int]:
-    """Look up what a request compiles to; return the status, the entry, and the key if that is MISS."""
+def find_code(
+    lookup: Callable[..., int], lib: _ffi.Library, cache: ctypes.c_void_p, request: ctypes.c_void_p
+) -> tuple[int, Blob | None, int]:
+    """Look up what a request compiles to; return the status, the entry, and the key if that is MISS.
+
+    ``lookup`` is the library's function for such requests.
+    """
     try:
         out = _code_outs.pop()
     except IndexError:
         out = _CodeOut()
-    status = lib.jitcache_cuda_lookup(cache, request, out.word_ref, out.data_ref, out.size_ref, out.key_ref)
+    status = lookup(cache, request, out.word_ref, out.data_ref, out.size_ref, out.key_ref)
     if status == _OK:
         blob, key = take(lib, out.word.value or 0, out.data.value or 0, out.size.value), 0
     else:

@@ -291,7 +291,7 @@ def _compiled(lib: _ffi.Library, request: _Request, cache: Cache | None) -> tupl
     """Return the code, and whether it was there."""
     if cache is None or cache._word is None:
         return _run(lib, request, None), False
-    status, blob, word = find_code(lib, cache._word, request.word)
+    status, blob, word = find_code(lib.jitcache_cuda_lookup, lib, cache._word, request.word)
     if blob is not None:
         return blob, True
     if status < 0:

@@ -23,6 +23,7 @@ var uses = map[string][]string{
 	"core/lockfile":     {},
 	"core/memory":       {"core/blob"},
 	"core/manifest":     {"core/key"},
+	"core/native":       {"core/key", "core/manifest"},
 	"core/lease":        {"core/key", "core/lockfile"},
 	"core/store":        {"core/key", "core/blob", "core/lockfile"},
 	"core":              {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store"},
@@ -33,7 +34,7 @@ var uses = map[string][]string{
 	"cuda/nvrtc":        {"core/blob"},
 	"cuda/driver":       {"cuda/dl"},
 	"cuda":              {"core/key", "core/blob", "core/manifest", "cuda/dl", "cuda/include", "cuda/nvrtc", "cuda/driver"},
-	"capi":              {"core", "core/key", "core/blob", "core/memory", "core/store", "core/cli", "cuda"},
+	"capi":              {"core", "core/key", "core/blob", "core/memory", "core/store", "core/cli", "core/native", "cuda"},
 }
 
 // confined are the packages of others, and the one room, or file, that may know

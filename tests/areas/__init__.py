@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import adapters, c, control, cuda, disks, go, guest, host, mpi, package, python, storm, underworld3
+from . import adapters, c, control, cuda, disks, go, guest, host, mpi, native, package, python, storm, underworld3
 from .common import Area, log_of
 
 __all__ = ["AREAS", "REST", "SOAK", "TEST", "log_of"]
@@ -18,6 +18,7 @@ AREAS: dict[str, Area] = {
     **_interpreters,
     "wheel": package.wheel,
     "cuda": cuda.tests,
+    "native": native.tests,
     "controls": control.tests,
     # What follows needs root, Debian's packages or longer.
     "race": go.race,
@@ -37,6 +38,8 @@ AREAS: dict[str, Area] = {
     "mpi": mpi.tests,
     "underworld3": underworld3.tests,
     "nvrtc": cuda.nvrtc,
+    "native-rest": native.rest,
+    "native-controls": native.controls,
     "gpu": cuda.gpu,
     "cuda-controls": cuda.controls,
     "numba": adapters.numba,
@@ -51,13 +54,13 @@ AREAS: dict[str, Area] = {
 }
 
 #: Without root and without Debian's packages, in ten minutes.
-TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "controls"]
+TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "native", "controls"]
 
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
-    "mpi", "underworld3", "numba", "numba-old", "numba-upstream",
+    "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream",
 ]  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

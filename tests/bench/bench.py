@@ -29,6 +29,7 @@ import report
 import rows_cuda
 import rows_hits
 import rows_leases
+import rows_native
 import rows_starts
 import rows_threads
 import rows_writes
@@ -60,6 +61,7 @@ ROWS = [
     Row("lease_pair", "Lease that nobody else wants, taken and given up", rows_leases.lease_pair),
     Row("lease_wake", "From a commit until who waits has the entry", rows_leases.lease_wake),
     Row("cuda_hit", "CUDA: from a source to its cubin, warm", rows_cuda.cuda_hit),
+    Row("native_hit", "C, C++ and Cython: from sources to the result, warm", rows_native.native_hit),
     Row("cuda_cub", "CUDA: the same for a kernel with 444 headers", rows_cuda.cuda_cub),
     Row("open", "Open of a cache with a cap, by number of entries", rows_starts.opening),
     Row("system_calls", "System calls", calls.system_calls),

@@ -110,6 +110,9 @@ BOUNDS = [
         "cuda_64k", "CUDA: warm call for a source of 64 KB: cuda.core's to ours",
         "cuda_hit", "64k", "jitcache", "cuda_core", 3, "faster",
     ),
+    Bound("native_c", "C: warm build of a small file: ccache's to ours", "native_hit", "c", "jitcache", "ccache", 10, "faster"),
+    Bound("native_stl", "C++: warm build with five headers of the STL: ccache's to ours", "native_hit", "stl", "jitcache", "ccache", 10, "faster"),
+    Bound("native_cython", "Cython: warm build of a module of 18 functions", "native_hit", "cython", "jitcache", "", 2000, "value", "us"),
     Bound("cuda_cub", "CUDA: warm call for a kernel with CUB", "cuda_cub", "cub", "jitcache", "", 2000, "value", "us"),
     Bound("put_full_worst", "the longest of those puts", "put_full", "100k", "jitcache_worst", "", 250_000, "worst", "us"),
 ]  # fmt: skip

@@ -1,0 +1,5 @@
+//go:build control_noabsent
+
+package native
+
+const keepsAbsent = false

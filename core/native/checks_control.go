@@ -1,0 +1,5 @@
+//go:build control_nonative
+
+package native
+
+const resolvesNative = false

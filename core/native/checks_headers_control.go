@@ -1,0 +1,5 @@
+//go:build control_noheaders
+
+package native
+
+const keepsHeaders = false

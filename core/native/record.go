@@ -1,0 +1,182 @@
+package native
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"jitcache/core/key"
+	"jitcache/core/manifest"
+)
+
+// schema is a component of every key. It changes when the same request is to be
+// compiled to something else, or when this package has keyed too little.
+const schema = "native 1"
+
+// Notes are where it is remembered what compilers said, from one process to the
+// next. They may forget.
+type Notes interface {
+	// Recall returns what was noted under a key, nil if nothing is there.
+	Recall(id *key.ID) []byte
+	// Note replaces it.
+	Note(k *key.Key, data []byte)
+}
+
+// record is what the process knows of a request between calls, so that a hit
+// looks at files only.
+type record struct {
+	*parts
+	flags   *flags
+	refused error
+
+	mu    sync.Mutex
+	tools map[string]*shelf     // by language
+	files map[key.Digest]*shelf // by what the toolchains are
+	tool  map[string]*toolchain
+	now   *closure
+	// What the keys of notes about files have in common.
+	toFiles *key.Builder
+	answer  *key.Key // for tool and now
+	asked   int64    // when the compiler was asked for files; 0: it was not, or has answered
+	doubt   *manifest.List
+}
+
+// shelf is a book of lists, and the key under which it is noted.
+type shelf struct {
+	book   *manifest.Book
+	note   *key.Key
+	opened bool // the notes were asked
+}
+
+// Bounds of what the process keeps: a record with a large closure is some
+// hundred kilobytes.
+const maxRecords = 256
+
+var known struct {
+	sync.Mutex
+	records map[key.Digest]*record
+}
+
+// record returns what is known of the request. The error is that it is
+// malformed.
+func (r *Request) record() (*record, error) {
+	known.Lock()
+	defer known.Unlock()
+	if rec := known.records[r.Digest]; rec != nil {
+		return rec, nil
+	}
+	p, err := parse(r.Parts)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := newRecord(p)
+	if err != nil {
+		return nil, err
+	}
+	if known.records == nil {
+		known.records = map[key.Digest]*record{}
+	}
+	for other := range known.records {
+		if len(known.records) < maxRecords {
+			break
+		}
+		delete(known.records, other)
+	}
+	known.records[r.Digest] = rec
+	return rec, nil
+}
+
+func newRecord(p *parts) (*record, error) {
+	rec := &record{parts: p, tools: map[string]*shelf{}, tool: map[string]*toolchain{}, files: map[key.Digest]*shelf{}}
+	var err error
+	own, command := p.ownFlags()
+	rec.flags, err = parseFlags(append(own, p.flags...))
+	if err != nil {
+		if _, ok := err.(*Refused); !ok {
+			return nil, err
+		}
+		rec.refused = err
+		return rec, nil
+	}
+	rec.flags.keyed = append(rec.flags.keyed, command...)
+	b := key.NewBuilder()
+	b.Add("schema", []byte(schema))
+	b.Add("compiler", list(p.words))
+	b.Add("flags", list(p.flags))
+	b.Add("environment", list(p.variables))
+	b.Add("PATH", []byte(p.path))
+	if rec.flags.native && resolvesNative {
+		b.Add("processor", []byte(p.cpu))
+	}
+	b.SetKind("manifest")
+	for _, language := range p.languages() {
+		l := b.Clone()
+		l.Add("toolchain for", []byte(language))
+		rec.tools[language] = newShelf(l)
+	}
+	b.Add("files of", []byte(p.kind))
+	for i := range p.sources {
+		s := &p.sources[i]
+		b.Add(label("name of source", i), []byte(s.name))
+		b.AddDigest(label("source", i), len(s.text), s.digest)
+	}
+	rec.toFiles = b
+	return rec, nil
+}
+
+// shelf returns where the closures are that this toolchain has found, looking
+// where it looks.
+func (rec *record) shelf() *shelf {
+	var all []byte
+	for _, language := range rec.languages() {
+		t := rec.tool[language]
+		all = append(append(append(all, t.digest[:]...), list(t.Search)...), list(t.Libs)...)
+	}
+	id := key.Sum(all)
+	if rec.files[id] == nil {
+		b := rec.toFiles.Clone()
+		b.AddDigest("toolchain", 0, id)
+		rec.files[id] = newShelf(b)
+	}
+	return rec.files[id]
+}
+
+func newShelf(b *key.Builder) *shelf {
+	k, err := b.Seal()
+	if err != nil { // all labels differ
+		panic(err)
+	}
+	return &shelf{book: &manifest.Book{}, note: k}
+}
+
+// find returns the list that holds, asking the notes if the process has none.
+func (s *shelf) find(notes Notes) *manifest.List {
+	found := s.book.Find()
+	if found.List == nil && notes != nil && !s.opened {
+		s.opened = true
+		if book, err := manifest.ParseBook(notes.Recall(&s.note.ID)); err == nil {
+			s.book = book
+			found = s.book.Find()
+		}
+	}
+	if found.Stale && notes != nil {
+		notes.Note(s.note, s.book.Append(nil))
+	}
+	return found.List
+}
+
+// add notes a list.
+func (s *shelf) add(l *manifest.List, notes Notes) {
+	if s.book.Add(l) && notes != nil {
+		notes.Note(s.note, s.book.Append(nil))
+	}
+}
+
+// list encodes texts so that no two lists have the same bytes.
+func list(texts []string) []byte {
+	b := binary.AppendUvarint(nil, uint64(len(texts)))
+	for _, t := range texts {
+		b = binary.AppendUvarint(b, uint64(len(t)))
+		b = append(b, t...)
+	}
+	return b
+}

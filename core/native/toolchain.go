@@ -1,0 +1,230 @@
+package native
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"jitcache/core/key"
+	"jitcache/core/manifest"
+)
+
+// toolchain is a compiler as it is with certain flags and in an environment.
+type toolchain struct {
+	Version []string // what it says of itself, line by line
+	// Machine is what it is told of the processor: -march=native spelled out.
+	Machine []string
+	Search  []string // where <…> is looked for, in order
+	Missing []string // folders that would be searched if they were there
+	Libs    []string // where -l is looked for
+	Shows   bool     // paths are in what it makes, whatever the flags
+
+	list   *manifest.List
+	digest key.Digest
+}
+
+// program is a file that the toolchain consists of.
+const maxPrograms = 16
+
+// ask returns the question that learn wants to have answered. On an empty file
+// the compiler tells all it would do.
+func (p *parts) ask(language string) []string {
+	args := slices.Clone(p.words)
+	for i := 0; i < len(p.flags); i++ {
+		name, value, ok := cut(p.flags[i])
+		next := ok && value == ""
+		if name == "-include" || name == "-imacros" || name == "-l" || !ok && !strings.HasPrefix(p.flags[i], "-") {
+			if next {
+				i++
+			}
+			continue
+		}
+		args = append(args, p.flags[i])
+		if next && i+1 < len(p.flags) {
+			i++
+			args = append(args, p.flags[i])
+		}
+	}
+	return append(args, quiet, "-v", "-E", "-x", language, "/dev/null")
+}
+
+// learn reads what the compiler has printed about itself. The files that it
+// consists of are those in path and those that it names.
+func learn(text string, program []string, path, linker string) (*toolchain, error) {
+	t := &toolchain{list: &manifest.List{}}
+	var folders []string
+	angle := false
+	for _, line := range strings.Split(text, "\n") {
+		switch {
+		case strings.HasPrefix(line, "#include "):
+			angle = strings.HasPrefix(line, "#include <")
+		case strings.HasPrefix(line, "End of search list"):
+			angle = false
+		case angle && strings.HasPrefix(line, " "):
+			t.Search = append(t.Search, strings.TrimSpace(line))
+		case strings.HasPrefix(line, "ignoring nonexistent directory \""):
+			t.Missing = append(t.Missing, strings.TrimSuffix(line[len("ignoring nonexistent directory \""):], "\""))
+		case strings.HasPrefix(line, "COMPILER_PATH="):
+			folders = append(folders, filepath.SplitList(line[len("COMPILER_PATH="):])...)
+		case strings.HasPrefix(line, "LIBRARY_PATH="):
+			t.Libs = unique(filepath.SplitList(line[len("LIBRARY_PATH="):]))
+		case strings.HasPrefix(line, " ") && isDriverCall(line):
+			program = append(program, t.takeCall(words(line))...)
+		case strings.Contains(line, "version ") || strings.HasPrefix(line, "Target:") || strings.HasPrefix(line, "Configured with:"):
+			t.Version = append(t.Version, line)
+		}
+	}
+	if len(t.Version) == 0 || len(t.Search) == 0 {
+		return nil, &Refused{program[0], "does not say what it is and where it looks for headers"}
+	}
+	folders = append(folders, filepath.SplitList(path)...)
+	ld := "ld"
+	if linker != "" {
+		ld = "ld." + linker
+	}
+	for _, tool := range []string{"as", ld} {
+		if found := find(tool, folders); found != "" {
+			program = append(program, found)
+		}
+	}
+	return t, t.read(unique(program))
+}
+
+// isDriverCall reports whether a line is the command of the compiler proper,
+// which gcc calls cc1, and clang itself with -cc1.
+func isDriverCall(line string) bool {
+	return strings.Contains(line, "/cc1 ") || strings.Contains(line, "/cc1plus ") || strings.Contains(line, "\"-cc1\"") || strings.Contains(line, " -cc1 ")
+}
+
+// takeCall takes what the call says of the processor, and returns the program.
+func (t *toolchain) takeCall(call []string) []string {
+	for i := 1; i < len(call); i++ {
+		switch w := call[i]; {
+		case w == "--param" || w == "-target-cpu" || w == "-target-feature" || w == "-tune-cpu" || w == "-triple" || w == "-target-abi":
+			if i++; i < len(call) {
+				t.Machine = append(t.Machine, w+" "+call[i])
+			}
+		case strings.HasPrefix(w, "-m") || strings.HasPrefix(w, "--param="):
+			t.Machine = append(t.Machine, w)
+		}
+	}
+	if filepath.IsAbs(call[0]) {
+		return call[:1]
+	}
+	return nil
+}
+
+// words splits a line as a compiler prints commands: "…" quotes, \ escapes.
+func words(line string) []string {
+	var found []string
+	var word []byte
+	in, quoted := false, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\' && i+1 < len(line):
+			i++
+			word, in = append(word, line[i]), true
+		case c == '"':
+			quoted, in = !quoted, true
+		case c == ' ' && !quoted:
+			if in {
+				found = append(found, string(word))
+			}
+			word, in = word[:0], false
+		default:
+			word, in = append(word, c), true
+		}
+	}
+	if in {
+		found = append(found, string(word))
+	}
+	if len(found) == 0 {
+		return []string{""}
+	}
+	return found
+}
+
+// read reads the files that the toolchain consists of, and seals it.
+func (t *toolchain) read(programs []string) error {
+	for _, path := range programs[:min(len(programs), maxPrograms)] {
+		_, file, err := manifest.Read(path)
+		if err != nil {
+			return err
+		}
+		t.list.Files = append(t.list.Files, file)
+	}
+	var err error
+	if t.list.Payload, err = json.Marshal(t); err != nil {
+		return err
+	}
+	t.seal()
+	return nil
+}
+
+// seal computes the digest: what the toolchain is, wherever it lies.
+func (t *toolchain) seal() {
+	all := list(t.Version)
+	if resolvesNative {
+		all = append(all, list(t.Machine)...)
+	}
+	for i := range t.list.Files {
+		all = append(all, t.list.Files[i].Digest[:]...)
+	}
+	t.digest = key.Sum(all)
+}
+
+// fromList makes a toolchain again from what was noted of it.
+func fromList(l *manifest.List) *toolchain {
+	t := &toolchain{list: l}
+	if json.Unmarshal(l.Payload, t) != nil {
+		return nil
+	}
+	t.seal()
+	return t
+}
+
+// stands reports whether the folders that were missing still are: one that
+// appears takes its place in the search, which only the compiler knows.
+func (t *toolchain) stands() bool {
+	for _, dir := range t.Missing {
+		if _, err := os.Stat(dir); err == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// lookup returns the file that a program's name stands for, and the paths before
+// it in PATH under which there was none.
+func lookup(name, path string) (found string, absent []string) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	for _, dir := range filepath.SplitList(path) {
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return file, absent
+		}
+		if filepath.IsAbs(file) {
+			absent = append(absent, file)
+		}
+	}
+	return "", nil
+}
+
+func find(name string, folders []string) string {
+	found, _ := lookup(name, strings.Join(folders, string(filepath.ListSeparator)))
+	return found
+}
+
+func unique(texts []string) []string {
+	var found []string
+	for _, t := range texts {
+		if t != "" && !slices.Contains(found, t) {
+			found = append(found, t)
+		}
+	}
+	return found
+}

@@ -1,0 +1,294 @@
+"""What native.build is asked for, made definite: texts, flags, the compiler's command."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple, Union
+
+from . import _ffi
+from ._errors import Error, LibraryError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Path = Union[str, "os.PathLike[str]"]
+Sources = Union[Path, "Sequence[Path]", "Mapping[str, str | bytes]"]
+
+KINDS = ("shared", "object", "extension")
+_CXX = (".cc", ".cpp", ".cxx", ".C", ".c++", ".cp", ".CPP")
+
+# Flags that go with the libraries, behind the sources.
+_LINK = ("-l", "-Wl,", "-L")
+
+_BASE = {
+    "object": (),
+    "shared": ("-shared", "-fPIC"),
+    # As Python's own build has them, but for warnings and debugging.
+    "extension": ("-shared", "-fPIC", "-O2", "-fwrapv", "-DNDEBUG"),
+}
+
+
+class Source(NamedTuple):
+    """A source or header: a text with a plain name, or an absolute path without a text."""
+
+    name: str
+    text: bytes | None
+
+    @property
+    def language(self) -> str:
+        """What compilers call the language, "" for what is not compiled by itself."""
+        suffix = os.path.splitext(self.name)[1]
+        return "c" if suffix == ".c" else "c++" if suffix in _CXX else ""
+
+    def read(self) -> bytes:
+        """Return the text."""
+        if self.text is not None:
+            return self.text
+        with open(self.name, "rb") as f:
+            return f.read()
+
+
+class Job(NamedTuple):
+    """One compile. Equal jobs have equal results, as long as files and compiler stay what they are."""
+
+    words: tuple[str, ...]  # of the compiler
+    flags: tuple[str, ...]
+    link: tuple[str, ...]  # flags behind the sources
+    sources: tuple[Source, ...]
+    kind: str
+    name: str
+    abi: str  # of Python, for extensions
+
+    def command(self, folder: str, output: str) -> list[str]:
+        """Return the command that compiles, in a folder that has the texts."""
+        inputs = [word for s in self.sources if s.language for word in ("-x", s.language, s.name)]
+        return [
+            *self.words, *self.flags, f"-ffile-prefix-map={folder}=.", *(["-c"] if self.kind == "object" else []),
+            *inputs, "-x", "none", *self.link, "-o", output,
+        ]  # fmt: skip
+
+
+def as_bytes(text: str | bytes) -> bytes:
+    """Return a text as bytes."""
+    if isinstance(text, bytes):
+        return text
+    if not isinstance(text, str):
+        raise TypeError(f"sources: want str or bytes, not {type(text).__qualname__}")
+    return text.encode("utf-8", "surrogateescape")
+
+
+def sources_of(sources: Sources, name: str | None) -> list[Source]:
+    """Return the sources one by one: a path, several, a mapping of names to texts, or a text."""
+    if isinstance(sources, str) and "\n" in sources:  # no path has one
+        sources = {(name or "source") + ".c": sources}
+    if isinstance(sources, (str, os.PathLike)):
+        sources = [sources]
+    if hasattr(sources, "items"):
+        found = [Source(str(n), as_bytes(t)) for n, t in sources.items()]
+        bad = [s.name for s in found if os.sep in s.name or s.name[:1] in ("", ".", "-")]
+        if bad:
+            raise Error(f"source {bad[0]!r}: want a plain file name", _ffi.ERR_ARGUMENT)
+    else:
+        found = [Source(os.path.abspath(os.fspath(p)), None) for p in sources]
+    if not found:
+        raise Error("sources: there are none", _ffi.ERR_ARGUMENT)
+    return found
+
+
+def canonical(sources: list[Source], placeholders: Mapping[str, str]) -> list[Source]:
+    """Replace names that differ from run to run, in texts and in names of files."""
+    # The longest first: one name may begin with another.
+    names = sorted(placeholders.items(), key=lambda item: -len(item[0]))
+    done = []
+    for source in sources:
+        text, file = source.read(), os.path.basename(source.name)
+        new = text
+        for name, stand_in in names:
+            new = new.replace(as_bytes(name), as_bytes(stand_in))
+            file = file.replace(name, stand_in)
+        for name, stand_in in names:
+            if as_bytes(stand_in) in text:
+                _check_clash(text, name, stand_in)
+        done.append(Source(file, new))
+    return done
+
+
+def run(command: list[str], folder: str, env: Mapping[str, str]) -> tuple[int, str]:
+    """Run a compiler in a folder; return its exit status, and what it printed."""
+    p = subprocess.run(  # noqa: S603
+        command,
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    return p.returncode, p.stdout.decode("utf-8", "replace")
+
+
+def _check_clash(text: bytes, name: str, stand_in: str) -> None:
+    """Refuse a stand-in that makes two identifiers of a text one."""
+    words = set(re.findall(rb"\w+", text))
+    renamed = {w.replace(as_bytes(name), as_bytes(stand_in)) for w in words if as_bytes(name) in w}
+    both = renamed & words
+    if both:
+        raise Error(f"placeholder {stand_in!r}: the source has {min(both).decode()!r} already", _ffi.ERR_ARGUMENT)
+
+
+def compiler_for(languages: set[str], compiler: Path | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the words of the compiler: what is asked for, else CC or CXX, else what is there."""
+    cxx = "c++" in languages
+    if compiler is None:
+        compiler = os.environ.get("CXX" if cxx else "CC") or None
+    if isinstance(compiler, str):
+        words = tuple(shlex.split(compiler))
+    elif isinstance(compiler, os.PathLike):
+        words = (os.fspath(compiler),)
+    elif compiler is not None:
+        words = tuple(compiler)
+    else:
+        words = _any_compiler(cxx, os.environ.get("PATH", ""))
+    if not words:
+        raise Error("compiler: is empty", _ffi.ERR_ARGUMENT)
+    return words
+
+
+@lru_cache(maxsize=16)
+def _any_compiler(cxx: bool, path: str) -> tuple[str, ...]:
+    names = ("g++", "c++", "clang++") if cxx else ("gcc", "cc", "clang")
+    for name in names:
+        if shutil.which(name, path=path):
+            return (name,)
+    from importlib.util import find_spec
+
+    if find_spec("ziglang") is not None:
+        return (sys.executable, "-m", "ziglang", "c++" if cxx else "cc")
+    raise LibraryError(f"no compiler: neither of {', '.join(names)} is in PATH; CC and CXX are not set")
+
+
+def _absolute(flag: str, option: str) -> str:
+    path = flag[len(option) :]
+    return flag if not path or os.path.isabs(path) else option + os.path.abspath(path)
+
+
+_FOLDERS = ("-I", "-L", "-isystem", "-iquote", "-idirafter", "-B", "--sysroot=")
+
+
+def absolute_flags(flags: Sequence[Path]) -> list[str]:
+    """Make the folders in flags absolute: the compiler runs in another one."""
+    found: list[str] = []
+    wants = ""
+    for item in flags:
+        flag = os.fspath(item)
+        if wants in ("-l", "-L"):
+            # One word, so that it can be moved behind the sources.
+            flag, wants = wants + (flag if wants == "-l" else os.path.abspath(flag)), ""
+        elif flag in ("-l", "-L"):
+            wants = flag
+            continue
+        elif wants:
+            flag, wants = (os.path.abspath(flag) if wants != "-include" or os.path.exists(flag) else flag), ""
+        elif flag in _FOLDERS or flag in ("-include", "-imacros", "-isysroot", "--sysroot"):
+            wants = "-include" if flag in ("-include", "-imacros") else flag
+        elif flag.startswith("-"):
+            option = next((o for o in _FOLDERS if flag.startswith(o)), "")
+            flag = _absolute(flag, option) if option else flag
+        elif os.path.exists(flag):
+            flag = os.path.abspath(flag)
+        found.append(flag)
+    return found
+
+
+def _from_environment(languages: set[str]) -> list[str]:
+    """Return the flags that builds take from the environment."""
+    names = ["CPPFLAGS", "CXXFLAGS" if "c++" in languages else "CFLAGS"]
+    return [word for name in names for word in shlex.split(os.environ.get(name, ""))]
+
+
+@cache
+def _python_headers() -> list[str]:
+    return list(dict.fromkeys(sysconfig.get_path(p) for p in ("include", "platinclude")))
+
+
+class Asked(NamedTuple):
+    """What a caller asks for, as native.build has it."""
+
+    sources: Sources
+    kind: str
+    name: str | None
+    flags: Sequence[Path]
+    include_dirs: Sequence[Path]
+    libraries: Sequence[str]
+    placeholders: Mapping[str, str] | None
+    compiler: Path | Sequence[str] | None
+
+    def check(self) -> None:
+        """Raise for what makes no sense."""
+        if self.kind not in KINDS:
+            raise Error(f"kind: want {', '.join(KINDS)}, not {self.kind!r}", _ffi.ERR_ARGUMENT)
+        for what in ("flags", "include_dirs", "libraries"):
+            if isinstance(getattr(self, what), (str, bytes)):
+                raise TypeError(f"{what}: want a sequence of str, not {type(getattr(self, what)).__qualname__}")
+
+    def folders(self) -> list[str]:
+        """Return the include folders, absolute."""
+        return [os.path.abspath(os.fspath(d)) for d in self.include_dirs]
+
+    def with_stand_ins(self) -> Asked:
+        """Return the same with the placeholders in the place of what they stand for."""
+        if not self.placeholders:
+            return self
+        found = sources_of(self.sources, self.name)
+        done = canonical(found, self.placeholders)
+        flags = [*(os.fspath(f) for f in self.flags), *beside(found)]
+        name = self.name
+        for real, stand_in in self.placeholders.items():
+            flags = [f.replace(real, stand_in) for f in flags]
+            name = None if name is None else name.replace(real, stand_in)
+        return self._replace(sources={s.name: s.text or b"" for s in done}, flags=flags, name=name, placeholders=None)
+
+
+def beside(sources: list[Source]) -> list[str]:
+    """Return flags by which the text of a source on disk finds what it quotes."""
+    return list(dict.fromkeys(f"-iquote{os.path.dirname(s.name)}" for s in sources if s.text is None))
+
+
+def job_of(asked: Asked, sources: list[Source]) -> Job:
+    """Put one compile together."""
+    languages = {s.language for s in sources} - {""}
+    if not languages:
+        raise Error(f"sources: none of {', '.join(s.name for s in sources)} is C, C++ or Cython", _ffi.ERR_ARGUMENT)
+    kind, folders = asked.kind, asked.folders()
+    if kind == "extension":
+        folders += _python_headers()
+    own = absolute_flags([*_from_environment(languages), *asked.flags])
+    behind = [
+        f
+        for f in own
+        if f.startswith(_LINK) or (not f.startswith("-") and os.path.isabs(f) and f.endswith((".o", ".a", ".so")))
+    ]
+    link: list[str] = []
+    if kind != "object":
+        link = [
+            *behind,
+            *absolute_flags(shlex.split(os.environ.get("LDFLAGS", ""))),
+            *(f"-l{lib}" for lib in asked.libraries),
+        ]
+    before = [f for f in own if f not in behind]
+    return Job(
+        compiler_for(languages, asked.compiler),
+        (*_BASE[kind], *before, *(f"-I{d}" for d in folders)),
+        tuple(link),
+        tuple(sources),
+        kind,
+        asked.name or "",
+        str(sysconfig.get_config_var("SOABI") or "") if kind == "extension" else "",
+    )

@@ -1,0 +1,173 @@
+"""Flags, compilers, libraries and the environment: what changes the result changes the key."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import COMPILERS, Witness, need, rest
+from jitcache import native
+
+TEXT = """#include <assert.h>
+int f(int x) {
+#ifdef TWICE
+    x *= 2;
+#endif
+    return x;
+}
+"""
+
+
+def hit(cache: Any, flags: list[str], compiler: Any = "gcc", text: str = TEXT, **more: Any) -> bool:
+    return bool(native.build({"f.c": text}, flags=flags, compiler=compiler, cache=cache, **more).hit)
+
+
+# Flags of a first build, of a second, and whether that is a hit.
+PAIRS: list[tuple[list[str], list[str], bool]] = [
+    (["-O2"], ["-O2"], True),
+    (["-O2"], ["-O3"], False),
+    ([], ["-DTWICE"], False),
+    (["-DTWICE"], ["-D", "TWICE"], True),
+    (["-DA=1", "-UA"], ["-UA", "-DA=1"], False),
+    (["-O2", "-O0"], ["-O0", "-O2"], False),
+    (["-I/usr/include"], ["-I", "/usr/include"], True),
+    (["-I/nowhere"], ["-I/elsewhere"], True),
+    (["-lm"], ["-l", "m"], True),
+    (["-lm"], [], False),
+    (["-g"], [], False),
+    (["-std=c99"], ["-std=c11"], False),
+    (["-Wall"], [], False),
+    (["-march=x86-64"], ["-march=native"], False),
+    (["-Wl,-z,now"], ["-Wl,-z,lazy"], False),
+    (["-Wl,-rpath,/a"], ["-Wl,-rpath,/b"], False),
+    (["-include", "/usr/include/stdio.h"], ["-include", "/usr/include/stdlib.h"], False),
+    (["--param", "max-inline-insns-auto=10"], ["--param=max-inline-insns-auto=10"], True),
+    (["-fvisibility=hidden"], [], False),
+]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize(("first", "second", "same"), PAIRS)
+def test_pairs(cache: Any, first: list[str], second: list[str], same: bool, compiler: str) -> None:
+    need(compiler)
+    if compiler == "clang" and "--param" in first:
+        pytest.skip("clang has no such parameter")
+    assert not hit(cache, first, compiler)
+    assert hit(cache, second, compiler) is same
+    assert hit(cache, first, compiler)
+
+
+def test_prefix_map_neutralises_a_path(tmp_path: Path, cache: Any) -> None:
+    found = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f.c").write_text("const char *f(void) { return __FILE__; }\n")
+        flags = ["-g", f"-ffile-prefix-map={tmp_path / name}=/src"]
+        found.append(native.build([tmp_path / name / "f.c"], kind="object", flags=flags, cache=cache))
+    assert found[1].hit
+    assert bytes(native.build([tmp_path / "two" / "f.c"], kind="object", flags=flags, cache=False)) == bytes(found[1])
+
+
+def test_compiler_that_is_replaced(tmp_path: Path, cache: Any) -> None:
+    compiler = tmp_path / "cc"
+    for value, expected in ((1, False), (1, True), (2, False), (1, True)):
+        compiler.write_text(f'#!/bin/sh\nexec {need("gcc")} -DVALUE={value} "$@"\n')
+        compiler.chmod(0o755)
+        entry = native.build("int f(void) { return VALUE; }\n", compiler=compiler, cache=cache)
+        assert entry.hit is expected
+        assert native.load_shared(entry).f() == value
+
+
+def test_compiler_that_comes_first_in_path(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    text = "#ifndef VALUE\n#define VALUE 1\n#endif\nint f(void) { return VALUE; }\n"
+    assert not hit(cache, [], text=text)
+    real = shutil.which("gcc")
+    (tmp_path / "bin" / "gcc").write_text(f'#!/bin/sh\nexec {real} -DVALUE=2 "$@"\n')
+    (tmp_path / "bin" / "gcc").chmod(0o755)
+    entry = native.build({"f.c": text}, compiler="gcc", cache=cache)
+    assert not entry.hit
+    assert native.load_shared(entry).f() == 2
+
+
+def test_copy_of_the_compiler_elsewhere_is_the_same(tmp_path: Path, cache: Any) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "cc").write_text(f'#!/bin/sh\nexec {need("gcc")} "$@"\n')
+        (tmp_path / name / "cc").chmod(0o755)
+    assert not hit(cache, [], tmp_path / "one" / "cc")
+    assert hit(cache, [], tmp_path / "two" / "cc")
+
+
+@pytest.mark.parametrize("variable", ["CPATH", "C_INCLUDE_PATH"])
+def test_include_path_of_the_environment(
+    tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    for name, value in (("one", 1), ("two", 2)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "v.h").write_text(f"#define V {value}\n")
+    text = "#include <v.h>\nint f(void) { return V; }\n"
+    for folders, value, expected in ((["one"], 1, False), (["two", "one"], 2, False), (["one"], 1, True)):
+        monkeypatch.setenv(variable, os.pathsep.join(str(tmp_path / f) for f in folders))
+        entry = native.build({"f.c": text}, cache=cache)
+        assert entry.hit is expected
+        assert native.load_shared(entry).f() == value
+
+
+@pytest.mark.parametrize("how", ["-L", "LIBRARY_PATH"])
+def test_library_that_is_linked(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    flags = [f"-L{folder}"] if how == "-L" else []
+    if how != "-L":
+        monkeypatch.setenv(how, str(folder))
+    text = "int value(void);\nint f(void) { return value(); }\n"
+
+    def archive(value: int) -> None:
+        (tmp_path / "v.c").write_text(f"int value(void) {{ return {value}; }}\n")
+        os.system(
+            f"gcc -fPIC -c {tmp_path}/v.c -o {tmp_path}/v.o && rm -f {folder}/libv.a && ar rc {folder}/libv.a {tmp_path}/v.o"
+        )
+
+    for value, expected in ((1, False), (1, True), (2, False)):
+        archive(value)
+        entry = native.build({"f.c": text}, flags=flags, libraries=["v"], cache=cache)
+        assert native.load_shared(entry).f() == value
+        assert entry.hit is (expected and True) or value == 1  # ar writes the time
+
+
+@pytest.mark.parametrize("variable", ["CFLAGS", "CPPFLAGS", "LDFLAGS"])
+def test_flags_of_the_environment(cache: Any, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    flag = "-Wl,-z,now" if variable == "LDFLAGS" else "-DTWICE"
+    assert not hit(cache, [])
+    monkeypatch.setenv(variable, flag)
+    assert not hit(cache, [])
+    assert hit(cache, [])
+    monkeypatch.delenv(variable)
+    assert hit(cache, [])
+
+
+def test_cc_and_cxx_are_obeyed(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    witness = Witness(tmp_path, "gcc")
+    monkeypatch.setenv("CC", f"{witness.path} -DTWICE")
+    entry = native.build({"f.c": TEXT}, cache=cache)
+    assert native.load_shared(entry).f(21) == 42
+    assert witness.compiles() == 1
+
+
+@rest
+def test_zig_is_a_compiler(cache: Any) -> None:
+    import sys
+    from importlib.util import find_spec
+
+    if find_spec("ziglang") is None:
+        pytest.skip("no ziglang")
+    compiler = [sys.executable, "-m", "ziglang", "cc"]
+    assert not hit(cache, ["-O2"], compiler)
+    entry = native.build({"f.c": TEXT}, flags=["-O2"], compiler=compiler, cache=cache)
+    assert entry.hit or entry.refused
+    assert native.load_shared(entry).f(7) == 7

@@ -1,0 +1,200 @@
+"""Every change of what is read, in every form of reading: a hit if and only if a fresh compile is what it was."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Callable
+
+import pytest
+from conftest import COMPILERS, in_process, need
+from jitcache import native
+
+# What the source says, and the flags; {b} is the folder with h.h, {a} one that is
+# searched before it, {c} one after, which has another h.h.
+FORMS: dict[str, tuple[str, list[str]]] = {
+    "quote": ('#include "h.h"\n', ["-I{a}", "-I{b}", "-I{c}"]),
+    "angle": ("#include <h.h>\n", ["-I{a}", "-I", "{b}", "-I{c}"]),
+    "nested": ('#include "outer.h"\n', ["-I{a}", "-I{b}", "-I{c}"]),
+    "folder": ("#include <sub/h.h>\n", ["-I{a}", "-I{b}", "-I{c}"]),
+    "has present": ("#if __has_include(<h.h>)\n#define V 5\n#else\n#define V 6\n#endif\n", ["-I{a}", "-I{b}"]),
+    "has absent": ("#if __has_include(<none.h>)\n#define V 5\n#else\n#define V 6\n#endif\n", ["-I{a}", "-I{b}"]),
+    "computed": ("#define WHICH <h.h>\n#include WHICH\n", ["-I{a}", "-I{b}", "-I{c}"]),
+    "computed by a flag": ("#include WHICH\n", ["-DWHICH=<h.h>", "-I{a}", "-I{b}", "-I{c}"]),
+    "guarded": ("#ifdef USE\n#include <h.h>\n#endif\n", ["-DUSE", "-I{a}", "-I{b}", "-I{c}"]),
+    "-include": ("", ["-include", "h.h", "-I{a}", "-I{b}", "-I{c}"]),
+    "-isystem": ("#include <h.h>\n", ["-isystem", "{a}", "-isystem", "{b}", "-isystem", "{c}"]),
+    "-iquote": ('#include "h.h"\n', ["-iquote", "{a}", "-iquote", "{b}", "-I{c}"]),
+    "-idirafter": ("#include <h.h>\n", ["-I{a}", "-idirafter", "{b}", "-idirafter", "{c}"]),
+    "beside": ('#include "beside.h"\n', ["-I{a}"]),
+    "comment": ("#/**/include <h.h>\n", ["-I{a}", "-I{b}", "-I{c}"]),
+    "continued": ("#incl\\\nude \\\n<h.h>\n", ["-I{a}", "-I{b}", "-I{c}"]),
+}
+
+
+class Tree:
+    """A source, and folders of headers."""
+
+    def __init__(self, folder: Path, form: str) -> None:
+        self.folder = folder
+        text, flags = FORMS[form]
+        for name, value in (("b-real", 1), ("c", 2), ("b-other", 3)):
+            self.headers(folder / name, value)
+        (folder / "a").mkdir()
+        (folder / "b").symlink_to("b-real")
+        (folder / "main.c").write_text(text + "int f(void) { return V; }\n")
+        (folder / "beside.h").write_text("#define V 1\n")
+        self.flags = [f.format(a=folder / "a", b=folder / "b", c=folder / "c") for f in flags]
+        self.header = folder / ("beside.h" if form == "beside" else "b/h.h")
+        if form == "folder":
+            self.header = folder / "b" / "sub" / "h.h"
+
+    def headers(self, folder: Path, value: int) -> None:
+        (folder / "sub").mkdir(parents=True)
+        for name in ("h.h", "sub/h.h"):
+            (folder / name).write_text(f"#define V {value}\n")
+        (folder / "outer.h").write_text("#include <h.h>\n")
+
+
+def edit(t: Tree) -> None:
+    t.header.write_text("#define V 1000\n")
+
+
+def edit_same_size(t: Tree) -> None:
+    st = os.stat(t.header)
+    t.header.write_text("#define V 9\n")
+    os.utime(t.header, ns=(st.st_atime_ns, st.st_mtime_ns))
+
+
+def add_in_front(t: Tree) -> None:
+    (t.folder / "a" / "sub").mkdir()
+    for name in ("h.h", "sub/h.h", "none.h", "beside.h"):
+        (t.folder / "a" / name).write_text("#define V 7\n")
+
+
+def add_beside(t: Tree) -> None:
+    (t.folder / "h.h").write_text("#define V 8\n")
+
+
+def remove(t: Tree) -> None:
+    t.header.unlink()
+
+
+def retarget(t: Tree) -> None:
+    (t.folder / "b").unlink()
+    (t.folder / "b").symlink_to("b-other")
+
+
+def touch(t: Tree) -> None:
+    os.utime(t.header)
+
+
+def replace_folder(t: Tree) -> None:
+    (t.folder / "b-real").rename(t.folder / "gone")
+    t.headers(t.folder / "b-real", 4)
+
+
+def same_again(t: Tree) -> None:
+    text = t.header.read_text()
+    t.header.unlink()
+    t.header.write_text(text)
+
+
+def edit_source(t: Tree) -> None:
+    with open(t.folder / "main.c", "a") as f:
+        f.write("int g;\n")
+
+
+CHANGES: dict[str, Callable[[Tree], None]] = {
+    c.__name__.replace("_", " "): c
+    for c in (
+        edit,
+        edit_same_size,
+        add_in_front,
+        add_beside,
+        remove,
+        retarget,
+        touch,
+        replace_folder,
+        same_again,
+        edit_source,
+    )
+}
+CHANGES["nothing"] = lambda _: None
+
+
+def asked(t: Tree, compiler: str) -> dict[str, Any]:
+    return {"sources": [str(t.folder / "main.c")], "kind": "object", "flags": ["-O1", *t.flags], "compiler": compiler}
+
+
+def fresh(t: Tree, compiler: str) -> bytes | None:
+    try:
+        return bytes(native.build(cache=False, **asked(t, compiler)))
+    except native.CompileError:
+        return None
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("form", FORMS)
+def test_hit_if_and_only_if_a_fresh_compile_is_the_same(
+    tmp_path: Path, cache: Any, form: str, change: str, compiler: str
+) -> None:
+    need(compiler)
+    tree = Tree(tmp_path / "tree", form)
+    before = native.build(cache=cache, **asked(tree, compiler))
+    assert not before.refused
+    assert native.build(cache=cache, **asked(tree, compiler)).hit
+    CHANGES[change](tree)
+    want = fresh(tree, compiler)
+    if want is None:
+        with pytest.raises(native.CompileError):
+            native.build(cache=cache, **asked(tree, compiler))
+        return
+    after = native.build(cache=cache, **asked(tree, compiler))
+    assert bytes(after) == want
+    assert after.hit == (want == bytes(before))
+    assert native.build(cache=cache, **asked(tree, compiler)).hit
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("form", ["quote", "nested", "has absent"])
+def test_the_same_in_the_next_process(tmp_path: Path, form: str, change: str) -> None:
+    need("gcc")
+    tree = Tree(tmp_path / "tree", form)
+    before = in_process(tmp_path / "cache", **asked(tree, "gcc"))
+    CHANGES[change](tree)
+    want = fresh(tree, "gcc")
+    if want is None:
+        return
+    after = in_process(tmp_path / "cache", **asked(tree, "gcc"))
+    assert after["bytes"] == want.hex()
+    assert after["hit"] == (after["bytes"] == before["bytes"])
+
+
+def test_folder_that_appears_on_the_path(tmp_path: Path, cache: Any) -> None:
+    need("gcc")
+    tree = Tree(tmp_path / "tree", "angle")
+    more = {**asked(tree, "gcc"), "flags": [f"-I{tmp_path}/late", *tree.flags]}
+    before = bytes(native.build(cache=cache, **more))
+    tree.headers(tmp_path / "late", 77)
+    after = native.build(cache=cache, **more)
+    assert not after.hit
+    assert bytes(after) != before
+
+
+def test_header_that_changes_while_it_is_compiled_is_not_kept(tmp_path: Path, cache: Any) -> None:
+    tree = Tree(tmp_path / "tree", "quote")
+    wrapper, once = tmp_path / "late-gcc", tmp_path / "once"
+    # Between the key and the compile, once.
+    wrapper.write_text(
+        f"#!/bin/sh\ncase \"$*\" in *' -o '*) mkdir {once} 2>/dev/null && echo '#define V 50' > {tree.header};; esac\n"
+        f'exec {need("gcc")} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    first = native.build(cache=cache, **asked(tree, str(wrapper)))
+    assert bytes(first) == fresh(tree, "gcc")  # with 50, and the key says 1
+    tree.header.write_text("#define V 1\n")
+    second = native.build(cache=cache, **asked(tree, str(wrapper)))
+    assert not second.hit
+    assert bytes(second) == fresh(tree, "gcc") != bytes(first)
