@@ -90,6 +90,7 @@ func include(line []byte) (directive, bool) {
 
 // named reads "name" or <name>.
 func named(text []byte) directive {
+	text, _, _ = bytes.Cut(text, []byte("\n"))
 	text = bytes.TrimLeft(text, " \t\v\f")
 	if len(text) > 1 {
 		end, f := byte('"'), quote

@@ -225,7 +225,7 @@ func FuzzRules(f *testing.F) {
 }
 
 func FuzzScan(f *testing.F) {
-	for _, text := range []string{"#include <a>\n", "#if __has_include(\"b\")\n%: include_next <c>", "#include M // x\n#define M <y>", "#in\\\nclude \"", "__has_include_next"} {
+	for _, text := range []string{"#include <a>\n", "#if __has_include(\"b\")\n%: include_next <c>", "#include M // x\n#define M <y>", "#in\\\nclude \"", "__has_include_next", "__has_include(\"\n\""} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import tempfile
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,9 @@ def _version(folder: str) -> str:
     return version
 
 
-def _folder() -> str:
+@lru_cache(maxsize=4)
+def _folder(_path: tuple[str, ...]) -> str:
+    """Return where Cython is, for a sys.path."""
     spec = find_spec("Cython")
     if spec is None or spec.origin is None:
         raise LibraryError("Cython is not installed")
@@ -107,7 +110,7 @@ class _Closure:
 
 
 def _key(source: Source, texts: dict[str, bytes], folders: list[str]) -> Key:
-    own = _folder()
+    own = _folder(tuple(sys.path))
     # Beside the source, given folders, and sys.path; what comes with Cython is known by its version.
     places = [d for d in [*folders, *sys.path] if os.path.isdir(d)]
     closure = _Closure(texts, list(dict.fromkeys(places)))
