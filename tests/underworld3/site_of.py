@@ -28,7 +28,7 @@ class Site:
         self.temp = folder / "tmp"
         self.temp.mkdir()
         self.compiler = self.make_compiler("cc")
-        self._log = folder / "compiles"
+        self.log = folder / "compiles"
 
     def make_compiler(self, name: str, version: str = "") -> Path:
         """Make a script that runs the compiler, and appends a line whenever it compiles."""
@@ -44,15 +44,15 @@ class Site:
 
     def compiles(self) -> int:
         """How often the compiler has run since the last time it was asked."""
-        count = len(self._log.read_text().splitlines()) if self._log.exists() else 0
-        self._log.unlink(missing_ok=True)
+        count = len(self.log.read_text().splitlines()) if self.log.exists() else 0
+        self.log.unlink(missing_ok=True)
         return count
 
     def begin(
         self, ranks: int = 0, mpi: str = "mpich", env: dict[str, Any] | None = None, **request: Any
     ) -> subprocess.Popen[str]:
         """Start a process, or a job of ranks, that does what is requested (member.py)."""
-        more = {"CC": self.compiler, "CC_LOG": self._log, "UW_JIT_CACHE_DIR": self.cache, "TMPDIR": self.temp}
+        more = {"CC": self.compiler, "CC_LOG": self.log, "UW_JIT_CACHE_DIR": self.cache, "TMPDIR": self.temp}
         whole = {"callbacks": [F], "constants": ["A"], **request}
         return start(mpi, ranks, [MEMBER, json.dumps(whole)], **{**more, **(env or {})})
 

@@ -11,6 +11,7 @@ import subprocess
 import time
 from typing import Any
 
+import job
 import pytest
 from job import FORMS, end
 from site_of import Site
@@ -136,3 +137,28 @@ def test_switched_off_on_one_rank(site: Site, agrees: str | None) -> None:
 
 def test_library_that_cannot_be_used_one_rank_compiles(site: Site) -> None:
     assert site.solve(2, env={"JITCACHE_LIBRARY": "/nonexistent.so"}) == 1
+
+
+def test_job_script(site: Site) -> None:
+    """The script of examples/cluster: home keeps what one job's disk has learned for the next one's."""
+    tools = job.VENVS / "mpich" / "bin"
+    seen = []
+    for disk in ("first", "second"):
+        (site.folder / disk).mkdir()
+        env = job.variables(
+            "mpich",
+            HOME=site.folder,
+            TMPDIR=site.folder / disk,
+            XDG_CACHE_HOME=None,
+            CC=site.compiler,
+            CC_LOG=site.log,
+            PYTHON=tools / "python",
+            MPIRUN=tools / "mpirun",
+            RANKS=2,
+            SOLVER=job.ROOT / "examples" / "underworld3_shaped" / "solver.py",
+        )
+        script = job.ROOT / "examples" / "cluster" / "solver.slurm"
+        p = subprocess.run(["bash", str(script)], env=env, capture_output=True, text=True, timeout=120, check=False)
+        assert p.returncode == 0 and p.stdout.count('"of": 2') == 2, p.stdout + p.stderr
+        seen.append(site.compiles())
+    assert seen == [1, 0]
