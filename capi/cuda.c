@@ -186,6 +186,8 @@ int32_t jitcache_cuda_compile(
 	int32_t status = jitcache_cuda_lookup(cache, request, blob, NULL, NULL, &key);
 	if (status != JITCACHE_MISS)
 		return status;
+	if (key == NULL)
+		return jitcache_cuda_run(request, NULL, blob);
 	running r = {request, NULL};
 	status = jitcache_get_or_compile(cache, key, timeout_ms, run, &r, blob);
 	jitcache_key_free(key);

@@ -48,6 +48,10 @@ func jcgo_cuda_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out *
 		var known cuda.Notes
 		if p != nil {
 			known = notes{cacheOf(p)}
+			// Nothing is looked up or stored, so nothing need be keyed.
+			if want != 0 && cacheOf(p).Mode() == core.ModeOff {
+				return because(o, C.JITCACHE_MISS, store.Off)
+			}
 		}
 		k, err := requestOf(parts).Key(known)
 		if err != nil {

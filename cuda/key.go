@@ -9,6 +9,7 @@ import (
 	"jitcache/core/key"
 	"jitcache/cuda/dl"
 	"jitcache/cuda/driver"
+	"jitcache/cuda/nvrtc"
 )
 
 // Notes are where it is remembered what a source includes, from one process to
@@ -101,6 +102,9 @@ func (r *recipe) addToKey() {
 	r.toKey.Add("schema", []byte(schema))
 	r.toKey.Add("target", []byte(r.target.String()))
 	r.toKey.Add("options", list(r.opts.Keyed))
+	if r.opts.Link || r.target == nvrtc.LTOIR {
+		r.toKey.Add("for the linker", nil)
+	}
 	r.toKey.Add("name expressions", list(r.expressions))
 	r.toKey.Add("headers in memory", r.headers[:])
 	r.toKey.SetKind(r.target.String())

@@ -107,6 +107,9 @@ func TestWhatDoesNotMatterDoesNot(t *testing.T) {
 			t.Errorf("%q: another key", parts)
 		}
 	}
+	if p.key(simple, part('T', "ltoir")) != p.key(simple, part('T', "ltoir"), part('o', "-dlto")) {
+		t.Error("what LTO-IR implies makes another key")
+	}
 	other := newPlace(t) // the same NVRTC in another folder
 	if other.key(simple, part('e', "a"), part('e', "b")) != want {
 		t.Error("a copy of the tree has another key")

@@ -126,7 +126,8 @@ JITCACHE_API int32_t jitcache_cuda_compile(
 	jitcache_cache *cache, jitcache_cuda_request *request, int64_t timeout_ms, jitcache_blob **blob);
 
 /* jitcache_cuda_lookup looks the code up and never compiles. With MISS, *key is
- * the key to acquire (jitcache_acquire); then jitcache_cuda_run compiles. data
+ * the key to acquire (jitcache_acquire); then jitcache_cuda_run compiles. Where
+ * nothing is cached (JITCACHE=0) it is NULL: run without a lease. data
  * and size may be NULL; else they get what jitcache_blob_data and
  * jitcache_blob_size would return.
  * OK: *blob is the code; MISS: *key, which the caller releases; errors as

@@ -158,7 +158,7 @@ public:
 		if (cache) {
 			jitcache_blob **blob = code.out();
 			status = jitcache_cuda_lookup(cache.handle(), handle(), blob, nullptr, nullptr, key.out());
-			if (status == JITCACHE_MISS)
+			if (status == JITCACHE_MISS && key)
 				status = cache.try_acquire(key, code, lease, timeout_ms);
 		}
 		code.hit_ = status == JITCACHE_OK;

@@ -13,7 +13,8 @@ import (
 // IsAbsent reports whether err, of a stat or an open, says that there is no
 // such file and cannot be one until a folder on its path changes.
 func IsAbsent(err error) bool {
-	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
+	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) ||
+		errors.Is(err, syscall.ELOOP) // links in a circle
 }
 
 // NewAbsent returns the input for a file that was looked for and is not there:

@@ -13,7 +13,7 @@ type Options struct {
 	// Keyed are those that change the result, in a form that is the same for
 	// all spellings of one option. The order is that of Raw where it matters.
 	// Include paths and pre-includes are not among them, because what they find
-	// is keyed and not where.
+	// is keyed and not where; nor are Arch and Link, which may come from elsewhere.
 	Keyed []string
 	// Dirs are the folders of -I, in order.
 	Dirs []string
@@ -272,8 +272,10 @@ func (p *parser) take(o *option, val, given string) error {
 		p.out.ShowsPaths = true
 	case arch:
 		p.out.Arch = val
+		return nil
 	case link:
 		p.out.Link = true
+		return nil
 	case noSource:
 		p.out.NoSourceInclude = true
 	case assemble:

@@ -3,6 +3,7 @@ package nvrtc
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -12,7 +13,7 @@ func keyedOf(t *testing.T, raw ...string) []string {
 	if err != nil {
 		t.Fatalf("%q: %v", raw, err)
 	}
-	return o.Keyed
+	return append(slices.Clone(o.Keyed), o.Arch, strconv.FormatBool(o.Link))
 }
 
 func TestSpellingsOfAnOptionAreOneKey(t *testing.T) {

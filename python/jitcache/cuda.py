@@ -296,6 +296,8 @@ def _compiled(lib: _ffi.Library, request: _Request, cache: Cache | None) -> tupl
         return blob, True
     if status < 0:
         check(lib, status)
+    if not word:  # nothing is cached
+        return _run(lib, request, None), False
     key = Handle(lib, _void_p(word))
     blob, lease = cache._wait(lib, key.word, None)
     if blob is not None:

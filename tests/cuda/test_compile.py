@@ -129,6 +129,18 @@ def test_disabled_cache_compiles_each_time(stub: Compiler, monkeypatch: pytest.M
     assert not (tmp_path / "cache").exists()
 
 
+def test_what_cannot_be_keyed_is_compiled_by_a_disabled_cache(
+    stub: Compiler, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    source = kernel(before="const char *today = __DATE__;")
+    with jitcache.Cache(tmp_path / "cache") as cache, pytest.raises(jitcache.RefusedError):
+        cuda.compile(source, options=OPTIONS, cache=cache)
+    monkeypatch.setenv("JITCACHE", "0")
+    with jitcache.Cache(tmp_path / "cache") as cache:
+        assert not cuda.compile(source, options=OPTIONS, cache=cache).hit
+    assert stub.compiles == 1
+
+
 def test_readonly_cache_finds_and_stores_nothing(stub: Compiler, cache: jitcache.Cache, tmp_path: Path) -> None:
     cuda.compile(kernel(1), options=OPTIONS, cache=cache)
     reader = jitcache.Cache(tmp_path / "cache", memory_size=0, readonly=True)
