@@ -14,7 +14,7 @@ from sources import OPTIONS, TEMPLATE
 CHANGES = {
     "source": ({"source": TEMPLATE + "\n"}, "source"),
     "target": ({"target": "ptx"}, "target"),
-    "architecture": ({"options": ["-arch=sm_90"]}, "arch, options"),
+    "architecture": ({"options": ["-arch=sm_90"]}, "arch"),
     "option": ({"options": [*OPTIONS, "-DN=2"]}, "options"),
     "name expression": ({"name_expressions": ["axpy<int>"]}, "name expressions"),
     "header in memory": ({"headers": {"a.h": "#define A 2\n"}}, "headers in memory"),

@@ -60,7 +60,7 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_header_is_installed(prefix: Path) -> None:
     assert {path.name for path in (prefix / "include").iterdir()} == HEADERS
-    assert len(HEADERS) == 4  # of C and C++, with CUDA and without
+    assert len(HEADERS) == 5  # of C and C++, with CUDA and without, and for native modules
 
 
 def test_command_is_installed(prefix: Path, tmp_path: Path) -> None:
