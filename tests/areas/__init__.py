@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import adapters, c, control, cuda, disks, go, guest, host, mpi, native, package, python, storm, underworld3
 from .common import Area, log_of
 
-__all__ = ["AREAS", "REST", "SOAK", "TEST", "log_of"]
+__all__ = ["AREAS", "BESIDE", "REST", "SOAK", "TEST", "log_of"]
 
 _interpreters = {f"python-{v}": python.on(path) for v, path in python.interpreters().items()}
 
@@ -62,6 +62,9 @@ REST = [
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream",
 ]  # fmt: skip
+
+#: Those that wait for compilers and measure no times: they run beside the others.
+BESIDE = frozenset({"native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream"})
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.
 SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak"]
