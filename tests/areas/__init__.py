@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import adapters, c, control, cuda, disks, go, guest, host, mpi, native, package, python, storm, underworld3
 from .common import Area, log_of
 
-__all__ = ["AREAS", "BESIDE", "REST", "SOAK", "TEST", "log_of"]
+__all__ = ["AREAS", "BESIDE", "OLDER", "REST", "SOAK", "TEST", "log_of"]
 
 _interpreters = {f"python-{v}": python.on(path) for v, path in python.interpreters().items()}
 
@@ -60,8 +60,11 @@ TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "
 REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
-    "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream",
+    "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream",
 ]  # fmt: skip
+
+#: Older versions of what the above runs with: for a quarter of an hour.
+OLDER = ["numba-old"]
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset({"native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream"})
