@@ -9,6 +9,7 @@ import (
 	"jitcache/core"
 	"jitcache/core/blob"
 	"jitcache/core/key"
+	"jitcache/core/manifest"
 	"jitcache/core/store"
 	"jitcache/cuda"
 )
@@ -45,7 +46,7 @@ func (n notes) Note(k *key.Key, data []byte) { n.cache.Note(k, data) }
 //export jcgo_cuda_lookup
 func jcgo_cuda_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		var known cuda.Notes
+		var known manifest.Notes
 		if p != nil {
 			known = notes{cacheOf(p)}
 			// Nothing is looked up or stored, so nothing need be keyed.

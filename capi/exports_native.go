@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"jitcache/core/key"
+	"jitcache/core/manifest"
 	"jitcache/core/native"
 	"jitcache/core/store"
 )
@@ -31,7 +32,7 @@ func nativeRequest(p *C.jc_parts) *native.Request {
 }
 
 // nativeNotes are a cache's, or nil for none.
-func nativeNotes(p unsafe.Pointer) native.Notes {
+func nativeNotes(p unsafe.Pointer) manifest.Notes {
 	if p == nil {
 		return nil
 	}

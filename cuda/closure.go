@@ -12,33 +12,30 @@ import (
 const kindManifest = "manifest"
 
 // closure returns which files the source can include, and what they are now. A
-// closure that was seen before is only checked: the process's own, then that in
-// the notes. Otherwise the source is scanned, and what it reaches noted.
+// closure that was seen before is only checked; otherwise the source is scanned,
+// and what it reaches noted.
 //
 // It returns the same pointer as long as nothing has changed. The record is
 // locked.
-func (rec *record) closure(r *Request, notes Notes) (*include.Closure, error) {
+func (rec *record) closure(r *Request, notes manifest.Notes) (*include.Closure, error) {
 	if rec.isSmall(r) {
 		notes = nil
 	}
-	if c := rec.find(r, notes); c != nil {
-		return c, nil
+	found := rec.shelf.Find(notes)
+	if found.List != nil && !found.Stale && rec.current != nil && rec.current.List == found.List {
+		return rec.current, nil
 	}
-	if notes != nil {
-		if book, err := manifest.ParseBook(notes.Recall(&rec.note(r).ID)); err == nil {
-			rec.book = book
-			if c := rec.find(r, notes); c != nil {
-				return c, nil
-			}
+	if found.List != nil {
+		if c, err := include.FromList(found.List); err == nil { // and not of another release
+			rec.current = c
+			return c, nil
 		}
 	}
 	c, err := rec.scan(r)
 	if err != nil {
 		return nil, err
 	}
-	if rec.book.Add(c.List) && notes != nil {
-		notes.Note(rec.note(r), rec.book.Append(nil))
-	}
+	rec.shelf.Add(c.List, notes)
 	rec.current = c
 	return c, nil
 }
@@ -47,26 +44,6 @@ func (rec *record) closure(r *Request, notes Notes) (*include.Closure, error) {
 // noted of it (10 us): it is short, and includes nothing.
 func (rec *record) isSmall(r *Request) bool {
 	return len(r.Source) < 2048 && len(rec.opts.PreIncludes) == 0 && !bytes.Contains(r.Source, []byte("include"))
-}
-
-// find returns the closure of the record's book that holds, nil if none does.
-func (rec *record) find(r *Request, notes Notes) *include.Closure {
-	found := rec.book.Find()
-	if found.List == nil {
-		return nil
-	}
-	if found.Stale && notes != nil {
-		notes.Note(rec.note(r), rec.book.Append(nil))
-	}
-	if rec.current != nil && rec.current.List == found.List && !found.Stale {
-		return rec.current
-	}
-	c, err := include.FromList(found.List)
-	if err != nil { // of another release
-		return nil
-	}
-	rec.current = c
-	return c
 }
 
 func (rec *record) scan(r *Request) (*include.Closure, error) {
@@ -98,9 +75,9 @@ func (r *recipe) addToNote() {
 	b := r.toNote
 	b.Add("closures of", []byte(schema))
 	b.Add("name", []byte(r.name))
-	b.Add("folders", list(r.opts.Dirs))
-	b.Add("pre-includes", list(r.opts.PreIncludes))
-	b.Add("macros", list(r.opts.Macros))
+	b.AddTexts("folders", r.opts.Dirs)
+	b.AddTexts("pre-includes", r.opts.PreIncludes)
+	b.AddTexts("macros", r.opts.Macros)
 	b.Add("headers in memory", r.headers[:])
 	b.Add("standard", []byte(r.opts.Standard))
 	if r.opts.NoSourceInclude {
@@ -109,10 +86,10 @@ func (r *recipe) addToNote() {
 	b.SetKind(kindManifest)
 }
 
-// note returns the key under which the closures of the source are noted.
-func (rec *record) note(r *Request) *key.Key {
-	b := rec.toNote.Clone()
-	b.AddDigest("source", len(r.Source), r.SourceDigest)
+// note returns the key under which the closures of a source are noted.
+func (r *recipe) note(size int, source key.Digest) *key.Key {
+	b := r.toNote.Clone()
+	b.AddDigest("source", size, source)
 	k, err := b.Seal()
 	if err != nil { // all labels differ
 		panic(err)

@@ -1,31 +1,22 @@
 package cuda
 
 import (
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"jitcache/core/key"
+	"jitcache/core/manifest"
 	"jitcache/cuda/dl"
 	"jitcache/cuda/driver"
 	"jitcache/cuda/nvrtc"
 )
 
-// Notes are where it is remembered what a source includes, from one process to
-// the next. They may forget.
-type Notes interface {
-	// Recall returns what was noted under a key, nil if nothing is there.
-	Recall(id *key.ID) []byte
-	// Note replaces it.
-	Note(k *key.Key, data []byte)
-}
-
 // Key returns the key that the request has now. It looks at every file that the
 // source can include, at the compiler's, and at the current device if no
 // architecture was given; it loads neither NVRTC nor, with an architecture, the
 // driver. notes may be nil.
-func (r *Request) Key(notes Notes) (*key.Key, error) {
+func (r *Request) Key(notes manifest.Notes) (*key.Key, error) {
 	rec, err := r.record()
 	if err != nil {
 		return nil, err
@@ -101,11 +92,11 @@ func currentArch(places dl.Places) (string, error) {
 func (r *recipe) addToKey() {
 	r.toKey.Add("schema", []byte(schema))
 	r.toKey.Add("target", []byte(r.target.String()))
-	r.toKey.Add("options", list(r.opts.Keyed))
+	r.toKey.AddTexts("options", r.opts.Keyed)
 	if r.opts.Link || r.target == nvrtc.LTOIR {
 		r.toKey.Add("for the linker", nil)
 	}
-	r.toKey.Add("name expressions", list(r.expressions))
+	r.toKey.AddTexts("name expressions", r.expressions)
 	r.toKey.Add("headers in memory", r.headers[:])
 	r.toKey.SetKind(r.target.String())
 	if r.name != defaultName {
@@ -143,14 +134,4 @@ func (rec *record) seal(r *Request, compiler dl.Identity, now circumstances) (*k
 		}
 	}
 	return b.Seal()
-}
-
-// list encodes texts so that no two lists have the same bytes.
-func list(texts []string) []byte {
-	b := binary.AppendUvarint(nil, uint64(len(texts)))
-	for _, t := range texts {
-		b = binary.AppendUvarint(b, uint64(len(t)))
-		b = append(b, t...)
-	}
-	return b
 }

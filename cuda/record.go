@@ -31,7 +31,7 @@ type record struct {
 	*recipe
 
 	mu      sync.Mutex
-	book    *manifest.Book // closures that were seen, newest first
+	shelf   *manifest.Shelf // closures that were seen
 	current *include.Closure
 	key     *key.Key // the last one, and what it was made of
 	of      circumstances
@@ -76,7 +76,9 @@ func (r *Request) record() (*record, error) {
 		recipe = newRecipe(p)
 		known.recipes = keep(known.recipes, maxRecipes, r.PartsDigest, recipe)
 	}
-	rec := &record{recipe: recipe, book: &manifest.Book{}}
+	// Of the request, whose bytes may go, what its notes are found by.
+	size, digest := len(r.Source), r.SourceDigest
+	rec := &record{recipe: recipe, shelf: manifest.NewShelf(func() *key.Key { return recipe.note(size, digest) })}
 	known.records = keep(known.records, maxRecords, id, rec)
 	return rec, nil
 }

@@ -72,6 +72,21 @@ func (b *Builder) Clone() *Builder {
 // long or already there.
 func (b *Builder) Add(label string, value []byte) error { return b.AddTagged(label, Bytes, value) }
 
+// AddTexts adds a component of plain bytes that stands for a list of texts.
+func (b *Builder) AddTexts(label string, texts []string) error {
+	return b.Add(label, AppendTexts(nil, texts...))
+}
+
+// AppendTexts encodes texts so that no two lists have the same bytes.
+func AppendTexts(dst []byte, texts ...string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(texts)))
+	for _, t := range texts {
+		dst = binary.AppendUvarint(dst, uint64(len(t)))
+		dst = append(dst, t...)
+	}
+	return dst
+}
+
 // AddTagged adds a component whose value is already encoded as its tag asks.
 func (b *Builder) AddTagged(label string, tag Tag, value []byte) error {
 	return b.addHashed(label, tag, uint64(len(value)), Sum(value))

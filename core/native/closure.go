@@ -110,15 +110,15 @@ func (g *gatherer) digest(order []string) {
 			// clang reports what __has_include has found: that it is there counts.
 		case onDisk:
 			contents = append(contents, g.c.list.Files[i].Digest[:]...)
-			paths = append(paths, list([]string{g.f.shown(path)})...)
+			paths = key.AppendTexts(paths, g.f.shown(path))
 		default:
-			contents = append(contents, list([]string{path})...)
+			contents = key.AppendTexts(contents, path)
 		}
 	}
 	for i := range g.p.sources {
 		if s := &g.p.sources[i]; !s.inMemory {
 			g.c.Sources = append(g.c.Sources, g.c.list.Files[g.known[s.name]].Digest)
-			paths = append(paths, list([]string{g.f.shown(s.name)})...)
+			paths = key.AppendTexts(paths, g.f.shown(s.name))
 		}
 	}
 	g.c.Headers, g.c.Paths = key.Sum(append(contents, g.says...)), key.Sum(paths)

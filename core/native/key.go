@@ -26,7 +26,7 @@ const quiet = "-Wno-unused-command-line-argument"
 // Key returns the key that the request has now: it looks at every file that the
 // compiler reads. Where it is not known which these are, it returns a question,
 // to be answered and asked again. notes may be nil.
-func (r *Request) Key(notes Notes) (*key.Key, *Question, error) {
+func (r *Request) Key(notes manifest.Notes) (*key.Key, *Question, error) {
 	rec, err := r.record()
 	if err != nil {
 		return nil, nil, err
@@ -66,8 +66,8 @@ func (rec *record) askFiles() []string {
 
 // toolchain brings what is known of the compiler up to date, and reports whether
 // it is known.
-func (rec *record) toolchain(language string, notes Notes) bool {
-	l := rec.tools[language].find(notes)
+func (rec *record) toolchain(language string, notes manifest.Notes) bool {
+	l := rec.look(rec.tools[language], notes)
 	if l == nil {
 		return false
 	}
@@ -81,9 +81,19 @@ func (rec *record) toolchain(language string, notes Notes) bool {
 	return t.stands()
 }
 
+// look returns the list of a shelf that holds. The key has its stamps: if they
+// are new, so must the key be.
+func (rec *record) look(s *manifest.Shelf, notes manifest.Notes) *manifest.List {
+	found := s.Find(notes)
+	if found.Stale {
+		rec.answer = nil
+	}
+	return found.List
+}
+
 // closure brings what is known of the files up to date.
-func (rec *record) closure(notes Notes) bool {
-	l := rec.shelf().find(notes)
+func (rec *record) closure(notes manifest.Notes) bool {
+	l := rec.look(rec.shelf(), notes)
 	if l == nil {
 		return false
 	}
@@ -97,7 +107,7 @@ func (rec *record) closure(notes Notes) bool {
 }
 
 // Answer takes the answer to a question: what the command has printed.
-func (r *Request) Answer(q *Question, status int, out, log []byte, notes Notes) error {
+func (r *Request) Answer(q *Question, status int, out, log []byte, notes manifest.Notes) error {
 	rec, err := r.record()
 	if err != nil {
 		return err
@@ -126,12 +136,12 @@ func (r *Request) Answer(q *Question, status int, out, log []byte, notes Notes) 
 		return err
 	}
 	t.list.Absent = absent
-	rec.tools[q.Language].add(t.list, notes)
+	rec.tools[q.Language].Add(t.list, notes)
 	return nil
 }
 
 // take takes the answer to the question which files are read.
-func (rec *record) take(rulesText []byte, notes Notes) error {
+func (rec *record) take(rulesText []byte, notes manifest.Notes) error {
 	asked := rec.asked
 	if rec.asked = 0; asked == 0 {
 		return nil // another thread has asked too, and was first
@@ -153,7 +163,7 @@ func (rec *record) take(rulesText []byte, notes Notes) error {
 	if rec.doubts(c.list, asked) {
 		return nil // and the question comes again
 	}
-	rec.shelf().add(c.list, notes)
+	rec.shelf().Add(c.list, notes)
 	return nil
 }
 
@@ -189,8 +199,8 @@ func (rec *record) seal() (*key.Key, error) {
 	c := rec.now
 	b.Add("schema", []byte(schema))
 	b.Add("kind", []byte(rec.kind))
-	b.Add("flags", list(rec.flags.keyed))
-	b.Add("environment", list(rec.variables))
+	b.AddTexts("flags", rec.flags.keyed)
+	b.AddTexts("environment", rec.variables)
 	b.AddDigest("headers", 0, c.Headers)
 	b.AddDigest("libraries", 0, c.Links)
 	for language, t := range rec.tool {

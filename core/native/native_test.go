@@ -8,8 +8,10 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"jitcache/core/key"
+	"jitcache/core/manifest"
 )
 
 // notes are notes in memory.
@@ -64,13 +66,13 @@ func (c *compiler) write(path, text string) {
 }
 
 // key asks for a key until there is one, in a process of its own.
-func (c *compiler) key(n Notes, parts ...string) *key.Key {
+func (c *compiler) key(n manifest.Notes, parts ...string) *key.Key {
 	c.t.Helper()
 	known.records = nil
 	return c.again(n, parts...)
 }
 
-func (c *compiler) again(n Notes, parts ...string) *key.Key {
+func (c *compiler) again(n manifest.Notes, parts ...string) *key.Key {
 	c.t.Helper()
 	r := packed(append([]string{"c" + c.path, "sx.c", "t#include <h.h>\nint f = V;\n"}, parts...)...)
 	for range 8 {
@@ -152,6 +154,25 @@ func TestHeaderThatChangesIsNoticed(t *testing.T) {
 	c.write(c.reads[1], "#define V 1\n")
 	if third := c.key(n); third.ID != first.ID {
 		t.Error("another key for what was there before")
+	}
+}
+
+// A key goes by stamps when its result is stored, and then must have the new ones.
+func TestKeyHasTheStampsOfAHeaderThatWasTouched(t *testing.T) {
+	c, n := newCompiler(t), notes{}
+	first := c.key(n)
+	now := time.Now().Add(time.Hour)
+	if err := os.Chtimes(c.reads[1], now, now); err != nil {
+		t.Fatal(err)
+	}
+	second := c.again(n)
+	if second.ID != first.ID {
+		t.Error("another key for what was touched only")
+	}
+	for i := range second.Inputs {
+		if why, changed := second.Inputs[i].Changed(); changed {
+			t.Error(why)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package native
 
 import (
-	"encoding/binary"
 	"sync"
 
 	"jitcache/core/key"
@@ -12,15 +11,6 @@ import (
 // compiled to something else, or when this package has keyed too little.
 const schema = "native 1"
 
-// Notes are where it is remembered what compilers said, from one process to the
-// next. They may forget.
-type Notes interface {
-	// Recall returns what was noted under a key, nil if nothing is there.
-	Recall(id *key.ID) []byte
-	// Note replaces it.
-	Note(k *key.Key, data []byte)
-}
-
 // record is what the process knows of a request between calls, so that a hit
 // looks at files only.
 type record struct {
@@ -29,8 +19,8 @@ type record struct {
 	refused error
 
 	mu    sync.Mutex
-	tools map[string]*shelf     // by language
-	files map[key.Digest]*shelf // by what the toolchains are
+	tools map[string]*manifest.Shelf     // by language
+	files map[key.Digest]*manifest.Shelf // by what the toolchains are
 	tool  map[string]*toolchain
 	now   *closure
 	// What the keys of notes about files have in common.
@@ -38,13 +28,6 @@ type record struct {
 	answer  *key.Key // for tool and now
 	asked   int64    // when the compiler was asked for files; 0: it was not, or has answered
 	doubt   *manifest.List
-}
-
-// shelf is a book of lists, and the key under which it is noted.
-type shelf struct {
-	book   *manifest.Book
-	note   *key.Key
-	opened bool // the notes were asked
 }
 
 // Bounds of what the process keeps: a record with a large closure is some
@@ -86,7 +69,7 @@ func (r *Request) record() (*record, error) {
 }
 
 func newRecord(p *parts) (*record, error) {
-	rec := &record{parts: p, tools: map[string]*shelf{}, tool: map[string]*toolchain{}, files: map[key.Digest]*shelf{}}
+	rec := &record{parts: p, tools: map[string]*manifest.Shelf{}, tool: map[string]*toolchain{}, files: map[key.Digest]*manifest.Shelf{}}
 	var err error
 	own, command := p.ownFlags()
 	rec.flags, err = parseFlags(append(own, p.flags...))
@@ -100,9 +83,9 @@ func newRecord(p *parts) (*record, error) {
 	rec.flags.keyed = append(rec.flags.keyed, command...)
 	b := key.NewBuilder()
 	b.Add("schema", []byte(schema))
-	b.Add("compiler", list(p.words))
-	b.Add("flags", list(p.flags))
-	b.Add("environment", list(p.variables))
+	b.AddTexts("compiler", p.words)
+	b.AddTexts("flags", p.flags)
+	b.AddTexts("environment", p.variables)
 	b.Add("PATH", []byte(p.path))
 	if rec.flags.native && resolvesNative {
 		b.Add("processor", []byte(p.cpu))
@@ -125,11 +108,11 @@ func newRecord(p *parts) (*record, error) {
 
 // shelf returns where the closures are that this toolchain has found, looking
 // where it looks.
-func (rec *record) shelf() *shelf {
+func (rec *record) shelf() *manifest.Shelf {
 	var all []byte
 	for _, language := range rec.languages() {
 		t := rec.tool[language]
-		all = append(append(append(all, t.digest[:]...), list(t.Search)...), list(t.Libs)...)
+		all = key.AppendTexts(key.AppendTexts(append(all, t.digest[:]...), t.Search...), t.Libs...)
 	}
 	id := key.Sum(all)
 	if rec.files[id] == nil {
@@ -140,43 +123,10 @@ func (rec *record) shelf() *shelf {
 	return rec.files[id]
 }
 
-func newShelf(b *key.Builder) *shelf {
+func newShelf(b *key.Builder) *manifest.Shelf {
 	k, err := b.Seal()
 	if err != nil { // all labels differ
 		panic(err)
 	}
-	return &shelf{book: &manifest.Book{}, note: k}
-}
-
-// find returns the list that holds, asking the notes if the process has none.
-func (s *shelf) find(notes Notes) *manifest.List {
-	found := s.book.Find()
-	if found.List == nil && notes != nil && !s.opened {
-		s.opened = true
-		if book, err := manifest.ParseBook(notes.Recall(&s.note.ID)); err == nil {
-			s.book = book
-			found = s.book.Find()
-		}
-	}
-	if found.Stale && notes != nil {
-		notes.Note(s.note, s.book.Append(nil))
-	}
-	return found.List
-}
-
-// add notes a list.
-func (s *shelf) add(l *manifest.List, notes Notes) {
-	if s.book.Add(l) && notes != nil {
-		notes.Note(s.note, s.book.Append(nil))
-	}
-}
-
-// list encodes texts so that no two lists have the same bytes.
-func list(texts []string) []byte {
-	b := binary.AppendUvarint(nil, uint64(len(texts)))
-	for _, t := range texts {
-		b = binary.AppendUvarint(b, uint64(len(t)))
-		b = append(b, t...)
-	}
-	return b
+	return manifest.NewShelf(func() *key.Key { return k })
 }

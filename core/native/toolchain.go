@@ -165,9 +165,9 @@ func (t *toolchain) read(programs []string) error {
 
 // seal computes the digest: what the toolchain is, wherever it lies.
 func (t *toolchain) seal() {
-	all := list(t.Version)
+	all := key.AppendTexts(nil, t.Version...)
 	if resolvesNative {
-		all = append(all, list(t.Machine)...)
+		all = key.AppendTexts(all, t.Machine...)
 	}
 	for i := range t.list.Files {
 		all = append(all, t.list.Files[i].Digest[:]...)
