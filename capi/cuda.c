@@ -4,98 +4,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A call of the core about a request, and what was entered for it. */
-typedef struct call {
-	const jc_core *core;
-	jitcache_cache *cache;
-	jitcache_cuda_request *request;
-	void *cache_core; /* NULL without a cache */
-	jc_parts parts;
-} call;
-
-static void leave(call *c)
-{
-	jc_slot_leave(JC_OF(c->request));
-	if (c->cache != NULL)
-		jc_slot_leave(JC_OF(c->cache));
-	jc_log_drain();
-}
-
-static int32_t enter(call *c, jitcache_cache *cache, jitcache_cuda_request *request)
-{
-	*c = (call){.core = jc_core_enter(), .cache = cache, .request = request};
-	jc_compile_log(NULL);
-	if (c->core == NULL)
-		return jc_no_core();
-	int32_t status = JITCACHE_OK;
-	jc_request *r = jc_request_enter(c->core, JC_OF(request), JC_REQUEST, "cuda request", &status);
-	if (r == NULL)
-		return status;
-	c->parts = (jc_parts){r->source.data, r->source.size, r->packed.data, r->packed.size, r->digest};
-	if (cache == NULL)
-		return JITCACHE_OK;
-	jc_cache *entered = jc_slot_enter(JC_OF(cache), JC_CACHE);
-	if (entered == NULL)
-		status = jc_bad_handle(cache, "cache");
-	else if ((c->cache_core = jc_cache_core(entered, c->core, &status)) == NULL)
-		jc_slot_leave(JC_OF(cache));
-	if (c->cache_core == NULL)
-		jc_slot_leave(JC_OF(request));
-	return status;
-}
-
 /* look asks the core for the blob, if it is wanted, and else for the key. */
-static int32_t look(call *c, int32_t want, jitcache_blob **blob, const void **data, size_t *size, jitcache_key **key)
+static int32_t look(jc_call *c, int32_t want, jc_found *f)
 {
 	jc_out out = {0};
-	jc_blob *b = NULL;
-	uint8_t *sealed = NULL;
-	size_t n = 0;
-	int32_t status = c->core->cuda_lookup(c->cache_core, &c->parts, want, &b, &sealed, &n, &out);
-	status = jc_finish(status, &out);
-	if (b != NULL) {
-		if (data != NULL)
-			*data = b->data;
-		if (size != NULL)
-			*size = b->size;
-		status = jc_blob_handle(b, JC_OF(c->cache), blob);
-	} else if (sealed != NULL) {
-		int32_t made = jc_key_of(sealed, n, key);
-		status = made == JITCACHE_OK ? status : made;
-	}
-	free(sealed);
-	return status;
+	int32_t status = c->core->cuda_lookup(c->cache_core, &c->parts, want, &f->blob, &f->sealed, &f->nsealed, &out);
+	return jc_finish(status, &out);
 }
 
 int32_t jitcache_cuda_lookup(jitcache_cache *cache, jitcache_cuda_request *request, jitcache_blob **blob,
 	const void **data, size_t *size, jitcache_key **key)
 {
-	call c;
+	jc_call c;
 	jc_thread_unwind();
 	if (cache == NULL || blob == NULL || key == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda lookup: NULL");
 	*blob = NULL;
 	*key = NULL;
-	int32_t status = enter(&c, cache, request);
+	int32_t status = jc_call_enter(&c, cache, JC_OF(request), JC_REQUEST);
 	if (status != JITCACHE_OK)
 		return status;
-	status = look(&c, 1, blob, data, size, key);
-	leave(&c);
+	jc_found found = {0};
+	status = jc_call_give(&c, look(&c, 1, &found), &found, blob, data, size, key);
+	jc_call_leave(&c);
 	return status;
 }
 
 int32_t jitcache_cuda_key(jitcache_cache *cache, jitcache_cuda_request *request, jitcache_key **key)
 {
-	call c;
+	jc_call c;
 	jc_thread_unwind();
 	if (key == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda key: NULL");
 	*key = NULL;
-	int32_t status = enter(&c, cache, request);
+	int32_t status = jc_call_enter(&c, cache, JC_OF(request), JC_REQUEST);
 	if (status != JITCACHE_OK)
 		return status;
-	status = look(&c, 0, NULL, NULL, NULL, key);
-	leave(&c);
+	jc_found found = {0};
+	status = jc_call_give(&c, look(&c, 0, &found), &found, NULL, NULL, NULL, key);
+	jc_call_leave(&c);
 	return status;
 }
 
@@ -103,8 +50,8 @@ int32_t jitcache_cuda_key(jitcache_cache *cache, jitcache_cuda_request *request,
  * with *stale the request has another one by now. */
 static int32_t compile_once(jitcache_cuda_request *request, uint8_t *id, jc_blob **b, int32_t *stale)
 {
-	call c;
-	int32_t status = enter(&c, NULL, request);
+	jc_call c;
+	int32_t status = jc_call_enter(&c, NULL, JC_OF(request), JC_REQUEST);
 	if (status != JITCACHE_OK)
 		return status;
 	jc_out out = {0};
@@ -112,7 +59,7 @@ static int32_t compile_once(jitcache_cuda_request *request, uint8_t *id, jc_blob
 	status = c.core->cuda_run(&c.parts, id, b, stale, &log, &out);
 	status = jc_finish(status, &out);
 	jc_compile_log(log);
-	leave(&c);
+	jc_call_leave(&c);
 	return status;
 }
 

@@ -40,30 +40,25 @@ static int32_t publish(module made, jitcache_cuda_module **out)
 /* load gives a blob to the driver. *refused says that it is the blob's fault. */
 static int32_t load(jitcache_cuda_request *request, jitcache_blob *blob, jitcache_cuda_module **out, int32_t *refused)
 {
+	jc_call c;
 	*out = NULL;
 	*refused = 0;
-	const jc_core *core = jc_core_enter();
-	if (core == NULL)
-		return jc_no_core();
-	int32_t status = JITCACHE_OK;
-	jc_request *r = jc_request_enter(core, JC_OF(request), JC_REQUEST, "cuda request", &status);
-	if (r == NULL)
+	int32_t status = jc_call_enter(&c, NULL, JC_OF(request), JC_REQUEST);
+	if (status != JITCACHE_OK)
 		return status;
 	jc_blob *b = jc_slot_enter(JC_OF(blob), JC_BLOB);
 	if (b == NULL) {
-		jc_slot_leave(JC_OF(request));
-		return jc_bad_handle(blob, "blob");
+		status = jc_bad_handle(blob, "blob");
+	} else {
+		module m = {.generation = jc_core_generation()};
+		jc_out result = {0};
+		status = c.core->cuda_load(&c.parts, b, &m.core, &m.handle, refused, &result);
+		status = jc_finish(status, &result);
+		if (status == JITCACHE_OK)
+			status = publish(m, out);
+		jc_slot_leave(JC_OF(blob));
 	}
-	jc_parts parts = {r->source.data, r->source.size, r->packed.data, r->packed.size, r->digest};
-	module m = {.generation = jc_core_generation()};
-	jc_out result = {0};
-	status = core->cuda_load(&parts, b, &m.core, &m.handle, refused, &result);
-	status = jc_finish(status, &result);
-	if (status == JITCACHE_OK)
-		status = publish(m, out);
-	jc_slot_leave(JC_OF(blob));
-	jc_slot_leave(JC_OF(request));
-	jc_log_drain();
+	jc_call_leave(&c);
 	return status;
 }
 

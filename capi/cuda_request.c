@@ -1,25 +1,14 @@
-/* cuda_request.c: what to compile, until the core reads it: the source, and the
- * other parts in a row, each a letter, a length and bytes
- * (jitcache_cuda_request_packed). The letters are those of cuda/request.go. */
+/* cuda_request.c: what NVRTC is to compile: the source, and parts whose letters
+ * are those of cuda/request.go (jitcache_cuda_request_packed). */
 #include "front.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD = 1 + 8 };
-
-static int add(jc_request *r, char letter, const void *data, size_t size)
+static int add_text(jc_request *r, char letter, const char *text)
 {
-	uint8_t head[HEAD] = {(uint8_t)letter};
-	if (size > SIZE_MAX / 4 || !jc_bytes_reserve(&r->packed, HEAD + size))
-		return 0;
-	jc_put_little(head + 1, size, 8);
-	jc_bytes_append(&r->packed, head, HEAD);
-	jc_bytes_append(&r->packed, data, size);
-	return 1;
+	return jc_request_add(r, letter, text, strlen(text));
 }
-
-static int add_text(jc_request *r, char letter, const char *text) { return add(r, letter, text, strlen(text)); }
 
 /* add_variable adds what the environment says. */
 static int add_variable(jc_request *r, char letter, const char *name)
@@ -37,15 +26,7 @@ static int add_packages(jc_request *r)
 		return 1;
 	while (end > path && end[-1] != '/')
 		end--;
-	return end - path < 2 || add(r, 'p', path, (size_t)(end - path - 1));
-}
-
-void jc_request_destroy(void *object)
-{
-	jc_request *r = object;
-	free(r->source.data);
-	free(r->packed.data);
-	free(r);
+	return end - path < 2 || jc_request_add(r, 'p', path, (size_t)(end - path - 1));
 }
 
 int32_t jitcache_cuda_request_new(const char *source, size_t size, const char *name, jitcache_cuda_request **out)
@@ -62,38 +43,14 @@ int32_t jitcache_cuda_request_new(const char *source, size_t size, const char *n
 	         add_variable(r, 'H', "CUDA_PATH") && add_packages(r);
 	if (ok)
 		jc_bytes_append(&r->source, source, size);
-	jc_handle h = ok ? jc_slot_new(JC_REQUEST, r, (jc_extra){0}) : 0;
-	if (h == 0) {
-		if (r != NULL)
-			jc_request_destroy(r);
-		return jc_fail(JITCACHE_ERR_MEMORY, "cuda request: no memory");
-	}
+	jc_handle h = jc_request_publish(r, JC_REQUEST, ok);
+	if (h == 0)
+		return JITCACHE_ERR_MEMORY;
 	*out = JC_TO(jitcache_cuda_request, h);
 	return JITCACHE_OK;
 }
 
-void jitcache_cuda_request_free(jitcache_cuda_request *request)
-{
-	if (request != NULL && !jc_slot_close(JC_OF(request), JC_REQUEST))
-		jc_bad_handle(request, "cuda request");
-}
-
-/* open_ enters a request that may still be built, or returns NULL and sets
- * status. */
-static jc_request *open_(jitcache_cuda_request *request, int32_t *status)
-{
-	jc_request *r = jc_slot_enter(JC_OF(request), JC_REQUEST);
-	if (r == NULL) {
-		*status = jc_bad_handle(request, "cuda request");
-		return NULL;
-	}
-	if (atomic_load(&r->frozen)) {
-		jc_slot_leave(JC_OF(request));
-		*status = jc_fail(JITCACHE_ERR_FROZEN, "cuda request: used already, nothing can be added");
-		return NULL;
-	}
-	return r;
-}
+void jitcache_cuda_request_free(jitcache_cuda_request *request) { jc_request_release(JC_OF(request), JC_REQUEST); }
 
 /* part adds one part, or two: a header is a name and a text. */
 static int32_t part(jitcache_cuda_request *request, char letter, const char *text, const char *body, size_t size)
@@ -101,11 +58,11 @@ static int32_t part(jitcache_cuda_request *request, char letter, const char *tex
 	int32_t status = JITCACHE_OK;
 	if (text == NULL || (letter == 'h' && body == NULL))
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda request: NULL");
-	jc_request *r = open_(request, &status);
+	jc_request *r = jc_request_open(JC_OF(request), JC_REQUEST, &status);
 	if (r == NULL)
 		return status;
 	size_t before = r->packed.size;
-	if (!add_text(r, letter, text) || (letter == 'h' && !add(r, 't', body, size))) {
+	if (!add_text(r, letter, text) || (letter == 'h' && !jc_request_add(r, 't', body, size))) {
 		r->packed.size = before;
 		status = jc_fail(JITCACHE_ERR_MEMORY, "cuda request: no memory");
 	}
@@ -160,18 +117,18 @@ int32_t jitcache_cuda_request_library(jitcache_cuda_request *request, const char
 static int well_formed(const uint8_t *p, size_t n)
 {
 	char before = 0;
-	while (n >= HEAD) {
+	while (n >= JC_PART_HEAD) {
 		char letter = (char)p[0];
 		uint64_t size = jc_little(p + 1, 8);
-		if (strchr("ohteTndp", letter) == NULL || letter == 0 || size > n - HEAD ||
-			memchr(p + HEAD, 0, (size_t)size) != NULL)
+		if (strchr("ohteTndp", letter) == NULL || letter == 0 || size > n - JC_PART_HEAD ||
+			memchr(p + JC_PART_HEAD, 0, (size_t)size) != NULL)
 			return 0;
 		if ((letter == 't') != (before == 'h') ||
-			(letter == 'T' && !is_target((const char *)p + HEAD, (size_t)size)))
+			(letter == 'T' && !is_target((const char *)p + JC_PART_HEAD, (size_t)size)))
 			return 0;
 		before = letter;
-		p += HEAD + size;
-		n -= HEAD + (size_t)size;
+		p += JC_PART_HEAD + size;
+		n -= JC_PART_HEAD + (size_t)size;
 	}
 	return n == 0 && before != 'h';
 }
@@ -183,7 +140,7 @@ int32_t jitcache_cuda_request_packed(jitcache_cuda_request *request, const void 
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda request: NULL");
 	if (!well_formed(packed, size))
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda request: malformed parts");
-	jc_request *r = open_(request, &status);
+	jc_request *r = jc_request_open(JC_OF(request), JC_REQUEST, &status);
 	if (r == NULL)
 		return status;
 	if (jc_bytes_reserve(&r->packed, size))
@@ -192,38 +149,4 @@ int32_t jitcache_cuda_request_packed(jitcache_cuda_request *request, const void 
 		status = jc_fail(JITCACHE_ERR_MEMORY, "cuda request: no memory");
 	jc_slot_leave(JC_OF(request));
 	return status;
-}
-
-static int32_t freeze(const jc_core *core, jc_request *r)
-{
-	int32_t status = JITCACHE_OK;
-	pthread_mutex_lock(&jc_seal_lock);
-	if (!atomic_load(&r->frozen)) {
-		status = core->key_digest(r->source.data, r->source.size, r->digest);
-		if (status == JITCACHE_OK)
-			status = core->key_digest(r->packed.data, r->packed.size, r->digest + 32);
-		if (status == JITCACHE_OK)
-			atomic_store_explicit(&r->frozen, 1, memory_order_release);
-	}
-	pthread_mutex_unlock(&jc_seal_lock);
-	return status;
-}
-
-jc_request *jc_request_enter(
-	const jc_core *core, jc_handle request, enum jc_kind kind, const char *type, int32_t *status)
-{
-	jc_request *r = jc_slot_enter(request, kind);
-	if (r == NULL) {
-		*status = jc_bad_handle(JC_TO(void, request), type);
-		return NULL;
-	}
-	if (!atomic_load_explicit(&r->frozen, memory_order_acquire)) {
-		jc_out out = {0};
-		*status = jc_finish(freeze(core, r), &out);
-		if (*status != JITCACHE_OK) {
-			jc_slot_leave(request);
-			return NULL;
-		}
-	}
-	return r;
 }

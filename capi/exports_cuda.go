@@ -36,8 +36,16 @@ func requestOf(p *C.jc_parts) *cuda.Request {
 	}
 }
 
-// notes are the cache as package cuda sees it.
+// notes are a cache as those see it who remember which files a result is made of.
 type notes struct{ cache *core.Cache }
+
+// notesOf returns the notes of a cache, nil for none.
+func notesOf(p unsafe.Pointer) manifest.Notes {
+	if p == nil {
+		return nil
+	}
+	return notes{cacheOf(p)}
+}
 
 func (n notes) Recall(id *key.ID) []byte { return n.cache.Recall(id) }
 
@@ -46,32 +54,31 @@ func (n notes) Note(k *key.Key, data []byte) { n.cache.Note(k, data) }
 //export jcgo_cuda_lookup
 func jcgo_cuda_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		var known manifest.Notes
-		if p != nil {
-			known = notes{cacheOf(p)}
-			// Nothing is looked up or stored, so nothing need be keyed.
-			if want != 0 && cacheOf(p).Mode() == core.ModeOff {
-				return because(o, C.JITCACHE_MISS, store.Off)
-			}
+		// Where nothing is looked up or stored, nothing need be keyed.
+		if want != 0 && cacheOf(p).Mode() == core.ModeOff {
+			return because(o, C.JITCACHE_MISS, store.Off)
 		}
-		k, err := requestOf(parts).Key(known)
+		k, err := requestOf(parts).Key(notesOf(p))
 		if err != nil {
 			return cudaFail(o, err)
 		}
-		if want != 0 {
-			b, why := cacheOf(p).Peek(&k.ID)
-			if why == store.None {
-				*out = (*C.jc_blob)(b.Pointer())
-				return C.JITCACHE_OK
-			}
-			o.reason = C.int32_t(why)
-		}
-		*sealed, *n = toC(k.Append(nil))
-		if want != 0 {
-			return C.JITCACHE_MISS
-		}
-		return C.JITCACHE_OK
+		return find(p, k, want != 0, out, sealed, n, o)
 	})
+}
+
+// find gives the blob under a key, if it is wanted and there, else the key.
+func find(p unsafe.Pointer, k *key.Key, want bool, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
+	status := C.int32_t(C.JITCACHE_OK)
+	if want {
+		b, why := cacheOf(p).Peek(&k.ID)
+		if why == store.None {
+			*out = (*C.jc_blob)(b.Pointer())
+			return status
+		}
+		status = because(o, C.JITCACHE_MISS, why)
+	}
+	*sealed, *n = toC(k.Append(nil))
+	return status
 }
 
 //export jcgo_cuda_run

@@ -9,9 +9,7 @@ import (
 	"unsafe"
 
 	"jitcache/core/key"
-	"jitcache/core/manifest"
 	"jitcache/core/native"
-	"jitcache/core/store"
 )
 
 func nativeFail(out *C.jc_out, err error) C.int32_t {
@@ -31,18 +29,10 @@ func nativeRequest(p *C.jc_parts) *native.Request {
 	return &native.Request{Parts: bytesOf(p.packed, p.npacked), Digest: digests[1]}
 }
 
-// nativeNotes are a cache's, or nil for none.
-func nativeNotes(p unsafe.Pointer) manifest.Notes {
-	if p == nil {
-		return nil
-	}
-	return notes{cacheOf(p)}
-}
-
 //export jcgo_native_lookup
 func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, question **C.char, nquestion *C.size_t, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		k, q, err := nativeRequest(parts).Key(nativeNotes(p))
+		k, q, err := nativeRequest(parts).Key(notesOf(p))
 		if err != nil {
 			return nativeFail(o, err)
 		}
@@ -52,19 +42,7 @@ func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out
 			*question, *nquestion = (*C.char)(unsafe.Pointer(bytes)), size
 			return C.JITCACHE_OK
 		}
-		if want != 0 {
-			b, why := cacheOf(p).Peek(&k.ID)
-			if why == store.None {
-				*out = (*C.jc_blob)(b.Pointer())
-				return C.JITCACHE_OK
-			}
-			o.reason = C.int32_t(why)
-		}
-		*sealed, *n = toC(k.Append(nil))
-		if want != 0 {
-			return C.JITCACHE_MISS
-		}
-		return C.JITCACHE_OK
+		return find(p, k, want != 0, out, sealed, n, o)
 	})
 }
 
@@ -72,7 +50,7 @@ func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out
 func jcgo_native_answer(p unsafe.Pointer, parts *C.jc_parts, language *C.char, answer *C.jc_answer, log **C.char, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
 		q := &native.Question{Language: text(language)}
-		err := nativeRequest(parts).Answer(q, int(answer.status), bytesOf(answer.out.data, answer.out.size), bytesOf(answer.log.data, answer.log.size), nativeNotes(p))
+		err := nativeRequest(parts).Answer(q, int(answer.status), bytesOf(answer.out.data, answer.out.size), bytesOf(answer.log.data, answer.log.size), notesOf(p))
 		if err == nil {
 			return C.JITCACHE_OK
 		}

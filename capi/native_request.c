@@ -1,6 +1,5 @@
-/* native_request.c: how to call a compiler, until the core reads it: parts in a
- * row, each a letter, a length and bytes. The letters are those of
- * core/native/request.go. */
+/* native_request.c: how a C compiler is to be called. The letters of the parts are
+ * those of core/native/request.go. */
 #include "front.h"
 
 #include <stdlib.h>
@@ -10,17 +9,18 @@
 #include <cpuid.h>
 #endif
 
-enum { HEAD = 1 + 8 };
-
-static int add(jc_request *r, char letter, const void *data, size_t size)
+/* add_variable adds what the environment has, as NAME=value. */
+static int add_variable(jc_request *r, const char *name)
 {
-	uint8_t head[HEAD] = {(uint8_t)letter};
-	if (size > SIZE_MAX / 4 || !jc_bytes_reserve(&r->packed, HEAD + size))
+	const char *value = getenv(name);
+	if (value == NULL)
+		return 1;
+	size_t n = strlen(name), m = strlen(value);
+	if (!jc_request_begin(r, 'e', n + 1 + m))
 		return 0;
-	jc_put_little(head + 1, size, 8);
-	jc_bytes_append(&r->packed, head, HEAD);
-	if (size > 0)
-		jc_bytes_append(&r->packed, data, size);
+	jc_bytes_append(&r->packed, name, n);
+	jc_bytes_append(&r->packed, "=", 1);
+	jc_bytes_append(&r->packed, value, m);
 	return 1;
 }
 
@@ -32,20 +32,11 @@ static int add_environment(jc_request *r)
 		"CCC_OVERRIDE_OPTIONS", "CLANG_CONFIG_FILE_SYSTEM_DIR", "CLANG_CONFIG_FILE_USER_DIR", "OMPI_CC",
 		"OMPI_CXX", "OMPI_CFLAGS", "OMPI_CXXFLAGS", "OMPI_CPPFLAGS", "OMPI_LDFLAGS", "OMPI_LIBS", "MPICH_CC",
 		"MPICH_CXX", "I_MPI_CC", "I_MPI_CXX", "SYSROOT", "LDEMULATION", "COLLECT_NO_DEMANGLE"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *value = getenv(names[i]);
-		char text[8192];
-		size_t n = strlen(names[i]), m = value != NULL ? strlen(value) : 0;
-		if (value == NULL || n + 1 + m > sizeof text)
-			continue;
-		memcpy(text, names[i], n);
-		text[n] = '=';
-		memcpy(text + n + 1, value, m);
-		if (!add(r, 'e', text, n + 1 + m))
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!add_variable(r, names[i]))
 			return 0;
-	}
 	const char *path = getenv("PATH");
-	return path == NULL || add(r, 'P', path, strlen(path));
+	return path == NULL || jc_request_add(r, 'P', path, strlen(path));
 }
 
 #if defined __x86_64__
@@ -105,7 +96,7 @@ static int add_processor(jc_request *r)
 	if (count == 0)
 		count = processor(words);
 	pthread_mutex_unlock(&jc_seal_lock);
-	return add(r, 'u', words, count * sizeof *words);
+	return jc_request_add(r, 'u', words, count * sizeof *words);
 }
 
 int32_t jitcache_native_request_new(jitcache_native_request **out)
@@ -114,21 +105,14 @@ int32_t jitcache_native_request_new(jitcache_native_request **out)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "native request: NULL");
 	*out = NULL;
 	jc_request *r = calloc(1, sizeof *r);
-	jc_handle h = r != NULL && add_environment(r) ? jc_slot_new(JC_NATIVE, r, (jc_extra){0}) : 0;
-	if (h == 0) {
-		if (r != NULL)
-			jc_request_destroy(r);
-		return jc_fail(JITCACHE_ERR_MEMORY, "native request: no memory");
-	}
+	jc_handle h = jc_request_publish(r, JC_NATIVE, r != NULL && add_environment(r));
+	if (h == 0)
+		return JITCACHE_ERR_MEMORY;
 	*out = JC_TO(jitcache_native_request, h);
 	return JITCACHE_OK;
 }
 
-void jitcache_native_request_free(jitcache_native_request *request)
-{
-	if (request != NULL && !jc_slot_close(JC_OF(request), JC_NATIVE))
-		jc_bad_handle(request, "native request");
-}
+void jitcache_native_request_free(jitcache_native_request *request) { jc_request_release(JC_OF(request), JC_NATIVE); }
 
 /* is_native tells flags that mean this processor. */
 static int is_native(const char *text, size_t size) { return size > 7 && memcmp(text + size - 7, "=native", 7) == 0; }
@@ -140,15 +124,13 @@ int32_t jitcache_native_request_add(jitcache_native_request *request, int32_t pa
 			JITCACHE_ERR_ARGUMENT, data == NULL ? "native request: NULL" : "native request: unknown part");
 	if (part != 't' && part != 'y' && memchr(data, 0, size) != NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "native request: has a NUL");
-	jc_request *r = jc_slot_enter(JC_OF(request), JC_NATIVE);
-	if (r == NULL)
-		return jc_bad_handle(request, "native request");
 	int32_t status = JITCACHE_OK;
+	jc_request *r = jc_request_open(JC_OF(request), JC_NATIVE, &status);
+	if (r == NULL)
+		return status;
 	size_t before = r->packed.size;
-	if (atomic_load(&r->frozen))
-		status = jc_fail(JITCACHE_ERR_FROZEN, "native request: used already, nothing can be added");
-	else if (!add(r, (char)part, data, size) ||
-		 ((part == 'o' || part == 'c') && is_native(data, size) && !add_processor(r))) {
+	if (!jc_request_add(r, (char)part, data, size) ||
+		((part == 'o' || part == 'c') && is_native(data, size) && !add_processor(r))) {
 		r->packed.size = before;
 		status = jc_fail(JITCACHE_ERR_MEMORY, "native request: no memory");
 	}

@@ -43,14 +43,14 @@ static int write_sources(int folder, const jc_parts *parts)
 {
 	const uint8_t *p = parts->packed, *end = p + parts->npacked;
 	char name[256] = "";
-	for (; p < end; p += 9 + jc_little(p + 1, 8)) {
+	for (; p < end; p += JC_PART_HEAD + jc_little(p + 1, 8)) {
 		size_t size = (size_t)jc_little(p + 1, 8);
 		if (*p == 's') {
 			if (size >= sizeof name)
 				return 0;
-			memcpy(name, p + 9, size);
+			memcpy(name, p + JC_PART_HEAD, size);
 			name[size] = 0;
-		} else if (*p == 't' && !write_file(folder, name, p + 9, size))
+		} else if (*p == 't' && !write_file(folder, name, p + JC_PART_HEAD, size))
 			return 0;
 	}
 	return 1;

@@ -14,7 +14,8 @@ loaded the cache always misses, one warning says why (logger ``jitcache``), and
 
 from __future__ import annotations
 
-from ._cache import Cache, default_cache
+from ._cache import Cache
+from ._default import default_cache
 from ._entry import Entry
 from ._errors import CompileError, DriverError, Error, LibraryError, RefusedError
 from ._key import File, Key, Tool

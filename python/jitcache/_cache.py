@@ -6,7 +6,6 @@ import ctypes
 import json
 import math
 import os
-import threading
 import time
 import weakref
 from typing import TYPE_CHECKING, Any, Callable
@@ -402,21 +401,6 @@ class Cache:
 
 
 _open_caches: weakref.WeakSet[Cache] = weakref.WeakSet()
-_default: Cache | None = None
-_default_lock = threading.Lock()
-
-
-def default_cache() -> Cache:
-    """Return the cache of this process that the environment describes.
-
-    It is opened at the first call and shared by everybody who asks.
-    """
-    global _default
-    if _default is None:
-        with _default_lock:
-            if _default is None:
-                _default = Cache()
-    return _default
 
 
 def _report_all() -> None:
@@ -426,8 +410,6 @@ def _report_all() -> None:
 
 
 def _after_fork() -> None:
-    global _default_lock
-    _default_lock = threading.Lock()
     for cache in list(_open_caches):
         if cache._recent is not None:
             cache._recent.forget()

@@ -101,6 +101,12 @@ class Key:
         return key
 
     @classmethod
+    def _taken(cls, lib: _ffi.Library, word: ctypes.c_void_p) -> Key:
+        """Take over a key of the library."""
+        handle = Handle(lib, word)
+        return cls._from_sealed(_saved(lib, handle.word))
+
+    @classmethod
     def from_hex(cls, digits: str) -> Key:
         """Return the key with these 64 hex digits (``Key.hex``).
 
@@ -223,7 +229,7 @@ def _seal_with(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes,
     if packed:
         text = b"".join(packed)
         check(lib, lib.jitcache_key_add_packed(word, text, len(text)))
-    return saved(lib, word), handle
+    return _saved(lib, word), handle
 
 
 def _add_file(lib: _ffi.Library, word: ctypes.c_void_p, label: str, file: File) -> None:
@@ -233,7 +239,7 @@ def _add_file(lib: _ffi.Library, word: ctypes.c_void_p, label: str, file: File) 
     check(lib, add(word, label.encode("utf-8", "surrogateescape"), os.fsencode(path)))
 
 
-def saved(lib: _ffi.Library, word: ctypes.c_void_p) -> bytes:
+def _saved(lib: _ffi.Library, word: ctypes.c_void_p) -> bytes:
     """Return the sealed form of a key of the library."""
     size = ctypes.c_size_t()
     capacity = 256

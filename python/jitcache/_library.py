@@ -9,6 +9,7 @@ import sys
 import threading
 
 from . import _ffi
+from ._errors import Error
 
 _NAME = "libjitcache.so"
 _SONAME = "libjitcache.so.1"
@@ -118,6 +119,14 @@ def load() -> _ffi.Library | None:
 
                 _log.warn(why + "; every lookup misses")
     return _loaded
+
+
+def load_or_raise() -> _ffi.Library:
+    """Return the library, for what cannot do without. Raises Error with the reason."""
+    lib = load()
+    if lib is None:
+        raise Error(_why or "")
+    return lib
 
 
 def available() -> tuple[bool, str]:

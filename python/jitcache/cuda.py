@@ -22,14 +22,16 @@ import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from . import _ffi, _library
-from ._cache import Cache, default_cache
+from ._default import cache_of
 from ._entry import Blob, Entry, blob_of
 from ._errors import CompileError, Error
-from ._key import Handle, Key, check, saved
+from ._key import Handle, Key, check
 from ._lookup import find_code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from ._cache import Cache
 
 __all__ = ["Code", "Function", "Module", "compile", "key"]
 
@@ -264,23 +266,6 @@ def _check(lib: _ffi.Library, status: int) -> int:
     return check(lib, status)
 
 
-def _library_or_raise() -> _ffi.Library:
-    lib = _library.load()
-    if lib is None:
-        raise Error(_library.available()[1])
-    return lib
-
-
-def _cache_of(cache: Cache | bool | None) -> Cache | None:
-    if cache is None:
-        return default_cache()
-    if cache is False:
-        return None
-    if not isinstance(cache, Cache):
-        raise TypeError(f"cache: want a Cache, None or False, not {type(cache).__qualname__}")
-    return cache
-
-
 def _run(lib: _ffi.Library, request: _Request, lease: ctypes.c_void_p | None) -> Blob:
     blob = _void_p()
     _check(lib, lib.jitcache_cuda_run(request.word, lease, _byref(blob)))
@@ -330,9 +315,9 @@ def compile(  # noqa: A001  as re.compile
     without NVRTC, DriverError if the architecture is asked of a driver that does
     not say, and TypeError.
     """
-    lib = _library_or_raise()
+    lib = _library.load_or_raise()
     request = _request(lib, _Program(source, name, options, target, name_expressions, headers))
-    found = _cache_of(cache)
+    found = cache_of(cache)
     blob, hit = _compiled(lib, request, found)
     return Code(blob, hit, request, found)
 
@@ -351,10 +336,9 @@ def key(
 
     Raises what ``compile`` raises, except CompileError.
     """
-    lib = _library_or_raise()
+    lib = _library.load_or_raise()
     request = _request(lib, _Program(source, name, options, target, name_expressions, headers))
-    found = _cache_of(cache)
+    found = cache_of(cache)
     word = _void_p()
     check(lib, lib.jitcache_cuda_key(found and found._word, request.word, _byref(word)))
-    handle = Handle(lib, word)
-    return Key._from_sealed(saved(lib, handle.word))
+    return Key._taken(lib, word)

@@ -21,7 +21,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, Callable, Literal, NamedTuple, TypeVar, Union
 
-from ._cache import Cache, default_cache
+from ._cache import Cache
+from ._default import default_cache
 from ._errors import Error
 from ._key import Key
 from ._lease import as_bytes

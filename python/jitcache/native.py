@@ -24,10 +24,10 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi, _library
-from ._cache import Cache, default_cache
+from ._default import cache_of
 from ._entry import Blob, Entry
-from ._errors import CompileError, Error
-from ._key import Handle, Key, check, saved
+from ._errors import CompileError
+from ._key import Handle, Key, check
 from ._log import warn
 from ._lookup import find_code
 from ._loose import LooseEntry
@@ -36,6 +36,8 @@ from ._native_job import Asked, Job, Path, Sources, beside, job_of, run, sources
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
+
+    from ._cache import Cache
 
 __all__ = ["Built", "CompileError", "build", "key", "load_extension", "load_shared"]
 
@@ -212,16 +214,6 @@ def _job(asked: Asked, cache: Cache | None) -> Job:
     return job_of(asked, sources)
 
 
-def _cache_of(cache: Cache | bool | None) -> Cache | None:
-    if cache is None:
-        return default_cache()
-    if cache is False:
-        return None
-    if not isinstance(cache, Cache):
-        raise TypeError(f"cache: want a Cache, None or False, not {type(cache).__qualname__}")
-    return cache
-
-
 def build(
     sources: Sources,
     *,
@@ -251,7 +243,7 @@ def build(
     Raises CompileError, with the compiler's ``log`` and ``command``, LibraryError
     without a compiler or Cython, Error for a bad argument, and TypeError.
     """
-    found = _cache_of(cache)
+    found = cache_of(cache)
     asked = Asked(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
     return _built(_job(asked, found), found)
 
@@ -272,10 +264,8 @@ def key(
 
     Raises what ``build`` raises, and RefusedError for what cannot be keyed.
     """
-    lib = _library.load()
-    if lib is None:
-        raise Error(_library.available()[1])
-    found = _cache_of(cache)
+    lib = _library.load_or_raise()
+    found = cache_of(cache)
     job = _job(Asked(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler), found)
     word = _void_p()
     status = lib.jitcache_native_key(found and found._word, _request(lib, job).word, _byref(word))
@@ -283,8 +273,7 @@ def key(
         log = lib.jitcache_native_last_log().decode("utf-8", "replace")
         raise CompileError(f"{lib.jitcache_last_error().decode()}\n{log}", log, list(job.words))
     check(lib, status)
-    handle = Handle(lib, word)
-    return Key._from_sealed(saved(lib, handle.word))
+    return Key._taken(lib, word)
 
 
 def load_extension(entry: Entry, modname: str) -> ModuleType:

@@ -34,7 +34,7 @@ var uses = map[string][]string{
 	"cuda/nvrtc":        {"core/blob"},
 	"cuda/driver":       {"cuda/dl"},
 	"cuda":              {"core/key", "core/blob", "core/manifest", "cuda/dl", "cuda/include", "cuda/nvrtc", "cuda/driver"},
-	"capi":              {"core", "core/key", "core/blob", "core/memory", "core/store", "core/cli", "core/native", "cuda"},
+	"capi":              {"core", "core/key", "core/blob", "core/memory", "core/manifest", "core/store", "core/cli", "core/native", "cuda"},
 }
 
 // confined are the packages of others, and the one room, or file, that may know

@@ -1,11 +1,9 @@
 // jitcache.hpp as a C++ host uses it. CUDA is left to tests/cuda.
-#include "check.h"
+#include "objects.h"
 
 #include <stdexcept>
 #include <thread>
 #include <vector>
-
-#include <jitcache.hpp>
 
 using jitcache::Blob;
 using jitcache::Cache;
@@ -14,25 +12,11 @@ using jitcache::Key;
 using jitcache::Lease;
 using jitcache::Options;
 
-static Cache open_it() { return Cache::open(Options().set("directory", check_dir).set("memory_size", "1Mi")); }
-
 static Key key_of(const char *text)
 {
 	Key key;
 	key.add("source", text);
 	return key;
-}
-
-// status_of returns the status that a call throws, 0 if it does not.
-template <typename F> static int32_t status_of(F call)
-{
-	try {
-		call();
-	} catch (const Error &e) {
-		CHECK(*e.what() != 0);
-		return e.status();
-	}
-	return 0;
 }
 
 static void what_is_put_is_there()

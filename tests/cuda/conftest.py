@@ -17,7 +17,7 @@ sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS /
 import jitcache
 import standins
 from isolation import isolate
-from jitcache import _cache
+from jitcache import _default
 from standins import Witness
 
 # Which library is under test, and where NVIDIA's wheels are.
@@ -36,7 +36,7 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in os.environ:
         if name in ("CUDA_HOME", "CUDA_PATH") or name.startswith(("STUBNVRTC_", "FAKECUDA_")):
             monkeypatch.delenv(name)
-    monkeypatch.setattr(_cache, "_default", None)
+    monkeypatch.setattr(_default, "_default", None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,25 +1,21 @@
 // jitcache_cuda.hpp as a C++ host uses it, with stand-ins for NVRTC and the driver.
-#include "../c/check.h"
+#include "../c/objects.h"
 
 #include <thread>
 #include <vector>
 
 #include <dlfcn.h>
-#include <jitcache.hpp>
 
 using jitcache::Blob;
 using jitcache::Cache;
 using jitcache::CompileError;
 using jitcache::Error;
-using jitcache::Options;
 using jitcache::cuda::Code;
 using jitcache::cuda::Function;
 using jitcache::cuda::Module;
 using jitcache::cuda::Request;
 
 static const char template_[] = "template <typename T> __global__ void axpy(T a, T *x) { *x *= a; }\n";
-
-static Cache open_it() { return Cache::open(Options().set("directory", check_dir).set("memory_size", "1Mi")); }
 
 static Request request_for(const std::string &source)
 {
@@ -49,17 +45,6 @@ static void use_device()
 	driver("cuInit", 0u);
 	driver("cuDevicePrimaryCtxRetain", &context, 0);
 	driver("cuCtxSetCurrent", context);
-}
-
-template <typename F> static int32_t status_of(F call)
-{
-	try {
-		call();
-	} catch (const Error &e) {
-		CHECK(*e.what() != 0);
-		return e.status();
-	}
-	return 0;
 }
 
 static void second_compile_is_a_hit()

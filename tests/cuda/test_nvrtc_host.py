@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from conftest import wheels
+from installed import example, run
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 LAUNCHED = "launched: 8128"  # 0 + 1 + … + 127
-
-
-def run(*command: str | Path, **more: str) -> str:
-    p = subprocess.run(command, env={**os.environ, **more}, capture_output=True, text=True, check=False)
-    assert p.returncode == 0, p.stdout + p.stderr
-    return p.stdout
 
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program, built against what make install puts in place and nothing else."""
-    if shutil.which("cmake") is None or shutil.which("c++") is None:
-        pytest.skip("no cmake here")
-    prefix, build = tmp_path_factory.mktemp("prefix"), tmp_path_factory.mktemp("build")
-    run(sys.executable, ROOT / "cmake" / "install.py", "--prefix", prefix)
-    source = shutil.copytree(ROOT / "examples" / "nvrtc_host", build / "source")
-    strict = "-DCMAKE_CXX_FLAGS=-Wall -Wextra -pedantic -Werror"
-    run("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", strict)
-    run("cmake", "--build", build)
-    return build / "nvrtc_host"
+    return example("nvrtc_host", tmp_path_factory)
 
 
 def libraries(text: str) -> set[str]:

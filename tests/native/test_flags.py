@@ -118,6 +118,20 @@ def test_include_path_of_the_environment(
         assert native.load_shared(entry).f() == value
 
 
+def test_long_include_path_counts_to_its_end(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the modules of a cluster make it."""
+    for name, value in (("one", 1), ("two", 2)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "v.h").write_text(f"#define V {value}\n")
+    before = os.pathsep.join(f"/apps/{i:04}/{'x' * 60}/include" for i in range(300))
+    assert len(before) > 20_000
+    for name, value in (("one", 1), ("two", 2)):
+        monkeypatch.setenv("CPATH", f"{before}{os.pathsep}{tmp_path / name}")
+        entry = native.build({"f.c": "#include <v.h>\nint f(void) { return V; }\n"}, cache=cache)
+        assert not entry.hit
+        assert native.load_shared(entry).f() == value
+
+
 @pytest.mark.parametrize("how", ["-L", "LIBRARY_PATH"])
 def test_library_that_is_linked(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     folder = tmp_path / "lib"

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import ROOT, Witness
-
-
-def run(*command: Any, **more: str) -> str:
-    p = subprocess.run(command, env={**os.environ, **more}, capture_output=True, text=True, check=False)
-    assert p.returncode == 0, p.stdout + p.stderr
-    return p.stdout
+from conftest import Witness
+from installed import example, run
 
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program, built against what make install puts in place and nothing else."""
-    if shutil.which("cmake") is None or shutil.which("c++") is None:
-        pytest.skip("no cmake here")
-    prefix, build = tmp_path_factory.mktemp("prefix"), tmp_path_factory.mktemp("build")
-    run(sys.executable, ROOT / "cmake" / "install.py", "--prefix", prefix)
-    source = shutil.copytree(ROOT / "examples" / "native_host", build / "source")
-    strict = "-DCMAKE_CXX_FLAGS=-Wall -Wextra -pedantic -Werror"
-    run("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", strict)
-    run("cmake", "--build", build)
-    return build / "native_host"
+    return example("native_host", tmp_path_factory)
 
 
 def test_second_process_runs_no_compiler(host: Path, tmp_path: Path, witness: Witness) -> None:

@@ -12,7 +12,7 @@ TESTS = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS), str(TESTS / "python")]
 
 from isolation import isolate
-from jitcache import _cache
+from jitcache import _default
 
 # Says which library is under test, the control builds too.
 KEEP = frozenset({"JITCACHE_LIBRARY"})
@@ -22,7 +22,7 @@ KEEP = frozenset({"JITCACHE_LIBRARY"})
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Keep a test from the user's cache and settings, and from the default cache of the test before."""
     isolate(monkeypatch, tmp_path, KEEP)
-    monkeypatch.setattr(_cache, "_default", None)
+    monkeypatch.setattr(_default, "_default", None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from installed import ROOT, install, run
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 HEADERS = {path.name for path in (ROOT / "include").iterdir()}
 PROGRAM = """
 #include <jitcache_cuda.h>
@@ -41,21 +41,13 @@ endforeach()
 """
 
 
-def run(*command: str | Path, **more: str) -> str:
-    p = subprocess.run(command, env={**os.environ, **more}, capture_output=True, text=True, check=False)
-    assert p.returncode == 0, p.stdout + p.stderr
-    return p.stdout
-
-
 def tree(prefix: Path) -> set[str]:
     return {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
 
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    prefix = tmp_path_factory.mktemp("prefix")
-    run(sys.executable, ROOT / "cmake" / "install.py", "--prefix", prefix)
-    return prefix
+    return install(tmp_path_factory.mktemp("prefix"))
 
 
 def test_every_header_is_installed(prefix: Path) -> None:

@@ -1,0 +1,43 @@
+"""The cache of those who name none."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from ._cache import Cache
+
+_default: Cache | None = None
+_lock = threading.Lock()
+
+
+def default_cache() -> Cache:
+    """Return the cache of this process that the environment describes.
+
+    It is opened at the first call and shared by everybody who asks.
+    """
+    global _default
+    if _default is None:
+        with _lock:
+            if _default is None:
+                _default = Cache()
+    return _default
+
+
+def cache_of(cache: Cache | bool | None) -> Cache | None:
+    """Return the cache that an argument means: None is the default one, False none."""
+    if cache is None:
+        return default_cache()
+    if cache is False:
+        return None
+    if not isinstance(cache, Cache):
+        raise TypeError(f"cache: want a Cache, None or False, not {type(cache).__qualname__}")
+    return cache
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
