@@ -310,6 +310,22 @@ int32_t jitcache_verify(jitcache_cache *cache, jitcache_blob **report)
 	return as_json(&a, status, b, report);
 }
 
+int32_t jitcache_list(jitcache_cache *cache, const char *kind, jitcache_blob **json)
+{
+	call a;
+	jc_out out = {0};
+	jc_blob *b = NULL;
+	jc_thread_unwind();
+	if (json == NULL)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "json: NULL");
+	*json = NULL;
+	int32_t status = begin_cache(&a, cache);
+	if (status != JITCACHE_OK)
+		return status;
+	status = jc_finish(a.core->list(a.cache, (char *)kind, &b, &out), &out);
+	return as_json(&a, status, b, json);
+}
+
 int32_t jitcache_stats(jitcache_cache *cache, jitcache_blob **json)
 {
 	call a;

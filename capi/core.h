@@ -96,6 +96,7 @@ typedef struct jc_core {
 	int32_t (*clear)(void *core, char *kind, jc_out *out);
 	int32_t (*verify)(void *core, jc_blob **report, jc_out *out);
 	int32_t (*count)(void *core, uint64_t *entries, jc_out *out);
+	int32_t (*list)(void *core, char *kind, jc_blob **json, jc_out *out);
 	int32_t (*stats)(void *core, jc_blob **json, jc_out *out);
 	int32_t (*explain)(void *core, uint8_t *sealed, size_t nsealed, jc_blob **json, jc_out *out);
 	/* core may be NULL: then the path is to a copy. */

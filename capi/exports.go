@@ -260,6 +260,17 @@ func jcgo_count(p unsafe.Pointer, entries *C.uint64_t, out *C.jc_out) C.int32_t 
 	})
 }
 
+//export jcgo_list
+func jcgo_list(p unsafe.Pointer, kind *C.char, report **C.jc_blob, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		list, err := cacheOf(p).List(context.Background(), text(kind))
+		if err != nil {
+			return done(out, err)
+		}
+		return asJSON(list, report, out)
+	})
+}
+
 //export jcgo_stats
 func jcgo_stats(p unsafe.Pointer, report **C.jc_blob, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t { return asJSON(cacheOf(p).Stats(), report, out) })

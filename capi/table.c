@@ -22,6 +22,7 @@ const jc_core jitcache_private_core = {
 	.verify = jcgo_verify,
 	.count = jcgo_count,
 	.stats = jcgo_stats,
+	.list = jcgo_list,
 	.explain = jcgo_explain,
 	.pin = jcgo_pin,
 	.key_input = jcgo_key_input,

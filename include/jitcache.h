@@ -471,6 +471,15 @@ JITCACHE_API int32_t jitcache_verify(jitcache_cache *cache, jitcache_blob **repo
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MAINTENANCE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_count(jitcache_cache *cache, uint64_t *entries);
 
+/* jitcache_list returns the entries of a kind in the directory, all of them if
+ * kind is NULL, as a JSON array of objects, last used first, the same that
+ * `jitcache ls -json` prints: {"key", "kind", "name", "size" of the bytes,
+ * "file_size", "created", "used", "compile_seconds", "owner", "path",
+ * "attributes"}. It reads a block of every file in the directory, and no more.
+ * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MAINTENANCE; ERR_MEMORY; ERR_FORK;
+ * ERR_INTERNAL. */
+JITCACHE_API int32_t jitcache_list(jitcache_cache *cache, const char *kind, jitcache_blob **json);
+
 /* jitcache_stats returns the counters as a JSON object, the same that `jitcache
  * stats --json` prints.
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */

@@ -2,94 +2,41 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"jitcache/core/key"
+	"jitcache/core"
 	"jitcache/core/store"
 )
-
-// entryJSON is an entry as --json prints it.
-type entryJSON struct {
-	Key        string            `json:"key"`
-	Kind       string            `json:"kind"`
-	Name       string            `json:"name"`
-	Size       int64             `json:"size"`
-	File       int64             `json:"file_size"`
-	Created    time.Time         `json:"created"`
-	Used       time.Time         `json:"used"`
-	Compile    float64           `json:"compile_seconds"`
-	Owner      uint32            `json:"owner"`
-	Path       string            `json:"path"`
-	Components map[string]string `json:"components,omitempty"`
-	Attributes json.RawMessage   `json:"attributes,omitempty"`
-}
-
-func describe(e *store.Entry, whole bool) entryJSON {
-	j := entryJSON{
-		Key: e.ID.String(), Kind: e.Kind, Name: e.Name, Size: e.Payload, File: e.Size,
-		Created: time.Unix(0, e.Created), Used: time.Unix(0, e.Used), Compile: float64(e.Cost) / 1e9,
-		Owner: e.UID, Path: e.Path,
-	}
-	if whole {
-		j.Components = components(e.Parts)
-		if e.Attributes != "" {
-			j.Attributes = json.RawMessage(e.Attributes)
-		}
-	}
-	return j
-}
-
-func components(parts []key.Part) map[string]string {
-	m := make(map[string]string, len(parts))
-	for _, p := range parts {
-		m[p.Label] = fmt.Sprintf("%x", p.Short)
-	}
-	return m
-}
 
 func (c *command) ls() *ffcli.Command {
 	flags := c.flags("ls")
 	asJSON := flags.Bool("json", false, "print a JSON array")
 	kind := flags.String("kind", "", "only entries of `KIND`")
 	return c.new("ls [-json] [-kind KIND]", "list the entries, last used first", flags, 0, 0, func([]string) error {
-		_, s, err := c.open()
+		cache, _, err := c.open()
 		if err != nil {
 			return err
 		}
-		entries := []*store.Entry{}
-		err = s.Walk(context.Background(), func(e *store.Entry) error {
-			if *kind == "" || e.Kind == *kind {
-				entries = append(entries, e)
-			}
-			return nil
-		})
+		entries, err := cache.List(context.Background(), *kind)
 		if err != nil {
 			return err
 		}
-		slices.SortFunc(entries, func(a, b *store.Entry) int { return cmp.Compare(b.Used, a.Used) })
 		if *asJSON {
-			list := make([]entryJSON, len(entries))
-			for i, e := range entries {
-				list[i] = describe(e, false)
-			}
-			return c.printJSON(list)
+			return c.printJSON(entries)
 		}
 		w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "KEY\tKIND\tSIZE\tUSED\tCOMPILE\tNAME")
 		for _, e := range entries {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID.String()[:12], e.Kind, store.FormatSize(e.Payload),
-				ago(e.Used), duration(e.Cost), e.Name)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.Key[:12], e.Kind, store.FormatSize(e.Size),
+				ago(e.Used.UnixNano()), duration(int64(e.Compile*1e9)), e.Name)
 		}
 		return w.Flush()
 	})
@@ -155,7 +102,9 @@ func (c *command) show() *ffcli.Command {
 			return err
 		}
 		if *asJSON {
-			return c.printJSON(describe(e, true))
+			l := core.NewListed(e)
+			l.Components = core.Components(e.Parts)
+			return c.printJSON(l)
 		}
 		w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 		const layout = "2006-01-02 15:04:05"

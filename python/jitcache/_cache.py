@@ -320,14 +320,26 @@ class Cache:
 
         ``{"entries": n, "bytes": n, "bad": [{"path": …, "reason": …}], "removed": n}``
         """
-        report = self._json("jitcache_verify")
-        return report or {"entries": 0, "bytes": 0, "bad": [], "removed": 0}
+        return self._json("jitcache_verify") or {"entries": 0, "bytes": 0, "bad": [], "removed": 0}
+
+    def entries(self, kind: str | None = None) -> list[dict[str, Any]]:
+        """Return what is known of the entries of a kind in the directory, or of all, last used first.
+
+        As ``jitcache ls -json`` prints it: ``{"key", "kind", "name", "size",
+        "file_size", "created", "used", "compile_seconds", "owner", "path"}``, and
+        ``"attributes"`` if there are any. ``Key.from_hex`` makes a key of ``"key"``.
+        """
+        return self._json("jitcache_list", None if kind is None else kind.encode()) or []
+
+    def count(self, kind: str | None = None) -> int:
+        """Return the number of entries of a kind in the directory; without one, ``len``."""
+        return len(self) if kind is None else len(self.entries(kind))
 
     def stats(self) -> dict[str, Any]:
         """Return the counters of the directory, as ``jitcache stats --json`` prints them."""
         if self._recent is not None:
             self._recent.report()
-        return self._json("jitcache_stats")
+        return self._json("jitcache_stats") or {}
 
     def explain(self, key: Key) -> dict[str, Any]:
         """Say whether a key would hit, and what changed since the last entry of its name.
@@ -337,17 +349,16 @@ class Cache:
         """
         if self._lib is None:
             return {"key": key.hex, "name": key.name, "hit": False, "reason": "unavailable"}
-        return self._json("jitcache_explain", key._handle(self._lib))
+        return self._json("jitcache_explain", key._handle(self._lib)) or {}
 
-    def _json(self, function: str, *args: Any) -> dict[str, Any]:
+    def _json(self, function: str, *args: Any) -> Any:
         lib = self._lib
         if lib is None or self._word is None:
-            return {}
+            return None
         word = _void_p()
         if not self._usable(getattr(lib, function)(self._word, *args, _byref(word))):
-            return {}
-        result: dict[str, Any] = json.loads(bytes(blob_of(lib, word).view()))
-        return result
+            return None
+        return json.loads(bytes(blob_of(lib, word).view()))
 
     def flush(self) -> None:
         """Write the counters of this process to the directory.

@@ -75,6 +75,7 @@ _FUNCTIONS: list[tuple[str, object, list[object]]] = [
     ("jitcache_clear", c_int32, [c_void_p, c_char_p]),
     ("jitcache_verify", c_int32, [c_void_p, _handle_out]),
     ("jitcache_count", c_int32, [c_void_p, POINTER(c_uint64)]),
+    ("jitcache_list", c_int32, [c_void_p, c_char_p, _handle_out]),
     ("jitcache_stats", c_int32, [c_void_p, _handle_out]),
     ("jitcache_explain", c_int32, [c_void_p, c_void_p, _handle_out]),
     ("jitcache_flush", c_int32, [c_void_p]),

@@ -358,6 +358,11 @@ static void reports_are_json(void)
 	CHECK(jitcache_explain(c, k, &b) == JITCACHE_OK &&
 		strstr((const char *)jitcache_blob_data(b), "\"hit\":true") != NULL);
 	jitcache_blob_release(b);
+	CHECK(jitcache_list(c, NULL, &b) == JITCACHE_OK &&
+		strstr((const char *)jitcache_blob_data(b), "\"name\":\"thing\"") != NULL);
+	jitcache_blob_release(b);
+	CHECK(jitcache_list(c, "cubin", &b) == JITCACHE_OK && is(b, "[]"));
+	jitcache_blob_release(b);
 	CHECK(jitcache_verify(c, &b) == JITCACHE_OK &&
 		strstr((const char *)jitcache_blob_data(b), "\"entries\":1") != NULL);
 	jitcache_blob_release(b);

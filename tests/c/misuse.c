@@ -44,6 +44,8 @@ static void null_is_an_argument_error(void)
 	CHECK(jitcache_remove(c, NULL) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_trim(NULL) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_count(c, NULL) == JITCACHE_ERR_ARGUMENT && jitcache_count(NULL, &u) == JITCACHE_ERR_ARGUMENT);
+	CHECK(jitcache_list(c, NULL, NULL) == JITCACHE_ERR_ARGUMENT &&
+		jitcache_list(NULL, NULL, &b) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_stats(c, NULL) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_explain(c, k, NULL) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_blob_path(NULL, NULL) == JITCACHE_ERR_ARGUMENT);

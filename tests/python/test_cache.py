@@ -240,6 +240,38 @@ def test_default_cache_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert cache.stats()["directory"] == str(tmp_path / "here")
 
 
+def test_entries_are_those_of_a_kind(cache: jitcache.Cache) -> None:
+    cache.put(key(1).named("one"), b"x" * 10, kind="cubin", attributes={"arch": "sm_90"})
+    cache.put(key(2), b"y", kind="native")
+    (one,) = cache.entries("cubin")
+    assert (one["key"], one["kind"], one["name"], one["size"]) == (key(1).hex, "cubin", "one", 10)
+    assert one["attributes"] == {"arch": "sm_90"}
+    assert Path(one["path"]).read_bytes().startswith(b"x" * 10)
+    assert cache.get(jitcache.Key.from_hex(one["key"])) == b"x" * 10
+    assert "attributes" not in cache.entries("native")[0]
+    assert {e["key"] for e in cache.entries()} == {key(1).hex, key(2).hex}
+    assert (cache.count(), cache.count("cubin"), cache.count("none")) == (2, 1, 0)
+    assert cache.entries("none") == []
+
+
+def test_entries_come_last_used_first(cache: jitcache.Cache) -> None:
+    for n in range(4):
+        cache.put(key(n), b"x")
+    paths = {e["key"]: e["path"] for e in cache.entries()}
+    for used, n in enumerate((3, 1, 2, 0)):
+        os.utime(paths[key(n).hex], ns=(0, 10**18 + used))
+    assert [e["key"] for e in cache.entries()] == [key(n).hex for n in (0, 2, 1, 3)]
+
+
+def test_what_is_damaged_is_not_listed(cache: jitcache.Cache) -> None:
+    for n in range(2):
+        cache.put(key(n), b"x")
+    path = Path(cache.entries()[0]["path"])
+    path.chmod(0o600)
+    path.write_bytes(path.read_bytes()[:-40] + bytes(40))
+    assert cache.count("generic") == 1
+
+
 def test_explain_names_what_changed(cache: jitcache.Cache) -> None:
     cache.put(jitcache.Key(source="a", arch="sm_80", old=1).named("k"), b"x")
     e = cache.explain(jitcache.Key(source="b", arch="sm_80", new=1).named("k"))

@@ -1,37 +1,13 @@
-"""Lists: which entries a cache has of Numba's functions."""
+"""What tools that look into Numba's caches find."""
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from jitcache import Key
-
 if TYPE_CHECKING:
     from jitcache import Cache
-
-
-def entries(cache: Cache, kind: str) -> list[dict[str, Any]]:
-    """Return what ``jitcache ls`` prints of the entries of a kind, with their attributes."""
-    directory = cache.stats().get("directory")
-    if not directory:
-        return []
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, "-m", "jitcache", "-directory", directory, "ls", "-json", "-kind", kind]
-    out = subprocess.run(  # noqa: S603 - this package's own command
-        command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, check=False
-    ).stdout
-    rows: list[dict[str, Any]] = json.loads(out or b"[]")
-    found = []
-    for row in rows:
-        entry = cache.entry(Key.from_hex(row["key"]))
-        if entry is not None:
-            found.append({**row, "attributes": entry.attributes})
-    return found
 
 
 class Index:
@@ -50,7 +26,7 @@ class Index:
         """Return types, CPU and key of each entry of the function."""
         here = (self._code.co_filename, self._code.co_firstlineno)
         found = {}
-        for entry in entries(self._cache, self._kind):
+        for entry in self._cache.entries(self._kind):
             a = entry["attributes"]
             if (a.get("file"), a.get("line")) == here:
                 found[a["types"], tuple(a["cpu"]), entry["key"]] = entry["path"]

@@ -163,9 +163,7 @@ def entries() -> list[dict[str, Any]]:
     Those are the function, its file and line when it was compiled, the types of
     the arguments, and the CPU.
     """
-    from ._numba_list import entries
-
-    return entries(_cache(), KIND)
+    return _cache().entries(KIND)
 
 
 def count() -> int:
