@@ -78,4 +78,4 @@ def link(job: Job, cache: Cache) -> Any:
             text = lease.entry().attributes.get("log", "") if job.logs is not None else ""
     if text and job.logs is not None:
         job.logs.write(text)
-    return made(job.target, data, job.options.name, {})
+    return made(job, data, {})

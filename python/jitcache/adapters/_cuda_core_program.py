@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import cuda.bindings
 from cuda.core import ObjectCode, Program, ProgramOptions
 
-from jitcache import _library
+from jitcache import Cache, _library
 from jitcache._default import cache_of
 from jitcache._errors import Error
-from jitcache.cuda import _Program, code_of
+from jitcache.cuda import _environment, _Program, code_of
 
 from ._cuda_core_errors import translated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from jitcache import Cache
     from jitcache.cuda import Code
 
 
@@ -51,42 +50,41 @@ def _word(value: Any) -> str:
 
 def _cache(cache: Any) -> Cache | None:
     """Return the cache that an argument means."""
-    if cache is not None and not isinstance(cache, bool):
-        from .cuda_core import ProgramCache
+    if cache is None or isinstance(cache, (Cache, bool)):
+        return cache_of(cache)
+    from .cuda_core import ProgramCache
 
-        if isinstance(cache, ProgramCache):
-            return cache.cache
-    return cache_of(cache)
+    return cache.cache if isinstance(cache, ProgramCache) else cache_of(cache)
 
 
-def compile_job(job: Job, cache: Any) -> Any:
-    """Return the ObjectCode of a job, see ``compile_program``."""
-    found = _cache(cache)
-    names = job.name_expressions
+def compile_any(  # noqa: PLR0917  as compile_program
+    source: Any, code_type: Any, options: Any, target: Any, names: Sequence[str | bytes], logs: Any, cache: Any
+) -> Any:
+    """Return the ObjectCode of what a caller asks for, see ``compile_program``."""
     if isinstance(names, (str, bytes)):
         raise TypeError(f"name_expressions: want a sequence of str or bytes, not {type(names).__name__}")
-    job = job._replace(name_expressions=tuple(names))
-    if found is None or _library.load() is None:
+    found = _cache(cache)
+    if options is None or isinstance(options, dict):
+        options = ProgramOptions(**(options or {}))
+    job = Job(source, _word(code_type), options, _word(target), tuple(names), logs)
+    if found is None or not isinstance(options, ProgramOptions) or _library.load() is None:
         return job.by_cuda_core()
-    options = ProgramOptions() if job.options is None else job.options
-    options = ProgramOptions(**options) if isinstance(options, dict) else options
-    code_type, target = _word(job.code_type), _word(job.target)
-    job = job._replace(options=options, code_type=code_type, target=target)
-    if not isinstance(options, ProgramOptions):
-        return job.by_cuda_core()  # which says so
-    if code_type == "c++" and target in ("cubin", "ptx", "ltoir") and isinstance(job.source, str):
+    if job.code_type == "c++" and job.target in _TARGETS and isinstance(source, str) and options.extra_sources is None:
         return _compile(job, found)
-    if code_type in ("ptx", "nvvm"):
+    if job.code_type in ("ptx", "nvvm"):
         from ._cuda_core_linked import link
 
         return link(job, found)
     return job.by_cuda_core()  # which says what is wrong
 
 
+_TARGETS = {"cubin": ObjectCode.from_cubin, "ptx": ObjectCode.from_ptx, "ltoir": ObjectCode.from_ltoir}
+
+
 def _compile(job: Job, cache: Cache) -> Any:
-    options = _with_text_paths(job.options)
-    if options.extra_sources is not None:
-        return job.by_cuda_core()  # which says that they are for NVVM
+    options = job.options
+    if options.include_path is not None or options.pre_include is not None:
+        options = _with_text_paths(options)
     name = "default_program" if options.name is None else options.name
     flags: list[bytes] = options.as_bytes("nvrtc", job.target)
     program = _Program(job.source, name, flags, job.target, job.name_expressions, None, _nvrtc())
@@ -98,7 +96,7 @@ def _compile(job: Job, cache: Cache) -> Any:
         code = code_of(program, cache)
         if job.target == "ptx":
             _warn_of_old_driver(code)
-        return _object_code(job, code, options.name)
+        return _object_code(job, code)
     except Error as e:
         raise translated(e) from None
 
@@ -110,22 +108,24 @@ def _with_text_paths(options: Any) -> Any:
     return dataclasses.replace(options, **paths) if paths else options
 
 
-def _object_code(job: Job, code: Code, name: str | None) -> Any:
+def _object_code(job: Job, code: Code) -> Any:
     if job.logs is not None and code.log:
         job.logs.write(code.log)
-    lowered = code.lowered_names if job.name_expressions else {}
-    symbols = {e: lowered[_text(e)].encode() for e in job.name_expressions}
-    return made(job.target, code.code, name, symbols)
+    symbols = {}
+    if job.name_expressions:
+        lowered = code.lowered_names
+        symbols = {e: lowered[_text(e)].encode() for e in job.name_expressions}
+    return made(job, code.code, symbols)
 
 
 def _text(expression: str | bytes) -> str:
     return expression.decode("utf-8", "surrogateescape") if isinstance(expression, bytes) else expression
 
 
-def made(target: str, data: bytes, name: str | None, symbols: dict[Any, bytes]) -> Any:
-    """Return code as an ObjectCode."""
-    make = {"cubin": ObjectCode.from_cubin, "ptx": ObjectCode.from_ptx, "ltoir": ObjectCode.from_ltoir}[target]
-    return make(data, name="default_program" if name is None else name, symbol_mapping=symbols)
+def made(job: Job, data: bytes, symbols: dict[Any, bytes]) -> Any:
+    """Return what a job has made as an ObjectCode."""
+    name = job.options.name
+    return _TARGETS[job.target](data, name="default_program" if name is None else name, symbol_mapping=symbols)
 
 
 def _warn_of_old_driver(code: Code) -> None:
@@ -145,6 +145,8 @@ def _warn_of_old_driver(code: Code) -> None:
 # Where the wheels of NVRTC have it, by the major version of cuda.bindings.
 _WHEELS = {"12": "nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "13": "nvidia/cu13/lib/libnvrtc.so.13"}
 
+_NVRTC = os.fsencode("JITCACHE_NVRTC")
+
 _found: dict[tuple[str, ...], str] = {}
 
 
@@ -153,11 +155,11 @@ def _nvrtc() -> str:
 
     jitcache would take the newest of several.
     """
-    if os.environ.get("JITCACHE_NVRTC"):
+    if _environment.get(_NVRTC):
         return ""
     places = tuple(sys.path)
     path = _found.get(places)
-    if path is None or (path and not os.path.exists(path)):
+    if path is None:
         below = _WHEELS.get(cuda.bindings.__version__.partition(".")[0])
         files = [os.path.join(p, below) for p in places if below and os.path.isabs(p)]
         path = _found[places] = next(filter(os.path.exists, files), "")

@@ -37,6 +37,9 @@ __all__ = ["KIND", "ProgramCache", "compile_program"]
 #: kinds of ``jitcache.cuda``: "cubin", "ptx" and "ltoir".
 KIND = "cuda.core"
 
+# What compiles: an import in a function costs a fifth of a hit.
+_compile: Any = None
+
 
 def __getattr__(name: str) -> Any:
     """Make the class when it is asked for: it is one of cuda.core's."""
@@ -78,6 +81,9 @@ def compile_program(  # noqa: PLR0917  as cuda.core has them
     TypeError for a wrong ``cache``; and for all else that is wrong what cuda.core
     raises.
     """
-    from ._cuda_core_program import Job, compile_job
+    global _compile
+    if _compile is None:
+        from ._cuda_core_program import compile_any
 
-    return compile_job(Job(source, code_type, options, target, name_expressions, logs), cache)
+        _compile = compile_any
+    return _compile(source, code_type, options, target, name_expressions, logs, cache)
