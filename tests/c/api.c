@@ -401,7 +401,7 @@ static void hits_are_counted_without_a_tier(void)
 	jitcache_blob *json = NULL;
 	CHECK(jitcache_used(none, k, 12345) == JITCACHE_MISS);
 	CHECK(jitcache_stats(none, &json) == JITCACHE_OK);
-	CHECK(strstr(jitcache_blob_data(json), "\"hits_memory\":12345") != NULL);
+	CHECK(strstr((const char *)jitcache_blob_data(json), "\"hits_memory\":12345") != NULL);
 	jitcache_blob_release(json);
 	jitcache_key_free(k);
 	jitcache_close(none);

@@ -76,7 +76,7 @@ class Place:
     def end(self, p: subprocess.Popen[str]) -> str:
         """Wait for a process, which has to succeed, and return what it printed."""
         try:
-            out, err = p.communicate("go\n", timeout=120)
+            out, err = p.communicate(timeout=120)
         except subprocess.TimeoutExpired:
             p.kill()
             out, err = p.communicate()
