@@ -242,6 +242,8 @@ int32_t jitcache_used(jitcache_cache *cache, jitcache_key *key, uint64_t n)
 		found = jc_memory_used(a.c->memory, a.sealed + JC_SEALED_ID, n, &due);
 	if (a.c->lookups && !found)
 		jc_memory_count(a.c->memory, (const char *)a.sealed + JC_SEALED_KIND, n);
+	if (!a.c->lookups && need(&a) == JITCACHE_OK)
+		a.core->used(a.cache, (uint8_t *)a.sealed, n);
 	if (due != 0)
 		jc_cache_tend(a.c, a.sealed + JC_SEALED_ID, due);
 	return end(&a, found ? JITCACHE_OK : jc_miss(JITCACHE_MISS, JITCACHE_REASON_ABSENT));

@@ -92,6 +92,7 @@ typedef struct jc_core {
 	int32_t (*release)(void *lease);
 	int32_t (*remove)(void *core, uint8_t *sealed, size_t nsealed, jc_out *out);
 	int32_t (*tend)(void *core, uint8_t *id, int32_t due);
+	int32_t (*used)(void *core, uint8_t *sealed, uint64_t n);
 	int32_t (*trim)(void *core, jc_out *out);
 	int32_t (*clear)(void *core, char *kind, jc_out *out);
 	int32_t (*verify)(void *core, jc_blob **report, jc_out *out);
