@@ -127,12 +127,11 @@ typedef struct jc_core {
 	 * attributes; text is malloc'd. */
 	int32_t (*cuda_text)(char *attributes, char *expression, char **text, jc_out *out);
 	/* native_lookup is as cuda_lookup. Where the compiler has to be asked, question
-	 * gets malloc'd bytes: a language, then the words of a command, each ended by a
-	 * NUL; native_answer takes the answer, and the language again. */
+	 * gets malloc'd bytes: what it is about, then the words of a command, each ended
+	 * by a NUL; native_answer takes the answer, and what it is about. */
 	int32_t (*native_lookup)(void *core, jc_parts *parts, int32_t want, jc_blob **blob, uint8_t **sealed,
 		size_t *nsealed, char **question, size_t *nquestion, jc_out *out);
-	int32_t (*native_answer)(
-		void *core, jc_parts *parts, char *language, jc_answer *answer, char **log, jc_out *out);
+	int32_t (*native_answer)(void *core, jc_parts *parts, char *about, jc_answer *answer, char **log, jc_out *out);
 	int32_t (*main)(int32_t argc, char **argv, char *settings, size_t size);
 } jc_core;
 
