@@ -45,6 +45,7 @@ AREAS: dict[str, Area] = {
     "numba": adapters.numba,
     "numba-old": adapters.numba_old,
     "numba-upstream": adapters.numba_upstream,
+    "cuda-core": adapters.cuda_core,
     # By themselves only.
     "fuzz": go.fuzz,
     "storm-long": storm.long,
@@ -60,14 +61,16 @@ TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "
 REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
-    "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream",
+    "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
 ]  # fmt: skip
 
 #: Older versions of what the above runs with: for a quarter of an hour.
 OLDER = ["numba-old"]
 
 #: Those that wait for compilers and measure no times: they run beside the others.
-BESIDE = frozenset({"native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream"})
+BESIDE = frozenset(
+    {"native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream", "cuda-core"}
+)
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.
 SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak"]

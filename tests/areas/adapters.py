@@ -17,6 +17,15 @@ GENERATIONS = {
     "0.68.1": ("3.12", "3.13", "3.10"),
 }
 
+#: cuda.core, NVRTC, and what it compiles PTX and NVVM IR with. The bindings need Python 3.11.
+CUDA_CORE = [
+    "cuda-core==1.2.2",
+    "cuda-bindings==13.5.0",
+    "nvidia-cuda-nvrtc==13.5.37",
+    "nvidia-nvjitlink==13.5.37",
+    "nvidia-nvvm==13.5.37",
+]
+
 
 def _venv(area: str, name: str, python: str, *packages: str) -> str | None:
     """Return the Python of a virtual environment with packages, None if it cannot be made."""
@@ -69,3 +78,13 @@ def numba_upstream() -> Count:
         return Count(0, 0, 1)
     command = [python, str(ROOT / "tests" / "numba" / "upstream.py"), str(BUILD / "test" / "upstream")]
     return counted(*run("numba-upstream", command, env=environment()))
+
+
+def cuda_core() -> Count:
+    """cuda.core, its own program cache and ours side by side, and with mechanisms taken out."""
+    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+    own = next((here[v] for v in ("3.11", "3.12", "3.13", "3.14") if v in here), None)
+    if own is None:
+        return Count(0, 1, 0)
+    python = _venv("cuda-core", "cuda-core", own, *CUDA_CORE, "pytest>=8")
+    return Count(0, 0, 1) if python is None else pytest("cuda-core", python, "tests/cuda_core", env=environment())

@@ -13,7 +13,9 @@ code = ASK
 print(code.hex())
 """
 OURS = BODY.replace("ASK", "compile_program(S, options=o).code")
-THEIRS = BODY.replace("ASK", "Program(S, 'c++', o).compile('cubin', cache=FileStreamProgramCache(os.environ['CACHE'] + '-cuda')).code")
+THEIRS = BODY.replace(
+    "ASK", "Program(S, 'c++', o).compile('cubin', cache=FileStreamProgramCache(os.environ['CACHE'] + '-cuda')).code"
+)
 FRESH = BODY.replace("ASK", "Program(S, 'c++', o).compile('cubin').code")
 
 
@@ -29,7 +31,7 @@ def test_they_are_written_once_and_count_by_their_content(place: Place) -> None:
     assert place.run(OURS) == first == place.run(THEIRS)
     assert place.compiles() == 1
     header = folder(place) / "cuda_fp16.h"
-    header.write_text(header.read_text() + "\nextern \"C\" __global__ void added() {}\n")
+    header.write_text(header.read_text() + '\nextern "C" __global__ void added() {}\n')
     fresh = place.run(FRESH)
     place.compiles()
     assert place.run(THEIRS) == first != fresh
@@ -60,7 +62,9 @@ def test_another_user_s_folder_hits(place: Place, tmp_path: Path) -> None:
     """To cuda.core's own another home is another key. Where a header shows its path in the code, it is to ours too."""
     short = {"ours": OURS, "theirs": THEIRS, "fresh": FRESH}
     for name, text in short.items():
-        short[name] = text.replace("#include <cuda/std/array>\\n", "").replace("cuda::std::array<__half, 1>{}[0]", "1.0")
+        short[name] = text.replace("#include <cuda/std/array>\\n", "").replace(
+            "cuda::std::array<__half, 1>{}[0]", "1.0"
+        )
     codes = [place.run(short["ours"]), place.run(short["theirs"])]
     env = {"HOME": str(tmp_path / "another"), "XDG_CACHE_HOME": ""}
     place.run(short["fresh"], **env)

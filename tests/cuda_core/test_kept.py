@@ -6,11 +6,10 @@ import os
 import time
 from pathlib import Path
 
-import pytest
-from place import Place
-
 import jitcache
+import pytest
 from jitcache.adapters import _cuda_core_kept as kept
+from place import Place
 
 KEY = b"k" * 32
 

@@ -73,7 +73,15 @@ def test_code_is_that_of_cuda_core_and_compiled_once(linked: Linked) -> None:
     assert linked.compiles() == 1
 
 
-@pytest.mark.parametrize("options", ["ProgramOptions(arch='sm_90')", "ProgramOptions(arch='sm_80', debug=True)", "ProgramOptions(arch='sm_80', ftz=True)", "ProgramOptions(arch='sm_80', name='other')"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        "ProgramOptions(arch='sm_90')",
+        "ProgramOptions(arch='sm_80', debug=True)",
+        "ProgramOptions(arch='sm_80', ftz=True)",
+        "ProgramOptions(arch='sm_80', name='other')",
+    ],
+)
 def test_options_are_in_the_key(linked: Linked, options: str) -> None:
     linked.ask()
     assert linked.ask(options) == linked.fresh(options)
@@ -100,7 +108,9 @@ linked_module.load_nvidia_dynamic_lib = lambda name: types.SimpleNamespace(abs_p
 
 
 @pytest.mark.parametrize(("without", "compiles"), [("", 2), ("library", 1)])
-def test_another_build_of_the_library_is_another_compiler(linked: Linked, place: Place, without: str, compiles: int) -> None:
+def test_another_build_of_the_library_is_another_compiler(
+    linked: Linked, place: Place, without: str, compiles: int
+) -> None:
     linked.ask(WITHOUT=without)
     other = place.write("libother.so", "another library")
     place.run(OTHER + linked.fill(ASK), LINKED=str(linked._log), OTHER=str(other), WITHOUT=without)
@@ -136,11 +146,16 @@ def test_libdevice_is_cached_and_counts_by_its_content(place: Place, without: st
     """cuda.core refuses to cache what uses it."""
     linked = Linked(place, "nvvm")
     with pytest.raises(AssertionError, match="ValueError"):
-        place.run(NVVM + "Program(S, 'nvvm', ProgramOptions(arch='sm_80', use_libdevice=True)).compile('ptx', cache=ProgramCache())")
+        place.run(
+            NVVM
+            + "Program(S, 'nvvm', ProgramOptions(arch='sm_80', use_libdevice=True)).compile('ptx', cache=ProgramCache())"
+        )
     fresh = linked.fresh("ProgramOptions(arch='sm_80', use_libdevice=True)")
     for text in ("one", "one", "two"):
         bitcode = place.write("libdevice.bc", text)
-        out = place.run(LIBDEVICE + linked.fill(ASK, "o"), LINKED=str(linked._log), BITCODE=str(bitcode), WITHOUT=without)
+        out = place.run(
+            LIBDEVICE + linked.fill(ASK, "o"), LINKED=str(linked._log), BITCODE=str(bitcode), WITHOUT=without
+        )
         assert out == fresh
     assert linked.compiles() == compiles
 
@@ -153,7 +168,9 @@ def test_real_libdevice_hits(place: Place) -> None:
 
 
 def test_log_is_written_on_a_hit_too(place: Place) -> None:
-    code = PTX + """
+    code = (
+        PTX
+        + """
 import io
 logs = [io.StringIO(), io.StringIO()]
 o = ProgramOptions(arch="sm_80", ptxas_options="-v")
@@ -168,16 +185,20 @@ for log in logs:
 compile_program(S, "ptx", o)
 print(logs[0].getvalue() == logs[1].getvalue() != "")
 """
+    )
     assert place.run(code) == "True"
 
 
 @pytest.mark.parametrize(("kind", "target"), [("ptx", "ltoir"), ("nvvm", "cubin")])
 def test_target_that_cannot_be_made_is_an_error_of_the_same_type(place: Place, kind: str, target: str) -> None:
-    code = KINDS[kind][0] + f"""
+    code = (
+        KINDS[kind][0]
+        + f"""
 for compile in (lambda: Program(S, {kind!r}, O).compile({target!r}), lambda: compile_program(S, {kind!r}, O, {target!r})):
     try:
         compile()
     except Exception as e:
         print(type(e).__name__)
 """
+    )
     assert place.run(code).split() == ["ValueError"] * 2

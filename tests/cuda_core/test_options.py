@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
+import jitcache
 import pytest
 from cuda.core import Program, ProgramOptions
-
-import jitcache
 from jitcache.adapters.cuda_core import compile_program
 
 SOURCE = """
@@ -81,7 +80,9 @@ def test_code_is_that_of_cuda_core(given: dict[str, object], cache: jitcache.Cac
 
 
 @pytest.mark.parametrize("given", [{"debug": True}, {"lineinfo": True}, {"lineinfo": True, "name": None}], ids=name_of)
-def test_debug_information_of_a_source_without_a_name_names_no_file(given: dict[str, object], cache: jitcache.Cache) -> None:
+def test_debug_information_of_a_source_without_a_name_names_no_file(
+    given: dict[str, object], cache: jitcache.Cache
+) -> None:
     """cuda.core writes such a source to a file of a random name, which it removes: no two of its results are equal."""
     options = ProgramOptions(**{"arch": "sm_80", **given})
     theirs = {parts(Program(SOURCE, "c++", options).compile("cubin"))[0] for _ in range(2)}

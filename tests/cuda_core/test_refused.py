@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import jitcache
 import pytest
 from cuda.core import Program, ProgramOptions
-from place import NVRTC, Place
-
-import jitcache
 from jitcache.adapters.cuda_core import compile_program
+from place import NVRTC, Place
 
 KERNEL = 'extern "C" __global__ void k(int *p) { *p = 1; }'
 OPTIONS = ProgramOptions(arch="sm_80")
@@ -24,9 +23,9 @@ def cache(tmp_path: Path) -> jitcache.Cache:
     return jitcache.Cache(tmp_path / "c")
 
 
-def error_of(compile) -> Exception:
-    with pytest.raises(Exception) as e:  # noqa: PT011: which one is what is asked
-        compile()
+def error_of(call) -> Exception:
+    with pytest.raises(Exception) as e:  # which one is what is asked
+        call()
     return e.value
 
 
@@ -121,7 +120,11 @@ def test_precompiled_header_counts_by_its_content(place: Place) -> None:
         if makes:
             place.run(make, **env)
         answers.append(place.run(code, **env).split())
-    assert [(refused, loaded) for refused, _, loaded in answers] == [("True", "True"), ("True", "False"), ("True", "True")]
+    assert [(refused, loaded) for refused, _, loaded in answers] == [
+        ("True", "True"),
+        ("True", "False"),
+        ("True", "True"),
+    ]
     first, second, third = [code for _, code, _ in answers]
     assert first == second != third
 
