@@ -39,6 +39,24 @@ def test_they_are_written_once_and_count_by_their_content(place: Place) -> None:
     assert place.run(OURS) == fresh
 
 
+def test_headers_of_another_version_are_an_error(place: Place) -> None:
+    """As cuda.core has it: also in a process that had them written before."""
+    code = (
+        OURS
+        + """
+marker = os.path.expanduser("~/.cache/cuda-python/nvrtc-bundled-headers/.nvrtc_headers_version")
+text = open(marker).read().replace("cuda_minor=5", "cuda_minor=4")
+open(marker, "w").write(text)
+for compile in (lambda: compile_program(S + "//", options=o), lambda: Program(S, "c++", o).compile("cubin")):
+    try:
+        compile()
+    except Exception as e:
+        print(type(e).__name__, "version mismatch" in str(e))
+"""
+    )
+    assert place.run(code).split("\n")[-2:] == ["NVRTCError True"] * 2
+
+
 def test_without_having_them_written_it_does_not_compile(place: Place) -> None:
     """The control."""
     try:

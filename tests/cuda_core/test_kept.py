@@ -42,6 +42,22 @@ def test_under_a_small_cap_each_hit_reads(ours: type, tmp_path: Path, reads: lis
     assert len(reads) == 5
 
 
+READS = """
+import jitcache
+get, seen = jitcache.Cache.get, []
+jitcache.Cache.get = lambda self, key, default=None: seen.append(key) or get(self, key, default)
+cache = ProgramCache(os.environ["CACHE"])
+cache["k"] = b"x"
+print([cache["k"] for _ in range(3)] == [b"x"] * 3, len(seen))
+"""
+
+
+def test_on_a_network_file_system_each_hit_reads(place: Place) -> None:
+    """Where a stat may tell what was so some seconds ago."""
+    assert place.run(READS, JITCACHE_FS="network") == "True 3"
+    assert place.run(READS, JITCACHE_FS="local") == "True 1"
+
+
 def test_large_ones_are_read_each_time(ours: type, tmp_path: Path, reads: list[object]) -> None:
     cache = ours(tmp_path / "c")
     cache[KEY] = b"x" * (kept.LARGEST + 1)

@@ -117,6 +117,13 @@ def test_another_build_of_the_library_is_another_compiler(
     assert linked.compiles() == compiles
 
 
+def test_library_that_cannot_be_told_is_no_key(linked: Linked, place: Place) -> None:
+    fresh = linked.fresh()
+    for _ in range(2):
+        assert place.run(OTHER + linked.fill(ASK), LINKED=str(linked._log), OTHER="") == fresh
+    assert linked.compiles() == 2
+
+
 def test_what_does_not_compile_is_cuda_core_s_error_and_not_stored(linked: Linked, place: Place) -> None:
     code = """
         S = "garbage"

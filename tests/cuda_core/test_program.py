@@ -215,9 +215,19 @@ def test_nvrtc_is_that_of_the_bindings_version(place: Place, tmp_path) -> None:
             found.append(program._nvrtc())
         print(*found, sep="\\n")
     """
-    assert place.run(code, JITCACHE_NVRTC="").split("\n") == [str(old), str(new)]
+    assert place.run(code, JITCACHE_NVRTC="", COUNTED="").split("\n") == [str(old), str(new)]
     assert place.run(code, JITCACHE_NVRTC=str(NVRTC)) == ""
     assert place.run(code, JITCACHE_NVRTC="", WITHOUT="major") == ""
+
+
+def test_nvrtc_that_is_loaded_is_taken(place: Place, tmp_path) -> None:
+    """As cuda.core takes it."""
+    import standins
+
+    stub = standins.build(tmp_path / "stub" / "libnvrtc.so.13", standins.COMPILER)
+    code = "from jitcache.adapters import _cuda_core_program as program\nprint(program._nvrtc())"
+    assert place.run(code, JITCACHE_NVRTC="", COUNTED=str(stub)) == str(stub)
+    assert place.run(code, JITCACHE_NVRTC="", COUNTED="") == str(NVRTC)
 
 
 CACHES = """

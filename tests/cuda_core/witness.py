@@ -54,7 +54,7 @@ def take_out(what: str) -> None:
     elif what == "major":
         program._nvrtc = lambda: ""
     elif what == "install":
-        headers.os.path.isdir = lambda folder: True
+        headers._state = lambda folder: (0, 0)
         headers._written = Everything()
     elif what == "names of errors":
         program.translated = lambda error: error
@@ -69,8 +69,8 @@ def cache_lease(self, key, kind):
 
 
 class Everything:
-    def __contains__(self, name: object) -> bool:
-        return True
+    def get(self, name: object) -> object:
+        return (0, 0)
 
 
 def watch_programs(path: str) -> None:
