@@ -312,16 +312,22 @@ int32_t jitcache_verify(jitcache_cache *cache, jitcache_blob **report)
 	return as_json(&a, status, b, report);
 }
 
+/* begin_report begins a call that makes a report. */
+static int32_t begin_report(call *a, jitcache_cache *cache, jitcache_blob **json)
+{
+	jc_thread_unwind();
+	if (json == NULL)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "json: NULL");
+	*json = NULL;
+	return begin_cache(a, cache);
+}
+
 int32_t jitcache_list(jitcache_cache *cache, const char *kind, jitcache_blob **json)
 {
 	call a;
 	jc_out out = {0};
 	jc_blob *b = NULL;
-	jc_thread_unwind();
-	if (json == NULL)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, "json: NULL");
-	*json = NULL;
-	int32_t status = begin_cache(&a, cache);
+	int32_t status = begin_report(&a, cache, json);
 	if (status != JITCACHE_OK)
 		return status;
 	status = jc_finish(a.core->list(a.cache, (char *)kind, &b, &out), &out);
@@ -333,11 +339,7 @@ int32_t jitcache_stats(jitcache_cache *cache, jitcache_blob **json)
 	call a;
 	jc_out out = {0};
 	jc_blob *b = NULL;
-	jc_thread_unwind();
-	if (json == NULL)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, "json: NULL");
-	*json = NULL;
-	int32_t status = begin_cache(&a, cache);
+	int32_t status = begin_report(&a, cache, json);
 	if (status != JITCACHE_OK)
 		return status;
 	status = jc_finish(a.core->stats(a.cache, &b, &out), &out);
