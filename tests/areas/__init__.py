@@ -46,6 +46,7 @@ AREAS: dict[str, Area] = {
     "numba-old": adapters.numba_old,
     "numba-upstream": adapters.numba_upstream,
     "cuda-core": adapters.cuda_core,
+    "cuda-core-old": adapters.cuda_core_old,
     # By themselves only.
     "fuzz": go.fuzz,
     "storm-long": storm.long,
@@ -65,11 +66,21 @@ REST = [
 ]  # fmt: skip
 
 #: Older versions of what the above runs with: for a quarter of an hour.
-OLDER = ["numba-old"]
+OLDER = ["numba-old", "cuda-core-old"]
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset(
-    {"native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream", "cuda-core"}
+    {
+        "native-rest",
+        "native-controls",
+        "mpi",
+        "underworld3",
+        "numba",
+        "numba-old",
+        "numba-upstream",
+        "cuda-core",
+        "cuda-core-old",
+    }
 )
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

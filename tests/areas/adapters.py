@@ -17,9 +17,8 @@ GENERATIONS = {
     "0.68.1": ("3.12", "3.13", "3.10"),
 }
 
-#: cuda.core, NVRTC, and what it compiles PTX and NVVM IR with. The bindings need Python 3.11.
+#: What cuda.core compiles with. The bindings need Python 3.11.
 CUDA_CORE = [
-    "cuda-core==1.2.2",
     "cuda-bindings==13.5.0",
     "nvidia-cuda-nvrtc==13.5.37",
     "nvidia-nvjitlink==13.5.37",
@@ -80,11 +79,20 @@ def numba_upstream() -> Count:
     return counted(*run("numba-upstream", command, env=environment()))
 
 
-def cuda_core() -> Count:
-    """cuda.core, its own program cache and ours side by side, and with mechanisms taken out."""
+def _cuda_core(area: str, version: str) -> Count:
     here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
     own = next((here[v] for v in ("3.11", "3.12", "3.13", "3.14") if v in here), None)
     if own is None:
         return Count(0, 1, 0)
-    python = _venv("cuda-core", "cuda-core", own, *CUDA_CORE, "pytest>=8")
-    return Count(0, 0, 1) if python is None else pytest("cuda-core", python, "tests/cuda_core", env=environment())
+    python = _venv(area, f"cuda-core-{version}", own, f"cuda-core=={version}", *CUDA_CORE, "pytest>=8")
+    return Count(0, 0, 1) if python is None else pytest(area, python, "tests/cuda_core", env=environment())
+
+
+def cuda_core() -> Count:
+    """cuda.core, its own program cache and ours side by side, and with mechanisms taken out."""
+    return _cuda_core("cuda-core", "1.2.2")
+
+
+def cuda_core_old() -> Count:
+    """The same with the first version that has a program cache."""
+    return _cuda_core("cuda-core-old", "1.0.1")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from place import Place
+import pytest
+from place import BUNDLED, Place
+
+pytestmark = pytest.mark.skipif(not BUNDLED, reason="this cuda.core has no such option")
 
 BODY = """
 S = "#include <cuda_fp16.h>\\n#include <cuda/std/array>\\n__global__ void k(__half *p) { *p = cuda::std::array<__half, 1>{}[0]; }"

@@ -89,7 +89,7 @@ def _compile(job: Job, cache: Cache) -> Any:
     flags: list[bytes] = options.as_bytes("nvrtc", job.target)
     program = _Program(job.source, name, flags, job.target, job.name_expressions, None, _nvrtc())
     try:
-        if options.use_bundled_headers:
+        if getattr(options, "use_bundled_headers", None):  # from cuda.core 1.2 on
             from ._cuda_core_headers import with_bundled
 
             program = with_bundled(program, flags, options, cache)
