@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parent / "build" / "demo-all"
 
 #: The Pythons that all the frameworks have wheels for.
-PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+PYTHONS = ("3.11", "3.12", "3.13")
 
 
 class FrameworkError(Exception):
