@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._cute_dsl_object import Call
 
 # What a function that was loaded cannot say: it has no module.
 _OF_COMPILES = frozenset({"artifacts", "dump_to_object", "export_to_c", "ir_module"})
@@ -19,8 +22,11 @@ class Compiled:
     ``cute.compile`` for files, or ``object``.
     """
 
-    def __init__(self, function: Any, call: Any, data: bytes, how: str, reason: str, *, hit: bool) -> None:
+    def __init__(
+        self, function: Any, call: Any, data: bytes, how: str, reason: str, *, hit: bool, made: Call | None = None
+    ) -> None:
         self._call = call
+        self._made = made  # the names of its parameters, with TVM FFI
         #: The DSL's object: a JitCompiledFunction, or a tvm_ffi.Function with ``--enable-tvm-ffi``.
         self.function = function
         #: The object file, an ELF relocatable whose symbols begin with ``jitcache``; b"" if nothing could be kept.

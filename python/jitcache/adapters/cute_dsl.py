@@ -116,7 +116,7 @@ def _cached(job: Job, cache: Cache, key: str) -> Compiled:
         if found is not None:
             return found
         try:
-            result = _traced(job, cache, source.reason)
+            result = _traced(job, cache, source.reason, leased=source.leased)
             source.store(result)
         finally:
             source.end()
@@ -124,21 +124,21 @@ def _cached(job: Job, cache: Cache, key: str) -> Compiled:
     return _traced(job, cache, reason)
 
 
-def _traced(job: Job, cache: Cache, reason: str, *, replace: bool = False) -> Compiled:
+def _traced(job: Job, cache: Cache, reason: str, *, replace: bool = False, leased: bool = False) -> Compiled:
     from . import _cute_dsl_object as objects
     from ._code import Unkeyable
     from ._cute_dsl_trace import Trace
 
-    trace = Trace(job, cache, replace=replace)
+    trace = Trace(job, cache, replace=replace, leased=leased)
     trace.run()
     try:
         if trace.made is not None:
             try:
-                return Compiled(*job.load(trace.made), trace.made.data, "traced", reason, hit=True)
+                return Compiled(*job.load(trace.made), trace.made.data, "traced", reason, hit=True, made=trace.made.call)
             except Exception as e:  # noqa: BLE001 - intact, but not for this process
                 trace.end()
                 _refuse(job, "entry cannot be loaded", e)
-                return _traced(job, cache, reason, replace=True)
+                return _traced(job, cache, reason, replace=True, leased=leased)
         if trace.refused is not None:
             raise trace.refused
         try:
@@ -151,7 +151,7 @@ def _traced(job: Job, cache: Cache, reason: str, *, replace: bool = False) -> Co
         why = trace.commit(made)
         if why:
             _refuse(job, why, why)
-        return Compiled(function, call, made.data, "" if why else "traced", why or reason, hit=False)
+        return Compiled(function, call, made.data, "" if why else "traced", why or reason, hit=False, made=made.call)
     except Unkeyable as e:
         return Compiled(trace.result, trace.result, b"", "", _refuse(job, e.reason, e), hit=False)
     finally:

@@ -1,0 +1,557 @@
+"""Reach: all that tracing a function can see, as bytes for a key.
+
+Python runs while the DSL traces, so what it can see is nearly everything. This
+follows functions, globals, closures, defaults, classes and objects by value, and
+refuses what it cannot follow: ``Unkeyable``, and the function is traced instead.
+Too much in a key is a trace more, too little is a wrong result. Files and lines
+do not count.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import dis
+import enum
+import functools
+import os
+import re
+import struct
+import sys
+import types as pytypes
+import typing
+import weakref
+from typing import TYPE_CHECKING, Any, Callable
+
+from ._code import Unkeyable, code_of, folders, is_standard
+from ._cute_dsl_text import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MOST_ITEMS = 10_000
+_DEEPEST = 100
+
+# Of Python's own modules, those whose functions say the same in every process. The rest may read the world.
+_PURE = frozenset(
+    "__future__ abc ast builtins collections contextlib copy dataclasses decimal enum fractions functools itertools"
+    " math numbers operator reprlib string struct textwrap types typing typing_extensions warnings logging".split()
+)
+
+# Builtins that see what has no name here.
+_UNSEEN = frozenset("__import__ breakpoint compile dir eval exec globals hash id input locals open".split())
+
+# Those that see by a name that is made while running; of objects and classes all is described, of modules not.
+_BY_NAME = frozenset("getattr hasattr vars".split())
+_BY_NAME_ATTRIBUTES = frozenset("__dict__ __getattribute__".split())
+
+# Of the DSL's own: what asks the device that is in the machine.
+_DEVICE = frozenset("HardwareInfo get_max_active_clusters get_device_attribute get_compute_capability_major_minor detect_gpu_arch".split())
+
+# What the DSL keeps at functions for itself; what else is there counts.
+_BOOKKEEPING = re.compile("_dsl_|_preprocessed|_original_code|_decorator_location|__pyir_rewritten|__wrapped__|set_name_prefix")
+
+
+@functools.lru_cache(maxsize=1)
+def _packages() -> tuple[str, ...]:
+    import cutlass
+
+    found = [os.path.dirname(os.path.abspath(str(cutlass.__file__)))]
+    for name in ("tvm_ffi", "cuda.bindings"):
+        module = sys.modules.get(name)
+        if module is not None:
+            found.append(os.path.dirname(os.path.abspath(str(module.__file__))))
+    return folders(*found)
+
+
+@functools.lru_cache(maxsize=None)
+def is_dsl(path: str) -> bool:
+    """Return whether a file belongs to the DSL or what it is made of, whose content or version is in every key."""
+    return path.startswith(_packages())
+
+
+def _module_of(path: str | None, name: str) -> str:
+    """Say whose a module is: "dsl", "python", "" for others. Raises Unkeyable for one that reads the world."""
+    if path is not None and is_dsl(path):
+        return "dsl"
+    if path is None and name not in sys.builtin_module_names and name != "builtins":
+        return ""
+    if path is None or is_standard(path):
+        if name.partition(".")[0] not in _PURE:
+            raise Unkeyable("reads the world", name)
+        return "python"
+    return ""
+
+
+def _owner(name: str | None) -> str:
+    module = sys.modules.get(name or "")
+    if module is None or name == "__main__":
+        return ""
+    return _module_of(getattr(module, "__file__", None), str(name))
+
+
+class Reach:
+    """A walk over all that some values reach. One serves one key."""
+
+    def __init__(self) -> None:
+        self._met: dict[int, int] = {}
+        self._attributes: set[tuple[int, str]] = set()  # of modules
+        self._kept: list[Any] = []  # what was met stays alive, so that an id is one object
+        self._out: list[bytes] = []
+        self._depth = 0
+        self._by_name = ""  # a function that makes names while it runs
+        self._module = ""  # a module that is described in part
+
+    def describe(self, value: Any) -> bytes:
+        """Return a value as bytes. Raises Unkeyable if not all of it can be seen."""
+        found = self._apart(value)
+        self._check()
+        return found
+
+    def root(self, wrapper: Any) -> dict[str, bytes]:
+        """Return what a ``@cute.jit`` function depends on by label: itself, its defaults, each global and each cell."""
+        function = wrapper
+        while is_dsl(function.__code__.co_filename):
+            inner = [c.cell_contents for c in function.__closure__ or () if isinstance(c.cell_contents, pytypes.FunctionType)]
+            if len(inner) != 1:
+                raise Unkeyable("unknown version", f"decorator of {wrapper.__qualname__}")
+            function = inner[0]
+        if function is wrapper:
+            raise Unkeyable("not decorated", wrapper.__qualname__)
+        self._met[id(function)] = len(self._met)
+        self._kept.append(function)
+        outer, self._out = self._out, []
+        names, attributes = self._text(function)
+        out = {"function": b"".join(self._out)}
+        self._out = outer
+        self._look_at(function, names, attributes)
+        out["defaults"] = self._apart((function.__defaults__, function.__kwdefaults__))
+        for label, value, seen in self._around(function, names, attributes):
+            out[label] = self._apart(value, seen)
+        self._check()
+        return out
+
+    def _check(self) -> None:
+        if self._by_name and self._module:
+            raise Unkeyable("names made while running", f"{self._by_name}, with {self._module}")
+
+    def _apart(self, value: Any, names: tuple[str, ...] | None = None) -> bytes:
+        outer, self._out = self._out, []
+        try:
+            self._value(value, names)
+            return b"".join(self._out)
+        finally:
+            self._out = outer
+
+    def _put(self, tag: str, data: bytes = b"") -> None:
+        self._out.append(b"%b %d:%b" % (tag.encode(), len(data), data))
+
+    def _value(self, value: Any, names: tuple[str, ...] | None = None) -> None:
+        self._depth += 1
+        try:
+            if self._depth > _DEEPEST:
+                raise Unkeyable("too deep", type(value))
+            plain = _PLAIN.get(type(value))
+            if plain is not None:
+                self._put(type(value).__name__, plain(value))
+            elif isinstance(value, pytypes.ModuleType):
+                self._in_module(value, names)
+            else:
+                self._other(value)
+        finally:
+            self._depth -= 1
+
+    def _other(self, value: Any) -> None:
+        for base in type(value).__mro__:
+            describe = _KINDS.get(base)
+            if describe is not None:
+                describe(self, value)
+                return
+        if typing.get_origin(value) is not None:
+            self._generic(value)
+        else:
+            self._object(value)
+
+    def _again(self, value: Any) -> bool:
+        """Whether a value was met before; then its number is put instead of it."""
+        number = self._met.get(id(value))
+        if number is not None:
+            self._put("again", str(number).encode())
+            return True
+        self._met[id(value)] = len(self._met)
+        self._kept.append(value)
+        return False
+
+    def _in_module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
+        self._put("module", module.__name__.encode())
+        owner = _module_of(getattr(module, "__file__", None), module.__name__)
+        if owner:
+            self._patches(module, names or ())
+            return
+        if names is None:
+            raise Unkeyable("module as a value", module.__name__)
+        if "__getattr__" in module.__dict__:
+            raise Unkeyable("module with __getattr__", module.__name__)
+        self._module = module.__name__
+        self._kept.append(module)
+        for name in names:
+            # Each attribute once: another function may use others of the same module.
+            if name in module.__dict__ and (id(module), name) not in self._attributes:
+                self._attributes.add((id(module), name))
+                self._put("attribute", name.encode())
+                self._value(module.__dict__[name], names)
+
+    def _patches(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
+        """What a program has put in place of a function of the DSL's or Python's."""
+        for name in names:
+            value = module.__dict__.get(name)
+            if isinstance(value, pytypes.FunctionType):
+                path = value.__code__.co_filename
+                if not is_dsl(path) and not is_standard(path) and (id(module), name) not in self._attributes:
+                    self._attributes.add((id(module), name))
+                    self._put("patched", name.encode())
+                    self._value(value)
+
+    def _function(self, function: pytypes.FunctionType) -> None:
+        if is_dsl(function.__code__.co_filename) or _standard(function):
+            self._of_the_dsl(function)
+        elif not self._again(function):
+            self._whole(function, *self._plain(function))
+
+    def _of_the_dsl(self, function: pytypes.FunctionType) -> None:
+        """A function of the DSL or of Python: by name, with what it is wrapped around."""
+        if function.__name__ in _DEVICE:
+            raise Unkeyable("asks the device", function.__qualname__)
+        if self._again(function):
+            return
+        self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
+        self._value((function.__defaults__, function.__kwdefaults__))
+        decorator = is_dsl(function.__code__.co_filename)
+        for cell in function.__closure__ or ():
+            inner = _content(cell)
+            if decorator and isinstance(inner, pytypes.FunctionType) and not is_dsl(inner.__code__.co_filename):
+                if not self._again(inner):  # the function of a @cute.jit or @cute.kernel
+                    self._whole(inner, *self._text(inner))
+            else:
+                self._value(inner)
+
+    def _text(self, function: pytypes.FunctionType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
+        text = text_of(function)
+        self._put("text", text.tree.encode("utf-8", "surrogatepass"))
+        for name, value in sorted(function.__dict__.items()):
+            if not _BOOKKEEPING.match(name):
+                self._put("mark", name.encode())
+                self._value(value)
+        return text.names, text.attributes
+
+    def _plain(self, function: pytypes.FunctionType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
+        code, names, texts = code_of(function.__code__)
+        self._put("code", code)
+        used = _global_names(function.__code__)
+        return used, (*(n for n in names if n not in used), *texts)
+
+    def _whole(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
+        self._look_at(function, names, attributes)
+        self._value((function.__defaults__, function.__kwdefaults__))
+        for label, value, seen in self._around(function, names, attributes):
+            self._put(label)
+            self._value(value, seen)
+
+    def _look_at(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
+        """Refuse what a function could see that is not described."""
+        own = {name for name in names if name not in function.__globals__}
+        if not own.isdisjoint(_UNSEEN):
+            raise Unkeyable("sees what has no name", f"{min(own & _UNSEEN)} in {function.__qualname__}")
+        if not own.isdisjoint(_BY_NAME) or not _BY_NAME_ATTRIBUTES.isdisjoint(attributes):
+            self._by_name = function.__qualname__
+        if not _DEVICE.isdisjoint(names) or not _DEVICE.isdisjoint(attributes):
+            raise Unkeyable("asks the device", function.__qualname__)
+
+    def _around(
+        self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]
+    ) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+        """Yield the cells and globals of a function, with the names that count of a module."""
+        seen = (*names, *attributes)
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+            yield f"closure {name}", _content(cell), seen
+        for name in names:
+            if name in function.__globals__:
+                yield f"global {name}", function.__globals__[name], seen
+
+    def _method(self, method: pytypes.MethodType) -> None:
+        self._put("method")
+        self._value(method.__func__)
+        self._value(method.__self__)
+
+    def _method_wrapper(self, value: Any) -> None:
+        self._put("wrapper", value.__name__.encode())
+        self._value(value.__self__)
+
+    def _builtin(self, value: Any) -> None:
+        owner = value.__self__
+        if owner is not None and not isinstance(owner, (pytypes.ModuleType, type)):
+            self._value(owner)
+        if not _owner(value.__module__):
+            if value.__module__ is not None:
+                raise Unkeyable("compiled function", f"{value.__module__}.{value.__qualname__}")
+        elif value.__name__ in _UNSEEN and value.__module__ == "builtins":
+            raise Unkeyable("sees what has no name", value.__name__)
+        elif value.__name__ in _BY_NAME:
+            self._by_name = value.__name__
+        self._put("builtin", f"{value.__module__}.{value.__qualname__}".encode())
+
+    def _class(self, cls: type) -> None:
+        self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
+        if cls.__name__ in _DEVICE:
+            raise Unkeyable("asks the device", cls.__qualname__)
+        # A class that the DSL made for its arguments has no more than a name in common with others of its kind.
+        if (_owner(cls.__module__) and _is_importable(cls)) or self._again(cls):
+            return
+        if _is_opaque(cls):
+            raise Unkeyable("compiled class", cls)
+        self._value(type(cls))
+        for base in cls.__bases__:
+            self._value(base)
+        for name, attribute in sorted(vars(cls).items()):
+            if name not in _OF_EVERY_CLASS:
+                self._put("member", name.encode())
+                self._value(attribute)
+        self._annotated(cls)
+
+    def _annotated(self, cls: type) -> None:
+        """What annotations mean that are text."""
+        space = getattr(sys.modules.get(cls.__module__), "__dict__", {})
+        for text in vars(cls).get("__annotations__", {}).values():
+            if isinstance(text, str):
+                names, attributes = names_in(text)
+                for name in names:
+                    if name in space:
+                        self._put("named", name.encode())
+                        self._value(space[name], (*names, *attributes))
+
+    def _enum(self, value: enum.Enum) -> None:
+        self._value(type(value))
+        self._put("member", value.name.encode())
+
+    def _items(self, value: Any) -> None:
+        if len(value) > _MOST_ITEMS:
+            raise Unkeyable("large value", f"{type(value).__qualname__} of {len(value)}")
+        if type(value) not in (tuple, list):
+            self._object(value)
+        elif isinstance(value, list) and self._again(value):
+            return
+        self._put(type(value).__name__, str(len(value)).encode())
+        for item in value:
+            self._value(item)
+
+    def _slice(self, value: slice) -> None:
+        self._put("slice")
+        self._value((value.start, value.stop, value.step))
+
+    def _set(self, value: Any) -> None:
+        self._put(type(value).__name__, str(len(value)).encode())
+        for item in value:  # numbers of what was met would depend on the order
+            if type(item) not in _PLAIN:
+                raise Unkeyable("set of objects", type(item))
+        for described in sorted(self._apart(item) for item in value):
+            self._put("item", described)
+
+    def _dict(self, value: Any) -> None:
+        if self._again(value):
+            return
+        if len(value) > _MOST_ITEMS:
+            raise Unkeyable("large value", f"dict of {len(value)}")
+        self._put(type(value).__qualname__, str(len(value)).encode())
+        if type(value) not in (dict, pytypes.MappingProxyType):
+            raise Unkeyable("object", type(value))
+        for key, item in value.items():  # in their order, which a loop over it sees
+            self._value(key)
+            self._value(item)
+
+    def _generic(self, value: Any) -> None:
+        self._put("generic", repr(typing.get_origin(value)).encode())
+        for item in typing.get_args(value):
+            self._value(item)
+
+    def _wrapped(self, value: Any) -> None:
+        """A staticmethod, classmethod, property or partial: what it is around."""
+        self._put(type(value).__qualname__)
+        for name in ("__func__", "fget", "fset", "fdel", "func", "args", "keywords"):
+            if hasattr(value, name):
+                self._put(name)
+                self._value(getattr(value, name))
+
+    def _object(self, value: Any) -> None:
+        """An object: its class and all of its state."""
+        cls = type(value)
+        owner = _owner(cls.__module__)
+        if cls.__name__ == "BitCode":
+            raise Unkeyable("linked file", value)
+        if owner == "dsl" and cls.__module__.startswith("cuda.bindings"):
+            self._put("handle", cls.__qualname__.encode())
+            return
+        if self._again(value):
+            return
+        self._value(cls)
+        key = getattr(value, "__cache_key__", None) if owner == "dsl" else None
+        if isinstance(key, tuple) and "Fake" not in cls.__name__:
+            # A tensor or pointer with data: its own key has what it is without them. (That of fake ones has addresses.)
+            self._value(key)
+            return
+        state = _state(value)
+        if state is None:
+            raise Unkeyable("object", f"{cls.__module__}.{cls.__qualname__}")
+        for name in sorted(state):
+            self._put("state", name.encode())
+            self._value(state[name])
+
+
+_OF_EVERY_CLASS = frozenset(
+    "__dict__ __doc__ __firstlineno__ __module__ __qualname__ __static_attributes__ __weakref__ _abc_impl"
+    " __abstractmethods__".split()
+)
+
+
+def names_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names in an expression that is text, and those of attributes."""
+    try:
+        nodes = list(ast.walk(ast.parse(text, mode="eval")))
+    except SyntaxError:
+        return (), ()
+    return tuple(n.id for n in nodes if isinstance(n, ast.Name)), tuple(n.attr for n in nodes if isinstance(n, ast.Attribute))
+
+
+def _is_importable(cls: type) -> bool:
+    found: Any = sys.modules.get(cls.__module__)
+    for part in cls.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is cls
+
+
+def _is_opaque(cls: type) -> bool:
+    """Whether objects of a class have memory that Python does not show: a class of an extension."""
+    if cls.__base__ is None:
+        return False
+    own = sum(isinstance(v, pytypes.MemberDescriptorType) for v in vars(cls).values())
+    own += ("__dict__" in vars(cls)) + ("__weakref__" in vars(cls))
+    return cls.__basicsize__ - cls.__base__.__basicsize__ > own * struct.calcsize("P")
+
+
+# Their content is described by those who have them.
+_CONTAINERS = frozenset({tuple, list, dict, object})
+
+
+def _state(value: Any) -> dict[str, Any] | None:
+    """Return all that an object consists of, None if that cannot be known."""
+    if any(base not in _CONTAINERS and _is_opaque(base) for base in type(value).__mro__):
+        return None
+    state = dict(getattr(value, "__dict__", {}))
+    for base in type(value).__mro__:
+        slots = vars(base).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__"):
+                name = f"_{base.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
+                if hasattr(value, name):
+                    state[name] = getattr(value, name)
+    return state
+
+
+def _standard(function: pytypes.FunctionType) -> str:
+    if not is_standard(function.__code__.co_filename):
+        return ""
+    # Of a wrapper by functools, say, the code is Python's and the name the wrapped function's.
+    return _module_of(function.__code__.co_filename, str(function.__globals__.get("__name__")))
+
+
+_global: weakref.WeakKeyDictionary[pytypes.CodeType, tuple[str, ...]] = weakref.WeakKeyDictionary()
+
+
+def _global_names(code: pytypes.CodeType) -> tuple[str, ...]:
+    """Return the names that code looks up as globals or builtins. Raises Unkeyable if it imports."""
+    found = _global.get(code)
+    if found is None:
+        names: dict[str, None] = {}
+        for instruction in dis.get_instructions(code):
+            if instruction.opname == "IMPORT_NAME" and str(instruction.argval).partition(".")[0] != "cutlass":
+                raise Unkeyable("import in a function", instruction.argval)
+            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                names[instruction.argval] = None
+        for const in code.co_consts:
+            if isinstance(const, pytypes.CodeType):
+                names.update(dict.fromkeys(_global_names(const)))
+        found = _global[code] = tuple(names)
+    return found
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return ...
+
+
+def _memoised(_reach: Reach, value: Any) -> None:
+    # What it remembers is from this process: it may be of a global's earlier value.
+    raise Unkeyable("memoised function", getattr(value, "__qualname__", value))
+
+
+def _descriptor(reach: Reach, value: Any) -> None:
+    """A method or attribute of a class that is written in C, or a slot."""
+    cls = value.__objclass__
+    if isinstance(value, (pytypes.MethodDescriptorType, pytypes.ClassMethodDescriptorType)) and not _owner(cls.__module__):
+        raise Unkeyable("compiled function", f"{cls.__module__}.{cls.__qualname__}.{value.__name__}")
+    reach._put("descriptor", f"{cls.__module__}.{cls.__qualname__}.{value.__name__}".encode())
+
+
+def _field(reach: Reach, value: Any) -> None:
+    """A named tuple's."""
+    reach._put("field", str(value.__reduce__()[1][0]).encode())
+
+
+def _type_variable(reach: Reach, value: Any) -> None:
+    reach._put("type variable", value.__name__.encode())
+
+
+# Exact types, the most frequent first; a float by its bits, so that -0.0 and NaN count.
+_PLAIN: dict[type, Callable[[Any], bytes]] = {
+    int: lambda v: str(v).encode(),
+    float: lambda v: struct.pack("<d", v),
+    str: lambda v: v.encode("utf-8", "surrogatepass"),
+    bool: lambda v: str(v).encode(),
+    type(None): lambda _: b"",
+    bytes: bytes,
+    complex: lambda v: struct.pack("<dd", v.real, v.imag),
+    type(...): lambda _: b"",
+    type(NotImplemented): lambda _: b"",
+    range: lambda v: repr(v).encode(),
+}
+
+_KINDS: dict[type, Callable[[Reach, Any], None]] = {
+    pytypes.FunctionType: Reach._function,
+    pytypes.MethodType: Reach._method,
+    pytypes.BuiltinFunctionType: Reach._builtin,
+    pytypes.MethodDescriptorType: _descriptor,
+    pytypes.ClassMethodDescriptorType: _descriptor,
+    pytypes.WrapperDescriptorType: _descriptor,
+    pytypes.MemberDescriptorType: _descriptor,
+    pytypes.GetSetDescriptorType: _descriptor,
+    pytypes.MethodWrapperType: Reach._method_wrapper,
+    type(collections.namedtuple("_", "x").x): _field,
+    functools._lru_cache_wrapper: _memoised,
+    functools.partial: Reach._wrapped,
+    staticmethod: Reach._wrapped,
+    classmethod: Reach._wrapped,
+    property: Reach._wrapped,
+    typing.TypeVar: _type_variable,
+    type: Reach._class,
+    enum.Enum: Reach._enum,
+    slice: Reach._slice,
+    tuple: Reach._items,
+    list: Reach._items,
+    set: Reach._set,
+    frozenset: Reach._set,
+    dict: Reach._dict,
+    pytypes.MappingProxyType: Reach._dict,
+}
