@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from ._code import Unkeyable, code_of, folders, is_standard
 from ._cute_dsl_text import text_of
+from ._cute_dsl_tools import packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,14 +55,9 @@ _BOOKKEEPING = re.compile("_dsl_|_preprocessed|_original_code|_decorator_locatio
 
 @functools.lru_cache(maxsize=1)
 def _packages() -> tuple[str, ...]:
-    import cutlass
+    import cuda.bindings
 
-    found = [os.path.dirname(os.path.abspath(str(cutlass.__file__)))]
-    for name in ("tvm_ffi", "cuda.bindings"):
-        module = sys.modules.get(name)
-        if module is not None:
-            found.append(os.path.dirname(os.path.abspath(str(module.__file__))))
-    return folders(*found)
+    return folders(*packages(), os.path.dirname(os.path.abspath(str(cuda.bindings.__file__))))
 
 
 @functools.lru_cache(maxsize=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,10 @@ from ._cute_dsl_trace import KIND, Job, common
 
 if TYPE_CHECKING:
     from jitcache import Cache, Lease
+
+
+# Options by which places in the source come into what is compiled, or into what is printed.
+_LINES = re.compile("line-?info|assert|warnings|remark|debug|diagnostic|iket", re.IGNORECASE)
 
 
 class Source:
@@ -75,12 +80,17 @@ class Source:
         if getattr(owner, "_trace_finalize_hooks", True):
             raise Unkeyable("trace hooks")
         settings = settings_of(owner)
+        options = _options(self._job.options)
+        if _LINES.search(f"{options} {getattr(owner.envar, 'compiler_opt', '')}") or any(
+            getattr(owner.envar, name, True) for name in ("lineinfo", "enable_assertions", "debug")
+        ):
+            raise Unkeyable("lines in the result")
         self._architecture = settings.architecture
         reach = Reach()
         found: dict[str, Any] = reach.root(self._job.function)
         for receiver in self._job.receiver:
             found["class"] = reach.describe(type(receiver))
-        found["options"] = _options(self._job.options)
+        found["options"] = options
         found["adapters"] = reach.describe(_adapters())
         found["python"] = list(sys.version_info[:3])
         return {**found, **common(self._cache, owner, settings)}

@@ -52,10 +52,23 @@ def _files(package: str) -> Iterator[str]:
                 yield os.path.join(folder, name)
 
 
-def _content(package: str, libraries: Iterable[str]) -> dict[str, str]:
+@functools.lru_cache(maxsize=1)
+def packages() -> tuple[str, ...]:
+    """Return where the DSL is, and TVM FFI if it is there. That one is not imported for it, which takes 30 ms."""
+    import cutlass
+
+    found = [os.path.dirname(os.path.abspath(str(cutlass.__file__)))]
+    spec = importlib.util.find_spec("tvm_ffi")
+    if spec is not None:
+        found += [os.path.abspath(path) for path in spec.submodule_search_locations or ()]
+    return tuple(found)
+
+
+def _content(libraries: Iterable[str]) -> dict[str, str]:
     """Return all files that decide what is compiled, by a name that does not depend on where they are."""
-    found = {os.path.relpath(path, package): path for path in _files(package)}
-    found.update((f"library {os.path.basename(path)}", path) for path in libraries)
+    found = {f"library {os.path.basename(path)}": path for path in libraries}
+    for package in packages():
+        found.update((os.path.basename(package) + path[len(package) :], path) for path in _files(package))
     return found
 
 
@@ -67,20 +80,17 @@ def compiler(cache: Cache, libraries: Iterable[str]) -> str:
     done once per installation; the cache remembers it by the files' time stamps.
     Raises Unkeyable where there is no cache.
     """
-    import cutlass
-
-    package = os.path.dirname(os.path.abspath(str(cutlass.__file__)))
-    place = (package, *libraries)
+    place = tuple(libraries)
     with _lock:
         if place not in _known:
-            _known[place] = _digest(cache, _content(package, place[1:]))
+            _known[place] = _digest(cache, _content(place))
         return _known[place]
 
 
 def _digest(cache: Cache, files: dict[str, str]) -> str:
     stats = {name: os.stat(path) for name, path in files.items()}
-    stamps = [[n, s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns] for n, s in stats.items()]
-    memo = Key(files=stamps).named("cute-dsl")
+    stamps = [f"{n} {s.st_dev} {s.st_ino} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}" for n, s in stats.items()]
+    memo = Key(files="\n".join(stamps)).named("cute-dsl")
     known = cache.get(memo)
     if known is not None:
         return bytes(known).decode()
@@ -95,15 +105,15 @@ def _digest(cache: Cache, files: dict[str, str]) -> str:
 
 def versions(owner: Any) -> str:
     """Return the versions that this process has loaded, which what is installed by now need not be."""
+    import cuda.bindings
     import cutlass
 
-    lines = [f"{type(owner).__name__} {cutlass.__version__}", f"format {FORMAT}"]
-    if importlib.util.find_spec("tvm_ffi") is not None:
-        import tvm_ffi
-
-        lines.append(f"tvm-ffi {tvm_ffi.__version__}")
-    # The signature in an object is a pickle of Python's.
-    lines.append(f"python {sys.implementation.cache_tag}")
+    lines = (
+        f"{type(owner).__name__} {cutlass.__version__}",
+        f"cuda-bindings {cuda.bindings.__version__}",
+        f"python {sys.implementation.cache_tag}",  # the signature in an object is a pickle of Python's
+        f"format {FORMAT}",
+    )
     return "\n".join(lines)
 
 
