@@ -136,7 +136,8 @@ def take_out(what: str) -> None:
         Cache.acquire = alone
     elif what == "stop":
         # A hit goes on to compile.
-        trace.Trace._take = lambda self, entry: None
+        begin = trace.Trace.__init__
+        trace.Trace.__init__ = lambda self, job, cache, **more: begin(self, job, cache, replace=True)
     elif what == "architecture":
         settings._has_device = lambda: True
     elif what == "lock":

@@ -44,7 +44,10 @@ _UNSEEN = frozenset("__import__ breakpoint compile dir eval exec globals hash id
 
 # Those that see by a name that is made while running; of objects and classes all is described, of modules not.
 _BY_NAME = frozenset("getattr hasattr vars".split())
-_BY_NAME_ATTRIBUTES = frozenset("__dict__ __getattribute__".split())
+_BY_NAME_ATTRIBUTES = frozenset("__dict__ __getattribute__ attrgetter format format_map methodcaller".split())
+
+# Attributes that lead to everything.
+_LEAD_ANYWHERE = frozenset("__builtins__ __code__ __globals__ __subclasses__ f_back f_globals f_locals gi_frame modules".split())
 
 # Of the DSL's own: what asks the device that is in the machine.
 _DEVICE = frozenset("HardwareInfo get_max_active_clusters get_device_attribute get_compute_capability_major_minor detect_gpu_arch".split())
@@ -258,8 +261,12 @@ class Reach:
     def _look_at(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
         """Refuse what a function could see that is not described."""
         own = {name for name in names if name not in function.__globals__}
+        if function.__name__ == "__hash__":
+            own.discard("hash")  # that of a dataclass
         if not own.isdisjoint(_UNSEEN):
             raise Unkeyable("sees what has no name", f"{min(own & _UNSEEN)} in {function.__qualname__}")
+        if not _LEAD_ANYWHERE.isdisjoint(attributes):
+            raise Unkeyable("sees what has no name", f"{min(_LEAD_ANYWHERE.intersection(attributes))} in {function.__qualname__}")
         if not own.isdisjoint(_BY_NAME) or not _BY_NAME_ATTRIBUTES.isdisjoint(attributes):
             self._by_name = function.__qualname__
         if not _DEVICE.isdisjoint(names) or not _DEVICE.isdisjoint(attributes):

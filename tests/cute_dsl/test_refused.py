@@ -1,0 +1,305 @@
+"""What the source key cannot see: it says so, traces, and the result is right whatever it did not see."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import NamedTuple
+
+import pytest
+from project import Project
+
+
+class Blind(NamedTuple):
+    """A function that depends on something unseen: its text, the reason, and how the unseen changes."""
+
+    name: str
+    text: str  # defines f(), called by a @cute.jit function
+    reason: str
+    change: str = ""  # a line that is run first
+    more: str = ""  # in the module
+
+
+BLIND = [
+    Blind("environment", "def f():\n    return int(os.environ.get('N', '1'))", "reads the world", "os.environ['N'] = '2'", "import os"),
+    Blind("a function of os", "def f():\n    return int(getenv('N', '1'))", "reads the world", "os.environ['N'] = '2'", "import os\nfrom os import getenv"),
+    Blind("a file", "def f():\n    return int(open(PATH).read())", "sees what has no name", "open(PATH, 'w').write('2')", "import os\nPATH = os.environ['HOME'] + '/n'\nopen(PATH, 'a').write('1')"),
+    Blind("pathlib", "def f():\n    return len(pathlib.Path(PATH).read_text())", "reads the world", "open(PATH, 'w').write('22')", "import os, pathlib\nPATH = os.environ['HOME'] + '/n'\nopen(PATH, 'a').write('1')"),
+    Blind("the time", "def f():\n    return time.time_ns() % 2**20", "reads the world", more="import time"),
+    Blind("chance", "def f():\n    return random.randrange(2**20)", "reads the world", more="import random"),
+    Blind("eval", "def f():\n    return eval('N')", "sees what has no name", "globals()['N'] = 2", "N = 1"),
+    Blind("globals", "def f():\n    return globals()['N']", "sees what has no name", "globals()['N'] = 2", "N = 1"),
+    Blind("import in a function", "def f():\n    import other\n    return other.N", "import in a function", "__import__('other').N = 2"),
+    Blind("getattr of a module by a name that is made", "def f():\n    return getattr(other, chr(78))", "names made while running", "other.N = 2", "import other"),
+    Blind("a module's dictionary", "def f():\n    return other.__dict__[chr(78)]", "names made while running", "other.N = 2", "import other"),
+    Blind("an attribute by operator", "def f():\n    return operator.attrgetter(chr(78))(other)", "names made while running", "other.N = 2", "import operator, other"),
+    Blind("an attribute by format", "def f():\n    return int(('{0.' + chr(78) + '}').format(other))", "names made while running", "other.N = 2", "import other"),
+    Blind("globals by a function", "def g():\n    pass\ndef f():\n    return g.__globals__[chr(78)]", "sees what has no name", "globals()['N'] = 2", "N = 1"),
+    Blind("a module in a list", "def f():\n    return PLACES[0].N", "module as a value", "other.N = 2", "import other\nPLACES = [other]"),
+    Blind("a module that makes its attributes", "def f():\n    return lazy.N", "module with __getattr__", "lazy.NOW = 2", "import lazy"),
+    Blind("a memoised function", "def f():\n    return remembered()", "memoised function", "", "import functools\nN = 1\n@functools.lru_cache\ndef remembered():\n    return N"),
+    Blind("a class of an extension", "def f():\n    return int(D)", "object", "globals()['D'] = decimal.Decimal(2)", "import decimal\nD = decimal.Decimal(1)"),
+    Blind("an int of a class", "def f():\n    return I + 0", "object", "globals()['I'] = Int(2)", "class Int(int):\n    pass\nI = Int(1)"),
+    Blind("an iterator", "def f():\n    return next(IT)", "compiled class", "next(IT)", "IT = iter([1, 2, 3, 4, 5, 6, 7, 8, 9])"),
+    Blind("a set of objects", "def f():\n    return len(S)", "set of objects", "S.add((2,))", "S = {(1,)}"),
+    Blind("a dictionary with a default", "def f():\n    return DD['n'] + 1", "object", "DD['n'] = 1", "import collections\nDD = collections.defaultdict(int)"),
+    Blind("the device", "def f():\n    return HardwareInfo and 1", "asks the device", "", "from cutlass.utils import HardwareInfo"),
+    Blind("the device by a module", "def f():\n    return cutlass.utils.HardwareInfo and 1", "asks the device", "", "import cutlass.utils"),
+    Blind("a thread's variable", "def f():\n    return HERE.n", "", "HERE.n = 2", "import threading\nHERE = threading.local()\nHERE.n = 1"),
+    Blind("address", "def f():\n    return id(f) % 2**20", "sees what has no name"),
+    Blind("a large list", "def f():\n    return L[0]", "large value", "L[0] = 2", "L = [1] * 20_000"),
+    Blind("a closure's module", "def around(m):\n    def f():\n        return m.N\n    return f\nf = around(other)", "", "other.N = 2", "import other"),
+]  # fmt: skip
+
+HOST = """
+@cute.jit
+def {name}(x: cutlass.Int32):
+    cute.printf("%d\\n", x + f())
+"""
+
+RUN = """
+    import json, sys
+    from jitcache.adapters import cute_dsl
+    import blind
+    exec(compile({change!r}, "<change>", "exec"), vars(blind))
+    result = cute_dsl.compile(blind.host, 1, key="source")
+    print(json.dumps([result.reason, result.how, result.hit]), flush=True)
+    result(1)
+"""
+
+
+def run(project: Project, row: Blind, change: str, **env: str) -> tuple[list[object], int, int]:
+    ran = project.check(RUN.format(change=change), **env)
+    said, _, printed = ran.out.partition("\n")
+    return json.loads(said), int(printed), ran.compiles
+
+
+def write(project: Project, row: Blind) -> None:
+    project.write(
+        blind=f"import cutlass\nimport cutlass.cute as cute\n{row.more}\n{textwrap.dedent(row.text)}\n{HOST.format(name='host')}",
+        other="N = 1\n",
+        lazy="NOW = 1\ndef __getattr__(name):\n    return NOW\n",
+    )
+
+
+@pytest.mark.parametrize("row", BLIND, ids=[b.name for b in BLIND])
+def test_refused(project: Project, row: Blind) -> None:
+    write(project, row)
+    (reason, how, _), _, _ = run(project, row, "")
+    if row.reason:
+        assert (reason, how) == (row.reason, "traced")
+    if row.change:
+        (_, _, hit), printed, compiles = run(project, row, row.change)
+        assert (hit, printed, compiles) == (False, 3, 1)
+
+
+SEEN = [b for b in BLIND if b.change and b.reason in ("reads the world", "sees what has no name", "import in a function", "names made while running")]
+
+
+@pytest.mark.parametrize("row", SEEN, ids=[b.name for b in SEEN])
+def test_without_looking(project: Project, row: Blind) -> None:
+    """The control: taken as if all were seen, they give what was compiled before the change."""
+    write(project, row)
+    run(project, row, "", WITHOUT="look")
+    (_, how, hit), printed, _ = run(project, row, row.change, WITHOUT="look")
+    assert (how, hit, printed) != ("traced", False, 3)
+    assert printed == 2
+
+
+def test_file_that_was_edited_after_the_import(project: Project) -> None:
+    """The DSL reads the text when it first compiles a function, so what the process has imported says nothing."""
+    project.write(a="import cutlass.cute as cute\n@cute.jit\ndef f(x: cute.Int32):\n    cute.printf('%d\\n', x + 1)\n")
+    code = """
+        import pathlib, a
+        from jitcache.adapters import cute_dsl
+        path = pathlib.Path(a.__file__)
+        path.write_text(path.read_text().replace("x + 1", "x + 2"))
+        result = cute_dsl.compile(a.f, 1, key="source")
+        print([result.reason, result.how], flush=True)
+        result(1)
+    """
+    out = project.check(code).out
+    assert out == "['source was edited', 'traced']\n3"
+    # What the text was before hits nothing of that.
+    project.edit("a", "x + 2", "x + 1")
+    again = "import a; from jitcache.adapters import cute_dsl; cute_dsl.compile(a.f, 1, key='source')(1)"
+    assert project.check(again).out == "2"
+
+
+def test_without_the_text_an_edited_file_is_taken_for_what_was_imported(project: Project) -> None:
+    """The control: keyed by the bytecode, the text that was edited meanwhile is served for the one before."""
+    project.write(a="import cutlass.cute as cute\n@cute.jit\ndef f(x: cute.Int32):\n    cute.printf('%d\\n', x + 1)\n")
+    code = """
+        import pathlib, a
+        from jitcache.adapters import cute_dsl
+        path = pathlib.Path(a.__file__)
+        path.write_text(path.read_text().replace("x + 1", "x + 2"))
+        cute_dsl.compile(a.f, 1, key="source")
+    """
+    project.check(code, WITHOUT="edited")
+    project.edit("a", "x + 2", "x + 1")
+    again = "import a; from jitcache.adapters import cute_dsl; cute_dsl.compile(a.f, 1, key='source')(1)"
+    assert project.check(again, WITHOUT="edited").out == "3"
+
+
+def test_function_that_was_compiled_before_it_was_seen(project: Project) -> None:
+    project.write(a="import cutlass.cute as cute\n@cute.jit\ndef f(x: cute.Int32):\n    cute.printf('%d\\n', x + 1)\n")
+    code = """
+        import a, cutlass.cute as cute
+        from jitcache.adapters import cute_dsl
+        cute.compile(a.f, 1)
+        result = cute_dsl.compile(a.f, 1, key="source")
+        print([result.reason, result.how])
+    """
+    assert project.check(code).out == "['compiled before', 'traced']"
+
+
+def test_what_changes_while_it_is_compiled_is_not_stored_by_source(project: Project) -> None:
+    project.write(
+        a="""
+        import cutlass.cute as cute
+        N = 1
+        def n():
+            global N
+            N += 1
+            return N
+        @cute.jit
+        def f(x: cute.Int32):
+            cute.printf('%d\\n', x + n())
+        """
+    )
+    code = """
+        import a
+        from jitcache.adapters import cute_dsl
+        result = cute_dsl.compile(a.f, 1, key="source")
+        print([result.reason, result.how], flush=True)
+        result(1)
+    """
+    for _ in range(2):
+        assert project.check(code).out == "['changed while it was compiled', 'traced']\n3"
+
+
+def test_hooks_are_run_and_their_changes_are_in_the_key(project: Project) -> None:
+    code = """
+        import app
+        from jitcache.adapters import cute_dsl
+        seen = []
+        fn, args, kwargs, options = app.job()
+        result = cute_dsl.compile(fn, *args, key="source", trace_finalize_hooks=lambda owner, module, name: seen.append(name))
+        print([result.reason, result.how, result.hit, len(seen)])
+    """
+    assert project.check(code).out == "['trace hooks', 'traced', False, 1]"
+    assert project.check(code).out == "['trace hooks', 'traced', True, 1]"
+
+
+KINDS = """
+import collections, dataclasses, enum, functools, typing
+import cutlass, cutlass.cute as cute
+
+VALUE = {value}
+
+class Color(enum.Enum):
+    RED = VALUE
+
+Pair = collections.namedtuple("Pair", "a b")
+
+class Named(typing.NamedTuple):
+    a: int = VALUE
+
+@dataclasses.dataclass(frozen=True)
+class Data:
+    a: int = VALUE
+    b: tuple = (1, 2)
+
+class Slots:
+    __slots__ = ("a", "__b")
+    def __init__(self):
+        self.a, self.__b = 1, VALUE
+
+class Base:
+    size = VALUE
+class Derived(Base):
+    @property
+    def twice(self):
+        return self.size * 2
+    @staticmethod
+    def s():
+        return 1
+    @classmethod
+    def c(cls):
+        return 2
+
+@cute.struct
+class Storage:
+    data: cute.struct.MemRange[cutlass.Float32, VALUE]
+
+class Text:
+    data: "cute.struct.MemRange[cutlass.Float32, VALUE]"
+
+def f(x, y):
+    return x
+def decorated(g):
+    @functools.wraps(g)
+    def inner(*a):
+        return g(*a) + VALUE
+    return inner
+
+@cute.jit
+def jitted(x: cutlass.Int32):
+    cute.printf("%d", x + VALUE)
+
+ONE = cute.sym_int()
+VALUES = {{
+    "enum": Color.RED, "namedtuple": Pair(1, VALUE), "typed": Named(), "dataclass": Data(), "slots": Slots(), "object": Derived(),
+    "class": Derived, "struct": Storage, "text": Text, "partial": functools.partial(f, VALUE), "decorated": decorated(f),
+    "method": Derived().c if VALUE == 64 else Derived().s, "builtin": "".join if VALUE == 64 else "".split,
+    "c method": str.join if VALUE == 64 else str.split, "dict": {{1: VALUE}}, "order": {{VALUE: 1, 32: 1}}, "set": {{"a", "b", "c", VALUE}},
+    "float": float(VALUE), "zero": 0.0 if VALUE == 64 else -0.0, "bool": True if VALUE == 64 else 1, "slice": slice(VALUE), "bytes": bytes(VALUE),
+    "jit": jitted, "number": cutlass.Int32(VALUE), "type": cutlass.Int32 if VALUE == 64 else cutlass.Uint32,
+    "generic": typing.Union[int, str] if VALUE == 64 else typing.Union[int, bytes],
+    "symbols": (ONE, ONE) if VALUE == 64 else (ONE, cute.sym_int()), "range": range(VALUE),
+    "lists": [[1]] * 2 if VALUE == 64 else [[1], [1]],
+}}
+"""
+
+DIGESTS = """
+    import hashlib, json, kinds
+    from jitcache.adapters._cute_dsl_reach import Reach
+    from jitcache.adapters._cute_dsl_arguments import describe_arguments
+    found = {}
+    for name, value in kinds.VALUES.items():
+        found[name] = hashlib.sha256(Reach().describe(value)).hexdigest()
+    found["shapes of symbols"] = describe_arguments((kinds.VALUES["symbols"],), {}).hex()
+    print(json.dumps(found))
+"""
+
+
+def test_values_of_every_kind_are_the_same_in_every_process_and_differ_if_they_do(project: Project) -> None:
+    digests = []
+    for value, seed in ((64, "1"), (64, "2"), (128, "1")):
+        project.write(kinds=KINDS.format(value=value))
+        digests.append(json.loads(project.check(DIGESTS, PYTHONHASHSEED=seed).out))
+    assert digests[0] == digests[1]
+    same = [name for name in digests[0] if digests[0][name] == digests[2][name]]
+    assert same == []
+
+
+def test_a_function_of_the_dsl_that_a_program_replaced(project: Project) -> None:
+    """The program puts a function of its own in the DSL's place; what it does is in the key."""
+    project.write(
+        a="""
+        import cutlass.cute as cute
+        def loud(text, x):
+            cute.print_tensor = None
+            return original(text, x)
+        original, cute.printf = cute.printf, lambda text, x: original(text, x + 1)
+        @cute.jit
+        def f(x: cute.Int32):
+            cute.printf('%d\\n', x)
+        """
+    )
+    code = "import a; from jitcache.adapters import cute_dsl; r = cute_dsl.compile(a.f, 1, key='source'); print(r.how, flush=True); r(1)"
+    first = project.check(code)
+    project.edit("a", "x + 1)", "x + 2)")
+    second = project.check(code)
+    assert (first.out[-1], second.out[-1], second.compiles) == ("2", "3", 1)
