@@ -178,7 +178,7 @@ def _built(job: Job, cache: Cache | None) -> Built | LooseBuilt:
     if status < 0:
         return _unkeyed(lib, job, status)
     key = Handle(lib, _void_p(word))
-    blob, lease = cache._wait(lib, key.word, None)
+    blob, lease, _ = cache._wait(lib, key.word, None)
     if blob is not None:
         return Built(blob, True)
     try:

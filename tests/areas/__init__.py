@@ -45,6 +45,7 @@ AREAS: dict[str, Area] = {
     "numba": adapters.numba,
     "numba-old": adapters.numba_old,
     "numba-upstream": adapters.numba_upstream,
+    "cute-dsl": adapters.cute_dsl,
     # By themselves only.
     "fuzz": go.fuzz,
     "storm-long": storm.long,
@@ -61,13 +62,16 @@ REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream",
+    "cute-dsl",
 ]  # fmt: skip
 
 #: Older versions of what the above runs with: for a quarter of an hour.
 OLDER = ["numba-old"]
 
 #: Those that wait for compilers and measure no times: they run beside the others.
-BESIDE = frozenset({"native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream"})
+BESIDE = frozenset(
+    {"native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream", "cute-dsl"}
+)
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.
 SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak"]

@@ -18,6 +18,10 @@ GENERATIONS = {
 }
 
 
+#: CuTe DSL's, and what its TVM FFI route needs.
+CUTE_DSL = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2")
+
+
 def _venv(area: str, name: str, python: str, *packages: str) -> str | None:
     """Return the Python of a virtual environment with packages, None if it cannot be made."""
     made = BUILD / "venvs" / name
@@ -69,3 +73,9 @@ def numba_upstream() -> Count:
         return Count(0, 0, 1)
     command = [python, str(ROOT / "tests" / "numba" / "upstream.py"), str(BUILD / "test" / "upstream")]
     return counted(*run("numba-upstream", command, env=environment()))
+
+
+def cute_dsl() -> Count:
+    """CuTe DSL, which keeps nothing of its own, and with mechanisms taken out; without a GPU."""
+    python = _venv("cute-dsl", "cute-dsl", _newest(), *CUTE_DSL, "pytest>=8")
+    return Count(0, 0, 1) if python is None else pytest("cute-dsl", python, "tests/cute_dsl", env=environment())

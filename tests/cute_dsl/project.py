@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 #: The program that most rows change: a kernel that uses a closure, globals, another module and its helper.
-APP = '''
+APP = """
 import cutlass
 import cutlass.cute as cute
 from cutlass.cute.runtime import make_fake_stream, make_fake_tensor
@@ -50,9 +50,9 @@ def job():
     x = make_fake_tensor(cutlass.Float32, (rows,), (1,), assumed_align=16)
     y = make_fake_tensor(cutlass.Float32, (others,), (1,), assumed_align=16)
     return launch, (x, y, 1, 7), {}, ""
-'''
+"""
 
-LIB = '''
+LIB = """
 OFFSET = 10
 OTHER = 1
 
@@ -63,7 +63,7 @@ def inner(v):
 
 def helper(v):
     return inner(v) * 3
-'''
+"""
 
 
 class Ran(NamedTuple):

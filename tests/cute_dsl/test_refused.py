@@ -93,7 +93,12 @@ def test_refused(project: Project, row: Blind) -> None:
         assert (hit, printed, compiles) == (False, 3, 1)
 
 
-SEEN = [b for b in BLIND if b.change and b.reason in ("reads the world", "sees what has no name", "import in a function", "names made while running")]
+SEEN = [
+    b
+    for b in BLIND
+    if b.change
+    and b.reason in ("reads the world", "sees what has no name", "import in a function", "names made while running")
+]
 
 
 @pytest.mark.parametrize("row", SEEN, ids=[b.name for b in SEEN])

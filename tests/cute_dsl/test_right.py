@@ -51,7 +51,9 @@ def test_cute_compile_never_hits_by_itself(project: Project) -> None:
     code = "import app, cutlass.cute as cute\nfor _ in range(2):\n    fn, args, more, options = app.job(); cute.compile(fn, *args)"
     env = {"CUTE_DSL_CACHE_DIR": str(project.home / "own")}
     assert [project.check(code, **env).compiles for _ in range(2)] == [2, 2]
-    ours = code.replace("import app, cutlass.cute as cute", "import app; from jitcache.adapters import cute_dsl as cute")
+    ours = code.replace(
+        "import app, cutlass.cute as cute", "import app; from jitcache.adapters import cute_dsl as cute"
+    )
     assert [project.check(ours).compiles for _ in range(2)] == [1, 0]
 
 
@@ -112,7 +114,12 @@ def test_flipped_bit_is_a_miss_and_repaired(project: Project) -> None:
     loads, hits = json.loads(project.check(FLIPS).out)
     assert loads >= 7
     assert hits == 0
-    assert project.check("import app; from jitcache.adapters import cute_dsl; f, a, m, o = app.job(); cute_dsl.compile(f, *a)").compiles == 0
+    assert (
+        project.check(
+            "import app; from jitcache.adapters import cute_dsl; f, a, m, o = app.job(); cute_dsl.compile(f, *a)"
+        ).compiles
+        == 0
+    )
 
 
 def test_without_the_checksum_a_flipped_bit_hits(project: Project) -> None:
@@ -228,7 +235,9 @@ def test_no_architecture_is_not_cached(project: Project, key: str) -> None:
 
 def test_without_asking_for_a_device_the_architecture_is_anything(project: Project) -> None:
     """The control: what it made up is kept as if somebody had said it."""
-    code = "import app; from jitcache.adapters import cute_dsl; f, a, m, o = app.job(); print(cute_dsl.compile(f, *a).how)"
+    code = (
+        "import app; from jitcache.adapters import cute_dsl; f, a, m, o = app.job(); print(cute_dsl.compile(f, *a).how)"
+    )
     assert project.check(code, CUTE_DSL_ARCH="unset", WITHOUT="architecture").out == "traced"
 
 

@@ -70,10 +70,13 @@ CHANGES = [
     Change("where to write", env=(("CUTE_DSL_DUMP_DIR", "/tmp"),), traced="hits", source="hits"),
 ]  # fmt: skip
 
+
 def prepare(project: Project) -> None:
     """Have the program take its options from the environment."""
     project.edit("app", '(x, y, 1, 7), {}, ""', "(x, y, 1, 7), more, __import__('os').environ.get('OPTIONS', '')")
-    project.edit("app", "def job():\n", "def job(stream=None):\n    more = {} if stream is None else {'stream': stream}\n")
+    project.edit(
+        "app", "def job():\n", "def job(stream=None):\n    more = {} if stream is None else {'stream': stream}\n"
+    )
     project.edit("app", "stream=None, last", "stream: cuda.bindings.driver.CUstream = None, last")
     project.edit("app", "import cutlass\n", "import cuda.bindings.driver\nimport cutlass\n")
 
@@ -157,7 +160,8 @@ def test_without(project: Project, row: Change, without: str) -> None:
     answer = project.jobs(**{**change(project, row), **env})
     wanted = {"traced": row.traced, "source": row.source}
     kept = [
-        a["right"] and (a["trace"], a["compile"]) == ((0, 0) if key == "source" and wanted[key] == "hits" else DONE[wanted[key]])
+        a["right"]
+        and (a["trace"], a["compile"]) == ((0, 0) if key == "source" and wanted[key] == "hits" else DONE[wanted[key]])
         for key, a in answer.items()
     ]
     assert not all(kept), answer

@@ -16,7 +16,6 @@ import cutlass
 import cutlass.cute as cute
 from cutlass.base_dsl.compiler import Compiler
 from cutlass.cutlass_dsl import CuTeDSL
-
 from jitcache import Cache
 from jitcache.adapters import _cute_dsl_reach as reach
 from jitcache.adapters import _cute_dsl_settings as settings

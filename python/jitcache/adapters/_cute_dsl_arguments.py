@@ -96,7 +96,9 @@ def describe_signature(function: Callable[..., Any]) -> bytes:
 def describe_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
     """Return arguments, as much of them as a result checks when it is called."""
     shapes = Shapes()
-    return pack(*map(shapes.of, args), *(pack(name.encode(), shapes.of(value)) for name, value in sorted(kwargs.items())))
+    return pack(
+        *map(shapes.of, args), *(pack(name.encode(), shapes.of(value)) for name, value in sorted(kwargs.items()))
+    )
 
 
 def described_function(function: Any) -> tuple[Any, tuple[Any, ...]]:

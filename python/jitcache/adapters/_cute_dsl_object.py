@@ -76,7 +76,9 @@ def _export_tvm_ffi(result: Any) -> Made:
         kinds: dict[Any, list[str]] = {}
         for p in inspect.signature(wrapper).parameters.values():
             kinds.setdefault(p.kind, []).append(p.name)
-        names = Call(kinds.pop(inspect.Parameter.POSITIONAL_OR_KEYWORD, []), kinds.pop(inspect.Parameter.KEYWORD_ONLY, []))
+        names = Call(
+            kinds.pop(inspect.Parameter.POSITIONAL_OR_KEYWORD, []), kinds.pop(inspect.Parameter.KEYWORD_ONLY, [])
+        )
         if kinds:
             raise Unkeyable("cannot be exported", "unknown kinds of parameters")
     with tempfile.TemporaryDirectory(prefix="jitcache-") as folder:

@@ -35,25 +35,30 @@ _DEEPEST = 100
 
 # Of Python's own modules, those whose functions say the same in every process. The rest may read the world.
 _PURE = frozenset(
-    "__future__ abc ast builtins collections contextlib copy dataclasses decimal enum fractions functools itertools"
-    " math numbers operator reprlib string struct textwrap types typing typing_extensions warnings logging".split()
+    ["__future__", "abc", "ast", "builtins", "collections", "contextlib", "copy", "dataclasses", "decimal", "enum", "fractions", "functools", "itertools", "math", "numbers", "operator", "reprlib", "string", "struct", "textwrap", "types", "typing", "typing_extensions", "warnings", "logging"]
 )
 
 # Builtins that see what has no name here.
-_UNSEEN = frozenset("__import__ breakpoint compile dir eval exec globals hash id input locals open".split())
+_UNSEEN = frozenset(["__import__", "breakpoint", "compile", "dir", "eval", "exec", "globals", "hash", "id", "input", "locals", "open"])
 
 # Those that see by a name that is made while running; of objects and classes all is described, of modules not.
-_BY_NAME = frozenset("getattr hasattr vars".split())
-_BY_NAME_ATTRIBUTES = frozenset("__dict__ __getattribute__ attrgetter format format_map methodcaller".split())
+_BY_NAME = frozenset(["getattr", "hasattr", "vars"])
+_BY_NAME_ATTRIBUTES = frozenset(["__dict__", "__getattribute__", "attrgetter", "format", "format_map", "methodcaller"])
 
 # Attributes that lead to everything.
-_LEAD_ANYWHERE = frozenset("__builtins__ __code__ __globals__ __subclasses__ f_back f_globals f_locals gi_frame modules".split())
+_LEAD_ANYWHERE = frozenset(
+    ["__builtins__", "__code__", "__globals__", "__subclasses__", "f_back", "f_globals", "f_locals", "gi_frame", "modules"]
+)
 
 # Of the DSL's own: what asks the device that is in the machine.
-_DEVICE = frozenset("HardwareInfo get_max_active_clusters get_device_attribute get_compute_capability_major_minor detect_gpu_arch".split())
+_DEVICE = frozenset(
+    ["HardwareInfo", "get_max_active_clusters", "get_device_attribute", "get_compute_capability_major_minor", "detect_gpu_arch"]
+)
 
 # What the DSL keeps at functions for itself; what else is there counts.
-_BOOKKEEPING = re.compile("_dsl_|_preprocessed|_original_code|_decorator_location|__pyir_rewritten|__wrapped__|set_name_prefix")
+_BOOKKEEPING = re.compile(
+    "_dsl_|_preprocessed|_original_code|_decorator_location|__pyir_rewritten|__wrapped__|set_name_prefix"
+)
 
 
 @functools.lru_cache(maxsize=1)
@@ -63,7 +68,7 @@ def _packages() -> tuple[str, ...]:
     return folders(*packages(), os.path.dirname(os.path.abspath(str(cuda.bindings.__file__))))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def is_dsl(path: str) -> bool:
     """Return whether a file belongs to the DSL or what it is made of, whose content or version is in every key."""
     return path.startswith(_packages())
@@ -111,7 +116,9 @@ class Reach:
         """Return what a ``@cute.jit`` function depends on by label: itself, its defaults, each global and each cell."""
         function = wrapper
         while is_dsl(function.__code__.co_filename):
-            inner = [c.cell_contents for c in function.__closure__ or () if isinstance(c.cell_contents, pytypes.FunctionType)]
+            inner = [
+                c.cell_contents for c in function.__closure__ or () if isinstance(c.cell_contents, pytypes.FunctionType)
+            ]
             if len(inner) != 1:
                 raise Unkeyable("unknown version", f"decorator of {wrapper.__qualname__}")
             function = inner[0]
@@ -266,7 +273,9 @@ class Reach:
         if not own.isdisjoint(_UNSEEN):
             raise Unkeyable("sees what has no name", f"{min(own & _UNSEEN)} in {function.__qualname__}")
         if not _LEAD_ANYWHERE.isdisjoint(attributes):
-            raise Unkeyable("sees what has no name", f"{min(_LEAD_ANYWHERE.intersection(attributes))} in {function.__qualname__}")
+            raise Unkeyable(
+                "sees what has no name", f"{min(_LEAD_ANYWHERE.intersection(attributes))} in {function.__qualname__}"
+            )
         if not own.isdisjoint(_BY_NAME) or not _BY_NAME_ATTRIBUTES.isdisjoint(attributes):
             self._by_name = function.__qualname__
         if not _DEVICE.isdisjoint(names) or not _DEVICE.isdisjoint(attributes):
@@ -412,8 +421,7 @@ class Reach:
 
 
 _OF_EVERY_CLASS = frozenset(
-    "__dict__ __doc__ __firstlineno__ __module__ __qualname__ __static_attributes__ __weakref__ _abc_impl"
-    " __abstractmethods__".split()
+    ["__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__static_attributes__", "__weakref__", "_abc_impl", "__abstractmethods__"]
 )
 
 
@@ -423,7 +431,9 @@ def names_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         nodes = list(ast.walk(ast.parse(text, mode="eval")))
     except SyntaxError:
         return (), ()
-    return tuple(n.id for n in nodes if isinstance(n, ast.Name)), tuple(n.attr for n in nodes if isinstance(n, ast.Attribute))
+    return tuple(n.id for n in nodes if isinstance(n, ast.Name)), tuple(
+        n.attr for n in nodes if isinstance(n, ast.Attribute)
+    )
 
 
 def _is_importable(cls: type) -> bool:
@@ -455,7 +465,9 @@ def _state(value: Any) -> dict[str, Any] | None:
         slots = vars(base).get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             if name not in ("__dict__", "__weakref__"):
-                name = f"_{base.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
+                name = (
+                    f"_{base.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
+                )
                 if hasattr(value, name):
                     state[name] = getattr(value, name)
     return state
@@ -503,7 +515,9 @@ def _memoised(_reach: Reach, value: Any) -> None:
 def _descriptor(reach: Reach, value: Any) -> None:
     """A method or attribute of a class that is written in C, or a slot."""
     cls = value.__objclass__
-    if isinstance(value, (pytypes.MethodDescriptorType, pytypes.ClassMethodDescriptorType)) and not _owner(cls.__module__):
+    if isinstance(value, (pytypes.MethodDescriptorType, pytypes.ClassMethodDescriptorType)) and not _owner(
+        cls.__module__
+    ):
         raise Unkeyable("compiled function", f"{cls.__module__}.{cls.__qualname__}.{value.__name__}")
     reach._put("descriptor", f"{cls.__module__}.{cls.__qualname__}.{value.__name__}".encode())
 
@@ -516,6 +530,8 @@ def _field(reach: Reach, value: Any) -> None:
 def _type_variable(reach: Reach, value: Any) -> None:
     reach._put("type variable", value.__name__.encode())
 
+
+_FIELD: type = type(vars(collections.namedtuple("_", "x"))["x"])
 
 # Exact types, the most frequent first; a float by its bits, so that -0.0 and NaN count.
 _PLAIN: dict[type, Callable[[Any], bytes]] = {
@@ -541,7 +557,7 @@ _KINDS: dict[type, Callable[[Reach, Any], None]] = {
     pytypes.MemberDescriptorType: _descriptor,
     pytypes.GetSetDescriptorType: _descriptor,
     pytypes.MethodWrapperType: Reach._method_wrapper,
-    type(collections.namedtuple("_", "x").x): _field,
+    _FIELD: _field,
     functools._lru_cache_wrapper: _memoised,
     functools.partial: Reach._wrapped,
     staticmethod: Reach._wrapped,

@@ -20,7 +20,17 @@ _SILENT = re.compile(
     "LOG_|PRINT_|SHOW_STACKTRACE|FILTER_STACKTRACE|NO_CACHE|JIT_CACHE_MAX_ELEMS|JIT_TIME_PROFILING|DUMP_DIR|CACHE_DIR"
     "|DISABLE_FILE_CACHING|LIBS$|ARCH$)"
 )
-_VARIABLES = ("CUTE_", "CUTLASS_", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_PATH", "MLIR_", "LLVM_", "NVVM_")
+_VARIABLES = (
+    "CUTE_",
+    "CUTLASS_",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "CUDA_ROOT",
+    "CUDA_TOOLKIT_PATH",
+    "MLIR_",
+    "LLVM_",
+    "NVVM_",
+)
 
 # Options that make files, or whose result is not to be called here: only a compile does what they ask for.
 _MAKES_FILES = ("KeepCUBIN", "KeepPTX", "KeepSASS", "FlattenLocsOutputJsonPath", "RemarkOutput")
@@ -72,7 +82,9 @@ def settings_of(owner: Any) -> Settings:
         if not _IRRELEVANT.match(name):
             lines.append(f"{name} {_plain(value)}")
     libraries = getattr(manager, "shared_libs", None) or ""
-    return Settings("\n".join(lines), _architecture(manager), tuple(filter(os.path.isfile, libraries.split(os.pathsep))))
+    return Settings(
+        "\n".join(lines), _architecture(manager), tuple(filter(os.path.isfile, libraries.split(os.pathsep)))
+    )
 
 
 def _plain(value: Any) -> str:
@@ -129,7 +141,11 @@ def options_of(given: Any) -> Options:
     if not isinstance(values, dict):
         raise Unkeyable("unknown options", type(given).__qualname__)
     named = {cls.__name__: option for cls, option in values.items()}
-    for names, reason in ((_MAKES_FILES, "makes files"), (_NOT_FOR_HERE, "for another target"), (_FRONTENDS, "other frontend")):
+    for names, reason in (
+        (_MAKES_FILES, "makes files"),
+        (_NOT_FOR_HERE, "for another target"),
+        (_FRONTENDS, "other frontend"),
+    ):
         for name in names:
             if name in named and named[name].value:
                 raise Unkeyable(reason, name)

@@ -132,10 +132,11 @@ def _owner(function: Any) -> Any:
     owner = getattr(inner, "_dsl_object", None)
     if owner is not None:
         return owner
-    cls = getattr(function, "_dsl_cls", None) or getattr(inner, "_dsl_cls", None)
-    if not hasattr(cls, "_get_dsl"):
+    cls: Any = getattr(function, "_dsl_cls", None) or getattr(inner, "_dsl_cls", None)
+    get = getattr(cls, "_get_dsl", None)
+    if get is None:
         raise Unkeyable("unknown version", "DSL of a function")
-    return cls._get_dsl()
+    return get()
 
 
 def _options(options: Any) -> str:
@@ -167,6 +168,12 @@ def _adapters() -> list[Any]:
         (str(kind), adapter)
         for table in tables
         for kind, adapter in table.items()
-        if not is_dsl(getattr(getattr(adapter, "__code__", None), "co_filename", getattr(sys.modules.get(adapter.__module__), "__file__", "") or ""))
+        if not is_dsl(
+            getattr(
+                getattr(adapter, "__code__", None),
+                "co_filename",
+                getattr(sys.modules.get(adapter.__module__), "__file__", "") or "",
+            )
+        )
     ]
     return sorted(found, key=lambda row: row[0])

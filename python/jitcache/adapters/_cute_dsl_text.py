@@ -113,7 +113,11 @@ def _describe(node: ast.AST) -> Text:
         elif isinstance(inner, (ast.arg, ast.AnnAssign)) and isinstance(inner.annotation, ast.Constant):
             raise Unkeyable("annotation that is text", inner.annotation.value)
         elif isinstance(inner, (ast.Import, ast.ImportFrom)):
-            roots = [inner.module or "." * inner.level] if isinstance(inner, ast.ImportFrom) else [a.name for a in inner.names]
+            roots = (
+                [inner.module or "." * inner.level]
+                if isinstance(inner, ast.ImportFrom)
+                else [a.name for a in inner.names]
+            )
             for root in roots:
                 if root.partition(".")[0] != "cutlass":
                     raise Unkeyable("import in a function", root)

@@ -69,7 +69,7 @@ class Job(NamedTuple):
 
     def compile(self, *hooks: Any) -> Any:
         """Compile, as the DSL does it. Raises what it raises."""
-        import cutlass.cute as cute
+        from cutlass import cute
 
         kwargs = dict(self.kwargs)
         # Without options of its own cute.compile has those that earlier compiles have left in it.

@@ -64,9 +64,9 @@ def compile(  # noqa: A001 - the name that it stands for
     """
     if key not in ("traced", "source"):
         raise ValueError(f"key {key!r}: want 'traced' or 'source'")
+    from ._code import Unkeyable
     from ._cute_dsl_arguments import described_function
     from ._cute_dsl_trace import Job
-    from ._code import Unkeyable
 
     hooks = (trace_finalize_hooks,) if callable(trace_finalize_hooks) else tuple(trace_finalize_hooks or ())
     job = Job(function, function, (), args, kwargs, options, hooks)
@@ -134,7 +134,9 @@ def _traced(job: Job, cache: Cache, reason: str, *, replace: bool = False, lease
     try:
         if trace.made is not None:
             try:
-                return Compiled(*job.load(trace.made), trace.made.data, "traced", reason, hit=True, made=trace.made.call)
+                return Compiled(
+                    *job.load(trace.made), trace.made.data, "traced", reason, hit=True, made=trace.made.call
+                )
             except Exception as e:  # noqa: BLE001 - intact, but not for this process
                 trace.end()
                 _refuse(job, "entry cannot be loaded", e)
