@@ -292,7 +292,7 @@ def test_lines_of_the_page(project: Project) -> None:
     )
     reasons = {reason for cell in cells for reason in re.findall(r"`([^`]+)`", cell)}
     sources = "".join(p.read_text() for p in (ROOT / "python" / "jitcache" / "adapters").glob("*cute_dsl*.py"))
-    raised = {r for r in re.findall(r'Unkeyable\(\s*"([^"]+)"', sources)}
+    raised = set(re.findall(r'Unkeyable\(\s*"([^"]+)"', sources))
     assert raised - reasons == set(), "a reason that the page does not have"
     assert {r for r in reasons if f'"{r}"' not in sources} == set(), "a reason that nothing raises"
 

@@ -19,6 +19,7 @@ from cutlass.cutlass_dsl import CuTeDSL
 from jitcache import Cache
 from jitcache.adapters import _cute_dsl_reach as reach
 from jitcache.adapters import _cute_dsl_settings as settings
+from jitcache.adapters import _cute_dsl_sight as sight
 from jitcache.adapters import _cute_dsl_source as source
 from jitcache.adapters import _cute_dsl_tools as tools
 from jitcache.adapters import _cute_dsl_trace as trace
@@ -105,9 +106,9 @@ def take_out(what: str) -> None:
         whole = reach.Reach._whole
         reach.Reach._whole = lambda self, f, *a: None if f.__module__ == "lib" else whole(self, f, *a)
     elif what == "look":
-        reach.Reach._look_at = lambda self, *a: None
-        reach._PURE = type("Everything", (), {"__contains__": lambda self, name: True})()
-        reach._global_names = lambda code: tuple(code.co_names)
+        reach.looks_away = lambda *a: False
+        sight._PURE = type("Everything", (), {"__contains__": lambda self, name: True})()
+        reach.global_names = lambda code: tuple(code.co_names)
     elif what == "lines":
         options_of = settings.options_of
         trace.options_of = lambda given: options_of(given)._replace(locations=False)

@@ -107,7 +107,7 @@ def described_function(function: Any) -> tuple[Any, tuple[Any, ...]]:
         return function, ()
     if inspect.ismethod(function):
         return function.__func__, (function.__self__,)
-    call = getattr(type(function), "__call__", None)
+    call = inspect.getattr_static(type(function), "__call__", None)
     if inspect.isfunction(call):
         return call, (function,)
     raise Unkeyable("not a function", type(function).__qualname__)

@@ -9,89 +9,39 @@ do not count.
 
 from __future__ import annotations
 
-import ast
 import collections
-import dis
 import enum
 import functools
-import os
-import re
 import struct
 import sys
 import types as pytypes
 import typing
-import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
-from ._code import Unkeyable, code_of, folders, is_standard
+from ._code import Unkeyable, code_of, is_standard
+from ._cute_dsl_sight import (
+    BOOKKEEPING,
+    BY_NAME,
+    DEVICE,
+    UNSEEN,
+    global_names,
+    in_python,
+    is_dsl,
+    is_importable,
+    is_opaque,
+    looks_away,
+    module_of,
+    names_in,
+    owner_of,
+    state_of,
+)
 from ._cute_dsl_text import text_of
-from ._cute_dsl_tools import packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MOST_ITEMS = 10_000
 _DEEPEST = 100
-
-# Of Python's own modules, those whose functions say the same in every process. The rest may read the world.
-_PURE = frozenset(
-    ["__future__", "abc", "ast", "builtins", "collections", "contextlib", "copy", "dataclasses", "decimal", "enum", "fractions", "functools", "itertools", "math", "numbers", "operator", "reprlib", "string", "struct", "textwrap", "types", "typing", "typing_extensions", "warnings", "logging"]
-)
-
-# Builtins that see what has no name here.
-_UNSEEN = frozenset(["__import__", "breakpoint", "compile", "dir", "eval", "exec", "globals", "hash", "id", "input", "locals", "open"])
-
-# Those that see by a name that is made while running; of objects and classes all is described, of modules not.
-_BY_NAME = frozenset(["getattr", "hasattr", "vars"])
-_BY_NAME_ATTRIBUTES = frozenset(["__dict__", "__getattribute__", "attrgetter", "format", "format_map", "methodcaller"])
-
-# Attributes that lead to everything.
-_LEAD_ANYWHERE = frozenset(
-    ["__builtins__", "__code__", "__globals__", "__subclasses__", "f_back", "f_globals", "f_locals", "gi_frame", "modules"]
-)
-
-# Of the DSL's own: what asks the device that is in the machine.
-_DEVICE = frozenset(
-    ["HardwareInfo", "get_max_active_clusters", "get_device_attribute", "get_compute_capability_major_minor", "detect_gpu_arch"]
-)
-
-# What the DSL keeps at functions for itself; what else is there counts.
-_BOOKKEEPING = re.compile(
-    "_dsl_|_preprocessed|_original_code|_decorator_location|__pyir_rewritten|__wrapped__|set_name_prefix"
-)
-
-
-@functools.lru_cache(maxsize=1)
-def _packages() -> tuple[str, ...]:
-    import cuda.bindings
-
-    return folders(*packages(), os.path.dirname(os.path.abspath(str(cuda.bindings.__file__))))
-
-
-@functools.cache
-def is_dsl(path: str) -> bool:
-    """Return whether a file belongs to the DSL or what it is made of, whose content or version is in every key."""
-    return path.startswith(_packages())
-
-
-def _module_of(path: str | None, name: str) -> str:
-    """Say whose a module is: "dsl", "python", "" for others. Raises Unkeyable for one that reads the world."""
-    if path is not None and is_dsl(path):
-        return "dsl"
-    if path is None and name not in sys.builtin_module_names and name != "builtins":
-        return ""
-    if path is None or is_standard(path):
-        if name.partition(".")[0] not in _PURE:
-            raise Unkeyable("reads the world", name)
-        return "python"
-    return ""
-
-
-def _owner(name: str | None) -> str:
-    module = sys.modules.get(name or "")
-    if module is None or name == "__main__":
-        return ""
-    return _module_of(getattr(module, "__file__", None), str(name))
 
 
 class Reach:
@@ -130,7 +80,7 @@ class Reach:
         names, attributes = self._text(function)
         out = {"function": b"".join(self._out)}
         self._out = outer
-        self._look_at(function, names, attributes)
+        self._look(function, names, attributes)
         out["defaults"] = self._apart((function.__defaults__, function.__kwdefaults__))
         for label, value, seen in self._around(function, names, attributes):
             out[label] = self._apart(value, seen)
@@ -190,7 +140,7 @@ class Reach:
 
     def _in_module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
         self._put("module", module.__name__.encode())
-        owner = _module_of(getattr(module, "__file__", None), module.__name__)
+        owner = module_of(getattr(module, "__file__", None), module.__name__)
         if owner:
             self._patches(module, names or ())
             return
@@ -219,14 +169,14 @@ class Reach:
                     self._value(value)
 
     def _function(self, function: pytypes.FunctionType) -> None:
-        if is_dsl(function.__code__.co_filename) or _standard(function):
+        if is_dsl(function.__code__.co_filename) or in_python(function):
             self._of_the_dsl(function)
         elif not self._again(function):
             self._whole(function, *self._plain(function))
 
     def _of_the_dsl(self, function: pytypes.FunctionType) -> None:
         """A function of the DSL or of Python: by name, with what it is wrapped around."""
-        if function.__name__ in _DEVICE:
+        if function.__name__ in DEVICE:
             raise Unkeyable("asks the device", function.__qualname__)
         if self._again(function):
             return
@@ -246,7 +196,7 @@ class Reach:
         text = text_of(function)
         self._put("text", text.tree.encode("utf-8", "surrogatepass"))
         for name, value in sorted(function.__dict__.items()):
-            if not _BOOKKEEPING.match(name):
+            if not BOOKKEEPING.match(name):
                 self._put("mark", name.encode())
                 self._value(value)
         return text.names, text.attributes
@@ -255,31 +205,19 @@ class Reach:
         self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
         code, names, texts = code_of(function.__code__)
         self._put("code", code)
-        used = _global_names(function.__code__)
+        used = global_names(function.__code__)
         return used, (*(n for n in names if n not in used), *texts)
 
     def _whole(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
-        self._look_at(function, names, attributes)
+        self._look(function, names, attributes)
         self._value((function.__defaults__, function.__kwdefaults__))
         for label, value, seen in self._around(function, names, attributes):
             self._put(label)
             self._value(value, seen)
 
-    def _look_at(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
-        """Refuse what a function could see that is not described."""
-        own = {name for name in names if name not in function.__globals__}
-        if function.__name__ == "__hash__":
-            own.discard("hash")  # that of a dataclass
-        if not own.isdisjoint(_UNSEEN):
-            raise Unkeyable("sees what has no name", f"{min(own & _UNSEEN)} in {function.__qualname__}")
-        if not _LEAD_ANYWHERE.isdisjoint(attributes):
-            raise Unkeyable(
-                "sees what has no name", f"{min(_LEAD_ANYWHERE.intersection(attributes))} in {function.__qualname__}"
-            )
-        if not own.isdisjoint(_BY_NAME) or not _BY_NAME_ATTRIBUTES.isdisjoint(attributes):
+    def _look(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
+        if looks_away(function, names, attributes):
             self._by_name = function.__qualname__
-        if not _DEVICE.isdisjoint(names) or not _DEVICE.isdisjoint(attributes):
-            raise Unkeyable("asks the device", function.__qualname__)
 
     def _around(
         self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]
@@ -305,23 +243,23 @@ class Reach:
         owner = value.__self__
         if owner is not None and not isinstance(owner, (pytypes.ModuleType, type)):
             self._value(owner)
-        if not _owner(value.__module__):
+        if not owner_of(value.__module__):
             if value.__module__ is not None:
                 raise Unkeyable("compiled function", f"{value.__module__}.{value.__qualname__}")
-        elif value.__name__ in _UNSEEN and value.__module__ == "builtins":
+        elif value.__name__ in UNSEEN and value.__module__ == "builtins":
             raise Unkeyable("sees what has no name", value.__name__)
-        elif value.__name__ in _BY_NAME:
+        elif value.__name__ in BY_NAME:
             self._by_name = value.__name__
         self._put("builtin", f"{value.__module__}.{value.__qualname__}".encode())
 
     def _class(self, cls: type) -> None:
         self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
-        if cls.__name__ in _DEVICE:
+        if cls.__name__ in DEVICE:
             raise Unkeyable("asks the device", cls.__qualname__)
         # A class that the DSL made for its arguments has no more than a name in common with others of its kind.
-        if (_owner(cls.__module__) and _is_importable(cls)) or self._again(cls):
+        if (owner_of(cls.__module__) and is_importable(cls)) or self._again(cls):
             return
-        if _is_opaque(cls):
+        if is_opaque(cls):
             raise Unkeyable("compiled class", cls)
         self._value(type(cls))
         for base in cls.__bases__:
@@ -398,7 +336,7 @@ class Reach:
     def _object(self, value: Any) -> None:
         """An object: its class and all of its state."""
         cls = type(value)
-        owner = _owner(cls.__module__)
+        owner = owner_of(cls.__module__)
         if cls.__name__ == "BitCode":
             raise Unkeyable("linked file", value)
         if owner == "dsl" and cls.__module__.startswith("cuda.bindings"):
@@ -412,7 +350,7 @@ class Reach:
             # A tensor or pointer with data: its own key has what it is without them. (That of fake ones has addresses.)
             self._value(key)
             return
-        state = _state(value)
+        state = state_of(value)
         if state is None:
             raise Unkeyable("object", f"{cls.__module__}.{cls.__qualname__}")
         for name in sorted(state):
@@ -420,84 +358,13 @@ class Reach:
             self._value(state[name])
 
 
+# What a class has that says nothing about it, or is described with what it belongs to.
 _OF_EVERY_CLASS = frozenset(
-    ["__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__static_attributes__", "__weakref__", "_abc_impl", "__abstractmethods__"]
+    [
+        *("__abstractmethods__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__"),
+        *("__static_attributes__", "__weakref__", "_abc_impl"),
+    ]
 )
-
-
-def names_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names in an expression that is text, and those of attributes."""
-    try:
-        nodes = list(ast.walk(ast.parse(text, mode="eval")))
-    except SyntaxError:
-        return (), ()
-    return tuple(n.id for n in nodes if isinstance(n, ast.Name)), tuple(
-        n.attr for n in nodes if isinstance(n, ast.Attribute)
-    )
-
-
-def _is_importable(cls: type) -> bool:
-    found: Any = sys.modules.get(cls.__module__)
-    for part in cls.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return found is cls
-
-
-def _is_opaque(cls: type) -> bool:
-    """Whether objects of a class have memory that Python does not show: a class of an extension."""
-    if cls.__base__ is None:
-        return False
-    own = sum(isinstance(v, pytypes.MemberDescriptorType) for v in vars(cls).values())
-    own += ("__dict__" in vars(cls)) + ("__weakref__" in vars(cls))
-    return cls.__basicsize__ - cls.__base__.__basicsize__ > own * struct.calcsize("P")
-
-
-# Their content is described by those who have them.
-_CONTAINERS = frozenset({tuple, list, dict, object})
-
-
-def _state(value: Any) -> dict[str, Any] | None:
-    """Return all that an object consists of, None if that cannot be known."""
-    if any(base not in _CONTAINERS and _is_opaque(base) for base in type(value).__mro__):
-        return None
-    state = dict(getattr(value, "__dict__", {}))
-    for base in type(value).__mro__:
-        slots = vars(base).get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__"):
-                name = (
-                    f"_{base.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
-                )
-                if hasattr(value, name):
-                    state[name] = getattr(value, name)
-    return state
-
-
-def _standard(function: pytypes.FunctionType) -> str:
-    if not is_standard(function.__code__.co_filename):
-        return ""
-    # Of a wrapper by functools, say, the code is Python's and the name the wrapped function's.
-    return _module_of(function.__code__.co_filename, str(function.__globals__.get("__name__")))
-
-
-_global: weakref.WeakKeyDictionary[pytypes.CodeType, tuple[str, ...]] = weakref.WeakKeyDictionary()
-
-
-def _global_names(code: pytypes.CodeType) -> tuple[str, ...]:
-    """Return the names that code looks up as globals or builtins. Raises Unkeyable if it imports."""
-    found = _global.get(code)
-    if found is None:
-        names: dict[str, None] = {}
-        for instruction in dis.get_instructions(code):
-            if instruction.opname == "IMPORT_NAME" and str(instruction.argval).partition(".")[0] != "cutlass":
-                raise Unkeyable("import in a function", instruction.argval)
-            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                names[instruction.argval] = None
-        for const in code.co_consts:
-            if isinstance(const, pytypes.CodeType):
-                names.update(dict.fromkeys(_global_names(const)))
-        found = _global[code] = tuple(names)
-    return found
 
 
 def _content(cell: Any) -> Any:
@@ -515,7 +382,7 @@ def _memoised(_reach: Reach, value: Any) -> None:
 def _descriptor(reach: Reach, value: Any) -> None:
     """A method or attribute of a class that is written in C, or a slot."""
     cls = value.__objclass__
-    if isinstance(value, (pytypes.MethodDescriptorType, pytypes.ClassMethodDescriptorType)) and not _owner(
+    if isinstance(value, (pytypes.MethodDescriptorType, pytypes.ClassMethodDescriptorType)) and not owner_of(
         cls.__module__
     ):
         raise Unkeyable("compiled function", f"{cls.__module__}.{cls.__qualname__}.{value.__name__}")
@@ -531,7 +398,7 @@ def _type_variable(reach: Reach, value: Any) -> None:
     reach._put("type variable", value.__name__.encode())
 
 
-_FIELD: type = type(vars(collections.namedtuple("_", "x"))["x"])
+_FIELD: type = type(vars(collections.namedtuple("_", "x"))["x"])  # noqa: PYI024 - the kind of its fields
 
 # Exact types, the most frequent first; a float by its bits, so that -0.0 and NaN count.
 _PLAIN: dict[type, Callable[[Any], bytes]] = {

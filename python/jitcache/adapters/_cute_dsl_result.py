@@ -55,5 +55,5 @@ class Compiled:
         return self.function if inner is None else inner()
 
     def __repr__(self) -> str:
-        said = "hit" if self.hit else "compiled"
-        return f"<jitcache cute-dsl {said}{', ' + self.how if self.how else ''}{': ' + self.reason if self.reason else ''}>"
+        how, reason = f", {self.how}" * bool(self.how), f": {self.reason}" * bool(self.reason)
+        return f"<jitcache cute-dsl {'hit' if self.hit else 'compiled'}{how}{reason}>"

@@ -12,9 +12,10 @@ from jitcache import Key
 
 from . import _cute_dsl_object as objects
 from ._code import Unkeyable
-from ._cute_dsl_reach import Reach, is_dsl
+from ._cute_dsl_reach import Reach
 from ._cute_dsl_result import Compiled
 from ._cute_dsl_settings import settings_of
+from ._cute_dsl_sight import is_dsl
 from ._cute_dsl_trace import KIND, Job, common
 
 if TYPE_CHECKING:

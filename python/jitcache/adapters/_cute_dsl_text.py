@@ -113,12 +113,16 @@ def _describe(node: ast.AST) -> Text:
         elif isinstance(inner, (ast.arg, ast.AnnAssign)) and isinstance(inner.annotation, ast.Constant):
             raise Unkeyable("annotation that is text", inner.annotation.value)
         elif isinstance(inner, (ast.Import, ast.ImportFrom)):
-            roots = (
-                [inner.module or "." * inner.level]
-                if isinstance(inner, ast.ImportFrom)
-                else [a.name for a in inner.names]
-            )
-            for root in roots:
-                if root.partition(".")[0] != "cutlass":
-                    raise Unkeyable("import in a function", root)
+            _look_at_import(inner, attributes)
     return Text(ast.dump(node), tuple(names), tuple(attributes))
+
+
+def _look_at_import(node: ast.Import | ast.ImportFrom, attributes: dict[str, None]) -> None:
+    """Refuse an import of anything but the DSL, and note what it takes from there."""
+    from_ = isinstance(node, ast.ImportFrom)
+    for alias in node.names:
+        root = ("." * node.level + (node.module or "")) if isinstance(node, ast.ImportFrom) else alias.name
+        if root.partition(".")[0] != "cutlass":
+            raise Unkeyable("import in a function", root)
+        if from_:
+            attributes[alias.name] = None

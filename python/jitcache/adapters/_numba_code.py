@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-import types as pytypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llvmlite
 import numba
@@ -14,6 +13,9 @@ import numpy as np
 from numba.cloudpickle import cloudpickle
 
 from ._code import Unkeyable, code_of, folders, is_standard, pack
+
+if TYPE_CHECKING:
+    import types as pytypes
 
 __all__ = ["Unkeyable", "code_of", "lines_of", "pack", "pin", "versioned", "versioned_class", "versioned_module"]
 
