@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help lib install wheel venv test test-all test-rest soak deps-ci demo bench fuzz lint format abi controls clean
+.PHONY: help lib install wheel venv test test-all test-rest soak deps-ci demo demo-all bench fuzz lint format abi controls clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ controls: lib ## tests with one mechanism taken out, which must fail
 
 demo: lib ## two real compilers, cold and from the cache
 	@$(PY) examples/demo/demo.py
+
+demo-all: demo ## make demo, and the frameworks that have an adapter: Numba, cuda.core, CuTe DSL
+	@$(PY) examples/frameworks.py
 
 bench: lib ## the figures of docs/bench.md
 	@$(PY) tests/bench/bench.py

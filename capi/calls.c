@@ -242,6 +242,8 @@ int32_t jitcache_used(jitcache_cache *cache, jitcache_key *key, uint64_t n)
 		found = jc_memory_used(a.c->memory, a.sealed + JC_SEALED_ID, n, &due);
 	if (a.c->lookups && !found)
 		jc_memory_count(a.c->memory, (const char *)a.sealed + JC_SEALED_KIND, n);
+	if (!a.c->lookups && need(&a) == JITCACHE_OK)
+		a.core->used(a.cache, (uint8_t *)a.sealed, n);
 	if (due != 0)
 		jc_cache_tend(a.c, a.sealed + JC_SEALED_ID, due);
 	return end(&a, found ? JITCACHE_OK : jc_miss(JITCACHE_MISS, JITCACHE_REASON_ABSENT));
@@ -310,16 +312,22 @@ int32_t jitcache_verify(jitcache_cache *cache, jitcache_blob **report)
 	return as_json(&a, status, b, report);
 }
 
+/* begin_report begins a call that makes a report. */
+static int32_t begin_report(call *a, jitcache_cache *cache, jitcache_blob **json)
+{
+	jc_thread_unwind();
+	if (json == NULL)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "json: NULL");
+	*json = NULL;
+	return begin_cache(a, cache);
+}
+
 int32_t jitcache_list(jitcache_cache *cache, const char *kind, jitcache_blob **json)
 {
 	call a;
 	jc_out out = {0};
 	jc_blob *b = NULL;
-	jc_thread_unwind();
-	if (json == NULL)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, "json: NULL");
-	*json = NULL;
-	int32_t status = begin_cache(&a, cache);
+	int32_t status = begin_report(&a, cache, json);
 	if (status != JITCACHE_OK)
 		return status;
 	status = jc_finish(a.core->list(a.cache, (char *)kind, &b, &out), &out);
@@ -331,11 +339,7 @@ int32_t jitcache_stats(jitcache_cache *cache, jitcache_blob **json)
 	call a;
 	jc_out out = {0};
 	jc_blob *b = NULL;
-	jc_thread_unwind();
-	if (json == NULL)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, "json: NULL");
-	*json = NULL;
-	int32_t status = begin_cache(&a, cache);
+	int32_t status = begin_report(&a, cache, json);
 	if (status != JITCACHE_OK)
 		return status;
 	status = jc_finish(a.core->stats(a.cache, &b, &out), &out);

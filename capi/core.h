@@ -92,6 +92,7 @@ typedef struct jc_core {
 	int32_t (*release)(void *lease);
 	int32_t (*remove)(void *core, uint8_t *sealed, size_t nsealed, jc_out *out);
 	int32_t (*tend)(void *core, uint8_t *id, int32_t due);
+	int32_t (*used)(void *core, uint8_t *sealed, uint64_t n);
 	int32_t (*trim)(void *core, jc_out *out);
 	int32_t (*clear)(void *core, char *kind, jc_out *out);
 	int32_t (*verify)(void *core, jc_blob **report, jc_out *out);
@@ -126,12 +127,11 @@ typedef struct jc_core {
 	 * attributes; text is malloc'd. */
 	int32_t (*cuda_text)(char *attributes, char *expression, char **text, jc_out *out);
 	/* native_lookup is as cuda_lookup. Where the compiler has to be asked, question
-	 * gets malloc'd bytes: a language, then the words of a command, each ended by a
-	 * NUL; native_answer takes the answer, and the language again. */
+	 * gets malloc'd bytes: what it is about, then the words of a command, each ended
+	 * by a NUL; native_answer takes the answer, and what it is about. */
 	int32_t (*native_lookup)(void *core, jc_parts *parts, int32_t want, jc_blob **blob, uint8_t **sealed,
 		size_t *nsealed, char **question, size_t *nquestion, jc_out *out);
-	int32_t (*native_answer)(
-		void *core, jc_parts *parts, char *language, jc_answer *answer, char **log, jc_out *out);
+	int32_t (*native_answer)(void *core, jc_parts *parts, char *about, jc_answer *answer, char **log, jc_out *out);
 	int32_t (*main)(int32_t argc, char **argv, char *settings, size_t size);
 } jc_core;
 

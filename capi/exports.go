@@ -217,6 +217,15 @@ func jcgo_tend(p unsafe.Pointer, id *C.uint8_t, due C.int32_t) C.int32_t {
 	})
 }
 
+//export jcgo_used
+func jcgo_used(p unsafe.Pointer, sealed *C.uint8_t, n C.uint64_t) C.int32_t {
+	return guard(nil, func() C.int32_t {
+		_, kind := idOf(sealed)
+		cacheOf(p).Used(kind, uint64(n))
+		return C.JITCACHE_OK
+	})
+}
+
 //export jcgo_trim
 func jcgo_trim(p unsafe.Pointer, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t {

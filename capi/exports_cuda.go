@@ -54,8 +54,7 @@ func (n notes) Note(k *key.Key, data []byte) { n.cache.Note(k, data) }
 //export jcgo_cuda_lookup
 func jcgo_cuda_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		// Where nothing is looked up or stored, nothing need be keyed.
-		if want != 0 && cacheOf(p).Mode() == core.ModeOff {
+		if want != 0 && isOff(p) {
 			return because(o, C.JITCACHE_MISS, store.Off)
 		}
 		k, err := requestOf(parts).Key(notesOf(p))
@@ -65,6 +64,9 @@ func jcgo_cuda_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out *
 		return find(p, k, want != 0, out, sealed, n, o)
 	})
 }
+
+// isOff reports that nothing is looked up or stored, so that nothing need be keyed.
+func isOff(p unsafe.Pointer) bool { return p != nil && cacheOf(p).Mode() == core.ModeOff }
 
 // find gives the blob under a key, if it is wanted and there, else the key.
 func find(p unsafe.Pointer, k *key.Key, want bool, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {

@@ -10,6 +10,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/native"
+	"jitcache/core/store"
 )
 
 func nativeFail(out *C.jc_out, err error) C.int32_t {
@@ -32,12 +33,15 @@ func nativeRequest(p *C.jc_parts) *native.Request {
 //export jcgo_native_lookup
 func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, question **C.char, nquestion *C.size_t, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
+		if want != 0 && isOff(p) {
+			return because(o, C.JITCACHE_MISS, store.Off)
+		}
 		k, q, err := nativeRequest(parts).Key(notesOf(p))
 		if err != nil {
 			return nativeFail(o, err)
 		}
 		if q != nil {
-			text := q.Language + "\x00" + strings.Join(q.Args, "\x00") + "\x00"
+			text := q.About + "\x00" + strings.Join(q.Args, "\x00") + "\x00"
 			bytes, size := toC([]byte(text))
 			*question, *nquestion = (*C.char)(unsafe.Pointer(bytes)), size
 			return C.JITCACHE_OK
@@ -47,9 +51,9 @@ func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out
 }
 
 //export jcgo_native_answer
-func jcgo_native_answer(p unsafe.Pointer, parts *C.jc_parts, language *C.char, answer *C.jc_answer, log **C.char, o *C.jc_out) C.int32_t {
+func jcgo_native_answer(p unsafe.Pointer, parts *C.jc_parts, about *C.char, answer *C.jc_answer, log **C.char, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		q := &native.Question{Language: text(language)}
+		q := &native.Question{About: text(about)}
 		err := nativeRequest(parts).Answer(q, int(answer.status), bytesOf(answer.out.data, answer.out.size), bytesOf(answer.log.data, answer.log.size), notesOf(p))
 		if err == nil {
 			return C.JITCACHE_OK

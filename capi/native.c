@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the core can want to know at most: two toolchains, the files, and each
- * again because something changed meanwhile. */
-enum { QUESTIONS = 8 };
+/* What the core can want to know at most: two toolchains, the programs of each
+ * (maxPrograms in core/native), the files, and each again because something
+ * changed meanwhile. */
+enum { QUESTIONS = 80 };
 
 /* ask has the compiler answer a question, and tells the core. */
 static int32_t ask(jc_call *c, const char *question, size_t size)
 {
 	jc_answer answer = {0};
-	size_t language = strlen(question) + 1;
-	int32_t status = jc_native_ask(&c->parts, question + language, size - language, &answer);
+	size_t about = strlen(question) + 1;
+	int32_t status = jc_native_ask(&c->parts, question + about, size - about, &answer);
 	if (status == JITCACHE_OK) {
 		jc_out out = {0};
 		char *log = NULL;
@@ -32,7 +33,7 @@ static int32_t look(jc_call *c, int32_t want, jc_found *f)
 {
 	for (int i = 0; i < QUESTIONS; i++) {
 		jc_out out = {0};
-		char *question = NULL; /* a language, then words, each ended by a NUL */
+		char *question = NULL; /* what it is about, then words, each ended by a NUL */
 		size_t size = 0;
 		int32_t status = c->core->native_lookup(
 			c->cache_core, &c->parts, want, &f->blob, &f->sealed, &f->nsealed, &question, &size, &out);

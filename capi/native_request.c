@@ -10,13 +10,13 @@
 #endif
 
 /* add_variable adds what the environment has, as NAME=value. */
-static int add_variable(jc_request *r, const char *name)
+static int add_variable(jc_request *r, char letter, const char *name)
 {
 	const char *value = getenv(name);
 	if (value == NULL)
 		return 1;
 	size_t n = strlen(name), m = strlen(value);
-	if (!jc_request_begin(r, 'e', n + 1 + m))
+	if (!jc_request_begin(r, letter, n + 1 + m))
 		return 0;
 	jc_bytes_append(&r->packed, name, n);
 	jc_bytes_append(&r->packed, "=", 1);
@@ -33,8 +33,10 @@ static int add_environment(jc_request *r)
 		"OMPI_CXX", "OMPI_CFLAGS", "OMPI_CXXFLAGS", "OMPI_CPPFLAGS", "OMPI_LDFLAGS", "OMPI_LIBS", "MPICH_CC",
 		"MPICH_CXX", "I_MPI_CC", "I_MPI_CXX", "SYSROOT", "LDEMULATION", "COLLECT_NO_DEMANGLE"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!add_variable(r, names[i]))
+		if (!add_variable(r, 'e', names[i]))
 			return 0;
+	if (!add_variable(r, 'l', "LD_LIBRARY_PATH") || !add_variable(r, 'l', "LD_PRELOAD"))
+		return 0;
 	const char *path = getenv("PATH");
 	return path == NULL || jc_request_add(r, 'P', path, strlen(path));
 }

@@ -17,6 +17,7 @@ const jc_core jitcache_private_core = {
 	.release = jcgo_release,
 	.remove = jcgo_remove,
 	.tend = jcgo_tend,
+	.used = jcgo_used,
 	.trim = jcgo_trim,
 	.clear = jcgo_clear,
 	.verify = jcgo_verify,

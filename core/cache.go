@@ -242,6 +242,14 @@ func (c *Cache) Tend(id *key.ID, due memory.Due) {
 	}
 }
 
+// Used counts n hits on entries of a kind that the host served itself, where
+// there is no tier to count them.
+func (c *Cache) Used(kind []byte, n uint64) {
+	if c.store != nil {
+		c.store.Count(kind, store.HitsMemory, n)
+	}
+}
+
 // missed counts and logs a miss.
 func (c *Cache) missed(id *key.ID, kind []byte, why store.Reason, sealed func() *key.Key) {
 	if c.store != nil {

@@ -509,8 +509,8 @@ JITCACHE_API const volatile uint64_t *jitcache_epoch(jitcache_cache *cache);
 
 /* jitcache_used counts n hits on an entry that the caller served itself, and
  * makes the entry the most recently used.
- * OK; MISS: the tier does not have it any more, the hits are counted under the
- * key's kind; ERR_ARGUMENT; ERR_HANDLE;
+ * OK; MISS: the tier does not have it any more, or there is none, the hits are
+ * counted under the key's kind; ERR_ARGUMENT; ERR_HANDLE;
  * ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_used(jitcache_cache *cache, jitcache_key *key, uint64_t n);
 

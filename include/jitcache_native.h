@@ -80,7 +80,8 @@ JITCACHE_API int32_t jitcache_native_key(jitcache_cache *cache, jitcache_native_
  * data and size may be NULL; else they get what jitcache_blob_data and
  * jitcache_blob_size would return.
  * OK: *blob is the result; MISS: *key is the key to acquire, which the caller
- * releases; errors as jitcache_native_key. */
+ * releases, NULL where nothing is cached (JITCACHE=0); errors as
+ * jitcache_native_key. */
 JITCACHE_API int32_t jitcache_native_lookup(jitcache_cache *cache, jitcache_native_request *request,
 	jitcache_blob **blob, const void **data, size_t *size, jitcache_key **key);
 

@@ -1,6 +1,7 @@
 package key
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 	"os"
@@ -31,49 +32,72 @@ func BuildIDValue(id []byte) []byte {
 	return append([]byte("build-id:"), id...)
 }
 
-// The parts of an ELF file that lead to the build id. debug/elf would do, but
-// brings DWARF, zlib and zstd with it: 250 KB in a library that every forked
-// child copies.
+// The parts of an ELF file that lead to the build id and the loader. debug/elf
+// would do, but brings DWARF, zlib and zstd with it: 250 KB in a library that
+// every forked child copies.
 const (
 	elfHeader  = 64
+	elfInterp  = 3 // PT_INTERP
 	elfNote    = 4 // PT_NOTE
 	noteGNU    = "GNU\x00"
 	noteID     = 3 // NT_GNU_BUILD_ID
 	minBuildID = 8 // 16 (md5, uuid) or 20 (sha1) bytes in practice
-	maxNotes   = 1 << 20
+	maxSegment = 1 << 20
 	maxProgs   = 1 << 12
 )
 
-// buildID returns the GNU build id of a little-endian ELF file of 64 bits, the
-// only ones that jitcache runs on or compiles for, or nil if there is none.
-func buildID(r io.ReaderAt) []byte {
+// buildID returns the GNU build id of an ELF file, or nil if there is none.
+func buildID(r io.ReaderAt) (id []byte) {
+	segments(r, elfNote, func(notes []byte) bool {
+		id = findBuildID(notes)
+		return id == nil
+	})
+	return id
+}
+
+// Interpreter returns the loader that an ELF program asks for, "" for a script
+// and for a program that needs none.
+func Interpreter(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	loader := ""
+	segments(f, elfInterp, func(text []byte) bool {
+		loader = string(bytes.TrimRight(text, "\x00"))
+		return false
+	})
+	return loader
+}
+
+// segments calls fn with the segments of a type in a little-endian ELF file of 64
+// bits, the only ones that jitcache runs on or compiles for, until it returns
+// false.
+func segments(r io.ReaderAt, kind uint32, fn func(data []byte) bool) {
 	le := binary.LittleEndian
 	var h [elfHeader]byte
 	if _, err := r.ReadAt(h[:], 0); err != nil || string(h[:6]) != "\x7fELF\x02\x01" {
-		return nil
+		return
 	}
 	offset, size, count := int64(le.Uint64(h[32:])), int64(le.Uint16(h[54:])), int64(le.Uint16(h[56:]))
 	if size < 56 || count > maxProgs {
-		return nil
+		return
 	}
 	for i := range count {
 		var p [56]byte
 		if _, err := r.ReadAt(p[:], offset+i*size); err != nil {
-			return nil
+			return
 		}
 		at, n := int64(le.Uint64(p[8:])), le.Uint64(p[32:])
-		if le.Uint32(p[:]) != elfNote || n > maxNotes {
+		if le.Uint32(p[:]) != kind || n > maxSegment {
 			continue
 		}
-		notes := make([]byte, n)
-		if _, err := r.ReadAt(notes, at); err != nil {
-			continue
-		}
-		if id := findBuildID(notes); id != nil {
-			return id
+		data := make([]byte, n)
+		if _, err := r.ReadAt(data, at); err == nil && !fn(data) {
+			return
 		}
 	}
-	return nil
 }
 
 // findBuildID walks the notes of one segment: name size, descriptor size, type,

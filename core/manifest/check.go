@@ -125,7 +125,7 @@ func (c *checker) read() bool {
 	for i := range c.doubtful {
 		d := &c.doubtful[i]
 		f := &c.list.Files[d.index]
-		_, again, err := Read(f.Path)
+		again, err := readAgain(f)
 		if err != nil {
 			return c.changed(f.Path, err.Error())
 		}
@@ -135,6 +135,15 @@ func (c *checker) read() bool {
 		d.now = again.Stamp
 	}
 	return true
+}
+
+// readAgain reads small files, which most are, in one call.
+func readAgain(f *File) (File, error) {
+	if f.Stamp.Size > 1<<20 {
+		return Digest(f.Path)
+	}
+	_, again, err := Read(f.Path)
+	return again, err
 }
 
 // identity is what makes two paths one file.

@@ -57,6 +57,16 @@ func Read(path string) ([]byte, File, error) {
 	return nil, File{}, fmt.Errorf("%s: changes while it is read", path)
 }
 
+// Digest reads a file for a List, a piece at a time: of a compiler's library of a
+// hundred megabytes nobody needs the text. Its errors are those of Read.
+func Digest(path string) (File, error) {
+	value, in, err := key.ReadInput(key.File, path)
+	if err != nil {
+		return File{}, err
+	}
+	return File{Path: path, Stamp: in.Stamp, Digest: key.Digest(value)}, nil
+}
+
 func readOnce(path string) (text []byte, before, after key.Stamp, err error) {
 	now := time.Now().UnixNano()
 	// O_NONBLOCK: opening a FIFO must not wait for a writer.

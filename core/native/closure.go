@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -34,8 +35,11 @@ type gatherer struct {
 	same   map[identity]bool // files that were read
 	texts  map[string][]byte // of files that were read, and of sources in memory
 	says   []byte            // what __has_include says
+	// compiled are the digests of precompiled headers that may be used.
+	compiled []byte
 	// explained has why a file was read, as far as directives tell.
 	explained map[string]byte
+	supposed  bool // something was read that no directive explains
 }
 
 const (
@@ -60,7 +64,9 @@ func gather(p *parts, f *flags, t *toolchain, deps [][]string) (*closure, error)
 	if err := g.read(unique(order)); err != nil {
 		return nil, err
 	}
-	g.explain(unique(order))
+	if err := g.explain(unique(order)); err != nil {
+		return nil, err
+	}
 	g.digest(order)
 	if err := g.links(); err != nil {
 		return nil, err
@@ -121,7 +127,7 @@ func (g *gatherer) digest(order []string) {
 			paths = key.AppendTexts(paths, g.f.shown(s.name))
 		}
 	}
-	g.c.Headers, g.c.Paths = key.Sum(append(contents, g.says...)), key.Sum(paths)
+	g.c.Headers, g.c.Paths = key.Sum(slices.Concat(contents, g.says, g.compiled)), key.Sum(paths)
 }
 
 // add reads a file and lists it, once.
@@ -142,9 +148,9 @@ func (g *gatherer) add(path string) (*manifest.File, error) {
 
 // explain finds, for each file that was read, the places before it where it was
 // looked for. Compilers do not report these.
-func (g *gatherer) explain(order []string) {
+func (g *gatherer) explain(order []string) error {
 	if !keepsHeaders {
-		return
+		return nil
 	}
 	for i := range g.p.sources {
 		g.explained[g.p.sources[i].name] = isIncluded
@@ -168,6 +174,7 @@ func (g *gatherer) explain(order []string) {
 		// scan does not. It may have been looked for everywhere.
 		if g.explained[path] == 0 && filepath.IsAbs(path) {
 			g.suppose(path, order)
+			g.supposed = true
 		}
 		for dir := range open {
 			if filepath.IsAbs(path) {
@@ -176,10 +183,12 @@ func (g *gatherer) explain(order []string) {
 			}
 		}
 	}
+	err := g.precompiled()
 	for path := range g.absent {
 		g.c.list.Absent = append(g.c.list.Absent, path)
 	}
 	sortPaths(g.c.list.Absent)
+	return err
 }
 
 // follow looks where the compiler has looked. computed says that one of the

@@ -21,6 +21,7 @@ type flags struct {
 	native     bool // means what the processor is
 	showsPaths bool // in debug information
 	static     bool
+	lto        bool // of what is linked, code is made at the end
 }
 
 // separate are options whose argument may be the next one; the value says what
@@ -163,6 +164,8 @@ func (f *flags) take(arg string) error {
 		return f.file(arg, arg[strings.Index(arg, "=")+1:])
 	case strings.HasPrefix(arg, "-g") && arg != "-g0" && !strings.HasPrefix(arg, "-gno-"):
 		f.showsPaths = true
+	case strings.HasPrefix(arg, "-flto"):
+		f.lto = true
 	case arg == "-static":
 		f.static = true
 	case strings.HasPrefix(arg, "-m") && strings.HasSuffix(arg, "=native"):
@@ -219,6 +222,18 @@ func (f *flags) takeLinker(arg string) error {
 		f.keyed = append(f.keyed, "-Wl,"+item)
 	}
 	return nil
+}
+
+// tools are the programs that gcc and clang start besides the compiler proper.
+func (f *flags) tools() []string {
+	ld := "ld"
+	if f.linker != "" {
+		ld = "ld." + f.linker
+	}
+	if f.lto {
+		return []string{"as", ld, "collect2", "lto-wrapper", "lto1"}
+	}
+	return []string{"as", ld, "collect2"}
 }
 
 // shown is a path as the compiler writes it into what it makes.

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"jitcache/core/key"
@@ -14,9 +15,10 @@ import (
 // folder with the request's sources that are in memory, and LC_ALL=C.
 type Question struct {
 	Args []string
-	// Language is that of the toolchain that is asked for; empty if it is the files
-	// of the sources.
-	Language string
+	// About is what the answer is about, and handed back with it: a language, of
+	// which this is the toolchain; a program that is part of one; or, if empty, the
+	// files of the sources.
+	About string
 }
 
 // quiet keeps clang from complaining of flags that a question has no use for,
@@ -37,8 +39,8 @@ func (r *Request) Key(notes manifest.Notes) (*key.Key, *Question, error) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	for _, language := range rec.languages() {
-		if !rec.toolchain(language, notes) {
-			return nil, &Question{rec.ask(language), language}, nil
+		if q, err := rec.toolchain(language, notes); q != nil || err != nil {
+			return nil, q, err
 		}
 	}
 	if !rec.closure(notes) {
@@ -64,9 +66,29 @@ func (rec *record) askFiles() []string {
 	return append(append(args, quiet, "-M"), rec.inputs()...)
 }
 
-// toolchain brings what is known of the compiler up to date, and reports whether
-// it is known.
-func (rec *record) toolchain(language string, notes manifest.Notes) bool {
+// toolchain brings what is known of the compiler up to date, or returns what is to
+// be asked for that.
+func (rec *record) toolchain(language string, notes manifest.Notes) (*Question, error) {
+	if rec.knows(language, notes) {
+		return nil, nil
+	}
+	t := rec.learned[language]
+	if t == nil {
+		return &Question{rec.ask(language), language}, nil
+	}
+	if q, err := rec.assemble(t, notes); q != nil || err != nil {
+		return q, err
+	}
+	delete(rec.learned, language)
+	rec.tools[language].Add(t.list, notes)
+	if rec.knows(language, notes) {
+		return nil, nil
+	}
+	return &Question{rec.ask(language), language}, nil
+}
+
+// knows reports whether the toolchain is what it was.
+func (rec *record) knows(language string, notes manifest.Notes) bool {
 	l := rec.look(rec.tools[language], notes)
 	if l == nil {
 		return false
@@ -114,12 +136,21 @@ func (r *Request) Answer(q *Question, status int, out, log []byte, notes manifes
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
+	if program, ok := strings.CutPrefix(q.About, aboutProgram); ok {
+		// A loader that cannot list has nothing to say; the program itself counts.
+		return rec.takeProgram(program, out, notes)
+	}
 	if status != 0 {
 		return &Failed{rec.words[0], string(log)}
 	}
-	if q.Language == "" {
+	if q.About == "" {
 		return rec.take(out, notes)
 	}
+	return rec.takeToolchain(q.About, string(log))
+}
+
+// takeToolchain takes what the compiler has said of itself.
+func (rec *record) takeToolchain(language, log string) error {
 	path, absent := lookup(rec.words[0], rec.path)
 	if path == "" {
 		return &Failed{rec.words[0], "not found in PATH"}
@@ -131,12 +162,12 @@ func (r *Request) Answer(q *Question, status int, out, log []byte, notes manifes
 			programs = append(programs, path)
 		}
 	}
-	t, err := learn(string(log), programs, rec.path, rec.flags.linker)
+	t, err := learn(log, programs, rec.path, rec.flags)
 	if err != nil {
 		return err
 	}
 	t.list.Absent = absent
-	rec.tools[q.Language].Add(t.list, notes)
+	rec.learned[language] = t
 	return nil
 }
 

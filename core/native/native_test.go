@@ -85,10 +85,10 @@ func (c *compiler) again(n manifest.Notes, parts ...string) *key.Key {
 		}
 		c.asked++
 		out, log := "x.o: "+strings.Join(c.reads, " \\\n  ")+"\n", ""
-		if q.Language == "" && c.reading != nil {
+		if q.About == "" && c.reading != nil {
 			c.reading()
 		}
-		if q.Language != "" {
+		if q.About != "" {
 			log = c.version + "\nTarget: here\n /lib/cc1 -E " + c.machine + " /dev/null\n" +
 				"#include \"...\" search starts here:\n#include <...> search starts here:\n " + strings.Join(c.folders, "\n ") + "\nEnd of search list.\n"
 			log = strings.Replace(log, "/lib/cc1", c.path+"/../cc1", 1)
@@ -275,8 +275,28 @@ func FuzzRequest(f *testing.F) {
 func FuzzLearn(f *testing.F) {
 	f.Add(" /x/cc1 -E \"-march=a b\" \\\nTarget: x\n#include <...> search starts here:\n /usr/include\nEnd of search list.\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		learn(text, []string{"/none"}, "", "")
+		learn(text, []string{"/none"}, "", &flags{})
 	})
+}
+
+func FuzzLibraries(f *testing.F) {
+	f.Add("\tlinux-vdso.so.1 (0x0)\n\tlibm.so.6 => /lib/libm.so.6 (0x00007f148c864000)\n\tlibx.so => not found\n\t/lib/ld.so (0x0)\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, lib := range libraries(text) {
+			if !filepath.IsAbs(lib.path) || strings.Contains(lib.name+lib.path, "\n") {
+				t.Fatalf("%+v in %q", lib, text)
+			}
+		}
+	})
+}
+
+func TestLibrariesAreReadAsTheLoaderPrintsThem(t *testing.T) {
+	text := "\tlinux-vdso.so.1 (0x00007f8987770000)\n\tlibz.so.1 => /lib/libz.so.1 (0x00007f148cc26000)\n" +
+		"\tlibnone.so => not found\n\t/lib64/ld-linux-x86-64.so.2 (0x00007f148cdb7000)\n\tlibm.so.6 => /a b/libm.so.6 (0x1)\n"
+	want := []library{{"libz.so.1", "/lib/libz.so.1"}, {"libm.so.6", "/a b/libm.so.6"}}
+	if got := libraries(text); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
 }
 
 func TestDirectives(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 // schema is a component of every key. It changes when the same request is to be
 // compiled to something else, or when this package has keyed too little.
-const schema = "native 1"
+const schema = "native 2"
 
 // record is what the process knows of a request between calls, so that a hit
 // looks at files only.
@@ -22,7 +22,11 @@ type record struct {
 	tools map[string]*manifest.Shelf     // by language
 	files map[key.Digest]*manifest.Shelf // by what the toolchains are
 	tool  map[string]*toolchain
-	now   *closure
+	// What is on the way to a toolchain: what the compiler has said, and what its
+	// programs consist of.
+	learned  map[string]*toolchain
+	programs map[string]*manifest.Shelf
+	now      *closure
 	// What the keys of notes about files have in common.
 	toFiles *key.Builder
 	answer  *key.Key // for tool and now
@@ -69,7 +73,10 @@ func (r *Request) record() (*record, error) {
 }
 
 func newRecord(p *parts) (*record, error) {
-	rec := &record{parts: p, tools: map[string]*manifest.Shelf{}, tool: map[string]*toolchain{}, files: map[key.Digest]*manifest.Shelf{}}
+	rec := &record{
+		parts: p, tools: map[string]*manifest.Shelf{}, tool: map[string]*toolchain{}, files: map[key.Digest]*manifest.Shelf{},
+		learned: map[string]*toolchain{}, programs: map[string]*manifest.Shelf{},
+	}
 	var err error
 	own, command := p.ownFlags()
 	rec.flags, err = parseFlags(append(own, p.flags...))
@@ -87,6 +94,7 @@ func newRecord(p *parts) (*record, error) {
 	b.AddTexts("flags", p.flags)
 	b.AddTexts("environment", p.variables)
 	b.Add("PATH", []byte(p.path))
+	b.AddTexts("loader", p.loader)
 	if rec.flags.native && resolvesNative {
 		b.Add("processor", []byte(p.cpu))
 	}

@@ -32,6 +32,7 @@ const (
 	partValue    = 'y' // and its value, next
 	partVariable = 'e' // NAME=VALUE, of the environment
 	partPath     = 'P' // PATH
+	partLoader   = 'l' // NAME=VALUE, what the environment says to the loader
 	partCPU      = 'u' // what the processor is
 )
 
@@ -67,6 +68,7 @@ type parts struct {
 	sources      []source
 	more         []part
 	variables    []string
+	loader       []string
 	path, cpu    string
 }
 
@@ -117,6 +119,8 @@ func (p *parts) take(letter byte, value []byte) error {
 		p.more[len(p.more)-1].value = []byte(text)
 	case partVariable:
 		p.variables = append(p.variables, text)
+	case partLoader:
+		p.loader = append(p.loader, text)
 	case partPath:
 		p.path = text
 	case partCPU:

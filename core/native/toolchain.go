@@ -21,11 +21,11 @@ type toolchain struct {
 	Libs    []string // where -l is looked for
 	Shows   bool     // paths are in what it makes, whatever the flags
 
-	list   *manifest.List
-	digest key.Digest
+	programs []string // that it consists of
+	list     *manifest.List
+	digest   key.Digest
 }
 
-// program is a file that the toolchain consists of.
 const maxPrograms = 16
 
 // ask returns the question that learn wants to have answered. On an empty file
@@ -50,9 +50,9 @@ func (p *parts) ask(language string) []string {
 	return append(args, quiet, "-v", "-E", "-x", language, "/dev/null")
 }
 
-// learn reads what the compiler has printed about itself. The files that it
-// consists of are those in path and those that it names.
-func learn(text string, program []string, path, linker string) (*toolchain, error) {
+// learn reads what the compiler has printed about itself. It consists of the given
+// programs and of those that it names; path is PATH.
+func learn(text string, program []string, path string, f *flags) (*toolchain, error) {
 	t := &toolchain{list: &manifest.List{}}
 	var folders []string
 	angle := false
@@ -80,16 +80,14 @@ func learn(text string, program []string, path, linker string) (*toolchain, erro
 		return nil, &Refused{program[0], "does not say what it is and where it looks for headers"}
 	}
 	folders = append(folders, filepath.SplitList(path)...)
-	ld := "ld"
-	if linker != "" {
-		ld = "ld." + linker
-	}
-	for _, tool := range []string{"as", ld} {
+	for _, tool := range f.tools() {
 		if found := find(tool, folders); found != "" {
 			program = append(program, found)
 		}
 	}
-	return t, t.read(unique(program))
+	program = unique(program)
+	t.programs = program[:min(len(program), maxPrograms)]
+	return t, nil
 }
 
 // isDriverCall reports whether a line is the command of the compiler proper,
@@ -146,15 +144,19 @@ func words(line string) []string {
 	return found
 }
 
-// read reads the files that the toolchain consists of, and seals it.
-func (t *toolchain) read(programs []string) error {
-	for _, path := range programs[:min(len(programs), maxPrograms)] {
-		_, file, err := manifest.Read(path)
-		if err != nil {
-			return err
+// join makes the toolchain's list of those of its programs, and seals it.
+func (t *toolchain) join(lists []*manifest.List) error {
+	seen := map[string]bool{}
+	for _, l := range lists {
+		for _, f := range l.Files {
+			if !seen[f.Path] {
+				seen[f.Path] = true
+				t.list.Files = append(t.list.Files, f)
+			}
 		}
-		t.list.Files = append(t.list.Files, file)
+		t.list.Absent = append(t.list.Absent, l.Absent...)
 	}
+	t.list.Absent = unique(t.list.Absent)
 	var err error
 	if t.list.Payload, err = json.Marshal(t); err != nil {
 		return err
@@ -170,7 +172,9 @@ func (t *toolchain) seal() {
 		all = key.AppendTexts(all, t.Machine...)
 	}
 	for i := range t.list.Files {
-		all = append(all, t.list.Files[i].Digest[:]...)
+		if f := &t.list.Files[i]; f.Path != loaderCache {
+			all = append(all, f.Digest[:]...)
+		}
 	}
 	t.digest = key.Sum(all)
 }
@@ -183,6 +187,11 @@ func fromList(l *manifest.List) *toolchain {
 	}
 	t.seal()
 	return t
+}
+
+// isClang tells clang, and what is made of it, from gcc.
+func (t *toolchain) isClang() bool {
+	return slices.ContainsFunc(t.Version, func(line string) bool { return strings.Contains(line, "clang version ") })
 }
 
 // stands reports whether the folders that were missing still are: one that

@@ -99,12 +99,13 @@ class _Program(NamedTuple):
     target: str
     expressions: Sequence[Text]
     headers: Mapping[str, Text] | None
+    nvrtc: str = ""  # the file to use; "": whichever is found
 
     def known(self) -> tuple[Any, ...]:
         """Return what tells one request from another, the environment included."""
         return (
             self.source, self.name, tuple(self.options), self.target, tuple(self.expressions),
-            tuple(self.headers.items()) if self.headers else (),
+            tuple(self.headers.items()) if self.headers else (), self.nvrtc,
             tuple(map(_environment.get, _names)), tuple(sys.path),
         )  # fmt: skip
 
@@ -118,6 +119,8 @@ class _Program(NamedTuple):
         parts += [_part(b"e", e) for e in _texts(self.expressions, "name_expressions")]
         for name, text in (self.headers or {}).items():
             parts += [_part(b"h", _bytes(name, "headers")), _part(b"t", _bytes(text, "headers"))]
+        if self.nvrtc:
+            parts.append(_part(b"n", os.fsencode(self.nvrtc)))
         # Where NVIDIA's wheels may lie.
         parts += [_part(b"p", os.fsencode(p)) for p in sys.path if os.path.isabs(p)]
         return b"".join(parts)
@@ -184,6 +187,11 @@ class Code:
     def arch(self) -> str:
         """What the code was compiled for: "sm_90"."""
         return str(self._attribute("arch", ""))
+
+    @property
+    def nvrtc(self) -> str:
+        """The version of the NVRTC that compiled it: "13.5"."""
+        return str(self._attribute("nvrtc", ""))
 
     def load(self) -> Module:
         """Load the code into this thread's current context.
@@ -315,11 +323,15 @@ def compile(  # noqa: A001  as re.compile
     without NVRTC, DriverError if the architecture is asked of a driver that does
     not say, and TypeError.
     """
+    return code_of(_Program(source, name, options, target, name_expressions, headers), cache_of(cache))
+
+
+def code_of(program: _Program, cache: Cache | None) -> Code:
+    """Return the code of what a caller asks for. Raises as ``compile``."""
     lib = _library.load_or_raise()
-    request = _request(lib, _Program(source, name, options, target, name_expressions, headers))
-    found = cache_of(cache)
-    blob, hit = _compiled(lib, request, found)
-    return Code(blob, hit, request, found)
+    request = _request(lib, program)
+    blob, hit = _compiled(lib, request, cache)
+    return Code(blob, hit, request, cache)
 
 
 def key(
@@ -336,9 +348,12 @@ def key(
 
     Raises what ``compile`` raises, except CompileError.
     """
+    return key_of(_Program(source, name, options, target, name_expressions, headers), cache_of(cache))
+
+
+def key_of(program: _Program, cache: Cache | None) -> Key:
+    """Return the key of what a caller asks for. Raises as ``key``."""
     lib = _library.load_or_raise()
-    request = _request(lib, _Program(source, name, options, target, name_expressions, headers))
-    found = cache_of(cache)
-    word = _void_p()
-    check(lib, lib.jitcache_cuda_key(found and found._word, request.word, _byref(word)))
+    request, word = _request(lib, program), _void_p()
+    check(lib, lib.jitcache_cuda_key(cache and cache._word, request.word, _byref(word)))
     return Key._taken(lib, word)

@@ -118,7 +118,7 @@ _VARIABLES = tuple(map(os.fsencode, (
     "SOURCE_DATE_EPOCH", "LD_RUN_PATH", "CCC_OVERRIDE_OPTIONS", "GCC_ROOT", "SYSROOT", "LDEMULATION",
     "CLANG_CONFIG_FILE_SYSTEM_DIR", "CLANG_CONFIG_FILE_USER_DIR", "OMPI_CC", "OMPI_CXX", "OMPI_CFLAGS",
     "OMPI_CXXFLAGS", "OMPI_CPPFLAGS", "OMPI_LDFLAGS", "OMPI_LIBS", "MPICH_CC", "MPICH_CXX", "I_MPI_CC", "I_MPI_CXX",
-    "COLLECT_NO_DEMANGLE",
+    "COLLECT_NO_DEMANGLE", "LD_LIBRARY_PATH", "LD_PRELOAD",
 )))  # fmt: skip
 # The environment's own table, if Python shows it, answers in a tenth of the time.
 _environment: Any = getattr(os.environ, "_data", None)
@@ -177,6 +177,9 @@ def _built(job: Job, cache: Cache | None) -> Built | LooseBuilt:
         return Built(blob, True)
     if status < 0:
         return _unkeyed(lib, job, status)
+    if not word:  # nothing is cached
+        data, log = _run(job)
+        return LooseBuilt(data, log, job.name, "")
     key = Handle(lib, _void_p(word))
     blob, lease, _ = cache._wait(lib, key.word, None)
     if blob is not None:

@@ -45,6 +45,14 @@ _CONTROLS = [
         {"core/native": ["TestHeaderThatAppearsInFrontIsNoticed"]},
         [f"{_TABLE}[quote-add in front-gcc]", f"{_TABLE}[has absent-add in front-gcc]", f"{_TABLE}[computed-add in front-gcc]"],
     ),
+    _Control(
+        "precompiled headers not looked at", "control_noprecompiled", {},
+        [f"{_TABLE}[quote-precompile-gcc]", f"{_TABLE}[-isystem-precompile in front-g++]", f"{_TABLE}[comment-precompile-gcc]"],
+    ),
+    _Control(
+        "libraries of the compiler not looked at", "control_nolibraries", {},
+        ["test_flags.py::test_library_of_the_compiler_that_is_replaced", "test_flags.py::test_library_that_comes_first_for_the_loader"],
+    ),
     _Control("native not resolved", "control_nonative", {"core/native": ["TestNativeIsWhatTheProcessorIs"]}, []),
     _Control("inputs not looked at again", "control_noinputs", {}, ["test_table.py::test_header_that_changes_while_it_is_compiled_is_not_kept"]),
     _Control("no lease", "control_nolease", {}, ["test_build.py::test_processes_compile_once"]),

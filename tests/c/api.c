@@ -394,6 +394,19 @@ static void epoch_changes_when_something_leaves(void)
 	jitcache_close(none);
 }
 
+static void hits_are_counted_without_a_tier(void)
+{
+	jitcache_cache *none = open_cache("0");
+	jitcache_key *k = make_key("used");
+	jitcache_blob *json = NULL;
+	CHECK(jitcache_used(none, k, 12345) == JITCACHE_MISS);
+	CHECK(jitcache_stats(none, &json) == JITCACHE_OK);
+	CHECK(strstr((const char *)jitcache_blob_data(json), "\"hits_memory\":12345") != NULL);
+	jitcache_blob_release(json);
+	jitcache_key_free(k);
+	jitcache_close(none);
+}
+
 static int warned;
 
 static void on_warning(void *user, int32_t level, const char *text)
@@ -444,6 +457,7 @@ int main(int argc, char **argv)
 	RUN(result_that_is_not_stored_is_handed_back);
 	RUN(reports_are_json);
 	RUN(epoch_changes_when_something_leaves);
+	RUN(hits_are_counted_without_a_tier);
 	RUN(names_of_numbers);
 	DONE;
 }

@@ -44,6 +44,17 @@ def test_hit_runs_nothing(tmp_path: Path, witness: Witness) -> None:
     assert witness.calls() == before
 
 
+def test_cache_that_is_off_asks_the_compiler_nothing(
+    tmp_path: Path, witness: Witness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JITCACHE", "0")
+    with jitcache.Cache(tmp_path / "cache") as cache:
+        for n in (1, 2):
+            entry = native.build("#include <stdio.h>\n" + TEXT, compiler=witness.path, cache=cache)
+            assert (entry.hit, entry.refused, call(entry)) == (False, "", 42)
+            assert len(witness.calls()) == witness.compiles() == n
+
+
 def test_hit_starts_no_process(tmp_path: Path) -> None:
     if shutil.which("strace") is None:
         pytest.skip("no strace")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,90 @@ def test_compiler_that_is_replaced(tmp_path: Path, cache: Any) -> None:
         entry = native.build("int f(void) { return VALUE; }\n", compiler=compiler, cache=cache)
         assert entry.hit is expected
         assert native.load_shared(entry).f() == value
+
+
+class Front:
+    """A compiler that is a program before gcc, and has from a library of its own what it tells that."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "front-cc"
+        (folder / "front.c").write_text(
+            "#include <stdio.h>\n#include <unistd.h>\nint value(void);\nint main(int n, char **argv) {\n"
+            'char text[40], *args[1000] = {"gcc", text};\nsprintf(text, "-DVALUE=%d", value());\n'
+            f'for (int i = 1; i < n; i++) args[i + 1] = argv[i];\nexecv("{need("gcc")}", args);\nreturn 1; }}\n'
+        )
+        self.library("own", 1)
+        command = [
+            need("gcc"),
+            folder / "front.c",
+            "-o",
+            self.path,
+            f"-L{folder}/own",
+            "-lpart",
+            f"-Wl,-rpath,{folder}/own",
+        ]
+        subprocess.run([*command, "-Wl,--enable-new-dtags"], check=True)
+
+    def library(self, where: str, value: int) -> None:
+        """Put the library into a folder, with the same size whatever it returns."""
+        (self.folder / where).mkdir(exist_ok=True)
+        (self.folder / "part.c").write_text(f"int value(void) {{ return {value}; }}\n")
+        new = self.folder / where / "new"
+        subprocess.run([need("gcc"), "-shared", "-fPIC", self.folder / "part.c", "-o", new], check=True)
+        new.rename(self.folder / where / "libpart.so")
+
+    def build(self, cache: Any) -> tuple[bool, int]:
+        entry = native.build("int f(void) { return VALUE; }\n", compiler=self.path, cache=cache)
+        return entry.hit, native.load_shared(entry).f()
+
+
+def test_library_of_the_compiler_that_is_replaced(tmp_path: Path, cache: Any) -> None:
+    front = Front(tmp_path)
+    assert [front.build(cache), front.build(cache)] == [(False, 1), (True, 1)]
+    front.library("own", 2)
+    assert [front.build(cache), front.build(cache)] == [(False, 2), (True, 2)]
+    front.library("own", 1)
+    assert front.build(cache) == (True, 1)
+
+
+def test_library_that_comes_first_for_the_loader(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    front = Front(tmp_path)
+    (tmp_path / "late").mkdir()
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path / "late"))
+    assert [front.build(cache), front.build(cache)] == [(False, 1), (True, 1)]
+    front.library("late", 3)
+    assert [front.build(cache), front.build(cache)] == [(False, 3), (True, 3)]
+    monkeypatch.delenv("LD_LIBRARY_PATH")
+    assert front.build(cache) == (True, 1)
+
+
+@rest
+@pytest.mark.parametrize("ending", ["pch", "gch"])
+def test_precompiled_header_of_clang(tmp_path: Path, cache: Any, ending: str) -> None:
+    need("clang")
+    header = tmp_path / "h.h"
+    flags = ["-include", str(header)]
+
+    def build() -> tuple[bool, int]:
+        entry = native.build({"f.c": "int f(void) { return V; }\n"}, flags=flags, compiler="clang", cache=cache)
+        return entry.hit, native.load_shared(entry).f()
+
+    header.write_text("#define V 1\n")
+    assert [build(), build()] == [(False, 1), (True, 1)]
+    subprocess.run(["clang", "-fPIC", "-x", "c-header", header, "-o", f"{header}.{ending}"], check=True)
+    # clang looks at times and sizes, and refuses one that is older than its header: so it is right, and compiled again.
+    assert build() == (False, 1)
+    assert build() == (True, 1)
+
+
+def test_folder_of_precompiled_headers_is_refused(tmp_path: Path, cache: Any) -> None:
+    (tmp_path / "h.h").write_text("#define V 1\n")
+    (tmp_path / "h.h.gch").mkdir()
+    for _ in range(2):
+        entry = native.build('#include "h.h"\nint f(void) { return V; }\n', flags=[f"-I{tmp_path}"], cache=cache)
+        assert "precompiled" in entry.refused
+        assert not entry.hit
 
 
 def test_compiler_that_comes_first_in_path(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,8 +84,8 @@ class _Settings:
 settings = _Settings()
 
 
-# A container of what is registered, and how to get the functions out of one of its items.
-_Place = tuple[Union[list[Any], dict[Any, Any]], "Callable[[Any], Iterator[Any]]"]
+# A container of what is registered, and what finds the functions of others in its items.
+_Place = tuple[Union[list[Any], dict[Any, Any]], "Callable[[list[Any]], list[Any]]"]
 
 
 class _Extensions:
@@ -110,8 +110,8 @@ class _Extensions:
                 self._registries = len(typing) + len(lowering)
                 self._places = [place for r in typing for place in _typing_places(r)]
                 self._places += [place for r in lowering for place in _lowering_places(r)]
-                self._places += [(r.functions, _of_function) for r in (pythonapi._boxers, pythonapi._unboxers)]
-                self._places.append((datamodel.default_manager._handlers, _of_class))
+                self._places += [(r.functions, _foreign) for r in (pythonapi._boxers, pythonapi._unboxers)]
+                self._places.append((datamodel.default_manager._handlers, _of_classes))
             for container, functions in self._places:
                 start = self._looked_at.get(id(container), 0)
                 if start != len(container):
@@ -120,49 +120,61 @@ class _Extensions:
                     self._looked_at[id(container)] = len(items)
             return self._found
 
-    def _look(self, items: list[Any], functions: Callable[[Any], Iterator[Any]]) -> None:
-        self._found += [found for item in items for found in functions(item)]
-        self._found.sort(key=lambda f: (f[0].__module__ or "", f[0].__qualname__, f[0].__code__.co_firstlineno))
+    def _look(self, items: list[Any], functions: Callable[[list[Any]], list[Any]]) -> None:
+        found = functions(items)
+        if found:
+            self._found += found
+            self._found.sort(key=lambda f: (f[0].__module__ or "", f[0].__qualname__, f[0].__code__.co_firstlineno))
 
 
-def _is_foreign(function: Any) -> bool:
-    code = getattr(function, "__code__", None)
-    return code is not None and not versioned(code.co_filename)
+# A process looks at some 4,000 items once, nearly all of Numba's own. A call for
+# each of them would take half as long again: 2.3 ms for 1.5, and 4.4 for 3.6 the
+# first time.
 
 
 def _typing_places(registry: Any) -> Iterator[_Place]:
-    yield registry.functions, _of_template
-    yield registry.attributes, _of_template
-    yield registry.globals, lambda row: (f for t in getattr(row[1], "templates", ()) for f in _of_template(t))
+    yield registry.functions, _of_templates
+    yield registry.attributes, _of_templates
+    yield registry.globals, lambda rows: _of_templates([t for row in rows for t in getattr(row[1], "templates", ())])
 
 
 def _lowering_places(registry: Any) -> Iterator[_Place]:
     for rows in (registry.functions, registry.getattrs, registry.setattrs, registry.casts, registry.constants):
-        yield rows, lambda row: _of_function(row[0])
+        yield rows, lambda rows: _foreign([row[0] for row in rows])
 
 
-def _of_function(function: Any) -> Iterator[Any]:
-    function = getattr(function, "__wrapped__", function)
-    if _is_foreign(function):
-        yield (function,)
+def _foreign(functions: list[Any]) -> list[Any]:
+    """Return those that are not of Numba and its kin, each in a tuple."""
+    found = []
+    for function in functions:
+        written = getattr(function, "__wrapped__", function)
+        code = getattr(written, "__code__", None)
+        if code is not None and not versioned(code.co_filename):
+            found.append((written,))
+    return found
 
 
-def _of_class(cls: Any) -> Iterator[Any]:
-    if not cls.__module__.startswith("numba."):
-        for value in vars(cls).values():
-            yield from _of_function(getattr(value, "__func__", value))
+def _of_classes(classes: list[Any]) -> list[Any]:
+    """Return the methods of classes that others have written."""
+    others = [c for c in classes if not c.__module__.startswith("numba.")]
+    return _foreign([getattr(value, "__func__", value) for c in others for value in vars(c).values()])
 
 
-def _of_template(template: Any) -> Iterator[Any]:
-    """Yield the functions of a template of Numba's typing that others may have written, and with which options."""
-    members = template.__dict__
-    written = members.get("_overload_func") or members.get("_definition_func")
-    if written is None:
-        yield from _of_class(template)
-        return
-    function = getattr(written, "__func__", written)
-    if _is_foreign(function):
-        yield function, *(getattr(template, n, None) for n in ("_jit_options", "_strict", "_inline", "prefer_literal"))
+def _of_templates(templates: list[Any]) -> list[Any]:
+    """Return the functions of templates of Numba's typing that others may have written, and with which options."""
+    found, plain = [], []
+    for template in templates:
+        members = template.__dict__
+        written = members.get("_overload_func") or members.get("_definition_func")
+        if written is None:
+            plain.append(template)
+            continue
+        function = getattr(written, "__func__", written)
+        code = getattr(function, "__code__", None)
+        if code is not None and not versioned(code.co_filename):
+            options = (getattr(template, n, None) for n in ("_jit_options", "_strict", "_inline", "prefer_literal"))
+            found.append((function, *options))
+    return found + _of_classes(plain)
 
 
 _extensions = _Extensions()

@@ -1,0 +1,5 @@
+//go:build control_nolibraries
+
+package native
+
+const keepsLibraries = false

@@ -1,0 +1,5 @@
+//go:build control_noprecompiled
+
+package native
+
+const keepsPrecompiled = false

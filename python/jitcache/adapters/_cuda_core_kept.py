@@ -1,0 +1,122 @@
+"""Bytes that were lately read, given out again for the price of a stat.
+
+A ProgramCache replaces and removes entries like a dictionary, and every process
+has to see it at once. So these bytes hold only while the entry's file is the
+one that they were read from: every replacement, removal and eviction makes it
+another, or none.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from jitcache import Cache, Key
+
+# Entries of more bytes are read each time: to read 128 KB costs 10 us more than a stat.
+LARGEST = 128 << 10
+
+# How many are kept before all go: 64 MB at most.
+_MOST = 512
+
+# After so many seconds an entry is read again, which renews its recency on disk.
+_SECONDS = 10.0
+
+_monotonic = time.monotonic
+_stat = os.stat
+
+_File = tuple[int, int, int, int]
+
+
+def _identity(path: str) -> _File | None:
+    """Return what changes with every replacement of a file, None if there is none."""
+    try:
+        s = _stat(path)
+    except OSError:
+        return None
+    return s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns
+
+
+class _Kept:
+    __slots__ = ("data", "file", "hit", "key", "path", "until")
+
+    def __init__(self, key: Key, path: str, file: _File, data: bytes) -> None:
+        self.key = key
+        self.path = path
+        self.file = file
+        self.data = data
+        self.until = _monotonic() + _SECONDS
+        # next() of a count is atomic, += is not.
+        self.hit = itertools.count().__next__
+
+
+class Before(NamedTuple):
+    """An entry's file, as it was before it was read."""
+
+    path: str
+    file: _File | None
+
+
+class Table:
+    """What one cache keeps, by cuda.core's keys."""
+
+    def __init__(self, cache: Cache, directory: str, kind: str) -> None:
+        self._cache = cache
+        self._entries = os.path.join(directory, "v1", "entries")
+        self._kind = kind
+        self._kept: dict[bytes, _Kept] = {}
+        self._process = os.getpid()
+
+    def get(self, name: bytes) -> bytes | None:
+        """Return the bytes that were kept under a key of cuda.core's, if they still stand."""
+        kept = self._kept.get(name)
+        if kept is None:
+            return None
+        if _identity(kept.path) != kept.file or _monotonic() > kept.until:
+            self.drop(name)
+            return None
+        kept.hit()
+        return kept.data
+
+    def before(self, key: Key) -> Before:
+        """Look at the file of an entry that is about to be read."""
+        digits = key.hex
+        path = f"{self._entries}/{digits[:2]}/{digits[2:]}.jce"
+        return Before(path, _identity(path))
+
+    def keep(self, name: bytes, key: Key, before: Before, data: bytes) -> None:
+        """Keep what was read, if it was read from the file that is there now."""
+        file = _identity(before.path)
+        # Not the times: reading an entry may renew them. The number of a file that is
+        # there both times is that of the file in between, unless two replacements of
+        # this key fell into the lookup; then this is wrong for _SECONDS at most.
+        if file is None or before.file is None or file[:2] != before.file[:2] or len(data) > LARGEST:
+            return
+        if len(self._kept) >= _MOST:
+            self.clear()
+        self._kept[name] = _Kept(key, before.path, file, data)
+
+    def drop(self, name: bytes) -> None:
+        """Forget an entry."""
+        kept = self._kept.pop(name, None)
+        if kept is not None:
+            self._report(kept)
+
+    def clear(self) -> None:
+        """Forget all."""
+        for name in list(self._kept):
+            self.drop(name)
+
+    def _report(self, kept: _Kept) -> None:
+        """Have the library count the hits; those of before a fork are the parent's."""
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            for other in self._kept.values():
+                other.hit = itertools.count().__next__
+            return
+        cache, hits = self._cache, kept.hit()
+        if hits and cache._lib is not None and cache._word is not None:
+            cache._lib.jitcache_used(cache._word, kept.key._handle(cache._lib, self._kind), hits)

@@ -1,0 +1,88 @@
+"""What every test of the cuda.core adapter gets: this checkout, caches of its own, and NVRTCs that are counted."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Callable
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+TESTS = HERE.parent
+sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS / "cuda"), str(HERE)]
+
+import standins
+from isolation import isolate
+from place import NVRTC, Place
+
+from jitcache import _default
+
+# The classes that a test of the contract is run over.
+CLASSES = ["FileStreamProgramCache", "ProgramCache"]
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep a test from the user's caches and settings."""
+    isolate(monkeypatch, tmp_path, frozenset({"JITCACHE_LIBRARY"}))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / ".cache"))
+    monkeypatch.setattr(_default, "_default", None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs root where there is none."""
+    for item in items:
+        if item.get_closest_marker("root") and os.geteuid() != 0:
+            item.add_marker(pytest.mark.skip(reason="needs root"))
+
+
+def class_of(name: str) -> type:
+    """Return cuda.core's class, or ours."""
+    import cuda.core.utils
+
+    from jitcache.adapters import cuda_core
+
+    return getattr(cuda_core if name == "ProgramCache" else cuda.core.utils, name)
+
+
+@pytest.fixture(params=CLASSES)
+def kind(request: pytest.FixtureRequest) -> type:
+    """cuda.core's class, and ours."""
+    return class_of(request.param)
+
+
+@pytest.fixture
+def upstream() -> type:
+    return class_of("FileStreamProgramCache")
+
+
+@pytest.fixture
+def ours() -> type:
+    return class_of("ProgramCache")
+
+
+@pytest.fixture(scope="session")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real NVRTC, which writes its compiles down; for cuda.core and for us."""
+    return standins.build_counted(tmp_path_factory.mktemp("counted"), NVRTC)
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A driver for machines without a GPU."""
+    return standins.build(tmp_path_factory.mktemp("driver") / "libcuda.so.1", standins.DRIVER)
+
+
+@pytest.fixture
+def place(tmp_path: Path, counted: Path) -> Place:
+    """A folder of sources, and processes that work in it."""
+    return Place(tmp_path / "place", counted)
+
+
+@pytest.fixture
+def with_driver(place: Place, driver: Path) -> Callable[..., dict[str, str]]:
+    """Return what makes a driver of some version the one of a process."""
+    return lambda **more: {"LD_LIBRARY_PATH": str(driver.parent), "JITCACHE_LIBCUDA": str(driver), **more}
