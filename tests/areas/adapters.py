@@ -18,8 +18,8 @@ GENERATIONS = {
 }
 
 
-#: CuTe DSL's, and what its TVM FFI route needs.
-CUTE_DSL = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2")
+#: CuTe DSL's, what its TVM FFI route needs, and somebody's tensors.
+CUTE_DSL = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2", "numpy>=2")
 
 
 def _venv(area: str, name: str, python: str, *packages: str) -> str | None:

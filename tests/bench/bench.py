@@ -27,6 +27,7 @@ import machine
 import plot
 import report
 import rows_cuda
+import rows_cute
 import rows_hits
 import rows_leases
 import rows_native
@@ -63,6 +64,7 @@ ROWS = [
     Row("cuda_hit", "CUDA: from a source to its cubin, warm", rows_cuda.cuda_hit),
     Row("native_hit", "C, C++ and Cython: from sources to the result, warm", rows_native.native_hit),
     Row("cuda_cub", "CUDA: the same for a kernel with 444 headers", rows_cuda.cuda_cub),
+    Row("cute_hit", "CuTe DSL: a matrix product in a fresh process, after the import", rows_cute.cute_hit),
     Row("open", "Open of a cache with a cap, by number of entries", rows_starts.opening),
     Row("system_calls", "System calls", calls.system_calls),
     Row("put_full", "Put into a full cache", rows_writes.put_full),

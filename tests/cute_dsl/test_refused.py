@@ -197,6 +197,61 @@ def test_hooks_are_run_and_their_changes_are_in_the_key(project: Project) -> Non
     assert project.check(code).out == "['trace hooks', 'traced', True, 1]"
 
 
+ROOT_MARKS = """
+import cutlass.cute as cute
+@cute.jit
+def f(x: cute.Int32):
+    cute.printf("%d\\n", x + f.tile)
+f.tile = {value}
+"""
+
+
+def test_attributes_of_a_function(project: Project) -> None:
+    """What is set at the function itself, which its own code asks for."""
+    out = []
+    for value in (1, 2):
+        project.write(a=ROOT_MARKS.format(value=value))
+        code = "import a; from jitcache.adapters import cute_dsl; r = cute_dsl.compile(a.f, 1, key='source'); print(r.how, flush=True); r(1)"
+        out += [project.check(code).out.split() for _ in range(2)]
+    assert out == [["source", "2"]] * 2 + [["source", "3"]] * 2
+
+
+TENSORS = """
+    import json, numpy, cutlass, cutlass.cute as cute
+    from cutlass.cute.runtime import from_dlpack
+    from jitcache.adapters import cute_dsl
+    from jitcache.adapters._cute_dsl_arguments import describe_arguments
+    import a
+    found = []
+    for dtype, size, dynamic in (("f4", 8, False), ("f4", 8, False), ("f8", 8, False), ("f4", 16, False), ("f4", 8, True)):
+        data = numpy.arange(size, dtype=dtype)
+        tensor = from_dlpack(data)
+        if dynamic:
+            tensor = tensor.mark_layout_dynamic()
+        result = cute_dsl.compile(a.f, tensor, key="source")
+        result(from_dlpack(data) if not dynamic else from_dlpack(data).mark_layout_dynamic())
+        found.append([result.hit, result.how, float(data[0])])
+    class Data:
+        dtype, shape = "float32", (8,)
+        class device:
+            index = 0
+    first = describe_arguments((Data(),), {})
+    Data.device.index = 1
+    print(json.dumps([found, describe_arguments((Data(),), {}) != first]))
+"""
+
+
+def test_tensors_with_data(project: Project) -> None:
+    """By type and layout, not by what is in them or where; on the processor's memory here."""
+    project.write(a="import cutlass.cute as cute\n@cute.jit\ndef f(x: cute.Tensor):\n    x[0] = x[0] + 5\n")
+    for first in (False, True):
+        found, by_device = json.loads(project.check(TENSORS).out)
+        assert by_device
+        assert [row[2] for row in found] == [5.0] * 5
+        assert [row[0] for row in found] == ([True] * 5 if first else [False, True, False, False, False])
+        assert {row[1] for row in found} == {"source"}
+
+
 KINDS = """
 import collections, dataclasses, enum, functools, typing
 import cutlass, cutlass.cute as cute
@@ -243,6 +298,13 @@ class Text:
 
 def f(x, y):
     return x
+def marked(x):
+    return x
+marked.scale = VALUE
+@cute.kernel
+def kernel(x: cutlass.Int32):
+    pass
+kernel.tile = VALUE
 def decorated(g):
     @functools.wraps(g)
     def inner(*a):
@@ -263,6 +325,7 @@ VALUES = {{
     "jit": jitted, "number": cutlass.Int32(VALUE), "type": cutlass.Int32 if VALUE == 64 else cutlass.Uint32,
     "generic": typing.Union[int, str] if VALUE == 64 else typing.Union[int, bytes],
     "symbols": (ONE, ONE) if VALUE == 64 else (ONE, cute.sym_int()), "range": range(VALUE),
+    "marked": marked, "kernel": kernel,
     "lists": [[1]] * 2 if VALUE == 64 else [[1], [1]],
 }}
 """

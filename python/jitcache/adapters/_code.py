@@ -7,6 +7,7 @@ import struct
 import sysconfig
 import types as pytypes
 import weakref
+from typing import Any, Callable
 
 
 class Unkeyable(Exception):
@@ -73,3 +74,26 @@ def _describe_code(code: pytypes.CodeType) -> tuple[bytes, tuple[str, ...], tupl
             if isinstance(const, str):
                 texts[const] = None
     return pack(*parts), tuple(names), tuple(texts)
+
+
+def content_of(cell: Any) -> Any:
+    """Return what is in a closure's cell, ``...`` if nothing is yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return ...
+
+
+#: Values as bytes, by their exact types, the most frequent first; a float by its bits, so that -0.0 and NaN count.
+PLAIN: dict[type, Callable[[Any], bytes]] = {
+    int: lambda v: str(v).encode(),
+    float: lambda v: struct.pack("<d", v),
+    str: lambda v: v.encode("utf-8", "surrogatepass"),
+    bool: lambda v: str(v).encode(),
+    type(None): lambda _: b"",
+    bytes: bytes,
+    complex: lambda v: struct.pack("<dd", v.real, v.imag),
+    type(...): lambda _: b"",
+    type(NotImplemented): lambda _: b"",
+    range: lambda v: repr(v).encode(),
+}

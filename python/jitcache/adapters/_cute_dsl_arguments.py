@@ -63,6 +63,10 @@ class Shapes:
         self._kept.append(value)
         if isinstance(value, dict):
             return pack(name, *(self.of(item) for pair in value.items() for item in pair))
+        if hasattr(value, "dtype") and hasattr(value, "device") and hasattr(value, "shape"):
+            # A tensor with data, behind the DSL's: calls are held to its device, and to that of others.
+            said = (value.device, getattr(value.device, "index", None), value.dtype, tuple(value.shape))
+            return pack(name, " ".join(map(str, said)).encode())
         # A pointer's address is no part of what is compiled; a tensor's data are no attributes.
         state = {n: v for n, v in getattr(value, "__dict__", {}).items() if n not in _ADDRESSES}
         return pack(name, *(part for n in sorted(state) for part in (n.encode(), self.of(state[n]))))

@@ -12,17 +12,18 @@ from __future__ import annotations
 import collections
 import enum
 import functools
-import struct
 import sys
 import types as pytypes
 import typing
 from typing import TYPE_CHECKING, Any, Callable
 
-from ._code import Unkeyable, code_of, is_standard
+from ._code import PLAIN, Unkeyable, code_of, content_of, is_standard
+from ._cute_dsl_arguments import Shapes
 from ._cute_dsl_sight import (
     BOOKKEEPING,
     BY_NAME,
     DEVICE,
+    OF_EVERY_CLASS,
     UNSEEN,
     global_names,
     in_python,
@@ -64,22 +65,27 @@ class Reach:
 
     def root(self, wrapper: Any) -> dict[str, bytes]:
         """Return what a ``@cute.jit`` function depends on by label: itself, its defaults, each global and each cell."""
-        function = wrapper
+        function, marks = wrapper, b""
         while is_dsl(function.__code__.co_filename):
             inner = [
                 c.cell_contents for c in function.__closure__ or () if isinstance(c.cell_contents, pytypes.FunctionType)
             ]
             if len(inner) != 1:
                 raise Unkeyable("unknown version", f"decorator of {wrapper.__qualname__}")
+            marks += self._within(self._marks, function)
             function = inner[0]
         if function is wrapper:
             raise Unkeyable("not decorated", wrapper.__qualname__)
         self._met[id(function)] = len(self._met)
         self._kept.append(function)
-        outer, self._out = self._out, []
-        names, attributes = self._text(function)
-        out = {"function": b"".join(self._out)}
-        self._out = outer
+        names: tuple[str, ...] = ()
+        attributes: tuple[str, ...] = ()
+
+        def text(function: pytypes.FunctionType) -> None:
+            nonlocal names, attributes
+            names, attributes = self._text(function)
+
+        out = {"function": marks + self._within(text, function)}
         self._look(function, names, attributes)
         out["defaults"] = self._apart((function.__defaults__, function.__kwdefaults__))
         for label, value, seen in self._around(function, names, attributes):
@@ -92,9 +98,13 @@ class Reach:
             raise Unkeyable("names made while running", f"{self._by_name}, with {self._module}")
 
     def _apart(self, value: Any, names: tuple[str, ...] | None = None) -> bytes:
+        return self._within(self._value, value, names)
+
+    def _within(self, describe: Callable[..., None], *args: Any) -> bytes:
+        """Return what a method puts, and put nothing."""
         outer, self._out = self._out, []
         try:
-            self._value(value, names)
+            describe(*args)
             return b"".join(self._out)
         finally:
             self._out = outer
@@ -107,7 +117,7 @@ class Reach:
         try:
             if self._depth > _DEEPEST:
                 raise Unkeyable("too deep", type(value))
-            plain = _PLAIN.get(type(value))
+            plain = PLAIN.get(type(value))
             if plain is not None:
                 self._put(type(value).__name__, plain(value))
             elif isinstance(value, pytypes.ModuleType):
@@ -184,8 +194,9 @@ class Reach:
         self._value((function.__defaults__, function.__kwdefaults__))
         decorator = is_dsl(function.__code__.co_filename)
         for cell in function.__closure__ or ():
-            inner = _content(cell)
+            inner = content_of(cell)
             if decorator and isinstance(inner, pytypes.FunctionType) and not is_dsl(inner.__code__.co_filename):
+                self._marks(function)
                 if not self._again(inner):  # the function of a @cute.jit or @cute.kernel
                     self._whole(inner, *self._text(inner))
             else:
@@ -195,16 +206,21 @@ class Reach:
         self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
         text = text_of(function)
         self._put("text", text.tree.encode("utf-8", "surrogatepass"))
+        self._marks(function)
+        return text.names, text.attributes
+
+    def _marks(self, function: pytypes.FunctionType) -> None:
+        """What programs and decorators have set as attributes of a function."""
         for name, value in sorted(function.__dict__.items()):
             if not BOOKKEEPING.match(name):
                 self._put("mark", name.encode())
                 self._value(value)
-        return text.names, text.attributes
 
     def _plain(self, function: pytypes.FunctionType) -> tuple[tuple[str, ...], tuple[str, ...]]:
         self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
         code, names, texts = code_of(function.__code__)
         self._put("code", code)
+        self._marks(function)
         used = global_names(function.__code__)
         return used, (*(n for n in names if n not in used), *texts)
 
@@ -225,7 +241,7 @@ class Reach:
         """Yield the cells and globals of a function, with the names that count of a module."""
         seen = (*names, *attributes)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-            yield f"closure {name}", _content(cell), seen
+            yield f"closure {name}", content_of(cell), seen
         for name in names:
             if name in function.__globals__:
                 yield f"global {name}", function.__globals__[name], seen
@@ -265,7 +281,7 @@ class Reach:
         for base in cls.__bases__:
             self._value(base)
         for name, attribute in sorted(vars(cls).items()):
-            if name not in _OF_EVERY_CLASS:
+            if name not in OF_EVERY_CLASS:
                 self._put("member", name.encode())
                 self._value(attribute)
         self._annotated(cls)
@@ -303,7 +319,7 @@ class Reach:
     def _set(self, value: Any) -> None:
         self._put(type(value).__name__, str(len(value)).encode())
         for item in value:  # numbers of what was met would depend on the order
-            if type(item) not in _PLAIN:
+            if type(item) not in PLAIN:
                 raise Unkeyable("set of objects", type(item))
         for described in sorted(self._apart(item) for item in value):
             self._put("item", described)
@@ -349,6 +365,7 @@ class Reach:
         if isinstance(key, tuple) and "Fake" not in cls.__name__:
             # A tensor or pointer with data: its own key has what it is without them. (That of fake ones has addresses.)
             self._value(key)
+            self._put("declared", Shapes().of(value))
             return
         state = state_of(value)
         if state is None:
@@ -356,22 +373,6 @@ class Reach:
         for name in sorted(state):
             self._put("state", name.encode())
             self._value(state[name])
-
-
-# What a class has that says nothing about it, or is described with what it belongs to.
-_OF_EVERY_CLASS = frozenset(
-    [
-        *("__abstractmethods__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__"),
-        *("__static_attributes__", "__weakref__", "_abc_impl"),
-    ]
-)
-
-
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return ...
 
 
 def _memoised(_reach: Reach, value: Any) -> None:
@@ -399,20 +400,6 @@ def _type_variable(reach: Reach, value: Any) -> None:
 
 
 _FIELD: type = type(vars(collections.namedtuple("_", "x"))["x"])  # noqa: PYI024 - the kind of its fields
-
-# Exact types, the most frequent first; a float by its bits, so that -0.0 and NaN count.
-_PLAIN: dict[type, Callable[[Any], bytes]] = {
-    int: lambda v: str(v).encode(),
-    float: lambda v: struct.pack("<d", v),
-    str: lambda v: v.encode("utf-8", "surrogatepass"),
-    bool: lambda v: str(v).encode(),
-    type(None): lambda _: b"",
-    bytes: bytes,
-    complex: lambda v: struct.pack("<dd", v.real, v.imag),
-    type(...): lambda _: b"",
-    type(NotImplemented): lambda _: b"",
-    range: lambda v: repr(v).encode(),
-}
 
 _KINDS: dict[type, Callable[[Reach, Any], None]] = {
     pytypes.FunctionType: Reach._function,

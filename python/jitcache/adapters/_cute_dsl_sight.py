@@ -65,8 +65,8 @@ _BY_NAME_ATTRIBUTES = frozenset(["__dict__", "__getattribute__", "attrgetter", "
 # Attributes that lead to everything.
 _LEAD_ANYWHERE = frozenset(
     [
-        *("__builtins__", "__code__", "__globals__", "__subclasses__", "f_back", "f_globals", "f_locals", "gi_frame"),
-        "modules",
+        *("__annotations__", "__builtins__", "__code__", "__doc__", "__globals__", "__subclasses__", "f_back"),
+        *("f_globals", "f_locals", "gi_frame", "modules"),
     ]
 )
 
@@ -81,6 +81,15 @@ DEVICE = frozenset(
 # What the DSL keeps at functions for itself; what else is there counts.
 BOOKKEEPING = re.compile(
     "_dsl_|_preprocessed|_original_code|_decorator_location|__pyir_rewritten|__wrapped__|set_name_prefix"
+)
+
+
+# What a class has that says nothing about it, or is described with what it belongs to.
+OF_EVERY_CLASS = frozenset(
+    [
+        *("__abstractmethods__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__"),
+        *("__static_attributes__", "__weakref__", "_abc_impl"),
+    ]
 )
 
 
