@@ -47,7 +47,7 @@ class Lease:
         self.data = data
         #: Whether the entry was there.
         self.hit = data is not None
-        #: Whether others wait for this lease; False after a hit, and for one that locks nothing.
+        #: Whether this was given as the only lease of its key: False after a hit, and where somebody else has it.
         self.guarded = guarded
         #: Whether ``commit`` has stored the result; ``Cache.last_reason`` says why not.
         self.stored = False

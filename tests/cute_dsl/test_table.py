@@ -165,3 +165,22 @@ def test_without(project: Project, row: Change, without: str) -> None:
         for key, a in answer.items()
     ]
     assert not all(kept), answer
+
+
+def test_names_of_arguments_without_parameters(project: Project) -> None:
+    """They are parameters of the result, and nowhere in the module."""
+    project.write(
+        a="import cutlass, cutlass.cute as cute\n@cute.jit\ndef f(**more):\n    for v in more.values():\n        cute.printf('%d\\n', v)\n"
+    )
+    code = """
+        import a
+        from jitcache.adapters import cute_dsl
+        for key in ("source", "traced"):
+            for name in ("one", "two"):
+                result = cute_dsl.compile(a.f, key=key, **{name: 1})
+                print(key, name, result.hit, list(result.execution_args.signature.parameters))
+    """
+    want = [f"{k} {n} {k == 'traced'} ['{n}']" for k in ("source", "traced") for n in ("one", "two")]
+    assert project.check(code).out.splitlines() == want
+    project.cache = project.cache.parent / "control"
+    assert project.check(code, WITHOUT="label names,label arguments").out.splitlines() != want

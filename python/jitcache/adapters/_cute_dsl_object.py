@@ -56,6 +56,8 @@ def made_of(data: bytes, attributes: dict[str, Any]) -> Made:
 
 def export(result: Any, *, tvm_ffi: bool) -> Made:
     """Return what a compile made as an object. Raises Unkeyable if it cannot be one."""
+    if getattr(result, "_pyir_spec", None) is not None:
+        raise Unkeyable("other frontend", "what it made looks at Python's state at each call")
     try:
         return _export_tvm_ffi(result) if tvm_ffi else Made(result.dump_to_object(PREFIX), None)
     except Unkeyable:

@@ -67,6 +67,13 @@ class Job(NamedTuple):
         """What the caller would call the result."""
         return f"{self.function.__module__}.{self.function.__qualname__}"
 
+    def names(self) -> list[str]:
+        """Return the names of arguments that no parameter has: they become parameters of the result."""
+        parameters = inspect.signature(self.function).parameters
+        if all(p.kind is not p.VAR_KEYWORD for p in parameters.values()):
+            return []
+        return [name for name in self.kwargs if name not in parameters]
+
     def compile(self, *hooks: Any) -> Any:
         """Compile, as the DSL does it. Raises what it raises."""
         from cutlass import cute
@@ -111,7 +118,7 @@ class Trace:
         self._job = job
         self._cache = cache
         self._replace = replace
-        self._leased = leased  # by another key: whoever holds a lease is given none that locks
+        self._leased = leased  # by another key: whoever holds a lease must not wait for one
         self._lease: Lease | None = None
         self._waited: Key | None = None
         self._stop = _Stop()
@@ -167,17 +174,11 @@ class Trace:
         self.key = key
         if self._lease is not None or self._replace:
             return
-        if self._leased:
-            entry = self._cache.entry(key)
-            if entry is not None:
-                self._take(entry)
-                raise self._stop
-            return
         lease = self._cache.acquire(key, 0, kind=KIND)
         if lease.data is not None:
             self._take(lease.entry())
             raise self._stop
-        if not lease.guarded:
+        if not lease.guarded and not self._leased:
             lease.release()
             self._waited = key
             raise self._stop
@@ -194,6 +195,7 @@ class Trace:
         components = {
             "module": text,
             "signature": describe_signature(self._job.function),
+            "names": self._job.names(),
             "options": options.text,
             "option text": _option_text(self._job.options),
             **common(self._cache, owner, settings),
