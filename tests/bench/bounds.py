@@ -116,7 +116,7 @@ BOUNDS = [
     Bound("cuda_cub", "CUDA: warm call for a kernel with CUB", "cuda_cub", "cub", "jitcache", "", 2000, "value", "us"),
     Bound(
         "cute_source", "CuTe DSL: hit by source in a fresh process, after the import: cute.compile's to ours",
-        "cute_hit", "matmul", "jitcache_source", "cute_compile", 12, "faster",
+        "cute_hit", "matmul", "jitcache_source", "cute_compile", 20, "faster",
     ),
     Bound("cute_source_ms", "the same hit", "cute_hit", "matmul", "jitcache_source", "", 50_000, "value", "us"),
     Bound(

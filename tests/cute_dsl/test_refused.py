@@ -371,3 +371,33 @@ def test_a_function_of_the_dsl_that_a_program_replaced(project: Project) -> None
     project.edit("a", "x + 1)", "x + 2)")
     second = project.check(code)
     assert (first.out[-1], second.out[-1], second.compiles) == ("2", "3", 1)
+
+
+def test_adapters_that_a_program_has_registered(project: Project) -> None:
+    """They turn an argument into another one, and nothing of the function names them."""
+    project.write(
+        a="""
+        import cutlass, cutlass.cute as cute
+        from cutlass.base_dsl.runtime.jit_arg_adapters import JitArgAdapterRegistry
+        class Mine:
+            pass
+        @JitArgAdapterRegistry.register_jit_arg_adapter(Mine)
+        def adapt(mine):
+            return cutlass.Int32(41)
+        @cute.jit
+        def f(x, y: cutlass.Constexpr):
+            cute.printf("%d\\n", y)
+        """
+    )
+    code = """
+        import a
+        from jitcache.adapters._cute_dsl_reach import Reach
+        from jitcache.adapters._cute_dsl_source import _adapters
+        import hashlib
+        print(len(_adapters()), hashlib.sha256(Reach().describe(_adapters())).hexdigest())
+    """
+    first = project.check(code).out
+    assert first.startswith("1 ")
+    assert project.check(code).out == first
+    project.edit("a", "41", "42")
+    assert project.check(code).out != first

@@ -67,9 +67,8 @@ class Reach:
         """Return what a ``@cute.jit`` function depends on by label: itself, its defaults, each global and each cell."""
         function, marks = wrapper, b""
         while is_dsl(function.__code__.co_filename):
-            inner = [
-                c.cell_contents for c in function.__closure__ or () if isinstance(c.cell_contents, pytypes.FunctionType)
-            ]
+            cells = map(content_of, function.__closure__ or ())
+            inner = [c for c in cells if isinstance(c, pytypes.FunctionType) and c is not function]
             if len(inner) != 1:
                 raise Unkeyable("unknown version", f"decorator of {wrapper.__qualname__}")
             marks += self._within(self._marks, function)

@@ -81,7 +81,7 @@ def settings_of(owner: Any) -> Settings:
     for name, value in sorted(vars(manager).items()):
         if not _IRRELEVANT.match(name):
             lines.append(f"{name} {_plain(value)}")
-    mode = getattr(owner, "_preprocess_mode", None)
+    mode: Any = getattr(owner, "_preprocess_mode", None)
     if hasattr(mode, "current_signature"):
         lines.append(f"preprocessor {getattr(owner, 'enable_preprocessor', None)} {mode.current_signature()}")
     libraries = getattr(manager, "shared_libs", None) or ""

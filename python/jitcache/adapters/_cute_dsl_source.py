@@ -160,21 +160,24 @@ def _adapters() -> list[Any]:
     """What programs have registered to convert arguments; which of it is used is not known before the trace."""
     from cutlass.base_dsl.runtime.jit_arg_adapters import JitArgAdapterRegistry
 
-    tables = [
-        JitArgAdapterRegistry.jit_arg_adapter_registry,
-        *JitArgAdapterRegistry.scoped_jit_arg_adapter_registries.values(),
-        JitArgAdapterRegistry.lazy_jit_arg_adapter_registry,
-    ]
-    found = [
-        (str(kind), adapter)
-        for table in tables
-        for kind, adapter in table.items()
-        if not is_dsl(
-            getattr(
-                getattr(adapter, "__code__", None),
-                "co_filename",
-                getattr(sys.modules.get(adapter.__module__), "__file__", "") or "",
-            )
-        )
-    ]
+    # Versions differ in how many tables there are, and in what they are called.
+    found: list[tuple[str, Any]] = []
+    members = vars(JitArgAdapterRegistry).items()
+    tables = [(name, table) for name, table in members if isinstance(table, dict) and not name.startswith("__")]
+    while tables:
+        name, table = tables.pop()
+        for kind, adapter in table.items():
+            if isinstance(adapter, dict):
+                tables.append((f"{name} {kind}", adapter))
+            elif not _is_own(adapter):
+                found.append((f"{name} {kind}", adapter))
     return sorted(found, key=lambda row: row[0])
+
+
+def _is_own(adapter: Any) -> bool:
+    """Whether an adapter is the DSL's: a function, or a class."""
+    code = getattr(adapter, "__code__", None)
+    if code is not None:
+        return is_dsl(code.co_filename)
+    module = sys.modules.get(getattr(adapter, "__module__", ""))
+    return is_dsl(str(getattr(module, "__file__", "")))
