@@ -93,6 +93,51 @@ def test_refused(project: Project, row: Blind) -> None:
         assert (hit, printed, compiles) == (False, 3, 1)
 
 
+HANDED = [
+    Blind("a module that is handed on", "def g(m):\n    return m.N\ndef f():\n    return g(other)", "", "other.N = 2", "import other"),
+    Blind("a module that is returned", "def g():\n    return other\ndef f():\n    return g().N", "", "other.N = 2", "import other"),
+    Blind("a module of a module that is handed on", "def g(m):\n    return m.other.N\ndef f():\n    return g(third)", "", "other.N = 2", "import other, third"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", HANDED, ids=[b.name for b in HANDED])
+@pytest.mark.parametrize("without", ["", "rest"])
+def test_handed_on(project: Project, row: Blind, without: str) -> None:
+    """A function asks a module for something that the one which names it does not. The control leaves that out."""
+    write(project, row)
+    project.write(third="import other\n")
+    env = {"WITHOUT": f"label {without},label module"} if without else {}
+    assert run(project, row, "", **env)[0][1] == "source"
+    (_, how, hit), printed, _ = run(project, row, row.change, **env)
+    assert (how, hit, printed) == (("source", True, 2) if without else ("source", False, 3))
+
+
+@pytest.mark.parametrize("without", ["", "annotations"])
+def test_annotation_whose_name_means_another_type_by_now(project: Project, without: str) -> None:
+    """What was annotated counts, not what its name says when it is compiled."""
+    project.write(
+        a="""
+        import cutlass, cutlass.cute as cute
+        T = cutlass.Int32
+        @cute.jit
+        def f(x: T):
+            cute.printf("%d\\n", x + 2147483647)
+        """
+    )
+    code = """
+        import a, cutlass
+        from jitcache.adapters import cute_dsl
+        a.T = cutlass.Int64
+        result = cute_dsl.compile(a.f, 1, key="source")
+        print(result.how, result.hit, [p.annotation.__name__ for p in result.execution_args.signature.parameters.values()])
+    """
+    env = {"WITHOUT": without} if without else {}
+    assert project.check(code, **env).out == "source False ['Int32']"
+    project.edit("a", "T = cutlass.Int32", "T = cutlass.Int64")
+    want = "source True ['Int32']" if without else "source False ['Int64']"
+    assert project.check(code, **env).out == want
+
+
 SEEN = [
     b
     for b in BLIND
@@ -261,6 +306,13 @@ VALUE = {value}
 class Color(enum.Enum):
     RED = VALUE
 
+class Number(enum.IntEnum):
+    ONE = VALUE
+
+class Bits(enum.Flag):
+    A = 1
+    B = VALUE
+
 Pair = collections.namedtuple("Pair", "a b")
 
 class Named(typing.NamedTuple):
@@ -317,7 +369,7 @@ def jitted(x: cutlass.Int32):
 
 ONE = cute.sym_int()
 VALUES = {{
-    "enum": Color.RED, "namedtuple": Pair(1, VALUE), "typed": Named(), "dataclass": Data(), "slots": Slots(), "object": Derived(),
+    "enum": Color.RED, "number enum": Number.ONE, "flag": Bits.A, "namedtuple": Pair(1, VALUE), "typed": Named(), "dataclass": Data(), "slots": Slots(), "object": Derived(),
     "class": Derived, "struct": Storage, "text": Text, "partial": functools.partial(f, VALUE), "decorated": decorated(f),
     "method": Derived().c if VALUE == 64 else Derived().s, "builtin": "".join if VALUE == 64 else "".split,
     "c method": str.join if VALUE == 64 else str.split, "dict": {{1: VALUE}}, "order": {{VALUE: 1, 32: 1}}, "set": {{"a", "b", "c", VALUE}},

@@ -109,6 +109,18 @@ def take_out(what: str) -> None:
         reach.looks_away = lambda *a: False
         sight._PURE = type("Everything", (), {"__contains__": lambda self, name: True})()
         reach.global_names = lambda code: tuple(code.co_names)
+    elif what == "annotations":
+        described = reach.Reach._text
+
+        def unannotated(self, function):
+            said, function.__annotations__ = function.__annotations__, {}
+            try:
+                return described(self, function)
+            finally:
+                function.__annotations__ = said
+
+        reach.Reach._text = unannotated
+        without_labels("signature")
     elif what == "lines":
         options_of = settings.options_of
         trace.options_of = lambda given: options_of(given)._replace(locations=False)

@@ -55,7 +55,8 @@ class Reach:
         self._out: list[bytes] = []
         self._depth = 0
         self._by_name = ""  # a function that makes names while it runs
-        self._module = ""  # a module that is described in part
+        self._modules: dict[int, pytypes.ModuleType] = {}  # those that are described in part
+        self._names: set[str] = set()  # that any function asks for
 
     def describe(self, value: Any) -> bytes:
         """Return a value as bytes. Raises Unkeyable if not all of it can be seen."""
@@ -93,8 +94,9 @@ class Reach:
         return out
 
     def _check(self) -> None:
-        if self._by_name and self._module:
-            raise Unkeyable("names made while running", f"{self._by_name}, with {self._module}")
+        for module in self._modules.values():
+            if self._by_name:
+                raise Unkeyable("names made while running", f"{self._by_name}, with {module.__name__}")
 
     def _apart(self, value: Any, names: tuple[str, ...] | None = None) -> bytes:
         return self._within(self._value, value, names)
@@ -157,14 +159,31 @@ class Reach:
             raise Unkeyable("module as a value", module.__name__)
         if "__getattr__" in module.__dict__:
             raise Unkeyable("module with __getattr__", module.__name__)
-        self._module = module.__name__
-        self._kept.append(module)
+        self._modules[id(module)] = module
         for name in names:
-            # Each attribute once: another function may use others of the same module.
-            if name in module.__dict__ and (id(module), name) not in self._attributes:
-                self._attributes.add((id(module), name))
-                self._put("attribute", name.encode())
-                self._value(module.__dict__[name], names)
+            self._attribute(module, name, names)
+
+    def _attribute(self, module: pytypes.ModuleType, name: str, names: tuple[str, ...]) -> None:
+        # Each once: another function may use others of the same module.
+        if name in module.__dict__ and (id(module), name) not in self._attributes:
+            self._attributes.add((id(module), name))
+            self._put("attribute", f"{module.__name__}.{name}".encode())
+            self._value(module.__dict__[name], names)
+
+    def rest(self) -> bytes:
+        """Return what any function could ask of any module, beyond what its own does: modules are handed on."""
+        return self._within(self._rest)
+
+    def _rest(self) -> None:
+        while True:
+            size = len(self._names), len(self._modules)
+            names = tuple(sorted(self._names))
+            for module in list(self._modules.values()):
+                for name in names:
+                    self._attribute(module, name, names)
+            if size == (len(self._names), len(self._modules)):
+                break
+        self._check()
 
     def _patches(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
         """What a program has put in place of a function of the DSL's or Python's."""
@@ -205,6 +224,8 @@ class Reach:
         self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
         text = text_of(function)
         self._put("text", text.tree.encode("utf-8", "surrogatepass"))
+        # What annotations were when the function was defined; their names may mean something else by now.
+        self._value(function.__annotations__)
         self._marks(function)
         return text.names, text.attributes
 
@@ -231,6 +252,7 @@ class Reach:
             self._value(value, seen)
 
     def _look(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
+        self._names.update(names, attributes)
         if looks_away(function, names, attributes):
             self._by_name = function.__qualname__
 

@@ -209,7 +209,7 @@ def global_names(code: pytypes.CodeType) -> tuple[str, ...]:
         for instruction in dis.get_instructions(code):
             if instruction.opname == "IMPORT_NAME" and str(instruction.argval).partition(".")[0] != "cutlass":
                 raise Unkeyable("import in a function", instruction.argval)
-            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            if "GLOBAL" in instruction.opname or instruction.opname == "LOAD_NAME":
                 names[instruction.argval] = None
         for const in code.co_consts:
             if isinstance(const, pytypes.CodeType):

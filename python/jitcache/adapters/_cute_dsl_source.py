@@ -47,9 +47,10 @@ class Source:
     def find(self) -> Compiled | None:
         """Return the result if it is there; else, if it can be keyed, hold the lease."""
         try:
-            self._components = self._seen()
-            described = Reach().describe(((*self._job.receiver, *self._job.args), self._job.kwargs))
-            self._key = Key({**self._components, "arguments": described}).named(self._job.name)
+            reach = Reach()
+            self._components = self._seen(reach)
+            described = reach.describe(((*self._job.receiver, *self._job.args), self._job.kwargs))
+            self._key = Key({**self._components, "arguments": described, "rest": reach.rest()}).named(self._job.name)
         except Unkeyable as e:
             self._refuse(e.reason, e)
             return None
@@ -73,7 +74,7 @@ class Source:
         self.reason = reason
         logging.getLogger("jitcache").info("cute-dsl: %s is traced: %s", self._job.name, why)
 
-    def _seen(self) -> dict[str, Any]:
+    def _seen(self, reach: Reach) -> dict[str, Any]:
         """What the compile depends on but for its arguments, as far as that can be seen."""
         if self._job.hooks:
             raise Unkeyable("trace hooks")
@@ -87,7 +88,6 @@ class Source:
         ):
             raise Unkeyable("lines in the result")
         self._architecture = settings.architecture
-        reach = Reach()
         found: dict[str, Any] = reach.root(self._job.function)
         for receiver in self._job.receiver:
             found["class"] = reach.describe(type(receiver))
@@ -101,7 +101,7 @@ class Source:
         if self._key is None or not result.object:
             return
         try:
-            changed = self._seen() != self._components
+            changed = self._seen(Reach()) != self._components
         except Unkeyable:
             changed = True
         if changed:
