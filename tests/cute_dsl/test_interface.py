@@ -179,7 +179,9 @@ def test_entries_count_and_clear_see_only_their_own(project: Project) -> None:
     """
     first, second = project.check(code).out.splitlines()
     count, kinds, names, attributes = json.loads(first)
-    assert (count, kinds, names) == (2, ["cute-dsl"] * 2, ["app.closed.<locals>.launch"] * 2)
+    names.sort()
+    want = ["app.closed.<locals>.launch", "app.closed.<locals>.launch traced"]
+    assert (count, kinds, names) == (2, ["cute-dsl"] * 2, want)
     assert {(a["function"], a["route"], a["architecture"], a["how"]) for a in attributes} == {
         ("app.closed.<locals>.launch", "abi", "sm_90a", how) for how in ("source", "traced")
     }  # fmt: skip
@@ -187,17 +189,34 @@ def test_entries_count_and_clear_see_only_their_own(project: Project) -> None:
 
 
 def test_what_changed_is_said(project: Project) -> None:
-    project.edit("app", "    @cute.jit", "    number = extra\n\n    @cute.jit")
+    """By source which global; by trace only that the module did."""
     project.edit("app", "kernel(x, y, k + extra)", "kernel(x, y, k + extra + SCALE)")
     code = "import app; from jitcache.adapters import cute_dsl; f, a, m, o = app.job(); cute_dsl.compile(f, *a, key='source')"
     project.check(code)
     project.edit("app", "SCALE = 2", "SCALE = 3")
     project.check(code)
-    command = [sys.executable, "-m", "jitcache", "explain", "app.closed.<locals>.launch"]
-    said = subprocess.run(command, env=project.environment(), capture_output=True, text=True, check=True).stdout
-    differences = [line.split(maxsplit=1)[1] for line in said.splitlines() if line.startswith("difference")]
-    assert differences  # of the last two of the name, whichever their key
-    project.check(code)
+    for name, want in (("", ["changed global SCALE, global kernel"]), (" traced", ["changed module"])):
+        command = [sys.executable, "-m", "jitcache", "explain", f"app.closed.<locals>.launch{name}"]
+        said = subprocess.run(command, env=project.environment(), capture_output=True, text=True, check=True).stdout
+        rows = [line.split(maxsplit=1)[1] for line in said.splitlines() if line.startswith("difference")]
+        assert rows == want
+
+
+def test_options_that_are_no_text(project: Project) -> None:
+    code = """
+        import app, cutlass.cute as cute
+        from jitcache.adapters import cute_dsl
+        found = []
+        for options in (cute.OptLevel(2), (cute.OptLevel(2), cute.EnableTVMFFI), cute.EnableTVMFFI, ""):
+            for key in ("source", "traced"):
+                fn, args, more, _ = app.job()
+                result = cute_dsl.compile(fn, *args, options=options, key=key)
+                found.append((result.how, result.hit, type(result.function).__name__))
+        print([f[1] for f in found])
+        print(found[2][2], found[4][2], found[6][2])
+    """
+    out = project.check(code).out.splitlines()
+    assert out == [str([False, True] * 4), "Function Function CudaDialectJitCompiledFunction"]
 
 
 def test_uncached_counts_reasons(project: Project) -> None:

@@ -208,7 +208,8 @@ class Trace:
                 components[f"linked {i}"] = File(path)
             except OSError as e:
                 raise Unkeyable("linked file", e) from e
-        return Key(components).named(self._job.name)
+        # Apart from keys of the source, which have other components: what changed is told by those of one name.
+        return Key(components).named(f"{self._job.name} traced")
 
     def _checks(self) -> bytes:
         """What the TVM FFI route makes checks of, which are not in the module."""
