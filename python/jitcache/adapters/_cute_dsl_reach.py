@@ -25,6 +25,7 @@ from ._cute_dsl_sight import (
     DEVICE,
     OF_EVERY_CLASS,
     UNSEEN,
+    behind,
     global_names,
     in_python,
     is_dsl,
@@ -66,16 +67,8 @@ class Reach:
 
     def root(self, wrapper: Any) -> dict[str, bytes]:
         """Return what a ``@cute.jit`` function depends on by label: itself, its defaults, each global and each cell."""
-        function, marks = wrapper, b""
-        while is_dsl(function.__code__.co_filename):
-            cells = map(content_of, function.__closure__ or ())
-            inner = [c for c in cells if isinstance(c, pytypes.FunctionType) and c is not function]
-            if len(inner) != 1:
-                raise Unkeyable("unknown version", f"decorator of {wrapper.__qualname__}")
-            marks += self._within(self._marks, function)
-            function = inner[0]
-        if function is wrapper:
-            raise Unkeyable("not decorated", wrapper.__qualname__)
+        *wrappers, function = behind(wrapper)
+        marks = b"".join(self._within(self._marks, w) for w in wrappers)
         self._met[id(function)] = len(self._met)
         self._kept.append(function)
         names: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ import types as pytypes
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from ._code import Unkeyable, folders, is_standard
+from ._code import Unkeyable, content_of, folders, is_standard
 from ._cute_dsl_tools import packages
 
 if TYPE_CHECKING:
@@ -196,6 +196,20 @@ def in_python(function: pytypes.FunctionType) -> str:
         return ""
     # Of a wrapper by functools, say, the code is Python's and the name the wrapped function's.
     return module_of(function.__code__.co_filename, str(function.__globals__.get("__name__")))
+
+
+def behind(wrapper: pytypes.FunctionType) -> list[pytypes.FunctionType]:
+    """Return the functions of the DSL that a decorated function is behind, and last the function."""
+    found = [wrapper]
+    while is_dsl(found[-1].__code__.co_filename):
+        cells = map(content_of, found[-1].__closure__ or ())
+        inner = [c for c in cells if isinstance(c, pytypes.FunctionType) and c is not found[-1]]
+        if len(inner) != 1:
+            raise Unkeyable("unknown version", f"decorator of {wrapper.__qualname__}")
+        found += inner
+    if len(found) == 1:
+        raise Unkeyable("not decorated", wrapper.__qualname__)
+    return found
 
 
 _global: weakref.WeakKeyDictionary[pytypes.CodeType, tuple[str, ...]] = weakref.WeakKeyDictionary()
