@@ -28,7 +28,7 @@ def place_of(cache: Cache) -> tuple[Any, ...] | None:
         status = os.stat(directory)
     except OSError:  # just removed, say
         return (machine(), directory)
-    if _is_network(status.st_dev):
+    if is_network(status.st_dev):
         return (directory,)  # device and inode may be others on another machine
     return (machine(), status.st_dev, status.st_ino)
 
@@ -51,7 +51,7 @@ _NETWORK = frozenset({
 
 
 @functools.lru_cache(maxsize=64)
-def _is_network(device: int) -> bool:
+def is_network(device: int) -> bool:
     """Return whether several machines may see a file system. One that is not known is taken for this machine's."""
     said = os.environ.get("JITCACHE_FS")
     if said in ("local", "network"):

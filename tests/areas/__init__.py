@@ -46,6 +46,8 @@ AREAS: dict[str, Area] = {
     "numba-old": adapters.numba_old,
     "numba-upstream": adapters.numba_upstream,
     "cute-dsl": adapters.cute_dsl,
+    "cuda-core": adapters.cuda_core,
+    "cuda-core-old": adapters.cuda_core_old,
     # By themselves only.
     "fuzz": go.fuzz,
     "storm-long": storm.long,
@@ -61,16 +63,27 @@ TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "
 REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
-    "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream",
+    "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
     "cute-dsl",
 ]  # fmt: skip
 
 #: Older versions of what the above runs with: for a quarter of an hour.
-OLDER = ["numba-old"]
+OLDER = ["numba-old", "cuda-core-old"]
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset(
-    {"native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream", "cute-dsl"}
+    {
+        "native-rest",
+        "native-controls",
+        "mpi",
+        "underworld3",
+        "numba",
+        "numba-old",
+        "numba-upstream",
+        "cuda-core",
+        "cuda-core-old",
+        "cute-dsl",
+    }
 )
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

@@ -17,6 +17,14 @@ GENERATIONS = {
     "0.68.1": ("3.12", "3.13", "3.10"),
 }
 
+#: What cuda.core compiles with. The bindings need Python 3.11.
+CUDA_CORE = [
+    "cuda-bindings==13.5.0",
+    "nvidia-cuda-nvrtc==13.5.37",
+    "nvidia-nvjitlink==13.5.37",
+    "nvidia-nvvm==13.5.37",
+]
+
 
 #: CuTe DSL's, what its TVM FFI route needs, and somebody's tensors.
 CUTE_DSL = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2", "numpy>=2")
@@ -73,6 +81,25 @@ def numba_upstream() -> Count:
         return Count(0, 0, 1)
     command = [python, str(ROOT / "tests" / "numba" / "upstream.py"), str(BUILD / "test" / "upstream")]
     return counted(*run("numba-upstream", command, env=environment()))
+
+
+def _cuda_core(area: str, version: str) -> Count:
+    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+    own = next((here[v] for v in ("3.11", "3.12", "3.13", "3.14") if v in here), None)
+    if own is None:
+        return Count(0, 1, 0)
+    python = _venv(area, f"cuda-core-{version}", own, f"cuda-core=={version}", *CUDA_CORE, "pytest>=8")
+    return Count(0, 0, 1) if python is None else pytest(area, python, "tests/cuda_core", env=environment())
+
+
+def cuda_core() -> Count:
+    """cuda.core, its own program cache and ours side by side, and with mechanisms taken out."""
+    return _cuda_core("cuda-core", "1.2.2")
+
+
+def cuda_core_old() -> Count:
+    """The same with the first version that has a program cache."""
+    return _cuda_core("cuda-core-old", "1.0.1")
 
 
 def cute_dsl() -> Count:

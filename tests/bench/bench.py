@@ -28,6 +28,7 @@ import plot
 import report
 import rows_cuda
 import rows_cute
+import rows_cuda_core
 import rows_hits
 import rows_leases
 import rows_native
@@ -62,6 +63,7 @@ ROWS = [
     Row("lease_pair", "Lease that nobody else wants, taken and given up", rows_leases.lease_pair),
     Row("lease_wake", "From a commit until who waits has the entry", rows_leases.lease_wake),
     Row("cuda_hit", "CUDA: from a source to its cubin, warm", rows_cuda.cuda_hit),
+    Row("cuda_core_hit", "cuda.core: a warm call with its cache and with ours", rows_cuda_core.cuda_core_hit),
     Row("native_hit", "C, C++ and Cython: from sources to the result, warm", rows_native.native_hit),
     Row("cuda_cub", "CUDA: the same for a kernel with 444 headers", rows_cuda.cuda_cub),
     Row("cute_hit", "CuTe DSL: a matrix product in a fresh process, after the import", rows_cute.cute_hit),

@@ -110,6 +110,18 @@ BOUNDS = [
         "cuda_64k", "CUDA: warm call for a source of 64 KB: cuda.core's to ours",
         "cuda_hit", "64k", "jitcache", "cuda_core", 3, "faster",
     ),
+    Bound(
+        "cuda_core_compile", "cuda.core: warm compile(cache=) for a trivial kernel: with its cache to with ours",
+        "cuda_core_hit", "trivial", "program_cache", "cuda_core", 2, "faster", floor="in_memory",
+    ),
+    Bound(
+        "cuda_core_get", "cuda.core: the lookup in that: its own to ours",
+        "cuda_core_hit", "get", "program_cache", "cuda_core", 4, "faster",
+    ),
+    Bound(
+        "cuda_core_program", "cuda.core: warm compile_program for a trivial kernel: compile(cache=) with its cache to it",
+        "cuda_core_hit", "trivial", "compile_program", "cuda_core", 2, "faster",
+    ),
     Bound("native_c", "C: warm build of a small file: ccache's to ours", "native_hit", "c", "jitcache", "ccache", 10, "faster"),
     Bound("native_stl", "C++: warm build with five headers of the STL: ccache's to ours", "native_hit", "stl", "jitcache", "ccache", 10, "faster"),
     Bound("native_cython", "Cython: warm build of a module of 18 functions", "native_hit", "cython", "jitcache", "", 2000, "value", "us"),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import threading
 from pathlib import Path
+from typing import Callable
 
 import jitcache
 import pytest
-from conftest import Compiler
+from conftest import Compiler, use
 from jitcache import cuda
 from processes import check
 from sources import KERNEL, OPTIONS, TEMPLATE, WARNS, kernel
@@ -70,6 +71,15 @@ def test_lowered_names_come_with_every_hit(compiler: Compiler, cache: jitcache.C
     for lowered in codes[1].lowered_names.values():
         assert lowered.startswith("_Z")
         assert lowered.encode() in codes[1].code
+
+
+def test_version_of_nvrtc_comes_with_every_hit(
+    built: Callable[[str], Path], cache: jitcache.Cache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, version in (("stub", "13.5"), ("older", "12.9")):
+        use(monkeypatch, tmp_path, name, built(name))
+        codes = [cuda.compile(kernel(), options=OPTIONS, cache=cache) for _ in range(2)]
+        assert [(code.nvrtc, code.hit) for code in codes] == [(version, False), (version, True)]
 
 
 def test_order_of_name_expressions_does_not_matter(compiler: Compiler, cache: jitcache.Cache) -> None:

@@ -15,9 +15,8 @@ sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS /
 
 import standins
 from isolation import isolate
-from place import NVRTC, Place
-
 from jitcache import _default
+from place import NVRTC, Place
 
 # The classes that a test of the contract is run over.
 CLASSES = ["FileStreamProgramCache", "ProgramCache"]
@@ -42,7 +41,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def class_of(name: str) -> type:
     """Return cuda.core's class, or ours."""
     import cuda.core.utils
-
     from jitcache.adapters import cuda_core
 
     return getattr(cuda_core if name == "ProgramCache" else cuda.core.utils, name)

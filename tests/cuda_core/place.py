@@ -9,6 +9,7 @@ import textwrap
 from importlib.util import find_spec
 from pathlib import Path
 
+from cuda.core import ProgramOptions
 from standins import Witness
 
 HERE = Path(__file__).resolve().parent
@@ -16,6 +17,9 @@ ROOT = HERE.parent.parent
 
 #: The real one, of its wheel.
 NVRTC = Path(next(iter(find_spec("nvidia").submodule_search_locations))) / "cu13/lib/libnvrtc.so.13"
+
+#: Whether this is a cuda.core from 1.2 on, the first that has the headers which NVRTC brings along.
+BUNDLED = hasattr(ProgramOptions, "use_bundled_headers")
 
 #: What every process begins with. COUNTED has the compiles of NVRTC written down, whoever asks for them.
 BEGIN = """

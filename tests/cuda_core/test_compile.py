@@ -37,7 +37,9 @@ def test_without_what_is_stored_it_compiles(place: Place) -> None:
 
 
 def test_hit_in_one_process_has_the_same_bytes(name: str, place: Place) -> None:
-    hits = COMPILE + "print(all(Program(K, 'c++', o).compile('cubin', cache=cache).code == code.code for _ in range(5)))"
+    hits = (
+        COMPILE + "print(all(Program(K, 'c++', o).compile('cubin', cache=cache).code == code.code for _ in range(5)))"
+    )
     assert place.run(hits.format(kind=name)).splitlines()[-1] == "True"
     assert place.compiles() == 1
 
@@ -57,7 +59,10 @@ print(len(cache))
 
 
 def test_stored_code_makes_an_object_code_of_the_same_functions(name: str, place: Place) -> None:
-    code = COMPILE + "print(b'k' in ObjectCode.from_cubin(cache[next(iter([make_program_cache_key(code=K, code_type='c++', options=o, target_type='cubin')]))]).code)"
+    code = (
+        COMPILE
+        + "print(b'k' in ObjectCode.from_cubin(cache[next(iter([make_program_cache_key(code=K, code_type='c++', options=o, target_type='cubin')]))]).code)"
+    )
     assert place.run(code.format(kind=name)).splitlines()[-1] == "True"
 
 

@@ -38,16 +38,17 @@ STALE = [("cuda.core", False), ("drop-in", False), ("compile_program", True)]
 def test_header_beside_the_working_directory_that_changed(place: Place, way: str, right: bool) -> None:
     """cuda.core's own cache gives out stale code, and so does whatever is behind ``cache=``; compile_program does not."""
     place.write("x.h", "#define VALUE 1\n")
-    change = lambda: place.write("x.h", "#define VALUE 2\n")
-    assert is_right(place, way, change, '#include "x.h"\n' + KERNEL) is right
+    assert is_right(place, way, lambda: place.write("x.h", "#define VALUE 2\n"), '#include "x.h"\n' + KERNEL) is right
 
 
 @pytest.mark.parametrize(("way", "right"), STALE, ids=[w for w, _ in STALE])
 def test_another_working_directory_with_another_header(place: Place, way: str, right: bool) -> None:
     place.write("x.h", "#define VALUE 1\n")
     place.write("elsewhere/x.h", "#define VALUE 2\n")
-    change = lambda: setattr(place, "folder", place.folder / "elsewhere")
-    assert is_right(place, way, change, '#include "x.h"\n' + KERNEL) is right
+    assert (
+        is_right(place, way, lambda: setattr(place, "folder", place.folder / "elsewhere"), '#include "x.h"\n' + KERNEL)
+        is right
+    )
 
 
 @pytest.mark.parametrize(("way", "right"), STALE, ids=[w for w, _ in STALE])
@@ -76,8 +77,7 @@ def test_what_cuda_core_refuses_hits_and_notices_a_change(place: Place, row: tup
     place.compiles()
     assert answer(place, "compile_program", begin + KERNEL, options) == first
     assert place.compiles() == 0
-    change = lambda: place.write(header, "#define VALUE 2\n")
-    assert is_right(place, "compile_program", change, begin + KERNEL, options)
+    assert is_right(place, "compile_program", lambda: place.write(header, "#define VALUE 2\n"), begin + KERNEL, options)
 
 
 def test_path_object_is_an_include_path(place: Place) -> None:
@@ -215,9 +215,19 @@ def test_nvrtc_is_that_of_the_bindings_version(place: Place, tmp_path) -> None:
             found.append(program._nvrtc())
         print(*found, sep="\\n")
     """
-    assert place.run(code, JITCACHE_NVRTC="").split("\n") == [str(old), str(new)]
+    assert place.run(code, JITCACHE_NVRTC="", COUNTED="").split("\n") == [str(old), str(new)]
     assert place.run(code, JITCACHE_NVRTC=str(NVRTC)) == ""
     assert place.run(code, JITCACHE_NVRTC="", WITHOUT="major") == ""
+
+
+def test_nvrtc_that_is_loaded_is_taken(place: Place, tmp_path) -> None:
+    """As cuda.core takes it."""
+    import standins
+
+    stub = standins.build(tmp_path / "stub" / "libnvrtc.so.13", standins.COMPILER)
+    code = "from jitcache.adapters import _cuda_core_program as program\nprint(program._nvrtc())"
+    assert place.run(code, JITCACHE_NVRTC="", COUNTED=str(stub)) == str(stub)
+    assert place.run(code, JITCACHE_NVRTC="", COUNTED="") == str(NVRTC)
 
 
 CACHES = """

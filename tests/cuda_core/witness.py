@@ -1,13 +1,14 @@
 """Imported by every process that a test starts, and by pytest for controls: takes mechanisms out.
 
 $WITHOUT names them. $LINKED is a file to which a line is added for each program of
-PTX or NVVM IR that cuda.core compiles for us.
+PTX or NVVM IR that cuda.core compiles for us, each of which takes $LINKED_SLEEP seconds more.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 
 
 def take_out(what: str) -> None:
@@ -25,7 +26,7 @@ def take_out(what: str) -> None:
     elif what == "file":  # what was kept holds, whatever becomes of its file
         kept._identity = lambda path: (0, 0, 0, 0)
     elif what == "seconds":  # it is never read again
-        kept._SECONDS = 1e9
+        kept._monotonic = lambda: 0.0
     elif what == "exact":  # what was kept is given out under any cap
         cache._EXACT_BELOW = 0
     elif what == "kind":
@@ -53,7 +54,7 @@ def take_out(what: str) -> None:
     elif what == "major":
         program._nvrtc = lambda: ""
     elif what == "install":
-        headers.os.path.isdir = lambda folder: True
+        headers._state = lambda folder: (0, 0)
         headers._written = Everything()
     elif what == "names of errors":
         program.translated = lambda error: error
@@ -68,8 +69,8 @@ def cache_lease(self, key, kind):
 
 
 class Everything:
-    def __contains__(self, name: object) -> bool:
-        return True
+    def get(self, name: object) -> object:
+        return (0, 0)
 
 
 def watch_programs(path: str) -> None:
@@ -79,6 +80,7 @@ def watch_programs(path: str) -> None:
         def compile(self, *args, **more):
             with open(path, "a") as f:
                 f.write("compiled\n")
+            time.sleep(float(os.environ.get("LINKED_SLEEP", "0")))
             return super().compile(*args, **more)
 
     program.Program = Watched

@@ -10,6 +10,7 @@ from cuda.core import ObjectCode
 from cuda.core.utils import ProgramCacheResource
 
 from jitcache import Cache, Key
+from jitcache._place import is_network
 
 from ._cuda_core_kept import LARGEST, Table
 from .cuda_core import KIND
@@ -66,6 +67,16 @@ def _open(path: str | os.PathLike[str] | None, cap: int | None) -> Cache:
     return Cache(os.path.join(directory, KIND), max_size=cap, memory_size=0)
 
 
+def _table(cache: Cache) -> Table | None:
+    """Return what keeps the bytes of a cache, None where a stat does not tell whether they are still those."""
+    directory = cache.stats().get("directory")
+    try:
+        # Other machines' changes show in a stat seconds later, in an open at once.
+        return Table(cache, directory, KIND) if directory and not is_network(os.stat(directory).st_dev) else None
+    except OSError:
+        return None
+
+
 class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may be absent when types are checked
     """A jitcache where cuda.core takes a program cache, such as its FileStreamProgramCache.
 
@@ -100,9 +111,9 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
         self.cache = _open(path, max_size_bytes)
         self._keys: dict[bytes, Key] = {}
         self._table: Table | None = None
-        directory = self.cache.stats().get("directory")
-        if directory and (max_size_bytes is None or max_size_bytes >= _EXACT_BELOW):
-            self._table = Table(self.cache, directory, KIND)
+        if max_size_bytes is None or max_size_bytes >= _EXACT_BELOW:
+            self._table = _table(self.cache)
+        if self._table is not None:
             weakref.finalize(self, self._table.clear)  # counts hits, at exit too
 
     def _key(self, name: bytes) -> Key:

@@ -1,10 +1,10 @@
 """The headers that NVRTC brings along and installs into a folder of the user's.
 
-``--use-bundled-headers=FOLDER`` writes them there if they are missing or of
-another version, and stands for that folder and its ``cccl`` on the search path.
-A hit would not write them, so jitcache.cuda refuses the option. Here the headers
-are written before anything is compiled, and keyed by their content like all
-others.
+``--use-bundled-headers=FOLDER`` writes them there if they are missing, is an error
+if those of another version are there, and stands for the folder and its ``cccl``
+on the search path. A hit would not write them, so jitcache.cuda refuses the
+option. Here the headers are written, or looked at, before anything is compiled,
+and keyed by their content like all others.
 """
 
 from __future__ import annotations
@@ -26,8 +26,20 @@ _OPTION = b"--use-bundled-headers="
 # with what the same folders make without NVRTC having looked at them.
 _MARK = {"jitcache/bundled-headers": ""}
 
-# Folders that this process's NVRTC has looked at.
-_written: set[bytes] = set()
+# The file by which NVRTC knows a folder that it has written.
+_MARKER = b"/.nvrtc_headers_version"
+
+# Folders that this process's NVRTC has looked at, and the file's state then.
+_written: dict[bytes, tuple[int, int] | None] = {}
+
+
+def _state(folder: bytes) -> tuple[int, int] | None:
+    """Return what changes when any NVRTC writes a folder again."""
+    try:
+        s = os.stat(folder + _MARKER)
+    except OSError:
+        return None
+    return s.st_ino, s.st_mtime_ns
 
 
 def with_bundled(program: _Program, given: list[bytes], options: Any, cache: Cache) -> _Program:
@@ -47,9 +59,9 @@ def with_bundled(program: _Program, given: list[bytes], options: Any, cache: Cac
             flags.append(flag)
     program = program._replace(options=flags, headers=_MARK)
     for folder in folders:
-        there = os.path.isdir(folder)
-        if there and (folder in _written or cache.explain(key_of(program, cache)).get("hit")):
+        state = _state(folder)
+        if state is not None and (state == _written.get(folder) or cache.explain(key_of(program, cache)).get("hit")):
             continue
         Program("", "c++", ProgramOptions(arch=options.arch, use_bundled_headers=True)).compile("cubin")
-        _written.add(folder)
+        _written[folder] = _state(folder)
     return program

@@ -49,7 +49,8 @@ def _library_of(job: Job) -> str:
     return _linker
 
 
-def _key(job: Job) -> Key:
+def _key(job: Job) -> Key | None:
+    """Return the key of a job, None if the library that compiles it cannot be told from others."""
     more: dict[str, Any] = {}
     digest = None
     if job.code_type == "nvvm" and job.options.use_libdevice:
@@ -58,15 +59,17 @@ def _key(job: Job) -> Key:
     program = make_program_cache_key(
         code=job.source, code_type=job.code_type, options=job.options, target_type=job.target, extra_digest=digest
     )
-    library = _library_of(job)
-    path = load_nvidia_dynamic_lib(library).abs_path
-    more["library"] = Tool(path) if path else library
-    return Key({"cuda.core code": program, **more}).named(job.options.name or "")
+    path = load_nvidia_dynamic_lib(_library_of(job)).abs_path
+    if not path:
+        return None
+    return Key({"cuda.core code": program, "library": Tool(path), **more}).named(job.options.name or "")
 
 
 def link(job: Job, cache: Cache) -> Any:
     """Return the ObjectCode of a job of PTX or NVVM IR. Raises what cuda.core raises."""
     key = _key(job)
+    if key is None:
+        return job.by_cuda_core()
     with cache.acquire(key, kind=KIND) as lease:
         if lease.data is None:
             log = _Log()

@@ -89,7 +89,7 @@ def _compile(job: Job, cache: Cache) -> Any:
     flags: list[bytes] = options.as_bytes("nvrtc", job.target)
     program = _Program(job.source, name, flags, job.target, job.name_expressions, None, _nvrtc())
     try:
-        if options.use_bundled_headers:
+        if getattr(options, "use_bundled_headers", None):  # from cuda.core 1.2 on
             from ._cuda_core_headers import with_bundled
 
             program = with_bundled(program, flags, options, cache)
@@ -151,7 +151,7 @@ _found: dict[tuple[str, ...], str] = {}
 
 
 def _nvrtc() -> str:
-    """Return the wheel's NVRTC of the version that cuda.bindings loads, "" to look as jitcache does.
+    """Return the NVRTC that cuda.bindings loads: of its version, loaded or a wheel's; "" to look as jitcache does.
 
     jitcache would take the newest of several.
     """
@@ -160,7 +160,18 @@ def _nvrtc() -> str:
     places = tuple(sys.path)
     path = _found.get(places)
     if path is None:
-        below = _WHEELS.get(cuda.bindings.__version__.partition(".")[0])
+        major = cuda.bindings.__version__.partition(".")[0]
+        below = _WHEELS.get(major)
         files = [os.path.join(p, below) for p in places if below and os.path.isabs(p)]
-        path = _found[places] = next(filter(os.path.exists, files), "")
+        path = _found[places] = _loaded(major) or next(filter(os.path.exists, files), "")
     return path
+
+
+def _loaded(major: str) -> str:
+    """Return the NVRTC of a version that the process has loaded already, which is then cuda.core's, "" for none."""
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as f:
+            paths = [line[line.index("/") :].rstrip("\n") for line in f if f"/libnvrtc.so.{major}" in line]
+    except OSError:
+        return ""
+    return next(filter(os.path.exists, paths), "")

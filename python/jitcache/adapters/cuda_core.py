@@ -15,7 +15,7 @@ can do there is bounded by what cuda.core tells it, a digest and the code;
     code.get_kernel("axpy<float>")
 
 docs/cuda_core.md tells what is in a key, and how both differ from cuda.core's
-own. Importing this module does not import cuda.core; naming ``ProgramCache``
+own. For cuda.core 1.0 to 1.2. Importing this module does not import cuda.core; naming ``ProgramCache``
 does.
 """
 

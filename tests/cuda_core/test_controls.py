@@ -1,0 +1,42 @@
+"""Each mechanism of ProgramCache is taken out, and the tests of its promise must fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+OURS = "[ProgramCache]"
+NODES = {
+    "replace": f"test_contract.py::test_assignment_replaces{OURS}",
+    "file": f"test_contract.py::test_two_that_are_open_see_each_other_s_changes_at_once{OURS}",
+    "exact": f"test_contract.py::test_second_read_keeps_an_entry_from_eviction_too{OURS}",
+    "kind": "test_differences.py::test_length_and_clear_are_those_of_its_own_entries",
+    "names": f"test_contract.py::test_text_and_its_bytes_are_one_key{OURS}",
+    "hits": "test_kept.py::test_hits_are_counted",
+    "seconds": "test_kept.py::test_entry_in_use_stays_young",
+}
+
+
+def run(node: str, without: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "WITHOUT": without}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "witness", str(HERE / node)]
+    env["PYTHONPATH"] = os.pathsep.join([str(HERE), str(HERE.parent.parent / "python")])
+    return subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+
+
+@pytest.mark.parametrize("without", NODES)
+def test_without_it_its_test_fails(without: str) -> None:
+    p = run(NODES[without], without)
+    assert p.returncode == 1, p.stdout
+    assert "1 failed" in p.stdout
+
+
+def test_with_all_of_them_the_tests_pass() -> None:
+    p = run(NODES["replace"], "")
+    assert p.returncode == 0, p.stdout

@@ -1,0 +1,211 @@
+"""Programs of PTX and of NVVM IR, with the real nvJitLink and libNVVM."""
+
+from __future__ import annotations
+
+import pytest
+from place import Place
+
+PTX = '''
+S = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [p]; st.global.u32 [%rd1], 7; ret; }
+"""
+'''
+NVVM = '''
+S = """target triple = "nvptx64-unknown-cuda"
+target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+define void @k() { ret void }
+!nvvm.annotations = !{!0}
+!0 = !{void ()* @k, !"kernel", i32 1}
+!nvvmir.version = !{!1}
+!1 = !{i32 2, i32 0, i32 3, i32 1}
+"""
+'''
+KINDS = {"ptx": (PTX, "ptx", "cubin"), "nvvm": (NVVM, "nvvm", "ptx")}
+ASK = "{source}\nprint(compile_program(S, '{code_type}', {options}, '{target}').code.hex())"
+FRESH = "{source}\nprint(bytes(Program(S, '{code_type}', {options}).compile('{target}').code).hex())"
+
+
+class Linked:
+    """Programs of one kind."""
+
+    def __init__(self, place: Place, kind: str) -> None:
+        source, code_type, target = KINDS[kind]
+        self._words = {"source": source, "code_type": code_type, "target": target}
+        self._place = place
+        self._log = place.folder / "linked.log"
+
+    def fill(self, form: str, options: str = "O") -> str:
+        return form.format(**self._words, options=options)
+
+    def ask(self, options: str = "O", **env: str) -> str:
+        return self._place.run(self.fill(ASK, options), LINKED=str(self._log), **env)
+
+    def fresh(self, options: str = "O") -> str:
+        return self._place.run(self.fill(FRESH, options))
+
+    def compiles(self) -> int:
+        """Take how often cuda.core has compiled for us since the last time."""
+        n = len(self._log.read_text().splitlines()) if self._log.exists() else 0
+        self._log.unlink(missing_ok=True)
+        return n
+
+    def at_once(self, **env: str) -> set[str]:
+        code = "print('ready', flush=True); sys.stdin.readline()\n" + self.fill(ASK)
+        processes = [self._place.start(code, LINKED=str(self._log), LINKED_SLEEP="1", **env) for _ in range(3)]
+        for p in processes:
+            assert p.stdout.readline() == "ready\n"
+        for p in processes:
+            p.stdin.write("go\n")
+            p.stdin.flush()
+        return {self._place.end(p) for p in processes}
+
+
+@pytest.fixture(params=KINDS)
+def linked(request: pytest.FixtureRequest, place: Place) -> Linked:
+    return Linked(place, request.param)
+
+
+def test_code_is_that_of_cuda_core_and_compiled_once(linked: Linked) -> None:
+    fresh = linked.fresh()
+    assert [linked.ask() for _ in range(3)] == [fresh] * 3
+    assert linked.compiles() == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "ProgramOptions(arch='sm_90')",
+        "ProgramOptions(arch='sm_80', debug=True)",
+        "ProgramOptions(arch='sm_80', ftz=True)",
+        "ProgramOptions(arch='sm_80', name='other')",
+    ],
+)
+def test_options_are_in_the_key(linked: Linked, options: str) -> None:
+    linked.ask()
+    assert linked.ask(options) == linked.fresh(options)
+    assert linked.compiles() == 2
+
+
+def test_one_of_many_processes_compiles(linked: Linked) -> None:
+    assert len(linked.at_once()) == 1
+    assert linked.compiles() == 1
+
+
+def test_without_the_lease_each_compiles(linked: Linked) -> None:
+    assert len(linked.at_once(WITHOUT="linked lease")) == 1
+    assert linked.compiles() == 3
+
+
+# Another library, by its content, that says the same version.
+OTHER = """
+from jitcache.adapters import _cuda_core_linked as linked_module
+import types
+load = linked_module.load_nvidia_dynamic_lib
+linked_module.load_nvidia_dynamic_lib = lambda name: types.SimpleNamespace(abs_path=os.environ["OTHER"])
+"""
+
+
+@pytest.mark.parametrize(("without", "compiles"), [("", 2), ("library", 1)])
+def test_another_build_of_the_library_is_another_compiler(
+    linked: Linked, place: Place, without: str, compiles: int
+) -> None:
+    linked.ask(WITHOUT=without)
+    other = place.write("libother.so", "another library")
+    place.run(OTHER + linked.fill(ASK), LINKED=str(linked._log), OTHER=str(other), WITHOUT=without)
+    assert linked.compiles() == compiles
+
+
+def test_library_that_cannot_be_told_is_no_key(linked: Linked, place: Place) -> None:
+    fresh = linked.fresh()
+    for _ in range(2):
+        assert place.run(OTHER + linked.fill(ASK), LINKED=str(linked._log), OTHER="") == fresh
+    assert linked.compiles() == 2
+
+
+def test_what_does_not_compile_is_cuda_core_s_error_and_not_stored(linked: Linked, place: Place) -> None:
+    code = """
+        S = "garbage"
+        for compile in (lambda: Program(S, {t!r}, O).compile({to!r}), lambda: compile_program(S, {t!r}, O, {to!r})):
+            try:
+                compile()
+            except Exception as e:
+                print(type(e).__name__)
+        import jitcache
+        print(len(jitcache.default_cache()))
+    """
+    words = linked._words
+    theirs, ours, stored = place.run(code.format(t=words["code_type"], to=words["target"])).split()
+    assert ours == theirs
+    assert stored == "0"
+
+
+LIBDEVICE = """
+from jitcache.adapters import _cuda_core_linked as linked_module
+linked_module.find_bitcode_lib = lambda name: os.environ["BITCODE"]
+o = ProgramOptions(arch="sm_80", use_libdevice=True)
+"""
+
+
+@pytest.mark.parametrize(("without", "compiles"), [("", 2), ("libdevice", 1)])
+def test_libdevice_is_cached_and_counts_by_its_content(place: Place, without: str, compiles: int) -> None:
+    """cuda.core refuses to cache what uses it."""
+    linked = Linked(place, "nvvm")
+    with pytest.raises(AssertionError, match="ValueError"):
+        place.run(
+            NVVM
+            + "Program(S, 'nvvm', ProgramOptions(arch='sm_80', use_libdevice=True)).compile('ptx', cache=ProgramCache())"
+        )
+    fresh = linked.fresh("ProgramOptions(arch='sm_80', use_libdevice=True)")
+    for text in ("one", "one", "two"):
+        bitcode = place.write("libdevice.bc", text)
+        out = place.run(
+            LIBDEVICE + linked.fill(ASK, "o"), LINKED=str(linked._log), BITCODE=str(bitcode), WITHOUT=without
+        )
+        assert out == fresh
+    assert linked.compiles() == compiles
+
+
+def test_real_libdevice_hits(place: Place) -> None:
+    linked = Linked(place, "nvvm")
+    options = "ProgramOptions(arch='sm_80', use_libdevice=True)"
+    assert linked.ask(options) == linked.ask(options) == linked.fresh(options)
+    assert linked.compiles() == 1
+
+
+def test_log_is_written_on_a_hit_too(place: Place) -> None:
+    code = (
+        PTX
+        + """
+import io
+logs = [io.StringIO(), io.StringIO()]
+o = ProgramOptions(arch="sm_80", ptxas_options="-v")
+from jitcache.adapters import _cuda_core_program as program
+class Talks(program.Program):
+    def compile(self, target, names, logs):
+        logs.write("a word of the linker's")
+        return super().compile(target, names, logs)
+program.Program = Talks
+for log in logs:
+    compile_program(S, "ptx", o, logs=log)
+compile_program(S, "ptx", o)
+print(logs[0].getvalue() == logs[1].getvalue() != "")
+"""
+    )
+    assert place.run(code) == "True"
+
+
+@pytest.mark.parametrize(("kind", "target"), [("ptx", "ltoir"), ("nvvm", "cubin")])
+def test_target_that_cannot_be_made_is_an_error_of_the_same_type(place: Place, kind: str, target: str) -> None:
+    code = (
+        KINDS[kind][0]
+        + f"""
+for compile in (lambda: Program(S, {kind!r}, O).compile({target!r}), lambda: compile_program(S, {kind!r}, O, {target!r})):
+    try:
+        compile()
+    except Exception as e:
+        print(type(e).__name__)
+"""
+    )
+    assert place.run(code).split() == ["ValueError"] * 2
