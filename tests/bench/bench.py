@@ -27,8 +27,8 @@ import machine
 import plot
 import report
 import rows_cuda
-import rows_cute
 import rows_cuda_core
+import rows_cute
 import rows_hits
 import rows_leases
 import rows_native
