@@ -213,15 +213,17 @@ class Cache:
             view = recent.get(key)
             if view is not None:
                 return Lease(self, key, kind, data=view.tobytes())
-        blob, word = self._wait(lib, key._handle(lib, kind), timeout)
+        blob, word, guarded = self._wait(lib, key._handle(lib, kind), timeout)
         if blob is None:
-            return Lease(self, key, kind, word=word)
+            return Lease(self, key, kind, word=word, guarded=guarded)
         view = blob.view()
         if recent is not None:
             recent.keep(key, view, blob.kind())
         return Lease(self, key, kind, data=view.tobytes(), blob=blob)
 
-    def _wait(self, lib: _ffi.Library, handle: _void_p, timeout: float | None) -> tuple[Blob | None, _void_p | None]:
+    def _wait(
+        self, lib: _ffi.Library, handle: _void_p, timeout: float | None
+    ) -> tuple[Blob | None, _void_p | None, bool]:
         blob, lease = _void_p(), _void_p()
         end = None if timeout is None else time.monotonic() + timeout
         try:
@@ -237,7 +239,7 @@ class Cache:
             lib.jitcache_lease_free(lease)
             raise
         self._usable(status)
-        return blob_of(lib, blob) if blob.value else None, lease if lease.value else None
+        return blob_of(lib, blob) if blob.value else None, lease if lease.value else None, status == _ffi.LEASE
 
     def _commit(self, word: _void_p | None, data: bytes, attributes: bytes | None) -> tuple[bool, Blob | None]:
         lib = self._lib

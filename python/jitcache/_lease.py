@@ -24,7 +24,7 @@ class Lease:
     commit is given up, and whoever waits compiles instead.
     """
 
-    __slots__ = ("_attributes", "_blob", "_cache", "_key", "_kind", "_word", "data", "hit", "stored")
+    __slots__ = ("_attributes", "_blob", "_cache", "_key", "_kind", "_word", "data", "guarded", "hit", "stored")
 
     def __init__(
         self,
@@ -35,6 +35,7 @@ class Lease:
         data: bytes | None = None,
         blob: Blob | None = None,
         word: ctypes.c_void_p | None = None,
+        guarded: bool = False,
     ) -> None:
         self._cache = cache
         self._key = key
@@ -46,6 +47,8 @@ class Lease:
         self.data = data
         #: Whether the entry was there.
         self.hit = data is not None
+        #: Whether this was given as the only lease of its key: False after a hit, and where somebody else has it.
+        self.guarded = guarded
         #: Whether ``commit`` has stored the result; ``Cache.last_reason`` says why not.
         self.stored = False
 

@@ -292,7 +292,7 @@ def _compiled(lib: _ffi.Library, request: _Request, cache: Cache | None) -> tupl
     if not word:  # nothing is cached
         return _run(lib, request, None), False
     key = Handle(lib, _void_p(word))
-    blob, lease = cache._wait(lib, key.word, None)
+    blob, lease, _ = cache._wait(lib, key.word, None)
     if blob is not None:
         return blob, True
     return _run(lib, request, lease), False

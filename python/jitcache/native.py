@@ -181,7 +181,7 @@ def _built(job: Job, cache: Cache | None) -> Built | LooseBuilt:
         data, log = _run(job)
         return LooseBuilt(data, log, job.name, "")
     key = Handle(lib, _void_p(word))
-    blob, lease = cache._wait(lib, key.word, None)
+    blob, lease, _ = cache._wait(lib, key.word, None)
     if blob is not None:
         return Built(blob, True)
     try:

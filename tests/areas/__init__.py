@@ -45,6 +45,7 @@ AREAS: dict[str, Area] = {
     "numba": adapters.numba,
     "numba-old": adapters.numba_old,
     "numba-upstream": adapters.numba_upstream,
+    "cute-dsl": adapters.cute_dsl,
     "cuda-core": adapters.cuda_core,
     "cuda-core-old": adapters.cuda_core_old,
     # By themselves only.
@@ -63,6 +64,7 @@ REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
+    "cute-dsl",
 ]  # fmt: skip
 
 #: Older versions of what the above runs with: for a quarter of an hour.
@@ -80,6 +82,7 @@ BESIDE = frozenset(
         "numba-upstream",
         "cuda-core",
         "cuda-core-old",
+        "cute-dsl",
     }
 )
 

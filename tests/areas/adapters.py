@@ -26,6 +26,10 @@ CUDA_CORE = [
 ]
 
 
+#: CuTe DSL's, what its TVM FFI route needs, and somebody's tensors.
+CUTE_DSL = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2", "numpy>=2")
+
+
 def _venv(area: str, name: str, python: str, *packages: str) -> str | None:
     """Return the Python of a virtual environment with packages, None if it cannot be made."""
     made = BUILD / "venvs" / name
@@ -96,3 +100,9 @@ def cuda_core() -> Count:
 def cuda_core_old() -> Count:
     """The same with the first version that has a program cache."""
     return _cuda_core("cuda-core-old", "1.0.1")
+
+
+def cute_dsl() -> Count:
+    """CuTe DSL, which keeps nothing of its own, and with mechanisms taken out; without a GPU."""
+    python = _venv("cute-dsl", "cute-dsl", _newest(), *CUTE_DSL, "pytest>=8")
+    return Count(0, 0, 1) if python is None else pytest("cute-dsl", python, "tests/cute_dsl", env=environment())

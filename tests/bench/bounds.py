@@ -126,5 +126,14 @@ BOUNDS = [
     Bound("native_stl", "C++: warm build with five headers of the STL: ccache's to ours", "native_hit", "stl", "jitcache", "ccache", 10, "faster"),
     Bound("native_cython", "Cython: warm build of a module of 18 functions", "native_hit", "cython", "jitcache", "", 2000, "value", "us"),
     Bound("cuda_cub", "CUDA: warm call for a kernel with CUB", "cuda_cub", "cub", "jitcache", "", 2000, "value", "us"),
+    Bound(
+        "cute_source", "CuTe DSL: hit by source in a fresh process, after the import: cute.compile's to ours",
+        "cute_hit", "matmul", "jitcache_source", "cute_compile", 20, "faster",
+    ),
+    Bound("cute_source_ms", "the same hit", "cute_hit", "matmul", "jitcache_source", "", 50_000, "value", "us"),
+    Bound(
+        "cute_traced", "CuTe DSL: hit by trace in a fresh process, after the import: cute.compile's to ours",
+        "cute_hit", "matmul", "jitcache_traced", "cute_compile", 2, "faster",
+    ),
     Bound("put_full_worst", "the longest of those puts", "put_full", "100k", "jitcache_worst", "", 250_000, "worst", "us"),
 ]  # fmt: skip

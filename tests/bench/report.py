@@ -34,6 +34,9 @@ LABELS = {
     "blake3_python": "BLAKE3, PyPI's blake3",
     "empty_go_call": "empty C-to-Go call",
     "empty_ctypes_call": "empty ctypes call",
+    "cute_compile": "cute.compile",
+    "jitcache_traced": "jitcache, by trace",
+    "jitcache_source": "jitcache, by source",
     "true": "/bin/true",
     "python_pass": "python -c pass",
 }

@@ -285,3 +285,22 @@ def test_lease_entry(tmp_path: Path) -> None:
         with cache.acquire(key()) as lease:
             assert bytes(lease.entry()) == b"code"
         cache.view(key())
+
+
+def test_lease_says_whether_it_is_the_only_one(tmp_path: Path) -> None:
+    cache = jitcache.Cache(tmp_path / "cache")
+    seen = []
+
+    def ask(timeout: float) -> None:
+        with cache.acquire(key(), timeout) as lease:
+            seen.append((lease.hit, lease.guarded))
+
+    with cache.acquire(key()) as mine:
+        assert mine.guarded
+        for timeout in (0, 0.2):
+            thread = threading.Thread(target=ask, args=(timeout,))
+            thread.start()
+            thread.join()
+        mine.commit(b"code")
+    ask(0)
+    assert seen == [(False, False), (False, False), (True, False)]

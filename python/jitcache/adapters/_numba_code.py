@@ -4,36 +4,24 @@ from __future__ import annotations
 
 import functools
 import os
-import struct
 import sys
-import sysconfig
-import types as pytypes
-import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llvmlite
 import numba
 import numpy as np
 from numba.cloudpickle import cloudpickle
 
+from ._code import Unkeyable, code_of, folders, is_standard, pack
 
-class Unkeyable(Exception):
-    """What a function depends on cannot be described: ``reason``, and what it is in the text."""
+if TYPE_CHECKING:
+    import types as pytypes
 
-    def __init__(self, reason: str, what: object = "") -> None:
-        super().__init__(f"{reason}: {what}"[:300] if what else reason)
-        self.reason = reason
-
-
-def _folders(*paths: str) -> tuple[str, ...]:
-    return tuple(path + os.sep for path in paths)
+__all__ = ["Unkeyable", "code_of", "lines_of", "pack", "pin", "versioned", "versioned_class", "versioned_module"]
 
 
-_PATHS = sysconfig.get_paths()
-_STDLIB = _folders(_PATHS["stdlib"], _PATHS["platstdlib"])
-_SITE = _folders(_PATHS["purelib"], _PATHS["platlib"], *(os.path.join(p, "dist-packages") for p in _STDLIB))
-_PACKAGES = _folders(*(os.path.dirname(str(m.__file__)) for m in (numba, np, llvmlite)))
-_TESTS = _folders(os.path.join(_PACKAGES[0], "tests"))
+_PACKAGES = folders(*(os.path.dirname(str(m.__file__)) for m in (numba, np, llvmlite)))
+_TESTS = folders(os.path.join(_PACKAGES[0], "tests"))
 
 
 @functools.cache
@@ -41,7 +29,7 @@ def versioned(path: str) -> bool:
     """Return whether a file belongs to Python, Numba, NumPy or llvmlite, whose versions are in every key."""
     if path.startswith(_PACKAGES):
         return not path.startswith(_TESTS)
-    return path.startswith("<frozen ") or (path.startswith(_STDLIB) and not path.startswith(_SITE))
+    return is_standard(path)
 
 
 def versioned_module(module: pytypes.ModuleType) -> bool:
@@ -54,49 +42,6 @@ def versioned_class(cls: type) -> bool:
     """Return the same of a class."""
     module = sys.modules.get(cls.__module__)
     return cls.__module__ != "__main__" and module is not None and versioned_module(module)
-
-
-_codes: weakref.WeakKeyDictionary[pytypes.CodeType, tuple[bytes, tuple[str, ...], tuple[str, ...]]]
-_codes = weakref.WeakKeyDictionary()
-
-
-def pack(*parts: bytes) -> bytes:
-    """Join parts so that no others give the same."""
-    return b"".join(struct.pack("<I", len(p)) + p for p in parts)
-
-
-def code_of(code: pytypes.CodeType) -> tuple[bytes, tuple[str, ...], tuple[str, ...]]:
-    """Return a code object as bytes, the names in it, and its texts; nested code counts as its own."""
-    found = _codes.get(code)
-    if found is None:
-        found = _codes[code] = _describe_code(code)
-    return found
-
-
-def _describe_code(code: pytypes.CodeType) -> tuple[bytes, tuple[str, ...], tuple[str, ...]]:
-    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
-    tables = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    parts = [
-        code.co_code,
-        getattr(code, "co_exceptiontable", b""),
-        code.co_name.encode(),
-        repr((counts, tables)).encode(),
-    ]
-    names = dict.fromkeys(code.co_names)
-    texts: dict[str, None] = {}
-    for const in code.co_consts:
-        if isinstance(const, pytypes.CodeType):
-            described, inner_names, inner_texts = code_of(const)
-            parts.append(described)
-            names.update(dict.fromkeys(inner_names))
-            texts.update(dict.fromkeys(inner_texts))
-        else:
-            # A frozenset's order differs from process to process.
-            text = repr(sorted(map(repr, const))) if isinstance(const, frozenset) else repr(const)
-            parts.append(f"{type(const).__name__} {text}".encode())
-            if isinstance(const, str):
-                texts[const] = None
-    return pack(*parts), tuple(names), tuple(texts)
 
 
 def lines_of(function: pytypes.FunctionType) -> bytes:

@@ -12,7 +12,6 @@ import ctypes
 import datetime as dt
 import enum
 import re
-import struct
 import types as pytypes
 import weakref
 from typing import Any, Callable
@@ -27,6 +26,7 @@ from numba.core.typing.templates import Signature
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
+from ._code import PLAIN, content_of
 from ._numba_code import Unkeyable, code_of, lines_of, pack, pin, versioned, versioned_class, versioned_module
 
 # More than Numba makes a constant of; code that uses it has dynamic globals.
@@ -79,7 +79,7 @@ class Reach:
         if function.__defaults__ or function.__kwdefaults__:
             out["defaults"] = self.describe((function.__defaults__, function.__kwdefaults__))
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-            out[f"closure {name}"] = self.describe(_content(cell), *names, *texts)
+            out[f"closure {name}"] = self.describe(content_of(cell), *names, *texts)
         for name in names:
             if name in function.__globals__:
                 out[f"global {name}"] = self.describe(function.__globals__[name], *names, *texts)
@@ -146,7 +146,7 @@ class Reach:
         if versioned(function.__code__.co_filename):
             self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
             for cell in function.__closure__ or ():
-                self._value(_content(cell))
+                self._value(content_of(cell))
             return
         if self._again(function):
             return
@@ -156,7 +156,7 @@ class Reach:
         self._put("code", code)
         self._value((function.__defaults__, function.__kwdefaults__))
         for cell in function.__closure__ or ():
-            self._value(_content(cell), (*names, *texts))
+            self._value(content_of(cell), (*names, *texts))
         for name in names:
             if name in function.__globals__:
                 self._put("global", name.encode())
@@ -326,29 +326,13 @@ class Reach:
             raise Unkeyable("global", name)
 
 
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return ...
-
-
 def _first_class(_reach: Reach, value: Any) -> None:
     raise Unkeyable("first-class function", value)
 
 
-# Exact types, the most frequent first; a float by its bits, so that -0.0 and NaN count.
 _PLAIN: dict[type, Callable[[Any], bytes]] = {
-    int: lambda v: str(v).encode(),
-    float: lambda v: struct.pack("<d", v),
-    str: lambda v: v.encode("utf-8", "surrogatepass"),
-    bool: lambda v: str(v).encode(),
-    type(None): lambda _: b"",
-    bytes: bytes,
-    complex: lambda v: struct.pack("<dd", v.real, v.imag),
-    type(...): lambda _: b"",
+    **PLAIN,
     slice: lambda v: repr(v).encode(),
-    range: lambda v: repr(v).encode(),
     dt.timedelta: lambda v: repr(v).encode(),
 }
 

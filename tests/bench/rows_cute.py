@@ -1,0 +1,68 @@
+"""A row about CuTe DSL: fresh processes that compile a kernel, or find it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Callable
+
+from ground import HERE, ROOT
+from runs import BenchError, Contender, Series
+from workplace import Workplace
+
+#: As the tests of the adapter have it, who may have made the environment already.
+PACKAGES = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2", "numpy>=2", "pytest>=8")
+
+#: Each starts a process and imports the DSL: so many rounds.
+_SLOW = 7
+
+
+def _python() -> str:
+    """Return a Python with CuTe DSL, which is 260 MB and thus not among what the others are measured against."""
+    made = ROOT / "build" / "venvs" / "cute-dsl"
+    python = str(made / "bin" / "python")
+    if not (made / "ready").exists():
+        pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *PACKAGES]
+        for command in ([sys.executable, "-m", "venv", "--clear", str(made)], pip):
+            if subprocess.run(command, check=False, capture_output=True).returncode != 0:
+                raise OSError("nvidia-cutlass-dsl cannot be installed")
+        (made / "ready").touch()
+    return python
+
+
+def _child(python: str, key: str, cache: Path, *, done: str) -> Callable[[], float]:
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("CUTE_DSL_", "PYTHON"))}
+    env.update(JITCACHE_DIR=str(cache), CUTE_DSL_ARCH="sm_90a")
+
+    def run() -> float:
+        p = subprocess.run(
+            [python, str(HERE / "cute_child.py"), key], env=env, capture_output=True, text=True, check=False
+        )
+        if p.returncode != 0:
+            raise BenchError(f"cute_child.py {key}: {(p.stderr.strip().splitlines() or ['failed'])[-1]}")
+        took, what = p.stdout.split()
+        if what != done:
+            raise BenchError(f"cute_child.py {key}: {what}, want {done}")
+        return float(took)
+
+    return run
+
+
+def cute_hit(w: Workplace) -> Iterator[Series]:
+    """From a function and its arguments to what can be called, in a process that has imported the DSL."""
+    try:
+        python = _python()
+    except OSError as e:
+        w.notes["not measured"]["CuTe DSL"] = str(e)
+        return
+    cache = w.folder("cute")
+    _child(python, "source", cache, done="compiled")()
+    contenders = [
+        Contender("cute_compile", _child(python, "own", cache, done="compiled")),
+        Contender("jitcache_traced", _child(python, "traced", cache, done="hit")),
+        Contender("jitcache_source", _child(python, "source", cache, done="hit")),
+    ]
+    yield Series("matmul", contenders, _SLOW)

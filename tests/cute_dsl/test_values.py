@@ -1,0 +1,219 @@
+"""What the source key sees of values of every kind: the same in every process, and different if they are."""
+
+from __future__ import annotations
+
+import json
+
+from project import Project
+
+ROOT_MARKS = """
+import cutlass.cute as cute
+@cute.jit
+def f(x: cute.Int32):
+    cute.printf("%d\\n", x + f.tile)
+f.tile = {value}
+"""
+
+
+def test_attributes_of_a_function(project: Project) -> None:
+    """What is set at the function itself, which its own code asks for."""
+    out = []
+    for value in (1, 2):
+        project.write(a=ROOT_MARKS.format(value=value))
+        code = "import a; from jitcache.adapters import cute_dsl; r = cute_dsl.compile(a.f, 1, key='source'); print(r.how, flush=True); r(1)"
+        out += [project.check(code).out.split() for _ in range(2)]
+    assert out == [["source", "2"]] * 2 + [["source", "3"]] * 2
+
+
+TENSORS = """
+    import json, numpy, cutlass, cutlass.cute as cute
+    from cutlass.cute.runtime import from_dlpack
+    from jitcache.adapters import cute_dsl
+    from jitcache.adapters._cute_dsl_arguments import describe_arguments
+    import a
+    found = []
+    for dtype, size, dynamic in (("f4", 8, False), ("f4", 8, False), ("f8", 8, False), ("f4", 16, False), ("f4", 8, True)):
+        data = numpy.arange(size, dtype=dtype)
+        tensor = from_dlpack(data)
+        if dynamic:
+            tensor = tensor.mark_layout_dynamic()
+        result = cute_dsl.compile(a.f, tensor, key="source")
+        result(from_dlpack(data) if not dynamic else from_dlpack(data).mark_layout_dynamic())
+        found.append([result.hit, result.how, float(data[0])])
+    class Data:
+        dtype, shape = "float32", (8,)
+        class device:
+            index = 0
+    first = describe_arguments((Data(),), {})
+    Data.device.index = 1
+    print(json.dumps([found, describe_arguments((Data(),), {}) != first]))
+"""
+
+
+def test_tensors_with_data(project: Project) -> None:
+    """By type and layout, not by what is in them or where; on the processor's memory here."""
+    project.write(a="import cutlass.cute as cute\n@cute.jit\ndef f(x: cute.Tensor):\n    x[0] = x[0] + 5\n")
+    for first in (False, True):
+        found, by_device = json.loads(project.check(TENSORS).out)
+        assert by_device
+        assert [row[2] for row in found] == [5.0] * 5
+        assert [row[0] for row in found] == ([True] * 5 if first else [False, True, False, False, False])
+        assert {row[1] for row in found} == {"source"}
+
+
+KINDS = """
+import collections, dataclasses, enum, functools, typing
+import cutlass, cutlass.cute as cute
+
+VALUE = {value}
+
+class Color(enum.Enum):
+    RED = VALUE
+
+class Number(enum.IntEnum):
+    ONE = VALUE
+
+class Bits(enum.Flag):
+    A = 1
+    B = VALUE
+
+Pair = collections.namedtuple("Pair", "a b")
+
+class Named(typing.NamedTuple):
+    a: int = VALUE
+
+@dataclasses.dataclass(frozen=True)
+class Data:
+    a: int = VALUE
+    b: tuple = (1, 2)
+
+class Slots:
+    __slots__ = ("a", "__b")
+    def __init__(self):
+        self.a, self.__b = 1, VALUE
+
+class Base:
+    size = VALUE
+class Derived(Base):
+    @property
+    def twice(self):
+        return self.size * 2
+    @staticmethod
+    def s():
+        return 1
+    @classmethod
+    def c(cls):
+        return 2
+
+@cute.struct
+class Storage:
+    data: cute.struct.MemRange[cutlass.Float32, VALUE]
+
+class Text:
+    data: "cute.struct.MemRange[cutlass.Float32, VALUE]"
+
+def f(x, y):
+    return x
+def marked(x):
+    return x
+marked.scale = VALUE
+@cute.kernel
+def kernel(x: cutlass.Int32):
+    pass
+kernel.tile = VALUE
+def decorated(g):
+    @functools.wraps(g)
+    def inner(*a):
+        return g(*a) + VALUE
+    return inner
+
+@cute.jit
+def jitted(x: cutlass.Int32):
+    cute.printf("%d", x + VALUE)
+
+ONE = cute.sym_int()
+VALUES = {{
+    "enum": Color.RED, "number enum": Number.ONE, "flag": Bits.A, "namedtuple": Pair(1, VALUE), "typed": Named(), "dataclass": Data(), "slots": Slots(), "object": Derived(),
+    "class": Derived, "struct": Storage, "text": Text, "partial": functools.partial(f, VALUE), "decorated": decorated(f),
+    "method": Derived().c if VALUE == 64 else Derived().s, "builtin": "".join if VALUE == 64 else "".split,
+    "c method": str.join if VALUE == 64 else str.split, "dict": {{1: VALUE}}, "order": {{VALUE: 1, 32: 1}}, "set": {{"a", "b", "c", VALUE}},
+    "float": float(VALUE), "zero": 0.0 if VALUE == 64 else -0.0, "bool": True if VALUE == 64 else 1, "slice": slice(VALUE), "bytes": bytes(VALUE),
+    "jit": jitted, "number": cutlass.Int32(VALUE), "type": cutlass.Int32 if VALUE == 64 else cutlass.Uint32,
+    "generic": typing.Union[int, str] if VALUE == 64 else typing.Union[int, bytes],
+    "symbols": (ONE, ONE) if VALUE == 64 else (ONE, cute.sym_int()), "range": range(VALUE),
+    "marked": marked, "kernel": kernel,
+    "lists": [[1]] * 2 if VALUE == 64 else [[1], [1]],
+}}
+"""
+
+DIGESTS = """
+    import hashlib, json, kinds
+    from jitcache.adapters._cute_dsl_reach import Reach
+    from jitcache.adapters._cute_dsl_arguments import describe_arguments
+    found = {}
+    for name, value in kinds.VALUES.items():
+        found[name] = hashlib.sha256(Reach().describe(value)).hexdigest()
+    found["shapes of symbols"] = describe_arguments((kinds.VALUES["symbols"],), {}).hex()
+    print(json.dumps(found))
+"""
+
+
+def test_values_of_every_kind_are_the_same_in_every_process_and_differ_if_they_do(project: Project) -> None:
+    digests = []
+    for value, seed in ((64, "1"), (64, "2"), (128, "1")):
+        project.write(kinds=KINDS.format(value=value))
+        digests.append(json.loads(project.check(DIGESTS, PYTHONHASHSEED=seed).out))
+    assert digests[0] == digests[1]
+    same = [name for name in digests[0] if digests[0][name] == digests[2][name]]
+    assert same == []
+
+
+def test_a_function_of_the_dsl_that_a_program_replaced(project: Project) -> None:
+    """The program puts a function of its own in the DSL's place; what it does is in the key."""
+    project.write(
+        a="""
+        import cutlass.cute as cute
+        def loud(text, x):
+            cute.print_tensor = None
+            return original(text, x)
+        original, cute.printf = cute.printf, lambda text, x: original(text, x + 1)
+        @cute.jit
+        def f(x: cute.Int32):
+            cute.printf('%d\\n', x)
+        """
+    )
+    code = "import a; from jitcache.adapters import cute_dsl; r = cute_dsl.compile(a.f, 1, key='source'); print(r.how, flush=True); r(1)"
+    first = project.check(code)
+    project.edit("a", "x + 1)", "x + 2)")
+    second = project.check(code)
+    assert (first.out[-1], second.out[-1], second.compiles) == ("2", "3", 1)
+
+
+def test_adapters_that_a_program_has_registered(project: Project) -> None:
+    """They turn an argument into another one, and nothing of the function names them."""
+    project.write(
+        a="""
+        import cutlass, cutlass.cute as cute
+        from cutlass.base_dsl.runtime.jit_arg_adapters import JitArgAdapterRegistry
+        class Mine:
+            pass
+        @JitArgAdapterRegistry.register_jit_arg_adapter(Mine)
+        def adapt(mine):
+            return cutlass.Int32(41)
+        @cute.jit
+        def f(x, y: cutlass.Constexpr):
+            cute.printf("%d\\n", y)
+        """
+    )
+    code = """
+        import a
+        from jitcache.adapters._cute_dsl_reach import Reach
+        from jitcache.adapters._cute_dsl_source import _adapters
+        import hashlib
+        print(len(_adapters()), hashlib.sha256(Reach().describe(_adapters())).hexdigest())
+    """
+    first = project.check(code).out
+    assert first.startswith("1 ")
+    assert project.check(code).out == first
+    project.edit("a", "41", "42")
+    assert project.check(code).out != first
