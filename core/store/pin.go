@@ -75,11 +75,28 @@ func (s *Store) link(b *blob.Blob) *Pin {
 		return nil
 	}
 	var st unix.Stat_t
-	if fstatat(dir, name, &st) != 0 || uint64(st.Dev) != dev || st.Ino != ino {
+	if fstatat(dir, name, &st) != 0 || uint64(st.Dev) != dev || st.Ino != ino || !isWriteOf(dir, name, st.Size, b) {
 		unlinkat(dir, name, 0)
 		return nil
 	}
 	return &Pin{Path: s.v1 + "/open/" + name, Fd: -1}
+}
+
+// isWriteOf reports whether a file was written when b's was. The number of an
+// inode does not say so: when an entry is replaced twice, the second file may get
+// that of the first (seen with ext4 while processes were killed).
+func isWriteOf(dir int, name string, size int64, b *blob.Blob) bool {
+	if !readsPinned {
+		return true
+	}
+	fd, e := openat(dir, name, flagsRead, 0)
+	if e != 0 {
+		return false
+	}
+	defer closeFd(fd)
+	f, why := readFooter(fd, size)
+	created, _ := b.Created()
+	return why == None && f.created == created && f.payload == uint64(len(b.Data()))
 }
 
 // copyToTemp writes the payload to a private file in the temp directory.

@@ -205,6 +205,24 @@ func TestPinOpensWhateverBecomesOfTheEntry(t *testing.T) {
 	}
 }
 
+// File systems use the number of an inode again.
+func TestPinIsNotAnotherFileWithTheNumberOfTheFirst(t *testing.T) {
+	s := open(t)
+	k := testKey(t, 1)
+	put(t, s, k, elfPayload)
+	b, _ := s.Get(&k.ID)
+	defer b.Release()
+	other := append([]byte("\x7fELF"), bytes.Repeat([]byte("next"), 100)...)
+	w, why := s.Put(Item{Key: k, Payload: other, Replace: true})
+	if why != None {
+		t.Fatal(why)
+	}
+	b.SetFile(w.Dev, w.Ino) // as if the first had had the number of the second
+	if got, err := os.ReadFile(pin(t, s, b).Path); err != nil || !bytes.HasPrefix(got, elfPayload) {
+		t.Errorf("%.8q, %v", got, err)
+	}
+}
+
 func TestPinOfTextIsThePayloadAlone(t *testing.T) {
 	s := open(t)
 	k := testKey(t, 1)

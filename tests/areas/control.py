@@ -74,6 +74,7 @@ CONTROLS = [
         {"cuda/include": ["TestRulesOfTheSearch", "TestWalkOfChangesLeavesNoWrongHit"]},
     ),
     Control("cells not clamped", "control_noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
+    Control("linked file not looked at again", "control_nopinned", {"core/store": ["TestPinIsNotAnotherFileWithTheNumberOfTheFirst"]}),
     Control("eviction looks at all entries", "control_lookatall", {"core/store": ["TestPutAtTheCapLooksAtASample"]}),
     Control("locked file not looked at again", "control_nosamefile", {"core/lockfile": ["TestLockThatIsRemovedAtEachReleaseHasOneHolder"]}),
     Control("refused lock counts as held", "control_norefusal", {"core/lockfile": ["TestWhereNothingCanBeLockedSaysSo"]}),

@@ -1,0 +1,5 @@
+//go:build control_nopinned
+
+package store
+
+const readsPinned = false
