@@ -193,10 +193,29 @@ func surprising(text []byte) (s surprises) {
 	for _, word := range []string{"__FILE__", "__BASE_FILE__", "__FILE_NAME__", "__builtin_FILE", "source_location"} {
 		s.path = s.path || bytes.Contains(text, []byte(word))
 	}
-	if bytes.Contains(text, []byte(".incbin")) {
+	switch {
+	case bytes.Contains(text, []byte(".incbin")):
 		s.other = ".incbin"
+	case assemblerIncludes(text):
+		s.other = ".include of the assembler"
 	}
 	return s
+}
+
+// assemblerIncludes finds .include before a quote, as inline assembly has it. In C
+// a member of that name stands before anything else.
+func assemblerIncludes(text []byte) bool {
+	const word = ".include"
+	for {
+		i := bytes.Index(text, []byte(word))
+		if i < 0 {
+			return false
+		}
+		text = bytes.TrimLeft(text[i+len(word):], " \t\\")
+		if len(text) > 0 && text[0] == '"' {
+			return true
+		}
+	}
 }
 
 // folder returns the folder of a path as a compiler spells it: what is before

@@ -166,7 +166,7 @@ func (rec *record) takeToolchain(language, log string) error {
 	if err != nil {
 		return err
 	}
-	t.list.Absent = absent
+	t.list.Absent = append(t.list.Absent, absent...)
 	rec.learned[language] = t
 	return nil
 }

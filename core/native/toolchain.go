@@ -66,6 +66,8 @@ func learn(text string, program []string, path string, f *flags) (*toolchain, er
 			t.Search = append(t.Search, strings.TrimSpace(line))
 		case strings.HasPrefix(line, "ignoring nonexistent directory \""):
 			t.Missing = append(t.Missing, strings.TrimSuffix(line[len("ignoring nonexistent directory \""):], "\""))
+		case strings.HasPrefix(line, "Reading specs from "):
+			program = append(program, line[len("Reading specs from "):]) // they are part of gcc, as a file
 		case strings.HasPrefix(line, "COMPILER_PATH="):
 			folders = append(folders, filepath.SplitList(line[len("COMPILER_PATH="):])...)
 		case strings.HasPrefix(line, "LIBRARY_PATH="):
@@ -79,6 +81,7 @@ func learn(text string, program []string, path string, f *flags) (*toolchain, er
 	if len(t.Version) == 0 || len(t.Search) == 0 {
 		return nil, &Refused{program[0], "does not say what it is and where it looks for headers"}
 	}
+	t.list.Absent = noSpecs(append(slices.Clone(folders), t.Libs...))
 	folders = append(folders, filepath.SplitList(path)...)
 	for _, tool := range f.tools() {
 		if found := find(tool, folders); found != "" {
@@ -88,6 +91,29 @@ func learn(text string, program []string, path string, f *flags) (*toolchain, er
 	program = unique(program)
 	t.programs = program[:min(len(program), maxPrograms)]
 	return t, nil
+}
+
+// noSpecs returns the names under which gcc would read specs, if there were any:
+// in the folders of its programs and startup files, and below each in that of the
+// target and the version, such as x86_64-linux-gnu/12.
+func noSpecs(folders []string) (absent []string) {
+	folders = unique(folders)
+	below := []string{"."}
+	for _, dir := range folders {
+		if dir = strings.TrimSuffix(dir, "/"); strings.Contains(dir, "/gcc/") {
+			target, version := filepath.Split(dir)
+			below = append(below, filepath.Join(filepath.Base(target), version))
+		}
+	}
+	for _, dir := range folders {
+		for _, inner := range unique(below) {
+			file := filepath.Join(dir, inner, "specs")
+			if _, err := os.Stat(file); err != nil && filepath.IsAbs(file) {
+				absent = append(absent, file)
+			}
+		}
+	}
+	return unique(absent)
 }
 
 // isDriverCall reports whether a line is the command of the compiler proper,

@@ -48,6 +48,7 @@ AREAS: dict[str, Area] = {
     "cute-dsl": adapters.cute_dsl,
     "cuda-core": adapters.cuda_core,
     "cuda-core-old": adapters.cuda_core_old,
+    "frameworks": adapters.frameworks,
     # By themselves only.
     "fuzz": go.fuzz,
     "storm-long": storm.long,
@@ -64,27 +65,17 @@ REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
-    "cute-dsl",
+    "cute-dsl", "frameworks",
 ]  # fmt: skip
 
 #: Older versions of what the above runs with: for a quarter of an hour.
 OLDER = ["numba-old", "cuda-core-old"]
 
 #: Those that wait for compilers and measure no times: they run beside the others.
-BESIDE = frozenset(
-    {
-        "native-rest",
-        "native-controls",
-        "mpi",
-        "underworld3",
-        "numba",
-        "numba-old",
-        "numba-upstream",
-        "cuda-core",
-        "cuda-core-old",
-        "cute-dsl",
-    }
-)
+BESIDE = frozenset({
+    "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream", "cuda-core",
+    "cuda-core-old", "cute-dsl", "frameworks",
+})  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.
 SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak"]

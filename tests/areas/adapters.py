@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 from .common import BUILD, ROOT, Count, counted, environment, pytest, run, total
@@ -51,9 +52,13 @@ def _newest() -> str:
     return sys.executable if (3, 10) <= sys.version_info[:2] <= (3, 13) else next(iter(fits.values()), sys.executable)
 
 
+def _with_numba(area: str) -> str | None:
+    return _venv(area, "numba", _newest(), f"numba=={NUMBA}", "pytest>=8")
+
+
 def numba() -> Count:
     """Numba, its own cache and ours side by side, and with mechanisms taken out."""
-    python = _venv("numba", "numba", _newest(), f"numba=={NUMBA}", "pytest>=8")
+    python = _with_numba("numba")
     return Count(0, 0, 1) if python is None else pytest("numba", python, "tests/numba", env=environment())
 
 
@@ -83,12 +88,14 @@ def numba_upstream() -> Count:
     return counted(*run("numba-upstream", command, env=environment()))
 
 
-def _cuda_core(area: str, version: str) -> Count:
+def _with_cuda_core(area: str, version: str) -> str | None:
     here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
     own = next((here[v] for v in ("3.11", "3.12", "3.13", "3.14") if v in here), None)
-    if own is None:
-        return Count(0, 1, 0)
-    python = _venv(area, f"cuda-core-{version}", own, f"cuda-core=={version}", *CUDA_CORE, "pytest>=8")
+    return own and _venv(area, f"cuda-core-{version}", own, f"cuda-core=={version}", *CUDA_CORE, "pytest>=8")
+
+
+def _cuda_core(area: str, version: str) -> Count:
+    python = _with_cuda_core(area, version)
     return Count(0, 0, 1) if python is None else pytest(area, python, "tests/cuda_core", env=environment())
 
 
@@ -102,7 +109,24 @@ def cuda_core_old() -> Count:
     return _cuda_core("cuda-core-old", "1.0.1")
 
 
+def _with_cute_dsl(area: str) -> str | None:
+    return _venv(area, "cute-dsl", _newest(), *CUTE_DSL, "pytest>=8")
+
+
 def cute_dsl() -> Count:
     """CuTe DSL, which keeps nothing of its own, and with mechanisms taken out; without a GPU."""
-    python = _venv("cute-dsl", "cute-dsl", _newest(), *CUTE_DSL, "pytest>=8")
+    python = _with_cute_dsl("cute-dsl")
     return Count(0, 0, 1) if python is None else pytest("cute-dsl", python, "tests/cute_dsl", env=environment())
+
+
+def frameworks() -> Count:
+    """The examples of all adapters, as make demo-all runs them but for the installing."""
+    area = "frameworks"
+    found = {
+        "numba": _with_numba(area), "cuda_core": _with_cuda_core(area, "1.2.2"), "cute_dsl": _with_cute_dsl(area),
+    }  # fmt: skip
+    given = [f"--python={name}={python}" for name, python in found.items() if python is not None]
+    command = [sys.executable, str(ROOT / "examples" / "frameworks.py"), *given, *found]
+    status, text = run(area, command, env=environment())
+    right = len(re.findall(r"^Each was compiled once", text, re.MULTILINE))
+    return Count(len(found), 0, 0 if status == 0 and right == len(found) else max(1, len(found) - right))

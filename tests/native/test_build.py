@@ -197,6 +197,8 @@ def test_without_the_library_it_compiles(tmp_path: Path) -> None:
         ("const char *f(void) { return __DATE__; }\n", []),
         ("const char *f(void) { return __TIMESTAMP__; }\n", []),
         ('__asm__(".section x\\n.incbin \\"/etc/hostname\\"\\n.text");\nint f;\n', []),
+        ('__asm__(".include \\"/dev/null\\"");\nint f;\n', []),
+        ('#define S(x) #x\n__asm__(".include  " S("/dev/null"));\nint f;\n', []),
         (TEXT, ["-save-temps=obj"]),
         (TEXT, ["-fstack-usage"]),
     ],
@@ -208,6 +210,12 @@ def test_what_cannot_be_keyed_is_compiled_each_time(cache: Any, text: str, flags
         assert entry.refused
     with pytest.raises(jitcache.RefusedError):
         native.key(text, flags=flags, cache=cache)
+
+
+def test_member_named_include_is_keyed(cache: Any) -> None:
+    text = "struct s { int include; };\nint f(struct s *p) { p[0].include = 1; return p->include; }\n"
+    assert not native.build(text, cache=cache).refused
+    assert native.build(text, cache=cache).hit
 
 
 def test_time_is_known_with_source_date_epoch(cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:
