@@ -81,7 +81,7 @@ func learn(text string, program []string, path string, f *flags) (*toolchain, er
 	if len(t.Version) == 0 || len(t.Search) == 0 {
 		return nil, &Refused{program[0], "does not say what it is and where it looks for headers"}
 	}
-	t.list.Absent = noSpecs(append(slices.Clone(folders), t.Libs...))
+	t.list.Absent = noSpecs(folders)
 	folders = append(folders, filepath.SplitList(path)...)
 	for _, tool := range f.tools() {
 		if found := find(tool, folders); found != "" {
@@ -94,23 +94,25 @@ func learn(text string, program []string, path string, f *flags) (*toolchain, er
 }
 
 // noSpecs returns the names under which gcc would read specs, if there were any:
-// in the folders of its programs and startup files, and below each in that of the
-// target and the version, such as x86_64-linux-gnu/12.
+// in the folders of its programs, below each in that of the target and the version,
+// such as x86_64-linux-gnu/12, and in lib of the target.
 func noSpecs(folders []string) (absent []string) {
 	folders = unique(folders)
-	below := []string{"."}
 	for _, dir := range folders {
-		if dir = strings.TrimSuffix(dir, "/"); strings.Contains(dir, "/gcc/") {
-			target, version := filepath.Split(dir)
-			below = append(below, filepath.Join(filepath.Base(target), version))
+		target, version := filepath.Split(filepath.Clean(dir))
+		if target = filepath.Base(target); !strings.Contains(dir, "/gcc/") || target == "gcc" {
+			continue
 		}
+		folders = append(folders, filepath.Join(dir, "../../../..", target, "lib"))
+		for _, other := range folders {
+			folders = append(folders, filepath.Join(other, target, version))
+		}
+		break
 	}
 	for _, dir := range folders {
-		for _, inner := range unique(below) {
-			file := filepath.Join(dir, inner, "specs")
-			if _, err := os.Stat(file); err != nil && filepath.IsAbs(file) {
-				absent = append(absent, file)
-			}
+		file := filepath.Join(dir, "specs")
+		if _, err := os.Stat(file); err != nil && filepath.IsAbs(file) {
+			absent = append(absent, file)
 		}
 	}
 	return unique(absent)

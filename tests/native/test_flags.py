@@ -158,29 +158,29 @@ def test_precompiled_header_of_clang(tmp_path: Path, cache: Any, ending: str) ->
 
 
 def test_specs_of_gcc_that_appear_and_change(tmp_path: Path, cache: Any) -> None:
-    for where, values in ((tmp_path, (2, 3)), (tmp_path / "deeper", (4, 5))):
-        where.mkdir(exist_ok=True)
-        machine = subprocess.run(
-            [need("gcc"), "-dumpmachine"], stdout=subprocess.PIPE, text=True, check=True
-        ).stdout.strip()
-        version = subprocess.run(["gcc", "-dumpversion"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-        specs = where / "specs" if where == tmp_path else where / machine / version / "specs"
-        specs.parent.mkdir(parents=True, exist_ok=True)
-        flags = [f"-B{where}/"]
+    need("gcc")
+    machine, version = (
+        subprocess.run(["gcc", f"-dump{what}"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        for what in ("machine", "version")
+    )
+    text = "#ifndef V\n#define V 1\n#endif\nint f(void) { return V; }\n"
 
-        def build() -> tuple[bool, int]:
-            text = "#ifndef V\n#define V 1\n#endif\nint f(void) { return V; }\n"
-            entry = native.build({"f.c": text}, flags=flags, compiler="gcc", cache=cache)
-            assert not entry.refused
-            return entry.hit, native.load_shared(entry).f()
+    def build(where: Path) -> tuple[bool, int]:
+        entry = native.build({"f.c": text}, flags=[f"-B{where}/"], compiler="gcc", cache=cache)
+        assert not entry.refused
+        return entry.hit, native.load_shared(entry).f()
 
-        assert build() in ((False, 1), (True, 1))
-        assert build() == (True, 1)
+    for name, below, values in (("one", ".", (2, 3)), ("two", f"{machine}/{version}", (4, 5))):
+        where = tmp_path / name
+        specs = where / below / "specs"
+        specs.parent.mkdir(parents=True)
+        build(where)
+        assert build(where) == (True, 1)
         for value in values:
             specs.write_text(f"*cpp_options:\n+ -DV={value}\n\n*cc1_options:\n+ -DV={value}\n\n")
-            assert [build(), build()] == [(False, value), (True, value)]
+            assert [build(where), build(where)] == [(False, value), (True, value)]
         specs.unlink()
-        assert build() == (True, 1)
+        assert build(where) == (True, 1)
 
 
 def test_folder_of_precompiled_headers_is_refused(tmp_path: Path, cache: Any) -> None:
