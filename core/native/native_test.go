@@ -157,6 +157,31 @@ func TestHeaderThatChangesIsNoticed(t *testing.T) {
 	}
 }
 
+// clang reads configuration files from version 16 on, and says so.
+func TestConfigurationThatAppearsAndChangesIsNoticed(t *testing.T) {
+	c, n := newCompiler(t), notes{}
+	file := filepath.Join(filepath.Dir(c.path), "clang.cfg")
+	c.version = "clang version 17\nInstalledDir: " + filepath.Dir(c.path)
+	seen := map[key.ID]string{}
+	for _, text := range []string{"", "-O1", "-O3", ""} {
+		if text == "" {
+			os.Remove(file)
+			c.version = "clang version 17\nInstalledDir: " + filepath.Dir(c.path)
+		} else {
+			c.write(file, text)
+			c.version = "clang version 17\nConfiguration file: " + file + "\nInstalledDir: " + filepath.Dir(c.path)
+		}
+		id := c.key(n).ID
+		if before, ok := seen[id]; ok && before != text {
+			t.Errorf("the key of %q is that of %q", text, before)
+		}
+		seen[id] = text
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d keys, want 3", len(seen))
+	}
+}
+
 // A key goes by stamps when its result is stored, and then must have the new ones.
 func TestKeyHasTheStampsOfAHeaderThatWasTouched(t *testing.T) {
 	c, n := newCompiler(t), notes{}

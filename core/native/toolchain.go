@@ -55,6 +55,7 @@ func (p *parts) ask(language string) []string {
 func learn(text string, program []string, path string, f *flags) (*toolchain, error) {
 	t := &toolchain{list: &manifest.List{}}
 	var folders []string
+	var installed string
 	angle := false
 	for _, line := range strings.Split(text, "\n") {
 		switch {
@@ -67,7 +68,11 @@ func learn(text string, program []string, path string, f *flags) (*toolchain, er
 		case strings.HasPrefix(line, "ignoring nonexistent directory \""):
 			t.Missing = append(t.Missing, strings.TrimSuffix(line[len("ignoring nonexistent directory \""):], "\""))
 		case strings.HasPrefix(line, "Reading specs from "):
-			program = append(program, line[len("Reading specs from "):]) // they are part of gcc, as a file
+			program = append(program, line[len("Reading specs from "):])
+		case strings.HasPrefix(line, "Configuration file: "):
+			program = append(program, line[len("Configuration file: "):])
+		case strings.HasPrefix(line, "InstalledDir: "):
+			installed = line[len("InstalledDir: "):]
 		case strings.HasPrefix(line, "COMPILER_PATH="):
 			folders = append(folders, filepath.SplitList(line[len("COMPILER_PATH="):])...)
 		case strings.HasPrefix(line, "LIBRARY_PATH="):
@@ -81,7 +86,11 @@ func learn(text string, program []string, path string, f *flags) (*toolchain, er
 	if len(t.Version) == 0 || len(t.Search) == 0 {
 		return nil, &Refused{program[0], "does not say what it is and where it looks for headers"}
 	}
-	t.list.Absent = noSpecs(folders)
+	if t.isClang() {
+		t.list.Absent = noConfiguration(t.target(), installed, filepath.Dir(program[0]))
+	} else {
+		t.list.Absent = noSpecs(folders)
+	}
 	folders = append(folders, filepath.SplitList(path)...)
 	for _, tool := range f.tools() {
 		if found := find(tool, folders); found != "" {
@@ -91,31 +100,6 @@ func learn(text string, program []string, path string, f *flags) (*toolchain, er
 	program = unique(program)
 	t.programs = program[:min(len(program), maxPrograms)]
 	return t, nil
-}
-
-// noSpecs returns the names under which gcc would read specs, if there were any:
-// in the folders of its programs, below each in that of the target and the version,
-// such as x86_64-linux-gnu/12, and in lib of the target.
-func noSpecs(folders []string) (absent []string) {
-	folders = unique(folders)
-	for _, dir := range folders {
-		target, version := filepath.Split(filepath.Clean(dir))
-		if target = filepath.Base(target); !strings.Contains(dir, "/gcc/") || target == "gcc" {
-			continue
-		}
-		folders = append(folders, filepath.Join(dir, "../../../..", target, "lib"))
-		for _, other := range folders {
-			folders = append(folders, filepath.Join(other, target, version))
-		}
-		break
-	}
-	for _, dir := range folders {
-		file := filepath.Join(dir, "specs")
-		if _, err := os.Stat(file); err != nil && filepath.IsAbs(file) {
-			absent = append(absent, file)
-		}
-	}
-	return unique(absent)
 }
 
 // isDriverCall reports whether a line is the command of the compiler proper,
@@ -220,6 +204,16 @@ func fromList(l *manifest.List) *toolchain {
 // isClang tells clang, and what is made of it, from gcc.
 func (t *toolchain) isClang() bool {
 	return slices.ContainsFunc(t.Version, func(line string) bool { return strings.Contains(line, "clang version ") })
+}
+
+// target returns what code is made for: x86_64-pc-linux-gnu.
+func (t *toolchain) target() string {
+	for _, line := range t.Version {
+		if target, ok := strings.CutPrefix(line, "Target: "); ok {
+			return target
+		}
+	}
+	return ""
 }
 
 // stands reports whether the folders that were missing still are: one that
