@@ -1,12 +1,16 @@
 #!/bin/sh
 # Debian's packages for make test-all, where they are not there already: abidiff
 # for the types of the interface, strace for system calls, cmake and pkg-config
-# for the installed library, clang and ccache beside gcc, PETSc with an MPI as hosts that are hard to please.
+# for the installed library, clang and ccache beside gcc, clang 16 where clang is
+# older (it reads configuration files), PETSc with an MPI as hosts that are hard to please.
 set -eu
 missing=
 for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake pkg-config:pkg-config g++:g++ clang:clang ccache:ccache mpirun:openmpi-bin; do
 	command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
 done
+case $(clang -dumpversion 2>/dev/null || echo 0) in
+[0-9].* | 1[0-5].* | 0) [ -x /usr/bin/clang-16 ] || missing="$missing clang-16" ;;
+esac
 [ -e /usr/lib/python3/dist-packages/petsc4py.pth ] || missing="$missing python3-petsc4py"
 [ -n "$missing" ] || exit 0
 [ "$(id -u)" = 0 ] || { echo "deps-ci: needs root to install$missing" >&2; exit 1; }

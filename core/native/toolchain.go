@@ -87,7 +87,8 @@ func learn(text string, program []string, path string, f *flags) (*toolchain, er
 		return nil, &Refused{program[0], "does not say what it is and where it looks for headers"}
 	}
 	if t.isClang() {
-		t.list.Absent = noConfiguration(t.target(), installed, filepath.Dir(program[0]))
+		real, _ := filepath.EvalSymlinks(program[0])
+		t.list.Absent = noConfiguration(t.target(), installed, filepath.Dir(program[0]), filepath.Dir(real))
 	} else {
 		t.list.Absent = noSpecs(folders)
 	}

@@ -183,6 +183,28 @@ def test_specs_of_gcc_that_appear_and_change(tmp_path: Path, cache: Any) -> None
         assert build(where) == (True, 1)
 
 
+@rest
+def test_configuration_of_clang_that_appears_and_changes(tmp_path: Path, cache: Any) -> None:
+    # It is looked for beside the program, so the program is a copy.
+    found = next(filter(None, (shutil.which(f"clang-{n}") for n in range(16, 24))), None)
+    if found is None:
+        pytest.skip("no clang 16 or later")
+    shutil.copy(Path(found).resolve(), tmp_path / "clang")
+    text = "#ifndef V\n#define V 1\n#endif\nint f(void) { return V; }\n"
+
+    def build() -> tuple[bool, int]:
+        entry = native.build({"f.c": text}, compiler=tmp_path / "clang", cache=cache)
+        assert not entry.refused
+        return entry.hit, native.load_shared(entry).f()
+
+    assert [build(), build()] == [(False, 1), (True, 1)]
+    for value in (2, 3):
+        (tmp_path / "clang.cfg").write_text(f"-DV={value}\n")
+        assert [build(), build()] == [(False, value), (True, value)]
+    (tmp_path / "clang.cfg").unlink()
+    assert build() == (True, 1)
+
+
 def test_folder_of_precompiled_headers_is_refused(tmp_path: Path, cache: Any) -> None:
     (tmp_path / "h.h").write_text("#define V 1\n")
     (tmp_path / "h.h.gch").mkdir()
