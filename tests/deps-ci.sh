@@ -8,16 +8,18 @@ missing=
 for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake pkg-config:pkg-config g++:g++ clang:clang ccache:ccache mpirun:openmpi-bin; do
 	command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
 done
-case $(clang -dumpversion 2>/dev/null || echo 0) in
-[0-9].* | 1[0-5].* | 0) [ -x /usr/bin/clang-16 ] || missing="$missing clang-16" ;;
-esac
 [ -e /usr/lib/python3/dist-packages/petsc4py.pth ] || missing="$missing python3-petsc4py"
-[ -n "$missing" ] || exit 0
-[ "$(id -u)" = 0 ] || { echo "deps-ci: needs root to install$missing" >&2; exit 1; }
-command -v apt-get >/dev/null || { echo "deps-ci: not Debian; install$missing" >&2; exit 1; }
-export DEBIAN_FRONTEND=noninteractive
-# shellcheck disable=SC2086 # words
-apt-get install -y -q --no-install-recommends $missing >/dev/null 2>&1 || {
-	apt-get update -q >/dev/null
-	apt-get install -y -q --no-install-recommends $missing >/dev/null
+install() {
+	[ "$(id -u)" = 0 ] || { echo "deps-ci: needs root to install $*" >&2; exit 1; }
+	command -v apt-get >/dev/null || { echo "deps-ci: not Debian; install $*" >&2; exit 1; }
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get install -y -q --no-install-recommends "$@" >/dev/null 2>&1 || {
+		apt-get update -q >/dev/null
+		apt-get install -y -q --no-install-recommends "$@" >/dev/null
+	}
 }
+# shellcheck disable=SC2086 # words
+[ -z "$missing" ] || install $missing
+case $(clang -dumpversion) in
+[0-9].* | 1[0-5].*) [ -x /usr/bin/clang-16 ] || install clang-16 ;;
+esac
