@@ -31,7 +31,8 @@ static int add_environment(jc_request *r)
 		"COMPILER_PATH", "GCC_EXEC_PREFIX", "GCC_ROOT", "SOURCE_DATE_EPOCH", "LD_RUN_PATH",
 		"CCC_OVERRIDE_OPTIONS", "CLANG_CONFIG_FILE_SYSTEM_DIR", "CLANG_CONFIG_FILE_USER_DIR", "OMPI_CC",
 		"OMPI_CXX", "OMPI_CFLAGS", "OMPI_CXXFLAGS", "OMPI_CPPFLAGS", "OMPI_LDFLAGS", "OMPI_LIBS", "MPICH_CC",
-		"MPICH_CXX", "I_MPI_CC", "I_MPI_CXX", "SYSROOT", "LDEMULATION", "COLLECT_NO_DEMANGLE"};
+		"MPICH_CXX", "I_MPI_CC", "I_MPI_CXX", "SYSROOT", "LDEMULATION", "GNUTARGET", "LD_AS_NEEDED",
+		"COLLECT_NO_DEMANGLE"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!add_variable(r, 'e', names[i]))
 			return 0;

@@ -118,7 +118,7 @@ _VARIABLES = tuple(map(os.fsencode, (
     "SOURCE_DATE_EPOCH", "LD_RUN_PATH", "CCC_OVERRIDE_OPTIONS", "GCC_ROOT", "SYSROOT", "LDEMULATION",
     "CLANG_CONFIG_FILE_SYSTEM_DIR", "CLANG_CONFIG_FILE_USER_DIR", "OMPI_CC", "OMPI_CXX", "OMPI_CFLAGS",
     "OMPI_CXXFLAGS", "OMPI_CPPFLAGS", "OMPI_LDFLAGS", "OMPI_LIBS", "MPICH_CC", "MPICH_CXX", "I_MPI_CC", "I_MPI_CXX",
-    "COLLECT_NO_DEMANGLE", "LD_LIBRARY_PATH", "LD_PRELOAD",
+    "COLLECT_NO_DEMANGLE", "GNUTARGET", "LD_AS_NEEDED", "LD_LIBRARY_PATH", "LD_PRELOAD",
 )))  # fmt: skip
 # The environment's own table, if Python shows it, answers in a tenth of the time.
 _environment: Any = getattr(os.environ, "_data", None)

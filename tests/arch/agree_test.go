@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -207,5 +208,37 @@ func TestTableOfRoomsIsThatOfTheDocument(t *testing.T) {
 		if room != "core/cli/jitcache" && !strings.Contains(text, room) {
 			t.Errorf("ARCHITECTURE.md does not mention %s", room)
 		}
+	}
+}
+
+// A binding keeps requests, and must make another one when a variable changes that
+// the library reads when a request is made.
+func TestVariablesOfRequestsAreThoseOfPython(t *testing.T) {
+	quoted := regexp.MustCompile(`"([A-Z][A-Z0-9_]+)"`)
+	variables := func(text string) []string {
+		var found []string
+		for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+			found = append(found, m[1])
+		}
+		slices.Sort(found)
+		return slices.Compact(found)
+	}
+	between := func(path, from, to string) string {
+		_, text, ok := strings.Cut(read(t, path), from)
+		text, _, end := strings.Cut(text, to)
+		if !ok || !end {
+			t.Fatalf("%s: no %q … %q", path, from, to)
+		}
+		return text
+	}
+	library := variables(between("capi/native_request.c", "static int add_environment", "\n}\n"))
+	python := variables(between("python/jitcache/native.py", "_VARIABLES = tuple(", ")))"))
+	if !slices.Equal(library, python) {
+		t.Errorf("the library reads %v, Python looks at %v", library, python)
+	}
+	cuda := variables(between("capi/cuda_request.c", "jitcache_cuda_request_new", "\n}\n"))
+	python = variables(between("python/jitcache/cuda.py", "_VARIABLES = (", ")"))
+	if !slices.Equal(cuda, python) {
+		t.Errorf("the library reads %v, Python looks at %v", cuda, python)
 	}
 }
