@@ -9,6 +9,7 @@ a defect. What an area printed is in build/test/AREA.log.
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -75,6 +76,8 @@ def problem(name: str, count: Count) -> str:
 
 
 def main() -> int:
+    # A shell has what it starts in the background ignore Ctrl-C, and programs inherit that: tests of it would wait for ever.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     names: list[str] = []
     for arg in sys.argv[1:]:
         names += {"test": TEST, "test-all": TEST + REST + OLDER, "test-rest": REST, "soak": SOAK}.get(arg, [arg])
