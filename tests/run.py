@@ -12,8 +12,11 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -34,7 +37,17 @@ def expected() -> dict[str, int]:
     return table
 
 
-def stream(names: list[str]) -> dict[str, Count]:
+def each(names: list[str], left: deque[str], take: Callable[[deque[str]], str]) -> Iterator[str]:
+    """Give names, and then what is left."""
+    yield from names
+    while True:
+        try:
+            yield take(left)
+        except IndexError:
+            return
+
+
+def stream(names: Iterator[str]) -> dict[str, Count]:
     """Run areas one after the other; print a line for each."""
     counts = {}
     for name in names:
@@ -46,13 +59,13 @@ def stream(names: list[str]) -> dict[str, Count]:
 
 
 def run(names: list[str]) -> int:
-    """Run areas, those that may have company beside the others; return the exit status."""
+    """Run areas, those that may have company beside the others, and at last beside each other; return the exit status."""
     started = time.monotonic()
     print(f"{'area':16}{'run':>6}{'skipped':>9}{'failed':>8}{'seconds':>9}")
-    beside = [n for n in names if n in BESIDE]
+    left = deque(n for n in names if n in BESIDE)
     with ThreadPoolExecutor(1) as pool:
-        others = pool.submit(stream, beside)
-        counts = stream([n for n in names if n not in BESIDE])
+        others = pool.submit(stream, each([], left, deque.popleft))
+        counts = stream(each([n for n in names if n not in BESIDE], left, deque.pop))
         counts.update(others.result())
     bad = [(name, why) for name in names if (why := problem(name, counts[name]))]
     for name, what in bad:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-from .common import BUILD, ROOT, Count, counted, environment, pytest, run, total
+from .common import BUILD, ROOT, Count, counted, environment, pytest, run, total, venv
 from .python import interpreters
 
 #: The version that is current, by whose side everything is tested.
@@ -31,21 +31,6 @@ CUDA_CORE = [
 CUTE_DSL = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2", "numpy>=2")
 
 
-def _venv(area: str, name: str, python: str, *packages: str) -> str | None:
-    """Return the Python of a virtual environment with packages, None if it cannot be made."""
-    made = BUILD / "venvs" / name
-    ready = made / "ready"
-    if not ready.exists():
-        commands = (
-            [python, "-m", "venv", "--clear", str(made)],
-            [str(made / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages],
-        )
-        if any(run(area, command, env=environment())[0] != 0 for command in commands):
-            return None
-        ready.touch()
-    return str(made / "bin" / "python")
-
-
 def _newest() -> str:
     """An interpreter for the current version: this one, if it is one that Numba runs on."""
     fits = {v: p for v, p in interpreters().items() if (3, 10) <= tuple(map(int, v.split("."))) <= (3, 13)}
@@ -53,7 +38,7 @@ def _newest() -> str:
 
 
 def _with_numba(area: str) -> str | None:
-    return _venv(area, "numba", _newest(), f"numba=={NUMBA}", "pytest>=8")
+    return venv(area, "numba", [f"numba=={NUMBA}", "pytest>=8"], _newest())
 
 
 def numba() -> Count:
@@ -71,7 +56,7 @@ def numba_old() -> Count:
         if name is None:
             counts.append(Count(0, 1, 0))
             continue
-        python = _venv("numba-old", f"numba-{version}-{name}", here[name], f"numba=={version}", "pytest>=8")
+        python = venv("numba-old", f"numba-{version}-{name}", [f"numba=={version}", "pytest>=8"], here[name])
         # How fast it is, and what notices a mechanism that is taken out, is for the current one.
         chosen = ["tests/numba", "--deselect", "tests/numba/test_speed.py", "-k", "not without"]
         counts.append(Count(0, 0, 1) if python is None else pytest("numba-old", python, *chosen, env=environment()))
@@ -81,7 +66,7 @@ def numba_old() -> Count:
 def numba_upstream() -> Count:
     """Numba's own caching tests with our storage, those of IPython too."""
     packages = [f"numba=={NUMBA}", "ipython>=8", "ipykernel>=6"]
-    python = _venv("numba-upstream", "numba-upstream", _newest(), *packages)
+    python = venv("numba-upstream", "numba-upstream", packages, _newest())
     if python is None:
         return Count(0, 0, 1)
     command = [python, str(ROOT / "tests" / "numba" / "upstream.py"), str(BUILD / "test" / "upstream")]
@@ -91,7 +76,7 @@ def numba_upstream() -> Count:
 def _with_cuda_core(area: str, version: str) -> str | None:
     here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
     own = next((here[v] for v in ("3.11", "3.12", "3.13", "3.14") if v in here), None)
-    return own and _venv(area, f"cuda-core-{version}", own, f"cuda-core=={version}", *CUDA_CORE, "pytest>=8")
+    return own and venv(area, f"cuda-core-{version}", [f"cuda-core=={version}", *CUDA_CORE, "pytest>=8"], own)
 
 
 def _cuda_core(area: str, version: str) -> Count:
@@ -110,7 +95,7 @@ def cuda_core_old() -> Count:
 
 
 def _with_cute_dsl(area: str) -> str | None:
-    return _venv(area, "cute-dsl", _newest(), *CUTE_DSL, "pytest>=8")
+    return venv(area, "cute-dsl", [*CUTE_DSL, "pytest>=8"], _newest())
 
 
 def cute_dsl() -> Count:

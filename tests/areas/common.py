@@ -6,6 +6,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Callable, NamedTuple
 
@@ -53,6 +55,23 @@ def environment(**more: str) -> dict[str, str]:
     if cc is not None:
         env["CC"] = " ".join(cc)
     return {**env, **more}
+
+
+_making = threading.Lock()  # areas run side by side
+
+
+def venv(area: str, name: str, packages: Iterable[str], python: str = sys.executable) -> str | None:
+    """Make a virtual environment below build/venvs unless it is there; return its Python, None if it cannot be had."""
+    made = BUILD / "venvs" / name
+    ready, own = made / "ready", str(made / "bin" / "python")
+    install = [own, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages]
+    with _making:
+        if not ready.exists():
+            for command in ([python, "-m", "venv", "--clear", str(made)], install):
+                if run(area, command)[0] != 0:
+                    return None
+            ready.touch()
+    return own
 
 
 def run(area: str, command: list[str], *, env: dict[str, str] | None = None, cwd: Path = ROOT) -> tuple[int, str]:

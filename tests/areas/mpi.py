@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-from .common import BUILD, Count, environment, log_of, pytest, run, total
+from .common import Count, environment, log_of, pytest, run, total, venv
 from .control import red
 
 FOLDER = "tests/mpi"
@@ -32,21 +31,6 @@ CONTROLS = {
         "test_mpi.py::test_ranks_without_a_cache_are_sent_it",
     ],
 }
-
-
-def venv(area: str, name: str, packages: list[str], python: str = sys.executable) -> Path | None:
-    """Make a virtual environment below build/venvs unless it is there; return its Python, None if it cannot be had."""
-    found = BUILD / "venvs" / name / "bin" / "python"
-    ready = found.parent / "ready"
-    if not ready.exists():
-        for command in (
-            [python, "-m", "venv", "--clear", str(found.parent.parent)],
-            [str(found), "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages],
-        ):
-            if run(area, command, env=environment())[0] != 0:
-                return None
-        ready.touch()
-    return found
 
 
 def ready(area: str) -> bool:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .common import BUILD, Area, Count, environment, pytest, run
+from .common import Area, Count, pytest, venv
 
 #: What does not depend on anything but the package.
 CORE = [
@@ -66,19 +66,10 @@ def on(path: str) -> Area:
     def area() -> Count:
         version = next(v for v, p in interpreters().items() if p == path)
         name = f"python-{version}"
-        python = BUILD / "venvs" / version / "bin" / "python"
-        ready = python.parent / "ready"
-        if not ready.exists():
-            env = environment()
-            for command in (
-                [path, "-m", "venv", "--clear", str(python.parent.parent)],
-                [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *NEEDS],
-            ):
-                status, _ = run(name, command, env=env)
-                if status != 0:
-                    return Count(0, 0, 1)
-            ready.touch()
+        python = venv(name, version, NEEDS, path)
+        if python is None:
+            return Count(0, 0, 1)
         files = [f"tests/python/{f}" for f in CORE]
-        return pytest(name, str(python), "-m", "not root", *files)
+        return pytest(name, python, "-m", "not root", *files)
 
     return area

@@ -6,7 +6,7 @@ import sys
 from glob import glob
 
 from . import mpi
-from .common import Count, log_of, pytest
+from .common import Count, log_of, pytest, venv
 from .python import interpreters
 
 FOLDER = "tests/underworld3"
@@ -24,10 +24,10 @@ def _others() -> bool:
     """Have another version of Python beside the first, and one that Debian's PETSc can be loaded into."""
     found = interpreters()
     other = next((found[v] for v in ("3.12", "3.10") if v in found), None)
-    if other is not None and mpi.venv(AREA, "other-python", mpi.NEEDS[:1] + mpi.NEEDS[2:], other) is None:
+    if other is not None and venv(AREA, "other-python", mpi.NEEDS[:1] + mpi.NEEDS[2:], other) is None:
         return False
     petsc = glob("/usr/lib/petscdir/*/*/lib/python3/dist-packages/petsc4py")
     own = sys.executable if sys.version_info[:2] == (3, 11) else found.get("3.11")
     if petsc and own is not None:
-        return mpi.venv(AREA, "petsc", [*mpi.NEEDS, "numpy<2"], own) is not None
+        return venv(AREA, "petsc", [*mpi.NEEDS, "numpy<2"], own) is not None
     return True
