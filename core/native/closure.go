@@ -64,9 +64,7 @@ func gather(p *parts, f *flags, t *toolchain, deps [][]string) (*closure, error)
 	if err := g.read(unique(order)); err != nil {
 		return nil, err
 	}
-	if err := g.explain(unique(order)); err != nil {
-		return nil, err
-	}
+	g.explain(unique(order))
 	g.digest(order)
 	if err := g.links(); err != nil {
 		return nil, err
@@ -148,9 +146,9 @@ func (g *gatherer) add(path string) (*manifest.File, error) {
 
 // explain finds, for each file that was read, the places before it where it was
 // looked for. Compilers do not report these.
-func (g *gatherer) explain(order []string) error {
+func (g *gatherer) explain(order []string) {
 	if !keepsHeaders {
-		return nil
+		return
 	}
 	for i := range g.p.sources {
 		g.explained[g.p.sources[i].name] = isIncluded
@@ -183,12 +181,11 @@ func (g *gatherer) explain(order []string) error {
 			}
 		}
 	}
-	err := g.precompiled()
+	g.precompiled()
 	for path := range g.absent {
 		g.c.list.Absent = append(g.c.list.Absent, path)
 	}
 	sortPaths(g.c.list.Absent)
-	return err
 }
 
 // follow looks where the compiler has looked. computed says that one of the

@@ -76,11 +76,17 @@ func (rec *record) toolchain(language string, notes manifest.Notes) (*Question, 
 	if t == nil {
 		return &Question{rec.ask(language), language}, nil
 	}
-	if q, err := rec.assemble(t, notes); q != nil || err != nil {
-		return q, err
+	lists, q, err := rec.programLists(t, notes)
+	if q != nil {
+		return q, nil
 	}
 	delete(rec.learned, language)
-	rec.tools[language].Add(t.list, notes)
+	if err != nil {
+		return nil, err
+	}
+	if t.join(lists) {
+		rec.tools[language].Add(t.list, notes)
+	}
 	if rec.knows(language, notes) {
 		return nil, nil
 	}
@@ -167,6 +173,7 @@ func (rec *record) takeToolchain(language, log string) error {
 		return err
 	}
 	t.list.Absent = append(t.list.Absent, absent...)
+	t.stamps = stampsOf(t.programs)
 	rec.learned[language] = t
 	return nil
 }

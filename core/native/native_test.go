@@ -3,6 +3,7 @@ package native
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -179,6 +180,46 @@ func TestConfigurationThatAppearsAndChangesIsNoticed(t *testing.T) {
 	}
 	if len(seen) != 3 {
 		t.Errorf("%d keys, want 3", len(seen))
+	}
+}
+
+// What a compiler says of itself must not be put together with another's files.
+func TestCompilerThatIsReplacedWhileItIsAskedIsAskedAgain(t *testing.T) {
+	c, n := newCompiler(t), notes{}
+	known.records = nil
+	r := packed("c"+c.path, "sx.c", "tint x;", "kobject")
+	_, q, err := r.Key(n)
+	if err != nil || q == nil || q.About != "c" {
+		t.Fatalf("%+v, %v", q, err)
+	}
+	log := "gcc version 12\nTarget: here\n#include <...> search starts here:\n " + c.folders[1] + "\nEnd of search list.\n"
+	if err := r.Answer(q, 0, nil, []byte(log), n); err != nil {
+		t.Fatal(err)
+	}
+	c.write(c.path, "a newer compiler")
+	if _, q, err := r.Key(n); err != nil || q == nil || q.About != "c" {
+		t.Errorf("%+v, %v; want the question what the compiler is", q, err)
+	}
+}
+
+func TestProgramThatIsGoneIsNoErrorForEver(t *testing.T) {
+	c, n := newCompiler(t), notes{}
+	known.records = nil
+	r := packed("c"+c.path, "sx.c", "tint x;", "kobject")
+	_, q, _ := r.Key(n)
+	part := filepath.Join(filepath.Dir(c.path), "cc1")
+	c.write(part, "the compiler proper")
+	log := "gcc version 12\nTarget: here\n " + part + " /dev/null\n#include <...> search starts here:\n " + c.folders[1] + "\nEnd of search list.\n"
+	if err := r.Answer(q, 0, nil, []byte(log), n); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(part)
+	var refused *Refused
+	if _, q, err := r.Key(n); q != nil || !errors.As(err, &refused) {
+		t.Errorf("%+v, %v; want a refusal", q, err)
+	}
+	if _, q, err := r.Key(n); err != nil || q == nil || q.About != "c" {
+		t.Errorf("%+v, %v; want the question what the compiler is", q, err)
 	}
 }
 

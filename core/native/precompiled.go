@@ -24,21 +24,18 @@ const (
 
 // precompiled adds the precompiled headers that there are, and the names under
 // which there are none.
-func (g *gatherer) precompiled() error {
+func (g *gatherer) precompiled() {
 	if !keepsPrecompiled {
-		return nil
+		return
 	}
 	for _, name := range g.f.before {
-		err := g.precompiledOf(".", directive{name: name, form: quote})
-		if filepath.IsAbs(name) && err == nil {
-			err = g.addIfThere(name + precompiledByClang)
-		}
-		if err != nil {
-			return err
+		g.precompiledOf(".", directive{name: name, form: quote})
+		if filepath.IsAbs(name) {
+			g.addIfThere(name + precompiledByClang)
 		}
 	}
 	if g.t.isClang() {
-		return nil
+		return
 	}
 	for i := range g.p.sources {
 		s := &g.p.sources[i]
@@ -47,21 +44,18 @@ func (g *gatherer) precompiled() error {
 		}
 		directives, _ := scan(g.texts[s.name])
 		for _, d := range directives {
-			if err := g.precompiledFor(folder(s.name), d); err != nil {
-				return err
-			}
+			g.precompiledFor(folder(s.name), d)
 		}
 	}
-	if !g.supposed {
-		return nil
+	if g.supposed {
+		g.precompiledOfAll()
 	}
-	return g.precompiledOfAll()
 }
 
 // precompiledFor follows a directive of a source.
-func (g *gatherer) precompiledFor(dir string, d directive) error {
+func (g *gatherer) precompiledFor(dir string, d directive) {
 	if d.form >= has {
-		return nil
+		return
 	}
 	named := []directive{d}
 	if d.name == "" {
@@ -71,52 +65,41 @@ func (g *gatherer) precompiledFor(dir string, d directive) error {
 		}
 	}
 	for _, d := range named {
-		if err := g.precompiledOf(dir, d); err != nil {
-			return err
-		}
+		g.precompiledOf(dir, d)
 	}
-	return nil
 }
 
 // precompiledOfAll is for a name that is not spelled out: it is one of those that
 // were looked for.
-func (g *gatherer) precompiledOfAll() error {
+func (g *gatherer) precompiledOfAll() {
 	for _, f := range slices.Clone(g.c.list.Files) {
-		if err := g.addIfThere(f.Path + precompiledByGcc); err != nil {
-			return err
-		}
+		g.addIfThere(f.Path + precompiledByGcc)
 	}
 	for _, path := range slices.Collect(maps.Keys(g.absent)) {
-		if err := g.addIfThere(path + precompiledByGcc); err != nil {
-			return err
-		}
+		g.addIfThere(path + precompiledByGcc)
 	}
-	return nil
 }
 
 // precompiledOf looks beside every place of a header, up to the one where it is.
-func (g *gatherer) precompiledOf(dir string, d directive) error {
+func (g *gatherer) precompiledOf(dir string, d directive) {
 	if g.t.isClang() && !filepath.IsAbs(d.name) {
-		return nil
+		return
 	}
 	for _, path := range g.places(dir, d) {
-		if err := g.addIfThere(path + precompiledByGcc); err != nil {
-			return err
-		}
+		g.addIfThere(path + precompiledByGcc)
 		if state, _ := g.look(path); state == there {
 			break
 		}
 	}
-	return nil
 }
 
 // addIfThere has a file count, or that there is none.
-func (g *gatherer) addIfThere(path string) error {
+func (g *gatherer) addIfThere(path string) {
 	if !filepath.IsAbs(path) {
-		return nil // in the folder of the build there are the sources, which count
+		return // in the folder of the build there are the sources, which count
 	}
 	if _, ok := g.known[path]; ok || g.absent[path] {
-		return nil
+		return
 	}
 	file, err := manifest.Digest(path)
 	switch {
@@ -125,11 +108,10 @@ func (g *gatherer) addIfThere(path string) error {
 	case key.IsAbsent(err):
 		g.absent[path] = true
 	case err != nil:
-		return err
+		g.c.Refused = err.Error()
 	default:
 		g.known[path] = len(g.c.list.Files)
 		g.c.list.Files = append(g.c.list.Files, file)
 		g.compiled = append(g.compiled, file.Digest[:]...)
 	}
-	return nil
 }

@@ -17,8 +17,7 @@ import (
 // asked again; what it says counts, and not this file.
 const loaderCache = "/etc/ld.so.cache"
 
-// about tells the answers apart: that of a compiler, for a language, or that of
-// the loader, for a program.
+// aboutProgram begins what a question to the loader is about; the program follows.
 const aboutProgram = "program "
 
 // shelfOf returns where the list of a program is.
@@ -34,10 +33,9 @@ func (rec *record) shelfOf(program string) *manifest.Shelf {
 	return rec.programs[program]
 }
 
-// assemble puts a toolchain together from its programs, or returns the question
+// programLists returns the list of each program of a toolchain, or the question
 // what one of them consists of.
-func (rec *record) assemble(t *toolchain, notes manifest.Notes) (*Question, error) {
-	var lists []*manifest.List
+func (rec *record) programLists(t *toolchain, notes manifest.Notes) (lists []*manifest.List, q *Question, err error) {
 	for _, program := range t.programs {
 		found := rec.look(rec.shelfOf(program), notes)
 		loader := ""
@@ -46,18 +44,18 @@ func (rec *record) assemble(t *toolchain, notes manifest.Notes) (*Question, erro
 		}
 		switch {
 		case loader != "" && keepsLibraries:
-			return &Question{[]string{loader, "--list", program}, aboutProgram + program}, nil
+			return nil, &Question{[]string{loader, "--list", program}, aboutProgram + program}, nil
 		case found == nil:
 			if err := rec.takeProgram(program, nil, notes); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			found = rec.look(rec.shelfOf(program), notes)
+			if found = rec.look(rec.shelfOf(program), notes); found == nil {
+				return nil, nil, &Refused{program, "changes while it is read"}
+			}
 		}
-		if found != nil {
-			lists = append(lists, found)
-		}
+		lists = append(lists, found)
 	}
-	return nil, t.join(lists)
+	return lists, nil, nil
 }
 
 // library is what the loader found for a name.
@@ -98,7 +96,7 @@ func (rec *record) takeProgram(program string, listed []byte, notes manifest.Not
 	for _, path := range unique(paths) {
 		file, err := manifest.Digest(path)
 		if err != nil {
-			return err
+			return &Refused{program, err.Error()}
 		}
 		l.Files = append(l.Files, file)
 		all = append(all, file.Digest[:]...)

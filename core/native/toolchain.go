@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
@@ -21,11 +23,14 @@ type toolchain struct {
 	Libs    []string // where -l is looked for
 	Shows   bool     // paths are in what it makes, whatever the flags
 
-	programs []string // that it consists of
+	programs []string    // that it consists of
+	stamps   []key.Stamp // of these, when the compiler had spoken of them
 	list     *manifest.List
 	digest   key.Digest
 }
 
+// maxPrograms bounds what a toolchain consists of. gcc has five to eight, clang
+// four, a wrapper of MPI's one more.
 const maxPrograms = 16
 
 // ask returns the question that learn wants to have answered. On an empty file
@@ -157,10 +162,28 @@ func words(line string) []string {
 	return found
 }
 
-// join makes the toolchain's list of those of its programs, and seals it.
-func (t *toolchain) join(lists []*manifest.List) error {
+// stampsOf returns the stamps that files have now; zero ones for those that cannot be looked at.
+func stampsOf(paths []string) []key.Stamp {
+	now := time.Now().UnixNano()
+	stamps := make([]key.Stamp, len(paths))
+	for i, path := range paths {
+		var st syscall.Stat_t
+		if syscall.Stat(path, &st) == nil {
+			stamps[i] = key.StampOf(&st, now)
+		}
+	}
+	return stamps
+}
+
+// join makes the toolchain's list of those of its programs, and seals it. It
+// reports false if these are not what they were when the compiler spoke: it spoke
+// of others.
+func (t *toolchain) join(lists []*manifest.List) bool {
 	seen := map[string]bool{}
-	for _, l := range lists {
+	for i, l := range lists {
+		if !l.Files[0].Stamp.Same(&t.stamps[i]) {
+			return false
+		}
 		for _, f := range l.Files {
 			if !seen[f.Path] {
 				seen[f.Path] = true
@@ -170,12 +193,9 @@ func (t *toolchain) join(lists []*manifest.List) error {
 		t.list.Absent = append(t.list.Absent, l.Absent...)
 	}
 	t.list.Absent = unique(t.list.Absent)
-	var err error
-	if t.list.Payload, err = json.Marshal(t); err != nil {
-		return err
-	}
+	t.list.Payload, _ = json.Marshal(t) // texts and booleans
 	t.seal()
-	return nil
+	return true
 }
 
 // seal computes the digest: what the toolchain is, wherever it lies.

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cuda.core import ProgramOptions
+from processes import printed
 from standins import Witness
 
 HERE = Path(__file__).resolve().parent
@@ -79,12 +80,7 @@ class Place:
 
     def end(self, p: subprocess.Popen[str]) -> str:
         """Wait for a process, which has to succeed, and return what it printed."""
-        try:
-            out, err = p.communicate(timeout=120)
-        except subprocess.TimeoutExpired:
-            p.kill()
-            out, err = p.communicate()
-            raise AssertionError(f"hangs; it printed {out!r} and {err!r}") from None
+        out, err = printed(p)
         assert p.returncode == 0, f"{p.returncode}: {out}{err}"
         return out.strip()
 

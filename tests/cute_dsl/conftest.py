@@ -9,7 +9,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
-sys.path[:0] = [str(TESTS.parent / "python"), str(HERE)]
+sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(HERE)]
 
 from project import Project
 

@@ -11,6 +11,8 @@ import textwrap
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from processes import printed
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
@@ -151,12 +153,7 @@ class Project:
 
     def end(self, p: subprocess.Popen[str]) -> Ran:
         """Wait for a process."""
-        try:
-            out, err = p.communicate(timeout=120)
-        except subprocess.TimeoutExpired:
-            p.kill()
-            out, err = p.communicate()
-            raise AssertionError(f"hangs; it printed {out!r} and {err!r}") from None
+        out, err = printed(p)
         return Ran(out.strip(), self.done(), p.returncode, err)
 
     def run(self, code: str, **env: str) -> Ran:

@@ -9,6 +9,8 @@ import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
+from processes import printed
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
@@ -82,12 +84,7 @@ class Project:
 
     def end(self, p: subprocess.Popen[str]) -> Ran:
         """Wait for a process."""
-        try:
-            out, err = p.communicate(timeout=120)
-        except subprocess.TimeoutExpired:
-            p.kill()
-            out, err = p.communicate()
-            raise AssertionError(f"hangs; it printed {out!r} and {err!r}") from None
+        out, err = printed(p)
         return Ran(out.strip(), self.compiled(), p.returncode, err)
 
     def run(self, code: str, cache: str = "jitcache", **more: object) -> Ran:

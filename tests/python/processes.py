@@ -14,15 +14,20 @@ def start(code: str, *args: object, python: str = sys.executable, **more: object
     return subprocess.Popen([python, "-c", textwrap.dedent(code), *map(str, args)], env=env, text=True, **more)
 
 
-def run(code: str, *args: object, **more: object) -> subprocess.CompletedProcess[str]:
-    """Run Python on a piece of code to its end; return what it printed."""
-    p = start(code, *args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+def printed(p: subprocess.Popen[str]) -> tuple[str, str]:
+    """Wait for a process, and return what it printed. One that takes two minutes hangs."""
     try:
-        out, err = p.communicate(timeout=120)
+        return p.communicate(timeout=120)
     except subprocess.TimeoutExpired:
         p.kill()
         out, err = p.communicate()
         raise AssertionError(f"hangs; it printed {out!r} and {err!r}") from None
+
+
+def run(code: str, *args: object, **more: object) -> subprocess.CompletedProcess[str]:
+    """Run Python on a piece of code to its end; return what it printed."""
+    p = start(code, *args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+    out, err = printed(p)
     return subprocess.CompletedProcess(p.args, p.returncode, out, err)
 
 
