@@ -1,0 +1,82 @@
+package observe
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Command is what to run.
+type Command struct {
+	// Args are the words. The first is a path, or a name that is looked for in the
+	// PATH of Env.
+	Args []string
+	// Dir is the folder to run it in: absolute, and as its user would call it. What
+	// is named relative to it is reported below it.
+	Dir string
+	Env []string // NAME=VALUE
+	// Stdin is a descriptor to read from; negative: /dev/null.
+	Stdin int
+	// Plain runs it unobserved.
+	Plain bool
+	// Inherit hands on the descriptors of this process, and what it does with
+	// signals; else the command gets neither.
+	Inherit bool
+	// Pass copies what is printed to this process's output while it runs.
+	Pass bool
+	// Stops keeps the tracer from using what kernels before 5.6 have not.
+	Stops bool
+}
+
+// Errors of Start.
+var (
+	errNoCommand = errors.New("command: no words")
+	errNUL       = errors.New("command: a NUL in a word, the folder or the environment")
+	errRelative  = errors.New("command: the folder is not absolute")
+)
+
+func (c *Command) check() error {
+	if len(c.Args) == 0 || c.Args[0] == "" {
+		return errNoCommand
+	}
+	if !filepath.IsAbs(c.Dir) {
+		return errRelative
+	}
+	for _, words := range [][]string{c.Args, c.Env, {c.Dir}} {
+		for _, w := range words {
+			if strings.IndexByte(w, 0) >= 0 {
+				return errNUL
+			}
+		}
+	}
+	return nil
+}
+
+// program finds the command as execvp would.
+func (c *Command) program() string {
+	name := c.Args[0]
+	if strings.Contains(name, "/") {
+		return name
+	}
+	path := "/bin:/usr/bin" // confstr(_CS_PATH), where there is no PATH
+	for _, e := range c.Env {
+		if value, ok := strings.CutPrefix(e, "PATH="); ok {
+			path = value
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		found := filepath.Join(dir, name)
+		if !filepath.IsAbs(found) {
+			found = filepath.Join(c.Dir, found)
+		}
+		if unix.Access(found, unix.X_OK) == nil {
+			if info, err := os.Stat(found); err == nil && info.Mode().IsRegular() {
+				return found
+			}
+		}
+	}
+	return name
+}

@@ -1,0 +1,33 @@
+/* spawn.h: a process that is not the host's child. */
+#ifndef JC_SPAWN_H
+#define JC_SPAWN_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What to run, and with what. Everything is the caller's, and stays until
+ * jc_spawn_wait has returned. */
+typedef struct jc_spawn {
+	const char *program, *folder; /* folder: NULL for the host's */
+	char *const *arguments, *const *variables;
+	int descriptors[8]; /* that the program gets under these numbers, -1 at the end */
+	int in, out, err;   /* what it gets as 0, 1 and 2; -1: the host's */
+	int inherit;        /* the program gets the host's other descriptors too */
+	int done;           /* a pipe that is written to when it has ended; -1: none */
+	pid_t keeper;       /* set: the process that waits for it */
+	int32_t status;     /* set, before done is: as waitpid gives it */
+	void *stack;
+} jc_spawn;
+
+/* jc_spawn_start starts it, and returns 0 or an errno. The program is the child
+ * of a keeper, a process that shares the host's memory and does nothing but wait:
+ * it ends without a SIGCHLD to the host, and the host's wait does not see it. */
+int jc_spawn_start(jc_spawn *s);
+
+/* jc_spawn_kill ends keeper and program. */
+void jc_spawn_kill(const jc_spawn *s);
+
+/* jc_spawn_wait waits for the keeper's end, and gives back what it used. */
+void jc_spawn_wait(jc_spawn *s);
+
+#endif

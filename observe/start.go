@@ -1,0 +1,333 @@
+package observe
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -D_GNU_SOURCE
+#include <stdlib.h>
+#include "spawn.h"
+*/
+import "C"
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The request that the tracer reads: tracer/request.h.
+const (
+	magic       = 0x31524f4a
+	flagInherit = 2
+	flagPass    = 4
+	flagDefault = 8
+	flagHeld    = 16
+	flagStops   = 32
+)
+
+// Tracer is the path of jitcache-observe, "" where there is none: then commands
+// run plain. It is set once, before the first Start.
+var Tracer string
+
+// Run is a command that was started. It is for one goroutine.
+type Run struct {
+	spawn   *C.jc_spawn
+	free    []unsafe.Pointer
+	plain   bool
+	program string
+
+	report, out, err, done, null int // descriptors, -1 if there is none
+	ended                        bool
+	once                         sync.Once
+}
+
+// Start starts a command. The error is that it cannot be started at all; a
+// program that is not found is the tracer's to tell.
+func Start(c *Command) (*Run, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	r := &Run{plain: c.Plain || Tracer == "", report: -1, out: -1, err: -1, done: -1, null: -1}
+	if err := r.start(c); err != nil {
+		r.close()
+		return nil, err
+	}
+	runtime.SetFinalizer(r, (*Run).Cancel)
+	return r, nil
+}
+
+// file makes a file in memory. Descriptors below 3 are what a host that has closed
+// them would get, and would be taken for a command's standard ones.
+func file(name string) (int, error) {
+	fd, err := unix.MemfdCreate("jitcache "+name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("observe: %s: %w", name, err)
+	}
+	return high(fd)
+}
+
+func high(fd int) (int, error) {
+	if fd > 2 {
+		return fd, nil
+	}
+	defer unix.Close(fd)
+	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
+}
+
+func (r *Run) start(c *Command) (err error) {
+	for _, f := range []struct {
+		name string
+		fd   *int
+	}{{"report", &r.report}, {"output", &r.out}, {"errors", &r.err}} {
+		if *f.fd, err = file(f.name); err != nil {
+			return err
+		}
+	}
+	for _, fd := range []int{r.out, r.err} {
+		if _, err = unix.FcntlInt(uintptr(fd), unix.F_SETFL, unix.O_APPEND); err != nil {
+			return err
+		}
+	}
+	pipe := []int{-1, -1}
+	if err = unix.Pipe2(pipe, unix.O_CLOEXEC); err != nil {
+		return err
+	}
+	for i := range pipe {
+		if pipe[i], err = high(pipe[i]); err != nil {
+			return err
+		}
+	}
+	r.done = pipe[0]
+	defer unix.Close(pipe[1])
+	stdin := c.Stdin
+	if stdin < 0 {
+		if r.null, err = unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+			return err
+		}
+		stdin = r.null
+	}
+	if r.plain {
+		return r.spawnPlain(c, stdin, pipe[1])
+	}
+	return r.spawnTracer(c, stdin, pipe[1])
+}
+
+func (r *Run) spawnPlain(c *Command, stdin, done int) error {
+	s := r.newSpawn()
+	s.program, s.folder = r.text(c.program()), r.text(c.Dir)
+	s.arguments, s.variables = r.texts(c.Args), r.texts(c.Env)
+	s.in, s.out, s.err, s.done = C.int(stdin), C.int(r.out), C.int(r.err), C.int(done)
+	s.descriptors[0] = -1
+	return r.keep()
+}
+
+func (r *Run) spawnTracer(c *Command, stdin, done int) error {
+	request, err := file("request")
+	if err != nil {
+		return err
+	}
+	defer unix.Close(request)
+	if err := writeAll(request, r.request(c, done)); err != nil {
+		return err
+	}
+	s := r.newSpawn()
+	s.program = r.text(Tracer)
+	s.arguments, s.variables = r.texts([]string{"jitcache-observe", fmt.Sprint(request)}), r.texts(nil)
+	s.in, s.out, s.err, s.done = C.int(stdin), -1, -1, -1
+	for i, fd := range []int{request, r.report, done, r.out, r.err, -1} {
+		s.descriptors[i] = C.int(fd)
+	}
+	if c.Inherit {
+		s.inherit = 1
+	}
+	return r.keep()
+}
+
+func (r *Run) request(c *Command, done int) []byte {
+	flags := uint32(flagHeld)
+	var blocked uint64
+	if c.Inherit {
+		flags |= flagInherit
+		blocked = signalsBlocked()
+	} else {
+		flags |= flagDefault
+	}
+	if c.Pass {
+		flags |= flagPass
+	}
+	if c.Stops {
+		flags |= flagStops
+	}
+	le := binary.LittleEndian
+	b := le.AppendUint32(nil, magic)
+	for _, v := range []int{int(flags), r.report, done, r.out, r.err, os.Getpid(), len(c.Args), len(c.Env), 0} {
+		b = le.AppendUint32(b, uint32(v))
+	}
+	b = le.AppendUint64(b, blocked)
+	b = append(append(b, c.Dir...), 0)
+	for _, words := range [][]string{c.Args, c.Env} {
+		for _, w := range words {
+			b = append(append(b, w...), 0)
+		}
+	}
+	return b
+}
+
+// signalsBlocked is the set that this thread blocks, as the kernel has it.
+func signalsBlocked() uint64 {
+	var set uint64
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_BLOCK, 0, uintptr(unsafe.Pointer(&set)), 8, 0, 0)
+	return set
+}
+
+func writeAll(fd int, b []byte) error {
+	for len(b) > 0 {
+		n, err := unix.Write(fd, b)
+		if err != nil && err != unix.EINTR {
+			return err
+		}
+		b = b[max(n, 0):]
+	}
+	return nil
+}
+
+// ---- memory of C, which the keeper reads
+
+func (r *Run) take(size int) unsafe.Pointer {
+	p := C.calloc(1, C.size_t(size))
+	r.free = append(r.free, p)
+	return p
+}
+
+func (r *Run) newSpawn() *C.jc_spawn {
+	r.spawn = (*C.jc_spawn)(r.take(int(unsafe.Sizeof(C.jc_spawn{}))))
+	return r.spawn
+}
+
+func (r *Run) text(s string) *C.char {
+	p := r.take(len(s) + 1)
+	copy(unsafe.Slice((*byte)(p), len(s)), s)
+	return (*C.char)(p)
+}
+
+func (r *Run) texts(words []string) **C.char {
+	p := (**C.char)(r.take((len(words) + 1) * int(unsafe.Sizeof(uintptr(0)))))
+	all := unsafe.Slice(p, len(words)+1)
+	for i, w := range words {
+		all[i] = r.text(w)
+	}
+	return p
+}
+
+func (r *Run) keep() error {
+	if errno := C.jc_spawn_start(r.spawn); errno != 0 {
+		r.spawn = nil
+		return fmt.Errorf("observe: no process: %w", syscall.Errno(errno))
+	}
+	return nil
+}
+
+// ---- the end
+
+// Wait waits until the command has ended, at most for d, and reports whether it
+// has.
+func (r *Run) Wait(d time.Duration) bool {
+	if r.ended {
+		return true
+	}
+	deadline := time.Now().Add(d)
+	for {
+		left := time.Until(deadline)
+		fds := []unix.PollFd{{Fd: int32(r.done), Events: unix.POLLIN}}
+		n, err := unix.Poll(fds, int(max(left, 0)/time.Millisecond))
+		if n > 0 || err != nil && err != unix.EINTR {
+			r.ended = true
+			return true
+		}
+		if left <= 0 {
+			return false
+		}
+	}
+}
+
+// Report ends the run and says what there is to say. It waits if it has to.
+func (r *Run) Report() (*Report, error) {
+	for !r.Wait(time.Hour) {
+	}
+	var mark [1]byte
+	n, _ := unix.Read(r.done, mark[:])
+	whole := n == 1
+	C.jc_spawn_wait(r.spawn)
+	status := r.spawn.status
+	r.spawn = nil
+	defer r.close()
+	rep := &Report{Unobserved: r.plain}
+	var err error
+	switch {
+	case !whole:
+		return nil, errDied
+	case r.plain:
+		rep.Status = syscall.WaitStatus(status)
+	default:
+		data, err := readFile(r.report)
+		if err != nil {
+			return nil, err
+		}
+		if rep, err = Parse(data); err != nil {
+			return nil, err
+		}
+	}
+	if rep.Out, err = readFile(r.out); err == nil {
+		rep.Err, err = readFile(r.err)
+	}
+	return rep, err
+}
+
+// Cancel ends the command and all that it has started. After Report it does
+// nothing.
+func (r *Run) Cancel() {
+	if r.spawn != nil {
+		C.jc_spawn_kill(r.spawn)
+		C.jc_spawn_wait(r.spawn)
+		r.spawn = nil
+	}
+	r.close()
+}
+
+func (r *Run) close() {
+	r.once.Do(func() {
+		runtime.SetFinalizer(r, nil)
+		for _, fd := range []int{r.report, r.out, r.err, r.done, r.null} {
+			if fd >= 0 {
+				unix.Close(fd)
+			}
+		}
+		for _, p := range r.free {
+			C.free(p)
+		}
+	})
+}
+
+func readFile(fd int) ([]byte, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, err
+	}
+	b := make([]byte, st.Size)
+	for done := 0; done < len(b); {
+		n, err := unix.Pread(fd, b[done:], int64(done))
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			return nil, fmt.Errorf("observe: a file in memory cannot be read: %w", err)
+		}
+		done += n
+	}
+	return b, nil
+}

@@ -1,0 +1,70 @@
+/* calls.h: what each system call is to the tracer.
+ *
+ * Three kinds. Those in harmless[] neither look at the world nor change it
+ * beyond the process, and are not stopped at. Those in calls[] are looked into.
+ * Any other is one that this list does not know: it is let through, and the
+ * result is not kept. So a system call that the kernel gains is never passed
+ * over. */
+#ifndef JO_CALLS_H
+#define JO_CALLS_H
+
+#include <stdint.h>
+
+enum jo_class {
+	JO_CALL_UNKNOWN,   /* not in the lists */
+	JO_CALL_HARMLESS,  /* not stopped at */
+	JO_CALL_ABSENTED,  /* answered with ENOSYS, as if the kernel had it not */
+	JO_CALL_OPEN,      /* path, flags: open */
+	JO_CALL_OPEN_AT,   /* the same: openat */
+	JO_CALL_OPEN_HOW,  /* path, struct open_how */
+	JO_CALL_CREAT,     /* path */
+	JO_CALL_LOOK,      /* path: stat, access, statfs */
+	JO_CALL_LOOK_LINK, /* path, and a link itself: lstat */
+	JO_CALL_READLINK,  /* path */
+	JO_CALL_EXEC,      /* path */
+	JO_CALL_CHDIR,     /* path */
+	JO_CALL_FCHDIR,    /* descriptor */
+	JO_CALL_GETCWD,    /* nothing */
+	JO_CALL_LIST,      /* descriptor of a folder */
+	JO_CALL_XATTR,     /* path */
+	JO_CALL_LXATTR,    /* path, and a link itself */
+	JO_CALL_MAKE,      /* path: mkdir, mknod, symlink, the new name of link */
+	JO_CALL_REMOVE,    /* path */
+	JO_CALL_RENAME,    /* old path, new path */
+	JO_CALL_LINK,      /* old path, new path */
+	JO_CALL_CHANGE,    /* path: chmod, truncate, utime */
+	JO_CALL_READ,      /* descriptor: only of those that the command came with */
+	JO_CALL_WRITE,     /* descriptor: the same */
+	JO_CALL_SEND,      /* input descriptor in another place: sendfile */
+	JO_CALL_SPLICE,    /* two descriptors */
+	JO_CALL_DUP,       /* descriptor: the same */
+	JO_CALL_IOCTL,     /* descriptor, and not the question whether it is a terminal */
+	JO_CALL_FCNTL,     /* descriptor, and only F_DUPFD */
+	JO_CALL_MAP,       /* descriptor as fifth argument */
+	JO_CALL_CLOCK_ID,  /* clock */
+	JO_CALL_CLONE,     /* flags */
+	JO_CALL_AFFINITY,  /* the CPUs of the process */
+	JO_CALL_CONNECT,   /* descriptor, address, size */
+	JO_CALL_SOCKET,    /* family */
+	JO_CALL_USED,      /* nothing: flag is the use (report.h) */
+};
+
+/* Where the arguments of a call are; -1: it has none. */
+typedef struct jo_call {
+	int nr;
+	uint8_t class;
+	int8_t folder, path; /* a descriptor that path is relative to */
+	int8_t folder2, path2;
+	int8_t flags;
+} jo_call;
+
+/* No system call has this number or a larger one. */
+enum { JO_NUMBERS = 512 };
+
+/* jo_call_of returns what is known of a system call, NULL if nothing is. */
+const jo_call *jo_call_of(long nr);
+
+/* jo_class_of returns the class of a system call. */
+enum jo_class jo_class_of(long nr);
+
+#endif

@@ -1,0 +1,19 @@
+/* execute.h: programs that are run. */
+#ifndef JO_EXECUTE_H
+#define JO_EXECUTE_H
+
+#include "process.h"
+
+/* jo_execute_call notes what the kernel reads to run a program: the file, the
+ * interpreter that a script names, and the loader that a program names. */
+void jo_execute_call(jo_process *p, const char *path);
+
+/* jo_execute_done is called when a process runs another program. stack is its
+ * stack pointer. */
+void jo_execute_done(jo_process *p, uint64_t stack);
+
+/* jo_execute_privileged says whether a program was run that had to get
+ * privileges, which the filter has kept from it. */
+int jo_execute_privileged(void);
+
+#endif

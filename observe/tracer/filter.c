@@ -1,0 +1,323 @@
+/* The filter is a binary search over the numbers of system calls: seven
+ * comparisons at most, where one per call would cost each harmless call some
+ * three hundred. Newer kernels remember which numbers are always allowed and do
+ * not even run it for those. */
+#include "filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "calls.h"
+
+#ifdef __x86_64__
+#define ARCH AUDIT_ARCH_X86_64
+#elif defined __aarch64__
+#define ARCH AUDIT_ARCH_AARCH64
+#else
+#error "the tracer knows x86_64 and aarch64"
+#endif
+
+/* Newer than the headers that some machines build with. */
+#ifndef SECCOMP_RET_USER_NOTIF
+#define SECCOMP_RET_USER_NOTIF 0x7fc00000U
+#define SECCOMP_FILTER_FLAG_NEW_LISTENER (1UL << 3)
+#endif
+
+#define TRACE (SECCOMP_RET_TRACE | JO_STOP_CALL)
+#define NOTICE (making == JO_NOTICES ? SECCOMP_RET_USER_NOTIF : TRACE)
+#define ARGUMENT(i) ((uint32_t)offsetof(struct seccomp_data, args[i])) /* the low half: both are little-endian */
+
+/* Descriptors that can be watched: a filter has at most 4,096 instructions, and
+ * each of a dozen blocks compares with all of them. */
+enum { WATCHED = 64, CODE = 4096 };
+
+static int reads[WATCHED], writes[WATCHED];
+static int nreads, nwrites, overflow;
+
+static struct sock_filter codes[2][CODE];
+static int ncodes[2];
+
+/* The one that is being made. */
+static enum jo_filter making;
+static struct sock_filter *code;
+static int ncode;
+
+/* A jump to the block of a class, to be patched when that is placed. */
+static struct {
+	int at;
+	uint8_t class;
+} jumps[JO_NUMBERS];
+static int njumps;
+
+void jo_filter_watch(int fd, int for_writes)
+{
+	int *n = for_writes ? &nwrites : &nreads, *set = for_writes ? writes : reads;
+	if (*n == WATCHED)
+		overflow = 1;
+	else
+		set[(*n)++] = fd;
+}
+
+static void emit(uint16_t what, uint8_t yes, uint8_t no, uint32_t k)
+{
+	if (ncode < CODE)
+		code[ncode] = (struct sock_filter){what, yes, no, k};
+	ncode++;
+}
+
+static void load(uint32_t offset) { emit(BPF_LD | BPF_W | BPF_ABS, 0, 0, offset); }
+static void result(uint32_t action) { emit(BPF_RET | BPF_K, 0, 0, action); }
+
+/* when_equal ends with an action if what was loaded is k. */
+static void when_equal(uint32_t k, uint32_t action)
+{
+	emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, k);
+	result(action);
+}
+
+/* when_set ends with an action if one of the bits is set. */
+static void when_set(uint32_t bits, uint32_t action)
+{
+	emit(BPF_JMP | BPF_JSET | BPF_K, 0, 1, bits);
+	result(action);
+}
+
+/* when_watched ends with a stop if argument i is one of the descriptors. */
+static void when_watched(int i, const int *set, int n)
+{
+	load(ARGUMENT(i));
+	for (int j = 0; j < n; j++)
+		when_equal((uint32_t)set[j], TRACE);
+}
+
+/* Flags of clone: a child that no tracer follows, and the namespaces that it can
+ * make (that of time it cannot: its bit is the signal's). */
+#define UNTRACED 0x00800000
+#define NAMESPACES \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+
+static void clone_block(void)
+{
+	load(ARGUMENT(0));
+	when_set(UNTRACED, TRACE);
+	when_set(NAMESPACES, TRACE);
+	when_set(CLONE_THREAD, SECCOMP_RET_ALLOW);
+	when_set(CLONE_FS, TRACE);
+}
+
+static void socket_block(void)
+{
+	load(ARGUMENT(0));
+	emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, AF_UNIX);
+	result(TRACE);
+	load(ARGUMENT(1));
+	emit(BPF_ALU | BPF_AND | BPF_K, 0, 0, 15);
+	when_equal(SOCK_STREAM, SECCOMP_RET_ALLOW);
+	when_equal(SOCK_SEQPACKET, SECCOMP_RET_ALLOW);
+	result(TRACE);
+}
+
+static void clock_block(void)
+{
+	load(ARGUMENT(0));
+	when_equal(CLOCK_MONOTONIC, SECCOMP_RET_ALLOW);
+	when_equal(CLOCK_MONOTONIC_RAW, SECCOMP_RET_ALLOW);
+	when_equal(CLOCK_MONOTONIC_COARSE, SECCOMP_RET_ALLOW);
+	when_equal(CLOCK_BOOTTIME, SECCOMP_RET_ALLOW);
+	when_equal(CLOCK_PROCESS_CPUTIME_ID, SECCOMP_RET_ALLOW);
+	when_equal(CLOCK_THREAD_CPUTIME_ID, SECCOMP_RET_ALLOW);
+	result(TRACE);
+}
+
+/* open_block: opening a file to write is known to have worked only at its end. */
+static void open_block(int flags)
+{
+	load(ARGUMENT(flags));
+	when_set(O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY), TRACE);
+	result(NOTICE);
+}
+
+/* Questions whether a descriptor is a terminal: TCGETS, TCGETS2. */
+#define IS_TERMINAL 0x5401
+#define IS_TERMINAL2 0x802c542a
+
+/* block emits what decides about the calls of a class by their arguments. */
+static void block(enum jo_class class)
+{
+	switch (class) {
+	case JO_CALL_READ:
+	case JO_CALL_DUP: when_watched(0, reads, nreads); break;
+	case JO_CALL_WRITE: when_watched(0, writes, nwrites); break;
+	case JO_CALL_IOCTL:
+		load(ARGUMENT(1));
+		when_equal(IS_TERMINAL, SECCOMP_RET_ALLOW);
+		when_equal(IS_TERMINAL2, SECCOMP_RET_ALLOW);
+		when_watched(0, reads, nreads);
+		break;
+	case JO_CALL_FCNTL:
+		load(ARGUMENT(1));
+		emit(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, F_DUPFD);
+		emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, F_DUPFD_CLOEXEC);
+		result(SECCOMP_RET_ALLOW);
+		when_watched(0, reads, nreads);
+		break;
+	case JO_CALL_SEND:
+		when_watched(0, reads, nreads);
+		when_watched(1, reads, nreads);
+		when_watched(0, writes, nwrites);
+		when_watched(1, writes, nwrites);
+		break;
+	case JO_CALL_SPLICE:
+		when_watched(0, reads, nreads);
+		when_watched(2, writes, nwrites);
+		break;
+	case JO_CALL_MAP:
+		load(ARGUMENT(3));
+		when_set(MAP_ANONYMOUS, SECCOMP_RET_ALLOW);
+		when_watched(4, reads, nreads);
+		break;
+	case JO_CALL_OPEN: open_block(1); break;
+	case JO_CALL_OPEN_AT: open_block(2); break;
+	case JO_CALL_CLOCK_ID: clock_block(); break;
+	case JO_CALL_CLONE: clone_block(); break;
+	case JO_CALL_SOCKET: socket_block(); break;
+	default: break;
+	}
+	result(SECCOMP_RET_ALLOW);
+}
+
+/* What becomes of a class: the class itself where its arguments decide, else
+ * JO_CALL_HARMLESS, JO_CALL_ABSENTED, or JO_CALL_UNKNOWN for a stop. */
+static enum jo_class kind_of(long nr)
+{
+	switch (jo_class_of(nr)) {
+	case JO_CALL_HARMLESS: return JO_CALL_HARMLESS;
+	case JO_CALL_ABSENTED: return JO_CALL_ABSENTED;
+	case JO_CALL_READ:
+	case JO_CALL_DUP: return JO_CALL_READ;
+	case JO_CALL_LOOK:
+	case JO_CALL_LOOK_LINK:
+	case JO_CALL_READLINK: return JO_CALL_LOOK;
+	case JO_CALL_OPEN:
+	case JO_CALL_OPEN_AT:
+	case JO_CALL_WRITE:
+	case JO_CALL_IOCTL:
+	case JO_CALL_FCNTL:
+	case JO_CALL_SEND:
+	case JO_CALL_SPLICE:
+	case JO_CALL_MAP:
+	case JO_CALL_CLOCK_ID:
+	case JO_CALL_CLONE:
+	case JO_CALL_SOCKET: return jo_class_of(nr);
+	default: return JO_CALL_UNKNOWN;
+	}
+}
+
+static void leaf(enum jo_class kind)
+{
+	switch (kind) {
+	case JO_CALL_HARMLESS: result(SECCOMP_RET_ALLOW); return;
+	case JO_CALL_ABSENTED: result(SECCOMP_RET_ERRNO | ENOSYS); return;
+	case JO_CALL_UNKNOWN: result(TRACE); return;
+	case JO_CALL_LOOK: result(NOTICE); return;
+	default:
+		jumps[njumps].at = ncode;
+		jumps[njumps++].class = (uint8_t)kind;
+		emit(BPF_JMP | BPF_JA, 0, 0, 0);
+	}
+}
+
+/* search emits the search among runs first to last of numbers with one kind. */
+static void search(const long *starts, int first, int last)
+{
+	if (first == last) {
+		leaf(kind_of(starts[first]));
+		return;
+	}
+	int middle = (first + last + 1) / 2;
+	emit(BPF_JMP | BPF_JGE | BPF_K, 0, 1, (uint32_t)starts[middle]);
+	int far = ncode;
+	emit(BPF_JMP | BPF_JA, 0, 0, 0);
+	search(starts, first, middle - 1);
+	if (far < CODE)
+		code[far].k = (uint32_t)(ncode - far - 1);
+	search(starts, middle, last);
+}
+
+/* place_blocks puts the blocks behind the search, and lets the leaves jump there. */
+static void place_blocks(void)
+{
+	for (int class = 0; class <= JO_CALL_USED; class++) {
+		int at = ncode;
+		for (int i = 0; i < njumps; i++) {
+			if (jumps[i].class != class)
+				continue;
+			code[jumps[i].at].k = (uint32_t)(at - jumps[i].at - 1);
+			if (ncode == at)
+				block((enum jo_class)class);
+		}
+	}
+}
+
+static void make(enum jo_filter which)
+{
+	long starts[JO_NUMBERS + 1];
+	int n = 0;
+	making = which;
+	code = codes[which];
+	ncode = njumps = 0;
+	for (long nr = 0; nr <= JO_NUMBERS; nr++)
+		if (nr == 0 || kind_of(nr) != kind_of(nr - 1))
+			starts[n++] = nr;
+	load(offsetof(struct seccomp_data, arch));
+	emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCH);
+	result(SECCOMP_RET_TRACE | JO_STOP_FOREIGN);
+	load(offsetof(struct seccomp_data, nr));
+	search(starts, 0, n - 1);
+	place_blocks();
+	ncodes[which] = ncode;
+}
+
+int jo_filter_make(void)
+{
+	make(JO_STOPS);
+	make(JO_NOTICES);
+	return ncodes[JO_STOPS] <= CODE && ncodes[JO_NOTICES] <= CODE && !overflow;
+}
+
+int jo_filter_lowers(void)
+{
+	char line[256];
+	unsigned long long has = 0;
+	FILE *status = fopen("/proc/self/status", "re");
+	while (status != NULL && fgets(line, sizeof line, status) != NULL)
+		if (sscanf(line, "CapEff: %llx", &has) == 1)
+			break;
+	if (status != NULL)
+		fclose(status);
+	return (has >> 21 & 1) == 0; /* CAP_SYS_ADMIN */
+}
+
+int jo_filter_install(enum jo_filter which)
+{
+	struct sock_fprog program = {(unsigned short)ncodes[which], codes[which]};
+	unsigned flags = which == JO_NOTICES ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
+	long got = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+	/* Without the capability only a process that can gain no privileges may. */
+	if (got < 0 && errno == EACCES && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+		got = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+	return (int)got;
+}

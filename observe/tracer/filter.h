@@ -1,0 +1,30 @@
+/* filter.h: the seccomp filter that stops the tree at calls that matter. */
+#ifndef JO_FILTER_H
+#define JO_FILTER_H
+
+/* Calls that only look are most of them by far. With notices the kernel hands those
+ * to a thread of the tracer, which may also answer them, in two thirds of the
+ * time of a stop; notify.c. Without, for an older kernel, they are stops too. */
+enum jo_filter { JO_STOPS, JO_NOTICES };
+
+/* The data of a stop, as PTRACE_GET_SYSCALL_INFO gives it. */
+enum { JO_STOP_CALL = 1, JO_STOP_FOREIGN = 2 };
+
+/* jo_filter_watch adds a descriptor that the command comes with: reading it, or
+ * handing it on, is stopped at. With writes only writing to it is. */
+void jo_filter_watch(int fd, int writes);
+
+/* jo_filter_make computes both filters for what is watched, and returns 0 if there
+ * are too many descriptors for one. */
+int jo_filter_make(void);
+
+/* jo_filter_install puts a filter on the calling process and all that it will
+ * start. It returns -1 if the kernel refuses, and else, with notices, the
+ * descriptor that they are read from. */
+int jo_filter_install(enum jo_filter which);
+
+/* jo_filter_lowers reports whether a process under a filter can gain no privileges
+ * by running a set-id program: without CAP_SYS_ADMIN the kernel insists on that. */
+int jo_filter_lowers(void);
+
+#endif

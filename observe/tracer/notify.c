@@ -1,0 +1,88 @@
+#include "notify.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "handle.h"
+#include "look.h"
+#include "watch.h"
+
+/* Linux 5.0, 5.5 and 6.6, and 5.3 and 5.6: newer than some headers. */
+#ifndef SECCOMP_IOCTL_NOTIF_RECV
+#error "headers of Linux 5.0 or later are needed"
+#endif
+#ifndef SECCOMP_USER_NOTIF_FLAG_CONTINUE
+#define SECCOMP_USER_NOTIF_FLAG_CONTINUE 1UL
+#endif
+#define SET_FLAGS _IOW('!', 4, uint64_t)
+#define SYNC_WAKE_UP UINT64_C(1)
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#define PIDFD_GETFD 438
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int notices = -1;
+static int ended; /* the report is written */
+
+void jo_notify_lock(void) { pthread_mutex_lock(&lock); }
+void jo_notify_unlock(void) { pthread_mutex_unlock(&lock); }
+void jo_notify_end(void) { ended = 1; }
+
+static int handle(const struct seccomp_notif *n)
+{
+	int known = 0;
+	pthread_mutex_lock(&lock);
+	jo_process *p = ended ? NULL : jo_process_of((pid_t)n->pid, 0);
+	if (p != NULL && p->known)
+		known = jo_handle_call(p, n->data.nr, (const uint64_t *)n->data.args);
+	pthread_mutex_unlock(&lock);
+	return known;
+}
+
+static void *serve(void *unused)
+{
+	/* The kernel's structures may be larger than those of the headers. */
+	static union {
+		struct seccomp_notif notice;
+		char room[512];
+	} n;
+	static union {
+		struct seccomp_notif_resp answer;
+		char room[512];
+	} a;
+	(void)unused;
+	for (;;) {
+		memset(&n, 0, sizeof n);
+		if (ioctl(notices, SECCOMP_IOCTL_NOTIF_RECV, &n.notice) != 0) {
+			if (errno == EINTR || errno == ENOENT) /* the process was killed */
+				continue;
+			return NULL;
+		}
+		int result = handle(&n.notice);
+		memset(&a, 0, sizeof a);
+		a.answer.id = n.notice.id;
+		a.answer.error = result < 0 ? result : 0;
+		a.answer.flags = result < 0 ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+		ioctl(notices, SECCOMP_IOCTL_NOTIF_SEND, &a.answer);
+	}
+}
+
+int jo_notify_start(pid_t child, int listener, int *sync)
+{
+	pthread_t thread;
+	int process = (int)syscall(SYS_pidfd_open, child, 0);
+	notices = process < 0 ? -1 : (int)syscall(PIDFD_GETFD, process, listener, 0);
+	if (process >= 0)
+		close(process);
+	if (notices < 0)
+		return 0;
+	*sync = ioctl(notices, SET_FLAGS, SYNC_WAKE_UP) == 0;
+	return jo_watch_thread(&thread, serve);
+}

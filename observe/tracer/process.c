@@ -1,0 +1,163 @@
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* By id, in order of arrival: a tree has few processes at a time, and the one
+ * that was asked for last is asked for again. */
+static jo_process **all;
+static int count, room, last;
+
+jo_process *jo_process_of(pid_t id, int make)
+{
+	if (last < count && all[last]->id == id)
+		return all[last];
+	for (int i = 0; i < count; i++)
+		if (all[i]->id == id)
+			return all[last = i];
+	if (!make)
+		return NULL;
+	if (count == room) {
+		room = room == 0 ? 16 : room * 2;
+		all = realloc(all, (size_t)room * sizeof *all);
+	}
+	jo_process *p = calloc(1, sizeof *p);
+	if (all == NULL || p == NULL)
+		_exit(125);
+	p->id = id;
+	all[count] = p;
+	return all[last = count++];
+}
+
+int jo_processes(void) { return count; }
+
+void jo_process_each(void (*f)(pid_t id))
+{
+	for (int i = 0; i < count; i++)
+		f(all[i]->id);
+}
+
+void jo_process_born(jo_process *p, const jo_process *parent, int thread)
+{
+	p->known = 1;
+	if (thread) {
+		p->group = parent->group;
+		p->group->threads++;
+		return;
+	}
+	p->group = calloc(1, sizeof *p->group);
+	if (p->group == NULL)
+		_exit(125);
+	p->group->threads = 1;
+	p->group->memory = -1;
+	p->group->program = parent != NULL ? parent->group->program : -1;
+	p->group->cwd = parent != NULL ? strdup(parent->group->cwd) : NULL;
+}
+
+static void close_memory(jo_group *g)
+{
+	if (g->memory >= 0)
+		close(g->memory);
+	g->memory = -1;
+}
+
+void jo_process_gone(pid_t id)
+{
+	for (int i = 0; i < count; i++) {
+		jo_process *p = all[i];
+		if (p->id != id)
+			continue;
+		if (p->group != NULL && --p->group->threads == 0) {
+			close_memory(p->group);
+			free(p->group->cwd);
+			free(p->group);
+		}
+		jo_pending_clear(&p->pending);
+		free(p);
+		all[i] = all[--count];
+		return;
+	}
+}
+
+void jo_process_take_over(jo_process *p, pid_t before)
+{
+	const jo_process *thread = jo_process_of(before, 0);
+	if (thread != NULL) {
+		p->expected_dev = thread->expected_dev;
+		p->expected_ino = thread->expected_ino;
+	}
+	for (int i = count - 1; i >= 0; i--)
+		if (all[i] != p && all[i]->group == p->group)
+			jo_process_gone(all[i]->id);
+}
+
+void jo_process_exec(jo_process *p) { close_memory(p->group); }
+
+static int memory_of(jo_process *p)
+{
+	char path[64];
+	if (p->group->memory < 0) {
+		snprintf(path, sizeof path, "/proc/%d/mem", (int)p->id);
+		p->group->memory = open(path, O_RDWR | O_CLOEXEC);
+	}
+	return p->group->memory;
+}
+
+ssize_t jo_process_string(jo_process *p, uint64_t at, char *into, size_t size)
+{
+	int fd = memory_of(p);
+	size_t done = 0;
+	while (fd >= 0 && done < size) {
+		/* Not beyond a page, the next of which may not be there; most paths are
+		 * shorter than the first step. */
+		size_t step = 4096 - (size_t)((at + done) & 4095);
+		size_t most = done == 0 ? 256 : size - done;
+		if (step > most)
+			step = most;
+		if (step > size - done)
+			step = size - done;
+		ssize_t n = pread(fd, into + done, step, (off_t)(at + done));
+		if (n <= 0)
+			return -1;
+		char *end = memchr(into + done, 0, (size_t)n);
+		if (end != NULL)
+			return end - into;
+		done += (size_t)n;
+	}
+	return -1;
+}
+
+int jo_process_read(jo_process *p, uint64_t at, void *into, size_t n)
+{
+	int fd = memory_of(p);
+	return fd >= 0 && pread(fd, into, n, (off_t)at) == (ssize_t)n;
+}
+
+int jo_process_write(jo_process *p, uint64_t at, const void *from, size_t n)
+{
+	int fd = memory_of(p);
+	return fd >= 0 && pwrite(fd, from, n, (off_t)at) == (ssize_t)n;
+}
+
+ssize_t jo_process_descriptor(const jo_process *p, int fd, char *into, size_t size)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)p->id, fd);
+	ssize_t n = readlink(path, into, size - 1);
+	if (n < 0 || n == (ssize_t)size - 1)
+		return -1;
+	into[n] = 0;
+	return n;
+}
+
+void jo_pending_clear(jo_pending *p)
+{
+	free(p->path);
+	free(p->real);
+	free(p->real_from);
+	*p = (jo_pending){0};
+}

@@ -1,0 +1,40 @@
+/* request.h: what the tracer is asked for. observe/start.go writes it. */
+#ifndef JO_REQUEST_H
+#define JO_REQUEST_H
+
+#include <stdint.h>
+
+/* Flags of a request. */
+enum {
+	JO_PLAIN_RUN = 1, /* do not observe */
+	JO_INHERIT = 2,   /* the command gets the descriptors that the tracer was started with */
+	JO_PASS = 4,      /* output goes to descriptors 1 and 2 too, while the command runs */
+	JO_DEFAULTS = 8,  /* no signal is ignored or blocked when the command starts */
+	JO_HELD = 16,     /* the parent does nothing but wait, and may be killed */
+	JO_STOPS_ONLY = 32, /* as on a kernel before 5.6: for tests */
+};
+
+/* A request is this, as it lies in memory, and then strings that end in a NUL:
+ * the folder, the arguments, the environment. */
+typedef struct jo_head {
+	uint32_t magic, flags;
+	int32_t report, done; /* descriptors: a file for the report, a pipe that is written to when it is whole */
+	int32_t out, err;     /* and files for what the command prints */
+	int32_t host;         /* the process not to be outlived, 0: none */
+	uint32_t narguments, nvariables;
+	uint32_t unused;
+	uint64_t blocked; /* signals that are blocked when the command starts */
+} jo_head;
+
+#define JO_MAGIC UINT32_C(0x31524f4a) /* JOR1 */
+
+typedef struct jo_request {
+	jo_head head;
+	char *folder;
+	char **arguments, **variables; /* each with a NULL at its end */
+} jo_request;
+
+/* jo_request_read reads a request from a file and closes it. 0: it is none. */
+int jo_request_read(int fd, jo_request *r);
+
+#endif
