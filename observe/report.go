@@ -21,6 +21,9 @@ const (
 	Sent                    // Content or Listing is what was there
 	Large                   // Content should be, and is too large
 	Made                    // later the tree made, changed or removed it
+	Relative                // named relative to Command.Dir, through folders entered so
+	Absolute                // named by a path of its own
+	Statted                 // looked at by a call that tells its time stamps
 )
 
 // Written says what became of a file that the tree wrote.
@@ -75,8 +78,9 @@ type Name struct {
 	Bits  Bits
 	Mode  uint32        // as stat has it; 0: there is nothing, or it was not asked for
 	Errno syscall.Errno // why there is nothing, or why it cannot be read
-	// Programs that looked: bit i is Programs[i], the last bit all from 63 on.
-	Programs uint64
+	// Statted is a mask of the programs that asked for its time stamps, Programs of
+	// those that did anything with it: bit i is program i, the last bit all others.
+	Statted, Programs uint64
 	Stamp    Stamp
 	Text     string   // of a link
 	Content  []byte   // if Sent, of a file
@@ -247,7 +251,7 @@ func (p *parser) end(d *decoder) {
 }
 
 func name(d *decoder) Name {
-	n := Name{Bits: Bits(d.u32()), Mode: d.u32(), Errno: syscall.Errno(d.u32()), Programs: d.u64()}
+	n := Name{Bits: Bits(d.u32()), Mode: d.u32(), Errno: syscall.Errno(d.u32()), Statted: d.u64(), Programs: d.u64()}
 	n.Path = d.text()
 	if n.Mode != 0 {
 		n.Stamp = Stamp{

@@ -18,7 +18,8 @@ enum jo_class {
 	JO_CALL_OPEN_AT,   /* the same: openat */
 	JO_CALL_OPEN_HOW,  /* path, struct open_how */
 	JO_CALL_CREAT,     /* path */
-	JO_CALL_LOOK,      /* path: stat, access, statfs */
+	JO_CALL_LOOK,      /* path: stat, statfs */
+	JO_CALL_ACCESS,    /* path */
 	JO_CALL_LOOK_LINK, /* path, and a link itself: lstat */
 	JO_CALL_READLINK,  /* path */
 	JO_CALL_EXEC,      /* path */
@@ -42,6 +43,8 @@ enum jo_class {
 	JO_CALL_FCNTL,     /* descriptor, and only F_DUPFD */
 	JO_CALL_MAP,       /* descriptor as fifth argument */
 	JO_CALL_CLOCK_ID,  /* clock */
+	JO_CALL_TIME,        /* nothing: compilers ask so for the date */
+	JO_CALL_TIME_OF_DAY, /* nothing */
 	JO_CALL_CLONE,     /* flags */
 	JO_CALL_AFFINITY,  /* the CPUs of the process */
 	JO_CALL_CONNECT,   /* descriptor, address, size */

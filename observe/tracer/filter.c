@@ -209,6 +209,7 @@ static enum jo_class kind_of(long nr)
 	case JO_CALL_READ:
 	case JO_CALL_DUP: return JO_CALL_READ;
 	case JO_CALL_LOOK:
+	case JO_CALL_ACCESS:
 	case JO_CALL_LOOK_LINK:
 	case JO_CALL_READLINK: return JO_CALL_LOOK;
 	case JO_CALL_OPEN:

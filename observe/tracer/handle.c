@@ -115,6 +115,7 @@ static void entered(jo_process *p, jo_pending *w)
 {
 	free(p->group->cwd);
 	p->group->cwd = w->path;
+	p->group->moved = w->flags == (int)JO_ABSOLUTE;
 	w->path = NULL;
 }
 
@@ -146,12 +147,14 @@ void jo_handle_result(jo_process *p, int64_t result)
 static int rename_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 {
 	char from[JO_PATH], to[JO_PATH];
-	if (!path_of(p, args, c->folder, c->path, from) || !path_of(p, args, c->folder2, c->path2, to))
+	if (!path_of(p, args, c->folder, c->path, from))
+		return 0;
+	/* A file that is not the tree's is one that it reads. */
+	jo_look_at(p, from, JO_READ);
+	if (!path_of(p, args, c->folder2, c->path2, to))
 		return 0;
 	if (c->flags >= 0 && (args[c->flags] & 2 /* RENAME_EXCHANGE */))
 		jo_look_used(p, JO_USE_UNKNOWN, "renameat2 that exchanges");
-	/* A file that is not the tree's is one that it reads. */
-	jo_look_at(p, from, JO_READ);
 	if (!wait_for(p, JO_CALL_RENAME, to, jo_look_real(to), 0))
 		return 0;
 	const char *real = jo_look_real(from);
@@ -178,7 +181,7 @@ static int open_to_read(jo_process *p, const char *path, int flags)
 	uint32_t bits = (flags & O_PATH) ? JO_LOOKED : JO_READ;
 	if ((flags & O_NOFOLLOW) == 0)
 		return known_to_fail(jo_look_at(p, path, bits));
-	jo_look_link(p, path);
+	jo_look_link(p, path, 0);
 	if (jo_look_type(path, 0) != S_IFLNK)
 		jo_look_at(p, path, bits);
 	return 0;
@@ -238,7 +241,7 @@ static void connect_call(jo_process *p, const uint64_t args[6])
 static int change_folder(jo_process *p, const char *path)
 {
 	jo_look_at(p, path, JO_LOOKED);
-	return wait_for(p, JO_CALL_CHDIR, path, path, 0);
+	return wait_for(p, JO_CALL_CHDIR, path, path, (int)jo_look_form());
 }
 
 static int change_to_descriptor(jo_process *p, int fd)
@@ -246,8 +249,9 @@ static int change_to_descriptor(jo_process *p, int fd)
 	char real[JO_PATH];
 	if (jo_process_descriptor(p, fd, real, sizeof real) < 0 || real[0] != '/')
 		return 0;
-	const char *path = jo_name_folder(real);
-	return wait_for(p, JO_CALL_FCHDIR, path, path, 0);
+	uint32_t form;
+	const char *path = jo_name_folder(real, &form);
+	return wait_for(p, JO_CALL_FCHDIR, path, path, (int)form);
 }
 
 /* descriptor_call: calls of which the filter has seen that a descriptor may be
@@ -278,11 +282,12 @@ static int path_call(jo_process *p, const jo_call *c, const uint64_t args[6], co
 	case JO_CALL_CREAT: return open_call(p, path, O_CREAT | O_WRONLY | O_TRUNC);
 	case JO_CALL_LOOK:
 		if (!no_follow)
-			return known_to_fail(jo_look_at(p, path, JO_LOOKED));
-		jo_look_link(p, path);
+			return known_to_fail(jo_look_at(p, path, JO_LOOKED | JO_STATTED));
+		jo_look_link(p, path, JO_STATTED);
 		return 0;
-	case JO_CALL_LOOK_LINK:
-	case JO_CALL_READLINK: jo_look_link(p, path); return 0;
+	case JO_CALL_ACCESS: return known_to_fail(jo_look_at(p, path, JO_LOOKED));
+	case JO_CALL_LOOK_LINK: jo_look_link(p, path, JO_STATTED); return 0;
+	case JO_CALL_READLINK: jo_look_link(p, path, 0); return 0;
 	case JO_CALL_EXEC: jo_execute_call(p, path); return 0;
 	case JO_CALL_CHDIR: return change_folder(p, path);
 	case JO_CALL_XATTR:
@@ -291,10 +296,10 @@ static int path_call(jo_process *p, const jo_call *c, const uint64_t args[6], co
 		jo_look_attributes(p, path, c->class == JO_CALL_XATTR);
 		return 0;
 	case JO_CALL_MAKE:
-		jo_look_link(p, path);
+		jo_look_link(p, path, 0);
 		return wait_for(p, JO_CALL_MAKE, path, jo_look_real(path), 0);
 	case JO_CALL_REMOVE:
-		jo_look_link(p, path);
+		jo_look_link(p, path, 0);
 		return wait_for(p, JO_CALL_REMOVE, path, jo_look_real(path), 0);
 	case JO_CALL_CHANGE: return wait_for(p, JO_CALL_CHANGE, path, jo_look_real(path), 0);
 	default: return 0;
@@ -333,7 +338,9 @@ int jo_handle_call(jo_process *p, long nr, const uint64_t args[6])
 		if (!jo_output_stop((int)args[0]))
 			jo_look_inherited(p, (int)args[0]);
 		break;
-	case JO_CALL_CLOCK_ID: jo_look_used(p, JO_USE_CLOCK, NULL); break;
+	case JO_CALL_CLOCK_ID: jo_look_used(p, JO_USE_CLOCK, "clock_gettime"); break;
+	case JO_CALL_TIME: jo_look_used(p, JO_USE_CLOCK, "time"); break;
+	case JO_CALL_TIME_OF_DAY: jo_look_used(p, JO_USE_CLOCK, "gettimeofday"); break;
 	case JO_CALL_CLONE: jo_look_used(p, JO_USE_LIVES, "clone"); break;
 	case JO_CALL_AFFINITY: jo_watch_unpin(); break;
 	case JO_CALL_CONNECT: connect_call(p, args); break;

@@ -101,17 +101,23 @@ int jo_look_inherited(const jo_process *p, int fd)
 
 /* ---- paths */
 
+static uint32_t form;
+
+uint32_t jo_look_form(void) { return form; }
+
 int jo_look_absolute(const jo_process *p, int folder, const char *path, char *into)
 {
+	form = JO_ABSOLUTE;
 	const char *base = "";
 	char buffer[JO_PATH];
 	if (path[0] != '/') {
 		if (folder == AT_FDCWD) {
 			base = p->group->cwd;
+			form = p->group->moved ? JO_ABSOLUTE : JO_RELATIVE;
 		} else {
 			if (jo_process_descriptor(p, folder, buffer, sizeof buffer) < 0 || buffer[0] != '/')
 				return 0;
-			base = jo_name_folder(buffer);
+			base = jo_name_folder(buffer, &form);
 		}
 	}
 	size_t a = strlen(base), b = strlen(path);
@@ -318,6 +324,13 @@ static int appeared(const jo_process *p, const jo_name *name)
 	return 1;
 }
 
+static void noted(const jo_process *p, jo_name *name, uint32_t bits)
+{
+	name->programs |= bit_of(p);
+	if (bits & JO_STATTED)
+		name->statted |= bit_of(p);
+}
+
 int jo_look_at(const jo_process *p, const char *path, uint32_t bits)
 {
 	int fresh;
@@ -325,6 +338,7 @@ int jo_look_at(const jo_process *p, const char *path, uint32_t bits)
 		return 0;
 	jo_name *name = jo_name_of(path, &fresh);
 	int inputs = (name->bits & JO_FOLLOWED) != 0;
+	bits |= form;
 	if (inputs && name->stamp.mode == 0 && appeared(p, name))
 		return 0;
 	if (!inputs || (name->bits & bits) != bits)
@@ -337,14 +351,14 @@ int jo_look_at(const jo_process *p, const char *path, uint32_t bits)
 	char real[JO_PATH];
 	if ((bits & JO_READ) && type == S_IFDIR) {
 		if (without_links(path, 0, real, sizeof real))
-			jo_name_opened(name, real);
+			jo_name_opened(name, real, form);
 	} else if ((bits & JO_READ) && inputs && type != S_IFREG && type != 0) {
 		open_special(p, path);
 	}
 	return (int)type;
 }
 
-void jo_look_link(const jo_process *p, const char *path)
+void jo_look_link(const jo_process *p, const char *path, uint32_t bits)
 {
 	int fresh;
 	char text[JO_PATH];
@@ -354,13 +368,15 @@ void jo_look_link(const jo_process *p, const char *path)
 	if ((name->bits & (JO_TEXT | JO_PLAIN)) == 0) {
 		ssize_t n = readlink(path, text, sizeof text);
 		if (n < 0) {
-			if (followed(name, JO_LOOKED) && name->stamp.mode != 0)
+			if (followed(name, JO_LOOKED | form) && name->stamp.mode != 0)
 				name->bits |= JO_PLAIN;
 		} else if (!own(path, 1)) {
 			jo_name_text(name, text, (size_t)n);
 		}
 	}
-	name->programs |= bit_of(p);
+	if (name->bits != 0)
+		name->bits |= form | bits;
+	noted(p, name, bits);
 }
 
 void jo_look_list(const jo_process *p, int fd)
@@ -369,13 +385,13 @@ void jo_look_list(const jo_process *p, int fd)
 	int fresh;
 	if (jo_process_descriptor(p, fd, real, sizeof real) < 0 || real[0] != '/')
 		return;
-	const char *path = jo_name_folder(real);
+	const char *path = jo_name_folder(real, &form);
 	if (own_process(p, path))
 		return;
 	jo_name *name = jo_name_of(path, &fresh);
 	if ((name->bits & JO_LISTED) || (jo_written_in(real) & JO_CREATED))
 		return;
-	if (followed(name, JO_LISTED) && !jo_stamp_send_names(path))
+	if (followed(name, JO_LISTED | form) && !jo_stamp_send_names(path))
 		jo_look_used(p, JO_USE_UNREADABLE, path);
 }
 

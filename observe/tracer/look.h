@@ -25,7 +25,8 @@ void jo_look_used(const jo_process *p, int use, const char *detail);
 int jo_look_inherited(const jo_process *p, int fd);
 
 /* jo_look_absolute makes the path that a process names absolute: folder is a
- * descriptor or AT_FDCWD. 0: it leads nowhere that has a name. */
+ * descriptor or AT_FDCWD. 0: it leads nowhere that has a name. What is looked at
+ * next is taken to be named in the form that this path had. */
 int jo_look_absolute(const jo_process *p, int folder, const char *path, char *into);
 
 /* jo_look_at notes that a path was looked at or opened: bits are JO_LOOKED,
@@ -33,8 +34,12 @@ int jo_look_absolute(const jo_process *p, int folder, const char *path, char *in
  * there is none, and the report says so; 0 if it is another matter. */
 int jo_look_at(const jo_process *p, const char *path, uint32_t bits);
 
-/* jo_look_link notes that a path was looked at without following a link. */
-void jo_look_link(const jo_process *p, const char *path);
+/* jo_look_link notes that a path was looked at without following a link. bits:
+ * JO_STATTED, or 0. */
+void jo_look_link(const jo_process *p, const char *path, uint32_t bits);
+
+/* jo_look_form returns JO_RELATIVE or JO_ABSOLUTE: the form of the last path. */
+uint32_t jo_look_form(void);
 
 /* jo_look_list notes that the names in an open folder were read. */
 void jo_look_list(const jo_process *p, int fd);

@@ -122,20 +122,23 @@ void jo_name_text(jo_name *name, const char *text, size_t length)
 typedef struct opened {
 	char *real;
 	jo_name *by;
+	uint32_t form;
 } opened;
 
 static table folders;
 
-const char *jo_name_folder(const char *real)
+const char *jo_name_folder(const char *real, uint32_t *form)
 {
 	opened *o = find(&folders, real, 0, NULL);
+	*form = o == NULL ? JO_ABSOLUTE : o->form;
 	return o == NULL ? real : o->by->path;
 }
 
-void jo_name_opened(jo_name *name, const char *real)
+void jo_name_opened(jo_name *name, const char *real, uint32_t form)
 {
 	opened *o = find(&folders, real, sizeof *o, NULL);
 	o->by = name;
+	o->form = form;
 }
 
 typedef struct made {
@@ -213,6 +216,7 @@ static void report_name(jo_name *n, const char *(*real)(const char *path))
 	jo_report_u32(n->bits);
 	jo_report_u32(n->stamp.mode);
 	jo_report_u32((uint32_t)n->stamp.error);
+	jo_report_u64(n->statted);
 	jo_report_u64(n->programs);
 	jo_report_string(n->path, n->length);
 	if (n->stamp.mode != 0) {

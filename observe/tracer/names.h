@@ -18,6 +18,9 @@ enum {
 	JO_SENT = 1 << 6,     /* its content is in the report */
 	JO_LARGE = 1 << 7,    /* its content had to be, and is too large */
 	JO_MADE = 1 << 8,     /* later the tree made, changed or removed it */
+	JO_RELATIVE = 1 << 9, /* named relative to the folder that the command was started in */
+	JO_ABSOLUTE = 1 << 10,
+	JO_STATTED = 1 << 11, /* looked at by a call that tells its time stamps */
 
 	/* What follows a link to the end. */
 	JO_FOLLOWED = JO_LOOKED | JO_READ | JO_RUN | JO_LISTED,
@@ -35,7 +38,8 @@ typedef struct jo_stamp {
 typedef struct jo_name {
 	char *path;
 	uint32_t length, bits;
-	uint64_t programs; /* that looked only: bit i is program i, the last one all others */
+	uint64_t statted;  /* by which programs: bit i is program i, the last one all others */
+	uint64_t programs; /* that did anything with it */
 	jo_stamp stamp; /* of what it leads to */
 	char *text;     /* of a link that was read */
 } jo_name;
@@ -46,9 +50,9 @@ jo_name *jo_name_of(const char *path, int *fresh);
 
 /* jo_name_folder returns the name under which a folder was opened last whose path
  * without links is real, else real: what is done in an open folder is done under
- * the name that it was opened by. */
-const char *jo_name_folder(const char *real);
-void jo_name_opened(jo_name *name, const char *real);
+ * the name that it was opened by. form gets JO_RELATIVE or JO_ABSOLUTE. */
+const char *jo_name_folder(const char *real, uint32_t *form);
+void jo_name_opened(jo_name *name, const char *real, uint32_t form);
 
 /* jo_name_text notes the text of a link. */
 void jo_name_text(jo_name *name, const char *text, size_t length);

@@ -55,6 +55,7 @@ void jo_process_born(jo_process *p, const jo_process *parent, int thread)
 	p->group->threads = 1;
 	p->group->memory = -1;
 	p->group->program = parent != NULL ? parent->group->program : -1;
+	p->group->moved = parent != NULL && parent->group->moved;
 	p->group->cwd = parent != NULL ? strdup(parent->group->cwd) : NULL;
 }
 

@@ -22,6 +22,7 @@ typedef struct jo_group {
 	int threads;
 	int memory;  /* /proc/PID/mem, -1: not open */
 	char *cwd;   /* malloc'd: as it was entered, absolute */
+	int moved;   /* it was entered by an absolute path, and is not the first */
 	int program; /* id */
 } jo_group;
 
