@@ -1,6 +1,7 @@
 package key
 
 import (
+	"io"
 	"math/bits"
 
 	"lukechampine.com/blake3"
@@ -87,4 +88,13 @@ func Sum(b []byte) Digest {
 	var h hasher
 	h.Write(b)
 	return h.Sum()
+}
+
+// SumReader returns the BLAKE3 digest of all that r has. It starts no goroutine.
+func SumReader(r io.Reader) (Digest, error) {
+	var h hasher
+	if _, err := io.CopyBuffer(struct{ io.Writer }{&h}, struct{ io.Reader }{r}, make([]byte, 1<<20)); err != nil {
+		return Digest{}, err
+	}
+	return h.Sum(), nil
 }

@@ -3,7 +3,6 @@ package key
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -75,12 +74,8 @@ func readOnce(tag Tag, path string) (value []byte, before, after Input, err erro
 }
 
 func contentDigest(f *os.File) ([]byte, error) {
-	var h hasher
-	if _, err := io.CopyBuffer(struct{ io.Writer }{&h}, struct{ io.Reader }{f}, make([]byte, 1<<20)); err != nil {
-		return nil, err
-	}
-	d := h.Sum()
-	return d[:], nil
+	d, err := SumReader(f)
+	return d[:], err
 }
 
 func stamp(f *os.File, tag Tag, path string, now int64) (Input, error) {

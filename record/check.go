@@ -1,0 +1,287 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
+)
+
+// State is what a check has found.
+type State int
+
+// The states.
+const (
+	// Unchanged: everything is what it was, by stat or by content.
+	Unchanged State = iota
+	// Restamped: unchanged, and the stamps in the list are new: store it again, so
+	// that the next check need not read.
+	Restamped
+	// Changed: something may differ.
+	Changed
+)
+
+// Check compares the list with the world as it is for the process that asks. With
+// Changed it says what differs, a path first if it is a file; the list is then as
+// it was.
+func (l *List) Check(now *Surroundings) (state State, why string) {
+	c := checker{list: l, now: now}
+	c.status.read = time.Now().UnixNano()
+	if why := now.differs(&l.World); why != "" {
+		return Changed, why
+	}
+	if !c.files() || !c.folders() || !c.others() || !c.read() {
+		return Changed, c.why
+	}
+	if !c.takeOver() {
+		return Unchanged, ""
+	}
+	return Restamped, ""
+}
+
+// checker is one check. Its methods return false, and why, for a change.
+type checker struct {
+	list   *List
+	now    *Surroundings
+	status status
+	buffer []byte
+	why    string
+	// What stat could not decide: indices, and the stamps found in their place.
+	doubtful, listings []restamp
+}
+
+type restamp struct {
+	index int
+	now   Stamp
+}
+
+func (c *checker) changed(path, why string) bool {
+	c.why = path + ": " + why
+	return false
+}
+
+// path returns a path for the kernel: below the folder of the surroundings unless
+// it is absolute.
+func (c *checker) path(p string) []byte {
+	b := c.buffer[:0]
+	if p[0] != '/' && c.now.Dir != "" {
+		b = append(append(b, c.now.Dir...), '/')
+	}
+	b = append(append(b, p...), 0)
+	c.buffer = b
+	return b
+}
+
+func (c *checker) files() bool {
+	for i := range c.list.Files {
+		f := &c.list.Files[i]
+		flags := 0
+		if f.Flags&Plain != 0 {
+			flags = unix.AT_SYMLINK_NOFOLLOW
+		}
+		if errno := c.status.at(c.path(f.Path), flags); errno != 0 {
+			return c.changed(f.Path, errno.Error())
+		}
+		now := &c.status.stamp
+		switch {
+		case f.Stamp.Same(now) && f.Stamp.Proves():
+			continue
+		case c.status.mode() != f.Mode:
+			return c.changed(f.Path, modeChange(f.Mode, c.status.mode()))
+		case f.Flags&Dated != 0 && now.Mtime != f.Stamp.Mtime:
+			return c.changed(f.Path, "another modification time")
+		case now.Size != f.Stamp.Size && f.Flags&Loader == 0:
+			return c.changed(f.Path, "another size")
+		}
+		c.doubtful = append(c.doubtful, restamp{i, *now})
+	}
+	return true
+}
+
+func modeChange(was, is uint32) string {
+	if was&unix.S_IFMT != is&unix.S_IFMT {
+		return "no longer a regular file"
+	}
+	return fmt.Sprintf("permissions %o, were %o", is&^unix.S_IFMT, was&^unix.S_IFMT)
+}
+
+func (c *checker) folders() bool {
+	for i := range c.list.Folders {
+		f := &c.list.Folders[i]
+		flags := 0
+		if f.Flags&NoLink != 0 {
+			flags = unix.AT_SYMLINK_NOFOLLOW
+		}
+		path := c.path(f.Path)
+		errno := c.status.at(path, flags)
+		switch {
+		case errno == syscall.ENOENT && f.Flags&(Exists|Listed) == 0:
+			continue // and so is everything that was looked for in it
+		case errno != 0:
+			return c.changed(f.Path, errno.Error())
+		case c.status.kind() != unix.S_IFDIR:
+			return c.changed(f.Path, "no longer a folder")
+		case len(f.Absent) == 0 && f.Flags&Listed == 0:
+			continue
+		case f.Stamp.Same(&c.status.stamp) && f.Stamp.Proves() && c.status.namesProved(path):
+			continue
+		}
+		now := c.status.stamp
+		if !c.absent(f) || f.Flags&Listed != 0 && !c.listed(f) {
+			return false
+		}
+		c.listings = append(c.listings, restamp{i, now})
+	}
+	return true
+}
+
+// absent asks for each name.
+func (c *checker) absent(f *Folder) bool {
+	for _, name := range f.Absent {
+		path := append(append(c.path(f.Path)[:len(c.buffer)-1], '/'), name...)
+		c.buffer = append(path, 0)
+		switch errno := c.status.at(c.buffer, 0); errno {
+		case syscall.ENOENT:
+		case 0:
+			return c.changed(f.Path+"/"+name, "was not there")
+		default:
+			return c.changed(f.Path+"/"+name, errno.Error())
+		}
+	}
+	return true
+}
+
+func (c *checker) listed(f *Folder) bool {
+	names, err := readNames(unix.ByteSliceToString(c.path(f.Path)))
+	if err != nil {
+		return c.changed(f.Path, err.Error())
+	}
+	if namesDigest(names, f.Except) != f.Names {
+		return c.changed(f.Path, "other names in it")
+	}
+	return true
+}
+
+// readNames returns the names in a folder.
+func readNames(path string) ([]string, error) {
+	d, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.Readdirnames(-1)
+}
+
+// namesDigest is the digest of names in a folder, in whatever order, without those
+// in except.
+func namesDigest(names, except []string) key.Digest {
+	slices.Sort(names)
+	var all []byte
+	for _, name := range names {
+		if !slices.Contains(except, name) {
+			all = append(append(all, name...), 0)
+		}
+	}
+	return key.Sum(all)
+}
+
+// others asks for links, failures, and what is neither file nor folder.
+func (c *checker) others() bool {
+	var text [4096]byte
+	for i := range c.list.Links {
+		k := &c.list.Links[i]
+		n, err := unix.Readlink(unix.ByteSliceToString(c.path(k.Path)), text[:])
+		if err != nil {
+			return c.changed(k.Path, "no longer a link")
+		}
+		if string(text[:n]) != k.Text {
+			return c.changed(k.Path, "leads elsewhere")
+		}
+	}
+	for i := range c.list.Failures {
+		f := &c.list.Failures[i]
+		if errno := c.probe(c.path(f.Path)); errno != f.Errno {
+			return c.changed(f.Path, "can be read, or cannot for another reason")
+		}
+	}
+	for i := range c.list.Kinds {
+		k := &c.list.Kinds[i]
+		if errno := c.status.at(c.path(k.Path), 0); errno != 0 || c.status.kind() != k.Mode&unix.S_IFMT {
+			return c.changed(k.Path, "is something else")
+		}
+	}
+	return true
+}
+
+// probe returns why a path cannot be looked at, or read.
+func (c *checker) probe(path []byte) syscall.Errno {
+	errno := c.status.at(path, 0)
+	if errno != 0 {
+		return errno
+	}
+	errno, _ = unix.Faccessat(unix.AT_FDCWD, unix.ByteSliceToString(path), unix.R_OK, unix.AT_EACCESS).(syscall.Errno)
+	return errno
+}
+
+// read reads the files that stat could not decide about.
+func (c *checker) read() bool {
+	for i := range c.doubtful {
+		d := &c.doubtful[i]
+		f := &c.list.Files[d.index]
+		path := unix.ByteSliceToString(c.path(f.Path))
+		var digest key.Digest
+		var stamp Stamp
+		var err error
+		if f.Flags&Loader != 0 {
+			digest, stamp, err = loaderDigest(path, c.list.libraries())
+		} else {
+			digest, stamp, err = c.now.digests().of(path, &d.now)
+		}
+		if err != nil {
+			return c.changed(f.Path, err.Error())
+		}
+		if digest != f.Digest {
+			return c.changed(f.Path, "another content")
+		}
+		d.now = stamp
+	}
+	return true
+}
+
+// takeOver puts the new stamps into the list. It reports whether they are worth
+// storing: those that prove nothing spare nobody a reading.
+func (c *checker) takeOver() (better bool) {
+	over := func(s *Stamp, now Stamp) {
+		better = better || now.Proves() || !now.Same(s) && s.Mount != noMount
+		*s = now
+	}
+	for _, d := range c.doubtful {
+		over(&c.list.Files[d.index].Stamp, d.now)
+	}
+	for _, d := range c.listings {
+		over(&c.list.Folders[d.index].Stamp, d.now)
+	}
+	return better
+}
+
+// Equal reports whether two lists are of the same world and payload, whatever
+// their stamps.
+func (l *List) Equal(other *List) bool { return bytes.Equal(l.unstamped(), other.unstamped()) }
+
+func (l *List) unstamped() []byte {
+	c := *l
+	c.Files, c.Folders = slices.Clone(l.Files), slices.Clone(l.Folders)
+	for i := range c.Files {
+		c.Files[i].Stamp = Stamp{}
+	}
+	for i := range c.Folders {
+		c.Folders[i].Stamp = Stamp{}
+	}
+	return c.Append(nil)
+}

@@ -1,0 +1,118 @@
+package record
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
+)
+
+// digests computes contents' digests. Those of large files, compilers and their
+// libraries above all, are noted with the stamp: clang is 200 MB, which takes a
+// tenth of a second to read.
+type digests struct{ notes Notes }
+
+// large is the size from which on a note is cheaper than reading.
+const large = 256 << 10
+
+// of returns the digest of the file at a path, and its stamp. was is what stat has
+// said a moment ago: if the stamp of what is read is another one, or proves
+// nothing, notes are of no use.
+func (d *digests) of(path string, was *Stamp) (key.Digest, Stamp, error) {
+	var note *key.Key
+	if d.notes != nil && was.Size >= large && was.Proves() {
+		note = noteOf("digest 1", was)
+		if data := d.notes.Recall(&note.ID); len(data) == len(key.Digest{}) {
+			return key.Digest(data), *was, nil
+		}
+	}
+	digest, stamp, err := contentOf(path)
+	if err == nil && note != nil && stamp.Same(was) && stamp.Proves() {
+		d.notes.Note(note, digest[:])
+	}
+	return digest, stamp, err
+}
+
+// noteOf is the key of a note about a file with a stamp.
+func noteOf(what string, s *Stamp) *key.Key {
+	b := key.NewBuilder()
+	b.Add("what", []byte(what))
+	var numbers []byte
+	for _, v := range []uint64{s.Dev, s.Ino, s.Size, uint64(s.Mtime), uint64(s.Ctime), s.Mount} {
+		numbers = binary.LittleEndian.AppendUint64(numbers, v)
+	}
+	b.Add("stamp", numbers)
+	b.SetKind("manifest")
+	k, err := b.Seal()
+	if err != nil { // two labels, both plain
+		panic(err)
+	}
+	return k
+}
+
+// contentOf reads a file. One that changes meanwhile is read again.
+func contentOf(path string) (digest key.Digest, stamp Stamp, err error) {
+	err = steady(path, func(f *os.File) error {
+		digest, err = key.SumReader(f)
+		return err
+	}, &stamp)
+	return digest, stamp, err
+}
+
+// readAll reads a file of at most so many bytes.
+func readAll(path string, most int64) (data []byte, stamp Stamp, err error) {
+	err = steady(path, func(f *os.File) error {
+		data, err = io.ReadAll(io.LimitReader(f, most+1))
+		if err == nil && int64(len(data)) > most {
+			err = fmt.Errorf("%s: larger than %d bytes", path, most)
+		}
+		return err
+	}, &stamp)
+	return data, stamp, err
+}
+
+// steady opens a regular file, and reads until it has not changed meanwhile.
+func steady(path string, read func(*os.File) error, stamp *Stamp) error {
+	for range 5 {
+		before := status{read: time.Now().UnixNano()}
+		// O_NONBLOCK: opening a FIFO must not wait for a writer.
+		f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+		if err != nil {
+			return err
+		}
+		*stamp, err = between(f, &before, read)
+		f.Close()
+		if err != errMoved {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: changes while it is read", path)
+}
+
+var errMoved = fmt.Errorf("changed while it was read")
+
+func between(f *os.File, before *status, read func(*os.File) error) (Stamp, error) {
+	self := ended(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	if errno := before.at(self, 0); errno != 0 {
+		return Stamp{}, errno
+	}
+	if before.kind() != unix.S_IFREG {
+		return Stamp{}, key.ErrNotRegular
+	}
+	if err := read(f); err != nil {
+		return Stamp{}, err
+	}
+	after := status{read: before.read}
+	if errno := after.at(self, 0); errno != 0 {
+		return Stamp{}, errno
+	}
+	if !before.stamp.Same(&after.stamp) && before.stamp.Mount != noMount {
+		return Stamp{}, errMoved
+	}
+	return before.stamp, nil
+}

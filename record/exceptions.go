@@ -1,0 +1,123 @@
+package record
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/observe"
+)
+
+// The files that mean less than their content, each for a reason. Everything else
+// counts whole. docs/launcher.md has the table for users.
+
+type writtenFile = observe.File
+
+const (
+	changedInPlace = observe.Changed
+	created        = observe.Created
+)
+
+// passing are files that say how the machine is doing, and how many processors it
+// has: what a compiler makes does not depend on that, only how fast. A * stands
+// for anything.
+var passing = []string{
+	"/proc/meminfo",                         // gcc sizes its garbage collector by it
+	"/proc/cpuinfo",                         // the processor counts by itself (World.CPU)
+	"/sys/devices/system/cpu/*",             // how many threads to start
+	"/sys/devices/system/node/*",            // the same
+	"/proc/stat",                            // the same, in older C libraries
+	"/proc/loadavg",                         // ninja and make
+	"/proc/filesystems",                     // libselinux looks for its own
+	"/proc/sys/vm/overcommit_memory",        // allocators
+	"/proc/sys/kernel/ngroups_max",          // the C library
+	"/proc/sys/kernel/random/boot_id",       // names of temporary files
+	"/sys/kernel/mm/transparent_hugepage/*", // allocators
+	"/sys/fs/cgroup/*",                      // limits of a container: how many threads to start
+	"/proc/mounts", "/etc/mtab",             // which of these file systems there are
+	"/sys/fs/selinux", "/selinux", "/etc/selinux/config", // libselinux looks whether it is needed
+	"/etc/localtime",                           // how times are shown; the clock is another matter
+	"/var/run/nscd/socket", "/run/nscd/socket", // names of users
+	"/usr/lib/locale/*", "/usr/share/locale/*", // messages
+}
+
+// lessThanContent reports whether a name does not count.
+func lessThanContent(path string) bool { return matches(path, passing) }
+
+// isTemporary reports whether a folder is one for temporary files.
+func isTemporary(r *Run, path string) bool {
+	path = filepath.Clean(path)
+	if slices.Contains([]string{"/tmp", "/var/tmp", "/usr/tmp", "/dev/shm"}, path) {
+		return true
+	}
+	return slices.ContainsFunc(r.Env, func(e string) bool {
+		name, value, _ := strings.Cut(e, "=")
+		return (name == "TMPDIR" || name == "TMP" || name == "TEMP") && value != "" && filepath.Clean(value) == path
+	})
+}
+
+// isScratch reports whether a file may be written by anybody at any time: Python
+// keeps what it made of its sources beside them.
+func isScratch(path string) bool {
+	return filepath.Base(path) == "__pycache__" || strings.HasSuffix(path, ".pyc") || strings.Contains(path, ".pyc.") ||
+		strings.Contains(path, "/__pycache__/")
+}
+
+// ofPython reports whether a name is a compiled file of Python that stands for its
+// source, which was looked at: the source counts then. Python compares the source's
+// time and size with what it has noted; a .pyc that is made to stand by itself, or
+// for its source by the hash of it, counts as it is.
+func (t *taker) ofPython(n *observe.Name) bool {
+	folder, name := split(n.Path)
+	if filepath.Base(folder) != "__pycache__" {
+		return name == "__pycache__" && n.Mode&unix.S_IFMT != unix.S_IFREG
+	}
+	stem, _, ok := strings.Cut(name, ".")
+	if !ok || !strings.Contains(name, ".pyc") {
+		return false
+	}
+	if n.Mode != 0 && n.Bits&observe.Read != 0 {
+		head, _, err := readAll(n.Path, 64<<20)
+		if err != nil || len(head) < 16 || head[4]|head[5]|head[6]|head[7] != 0 {
+			return false
+		}
+	}
+	return t.sources()[filepath.Dir(folder)+"/"+stem+".py"]
+}
+
+// sources are the sources of Python that were looked at.
+func (t *taker) sources() map[string]bool {
+	if t.pythons == nil {
+		t.pythons = map[string]bool{}
+		for i := range t.run.Report.Names {
+			if n := &t.run.Report.Names[i]; n.Mode != 0 && strings.HasSuffix(n.Path, ".py") {
+				t.pythons[n.Path] = true
+			}
+		}
+	}
+	return t.pythons
+}
+
+// loader fills in what the loader's cache says of the libraries in the list.
+func (t *taker) loader() error {
+	for i := range t.list.Files {
+		f := &t.list.Files[i]
+		if f.Flags&Loader == 0 {
+			continue
+		}
+		libraries := t.list.libraries()
+		for path := range t.absent {
+			if _, name := split(path); strings.Contains(name, ".so") {
+				libraries[name] = true
+			}
+		}
+		digest, stamp, err := loaderDigest(t.full(f.Path), libraries)
+		if err != nil || !stamp.Same(&f.Stamp) {
+			return refuse(f.Path, "was changed meanwhile")
+		}
+		f.Digest = digest
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package record
+
+import (
+	"syscall"
+
+	"jitcache/core/key"
+)
+
+// List is the world that one result was made in, and a payload, which is what its
+// owner makes of it. Paths are absolute, or relative to the folder that the
+// command runs in. A List is for one goroutine.
+type List struct {
+	Files    []File
+	Folders  []Folder
+	Links    []Link
+	Failures []Failure
+	Kinds    []Kind
+	World    World
+	Payload  []byte
+}
+
+// File is a regular file that was read, run or looked at: its content counts, and
+// its permissions.
+type File struct {
+	Path string
+	// Mode is the type and the permissions.
+	Mode  uint32
+	Flags FileFlags
+	Stamp Stamp
+	// Digest is BLAKE3 of the content, or of what counts of it (Loader).
+	Digest key.Digest
+}
+
+// FileFlags are what else counts of a file, or what less.
+type FileFlags uint8
+
+// The flags.
+const (
+	Plain  FileFlags = 1 << iota // that it is no link
+	Dated                        // its modification time
+	Loader                       // less: only what the loader's cache says of the libraries in the list
+)
+
+// Folder is a folder that something was looked for in.
+type Folder struct {
+	Path  string
+	Flags FolderFlags
+	// Stamp vouches for the names, if it proves anything.
+	Stamp Stamp
+	// Absent are names that are not in it.
+	Absent []string
+	// Names is, if Listed, the digest of all names in it but those in Except, which
+	// the command makes itself.
+	Names  key.Digest
+	Except []string
+}
+
+// FolderFlags say what counts of a folder.
+type FolderFlags uint8
+
+// The flags.
+const (
+	Exists FolderFlags = 1 << iota // that it is there
+	NoLink                         // and is no link
+	Listed                         // the names in it
+)
+
+// Link is a symbolic link of which the text was read.
+type Link struct{ Path, Text string }
+
+// Failure is a path that cannot be looked at or read, for a reason other than
+// that it is absent.
+type Failure struct {
+	Path  string
+	Errno syscall.Errno
+}
+
+// Kind is something that is neither file nor folder, and counts as what it is.
+type Kind struct {
+	Path string
+	Mode uint32 // its type
+}
+
+// World is what counts beside files.
+type World struct {
+	// Dir is the folder that the command ran in, "" if it did not ask.
+	Dir string
+	// Variables are those of the environment that count, sorted by name. Rule and
+	// Also, names that count beside, say which those are, so that new ones are noticed.
+	Rule      Rule
+	Also      []string
+	Variables []Variable
+	// CPU, Host and Limits are digests, zero for those that were not asked for.
+	CPU, Host, Limits key.Digest
+}
+
+// Rule says which variables count.
+type Rule uint8
+
+// The rules.
+const (
+	NoVariables    Rule = iota // nothing was run
+	KnownVariables             // those that the programs document
+	AllVariables               // all but those that name a session, a job or a rank
+)
+
+// Variable is a variable that counts: its name, and a short digest of its value.
+type Variable struct {
+	Name  string
+	Value [16]byte
+}

@@ -1,0 +1,121 @@
+package record
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"jitcache/observe"
+)
+
+// TestMain builds the tracer.
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "record-test-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		sources, _ := filepath.Glob("../observe/tracer/*.c")
+		observe.Tracer = filepath.Join(dir, "jitcache-observe")
+		cc := strings.Fields(os.Getenv("CC"))
+		if len(cc) == 0 {
+			cc = []string{"cc"}
+		}
+		args := append(cc[1:], "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-o", observe.Tracer)
+		if out, err := exec.Command(cc[0], append(append(args, sources...), "-lpthread")...).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "tracer: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// world is a folder in which commands are run.
+type world struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &world{t, dir, Withhold(os.Environ())}
+}
+
+func (w *world) put(name, text string) string {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+// run runs a command and makes its list.
+func (w *world) run(args ...string) (*List, error) {
+	w.t.Helper()
+	started, err := observe.Start(&observe.Command{Args: args, Dir: w.dir, Env: w.env, Stdin: -1})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	rep, err := started.Report()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if rep.Status.ExitStatus() != 0 {
+		w.t.Fatalf("%v: %v\n%s", args, rep.Status, rep.Err)
+	}
+	r := Run{Report: rep, Dir: w.dir, Env: w.env, Leaves: func(path string) bool { return strings.HasPrefix(path, w.dir) }}
+	return r.Take()
+}
+
+func (w *world) surroundings() *Surroundings { return &Surroundings{Dir: w.dir, Env: w.env} }
+
+func TestCompileIsUnchangedUntilSomethingThatItLookedAtChanges(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.c", "#include <stdio.h>\n#include \"b.h\"\nint main(void) { return B; }\n")
+	w.put("inc/b.h", "#define B 1\n")
+	w.put("early/none", "")
+	l, err := w.run("gcc", "-Iearly", "-Iinc", "-c", "a.c", "-o", "a.o")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse(l.Append(nil))
+	if err != nil || !again.Equal(l) {
+		t.Fatalf("%v", err)
+	}
+	l = again
+	if state, why := l.Check(w.surroundings()); state == Changed {
+		t.Fatal(why)
+	}
+	start := time.Now()
+	state, why := l.Check(w.surroundings())
+	t.Logf("%d files, %d folders, %d links, %d failures; %d bytes; check %v, %v %s", len(l.Files), len(l.Folders), len(l.Links),
+		len(l.Failures), len(l.Append(nil)), time.Since(start), state, why)
+	t.Logf("%+v", l.World)
+	w.put("early/b.h", "#define B 2\n")
+	if state, why := l.Check(w.surroundings()); state != Changed || !strings.Contains(why, "early/b.h") {
+		t.Errorf("state %d, %s", state, why)
+	}
+	os.Remove(w.dir + "/early/b.h")
+	if state, why := l.Check(w.surroundings()); state == Changed {
+		t.Error(why)
+	}
+	w.put("inc/b.h", "#define B 3\n")
+	if state, why := l.Check(w.surroundings()); state != Changed || !strings.Contains(why, "inc/b.h") {
+		t.Errorf("state %d, %s", state, why)
+	}
+}

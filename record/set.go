@@ -1,0 +1,204 @@
+package record
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"jitcache/core/key"
+)
+
+// Bounds of a set. A list of 79 files and 207 absent names takes 12 kB, one of
+// 1,000 headers found in forty folders 300 kB.
+const (
+	MaxLists = 8
+	MaxBytes = 4 << 20
+)
+
+// A set as bytes: magic 8, count 4, then per list its size, 4, and the list.
+const (
+	setMagic = "jcset\x00\x00\x02"
+	setHead  = len(setMagic) + 4
+)
+
+var errSet = errors.New("set of lists: malformed")
+
+// Set is the last few lists of one request, newest first: branches of a project
+// take turns. The zero Set is empty. A Set is for one goroutine.
+type Set struct{ members []member }
+
+// member is a list, as bytes until somebody asks for it.
+type member struct {
+	bytes []byte
+	list  *List
+}
+
+// ParseSet reads what Append wrote. The Set refers to b. The lists are parsed when
+// Find comes to them; one that is malformed is dropped then.
+func ParseSet(b []byte) (*Set, error) {
+	if len(b) < setHead || string(b[:len(setMagic)]) != setMagic {
+		return nil, errSet
+	}
+	n := binary.LittleEndian.Uint32(b[len(setMagic):])
+	if n > MaxLists || len(b) > MaxBytes {
+		return nil, errSet
+	}
+	s := &Set{}
+	for b = b[setHead:]; n > 0; n-- {
+		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
+			return nil, errSet
+		}
+		end := 4 + int(binary.LittleEndian.Uint32(b))
+		s.members = append(s.members, member{bytes: b[4:end:end]})
+		b = b[end:]
+	}
+	if len(b) != 0 {
+		return nil, errSet
+	}
+	return s, nil
+}
+
+// Found is what Find has found.
+type Found struct {
+	List *List // nil: none
+	// Stale: what is stored should be replaced, stamps in it are out of date.
+	Stale bool
+	// Why says why the newest list is not the one; empty for an empty set.
+	Why string
+}
+
+// Find returns the first list that is unchanged and moves it to the front. The
+// List belongs to the set.
+func (s *Set) Find(now *Surroundings) Found {
+	var found Found
+	for i := 0; i < len(s.members); i++ {
+		l, err := s.members[i].open()
+		if err != nil {
+			s.members = slices.Delete(s.members, i, i+1)
+			i--
+			continue
+		}
+		state, why := l.Check(now)
+		if state == Changed {
+			if found.Why == "" {
+				found.Why = why
+			}
+			continue
+		}
+		m := member{list: l}
+		if state == Unchanged {
+			m.bytes = s.members[i].bytes
+		}
+		s.members = slices.Insert(slices.Delete(s.members, i, i+1), 0, m)
+		found.List, found.Stale = l, state == Restamped
+		break
+	}
+	return found
+}
+
+func (m *member) open() (*List, error) {
+	var err error
+	if m.list == nil {
+		m.list, err = Parse(m.bytes)
+	}
+	return m.list, err
+}
+
+// Add puts a list in front. One of the same world is replaced, and the last ones
+// go when there are more than MaxLists, or more than MaxBytes of them. It reports
+// false, and leaves the set as it is, if the list alone is too large. The set
+// keeps l.
+func (s *Set) Add(l *List) bool {
+	m := member{bytes: l.Append(nil), list: l}
+	size := setHead + 4 + len(m.bytes)
+	if size > MaxBytes {
+		return false
+	}
+	members := []member{m}
+	for _, old := range s.members {
+		list, err := old.open()
+		if err != nil || list.Equal(l) {
+			continue
+		}
+		size += 4 + len(old.encoded())
+		if len(members) == MaxLists || size > MaxBytes {
+			break
+		}
+		members = append(members, old)
+	}
+	s.members = members
+	return true
+}
+
+func (m *member) encoded() []byte {
+	if m.bytes == nil {
+		m.bytes = m.list.Append(nil)
+	}
+	return m.bytes
+}
+
+// Len returns the number of lists.
+func (s *Set) Len() int { return len(s.members) }
+
+// Append appends the set as bytes.
+func (s *Set) Append(dst []byte) []byte {
+	dst = append(dst, setMagic...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s.members)))
+	for i := range s.members {
+		list := s.members[i].encoded()
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(list)))
+		dst = append(dst, list...)
+	}
+	return dst
+}
+
+// SetStore is a set of this process, and where it is noted for the others. It is
+// for one goroutine.
+type SetStore struct {
+	set   *Set
+	noted []byte // as it was read or written last
+	key   *key.Key
+}
+
+// NewSetStore returns an empty set that is noted under a key.
+func NewSetStore(k *key.Key) *SetStore { return &SetStore{set: &Set{}, key: k} }
+
+// Find returns the first list that is unchanged: of the process's own set, else of
+// that in the notes, to which other processes may have added. It notes stamps that
+// were out of date.
+func (s *SetStore) Find(now *Surroundings) Found {
+	found := s.set.Find(now)
+	if found.List == nil && now.Notes != nil {
+		if data := now.Notes.Recall(&s.key.ID); data != nil && !bytes.Equal(data, s.noted) {
+			if set, err := ParseSet(data); err == nil {
+				s.set, s.noted = set, data
+				found = s.set.Find(now)
+			}
+		}
+	}
+	if found.Stale {
+		s.store(now.Notes)
+	}
+	return found
+}
+
+// Add puts a list in front, of what others have noted meanwhile too, and notes it
+// if it is not too large.
+func (s *SetStore) Add(l *List, now *Surroundings) {
+	if now.Notes != nil {
+		if set, err := ParseSet(now.Notes.Recall(&s.key.ID)); err == nil {
+			s.set = set
+		}
+	}
+	if s.set.Add(l) {
+		s.store(now.Notes)
+	}
+}
+
+func (s *SetStore) store(notes Notes) {
+	if notes != nil {
+		s.noted = s.set.Append(nil)
+		notes.Note(s.key, s.noted)
+	}
+}

@@ -1,0 +1,100 @@
+package record
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
+)
+
+// Surroundings are the process that asks, beside its files. They are for one
+// goroutine.
+type Surroundings struct {
+	Dir string   // the folder that the command runs in; paths in lists may be relative to it
+	Env []string // NAME=VALUE, as the command would get it
+	// Notes is where digests of large files are remembered; may be nil.
+	Notes Notes
+
+	known    map[string][]Variable // those that count, by rule and what counts beside
+	contents *digests
+}
+
+// Notes are where small things are remembered from one process to the next. They
+// may forget.
+type Notes interface {
+	// Recall returns what was noted under a key, nil if nothing is there.
+	Recall(id *key.ID) []byte
+	// Note replaces it.
+	Note(k *key.Key, data []byte)
+}
+
+func (s *Surroundings) digests() *digests {
+	if s.contents == nil {
+		s.contents = &digests{notes: s.Notes}
+	}
+	return s.contents
+}
+
+func (s *Surroundings) variables(r Rule, also []string) []Variable {
+	known := string(rune(r)) + strings.Join(also, "\x00")
+	is, ok := s.known[known]
+	if !ok {
+		if s.known == nil {
+			s.known = map[string][]Variable{}
+		}
+		is = r.variables(s.Env, also)
+		s.known[known] = is
+	}
+	return is
+}
+
+// differs says in what the surroundings are another world, "" for nothing.
+func (s *Surroundings) differs(w *World) string {
+	if w.Dir != "" && w.Dir != s.Dir {
+		return s.Dir + ": another folder to work in"
+	}
+	if d := difference(w.Variables, s.variables(w.Rule, w.Also)); d != "" {
+		return "environment: " + d
+	}
+	none := key.Digest{}
+	switch {
+	case w.CPU != none && w.CPU != Processor():
+		return "another processor"
+	case w.Host != none && w.Host != host():
+		return "another host"
+	case w.Limits != none && w.Limits != limits():
+		return "other limits of the process (ulimit)"
+	}
+	return ""
+}
+
+// host is the digest of what uname says.
+func host() key.Digest {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return key.Sum(nil)
+	}
+	var all []byte
+	for _, field := range [][65]byte{u.Sysname, u.Nodename, u.Release, u.Version, u.Machine} {
+		all = append(append(all, unix.ByteSliceToString(field[:])...), 0)
+	}
+	return key.Sum(all)
+}
+
+// limits is the digest of the limits that a program can run into, or ask for to
+// decide how it works. Those on memory that is locked, on messages and on signals
+// follow from the machine, and are left out.
+func limits() key.Digest {
+	var all []byte
+	for _, which := range []int{
+		unix.RLIMIT_CPU, unix.RLIMIT_FSIZE, unix.RLIMIT_DATA, unix.RLIMIT_STACK, unix.RLIMIT_CORE, unix.RLIMIT_AS, unix.RLIMIT_NOFILE,
+	} {
+		var l unix.Rlimit
+		if unix.Getrlimit(which, &l) == nil {
+			all = binary.LittleEndian.AppendUint64(all, l.Cur)
+		}
+	}
+	return key.Sum(all)
+}

@@ -1,0 +1,307 @@
+package record
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
+	"jitcache/observe"
+)
+
+// Refused says what of a run makes its result one that cannot be kept.
+type Refused struct{ What, Why string }
+
+func (r *Refused) Error() string { return r.What + ": " + r.Why }
+
+// Run is a command that was observed, and what its owner knows of it.
+type Run struct {
+	Report *observe.Report
+	// Dir and Env are what it ran in, as Surroundings have them.
+	Dir string
+	Env []string
+	// Private is a folder that was made for this run, and is gone after it: what is
+	// in it follows from the request. "" if there is none.
+	Private string
+	// Leaves reports whether the command may leave a file behind, by its path
+	// without links; nil: it may not.
+	Leaves func(path string) bool
+	Notes  Notes
+}
+
+// Take makes the list of a run. Everything that was looked at is in it, or the
+// error, a *Refused, says why the result cannot be kept.
+func (r *Run) Take() (*List, error) {
+	t := taker{run: r, list: &List{}, folders: map[string]int{}, absent: map[string]bool{}}
+	t.status.read = now()
+	if err := t.all(); err != nil {
+		return nil, err
+	}
+	t.sort()
+	return t.list, nil
+}
+
+// taker turns a report into a list.
+type taker struct {
+	run     *Run
+	list    *List
+	status  status
+	digests digests
+	known   programs
+	folders map[string]int  // places in list.Folders
+	absent  map[string]bool // paths that are in there
+	native  bool            // a file that was read asks for this processor
+	pythons map[string]bool // sources of Python that were looked at
+}
+
+func refuse(what, why string) error { return &Refused{what, why} }
+
+func (t *taker) all() error {
+	rep := t.run.Report
+	t.digests.notes = t.run.Notes
+	switch {
+	case rep.Unobserved:
+		return refuse(t.run.command(), "could not be observed")
+	case rep.Outlived:
+		return refuse(t.run.command(), "has started something that goes on")
+	}
+	t.known = t.programs()
+	if err := t.uses(); err != nil {
+		return err
+	}
+	if err := t.written(); err != nil {
+		return err
+	}
+	for i := range rep.Names {
+		if err := t.name(&rep.Names[i]); err != nil {
+			return err
+		}
+	}
+	if err := t.loader(); err != nil {
+		return err
+	}
+	if err := t.fold(); err != nil {
+		return err
+	}
+	t.world()
+	return nil
+}
+
+func (r *Run) command() string {
+	if len(r.Report.Programs) == 0 {
+		return "command"
+	}
+	return filepath.Base(r.Report.Programs[0].Path)
+}
+
+// ---- names
+
+// private reports whether a path is in the folder that was made for the run.
+func (t *taker) private(path string) bool {
+	p := t.run.Private
+	return p != "" && (path == p || strings.HasPrefix(path, p) && path[len(p)] == '/')
+}
+
+// forms returns the paths under which a name is kept: as it was used.
+func (t *taker) forms(n *observe.Name) []string {
+	var all []string
+	if n.Bits&observe.Relative != 0 {
+		if rest, ok := strings.CutPrefix(n.Path, t.run.Dir+"/"); ok && rest != "" && t.run.Private == "" {
+			all = append(all, rest)
+		} else {
+			all = append(all, n.Path)
+		}
+	}
+	if n.Bits&observe.Absolute != 0 || len(all) == 0 {
+		all = append(all, n.Path)
+	}
+	return slices.Compact(all)
+}
+
+func (t *taker) name(n *observe.Name) error {
+	if t.private(n.Path) || lessThanContent(n.Path) || t.ofPython(n) {
+		return nil
+	}
+	if n.Bits&observe.Made != 0 {
+		return t.made(n)
+	}
+	for _, path := range t.forms(n) {
+		if err := t.kept(n, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// made: the command has made, replaced or removed it itself, later. What stood
+// there before is of no account if it was only looked at: compilers stat their
+// output first. What was read is another matter.
+func (t *taker) made(n *observe.Name) error {
+	if n.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return nil
+	}
+	if n.Mode != 0 && n.Bits&(observe.Read|observe.Ran) != 0 {
+		return refuse(n.Path, "is read, and then written")
+	}
+	return nil
+}
+
+func (t *taker) kept(n *observe.Name, path string) error {
+	if n.Bits&observe.Text != 0 {
+		t.list.Links = append(t.list.Links, Link{path, n.Text})
+	}
+	if n.Bits&(observe.Looked|observe.Read|observe.Ran|observe.Listed) == 0 {
+		return nil
+	}
+	switch n.Mode & unix.S_IFMT {
+	case 0:
+		if n.Errno == syscall.ENOENT {
+			t.absent[path] = true
+			return nil
+		}
+		t.list.Failures = append(t.list.Failures, Failure{path, n.Errno})
+	case unix.S_IFREG:
+		return t.file(n, path)
+	case unix.S_IFDIR:
+		return t.folder(n, path)
+	default:
+		t.list.Kinds = append(t.list.Kinds, Kind{path, n.Mode & unix.S_IFMT})
+	}
+	return nil
+}
+
+func (t *taker) file(n *observe.Name, path string) error {
+	if n.Errno != 0 {
+		t.list.Failures = append(t.list.Failures, Failure{path, n.Errno})
+		return nil
+	}
+	f := File{Path: path, Mode: n.Mode}
+	if n.Bits&observe.Plain != 0 {
+		f.Flags |= Plain
+	}
+	if n.Statted&^t.known.blind != 0 {
+		f.Flags |= Dated
+	}
+	if path == loaderCache {
+		f.Flags = f.Flags&^Dated | Loader
+	}
+	if n.Bits&observe.Large != 0 {
+		return refuse(n.Path, "was changed too shortly before to tell what it was, and is large")
+	}
+	full := ended(n.Path)
+	if errno := t.status.at(full, 0); errno != 0 {
+		return refuse(n.Path, "is gone by now")
+	}
+	was := seen(&n.Stamp)
+	was.Mount = t.status.stamp.Mount
+	if !was.Same(&t.status.stamp) || n.Stamp.Mount != uniqueOf(&t.status) {
+		return refuse(n.Path, "was changed meanwhile")
+	}
+	f.Stamp = was
+	var err error
+	switch {
+	case f.Flags&Loader != 0: // when all libraries are known
+	case n.Bits&observe.Sent != 0:
+		f.Digest = key.Sum(n.Content)
+		t.asks(n, n.Content)
+	default:
+		if f.Digest, err = t.content(n, &was); err != nil {
+			return err
+		}
+	}
+	t.list.Files = append(t.list.Files, f)
+	return nil
+}
+
+// content reads a file that cannot have changed since it was looked at.
+func (t *taker) content(n *observe.Name, was *Stamp) (key.Digest, error) {
+	d, stamp, err := t.digests.of(n.Path, was)
+	if err != nil {
+		return d, refuse(n.Path, err.Error())
+	}
+	if !stamp.Same(was) {
+		return d, refuse(n.Path, "was changed meanwhile")
+	}
+	if t.mayAsk(n) {
+		if data, _, err := readAll(n.Path, askable); err == nil {
+			t.asks(n, data)
+		}
+	}
+	return d, nil
+}
+
+// A compiler is asked for this processor by an option, which may be in a file:
+// one of options, of specs, of a configuration. Those are small, and no sources.
+const askable = 64 << 10
+
+func (t *taker) mayAsk(n *observe.Name) bool {
+	return !t.native && n.Bits&observe.Read != 0 && n.Stamp.Size <= askable && n.Programs&t.known.drivers != 0
+}
+
+func (t *taker) asks(n *observe.Name, data []byte) {
+	if t.mayAsk(n) && bytes.Contains(data, []byte("=native")) {
+		t.native = true
+	}
+}
+
+func seen(s *observe.Stamp) Stamp {
+	return Stamp{Dev: s.Dev, Ino: s.Ino, Size: s.Size, Mtime: s.Mtime, Ctime: s.Ctime, Read: s.Taken}
+}
+
+func uniqueOf(s *status) uint64 {
+	if s.st.Mask&mountUnique != 0 {
+		return s.st.Mnt_id
+	}
+	return 0
+}
+
+func (t *taker) folder(n *observe.Name, path string) error {
+	if isTemporary(t.run, path) && n.Bits&observe.Listed == 0 {
+		return nil // where temporary files go is no input
+	}
+	f := t.folderAt(path)
+	f.Flags |= Exists
+	if n.Bits&observe.Plain != 0 {
+		f.Flags |= NoLink
+	}
+	if n.Bits&observe.Listed != 0 {
+		f.Flags |= Listed
+		f.Except = t.madeIn(path)
+		f.Names = namesDigest(slices.Clone(n.Names), f.Except)
+		if s := seen(&n.Stamp); f.Stamp == (Stamp{}) {
+			f.Stamp = s
+			f.Stamp.Mount = noMount // until it is looked at again
+		}
+	}
+	return nil
+}
+
+// folderAt returns the entry of a folder, making one if there is none.
+func (t *taker) folderAt(path string) *Folder {
+	i, ok := t.folders[path]
+	if !ok {
+		i = len(t.list.Folders)
+		t.folders[path] = i
+		t.list.Folders = append(t.list.Folders, Folder{Path: path, Stamp: Stamp{Mount: noMount}})
+	}
+	return &t.list.Folders[i]
+}
+
+// sort puts everything into an order that is the same for the same world: paths
+// next to each other share most of their bytes.
+func (t *taker) sort() {
+	l := t.list
+	slices.SortFunc(l.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(l.Folders, func(a, b Folder) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(l.Links, func(a, b Link) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(l.Failures, func(a, b Failure) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(l.Kinds, func(a, b Kind) int { return strings.Compare(a.Path, b.Path) })
+	for i := range l.Folders {
+		slices.Sort(l.Folders[i].Absent)
+		slices.Sort(l.Folders[i].Except)
+	}
+}

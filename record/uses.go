@@ -1,0 +1,209 @@
+package record
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"jitcache/observe"
+)
+
+// programs are masks of the programs of a run: bit i is program i, the last bit all
+// from 63 on.
+type programs struct {
+	unknown bool   // one of them may obey anything
+	blind   uint64 // those that ask for no modification times
+	drivers uint64 // those that take options
+	shells  uint64
+	python  uint64
+}
+
+func bitOf(id int) uint64 { return 1 << min(uint(id), 63) }
+
+// programs finds out which of the programs are known.
+func (t *taker) programs() programs {
+	var p programs
+	many := len(t.run.Report.Programs) > 0
+	for _, program := range t.run.Report.Programs {
+		bit := bitOf(program.ID)
+		name := plainName(program.Path)
+		switch {
+		case isKnown(program.Path):
+			p.blind |= bit
+			if !slices.Contains([]string{"cc1", "cc1plus", "f951", "lto1", "as", "ld", "ld.bfd", "ld.gold"}, name) {
+				p.drivers |= bit
+			}
+		case slices.Contains(shells, filepath.Base(program.Path)) && t.runsKnownScript(&program):
+			p.shells |= bit
+		default:
+			p.unknown = true
+			if strings.HasPrefix(filepath.Base(program.Path), "python") {
+				p.python |= bit
+			}
+			if slices.Contains(shells, filepath.Base(program.Path)) {
+				p.shells |= bit
+			}
+		}
+	}
+	// One that is not known makes its bit count, also where others share it.
+	for _, program := range t.run.Report.Programs {
+		if program.ID >= 63 {
+			p.blind &^= bitOf(63)
+		}
+	}
+	p.unknown = p.unknown || !many
+	return p
+}
+
+// runsKnownScript reports whether a shell was started with a script that is known.
+func (t *taker) runsKnownScript(p *observe.Program) bool {
+	for _, arg := range p.Args[min(1, len(p.Args)):] {
+		if strings.HasPrefix(arg, "-") {
+			continue
+		}
+		for i := range t.run.Report.Names {
+			n := &t.run.Report.Names[i]
+			if n.Path == arg && n.Bits&observe.Ran != 0 {
+				text, _, err := readAll(arg, 1<<20)
+				return err == nil && isKnownScript(text)
+			}
+		}
+		return false
+	}
+	return false
+}
+
+// whys says why what has used something cannot be repeated.
+var whys = map[observe.Use]string{
+	observe.UseClock:      "depends on the time of day",
+	observe.UseInput:      "reads its standard input",
+	observe.UseDescriptor: "uses a descriptor that it was given",
+	observe.UseSocket:     "connects to something",
+	observe.UseDevice:     "uses a device",
+	observe.UseIPC:        "shares memory with others",
+	observe.UsePrivilege:  "needs privileges",
+	observe.UseNamespace:  "changes its root or its namespaces",
+	observe.UseTrace:      "looks into other processes",
+	observe.UseForeign:    "runs a program that cannot be observed",
+	observe.UseAttributes: "reads extended attributes",
+	observe.UseUnknown:    "makes a system call that is not known",
+	observe.UseUnreadable: "names something that cannot be read",
+	observe.UseShared:     "has processes that cannot be told apart",
+	observe.UseUnsteady:   "looks at a file that appears meanwhile",
+}
+
+// uses refuses what cannot be repeated.
+func (t *taker) uses() error {
+	for i := range t.run.Report.Uses {
+		u := &t.run.Report.Uses[i]
+		switch u.Use {
+		case observe.UseFolder, observe.UseHost, observe.UseLimits:
+			continue // they count: world
+		case observe.UseClock:
+			if t.harmlessClock(u) {
+				continue
+			}
+		case observe.UseDevice:
+			// bash opens the terminal, to see whether there is one.
+			if u.Detail == "/dev/tty" && u.Programs&^t.known.shells == 0 {
+				continue
+			}
+		case observe.UseSocket:
+			if strings.HasSuffix(u.Detail, "/nscd/socket") {
+				continue
+			}
+		}
+		why, ok := whys[u.Use]
+		if !ok {
+			why = "does something that is not known"
+		}
+		what := t.run.command()
+		if u.Detail != "" {
+			what += " (" + u.Detail + ")"
+		}
+		return refuse(what, why)
+	}
+	return nil
+}
+
+// harmlessClock reports whether the clock was asked for something else than a
+// date that gets into the result: by a known program in any way but time(2); by
+// Python, which seeds and compares with it all the time.
+func (t *taker) harmlessClock(u *observe.Used) bool {
+	harmless := t.known.python
+	if u.Detail != "time" {
+		harmless |= t.known.blind | t.known.shells
+	}
+	return u.Programs&^harmless == 0
+}
+
+func (t *taker) used(use observe.Use, by uint64) bool {
+	return slices.ContainsFunc(t.run.Report.Uses, func(u observe.Used) bool { return u.Use == use && u.Programs&by != 0 })
+}
+
+// world notes what counts beside files.
+func (t *taker) world() {
+	w := &t.list.World
+	all := ^uint64(0)
+	w.Rule = KnownVariables
+	if t.known.unknown {
+		w.Rule = AllVariables
+	}
+	if t.used(observe.UseFolder, all) && t.run.Private == "" {
+		w.Dir = t.run.Dir
+	}
+	w.Also = t.also()
+	s := Surroundings{Env: t.run.Env}
+	w.Variables = s.variables(w.Rule, w.Also)
+	if t.native || t.known.unknown || t.saysNative() {
+		w.CPU = Processor()
+	}
+	// Shells ask for the host's name to set a variable that is not given to anybody.
+	if t.used(observe.UseHost, all&^t.known.shells) {
+		w.Host = host()
+	}
+	if t.known.unknown && t.used(observe.UseLimits, all) {
+		w.Limits = limits()
+	}
+}
+
+// also returns variables that count though nobody documents them: those that name
+// a folder in which something was looked at, and PWD where the folder counts.
+func (t *taker) also() []string {
+	if t.known.unknown {
+		return nil
+	}
+	var names []string
+	for _, e := range t.run.Env {
+		name, value, _ := strings.Cut(e, "=")
+		if name == "PWD" {
+			if t.list.World.Dir != "" {
+				names = append(names, name)
+			}
+			continue
+		}
+		if len(value) > 1 && value[0] == '/' && !matches(name, documented) && !matches(name, withheld) && t.isFolderOf(value) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (t *taker) isFolderOf(value string) bool {
+	prefix := strings.TrimRight(value, "/") + "/"
+	return slices.ContainsFunc(t.run.Report.Names, func(n observe.Name) bool {
+		return strings.HasPrefix(n.Path, prefix) && !t.private(n.Path)
+	})
+}
+
+// saysNative reports whether an argument of any program, or a variable, asks for
+// this processor.
+func (t *taker) saysNative() bool {
+	for _, p := range t.run.Report.Programs {
+		if slices.ContainsFunc(p.Args, func(a string) bool { return strings.Contains(a, "native") }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(t.run.Env, func(e string) bool { return strings.Contains(e, "=native") })
+}

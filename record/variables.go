@@ -1,0 +1,129 @@
+package record
+
+import (
+	"slices"
+	"strings"
+
+	"jitcache/core/key"
+)
+
+// documented are the variables that known programs obey, by their manuals: gcc(1),
+// cpp(1), ld(1), as(1), clang(1), ld.lld(1), mold(1), ld.so(8), locale(7),
+// mpicc(1) of Open MPI and of MPICH. A name that ends in * is a prefix.
+var documented = []string{
+	// The C library and its loader.
+	"LD_*", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "LANG", "LANGUAGE", "LC_*", "MALLOC_*",
+	// Where programs are, and the compilers of GNU.
+	"PATH", "COMPILER_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH",
+	"OBJCPLUS_INCLUDE_PATH", "FINCLUDE_PATH", "GCC_*", "COLLECT_*", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES",
+	"SOURCE_DATE_EPOCH", "GNUTARGET", "LDEMULATION", "SYSROOT", "AS_*", "AR_*",
+	// LLVM's, and other linkers.
+	"CCC_*", "CLANG_*", "LLVM_*", "LLD_*", "MOLD_*", "SDKROOT", "SYSTEMROOT", "XDG_CONFIG_HOME",
+	// Caches and distributors that stand before a compiler.
+	"CCACHE_*", "DISTCC_*", "SCCACHE_*",
+	// Wrappers of MPI libraries.
+	"OMPI_*", "OPAL_*", "PMPI_*", "MPICH_*", "I_MPI_*",
+}
+
+// withheld are variables that say which terminal, session, job, rank or pod a
+// process belongs to. They differ each time, and no compiler needs them: a command
+// that may obey anything is not given them, and they do not count.
+var withheld = []string{
+	"SHLVL", "OLDPWD", "PWD", "_", "TERM", "COLORTERM", "TERM_*", "COLUMNS", "LINES", "WINDOWID", "DISPLAY", "WAYLAND_DISPLAY",
+	"SSH_*", "TMUX", "TMUX_*", "STY", "XDG_SESSION_*", "XDG_RUNTIME_DIR", "XDG_VTNR", "XDG_SEAT", "DBUS_*", "HOSTNAME", "HOST",
+	"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "GNUMAKEFLAGS", "CARGO_MAKEFLAGS", "NINJA_STATUS",
+	"INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID", "LISTEN_*", "NOTIFY_SOCKET", "WATCHDOG_*",
+	"JITCACHE*",
+	// Schedulers and launchers.
+	"SLURM_*", "SLURMD_*", "SBATCH_*", "SRUN_*", "PMI_*", "PMI2_*", "PMIX_*", "PALS_*", "FLUX_*", "PBS_*", "LSB_*", "LSF_*",
+	"SGE_*", "JOB_ID", "COBALT_*", "ALPS_*", "HYDRA_*", "HYDI_*", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "MPIRUN_*",
+	"OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "OMPI_FILE_LOCATION", "OMPI_APP_*", "OMPI_FIRST_RANKS", "OMPI_COMMAND",
+	"OMPI_ARGV", "OMPI_NUM_APP_CTX", "OMPI_MCA_ess_*", "OMPI_MCA_orte_*", "OMPI_MCA_pmix*", "OMPI_MCA_initial_wdir",
+	"MV2_COMM_WORLD_*", "MPICH_*HOSTNAME", "LOCAL_RANK", "RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR",
+	"MASTER_PORT", "TORCHELASTIC_*", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES",
+	// Kubernetes' services, by the forms that it documents.
+	"KUBERNETES_*", "*_SERVICE_HOST", "*_SERVICE_PORT", "*_SERVICE_PORT_*", "*_PORT_*_TCP", "*_PORT_*_TCP_ADDR",
+	"*_PORT_*_TCP_PORT", "*_PORT_*_TCP_PROTO", "POD_NAME", "POD_IP", "POD_UID",
+}
+
+// matches reports whether a name is one of the patterns, in which * stands for
+// anything.
+func matches(name string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return match(name, p) })
+}
+
+func match(name, pattern string) bool {
+	before, after, star := strings.Cut(pattern, "*")
+	if !star {
+		return name == pattern
+	}
+	if !strings.HasPrefix(name, before) {
+		return false
+	}
+	name = name[len(before):]
+	if after == "" {
+		return true
+	}
+	for i := 0; i <= len(name); i++ {
+		if match(name[i:], after) {
+			return true
+		}
+	}
+	return false
+}
+
+// Withhold returns an environment without the variables that name a session, a
+// job or a rank.
+func Withhold(env []string) []string {
+	kept := make([]string, 0, len(env))
+	for _, e := range env {
+		if name, _, _ := strings.Cut(e, "="); !matches(name, withheld) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// counts reports whether a variable counts by a rule; also are names that do
+// beside those.
+func (r Rule) counts(name string, also []string) bool {
+	switch r {
+	case KnownVariables:
+		return slices.Contains(also, name) || matches(name, documented) && !matches(name, withheld)
+	case AllVariables:
+		return !matches(name, withheld)
+	}
+	return false
+}
+
+// variables returns what counts of an environment, sorted. Of a name that occurs
+// twice the first counts, as getenv has it.
+func (r Rule) variables(env, also []string) []Variable {
+	var all []Variable
+	for _, e := range env {
+		name, value, ok := strings.Cut(e, "=")
+		if !ok || !r.counts(name, also) || slices.ContainsFunc(all, func(v Variable) bool { return v.Name == name }) {
+			continue
+		}
+		d := key.Sum([]byte(value))
+		all = append(all, Variable{name, [16]byte(d[:16])})
+	}
+	slices.SortFunc(all, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// difference names the first variable in which two sets differ, "" if none does.
+func difference(was, is []Variable) string {
+	for len(was) > 0 || len(is) > 0 {
+		switch {
+		case len(is) == 0 || len(was) > 0 && was[0].Name < is[0].Name:
+			return was[0].Name + " is no longer set"
+		case len(was) == 0 || is[0].Name < was[0].Name:
+			return is[0].Name + " is set now"
+		case was[0].Value != is[0].Value:
+			return was[0].Name + " is another"
+		}
+		was, is = was[1:], is[1:]
+	}
+	return ""
+}
