@@ -1,0 +1,124 @@
+package command
+
+import (
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"jitcache/core/key"
+)
+
+// schema is a component of every request. It changes when the same command is to
+// have another result, or when a list had said too little.
+const schema = "command 1"
+
+// Spec is a command, and what its owner wants of it. Equal ones are one request.
+type Spec struct {
+	// Args are the words of the command. In a private folder they name files in it
+	// by plain names.
+	Args []string
+	// Dir is the folder to run it in, absolute; "": a private one, made for the run,
+	// which has Texts in it.
+	Dir   string
+	Texts []Text
+	// Output is the file in the private folder that is the result; "": everything
+	// that the command leaves behind, and what it prints, is (results.go).
+	Output string
+	// More are components of the request that the command does not show.
+	More []Part
+	// Kind and Name are those of the key: what the entry is, and what the user calls
+	// it.
+	Kind, Name string
+	// Withhold keeps variables that name a session or a rank from the command.
+	Withhold bool
+}
+
+// Text is a file in the private folder, written for the command.
+type Text struct {
+	Name string
+	Data []byte
+	// Sum is BLAKE3 of Data, if it is known already.
+	Sum key.Digest
+}
+
+// Part is a labelled component.
+type Part struct {
+	Label string
+	Value []byte
+}
+
+func (s *Spec) check() error {
+	if len(s.Args) == 0 || s.Args[0] == "" {
+		return fmt.Errorf("command: no words")
+	}
+	if s.Dir != "" && !filepath.IsAbs(s.Dir) {
+		return fmt.Errorf("command: folder %.80q: want an absolute path", s.Dir)
+	}
+	if s.Dir != "" && (len(s.Texts) > 0 || s.Output != "") {
+		return fmt.Errorf("command: texts and an output are for a private folder")
+	}
+	for i := range s.Texts {
+		name := s.Texts[i].Name
+		if name == "" || name[0] == '.' || strings.ContainsAny(name, "/\x00") {
+			return fmt.Errorf("command: text %.80q: want a plain file name", name)
+		}
+	}
+	return nil
+}
+
+// parts adds what the request is made of to a key.
+func (s *Spec) parts(b *key.Builder) error {
+	b.Add("schema", []byte(schema))
+	b.AddTexts("command", s.Args)
+	where := "given folder"
+	if s.Dir == "" {
+		where = "private folder"
+	}
+	b.AddTexts("runs in", []string{where, s.Output})
+	for i := range s.Texts {
+		t := &s.Texts[i]
+		if t.Sum == (key.Digest{}) {
+			t.Sum = key.Sum(t.Data)
+		}
+		if err := b.AddDigest("text "+t.Name, len(t.Data), t.Sum); err != nil {
+			return err
+		}
+	}
+	for _, m := range s.More {
+		if err := b.Add(m.Label, m.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// request is the key of a request: that of its lists, and of its lease.
+func (s *Spec) request() (*key.Key, error) {
+	b := key.NewBuilder()
+	if err := s.parts(b); err != nil {
+		return nil, err
+	}
+	b.SetKind("manifest")
+	if s.Name != "" {
+		if err := b.SetName(s.Name); err != nil {
+			return nil, err
+		}
+	}
+	return b.Seal()
+}
+
+// lease is the key of the lease: commands that run in different folders do not
+// wait for each other.
+func (s *Spec) lease(request *key.Key) (*key.Key, error) {
+	b := key.NewBuilder()
+	b.Add("request", request.ID[:])
+	b.Add("folder", []byte(s.Dir))
+	b.SetKind(s.Kind)
+	if s.Name != "" {
+		b.SetName(s.Name)
+	}
+	return b.Seal()
+}
+
+func count(n int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(n)) }
