@@ -12,9 +12,9 @@ import (
 	"time"
 	"unsafe"
 
+	"jitcache/cli"
 	"jitcache/core"
 	"jitcache/core/blob"
-	"jitcache/core/cli"
 	"jitcache/core/key"
 	"jitcache/core/memory"
 	"jitcache/core/store"

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 
 	"jitcache/core/key"
-	"jitcache/core/native"
 	"jitcache/core/store"
+	"jitcache/native"
 )
 
 func nativeFail(out *C.jc_out, err error) C.int32_t {

@@ -23,6 +23,7 @@ import build_library
 
 PYTHON_TOOLS = ["ruff==0.17.6", "mypy==2.4.1", "clang-format==23.1.5"]
 GO_TOOLS = {"gofumpt": "mvdan.cc/gofumpt@v0.12.0", "staticcheck": "honnef.co/go/tools/cmd/staticcheck@v0.8.2"}
+ROOMS = ["capi", "cli", "core", "cuda", "native", "tests"]
 PYTHON = ["python", "tests", "examples", "cmake", "build_library.py", "hatch_build.py"]
 
 
@@ -57,7 +58,7 @@ def steps(write: bool) -> list[tuple[str, list[str], bool]]:
     return [
         ("gofumpt", gofumpt, True),
         ("go vet", [go, "vet", "./..."], False),
-        ("staticcheck", [str(BIN / "staticcheck"), "./core/...", "./capi/...", "./cuda/...", "./tests/..."], False),
+        ("staticcheck", [str(BIN / "staticcheck"), *(f"./{room}/..." for room in ROOMS)], False),
         ("ruff format", [ruff, "format", *([] if write else ["--check", "-q"]), *PYTHON], False),
         ("ruff", [ruff, "check", "-q", *(["--fix"] if write else []), *PYTHON], False),
         ("mypy", [str(VENV / "mypy")], False),

@@ -7,6 +7,9 @@ import re
 
 from .common import ROOT, Count, go_command, run, total
 
+#: The folders that have Go in them.
+ROOMS = ["capi", "cli", "core", "cuda", "native"]
+
 
 def test(area: str, *args: str, env: dict[str, str] | None = None) -> Count:
     """Count the top-level tests of a go test run."""
@@ -24,17 +27,17 @@ def test(area: str, *args: str, env: dict[str, str] | None = None) -> Count:
 
 
 def tests() -> Count:
-    return test("go", "-count=1", "./core/...", "./capi/...", "./cuda/...", "./tests/arch/...")
+    return test("go", "-count=1", *(f"./{room}/..." for room in [*ROOMS, "tests/arch"]))
 
 
 def race() -> Count:
-    return test("race", "-count=1", "-race", "./core/...", "./cuda/...")
+    return test("race", "-count=1", "-race", *(f"./{room}/..." for room in ROOMS))
 
 
 def _targets() -> list[tuple[str, str]]:
     """Package and name of every fuzz target."""
     found = []
-    for path in sorted([*ROOT.glob("core/**/*_test.go"), *ROOT.glob("cuda/**/*_test.go")]):
+    for path in sorted(path for room in ROOMS for path in ROOT.glob(f"{room}/**/*_test.go")):
         for name in re.findall(r"^func (Fuzz\w+)\(", path.read_text(), re.MULTILINE):
             found.append((f"./{path.parent.relative_to(ROOT)}", name))
     return found

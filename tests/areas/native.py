@@ -37,12 +37,12 @@ _TABLE = "test_table.py::test_hit_if_and_only_if_a_fresh_compile_is_the_same"
 _CONTROLS = [
     _Control(
         "headers not looked at", "control_noheaders",
-        {"core/native": ["TestHeaderThatChangesIsNoticed"]},
+        {"native": ["TestHeaderThatChangesIsNoticed"]},
         [f"{_TABLE}[quote-edit-gcc]", f"{_TABLE}[-isystem-retarget-gcc]"],
     ),
     _Control(
         "absent names not kept", "control_noabsent",
-        {"core/native": ["TestHeaderThatAppearsInFrontIsNoticed"]},
+        {"native": ["TestHeaderThatAppearsInFrontIsNoticed"]},
         [f"{_TABLE}[quote-add in front-gcc]", f"{_TABLE}[has absent-add in front-gcc]", f"{_TABLE}[computed-add in front-gcc]"],
     ),
     _Control(
@@ -53,7 +53,7 @@ _CONTROLS = [
         "libraries of the compiler not looked at", "control_nolibraries", {},
         ["test_flags.py::test_library_of_the_compiler_that_is_replaced", "test_flags.py::test_library_that_comes_first_for_the_loader"],
     ),
-    _Control("native not resolved", "control_nonative", {"core/native": ["TestNativeIsWhatTheProcessorIs"]}, []),
+    _Control("native not resolved", "control_nonative", {"native": ["TestNativeIsWhatTheProcessorIs"]}, []),
     _Control("inputs not looked at again", "control_noinputs", {}, ["test_table.py::test_header_that_changes_while_it_is_compiled_is_not_kept"]),
     _Control("no lease", "control_nolease", {}, ["test_build.py::test_processes_compile_once"]),
 ]  # fmt: skip

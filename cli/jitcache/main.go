@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"jitcache/core/cli"
+	"jitcache/cli"
 )
 
 func main() {
