@@ -9,12 +9,13 @@ import (
 	"unsafe"
 
 	"jitcache/core/key"
+	"jitcache/core/request"
 	"jitcache/core/store"
 	"jitcache/native"
 )
 
 func nativeFail(out *C.jc_out, err error) C.int32_t {
-	var refused *native.Refused
+	var refused *request.Refused
 	var failed *native.Failed
 	switch {
 	case errors.As(err, &refused):

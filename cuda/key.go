@@ -7,6 +7,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
+	"jitcache/core/request"
 	"jitcache/cuda/dl"
 	"jitcache/cuda/driver"
 	"jitcache/cuda/nvrtc"
@@ -43,7 +44,7 @@ func (r *Request) Key(notes manifest.Notes) (*key.Key, error) {
 		return nil, err
 	}
 	if closure.ShowsTime {
-		return nil, &Refused{rec.name, "__DATE__ or __TIME__ is used in it or in a header, and the result shows the time"}
+		return nil, request.Refuse(rec.name, "__DATE__ or __TIME__ is used in it or in a header, and the result shows the time")
 	}
 	now := circumstances{string(compiler.Value), arch, folder, closure}
 	if rec.key != nil && rec.of == now && len(rec.opts.Files) == 0 {
@@ -123,14 +124,14 @@ func (rec *record) seal(r *Request, compiler dl.Identity, now circumstances) (*k
 	}
 	inputs, err := now.closure.List.Inputs()
 	if err != nil {
-		return nil, &Refused{rec.name, err.Error()}
+		return nil, request.Refuse(rec.name, err.Error())
 	}
 	for _, in := range inputs {
 		b.AddInput(in)
 	}
 	for i, path := range rec.opts.Files {
 		if err := b.AddFile(fmt.Sprintf("file %d", i+1), path); err != nil {
-			return nil, &Refused{path, err.Error()}
+			return nil, request.Refuse(path, err.Error())
 		}
 	}
 	return b.Seal()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"jitcache/core/key"
+	"jitcache/core/request"
 )
 
 // place is a folder with a file in the place of NVRTC: a key needs to know what
@@ -30,9 +31,8 @@ func newPlace(t *testing.T) *place {
 
 // forgetAll is what another process begins with.
 func forgetAll() {
-	known.Lock()
-	known.records, known.recipes = nil, nil
-	known.Unlock()
+	records = request.NewTable[[2]key.Digest, *record](maxRecords)
+	recipes = request.NewTable[key.Digest, *recipe](maxRecipes)
 }
 
 func (p *place) Recall(id *key.ID) []byte     { p.reads++; return p.noted[*id] }
@@ -244,7 +244,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		p.key(simple + strings.Repeat(" ", i))
 		p.key(simple, part('o', "-DI="+strings.Repeat("1", i)))
 	}
-	if len(known.records) > maxRecords || len(known.recipes) > maxRecipes {
-		t.Errorf("%d records and %d recipes are kept", len(known.records), len(known.recipes))
+	if records.Len() > maxRecords || recipes.Len() > maxRecipes {
+		t.Errorf("%d records and %d recipes are kept", records.Len(), recipes.Len())
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
+	"jitcache/core/request"
 	"jitcache/cuda/include"
 	"jitcache/cuda/nvrtc"
 )
@@ -52,51 +53,29 @@ const (
 	maxRecipes = 64
 )
 
-var known struct {
-	sync.Mutex
-	records map[[2]key.Digest]*record
-	recipes map[key.Digest]*recipe
-}
+var (
+	records = request.NewTable[[2]key.Digest, *record](maxRecords)
+	recipes = request.NewTable[key.Digest, *recipe](maxRecipes)
+)
 
 // record returns what is known of the request. The error is that it is
 // malformed.
 func (r *Request) record() (*record, error) {
-	id := [2]key.Digest{r.SourceDigest, r.PartsDigest}
-	known.Lock()
-	defer known.Unlock()
-	if rec := known.records[id]; rec != nil {
-		return rec, nil
-	}
-	recipe := known.recipes[r.PartsDigest]
-	if recipe == nil {
-		p, err := parse(r.Parts)
+	return records.Get([2]key.Digest{r.SourceDigest, r.PartsDigest}, func() (*record, error) {
+		recipe, err := recipes.Get(r.PartsDigest, func() (*recipe, error) {
+			p, err := parse(r.Parts)
+			if err != nil {
+				return nil, err
+			}
+			return newRecipe(p), nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		recipe = newRecipe(p)
-		known.recipes = keep(known.recipes, maxRecipes, r.PartsDigest, recipe)
-	}
-	// Of the request, whose bytes may go, what its notes are found by.
-	size, digest := len(r.Source), r.SourceDigest
-	rec := &record{recipe: recipe, shelf: manifest.NewShelf(func() *key.Key { return recipe.note(size, digest) })}
-	known.records = keep(known.records, maxRecords, id, rec)
-	return rec, nil
-}
-
-// keep puts a value into a map that may hold so many. Which one goes for it does
-// not matter: it is made anew when it is wanted.
-func keep[K comparable, V any](m map[K]V, most int, k K, v V) map[K]V {
-	if m == nil {
-		m = map[K]V{}
-	}
-	for other := range m {
-		if len(m) < most {
-			break
-		}
-		delete(m, other)
-	}
-	m[k] = v
-	return m
+		// Of the request, whose bytes may go, what its notes are found by.
+		size, digest := len(r.Source), r.SourceDigest
+		return &record{recipe: recipe, shelf: manifest.NewShelf(func() *key.Key { return recipe.note(size, digest) })}, nil
+	})
 }
 
 func newRecipe(p *parts) *recipe {

@@ -10,6 +10,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
+	"jitcache/core/request"
 )
 
 // closure is every file that a compile reads, and what follows for the key.
@@ -70,7 +71,7 @@ func gather(p *parts, f *flags, t *toolchain, deps [][]string) (*closure, error)
 		return nil, err
 	}
 	if len(g.c.list.Files)+len(g.c.list.Absent) > maxFiles {
-		return nil, &Refused{p.words[0], "reads too many files"}
+		return nil, request.Refuse(p.words[0], "reads too many files")
 	}
 	g.c.list.Payload, _ = json.Marshal(g.c)
 	return g.c, nil
@@ -92,7 +93,7 @@ func (g *gatherer) read(order []string) error {
 	for _, path := range order {
 		if path = strings.TrimPrefix(path, "./"); !filepath.IsAbs(path) {
 			if _, ok := g.texts[path]; !ok {
-				return &Refused{path, "is read relative to the folder of the build"}
+				return request.Refuse(path, "is read relative to the folder of the build")
 			}
 		} else if keepsHeaders {
 			if _, err := g.add(path); err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"jitcache/core/request"
 )
 
 // flags are a request's flags as a cache sees them.
@@ -57,14 +59,14 @@ func isRefused(flag string) bool {
 	return false
 }
 
-// parseFlags reads the flags. The error is a [Refused].
+// parseFlags reads the flags. The error is a [request.Refused].
 func parseFlags(args []string) (*flags, error) {
 	f := &flags{}
 	for i := 0; i < len(args); i++ {
 		name, value, ok := cut(args[i])
 		if ok && value == "" {
 			if i++; i == len(args) {
-				return f, &Refused{name, "its argument is missing"}
+				return f, request.Refuse(name, "its argument is missing")
 			}
 			value = args[i]
 		}
@@ -109,7 +111,7 @@ func cut(arg string) (name, value string, ok bool) {
 func (f *flags) takeWith(name, value string) error {
 	switch separate[name] {
 	case 'r':
-		return &Refused{name, "what it does cannot be keyed"}
+		return request.Refuse(name, "what it does cannot be keyed")
 	case 'k':
 		f.keyed = append(f.keyed, name+" "+value)
 		return nil
@@ -138,12 +140,12 @@ func (f *flags) takeWith(name, value string) error {
 
 func (f *flags) take(arg string) error {
 	if isRefused(arg) {
-		return &Refused{arg, "what it does cannot be keyed"}
+		return request.Refuse(arg, "what it does cannot be keyed")
 	}
 	if from, ok := strings.CutPrefix(arg, "-ffile-prefix-map="); ok {
 		from, to, ok := strings.Cut(from, "=")
 		if !ok {
-			return &Refused{arg, "malformed"}
+			return request.Refuse(arg, "malformed")
 		}
 		f.maps = append(f.maps, [2]string{from, to})
 		f.keyed = append(f.keyed, "-ffile-prefix-map="+to)
@@ -156,7 +158,7 @@ func (f *flags) take(arg string) error {
 		return f.takeLinker(arg)
 	case strings.HasPrefix(arg, "-Wa,"):
 		if strings.Contains(arg, ",-I") || strings.Contains(arg, ",-a") || strings.Contains(arg, ",@") || strings.Contains(arg, "MD") {
-			return &Refused{arg, "what it does cannot be keyed"}
+			return request.Refuse(arg, "what it does cannot be keyed")
 		}
 	case strings.HasPrefix(arg, "-fuse-ld="):
 		f.linker = strings.TrimPrefix(arg, "-fuse-ld=")
@@ -217,7 +219,7 @@ func (f *flags) takeLinker(arg string) error {
 			known = known || strings.HasPrefix(item, prefix)
 		}
 		if !known || strings.HasPrefix(item, "-l") {
-			return &Refused{arg, "an option of the linker that cannot be keyed"}
+			return request.Refuse(arg, "an option of the linker that cannot be keyed")
 		}
 		f.keyed = append(f.keyed, "-Wl,"+item)
 	}

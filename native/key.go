@@ -9,6 +9,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
+	"jitcache/core/request"
 )
 
 // Question is a command whose output is wanted. It is to be run in an empty
@@ -50,7 +51,7 @@ func (r *Request) Key(notes manifest.Notes) (*key.Key, *Question, error) {
 		return nil, &Question{Args: rec.askFiles()}, nil
 	}
 	if rec.now.Refused != "" {
-		return nil, nil, &Refused{rec.words[0], rec.now.Refused}
+		return nil, nil, request.Refuse(rec.words[0], rec.now.Refused)
 	}
 	if rec.answer == nil {
 		if rec.answer, err = rec.seal(); err != nil {
@@ -266,7 +267,7 @@ func (rec *record) seal() (*key.Key, error) {
 	for _, l := range rec.lists() {
 		inputs, err := l.Inputs()
 		if err != nil {
-			return nil, &Refused{rec.words[0], err.Error()}
+			return nil, request.Refuse(rec.words[0], err.Error())
 		}
 		for _, in := range inputs {
 			b.AddInput(in)

@@ -13,6 +13,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
+	"jitcache/core/request"
 )
 
 // notes are notes in memory.
@@ -69,7 +70,7 @@ func (c *compiler) write(path, text string) {
 // key asks for a key until there is one, in a process of its own.
 func (c *compiler) key(n manifest.Notes, parts ...string) *key.Key {
 	c.t.Helper()
-	known.records = nil
+	records = request.NewTable[key.Digest, *record](maxRecords)
 	return c.again(n, parts...)
 }
 
@@ -186,7 +187,7 @@ func TestConfigurationThatAppearsAndChangesIsNoticed(t *testing.T) {
 // What a compiler says of itself must not be put together with another's files.
 func TestCompilerThatIsReplacedWhileItIsAskedIsAskedAgain(t *testing.T) {
 	c, n := newCompiler(t), notes{}
-	known.records = nil
+	records = request.NewTable[key.Digest, *record](maxRecords)
 	r := packed("c"+c.path, "sx.c", "tint x;", "kobject")
 	_, q, err := r.Key(n)
 	if err != nil || q == nil || q.About != "c" {
@@ -204,7 +205,7 @@ func TestCompilerThatIsReplacedWhileItIsAskedIsAskedAgain(t *testing.T) {
 
 func TestProgramThatIsGoneIsNoErrorForEver(t *testing.T) {
 	c, n := newCompiler(t), notes{}
-	known.records = nil
+	records = request.NewTable[key.Digest, *record](maxRecords)
 	r := packed("c"+c.path, "sx.c", "tint x;", "kobject")
 	_, q, _ := r.Key(n)
 	part := filepath.Join(filepath.Dir(c.path), "cc1")
@@ -214,7 +215,7 @@ func TestProgramThatIsGoneIsNoErrorForEver(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Remove(part)
-	var refused *Refused
+	var refused *request.Refused
 	if _, q, err := r.Key(n); q != nil || !errors.As(err, &refused) {
 		t.Errorf("%+v, %v; want a refusal", q, err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
+	"jitcache/core/request"
 )
 
 // A program of the toolchain is its file and the libraries that the loader gives
@@ -50,7 +51,7 @@ func (rec *record) programLists(t *toolchain, notes manifest.Notes) (lists []*ma
 				return nil, nil, err
 			}
 			if found = rec.look(rec.shelfOf(program), notes); found == nil {
-				return nil, nil, &Refused{program, "changes while it is read"}
+				return nil, nil, request.Refuse(program, "changes while it is read")
 			}
 		}
 		lists = append(lists, found)
@@ -96,7 +97,7 @@ func (rec *record) takeProgram(program string, listed []byte, notes manifest.Not
 	for _, path := range unique(paths) {
 		file, err := manifest.Digest(path)
 		if err != nil {
-			return &Refused{program, err.Error()}
+			return request.Refuse(program, err.Error())
 		}
 		l.Files = append(l.Files, file)
 		all = append(all, file.Digest[:]...)

@@ -5,6 +5,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
+	"jitcache/core/request"
 )
 
 // schema is a component of every key. It changes when the same request is to be
@@ -34,42 +35,22 @@ type record struct {
 	doubt   *manifest.List
 }
 
-// Bounds of what the process keeps: a record with a large closure is some
+// maxRecords bounds what the process keeps: a record with a large closure is some
 // hundred kilobytes.
 const maxRecords = 256
 
-var known struct {
-	sync.Mutex
-	records map[key.Digest]*record
-}
+var records = request.NewTable[key.Digest, *record](maxRecords)
 
 // record returns what is known of the request. The error is that it is
 // malformed.
 func (r *Request) record() (*record, error) {
-	known.Lock()
-	defer known.Unlock()
-	if rec := known.records[r.Digest]; rec != nil {
-		return rec, nil
-	}
-	p, err := parse(r.Parts)
-	if err != nil {
-		return nil, err
-	}
-	rec, err := newRecord(p)
-	if err != nil {
-		return nil, err
-	}
-	if known.records == nil {
-		known.records = map[key.Digest]*record{}
-	}
-	for other := range known.records {
-		if len(known.records) < maxRecords {
-			break
+	return records.Get(r.Digest, func() (*record, error) {
+		p, err := parse(r.Parts)
+		if err != nil {
+			return nil, err
 		}
-		delete(known.records, other)
-	}
-	known.records[r.Digest] = rec
-	return rec, nil
+		return newRecord(p)
+	})
 }
 
 func newRecord(p *parts) (*record, error) {
@@ -81,7 +62,7 @@ func newRecord(p *parts) (*record, error) {
 	own, command := p.ownFlags()
 	rec.flags, err = parseFlags(append(own, p.flags...))
 	if err != nil {
-		if _, ok := err.(*Refused); !ok {
+		if _, ok := err.(*request.Refused); !ok {
 			return nil, err
 		}
 		rec.refused = err

@@ -1,21 +1,19 @@
 package native
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"jitcache/core/key"
+	"jitcache/core/request"
 )
 
 // Request is what to compile, and how. Its bytes are the caller's and may go
 // after the call, so nothing that outlives one refers to them.
 type Request struct {
-	// Parts are a letter, a length of 8 bytes, little-endian, and bytes, one part
-	// after the other.
-	Parts  []byte
+	Parts  []byte     // see request.ReadParts
 	Digest key.Digest // of Parts
 }
 
@@ -72,19 +70,10 @@ type parts struct {
 	path, cpu    string
 }
 
-var errParts = errors.New("request: malformed parts")
-
 func parse(b []byte) (*parts, error) {
 	p := &parts{kind: "shared"}
-	for len(b) > 0 {
-		if len(b) < 9 || binary.LittleEndian.Uint64(b[1:]) > uint64(len(b)-9) {
-			return nil, errParts
-		}
-		n := 9 + int(binary.LittleEndian.Uint64(b[1:]))
-		if err := p.take(b[0], b[9:n]); err != nil {
-			return nil, err
-		}
-		b = b[n:]
+	if err := request.ReadParts(b, p.take); err != nil {
+		return nil, err
 	}
 	return p, p.check()
 }
@@ -106,7 +95,7 @@ func (p *parts) take(letter byte, value []byte) error {
 		p.sources = append(p.sources, source{name: text, inMemory: true})
 	case partText:
 		if len(p.sources) == 0 {
-			return errParts
+			return request.ErrParts
 		}
 		p.sources[len(p.sources)-1].text = []byte(text)
 		p.sources[len(p.sources)-1].digest = key.Sum(value)
@@ -114,7 +103,7 @@ func (p *parts) take(letter byte, value []byte) error {
 		p.more = append(p.more, part{label: text})
 	case partValue:
 		if len(p.more) == 0 {
-			return errParts
+			return request.ErrParts
 		}
 		p.more[len(p.more)-1].value = []byte(text)
 	case partVariable:
@@ -126,7 +115,7 @@ func (p *parts) take(letter byte, value []byte) error {
 	case partCPU:
 		p.cpu = text
 	default:
-		return errParts
+		return request.ErrParts
 	}
 	return nil
 }
@@ -195,11 +184,6 @@ func (p *parts) inputs() []string {
 	}
 	return append(args, "-x", "none")
 }
-
-// Refused says what of a request cannot be keyed, and why.
-type Refused struct{ What, Why string }
-
-func (r *Refused) Error() string { return r.What + ": " + r.Why }
 
 // Failed is a compiler that could not be asked.
 type Failed struct {

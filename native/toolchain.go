@@ -11,6 +11,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
+	"jitcache/core/request"
 )
 
 // toolchain is a compiler as it is with certain flags and in an environment.
@@ -89,7 +90,7 @@ func learn(text string, program []string, path string, f *flags) (*toolchain, er
 		}
 	}
 	if len(t.Version) == 0 || len(t.Search) == 0 {
-		return nil, &Refused{program[0], "does not say what it is and where it looks for headers"}
+		return nil, request.Refuse(program[0], "does not say what it is and where it looks for headers")
 	}
 	if t.isClang() {
 		real, _ := filepath.EvalSymlinks(program[0])

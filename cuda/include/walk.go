@@ -34,8 +34,8 @@ type link struct {
 	names   []string // of targets that stand for everything
 }
 
-// Find finds the closure of a program. The error is a [Refused] if the closure
-// cannot be known, or else one of the system.
+// Find finds the closure of a program. The error is a [request.Refused]
+// if the closure cannot be known, or else one of the system.
 func Find(req *Request) (*Closure, error) {
 	w := &walk{
 		req: req, dialect: dialectOf(req.Standard), memory: map[string]*text{},
