@@ -58,6 +58,7 @@ def steps(write: bool) -> list[tuple[str, list[str], bool]]:
     return [
         ("gofumpt", gofumpt, True),
         ("go vet", [go, "vet", "./..."], False),
+        ("go vet of controls", [go, "vet", "-tags", "control", "./..."], False),
         ("staticcheck", [str(BIN / "staticcheck"), *(f"./{room}/..." for room in ROOMS)], False),
         ("ruff format", [ruff, "format", *([] if write else ["--check", "-q"]), *PYTHON], False),
         ("ruff", [ruff, "check", "-q", *(["--fix"] if write else []), *PYTHON], False),

@@ -17,6 +17,12 @@ import (
 // the puts that follow.
 const freeShare = 4
 
+// sampleSize is about how many entries one eviction looks at. A directory with
+// no more is evicted in exact order, to exactly the cap; of a larger one as
+// many shards are looked at as hold this many. Keys are hashes, so a shard is a
+// fair sample of the whole.
+const sampleSize = 256
+
 // file is an entry as a listing of its shard shows it.
 type file struct {
 	shard   int
@@ -147,7 +153,7 @@ func (s *Store) evict(l *ledger, keep *key.ID) {
 			return
 		}
 		n := shards
-		if count > sampleSize {
+		if count > sampleSize && takeSamples {
 			n = int(max(1, shards*sampleSize/count))
 		}
 		if !s.evictFrom(l, n, limit, keep) {

@@ -98,7 +98,7 @@ class Control(NamedTuple):
     """A mechanism that is taken out, and pytest nodes that must then fail."""
 
     name: str
-    tags: str
+    out: str  # of core/control/controls.txt
     nodes: tuple[str, ...]
 
 
@@ -111,11 +111,11 @@ def moved(form: str, change: str) -> str:
 
 
 CONTROLS = [
-    Control("headers of headers", "control_topfile", (row("nested", "edit"), row("nested", "replace-the-folder"), row("through-memory", "unseen-edit"), "test_walk.py::test_long_walk")),
-    Control("absent names", "control_noabsent", (row("angle", "add-in-front"), row("has_include-absent", "add-in-front"), row("beside-the-working-directory", "add-in-front"), "test_walk.py::test_long_walk")),
-    Control("lease of a compile", "control_nolease", ("test_one_compile.py::test_one_of_four_processes_compiles[stub]",)),
-    Control("headers after the compile", "control_noinputs", (moved("nested", "edit"), moved("nested", "add-in-front"), moved("beside-the-source", "unseen-edit"))),
-    Control("identity of NVRTC", "control_noidentity", ("test_libraries.py::test_other_version_is_another_entry[stub-older]", "test_libraries.py::test_replaced_nvrtc_is_noticed", "test_explain.py::test_compiler_that_changed_is_named")),
+    Control("headers of headers", "topfile", (row("nested", "edit"), row("nested", "replace-the-folder"), row("through-memory", "unseen-edit"), "test_walk.py::test_long_walk")),
+    Control("absent names", "noabsent", (row("angle", "add-in-front"), row("has_include-absent", "add-in-front"), row("beside-the-working-directory", "add-in-front"), "test_walk.py::test_long_walk")),
+    Control("lease of a compile", "nolease", ("test_one_compile.py::test_one_of_four_processes_compiles[stub]",)),
+    Control("headers after the compile", "noinputs", (moved("nested", "edit"), moved("nested", "add-in-front"), moved("beside-the-source", "unseen-edit"))),
+    Control("identity of NVRTC", "noidentity", ("test_libraries.py::test_other_version_is_another_entry[stub-older]", "test_libraries.py::test_replaced_nvrtc_is_noticed", "test_explain.py::test_compiler_that_changed_is_named")),
 ]  # fmt: skip
 
 
@@ -124,6 +124,6 @@ def controls() -> Count:
     counts = []
     for control in CONTROLS:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
-        build_library.build(folder, tags=control.tags)
+        build_library.build(folder, control=control.out)
         counts += [python_red("cuda-controls", control.name, f"{FOLDER}/{node}", folder) for node in control.nodes]
     return total(counts)
