@@ -153,6 +153,10 @@ func (c *Cache) Lookup(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.B
 	return b, why
 }
 
+// Peek is Get for a caller who acquires next: it counts a hit, and leaves a miss
+// to be counted then.
+func (c *Cache) Peek(id *key.ID) (*blob.Blob, store.Reason) { return c.look(id) }
+
 // look is Get without the accounting of a miss.
 func (c *Cache) look(id *key.ID) (*blob.Blob, store.Reason) {
 	if b := c.fromMemory(id); b != nil {

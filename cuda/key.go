@@ -16,8 +16,8 @@ import (
 // Key returns the key that the request has now. It looks at every file that the
 // source can include, at the compiler's, and at the current device if no
 // architecture was given; it loads neither NVRTC nor, with an architecture, the
-// driver. notes may be nil.
-func (r *Request) Key(notes manifest.Notes) (*key.Key, error) {
+// driver. cache may be nil.
+func (r *Request) Key(cache manifest.Cache) (*key.Key, error) {
 	rec, err := r.record()
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (r *Request) Key(notes manifest.Notes) (*key.Key, error) {
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	closure, err := rec.closure(r, notes)
+	closure, err := rec.closure(r, cache)
 	if err != nil {
 		return nil, err
 	}
@@ -89,19 +89,19 @@ func currentArch(places dl.Places) (string, error) {
 	return d.Arch()
 }
 
-// addToKey adds what depends on the recipe alone.
-func (r *recipe) addToKey() {
-	r.toKey.Add("schema", []byte(schema))
-	r.toKey.Add("target", []byte(r.target.String()))
-	r.toKey.AddTexts("options", r.opts.Keyed)
-	if r.opts.Link || r.target == nvrtc.LTOIR {
-		r.toKey.Add("for the linker", nil)
+// addToKey adds what depends on the template alone.
+func (t *template) addToKey() {
+	t.toKey.Add("schema", []byte(schema))
+	t.toKey.Add("target", []byte(t.target.String()))
+	t.toKey.AddTexts("options", t.opts.Keyed)
+	if t.opts.Link || t.target == nvrtc.LTOIR {
+		t.toKey.Add("for the linker", nil)
 	}
-	r.toKey.AddTexts("name expressions", r.expressions)
-	r.toKey.Add("headers in memory", r.headers[:])
-	r.toKey.SetKind(r.target.String())
-	if r.name != defaultName {
-		r.toKey.SetName(r.name)
+	t.toKey.AddTexts("name expressions", t.expressions)
+	t.toKey.Add("headers in memory", t.headers[:])
+	t.toKey.SetKind(t.target.String())
+	if t.name != defaultName {
+		t.toKey.SetName(t.name)
 	}
 }
 

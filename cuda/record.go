@@ -15,27 +15,27 @@ import (
 // compiled to something else, or when this package has keyed too little.
 const schema = "cuda 1"
 
-// recipe is what the parts of a request say: how to compile, whatever the source.
-// Requests that differ in their sources share it. It does not change.
-type recipe struct {
+// template is a request but for its source: how to compile, whatever it is.
+// Requests that differ in their sources share one. It does not change.
+type template struct {
 	*parts
 	opts    *nvrtc.Options
 	refused error // by an option
 	headers key.Digest
-	// What the recipe puts into keys: of results, and of notes.
-	toKey, toNote *key.Builder
+	// What it puts into keys: of results, and of manifests.
+	toKey, toManifest *key.Builder
 }
 
 // record is what the process knows of a request between calls, so that a hit
 // looks at files and devices only.
 type record struct {
-	*recipe
+	*template
 
-	mu      sync.Mutex
-	shelf   *manifest.Shelf // closures that were seen
-	current *include.Closure
-	key     *key.Key // the last one, and what it was made of
-	of      circumstances
+	mu        sync.Mutex
+	manifests *manifest.Store // closures that were seen
+	current   *include.Closure
+	key       *key.Key // the last one, and what it was made of
+	of        circumstances
 }
 
 // circumstances are what a key is made of besides the request.
@@ -49,46 +49,46 @@ type circumstances struct {
 // Bounds of what the process keeps. A record is a kilobyte, one with a large
 // closure some hundred.
 const (
-	maxRecords = 256
-	maxRecipes = 64
+	maxRecords   = 256
+	maxTemplates = 64
 )
 
 var (
-	records = request.NewTable[[2]key.Digest, *record](maxRecords)
-	recipes = request.NewTable[key.Digest, *recipe](maxRecipes)
+	records   = request.NewTable[[2]key.Digest, *record](maxRecords)
+	templates = request.NewTable[key.Digest, *template](maxTemplates)
 )
 
 // record returns what is known of the request. The error is that it is
 // malformed.
 func (r *Request) record() (*record, error) {
 	return records.Get([2]key.Digest{r.SourceDigest, r.PartsDigest}, func() (*record, error) {
-		recipe, err := recipes.Get(r.PartsDigest, func() (*recipe, error) {
+		t, err := templates.Get(r.PartsDigest, func() (*template, error) {
 			p, err := parse(r.Parts)
 			if err != nil {
 				return nil, err
 			}
-			return newRecipe(p), nil
+			return newTemplate(p), nil
 		})
 		if err != nil {
 			return nil, err
 		}
-		// Of the request, whose bytes may go, what its notes are found by.
+		// Of the request, whose bytes may go, what its manifests are found by.
 		size, digest := len(r.Source), r.SourceDigest
-		return &record{recipe: recipe, shelf: manifest.NewShelf(func() *key.Key { return recipe.note(size, digest) })}, nil
+		return &record{template: t, manifests: manifest.NewStore(func() *key.Key { return t.manifestKey(size, digest) })}, nil
 	})
 }
 
-func newRecipe(p *parts) *recipe {
-	r := &recipe{parts: p, headers: digestOf(p.headers), toKey: key.NewBuilder(), toNote: key.NewBuilder()}
-	r.opts, r.refused = nvrtc.Parse(p.options)
+func newTemplate(p *parts) *template {
+	t := &template{parts: p, headers: digestOf(p.headers), toKey: key.NewBuilder(), toManifest: key.NewBuilder()}
+	t.opts, t.refused = nvrtc.Parse(p.options)
 	// Of the headers in memory the digest is kept only: they are large.
 	p.headers = nil
 	// Name expressions commute, and one may be given twice.
 	slices.Sort(p.expressions)
 	p.expressions = slices.Compact(p.expressions)
-	r.addToKey()
-	r.addToNote()
-	return r
+	t.addToKey()
+	t.addToManifestKey()
+	return t
 }
 
 // digestOf hashes headers in memory: names and texts, in order.

@@ -28,8 +28,8 @@ const quiet = "-Wno-unused-command-line-argument"
 
 // Key returns the key that the request has now: it looks at every file that the
 // compiler reads. Where it is not known which these are, it returns a question,
-// to be answered and asked again. notes may be nil.
-func (r *Request) Key(notes manifest.Notes) (*key.Key, *Question, error) {
+// to be answered and asked again. cache may be nil.
+func (r *Request) Key(cache manifest.Cache) (*key.Key, *Question, error) {
 	rec, err := r.record()
 	if err != nil {
 		return nil, nil, err
@@ -40,11 +40,11 @@ func (r *Request) Key(notes manifest.Notes) (*key.Key, *Question, error) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	for _, language := range rec.languages() {
-		if q, err := rec.toolchain(language, notes); q != nil || err != nil {
+		if q, err := rec.toolchain(language, cache); q != nil || err != nil {
 			return nil, q, err
 		}
 	}
-	if !rec.closure(notes) {
+	if !rec.closure(cache) {
 		if rec.asked == 0 {
 			rec.asked = time.Now().UnixNano()
 		}
@@ -69,15 +69,15 @@ func (rec *record) askFiles() []string {
 
 // toolchain brings what is known of the compiler up to date, or returns what is to
 // be asked for that.
-func (rec *record) toolchain(language string, notes manifest.Notes) (*Question, error) {
-	if rec.knows(language, notes) {
+func (rec *record) toolchain(language string, cache manifest.Cache) (*Question, error) {
+	if rec.knows(language, cache) {
 		return nil, nil
 	}
 	t := rec.learned[language]
 	if t == nil {
 		return &Question{rec.ask(language), language}, nil
 	}
-	lists, q, err := rec.programLists(t, notes)
+	lists, q, err := rec.programLists(t, cache)
 	if q != nil {
 		return q, nil
 	}
@@ -86,17 +86,17 @@ func (rec *record) toolchain(language string, notes manifest.Notes) (*Question, 
 		return nil, err
 	}
 	if t.join(lists) {
-		rec.tools[language].Add(t.list, notes)
+		rec.tools[language].Add(t.list, cache)
 	}
-	if rec.knows(language, notes) {
+	if rec.knows(language, cache) {
 		return nil, nil
 	}
 	return &Question{rec.ask(language), language}, nil
 }
 
 // knows reports whether the toolchain is what it was.
-func (rec *record) knows(language string, notes manifest.Notes) bool {
-	l := rec.look(rec.tools[language], notes)
+func (rec *record) knows(language string, cache manifest.Cache) bool {
+	l := rec.look(rec.tools[language], cache)
 	if l == nil {
 		return false
 	}
@@ -110,10 +110,10 @@ func (rec *record) knows(language string, notes manifest.Notes) bool {
 	return t.stands()
 }
 
-// look returns the list of a shelf that holds. The key has its stamps: if they
+// look returns the list of a store that holds. The key has its stamps: if they
 // are new, so must the key be.
-func (rec *record) look(s *manifest.Shelf, notes manifest.Notes) *manifest.List {
-	found := s.Find(notes)
+func (rec *record) look(s *manifest.Store, cache manifest.Cache) *manifest.List {
+	found := s.Find(cache)
 	if found.Stale {
 		rec.answer = nil
 	}
@@ -121,8 +121,8 @@ func (rec *record) look(s *manifest.Shelf, notes manifest.Notes) *manifest.List 
 }
 
 // closure brings what is known of the files up to date.
-func (rec *record) closure(notes manifest.Notes) bool {
-	l := rec.look(rec.shelf(), notes)
+func (rec *record) closure(cache manifest.Cache) bool {
+	l := rec.look(rec.fileStore(), cache)
 	if l == nil {
 		return false
 	}
@@ -136,7 +136,7 @@ func (rec *record) closure(notes manifest.Notes) bool {
 }
 
 // Answer takes the answer to a question: what the command has printed.
-func (r *Request) Answer(q *Question, status int, out, log []byte, notes manifest.Notes) error {
+func (r *Request) Answer(q *Question, status int, out, log []byte, cache manifest.Cache) error {
 	rec, err := r.record()
 	if err != nil {
 		return err
@@ -145,13 +145,13 @@ func (r *Request) Answer(q *Question, status int, out, log []byte, notes manifes
 	defer rec.mu.Unlock()
 	if program, ok := strings.CutPrefix(q.About, aboutProgram); ok {
 		// A loader that cannot list has nothing to say; the program itself counts.
-		return rec.takeProgram(program, out, notes)
+		return rec.takeProgram(program, out, cache)
 	}
 	if status != 0 {
 		return &Failed{rec.words[0], string(log)}
 	}
 	if q.About == "" {
-		return rec.take(out, notes)
+		return rec.take(out, cache)
 	}
 	return rec.takeToolchain(q.About, string(log))
 }
@@ -180,7 +180,7 @@ func (rec *record) takeToolchain(language, log string) error {
 }
 
 // take takes the answer to the question which files are read.
-func (rec *record) take(rulesText []byte, notes manifest.Notes) error {
+func (rec *record) take(rulesText []byte, cache manifest.Cache) error {
 	asked := rec.asked
 	if rec.asked = 0; asked == 0 {
 		return nil // another thread has asked too, and was first
@@ -202,7 +202,7 @@ func (rec *record) take(rulesText []byte, notes manifest.Notes) error {
 	if rec.doubts(c.list, asked) {
 		return nil // and the question comes again
 	}
-	rec.shelf().Add(c.list, notes)
+	rec.fileStore().Add(c.list, cache)
 	return nil
 }
 

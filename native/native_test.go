@@ -16,12 +16,12 @@ import (
 	"jitcache/core/request"
 )
 
-// notes are notes in memory.
-type notes map[key.ID][]byte
+// memory is a cache of manifests in memory.
+type memory map[key.ID][]byte
 
-func (n notes) Recall(id *key.ID) []byte { return n[*id] }
+func (m memory) LoadManifests(id *key.ID) []byte { return m[*id] }
 
-func (n notes) Note(k *key.Key, data []byte) { n[k.ID] = bytes.Clone(data) }
+func (m memory) SaveManifests(k *key.Key, data []byte) { m[k.ID] = bytes.Clone(data) }
 
 func packed(parts ...string) *Request {
 	var b []byte
@@ -68,17 +68,17 @@ func (c *compiler) write(path, text string) {
 }
 
 // key asks for a key until there is one, in a process of its own.
-func (c *compiler) key(n manifest.Notes, parts ...string) *key.Key {
+func (c *compiler) key(cache manifest.Cache, parts ...string) *key.Key {
 	c.t.Helper()
 	records = request.NewTable[key.Digest, *record](maxRecords)
-	return c.again(n, parts...)
+	return c.again(cache, parts...)
 }
 
-func (c *compiler) again(n manifest.Notes, parts ...string) *key.Key {
+func (c *compiler) again(cache manifest.Cache, parts ...string) *key.Key {
 	c.t.Helper()
 	r := packed(append([]string{"c" + c.path, "sx.c", "t#include <h.h>\nint f = V;\n"}, parts...)...)
 	for range 8 {
-		k, q, err := r.Key(n)
+		k, q, err := r.Key(cache)
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func (c *compiler) again(n manifest.Notes, parts ...string) *key.Key {
 			c.write(filepath.Dir(c.path)+"/cc1", "the compiler proper")
 			log = strings.Replace(log, c.path+"/../cc1", filepath.Dir(c.path)+"/cc1", 1)
 		}
-		if err := r.Answer(q, 0, []byte(out), []byte(log), n); err != nil {
+		if err := r.Answer(q, 0, []byte(out), []byte(log), cache); err != nil {
 			c.t.Fatal(err)
 		}
 	}
@@ -106,13 +106,13 @@ func (c *compiler) again(n manifest.Notes, parts ...string) *key.Key {
 }
 
 func TestNextProcessAsksNothing(t *testing.T) {
-	c, n := newCompiler(t), notes{}
-	first := c.key(n)
+	c, cache := newCompiler(t), memory{}
+	first := c.key(cache)
 	asked := c.asked
 	if asked != 2 && asked != 3 { // the header is so new that it may have changed meanwhile
 		t.Errorf("%d questions, want 2 or 3", asked)
 	}
-	if second := c.key(n); second.ID != first.ID || c.asked != asked {
+	if second := c.key(cache); second.ID != first.ID || c.asked != asked {
 		t.Errorf("another key, or %d questions more", c.asked-asked)
 	}
 }
@@ -120,7 +120,7 @@ func TestNextProcessAsksNothing(t *testing.T) {
 // What the compiler says is of one state of the files, and what is read after it
 // may be of another, in which more is included.
 func TestHeaderThatChangesWhileTheCompilerReadsIsAskedForAgain(t *testing.T) {
-	c, n := newCompiler(t), notes{}
+	c, cache := newCompiler(t), memory{}
 	more := filepath.Join(c.folders[1], "more.h")
 	c.reading = func() {
 		c.reading = nil
@@ -128,40 +128,40 @@ func TestHeaderThatChangesWhileTheCompilerReadsIsAskedForAgain(t *testing.T) {
 		c.write(c.reads[1], "#include \"more.h\"\n")
 		c.reads = append(c.reads, more) // the next time it reads this too
 	}
-	first := c.key(n)
+	first := c.key(cache)
 	c.write(more, "#define V 4\n")
-	if second := c.key(n); second.ID == first.ID {
+	if second := c.key(cache); second.ID == first.ID {
 		t.Error("the same key, although what is included has changed")
 	}
 }
 
 func TestHeaderThatAppearsInFrontIsNoticed(t *testing.T) {
-	c, n := newCompiler(t), notes{}
-	first := c.key(n)
+	c, cache := newCompiler(t), memory{}
+	first := c.key(cache)
 	front := filepath.Join(c.folders[0], "h.h")
 	c.write(front, "#define V 2\n")
 	c.reads[1] = front
-	if second := c.key(n); second.ID == first.ID {
+	if second := c.key(cache); second.ID == first.ID {
 		t.Error("the same key")
 	}
 }
 
 func TestHeaderThatChangesIsNoticed(t *testing.T) {
-	c, n := newCompiler(t), notes{}
-	first := c.key(n)
+	c, cache := newCompiler(t), memory{}
+	first := c.key(cache)
 	c.write(c.reads[1], "#define V 2\n")
-	if second := c.key(n); second.ID == first.ID {
+	if second := c.key(cache); second.ID == first.ID {
 		t.Error("the same key")
 	}
 	c.write(c.reads[1], "#define V 1\n")
-	if third := c.key(n); third.ID != first.ID {
+	if third := c.key(cache); third.ID != first.ID {
 		t.Error("another key for what was there before")
 	}
 }
 
 // clang reads configuration files from version 16 on, and says so.
 func TestConfigurationThatAppearsAndChangesIsNoticed(t *testing.T) {
-	c, n := newCompiler(t), notes{}
+	c, cache := newCompiler(t), memory{}
 	file := filepath.Join(filepath.Dir(c.path), "clang.cfg")
 	c.version = "clang version 17\nInstalledDir: " + filepath.Dir(c.path)
 	seen := map[key.ID]string{}
@@ -173,7 +173,7 @@ func TestConfigurationThatAppearsAndChangesIsNoticed(t *testing.T) {
 			c.write(file, text)
 			c.version = "clang version 17\nConfiguration file: " + file + "\nInstalledDir: " + filepath.Dir(c.path)
 		}
-		id := c.key(n).ID
+		id := c.key(cache).ID
 		if before, ok := seen[id]; ok && before != text {
 			t.Errorf("the key of %q is that of %q", text, before)
 		}
@@ -186,53 +186,53 @@ func TestConfigurationThatAppearsAndChangesIsNoticed(t *testing.T) {
 
 // What a compiler says of itself must not be put together with another's files.
 func TestCompilerThatIsReplacedWhileItIsAskedIsAskedAgain(t *testing.T) {
-	c, n := newCompiler(t), notes{}
+	c, cache := newCompiler(t), memory{}
 	records = request.NewTable[key.Digest, *record](maxRecords)
 	r := packed("c"+c.path, "sx.c", "tint x;", "kobject")
-	_, q, err := r.Key(n)
+	_, q, err := r.Key(cache)
 	if err != nil || q == nil || q.About != "c" {
 		t.Fatalf("%+v, %v", q, err)
 	}
 	log := "gcc version 12\nTarget: here\n#include <...> search starts here:\n " + c.folders[1] + "\nEnd of search list.\n"
-	if err := r.Answer(q, 0, nil, []byte(log), n); err != nil {
+	if err := r.Answer(q, 0, nil, []byte(log), cache); err != nil {
 		t.Fatal(err)
 	}
 	c.write(c.path, "a newer compiler")
-	if _, q, err := r.Key(n); err != nil || q == nil || q.About != "c" {
+	if _, q, err := r.Key(cache); err != nil || q == nil || q.About != "c" {
 		t.Errorf("%+v, %v; want the question what the compiler is", q, err)
 	}
 }
 
 func TestProgramThatIsGoneIsNoErrorForEver(t *testing.T) {
-	c, n := newCompiler(t), notes{}
+	c, cache := newCompiler(t), memory{}
 	records = request.NewTable[key.Digest, *record](maxRecords)
 	r := packed("c"+c.path, "sx.c", "tint x;", "kobject")
-	_, q, _ := r.Key(n)
+	_, q, _ := r.Key(cache)
 	part := filepath.Join(filepath.Dir(c.path), "cc1")
 	c.write(part, "the compiler proper")
 	log := "gcc version 12\nTarget: here\n " + part + " /dev/null\n#include <...> search starts here:\n " + c.folders[1] + "\nEnd of search list.\n"
-	if err := r.Answer(q, 0, nil, []byte(log), n); err != nil {
+	if err := r.Answer(q, 0, nil, []byte(log), cache); err != nil {
 		t.Fatal(err)
 	}
 	os.Remove(part)
 	var refused *request.Refused
-	if _, q, err := r.Key(n); q != nil || !errors.As(err, &refused) {
+	if _, q, err := r.Key(cache); q != nil || !errors.As(err, &refused) {
 		t.Errorf("%+v, %v; want a refusal", q, err)
 	}
-	if _, q, err := r.Key(n); err != nil || q == nil || q.About != "c" {
+	if _, q, err := r.Key(cache); err != nil || q == nil || q.About != "c" {
 		t.Errorf("%+v, %v; want the question what the compiler is", q, err)
 	}
 }
 
 // A key goes by stamps when its result is stored, and then must have the new ones.
 func TestKeyHasTheStampsOfAHeaderThatWasTouched(t *testing.T) {
-	c, n := newCompiler(t), notes{}
-	first := c.key(n)
+	c, cache := newCompiler(t), memory{}
+	first := c.key(cache)
 	now := time.Now().Add(time.Hour)
 	if err := os.Chtimes(c.reads[1], now, now); err != nil {
 		t.Fatal(err)
 	}
-	second := c.again(n)
+	second := c.again(cache)
 	if second.ID != first.ID {
 		t.Error("another key for what was touched only")
 	}
@@ -243,28 +243,28 @@ func TestKeyHasTheStampsOfAHeaderThatWasTouched(t *testing.T) {
 	}
 }
 
-// A result for a richer processor must never reach a poorer one; notes of the
+// A result for a richer processor must never reach a poorer one; manifests of the
 // one, on a shared disk, must not either.
 func TestNativeIsWhatTheProcessorIs(t *testing.T) {
-	c, n := newCompiler(t), notes{}
-	rich := c.key(n, "o-march=native", "urich")
+	c, cache := newCompiler(t), memory{}
+	rich := c.key(cache, "o-march=native", "urich")
 	c.machine = "-march=x86-64"
-	poor := c.key(n, "o-march=native", "upoor")
+	poor := c.key(cache, "o-march=native", "upoor")
 	if rich.ID == poor.ID {
 		t.Error("two processors have one key")
 	}
 	asked := c.asked
 	c.machine = "-march=haswell"
-	if again := c.key(n, "o-march=native", "urich"); again.ID != rich.ID || c.asked != asked {
+	if again := c.key(cache, "o-march=native", "urich"); again.ID != rich.ID || c.asked != asked {
 		t.Error("the first processor's key was lost")
 	}
 }
 
 func TestCompilerThatIsReplacedIsAsked(t *testing.T) {
-	c, n := newCompiler(t), notes{}
-	first := c.key(n)
+	c, cache := newCompiler(t), memory{}
+	first := c.key(cache)
 	c.write(c.path, "another compiler")
-	second := c.key(n)
+	second := c.key(cache)
 	if second.ID == first.ID {
 		t.Error("the same key")
 	}

@@ -21,24 +21,24 @@ const loaderCache = "/etc/ld.so.cache"
 // aboutProgram begins what a question to the loader is about; the program follows.
 const aboutProgram = "program "
 
-// shelfOf returns where the list of a program is.
-func (rec *record) shelfOf(program string) *manifest.Shelf {
+// programStore returns where the list of a program is.
+func (rec *record) programStore(program string) *manifest.Store {
 	if rec.programs[program] == nil {
 		b := key.NewBuilder()
 		b.Add("schema", []byte(schema))
 		b.Add("program", []byte(program))
 		b.AddTexts("loader", rec.loader)
 		b.SetKind("manifest")
-		rec.programs[program] = newShelf(b)
+		rec.programs[program] = newStore(b)
 	}
 	return rec.programs[program]
 }
 
 // programLists returns the list of each program of a toolchain, or the question
 // what one of them consists of.
-func (rec *record) programLists(t *toolchain, notes manifest.Notes) (lists []*manifest.List, q *Question, err error) {
+func (rec *record) programLists(t *toolchain, cache manifest.Cache) (lists []*manifest.List, q *Question, err error) {
 	for _, program := range t.programs {
-		found := rec.look(rec.shelfOf(program), notes)
+		found := rec.look(rec.programStore(program), cache)
 		loader := ""
 		if found == nil {
 			loader = key.Interpreter(program)
@@ -47,10 +47,10 @@ func (rec *record) programLists(t *toolchain, notes manifest.Notes) (lists []*ma
 		case loader != "" && keepsLibraries:
 			return nil, &Question{[]string{loader, "--list", program}, aboutProgram + program}, nil
 		case found == nil:
-			if err := rec.takeProgram(program, nil, notes); err != nil {
+			if err := rec.takeProgram(program, nil, cache); err != nil {
 				return nil, nil, err
 			}
-			if found = rec.look(rec.shelfOf(program), notes); found == nil {
+			if found = rec.look(rec.programStore(program), cache); found == nil {
 				return nil, nil, request.Refuse(program, "changes while it is read")
 			}
 		}
@@ -78,7 +78,7 @@ func libraries(listed string) (found []library) {
 }
 
 // takeProgram takes what the loader has listed.
-func (rec *record) takeProgram(program string, listed []byte, notes manifest.Notes) error {
+func (rec *record) takeProgram(program string, listed []byte, cache manifest.Cache) error {
 	paths := []string{program}
 	absent := map[string]bool{}
 	folders := rec.loaderFolders()
@@ -114,7 +114,7 @@ func (rec *record) takeProgram(program string, listed []byte, notes manifest.Not
 	sortPaths(l.Absent)
 	d := key.Sum(all)
 	l.Payload = d[:]
-	rec.shelfOf(program).Add(l, notes)
+	rec.programStore(program).Add(l, cache)
 	return nil
 }
 

@@ -20,15 +20,15 @@ type record struct {
 	refused error
 
 	mu    sync.Mutex
-	tools map[string]*manifest.Shelf     // by language
-	files map[key.Digest]*manifest.Shelf // by what the toolchains are
+	tools map[string]*manifest.Store     // by language
+	files map[key.Digest]*manifest.Store // by what the toolchains are
 	tool  map[string]*toolchain
 	// What is on the way to a toolchain: what the compiler has said, and what its
 	// programs consist of.
 	learned  map[string]*toolchain
-	programs map[string]*manifest.Shelf
+	programs map[string]*manifest.Store
 	now      *closure
-	// What the keys of notes about files have in common.
+	// What the keys of manifests of files have in common.
 	toFiles *key.Builder
 	answer  *key.Key // for tool and now
 	asked   int64    // when the compiler was asked for files; 0: it was not, or has answered
@@ -55,8 +55,8 @@ func (r *Request) record() (*record, error) {
 
 func newRecord(p *parts) (*record, error) {
 	rec := &record{
-		parts: p, tools: map[string]*manifest.Shelf{}, tool: map[string]*toolchain{}, files: map[key.Digest]*manifest.Shelf{},
-		learned: map[string]*toolchain{}, programs: map[string]*manifest.Shelf{},
+		parts: p, tools: map[string]*manifest.Store{}, tool: map[string]*toolchain{}, files: map[key.Digest]*manifest.Store{},
+		learned: map[string]*toolchain{}, programs: map[string]*manifest.Store{},
 	}
 	var err error
 	own, command := p.ownFlags()
@@ -83,7 +83,7 @@ func newRecord(p *parts) (*record, error) {
 	for _, language := range p.languages() {
 		l := b.Clone()
 		l.Add("toolchain for", []byte(language))
-		rec.tools[language] = newShelf(l)
+		rec.tools[language] = newStore(l)
 	}
 	b.Add("files of", []byte(p.kind))
 	for i := range p.sources {
@@ -95,9 +95,9 @@ func newRecord(p *parts) (*record, error) {
 	return rec, nil
 }
 
-// shelf returns where the closures are that this toolchain has found, looking
+// fileStore returns where the closures are that this toolchain has found, looking
 // where it looks.
-func (rec *record) shelf() *manifest.Shelf {
+func (rec *record) fileStore() *manifest.Store {
 	var all []byte
 	for _, language := range rec.languages() {
 		t := rec.tool[language]
@@ -107,15 +107,15 @@ func (rec *record) shelf() *manifest.Shelf {
 	if rec.files[id] == nil {
 		b := rec.toFiles.Clone()
 		b.AddDigest("toolchain", 0, id)
-		rec.files[id] = newShelf(b)
+		rec.files[id] = newStore(b)
 	}
 	return rec.files[id]
 }
 
-func newShelf(b *key.Builder) *manifest.Shelf {
+func newStore(b *key.Builder) *manifest.Store {
 	k, err := b.Seal()
 	if err != nil { // all labels differ
 		panic(err)
 	}
-	return manifest.NewShelf(func() *key.Key { return k })
+	return manifest.NewStore(func() *key.Key { return k })
 }

@@ -143,7 +143,7 @@ func (w *walk) twin(f *file) *text {
 	for _, other := range w.first[f.identity()] {
 		a, b := folderOf(f.path), folderOf(other.path)
 		if sameFolder(a, b) {
-			w.disk.list.Twins = append(w.disk.list.Twins, manifest.Twin{A: orHere(a), B: orHere(b)})
+			w.disk.list.Aliases = append(w.disk.list.Aliases, manifest.Alias{A: orHere(a), B: orHere(b)})
 			return other.text
 		}
 	}

@@ -19,9 +19,9 @@ func variant(t *testing.T, path, payload string) *List {
 	return trusted(&List{Files: []File{read(t, path)}, Payload: []byte(payload)})
 }
 
-func stored(t *testing.T, b *Book) *Book {
+func stored(t *testing.T, s *Set) *Set {
 	t.Helper()
-	again, err := ParseBook(b.Append(nil))
+	again, err := ParseSet(s.Append(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,65 +30,65 @@ func stored(t *testing.T, b *Book) *Book {
 
 func TestBranchesAreFoundInTurn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	b := &Book{}
+	s := &Set{}
 	for i := range 5 {
 		write(t, path, fmt.Sprint("branch ", i))
-		if found := b.Find(); found.List != nil {
+		if found := s.Find(); found.List != nil {
 			t.Fatalf("branch %d is new, found %q", i, found.List.Payload)
 		}
-		b.Add(variant(t, path, fmt.Sprint(i)))
-		b = stored(t, b)
+		s.Add(variant(t, path, fmt.Sprint(i)))
+		s = stored(t, s)
 	}
 	for _, i := range []int{4, 0, 3, 3, 1} {
 		write(t, path, fmt.Sprint("branch ", i))
-		found := b.Find()
+		found := s.Find()
 		if found.List == nil || string(found.List.Payload) != fmt.Sprint(i) {
 			t.Fatalf("branch %d: found %v, %s", i, found.List, found.Why)
 		}
-		if again := b.Find(); again.List != found.List || again.Why != "" {
+		if again := s.Find(); again.List != found.List || again.Why != "" {
 			t.Errorf("branch %d is not in front: %s", i, again.Why)
 		}
-		b = stored(t, b)
+		s = stored(t, s)
 	}
-	if b.Len() != 5 {
-		t.Errorf("%d lists, want 5", b.Len())
+	if s.Len() != 5 {
+		t.Errorf("%d lists, want 5", s.Len())
 	}
 	write(t, path, "another branch")
-	if found := b.Find(); found.List != nil || !strings.Contains(found.Why, path) {
+	if found := s.Find(); found.List != nil || !strings.Contains(found.Why, path) {
 		t.Errorf("found %v, why %q", found.List, found.Why)
 	}
 }
 
-func TestBookIsBounded(t *testing.T) {
+func TestSetIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, "x")
-	b := &Book{}
+	s := &Set{}
 	for i := range 2 * MaxLists {
-		b.Add(variant(t, path, fmt.Sprint(i)))
+		s.Add(variant(t, path, fmt.Sprint(i)))
 	}
-	if b.Len() != MaxLists {
-		t.Errorf("%d lists, want %d", b.Len(), MaxLists)
+	if s.Len() != MaxLists {
+		t.Errorf("%d lists, want %d", s.Len(), MaxLists)
 	}
 	for i := range 4 {
-		b.Add(variant(t, path, strings.Repeat(fmt.Sprint(i), MaxBytes/3)))
+		s.Add(variant(t, path, strings.Repeat(fmt.Sprint(i), MaxBytes/3)))
 	}
-	if n := len(b.Append(nil)); b.Len() != 2 || n > MaxBytes {
-		t.Errorf("%d lists in %d bytes", b.Len(), n)
+	if n := len(s.Append(nil)); s.Len() != 2 || n > MaxBytes {
+		t.Errorf("%d lists in %d bytes", s.Len(), n)
 	}
-	if b.Add(variant(t, path, strings.Repeat("x", MaxBytes))) || b.Len() != 2 {
-		t.Error("a list larger than a book was taken")
+	if s.Add(variant(t, path, strings.Repeat("x", MaxBytes))) || s.Len() != 2 {
+		t.Error("a list larger than a set was taken")
 	}
 }
 
 func TestListOfTheSamePayloadIsReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	b := &Book{}
+	s := &Set{}
 	for i := range 3 {
 		write(t, path, fmt.Sprint(i))
-		b.Add(variant(t, path, "same"))
+		s.Add(variant(t, path, "same"))
 	}
-	if b.Len() != 1 || b.Find().List == nil {
-		t.Errorf("%d lists", b.Len())
+	if s.Len() != 1 || s.Find().List == nil {
+		t.Errorf("%d lists", s.Len())
 	}
 }
 
@@ -97,13 +97,13 @@ func TestFreshStampsAreStaleUntilTheyAreTrusted(t *testing.T) {
 	write(t, path, "x")
 	l := variant(t, path, "p")
 	l.Files[0].Stamp.Read = 0 // read before it was written
-	b := &Book{}
-	b.Add(l)
-	b = stored(t, b)
-	if found := b.Find(); found.List == nil || found.List.Files[0].Stamp.Read == 0 {
+	s := &Set{}
+	s.Add(l)
+	s = stored(t, s)
+	if found := s.Find(); found.List == nil || found.List.Files[0].Stamp.Read == 0 {
 		t.Fatalf("found %v", found)
 	}
-	again := stored(t, b)
+	again := stored(t, s)
 	if found := again.Find(); found.List == nil || found.List.Files[0].Stamp.Read == 0 {
 		t.Error("the new stamps were not stored")
 	}
@@ -112,17 +112,17 @@ func TestFreshStampsAreStaleUntilTheyAreTrusted(t *testing.T) {
 func TestMalformedListIsDropped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, "x")
-	b := &Book{}
-	b.Add(variant(t, path, "good"))
-	b.Add(variant(t, path, "bad"))
-	data := b.Append(nil)
-	data[bookHead+4] = 0xff // size of the payload of the first
-	b, err := ParseBook(data)
+	s := &Set{}
+	s.Add(variant(t, path, "good"))
+	s.Add(variant(t, path, "bad"))
+	data := s.Append(nil)
+	data[setHead+4] = 0xff // size of the payload of the first
+	s, err := ParseSet(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found := b.Find(); found.List == nil || string(found.List.Payload) != "good" || b.Len() != 1 {
-		t.Errorf("found %v of %d lists", found.List, b.Len())
+	if found := s.Find(); found.List == nil || string(found.List.Payload) != "good" || s.Len() != 1 {
+		t.Errorf("found %v of %d lists", found.List, s.Len())
 	}
 }
 
@@ -153,7 +153,7 @@ func randomList(rng *rand.Rand) *List {
 		l.Files = append(l.Files, File{path(), stamp(), key.Sum([]byte(path()))})
 		l.Folders = append(l.Folders, Folder{path(), stamp(), key.Sum([]byte(path()))})
 		l.Absent = append(l.Absent, path())
-		l.Twins = append(l.Twins, Twin{path(), path()})
+		l.Aliases = append(l.Aliases, Alias{path(), path()})
 		l.Payload = append(l.Payload, path()...)
 	}
 	return l
@@ -161,13 +161,13 @@ func randomList(rng *rand.Rand) *List {
 
 // tests/golden/make_manifest.py has written the file from docs/format.md, with
 // no code in common with this package.
-func TestGoldenBook(t *testing.T) {
+func TestGoldenSet(t *testing.T) {
 	data, err := os.ReadFile("../../tests/golden/manifest.jcbook")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := ParseBook(data)
-	if err != nil || b.Len() != 2 {
+	s, err := ParseSet(data)
+	if err != nil || s.Len() != 2 {
 		t.Fatal(err)
 	}
 	stamp := func(n uint64) key.Stamp {
@@ -184,19 +184,19 @@ func TestGoldenBook(t *testing.T) {
 			},
 			Folders: []Folder{{"inc", stamp(1000), digest(0xdd)}},
 			Absent:  []string{"a.h", "a.h.stdh"},
-			Twins:   []Twin{{"x/../inc", "inc"}},
+			Aliases: []Alias{{"x/../inc", "inc"}},
 			Payload: []byte("what the caller\x00wants"),
 		},
 		{},
 	}
 	for i, w := range want {
-		got, err := b.pages[i].open()
+		got, err := s.members[i].open()
 		if err != nil || !reflect.DeepEqual(got, w) {
 			t.Errorf("list %d: %v\n%+v\nwant\n%+v", i, err, got, w)
 		}
-		b.pages[i].bytes = nil
+		s.members[i].bytes = nil
 	}
-	if !bytes.Equal(b.Append(nil), data) {
+	if !bytes.Equal(s.Append(nil), data) {
 		t.Error("Append writes other bytes")
 	}
 }
@@ -204,18 +204,18 @@ func TestGoldenBook(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 5 {
-		b := &Book{}
-		b.Add(randomList(rng))
-		b.Add(randomList(rng))
-		f.Add(b.Append(nil))
+		s := &Set{}
+		s.Add(randomList(rng))
+		s.Add(randomList(rng))
+		f.Add(s.Append(nil))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b, err := ParseBook(data)
+		s, err := ParseSet(data)
 		if err != nil {
 			return
 		}
-		for i := range b.pages {
-			l, err := ParseList(b.pages[i].bytes)
+		for i := range s.members {
+			l, err := ParseList(s.members[i].bytes)
 			if err != nil {
 				continue
 			}
