@@ -14,7 +14,7 @@ from processes import check
 from sources import KERNEL, OPTIONS
 
 SOURCE = "#include <outer.h>\n" + KERNEL
-SETTLED = 0.06  # after that long, a file's time stamps are taken for what they are
+OLD = 0.06  # after that long, a file's time stamps are taken for what they are
 
 ASK = """
     import sys, jitcache
@@ -30,7 +30,7 @@ def headers(tmp_path: Path) -> list[Path]:
     """Two headers, one of which includes the other, and some that are none of the source's business."""
     for name, text in (("outer.h", "#include <value.h>\n"), ("value.h", "#define VALUE 1\n"), ("other.h", "")):
         (tmp_path / name).write_text(text)
-    time.sleep(SETTLED)
+    time.sleep(OLD)
     return [tmp_path / "outer.h", tmp_path / "value.h"]
 
 
@@ -45,7 +45,7 @@ def here(tmp_path: Path, cache: jitcache.Cache | bool) -> cuda.Code:
     return cuda.compile(SOURCE, options=[*OPTIONS, f"-I{tmp_path}"], cache=cache)
 
 
-def test_settled_headers_are_not_opened_again(
+def test_headers_with_old_stamps_are_not_opened_again(
     stub: Compiler, cache: jitcache.Cache, headers: list[Path], tmp_path: Path
 ) -> None:
     opens = Opens(*headers)
@@ -62,7 +62,7 @@ def test_settled_headers_are_not_opened_again(
 def test_touched_header_is_read_once(stub: Compiler, headers: list[Path], tmp_path: Path) -> None:
     ask(tmp_path)
     headers[1].touch()
-    time.sleep(SETTLED)
+    time.sleep(OLD)
     opens = Opens(*headers)
     assert ask(tmp_path)[0]
     assert opens() == {"value.h"}
@@ -70,7 +70,7 @@ def test_touched_header_is_read_once(stub: Compiler, headers: list[Path], tmp_pa
     assert opens() == set()
 
 
-def test_header_that_has_just_changed_is_read_until_it_settles(
+def test_header_that_has_just_changed_is_read_until_its_stamps_are_old(
     stub: Compiler, headers: list[Path], tmp_path: Path
 ) -> None:
     opens = Opens(*headers)
@@ -79,7 +79,7 @@ def test_header_that_has_just_changed_is_read_until_it_settles(
     cache = jitcache.Cache(tmp_path / "cache", memory_size=0)
     here(tmp_path, cache)
     opens()
-    time.sleep(SETTLED)
+    time.sleep(OLD)
     assert here(tmp_path, cache).hit
     assert opens() <= {"value.h"}
     assert here(tmp_path, cache).hit
@@ -91,7 +91,7 @@ def test_branches_that_come_back_are_known(stub: Compiler, headers: list[Path], 
     codes = {}
     for value in (1, 2, 3, 1, 2, 3):
         headers[1].write_text(f"#define VALUE {value}\n")
-        time.sleep(SETTLED)
+        time.sleep(OLD)
         hit, code = ask(tmp_path)
         assert hit == (value in codes)
         assert codes.setdefault(value, code) == code
@@ -109,7 +109,9 @@ def test_more_branches_than_are_remembered(
 
 
 @pytest.mark.parametrize("how", ["flipped", "cut", "emptied", "removed"])
-def test_lost_notes_cost_a_scan_and_no_answer(stub: Compiler, headers: list[Path], tmp_path: Path, how: str) -> None:
+def test_lost_manifests_cost_a_scan_and_no_answer(
+    stub: Compiler, headers: list[Path], tmp_path: Path, how: str
+) -> None:
     good = ask(tmp_path)[1]
     damaged = 0
     for entry in (tmp_path / "cache").rglob("*.jce"):
@@ -131,7 +133,7 @@ def test_lost_notes_cost_a_scan_and_no_answer(stub: Compiler, headers: list[Path
     assert code == here(tmp_path, False).code.hex() != good
 
 
-def test_notes_can_be_cleared_by_their_kind(
+def test_manifests_can_be_cleared_by_their_kind(
     stub: Compiler, cache: jitcache.Cache, headers: list[Path], tmp_path: Path
 ) -> None:
     good = ask(tmp_path)[1]
@@ -141,7 +143,7 @@ def test_notes_can_be_cleared_by_their_kind(
     assert ask(tmp_path) == (False, good)
 
 
-def test_notes_count_as_no_lookup(stub: Compiler, headers: list[Path], tmp_path: Path) -> None:
+def test_manifests_count_as_no_lookup(stub: Compiler, headers: list[Path], tmp_path: Path) -> None:
     for n in range(3):
         ask(tmp_path)
         with jitcache.Cache(tmp_path / "cache") as cache:
