@@ -14,47 +14,47 @@ import (
 	"jitcache/core/store"
 )
 
-// place is a cache directory with the environment of somebody who uses it.
-type place struct {
+// account is a user, with a cache directory and an environment.
+type account struct {
 	t   *testing.T
 	dir string
 	env map[string]string
 }
 
-func newPlace(t *testing.T) *place {
+func newAccount(t *testing.T) *account {
 	t.Helper()
-	p := &place{t: t, dir: filepath.Join(t.TempDir(), "cache")}
-	p.env = map[string]string{"JITCACHE_DIR": p.dir, "HOME": t.TempDir()}
-	return p
+	u := &account{t: t, dir: filepath.Join(t.TempDir(), "cache")}
+	u.env = map[string]string{"JITCACHE_DIR": u.dir, "HOME": t.TempDir()}
+	return u
 }
 
 // put stores an entry the way a program would.
-func (p *place) put(source, name, kind, payload string) *key.Key {
-	p.t.Helper()
+func (u *account) put(source, name, kind, payload string) *key.Key {
+	u.t.Helper()
 	b := key.NewBuilder()
 	b.Add("source", []byte(source))
 	b.SetName(name)
 	b.SetKind(kind)
 	k, err := b.Seal()
 	if err != nil {
-		p.t.Fatal(err)
+		u.t.Fatal(err)
 	}
-	c, err := core.Open(core.Options{Env: func(n string) string { return p.env[n] }})
+	c, err := core.Open(core.Options{Env: func(n string) string { return u.env[n] }})
 	if err != nil {
-		p.t.Fatal(err)
+		u.t.Fatal(err)
 	}
 	defer c.Close()
 	if why := c.Put(k, []byte(payload), `{"lowered":{"f":"_Z1f"}}`, false); why != store.None {
-		p.t.Fatal(why)
+		u.t.Fatal(why)
 	}
 	return k
 }
 
 // run runs a command and returns what it printed and its status.
-func (p *place) run(args ...string) (out, errs string, status int) {
-	p.t.Helper()
-	env := Environment{Get: func(n string) string { return p.env[n] }}
-	for name := range p.env {
+func (u *account) run(args ...string) (out, errs string, status int) {
+	u.t.Helper()
+	env := Environment{Get: func(n string) string { return u.env[n] }}
+	for name := range u.env {
 		if strings.HasPrefix(name, "JITCACHE") {
 			env.Names = append(env.Names, name)
 		}
@@ -65,18 +65,18 @@ func (p *place) run(args ...string) (out, errs string, status int) {
 }
 
 // ok runs a command that is to succeed and returns its output.
-func (p *place) ok(args ...string) string {
-	p.t.Helper()
-	out, errs, status := p.run(args...)
+func (u *account) ok(args ...string) string {
+	u.t.Helper()
+	out, errs, status := u.run(args...)
 	if status != 0 || errs != "" {
-		p.t.Fatalf("jitcache %v: status %d, %s%s", args, status, out, errs)
+		u.t.Fatalf("jitcache %v: status %d, %s%s", args, status, out, errs)
 	}
 	return out
 }
 
 func TestExitStatuses(t *testing.T) {
-	p := newPlace(t)
-	k := p.put("a", "saxpy", "cubin", "code")
+	u := newAccount(t)
+	k := u.put("a", "saxpy", "cubin", "code")
 	for _, c := range []struct {
 		args string
 		want int
@@ -101,8 +101,8 @@ func TestExitStatuses(t *testing.T) {
 		{"config nonsense 1", 2},
 		{"config max-size much", 2},
 		{"init", 2},
-		{"init -mode 9 " + p.dir + "2", 2},
-		{"init " + p.dir, 2},
+		{"init -mode 9 " + u.dir + "2", 2},
+		{"init " + u.dir, 2},
 		{"dir", 0},
 		{"version", 0},
 		{"doctor", 0},
@@ -110,7 +110,7 @@ func TestExitStatuses(t *testing.T) {
 		{"trim", 0},
 		{"clear", 0},
 	} {
-		out, errs, got := p.run(strings.Fields(c.args)...)
+		out, errs, got := u.run(strings.Fields(c.args)...)
 		if got != c.want {
 			t.Errorf("jitcache %s: status %d, want %d\n%s%s", c.args, got, c.want, out, errs)
 		}
@@ -124,15 +124,15 @@ func TestExitStatuses(t *testing.T) {
 }
 
 func TestListings(t *testing.T) {
-	p := newPlace(t)
-	a := p.put("a", "saxpy", "cubin", "code")
-	p.put("b", "stokes residual", "native", "module")
-	lines := strings.Split(strings.TrimSpace(p.ok("ls")), "\n")
+	u := newAccount(t)
+	a := u.put("a", "saxpy", "cubin", "code")
+	u.put("b", "stokes residual", "native", "module")
+	lines := strings.Split(strings.TrimSpace(u.ok("ls")), "\n")
 	if len(lines) != 3 || !strings.HasPrefix(lines[0], "KEY") || !strings.Contains(lines[1], "stokes residual") || !strings.HasPrefix(lines[2], a.ID.String()[:12]) {
 		t.Errorf("ls: %q", lines)
 	}
 	var list []map[string]any
-	if err := json.Unmarshal([]byte(p.ok("ls", "-json", "-kind", "cubin")), &list); err != nil || len(list) != 1 || list[0]["key"] != a.ID.String() {
+	if err := json.Unmarshal([]byte(u.ok("ls", "-json", "-kind", "cubin")), &list); err != nil || len(list) != 1 || list[0]["key"] != a.ID.String() {
 		t.Errorf("%v, %v", list, err)
 	}
 	var shown struct {
@@ -141,105 +141,105 @@ func TestListings(t *testing.T) {
 		Components      map[string]string
 		Attributes      map[string]any
 	}
-	if err := json.Unmarshal([]byte(p.ok("show", "-json", a.ID.String()[:8])), &shown); err != nil {
+	if err := json.Unmarshal([]byte(u.ok("show", "-json", a.ID.String()[:8])), &shown); err != nil {
 		t.Fatal(err)
 	}
 	if shown.Key != a.ID.String() || shown.Name != "saxpy" || shown.Size != 4 || len(shown.Components) != 1 || shown.Attributes["lowered"] == nil {
 		t.Errorf("%+v", shown)
 	}
 	for _, want := range []string{"saxpy", "cubin", "4 bytes", "source", "_Z1f", a.ID.String()} {
-		if text := p.ok("show", a.ID.String()); !strings.Contains(text, want) {
+		if text := u.ok("show", a.ID.String()); !strings.Contains(text, want) {
 			t.Errorf("show lacks %q:\n%s", want, text)
 		}
 	}
-	if list := p.ok("ls", "-json", "-kind", "none"); strings.TrimSpace(list) != "[]" {
+	if list := u.ok("ls", "-json", "-kind", "none"); strings.TrimSpace(list) != "[]" {
 		t.Errorf("nothing is listed as %q", list)
 	}
 }
 
 func TestExportIsThePayloadAlone(t *testing.T) {
-	p := newPlace(t)
-	k := p.put("a", "x", "ptx", ".version 8.0\n")
+	u := newAccount(t)
+	k := u.put("a", "x", "ptx", ".version 8.0\n")
 	file := filepath.Join(t.TempDir(), "out")
-	p.ok("export", k.ID.String(), file)
+	u.ok("export", k.ID.String(), file)
 	if b, err := os.ReadFile(file); err != nil || string(b) != ".version 8.0\n" {
 		t.Errorf("%q, %v", b, err)
 	}
-	if out := p.ok("export", k.ID.String()[:10], "-"); out != ".version 8.0\n" {
+	if out := u.ok("export", k.ID.String()[:10], "-"); out != ".version 8.0\n" {
 		t.Errorf("%q", out)
 	}
-	if b, err := os.ReadFile(strings.TrimSpace(p.ok("path", k.ID.String()))); err != nil || !strings.HasPrefix(string(b), ".version") {
+	if b, err := os.ReadFile(strings.TrimSpace(u.ok("path", k.ID.String()))); err != nil || !strings.HasPrefix(string(b), ".version") {
 		t.Errorf("%q, %v", b, err)
 	}
 }
 
 func TestStatsCountAndZero(t *testing.T) {
-	p := newPlace(t)
-	p.put("a", "x", "cubin", "code")
+	u := newAccount(t)
+	u.put("a", "x", "cubin", "code")
 	var s core.Stats
-	if err := json.Unmarshal([]byte(p.ok("stats", "-json")), &s); err != nil || s.Kinds["cubin"].Puts != 1 || s.Entries != 1 || s.Directory == "" {
+	if err := json.Unmarshal([]byte(u.ok("stats", "-json")), &s); err != nil || s.Kinds["cubin"].Puts != 1 || s.Entries != 1 || s.Directory == "" {
 		t.Errorf("%+v, %v", s, err)
 	}
-	text := p.ok("stats", "-zero")
+	text := u.ok("stats", "-zero")
 	if !strings.Contains(text, "cubin") || !strings.Contains(text, "1 entries") {
 		t.Errorf("%s", text)
 	}
-	if text := p.ok("stats"); strings.Contains(text, "cubin") || !strings.Contains(text, "counting since") {
+	if text := u.ok("stats"); strings.Contains(text, "cubin") || !strings.Contains(text, "counting since") {
 		t.Errorf("after zero:\n%s", text)
 	}
 }
 
 func TestExplainComparesTheLastTwo(t *testing.T) {
-	p := newPlace(t)
-	p.put("a", "saxpy", "cubin", "x")
-	if text := p.ok("explain", "saxpy"); !strings.Contains(text, "nothing is known") {
+	u := newAccount(t)
+	u.put("a", "saxpy", "cubin", "x")
+	if text := u.ok("explain", "saxpy"); !strings.Contains(text, "nothing is known") {
 		t.Errorf("%s", text)
 	}
-	k := p.put("b", "saxpy", "cubin", "x")
+	k := u.put("b", "saxpy", "cubin", "x")
 	for _, arg := range []string{"saxpy", k.ID.String()} {
-		text := p.ok("explain", arg)
+		text := u.ok("explain", arg)
 		if !strings.Contains(text, "changed source") || !strings.Contains(text, k.ID.String()[:12]) || !strings.Contains(text, "present") {
 			t.Errorf("explain %s:\n%s", arg, text)
 		}
 	}
-	p.ok("rm", k.ID.String())
-	if text := p.ok("explain", "saxpy"); !strings.Contains(text, "absent") {
+	u.ok("rm", k.ID.String())
+	if text := u.ok("explain", "saxpy"); !strings.Contains(text, "absent") {
 		t.Errorf("%s", text)
 	}
 }
 
 func TestClearVerifyTrim(t *testing.T) {
-	p := newPlace(t)
-	p.put("a", "x", "cubin", "x")
-	k := p.put("b", "y", "native", "y")
-	p.put("c", "z", "native", "z")
-	path := strings.TrimSpace(p.ok("path", k.ID.String()))
+	u := newAccount(t)
+	u.put("a", "x", "cubin", "x")
+	k := u.put("b", "y", "native", "y")
+	u.put("c", "z", "native", "z")
+	path := strings.TrimSpace(u.ok("path", k.ID.String()))
 	os.Truncate(path, 1)
-	out, _, status := p.run("verify", "-keep")
+	out, _, status := u.run("verify", "-keep")
 	if status != 1 || !strings.Contains(out, path+": truncated") || !strings.Contains(out, "1 bad, 0 removed") {
 		t.Errorf("verify -keep: %d\n%s", status, out)
 	}
-	out, _, status = p.run("verify", "-json")
+	out, _, status = u.run("verify", "-json")
 	var r core.Report
 	if err := json.Unmarshal([]byte(out), &r); err != nil || status != 1 || r.Removed != 1 || len(r.Bad) != 1 || r.Bad[0].Reason != "truncated" {
 		t.Errorf("verify -json: %d %+v, %v", status, r, err)
 	}
-	if out := p.ok("verify"); !strings.HasPrefix(out, "2 entries") {
+	if out := u.ok("verify"); !strings.HasPrefix(out, "2 entries") {
 		t.Errorf("%s", out)
 	}
-	if out := p.ok("clear", "-kind", "native"); !strings.HasPrefix(out, "removed 1 entries") {
+	if out := u.ok("clear", "-kind", "native"); !strings.HasPrefix(out, "removed 1 entries") {
 		t.Errorf("%s", out)
 	}
-	if out := p.ok("trim"); !strings.HasPrefix(out, "evicted 0 entries") {
+	if out := u.ok("trim"); !strings.HasPrefix(out, "evicted 0 entries") {
 		t.Errorf("%s", out)
 	}
-	if out := p.ok("clear"); !strings.HasPrefix(out, "removed 1 entries") {
+	if out := u.ok("clear"); !strings.HasPrefix(out, "removed 1 entries") {
 		t.Errorf("%s", out)
 	}
 }
 
 func TestInitAndConfig(t *testing.T) {
-	p := newPlace(t)
+	u := newAccount(t)
 	base := t.TempDir()
 	for _, c := range []struct {
 		args []string
@@ -252,7 +252,7 @@ func TestInitAndConfig(t *testing.T) {
 		{[]string{"init", "-shared", "-group", strconv.Itoa(os.Getgid()), base + "/shared"}, os.ModeSetgid | 0o770, "max-size = 5368709120\nshared = true\n"},
 	} {
 		dir := c.args[len(c.args)-1]
-		if _, errs, status := p.run(c.args...); status != 0 {
+		if _, errs, status := u.run(c.args...); status != 0 {
 			t.Errorf("%v: %s", c.args, errs)
 			continue
 		}
@@ -260,35 +260,35 @@ func TestInitAndConfig(t *testing.T) {
 		if err != nil || info.Mode()&(os.ModeSetgid|0o777) != c.mode {
 			t.Errorf("%v: mode %v, %v", c.args, info.Mode(), err)
 		}
-		q := &place{t: t, env: map[string]string{"JITCACHE_DIR": dir, "JITCACHE_SHARED": "1"}}
-		if out := q.ok("config"); out != c.conf {
+		other := &account{t: t, env: map[string]string{"JITCACHE_DIR": dir, "JITCACHE_SHARED": "1"}}
+		if out := other.ok("config"); out != c.conf {
 			t.Errorf("%v: config %q", c.args, out)
 		}
-		if _, _, status := p.run(c.args...); status != 2 {
+		if _, _, status := u.run(c.args...); status != 2 {
 			t.Errorf("%v again: status %d", c.args, status)
 		}
 	}
-	q := &place{t: t, env: map[string]string{"JITCACHE_DIR": base + "/small"}}
-	q.ok("config", "max-size", "2Gi")
-	if out := q.ok("config", "max-size"); out != "2147483648\n" {
+	other := &account{t: t, env: map[string]string{"JITCACHE_DIR": base + "/small"}}
+	other.ok("config", "max-size", "2Gi")
+	if out := other.ok("config", "max-size"); out != "2147483648\n" {
 		t.Errorf("%q", out)
 	}
-	if _, _, status := p.run("init", "/proc/no"); status != 2 {
+	if _, _, status := u.run("init", "/proc/no"); status != 2 {
 		t.Errorf("init where nothing can be made: status %d", status)
 	}
 }
 
 func TestDoctorSaysEverything(t *testing.T) {
-	p := newPlace(t)
-	p.env["JITCACHE_LOG"] = "miss"
-	p.env["JITCACHE_TYPO"] = "1"
-	p.put("a", "x", "cubin", "code")
+	u := newAccount(t)
+	u.env["JITCACHE_LOG"] = "miss"
+	u.env["JITCACHE_TYPO"] = "1"
+	u.put("a", "x", "cubin", "code")
 	var d diagnosis
-	if err := json.Unmarshal([]byte(p.ok("doctor", "-json")), &d); err != nil {
+	if err := json.Unmarshal([]byte(u.ok("doctor", "-json")), &d); err != nil {
 		t.Fatal(err)
 	}
-	if !d.Cached || d.Directory != p.dir || d.Rule != "JITCACHE_DIR" || d.Mode != "0700" || d.FileSystem == "" || d.Free <= 0 ||
-		d.MaxSize != store.DefaultMaxSize || d.Entries != 1 || d.Locks != p.dir+"/v1/locks" || d.Glibc == "" || d.Version != Version || d.Library == "" {
+	if !d.Cached || d.Directory != u.dir || d.Rule != "JITCACHE_DIR" || d.Mode != "0700" || d.FileSystem == "" || d.Free <= 0 ||
+		d.MaxSize != store.DefaultMaxSize || d.Entries != 1 || d.Locks != u.dir+"/v1/locks" || d.Glibc == "" || d.Version != Version || d.Library == "" {
 		t.Errorf("%+v", d)
 	}
 	known := map[string]bool{}
@@ -298,8 +298,8 @@ func TestDoctorSaysEverything(t *testing.T) {
 	if !known["JITCACHE_LOG"] || known["JITCACHE_TYPO"] || len(known) != 3 {
 		t.Errorf("variables %v", known)
 	}
-	text := p.ok("doctor")
-	for _, want := range []string{p.dir, "JITCACHE_DIR", "trusted", "0700", "free", "locks", "library", "glibc", "nvrtc", "libcuda", "JITCACHE_TYPO", "unknown"} {
+	text := u.ok("doctor")
+	for _, want := range []string{u.dir, "JITCACHE_DIR", "trusted", "0700", "free", "locks", "library", "glibc", "nvrtc", "libcuda", "JITCACHE_TYPO", "unknown"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("doctor lacks %q:\n%s", want, text)
 		}
@@ -307,19 +307,19 @@ func TestDoctorSaysEverything(t *testing.T) {
 }
 
 func TestDoctorFailsIfNothingWouldBeCached(t *testing.T) {
-	for name, spoil := range map[string]func(p *place) string{
-		"off":       func(p *place) string { p.env["JITCACHE"] = "0"; return "JITCACHE=0" },
-		"read-only": func(p *place) string { p.env["JITCACHE"] = "readonly"; return "read-only" },
-		"untrusted": func(p *place) string { os.Mkdir(p.dir, 0); os.Chmod(p.dir, 0o777); return "anybody may write it" },
-		"a file":    func(p *place) string { os.WriteFile(p.dir, nil, 0o600); return "not a directory" },
+	for name, spoil := range map[string]func(u *account) string{
+		"off":       func(u *account) string { u.env["JITCACHE"] = "0"; return "JITCACHE=0" },
+		"read-only": func(u *account) string { u.env["JITCACHE"] = "readonly"; return "read-only" },
+		"untrusted": func(u *account) string { os.Mkdir(u.dir, 0); os.Chmod(u.dir, 0o777); return "anybody may write it" },
+		"a file":    func(u *account) string { os.WriteFile(u.dir, nil, 0o600); return "not a directory" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlace(t)
+			u := newAccount(t)
 			if name == "read-only" {
-				p.put("a", "x", "cubin", "x")
+				u.put("a", "x", "cubin", "x")
 			}
-			want := spoil(p)
-			out, errs, status := p.run("doctor")
+			want := spoil(u)
+			out, errs, status := u.run("doctor")
 			if status != 1 || !strings.Contains(out, want) || !strings.Contains(errs, "nothing would be cached") {
 				t.Errorf("status %d\n%s%s", status, out, errs)
 			}
@@ -328,9 +328,9 @@ func TestDoctorFailsIfNothingWouldBeCached(t *testing.T) {
 }
 
 func TestDoctorListsLeases(t *testing.T) {
-	p := newPlace(t)
-	k := p.put("a", "saxpy", "cubin", "x")
-	c, _ := core.Open(core.Options{Env: func(n string) string { return p.env[n] }, Values: map[string]string{"memory_size": "0"}})
+	u := newAccount(t)
+	k := u.put("a", "saxpy", "cubin", "x")
+	c, _ := core.Open(core.Options{Env: func(n string) string { return u.env[n] }, Values: map[string]string{"memory_size": "0"}})
 	defer c.Close()
 	c.Remove(&k.ID)
 	_, l, status, _ := c.Acquire(k, -1, false, true)
@@ -338,7 +338,7 @@ func TestDoctorListsLeases(t *testing.T) {
 		t.Fatal(status)
 	}
 	var d diagnosis
-	json.Unmarshal([]byte(p.ok("doctor", "-json")), &d)
+	json.Unmarshal([]byte(u.ok("doctor", "-json")), &d)
 	if len(d.Leases) != 1 || d.Leases[0].Name != "saxpy" || d.Leases[0].Pid != os.Getpid() {
 		t.Errorf("%+v", d.Leases)
 	}
@@ -346,11 +346,11 @@ func TestDoctorListsLeases(t *testing.T) {
 }
 
 func TestRefusedDirectoryIsSaidByEveryCommand(t *testing.T) {
-	p := newPlace(t)
-	os.Mkdir(p.dir, 0o700)
-	os.Chmod(p.dir, 0o777)
+	u := newAccount(t)
+	os.Mkdir(u.dir, 0o700)
+	os.Chmod(u.dir, 0o777)
 	for _, args := range []string{"stats", "ls", "show ab", "verify", "trim", "clear", "config", "rm ab"} {
-		out, errs, status := p.run(strings.Fields(args)...)
+		out, errs, status := u.run(strings.Fields(args)...)
 		if status != 2 || out != "" || !strings.Contains(errs, "anybody may write it") {
 			t.Errorf("%s: %d, %q, %q", args, status, out, errs)
 		}
@@ -358,9 +358,9 @@ func TestRefusedDirectoryIsSaidByEveryCommand(t *testing.T) {
 }
 
 func TestDirectoryFlagBeatsTheEnvironment(t *testing.T) {
-	p := newPlace(t)
+	u := newAccount(t)
 	other := filepath.Join(t.TempDir(), "other")
-	if out := p.ok("-directory", other, "dir"); out != other+"\n" {
+	if out := u.ok("-directory", other, "dir"); out != other+"\n" {
 		t.Errorf("%q", out)
 	}
 }

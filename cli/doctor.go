@@ -204,13 +204,13 @@ func glibcNeed(path string) string {
 
 // findLibrary says which file a CUDA library would be, "" if none is found.
 func (c *command) findLibrary(w dl.Wanted, variable, library string) string {
-	places := dl.Places{Explicit: c.env(variable), Wheels: []string{filepath.Dir(filepath.Dir(library))}}
+	locations := dl.Locations{Explicit: c.env(variable), Wheels: []string{filepath.Dir(filepath.Dir(library))}}
 	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {
 		if home := c.env(name); home != "" {
-			places.Homes = append(places.Homes, home)
+			locations.Homes = append(locations.Homes, home)
 		}
 	}
-	file, err := dl.Find(w, places)
+	file, err := dl.Find(w, locations)
 	if err != nil {
 		return ""
 	}

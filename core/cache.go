@@ -171,7 +171,7 @@ func (c *Cache) fromMemory(id *key.ID) *blob.Blob {
 	}
 	b, due := c.memory.Get((*[32]byte)(id))
 	if due != 0 {
-		c.Tend(id, due)
+		c.Maintain(id, due)
 	}
 	return b
 }
@@ -231,9 +231,9 @@ func (c *Cache) LookupInto(id *key.ID, kind []byte, buf []byte, sealed func() *k
 	return size, why
 }
 
-// Tend does what a hit in memory has asked for: renew the entry's recency on
+// Maintain does what a hit in memory has asked for: renew the entry's recency on
 // disk, write the counters.
-func (c *Cache) Tend(id *key.ID, due memory.Due) {
+func (c *Cache) Maintain(id *key.ID, due memory.Due) {
 	if c.store == nil {
 		return
 	}
@@ -242,7 +242,7 @@ func (c *Cache) Tend(id *key.ID, due memory.Due) {
 	}
 	if due&memory.Flush != 0 {
 		c.drain()
-		c.store.Settle()
+		c.store.FlushIfDue()
 	}
 }
 

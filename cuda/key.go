@@ -81,8 +81,8 @@ func (rec *record) arch() (string, error) {
 	return arch, nil
 }
 
-func currentArch(places dl.Places) (string, error) {
-	d, err := driver.Open(places)
+func currentArch(locations dl.Locations) (string, error) {
+	d, err := driver.Open(locations)
 	if err != nil {
 		return "", err
 	}

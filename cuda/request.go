@@ -42,8 +42,8 @@ type parts struct {
 	options     []string
 	headers     []nvrtc.Header
 	expressions []string
-	compiler    dl.Places
-	driver      dl.Places
+	compiler    dl.Locations
+	driver      dl.Locations
 }
 
 func parse(b []byte) (*parts, error) {

@@ -158,7 +158,7 @@ func TestEveryFailingCallOfATaskIsSurvived(t *testing.T) {
 
 func failEveryCallOfATask(t *testing.T, f failure, task task) {
 	fresh := taskStore(t)
-	calls := places(t, f, func() { task.run(t, fresh) })
+	calls := callsToFail(t, f, func() { task.run(t, fresh) })
 	for _, n := range calls {
 		what := fmt.Sprintf("call %d", n)
 		s := taskStore(t)

@@ -298,7 +298,7 @@ func (s *Store) pass(ctx context.Context, progress Progress, fn func(shard int, 
 	}
 	p := &s.pending
 	b := p.take()
-	b.cells, b.looked = [shards]change{}, [shards]bool{} // counted by the visit
+	b.cells, b.stale = [shards]change{}, [shards]bool{} // counted by the visit
 	s.merge(l, b)
 	for i, c := range cells {
 		if c.count != unknownCount {

@@ -70,7 +70,7 @@ func TestManyNamesAreRemembered(t *testing.T) {
 func TestDamagedNamesAreForgotten(t *testing.T) {
 	s := open(t)
 	put(t, s, testKey(t, 1), []byte("x"))
-	rel, _ := namePlace(testKey(t, 1).Name)
+	rel, _ := nameSet(testKey(t, 1).Name)
 	data, err := os.ReadFile(filepath.Join(s.v1, rel))
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestCountersOfTwoStoresAddUp(t *testing.T) {
 	}
 }
 
-func TestManyKindsShareTheLastPlace(t *testing.T) {
+func TestManyKindsShareTheLastSlot(t *testing.T) {
 	s := open(t)
 	for i := range 30 {
 		s.Count(fmt.Appendf(nil, "kind-%d", i), Puts, 1)

@@ -150,9 +150,9 @@ func TestPackagesOfOthersAreConfined(t *testing.T) {
 			return
 		}
 		used[imported] = true
-		places, known := confined[imported]
-		if !known || !slices.ContainsFunc(places, func(p string) bool { return strings.HasPrefix(filepath.ToSlash(file), p) }) {
-			t.Errorf("%s imports %s, which belongs to %v", file, imported, places)
+		rooms, known := confined[imported]
+		if !known || !slices.ContainsFunc(rooms, func(p string) bool { return strings.HasPrefix(filepath.ToSlash(file), p) }) {
+			t.Errorf("%s imports %s, which belongs to %v", file, imported, rooms)
 		}
 	})
 	for name := range confined {

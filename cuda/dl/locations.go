@@ -50,9 +50,9 @@ func (w Wanted) matches(name string) bool {
 	return ok && (rest == ".so" || strings.HasPrefix(rest, ".so."))
 }
 
-// Places says where to look, beside what the process and the loader know. The
+// Locations says where to look, beside what the process and the loader know. The
 // caller reads them from options and the environment.
-type Places struct {
+type Locations struct {
 	// Explicit is a path that must be the library (JITCACHE_NVRTC,
 	// JITCACHE_LIBCUDA), "" if there is none.
 	Explicit string
@@ -62,7 +62,7 @@ type Places struct {
 	Homes []string
 }
 
-func (p Places) equal(q Places) bool {
+func (p Locations) equal(q Locations) bool {
 	return p.Explicit == q.Explicit && slices.Equal(p.Wheels, q.Wheels) && slices.Equal(p.Homes, q.Homes)
 }
 
@@ -71,7 +71,7 @@ var targets = map[string]string{"amd64": "targets/x86_64-linux/lib", "arm64": "t
 
 // groups returns the folders to look in, best group first. Inside a group a better name wins over a better folder, as it does for
 // a caller that asks the loader for one name after the other.
-func (p Places) groups(w Wanted) [][]string {
+func (p Locations) groups(w Wanted) [][]string {
 	var groups [][]string
 	if w == CUDA { // which comes with the kernel's module, and never with a toolkit
 		return append(groups, loaderFolders(), []string{loaderCache}, []string{"/usr/lib/wsl/lib"})
