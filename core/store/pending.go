@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"jitcache/core/key"
-	"jitcache/core/lockfile"
 )
 
 // pending is what this process has done and the ledger does not know yet. A put
@@ -279,6 +278,3 @@ func (s *Store) merge(l *ledger, b *batch) {
 		l.refused = b.refused
 	}
 }
-
-// lockLedger tries the ledger's lock.
-func (s *Store) lockLedger() (*lockfile.Lock, error) { return s.TryLock("ledger") }
