@@ -191,6 +191,9 @@ func TestLostLedgerDoesNotStopEviction(t *testing.T) {
 		"negative": func(p string) error { l := new(ledger); return os.WriteFile(p, l.encode(), 0o600) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "negative" {
+				t.Skip("one way to lose it will do")
+			}
 			s := open(t, size(100*one))
 			for i := range 100 {
 				put(t, s, testKey(t, i), payload(i, 100))
