@@ -57,7 +57,7 @@ func files(t *testing.T, dir, ending string, fn func(name, text string)) {
 // A control that no code obeys, or that no test runs, shows nothing.
 func TestControlsAreObeyedAndRun(t *testing.T) {
 	obeyed := found(`#cgo control_(\w+) CFLAGS`, read(t, "capi/main.go"))
-	for _, dir := range tops {
+	for _, dir := range tops(t) {
 		files(t, dir, "/controls_off.go", func(_, text string) {
 			obeyed = append(obeyed, found(`control\.Is\("(\w+)"\)`, text)...)
 		})
@@ -116,7 +116,7 @@ func declared(t *testing.T, name string) (all, truths []string) {
 // out there.
 func TestMechanismsAreConstantsInAllOtherBuilds(t *testing.T) {
 	rooms := 0
-	for _, dir := range tops {
+	for _, dir := range tops(t) {
 		files(t, dir, "/controls_off.go", func(off, _ string) {
 			rooms++
 			on := strings.Replace(off, "_off", "", 1)
@@ -139,7 +139,7 @@ func TestMechanismsAreConstantsInAllOtherBuilds(t *testing.T) {
 
 func TestOnlyControlFilesAreBuiltForControls(t *testing.T) {
 	want := map[string]string{"controls.go": "!control", "controls_off.go": "control", "core/control/control.go": "control"}
-	for _, dir := range tops {
+	for _, dir := range tops(t) {
 		files(t, dir, ".go", func(name, text string) {
 			tag := strings.Join(found(`(?m)^//go:build (.*control.*)$`, text), "")
 			if tag != want[filepath.Base(name)] && tag != want[name] {
