@@ -115,7 +115,7 @@ func process(t *testing.T, dir string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// The control build (tag control_nolease) must fail the next two.
+// Control nolease must fail the next two.
 func TestOneOfManyThreadsCompiles(t *testing.T) {
 	dir := t.TempDir()
 	table := &Table{Locks: folder(dir)}

@@ -142,7 +142,7 @@ func TestLargeDirectoryStaysAtItsCap(t *testing.T) {
 }
 
 // What a put may take at the cap does not depend on how many entries there are.
-// The control build (tag control_lookatall) must fail this.
+// Control lookatall must fail this.
 func TestPutAtTheCapLooksAtASample(t *testing.T) {
 	one := fileSize(t, 64)
 	const n = 2000
@@ -220,7 +220,7 @@ func TestLostLedgerDoesNotStopEviction(t *testing.T) {
 	}
 }
 
-// The control build (tag control_noclamp) must fail this.
+// Control noclamp must fail this.
 func TestCellsBelowZeroDoNotStopEviction(t *testing.T) {
 	one := fileSize(t, 100)
 	s := open(t, size(10*one))

@@ -94,7 +94,7 @@ def twice(tree: Tree, cache: jitcache.Cache) -> list:
 def test_answer_is_that_of_a_fresh_compile(
     name: str, form: str, change: str, known: str, groves, built, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The control builds (topfile and noabsent) must fail rows of this."""
+    """The controls topfile and noabsent must fail rows of this."""
     grove = groves(name)
     compiler = use(monkeypatch, tmp_path, name, built(name))
     tree = grove.trees[form, change, known]

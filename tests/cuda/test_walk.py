@@ -29,7 +29,7 @@ ASK = """
 
 
 def test_long_walk(stub: Compiler, tmp_path: Path) -> None:
-    """The control builds (topfile and noabsent) must fail this."""
+    """The controls topfile and noabsent must fail this."""
     walk(tmp_path, 2000)
 
 
