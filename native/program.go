@@ -85,11 +85,11 @@ func (rec *record) takeProgram(program string, listed []byte, cache manifest.Cac
 	for _, lib := range libraries(string(listed)) {
 		paths = append(paths, lib.path)
 		for _, dir := range folders {
-			place := join(dir, lib.name)
-			if place == lib.path {
+			candidate := join(dir, lib.name)
+			if candidate == lib.path {
 				break
 			}
-			absent[place] = true
+			absent[candidate] = true
 		}
 	}
 	l := &manifest.List{}

@@ -26,7 +26,7 @@ type file struct {
 	uid     uint32
 }
 
-// id returns the key that the file's place stands for.
+// id returns the key that the name stands for.
 func (f *file) id() (key.ID, bool) {
 	id, err := key.ParseID(shardName(f.shard) + strings.TrimSuffix(f.name, entrySuffix))
 	return id, err == nil
@@ -34,7 +34,7 @@ func (f *file) id() (key.ID, bool) {
 
 func shardName(i int) string { return string(appendHex(nil, []byte{byte(i)})) }
 
-// listing is what stands in the places of a shard's entries.
+// listing is what a shard has under the names of entries.
 type listing struct {
 	files []file
 	odd   []file // that are no regular files
