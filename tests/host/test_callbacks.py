@@ -207,7 +207,7 @@ LEAVE = {
 @pytest.mark.parametrize("control", LEAVE)
 def test_control_of_callbacks_that_leave_is_seen(tmp_path: Path, control: str) -> None:
     """With a mechanism taken out of the front, its tests of tests/c/leave.cpp fail and no other."""
-    library = builds.control(control, tags=f"control_{control}")
+    library = builds.control(control, control=control)
     program = programs.compile(tmp_path / "leave", [programs.ROOT / "tests" / "c" / "leave.cpp"], library=library)
     _, text = programs.run(program, tmp_path)
     assert set(re.findall(r"^FAILED (\w+)$", text, re.MULTILINE)) == LEAVE[control], text
