@@ -1,10 +1,10 @@
 package command
 
 import (
-	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"jitcache/core/key"
 )
@@ -32,6 +32,17 @@ type Spec struct {
 	Kind, Name string
 	// Withhold keeps variables that name a session or a rank from the command.
 	Withhold bool
+
+	once   sync.Once
+	known  *known
+	failed error
+}
+
+// knowledge is what the process knows of the request. A Spec that is used again is
+// hashed once; it must not be changed after its first use.
+func (s *Spec) knowledge() (*known, error) {
+	s.once.Do(func() { s.known, s.failed = newKnown(s) })
+	return s.known, s.failed
 }
 
 // Text is a file in the private folder, written for the command.
@@ -108,9 +119,9 @@ func (s *Spec) request() (*key.Key, error) {
 	return b.Seal()
 }
 
-// lease is the key of the lease: commands that run in different folders do not
+// leaseKey is the key of the lease: commands that run in different folders do not
 // wait for each other.
-func (s *Spec) lease(request *key.Key) (*key.Key, error) {
+func (s *Spec) leaseKey(request *key.Key) (*key.Key, error) {
 	b := key.NewBuilder()
 	b.Add("request", request.ID[:])
 	b.Add("folder", []byte(s.Dir))
@@ -120,5 +131,3 @@ func (s *Spec) lease(request *key.Key) (*key.Key, error) {
 	}
 	return b.Seal()
 }
-
-func count(n int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(n)) }

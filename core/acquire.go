@@ -52,13 +52,32 @@ func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) 
 	if first {
 		c.missed(&k.ID, []byte(k.Kind), why, func() *key.Key { return k })
 	}
+	found := func() bool {
+		if b == nil && c.settings.mode != ModeRefresh {
+			b, _ = c.look(&k.ID)
+		}
+		return b != nil
+	}
+	l, status = c.claim(k, timeout, holding, first, found)
+	return b, l, status, why
+}
+
+// Claim is the second half of Acquire, for a result whose key shows only when it
+// is made: k stands for the request. found looks for the result, and is asked
+// whenever it may be there; with Hit it has found it. Lease.CommitAs ends the
+// lease.
+func (c *Cache) Claim(k *key.Key, timeout time.Duration, holding, first bool, found func() bool) (*Lease, Status) {
+	return c.claim(k, timeout, holding, first, found)
+}
+
+func (c *Cache) claim(k *key.Key, timeout time.Duration, holding, first bool, found func() bool) (l *Lease, status Status) {
 	switch {
 	case c.settings.mode == ModeOff:
-		return nil, c.newLease(k, nil), Leased, why
+		return c.newLease(k, nil), Leased
 	case holding, timeout == 0:
-		b, l, status = c.try(k, time.Now())
+		l, status = c.try(k, time.Now(), found)
 	default:
-		b, l, status = c.wait(k, timeout, first)
+		l, status = c.wait(k, timeout, first, found)
 	}
 	if status == Busy && (holding || timeout == 0) {
 		l, status = c.newLease(k, nil), Timeout
@@ -66,10 +85,10 @@ func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) 
 			status = Leased
 		}
 	}
-	return b, l, status, why
+	return l, status
 }
 
-func (c *Cache) wait(k *key.Key, timeout time.Duration, first bool) (*blob.Blob, *Lease, Status) {
+func (c *Cache) wait(k *key.Key, timeout time.Duration, first bool, found func() bool) (*Lease, Status) {
 	start := time.Now()
 	slice := Slice
 	if !cutsWaits {
@@ -79,16 +98,16 @@ func (c *Cache) wait(k *key.Key, timeout time.Duration, first bool) (*blob.Blob,
 		slice = min(slice, timeout)
 	}
 	for {
-		b, l, status := c.try(k, start.Add(slice))
+		l, status := c.try(k, start.Add(slice), found)
 		waited := time.Since(start)
 		if status == Busy && waited < slice {
 			continue // something ended, but not with an entry
 		}
 		c.countWait(k, waited, first)
 		if status == Busy && timeout > 0 && waited >= timeout {
-			return nil, c.newLease(k, nil), Timeout
+			return c.newLease(k, nil), Timeout
 		}
-		return b, l, status
+		return l, status
 	}
 }
 
@@ -106,24 +125,15 @@ func (c *Cache) countWait(k *key.Key, waited time.Duration, first bool) {
 }
 
 // try asks for the lease until the deadline, and takes the entry if it appears.
-func (c *Cache) try(k *key.Key, deadline time.Time) (b *blob.Blob, l *Lease, status Status) {
-	found := func() bool {
-		if c.settings.mode == ModeRefresh {
-			return false
-		}
-		if b == nil {
-			b, _ = c.look(&k.ID)
-		}
-		return b != nil
-	}
+func (c *Cache) try(k *key.Key, deadline time.Time, found func() bool) (*Lease, Status) {
 	granted, outcome := c.leases.Acquire(k.ID, k.Name, deadline, found)
 	switch {
 	case outcome == lease.Granted:
-		return nil, c.newLease(k, granted), Leased
+		return c.newLease(k, granted), Leased
 	case outcome == lease.Look && found():
-		return b, nil, Hit
+		return nil, Hit
 	}
-	return nil, nil, Busy
+	return nil, Busy
 }
 
 func (c *Cache) newLease(k *key.Key, l *lease.Lease) *Lease {
@@ -135,6 +145,11 @@ func (c *Cache) newLease(k *key.Key, l *lease.Lease) *Lease {
 // there was no memory or want is not set. attributes must have passed
 // CheckAttributes.
 func (l *Lease) Commit(payload []byte, attributes string, want bool) (*blob.Blob, store.Reason) {
+	return l.CommitAs(l.key, payload, attributes, want)
+}
+
+// CommitAs is Commit under another key than that of the lease.
+func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want bool) (*blob.Blob, store.Reason) {
 	c := l.cache
 	if l.done.Swap(true) {
 		return nil, store.Absent
@@ -142,11 +157,11 @@ func (l *Lease) Commit(payload []byte, attributes string, want bool) (*blob.Blob
 	defer l.lease.Release()
 	took := time.Since(l.began)
 	if c.store != nil {
-		kind := []byte(l.key.Kind)
+		kind := []byte(k.Kind)
 		c.store.Count(kind, store.Compiles, 1)
 		c.store.Count(kind, store.CompileTime, uint64(took))
 	}
-	return c.put(store.Item{Key: l.key, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
+	return c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
 }
 
 // Release gives the lease up without a result: the next in line compiles. After

@@ -26,3 +26,25 @@ func (c *Cache) LoadManifests(id *key.ID) []byte {
 func (c *Cache) SaveManifests(k *key.Key, data []byte) {
 	c.write(store.Item{Key: k, Payload: data, Replace: true})
 }
+
+// LoadNote returns what was noted under a key, nil if there is nothing.
+func (c *Cache) LoadNote(id *key.ID) []byte { return c.LoadManifests(id) }
+
+// SaveNote replaces it, if that can be done.
+func (c *Cache) SaveNote(k *key.Key, data []byte) { c.SaveManifests(k, data) }
+
+// MissedBecause counts and logs a miss of which the caller knows the reason: k is
+// the request's key, why says in what the world has changed, "" if nothing was
+// known of it.
+func (c *Cache) MissedBecause(k *key.Key, kind, why string) {
+	if c.store != nil {
+		c.store.Count([]byte(kind), store.MissCounter(store.Absent), 1)
+	}
+	if !c.log.wants(Miss) {
+		return
+	}
+	if why == "" {
+		why = store.Absent.String()
+	}
+	c.log.line(Miss, "%s: %s", label(k.Name, k.ID), why)
+}

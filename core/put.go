@@ -113,6 +113,12 @@ func (c *Cache) logPut(it store.Item, why store.Reason) {
 	}
 }
 
+// Detached returns bytes as a blob that is in no cache, as Lease.Commit would. k
+// says of which kind and name it is. The caller owns it.
+func Detached(k *key.Key, payload []byte, attributes string) (*blob.Blob, error) {
+	return store.NewBlob(store.Item{Key: k, Payload: payload, Attributes: attributes}, store.Written{})
+}
+
 // Remove removes an entry everywhere. It reports whether there was one.
 func (c *Cache) Remove(id *key.ID) (bool, store.Reason) {
 	found := c.memory != nil && c.memory.Remove((*[32]byte)(id))

@@ -12,18 +12,18 @@ type Bits uint32
 
 // The bits.
 const (
-	Looked Bits = 1 << iota // stat, access and the like
-	Read                    // opened for reading
-	Ran                     // executed, or read by the kernel to do so
-	Listed                  // a folder: its names were read
-	Text                    // a link: its text was read
-	Plain                   // looked at without following a link, and it is none
-	Sent                    // Content or Listing is what was there
-	Large                   // Content should be, and is too large
-	Made                    // later the tree made, changed or removed it
-	Relative                // named relative to Command.Dir, through folders entered so
-	Absolute                // named by a path of its own
-	Statted                 // looked at by a call that tells its time stamps
+	Looked   Bits = 1 << iota // stat, access and the like
+	Read                      // opened for reading
+	Ran                       // executed, or read by the kernel to do so
+	Listed                    // a folder: its names were read
+	Text                      // a link: its text was read
+	Plain                     // looked at without following a link, and it is none
+	Sent                      // Content or Listing is what was there
+	Large                     // Content should be, and is too large
+	Made                      // later the tree made, changed or removed it
+	Relative                  // named relative to Command.Dir, through folders entered so
+	Absolute                  // named by a path of its own
+	Statted                   // looked at by a call that tells its time stamps
 )
 
 // Written says what became of a file that the tree wrote.
@@ -81,10 +81,10 @@ type Name struct {
 	// Statted is a mask of the programs that asked for its time stamps, Programs of
 	// those that did anything with it: bit i is program i, the last bit all others.
 	Statted, Programs uint64
-	Stamp    Stamp
-	Text     string   // of a link
-	Content  []byte   // if Sent, of a file
-	Names    []string // if Sent, of a folder, in no order
+	Stamp             Stamp
+	Text              string   // of a link
+	Content           []byte   // if Sent, of a file
+	Names             []string // if Sent, of a folder, in no order
 }
 
 // Program is one that ran.

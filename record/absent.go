@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"jitcache/core/request"
 )
 
 func now() int64 { return time.Now().UnixNano() }
@@ -96,13 +98,13 @@ func (t *taker) settle(f *Folder) error {
 			continue
 		}
 		if t.status.at(ended(full+"/"+name), 0) != syscall.ENOENT && !t.isMade(full+"/"+name) {
-			return refuse(f.Path+"/"+name, "appeared meanwhile")
+			return request.Refuse(f.Path+"/"+name, "appeared meanwhile")
 		}
 	}
 	if f.Flags&Listed != 0 {
 		names, err := readNames(full)
 		if err != nil || namesDigest(names, f.Except) != f.Names {
-			return refuse(f.Path, "got other names meanwhile")
+			return request.Refuse(f.Path, "got other names meanwhile")
 		}
 	}
 	f.Stamp = stamp
@@ -146,12 +148,12 @@ func (t *taker) written() error {
 		gone := unix.Lstat(f.Path, &st) != nil
 		switch {
 		case f.How&changedInPlace != 0:
-			return refuse(f.Path, "is changed in place")
+			return request.Refuse(f.Path, "is changed in place")
 		case gone && f.How&created != 0: // made, and removed
 		case gone:
-			return refuse(f.Path, "is removed")
+			return request.Refuse(f.Path, "is removed")
 		case t.run.Leaves == nil || !t.run.Leaves(f.Path):
-			return refuse(f.Path, "is left behind")
+			return request.Refuse(f.Path, "is left behind")
 		}
 	}
 	return nil

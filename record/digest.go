@@ -27,13 +27,13 @@ func (d *digests) of(path string, was *Stamp) (key.Digest, Stamp, error) {
 	var note *key.Key
 	if d.notes != nil && was.Size >= large && was.Proves() {
 		note = noteOf("digest 1", was)
-		if data := d.notes.Recall(&note.ID); len(data) == len(key.Digest{}) {
+		if data := d.notes.LoadNote(&note.ID); len(data) == len(key.Digest{}) {
 			return key.Digest(data), *was, nil
 		}
 	}
 	digest, stamp, err := contentOf(path)
 	if err == nil && note != nil && stamp.Same(was) && stamp.Proves() {
-		d.notes.Note(note, digest[:])
+		d.notes.SaveNote(note, digest[:])
 	}
 	return digest, stamp, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"jitcache/core/request"
 	"jitcache/observe"
 )
 
@@ -115,7 +116,7 @@ func (t *taker) loader() error {
 		}
 		digest, stamp, err := loaderDigest(t.full(f.Path), libraries)
 		if err != nil || !stamp.Same(&f.Stamp) {
-			return refuse(f.Path, "was changed meanwhile")
+			return request.Refuse(f.Path, "was changed meanwhile")
 		}
 		f.Digest = digest
 	}

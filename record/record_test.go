@@ -1,40 +1,17 @@
 package record
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"jitcache/observe"
+	"jitcache/observe/observetest"
 )
 
-// TestMain builds the tracer.
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "record-test-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		sources, _ := filepath.Glob("../observe/tracer/*.c")
-		observe.Tracer = filepath.Join(dir, "jitcache-observe")
-		cc := strings.Fields(os.Getenv("CC"))
-		if len(cc) == 0 {
-			cc = []string{"cc"}
-		}
-		args := append(cc[1:], "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-o", observe.Tracer)
-		if out, err := exec.Command(cc[0], append(append(args, sources...), "-lpthread")...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "tracer: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { os.Exit(observetest.Main(m)) }
 
 // world is a folder in which commands are run.
 type world struct {

@@ -170,7 +170,7 @@ func NewSetStore(k *key.Key) *SetStore { return &SetStore{set: &Set{}, key: k} }
 func (s *SetStore) Find(now *Surroundings) Found {
 	found := s.set.Find(now)
 	if found.List == nil && now.Notes != nil {
-		if data := now.Notes.Recall(&s.key.ID); data != nil && !bytes.Equal(data, s.noted) {
+		if data := now.Notes.LoadNote(&s.key.ID); data != nil && !bytes.Equal(data, s.noted) {
 			if set, err := ParseSet(data); err == nil {
 				s.set, s.noted = set, data
 				found = s.set.Find(now)
@@ -187,7 +187,7 @@ func (s *SetStore) Find(now *Surroundings) Found {
 // if it is not too large.
 func (s *SetStore) Add(l *List, now *Surroundings) {
 	if now.Notes != nil {
-		if set, err := ParseSet(now.Notes.Recall(&s.key.ID)); err == nil {
+		if set, err := ParseSet(now.Notes.LoadNote(&s.key.ID)); err == nil {
 			s.set = set
 		}
 	}
@@ -199,6 +199,6 @@ func (s *SetStore) Add(l *List, now *Surroundings) {
 func (s *SetStore) store(notes Notes) {
 	if notes != nil {
 		s.noted = s.set.Append(nil)
-		notes.Note(s.key, s.noted)
+		notes.SaveNote(s.key, s.noted)
 	}
 }

@@ -24,10 +24,10 @@ type Surroundings struct {
 // Notes are where small things are remembered from one process to the next. They
 // may forget.
 type Notes interface {
-	// Recall returns what was noted under a key, nil if nothing is there.
-	Recall(id *key.ID) []byte
-	// Note replaces it.
-	Note(k *key.Key, data []byte)
+	// LoadNote returns what was noted under a key, nil if nothing is there.
+	LoadNote(id *key.ID) []byte
+	// SaveNote replaces it.
+	SaveNote(k *key.Key, data []byte)
 }
 
 func (s *Surroundings) digests() *digests {

@@ -10,13 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"jitcache/core/key"
+	"jitcache/core/request"
 	"jitcache/observe"
 )
-
-// Refused says what of a run makes its result one that cannot be kept.
-type Refused struct{ What, Why string }
-
-func (r *Refused) Error() string { return r.What + ": " + r.Why }
 
 // Run is a command that was observed, and what its owner knows of it.
 type Run struct {
@@ -34,7 +30,7 @@ type Run struct {
 }
 
 // Take makes the list of a run. Everything that was looked at is in it, or the
-// error, a *Refused, says why the result cannot be kept.
+// error, a *request.Refused, says why the result cannot be kept.
 func (r *Run) Take() (*List, error) {
 	t := taker{run: r, list: &List{}, folders: map[string]int{}, absent: map[string]bool{}}
 	t.status.read = now()
@@ -58,16 +54,14 @@ type taker struct {
 	pythons map[string]bool // sources of Python that were looked at
 }
 
-func refuse(what, why string) error { return &Refused{what, why} }
-
 func (t *taker) all() error {
 	rep := t.run.Report
 	t.digests.notes = t.run.Notes
 	switch {
 	case rep.Unobserved:
-		return refuse(t.run.command(), "could not be observed")
+		return request.Refuse(t.run.command(), "could not be observed")
 	case rep.Outlived:
-		return refuse(t.run.command(), "has started something that goes on")
+		return request.Refuse(t.run.command(), "has started something that goes on")
 	}
 	t.known = t.programs()
 	if err := t.uses(); err != nil {
@@ -145,7 +139,7 @@ func (t *taker) made(n *observe.Name) error {
 		return nil
 	}
 	if n.Mode != 0 && n.Bits&(observe.Read|observe.Ran) != 0 {
-		return refuse(n.Path, "is read, and then written")
+		return request.Refuse(n.Path, "is read, and then written")
 	}
 	return nil
 }
@@ -190,16 +184,16 @@ func (t *taker) file(n *observe.Name, path string) error {
 		f.Flags = f.Flags&^Dated | Loader
 	}
 	if n.Bits&observe.Large != 0 {
-		return refuse(n.Path, "was changed too shortly before to tell what it was, and is large")
+		return request.Refuse(n.Path, "was changed too shortly before to tell what it was, and is large")
 	}
 	full := ended(n.Path)
 	if errno := t.status.at(full, 0); errno != 0 {
-		return refuse(n.Path, "is gone by now")
+		return request.Refuse(n.Path, "is gone by now")
 	}
 	was := seen(&n.Stamp)
 	was.Mount = t.status.stamp.Mount
 	if !was.Same(&t.status.stamp) || n.Stamp.Mount != uniqueOf(&t.status) {
-		return refuse(n.Path, "was changed meanwhile")
+		return request.Refuse(n.Path, "was changed meanwhile")
 	}
 	f.Stamp = was
 	var err error
@@ -221,10 +215,10 @@ func (t *taker) file(n *observe.Name, path string) error {
 func (t *taker) content(n *observe.Name, was *Stamp) (key.Digest, error) {
 	d, stamp, err := t.digests.of(n.Path, was)
 	if err != nil {
-		return d, refuse(n.Path, err.Error())
+		return d, request.Refuse(n.Path, err.Error())
 	}
 	if !stamp.Same(was) {
-		return d, refuse(n.Path, "was changed meanwhile")
+		return d, request.Refuse(n.Path, "was changed meanwhile")
 	}
 	if t.mayAsk(n) {
 		if data, _, err := readAll(n.Path, askable); err == nil {

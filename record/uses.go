@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"jitcache/core/request"
 	"jitcache/observe"
 )
 
@@ -121,7 +122,7 @@ func (t *taker) uses() error {
 		if u.Detail != "" {
 			what += " (" + u.Detail + ")"
 		}
-		return refuse(what, why)
+		return request.Refuse(what, why)
 	}
 	return nil
 }

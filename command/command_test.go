@@ -1,0 +1,112 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"jitcache/core"
+	"jitcache/observe/observetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(observetest.Main(m)) }
+
+// open opens a cache in a folder of its own.
+func open(t *testing.T, dir string) *core.Cache {
+	t.Helper()
+	c, err := core.Open(core.Options{Values: map[string]string{"directory": dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// do does a job to its end.
+func do(t *testing.T, c *core.Cache, s *Spec) *Result {
+	t.Helper()
+	j, err := New(c, s, os.Environ(), Want{Timeout: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	for start := time.Now(); time.Since(start) < time.Minute; {
+		r, done, err := j.Step()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done {
+			return r
+		}
+	}
+	t.Fatal("not done after a minute")
+	return nil
+}
+
+func compile(dir string, text string, flags ...string) *Spec {
+	return &Spec{
+		Args:   append(append([]string{"gcc"}, flags...), "-I"+dir, "-c", "a.c", "-o", ".out"),
+		Texts:  []Text{{Name: "a.c", Data: []byte(text)}},
+		Output: ".out", Kind: "native", Name: "a.c", Withhold: true,
+	}
+}
+
+func TestResultIsThereAsLongAsTheWorldIsTheSame(t *testing.T) {
+	dir, c := t.TempDir(), open(t, filepath.Join(t.TempDir(), "cache"))
+	header := filepath.Join(dir, "b.h")
+	put := func(text string) {
+		if err := os.WriteFile(header, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("#define B 1\n")
+	text := "#include \"b.h\"\nint b(void) { return B; }\n"
+	first := do(t, c, compile(dir, text))
+	if first.Hit || !first.Kept || first.Why != "" || !strings.HasPrefix(string(first.Blob.Data()), "\x7fELF") {
+		t.Fatalf("%+v", first)
+	}
+	for range 3 {
+		// Another Spec is another process's: nothing is known but what is stored.
+		if again := do(t, c, compile(dir, text)); !again.Hit || string(again.Blob.Data()) != string(first.Blob.Data()) {
+			t.Fatalf("%+v", again)
+		}
+	}
+	put("#define B 2\n")
+	changed := do(t, c, compile(dir, text))
+	if changed.Hit || string(changed.Blob.Data()) == string(first.Blob.Data()) {
+		t.Fatal("the edit was not noticed")
+	}
+	put("#define B 1\n")
+	if back := do(t, c, compile(dir, text)); !back.Hit || string(back.Blob.Data()) != string(first.Blob.Data()) {
+		t.Errorf("%+v", back)
+	}
+}
+
+func TestFailureIsNotKeptAndSaysWhy(t *testing.T) {
+	c := open(t, filepath.Join(t.TempDir(), "cache"))
+	for range 2 {
+		r := do(t, c, compile(t.TempDir(), "#error no\n"))
+		if r.Blob != nil || r.Hit || r.Report.Status.ExitStatus() != 1 || !strings.Contains(string(r.Report.Err), "#error no") {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestWhatCannotBeRepeatedIsMadeAndNotKept(t *testing.T) {
+	c := open(t, filepath.Join(t.TempDir(), "cache"))
+	for range 2 {
+		r := do(t, c, compile(t.TempDir(), "const char *when = __TIME__;\n"))
+		if r.Blob == nil || r.Hit || r.Kept || !strings.Contains(r.Why, "time of day") {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestWorksWithoutACache(t *testing.T) {
+	r := do(t, nil, compile(t.TempDir(), "int x;\n"))
+	if r.Blob == nil || r.Hit || r.Kept {
+		t.Errorf("%+v", r)
+	}
+}

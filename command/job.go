@@ -1,0 +1,246 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"jitcache/core"
+	"jitcache/core/blob"
+	"jitcache/core/key"
+	"jitcache/core/request"
+	"jitcache/core/store"
+	"jitcache/observe"
+	"jitcache/record"
+)
+
+// Result is what a command has come to.
+type Result struct {
+	// Blob is what it made, with a reference for the caller; nil if it has failed.
+	Blob *blob.Blob
+	// Hit: nothing was run. Kept: the next one will find it.
+	Hit, Kept bool
+	// Why says why it is not kept, and Key under which key it is.
+	Why string
+	Key *key.Key
+	// Status, Failure, Out and Err are those of observe.Report, if it was run.
+	Report *observe.Report
+}
+
+// Job is one wish for a command's result. It is for one thread at a time. It ends
+// with a result or an error of Step, or with Close.
+type Job struct {
+	cache   *core.Cache // nil: nothing is kept
+	spec    *Spec
+	env     []string // as the command gets it
+	holding bool
+	timeout time.Duration
+	limit   time.Duration // of the command
+	asked   bool
+
+	known  *known
+	lease  *core.Lease
+	run    *run
+	began  time.Time
+	result Result
+}
+
+// Want says how a job is to be done.
+type Want struct {
+	// Timeout is how long to wait for others who run the command, negative: as long
+	// as it takes; 0: not at all.
+	Timeout time.Duration
+	// Limit is how long the command may run, 0: as long as it takes.
+	Limit time.Duration
+	// Holding: the thread has a lease already (core.Cache.Acquire).
+	Holding bool
+}
+
+// ErrLimit is returned for a command that has run for longer than it may.
+var ErrLimit = errors.New("command: has run for longer than its limit, and was ended")
+
+// New makes a job. cache may be nil. env is the whole environment.
+func New(cache *core.Cache, spec *Spec, env []string, want Want) (*Job, error) {
+	if err := spec.check(); err != nil {
+		return nil, err
+	}
+	if spec.Withhold {
+		env = record.Withhold(env)
+	}
+	j := &Job{cache: cache, spec: spec, env: env, holding: want.Holding, timeout: want.Timeout, limit: want.Limit, began: time.Now()}
+	var err error
+	j.known, err = spec.knowledge()
+	return j, err
+}
+
+// surroundings are those that lists are compared with.
+func (j *Job) surroundings() *record.Surroundings {
+	s := &record.Surroundings{Dir: j.spec.Dir, Env: j.env}
+	if j.cache != nil {
+		s.Notes = j.cache
+	}
+	return s
+}
+
+// look looks for the result. It reports whether it is there; why says why not.
+func (j *Job) look() (found bool, why string) {
+	if j.cache == nil || j.cache.Mode() == core.ModeOff || j.cache.Mode() == core.ModeRefresh {
+		return false, ""
+	}
+	k, why := j.known.find(j.surroundings())
+	if k == nil {
+		return false, why
+	}
+	b, _ := j.cache.Peek(&k.ID)
+	if b == nil {
+		return false, ""
+	}
+	j.result = Result{Blob: b, Hit: true, Kept: true, Key: k}
+	return true, ""
+}
+
+// Lookup returns the result if it is there. It runs nothing.
+func (j *Job) Lookup() (*Result, bool) {
+	if found, _ := j.look(); found {
+		return &j.result, true
+	}
+	return nil, false
+}
+
+// Step goes on with the job for at most core.Slice. done is false if it is to be
+// called again. An error is that the command could not be run at all.
+func (j *Job) Step() (result *Result, done bool, err error) {
+	if j.run == nil && j.lease == nil {
+		found, err := j.claim()
+		if err != nil || found {
+			return &j.result, found, err
+		}
+		if j.lease == nil && j.cache != nil {
+			return nil, false, nil // somebody else runs it
+		}
+	}
+	if j.run == nil {
+		if j.run, err = start(j.spec, j.env, j.plain()); err != nil {
+			j.Close()
+			return nil, false, err
+		}
+	}
+	if !j.run.observed.Wait(core.Slice) {
+		if j.limit > 0 && time.Since(j.run.began) > j.limit {
+			j.Close()
+			return nil, false, ErrLimit
+		}
+		return nil, false, nil
+	}
+	err = j.finish()
+	j.Close()
+	return &j.result, err == nil, err
+}
+
+// claim looks, and asks for the lease. It reports whether the result is there.
+func (j *Job) claim() (found bool, err error) {
+	if j.cache == nil {
+		return false, nil
+	}
+	first := !j.asked
+	j.asked = true
+	if first {
+		found, why := j.look()
+		if found {
+			return true, nil
+		}
+		j.cache.MissedBecause(j.known.request, j.spec.Kind, why)
+	}
+	timeout := j.timeout
+	if timeout > 0 {
+		timeout = max(timeout-time.Since(j.began), time.Nanosecond)
+	}
+	lease, status := j.cache.Claim(j.known.lease, timeout, j.holding, first, func() bool {
+		found, _ := j.look()
+		return found
+	})
+	j.lease = lease
+	return status == core.Hit, nil
+}
+
+// finish takes what the command has come to.
+func (j *Job) finish() error {
+	rep, err := j.run.observed.Report()
+	if err != nil {
+		return err
+	}
+	j.result = Result{Report: rep}
+	payload, attributes, err := j.run.result(rep)
+	if err != nil {
+		return err
+	}
+	if payload == nil {
+		return nil // it has failed: nothing is kept
+	}
+	k, list, err := j.learn(rep)
+	var refused *request.Refused
+	switch {
+	case errors.As(err, &refused):
+		j.result.Why = refused.Error()
+		j.remember(rep)
+		return j.give(payload, attributes)
+	case err != nil:
+		return err
+	}
+	j.result.Key = k
+	if j.cache == nil {
+		return j.give(payload, attributes)
+	}
+	lease := j.lease
+	j.lease = nil
+	b, why := lease.CommitAs(k, payload, attributes, true)
+	j.result.Blob, j.result.Kept = b, why == store.None
+	if !j.result.Kept {
+		j.result.Why = why.String()
+	} else {
+		j.known.add(list, j.surroundings())
+	}
+	if b == nil {
+		return fmt.Errorf("command: no memory for %d bytes", len(payload))
+	}
+	return nil
+}
+
+// give hands out what is not kept.
+func (j *Job) give(payload []byte, attributes string) error {
+	k := key.FromID(key.ID{})
+	k.Kind, k.Name = j.spec.Kind, j.spec.Name
+	b, err := core.Detached(k, payload, attributes)
+	j.result.Blob = b
+	return err
+}
+
+// learn makes the list of a run, and the key of its result.
+func (j *Job) learn(rep *observe.Report) (*key.Key, *record.List, error) {
+	r := record.Run{Report: rep, Dir: j.run.dir, Env: j.env, Private: j.run.private, Leaves: j.run.leaves}
+	if j.cache != nil {
+		r.Notes = j.cache
+	}
+	list, err := r.Take()
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := j.spec.resultKey(list)
+	if err != nil {
+		return nil, nil, err
+	}
+	list.Payload = k.ID[:]
+	return k, list, nil
+}
+
+// Close ends the job: what runs is ended, and a lease is given up.
+func (j *Job) Close() {
+	if j.run != nil {
+		j.run.end()
+		j.run = nil
+	}
+	if j.lease != nil {
+		j.lease.Release()
+		j.lease = nil
+	}
+}

@@ -1,0 +1,169 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"jitcache/core/key"
+	"jitcache/observe"
+	"jitcache/record"
+)
+
+// run is a command that runs, and its folder.
+type run struct {
+	spec     *Spec
+	observed *observe.Run
+	dir      string // where it runs
+	private  string // the same, if it was made for it
+	began    time.Time
+}
+
+// Names of what is in a private folder beside texts and output; texts' names do
+// not begin with a dot.
+const temporary = ".tmp"
+
+func start(s *Spec, env []string, plain bool) (*run, error) {
+	r := &run{spec: s, dir: s.Dir, began: time.Now()}
+	if s.Dir == "" {
+		if err := r.makePrivate(env); err != nil {
+			return nil, err
+		}
+		env = replace(env, "TMPDIR", filepath.Join(r.private, temporary))
+	}
+	observed, err := observe.Start(&observe.Command{Args: s.Args, Dir: r.dir, Env: env, Stdin: -1, Plain: plain})
+	if err != nil {
+		r.end()
+		return nil, err
+	}
+	r.observed = observed
+	return r, nil
+}
+
+// makePrivate makes a folder with the texts in it.
+func (r *run) makePrivate(env []string) error {
+	dir, err := os.MkdirTemp(variable(env, "TMPDIR"), "jitcache-")
+	if err != nil {
+		return fmt.Errorf("command: no folder to run in: %w", err)
+	}
+	// Without links, as processes in it will see it.
+	if r.private, err = filepath.EvalSymlinks(dir); err != nil {
+		r.private = dir
+	}
+	r.dir = r.private
+	err = os.Mkdir(filepath.Join(r.private, temporary), 0o700)
+	for i := range r.spec.Texts {
+		if err == nil {
+			t := &r.spec.Texts[i]
+			err = os.WriteFile(filepath.Join(r.private, t.Name), t.Data, 0o600)
+		}
+	}
+	if err != nil {
+		r.end()
+		return fmt.Errorf("command: texts cannot be written: %w", err)
+	}
+	return nil
+}
+
+// variable returns a variable of an environment, "" if it is not set.
+func variable(env []string, name string) string {
+	for _, e := range env {
+		if value, ok := strings.CutPrefix(e, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// replace returns an environment with a variable set.
+func replace(env []string, name, value string) []string {
+	changed := make([]string, 0, len(env)+1)
+	for _, e := range env {
+		if !strings.HasPrefix(e, name+"=") {
+			changed = append(changed, e)
+		}
+	}
+	return append(changed, name+"="+value)
+}
+
+// end ends what still runs, and removes the folder.
+func (r *run) end() {
+	if r.observed != nil {
+		r.observed.Cancel()
+	}
+	if r.private != "" {
+		os.RemoveAll(r.private)
+	}
+}
+
+// leaves reports whether the command may leave a file: none, but in a private
+// folder, of which nothing is asked.
+func (r *run) leaves(string) bool { return false }
+
+// result returns what the command has made, nil if it has failed, and the
+// attributes of the entry: what it printed.
+func (r *run) result(rep *observe.Report) (payload []byte, attributes string, err error) {
+	if !rep.Status.Exited() || rep.Status.ExitStatus() != 0 {
+		return nil, "", nil
+	}
+	payload, err = os.ReadFile(filepath.Join(r.dir, r.spec.Output))
+	if err != nil || len(payload) == 0 {
+		return nil, "", nil // whatever it says of itself
+	}
+	text, err := json.Marshal(map[string]string{"log": r.Log(rep), "compiler": filepath.Base(r.spec.Args[0])})
+	return payload, string(text), err
+}
+
+// Log is what the command printed, without the name of the folder that it ran in.
+func (r *run) Log(rep *observe.Report) string {
+	text := string(interleave(rep))
+	if r.private != "" {
+		text = strings.ReplaceAll(text, r.private+"/", "")
+	}
+	return text
+}
+
+// interleave puts output and errors together, in their order.
+func interleave(rep *observe.Report) []byte {
+	var all []byte
+	done := [2]uint64{}
+	streams := [2][]byte{rep.Out, rep.Err}
+	take := func(i int, upTo uint64) {
+		upTo = min(upTo, uint64(len(streams[i])))
+		if upTo > done[i] {
+			all = append(all, streams[i][done[i]:upTo]...)
+			done[i] = upTo
+		}
+	}
+	for _, m := range rep.Marks {
+		if m.Stream == 1 || m.Stream == 2 {
+			take(m.Stream-1, m.Size)
+		}
+	}
+	take(0, uint64(len(rep.Out)))
+	take(1, uint64(len(rep.Err)))
+	return all
+}
+
+// resultKey is the key of what the command makes in the world of a list.
+func (s *Spec) resultKey(l *record.List) (*key.Key, error) {
+	b := key.NewBuilder()
+	if err := s.parts(b); err != nil {
+		return nil, err
+	}
+	for _, p := range l.Parts() {
+		b.AddDigest(p.Label, 0, p.Digest)
+	}
+	if err := b.SetKind(s.Kind); err != nil {
+		return nil, err
+	}
+	if s.Name != "" {
+		if err := b.SetName(s.Name); err != nil {
+			return nil, err
+		}
+	}
+	return b.Seal()
+}
