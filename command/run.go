@@ -18,7 +18,7 @@ type run struct {
 	spec     *Spec
 	observed *observe.Run
 	dir      string // where it runs
-	private  string // the same, if it was made for it
+	private  string // the folder that was made for it
 	began    time.Time
 }
 
@@ -28,13 +28,18 @@ const temporary = ".tmp"
 
 func start(s *Spec, env []string, plain bool) (*run, error) {
 	r := &run{spec: s, dir: s.Dir, began: time.Now()}
-	if s.Dir == "" {
-		if err := r.makePrivate(env); err != nil {
-			return nil, err
-		}
-		env = replace(env, "TMPDIR", filepath.Join(r.private, temporary))
+	if err := r.makePrivate(env); err != nil {
+		return nil, err
 	}
-	observed, err := observe.Start(&observe.Command{Args: s.Args, Dir: r.dir, Env: env, Stdin: -1, Plain: plain})
+	if s.Dir == "" {
+		r.dir = r.private
+	}
+	args := make([]string, len(s.Args))
+	for i, a := range s.Args {
+		args[i] = strings.ReplaceAll(a, Private, r.private)
+	}
+	env = replace(env, "TMPDIR", filepath.Join(r.private, temporary))
+	observed, err := observe.Start(&observe.Command{Args: args, Dir: r.dir, Env: env, Stdin: -1, Plain: plain})
 	if err != nil {
 		r.end()
 		return nil, err
@@ -53,7 +58,6 @@ func (r *run) makePrivate(env []string) error {
 	if r.private, err = filepath.EvalSymlinks(dir); err != nil {
 		r.private = dir
 	}
-	r.dir = r.private
 	err = os.Mkdir(filepath.Join(r.private, temporary), 0o700)
 	for i := range r.spec.Texts {
 		if err == nil {
@@ -109,7 +113,7 @@ func (r *run) result(rep *observe.Report) (payload []byte, attributes string, er
 	if !rep.Status.Exited() || rep.Status.ExitStatus() != 0 {
 		return nil, "", nil
 	}
-	payload, err = os.ReadFile(filepath.Join(r.dir, r.spec.Output))
+	payload, err = os.ReadFile(filepath.Join(r.private, r.spec.Output))
 	if err != nil || len(payload) == 0 {
 		return nil, "", nil // whatever it says of itself
 	}

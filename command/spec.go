@@ -13,17 +13,19 @@ import (
 // have another result, or when a list had said too little.
 const schema = "command 1"
 
+// Private stands for the private folder in the words of a command.
+const Private = "\x01"
+
 // Spec is a command, and what its owner wants of it. Equal ones are one request.
 type Spec struct {
-	// Args are the words of the command. In a private folder they name files in it
-	// by plain names.
+	// Args are the words of the command. Private in them stands for the private
+	// folder; where the command runs in it, plain names do better.
 	Args []string
-	// Dir is the folder to run it in, absolute; "": a private one, made for the run,
-	// which has Texts in it.
+	// Dir is the folder to run it in, absolute; "": the private one, which is made
+	// for the run and has Texts in it.
 	Dir   string
 	Texts []Text
-	// Output is the file in the private folder that is the result; "": everything
-	// that the command leaves behind, and what it prints, is (results.go).
+	// Output is the file in the private folder that is the result.
 	Output string
 	// More are components of the request that the command does not show.
 	More []Part
@@ -66,8 +68,8 @@ func (s *Spec) check() error {
 	if s.Dir != "" && !filepath.IsAbs(s.Dir) {
 		return fmt.Errorf("command: folder %.80q: want an absolute path", s.Dir)
 	}
-	if s.Dir != "" && (len(s.Texts) > 0 || s.Output != "") {
-		return fmt.Errorf("command: texts and an output are for a private folder")
+	if s.Output == "" || strings.ContainsAny(s.Output, "/\x00") {
+		return fmt.Errorf("command: output %.80q: want a plain file name", s.Output)
 	}
 	for i := range s.Texts {
 		name := s.Texts[i].Name

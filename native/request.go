@@ -6,76 +6,64 @@ import (
 	"path/filepath"
 	"strings"
 
+	"jitcache/command"
 	"jitcache/core/key"
 	"jitcache/core/request"
 )
 
-// Request is what to compile, and how. Its bytes are the caller's and may go
-// after the call, so nothing that outlives one refers to them.
-type Request struct {
-	Parts  []byte     // see request.ReadParts
-	Digest key.Digest // of Parts
-}
-
-// The letters of parts. jitcache_native.h explains those that hosts use.
+// The letters of parts. jitcache_native.h explains them to hosts.
 const (
-	partWord     = 'c' // of the compiler: the program, then flags that come first
-	partFlag     = 'o'
+	partWord     = 'c' // of the compiler: the program, then words that come first
+	partFlag     = 'o' // before the sources
+	partLink     = 'l' // behind them
 	partKind     = 'k'
-	partName     = 'N' // what the user calls the result
 	partFile     = 'f' // a source on disk
-	partSource   = 's' // the name of a source in memory
+	partSource   = 's' // the name of a file in memory
 	partText     = 't' // and its text, next
+	partArgument = 'a' // of a whole command, in place of the above but files in memory
+	partOutput   = 'O' // of a whole command: what it makes
+	partFolder   = 'd' // where it runs
+	partName     = 'N' // what the user calls the result
+	partEntry    = 'K' // the kind of its entry
 	partLabel    = 'x' // of another component
 	partValue    = 'y' // and its value, next
-	partVariable = 'e' // NAME=VALUE, of the environment
-	partPath     = 'P' // PATH
-	partLoader   = 'l' // NAME=VALUE, what the environment says to the loader
-	partCPU      = 'u' // what the processor is
 )
 
-// source is a source or header: a file, or text in memory.
-type source struct {
-	name     string // absolute path of a file, plain name of a text
-	text     []byte
-	digest   key.Digest // of the text
-	inMemory bool
-}
+// What the result is called in the private folder.
+const output = ".out"
 
-// language returns what the compiler calls the language, "" for a header.
-func (s *source) language() string {
-	switch filepath.Ext(s.name) {
-	case ".c":
-		return "c"
-	case ".cc", ".cpp", ".cxx", ".C", ".c++", ".cp", ".CPP":
-		return "c++"
-	}
-	return ""
-}
-
-// part is a labelled component that the host adds.
-type part struct {
-	label string
-	value []byte
-}
-
-// parts are a request's parts, read. The texts are copies.
+// parts are a request's parts, read.
 type parts struct {
-	words, flags []string
-	kind, name   string
-	sources      []source
-	more         []part
-	variables    []string
-	loader       []string
-	path, cpu    string
+	words, flags, link, arguments []string
+	kind, entry, name, folder     string
+	output                        string
+	sources                       []string // of the compiler: paths, and names of texts
+	texts                         []command.Text
+	more                          []command.Part
 }
 
-func parse(b []byte) (*parts, error) {
-	p := &parts{kind: "shared"}
+// Parse makes a command of a request's parts. The parts are the caller's and may
+// go after the call.
+func Parse(b []byte) (*command.Spec, error) {
+	p := parts{kind: "shared", entry: "native", output: output}
 	if err := request.ReadParts(b, p.take); err != nil {
 		return nil, err
 	}
-	return p, p.check()
+	s := &command.Spec{
+		Dir: p.folder, Texts: p.texts, Output: p.output, More: p.more, Kind: p.entry, Name: p.name, Withhold: true,
+	}
+	if len(p.arguments) > 0 {
+		s.Args = p.arguments
+		if len(p.words)+len(p.flags)+len(p.link) > 0 {
+			return nil, errors.New("request: words of a command, and a compiler")
+		}
+		return s, nil
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	s.Args = p.commandLine()
+	return s, nil
 }
 
 func (p *parts) take(letter byte, value []byte) error {
@@ -85,42 +73,45 @@ func (p *parts) take(letter byte, value []byte) error {
 		p.words = append(p.words, text)
 	case partFlag:
 		p.flags = append(p.flags, text)
+	case partLink:
+		p.link = append(p.link, text)
+	case partArgument:
+		p.arguments = append(p.arguments, text)
+	case partOutput:
+		p.output = text
+	case partFolder:
+		p.folder = text
 	case partKind:
 		p.kind = text
+	case partEntry:
+		p.entry = text
 	case partName:
 		p.name = text
 	case partFile:
-		p.sources = append(p.sources, source{name: text})
+		p.sources = append(p.sources, text)
 	case partSource:
-		p.sources = append(p.sources, source{name: text, inMemory: true})
+		p.sources = append(p.sources, text)
+		p.texts = append(p.texts, command.Text{Name: text})
 	case partText:
-		if len(p.sources) == 0 {
+		if len(p.texts) == 0 {
 			return request.ErrParts
 		}
-		p.sources[len(p.sources)-1].text = []byte(text)
-		p.sources[len(p.sources)-1].digest = key.Sum(value)
+		t := &p.texts[len(p.texts)-1]
+		t.Data, t.Sum = []byte(text), key.Sum(value)
 	case partLabel:
-		p.more = append(p.more, part{label: text})
+		p.more = append(p.more, command.Part{Label: text})
 	case partValue:
 		if len(p.more) == 0 {
 			return request.ErrParts
 		}
-		p.more[len(p.more)-1].value = []byte(text)
-	case partVariable:
-		p.variables = append(p.variables, text)
-	case partLoader:
-		p.loader = append(p.loader, text)
-	case partPath:
-		p.path = text
-	case partCPU:
-		p.cpu = text
+		p.more[len(p.more)-1].Value = []byte(text)
 	default:
 		return request.ErrParts
 	}
 	return nil
 }
 
-// check reports what of the request makes no sense.
+// check reports what of a compile makes no sense.
 func (p *parts) check() error {
 	if len(p.words) == 0 {
 		return errors.New("request: names no compiler")
@@ -129,14 +120,8 @@ func (p *parts) check() error {
 		return fmt.Errorf("request: kind %.40q: want shared, object or extension", p.kind)
 	}
 	compiled := 0
-	for i := range p.sources {
-		s := &p.sources[i]
-		switch {
-		case s.inMemory && (s.name == "" || s.name[0] == '-' || s.name[0] == '.' || strings.Contains(s.name, "/")):
-			return fmt.Errorf("source %.80q: in memory, want a plain file name", s.name)
-		case !s.inMemory && !filepath.IsAbs(s.name):
-			return fmt.Errorf("source %.80q: want an absolute path", s.name)
-		case s.language() != "":
+	for _, s := range p.sources {
+		if language(s) != "" {
 			compiled++
 		}
 	}
@@ -149,46 +134,49 @@ func (p *parts) check() error {
 	return nil
 }
 
-// languages returns those of the sources, each once.
-func (p *parts) languages() []string {
-	var found []string
-	for i := range p.sources {
-		l := p.sources[i].language()
-		if l != "" && (len(found) == 0 || found[0] != l && len(found) < 2) {
-			found = append(found, l)
+// language returns what compilers call the language of a source, "" for a header.
+func language(name string) string {
+	switch filepath.Ext(name) {
+	case ".c":
+		return "c"
+	case ".cc", ".cpp", ".cxx", ".C", ".c++", ".cp", ".CPP":
+		return "c++"
+	}
+	return ""
+}
+
+// commandLine is how the compiler is called. The folder that is made for the run
+// does not show in the result: it has another name each time.
+func (p *parts) commandLine() []string {
+	args := append([]string{}, p.words...)
+	if p.kind == "object" {
+		args = append(args, "-c")
+	} else {
+		args = append(args, "-shared", "-fPIC")
+	}
+	args = append(append(args, p.flags...), "-ffile-prefix-map="+command.Private+"=.")
+	for _, s := range p.sources {
+		if l := language(s); l != "" {
+			args = append(args, "-x", l, p.place(s))
 		}
 	}
-	return found
+	args = append(append(args, "-x", "none"), p.link...)
+	return append(args, "-o", p.place(output))
 }
 
-// ownFlags returns the flags that the compiler's words have, and the words that
-// are none: in "ccache gcc -m64" the second.
-func (p *parts) ownFlags() (flags, command []string) {
-	for _, w := range p.words[1:] {
-		if strings.HasPrefix(w, "-") {
-			flags = append(flags, w)
-		} else {
-			command = append(command, w)
-		}
+// place returns how a file is named in the command line: plainly where the command
+// runs in the private folder.
+func (p *parts) place(name string) string {
+	if p.folder == "" || filepath.IsAbs(name) || strings.Contains(name, "/") {
+		return name
 	}
-	return flags, command
+	return command.Private + "/" + name
 }
 
-// inputs are the arguments that name the sources.
-func (p *parts) inputs() []string {
-	var args []string
-	for i := range p.sources {
-		if l := p.sources[i].language(); l != "" {
-			args = append(args, "-x", l, p.sources[i].name)
-		}
-	}
-	return append(args, "-x", "none")
-}
+// requests are those that the process has seen: a text is hashed once.
+var requests = request.NewTable[key.Digest, *command.Spec](256)
 
-// Failed is a compiler that could not be asked.
-type Failed struct {
-	Compiler string
-	Log      string // what it printed
+// Spec returns the command of a request whose parts have a digest.
+func Spec(b []byte, digest key.Digest) (*command.Spec, error) {
+	return requests.Get(digest, func() (*command.Spec, error) { return Parse(b) })
 }
-
-func (f *Failed) Error() string { return f.Compiler + ": failed" }

@@ -104,7 +104,7 @@ func (t *taker) private(path string) bool {
 func (t *taker) forms(n *observe.Name) []string {
 	var all []string
 	if n.Bits&observe.Relative != 0 {
-		if rest, ok := strings.CutPrefix(n.Path, t.run.Dir+"/"); ok && rest != "" && t.run.Private == "" {
+		if rest, ok := strings.CutPrefix(n.Path, t.run.Dir+"/"); ok && rest != "" {
 			all = append(all, rest)
 		} else {
 			all = append(all, n.Path)

@@ -150,7 +150,7 @@ func (t *taker) world() {
 	if t.known.unknown {
 		w.Rule = AllVariables
 	}
-	if t.used(observe.UseFolder, all) && t.run.Private == "" {
+	if t.used(observe.UseFolder, all) && t.run.Dir != t.run.Private {
 		w.Dir = t.run.Dir
 	}
 	w.Also = t.also()
