@@ -1,7 +1,14 @@
 /* calls.c: the public functions on an open cache. */
-#include "front.h"
-
 #include <string.h>
+
+#include "blob_handle.h"
+#include "cache.h"
+#include "core.h"
+#include "handles.h"
+#include "key.h"
+#include "log.h"
+#include "runtime.h"
+#include "thread.h"
 
 /* call is one call in progress: what it has entered, and where the core is. */
 typedef struct call {

@@ -1,11 +1,17 @@
 /* component.c: what a key is made of, until it is hashed: components in their
  * packed form (docs/format.md). */
-#include "front.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "bytes.h"
+#include "core.h"
+#include "handles.h"
+#include "key.h"
+#include "log.h"
+#include "runtime.h"
+#include "thread.h"
 
 enum { MAX_LABEL = 1024, HEADER = 1 + 2 + 8 };
 

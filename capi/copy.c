@@ -9,7 +9,7 @@
  * the library opens its own file when it is loaded, and a copy is used only if
  * its build id is ours.
  */
-#include "front.h"
+#include "copy.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -24,6 +24,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "controls.h"
 
 #define MAX_ID 64
 
@@ -204,9 +206,8 @@ static int temp_file(char *path, size_t size)
 /* The path of a descriptor, of a text that no ancestor of this process can have
  * used: dlopen would give it the copy that it knows by that text. Process ids
  * are used again in a long chain of forks, so each generation adds a dot. */
-static void fd_path(char *path, size_t size, int fd)
+static void fd_path(char *path, size_t size, uint32_t generation, int fd)
 {
-	uint32_t generation = jc_core_generation();
 	int n = snprintf(path, size, "/proc/%ld/fd/", (long)getpid());
 	for (uint32_t i = 1; i < generation && (size_t)n + 16 < size; i++)
 		n += snprintf(path + n, size - (size_t)n, "./");
@@ -264,7 +265,7 @@ static int may_write(void)
 	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= (rlim_t)self_size;
 }
 
-const jc_core *jc_self_copy(char *why, size_t size)
+const jc_core *jc_self_copy(uint32_t generation, char *why, size_t size)
 {
 	int opened;
 	char low = !has_space() ? 'v' : !may_write() ? 'f' : 0;
@@ -283,7 +284,7 @@ const jc_core *jc_self_copy(char *why, size_t size)
 	const jc_core *core = NULL;
 	int fd = memory_file();
 	if (fd >= 0) {
-		fd_path(path, sizeof path, fd);
+		fd_path(path, sizeof path, generation, fd);
 		core = try_copy(from, fd, path, why, size);
 		close(fd);
 	}

@@ -3,7 +3,7 @@
  * The front is C: the public functions, the handles, everything that must work
  * in a forked child before a Go runtime runs there. The core is Go, behind a
  * table of functions. In a forked child the front uses the table of a second
- * copy of the library (fork.c), so nothing here may refer to a variable of the
+ * copy of the library (runtime.c), so nothing here may refer to a variable of the
  * library it happens to be compiled into.
  */
 #ifndef JC_CORE_H

@@ -1,8 +1,14 @@
 /* cuda.c: from a request to code: look up, acquire, compile, commit. */
-#include "front.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "blob_handle.h"
+#include "core.h"
+#include "handles.h"
+#include "lease.h"
+#include "request.h"
+#include "runtime.h"
+#include "thread.h"
 
 /* look asks the core for the blob, if it is wanted, and else for the key. */
 static int32_t look(jc_call *c, int32_t want, jc_found *f)

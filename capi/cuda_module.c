@@ -1,7 +1,11 @@
 /* cuda_module.c: code that the driver has loaded. */
-#include "front.h"
-
 #include <stdlib.h>
+
+#include "core.h"
+#include "handles.h"
+#include "request.h"
+#include "runtime.h"
+#include "thread.h"
 
 typedef struct module {
 	void *core; /* go-pointer */
@@ -9,8 +13,9 @@ typedef struct module {
 	uint32_t generation; /* of the core; a forked child has no driver of its parent's */
 } module;
 
-void jc_module_destroy(void *object)
+static void destroy(void *object, jc_extra *extra)
 {
+	(void)extra;
 	module *m = object;
 	if (m->core != NULL && m->generation == jc_core_generation()) {
 		const jc_core *core = jc_core_now();
@@ -26,7 +31,7 @@ static int32_t publish(module made, jitcache_cuda_module **out)
 	jc_handle h = 0;
 	if (m != NULL) {
 		*m = made;
-		h = jc_slot_new(JC_MODULE, m, (jc_extra){0});
+		h = jc_slot_new(JC_MODULE, m, (jc_extra){0}, destroy);
 	}
 	if (h == 0) {
 		jc_core_now()->cuda_unload(made.core);

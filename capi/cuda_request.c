@@ -1,9 +1,14 @@
 /* cuda_request.c: what NVRTC is to compile: the source, and parts whose letters
  * are those of cuda/request.go (jitcache_cuda_request_packed). */
-#include "front.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "bytes.h"
+#include "copy.h"
+#include "core.h"
+#include "handles.h"
+#include "request.h"
+#include "thread.h"
 
 static int add_text(jc_request *r, char letter, const char *text)
 {

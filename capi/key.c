@@ -1,20 +1,36 @@
 /* key.c: keys. One is built of components (component.c) and hashed by the core
  * at its first use. Its sealed form is in C memory, so that a key outlives fork
  * and is freed without a call into Go. */
-#include "front.h"
+#include "key.h"
 
-#include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "handles.h"
+#include "locks.h"
+#include "runtime.h"
+#include "thread.h"
+
 enum { MAX_NAME = 1024 };
+
+static void destroy(void *object, jc_extra *extra)
+{
+	(void)extra;
+	jc_key *k = object;
+	free(k->packed.data);
+	free(k->inputs.data);
+	free(k->name);
+	free(k->sealed);
+	free(k);
+}
 
 static int32_t publish(jc_key *k, jitcache_key **out)
 {
-	jc_handle h = k == NULL ? 0 : jc_slot_new(JC_KEY, k, (jc_extra){0});
+	jc_handle h = k == NULL ? 0 : jc_slot_new(JC_KEY, k, (jc_extra){0}, destroy);
 	if (h == 0) {
 		if (k != NULL)
-			jc_key_destroy(k);
+			destroy(k, NULL);
 		return jc_fail(JITCACHE_ERR_MEMORY, "key: no memory");
 	}
 	*out = JC_TO(jitcache_key, h);
@@ -27,16 +43,6 @@ static jc_key *make(void)
 	if (k != NULL)
 		strcpy(k->kind, "generic");
 	return k;
-}
-
-void jc_key_destroy(void *object)
-{
-	jc_key *k = object;
-	free(k->packed.data);
-	free(k->inputs.data);
-	free(k->name);
-	free(k->sealed);
-	free(k);
 }
 
 int32_t jitcache_key_new(jitcache_key **out)

@@ -1,8 +1,18 @@
-#include "front.h"
+#include "lease.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "blob_handle.h"
+#include "cache.h"
+#include "controls.h"
+#include "handles.h"
+#include "key.h"
+#include "log.h"
+#include "runtime.h"
+#include "thread.h"
 
 /* A lease as the host holds it. It works in a forked child too: there the core
  * that granted it is gone, nobody holds the lock, and a commit is a put. */
@@ -36,8 +46,9 @@ static void give_up(lease *l)
 	l->thread = NULL;
 }
 
-void jc_lease_destroy(void *object)
+static void destroy(void *object, jc_extra *extra)
 {
+	(void)extra;
 	lease *l = object;
 	if (!atomic_exchange(&l->ended, 1))
 		give_up(l);
@@ -92,9 +103,9 @@ static int32_t grant(void *core_lease, jitcache_cache *cache, jitcache_key *key,
 	l->thread = t;
 	atomic_fetch_add(&t->refs, 1);
 	atomic_fetch_add(&t->holding, 1);
-	jc_handle h = jc_slot_new(JC_LEASE, l, (jc_extra){0});
+	jc_handle h = jc_slot_new(JC_LEASE, l, (jc_extra){0}, destroy);
 	if (h == 0) {
-		jc_lease_destroy(l);
+		destroy(l, NULL);
 		return jc_fail(JITCACHE_ERR_MEMORY, "lease: no memory");
 	}
 	*out = JC_TO(jitcache_lease, h);

@@ -1,9 +1,11 @@
-#include "front.h"
+#include "log.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
-/* The core queues lines; the thread that called it hands them to the host once
- * it is back in C with no lock held. So a callback may do what it likes. */
+#include "core.h"
+#include "locks.h"
+
 typedef struct line {
 	struct line *next;
 	int32_t level;

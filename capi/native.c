@@ -1,9 +1,13 @@
 /* native.c: from a request to a key or a result: the core is asked, and where it
  * has a question for the compiler, the compiler. */
-#include "front.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "core.h"
+#include "handles.h"
+#include "native_run.h"
+#include "request.h"
+#include "thread.h"
 
 /* What the core can want to know at most: two toolchains, the programs of each
  * (maxPrograms in core/native), the files, and each again because something

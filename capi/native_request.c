@@ -1,13 +1,19 @@
 /* native_request.c: how a C compiler is to be called. The letters of the parts are
  * those of core/native/request.go. */
-#include "front.h"
-
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #if defined __x86_64__
 #include <cpuid.h>
 #endif
+
+#include "bytes.h"
+#include "core.h"
+#include "handles.h"
+#include "locks.h"
+#include "request.h"
+#include "thread.h"
 
 /* add_variable adds what the environment has, as NAME=value. */
 static int add_variable(jc_request *r, char letter, const char *name)

@@ -1,6 +1,6 @@
 /* native_run.c: asking a compiler: its command is run in a private folder, with
  * the sources that are in memory beside it. */
-#include "front.h"
+#include "native_run.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,6 +13,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "bytes.h"
+#include "request.h"
+#include "thread.h"
 
 extern char **environ;
 

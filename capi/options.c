@@ -1,8 +1,11 @@
-#include "front.h"
+#include "options.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+
+#include "core.h"
+#include "thread.h"
 
 /* The options that there are: core.OptionNames, held together by
  * TestOptionNames. */
@@ -13,13 +16,22 @@ typedef struct options {
 	char *values[sizeof known / sizeof known[0]];
 } options;
 
+static void destroy(void *object, jc_extra *extra)
+{
+	(void)extra;
+	options *o = object;
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		free(o->values[i]);
+	free(o);
+}
+
 int32_t jitcache_options_new(jitcache_options **out)
 {
 	if (out == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "options: NULL");
 	*out = NULL;
 	options *o = calloc(1, sizeof *o);
-	jc_handle h = o == NULL ? 0 : jc_slot_new(JC_OPTIONS, o, (jc_extra){0});
+	jc_handle h = o == NULL ? 0 : jc_slot_new(JC_OPTIONS, o, (jc_extra){0}, destroy);
 	if (h == 0) {
 		free(o);
 		return jc_fail(JITCACHE_ERR_MEMORY, "options: no memory");
@@ -64,14 +76,6 @@ void jitcache_options_free(jitcache_options *handle)
 {
 	if (handle != NULL && !jc_slot_close(JC_OF(handle), JC_OPTIONS))
 		jc_bad_handle(handle, "options");
-}
-
-void jc_options_destroy(void *object)
-{
-	options *o = object;
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		free(o->values[i]);
-	free(o);
 }
 
 /* ---- settings: options and environment in one block, see jc_core.open */

@@ -1,15 +1,25 @@
 /* request.c: requests to compile. One is parts in a row until the core reads it,
  * each a letter, a length and bytes; which letters there are, its kind says
  * (cuda_request.c, native_request.c). Calls about one begin and end here. */
-#include "front.h"
+#include "request.h"
 
+#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "blob_handle.h"
+#include "bytes.h"
+#include "cache.h"
+#include "key.h"
+#include "locks.h"
+#include "log.h"
+#include "runtime.h"
+#include "thread.h"
 
 static const char *type_of(enum jc_kind kind) { return kind == JC_NATIVE ? "native request" : "cuda request"; }
 
-void jc_request_destroy(void *object)
+static void destroy(void *object, jc_extra *extra)
 {
+	(void)extra;
 	jc_request *r = object;
 	free(r->source.data);
 	free(r->packed.data);
@@ -18,10 +28,10 @@ void jc_request_destroy(void *object)
 
 jc_handle jc_request_publish(jc_request *r, enum jc_kind kind, int whole)
 {
-	jc_handle h = whole ? jc_slot_new(kind, r, (jc_extra){0}) : 0;
+	jc_handle h = whole ? jc_slot_new(kind, r, (jc_extra){0}, destroy) : 0;
 	if (h == 0) {
 		if (r != NULL)
-			jc_request_destroy(r);
+			destroy(r, NULL);
 		jc_fail(JITCACHE_ERR_MEMORY, "%s: no memory", type_of(kind));
 	}
 	return h;

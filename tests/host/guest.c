@@ -35,7 +35,7 @@ static long resident(void)
 	return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* The place in the table of handles that a handle stands for (capi/slots.c). */
+/* The place in the table of handles that a handle stands for (capi/handles.c). */
 static long place_of(const jitcache_blob *b) { return (long)((uintptr_t)b >> 4 & 0xffffff); }
 
 static void let_go(jitcache_blob *b, long i)

@@ -3,11 +3,15 @@
  * meanwhile. Go's half has go test -race.
  *
  *	race ROUNDS */
-#include "../../capi/front.h"
-
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../../capi/core.h"
+#include "../../capi/handles.h"
+#include "../../capi/key.h"
 
 enum { THREADS = 8, KEYS = 64, TURNS = 300 };
 

@@ -1,6 +1,9 @@
-#include "front.h"
+#include "handles.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
+
+#include "locks.h"
 
 /* A handle: kind in the low 4 bits, which are never zero; place in the next 24;
  * generation in the upper 36. */
@@ -20,6 +23,7 @@ typedef struct slot {
 	_Atomic uint32_t next_free; /* place + 1 */
 	_Atomic enum jc_kind kind;  /* read of slots that may be another's by now */
 	jc_extra extra;
+	jc_destroy *destroy;
 } slot;
 
 static slot *_Atomic chunks[CHUNKS]; /* never moved, never freed */
@@ -86,7 +90,7 @@ static int new_place(uint32_t *place)
 	return ok;
 }
 
-jc_handle jc_slot_new(enum jc_kind kind, void *object, jc_extra extra)
+jc_handle jc_slot_new(enum jc_kind kind, void *object, jc_extra extra, jc_destroy *destroy)
 {
 	uint32_t place;
 	if (!pop_free(&place) && !new_place(&place))
@@ -96,6 +100,7 @@ jc_handle jc_slot_new(enum jc_kind kind, void *object, jc_extra extra)
 	s->object = object;
 	atomic_store_explicit(&s->kind, kind, memory_order_relaxed);
 	s->extra = extra;
+	s->destroy = destroy;
 	atomic_store_explicit(&s->state, generation << 28 | 1, memory_order_release);
 	return handle_of(place, generation & ((UINT64_C(1) << 36) - 1), kind);
 }
@@ -130,28 +135,12 @@ void *jc_slot_peek(jc_handle h, enum jc_kind kind)
 	return s->object;
 }
 
-static void destroy(enum jc_kind kind, void *object, jc_extra *extra)
-{
-	switch (kind) {
-	case JC_OPTIONS: jc_options_destroy(object); break;
-	case JC_CACHE: jc_cache_destroy(object); break;
-	case JC_KEY: jc_key_destroy(object); break;
-	case JC_BLOB: jc_blob_destroy(object, extra); break;
-	case JC_LEASE: jc_lease_destroy(object); break;
-	case JC_NATIVE:
-	case JC_REQUEST: jc_request_destroy(object); break;
-	case JC_MODULE: jc_module_destroy(object); break;
-	}
-}
-
 static void drop(slot *s, jc_handle h)
 {
-	enum jc_kind kind = atomic_load_explicit(&s->kind, memory_order_relaxed);
-	void *object = s->object;
 	uint64_t before = atomic_fetch_sub_explicit(&s->state, 1, memory_order_acq_rel);
 	if ((before & REFS) != 1)
 		return;
-	destroy(kind, object, &s->extra);
+	s->destroy(s->object, &s->extra);
 	push_free((uint32_t)(h >> 4) & ((1u << PLACE_BITS) - 1));
 }
 

@@ -1,7 +1,14 @@
-#include "front.h"
+#include "blob_handle.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "cache.h"
+#include "locks.h"
+#include "log.h"
+#include "runtime.h"
+#include "thread.h"
 
 /* A path that was made for a handle. */
 typedef struct jc_path {
@@ -9,17 +16,6 @@ typedef struct jc_path {
 	int fd;   /* of the memory that it goes through, else -1 */
 	long pid; /* whose it is */
 } jc_path;
-
-int32_t jc_blob_handle(jc_blob *b, jc_handle cache, jitcache_blob **out)
-{
-	jc_handle h = jc_slot_new(JC_BLOB, b, (jc_extra){cache, NULL});
-	if (h == 0) {
-		jc_blob_release(b);
-		return jc_fail(JITCACHE_ERR_MEMORY, "blob: no memory");
-	}
-	*out = JC_TO(jitcache_blob, h);
-	return JITCACHE_OK;
-}
 
 static void give_up(jc_path *p)
 {
@@ -34,11 +30,22 @@ static void give_up(jc_path *p)
 	free(p);
 }
 
-void jc_blob_destroy(void *object, jc_extra *extra)
+static void destroy(void *object, jc_extra *extra)
 {
 	if (extra->path != NULL)
 		give_up(extra->path);
 	jc_blob_release(object);
+}
+
+int32_t jc_blob_handle(jc_blob *b, jc_handle cache, jitcache_blob **out)
+{
+	jc_handle h = jc_slot_new(JC_BLOB, b, (jc_extra){cache, NULL}, destroy);
+	if (h == 0) {
+		jc_blob_release(b);
+		return jc_fail(JITCACHE_ERR_MEMORY, "blob: no memory");
+	}
+	*out = JC_TO(jitcache_blob, h);
+	return JITCACHE_OK;
 }
 
 static const jc_blob *peek(const jitcache_blob *blob)
