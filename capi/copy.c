@@ -55,7 +55,7 @@ void jc_self_open(void)
 		close(fd);
 		return;
 	}
-	self_fd = JC_CONTROL != JC_NO_SELF ? fd : -1;
+	self_fd = JC_CONTROL != JC_NO_OWN_FILE ? fd : -1;
 	self_dev = st.st_dev;
 	self_ino = st.st_ino;
 	self_size = st.st_size;

@@ -23,7 +23,7 @@ void jc_core_meet(const jc_core *core, uint32_t generation)
 {
 	sigset_t all, mask;
 	jc_thread *t = jc_thread_self();
-	if (JC_CONTROL == JC_NO_MEETING || t == NULL || t->met == generation)
+	if (JC_CONTROL == JC_NO_ENTER || t == NULL || t->met == generation)
 		return;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);

@@ -36,6 +36,7 @@ class Control(NamedTuple):
     """A mechanism that is taken out, and what must then fail."""
 
     name: str
+    front: str = ""  # of capi/controls.h
     tags: str = ""
     plain: bool = False  # the runtime is Go's own
     unloads: bool = False  # dlclose does
@@ -44,23 +45,23 @@ class Control(NamedTuple):
 
 
 CONTROLS = [
-    Control("host's signals at the start", "control_nosignals", c=("signals.c: dispositions_are_as_they_were", "signals.c: threads_take_no_signals")),
-    Control("room for handlers", "control_nomeeting", c=("storm.c: handlers_with_large_frames_do_no_harm", "masks.c: thread_keeps_its_mask")),
-    Control("stack for signals", "control_nostack", c=("storm.c: handlers_with_a_stack_of_their_own_do_no_harm",)),
-    Control("stack given back", "control_keepstack", c=("storm.c: stacks_for_signals_go_with_their_threads",)),
+    Control("host's signals at the start", front="no_signals", c=("signals.c: dispositions_are_as_they_were", "signals.c: threads_take_no_signals")),
+    Control("room for handlers", front="no_enter", c=("storm.c: handlers_with_large_frames_do_no_harm", "masks.c: thread_keeps_its_mask")),
+    Control("stack for signals", front="no_stack", c=("storm.c: handlers_with_a_stack_of_their_own_do_no_harm",)),
+    Control("stack given back", front="keep_stack", c=("storm.c: stacks_for_signals_go_with_their_threads",)),
     Control("changes to the runtime", plain=True, c=("masks.c: signal_that_is_waited_for_reaches_its_waiter", "signals.c: threads_take_no_signals"), python=("test_descriptors.py::test_process_that_closes_all_goes_on",)),
-    Control("runtime of a child", "control_nocopy", c=("fork_threads.c: children_of_threads_that_run_in_go", "fork_refused.c: child_without_memfd_and_temp_files_is_told")),
-    Control("locks at fork", "control_nolocks", c=("fork_threads.c: children_while_locks_of_the_front_are_taken",)),
-    Control("own file kept open", "control_noself", python=("test_copies.py::test_child_runs_its_parents_version_or_none[deleted-open-from the parent True compiled\\n]",)),
-    Control("own file found by its path", "control_nopath", python=("test_descriptors.py::test_child_of_a_process_that_closes_all_has_a_cache",)),
-    Control("own version only", "control_noversion", c=("fork_replaced.c: child_of_a_library_replaced_while_it_loads_is_told",), python=("test_copies.py::test_child_runs_its_parents_version_or_none[replaced-closed-fork False compiled\\n]",)),
-    Control("quick copy", "control_slowcopy", c=("fork_cost.c: first_call_of_a_child_is_quick",)),
-    Control("limits before a copy", "control_nolimits", c=("fork_refused.c: child_without_file_size_is_told", "fork_refused.c: child_without_address_space_is_told")),
-    Control("limit of file size", "control_nolimit", c=("limits.c: put_beyond_the_limit_of_file_size_is_not_stored",)),
-    Control("nothing freed at exit", "control_teardown", c=("exits.cpp: exit_with_threads_inside_ends_at_once", "exits.cpp: exit_handlers_use_the_cache", "exits.cpp: static_destructor_uses_the_cache", "exits.cpp: forked_child_exits")),
-    Control("nothing waited for at exit", "control_linger", python=("test_exits.py::test_daemon_threads_in_the_library_do_not_keep_the_interpreter[0-return]",)),
+    Control("runtime of a child", front="no_copy", c=("fork_threads.c: children_of_threads_that_run_in_go", "fork_refused.c: child_without_memfd_and_temp_files_is_told")),
+    Control("locks at fork", front="no_locks", c=("fork_threads.c: children_while_locks_of_the_front_are_taken",)),
+    Control("own file kept open", front="no_own_file", python=("test_copies.py::test_child_runs_its_parents_version_or_none[deleted-open-from the parent True compiled\\n]",)),
+    Control("own file found by its path", front="no_path", python=("test_descriptors.py::test_child_of_a_process_that_closes_all_has_a_cache",)),
+    Control("own version only", front="no_version", c=("fork_replaced.c: child_of_a_library_replaced_while_it_loads_is_told",), python=("test_copies.py::test_child_runs_its_parents_version_or_none[replaced-closed-fork False compiled\\n]",)),
+    Control("quick copy", front="slow_copy", c=("fork_cost.c: first_call_of_a_child_is_quick",)),
+    Control("limits before a copy", front="no_limits", c=("fork_refused.c: child_without_file_size_is_told", "fork_refused.c: child_without_address_space_is_told")),
+    Control("limit of file size", tags="control_nolimit", c=("limits.c: put_beyond_the_limit_of_file_size_is_not_stored",)),
+    Control("nothing freed at exit", front="tears_down", c=("exits.cpp: exit_with_threads_inside_ends_at_once", "exits.cpp: exit_handlers_use_the_cache", "exits.cpp: static_destructor_uses_the_cache", "exits.cpp: forked_child_exits")),
+    Control("nothing waited for at exit", front="lingers", python=("test_exits.py::test_daemon_threads_in_the_library_do_not_keep_the_interpreter[0-return]",)),
     Control("no unloading", unloads=True, python=("test_exits.py::test_library_stays_loaded_after_dlclose",)),
-    Control("short waits", "control_longslice", python=("test_signals.py::test_ctrl_c_ends_a_wait",)),
+    Control("short waits", tags="control_longslice", python=("test_signals.py::test_ctrl_c_ends_a_wait",)),
 ]  # fmt: skip
 
 
@@ -111,7 +112,7 @@ def _run(area: str, program: Path, arguments: list[str]) -> tuple[int, str]:
 def _control(control: Control) -> Count:
     area = "guest-controls"
     folder = BUILD / "controls" / control.name.replace(" ", "-").replace("'", "")
-    library = build_library.build(folder, tags=control.tags, plain=control.plain)
+    library = build_library.build(folder, tags=control.tags, control=control.front, plain=control.plain)
     if control.unloads:
         _let_unload(library)
     counts = []

@@ -191,7 +191,7 @@ def test_exception_in_a_c_callback_of_ctypes_frees_the_lease(tmp_path: Path, mon
 
 # Which tests of leave.cpp fail without what.
 LEAVE = {
-    "leave": {  # giving the lease up
+    "no_unwind": {  # giving the lease up
         "exception_reaches_the_caller_and_the_lease_is_free",
         "longjmp_frees_the_lease_at_the_next_call",
         "longjmp_frees_the_lease_at_the_threads_end",
@@ -199,15 +199,15 @@ LEAVE = {
         "longjmp_over_two_callbacks_frees_both_leases",
         "threads_that_fail_hand_the_lease_on",
     },
-    "noframes": {"nested_calls_keep_the_outer_lease"},  # telling who called from where
-    "latestore": {"exception_after_the_commit_keeps_the_result"},  # storing at the commit
+    "no_frames": {"nested_calls_keep_the_outer_lease"},  # telling who called from where
+    "late_store": {"exception_after_the_commit_keeps_the_result"},  # storing at the commit
 }
 
 
 @pytest.mark.parametrize("control", LEAVE)
 def test_control_of_callbacks_that_leave_is_seen(tmp_path: Path, control: str) -> None:
     """With a mechanism taken out of the front, its tests of tests/c/leave.cpp fail and no other."""
-    library = builds.control(control, tags=f"control_{control}")
+    library = builds.control(control, control=control)
     program = programs.compile(tmp_path / "leave", [programs.ROOT / "tests" / "c" / "leave.cpp"], library=library)
     _, text = programs.run(program, tmp_path)
     assert set(re.findall(r"^FAILED (\w+)$", text, re.MULTILINE)) == LEAVE[control], text
