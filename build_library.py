@@ -38,7 +38,7 @@ VERSION_SCRIPT = "JITCACHE_1 { global: jitcache_*; local: *; };\n"
 
 # Settings of Go's runtime, through a variable that is internal to it; tests hold
 # what they do. Its preemption signal, SIGURG, makes PETSc abort the job. The
-# collector must not take away the room for handlers that capi/room.go has made.
+# collector must not take away the room for handlers that capi/stack.go has made.
 # And files of the cgroup need not be open, for capi sets GOMAXPROCS by itself.
 NO_PREEMPTION = "asyncpreemptoff=1"
 NO_SHRINKING = "gcshrinkstackoff=1"

@@ -57,7 +57,7 @@ static void destroy(void *object, jc_extra *extra)
 {
 	(void)extra;
 	jc_cache *c = object;
-	const jc_core *core = jc_core_now();
+	const jc_core *core = jc_core_running();
 	void *cache = core != NULL ? to_write(c, core) : NULL;
 	if (cache != NULL)
 		core->close(cache);
@@ -73,20 +73,20 @@ static void destroy(void *object, jc_extra *extra)
 	free(c);
 }
 
-void jc_cache_tend(jc_cache *c, const uint8_t *id, int due)
+void jc_cache_maintain(jc_cache *c, const uint8_t *id, int due)
 {
 	/* Not worth a runtime of its own in a forked child. */
-	const jc_core *core = jc_core_now();
+	const jc_core *core = jc_core_running();
 	int32_t status;
 	void *cache = core != NULL ? jc_cache_core(c, core, &status) : NULL;
 	if (cache != NULL)
-		core->tend(cache, (uint8_t *)id, due);
+		core->maintain(cache, (uint8_t *)id, due);
 }
 
 /* flush writes the counters of every cache. */
 static void flush(void)
 {
-	const jc_core *core = jc_core_now();
+	const jc_core *core = jc_core_running();
 	pthread_mutex_lock(&jc_cores_lock);
 	for (jc_cache *c = caches; c != NULL; c = c->next) {
 		void *cache = to_write(c, core);
@@ -100,11 +100,11 @@ static void at_exit(void)
 {
 	/* In a forked child that has not used the library there is nothing to
 	 * write, and nothing to write it with. */
-	if (jc_core_now() != NULL)
+	if (jc_core_running() != NULL)
 		flush();
 	while (JC_CONTROL == JC_TEARS_DOWN && caches != NULL)
 		destroy(caches, NULL);
-	for (int i = 0; JC_CONTROL == JC_LINGERS && i < 150 && jc_slot_live() > 0; i++)
+	for (int i = 0; JC_CONTROL == JC_LINGERS && i < 150 && jc_handles_live() > 0; i++)
 		usleep(100000);
 }
 
@@ -118,13 +118,13 @@ int32_t jitcache_open(const jitcache_options *options, jitcache_cache **out)
 	if (out == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cache: NULL");
 	*out = NULL;
-	const jc_core *core = jc_core_enter();
+	const jc_core *core = jc_core_get();
 	if (core == NULL)
 		return jc_no_core();
 	jc_cache *c = calloc(1, sizeof *c);
 	if (c == NULL)
 		return jc_fail(JITCACHE_ERR_MEMORY, "cache: no memory");
-	int32_t status = jc_settings(JC_OF(options), &c->settings, &c->nsettings);
+	int32_t status = jc_settings(JC_HANDLE(options), &c->settings, &c->nsettings);
 	if (status != JITCACHE_OK) {
 		free(c);
 		return status;
@@ -146,20 +146,20 @@ int32_t jitcache_open(const jitcache_options *options, jitcache_cache **out)
 	c->next = caches;
 	caches = c;
 	pthread_mutex_unlock(&jc_cores_lock);
-	jc_handle h = jc_slot_new(JC_CACHE, c, (jc_extra){0}, destroy);
+	jc_handle h = jc_handle_new(JC_CACHE, c, (jc_extra){0}, destroy);
 	if (h == 0) {
 		destroy(c, NULL);
 		return jc_fail(JITCACHE_ERR_MEMORY, "cache: no memory");
 	}
 	pthread_once(&exit_once, register_exit);
-	*out = JC_TO(jitcache_cache, h);
+	*out = JC_POINTER(jitcache_cache, h);
 	jc_log_drain();
 	return JITCACHE_OK;
 }
 
 int32_t jitcache_close(jitcache_cache *cache)
 {
-	if (!jc_slot_close(JC_OF(cache), JC_CACHE))
+	if (!jc_handle_close(JC_HANDLE(cache), JC_CACHE))
 		return jc_bad_handle(cache, "cache");
 	jc_log_drain();
 	return JITCACHE_OK;

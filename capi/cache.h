@@ -20,8 +20,8 @@ typedef struct jc_cache {
  * forked child. If it is NULL, *status is what to return. */
 void *jc_cache_core(jc_cache *c, const jc_core *core, int32_t *status);
 
-/* jc_cache_tend does what a hit in memory has asked for. */
-void jc_cache_tend(jc_cache *c, const uint8_t *id, int due);
+/* jc_cache_maintain does what a hit in memory has asked for. */
+void jc_cache_maintain(jc_cache *c, const uint8_t *id, int due);
 
 /* Around fork, under jc_cores_lock: the locks of the tiers in memory. */
 void jc_caches_fork_prepare(void);

@@ -11,7 +11,7 @@ int32_t jitcache_main(int32_t argc, const char *const *argv)
 	jc_thread_unwind();
 	if (argc < 1 || argv == NULL)
 		return 2;
-	const jc_core *core = jc_core_enter();
+	const jc_core *core = jc_core_get();
 	if (core == NULL) {
 		jc_no_core();
 		return 2;

@@ -39,7 +39,7 @@ static char self_path[4096];
  * glibc 2.33, and the library is to load on 2.17. */
 static int stat_fd(int fd, struct stat *st) { return (int)syscall(SYS_fstat, fd, st); }
 
-void jc_self_open(void)
+void jc_library_open(void)
 {
 	Dl_info info;
 	struct stat st;
@@ -62,7 +62,7 @@ void jc_self_open(void)
 	snprintf(self_path, sizeof self_path, "%s", info.dli_fname);
 }
 
-const char *jc_self_path(void) { return self_path; }
+const char *jc_library_path(void) { return self_path; }
 
 static int is_self(int fd)
 {
@@ -265,7 +265,7 @@ static int may_write(void)
 	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= (rlim_t)self_size;
 }
 
-const jc_core *jc_self_copy(uint32_t generation, char *why, size_t size)
+const jc_core *jc_library_copy(uint32_t generation, char *why, size_t size)
 {
 	int opened;
 	char low = !has_space() ? 'v' : !may_write() ? 'f' : 0;

@@ -4,17 +4,17 @@
 
 #include "core.h"
 
-/* jc_self_open opens the file of this library, for a copy. Called once, when
+/* jc_library_open opens the file of this library, for a copy. Called once, when
  * it is loaded. */
-void jc_self_open(void);
+void jc_library_open(void);
 
-/* jc_self_path returns the path that this library was loaded from, "" if that
+/* jc_library_path returns the path that this library was loaded from, "" if that
  * is not known. */
-const char *jc_self_path(void);
+const char *jc_library_path(void);
 
-/* jc_self_copy loads a second copy of the library and returns its table, or
+/* jc_library_copy loads a second copy of the library and returns its table, or
  * NULL and why not. generation is that of the core that it is to be
  * (runtime.h). */
-const jc_core *jc_self_copy(uint32_t generation, char *why, size_t size);
+const jc_core *jc_library_copy(uint32_t generation, char *why, size_t size);
 
 #endif

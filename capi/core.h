@@ -73,7 +73,7 @@ typedef struct jc_front {
 typedef struct jc_core {
 	uint64_t size; /* of this struct: copies of the library must agree */
 	int32_t (*start)(jc_front *front);
-	int32_t (*enter)(void);
+	int32_t (*thread_enter)(void);
 	/* settings: option names and values, then environment names and values,
 	 * each ended by a NUL, the two lists by an empty name. memory: the tier to
 	 * go on with, or NULL. */
@@ -91,7 +91,7 @@ typedef struct jc_core {
 		void *lease, uint8_t *data, size_t size, char *attributes, int32_t want, jc_blob **blob, jc_out *out);
 	int32_t (*release)(void *lease);
 	int32_t (*remove)(void *core, uint8_t *sealed, size_t nsealed, jc_out *out);
-	int32_t (*tend)(void *core, uint8_t *id, int32_t due);
+	int32_t (*maintain)(void *core, uint8_t *id, int32_t due);
 	int32_t (*used)(void *core, uint8_t *sealed, uint64_t n);
 	int32_t (*trim)(void *core, jc_out *out);
 	int32_t (*clear)(void *core, char *kind, jc_out *out);

@@ -1,8 +1,8 @@
 /* handles.h: what the host holds instead of pointers.
  *
- * A handle is a word: kind, place in a table, generation. It is never
+ * A handle is a word: kind, index of a slot, generation. It is never
  * dereferenced, so a stale or foreign one is found out and not followed; a
- * place is used again only under the next generation. */
+ * slot is used again only under the next generation. */
 #ifndef JC_HANDLES_H
 #define JC_HANDLES_H
 
@@ -22,31 +22,31 @@ typedef struct jc_extra {
 /* How an object ends, with the last reference to its handle. */
 typedef void jc_destroy(void *object, jc_extra *extra);
 
-/* jc_slot_new returns a handle on object with one reference, 0 if there is no
+/* jc_handle_new returns a handle on object with one reference, 0 if there is no
  * memory. */
-jc_handle jc_slot_new(enum jc_kind kind, void *object, jc_extra extra, jc_destroy *destroy);
+jc_handle jc_handle_new(enum jc_kind kind, void *object, jc_extra extra, jc_destroy *destroy);
 
-/* jc_slot_enter returns the object and adds a reference, or NULL if the handle
- * is stale, closed or of another kind. jc_slot_leave drops it. */
-void *jc_slot_enter(jc_handle h, enum jc_kind kind);
-void jc_slot_leave(jc_handle h);
+/* jc_handle_enter returns the object and adds a reference, or NULL if the handle
+ * is stale, closed or of another kind. jc_handle_leave drops it. */
+void *jc_handle_enter(jc_handle h, enum jc_kind kind);
+void jc_handle_leave(jc_handle h);
 
-/* jc_slot_peek returns the object without a reference. */
-void *jc_slot_peek(jc_handle h, enum jc_kind kind);
+/* jc_handle_peek returns the object without a reference. */
+void *jc_handle_peek(jc_handle h, enum jc_kind kind);
 
-/* jc_slot_extra returns what else the slot of a handle holds that was entered. */
-jc_extra *jc_slot_extra(jc_handle h);
+/* jc_handle_extra returns what else the slot of a handle holds that was entered. */
+jc_extra *jc_handle_extra(jc_handle h);
 
-/* jc_slot_close drops the first reference and lets nobody enter any more. It
+/* jc_handle_close drops the first reference and lets nobody enter any more. It
  * returns 0 if the handle was no good. The object goes with the last
  * reference. */
-int jc_slot_close(jc_handle h, enum jc_kind kind);
+int jc_handle_close(jc_handle h, enum jc_kind kind);
 
-/* jc_slot_live counts the handles in use, for leak tests. */
-uint64_t jc_slot_live(void);
+/* jc_handles_live counts the handles in use, for leak tests. */
+uint64_t jc_handles_live(void);
 
 /* A word as the opaque pointer that the host sees, and back. */
-#define JC_TO(type, h) ((type *)(uintptr_t)(h))
-#define JC_OF(p) ((jc_handle)(uintptr_t)(p))
+#define JC_POINTER(type, h) ((type *)(uintptr_t)(h))
+#define JC_HANDLE(p) ((jc_handle)(uintptr_t)(p))
 
 #endif

@@ -19,16 +19,16 @@ typedef struct jc_key {
  * status. */
 jc_key *jc_key_open(jitcache_key *key, int32_t *status);
 
-/* jc_key_sealed freezes a key and returns its sealed form, which lives as long
+/* jc_key_seal freezes a key and returns its sealed form, which lives as long
  * as the key. If it is NULL, *status is what to return. */
-const uint8_t *jc_key_sealed(jc_key *k, size_t *size, int32_t *status);
+const uint8_t *jc_key_seal(jc_key *k, size_t *size, int32_t *status);
 
-/* jc_key_sealed_now returns the sealed form of a key that is frozen already,
+/* jc_key_sealed returns the sealed form of a key that is frozen already,
  * else NULL. */
-const uint8_t *jc_key_sealed_now(jc_key *k);
+const uint8_t *jc_key_sealed(jc_key *k);
 
-/* jc_key_of makes a key of a sealed form, which it copies. */
-int32_t jc_key_of(const void *sealed, size_t size, jitcache_key **key);
+/* jc_key_from_sealed makes a key of a sealed form, which it copies. */
+int32_t jc_key_from_sealed(const void *sealed, size_t size, jitcache_key **key);
 
 /* Where id and kind stand in a sealed key: key.SealedID and SealedKind in Go. */
 #define JC_SEALED_ID 8

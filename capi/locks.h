@@ -6,12 +6,12 @@
 
 #include <pthread.h>
 
-extern pthread_mutex_t jc_path_lock;   /* making paths to blobs */
-extern pthread_mutex_t jc_reopen_lock; /* opening caches again in a forked child */
-extern pthread_mutex_t jc_cores_lock;  /* the list of caches, starting a core */
-extern pthread_mutex_t jc_seal_lock;   /* freezing keys */
-extern pthread_mutex_t jc_log_lock;    /* the log's queue and callback */
-extern pthread_mutex_t jc_chunks_lock; /* growing the table of handles */
+extern pthread_mutex_t jc_path_lock;    /* making paths to blobs */
+extern pthread_mutex_t jc_reopen_lock;  /* opening caches again in a forked child */
+extern pthread_mutex_t jc_cores_lock;   /* the list of caches, starting a core */
+extern pthread_mutex_t jc_freeze_lock;  /* freezing keys */
+extern pthread_mutex_t jc_log_lock;     /* the log's queue and callback */
+extern pthread_mutex_t jc_handles_lock; /* growing the table of handles */
 
 /* Around fork: prepare takes every lock, parent gives them back, child makes them
  * new. */

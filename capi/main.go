@@ -33,7 +33,7 @@ const procs = 6
 
 // memoryLimit makes the collector keep the Go heap small; entries are in C
 // memory and do not count. The stacks of a thousand threads of the host do, with
-// 256 KiB each (room.go), used or not.
+// 256 KiB each (stack.go), used or not.
 const memoryLimit = 512 << 20
 
 func init() {

@@ -33,11 +33,11 @@ void jc_core_forget(void)
 
 uint32_t jc_core_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
 
-const jc_core *jc_core_now(void)
+const jc_core *jc_core_running(void)
 {
 	const jc_core *core = atomic_load_explicit(&current, memory_order_acquire);
 	if (core != NULL)
-		jc_core_meet(core, jc_core_generation());
+		jc_thread_enter(core, jc_core_generation());
 	return core;
 }
 
@@ -48,9 +48,9 @@ static const jc_core *start(void)
 	if (core == NULL && !failed) {
 		core = &jitcache_private_core;
 		if (atomic_load(&forked) && JC_CONTROL != JC_NO_COPY)
-			core = jc_self_copy(jc_core_generation(), failure, sizeof failure);
+			core = jc_library_copy(jc_core_generation(), failure, sizeof failure);
 		if (core != NULL)
-			jc_core_meet(core, jc_core_generation());
+			jc_thread_enter(core, jc_core_generation());
 		if (core == NULL || core->start(&front) != JITCACHE_OK) {
 			failed = 1;
 			core = NULL;
@@ -62,9 +62,9 @@ static const jc_core *start(void)
 	return core;
 }
 
-const jc_core *jc_core_enter(void)
+const jc_core *jc_core_get(void)
 {
-	const jc_core *core = jc_core_now();
+	const jc_core *core = jc_core_running();
 	return core != NULL ? core : start();
 }
 

@@ -4,13 +4,13 @@
 
 #include "core.h"
 
-/* jc_core_enter returns the core of this process, starting one in a forked
+/* jc_core_get returns the core of this process, starting one in a forked
  * child. NULL: it cannot be; jc_no_core() is then what to return. */
-const jc_core *jc_core_enter(void);
+const jc_core *jc_core_get(void);
 int32_t jc_no_core(void);
 
-/* jc_core_now returns the core if it runs already, without starting one. */
-const jc_core *jc_core_now(void);
+/* jc_core_running returns the core if it runs already, without starting one. */
+const jc_core *jc_core_running(void);
 
 /* jc_core_generation changes when the process has another core than before:
  * in a forked child. What an older one has made must not be used. */

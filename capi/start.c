@@ -50,6 +50,6 @@ __attribute__((constructor)) static void after_go(void)
 		if (now.sa_handler != host_actions[sig].sa_handler || now.sa_flags != host_actions[sig].sa_flags)
 			sigaction(sig, &host_actions[sig], NULL);
 	}
-	jc_self_open();
+	jc_library_open();
 	pthread_sigmask(SIG_SETMASK, &host_mask, NULL);
 }

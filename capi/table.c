@@ -5,7 +5,7 @@
 const jc_core jitcache_private_core = {
 	.size = sizeof(jc_core),
 	.start = jcgo_start,
-	.enter = jcgo_enter,
+	.thread_enter = jcgo_thread_enter,
 	.open = jcgo_open,
 	.close = jcgo_close,
 	.flush = jcgo_flush,
@@ -16,7 +16,7 @@ const jc_core jitcache_private_core = {
 	.commit = jcgo_commit,
 	.release = jcgo_release,
 	.remove = jcgo_remove,
-	.tend = jcgo_tend,
+	.maintain = jcgo_maintain,
 	.used = jcgo_used,
 	.trim = jcgo_trim,
 	.clear = jcgo_clear,

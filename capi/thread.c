@@ -19,7 +19,7 @@ static int self_ok;
 
 static void end_lease(jc_handle lease)
 {
-	jc_slot_close(lease, JC_LEASE);
+	jc_handle_close(lease, JC_LEASE);
 	jc_log_drain();
 }
 

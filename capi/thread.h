@@ -15,7 +15,7 @@ typedef struct jc_frame {
 typedef struct jc_thread {
 	_Atomic int refs;    /* the thread, and the leases granted to it */
 	_Atomic int holding; /* leases */
-	uint32_t met;        /* the core's generation that this thread has called */
+	uint32_t entered;    /* the core's generation that this thread has called */
 	char *stack;         /* for signals; NULL if the thread had one */
 	int32_t reason;
 	char *compile_log; /* of the last ERR_COMPILE; malloc'd */

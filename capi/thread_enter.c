@@ -6,7 +6,7 @@
  *
  * - The host's signals are blocked. Go would change the thread's mask, and the
  *   goroutine's stack is too small yet for a handler to run on.
- * - The goroutine's stack is made to grow (room.go). A handler that was
+ * - The goroutine's stack is made to grow (stack.go). A handler that was
  *   installed without SA_ONSTACK runs on whatever stack the thread is on. On
  *   one of 8 KiB it would overwrite Go's heap.
  * - A thread that has no alternate stack for signals gets one (signal_stack.c).
@@ -19,17 +19,17 @@
 #include "signal_stack.h"
 #include "thread.h"
 
-void jc_core_meet(const jc_core *core, uint32_t generation)
+void jc_thread_enter(const jc_core *core, uint32_t generation)
 {
 	sigset_t all, mask;
 	jc_thread *t = jc_thread_self();
-	if (JC_CONTROL == JC_NO_ENTER || t == NULL || t->met == generation)
+	if (JC_CONTROL == JC_NO_ENTER || t == NULL || t->entered == generation)
 		return;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	if (t->stack == NULL)
 		t->stack = jc_signal_stack_make();
-	core->enter();
+	core->thread_enter();
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	t->met = generation;
+	t->entered = generation;
 }

@@ -4,8 +4,8 @@
 
 #include "core.h"
 
-/* jc_core_meet is what a thread does before its first call of a core, of that
+/* jc_thread_enter is what a thread does before its first call of a core, of that
  * generation (runtime.h). */
-void jc_core_meet(const jc_core *core, uint32_t generation);
+void jc_thread_enter(const jc_core *core, uint32_t generation);
 
 #endif

@@ -19,7 +19,7 @@ FOLDER = "tests/guest"
 # the folder: how many children, how many times or how many seconds.
 PROGRAMS = [
     ("masks.c", "gnu99", [], []),
-    ("storm.c", "gnu99", ["2"], ["60"]),
+    ("signal_storm.c", "gnu99", ["2"], ["60"]),
     ("fork_threads.c", "gnu99", ["20"], ["120"]),
     ("fork_cost.c", "gnu99", ["20"], ["100"]),
     ("fork_refused.c", "gnu99", [], []),
@@ -46,9 +46,9 @@ class Control(NamedTuple):
 
 CONTROLS = [
     Control("host's signals at the start", front="no_signals", c=("signals.c: dispositions_are_as_they_were", "signals.c: threads_take_no_signals")),
-    Control("room for handlers", front="no_enter", c=("storm.c: handlers_with_large_frames_do_no_harm", "masks.c: thread_keeps_its_mask")),
-    Control("stack for signals", front="no_stack", c=("storm.c: handlers_with_a_stack_of_their_own_do_no_harm",)),
-    Control("stack given back", front="keep_stack", c=("storm.c: stacks_for_signals_go_with_their_threads",)),
+    Control("room for handlers", front="no_enter", c=("signal_storm.c: handlers_with_large_frames_do_no_harm", "masks.c: thread_keeps_its_mask")),
+    Control("stack for signals", front="no_stack", c=("signal_storm.c: handlers_with_a_stack_of_their_own_do_no_harm",)),
+    Control("stack given back", front="keep_stack", c=("signal_storm.c: stacks_for_signals_go_with_their_threads",)),
     Control("changes to the runtime", plain=True, c=("masks.c: signal_that_is_waited_for_reaches_its_waiter", "signals.c: threads_take_no_signals"), python=("test_descriptors.py::test_process_that_closes_all_goes_on",)),
     Control("runtime of a child", front="no_copy", c=("fork_threads.c: children_of_threads_that_run_in_go", "fork_refused.c: child_without_memfd_and_temp_files_is_told")),
     Control("locks at fork", front="no_locks", c=("fork_threads.c: children_while_locks_of_the_front_are_taken",)),

@@ -1,6 +1,6 @@
 /* What a long run of the library costs its host: memory, handles, threads.
  *
- *	guest FOLDER HITS SECONDS [leak]
+ *	long_run FOLDER HITS SECONDS [leak]
  *
  * leak: one blob in ten is not released, which must be seen. */
 #include "../c/check.h"

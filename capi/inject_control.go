@@ -4,9 +4,9 @@ package main
 
 import "jitcache/core/key"
 
-// provoke is the bug that no test can wait for.
-func provoke(k *key.Key) {
+// injectPanic is the bug that no test can wait for.
+func injectPanic(k *key.Key) {
 	if k.Name == "control panic" {
-		panic("provoked")
+		panic("injected")
 	}
 }
