@@ -12,7 +12,7 @@
 #include "runtime.h"
 #include "thread.h"
 
-static jc_cache *caches; /* under jc_cores_lock */
+static jc_cache *caches; /* under jc_caches_lock */
 
 static void *reopen(jc_cache *c, const jc_core *core, int32_t *status)
 {
@@ -61,14 +61,14 @@ static void destroy(void *object, jc_extra *extra)
 	void *cache = core != NULL ? to_write(c, core) : NULL;
 	if (cache != NULL)
 		core->close(cache);
-	pthread_mutex_lock(&jc_cores_lock);
+	pthread_mutex_lock(&jc_caches_lock);
 	for (jc_cache **p = &caches; *p != NULL; p = &(*p)->next)
 		if (*p == c) {
 			*p = c->next;
 			break;
 		}
 	jc_memory_free(c->memory);
-	pthread_mutex_unlock(&jc_cores_lock);
+	pthread_mutex_unlock(&jc_caches_lock);
 	free(c->settings);
 	free(c);
 }
@@ -83,25 +83,49 @@ void jc_cache_maintain(jc_cache *c, const uint8_t *id, int due)
 		core->maintain(cache, (uint8_t *)id, due);
 }
 
-/* flush writes the counters of every cache. */
-static void flush(void)
+/* hold_all adds a reference to every cache. It returns how many there are, and
+ * their objects and handles in malloc'd memory. */
+static size_t hold_all(jc_cache ***all)
 {
-	const jc_core *core = jc_core_running();
-	pthread_mutex_lock(&jc_cores_lock);
-	for (jc_cache *c = caches; c != NULL; c = c->next) {
-		void *cache = to_write(c, core);
+	size_t n = 0, held = 0;
+	pthread_mutex_lock(&jc_caches_lock);
+	for (jc_cache *c = caches; c != NULL; c = c->next)
+		n++;
+	*all = calloc(n + 1, sizeof **all);
+	for (jc_cache *c = caches; c != NULL && *all != NULL; c = c->next)
+		if (jc_handle_hold(c->handle))
+			(*all)[held++] = c;
+	pthread_mutex_unlock(&jc_caches_lock);
+	return held;
+}
+
+/* flush writes the counters of every cache. It holds no lock meanwhile: to open a
+ * cache again takes one that comes before that of the list. */
+static void flush(const jc_core *core)
+{
+	jc_cache **all;
+	size_t n = hold_all(&all);
+	if (JC_CONTROL == JC_OLD_ORDER)
+		pthread_mutex_lock(&jc_caches_lock);
+	for (size_t i = 0; i < n; i++) {
+		void *cache = to_write(all[i], core);
 		if (cache != NULL)
 			core->flush(cache);
 	}
-	pthread_mutex_unlock(&jc_cores_lock);
+	if (JC_CONTROL == JC_OLD_ORDER)
+		pthread_mutex_unlock(&jc_caches_lock);
+	for (size_t i = 0; i < n; i++)
+		jc_handle_leave(all[i]->handle);
+	free(all);
 }
 
 static void at_exit(void)
 {
 	/* In a forked child that has not used the library there is nothing to
 	 * write, and nothing to write it with. */
-	if (jc_core_running() != NULL)
-		flush();
+	const jc_core *core = jc_core_running();
+	if (core != NULL)
+		flush(core);
 	while (JC_CONTROL == JC_TEARS_DOWN && caches != NULL)
 		destroy(caches, NULL);
 	for (int i = 0; JC_CONTROL == JC_LINGERS && i < 150 && jc_handles_live() > 0; i++)
@@ -142,17 +166,17 @@ int32_t jitcache_open(const jitcache_options *options, jitcache_cache **out)
 	c->lookups = opened.lookups;
 	atomic_init(&c->core, opened.core);
 	atomic_init(&c->generation, jc_core_generation());
-	pthread_mutex_lock(&jc_cores_lock);
-	c->next = caches;
-	caches = c;
-	pthread_mutex_unlock(&jc_cores_lock);
-	jc_handle h = jc_handle_new(JC_CACHE, c, (jc_extra){0}, destroy);
-	if (h == 0) {
+	c->handle = jc_handle_new(JC_CACHE, c, (jc_extra){0}, destroy);
+	if (c->handle == 0) {
 		destroy(c, NULL);
 		return jc_fail(JITCACHE_ERR_MEMORY, "cache: no memory");
 	}
+	pthread_mutex_lock(&jc_caches_lock);
+	c->next = caches;
+	caches = c;
+	pthread_mutex_unlock(&jc_caches_lock);
 	pthread_once(&exit_once, register_exit);
-	*out = JC_POINTER(jitcache_cache, h);
+	*out = JC_POINTER(jitcache_cache, c->handle);
 	jc_log_drain();
 	return JITCACHE_OK;
 }

@@ -17,6 +17,7 @@ enum jc_control {
 	JC_NO_VERSION,  /* any file that is there is copied */
 	JC_SLOW_COPY,   /* a copy takes more than ten times what it may */
 	JC_NO_LIMITS,   /* the process's limits are not looked at before a copy */
+	JC_OLD_ORDER,   /* at exit caches are opened again under the lock of their list */
 	JC_TEARS_DOWN,  /* at exit everything is freed */
 	JC_LINGERS,     /* exit waits for what is in use */
 	JC_NO_UNWIND,   /* a callback that does not return keeps its lease */

@@ -125,6 +125,19 @@ void *jc_handle_enter(jc_handle h, enum jc_kind kind)
 	return s->object;
 }
 
+int jc_handle_hold(jc_handle h)
+{
+	slot *s = slot_of(h, (enum jc_kind)(h & 15));
+	if (s == NULL)
+		return 0;
+	uint64_t state = atomic_load_explicit(&s->state, memory_order_relaxed);
+	do {
+		if (GENERATION(state) != GENERATION(h) || (state & REFS) == 0)
+			return 0;
+	} while (!atomic_compare_exchange_weak(&s->state, &state, state + 1));
+	return 1;
+}
+
 jc_extra *jc_handle_extra(jc_handle h) { return &slot_of(h, (enum jc_kind)(h & 15))->extra; }
 
 void *jc_handle_peek(jc_handle h, enum jc_kind kind)

@@ -1,14 +1,15 @@
 #include "locks.h"
 
 pthread_mutex_t jc_path_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t jc_start_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t jc_reopen_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t jc_cores_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t jc_caches_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t jc_freeze_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t jc_log_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t jc_handles_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static pthread_mutex_t *const locks[] = {
-	&jc_path_lock, &jc_reopen_lock, &jc_cores_lock, &jc_freeze_lock, &jc_log_lock, &jc_handles_lock};
+static pthread_mutex_t *const locks[] = {&jc_path_lock, &jc_start_lock, &jc_reopen_lock, &jc_caches_lock,
+	&jc_freeze_lock, &jc_log_lock, &jc_handles_lock};
 #define NLOCKS (sizeof locks / sizeof locks[0])
 
 void jc_locks_fork_prepare(void)

@@ -7,8 +7,9 @@
 #include <pthread.h>
 
 extern pthread_mutex_t jc_path_lock;    /* making paths to blobs */
+extern pthread_mutex_t jc_start_lock;   /* starting a core */
 extern pthread_mutex_t jc_reopen_lock;  /* opening caches again in a forked child */
-extern pthread_mutex_t jc_cores_lock;   /* the list of caches, starting a core */
+extern pthread_mutex_t jc_caches_lock;  /* the list of caches */
 extern pthread_mutex_t jc_freeze_lock;  /* freezing keys */
 extern pthread_mutex_t jc_log_lock;     /* the log's queue and callback */
 extern pthread_mutex_t jc_handles_lock; /* growing the table of handles */

@@ -18,7 +18,7 @@
 static const jc_core *_Atomic current;
 static _Atomic uint32_t generation = 1;
 static _Atomic int forked;
-static int failed; /* under jc_cores_lock: no core can be had in this process */
+static int failed; /* under jc_start_lock: no core can be had in this process */
 static char failure[256];
 
 static jc_front front = {jc_log_push};
@@ -43,7 +43,7 @@ const jc_core *jc_core_running(void)
 
 static const jc_core *start(void)
 {
-	pthread_mutex_lock(&jc_cores_lock);
+	pthread_mutex_lock(&jc_start_lock);
 	const jc_core *core = atomic_load(&current);
 	if (core == NULL && !failed) {
 		core = &jitcache_private_core;
@@ -58,7 +58,7 @@ static const jc_core *start(void)
 			atomic_store(&current, core);
 		}
 	}
-	pthread_mutex_unlock(&jc_cores_lock);
+	pthread_mutex_unlock(&jc_start_lock);
 	return core;
 }
 
