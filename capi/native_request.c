@@ -1,6 +1,5 @@
 /* native_request.c: how a C compiler is to be called. The letters of the parts are
  * those of core/native/request.go. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -101,10 +100,10 @@ static int add_processor(jc_request *r)
 {
 	static uint32_t words[96];
 	static size_t count;
-	pthread_mutex_lock(&jc_freeze_lock);
+	jc_mutex_lock(&jc_freeze_lock);
 	if (count == 0)
 		count = processor(words);
-	pthread_mutex_unlock(&jc_freeze_lock);
+	jc_mutex_unlock(&jc_freeze_lock);
 	return jc_request_add(r, 'u', words, count * sizeof *words);
 }
 

@@ -3,7 +3,6 @@
  * (cuda_request.c, native_request.c). Calls about one begin and end here. */
 #include "request.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "blob_handle.h"
@@ -79,7 +78,7 @@ jc_request *jc_request_open(jc_handle request, enum jc_kind kind, int32_t *statu
 static int32_t freeze(const jc_core *core, jc_request *r)
 {
 	int32_t status = JITCACHE_OK;
-	pthread_mutex_lock(&jc_freeze_lock);
+	jc_mutex_lock(&jc_freeze_lock);
 	if (!atomic_load(&r->frozen)) {
 		status = core->key_digest(r->source.data, r->source.size, r->digest);
 		if (status == JITCACHE_OK)
@@ -87,7 +86,7 @@ static int32_t freeze(const jc_core *core, jc_request *r)
 		if (status == JITCACHE_OK)
 			atomic_store_explicit(&r->frozen, 1, memory_order_release);
 	}
-	pthread_mutex_unlock(&jc_freeze_lock);
+	jc_mutex_unlock(&jc_freeze_lock);
 	return status;
 }
 

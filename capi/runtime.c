@@ -43,7 +43,7 @@ const jc_core *jc_core_running(void)
 
 static const jc_core *start(void)
 {
-	pthread_mutex_lock(&jc_start_lock);
+	jc_mutex_lock(&jc_start_lock);
 	const jc_core *core = atomic_load(&current);
 	if (core == NULL && !failed) {
 		core = &jitcache_private_core;
@@ -58,7 +58,7 @@ static const jc_core *start(void)
 			atomic_store(&current, core);
 		}
 	}
-	pthread_mutex_unlock(&jc_start_lock);
+	jc_mutex_unlock(&jc_start_lock);
 	return core;
 }
 

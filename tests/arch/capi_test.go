@@ -84,7 +84,9 @@ func front(t *testing.T) (files map[string]cFile, height map[string]int) {
 	for i, row := range rows {
 		height[row[1]] = len(rows) - i
 	}
-	// What core.h hands on to all: the tier in memory, blobs, and the public headers.
+	// What locks.h hands on: the order. And core.h: the tier in memory, blobs, and
+	// the public headers.
+	maps.Copy(files["locks.h"].declares, readC(t, filepath.Join(root(t), "core/mutex/mutex.h")).declares)
 	for _, name := range []string{"core/blob/blob.h", "core/memory/memory.h", "include/jitcache.h", "include/jitcache_cuda.h", "include/jitcache_native.h"} {
 		maps.Copy(files["core.h"].declares, readC(t, filepath.Join(root(t), name)).declares)
 	}

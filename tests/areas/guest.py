@@ -38,6 +38,7 @@ class Control(NamedTuple):
 
     name: str
     front: str = ""  # of capi/controls.h
+    ranks: bool = False  # the order of locks is looked at
     tags: str = ""
     plain: bool = False  # the runtime is Go's own
     unloads: bool = False  # dlclose does
@@ -54,6 +55,7 @@ CONTROLS = [
     Control("runtime of a child", front="no_copy", c=("fork_threads.c: children_of_threads_that_run_in_go", "fork_refused.c: child_without_memfd_and_temp_files_is_told")),
     Control("locks at fork", front="no_locks", c=("fork_threads.c: children_while_locks_of_the_front_are_taken",)),
     Control("order of locks at exit", front="old_order", c=("fork_exits.c: child_that_exits_beside_fork_ends",)),
+    Control("order of locks is seen", front="old_order", ranks=True, c=("fork_exits.c: child_that_exits_has_counted",)),
     Control("own file kept open", front="no_own_file", python=("test_copies.py::test_child_runs_its_parents_version_or_none[deleted-open-from the parent True compiled\\n]",)),
     Control("own file found by its path", front="no_path", python=("test_descriptors.py::test_child_of_a_process_that_closes_all_has_a_cache",)),
     Control("own version only", front="no_version", c=("fork_replaced.c: child_of_a_library_replaced_while_it_loads_is_told",), python=("test_copies.py::test_child_runs_its_parents_version_or_none[replaced-closed-fork False compiled\\n]",)),
@@ -89,6 +91,25 @@ def controls() -> Count:
     return total([_control(control) for control in CONTROLS])
 
 
+def ranks() -> Count:
+    """The C programs, and forks from Python, in a build that aborts where the order of locks is broken."""
+    area, folder = "ranks", BUILD / "ranks"
+    library = build_library.build(folder, ranks=True)
+    # The look is in this build, and not in the one that everybody gets.
+    looks = [b"takes lock" in file.read_bytes() for file in (library, BUILD / "lib" / "libjitcache.so")]
+    counts = [Count(1, 0, int(looks != [True, False]))]
+    for source, standard in c.SOURCES:
+        program = c.build(area, source, standard, library=folder, out=folder)
+        counts.append(c.execute(area, program, folder) if program else Count(0, 0, 1))
+    for source, standard, short, _ in PROGRAMS:
+        program = c.build(area, source, standard, library=folder, out=folder)
+        counts.append(counted(*_run(area, program, short)) if program else Count(0, 0, 1))
+    env = environment(JITCACHE_LIBRARY=str(library), GUEST_TIMES="5")
+    counts.append(pytest(area, sys.executable, FOLDER, env=env))
+    counts.append(pytest(area, sys.executable, "tests/python/test_fork.py", "tests/python/test_lease.py", env=env))
+    return total(counts)
+
+
 def _all(area: str, arguments: int, times: int) -> Count:
     log_of(area).unlink(missing_ok=True)
     counts = []
@@ -114,7 +135,9 @@ def _run(area: str, program: Path, arguments: list[str]) -> tuple[int, str]:
 def _control(control: Control) -> Count:
     area = "guest-controls"
     folder = BUILD / "controls" / control.name.replace(" ", "-").replace("'", "")
-    library = build_library.build(folder, tags=control.tags, control=control.front, plain=control.plain)
+    library = build_library.build(
+        folder, tags=control.tags, control=control.front, ranks=control.ranks, plain=control.plain
+    )
     if control.unloads:
         _let_unload(library)
     counts = []
