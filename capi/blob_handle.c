@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cache.h"
+#include "leftovers.h"
 #include "locks.h"
 #include "log.h"
 #include "runtime.h"
@@ -96,10 +97,9 @@ static int32_t make_path(jc_blob *b, jc_extra *extra)
 	jc_cache *c = extra->cache != 0 ? jc_handle_enter(extra->cache, JC_CACHE) : NULL;
 	int32_t status;
 	void *cache = c != NULL ? jc_cache_core(c, core, &status) : NULL;
-	const char *temp = getenv("TMPDIR");
 	jc_out out = {0};
 	jc_pin pin = {NULL, -1};
-	status = core->pin(cache, b, temp != NULL && temp[0] == '/' ? (char *)temp : (char *)"/tmp", &pin, &out);
+	status = core->pin(cache, b, (char *)jc_temp_folder(), &pin, &out);
 	status = jc_finish(status, &out);
 	if (status == JITCACHE_OK) {
 		*p = (jc_path){pin.path, pin.fd, (long)getpid()};

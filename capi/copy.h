@@ -8,6 +8,9 @@
  * it is loaded. */
 void jc_library_open(void);
 
+/* jc_library_is_copy says whether this is a copy that the library has made. */
+int jc_library_is_copy(void);
+
 /* jc_library_path returns the path that this library was loaded from, "" if that
  * is not known. */
 const char *jc_library_path(void);
