@@ -132,6 +132,10 @@ typedef struct jc_core {
 	int32_t (*native_lookup)(void *core, jc_parts *parts, int32_t want, jc_blob **blob, uint8_t **sealed,
 		size_t *nsealed, char **question, size_t *nquestion, jc_out *out);
 	int32_t (*native_answer)(void *core, jc_parts *parts, char *about, jc_answer *answer, char **log, jc_out *out);
+	/* Around fork; C, and not Go: the locks that C code of the core has. */
+	void (*fork_prepare)(void);
+	void (*fork_parent)(void);
+	void (*fork_child)(void);
 	int32_t (*main)(int32_t argc, char **argv, char *settings, size_t size);
 } jc_core;
 

@@ -4,6 +4,7 @@
 #include "../core/lockfile/held.h"
 #include "cache.h"
 #include "controls.h"
+#include "copy.h"
 #include "locks.h"
 #include "runtime.h"
 
@@ -15,26 +16,36 @@ static void prepare(void)
 	jc_rank_fork_begin();
 	jc_caches_fork_prepare();
 	jc_rank_fork_end();
+	jc_core_fork_prepare();
 }
 
 static void parent(void)
 {
 	if (JC_CONTROL == JC_NO_LOCKS)
 		return;
+	jc_core_fork_parent();
 	jc_caches_fork_parent();
 	jc_locks_fork_parent();
 }
 
 static void child(void)
 {
+	jc_rank_forked();
+	jc_core_fork_child();
 	if (JC_CONTROL != JC_NO_LOCKS) {
-		jc_rank_forked();
 		jc_caches_fork_child();
 		jc_locks_fork_child();
 	}
-	jc_core_forget();
 	/* The parent's lock files: an open one would keep its lease alive. */
 	jc_held_close();
 }
 
-__attribute__((constructor)) static void watch_fork(void) { pthread_atfork(prepare, parent, child); }
+/* A copy has no need of it: the front of the first library is the one that is
+ * used. It could not do it either. From glibc 2.28 to 2.35 a fork holds a lock
+ * while it waits in prepare, which pthread_atfork takes; and a copy is loaded under
+ * one that prepare waits for. */
+__attribute__((constructor)) static void watch_fork(void)
+{
+	if (!jc_library_is_copy() || JC_CONTROL == JC_COPY_WATCHES)
+		pthread_atfork(prepare, parent, child);
+}

@@ -18,13 +18,35 @@
 static const jc_core *_Atomic current;
 static _Atomic uint32_t generation = 1;
 static _Atomic int forked;
-static int failed; /* under jc_start_lock: no core can be had in this process */
-static char failure[256];
+static _Atomic int failed; /* no core can be had in this process */
+static char failure[256];  /* and why not; under jc_start_lock */
+
+/* The loader's lock may be another thread's, which calls from a library's
+ * constructor and waits here for the thread that loads a copy. A copy takes
+ * milliseconds. */
+enum { PATIENCE_MS = 5000 };
 
 static jc_front front = {jc_log_push};
 
-void jc_core_forget(void)
+void jc_core_fork_prepare(void)
 {
+	const jc_core *core = atomic_load(&current);
+	if (core != NULL)
+		core->fork_prepare();
+}
+
+void jc_core_fork_parent(void)
+{
+	const jc_core *core = atomic_load(&current);
+	if (core != NULL)
+		core->fork_parent();
+}
+
+void jc_core_fork_child(void)
+{
+	const jc_core *core = atomic_load(&current);
+	if (core != NULL)
+		core->fork_child();
 	atomic_store(&current, NULL);
 	atomic_store(&forked, 1);
 	atomic_fetch_add(&generation, 1);
@@ -43,7 +65,8 @@ const jc_core *jc_core_running(void)
 
 static const jc_core *start(void)
 {
-	jc_mutex_lock(&jc_start_lock);
+	if (!jc_mutex_lock_within(&jc_start_lock, PATIENCE_MS))
+		return NULL;
 	const jc_core *core = atomic_load(&current);
 	if (core == NULL && !failed) {
 		core = &jitcache_private_core;
@@ -71,5 +94,6 @@ const jc_core *jc_core_get(void)
 int32_t jc_no_core(void)
 {
 	jc_miss(JITCACHE_ERR_FORK, JITCACHE_REASON_FORK);
-	return jc_fail(JITCACHE_ERR_FORK, "no runtime in this forked process: %s", failure);
+	return jc_fail(JITCACHE_ERR_FORK, "no runtime in this forked process: %s",
+		failed ? failure : "another thread has not loaded it in time");
 }

@@ -16,7 +16,10 @@ const jc_core *jc_core_running(void);
  * in a forked child. What an older one has made must not be used. */
 uint32_t jc_core_generation(void);
 
-/* jc_core_forget is for a forked child, which must not use its parent's core. */
-void jc_core_forget(void);
+/* Around fork, under jc_start_lock: the core's own locks. The child forgets its
+ * parent's core, which it must not use. */
+void jc_core_fork_prepare(void);
+void jc_core_fork_parent(void);
+void jc_core_fork_child(void);
 
 #endif

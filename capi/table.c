@@ -1,5 +1,6 @@
 #include "core.h"
 
+#include "../cuda/dl/image.h"
 #include "_cgo_export.h"
 
 const jc_core jitcache_private_core = {
@@ -38,5 +39,8 @@ const jc_core jitcache_private_core = {
 	.cuda_text = jcgo_cuda_text,
 	.native_lookup = jcgo_native_lookup,
 	.native_answer = jcgo_native_answer,
+	.fork_prepare = jc_dl_fork_prepare,
+	.fork_parent = jc_dl_fork_parent,
+	.fork_child = jc_dl_fork_child,
 	.main = jcgo_main,
 };

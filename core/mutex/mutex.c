@@ -1,8 +1,11 @@
 #include "mutex.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 void jc_mutex_init(jc_mutex *m, enum jc_rank rank)
 {
@@ -16,6 +19,26 @@ void jc_mutex_init(jc_mutex *m, enum jc_rank rank)
 #else
 	(void)rank;
 #endif
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* pthread_mutex_timedlock goes by a clock that may be set back. */
+int jc_mutex_lock_within(jc_mutex *m, int milliseconds)
+{
+	int64_t end = now_ms() + milliseconds;
+	while (pthread_mutex_trylock(&m->lock) != 0) {
+		if (now_ms() > end)
+			return 0;
+		usleep(200);
+	}
+	jc_rank_take(JC_RANK_OF(m));
+	return 1;
 }
 
 #ifdef JC_RANKS

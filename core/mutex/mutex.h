@@ -83,4 +83,8 @@ static inline void jc_mutex_unlock(jc_mutex *m)
 	jc_rank_give(JC_RANK_OF(m));
 }
 
+/* jc_mutex_lock_within locks, unless that takes longer than so many milliseconds;
+ * then it returns 0. */
+int jc_mutex_lock_within(jc_mutex *m, int milliseconds);
+
 #endif

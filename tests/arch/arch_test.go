@@ -30,7 +30,7 @@ var uses = map[string][]string{
 	"core":              {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store"},
 	"core/cli":          {"core", "core/key", "core/lockfile", "core/lease", "core/store", "cuda/dl"},
 	"core/cli/jitcache": {"core/cli"},
-	"cuda/dl":           {"core/key"},
+	"cuda/dl":           {"core/key", "core/mutex"},
 	"cuda/include":      {"core/key", "core/manifest"},
 	"cuda/nvrtc":        {"core/blob"},
 	"cuda/driver":       {"cuda/dl"},
