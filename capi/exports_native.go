@@ -9,12 +9,13 @@ import (
 	"unsafe"
 
 	"jitcache/core/key"
-	"jitcache/core/native"
+	"jitcache/core/request"
 	"jitcache/core/store"
+	"jitcache/native"
 )
 
 func nativeFail(out *C.jc_out, err error) C.int32_t {
-	var refused *native.Refused
+	var refused *request.Refused
 	var failed *native.Failed
 	switch {
 	case errors.As(err, &refused):
@@ -36,7 +37,7 @@ func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out
 		if want != 0 && isOff(p) {
 			return because(o, C.JITCACHE_MISS, store.Off)
 		}
-		k, q, err := nativeRequest(parts).Key(notesOf(p))
+		k, q, err := nativeRequest(parts).Key(manifestsOf(p))
 		if err != nil {
 			return nativeFail(o, err)
 		}
@@ -54,7 +55,7 @@ func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out
 func jcgo_native_answer(p unsafe.Pointer, parts *C.jc_parts, about *C.char, answer *C.jc_answer, log **C.char, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
 		q := &native.Question{About: text(about)}
-		err := nativeRequest(parts).Answer(q, int(answer.status), bytesOf(answer.out.data, answer.out.size), bytesOf(answer.log.data, answer.log.size), notesOf(p))
+		err := nativeRequest(parts).Answer(q, int(answer.status), bytesOf(answer.out.data, answer.out.size), bytesOf(answer.log.data, answer.log.size), manifestsOf(p))
 		if err == nil {
 			return C.JITCACHE_OK
 		}

@@ -37,7 +37,9 @@ const procs = 6
 const memoryLimit = 512 << 20
 
 func init() {
-	runtime.GOMAXPROCS(procs)
+	if limitsProcs {
+		runtime.GOMAXPROCS(procs)
+	}
 	debug.SetMemoryLimit(memoryLimit)
 }
 

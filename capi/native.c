@@ -10,7 +10,7 @@
 #include "thread.h"
 
 /* What the core can want to know at most: two toolchains, the programs of each
- * (maxPrograms in core/native), the files, and each again because something
+ * (maxPrograms in native/), the files, and each again because something
  * changed meanwhile. */
 enum { QUESTIONS = 80 };
 

@@ -1,5 +1,5 @@
 /* native_request.c: how a C compiler is to be called. The letters of the parts are
- * those of core/native/request.go. */
+ * those of native/request.go. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>

@@ -39,9 +39,7 @@ def install(prefix: str, destdir: str) -> None:
     descriptions.write_installed(top, prefix)
     command = [build_library.find_go() or "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"]
     env = {**os.environ, "CGO_ENABLED": "1", "GOTOOLCHAIN": "local", "CC": " ".join(build_library.find_cc() or ["cc"])}
-    subprocess.run(
-        [*command, "-o", str(top / "bin" / "jitcache"), "./core/cli/jitcache"], cwd=ROOT, env=env, check=True
-    )
+    subprocess.run([*command, "-o", str(top / "bin" / "jitcache"), "./cli/jitcache"], cwd=ROOT, env=env, check=True)
 
 
 def main() -> None:

@@ -31,6 +31,10 @@ type Lease struct {
 	done  atomic.Bool
 }
 
+// Slice is how long one call of Acquire waits at most. A host's signal handlers
+// run between two calls; 100 ms is what a person takes for at once.
+const Slice = 100 * time.Millisecond
+
 // Acquire looks an entry up and, if it is missing, asks for the lease to
 // compile it. It waits for at most a Slice, and not longer than timeout; a
 // negative timeout has no end but the limits of package lease. why is that of
@@ -68,6 +72,9 @@ func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) 
 func (c *Cache) wait(k *key.Key, timeout time.Duration, first bool) (*blob.Blob, *Lease, Status) {
 	start := time.Now()
 	slice := Slice
+	if !cutsWaits {
+		slice = 50 * Slice // Ctrl-C is answered after 5 seconds
+	}
 	if timeout > 0 {
 		slice = min(slice, timeout)
 	}

@@ -153,6 +153,10 @@ func (c *Cache) Lookup(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.B
 	return b, why
 }
 
+// Peek is Get for a caller who acquires next: it counts a hit, and leaves a miss
+// to be counted then.
+func (c *Cache) Peek(id *key.ID) (*blob.Blob, store.Reason) { return c.look(id) }
+
 // look is Get without the accounting of a miss.
 func (c *Cache) look(id *key.ID) (*blob.Blob, store.Reason) {
 	if b := c.fromMemory(id); b != nil {
@@ -167,7 +171,7 @@ func (c *Cache) fromMemory(id *key.ID) *blob.Blob {
 	}
 	b, due := c.memory.Get((*[32]byte)(id))
 	if due != 0 {
-		c.Tend(id, due)
+		c.Maintain(id, due)
 	}
 	return b
 }
@@ -227,9 +231,9 @@ func (c *Cache) LookupInto(id *key.ID, kind []byte, buf []byte, sealed func() *k
 	return size, why
 }
 
-// Tend does what a hit in memory has asked for: renew the entry's recency on
+// Maintain does what a hit in memory has asked for: renew the entry's recency on
 // disk, write the counters.
-func (c *Cache) Tend(id *key.ID, due memory.Due) {
+func (c *Cache) Maintain(id *key.ID, due memory.Due) {
 	if c.store == nil {
 		return
 	}
@@ -238,7 +242,7 @@ func (c *Cache) Tend(id *key.ID, due memory.Due) {
 	}
 	if due&memory.Flush != 0 {
 		c.drain()
-		c.store.Settle()
+		c.store.FlushIfDue()
 	}
 }
 

@@ -316,7 +316,7 @@ func TestDamagedEntryIsAWarningOnce(t *testing.T) {
 	}
 }
 
-// The control build (tag control_nolease) must fail this.
+// Control nolease must fail this.
 func TestOneOfManyCachesCompiles(t *testing.T) {
 	o := in(t)
 	k := testKey(t, "a", "x")

@@ -13,15 +13,15 @@ const kindManifest = "manifest"
 
 // closure returns which files the source can include, and what they are now. A
 // closure that was seen before is only checked; otherwise the source is scanned,
-// and what it reaches noted.
+// and what it reaches saved.
 //
 // It returns the same pointer as long as nothing has changed. The record is
 // locked.
-func (rec *record) closure(r *Request, notes manifest.Notes) (*include.Closure, error) {
+func (rec *record) closure(r *Request, cache manifest.Cache) (*include.Closure, error) {
 	if rec.isSmall(r) {
-		notes = nil
+		cache = nil
 	}
-	found := rec.shelf.Find(notes)
+	found := rec.manifests.Find(cache)
 	if found.List != nil && !found.Stale && rec.current != nil && rec.current.List == found.List {
 		return rec.current, nil
 	}
@@ -35,13 +35,13 @@ func (rec *record) closure(r *Request, notes manifest.Notes) (*include.Closure, 
 	if err != nil {
 		return nil, err
 	}
-	rec.shelf.Add(c.List, notes)
+	rec.manifests.Add(c.List, cache)
 	rec.current = c
 	return c, nil
 }
 
 // isSmall reports whether to scan the source costs less than to read what was
-// noted of it (10 us): it is short, and includes nothing.
+// saved of it (10 us): it is short, and includes nothing.
 func (rec *record) isSmall(r *Request) bool {
 	return len(r.Source) < 2048 && len(rec.opts.PreIncludes) == 0 && !bytes.Contains(r.Source, []byte("include"))
 }
@@ -70,25 +70,26 @@ func (rec *record) scan(r *Request) (*include.Closure, error) {
 	return c, err
 }
 
-// addToNote adds what decides which files are looked for, whatever the source.
-func (r *recipe) addToNote() {
-	b := r.toNote
+// addToManifestKey adds what decides which files are looked for, whatever the
+// source.
+func (t *template) addToManifestKey() {
+	b := t.toManifest
 	b.Add("closures of", []byte(schema))
-	b.Add("name", []byte(r.name))
-	b.AddTexts("folders", r.opts.Dirs)
-	b.AddTexts("pre-includes", r.opts.PreIncludes)
-	b.AddTexts("macros", r.opts.Macros)
-	b.Add("headers in memory", r.headers[:])
-	b.Add("standard", []byte(r.opts.Standard))
-	if r.opts.NoSourceInclude {
+	b.Add("name", []byte(t.name))
+	b.AddTexts("folders", t.opts.Dirs)
+	b.AddTexts("pre-includes", t.opts.PreIncludes)
+	b.AddTexts("macros", t.opts.Macros)
+	b.Add("headers in memory", t.headers[:])
+	b.Add("standard", []byte(t.opts.Standard))
+	if t.opts.NoSourceInclude {
 		b.Add("no source include", nil)
 	}
 	b.SetKind(kindManifest)
 }
 
-// note returns the key under which the closures of a source are noted.
-func (r *recipe) note(size int, source key.Digest) *key.Key {
-	b := r.toNote.Clone()
+// manifestKey returns the key under which the closures of a source are saved.
+func (t *template) manifestKey(size int, source key.Digest) *key.Key {
+	b := t.toManifest.Clone()
 	b.AddDigest("source", size, source)
 	k, err := b.Seal()
 	if err != nil { // all labels differ

@@ -80,8 +80,8 @@ var compilers struct {
 	loaded map[string]*nvrtc.Compiler
 }
 
-func compilerOf(places dl.Places) (*nvrtc.Compiler, error) {
-	file, err := dl.Find(dl.NVRTC, places)
+func compilerOf(locations dl.Locations) (*nvrtc.Compiler, error) {
+	file, err := dl.Find(dl.NVRTC, locations)
 	if err != nil {
 		return nil, libraryError{err}
 	}

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"jitcache/core/blob"
+	"jitcache/core/request"
 	"jitcache/cuda/driver"
-	"jitcache/cuda/include"
 	"jitcache/cuda/nvrtc"
 )
 
@@ -31,7 +31,7 @@ func FaultOf(err error) Fault {
 	switch {
 	case isA[*nvrtc.Failed](err), isA[*nvrtc.Error](err):
 		return DoesNotCompile
-	case isA[*nvrtc.Refused](err), isA[*include.Refused](err), isA[*Refused](err):
+	case isA[*request.Refused](err):
 		return CannotBeKeyed
 	case isA[libraryError](err), isA[*driver.NoDriver](err):
 		return NoLibrary
@@ -60,8 +60,3 @@ func LogOf(err error) string {
 	}
 	return ""
 }
-
-// Refused says what of a request cannot be keyed, and why.
-type Refused struct{ What, Why string }
-
-func (r *Refused) Error() string { return r.What + ": " + r.Why }

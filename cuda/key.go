@@ -7,6 +7,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
+	"jitcache/core/request"
 	"jitcache/cuda/dl"
 	"jitcache/cuda/driver"
 	"jitcache/cuda/nvrtc"
@@ -15,8 +16,8 @@ import (
 // Key returns the key that the request has now. It looks at every file that the
 // source can include, at the compiler's, and at the current device if no
 // architecture was given; it loads neither NVRTC nor, with an architecture, the
-// driver. notes may be nil.
-func (r *Request) Key(notes manifest.Notes) (*key.Key, error) {
+// driver. cache may be nil.
+func (r *Request) Key(cache manifest.Cache) (*key.Key, error) {
 	rec, err := r.record()
 	if err != nil {
 		return nil, err
@@ -38,12 +39,12 @@ func (r *Request) Key(notes manifest.Notes) (*key.Key, error) {
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	closure, err := rec.closure(r, notes)
+	closure, err := rec.closure(r, cache)
 	if err != nil {
 		return nil, err
 	}
 	if closure.ShowsTime {
-		return nil, &Refused{rec.name, "__DATE__ or __TIME__ is used in it or in a header, and the result shows the time"}
+		return nil, request.Refuse(rec.name, "__DATE__ or __TIME__ is used in it or in a header, and the result shows the time")
 	}
 	now := circumstances{string(compiler.Value), arch, folder, closure}
 	if rec.key != nil && rec.of == now && len(rec.opts.Files) == 0 {
@@ -80,27 +81,27 @@ func (rec *record) arch() (string, error) {
 	return arch, nil
 }
 
-func currentArch(places dl.Places) (string, error) {
-	d, err := driver.Open(places)
+func currentArch(locations dl.Locations) (string, error) {
+	d, err := driver.Open(locations)
 	if err != nil {
 		return "", err
 	}
 	return d.Arch()
 }
 
-// addToKey adds what depends on the recipe alone.
-func (r *recipe) addToKey() {
-	r.toKey.Add("schema", []byte(schema))
-	r.toKey.Add("target", []byte(r.target.String()))
-	r.toKey.AddTexts("options", r.opts.Keyed)
-	if r.opts.Link || r.target == nvrtc.LTOIR {
-		r.toKey.Add("for the linker", nil)
+// addToKey adds what depends on the template alone.
+func (t *template) addToKey() {
+	t.toKey.Add("schema", []byte(schema))
+	t.toKey.Add("target", []byte(t.target.String()))
+	t.toKey.AddTexts("options", t.opts.Keyed)
+	if t.opts.Link || t.target == nvrtc.LTOIR {
+		t.toKey.Add("for the linker", nil)
 	}
-	r.toKey.AddTexts("name expressions", r.expressions)
-	r.toKey.Add("headers in memory", r.headers[:])
-	r.toKey.SetKind(r.target.String())
-	if r.name != defaultName {
-		r.toKey.SetName(r.name)
+	t.toKey.AddTexts("name expressions", t.expressions)
+	t.toKey.Add("headers in memory", t.headers[:])
+	t.toKey.SetKind(t.target.String())
+	if t.name != defaultName {
+		t.toKey.SetName(t.name)
 	}
 }
 
@@ -123,14 +124,14 @@ func (rec *record) seal(r *Request, compiler dl.Identity, now circumstances) (*k
 	}
 	inputs, err := now.closure.List.Inputs()
 	if err != nil {
-		return nil, &Refused{rec.name, err.Error()}
+		return nil, request.Refuse(rec.name, err.Error())
 	}
 	for _, in := range inputs {
 		b.AddInput(in)
 	}
 	for i, path := range rec.opts.Files {
 		if err := b.AddFile(fmt.Sprintf("file %d", i+1), path); err != nil {
-			return nil, &Refused{path, err.Error()}
+			return nil, request.Refuse(path, err.Error())
 		}
 	}
 	return b.Seal()

@@ -10,19 +10,20 @@ import (
 	"time"
 
 	"jitcache/core/key"
+	"jitcache/core/request"
 )
 
-// place is a folder with a file in the place of NVRTC: a key needs to know what
-// it is, and nothing more.
-type place struct {
+// project is a folder of sources and a cache of manifests. It has a file in the
+// place of NVRTC: a key needs to know what it is, and nothing more.
+type project struct {
 	*testing.T
 	folder string
-	noted  map[key.ID][]byte
+	saved  map[key.ID][]byte
 	reads  int
 }
 
-func newPlace(t *testing.T) *place {
-	p := &place{T: t, folder: t.TempDir(), noted: map[key.ID][]byte{}}
+func newProject(t *testing.T) *project {
+	p := &project{T: t, folder: t.TempDir(), saved: map[key.ID][]byte{}}
 	p.write("libnvrtc.so.13", "version 1")
 	forgetAll()
 	return p
@@ -30,16 +31,15 @@ func newPlace(t *testing.T) *place {
 
 // forgetAll is what another process begins with.
 func forgetAll() {
-	known.Lock()
-	known.records, known.recipes = nil, nil
-	known.Unlock()
+	records = request.NewTable[[2]key.Digest, *record](maxRecords)
+	templates = request.NewTable[key.Digest, *template](maxTemplates)
 }
 
-func (p *place) Recall(id *key.ID) []byte     { p.reads++; return p.noted[*id] }
-func (p *place) Note(k *key.Key, data []byte) { p.noted[k.ID] = data }
+func (p *project) LoadManifests(id *key.ID) []byte       { p.reads++; return p.saved[*id] }
+func (p *project) SaveManifests(k *key.Key, data []byte) { p.saved[k.ID] = data }
 
 // write replaces a file, with a time stamp old enough to prove something.
-func (p *place) write(name, text string) string {
+func (p *project) write(name, text string) string {
 	p.Helper()
 	path := filepath.Join(p.folder, name)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path+"~", []byte(text), 0o644), os.Rename(path+"~", path)); err != nil {
@@ -48,7 +48,7 @@ func (p *place) write(name, text string) string {
 	return path
 }
 
-func (p *place) request(source string, parts ...string) *Request {
+func (p *project) request(source string, parts ...string) *Request {
 	all := part('n', filepath.Join(p.folder, "libnvrtc.so.13")) + part('o', "-arch=sm_80") + part('o', "-I"+p.folder) + strings.Join(parts, "")
 	return &Request{
 		Source: []byte(source), SourceDigest: key.Sum([]byte(source)),
@@ -56,7 +56,7 @@ func (p *place) request(source string, parts ...string) *Request {
 	}
 }
 
-func (p *place) key(source string, parts ...string) key.ID {
+func (p *project) key(source string, parts ...string) key.ID {
 	p.Helper()
 	k, err := p.request(source, parts...).Key(p)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *place) key(source string, parts ...string) key.ID {
 const simple = "__global__ void k() {}"
 
 func TestAllThatMattersChangesTheKey(t *testing.T) {
-	p := newPlace(t)
+	p := newProject(t)
 	ids := []key.ID{p.key(simple)}
 	for _, parts := range [][]string{
 		{part('T', "ptx")},
@@ -93,7 +93,7 @@ func TestAllThatMattersChangesTheKey(t *testing.T) {
 }
 
 func TestWhatDoesNotMatterDoesNot(t *testing.T) {
-	p := newPlace(t)
+	p := newProject(t)
 	want := p.key(simple, part('e', "a"), part('e', "b"))
 	for _, parts := range [][]string{
 		{part('e', "b"), part('e', "a")},
@@ -110,7 +110,7 @@ func TestWhatDoesNotMatterDoesNot(t *testing.T) {
 	if p.key(simple, part('T', "ltoir")) != p.key(simple, part('T', "ltoir"), part('o', "-dlto")) {
 		t.Error("what LTO-IR implies makes another key")
 	}
-	other := newPlace(t) // the same NVRTC in another folder
+	other := newProject(t) // the same NVRTC in another folder
 	if other.key(simple, part('e', "a"), part('e', "b")) != want {
 		t.Error("a copy of the tree has another key")
 	}
@@ -122,7 +122,7 @@ func TestPathsCountWhereTheResultShowsThem(t *testing.T) {
 		if len(parts) == 0 {
 			source += "const char *f = __FILE__;"
 		}
-		p, q := newPlace(t), newPlace(t)
+		p, q := newProject(t), newProject(t)
 		p.write("a.h", "")
 		q.write("a.h", "")
 		if p.key(source, parts...) == q.key(source, parts...) {
@@ -135,7 +135,7 @@ func TestPathsCountWhereTheResultShowsThem(t *testing.T) {
 }
 
 func TestWorkingFolderCountsWhereTheResultShowsIt(t *testing.T) {
-	p := newPlace(t)
+	p := newProject(t)
 	for option, counts := range map[string]bool{"-lineinfo": true, "-G": true, "-w": false} {
 		t.Chdir(p.folder)
 		here := p.key(simple, part('o', option))
@@ -147,7 +147,7 @@ func TestWorkingFolderCountsWhereTheResultShowsIt(t *testing.T) {
 }
 
 func TestEditedHeaderChangesTheKeyAndBack(t *testing.T) {
-	p := newPlace(t)
+	p := newProject(t)
 	const source = "#include \"a.h\"\n"
 	p.write("a.h", "1")
 	one := p.key(source)
@@ -164,7 +164,7 @@ func TestEditedHeaderChangesTheKeyAndBack(t *testing.T) {
 }
 
 func TestHeaderThatAppearsChangesTheKey(t *testing.T) {
-	p := newPlace(t)
+	p := newProject(t)
 	const source = "#if __has_include(\"a.h\")\n#endif\n"
 	one := p.key(source)
 	p.write("a.h", "")
@@ -173,16 +173,16 @@ func TestHeaderThatAppearsChangesTheKey(t *testing.T) {
 	}
 }
 
-func TestUnchangedClosureIsReadFromTheNotesOnce(t *testing.T) {
-	p := newPlace(t)
+func TestUnchangedClosureIsReadFromTheCacheOnce(t *testing.T) {
+	p := newProject(t)
 	const source = "#include \"a.h\"\n"
 	path := p.write("a.h", "#include \"b.h\"\n")
 	p.write("b.h", "")
 	old := time.Now().Add(-time.Hour)
 	os.Chtimes(path, old, old)
 	one := p.key(source)
-	if len(p.noted) != 1 {
-		t.Fatalf("%d notes", len(p.noted))
+	if len(p.saved) != 1 {
+		t.Fatalf("%d sets of manifests", len(p.saved))
 	}
 	forgetAll()
 	p.reads = 0
@@ -192,31 +192,31 @@ func TestUnchangedClosureIsReadFromTheNotesOnce(t *testing.T) {
 		}
 	}
 	if p.reads != 1 {
-		t.Errorf("the notes were read %d times", p.reads)
+		t.Errorf("the cache was read %d times", p.reads)
 	}
 }
 
-func TestDamagedNotesAreMadeAgain(t *testing.T) {
-	p := newPlace(t)
+func TestDamagedManifestsAreMadeAgain(t *testing.T) {
+	p := newProject(t)
 	const source = "#include \"a.h\"\n"
 	p.write("a.h", "")
 	one := p.key(source)
-	for id := range p.noted {
-		p.noted[id] = []byte("nonsense")
+	for id := range p.saved {
+		p.saved[id] = []byte("nonsense")
 	}
 	forgetAll()
 	if p.key(source) != one {
 		t.Error("another key")
 	}
-	for _, data := range p.noted {
+	for _, data := range p.saved {
 		if string(data) == "nonsense" {
-			t.Error("the notes are as they were")
+			t.Error("the manifests are as they were")
 		}
 	}
 }
 
 func TestWhatCannotBeKeyedIsRefused(t *testing.T) {
-	p := newPlace(t)
+	p := newProject(t)
 	for source, parts := range map[string]string{
 		simple:                      part('o', "--time=x"),
 		"const char *t = __TIME__;": "",
@@ -231,7 +231,7 @@ func TestWhatCannotBeKeyedIsRefused(t *testing.T) {
 }
 
 func TestMissingCompilerIsAnErrorThatNamesIt(t *testing.T) {
-	p := newPlace(t)
+	p := newProject(t)
 	r := p.request(simple, part('n', "/not/there/libnvrtc.so"))
 	if _, err := r.Key(p); err == nil || FaultOf(err) != NoLibrary || !strings.Contains(err.Error(), "/not/there/libnvrtc.so") {
 		t.Errorf("%v", err)
@@ -239,12 +239,12 @@ func TestMissingCompilerIsAnErrorThatNamesIt(t *testing.T) {
 }
 
 func TestWhatIsKeptIsBounded(t *testing.T) {
-	p := newPlace(t)
+	p := newProject(t)
 	for i := range 2 * maxRecords {
 		p.key(simple + strings.Repeat(" ", i))
 		p.key(simple, part('o', "-DI="+strings.Repeat("1", i)))
 	}
-	if len(known.records) > maxRecords || len(known.recipes) > maxRecipes {
-		t.Errorf("%d records and %d recipes are kept", len(known.records), len(known.recipes))
+	if records.Len() > maxRecords || templates.Len() > maxTemplates {
+		t.Errorf("%d records and %d templates are kept", records.Len(), templates.Len())
 	}
 }

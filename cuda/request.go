@@ -1,11 +1,10 @@
 package cuda
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"jitcache/core/key"
+	"jitcache/core/request"
 	"jitcache/cuda/dl"
 	"jitcache/cuda/nvrtc"
 )
@@ -14,9 +13,7 @@ import (
 // call, so nothing that outlives one refers to them.
 type Request struct {
 	Source []byte
-	// Parts are all but the source: a letter, a length of 8 bytes,
-	// little-endian, and bytes, one part after the other.
-	Parts []byte
+	Parts  []byte // all but the source, see request.ReadParts
 	// The digests of the two, by which a request is known again.
 	SourceDigest, PartsDigest key.Digest
 }
@@ -45,28 +42,20 @@ type parts struct {
 	options     []string
 	headers     []nvrtc.Header
 	expressions []string
-	compiler    dl.Places
-	driver      dl.Places
+	compiler    dl.Locations
+	driver      dl.Locations
 }
-
-var errParts = errors.New("request: malformed parts")
 
 func parse(b []byte) (*parts, error) {
 	p := &parts{name: defaultName}
-	for len(b) > 0 {
-		if len(b) < 9 || binary.LittleEndian.Uint64(b[1:]) > uint64(len(b)-9) {
-			return nil, errParts
-		}
-		n := 9 + int(binary.LittleEndian.Uint64(b[1:]))
-		if err := p.take(b[0], string(b[9:n])); err != nil {
-			return nil, err
-		}
-		b = b[n:]
+	if err := request.ReadParts(b, p.take); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
 
-func (p *parts) take(letter byte, text string) error {
+func (p *parts) take(letter byte, value []byte) error {
+	text := string(value)
 	switch letter {
 	case partName:
 		p.name = text
@@ -82,7 +71,7 @@ func (p *parts) take(letter byte, text string) error {
 		p.headers = append(p.headers, nvrtc.Header{Name: text})
 	case partText:
 		if len(p.headers) == 0 {
-			return errParts
+			return request.ErrParts
 		}
 		p.headers[len(p.headers)-1].Text = text
 	case partExpression:
@@ -96,7 +85,7 @@ func (p *parts) take(letter byte, text string) error {
 	case partPackages:
 		p.compiler.Wheels = append(p.compiler.Wheels, text)
 	default:
-		return errParts
+		return request.ErrParts
 	}
 	return nil
 }

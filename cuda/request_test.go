@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"jitcache/core/request"
 	"jitcache/cuda/nvrtc"
 )
 
@@ -58,9 +59,9 @@ func FuzzParse(f *testing.F) {
 func TestFaultsAreToldApart(t *testing.T) {
 	for want, err := range map[Fault]error{
 		DoesNotCompile: &nvrtc.Failed{},
-		CannotBeKeyed:  &nvrtc.Refused{},
+		CannotBeKeyed:  &request.Refused{},
 		NoLibrary:      libraryError{errors.New("gone")},
-		BadRequest:     errParts,
+		BadRequest:     request.ErrParts,
 	} {
 		if got := FaultOf(errors.Join(err)); got != want {
 			t.Errorf("%T is %d, want %d", err, got, want)

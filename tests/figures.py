@@ -40,7 +40,7 @@ def number(value: str) -> str:
 
 def stamp() -> str:
     """Return the commit that was soaked: the last that touched what the library is made of."""
-    paths = ["core", "capi", "python", "include", "build_library.py"]
+    paths = ["capi", "cli", "core", "cuda", "native", "python", "include", "build_library.py"]
     command = ["git", "log", "-1", "--format=%h of %cs", "--", *paths]
     commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     today = datetime.datetime.now(datetime.timezone.utc).date()

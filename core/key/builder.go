@@ -68,8 +68,9 @@ func (b *Builder) Clone() *Builder {
 	return &c
 }
 
-// Add adds a component of plain bytes. It fails if the label is empty, too
-// long or already there.
+// Add adds a component of plain bytes. It fails if the label is empty or longer
+// than MaxLabel, and for more than MaxParts components. A label that is there
+// already is an error of Seal.
 func (b *Builder) Add(label string, value []byte) error { return b.AddTagged(label, Bytes, value) }
 
 // AddTexts adds a component of plain bytes that stands for a list of texts.
@@ -162,7 +163,7 @@ func AppendPacked(dst []byte, label string, tag Tag, value []byte) []byte {
 }
 
 // AddInput remembers a file that was read for a component already added, as
-// ReadFile and ReadTool returned it.
+// ReadInput returned it.
 func (b *Builder) AddInput(in Input) { b.inputs = append(b.inputs, in) }
 
 // AddFile adds a component that stands for the content of a file. The path is

@@ -50,7 +50,7 @@ func TestFileCountsByItsContent(t *testing.T) {
 	}
 }
 
-// The control build (tag control_noinputs) must fail these.
+// Control noinputs must fail these.
 func TestInputThatChangesIsNoticed(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, path string){
 		"edited":        func(t *testing.T, path string) { write(t, path, "longer than it was") },
@@ -174,7 +174,7 @@ func elfWithNote(id []byte) []byte {
 	return append(h, note...)
 }
 
-// The control build (tag control_noinputs) must fail these.
+// Control noinputs must fail these.
 func TestNameThatAppearsIsNoticed(t *testing.T) {
 	for name, appear := range map[string]func(path string) error{
 		"a file":             func(path string) error { return os.WriteFile(path, nil, 0o600) },

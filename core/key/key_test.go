@@ -3,6 +3,8 @@ package key
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -101,10 +103,19 @@ func TestMisuseOfABuilderIsAnError(t *testing.T) {
 			return b.AddPacked(append(AppendPacked(nil, "a", Bytes, nil)[:3], 255, 0, 0, 0, 0, 0, 0, 255, 'a'))
 		},
 		"label twice": func(b *Builder) error {
-			b.Add("a", nil)
-			b.Add("a", nil)
+			if err := errors.Join(b.Add("a", nil), b.Add("a", nil)); err != nil {
+				t.Errorf("label twice: %v, before Seal", err)
+			}
 			_, err := b.Seal()
 			return err
+		},
+		"too many components": func(b *Builder) error {
+			for i := range MaxParts {
+				if err := b.Add(fmt.Sprint(i), nil); err != nil {
+					t.Errorf("component %d of %d: %v", i, MaxParts, err)
+				}
+			}
+			return b.Add("one more", nil)
 		},
 	} {
 		if err := use(NewBuilder()); err == nil {

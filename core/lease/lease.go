@@ -61,27 +61,27 @@ type Table struct {
 	// Tests shorten the limits; 0 is HolderLimit and LostLimit.
 	holderLimit, lostLimit time.Duration
 
-	mu      sync.Mutex
-	flights map[place]*flight
-	watched map[place]watched
+	mu       sync.Mutex
+	inflight map[slot]*inflight
+	watched  map[slot]watched
 }
 
-// place is a key and the level of the lease on it: 0, or more if holders of the
+// slot is a key and the level of the lease on it: 0, or more if holders of the
 // levels below have outlived their limit.
-type place struct {
+type slot struct {
 	id    key.ID
 	level int
 }
 
-func (p place) name() string {
-	if p.level == 0 {
-		return p.id.String()
+func (s slot) name() string {
+	if s.level == 0 {
+		return s.id.String()
 	}
-	return p.id.String() + "." + strconv.Itoa(p.level)
+	return s.id.String() + "." + strconv.Itoa(s.level)
 }
 
-// flight is a lease in this process, being sought or held.
-type flight struct {
+// inflight is a lease in this process, being sought or held.
+type inflight struct {
 	since time.Time
 	held  bool
 	done  chan struct{} // closed when it ends
@@ -89,11 +89,11 @@ type flight struct {
 
 // Lease is the right to compile one key.
 type Lease struct {
-	table  *Table
-	place  place
-	flight *flight
-	lock   *lockfile.Lock
-	once   sync.Once
+	table    *Table
+	slot     slot
+	inflight *inflight
+	lock     *lockfile.Lock
+	once     sync.Once
 }
 
 // Holder is what a lock file says of who holds it.
@@ -129,8 +129,8 @@ func (t *Table) Acquire(id key.ID, name string, deadline time.Time, found func()
 		return nil, Granted
 	}
 	for level := range maxLevel {
-		p := place{id, level}
-		f, mine := t.join(p)
+		at := slot{id, level}
+		f, mine := t.join(at)
 		if !mine {
 			outcome, expired := t.waitHere(f, deadline)
 			if expired {
@@ -138,7 +138,7 @@ func (t *Table) Acquire(id key.ID, name string, deadline time.Time, found func()
 			}
 			return nil, outcome
 		}
-		l, outcome, expired := t.lockThere(p, f, name, deadline, found)
+		l, outcome, expired := t.lockThere(at, f, name, deadline, found)
 		if expired {
 			continue
 		}
@@ -147,24 +147,25 @@ func (t *Table) Acquire(id key.ID, name string, deadline time.Time, found func()
 	return nil, Granted
 }
 
-// join returns the flight at p, starting one if there is none.
-func (t *Table) join(p place) (f *flight, mine bool) {
+// join returns the lease of a slot, and whether it is new: then it is the
+// caller's to seek.
+func (t *Table) join(at slot) (f *inflight, mine bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if f := t.flights[p]; f != nil {
+	if f := t.inflight[at]; f != nil {
 		return f, false
 	}
-	if t.flights == nil {
-		t.flights = make(map[place]*flight)
-		t.watched = make(map[place]watched)
+	if t.inflight == nil {
+		t.inflight = make(map[slot]*inflight)
+		t.watched = make(map[slot]watched)
 	}
-	f = &flight{since: time.Now(), done: make(chan struct{})}
-	t.flights[p] = f
+	f = &inflight{since: time.Now(), done: make(chan struct{})}
+	t.inflight[at] = f
 	return f, true
 }
 
 // waitHere waits for another thread of this process.
-func (t *Table) waitHere(f *flight, deadline time.Time) (outcome Outcome, expired bool) {
+func (t *Table) waitHere(f *inflight, deadline time.Time) (outcome Outcome, expired bool) {
 	t.mu.Lock()
 	held, since := f.held, f.since
 	t.mu.Unlock()
@@ -183,11 +184,11 @@ func (t *Table) waitHere(f *flight, deadline time.Time) (outcome Outcome, expire
 
 // lockThere waits for the lock file, for all threads of this process that want
 // the same.
-func (t *Table) lockThere(p place, f *flight, name string, deadline time.Time, found func() bool) (l *Lease, outcome Outcome, expired bool) {
-	l = &Lease{table: t, place: p, flight: f}
+func (t *Table) lockThere(at slot, f *inflight, name string, deadline time.Time, found func() bool) (l *Lease, outcome Outcome, expired bool) {
+	l = &Lease{table: t, slot: at, inflight: f}
 	pause := firstPoll
 	for first := true; ; first = false {
-		lock, err := t.tryLock(p)
+		lock, err := t.tryLock(at)
 		switch {
 		case lock != nil || err != nil:
 			// Between the caller's look and the lock another may have finished.
@@ -198,17 +199,17 @@ func (t *Table) lockThere(p place, f *flight, name string, deadline time.Time, f
 			}
 			t.hold(l, lock, name)
 			return l, Granted, false
-		case t.outlived(p):
-			t.end(f, p)
+		case t.outlived(at):
+			t.end(f, at)
 			return nil, Busy, true
 		case !first && found():
-			t.forget(p.id)
-			t.end(f, p)
+			t.forget(at.id)
+			t.end(f, at)
 			return nil, Look, false
 		}
 		left := time.Until(deadline)
 		if left <= 0 {
-			t.end(f, p)
+			t.end(f, at)
 			return nil, Busy, false
 		}
 		time.Sleep(min(pause, left))
@@ -217,11 +218,11 @@ func (t *Table) lockThere(p place, f *flight, name string, deadline time.Time, f
 }
 
 // tryLock returns an error, which is no failure, if there is nothing to lock.
-func (t *Table) tryLock(p place) (*lockfile.Lock, error) {
+func (t *Table) tryLock(at slot) (*lockfile.Lock, error) {
 	if t.Locks == nil {
 		return nil, lockfile.ErrUnsupported
 	}
-	lock, err := t.Locks.TryLock(p.name())
+	lock, err := t.Locks.TryLock(at.name())
 	if err != nil && t.Unsupported != nil {
 		t.Unsupported(err)
 	}
@@ -231,11 +232,11 @@ func (t *Table) tryLock(p place) (*lockfile.Lock, error) {
 func (t *Table) hold(l *Lease, lock *lockfile.Lock, name string) {
 	t.mu.Lock()
 	l.lock = lock
-	l.flight.held, l.flight.since = true, time.Now()
+	l.inflight.held, l.inflight.since = true, time.Now()
 	t.mu.Unlock()
-	t.forget(l.place.id)
+	t.forget(l.slot.id)
 	if lock != nil {
-		lock.Write(Holder{lockfile.Self(), l.flight.since, name}.String())
+		lock.Write(Holder{lockfile.Self(), l.inflight.since, name}.String())
 	}
 }
 
@@ -243,15 +244,15 @@ func (t *Table) hold(l *Lease, lock *lockfile.Lock, name string) {
 func (t *Table) forget(id key.ID) {
 	t.mu.Lock()
 	for level := 0; level < maxLevel && len(t.watched) > 0; level++ {
-		delete(t.watched, place{id, level})
+		delete(t.watched, slot{id, level})
 	}
 	t.mu.Unlock()
 }
 
-func (t *Table) end(f *flight, p place) {
+func (t *Table) end(f *inflight, at slot) {
 	t.mu.Lock()
-	if t.flights[p] == f {
-		delete(t.flights, p)
+	if t.inflight[at] == f {
+		delete(t.inflight, at)
 	}
 	t.mu.Unlock()
 	close(f.done)
@@ -266,16 +267,17 @@ func (l *Lease) Release() {
 		if l.lock != nil {
 			l.lock.Remove()
 		}
-		l.table.end(l.flight, l.place)
+		l.table.end(l.inflight, l.slot)
 	})
 }
 
 // unsigned stands for the holder of a lock file that names none.
 const unsigned = "?"
 
-// outlived reports whether the holder of p in another process has had its time.
-func (t *Table) outlived(p place) bool {
-	h, err := ReadHolder(t.Locks.LockPath(p.name()))
+// outlived reports whether the holder of a slot, in another process, has had its
+// time.
+func (t *Table) outlived(at slot) bool {
+	h, err := ReadHolder(t.Locks.LockPath(at.name()))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false // just removed
 	}
@@ -288,7 +290,7 @@ func (t *Table) outlived(p place) bool {
 	}
 	now := time.Now()
 	t.mu.Lock()
-	w := t.watched[p]
+	w := t.watched[at]
 	if w.holder != who {
 		w = watched{holder: who, first: now}
 	}
@@ -304,10 +306,10 @@ func (t *Table) outlived(p place) bool {
 	lostLimit := cmp.Or(t.lostLimit, LostLimit)
 	tell := !w.told && who != unsigned && now.Sub(w.first) > lostLimit
 	w.told = w.told || tell
-	t.watched[p] = w
+	t.watched[at] = w
 	t.mu.Unlock()
 	if tell && t.Waiting != nil {
-		t.Waiting(p.id, h, waited)
+		t.Waiting(at.id, h, waited)
 	}
 	return waited > cmp.Or(t.holderLimit, HolderLimit) || !w.lost.IsZero() && now.Sub(w.lost) > lostLimit
 }

@@ -115,7 +115,7 @@ func process(t *testing.T, dir string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// The control build (tag control_nolease) must fail the next two.
+// Control nolease must fail the next two.
 func TestOneOfManyThreadsCompiles(t *testing.T) {
 	dir := t.TempDir()
 	table := &Table{Locks: folder(dir)}
@@ -134,8 +134,8 @@ func TestOneOfManyThreadsCompiles(t *testing.T) {
 		t.Errorf("%d compiles of 3 keys", n)
 	}
 	left, _ := filepath.Glob(filepath.Join(dir, "*"+lockfile.Suffix))
-	if len(left) != 0 || len(table.flights) != 0 || len(table.watched) != 0 {
-		t.Errorf("left behind: %v, %d flights, %d watched", left, len(table.flights), len(table.watched))
+	if len(left) != 0 || len(table.inflight) != 0 || len(table.watched) != 0 {
+		t.Errorf("left behind: %v, %d inflight, %d watched", left, len(table.inflight), len(table.watched))
 	}
 }
 
@@ -244,7 +244,7 @@ func TestLockThatNobodySignedIsGivenUpOn(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "torn": "12345678-4026"} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t.TempDir())
-			lock, err := dir.TryLock(place{testID(0), 0}.name())
+			lock, err := dir.TryLock(slot{testID(0), 0}.name())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +275,7 @@ func TestHolderThatTakesTooLongIsNotWaitedFor(t *testing.T) {
 	l, _ := slow.Acquire(testID(0), "slow", time.Now(), never)
 	defer l.Release()
 	for name, table := range map[string]*Table{
-		"in this process": {Locks: folder(dir), flights: slow.flights, watched: slow.watched, holderLimit: 200 * time.Millisecond},
+		"in this process": {Locks: folder(dir), inflight: slow.inflight, watched: slow.watched, holderLimit: 200 * time.Millisecond},
 		"in another":      {Locks: folder(dir), holderLimit: 200 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -123,7 +123,7 @@ func TestLockOnARemovedFileIsTakenAgain(t *testing.T) {
 }
 
 // Many take one lock and remove its file, so that some lock a file that is gone
-// by then. The control build (tag control_nosamefile) must fail this.
+// by then. Control nosamefile must fail this.
 func TestLockThatIsRemovedAtEachReleaseHasOneHolder(t *testing.T) {
 	path := Path(t.TempDir(), "a")
 	var holders, taken, shared atomic.Int64

@@ -26,7 +26,7 @@ const (
 // why; the list is then as it was.
 func (l *List) Check() (state State, why string) {
 	c := checker{list: l, now: time.Now().UnixNano()}
-	if !c.files() || !c.absent() || !c.twins() || !c.folders() || !c.read() || !c.sameOnes() {
+	if !c.files() || !c.absent() || !c.aliases() || !c.folders() || !c.read() || !c.sameOnes() {
 		return Changed, c.why
 	}
 	if !c.commit() {
@@ -92,8 +92,8 @@ func (c *checker) absent() bool {
 	return true
 }
 
-func (c *checker) twins() bool {
-	for _, t := range c.list.Twins {
+func (c *checker) aliases() bool {
+	for _, t := range c.list.Aliases {
 		var a, b syscall.Stat_t
 		if syscall.Stat(t.A, &a) != nil || syscall.Stat(t.B, &b) != nil || a.Dev != b.Dev || a.Ino != b.Ino {
 			return c.changed(t.A, fmt.Sprintf("no longer the same as %s", t.B))

@@ -8,7 +8,7 @@
 //	l := &manifest.List{Files: []manifest.File{file}, Absent: []string{"a.h"}}
 //	state, why := l.Check()
 //
-// A [Book] holds the last few lists of one source: the branches that somebody
+// A [Set] holds the last few lists of one source: the branches that somebody
 // switches between, and the edits of the last hour.
 //
 // The rules. Content decides, stamps only spare the reading. A file whose

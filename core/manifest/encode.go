@@ -14,7 +14,7 @@ import (
 //	files    4   count, then per file: path, stamp, digest 32
 //	folders  4   count, then per folder: path, stamp, digest 32
 //	absent   4   count, then paths
-//	twins    4   count, then two paths each
+//	aliases  4   count, then two paths each
 //
 // A stamp is dev, ino, size, mtime, ctime, read, 8 bytes each. A path is how
 // many bytes it shares with the path before it, 2, the number of the others, 2,
@@ -45,8 +45,8 @@ func (l *List) Append(dst []byte) []byte {
 	for _, path := range l.Absent {
 		w.path(path)
 	}
-	w.b = le.AppendUint32(w.b, uint32(len(l.Twins)))
-	for _, t := range l.Twins {
+	w.b = le.AppendUint32(w.b, uint32(len(l.Aliases)))
+	for _, t := range l.Aliases {
 		w.path(t.A)
 		w.path(t.B)
 	}
@@ -104,10 +104,10 @@ func ParseList(b []byte) (*List, error) {
 		l.Absent[i] = r.path()
 	}
 	if n := r.count(2 * pathHead); n > 0 {
-		l.Twins = make([]Twin, n)
+		l.Aliases = make([]Alias, n)
 	}
-	for i := range l.Twins {
-		l.Twins[i] = Twin{r.path(), r.path()}
+	for i := range l.Aliases {
+		l.Aliases[i] = Alias{r.path(), r.path()}
 	}
 	if !r.ok || len(r.b) != 0 {
 		return nil, errList

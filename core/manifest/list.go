@@ -17,8 +17,8 @@ type List struct {
 	// Absent are the paths under which there was no file. A folder of such a name
 	// counts as no file.
 	Absent []string
-	// Twins are paths that lead to one folder or file and must go on doing so.
-	Twins []Twin
+	// Aliases are paths that lead to one folder or file and must go on doing so.
+	Aliases []Alias
 	// Payload is the caller's: what it derived from the files, so that a hit needs
 	// nothing but the check. Not looked at.
 	Payload []byte
@@ -38,8 +38,8 @@ type Folder struct {
 	Names key.Digest // see key.ReadNames
 }
 
-// Twin is two paths that lead to one folder or file.
-type Twin struct{ A, B string }
+// Alias is two paths that lead to one folder or file.
+type Alias struct{ A, B string }
 
 // Read reads a file whole, for a List. One that changes while it is read is
 // read again. The error of a missing file satisfies key.IsAbsent, that of

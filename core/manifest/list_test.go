@@ -19,9 +19,9 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// settle gives a file time stamps that prove something, as far as that is
+// backdate gives a file time stamps that prove something, as far as that is
 // possible: the time of the change of its inode cannot be set.
-func settle(t *testing.T, path string) {
+func backdate(t *testing.T, path string) {
 	t.Helper()
 	when := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(path, when, when); err != nil {
@@ -56,7 +56,7 @@ func tree(t *testing.T) (dir string, l *List) {
 	dir = t.TempDir()
 	for _, name := range []string{"a", "b", "sub/c"} {
 		write(t, filepath.Join(dir, name), "content of "+name)
-		settle(t, filepath.Join(dir, name))
+		backdate(t, filepath.Join(dir, name))
 	}
 	if err := os.Symlink("sub", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func tree(t *testing.T) (dir string, l *List) {
 		Files:   []File{read(t, dir+"/a"), read(t, dir+"/b"), read(t, dir+"/link/c")},
 		Absent:  []string{dir + "/absent", dir + "/nowhere/absent", dir + "/a/below-a-file"},
 		Folders: []Folder{list(t, dir+"/sub")},
-		Twins:   []Twin{{dir + "/link", dir + "/sub"}},
+		Aliases: []Alias{{dir + "/link", dir + "/sub"}},
 		Payload: []byte("payload"),
 	}
 	return dir, l
@@ -109,7 +109,7 @@ func TestEveryChangeIsNoticed(t *testing.T) {
 		"absent name appears in new folder": func(t *testing.T, dir string) { write(t, dir+"/nowhere/absent", "") },
 		"another name in the folder":        func(t *testing.T, dir string) { write(t, dir+"/sub/new", "") },
 		"a name gone from the folder":       func(t *testing.T, dir string) { os.Remove(dir + "/sub/c") },
-		"twins part": func(t *testing.T, dir string) {
+		"aliases part": func(t *testing.T, dir string) {
 			os.Mkdir(dir+"/other", 0o700)
 			os.Link(dir+"/sub/c", dir+"/other/c")
 			os.Remove(dir + "/link")
@@ -136,7 +136,7 @@ func TestEveryChangeIsNoticed(t *testing.T) {
 
 func TestFileOfTheSameContentIsUnchangedAndRestamped(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, dir string){
-		"touched":          func(t *testing.T, dir string) { settle(t, dir+"/a") },
+		"touched":          func(t *testing.T, dir string) { backdate(t, dir+"/a") },
 		"copied over":      func(t *testing.T, dir string) { write(t, dir+"/n", "content of a"); os.Rename(dir+"/n", dir+"/a") },
 		"written again":    func(t *testing.T, dir string) { write(t, dir+"/a", "content of a") },
 		"through a link":   func(t *testing.T, dir string) { os.Rename(dir+"/a", dir+"/real"); os.Symlink("real", dir+"/a") },
@@ -203,7 +203,7 @@ func TestChangedListKeepsItsStamps(t *testing.T) {
 	dir, l := tree(t)
 	trusted(l)
 	before := string(l.Append(nil))
-	settle(t, dir+"/a")
+	backdate(t, dir+"/a")
 	write(t, dir+"/b", "CONTENT OF B")
 	if state, _ := l.Check(); state != Changed || string(l.Append(nil)) != before {
 		t.Errorf("state %d, or the list has changed", state)

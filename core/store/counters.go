@@ -8,8 +8,8 @@ import (
 	"jitcache/core/key"
 )
 
-// Counter is something that is counted, per kind. The numbers are places in the
-// ledger and are never reused.
+// Counter is something that is counted, per kind. The numbers are positions in
+// the ledger and are never reused.
 type Counter int
 
 // The counters. Misses by reason follow them, see MissCounter.
@@ -56,7 +56,7 @@ func (c *Counters) Add(other *Counters) {
 	}
 }
 
-// counterTable holds the counters of up to 16 kinds; the last place is for all
+// counterTable holds the counters of up to 16 kinds; the last slot is for all
 // kinds that found none of their own.
 type counterTable struct {
 	names  [maxKinds]string
@@ -65,7 +65,7 @@ type counterTable struct {
 
 const otherKind = "other"
 
-// at returns the counters of a kind, giving it a place.
+// at returns the counters of a kind, giving it a slot.
 func (t *counterTable) at(kind []byte) *Counters {
 	for i := range t.names {
 		switch {

@@ -2,12 +2,8 @@ package store
 
 import (
 	"cmp"
-	"os"
 	"slices"
-	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"jitcache/core/key"
 )
@@ -17,88 +13,11 @@ import (
 // the puts that follow.
 const freeShare = 4
 
-// file is an entry as a listing of its shard shows it.
-type file struct {
-	shard   int
-	name    string // within its shard
-	size    int64
-	used    int64 // recency, unix nanoseconds
-	created int64 // only where used ties
-	future  bool  // its time was in the future
-	uid     uint32
-}
-
-// id returns the key that the file's place stands for.
-func (f *file) id() (key.ID, bool) {
-	id, err := key.ParseID(shardName(f.shard) + strings.TrimSuffix(f.name, entrySuffix))
-	return id, err == nil
-}
-
-func shardName(i int) string { return string(appendHex(nil, []byte{byte(i)})) }
-
-// listing is what stands in the places of a shard's entries.
-type listing struct {
-	files []file
-	odd   []file // that are no regular files
-	err   error  // why there are none, as where the shard is no folder
-}
-
-// list lists a shard; one that does not exist has no entries.
-func (s *Store) list(shard int) (l listing) {
-	dir, e := s.openDirBelow("entries/" + shardName(shard))
-	if e == unix.ENOENT {
-		return l
-	}
-	if e != 0 {
-		return listing{err: e}
-	}
-	names, err := readNames(dir)
-	defer closeFd(dir)
-	if err != nil {
-		return listing{err: err}
-	}
-	now := s.now()
-	l.files = make([]file, 0, len(names))
-	for _, name := range names {
-		if !isEntryName(name) {
-			continue
-		}
-		var st unix.Stat_t
-		if fstatat(dir, name, &st) != 0 {
-			continue
-		}
-		f := file{shard: shard, name: name, size: st.Size, used: st.Mtim.Nano(), uid: st.Uid}
-		if f.used > now {
-			f.used, f.future = now, true // a clock was put back, or a copy came from the future
-		}
-		if st.Mode&unix.S_IFMT == unix.S_IFREG {
-			l.files = append(l.files, f)
-		} else {
-			l.odd = append(l.odd, f)
-		}
-	}
-	return l
-}
-
-// isEntryName reports whether a name is 62 lower-case hex digits and the suffix.
-func isEntryName(name string) bool {
-	digits, ok := strings.CutSuffix(name, entrySuffix)
-	return ok && len(digits) == 62 && strings.Trim(digits, "0123456789abcdef") == ""
-}
-
-// readNames reads a folder through a second descriptor, which it closes.
-func readNames(dir int) ([]string, error) {
-	if e := fault(OpList, ""); e != 0 && e != unix.EINTR { // os reads on
-		return nil, e
-	}
-	fd, e := openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
-	if e != 0 {
-		return nil, e
-	}
-	d := os.NewFile(uintptr(fd), "entries")
-	defer d.Close()
-	return d.Readdirnames(-1)
-}
+// sampleSize is about how many entries one eviction looks at. A directory with
+// no more is evicted in exact order, to exactly the cap; of a larger one as
+// many shards are looked at as hold this many. Keys are hashes, so a shard is a
+// fair sample of the whole.
+const sampleSize = 256
 
 // recountBudget is how long one put may spend counting shards whose cell is
 // lost. A shard of a cache of 100,000 entries takes half a millisecond. The first
@@ -147,7 +66,7 @@ func (s *Store) evict(l *ledger, keep *key.ID) {
 			return
 		}
 		n := shards
-		if count > sampleSize {
+		if count > sampleSize && takeSamples {
 			n = int(max(1, shards*sampleSize/count))
 		}
 		if !s.evictFrom(l, n, limit, keep) {

@@ -147,7 +147,7 @@ func taskStore(t *testing.T) *Store {
 
 // Every place of the code from which maintenance makes a system call sees it
 // fail. No wrong bytes, nothing removed that was not to be, nothing left behind,
-// a reason that fits; and the next attempt works.
+// a reason that fits; and the next attempt works. With -short one call in eight.
 func TestEveryFailingCallOfATaskIsSurvived(t *testing.T) {
 	for _, task := range tasks() {
 		for _, f := range failures() {
@@ -158,8 +158,11 @@ func TestEveryFailingCallOfATaskIsSurvived(t *testing.T) {
 
 func failEveryCallOfATask(t *testing.T, f failure, task task) {
 	fresh := taskStore(t)
-	calls := places(t, f, func() { task.run(t, fresh) })
-	for _, n := range calls {
+	calls := callsToFail(t, f, func() { task.run(t, fresh) })
+	for i, n := range calls {
+		if testing.Short() && (len(calls)-1-i)%8 != 0 {
+			continue
+		}
 		what := fmt.Sprintf("call %d", n)
 		s := taskStore(t)
 		before := descriptors(t)

@@ -93,11 +93,11 @@ func failNth(t *testing.T, n int, f failure, fn func()) {
 	}
 }
 
-// places runs fn without a fault and returns which calls to fail so that every
+// callsToFail runs fn without a fault and returns which calls to fail so that every
 // place of the code that makes a system call sees it fail: of each chain of
 // callers the first time and the last. Of a pass over 256 shards these are some
 // dozens of two thousand.
-func places(t *testing.T, f failure, fn func()) []int {
+func callsToFail(t *testing.T, f failure, fn func()) []int {
 	t.Helper()
 	at := map[[24]uintptr][]int{}
 	calls := 0
@@ -185,7 +185,7 @@ func failEveryCallOfAPut(t *testing.T, f failure, durable, replace bool, old, wa
 		s.Flush()
 	}
 	fresh := prepare()
-	calls := places(t, f, func() { act(fresh) })
+	calls := callsToFail(t, f, func() { act(fresh) })
 	if len(calls) == 0 {
 		t.Fatal("no call to fail")
 	}
@@ -256,7 +256,7 @@ func TestEveryFailingCallOfAGetIsSurvived(t *testing.T) {
 
 func failEveryCallOfAGet(t *testing.T, f failure, want []byte, lookup func() ([]byte, Reason)) {
 	before := descriptors(t)
-	for _, n := range places(t, f, func() { lookup() }) {
+	for _, n := range callsToFail(t, f, func() { lookup() }) {
 		var got []byte
 		var why Reason
 		failNth(t, n, f, func() { got, why = lookup() })

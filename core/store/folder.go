@@ -15,6 +15,11 @@ type folder struct {
 	fd    int // -1: none is open
 }
 
+// openFolder opens what is at a path now.
+func openFolder(path string) (int, syscall.Errno) {
+	return openBelow([]byte(path+"\x00"), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+}
+
 func (s *Store) folder() folder { return folder{s: s, fd: -1} }
 
 // open opens the folder of a shard.

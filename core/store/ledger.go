@@ -1,11 +1,15 @@
 package store
 
 import (
+	"context"
 	"encoding/binary"
 	"syscall"
+	"time"
 
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sys/unix"
+
+	"jitcache/core/lockfile"
 )
 
 // The ledger is one file of fixed size: what each of the 256 shards holds, and
@@ -158,6 +162,72 @@ func (s *Store) writeLedger(l *ledger) syscall.Errno {
 		e = ec
 	}
 	return e
+}
+
+// lockLedger tries the ledger's lock.
+func (s *Store) lockLedger() (*lockfile.Lock, error) { return s.TryLock("ledger") }
+
+// ledgerWait is how long a command waits for the ledger's lock before it goes
+// on without.
+const ledgerWait = 2 * time.Second
+
+// waitLedger takes the ledger's lock and reads it. Without the lock the worst
+// is a count that is off until the next look.
+func (s *Store) waitLedger(ctx context.Context) (unlocker, *ledger) {
+	var lock unlocker
+	for end := time.Now().Add(ledgerWait); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+		l, err := s.lockLedger()
+		if l != nil {
+			lock = l
+			break
+		}
+		if err != nil {
+			break
+		}
+	}
+	l, _ := s.readLedger()
+	return lock, l
+}
+
+type unlocker interface{ Unlock() }
+
+// Usage is what the ledger knows of the directory.
+type Usage struct {
+	Bytes, Entries int64
+	Kinds          map[string]*Counters
+	Zeroed         int64 // when the counters were last set to zero, 0 never
+	Swept          int64
+	RefusedAt      int64 // the last put that was refused by any process
+	Refused        Reason
+}
+
+// Usage reads the ledger, and adds what this process has not written yet.
+func (s *Store) Usage() Usage {
+	l, _ := s.readLedger()
+	p := &s.pending
+	p.mu.Lock()
+	s.merge(l, &batch{cells: p.cells, kinds: p.kinds, refused: p.refused})
+	p.mu.Unlock()
+	bytes, count := l.total()
+	return Usage{int64(bytes), int64(count), l.kinds.byKind(), l.zeroed, l.swept, l.refused.at, l.refused.reason}
+}
+
+// Zero sets the counters to zero.
+func (s *Store) Zero(ctx context.Context) error {
+	if s.refuse != None {
+		return &Refused{s.refuse, s.root, "it cannot be written", ""}
+	}
+	lock, l := s.waitLedger(ctx)
+	if lock != nil {
+		defer lock.Unlock()
+	}
+	b := s.pending.take()
+	s.merge(l, b)
+	l.kinds, l.zeroed, l.refused = counterTable{}, s.now(), refusalNote{}
+	if e := s.writeLedger(l); e != 0 {
+		return &Refused{reasonOf(e), s.root, "its ledger cannot be written: " + e.Error(), ""}
+	}
+	return nil
 }
 
 // Reasons must fit the counters.

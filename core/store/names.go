@@ -13,21 +13,21 @@ import (
 
 // The names table says which key was last stored under a name, and which one
 // before it, so that a miss can be explained by what changed. It is for people
-// and best effort: 256 files of 32 places each, so it never grows beyond 16 MB
+// and best effort: 256 files of 32 slots each, so it never grows beyond 16 MB
 // and never needs cleaning, and remembering costs a read and a write, no new
-// file. A name may stand in any of the four places of its set; the one written
+// file. A name may stand in any of the four slots of its set; the one written
 // longest ago makes room.
 //
-// A place, little-endian: magic (8), XXH3-64 of the rest that is used (8), time
+// A slot, little-endian: magic (8), XXH3-64 of the rest that is used (8), time
 // of writing (8), then the last entry and the one before it: length (4), sealed
 // key without inputs, time stored (8). The second may have length 0.
 const (
 	nameMagic = "jcname\x00\x01"
 	nameHead  = 24
-	placeSize = 2 << 10
-	setPlaces = 4
+	slotSize  = 2 << 10
+	setSlots  = 4
 	sets      = 8
-	setSize   = setPlaces * placeSize
+	setSize   = setSlots * slotSize
 )
 
 // Named is one entry of the names table.
@@ -36,7 +36,7 @@ type Named struct {
 	Stored int64    // unix nanoseconds
 }
 
-// nameRecord is what one place holds.
+// nameRecord is what one slot holds.
 type nameRecord struct {
 	written int64
 	entries []Named // the last one first
@@ -49,8 +49,8 @@ func (r *nameRecord) name() string {
 	return r.entries[0].Key.Name
 }
 
-// namePlace returns the file of a name and the offset of its set.
-func namePlace(name string) (rel string, set int64) {
+// nameSet returns the file of a name and the offset of its set.
+func nameSet(name string) (rel string, set int64) {
 	sum := key.Sum([]byte(name))
 	return fmt.Sprintf("names/%x", sum[:1]), int64(sum[1]%sets) * setSize
 }
@@ -60,7 +60,7 @@ func (s *Store) remember(k *key.Key, now int64) {
 	if k.Name == "" {
 		return
 	}
-	rel, set := namePlace(k.Name)
+	rel, set := nameSet(k.Name)
 	fd, e := openBelow([]byte(s.v1+"/"+rel+"\x00"), unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NONBLOCK, s.mode)
 	if e != 0 {
 		return
@@ -71,7 +71,7 @@ func (s *Store) remember(k *key.Key, now int64) {
 	if e != 0 {
 		return
 	}
-	at := choosePlace(records, k.Name)
+	at := chooseSlot(records, k.Name)
 	record := nameRecord{now, []Named{{k, now}}}
 	if old := records[at]; old != nil && old.name() == k.Name {
 		for _, n := range old.entries {
@@ -81,18 +81,18 @@ func (s *Store) remember(k *key.Key, now int64) {
 		}
 	}
 	data := record.encode()
-	if len(data) > placeSize {
+	if len(data) > slotSize {
 		record.entries = record.entries[:1]
-		if data = record.encode(); len(data) > placeSize {
+		if data = record.encode(); len(data) > slotSize {
 			return
 		}
 	}
-	pwriteAll(fd, data, set+int64(at)*placeSize)
+	pwriteAll(fd, data, set+int64(at)*slotSize)
 }
 
-// choosePlace returns the place of a name, else a free one, else the one written
+// chooseSlot returns the slot of a name, else a free one, else the one written
 // longest ago.
-func choosePlace(records [setPlaces]*nameRecord, name string) int {
+func chooseSlot(records [setSlots]*nameRecord, name string) int {
 	best := 0
 	for i, r := range records {
 		if r != nil && r.name() == name {
@@ -105,19 +105,19 @@ func choosePlace(records [setPlaces]*nameRecord, name string) int {
 	return best
 }
 
-func readSet(fd int, set int64) (records [setPlaces]*nameRecord, e syscall.Errno) {
+func readSet(fd int, set int64) (records [setSlots]*nameRecord, e syscall.Errno) {
 	buf := make([]byte, setSize)
 	n, e := preadFull(fd, buf, set)
 	clear(buf[n:])
 	for i := range records {
-		records[i] = parseNameRecord(buf[i*placeSize : (i+1)*placeSize])
+		records[i] = parseNameRecord(buf[i*slotSize : (i+1)*slotSize])
 	}
 	return records, e
 }
 
 func (r *nameRecord) encode() []byte {
 	le := binary.LittleEndian
-	b := append(make([]byte, 0, placeSize), nameMagic...)
+	b := append(make([]byte, 0, slotSize), nameMagic...)
 	b = le.AppendUint64(b, 0)
 	b = le.AppendUint64(b, uint64(r.written))
 	for i := range 2 {
@@ -136,7 +136,7 @@ func (r *nameRecord) encode() []byte {
 	return b
 }
 
-// parseNameRecord reads a place; nil if it is free or damaged. What follows the
+// parseNameRecord reads a slot; nil if it is free or damaged. What follows the
 // record, left by a longer one, is not read.
 func parseNameRecord(b []byte) *nameRecord {
 	le := binary.LittleEndian
@@ -173,7 +173,7 @@ func parseNameRecord(b []byte) *nameRecord {
 // LastNamed returns the last entry stored under a name and the one before it;
 // fewer if there were fewer or they are not known any more.
 func (s *Store) LastNamed(name string) []Named {
-	rel, set := namePlace(name)
+	rel, set := nameSet(name)
 	fd, e := openBelow([]byte(s.v1+"/"+rel+"\x00"), flagsRead, 0)
 	if e != 0 {
 		return nil

@@ -237,7 +237,7 @@ func TestSymlinkedRootIsResolvedOnce(t *testing.T) {
 	}
 }
 
-// The control build (tag control_follow) must fail this.
+// Control follow must fail this.
 func TestLinkBelowTheRootIsNotFollowed(t *testing.T) {
 	for name, path := range map[string]func(s *Store, k *key.Key) string{
 		"entry":  (*Store).fileOf,

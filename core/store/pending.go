@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"jitcache/core/key"
-	"jitcache/core/lockfile"
 )
 
 // pending is what this process has done and the ledger does not know yet. A put
@@ -15,7 +14,7 @@ type pending struct {
 	mu       sync.Mutex // guards what follows, never held over a system call
 	cells    [shards]change
 	bytes    int64        // sum over cells
-	looked   [shards]bool // evicted from while another had the ledger: see flushBusy
+	stale    [shards]bool // to be counted anew, see flushBusy
 	kinds    counterTable
 	counted  bool // kinds has something
 	refused  refusalNote
@@ -89,15 +88,15 @@ func (s *Store) CountHit(kind []byte, cost int64) {
 	c[TimeSaved] += uint64(max(cost, 0))
 	p.counted = true
 	p.hits++
-	look := p.hits%settleEvery == 0
+	look := p.hits%hitsPerLook == 0
 	p.mu.Unlock()
 	if look {
-		s.settle(nil)
+		s.flushIfDue(nil)
 	}
 }
 
-// settleEvery is how many disk hits pass between two looks at the clock.
-const settleEvery = 16
+// hitsPerLook is how many disk hits pass between two looks at the clock.
+const hitsPerLook = 16
 
 // CountRefused counts a put that was not stored, and notes it for doctor.
 func (s *Store) CountRefused(kind []byte, why Reason) {
@@ -142,7 +141,7 @@ func (p *pending) any() bool {
 // batch is what is taken from pending to be written.
 type batch struct {
 	cells   [shards]change
-	looked  [shards]bool
+	stale   [shards]bool
 	kinds   counterTable
 	refused refusalNote
 }
@@ -150,8 +149,8 @@ type batch struct {
 func (p *pending) take() *batch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b := &batch{p.cells, p.looked, p.kinds, p.refused}
-	p.cells, p.bytes, p.looked = [shards]change{}, 0, [shards]bool{}
+	b := &batch{p.cells, p.stale, p.kinds, p.refused}
+	p.cells, p.bytes, p.stale = [shards]change{}, 0, [shards]bool{}
 	p.kinds, p.counted, p.refused = counterTable{}, false, refusalNote{}
 	return b
 }
@@ -163,7 +162,7 @@ func (p *pending) giveBack(b *batch) {
 		p.cells[i].bytes += d.bytes
 		p.cells[i].count += d.count
 		p.bytes += d.bytes
-		p.looked[i] = p.looked[i] || b.looked[i]
+		p.stale[i] = p.stale[i] || b.stale[i]
 	}
 	b.kinds.merge(&p.kinds)
 	p.kinds, p.counted = b.kinds, true
@@ -172,17 +171,17 @@ func (p *pending) giveBack(b *batch) {
 	}
 }
 
-// settle writes the ledger if it is due, and evicts if the cap is crossed. keep
-// is the entry just written.
-func (s *Store) settle(keep *key.ID) {
+// flushIfDue writes the ledger if it is due, and evicts if the cap is crossed.
+// keep is the entry just written.
+func (s *Store) flushIfDue(keep *key.ID) {
 	if s.pending.due(s.MaxSize(), s.now()) {
 		s.flush(keep)
 	}
 }
 
-// Settle writes the ledger if that is due: what a long-running process calls on
-// its lookups, so that its counters are seen.
-func (s *Store) Settle() { s.settle(nil) }
+// FlushIfDue writes the ledger if that is due: what a long-running process calls
+// on its lookups, so that its counters are seen.
+func (s *Store) FlushIfDue() { s.flushIfDue(nil) }
 
 // finalWait is how long the last write of a process waits for the ledger's
 // lock, which others hold for a fraction of a millisecond. There is no later put
@@ -259,7 +258,7 @@ func (s *Store) flushBusy(keep *key.ID) {
 	}
 	p.mu.Lock()
 	for i := range before {
-		p.looked[i] = p.looked[i] || before[i] != l.cells[i]
+		p.stale[i] = p.stale[i] || before[i] != l.cells[i]
 	}
 	p.kinds.merge(&l.evicted)
 	p.mu.Unlock()
@@ -268,7 +267,7 @@ func (s *Store) flushBusy(keep *key.ID) {
 func (s *Store) merge(l *ledger, b *batch) {
 	for i, d := range b.cells {
 		switch {
-		case b.looked[i]:
+		case b.stale[i]:
 			l.cells[i] = cell{0, unknownCount}
 		case d != (change{}):
 			l.apply(i, d)
@@ -279,6 +278,3 @@ func (s *Store) merge(l *ledger, b *batch) {
 		l.refused = b.refused
 	}
 }
-
-// lockLedger tries the ledger's lock.
-func (s *Store) lockLedger() (*lockfile.Lock, error) { return s.TryLock("ledger") }

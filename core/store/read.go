@@ -250,7 +250,7 @@ func (s *Store) has(id *key.ID) bool {
 // openDirBelow opens a folder of v1 for the *at system calls.
 func (s *Store) openDirBelow(rel string) (int, syscall.Errno) {
 	path := s.v1 + "/" + rel
-	fd, e := openFolder(path)
+	fd, e := folderAt(path)
 	if e == unix.ENOTDIR {
 		var st unix.Stat_t
 		if fstatat(atCwd, path, &st) == 0 && st.Mode&unix.S_IFMT == unix.S_IFLNK {

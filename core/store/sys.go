@@ -97,7 +97,10 @@ func openPath(path []byte, flags int, mode uint32, blocks bool) (int, syscall.Er
 		var fd uintptr
 		var e syscall.Errno
 		if haveOpenat2.Load() {
-			how := unix.OpenHow{Flags: uint64(flags | unix.O_NOFOLLOW), Mode: uint64(mode), Resolve: refuseLinks}
+			how := unix.OpenHow{Flags: uint64(flags | unix.O_NOFOLLOW), Mode: uint64(mode)}
+			if refuseLinks {
+				how.Resolve = unix.RESOLVE_NO_SYMLINKS
+			}
 			if blocks {
 				fd, _, e = syscall.Syscall6(unix.SYS_OPENAT2, ^uintptr(99), uintptr(unsafe.Pointer(&path[0])),
 					uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)

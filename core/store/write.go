@@ -54,7 +54,7 @@ func (s *Store) Put(it Item) (w Written, why Reason) {
 			return w, InputChange
 		}
 	}
-	w, delta, e := s.place(&it)
+	w, delta, e := s.publish(&it)
 	if e != 0 {
 		return Written{}, refusal(e)
 	}
@@ -63,7 +63,7 @@ func (s *Store) Put(it Item) (w Written, why Reason) {
 	}
 	s.remember(it.Key, w.Created)
 	s.pending.addEntry(&it.Key.ID, delta)
-	s.settle(&it.Key.ID)
+	s.flushIfDue(&it.Key.ID)
 	return w, None
 }
 
@@ -97,10 +97,10 @@ type change struct {
 	bytes, count int64
 }
 
-// place writes the temporary file and renames it. If a folder is missing, all
+// publish writes the temporary file and renames it. If a folder is missing, all
 // of them are made and it tries once more.
-func (s *Store) place(it *Item) (w Written, d change, e syscall.Errno) {
-	w, d, e = s.placeOnce(it)
+func (s *Store) publish(it *Item) (w Written, d change, e syscall.Errno) {
+	w, d, e = s.publishOnce(it)
 	if e == unix.ENOTDIR {
 		// A file stands where the shard belongs: out of the way with it.
 		shard := s.entries + it.Key.ID.String()[:2]
@@ -110,13 +110,13 @@ func (s *Store) place(it *Item) (w Written, d change, e syscall.Errno) {
 	}
 	if e == unix.ENOENT {
 		if e = s.repairLayout(&it.Key.ID); e == 0 {
-			w, d, e = s.placeOnce(it)
+			w, d, e = s.publishOnce(it)
 		}
 	}
 	return w, d, e
 }
 
-func (s *Store) placeOnce(it *Item) (w Written, d change, e syscall.Errno) {
+func (s *Store) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 	hex := it.Key.ID.String()
 	name := hex[2:] + entrySuffix
 	shard, e := s.openDirBelow("entries/" + hex[:2])

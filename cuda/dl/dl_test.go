@@ -68,7 +68,7 @@ func build(t testing.TB, path string, version string, flags ...string) string {
 	return path
 }
 
-func find(t testing.TB, w Wanted, p Places) File {
+func find(t testing.TB, w Wanted, p Locations) File {
 	t.Helper()
 	f, err := Find(w, p)
 	if err != nil {
@@ -89,7 +89,7 @@ func open(t testing.TB, f File) *Library {
 const noBuildID = "-Wl,--build-id=none"
 
 func BenchmarkIdentify(b *testing.B) {
-	p := Places{Wheels: []string{toolkit(b, "JITCACHE_TEST_CUDA13")}}
+	p := Locations{Wheels: []string{toolkit(b, "JITCACHE_TEST_CUDA13")}}
 	for b.Loop() {
 		if _, _, err := Identify(NVRTC, p); err != nil {
 			b.Fatal(err)
@@ -98,7 +98,7 @@ func BenchmarkIdentify(b *testing.B) {
 }
 
 func BenchmarkFind(b *testing.B) {
-	p := Places{Wheels: []string{toolkit(b, "JITCACHE_TEST_CUDA13")}}
+	p := Locations{Wheels: []string{toolkit(b, "JITCACHE_TEST_CUDA13")}}
 	for b.Loop() {
 		find(b, NVRTC, p)
 	}

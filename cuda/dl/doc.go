@@ -1,7 +1,7 @@
 // Package dl finds and opens libraries that may be absent: NVRTC, which
 // compiles, and libcuda, which loads what was compiled.
 //
-//	file, id, err := dl.Identify(dl.NVRTC, places) // looks, loads nothing; id goes into a key
+//	file, id, err := dl.Identify(dl.NVRTC, locations) // looks, loads nothing; id goes into a key
 //	library, err := file.Open()                    // dlopen; only a miss needs it
 //	compile := library.Symbol("nvrtcCompileProgram")
 //

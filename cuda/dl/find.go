@@ -46,14 +46,14 @@ var last struct {
 
 type answer struct {
 	File
-	places     Places
+	locations  Locations
 	generation uint64
 }
 
 // Find says which file the library is, without loading anything; see the
 // package's comment for the order. The error is a [*NotFound], or, for an
 // explicit path, what is wrong with it.
-func Find(w Wanted, p Places) (File, error) {
+func Find(w Wanted, p Locations) (File, error) {
 	if f, ok := recall(w, p); ok && (f.image != nil || exists(f.Path)) {
 		return f, nil
 	}
@@ -72,7 +72,7 @@ func Find(w Wanted, p Places) (File, error) {
 // Identify is Find and Identity in one. It is for every lookup: as long as
 // nothing changes it costs a stat for each file that is not loaded, two for
 // NVRTC.
-func Identify(w Wanted, p Places) (File, Identity, error) {
+func Identify(w Wanted, p Locations) (File, Identity, error) {
 	if f, ok := recall(w, p); ok {
 		if id, err := f.Identity(); err == nil {
 			return f, id, nil
@@ -86,12 +86,12 @@ func Identify(w Wanted, p Places) (File, Identity, error) {
 	return f, id, err
 }
 
-func recall(w Wanted, p Places) (File, bool) {
+func recall(w Wanted, p Locations) (File, bool) {
 	now := generation()
 	last.Lock()
 	defer last.Unlock()
 	a := &last.answers[w]
-	return a.File, a.Path != "" && a.generation == now && a.places.equal(p)
+	return a.File, a.Path != "" && a.generation == now && a.locations.equal(p)
 }
 
 func exists(path string) bool {
@@ -99,7 +99,7 @@ func exists(path string) bool {
 	return syscall.Stat(path, &st) == nil
 }
 
-func search(w Wanted, p Places) (File, error) {
+func search(w Wanted, p Locations) (File, error) {
 	if p.Explicit != "" {
 		return explicit(w, p.Explicit)
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestBestPlaceIsFoundFirst(t *testing.T) {
 	top := t.TempDir()
-	p := Places{
+	p := Locations{
 		Wheels: []string{filepath.Join(top, "first"), filepath.Join(top, "second")},
 		Homes:  []string{filepath.Join(top, "home"), filepath.Join(top, "other")},
 	}
@@ -54,7 +54,7 @@ func TestExplicitPathIsTheOnlyPlace(t *testing.T) {
 	top := t.TempDir()
 	good := build(t, filepath.Join(top, "nvidia/cu13/lib/libnvrtc.so.13"), "1")
 	alt := build(t, filepath.Join(top, "libnvrtc.alt.so.12"), "2")
-	p := Places{Explicit: alt, Wheels: []string{top}}
+	p := Locations{Explicit: alt, Wheels: []string{top}}
 	if f := find(t, NVRTC, p); f.Path != alt {
 		t.Errorf("found %s, want %s", f.Path, alt)
 	}
@@ -90,16 +90,16 @@ func TestWhatTheLoaderWouldNotTakeIsPassedOver(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(lib, "libnvrtc.so.15"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if f := find(t, NVRTC, Places{Wheels: []string{top}}); f.Path != good {
+	if f := find(t, NVRTC, Locations{Wheels: []string{top}}); f.Path != good {
 		t.Errorf("found %s, want %s", f.Path, good)
 	}
 }
 
 func TestNotFoundNamesAllThatWasTried(t *testing.T) {
-	if _, err := Find(CUDA, Places{}); err == nil {
+	if _, err := Find(CUDA, Locations{}); err == nil {
 		t.Skip("this machine has a driver")
 	}
-	_, err := Find(CUDA, Places{Wheels: []string{"/site"}})
+	_, err := Find(CUDA, Locations{Wheels: []string{"/site"}})
 	var missing *NotFound
 	if !errors.As(err, &missing) {
 		t.Fatalf("%v, want a *NotFound", err)
@@ -112,7 +112,7 @@ func TestNotFoundNamesAllThatWasTried(t *testing.T) {
 	if strings.Contains(err.Error(), "/site") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%q", err)
 	}
-	_, err = Find(NVRTC, Places{Wheels: []string{"/site"}, Homes: []string{"/home"}})
+	_, err = Find(NVRTC, Locations{Wheels: []string{"/site"}, Homes: []string{"/home"}})
 	if err == nil {
 		t.Skip("this machine has NVRTC")
 	}
@@ -134,14 +134,14 @@ func TestLoaderFoldersAreThoseOfTheProcess(t *testing.T) {
 		return
 	}
 	for w, name := range map[Wanted]string{NVRTC: "libnvrtc.so.12", CUDA: "libcuda.so.1"} {
-		if f := find(t, w, Places{}); f.Path != filepath.Join(top, name) {
+		if f := find(t, w, Locations{}); f.Path != filepath.Join(top, name) {
 			t.Errorf("found %s, want it in %s", f.Path, top)
 		}
 	}
-	open(t, find(t, NVRTC, Places{}))
+	open(t, find(t, NVRTC, Locations{}))
 	// The host's variable was read by the loader at start, and only then.
 	t.Setenv("LD_LIBRARY_PATH", "/elsewhere")
-	if f := find(t, CUDA, Places{}); f.Path != filepath.Join(top, "libcuda.so.1") {
+	if f := find(t, CUDA, Locations{}); f.Path != filepath.Join(top, "libcuda.so.1") {
 		t.Errorf("found %s", f.Path)
 	}
 }
@@ -163,7 +163,7 @@ func TestLoadedLibraryComesBeforeFiles(t *testing.T) {
 		return
 	}
 	top := t.TempDir()
-	p := Places{Wheels: []string{top}}
+	p := Locations{Wheels: []string{top}}
 	build(t, filepath.Join(top, "nvidia/cu13/lib/libnvrtc.so.13"), "file")
 	if f := find(t, NVRTC, p); f.Loaded() {
 		t.Fatalf("%s is loaded", f.Path)
@@ -209,7 +209,7 @@ func TestOpenSaysWhatTheLoaderSays(t *testing.T) {
 	if err := os.WriteFile(path, []byte("no library"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := find(t, NVRTC, Places{Explicit: path}).Open()
+	_, err := find(t, NVRTC, Locations{Explicit: path}).Open()
 	if err == nil || !strings.Contains(err.Error(), "invalid ELF header") && !strings.Contains(err.Error(), "file too short") {
 		t.Errorf("%v", err)
 	}

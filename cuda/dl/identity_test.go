@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-func wheel(top string) (p Places, nvrtc, builtins string) {
+func wheel(top string) (p Locations, nvrtc, builtins string) {
 	lib := filepath.Join(top, "nvidia/cu13/lib")
-	return Places{Wheels: []string{top}}, filepath.Join(lib, "libnvrtc.so.13"), filepath.Join(lib, "libnvrtc-builtins.so.13.5")
+	return Locations{Wheels: []string{top}}, filepath.Join(lib, "libnvrtc.so.13"), filepath.Join(lib, "libnvrtc-builtins.so.13.5")
 }
 
-func identify(t testing.TB, p Places) Identity {
+func identify(t testing.TB, p Locations) Identity {
 	t.Helper()
 	_, id, err := Identify(NVRTC, p)
 	if err != nil {
@@ -209,8 +209,8 @@ func TestIdentityDuringAnUpgrade(t *testing.T) {
 }
 
 func TestRealToolkitsDiffer(t *testing.T) {
-	p := Places{Wheels: []string{toolkit(t, "JITCACHE_TEST_CUDA13")}}
-	q := Places{Wheels: []string{toolkit(t, "JITCACHE_TEST_CUDA12")}}
+	p := Locations{Wheels: []string{toolkit(t, "JITCACHE_TEST_CUDA13")}}
+	q := Locations{Wheels: []string{toolkit(t, "JITCACHE_TEST_CUDA12")}}
 	new, old := identify(t, p), identify(t, q)
 	if bytes.Equal(new.Value, old.Value) || len(new.Inputs) != 2 || len(old.Inputs) != 2 {
 		t.Errorf("%q of %d files and %q of %d", new.Value, len(new.Inputs), old.Value, len(old.Inputs))
@@ -219,7 +219,7 @@ func TestRealToolkitsDiffer(t *testing.T) {
 	for _, in := range new.Inputs {
 		copyFile(t, in.Path, filepath.Join(top, "lib64", filepath.Base(in.Path)))
 	}
-	if copied := identify(t, Places{Homes: []string{top}}); !bytes.Equal(copied.Value, new.Value) {
+	if copied := identify(t, Locations{Homes: []string{top}}); !bytes.Equal(copied.Value, new.Value) {
 		t.Errorf("%q: a copy is %q", new.Value, copied.Value)
 	}
 }
@@ -227,7 +227,7 @@ func TestRealToolkitsDiffer(t *testing.T) {
 // The builtins that were identified are those that libnvrtc asks the loader for.
 func TestRealBuiltinsAreThoseThatNVRTCNames(t *testing.T) {
 	for _, variable := range []string{"JITCACHE_TEST_CUDA13", "JITCACHE_TEST_CUDA12"} {
-		id := identify(t, Places{Wheels: []string{toolkit(t, variable)}})
+		id := identify(t, Locations{Wheels: []string{toolkit(t, variable)}})
 		if len(id.Inputs) != 2 {
 			t.Fatalf("%d inputs", len(id.Inputs))
 		}
@@ -248,7 +248,7 @@ func TestRealLoadedLibraryIsItsFile(t *testing.T) {
 			if !inChild(t) {
 				return
 			}
-			p := Places{Wheels: []string{site}}
+			p := Locations{Wheels: []string{site}}
 			before := identify(t, p)
 			open(t, find(t, NVRTC, p))
 			open(t, File{Path: before.Inputs[1].Path})

@@ -1,6 +1,6 @@
 // Package driver loads what was compiled, through a libcuda that may be absent.
 //
-//	d, err := driver.Open(places)
+//	d, err := driver.Open(locations)
 //	arch, err := d.Arch()           // "sm_90"
 //	m, err := d.Load(cubin, key.ID) // into the current context
 //	f, err := m.Function("saxpy")   // a CUfunction

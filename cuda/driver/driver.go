@@ -17,9 +17,9 @@ import (
 type Driver struct {
 	calls C.jc_driver // function pointers; written once
 
-	lock    sync.Mutex         // guards what follows
-	archs   map[ordinal]string // what devices are
-	modules map[place]*Module  // what is loaded
+	lock    sync.Mutex           // guards what follows
+	archs   map[ordinal]string   // what devices are
+	modules map[location]*Module // what is loaded
 }
 
 // ordinal is a device's number.
@@ -34,7 +34,7 @@ var drivers struct {
 // Open opens the driver and starts it (cuInit). Once it is open, a call only
 // looks whether it is still the one to take. The error is a [*NoDriver], or an
 // [*Error] of cuInit.
-func Open(p dl.Places) (*Driver, error) {
+func Open(p dl.Locations) (*Driver, error) {
 	file, err := dl.Find(dl.CUDA, p)
 	if err != nil {
 		return nil, &NoDriver{err}
@@ -73,7 +73,7 @@ func start(file dl.File) (*Driver, error) {
 	if err != nil {
 		return nil, &NoDriver{err}
 	}
-	d := &Driver{archs: map[ordinal]string{}, modules: map[place]*Module{}}
+	d := &Driver{archs: map[ordinal]string{}, modules: map[location]*Module{}}
 	copy(unsafe.Slice((*unsafe.Pointer)(unsafe.Pointer(&d.calls)), len(found)), found)
 	if err := d.failure(C.jc_driver_init(&d.calls), ""); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func run(m *testing.M) int {
 
 func openBench(b *testing.B) (*Driver, host.Host) {
 	b.Helper()
-	p := dl.Places{Explicit: fake}
+	p := dl.Locations{Explicit: fake}
 	d, err := Open(p)
 	if err != nil {
 		b.Fatal(err)
@@ -59,7 +59,7 @@ func openBench(b *testing.B) (*Driver, host.Host) {
 // current before and after.
 func open(t *testing.T, path string) (*Driver, host.Host) {
 	t.Helper()
-	p := dl.Places{Explicit: path}
+	p := dl.Locations{Explicit: path}
 	d, err := Open(p)
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestArchIsThatOfTheCurrentDevice(t *testing.T) {
 }
 
 func TestNoDriverSaysWhereItWasSought(t *testing.T) {
-	_, err := Open(dl.Places{Explicit: filepath.Join(folder, "gone.so")})
+	_, err := Open(dl.Locations{Explicit: filepath.Join(folder, "gone.so")})
 	var none *NoDriver
 	if !errors.As(err, &none) || !strings.Contains(err.Error(), "gone.so") {
 		t.Errorf("%v", err)
@@ -153,7 +153,7 @@ func TestNoDriverSaysWhereItWasSought(t *testing.T) {
 	if err := host.Build(nvrtc); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Open(dl.Places{Explicit: nvrtc})
+	_, err = Open(dl.Locations{Explicit: nvrtc})
 	if !errors.As(err, &none) || !strings.Contains(err.Error(), "has no cuInit, ") || strings.Contains(err.Error(), "cuCtxGetId") {
 		t.Errorf("%v", err)
 	}
@@ -165,7 +165,7 @@ func TestFailedStartIsTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("FAKECUDA_FAIL", "cuInit=100")
-	_, err := Open(dl.Places{Explicit: path})
+	_, err := Open(dl.Locations{Explicit: path})
 	wantError(t, err, "cuInit", 100)
 	if err == nil || !strings.Contains(err.Error(), "CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected") {
 		t.Errorf("%v", err)
@@ -173,7 +173,7 @@ func TestFailedStartIsTriedAgain(t *testing.T) {
 	t.Setenv("FAKECUDA_FAIL", "")
 	count := host.Calls(t, "FAKECUDA_LOG")
 	for range 3 {
-		if _, err := Open(dl.Places{Explicit: path}); err != nil {
+		if _, err := Open(dl.Locations{Explicit: path}); err != nil {
 			t.Error(err)
 		}
 	}

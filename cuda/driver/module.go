@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// place is where a module is: in which context, under which id.
-type place struct {
+// location is where a module is: in which context, under which id.
+type location struct {
 	context C.jc_context
 	id      [32]byte
 }
@@ -20,7 +20,7 @@ type place struct {
 // by one Release. Its methods may be called from any thread.
 type Module struct {
 	driver *Driver
-	place
+	location
 	refs   int           // guarded by the driver's lock
 	ready  chan struct{} // closed when handle and err are there
 	handle unsafe.Pointer
@@ -42,7 +42,7 @@ func (d *Driver) Load(image []byte, id [32]byte) (*Module, error) {
 	if c.pointer == nil {
 		return nil, ErrNoContext
 	}
-	m := &Module{driver: d, place: place{c, id}, refs: 1, ready: make(chan struct{})}
+	m := &Module{driver: d, location: location{c, id}, refs: 1, ready: make(chan struct{})}
 	at, share := m.key()
 	if share {
 		d.lock.Lock()
@@ -73,8 +73,8 @@ func (m *Module) wait() (*Module, error) {
 
 // key returns where the table has the module, and whether it has it: not if the
 // driver does not say which context is which.
-func (m *Module) key() (at place, share bool) {
-	at = m.place
+func (m *Module) key() (at location, share bool) {
+	at = m.location
 	if !knownByID {
 		at.context.id = 0
 	}

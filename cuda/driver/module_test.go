@@ -309,7 +309,7 @@ func TestCubinsOfCompilersLoad(t *testing.T) {
 
 func compile(t *testing.T, path, arch string) []byte {
 	t.Helper()
-	file, err := dl.Find(dl.NVRTC, dl.Places{Explicit: path})
+	file, err := dl.Find(dl.NVRTC, dl.Locations{Explicit: path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,13 +47,13 @@ func BenchmarkHit(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	book := &manifest.Book{}
-	book.Add(c.List)
-	data := book.Append(nil)
+	set := &manifest.Set{}
+	set.Add(c.List)
+	data := set.Append(nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		book, err := manifest.ParseBook(data)
-		if err != nil || book.Find().List == nil {
+		set, err := manifest.ParseSet(data)
+		if err != nil || set.Find().List == nil {
 			b.Fatal(err)
 		}
 	}

@@ -3,6 +3,8 @@ package include
 import (
 	"slices"
 	"strings"
+
+	"jitcache/core/request"
 )
 
 // computed is a directive whose name is an expression of macros.
@@ -78,11 +80,11 @@ func (w *walk) expand(c *computed) error {
 func (w *walk) unresolved(c *computed, lines []string, why string) error {
 	expression := strings.TrimSpace(string(c.text))
 	if why == tooMany || leavesPath(lines) {
-		return &Refused{c.from.place(c.line), "#include " + expression + " cannot be resolved: " + why}
+		return request.Refuse(c.from.place(c.line), "#include "+expression+" cannot be resolved: "+why)
 	}
 	all, err := w.everything(c.from)
 	if err != nil {
-		return &Refused{c.from.place(c.line), "#include " + expression + " cannot be resolved: " + why + ", and not every file can be taken: " + err.Error()}
+		return request.Refuse(c.from.place(c.line), "#include "+expression+" cannot be resolved: "+why+", and not every file can be taken: "+err.Error())
 	}
 	c.all = true
 	l := &c.from.links[c.link]

@@ -6,7 +6,7 @@
 // costs a stat; a file too few is a wrong hit.
 //
 //	c, err := include.Find(&include.Request{Source: src, Name: "k.cu", Dirs: []string{"inc"}})
-//	var refused *include.Refused
+//	var refused *request.Refused
 //	if errors.As(err, &refused) { … } // compile, and do not cache
 //
 // A [Closure] has the files and the names that were looked for in vain, for a

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"jitcache/core/manifest"
+	"jitcache/core/request"
 )
 
 func TestWhatCannotBeKnownIsRefusedWithItsPlace(t *testing.T) {
@@ -25,7 +26,7 @@ func TestWhatCannotBeKnownIsRefusedWithItsPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := Find(&Request{Source: c.source, Name: "k.cu"})
-			var refused *Refused
+			var refused *request.Refused
 			if !errors.As(err, &refused) || refused.What != c.what || !strings.Contains(refused.Why, c.why) {
 				t.Errorf("%v, want %s: …%s…", err, c.what, c.why)
 			}

@@ -76,12 +76,3 @@ func FromList(l *manifest.List) (*Closure, error) {
 	c.ShowsPaths, c.ShowsTime = flags&1 != 0, flags&2 != 0
 	return c, nil
 }
-
-// Refused says that the closure of a source cannot be known. The result must
-// not be cached.
-type Refused struct {
-	What string // the place: "kernel.cu:12"
-	Why  string
-}
-
-func (r *Refused) Error() string { return r.What + ": " + r.Why }

@@ -9,6 +9,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
+	"jitcache/core/request"
 )
 
 // name is a header as a directive spells it.
@@ -76,10 +77,10 @@ func (d *disk) lookup(path string) (*file, error) {
 		d.list.Absent = append(d.list.Absent, path)
 	default:
 		delete(d.files, path)
-		return nil, &Refused{path, reason(err)}
+		return nil, request.Refuse(path, reason(err))
 	}
 	if len(d.list.Files) > maxFiles || d.bytes > maxBytes {
-		return nil, &Refused{path, fmt.Sprintf("more than %d files or %d MB are reached", maxFiles, maxBytes>>20)}
+		return nil, request.Refuse(path, fmt.Sprintf("more than %d files or %d MB are reached", maxFiles, maxBytes>>20))
 	}
 	return f, nil
 }

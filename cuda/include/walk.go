@@ -34,8 +34,8 @@ type link struct {
 	names   []string // of targets that stand for everything
 }
 
-// Find finds the closure of a program. The error is a [Refused] if the closure
-// cannot be known, or else one of the system.
+// Find finds the closure of a program. The error is a [request.Refused]
+// if the closure cannot be known, or else one of the system.
 func Find(req *Request) (*Closure, error) {
 	w := &walk{
 		req: req, dialect: dialectOf(req.Standard), memory: map[string]*text{},
@@ -143,7 +143,7 @@ func (w *walk) twin(f *file) *text {
 	for _, other := range w.first[f.identity()] {
 		a, b := folderOf(f.path), folderOf(other.path)
 		if sameFolder(a, b) {
-			w.disk.list.Twins = append(w.disk.list.Twins, manifest.Twin{A: orHere(a), B: orHere(b)})
+			w.disk.list.Aliases = append(w.disk.list.Aliases, manifest.Alias{A: orHere(a), B: orHere(b)})
 			return other.text
 		}
 	}

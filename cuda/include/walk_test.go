@@ -11,6 +11,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/manifest"
+	"jitcache/core/request"
 )
 
 // A forest is a random tree of headers below the working directory. Its texts
@@ -263,7 +264,7 @@ func closureOf(t *testing.T, f *forest) *Closure {
 		if err == nil {
 			return c
 		}
-		refused, ok := err.(*Refused)
+		refused, ok := err.(*request.Refused)
 		if !ok {
 			t.Fatal(err)
 		}

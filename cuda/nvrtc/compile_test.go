@@ -25,7 +25,7 @@ func compilers(t *testing.T) map[string]*Compiler {
 		if strings.HasSuffix(variable, "12") {
 			name = folder + "/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"
 		}
-		file, err := dl.Find(dl.NVRTC, dl.Places{Explicit: name})
+		file, err := dl.Find(dl.NVRTC, dl.Locations{Explicit: name})
 		if err != nil {
 			t.Fatal(err)
 		}

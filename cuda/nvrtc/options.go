@@ -1,9 +1,10 @@
 package nvrtc
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"jitcache/core/request"
 )
 
 // Options are the options of one compilation, sorted by what they do.
@@ -36,14 +37,6 @@ type Options struct {
 	// --device-debug and --generate-line-info.
 	ShowsPaths bool
 }
-
-// Refused says which option cannot be cached, and why.
-type Refused struct {
-	Option string // as it was given
-	Why    string // "writes a file"
-}
-
-func (r *Refused) Error() string { return fmt.Sprintf("option %s: %s", r.Option, r.Why) }
 
 // effect is what an option does.
 type effect int
@@ -164,8 +157,8 @@ var byName = func() map[string]*option {
 	return m
 }()
 
-// Parse sorts options. The error is a *Refused, of the first that is; the rest
-// of the Options are whole even then.
+// Parse sorts options. The error is a [request.Refused], of the first that is;
+// the rest of the Options are whole even then.
 func Parse(raw []string) (*Options, error) {
 	p := parser{out: &Options{Raw: raw}}
 	var first error
@@ -237,7 +230,7 @@ func joinedOption(text string) (*option, string, int) {
 func unknown(text string) error {
 	for _, word := range []string{"include", "pch", "header"} {
 		if strings.HasPrefix(strings.TrimLeft(text, " "), "-") && strings.Contains(strings.ToLower(text), word) {
-			return &Refused{text, "not known here, and it may read files"}
+			return request.Refuse("option "+text, "not known here, and it may read files")
 		}
 	}
 	return nil
@@ -247,7 +240,7 @@ func (p *parser) take(o *option, val, given string) error {
 	group := o.long
 	switch o.effect {
 	case refused:
-		return &Refused{given, o.why}
+		return request.Refuse("option "+given, o.why)
 	case ignored:
 		return nil
 	case dir:
@@ -296,9 +289,9 @@ func assembler(given, val string) error {
 	for _, word := range strings.FieldsFunc(val, func(r rune) bool { return r == ' ' || r == ',' || r == '=' }) {
 		switch word {
 		case "-o", "--output-file", "-output-file":
-			return &Refused{given, writes}
+			return request.Refuse("option "+given, writes)
 		case "-optf", "--options-file", "-options-file":
-			return &Refused{given, readsNamed}
+			return request.Refuse("option "+given, readsNamed)
 		}
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"jitcache/core/request"
 )
 
 func keyedOf(t *testing.T, raw ...string) []string {
@@ -120,8 +122,8 @@ func TestOptionsWithEffectsAreRefusedByName(t *testing.T) {
 		{"-pch-newer"},
 	} {
 		o, err := Parse(append([]string{"-arch=sm_90"}, raw...))
-		var refused *Refused
-		if !errors.As(err, &refused) || refused.Option != raw[0] {
+		var refused *request.Refused
+		if !errors.As(err, &refused) || refused.What != "option "+raw[0] {
 			t.Errorf("%q: %v", raw, err)
 		}
 		if o == nil || o.Arch != "sm_90" || len(o.Raw) != len(raw)+1 {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"jitcache/cli"
 	"jitcache/core"
-	"jitcache/core/cli"
 	"jitcache/core/store"
 )
 
@@ -202,11 +202,75 @@ func TestVersionIsOne(t *testing.T) {
 	}
 }
 
-func TestTableOfRoomsIsThatOfTheDocument(t *testing.T) {
+// documented returns the table of rooms in ARCHITECTURE.md, and the rooms of the
+// list above it in order.
+func documented(t *testing.T) (table map[string][]string, list []string) {
+	t.Helper()
 	text := read(t, "ARCHITECTURE.md")
-	for room := range uses {
-		if room != "core/cli/jitcache" && !strings.Contains(text, room) {
-			t.Errorf("ARCHITECTURE.md does not mention %s", room)
+	_, rows, ok := strings.Cut(text, "| room | may use |\n| --- | --- |\n")
+	if !ok {
+		t.Fatal("ARCHITECTURE.md has no table of rooms")
+	}
+	table = map[string][]string{}
+	for line := range strings.Lines(rows) {
+		row := strings.Split(strings.TrimSpace(line), "|")
+		if len(row) != 4 {
+			break
+		}
+		room, below := strings.TrimSpace(row[1]), strings.TrimSpace(row[2])
+		if _, twice := table[room]; twice {
+			t.Errorf("ARCHITECTURE.md has two rows for %s", room)
+		}
+		table[room] = strings.Split(below, ", ")
+		if below == "nothing" {
+			table[room] = nil
+		}
+	}
+	_, block, _ := strings.Cut(text, "```\n")
+	block, _, _ = strings.Cut(block, "```\n")
+	for line := range strings.Lines(block) {
+		room := strings.TrimSuffix(strings.Fields(line)[0], "/")
+		if sources, _ := filepath.Glob(filepath.Join(root(t), room, "*.go")); len(sources) > 0 {
+			list = append(list, room)
+		}
+	}
+	return table, list
+}
+
+func TestTableOfRoomsIsThatOfTheDocument(t *testing.T) {
+	table, _ := documented(t)
+	for room, want := range uses {
+		got, ok := table[room]
+		slices.Sort(got)
+		if want := slices.Sorted(slices.Values(want)); !ok {
+			t.Errorf("ARCHITECTURE.md has no row for %s", room)
+		} else if !slices.Equal(got, want) {
+			t.Errorf("%s may use %v; in ARCHITECTURE.md: %v", room, want, got)
+		}
+	}
+	for room := range table {
+		if _, ok := uses[room]; !ok {
+			t.Errorf("ARCHITECTURE.md has a row for %s, which is no room", room)
+		}
+	}
+}
+
+func TestRoomsStandAboveWhatTheyUse(t *testing.T) {
+	_, list := documented(t)
+	for room, below := range uses {
+		at := slices.Index(list, room)
+		if at < 0 {
+			t.Errorf("%s is not in the list of ARCHITECTURE.md", room)
+		}
+		for _, other := range below {
+			if slices.Index(list, other) < at {
+				t.Errorf("%s uses %s, which stands above it", room, other)
+			}
+		}
+	}
+	for _, room := range list {
+		if _, ok := uses[room]; !ok {
+			t.Errorf("ARCHITECTURE.md lists %s, which the table does not have", room)
 		}
 	}
 }

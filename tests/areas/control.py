@@ -22,7 +22,7 @@ class Control(NamedTuple):
     """A mechanism that is taken out, and which tests must notice."""
 
     name: str
-    tags: str
+    out: str  # of core/control/controls.txt
     go: dict[str, list[str]]  # package -> tests
     python: list[str] = []  # pytest node ids below tests/python
     c: list[str] = []  # "source: test"
@@ -31,59 +31,76 @@ class Control(NamedTuple):
 
 CONTROLS = [
     Control(
-        "no checksum", "control_nochecksum",
+        "no checksum", "nochecksum",
         {"core/store": ["TestEveryFlippedBitIsFound", "TestGetIntoReadsWhatGetReads"]},
         ["test_malformed.py::test_malformed_file_is_a_miss_with_its_reason[flipped-payload-first-elf]",
          "test_malformed.py::test_malformed_file_is_a_miss_with_its_reason[flipped-attributes-large]"],
     ),
     Control(
-        "footer not checked", "control_nofooter",
+        "footer not checked", "nofooter",
         {"core/store": ["TestEveryFlippedBitIsFound"]},
         ["test_malformed.py::test_malformed_file_is_a_miss_with_its_reason[flipped-created-elf]",
          "test_malformed.py::test_malformed_file_is_a_miss_with_its_reason[flipped-cost-bare]"],
     ),
     Control(
-        "no lease", "control_nolease",
+        "no lease", "nolease",
         {"core/lease": ["TestOneOfManyThreadsCompiles", "TestOneOfManyProcessesCompiles"], "core": ["TestOneOfManyCachesCompiles"]},
         ["test_lease.py::test_one_of_many_threads_compiles", "test_lease.py::test_one_of_many_processes_compiles"],
         ["api.c: one_of_many_threads_compiles"],
     ),
     Control(
-        "inputs not looked at again", "control_noinputs",
+        "inputs not looked at again", "noinputs",
         {"core/key": ["TestInputThatChangesIsNoticed", "TestEditWithinATickIsNoticed", "TestNameThatAppearsIsNoticed", "TestOtherNamesInAFolderAreNoticed"],
          "core": ["TestChangedInputIsHandedBackAndNotKept"], "core/store": ["TestResultOfAChangedInputIsNotStored"]},
         ["test_key.py::test_result_of_a_file_that_changed_is_handed_back_and_not_stored"],
         ["api.c: file_that_changes_is_noticed"],
     ),
     Control(
-        "compiler known by its name", "control_noidentity",
+        "compiler known by its name", "noidentity",
         {"cuda/dl": ["TestIdentityIsThatOfTheContent", "TestInputsNoticeAReplacedFile"]},
     ),
     Control(
-        "loaded library known by its file", "control_noimage",
+        "loaded library known by its file", "noimage",
         {"cuda/dl": ["TestReplacedFileBehindALoadedLibrary", "TestLoadedLibraryWithoutBuildID"]},
     ),
-    Control("fork does not wait for the loader's lock", "control_noforklock", {"cuda/dl": ["TestForkedChildCanAsk"]}),
+    Control("fork does not wait for the loader's lock", "noforklock", {"cuda/dl": ["TestForkedChildCanAsk"]}),
     Control(
-        "no table of modules", "control_notable",
+        "no table of modules", "notable",
         {"cuda/driver": ["TestSameImageInOneContextIsLoadedOnce", "TestThreadsLoadOnce"]},
     ),
-    Control("context known by its pointer", "control_pointer", {"cuda/driver": ["TestContextAtAUsedPointerIsAnotherOne"]}),
+    Control("context known by its pointer", "pointer", {"cuda/driver": ["TestContextAtAUsedPointerIsAnotherOne"]}),
     Control(
-        "headers of headers not followed", "control_topfile",
+        "headers of headers not followed", "topfile",
         {"cuda/include": ["TestRulesOfTheSearch", "TestWalkOfChangesLeavesNoWrongHit"]},
     ),
-    Control("cells not clamped", "control_noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
-    Control("linked file not looked at again", "control_nopinned", {"core/store": ["TestPinIsNotAnotherFileWithTheNumberOfTheFirst"]}),
-    Control("eviction looks at all entries", "control_lookatall", {"core/store": ["TestPutAtTheCapLooksAtASample"]}),
-    Control("locked file not looked at again", "control_nosamefile", {"core/lockfile": ["TestLockThatIsRemovedAtEachReleaseHasOneHolder"]}),
-    Control("refused lock counts as held", "control_norefusal", {"core/lockfile": ["TestWhereNothingCanBeLockedSaysSo"]}),
+    Control("cells not clamped", "noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
+    Control("linked file not looked at again", "nopinned", {"core/store": ["TestPinIsNotAnotherFileWithTheNumberOfTheFirst"]}),
+    Control("eviction looks at all entries", "lookatall", {"core/store": ["TestPutAtTheCapLooksAtASample"]}),
+    Control("locked file not looked at again", "nosamefile", {"core/lockfile": ["TestLockThatIsRemovedAtEachReleaseHasOneHolder"]}),
+    Control("refused lock counts as held", "norefusal", {"core/lockfile": ["TestWhereNothingCanBeLockedSaysSo"]}),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip
 
 
 def tests() -> Count:
-    return total([_control(control) for control in CONTROLS])
+    return total([misspelled(), *(_control(control) for control in CONTROLS)])
+
+
+def misspelled() -> Count:
+    """A control that there is not takes nothing out: it must not be built, nor run."""
+    try:
+        build_library.control_flags("nolease,nolaese")
+        built = True
+    except ValueError:
+        built = False
+    failed = 0
+    for out in ("nolaese", "nolease,nolaese", ""):
+        linked = ["-ldflags", f"-X jitcache/core/control.out={out}"]
+        status, text = run(
+            "controls", [go_command(), "test", "-tags", "control", *linked, "./core/lease", "-run", "^$"]
+        )
+        failed += status == 0 or "no control" not in text
+    return Count(4, 0, int(built) + failed)
 
 
 def red(area: str, what: str, test: str, is_red: bool) -> Count:
@@ -93,11 +110,12 @@ def red(area: str, what: str, test: str, is_red: bool) -> Count:
     return Count(1, 0, int(not is_red))
 
 
-def go_failures(area: str, tags: str, package: str, names: list[str]) -> set[str]:
-    """Return which of a package's tests fail with build tags."""
+def go_failures(area: str, out: str, package: str, names: list[str]) -> set[str]:
+    """Return which of a package's tests fail without a mechanism."""
     pattern = "^(" + "|".join(names) + ")$"
-    command = [go_command(), "test", "-json", "-count=1", "-tags", tags, f"./{package}", "-run", pattern]
-    _, text = run(area, command)
+    tags, without = build_library.control_flags(out)
+    command = [go_command(), "test", "-json", "-count=1", "-tags", tags, "-ldflags", without]
+    _, text = run(area, [*command, f"./{package}", "-run", pattern])
     events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     return {event["Test"] for event in events if event["Action"] == "fail" and "Test" in event}
 
@@ -114,11 +132,11 @@ def python_red(area: str, what: str, node: str, library: Path, **more: str) -> C
 def _control(control: Control) -> Count:
     counts = []
     for package, names in control.go.items():
-        failed = go_failures("controls", control.tags, package, names)
+        failed = go_failures("controls", control.out, package, names)
         counts += [red("controls", control.name, f"{package} {name}", name in failed) for name in names]
     if control.python or control.c:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
-        build_library.build(folder, tags=control.tags, preempt=control.preempt)
+        build_library.build(folder, control=control.out, preempt=control.preempt)
         counts += [python_red("controls", control.name, f"tests/python/{node}", folder) for node in control.python]
         counts += [_c(control, row, folder) for row in control.c]
     return total(counts)

@@ -1,4 +1,4 @@
-"""CUDA: with a stand-in for NVRTC everywhere, with the real ones from their wheels, and on a GPU."""
+"""CUDA: with a fake NVRTC everywhere, with the real ones from their wheels, and on a GPU."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def real(area: str) -> dict[str, str] | None:
 
 
 def tests() -> Count:
-    """What a stand-in for NVRTC serves for."""
+    """What a fake NVRTC is enough for."""
     return total(
         [pytest("cuda", sys.executable, FOLDER, "-m", "not nvrtc and not gpu", env=environment()), *programs()]
     )
@@ -61,9 +61,9 @@ def tests() -> Count:
 
 def programs() -> list[Count]:
     """A host in C, which is C++ too."""
-    standins = BUILD / "test" / "cuda"
-    status, _ = run("cuda", [sys.executable, f"{FOLDER}/standins.py", str(standins)])
-    variables = {"JITCACHE_NVRTC": f"{standins}/libnvrtc.so.13", "JITCACHE_LIBCUDA": f"{standins}/libcuda.so.1"}
+    fakes = BUILD / "test" / "cuda"
+    status, _ = run("cuda", [sys.executable, f"{FOLDER}/fakes.py", str(fakes)])
+    variables = {"JITCACHE_NVRTC": f"{fakes}/libnvrtc.so.13", "JITCACHE_LIBCUDA": f"{fakes}/libcuda.so.1"}
     counts = [Count(int(status != 0), 0, int(status != 0))]
     for standard in ("c99", "c++17"):
         program = c.build("cuda", "cuda.c", standard)
@@ -98,12 +98,12 @@ class Control(NamedTuple):
     """A mechanism that is taken out, and pytest nodes that must then fail."""
 
     name: str
-    tags: str
+    out: str  # of core/control/controls.txt
     nodes: tuple[str, ...]
 
 
 def row(form: str, change: str) -> str:
-    return f"test_table.py::test_answer_is_that_of_a_fresh_compile[stub-{form}-{change}-notes]"
+    return f"test_table.py::test_answer_is_that_of_a_fresh_compile[stub-{form}-{change}-manifests]"
 
 
 def moved(form: str, change: str) -> str:
@@ -111,11 +111,11 @@ def moved(form: str, change: str) -> str:
 
 
 CONTROLS = [
-    Control("headers of headers", "control_topfile", (row("nested", "edit"), row("nested", "replace-the-folder"), row("through-memory", "unseen-edit"), "test_walk.py::test_long_walk")),
-    Control("absent names", "control_noabsent", (row("angle", "add-in-front"), row("has_include-absent", "add-in-front"), row("beside-the-working-directory", "add-in-front"), "test_walk.py::test_long_walk")),
-    Control("lease of a compile", "control_nolease", ("test_one_compile.py::test_one_of_four_processes_compiles[stub]",)),
-    Control("headers after the compile", "control_noinputs", (moved("nested", "edit"), moved("nested", "add-in-front"), moved("beside-the-source", "unseen-edit"))),
-    Control("identity of NVRTC", "control_noidentity", ("test_libraries.py::test_other_version_is_another_entry[stub-older]", "test_libraries.py::test_replaced_nvrtc_is_noticed", "test_explain.py::test_compiler_that_changed_is_named")),
+    Control("headers of headers", "topfile", (row("nested", "edit"), row("nested", "replace-the-folder"), row("through-memory", "unseen-edit"), "test_walk.py::test_long_walk")),
+    Control("absent names", "noabsent", (row("angle", "add-in-front"), row("has_include-absent", "add-in-front"), row("beside-the-working-directory", "add-in-front"), "test_walk.py::test_long_walk")),
+    Control("lease of a compile", "nolease", ("test_one_compile.py::test_one_of_four_processes_compiles[stub]",)),
+    Control("headers after the compile", "noinputs", (moved("nested", "edit"), moved("nested", "add-in-front"), moved("beside-the-source", "unseen-edit"))),
+    Control("identity of NVRTC", "noidentity", ("test_libraries.py::test_other_version_is_another_entry[stub-older]", "test_libraries.py::test_replaced_nvrtc_is_noticed", "test_explain.py::test_compiler_that_changed_is_named")),
 ]  # fmt: skip
 
 
@@ -124,6 +124,6 @@ def controls() -> Count:
     counts = []
     for control in CONTROLS:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
-        build_library.build(folder, tags=control.tags)
+        build_library.build(folder, control=control.out)
         counts += [python_red("cuda-controls", control.name, f"{FOLDER}/{node}", folder) for node in control.nodes]
     return total(counts)

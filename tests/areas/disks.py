@@ -34,7 +34,7 @@ def long() -> Count:
 class Control(NamedTuple):
     """A mechanism that is taken out, and the tests that must then be red."""
 
-    tags: str
+    out: str  # of core/control/controls.txt
     go: list[str]  # tests of core/store
     python: list[str]  # pytest node ids below tests/disks
 
@@ -48,7 +48,7 @@ STUCK = "10"
 CONTROLS = [
     # A put renames what it has not looked at.
     Control(
-        "control_nowritecheck",
+        "nowritecheck",
         [
             "TestEveryFailingCallOfAPutIsSurvived",
             "TestAnOperationThatAlwaysFailsIsSurvived",
@@ -63,13 +63,13 @@ CONTROLS = [
     ),
     # A call that a signal has interrupted has failed.
     Control(
-        "control_noagain",
+        "noagain",
         ["TestEveryFailingCallOfAPutIsSurvived", "TestEveryFailingCallOfATaskIsSurvived"],
         [f"{CALL}[renameat:EINTR=1+2]"],
     ),
     # What was read or written in part is taken for all.
     Control(
-        "control_short",
+        "short",
         [
             "TestEveryFailingCallOfAPutIsSurvived",
             "TestEveryFailingCallOfAGetIsSurvived",
@@ -79,7 +79,7 @@ CONTROLS = [
     ),
     # One descriptor stays open where a call has failed.
     Control(
-        "control_leak",
+        "leak",
         [
             "TestEveryFailingCallOfAPutIsSurvived",
             "TestEveryFailingCallOfAGetIsSurvived",
@@ -90,10 +90,10 @@ CONTROLS = [
         [f"{CALL}[fstat:EIO=1+]"],
     ),
     # ulimit -f is not looked at.
-    Control("control_nolimit", [], ["test_full.py::test_limit_of_file_size_kills_nobody[10000]"]),
+    Control("nolimit", [], ["test_full.py::test_limit_of_file_size_kills_nobody[10000]"]),
     # A directory that cannot be used is an error.
     Control(
-        "control_nodegrade",
+        "nodegrade",
         [],
         [
             "test_full.py::test_cache_cannot_be_made_on_a_full_disk[size=1m]",
@@ -103,7 +103,7 @@ CONTROLS = [
     ),
     # Whether puts can work is not looked at when a directory is opened.
     Control(
-        "control_nowritable",
+        "nowritable",
         [],
         [
             "test_full.py::test_disk_that_becomes_read_only_is_read",
@@ -111,20 +111,20 @@ CONTROLS = [
         ],
     ),
     # Folders that have gone are not made again.
-    Control("control_norepair", [], [f"{MOVE}[removed]", f"{MOVE}[renamed]", f"{MOVE}[replaced_by_a_file]"]),
+    Control("norepair", [], [f"{MOVE}[removed]", f"{MOVE}[renamed]", f"{MOVE}[replaced_by_a_file]"]),
     # Folders are kept open.
-    Control("control_keepopen", [], [f"{MOVE}[removed]", f"{MOVE}[renamed]"]),
+    Control("keepopen", [], [f"{MOVE}[removed]", f"{MOVE}[renamed]"]),
     # Links are followed.
     Control(
-        "control_follow",
+        "follow",
         ["TestLinkBelowTheRootIsNotFollowed"],
         [f"{MOVE}[replaced_by_a_link]", f"{MOVE}[folder_replaced_by_a_link]"],
     ),
     # A lock that is refused counts as held.
-    Control("control_norefusal", [], [f"{CALL}[flock:ENOLCK=1+]", f"{CALL}[newfstatat:EIO=1+]"]),
+    Control("norefusal", [], [f"{CALL}[flock:ENOLCK=1+]", f"{CALL}[newfstatat:EIO=1+]"]),
     # Nobody waits for anybody.
     Control(
-        "control_nolease",
+        "nolease",
         [],
         [
             "test_network.py::test_one_compile_per_node_with_locks_on_the_node[JITCACHE_LOCK_DIR]",
@@ -140,9 +140,9 @@ def controls() -> Count:
 
 def _control(control: Control) -> Count:
     area = "disks-controls"
-    folder = BUILD / "controls" / control.tags.replace("_", "-")
-    build_library.build(folder, tags=control.tags)
-    failed = go_failures(area, control.tags, "core/store", control.go) if control.go else set()
-    counts = [red(area, control.tags, name, name in failed) for name in control.go]
-    counts += [python_red(area, control.tags, f"{FOLDER}/{node}", folder, DISKS_STUCK=STUCK) for node in control.python]
+    folder = BUILD / "controls" / f"disks-{control.out}"
+    build_library.build(folder, control=control.out)
+    failed = go_failures(area, control.out, "core/store", control.go) if control.go else set()
+    counts = [red(area, control.out, name, name in failed) for name in control.go]
+    counts += [python_red(area, control.out, f"{FOLDER}/{node}", folder, DISKS_STUCK=STUCK) for node in control.python]
     return total(counts)

@@ -38,9 +38,9 @@ class Control(NamedTuple):
     """A mechanism that is taken out, and what must then fail."""
 
     name: str
+    out: str = ""  # of core/control/controls.txt
     front: str = ""  # of capi/controls.h
     ranks: bool = False  # the order of locks is looked at
-    tags: str = ""
     plain: bool = False  # the runtime is Go's own
     unloads: bool = False  # dlclose does
     c: tuple[str, ...] = ()  # "source: test"
@@ -65,11 +65,11 @@ CONTROLS = [
     Control("leftovers have no owner", front="sweeps_all", python=("test_leftovers.py::test_what_is_no_leftover_of_ours_is_not_swept", "test_leftovers.py::test_folder_of_a_living_process_stays")),
     Control("quick copy", front="slow_copy", c=("fork_cost.c: first_call_of_a_child_is_quick",)),
     Control("limits before a copy", front="no_limits", c=("fork_refused.c: child_without_file_size_is_told", "fork_refused.c: child_without_address_space_is_told")),
-    Control("limit of file size", tags="control_nolimit", c=("limits.c: put_beyond_the_limit_of_file_size_is_not_stored",)),
+    Control("limit of file size", out="nolimit", c=("limits.c: put_beyond_the_limit_of_file_size_is_not_stored",)),
     Control("nothing freed at exit", front="tears_down", c=("exits.cpp: exit_with_threads_inside_ends_at_once", "exits.cpp: exit_handlers_use_the_cache", "exits.cpp: static_destructor_uses_the_cache", "exits.cpp: forked_child_exits")),
     Control("nothing waited for at exit", front="lingers", python=("test_exits.py::test_daemon_threads_in_the_library_do_not_keep_the_interpreter[0-return]",)),
     Control("no unloading", unloads=True, python=("test_exits.py::test_library_stays_loaded_after_dlclose",)),
-    Control("short waits", tags="control_longslice", python=("test_signals.py::test_ctrl_c_ends_a_wait",)),
+    Control("short waits", out="longslice", python=("test_signals.py::test_ctrl_c_ends_a_wait",)),
 ]  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def _control(control: Control) -> Count:
     area = "guest-controls"
     folder = BUILD / "controls" / control.name.replace(" ", "-").replace("'", "")
     library = build_library.build(
-        folder, tags=control.tags, control=control.front, ranks=control.ranks, plain=control.plain
+        folder, control=control.out, front=control.front, ranks=control.ranks, plain=control.plain
     )
     if control.unloads:
         _let_unload(library)

@@ -59,7 +59,8 @@ def describe() -> dict[str, Any]:
     import sqlite3
 
     cc = build_library.find_cc() or ["cc"]
-    changed = _first_line("git", "status", "--porcelain", "--", "core", "capi", "python", "build_library.py")
+    made_of = ["capi", "core", "cuda", "native", "python", "build_library.py"]
+    changed = _first_line("git", "status", "--porcelain", "--", *made_of)
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": _first_line("git", "rev-parse", "--short=12", "HEAD") + (" with changes" if changed else ""),

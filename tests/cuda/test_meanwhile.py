@@ -36,7 +36,7 @@ def meanwhile(tree: Tree, cache: jitcache.Cache, compiler: Compiler, gate: Path,
 def test_result_is_handed_back_and_not_stored(
     compiler: Compiler, cache: jitcache.Cache, gate: Path, monkeypatch, tmp_path: Path, form: str, change: str
 ) -> None:
-    """The control build (tag control_noinputs) must fail this."""
+    """Control noinputs must fail this."""
     tree = Tree(tmp_path / "tree", FORMS[form])
     CHANGES[change].before(tree)
     monkeypatch.chdir(tree.working_directory)

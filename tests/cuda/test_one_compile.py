@@ -61,7 +61,7 @@ def compiling(stub: Compiler, gate: Path, monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_one_of_four_processes_compiles(compiler: Compiler, tmp_path: Path) -> None:
-    """The control build (tag control_nolease) must fail this."""
+    """Control nolease must fail this."""
     processes = [ready(tmp_path, STUBNVRTC_SLEEP_MS="500") for _ in range(4)]
     for p in processes:
         go(p)

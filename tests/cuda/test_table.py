@@ -1,6 +1,6 @@
 """However a header is reached and however it changes, the next answer is what a fresh compile would give.
 
-And what did not change is found. The closure of a row is known from the notes of
+And what did not change is found. The closure of a row is known from the manifests of
 another process, or from this one, which has just used it.
 """
 
@@ -19,10 +19,10 @@ from processes import check
 from trees import CHANGES, FORMS, Tree, left_out, stays
 
 COMPILERS = ["stub", *(param.values[0] for param in REAL)]
-KNOWN_FROM = ["notes", "use"]
+KNOWN_FROM = ["manifests", "use"]
 
 # After that long, a file's time stamps are taken for what they are.
-SETTLED = 0.06
+OLD = 0.06
 
 # Compiles every request of a list twice, in another process.
 TWICE = """
@@ -63,11 +63,11 @@ class Grove:
                 tree = Tree(folder / f"{form}-{change}-{known}", FORMS[form])
                 CHANGES[change].before(tree)
                 self.trees[form, change, known] = tree
-        time.sleep(SETTLED)
+        time.sleep(OLD)
         requests = folder / "requests.json"
-        noted = {key: tree for key, tree in self.trees.items() if key[2] == "notes"}
+        stored = {key: tree for key, tree in self.trees.items() if key[2] == "manifests"}
         requests.write_text(
-            json.dumps({"/".join(k): (str(t.working_directory), t.request()) for k, t in noted.items()})
+            json.dumps({"/".join(k): (str(t.working_directory), t.request()) for k, t in stored.items()})
         )
         answers = json.loads(check(TWICE, self.cache, requests, env={"JITCACHE_NVRTC": str(nvrtc)}))
         self.answers = {tuple(row.split("/")): answer for row, answer in answers.items()}
@@ -94,13 +94,13 @@ def twice(tree: Tree, cache: jitcache.Cache) -> list:
 def test_answer_is_that_of_a_fresh_compile(
     name: str, form: str, change: str, known: str, groves, built, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The control builds (tags control_topfile and control_noabsent) must fail rows of this."""
+    """The controls topfile and noabsent must fail rows of this."""
     grove = groves(name)
     compiler = use(monkeypatch, tmp_path, name, built(name))
     tree = grove.trees[form, change, known]
     monkeypatch.chdir(tree.working_directory)
     with jitcache.Cache(grove.cache, memory_size=0) as cache:
-        before, again, *hits = grove.answers[form, change, known] if known == "notes" else twice(tree, cache)
+        before, again, *hits = grove.answers[form, change, known] if known == "manifests" else twice(tree, cache)
         assert (before == again, *hits) == (True, False, True)
         CHANGES[change].apply(tree)
         monkeypatch.chdir(tree.working_directory)

@@ -15,21 +15,21 @@ import jitcache
 import pytest
 from conftest import REAL, Compiler
 from processes import check
-from woods import Wood, ask
+from random_trees import RandomTree, ask
 
-# Now and then another process is asked, which knows what was noted and nothing else.
+# Now and then another process is asked, which knows the manifests and nothing else.
 ELSEWHERE = 25
 
 ASK = """
     import json, sys, jitcache
-    from woods import ask
+    from random_trees import ask
     directory, request = sys.argv[1:]
     print(json.dumps(ask(json.loads(request), jitcache.Cache(directory, memory_size=0))))
 """
 
 
 def test_long_walk(stub: Compiler, tmp_path: Path) -> None:
-    """The control builds (tags control_topfile and control_noabsent) must fail this."""
+    """The controls topfile and noabsent must fail this."""
     walk(tmp_path, 2000)
 
 
@@ -41,18 +41,18 @@ def test_short_walk(compiler: Compiler, tmp_path: Path) -> None:
 def walk(tmp_path: Path, steps: int) -> None:
     seed = int(os.environ.get("CUDA_WALK_SEED") or random.randrange(10**6))
     print(f"CUDA_WALK_SEED={seed}")
-    (tmp_path / "wood").mkdir()
-    wood = Wood(tmp_path / "wood", seed)
+    (tmp_path / "tree").mkdir()
+    tree = RandomTree(tmp_path / "tree", seed)
     unchanged = hits = 0
     codes = set()
     with jitcache.Cache(tmp_path / "cache", memory_size=0) as cache:
         for n in range(steps):
-            changed = wood.step() or n == 0
-            fresh = ask(wood.request(), cache=False)[1]
+            changed = tree.step() or n == 0
+            fresh = ask(tree.request(), cache=False)[1]
             if n % ELSEWHERE == ELSEWHERE - 1:
-                hit, code = json.loads(check(ASK, tmp_path / "cache", json.dumps(wood.request())))
+                hit, code = json.loads(check(ASK, tmp_path / "cache", json.dumps(tree.request())))
             else:
-                hit, code = ask(wood.request(), cache)
+                hit, code = ask(tree.request(), cache)
             assert code == fresh, f"seed {seed}, step {n}: {'a wrong hit' if hit else 'a wrong answer'}"
             codes.add(code)
             unchanged += not changed

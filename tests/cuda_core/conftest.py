@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS / "cuda"), str(HERE)]
 
-import standins
+import fakes
 from isolation import isolate
 from jitcache import _default
 from place import NVRTC, Place
@@ -73,13 +73,13 @@ def ours() -> type:
 @pytest.fixture(scope="session")
 def counted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The real NVRTC, which writes its compiles down; for cuda.core and for us."""
-    return standins.build_counted(tmp_path_factory.mktemp("counted"), NVRTC)
+    return fakes.build_counted(tmp_path_factory.mktemp("counted"), NVRTC)
 
 
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A driver for machines without a GPU."""
-    return standins.build(tmp_path_factory.mktemp("driver") / "libcuda.so.1", standins.DRIVER)
+    return fakes.build(tmp_path_factory.mktemp("driver") / "libcuda.so.1", fakes.DRIVER)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cuda.core import ProgramOptions
+from fakes import CallLog
 from processes import printed
-from standins import Witness
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -47,7 +47,7 @@ class Place:
         self.home = folder.parent / "home"
         self.home.mkdir(exist_ok=True)
         self.counted = counted
-        self.witness = Witness(folder.parent / "nvrtc.log")
+        self.witness = CallLog(folder.parent / "nvrtc.log")
 
     def environment(self, **env: str) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE_", "CUDA_", "STUBNVRTC_"))}

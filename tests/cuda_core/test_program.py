@@ -188,9 +188,9 @@ def test_hit_of_a_fresh_process_loads_no_nvrtc(place: Place) -> None:
 
 def test_another_build_of_one_version_is_another_compiler(place: Place, tmp_path, counted) -> None:
     """To cuda.core's own, 13.5 is 13.5."""
-    import standins
+    import fakes
 
-    other = standins.build(tmp_path / "other" / counted.name, standins.COUNTED, f'-DREAL="{NVRTC}"', "-O0", "-g")
+    other = fakes.build(tmp_path / "other" / counted.name, fakes.COUNTED, f'-DREAL="{NVRTC}"', "-O0", "-g")
     for way, compiles in (("cuda.core", 0), ("drop-in", 0), ("compile_program", 1)):
         answer(place, way, KERNEL, "define_macro=('VALUE', '1')")
         place.compiles()
@@ -222,9 +222,9 @@ def test_nvrtc_is_that_of_the_bindings_version(place: Place, tmp_path) -> None:
 
 def test_nvrtc_that_is_loaded_is_taken(place: Place, tmp_path) -> None:
     """As cuda.core takes it."""
-    import standins
+    import fakes
 
-    stub = standins.build(tmp_path / "stub" / "libnvrtc.so.13", standins.COMPILER)
+    stub = fakes.build(tmp_path / "stub" / "libnvrtc.so.13", fakes.COMPILER)
     code = "from jitcache.adapters import _cuda_core_program as program\nprint(program._nvrtc())"
     assert place.run(code, JITCACHE_NVRTC="", COUNTED=str(stub)) == str(stub)
     assert place.run(code, JITCACHE_NVRTC="", COUNTED="") == str(NVRTC)

@@ -34,14 +34,14 @@ class Writer:
 
 
 def manifest(
-    payload: bytes, files: list[Entry], folders: list[Entry], absent: list[bytes], twins: list[bytes]
+    payload: bytes, files: list[Entry], folders: list[Entry], absent: list[bytes], aliases: list[bytes]
 ) -> bytes:
     w = Writer()
     w.data = struct.pack("<I", len(payload)) + payload
     w.entries(files)
     w.entries(folders)
     w.paths(absent, 1)
-    w.paths(twins, 2)
+    w.paths(aliases, 2)
     return w.data
 
 
@@ -56,5 +56,5 @@ LISTS = [
     manifest(b"", [], [], [], []),
 ]
 
-book = b"jcbook\0\1" + struct.pack("<I", len(LISTS)) + b"".join(struct.pack("<I", len(x)) + x for x in LISTS)
-Path(__file__).with_name("manifest.jcbook").write_bytes(book)
+manifests = b"jcbook\0\1" + struct.pack("<I", len(LISTS)) + b"".join(struct.pack("<I", len(x)) + x for x in LISTS)
+Path(__file__).with_name("manifest.jcbook").write_bytes(manifests)

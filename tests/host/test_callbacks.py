@@ -207,7 +207,7 @@ UNWIND = {
 @pytest.mark.parametrize("control", UNWIND)
 def test_control_of_callbacks_that_leave_is_seen(tmp_path: Path, control: str) -> None:
     """With a mechanism taken out of the front, its tests of tests/c/unwind.cpp fail and no other."""
-    library = builds.control(control, control=control)
+    library = builds.control(control, front=control)
     program = programs.compile(tmp_path / "unwind", [programs.ROOT / "tests" / "c" / "unwind.cpp"], library=library)
     _, text = programs.run(program, tmp_path)
     assert set(re.findall(r"^FAILED (\w+)$", text, re.MULTILINE)) == UNWIND[control], text

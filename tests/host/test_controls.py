@@ -21,5 +21,5 @@ def test_control_is_run(name: str) -> None:
 
 def test_control_that_is_misspelled_does_not_build(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(subprocess.CalledProcessError):
-        builds.control("misspelled", control="no_singals")
+        builds.control("misspelled", front="no_singals")
     assert "JC_NO_SINGALS" in capfd.readouterr().err

@@ -40,7 +40,7 @@ def test_control_leak_is_seen(tmp_path: Path) -> None:
 
 def test_control_threads_without_a_limit_are_seen(tmp_path: Path) -> None:
     """With as many threads of Go as a large machine would get."""
-    failed, text = long_run(tmp_path, builds.control("procs", tags="control_procs"), 1000, 5)
+    failed, text = long_run(tmp_path, builds.control("procs", control="procs"), 1000, 5)
     assert "threads_stay_few" in failed, text
 
 

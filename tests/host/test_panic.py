@@ -49,7 +49,7 @@ ALWAYS_MISSES = """
 
 
 def panicking() -> dict[str, str]:
-    return {"JITCACHE_LIBRARY": str(builds.control("panic", tags="control_panic"))}
+    return {"JITCACHE_LIBRARY": str(builds.control("panic", control="panic"))}
 
 
 PANICKING_CALLS = {
@@ -158,7 +158,7 @@ def test_what_the_panicked_process_held_comes_free(tmp_path: Path) -> None:
 
 
 def test_control_locks_that_are_kept_are_seen(tmp_path: Path) -> None:
-    library = builds.control("keeplocks", tags="control_panic,control_keeplocks")
+    library = builds.control("keeplocks", control="panic,keeplocks")
     assert not next_gets_what_was_held(tmp_path, {"JITCACHE_LIBRARY": str(library)})
 
 
@@ -182,7 +182,7 @@ def test_forked_child_of_a_panicked_process_has_a_cache(tmp_path: Path) -> None:
 
 def test_control_panic_that_leaves_the_core_kills_the_host(tmp_path: Path) -> None:
     """With recover taken out the same call ends the process."""
-    library = builds.control("norecover", tags="control_panic,control_norecover")
+    library = builds.control("norecover", control="panic,norecover")
     code = f"{PANICS}\n    {PANICKING_CALLS['put']}\n    print('alive')"
     p = run(code, tmp_path / "cache", env={"JITCACHE_LIBRARY": str(library)})
     assert p.returncode in (-signal.SIGABRT, 2), p

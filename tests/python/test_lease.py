@@ -19,7 +19,7 @@ def key(n: object = 1) -> jitcache.Key:
 
 
 def test_one_of_many_threads_compiles(tmp_path: Path) -> None:
-    """The control build (tag control_nolease) must fail this."""
+    """Control nolease must fail this."""
     cache = jitcache.Cache(tmp_path / "cache")
     witness = tmp_path / "witness"
     barrier = threading.Barrier(8)
@@ -45,7 +45,7 @@ def test_one_of_many_threads_compiles(tmp_path: Path) -> None:
 
 
 def test_one_of_many_processes_compiles(tmp_path: Path) -> None:
-    """The control build (tag control_nolease) must fail this."""
+    """Control nolease must fail this."""
     code = """
         import sys, time, jitcache
         cache = jitcache.Cache(sys.argv[1])

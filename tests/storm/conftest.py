@@ -61,23 +61,23 @@ def figures() -> Figures:
     return Figures()
 
 
-def _control(tag: str) -> str:
-    return str(build_library.build(TESTS.parent / "build" / "controls" / f"storm-{tag}", tags=tag))
+def _control(name: str) -> str:
+    return str(build_library.build(TESTS.parent / "build" / "controls" / f"storm-{name}", control=name))
 
 
 @pytest.fixture(scope="session")
 def without_leases() -> str:
     """A library in which nobody waits for anybody's compile."""
-    return _control("control_nolease")
+    return _control("nolease")
 
 
 @pytest.fixture(scope="session")
 def without_checksums() -> str:
     """A library that hands out what it reads."""
-    return _control("control_nochecksum")
+    return _control("nochecksum")
 
 
 @pytest.fixture(scope="session")
 def without_samples() -> str:
     """A library whose evictions look at every entry."""
-    return _control("control_lookatall")
+    return _control("lookatall")

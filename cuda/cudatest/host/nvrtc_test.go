@@ -11,9 +11,9 @@ import (
 	"jitcache/cuda/dl"
 )
 
-func library(t testing.TB, places dl.Places) *dl.Library {
+func library(t testing.TB, locations dl.Locations) *dl.Library {
 	t.Helper()
-	file, err := dl.Find(dl.NVRTC, places)
+	file, err := dl.Find(dl.NVRTC, locations)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func stub(t testing.TB, flags ...string) *dl.Library {
 	if err := host.Build(path, flags...); err != nil {
 		t.Fatal(err)
 	}
-	return library(t, dl.Places{Explicit: path})
+	return library(t, dl.Locations{Explicit: path})
 }
 
 // real returns the NVRTCs that there are, by version.
@@ -42,7 +42,7 @@ func real(t testing.TB) map[string]*dl.Library {
 		"12": os.Getenv("JITCACHE_TEST_CUDA12") + "/nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
 	} {
 		if _, err := os.Stat(path); err == nil {
-			found[version] = library(t, dl.Places{Explicit: path})
+			found[version] = library(t, dl.Locations{Explicit: path})
 		}
 	}
 	return found

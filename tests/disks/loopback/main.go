@@ -48,10 +48,10 @@ type node struct {
 	fs.LoopbackNode
 }
 
-func (n *node) place(name string) string { return filepath.Join(n.Path(nil), name) }
+func (n *node) backing(name string) string { return filepath.Join(n.Path(nil), name) }
 
 func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	if at, ok := fresh.Load(n.place(name)); ok && time.Since(at.(time.Time)) < *late {
+	if at, ok := fresh.Load(n.backing(name)); ok && time.Since(at.(time.Time)) < *late {
 		faulted("late")
 		return nil, syscall.ENOENT
 	}

@@ -1,8 +1,0 @@
-//go:build control_keeplocks
-
-package main
-
-const (
-	recovers = true
-	givesUp  = false
-)

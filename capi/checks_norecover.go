@@ -1,8 +1,0 @@
-//go:build control_norecover
-
-package main
-
-const (
-	recovers = false
-	givesUp  = true
-)

@@ -1,0 +1,30 @@
+//go:build control
+
+package main
+
+import (
+	"runtime"
+
+	"jitcache/core/control"
+	"jitcache/core/key"
+)
+
+var (
+	recovers    = !control.Is("norecover")
+	givesUp     = !control.Is("keeplocks")
+	limitsProcs = !control.Is("procs")
+)
+
+// As on a large machine.
+func init() {
+	if !limitsProcs {
+		runtime.GOMAXPROCS(256)
+	}
+}
+
+// injectPanic is the bug that no test can wait for.
+func injectPanic(k *key.Key) {
+	if control.Is("panic") && k.Name == "control panic" {
+		panic("injected")
+	}
+}

@@ -1,0 +1,290 @@
+package cli
+
+// #include <gnu/libc-version.h>
+import "C"
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"jitcache/core"
+	"jitcache/core/lease"
+	"jitcache/core/lockfile"
+	"jitcache/core/store"
+	"jitcache/cuda/dl"
+)
+
+// diagnosis is what doctor finds, as --json prints it.
+type diagnosis struct {
+	Cached      bool       `json:"cached_on_disk"`
+	Directory   string     `json:"directory"`
+	Rule        string     `json:"rule"`
+	Refused     string     `json:"refused,omitempty"`
+	Owner       string     `json:"owner,omitempty"`
+	Mode        string     `json:"mode,omitempty"`
+	FileSystem  string     `json:"file_system,omitempty"`
+	Network     bool       `json:"network"`
+	Executable  bool       `json:"executable"`
+	Free        int64      `json:"free_bytes"`
+	MaxSize     int64      `json:"max_size"`
+	Used        int64      `json:"used_bytes"`
+	Entries     int64      `json:"entries"`
+	Locks       string     `json:"lock_directory,omitempty"`
+	Leases      []leaseRow `json:"leases"`
+	LastRefusal string     `json:"last_refusal,omitempty"`
+	LastRefused time.Time  `json:"last_refused,omitzero"`
+	Version     string     `json:"version"`
+	Library     string     `json:"library,omitempty"`
+	GlibcNeed   string     `json:"glibc_needed,omitempty"`
+	Glibc       string     `json:"glibc"`
+	NVRTC       string     `json:"nvrtc,omitempty"`
+	Driver      string     `json:"libcuda,omitempty"`
+	Variables   []variable `json:"variables"`
+}
+
+type leaseRow struct {
+	Key   string    `json:"key"`
+	Name  string    `json:"name,omitempty"`
+	Pid   int       `json:"pid"`
+	Since time.Time `json:"since"`
+}
+
+type variable struct {
+	Name    string `json:"name"`
+	Value   string `json:"value"`
+	Known   bool   `json:"known"`
+	Meaning string `json:"meaning,omitempty"`
+}
+
+func (c *command) doctor() *ffcli.Command {
+	flags := c.flags("doctor")
+	asJSON := flags.Bool("json", false, "print a JSON object")
+	return c.new("doctor [-json]", "say whether and where results would be cached", flags, 0, 0, func([]string) error {
+		d := c.diagnose()
+		var err error
+		if *asJSON {
+			err = c.printJSON(d)
+		} else {
+			err = c.printDiagnosis(d)
+		}
+		if err == nil && !d.Cached {
+			return no("nothing would be cached on disk")
+		}
+		return err
+	})
+}
+
+func (c *command) diagnose() *diagnosis {
+	o := c.options()
+	d := &diagnosis{Version: Version, Glibc: C.GoString(C.gnu_get_libc_version()), Leases: []leaseRow{}, Variables: []variable{}}
+	d.Directory, d.Rule = o.Directory()
+	d.Library = ownFile()
+	d.GlibcNeed = glibcNeed(d.Library)
+	d.NVRTC = c.findLibrary(dl.NVRTC, "JITCACHE_NVRTC", d.Library)
+	d.Driver = c.findLibrary(dl.CUDA, "JITCACHE_LIBCUDA", d.Library)
+	c.lookAtVariables(d)
+	cache, err := core.Open(o)
+	if err != nil {
+		d.Refused = err.Error()
+		return d
+	}
+	s, refused := cache.Store()
+	switch {
+	case cache.Mode() == core.ModeOff:
+		d.Refused = "JITCACHE=0"
+	case s == nil:
+		d.Refused = refused.Error()
+		var r *store.Refused
+		if errors.As(refused, &r) {
+			d.Directory = r.Path
+		}
+	default:
+		c.lookAtStore(d, s)
+	}
+	return d
+}
+
+func (c *command) lookAtStore(d *diagnosis, s *store.Store) {
+	d.Directory = s.Root()
+	d.Cached = s.Refuses() == store.None
+	if !d.Cached {
+		d.Refused = "it is not written to: " + s.Refuses().String()
+	}
+	d.Owner, d.Mode = owner(s.Root())
+	m := s.Mount()
+	d.FileSystem, d.Network, d.Executable, d.Free = m.Name, m.Network, !m.NoExec, m.Free
+	u := s.Usage()
+	d.MaxSize, d.Used, d.Entries = s.MaxSize(), u.Bytes, u.Entries
+	if u.RefusedAt != 0 {
+		d.LastRefusal, d.LastRefused = u.Refused.String(), time.Unix(0, u.RefusedAt)
+	}
+	d.Locks, _ = s.LockDir()
+	d.Leases = liveLeases(s, d.Locks)
+}
+
+func owner(path string) (uid, mode string) {
+	uidNumber, bits, ok := ownerOf(path)
+	if !ok {
+		return "", ""
+	}
+	return strconv.Itoa(uidNumber), fmt.Sprintf("%04o", bits)
+}
+
+// liveLeases lists the lock files that somebody holds.
+func liveLeases(s *store.Store, dir string) []leaseRow {
+	rows := []leaseRow{}
+	files, _ := filepath.Glob(filepath.Join(dir, "*"+lockfile.Suffix))
+	for _, path := range files {
+		name := strings.TrimSuffix(filepath.Base(path), lockfile.Suffix)
+		if name == "ledger" {
+			continue
+		}
+		l, err := s.TryLock(name)
+		if l != nil {
+			l.Unlock() // idle
+			continue
+		}
+		if h, herr := lease.ReadHolder(path); err == nil && herr == nil {
+			rows = append(rows, leaseRow{name, h.Name, h.Pid, h.Since})
+		}
+	}
+	return rows
+}
+
+// ownFile is the file that this code was loaded from: the library, or the
+// command's own binary.
+func ownFile() string {
+	maps, err := os.Open("/proc/self/maps")
+	if err == nil {
+		defer maps.Close()
+		for lines := bufio.NewScanner(maps); lines.Scan(); {
+			if i := strings.IndexByte(lines.Text(), '/'); i >= 0 && strings.Contains(filepath.Base(lines.Text()[i:]), "libjitcache") {
+				return lines.Text()[i:]
+			}
+		}
+	}
+	exe, _ := os.Executable()
+	return exe
+}
+
+// glibcNeed returns the newest glibc version that a file names, which is the
+// one that it needs.
+func glibcNeed(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	best, text := -1, ""
+	for {
+		_, rest, found := bytes.Cut(data, []byte("GLIBC_2."))
+		if !found {
+			return text
+		}
+		data = rest
+		n := 0
+		for len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' && n < 1000 {
+			n, rest = 10*n+int(rest[0]-'0'), rest[1:]
+		}
+		if n > best {
+			best, text = n, fmt.Sprintf("2.%d", n)
+		}
+	}
+}
+
+// findLibrary says which file a CUDA library would be, "" if none is found.
+func (c *command) findLibrary(w dl.Wanted, variable, library string) string {
+	locations := dl.Locations{Explicit: c.env(variable), Wheels: []string{filepath.Dir(filepath.Dir(library))}}
+	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {
+		if home := c.env(name); home != "" {
+			locations.Homes = append(locations.Homes, home)
+		}
+	}
+	file, err := dl.Find(w, locations)
+	if err != nil {
+		return ""
+	}
+	return file.Path
+}
+
+func (c *command) lookAtVariables(d *diagnosis) {
+	names := slices.Clone(c.variables)
+	slices.Sort(names)
+	for _, name := range names {
+		v := variable{Name: name, Value: c.env(name)}
+		for _, known := range core.Variables {
+			if known.Name == name {
+				v.Known, v.Meaning = true, known.Meaning
+			}
+		}
+		d.Variables = append(d.Variables, v)
+	}
+}
+
+func (c *command) printDiagnosis(d *diagnosis) error {
+	var buf bytes.Buffer
+	w := tabwriter.NewWriter(&buf, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row("directory", "%s (%s)", or(d.Directory, "none"), d.Rule)
+	if d.Refused != "" {
+		row("verdict", "%s", d.Refused)
+	} else {
+		row("verdict", "trusted: results are cached here")
+	}
+	if d.FileSystem != "" {
+		where, exec := "local", "programs may run from it"
+		if d.Network {
+			where = "network: locks are kept on this machine"
+		}
+		if !d.Executable {
+			exec = "noexec: modules are loaded from copies in the temp directory"
+		}
+		limit := "unlimited"
+		if d.MaxSize > 0 {
+			limit = store.FormatSize(d.MaxSize)
+		}
+		row("owner, mode", "user %s, %s", d.Owner, d.Mode)
+		row("file system", "%s (%s), %s free, %s", d.FileSystem, where, store.FormatSize(d.Free), exec)
+		row("in use", "%s of %s in %d entries", store.FormatSize(d.Used), limit, d.Entries)
+		row("locks", "%s", d.Locks)
+	}
+	for _, l := range d.Leases {
+		row("compiling", "%s, process %d, since %s", or(l.Name, l.Key[:12]), l.Pid, l.Since.Format("15:04:05"))
+	}
+	if d.LastRefusal != "" {
+		row("last refusal", "%s, %s", d.LastRefusal, d.LastRefused.Format("2006-01-02 15:04:05"))
+	}
+	row("library", "%s, version %s", d.Library, d.Version)
+	row("glibc", "%s, needs %s", d.Glibc, or(d.GlibcNeed, "none"))
+	row("nvrtc", "%s", or(d.NVRTC, "not found"))
+	row("libcuda", "%s", or(d.Driver, "not found"))
+	for _, v := range d.Variables {
+		note := v.Meaning
+		if !v.Known {
+			note = "unknown, ignored"
+		}
+		row(v.Name, "%s (environment; %s)", v.Value, note)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := c.stdout.Write(buf.Bytes())
+	return err
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,19 @@
+// Command jitcache looks at and looks after a compile cache; see package cli.
+package main
+
+import (
+	"os"
+	"strings"
+
+	"jitcache/cli"
+)
+
+func main() {
+	env := cli.Environment{Get: os.Getenv}
+	for _, e := range os.Environ() {
+		if name, _, _ := strings.Cut(e, "="); strings.HasPrefix(name, "JITCACHE") {
+			env.Names = append(env.Names, name)
+		}
+	}
+	os.Exit(cli.Main(os.Args, env, os.Stdout, os.Stderr))
+}

@@ -1,0 +1,9 @@
+//go:build !control
+
+package core
+
+// What control builds of the tests go without (package control).
+const (
+	degrade   = true // a cache whose directory cannot be used is one in memory
+	cutsWaits = true // a wait is cut into slices
+)

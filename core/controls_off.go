@@ -1,0 +1,10 @@
+//go:build control
+
+package core
+
+import "jitcache/core/control"
+
+var (
+	degrade   = !control.Is("nodegrade")
+	cutsWaits = !control.Is("longslice")
+)

@@ -1,5 +1,0 @@
-//go:build control_nodegrade
-
-package core
-
-const degrade = false

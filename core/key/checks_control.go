@@ -1,5 +1,0 @@
-//go:build control_noinputs
-
-package key
-
-const checkInputs = false

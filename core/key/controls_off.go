@@ -1,0 +1,7 @@
+//go:build control
+
+package key
+
+import "jitcache/core/control"
+
+var checkInputs = !control.Is("noinputs")

@@ -1,0 +1,6 @@
+//go:build !control
+
+package lease
+
+// What control builds of the tests go without (package control).
+const enabled = true // there are leases

@@ -1,0 +1,7 @@
+//go:build control
+
+package lease
+
+import "jitcache/core/control"
+
+var enabled = !control.Is("nolease")

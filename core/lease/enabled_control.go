@@ -1,5 +1,0 @@
-//go:build control_nolease
-
-package lease
-
-const enabled = false

@@ -1,5 +1,0 @@
-//go:build control_norefusal
-
-package lockfile
-
-const sayUnsupported = false

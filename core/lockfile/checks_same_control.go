@@ -1,5 +1,0 @@
-//go:build control_nosamefile
-
-package lockfile
-
-const checkSame = false

@@ -1,0 +1,10 @@
+//go:build control
+
+package lockfile
+
+import "jitcache/core/control"
+
+var (
+	sayUnsupported = !control.Is("norefusal")
+	checkSame      = !control.Is("nosamefile")
+)

@@ -1,5 +1,0 @@
-//go:build control_noabsent
-
-package native
-
-const keepsAbsent = false

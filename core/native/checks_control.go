@@ -1,5 +1,0 @@
-//go:build control_nonative
-
-package native
-
-const resolvesNative = false

@@ -1,5 +1,0 @@
-//go:build control_noheaders
-
-package native
-
-const keepsHeaders = false

@@ -1,5 +1,0 @@
-//go:build control_nolibraries
-
-package native
-
-const keepsLibraries = false

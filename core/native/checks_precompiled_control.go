@@ -1,5 +1,0 @@
-//go:build control_noprecompiled
-
-package native
-
-const keepsPrecompiled = false

@@ -1,0 +1,28 @@
+package request
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// ErrParts is the error of parts that are no parts, or that mean nothing.
+var ErrParts = errors.New("request: malformed parts")
+
+// partHead is a letter, and a length of 8 bytes, little-endian.
+const partHead = 9
+
+// ReadParts calls take for each part of b: its letter, and its bytes, which alias
+// b. It ends with the first error.
+func ReadParts(b []byte, take func(letter byte, value []byte) error) error {
+	for len(b) > 0 {
+		if len(b) < partHead || binary.LittleEndian.Uint64(b[1:]) > uint64(len(b)-partHead) {
+			return ErrParts
+		}
+		n := partHead + int(binary.LittleEndian.Uint64(b[1:]))
+		if err := take(b[0], b[partHead:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}

@@ -1,5 +1,0 @@
-//go:build control_norepair
-
-package store
-
-const makeAgain = false

@@ -1,5 +1,0 @@
-//go:build control_leak
-
-package store
-
-const closeFailed = false

@@ -1,5 +1,0 @@
-//go:build control_follow
-
-package store
-
-const refuseLinks = 0

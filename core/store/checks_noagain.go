@@ -1,9 +1,0 @@
-//go:build control_noagain
-
-package store
-
-const (
-	checkWrite = true
-	callAgain  = false
-	checkLimit = true
-)

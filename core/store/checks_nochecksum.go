@@ -1,8 +1,0 @@
-//go:build control_nochecksum
-
-package store
-
-const (
-	checkPayload = false
-	checkFooter  = true
-)

@@ -1,5 +1,0 @@
-//go:build control_noclamp
-
-package store
-
-const clampCells = false

@@ -1,8 +1,0 @@
-//go:build control_nofooter
-
-package store
-
-const (
-	checkPayload = true
-	checkFooter  = false
-)

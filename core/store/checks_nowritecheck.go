@@ -1,9 +1,0 @@
-//go:build control_nowritecheck
-
-package store
-
-const (
-	checkWrite = false
-	callAgain  = true
-	checkLimit = true
-)

@@ -1,5 +1,0 @@
-//go:build control_nopinned
-
-package store
-
-const readsPinned = false

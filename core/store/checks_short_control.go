@@ -1,5 +1,0 @@
-//go:build control_short
-
-package store
-
-const goOn = false

@@ -1,5 +1,0 @@
-//go:build control_nowritable
-
-package store
-
-const checkWritable = false

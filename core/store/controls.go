@@ -1,0 +1,25 @@
+//go:build !control
+
+package store
+
+import "syscall"
+
+// What control builds of the tests go without (package control).
+const (
+	checkPayload  = true // checksums of payload and attributes
+	checkFooter   = true // the footer's checksum of itself
+	checkWrite    = true // a put looks at whether its write has worked
+	callAgain     = true // a call that a signal has interrupted is made again
+	goOn          = true // a read or write that has moved less than was asked for goes on
+	closeFailed   = true // what something has failed with is closed
+	checkLimit    = true // nothing is written beyond the limit of the size of files
+	makeAgain     = true // a put makes the folders that somebody has removed
+	refuseLinks   = true // no symbolic link below the root is followed
+	checkWritable = true // Open finds out whether puts can work
+	readsPinned   = true // the file behind a path is looked at again
+	clampCells    = true // the ledger's cells do not go below zero
+	takeSamples   = true // an eviction from a large directory looks at a sample
+)
+
+// folderAt opens a folder each time that it is needed.
+func folderAt(path string) (int, syscall.Errno) { return openFolder(path) }

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+	"syscall"
+
+	"jitcache/core/key"
+)
+
+// What is done to a whole directory when somebody asks for it: to verify it, to
+// clear it, to trim it. Each goes over all shards, and then sets the ledger right.
+
+// Bad is a file that is no good entry.
+type Bad struct {
+	Path   string
+	Reason Reason
+}
+
+// Report is the outcome of Verify.
+type Report struct {
+	Entries int
+	Bytes   int64
+	Bad     []Bad
+	Removed int // of Bad
+}
+
+// Verify reads every entry and checks every byte. What can only be replaced is
+// removed, unless keep is set; what another user or a later version has written
+// is reported and left. The ledger is set to what was found.
+func (s *Store) Verify(ctx context.Context, keep bool, progress Progress) (Report, error) {
+	var r Report
+	err := s.pass(ctx, progress, func(shard int, l listing) (cell, error) {
+		c := cellOf(l.files)
+		for i := range l.files {
+			f := &l.files[i]
+			r.Entries++
+			r.Bytes += f.size
+			if why := s.verifyFile(f); why != None && why != Absent && s.bad(&r, f, why, keep) {
+				c.bytes -= uint64(f.size)
+				c.count--
+			}
+		}
+		for i := range l.odd {
+			s.bad(&r, &l.odd[i], s.verifyFile(&l.odd[i]), keep)
+		}
+		if l.err != nil {
+			r.Bad = append(r.Bad, Bad{s.entries + shardName(shard), reasonOfErr(l.err)})
+		}
+		return c, nil
+	})
+	return r, err
+}
+
+// bad reports a file, removes it if it may be, and returns whether it has.
+func (s *Store) bad(r *Report, f *file, why Reason, keep bool) bool {
+	r.Bad = append(r.Bad, Bad{s.entries + shardName(f.shard) + "/" + f.name, why})
+	if keep || !why.Damaged() || s.refuse != None {
+		return false
+	}
+	d := s.folder()
+	defer d.close()
+	if !d.unlink(f) {
+		return false
+	}
+	r.Removed++
+	return true
+}
+
+func (s *Store) verifyFile(f *file) Reason {
+	id, ok := f.id()
+	if !ok {
+		return Malformed
+	}
+	var st syscall.Stat_t
+	fd, why := s.open(&id, &st)
+	if why != None {
+		return why
+	}
+	defer closeFd(fd)
+	b, why := s.read(fd, &st, &id)
+	if why == None {
+		b.Release()
+	}
+	return why
+}
+
+// Cleared is the outcome of Clear and Trim.
+type Cleared struct {
+	Entries int
+	Bytes   int64
+}
+
+// Clear removes the entries of a kind, all of them and the names if kind is "".
+func (s *Store) Clear(ctx context.Context, kind string, progress Progress) (Cleared, error) {
+	var done Cleared
+	if s.refuse != None {
+		return done, &Refused{s.refuse, s.root, "it cannot be written", ""}
+	}
+	err := s.pass(ctx, progress, func(_ int, l listing) (cell, error) {
+		c := cellOf(l.files)
+		d := s.folder()
+		defer d.close()
+		for i := range l.files {
+			f := &l.files[i]
+			if kind != "" {
+				if foot, why := d.footer(f); why != None || string(foot.kind) != kind {
+					continue
+				}
+			}
+			if d.unlink(f) {
+				done.Entries++
+				done.Bytes += f.size
+				c.bytes -= uint64(f.size)
+				c.count--
+			}
+		}
+		return c, nil
+	})
+	if kind == "" && err == nil {
+		s.forgetNames()
+	}
+	counted := kind
+	if counted == "" {
+		counted = key.DefaultKind
+	}
+	s.Count([]byte(counted), Removals, uint64(done.Entries))
+	s.sweep()
+	return done, err
+}
+
+// Trim counts the directory anew, evicts down to the cap, and sweeps what dead
+// processes have left.
+func (s *Store) Trim(ctx context.Context, progress Progress) (Cleared, error) {
+	var done Cleared
+	if s.refuse != None {
+		return done, &Refused{s.refuse, s.root, "it cannot be written", ""}
+	}
+	if err := s.pass(ctx, progress, func(_ int, l listing) (cell, error) { return cellOf(l.files), nil }); err != nil {
+		return done, err
+	}
+	lock, l := s.waitLedger(ctx)
+	if lock != nil {
+		defer lock.Unlock()
+	}
+	s.evict(l, nil)
+	for i := range l.evicted.counts {
+		done.Entries += int(l.evicted.counts[i][Evictions])
+		done.Bytes += int64(l.evicted.counts[i][EvictedBytes])
+	}
+	s.sweep()
+	l.swept = s.now()
+	l.kinds.merge(&l.evicted)
+	if e := s.writeLedger(l); e != 0 {
+		return done, e
+	}
+	return done, nil
+}
+
+// pass visits every shard and then sets the ledger's cells to what fn has left.
+// Puts of other processes go on meanwhile, and what they add to a shard after
+// it was visited is lost to the ledger until the next look.
+func (s *Store) pass(ctx context.Context, progress Progress, fn func(shard int, l listing) (cell, error)) error {
+	var cells [shards]cell
+	for i := range cells {
+		cells[i].count = unknownCount
+	}
+	err := s.each(ctx, progress, func(shard int, l listing) error {
+		c, err := fn(shard, l)
+		cells[shard] = c
+		return err
+	})
+	if s.refuse != None {
+		return err
+	}
+	lock, l := s.waitLedger(ctx)
+	if lock != nil {
+		defer lock.Unlock()
+	}
+	p := &s.pending
+	b := p.take()
+	b.cells, b.stale = [shards]change{}, [shards]bool{} // counted by the visit
+	s.merge(l, b)
+	for i, c := range cells {
+		if c.count != unknownCount {
+			l.cells[i] = c
+		}
+	}
+	if e := s.writeLedger(l); e != 0 && err == nil {
+		err = &Refused{reasonOf(e), s.root, "its ledger cannot be written: " + e.Error(), ""}
+	}
+	p.mu.Lock()
+	p.written = s.now()
+	p.learn(s, l)
+	p.mu.Unlock()
+	return err
+}

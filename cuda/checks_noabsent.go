@@ -1,5 +1,0 @@
-//go:build control_noabsent
-
-package cuda
-
-const keepAbsent = false

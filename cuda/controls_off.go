@@ -1,0 +1,7 @@
+//go:build control
+
+package cuda
+
+import "jitcache/core/control"
+
+var keepAbsent = !control.Is("noabsent")

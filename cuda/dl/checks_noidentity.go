@@ -1,9 +1,0 @@
-//go:build control_noidentity
-
-package dl
-
-const (
-	byContent    = false
-	asLoaded     = true
-	forkIsWaited = true
-)

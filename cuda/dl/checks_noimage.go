@@ -1,9 +1,0 @@
-//go:build control_noimage
-
-package dl
-
-const (
-	byContent    = true
-	asLoaded     = false
-	forkIsWaited = true
-)

@@ -1,8 +1,0 @@
-//go:build control_notable
-
-package driver
-
-const (
-	keptOnce  = false
-	knownByID = true
-)

@@ -1,8 +1,0 @@
-//go:build control_pointer
-
-package driver
-
-const (
-	keptOnce  = true
-	knownByID = false
-)

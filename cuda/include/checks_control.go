@@ -1,5 +1,0 @@
-//go:build control_topfile
-
-package include
-
-const followHeaders = false

@@ -1,0 +1,7 @@
+//go:build control
+
+package include
+
+import "jitcache/core/control"
+
+var followHeaders = !control.Is("topfile")
