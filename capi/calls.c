@@ -1,7 +1,14 @@
 /* calls.c: the public functions on an open cache. */
-#include "front.h"
-
 #include <string.h>
+
+#include "blob_handle.h"
+#include "cache.h"
+#include "core.h"
+#include "handles.h"
+#include "key.h"
+#include "log.h"
+#include "runtime.h"
+#include "thread.h"
 
 /* call is one call in progress: what it has entered, and where the core is. */
 typedef struct call {
@@ -21,7 +28,7 @@ static jc_blob *from_memory(jc_cache *c, const uint8_t *id)
 	int due;
 	jc_blob *b = jc_memory_get(c->memory, id, &due);
 	if (b != NULL && due != 0)
-		jc_cache_tend(c, id, due);
+		jc_cache_maintain(c, id, due);
 	return b;
 }
 
@@ -33,36 +40,36 @@ static jc_blob *from_memory(jc_cache *c, const uint8_t *id)
 static int32_t begin(call *a, jitcache_cache *cache, jitcache_key *key, jc_blob **hit)
 {
 	int32_t status = JITCACHE_OK;
-	a->cache_handle = JC_OF(cache);
+	a->cache_handle = JC_HANDLE(cache);
 	a->key_handle = 0;
-	a->c = jc_slot_enter(a->cache_handle, JC_CACHE);
+	a->c = jc_handle_enter(a->cache_handle, JC_CACHE);
 	if (a->c == NULL)
 		return jc_bad_handle(cache, "cache");
-	jc_key *k = jc_slot_peek(JC_OF(key), JC_KEY);
-	a->sealed = k != NULL ? jc_key_sealed_now(k) : NULL;
+	jc_key *k = jc_handle_peek(JC_HANDLE(key), JC_KEY);
+	a->sealed = k != NULL ? jc_key_sealed(k) : NULL;
 	if (hit != NULL && a->sealed != NULL && (*hit = from_memory(a->c, a->sealed + JC_SEALED_ID)) != NULL)
 		return JITCACHE_OK;
-	if (jc_slot_enter(JC_OF(key), JC_KEY) == NULL) {
-		jc_slot_leave(a->cache_handle);
+	if (jc_handle_enter(JC_HANDLE(key), JC_KEY) == NULL) {
+		jc_handle_leave(a->cache_handle);
 		return jc_bad_handle(key, "key");
 	}
-	a->key_handle = JC_OF(key);
+	a->key_handle = JC_HANDLE(key);
 	int frozen = a->sealed != NULL;
-	a->sealed = jc_key_sealed(k, &a->nsealed, &status);
+	a->sealed = jc_key_seal(k, &a->nsealed, &status);
 	if (a->sealed == NULL) {
-		jc_slot_leave(a->key_handle);
-		jc_slot_leave(a->cache_handle);
+		jc_handle_leave(a->key_handle);
+		jc_handle_leave(a->cache_handle);
 	} else if (hit != NULL && !frozen) {
 		*hit = from_memory(a->c, a->sealed + JC_SEALED_ID);
 	}
 	return status;
 }
 
-/* need finds the core's half of the cache. */
-static int32_t need(call *a)
+/* find_core finds the core's half of the cache. */
+static int32_t find_core(call *a)
 {
 	int32_t status = JITCACHE_OK;
-	a->core = jc_core_enter();
+	a->core = jc_core_get();
 	if (a->core == NULL)
 		return jc_no_core();
 	a->cache = jc_cache_core(a->c, a->core, &status);
@@ -72,8 +79,8 @@ static int32_t need(call *a)
 static int32_t end(call *a, int32_t status)
 {
 	if (a->key_handle != 0)
-		jc_slot_leave(a->key_handle);
-	jc_slot_leave(a->cache_handle);
+		jc_handle_leave(a->key_handle);
+	jc_handle_leave(a->cache_handle);
 	jc_log_drain();
 	return status;
 }
@@ -81,26 +88,26 @@ static int32_t end(call *a, int32_t status)
 /* begin_cache is begin for calls without a key, and finds the core. */
 static int32_t begin_cache(call *a, jitcache_cache *cache)
 {
-	*a = (call){.cache_handle = JC_OF(cache)};
-	a->c = jc_slot_enter(a->cache_handle, JC_CACHE);
+	*a = (call){.cache_handle = JC_HANDLE(cache)};
+	a->c = jc_handle_enter(a->cache_handle, JC_CACHE);
 	if (a->c == NULL)
 		return jc_bad_handle(cache, "cache");
-	int32_t status = need(a);
+	int32_t status = find_core(a);
 	if (status != JITCACHE_OK)
-		jc_slot_leave(a->cache_handle);
+		jc_handle_leave(a->cache_handle);
 	return status;
 }
 
-/* look is jitcache_get up to the handle: it leaves the call open, and *b with a
+/* lookup is jitcache_get up to the handle: it leaves the call open, and *b with a
  * reference for the caller if the status is OK. */
-static int32_t look(call *a, jitcache_cache *cache, jitcache_key *key, jc_blob **b)
+static int32_t lookup(call *a, jitcache_cache *cache, jitcache_key *key, jc_blob **b)
 {
 	int32_t status = begin(a, cache, key, b);
 	if (status != JITCACHE_OK) {
 		a->cache_handle = 0;
 		return status;
 	}
-	if (*b == NULL && (status = need(a)) == JITCACHE_OK) {
+	if (*b == NULL && (status = find_core(a)) == JITCACHE_OK) {
 		jc_out out = {0};
 		status = jc_finish(a->core->get(a->cache, (uint8_t *)a->sealed, a->nsealed, b, &out), &out);
 	}
@@ -115,7 +122,7 @@ int32_t jitcache_get(jitcache_cache *cache, jitcache_key *key, jitcache_blob **b
 	if (blob == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "blob: NULL");
 	*blob = NULL;
-	int32_t status = look(&a, cache, key, &b);
+	int32_t status = lookup(&a, cache, key, &b);
 	if (b != NULL)
 		status = jc_blob_handle(b, a.cache_handle, blob);
 	return a.cache_handle == 0 ? status : end(&a, status);
@@ -130,7 +137,7 @@ int32_t jitcache_get_data(
 	if (blob == NULL || data == NULL || size == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "blob: NULL");
 	*blob = NULL;
-	int32_t status = look(&a, cache, key, &b);
+	int32_t status = lookup(&a, cache, key, &b);
 	if (b != NULL) {
 		const void *p = b->data;
 		size_t n = b->size;
@@ -161,7 +168,7 @@ int32_t jitcache_get_into(jitcache_cache *cache, jitcache_key *key, void *buffer
 		else
 			status = JITCACHE_TOO_SMALL;
 		jc_blob_release(b);
-	} else if ((status = need(&a)) == JITCACHE_OK) {
+	} else if ((status = find_core(&a)) == JITCACHE_OK) {
 		jc_out out = {0};
 		status = a.core->get_into(a.cache, (uint8_t *)a.sealed, a.nsealed, buffer, capacity, size, &out);
 		if (status != JITCACHE_OK && status != JITCACHE_TOO_SMALL)
@@ -180,7 +187,7 @@ int32_t jitcache_put(
 	int32_t status = begin(&a, cache, key, NULL);
 	if (status != JITCACHE_OK)
 		return status;
-	if ((status = need(&a)) == JITCACHE_OK) {
+	if ((status = find_core(&a)) == JITCACHE_OK) {
 		jc_out out = {0};
 		status = a.core->put(a.cache, (uint8_t *)a.sealed, a.nsealed, (uint8_t *)data, size, (char *)attributes,
 			flags, &out);
@@ -196,7 +203,7 @@ int32_t jitcache_remove(jitcache_cache *cache, jitcache_key *key)
 	int32_t status = begin(&a, cache, key, NULL);
 	if (status != JITCACHE_OK)
 		return status;
-	if ((status = need(&a)) == JITCACHE_OK) {
+	if ((status = find_core(&a)) == JITCACHE_OK) {
 		jc_out out = {0};
 		status = jc_finish(a.core->remove(a.cache, (uint8_t *)a.sealed, a.nsealed, &out), &out);
 	}
@@ -225,7 +232,7 @@ int32_t jitcache_explain(jitcache_cache *cache, jitcache_key *key, jitcache_blob
 	int32_t status = begin(&a, cache, key, NULL);
 	if (status != JITCACHE_OK)
 		return status;
-	if ((status = need(&a)) == JITCACHE_OK)
+	if ((status = find_core(&a)) == JITCACHE_OK)
 		status = jc_finish(a.core->explain(a.cache, (uint8_t *)a.sealed, a.nsealed, &b, &out), &out);
 	return as_json(&a, status, b, json);
 }
@@ -242,16 +249,16 @@ int32_t jitcache_used(jitcache_cache *cache, jitcache_key *key, uint64_t n)
 		found = jc_memory_used(a.c->memory, a.sealed + JC_SEALED_ID, n, &due);
 	if (a.c->lookups && !found)
 		jc_memory_count(a.c->memory, (const char *)a.sealed + JC_SEALED_KIND, n);
-	if (!a.c->lookups && need(&a) == JITCACHE_OK)
+	if (!a.c->lookups && find_core(&a) == JITCACHE_OK)
 		a.core->used(a.cache, (uint8_t *)a.sealed, n);
 	if (due != 0)
-		jc_cache_tend(a.c, a.sealed + JC_SEALED_ID, due);
+		jc_cache_maintain(a.c, a.sealed + JC_SEALED_ID, due);
 	return end(&a, found ? JITCACHE_OK : jc_miss(JITCACHE_MISS, JITCACHE_REASON_ABSENT));
 }
 
 const volatile uint64_t *jitcache_epoch(jitcache_cache *cache)
 {
-	jc_cache *c = jc_slot_peek(JC_OF(cache), JC_CACHE);
+	jc_cache *c = jc_handle_peek(JC_HANDLE(cache), JC_CACHE);
 	if (c == NULL) {
 		jc_bad_handle(cache, "cache");
 		return NULL;

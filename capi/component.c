@@ -1,11 +1,17 @@
 /* component.c: what a key is made of, until it is hashed: components in their
  * packed form (docs/format.md). */
-#include "front.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "bytes.h"
+#include "core.h"
+#include "handles.h"
+#include "key.h"
+#include "log.h"
+#include "runtime.h"
+#include "thread.h"
 
 enum { MAX_LABEL = 1024, HEADER = 1 + 2 + 8 };
 
@@ -46,7 +52,7 @@ static int32_t check_label(const jc_key *k, const char *label, size_t n)
  * If there is not, whoever needs the whole key will find out. */
 static int hash_now(const void *data, size_t size, uint8_t value[HASHED_SIZE])
 {
-	const jc_core *core = jc_core_enter();
+	const jc_core *core = jc_core_get();
 	if (core == NULL)
 		return 0;
 	jc_put_little(value, size, 8);
@@ -85,7 +91,7 @@ int32_t jitcache_key_add(jitcache_key *key, const char *label, const void *data,
 	if (k == NULL)
 		return status;
 	status = add(k, 'b', label, strlen(label), data, size);
-	jc_slot_leave(JC_OF(key));
+	jc_handle_leave(JC_HANDLE(key));
 	return status;
 }
 
@@ -110,7 +116,7 @@ int32_t jitcache_key_add_packed(jitcache_key *key, const void *packed, size_t si
 	}
 	if (status != JITCACHE_OK)
 		k->packed.size = before;
-	jc_slot_leave(JC_OF(key));
+	jc_handle_leave(JC_HANDLE(key));
 	return status;
 }
 
@@ -124,9 +130,9 @@ static int32_t add_read(jitcache_key *key, int tag, const char *label, const cha
 	jc_key *k = jc_key_open(key, &status);
 	if (k == NULL)
 		return status;
-	const jc_core *core = jc_core_enter();
+	const jc_core *core = jc_core_get();
 	if (core == NULL) {
-		jc_slot_leave(JC_OF(key));
+		jc_handle_leave(JC_HANDLE(key));
 		return jc_no_core();
 	}
 	uint8_t *value = NULL, *input = NULL;
@@ -141,7 +147,7 @@ static int32_t add_read(jitcache_key *key, int tag, const char *label, const cha
 		jc_bytes_append(&k->inputs, input, ninput);
 	free(value);
 	free(input);
-	jc_slot_leave(JC_OF(key));
+	jc_handle_leave(JC_HANDLE(key));
 	jc_log_drain();
 	return status;
 }

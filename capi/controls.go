@@ -11,5 +11,5 @@ const (
 	limitsProcs = true // so many threads run Go code, and no more
 )
 
-// provoke panics in a control build, for a key of a certain name.
-func provoke(*key.Key) {}
+// injectPanic panics in a control build, for a key of a certain name.
+func injectPanic(*key.Key) {}

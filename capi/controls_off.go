@@ -22,9 +22,9 @@ func init() {
 	}
 }
 
-// provoke is the bug that no test can wait for.
-func provoke(k *key.Key) {
+// injectPanic is the bug that no test can wait for.
+func injectPanic(k *key.Key) {
 	if control.Is("panic") && k.Name == "control panic" {
-		panic("provoked")
+		panic("injected")
 	}
 }

@@ -2,20 +2,19 @@
  *
  * dlopen knows a file by the text of its path and by device and inode, so
  * neither a link nor the same path will do: the bytes go to a new file in
- * memory (memfd), or in the temp directory, and that is opened.
+ * memory (memfd), or in the temp directory, and that is opened. By its path a copy
+ * knows that it is one.
  *
  * Where do the bytes come from? The path may hold another version by now: after
  * an upgrade under a running process a child would silently run that one. So
  * the library opens its own file when it is loaded, and a copy is used only if
  * its build id is ours.
  */
-#include "front.h"
+#include "copy.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MAX_ID 64
+#include "build_id.h"
+#include "controls.h"
+#include "leftovers.h"
+
+/* What the paths of copies have, and a host gives no library: in /proc/PID/fd, and
+ * in the temp directory. */
+#define MARK "/fd/./"
+#define PREFIX "jitcache-copy-"
 
 static int self_fd = -1;
 static dev_t self_dev;
@@ -37,30 +43,42 @@ static char self_path[4096];
  * glibc 2.33, and the library is to load on 2.17. */
 static int stat_fd(int fd, struct stat *st) { return (int)syscall(SYS_fstat, fd, st); }
 
-void jc_self_open(void)
+/* loaded_from returns the path by which the loader knows this library, NULL if it
+ * does not say. */
+static const char *loaded_from(void)
 {
 	Dl_info info;
+	return dladdr((const void *)&jitcache_private_core, &info) != 0 ? info.dli_fname : NULL;
+}
+
+int jc_library_is_copy(void)
+{
+	const char *path = loaded_from();
+	return path != NULL && (strstr(path, MARK) != NULL || strstr(path, "/" PREFIX) != NULL);
+}
+
+void jc_library_open(void)
+{
 	struct stat st;
-	if (dladdr((const void *)&jitcache_private_core, &info) == 0 || info.dli_fname == NULL)
-		return;
+	const char *path = loaded_from();
 	/* A copy needs none: the first of a process makes all copies. */
-	if (strncmp(info.dli_fname, "/proc/", 6) == 0)
+	if (path == NULL || jc_library_is_copy())
 		return;
-	int fd = open(info.dli_fname, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	if (stat_fd(fd, &st) != 0) {
 		close(fd);
 		return;
 	}
-	self_fd = JC_CONTROL != JC_NO_SELF ? fd : -1;
+	self_fd = JC_CONTROL != JC_NO_OWN_FILE ? fd : -1;
 	self_dev = st.st_dev;
 	self_ino = st.st_ino;
 	self_size = st.st_size;
-	snprintf(self_path, sizeof self_path, "%s", info.dli_fname);
+	snprintf(self_path, sizeof self_path, "%s", path);
 }
 
-const char *jc_self_path(void) { return self_path; }
+const char *jc_library_path(void) { return self_path; }
 
 static int is_self(int fd)
 {
@@ -88,74 +106,6 @@ static int source(int *opened)
 	if (fd >= 0)
 		close(fd);
 	return -1;
-}
-
-/* note_id finds the GNU build id among ELF notes and returns its length. */
-static size_t note_id(const unsigned char *p, size_t n, unsigned char id[MAX_ID])
-{
-	while (n >= sizeof(ElfW(Nhdr))) {
-		ElfW(Nhdr) h;
-		memcpy(&h, p, sizeof h);
-		size_t name = ((size_t)h.n_namesz + 3) & ~(size_t)3, desc = ((size_t)h.n_descsz + 3) & ~(size_t)3;
-		if (name + desc > n - sizeof h)
-			return 0;
-		const unsigned char *at = p + sizeof h;
-		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && memcmp(at, "GNU", 4) == 0 &&
-			h.n_descsz <= MAX_ID) {
-			memcpy(id, at + name, h.n_descsz);
-			return h.n_descsz;
-		}
-		p = at + name + desc;
-		n -= sizeof h + name + desc;
-	}
-	return 0;
-}
-
-struct own {
-	size_t len;
-	unsigned char id[MAX_ID];
-};
-
-/* The build id as it is mapped: that of the code that runs. */
-static int find_own(struct dl_phdr_info *info, size_t size, void *data)
-{
-	(void)size;
-	struct own *own = data;
-	int here = 0;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		uintptr_t low = info->dlpi_addr + p->p_vaddr, self = (uintptr_t)&jitcache_private_core;
-		if (p->p_type == PT_LOAD && self >= low && self < low + p->p_memsz)
-			here = 1;
-	}
-	for (int i = 0; here && i < info->dlpi_phnum && own->len == 0; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		if (p->p_type == PT_NOTE)
-			own->len = note_id((const unsigned char *)(info->dlpi_addr + p->p_vaddr), p->p_filesz, own->id);
-	}
-	return here;
-}
-
-/* file_id reads the build id of an ELF file. */
-static size_t file_id(int fd, unsigned char id[MAX_ID])
-{
-	ElfW(Ehdr) e;
-	if (pread(fd, &e, sizeof e, 0) != sizeof e || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0)
-		return 0;
-	for (int i = 0; i < e.e_phnum; i++) {
-		ElfW(Phdr) p;
-		unsigned char notes[4096];
-		if (pread(fd, &p, sizeof p, (off_t)(e.e_phoff + (size_t)i * sizeof p)) != sizeof p)
-			return 0;
-		if (p.p_type != PT_NOTE || p.p_filesz > sizeof notes)
-			continue;
-		if (pread(fd, notes, p.p_filesz, (off_t)p.p_offset) != (ssize_t)p.p_filesz)
-			return 0;
-		size_t len = note_id(notes, p.p_filesz, id);
-		if (len > 0)
-			return len;
-	}
-	return 0;
 }
 
 static int copy_bytes(int from, int to)
@@ -191,24 +141,41 @@ static int memory_file(void)
 	return (int)fd;
 }
 
-static int temp_file(char *path, size_t size)
+/* nameless_file makes a file in the temp directory that is gone when it is closed,
+ * however this process ends. */
+static int nameless_file(const char *temp)
 {
-	const char *dir = getenv("TMPDIR");
-	snprintf(path, size, "%s/libjitcache-XXXXXX", dir != NULL && dir[0] == '/' ? dir : "/tmp");
-	int fd = mkstemp(path);
+	char path[4096];
+	int fd = open(temp, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		return fd;
+	/* Not every file system has such files. */
+	snprintf(path, sizeof path, "%s/" PREFIX "XXXXXX", temp);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+/* named_file makes one with a name. If this process is killed it stays, until
+ * another one makes such a file. */
+static int named_file(const char *temp, char *path, size_t size)
+{
+	jc_leftovers_sweep(temp, PREFIX);
+	snprintf(path, size, "%s/" PREFIX "XXXXXX", temp);
+	int fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		jc_leftover_lock(fd);
 	return fd;
 }
 
 /* The path of a descriptor, of a text that no ancestor of this process can have
  * used: dlopen would give it the copy that it knows by that text. Process ids
  * are used again in a long chain of forks, so each generation adds a dot. */
-static void fd_path(char *path, size_t size, int fd)
+static void fd_path(char *path, size_t size, uint32_t generation, int fd)
 {
-	uint32_t generation = jc_core_generation();
-	int n = snprintf(path, size, "/proc/%ld/fd/", (long)getpid());
-	for (uint32_t i = 1; i < generation && (size_t)n + 16 < size; i++)
+	int n = snprintf(path, size, "/proc/%ld" MARK, (long)getpid());
+	for (uint32_t i = 2; i < generation && (size_t)n + 16 < size; i++)
 		n += snprintf(path + n, size - (size_t)n, "./");
 	snprintf(path + n, size - (size_t)n, "%d", fd);
 }
@@ -231,20 +198,41 @@ static const jc_core *load(const char *path, char *why, size_t size)
 /* try_copy makes a copy in the file fd, which is at path, and loads it. */
 static const jc_core *try_copy(int from, int fd, const char *path, char *why, size_t size)
 {
-	struct own own = {0};
-	unsigned char id[MAX_ID];
-	dl_iterate_phdr(find_own, &own);
 	if (!copy_bytes(from, fd)) {
 		snprintf(why, size, "the library cannot be copied: %s", strerror(errno));
 		return NULL;
 	}
-	size_t len = file_id(fd, id);
-	int same = own.len > 0 && len == own.len && memcmp(id, own.id, len) == 0;
-	if (!same && JC_CONTROL != JC_NO_VERSION) {
+	if (!jc_build_id_is_own(fd) && JC_CONTROL != JC_NO_VERSION) {
 		snprintf(why, size, "the library's file is another version than the one that runs");
 		return NULL;
 	}
 	return load(path, why, size);
+}
+
+/* copy_without_name makes a copy in fd, which it closes. */
+static const jc_core *copy_without_name(int from, int fd, uint32_t generation, char *why, size_t size)
+{
+	char path[8192];
+	if (fd < 0)
+		return NULL;
+	fd_path(path, sizeof path, generation, fd);
+	const jc_core *core = try_copy(from, fd, path, why, size);
+	close(fd);
+	return core;
+}
+
+/* copy_with_name is for a process that may not open what its own /proc/PID/fd
+ * shows, or that has no /proc. */
+static const jc_core *copy_with_name(int from, char *why, size_t size)
+{
+	char path[4096];
+	int fd = named_file(jc_temp_folder(), path, sizeof path);
+	if (fd < 0)
+		return NULL;
+	const jc_core *core = try_copy(from, fd, path, why, size);
+	unlink(path);
+	close(fd);
+	return core;
 }
 
 /* has_space says whether a Go runtime can reserve what it must, 1.6 GB, under
@@ -264,7 +252,7 @@ static int may_write(void)
 	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= (rlim_t)self_size;
 }
 
-const jc_core *jc_self_copy(char *why, size_t size)
+const jc_core *jc_library_copy(uint32_t generation, char *why, size_t size)
 {
 	int opened;
 	char low = !has_space() ? 'v' : !may_write() ? 'f' : 0;
@@ -279,19 +267,12 @@ const jc_core *jc_self_copy(char *why, size_t size)
 		snprintf(why, size, "the library's own file is gone");
 		return NULL;
 	}
-	char path[8192];
-	const jc_core *core = NULL;
-	int fd = memory_file();
-	if (fd >= 0) {
-		fd_path(path, sizeof path, fd);
-		core = try_copy(from, fd, path, why, size);
-		close(fd);
-	}
-	if (core == NULL && (fd = temp_file(path, sizeof path)) >= 0) {
-		core = try_copy(from, fd, path, why, size);
-		close(fd);
-		unlink(path);
-	}
+	snprintf(why, size, "there is no place for a copy of the library");
+	const jc_core *core = copy_without_name(from, memory_file(), generation, why, size);
+	if (core == NULL)
+		core = copy_without_name(from, nameless_file(jc_temp_folder()), generation, why, size);
+	if (core == NULL)
+		core = copy_with_name(from, why, size);
 	if (opened)
 		close(from);
 	return core;

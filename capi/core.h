@@ -3,7 +3,7 @@
  * The front is C: the public functions, the handles, everything that must work
  * in a forked child before a Go runtime runs there. The core is Go, behind a
  * table of functions. In a forked child the front uses the table of a second
- * copy of the library (fork.c), so nothing here may refer to a variable of the
+ * copy of the library (runtime.c), so nothing here may refer to a variable of the
  * library it happens to be compiled into.
  */
 #ifndef JC_CORE_H
@@ -73,7 +73,7 @@ typedef struct jc_front {
 typedef struct jc_core {
 	uint64_t size; /* of this struct: copies of the library must agree */
 	int32_t (*start)(jc_front *front);
-	int32_t (*enter)(void);
+	int32_t (*thread_enter)(void);
 	/* settings: option names and values, then environment names and values,
 	 * each ended by a NUL, the two lists by an empty name. memory: the tier to
 	 * go on with, or NULL. */
@@ -91,7 +91,7 @@ typedef struct jc_core {
 		void *lease, uint8_t *data, size_t size, char *attributes, int32_t want, jc_blob **blob, jc_out *out);
 	int32_t (*release)(void *lease);
 	int32_t (*remove)(void *core, uint8_t *sealed, size_t nsealed, jc_out *out);
-	int32_t (*tend)(void *core, uint8_t *id, int32_t due);
+	int32_t (*maintain)(void *core, uint8_t *id, int32_t due);
 	int32_t (*used)(void *core, uint8_t *sealed, uint64_t n);
 	int32_t (*trim)(void *core, jc_out *out);
 	int32_t (*clear)(void *core, char *kind, jc_out *out);
@@ -132,6 +132,10 @@ typedef struct jc_core {
 	int32_t (*native_lookup)(void *core, jc_parts *parts, int32_t want, jc_blob **blob, uint8_t **sealed,
 		size_t *nsealed, char **question, size_t *nquestion, jc_out *out);
 	int32_t (*native_answer)(void *core, jc_parts *parts, char *about, jc_answer *answer, char **log, jc_out *out);
+	/* Around fork; C, and not Go: the locks that C code of the core has. */
+	void (*fork_prepare)(void);
+	void (*fork_parent)(void);
+	void (*fork_child)(void);
 	int32_t (*main)(int32_t argc, char **argv, char *settings, size_t size);
 } jc_core;
 

@@ -1,8 +1,14 @@
 /* cuda.c: from a request to code: look up, acquire, compile, commit. */
-#include "front.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "blob_handle.h"
+#include "core.h"
+#include "handles.h"
+#include "lease.h"
+#include "request.h"
+#include "runtime.h"
+#include "thread.h"
 
 /* look asks the core for the blob, if it is wanted, and else for the key. */
 static int32_t look(jc_call *c, int32_t want, jc_found *f)
@@ -21,7 +27,7 @@ int32_t jitcache_cuda_lookup(jitcache_cache *cache, jitcache_cuda_request *reque
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda lookup: NULL");
 	*blob = NULL;
 	*key = NULL;
-	int32_t status = jc_call_enter(&c, cache, JC_OF(request), JC_REQUEST);
+	int32_t status = jc_call_enter(&c, cache, JC_HANDLE(request), JC_REQUEST);
 	if (status != JITCACHE_OK)
 		return status;
 	jc_found found = {0};
@@ -37,7 +43,7 @@ int32_t jitcache_cuda_key(jitcache_cache *cache, jitcache_cuda_request *request,
 	if (key == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda key: NULL");
 	*key = NULL;
-	int32_t status = jc_call_enter(&c, cache, JC_OF(request), JC_REQUEST);
+	int32_t status = jc_call_enter(&c, cache, JC_HANDLE(request), JC_REQUEST);
 	if (status != JITCACHE_OK)
 		return status;
 	jc_found found = {0};
@@ -51,7 +57,7 @@ int32_t jitcache_cuda_key(jitcache_cache *cache, jitcache_cuda_request *request,
 static int32_t compile_once(jitcache_cuda_request *request, uint8_t *id, jc_blob **b, int32_t *stale)
 {
 	jc_call c;
-	int32_t status = jc_call_enter(&c, NULL, JC_OF(request), JC_REQUEST);
+	int32_t status = jc_call_enter(&c, NULL, JC_HANDLE(request), JC_REQUEST);
 	if (status != JITCACHE_OK)
 		return status;
 	jc_out out = {0};
@@ -147,16 +153,16 @@ static int32_t copy_text(jitcache_blob *blob, const char *expression, char *buff
 	if (size == NULL || (buffer == NULL && capacity > 0))
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda text: NULL");
 	*size = 0;
-	const jc_core *core = jc_core_enter();
+	const jc_core *core = jc_core_get();
 	if (core == NULL)
 		return jc_no_core();
-	jc_blob *b = jc_slot_enter(JC_OF(blob), JC_BLOB);
+	jc_blob *b = jc_handle_enter(JC_HANDLE(blob), JC_BLOB);
 	if (b == NULL)
 		return jc_bad_handle(blob, "blob");
 	char *text = NULL;
 	jc_out out = {0};
 	int32_t status = jc_finish(core->cuda_text((char *)b->attributes, (char *)expression, &text, &out), &out);
-	jc_slot_leave(JC_OF(blob));
+	jc_handle_leave(JC_HANDLE(blob));
 	if (text == NULL)
 		return status;
 	*size = strlen(text);

@@ -1,7 +1,11 @@
 /* cuda_module.c: code that the driver has loaded. */
-#include "front.h"
-
 #include <stdlib.h>
+
+#include "core.h"
+#include "handles.h"
+#include "request.h"
+#include "runtime.h"
+#include "thread.h"
 
 typedef struct module {
 	void *core; /* go-pointer */
@@ -9,11 +13,12 @@ typedef struct module {
 	uint32_t generation; /* of the core; a forked child has no driver of its parent's */
 } module;
 
-void jc_module_destroy(void *object)
+static void destroy(void *object, jc_extra *extra)
 {
+	(void)extra;
 	module *m = object;
 	if (m->core != NULL && m->generation == jc_core_generation()) {
-		const jc_core *core = jc_core_now();
+		const jc_core *core = jc_core_running();
 		if (core != NULL)
 			core->cuda_unload(m->core);
 	}
@@ -26,14 +31,14 @@ static int32_t publish(module made, jitcache_cuda_module **out)
 	jc_handle h = 0;
 	if (m != NULL) {
 		*m = made;
-		h = jc_slot_new(JC_MODULE, m, (jc_extra){0});
+		h = jc_handle_new(JC_MODULE, m, (jc_extra){0}, destroy);
 	}
 	if (h == 0) {
-		jc_core_now()->cuda_unload(made.core);
+		jc_core_running()->cuda_unload(made.core);
 		free(m);
 		return jc_fail(JITCACHE_ERR_MEMORY, "cuda module: no memory");
 	}
-	*out = JC_TO(jitcache_cuda_module, h);
+	*out = JC_POINTER(jitcache_cuda_module, h);
 	return JITCACHE_OK;
 }
 
@@ -43,10 +48,10 @@ static int32_t load(jitcache_cuda_request *request, jitcache_blob *blob, jitcach
 	jc_call c;
 	*out = NULL;
 	*refused = 0;
-	int32_t status = jc_call_enter(&c, NULL, JC_OF(request), JC_REQUEST);
+	int32_t status = jc_call_enter(&c, NULL, JC_HANDLE(request), JC_REQUEST);
 	if (status != JITCACHE_OK)
 		return status;
-	jc_blob *b = jc_slot_enter(JC_OF(blob), JC_BLOB);
+	jc_blob *b = jc_handle_enter(JC_HANDLE(blob), JC_BLOB);
 	if (b == NULL) {
 		status = jc_bad_handle(blob, "blob");
 	} else {
@@ -56,7 +61,7 @@ static int32_t load(jitcache_cuda_request *request, jitcache_blob *blob, jitcach
 		status = jc_finish(status, &result);
 		if (status == JITCACHE_OK)
 			status = publish(m, out);
-		jc_slot_leave(JC_OF(blob));
+		jc_handle_leave(JC_HANDLE(blob));
 	}
 	jc_call_leave(&c);
 	return status;
@@ -118,11 +123,11 @@ int32_t jitcache_cuda_function(jitcache_cuda_module *handle, const char *name, v
 	if (name == NULL || function == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda function: NULL");
 	*function = NULL;
-	module *m = jc_slot_enter(JC_OF(handle), JC_MODULE);
+	module *m = jc_handle_enter(JC_HANDLE(handle), JC_MODULE);
 	if (m == NULL)
 		return jc_bad_handle(handle, "cuda module");
 	int32_t status;
-	const jc_core *core = jc_core_enter();
+	const jc_core *core = jc_core_get();
 	if (core == NULL) {
 		status = jc_no_core();
 	} else if (m->generation != jc_core_generation()) {
@@ -131,7 +136,7 @@ int32_t jitcache_cuda_function(jitcache_cuda_module *handle, const char *name, v
 		jc_out out = {0};
 		status = jc_finish(core->cuda_function(m->core, (char *)name, function, &out), &out);
 	}
-	jc_slot_leave(JC_OF(handle));
+	jc_handle_leave(JC_HANDLE(handle));
 	return status;
 }
 
@@ -154,7 +159,7 @@ int32_t jitcache_cuda_get_function(jitcache_cache *cache, jitcache_cuda_request 
 
 void *jitcache_cuda_module_handle(jitcache_cuda_module *handle)
 {
-	module *m = jc_slot_peek(JC_OF(handle), JC_MODULE);
+	module *m = jc_handle_peek(JC_HANDLE(handle), JC_MODULE);
 	if (m == NULL)
 		jc_bad_handle(handle, "cuda module");
 	return m == NULL ? NULL : m->handle;
@@ -162,6 +167,6 @@ void *jitcache_cuda_module_handle(jitcache_cuda_module *handle)
 
 void jitcache_cuda_module_free(jitcache_cuda_module *handle)
 {
-	if (handle != NULL && !jc_slot_close(JC_OF(handle), JC_MODULE))
+	if (handle != NULL && !jc_handle_close(JC_HANDLE(handle), JC_MODULE))
 		jc_bad_handle(handle, "cuda module");
 }

@@ -1,9 +1,14 @@
 /* cuda_request.c: what NVRTC is to compile: the source, and parts whose letters
  * are those of cuda/request.go (jitcache_cuda_request_packed). */
-#include "front.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "bytes.h"
+#include "copy.h"
+#include "core.h"
+#include "handles.h"
+#include "request.h"
+#include "thread.h"
 
 static int add_text(jc_request *r, char letter, const char *text)
 {
@@ -21,7 +26,7 @@ static int add_variable(jc_request *r, char letter, const char *name)
  * pip puts NVIDIA's wheels: that of jitcache/libjitcache.so. */
 static int add_packages(jc_request *r)
 {
-	const char *path = jc_self_path(), *end = strrchr(path, '/');
+	const char *path = jc_library_path(), *end = strrchr(path, '/');
 	if (end == NULL)
 		return 1;
 	while (end > path && end[-1] != '/')
@@ -46,11 +51,11 @@ int32_t jitcache_cuda_request_new(const char *source, size_t size, const char *n
 	jc_handle h = jc_request_publish(r, JC_REQUEST, ok);
 	if (h == 0)
 		return JITCACHE_ERR_MEMORY;
-	*out = JC_TO(jitcache_cuda_request, h);
+	*out = JC_POINTER(jitcache_cuda_request, h);
 	return JITCACHE_OK;
 }
 
-void jitcache_cuda_request_free(jitcache_cuda_request *request) { jc_request_release(JC_OF(request), JC_REQUEST); }
+void jitcache_cuda_request_free(jitcache_cuda_request *request) { jc_request_release(JC_HANDLE(request), JC_REQUEST); }
 
 /* part adds one part, or two: a header is a name and a text. */
 static int32_t part(jitcache_cuda_request *request, char letter, const char *text, const char *body, size_t size)
@@ -58,7 +63,7 @@ static int32_t part(jitcache_cuda_request *request, char letter, const char *tex
 	int32_t status = JITCACHE_OK;
 	if (text == NULL || (letter == 'h' && body == NULL))
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda request: NULL");
-	jc_request *r = jc_request_open(JC_OF(request), JC_REQUEST, &status);
+	jc_request *r = jc_request_open(JC_HANDLE(request), JC_REQUEST, &status);
 	if (r == NULL)
 		return status;
 	size_t before = r->packed.size;
@@ -66,7 +71,7 @@ static int32_t part(jitcache_cuda_request *request, char letter, const char *tex
 		r->packed.size = before;
 		status = jc_fail(JITCACHE_ERR_MEMORY, "cuda request: no memory");
 	}
-	jc_slot_leave(JC_OF(request));
+	jc_handle_leave(JC_HANDLE(request));
 	return status;
 }
 
@@ -140,13 +145,13 @@ int32_t jitcache_cuda_request_packed(jitcache_cuda_request *request, const void 
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda request: NULL");
 	if (!well_formed(packed, size))
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda request: malformed parts");
-	jc_request *r = jc_request_open(JC_OF(request), JC_REQUEST, &status);
+	jc_request *r = jc_request_open(JC_HANDLE(request), JC_REQUEST, &status);
 	if (r == NULL)
 		return status;
 	if (jc_bytes_reserve(&r->packed, size))
 		jc_bytes_append(&r->packed, packed, size);
 	else
 		status = jc_fail(JITCACHE_ERR_MEMORY, "cuda request: no memory");
-	jc_slot_leave(JC_OF(request));
+	jc_handle_leave(JC_HANDLE(request));
 	return status;
 }

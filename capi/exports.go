@@ -98,7 +98,7 @@ func keyOf(sealed *C.uint8_t, n C.size_t) *key.Key {
 	if err != nil {
 		panic(err)
 	}
-	provoke(k)
+	injectPanic(k)
 	return k
 }
 
@@ -209,8 +209,8 @@ func jcgo_remove(p unsafe.Pointer, sealed *C.uint8_t, _ C.size_t, out *C.jc_out)
 	})
 }
 
-//export jcgo_tend
-func jcgo_tend(p unsafe.Pointer, id *C.uint8_t, due C.int32_t) C.int32_t {
+//export jcgo_maintain
+func jcgo_maintain(p unsafe.Pointer, id *C.uint8_t, due C.int32_t) C.int32_t {
 	return guard(nil, func() C.int32_t {
 		cacheOf(p).Maintain((*key.ID)(unsafe.Pointer(id)), memory.Due(due))
 		return C.JITCACHE_OK

@@ -1,116 +1,51 @@
-/* fork.c: a Go runtime does not survive fork. The child has its memory and none
- * of its threads, and the first call that needs one hangs. So the child does
- * not use it: its first call loads a second copy of the library (copy.c), with
- * a runtime of its own, and the front goes on with that one's core. Handles,
- * blobs, keys and the tier in memory are the front's and stay. */
-#include "front.h"
+/* fork.c: what is done around fork. Which core a child has is runtime.c's to say. */
+#include <pthread.h>
 
 #include "../core/lockfile/held.h"
-
-pthread_mutex_t jc_path_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t jc_reopen_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t jc_cores_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t jc_seal_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t jc_log_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t jc_chunks_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static pthread_mutex_t *const locks[] = {
-	&jc_path_lock, &jc_reopen_lock, &jc_cores_lock, &jc_seal_lock, &jc_log_lock, &jc_chunks_lock};
-#define NLOCKS (sizeof locks / sizeof locks[0])
-
-/* The core of this process; NULL in a child that has none yet. */
-static const jc_core *_Atomic current;
-static _Atomic uint32_t generation = 1;
-static _Atomic int forked;
-static int failed; /* under jc_cores_lock: no core can be had in this process */
-static char failure[256];
-
-static jc_front front = {jc_log_push};
+#include "cache.h"
+#include "controls.h"
+#include "copy.h"
+#include "locks.h"
+#include "runtime.h"
 
 static void prepare(void)
 {
 	if (JC_CONTROL == JC_NO_LOCKS)
 		return;
-	for (size_t i = 0; i < NLOCKS; i++)
-		pthread_mutex_lock(locks[i]);
-	for (jc_cache *c = jc_caches; c != NULL; c = c->next)
-		if (c->memory != NULL)
-			jc_memory_fork_prepare(c->memory);
+	jc_locks_fork_prepare();
+	jc_rank_fork_begin();
+	jc_caches_fork_prepare();
+	jc_rank_fork_end();
+	jc_core_fork_prepare();
 }
 
 static void parent(void)
 {
 	if (JC_CONTROL == JC_NO_LOCKS)
 		return;
-	for (jc_cache *c = jc_caches; c != NULL; c = c->next)
-		if (c->memory != NULL)
-			jc_memory_fork_parent(c->memory);
-	for (size_t i = NLOCKS; i-- > 0;)
-		pthread_mutex_unlock(locks[i]);
-}
-
-static void free_locks(void)
-{
-	for (jc_cache *c = jc_caches; c != NULL; c = c->next)
-		if (c->memory != NULL)
-			jc_memory_fork_child(c->memory);
-	for (size_t i = 0; i < NLOCKS; i++)
-		pthread_mutex_init(locks[i], NULL);
+	jc_core_fork_parent();
+	jc_caches_fork_parent();
+	jc_locks_fork_parent();
 }
 
 static void child(void)
 {
-	if (JC_CONTROL != JC_NO_LOCKS)
-		free_locks();
-	atomic_store(&current, NULL);
-	atomic_store(&forked, 1);
-	atomic_fetch_add(&generation, 1);
-	failed = 0;
+	jc_rank_forked();
+	jc_core_fork_child();
+	if (JC_CONTROL != JC_NO_LOCKS) {
+		jc_caches_fork_child();
+		jc_locks_fork_child();
+	}
 	/* The parent's lock files: an open one would keep its lease alive. */
 	jc_held_close();
 }
 
-__attribute__((constructor)) static void watch_fork(void) { pthread_atfork(prepare, parent, child); }
-
-uint32_t jc_core_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
-
-const jc_core *jc_core_now(void)
+/* A copy has no need of it: the front of the first library is the one that is
+ * used. It could not do it either. From glibc 2.28 to 2.35 a fork holds a lock
+ * while it waits in prepare, which pthread_atfork takes; and a copy is loaded under
+ * one that prepare waits for. */
+__attribute__((constructor)) static void watch_fork(void)
 {
-	const jc_core *core = atomic_load_explicit(&current, memory_order_acquire);
-	if (core != NULL)
-		jc_core_meet(core);
-	return core;
-}
-
-static const jc_core *start(void)
-{
-	pthread_mutex_lock(&jc_cores_lock);
-	const jc_core *core = atomic_load(&current);
-	if (core == NULL && !failed) {
-		core = &jitcache_private_core;
-		if (atomic_load(&forked) && JC_CONTROL != JC_NO_COPY)
-			core = jc_self_copy(failure, sizeof failure);
-		if (core != NULL)
-			jc_core_meet(core);
-		if (core == NULL || core->start(&front) != JITCACHE_OK) {
-			failed = 1;
-			core = NULL;
-		} else {
-			atomic_store(&current, core);
-		}
-	}
-	pthread_mutex_unlock(&jc_cores_lock);
-	return core;
-}
-
-const jc_core *jc_core_enter(void)
-{
-	const jc_core *core = jc_core_now();
-	return core != NULL ? core : start();
-}
-
-int32_t jc_no_core(void)
-{
-	jc_miss(JITCACHE_ERR_FORK, JITCACHE_REASON_FORK);
-	return jc_fail(JITCACHE_ERR_FORK, "no runtime in this forked process: %s", failure);
+	if (!jc_library_is_copy() || JC_CONTROL == JC_COPY_WATCHES)
+		pthread_atfork(prepare, parent, child);
 }

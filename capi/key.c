@@ -1,23 +1,38 @@
 /* key.c: keys. One is built of components (component.c) and hashed by the core
  * at its first use. Its sealed form is in C memory, so that a key outlives fork
  * and is freed without a call into Go. */
-#include "front.h"
+#include "key.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "handles.h"
+#include "locks.h"
+#include "runtime.h"
+#include "thread.h"
+
 enum { MAX_NAME = 1024 };
+
+static void destroy(void *object, jc_extra *extra)
+{
+	(void)extra;
+	jc_key *k = object;
+	free(k->packed.data);
+	free(k->inputs.data);
+	free(k->name);
+	free(k->sealed);
+	free(k);
+}
 
 static int32_t publish(jc_key *k, jitcache_key **out)
 {
-	jc_handle h = k == NULL ? 0 : jc_slot_new(JC_KEY, k, (jc_extra){0});
+	jc_handle h = k == NULL ? 0 : jc_handle_new(JC_KEY, k, (jc_extra){0}, destroy);
 	if (h == 0) {
 		if (k != NULL)
-			jc_key_destroy(k);
+			destroy(k, NULL);
 		return jc_fail(JITCACHE_ERR_MEMORY, "key: no memory");
 	}
-	*out = JC_TO(jitcache_key, h);
+	*out = JC_POINTER(jitcache_key, h);
 	return JITCACHE_OK;
 }
 
@@ -27,16 +42,6 @@ static jc_key *make(void)
 	if (k != NULL)
 		strcpy(k->kind, "generic");
 	return k;
-}
-
-void jc_key_destroy(void *object)
-{
-	jc_key *k = object;
-	free(k->packed.data);
-	free(k->inputs.data);
-	free(k->name);
-	free(k->sealed);
-	free(k);
 }
 
 int32_t jitcache_key_new(jitcache_key **out)
@@ -49,19 +54,19 @@ int32_t jitcache_key_new(jitcache_key **out)
 
 void jitcache_key_free(jitcache_key *key)
 {
-	if (key != NULL && !jc_slot_close(JC_OF(key), JC_KEY))
+	if (key != NULL && !jc_handle_close(JC_HANDLE(key), JC_KEY))
 		jc_bad_handle(key, "key");
 }
 
 jc_key *jc_key_open(jitcache_key *key, int32_t *status)
 {
-	jc_key *k = jc_slot_enter(JC_OF(key), JC_KEY);
+	jc_key *k = jc_handle_enter(JC_HANDLE(key), JC_KEY);
 	if (k == NULL) {
 		*status = jc_bad_handle(key, "key");
 		return NULL;
 	}
 	if (atomic_load(&k->sealed) != NULL) {
-		jc_slot_leave(JC_OF(key));
+		jc_handle_leave(JC_HANDLE(key));
 		*status = jc_fail(JITCACHE_ERR_FROZEN, "key: used already, nothing can be added");
 		return NULL;
 	}
@@ -86,7 +91,7 @@ int32_t jitcache_key_set_name(jitcache_key *key, const char *name)
 		free(k->name);
 		k->name = copy;
 	}
-	jc_slot_leave(JC_OF(key));
+	jc_handle_leave(JC_HANDLE(key));
 	return status;
 }
 
@@ -102,16 +107,16 @@ int32_t jitcache_key_set_kind(jitcache_key *key, const char *kind)
 	if (k == NULL)
 		return status;
 	strcpy(k->kind, kind);
-	jc_slot_leave(JC_OF(key));
+	jc_handle_leave(JC_HANDLE(key));
 	return JITCACHE_OK;
 }
 
 static int32_t seal(jc_key *k)
 {
-	const jc_core *core = jc_core_enter();
+	const jc_core *core = jc_core_get();
 	if (core == NULL)
 		return jc_no_core();
-	pthread_mutex_lock(&jc_seal_lock);
+	jc_mutex_lock(&jc_freeze_lock);
 	int32_t status = JITCACHE_OK;
 	if (atomic_load(&k->sealed) == NULL) {
 		uint8_t *sealed = NULL;
@@ -128,13 +133,13 @@ static int32_t seal(jc_key *k)
 			k->packed = k->inputs = (jc_bytes){0};
 		}
 	}
-	pthread_mutex_unlock(&jc_seal_lock);
+	jc_mutex_unlock(&jc_freeze_lock);
 	return status;
 }
 
-const uint8_t *jc_key_sealed_now(jc_key *k) { return atomic_load_explicit(&k->sealed, memory_order_acquire); }
+const uint8_t *jc_key_sealed(jc_key *k) { return atomic_load_explicit(&k->sealed, memory_order_acquire); }
 
-const uint8_t *jc_key_sealed(jc_key *k, size_t *size, int32_t *status)
+const uint8_t *jc_key_seal(jc_key *k, size_t *size, int32_t *status)
 {
 	uint8_t *sealed = atomic_load_explicit(&k->sealed, memory_order_acquire);
 	if (sealed == NULL) {
@@ -156,10 +161,10 @@ int32_t jitcache_key_hex(jitcache_key *key, char out[65])
 	if (out == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "key: NULL");
 	out[0] = 0;
-	jc_key *k = jc_slot_enter(JC_OF(key), JC_KEY);
+	jc_key *k = jc_handle_enter(JC_HANDLE(key), JC_KEY);
 	if (k == NULL)
 		return jc_bad_handle(key, "key");
-	const uint8_t *sealed = jc_key_sealed(k, &n, &status);
+	const uint8_t *sealed = jc_key_seal(k, &n, &status);
 	if (sealed != NULL) {
 		for (int i = 0; i < 32; i++) {
 			out[2 * i] = digits[sealed[JC_SEALED_ID + i] >> 4];
@@ -168,7 +173,7 @@ int32_t jitcache_key_hex(jitcache_key *key, char out[65])
 		out[64] = 0;
 		status = JITCACHE_OK;
 	}
-	jc_slot_leave(JC_OF(key));
+	jc_handle_leave(JC_HANDLE(key));
 	return status;
 }
 
@@ -179,20 +184,20 @@ int32_t jitcache_key_save(jitcache_key *key, void *buffer, size_t capacity, size
 	if (size == NULL || (buffer == NULL && capacity > 0))
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "key: NULL");
 	*size = 0;
-	jc_key *k = jc_slot_enter(JC_OF(key), JC_KEY);
+	jc_key *k = jc_handle_enter(JC_HANDLE(key), JC_KEY);
 	if (k == NULL)
 		return jc_bad_handle(key, "key");
-	const uint8_t *sealed = jc_key_sealed(k, size, &status);
+	const uint8_t *sealed = jc_key_seal(k, size, &status);
 	if (sealed != NULL) {
 		status = *size <= capacity ? JITCACHE_OK : JITCACHE_TOO_SMALL;
 		if (status == JITCACHE_OK)
 			memcpy(buffer, sealed, *size);
 	}
-	jc_slot_leave(JC_OF(key));
+	jc_handle_leave(JC_HANDLE(key));
 	return status;
 }
 
-int32_t jc_key_of(const void *sealed, size_t size, jitcache_key **out)
+int32_t jc_key_from_sealed(const void *sealed, size_t size, jitcache_key **out)
 {
 	jc_key *k = make();
 	uint8_t *copy = malloc(size);
@@ -213,12 +218,12 @@ int32_t jitcache_key_load(const void *saved, size_t size, jitcache_key **out)
 	if (saved == NULL || out == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "key: NULL");
 	*out = NULL;
-	const jc_core *core = jc_core_enter();
+	const jc_core *core = jc_core_get();
 	if (core == NULL)
 		return jc_no_core();
 	jc_out result = {0};
 	int32_t status = jc_finish(core->key_check((uint8_t *)saved, size, &result), &result);
-	return status == JITCACHE_OK ? jc_key_of(saved, size, out) : status;
+	return status == JITCACHE_OK ? jc_key_from_sealed(saved, size, out) : status;
 }
 
 int32_t jitcache_key_from_digest(const uint8_t digest[32], jitcache_key **out)
@@ -230,5 +235,5 @@ int32_t jitcache_key_from_digest(const uint8_t digest[32], jitcache_key **out)
 	uint8_t sealed[8 + 32 + 16 + 2 + 4 + 4] = "jckey\0\0\1";
 	memcpy(sealed + JC_SEALED_ID, digest, 32);
 	memcpy(sealed + JC_SEALED_ID + 32, "generic", 7);
-	return jc_key_of(sealed, sizeof sealed, out);
+	return jc_key_from_sealed(sealed, sizeof sealed, out);
 }

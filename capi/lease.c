@@ -1,8 +1,19 @@
-#include "front.h"
+#include "lease.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "blob_handle.h"
+#include "cache.h"
+#include "controls.h"
+#include "handles.h"
+#include "key.h"
+#include "locks.h"
+#include "log.h"
+#include "runtime.h"
+#include "thread.h"
 
 /* A lease as the host holds it. It works in a forked child too: there the core
  * that granted it is gone, nobody holds the lock, and a commit is a put. */
@@ -10,8 +21,8 @@ typedef struct lease {
 	_Atomic int ended; /* whoever sets it ends the lease */
 	void *core;        /* the core's lease */
 	uint32_t generation;
-	jc_handle cache, key; /* entered; either may have been closed since */
-	jc_cache *of;
+	jc_handle cache_handle, key_handle; /* entered; either may have been closed since */
+	jc_cache *cache;
 	const uint8_t *sealed;
 	size_t nsealed;
 	jc_thread *thread; /* whom it was granted to */
@@ -22,11 +33,11 @@ typedef struct lease {
 	jc_blob *blob;
 } lease;
 
-/* give_up ends a lease that nobody else has ended. */
-static void give_up(lease *l)
+/* release ends a lease that nobody else has ended. */
+static void release(lease *l)
 {
 	if (l->core != NULL && l->generation == jc_core_generation()) {
-		const jc_core *core = jc_core_now();
+		const jc_core *core = jc_core_running();
 		if (core != NULL)
 			core->release(l->core);
 	}
@@ -36,15 +47,16 @@ static void give_up(lease *l)
 	l->thread = NULL;
 }
 
-void jc_lease_destroy(void *object)
+static void destroy(void *object, jc_extra *extra)
 {
+	(void)extra;
 	lease *l = object;
 	if (!atomic_exchange(&l->ended, 1))
-		give_up(l);
+		release(l);
 	if (l->blob != NULL)
 		jc_blob_release(l->blob);
-	jc_slot_leave(l->key);
-	jc_slot_leave(l->cache);
+	jc_handle_leave(l->key_handle);
+	jc_handle_leave(l->cache_handle);
 	free(l);
 }
 
@@ -52,28 +64,28 @@ void jc_lease_destroy(void *object)
  * closed either since the call began. */
 static int32_t enter_both(lease *l, jitcache_cache *cache, jitcache_key *key)
 {
-	l->of = jc_slot_enter(JC_OF(cache), JC_CACHE);
-	if (l->of == NULL)
+	l->cache = jc_handle_enter(JC_HANDLE(cache), JC_CACHE);
+	if (l->cache == NULL)
 		return jc_bad_handle(cache, "cache");
-	jc_key *k = jc_slot_enter(JC_OF(key), JC_KEY);
+	jc_key *k = jc_handle_enter(JC_HANDLE(key), JC_KEY);
 	if (k == NULL) {
-		jc_slot_leave(JC_OF(cache));
+		jc_handle_leave(JC_HANDLE(cache));
 		return jc_bad_handle(key, "key");
 	}
 	int32_t status;
-	l->sealed = jc_key_sealed(k, &l->nsealed, &status); /* frozen: the core has granted a lease on it */
-	l->cache = JC_OF(cache);
-	l->key = JC_OF(key);
+	l->sealed = jc_key_seal(k, &l->nsealed, &status); /* frozen: the core has granted a lease on it */
+	l->cache_handle = JC_HANDLE(cache);
+	l->key_handle = JC_HANDLE(key);
 	return JITCACHE_OK;
 }
 
 int jc_lease_id(jitcache_lease *handle, uint8_t id[32])
 {
-	lease *l = jc_slot_enter(JC_OF(handle), JC_LEASE);
+	lease *l = jc_handle_enter(JC_HANDLE(handle), JC_LEASE);
 	if (l == NULL)
 		return 0;
 	memcpy(id, l->sealed + JC_SEALED_ID, 32);
-	jc_slot_leave(JC_OF(handle));
+	jc_handle_leave(JC_HANDLE(handle));
 	return 1;
 }
 
@@ -84,7 +96,7 @@ static int32_t grant(void *core_lease, jitcache_cache *cache, jitcache_key *key,
 	int32_t status = l == NULL ? JITCACHE_ERR_MEMORY : enter_both(l, cache, key);
 	if (status != JITCACHE_OK) {
 		free(l);
-		jc_core_now()->release(core_lease);
+		jc_core_running()->release(core_lease);
 		return status == JITCACHE_ERR_MEMORY ? jc_fail(status, "lease: no memory") : status;
 	}
 	l->core = core_lease;
@@ -92,20 +104,20 @@ static int32_t grant(void *core_lease, jitcache_cache *cache, jitcache_key *key,
 	l->thread = t;
 	atomic_fetch_add(&t->refs, 1);
 	atomic_fetch_add(&t->holding, 1);
-	jc_handle h = jc_slot_new(JC_LEASE, l, (jc_extra){0});
+	jc_handle h = jc_handle_new(JC_LEASE, l, (jc_extra){0}, destroy);
 	if (h == 0) {
-		jc_lease_destroy(l);
+		destroy(l, NULL);
 		return jc_fail(JITCACHE_ERR_MEMORY, "lease: no memory");
 	}
-	*out = JC_TO(jitcache_lease, h);
+	*out = JC_POINTER(jitcache_lease, h);
 	return JITCACHE_OK;
 }
 
-/* ask is one call of the core's acquire. */
-static int32_t ask(jc_cache *c, const uint8_t *sealed, size_t nsealed, int64_t timeout_ms, jc_thread *t, jc_blob **b,
-	void **core_lease)
+/* acquire_once is one call of the core's acquire. */
+static int32_t acquire_once(jc_cache *c, const uint8_t *sealed, size_t nsealed, int64_t timeout_ms, jc_thread *t,
+	jc_blob **b, void **core_lease)
 {
-	const jc_core *core = jc_core_enter();
+	const jc_core *core = jc_core_get();
 	if (core == NULL)
 		return jc_no_core();
 	int32_t status = JITCACHE_OK;
@@ -137,17 +149,17 @@ int32_t jitcache_acquire(
 	jc_thread *t = jc_thread_self();
 	if (t == NULL)
 		return JITCACHE_ERR_MEMORY;
-	jc_cache *c = jc_slot_enter(JC_OF(cache), JC_CACHE);
+	jc_cache *c = jc_handle_enter(JC_HANDLE(cache), JC_CACHE);
 	if (c == NULL)
 		return jc_bad_handle(cache, "cache");
-	jc_key *k = jc_slot_enter(JC_OF(key), JC_KEY);
+	jc_key *k = jc_handle_enter(JC_HANDLE(key), JC_KEY);
 	if (k == NULL) {
-		jc_slot_leave(JC_OF(cache));
+		jc_handle_leave(JC_HANDLE(cache));
 		return jc_bad_handle(key, "key");
 	}
 	int32_t status;
 	size_t nsealed;
-	const uint8_t *sealed = jc_key_sealed(k, &nsealed, &status);
+	const uint8_t *sealed = jc_key_seal(k, &nsealed, &status);
 	if (sealed != NULL) {
 		jc_blob *b = NULL;
 		void *core_lease = NULL;
@@ -156,18 +168,18 @@ int32_t jitcache_acquire(
 		if (c->lookups)
 			b = jc_memory_get(c->memory, sealed + JC_SEALED_ID, &due);
 		if (due != 0)
-			jc_cache_tend(c, sealed + JC_SEALED_ID, due);
+			jc_cache_maintain(c, sealed + JC_SEALED_ID, due);
 		if (b == NULL)
-			status = ask(c, sealed, nsealed, timeout_ms, t, &b, &core_lease);
+			status = acquire_once(c, sealed, nsealed, timeout_ms, t, &b, &core_lease);
 		if (b != NULL)
-			status = jc_blob_handle(b, JC_OF(cache), blob);
+			status = jc_blob_handle(b, JC_HANDLE(cache), blob);
 		else if (core_lease != NULL) {
 			int32_t granted = grant(core_lease, cache, key, t, out);
 			status = granted == JITCACHE_OK ? status : granted;
 		}
 	}
-	jc_slot_leave(JC_OF(key));
-	jc_slot_leave(JC_OF(cache));
+	jc_handle_leave(JC_HANDLE(key));
+	jc_handle_leave(JC_HANDLE(cache));
 	jc_log_drain();
 	return status;
 }
@@ -185,15 +197,15 @@ static void keep_bytes(lease *l, const void *data, size_t size)
 	l->blob = b;
 }
 
-/* as_put stores a result whose lease was granted in another process: the one
+/* commit_as_put stores a result whose lease was granted in another process: the one
  * that this one was forked from. */
-static int32_t as_put(lease *l, const void *data, size_t size, const char *attributes)
+static int32_t commit_as_put(lease *l, const void *data, size_t size, const char *attributes)
 {
-	const jc_core *core = jc_core_enter();
+	const jc_core *core = jc_core_get();
 	if (core == NULL)
 		return jc_no_core();
 	int32_t status = JITCACHE_OK;
-	void *cache = jc_cache_core(l->of, core, &status);
+	void *cache = jc_cache_core(l->cache, core, &status);
 	if (cache == NULL)
 		return status;
 	jc_out out = {0};
@@ -207,14 +219,14 @@ static int32_t as_put(lease *l, const void *data, size_t size, const char *attri
 static int32_t commit(lease *l, const void *data, size_t size, const char *attributes)
 {
 	if (l->core == NULL || l->generation != jc_core_generation())
-		return as_put(l, data, size, attributes);
+		return commit_as_put(l, data, size, attributes);
 	if (JC_CONTROL == JC_LATE_STORE && l->keep) {
 		keep_bytes(l, data, size);
 		return JITCACHE_OK;
 	}
 	jc_out out = {0};
 	int32_t status =
-		jc_core_now()->commit(l->core, (uint8_t *)data, size, (char *)attributes, l->keep, &l->blob, &out);
+		jc_core_running()->commit(l->core, (uint8_t *)data, size, (char *)attributes, l->keep, &l->blob, &out);
 	l->core = NULL; /* ended, whatever came of it */
 	l->reason = out.reason;
 	return jc_finish(status, &out);
@@ -225,13 +237,13 @@ int32_t jitcache_commit(
 {
 	if (blob != NULL)
 		*blob = NULL;
-	lease *l = jc_slot_enter(JC_OF(handle), JC_LEASE);
+	lease *l = jc_handle_enter(JC_HANDLE(handle), JC_LEASE);
 	if (l == NULL)
 		return jc_bad_handle(handle, "lease");
 	int32_t status;
 	int own = l->keep;
 	if (atomic_exchange(&l->ended, 1)) {
-		jc_slot_leave(JC_OF(handle));
+		jc_handle_leave(JC_HANDLE(handle));
 		return jc_fail(JITCACHE_ERR_HANDLE, "lease: committed already");
 	}
 	if (data == NULL && size > 0) {
@@ -242,16 +254,16 @@ int32_t jitcache_commit(
 		l->committed = status >= 0;
 		l->status = status;
 	}
-	give_up(l);
+	release(l);
 	if (blob != NULL && l->blob != NULL) {
 		jc_blob_retain(l->blob);
-		int32_t made = jc_blob_handle(l->blob, l->cache, blob);
+		int32_t made = jc_blob_handle(l->blob, l->cache_handle, blob);
 		status = made == JITCACHE_OK ? status : made;
 	}
-	jc_slot_leave(JC_OF(handle));
+	jc_handle_leave(JC_HANDLE(handle));
 	/* jitcache_get_or_compile closes its own lease. */
 	if (!own)
-		jc_slot_close(JC_OF(handle), JC_LEASE);
+		jc_handle_close(JC_HANDLE(handle), JC_LEASE);
 	jc_log_drain();
 	return status;
 }
@@ -260,7 +272,7 @@ void jitcache_lease_free(jitcache_lease *handle)
 {
 	/* A lease that was committed is closed already: freeing it is fine. */
 	if (handle != NULL)
-		jc_slot_close(JC_OF(handle), JC_LEASE);
+		jc_handle_close(JC_HANDLE(handle), JC_LEASE);
 	jc_log_drain();
 }
 
@@ -273,8 +285,8 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* wait_for acquires, however many slices it takes. */
-static int32_t wait_for(
+/* acquire_in_time acquires, however many slices it takes. */
+static int32_t acquire_in_time(
 	jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms, jitcache_blob **blob, jitcache_lease **l)
 {
 	int64_t start = timeout_ms > 0 ? now_ms() : 0, left = timeout_ms;
@@ -297,25 +309,25 @@ static int32_t wait_for(
  * lease is given up as after a longjmp. */
 __asm__(".weak _Unwind_Resume\n\t.weak __gcc_personality_v0");
 
-/* running is the frame of a callback in progress. */
-typedef struct running {
+/* callback is the frame of a callback in progress. */
+typedef struct callback {
 	jitcache_lease *handle;
 	jc_thread *thread;
-} running;
+} callback;
 
-/* stop runs when the frame is left, by return or by a C++ exception. */
-static void stop(running *r)
+/* pop_frames runs when the frame is left, by return or by a C++ exception. */
+static void pop_frames(callback *r)
 {
 	jc_thread *t = r->thread;
 	while (JC_CONTROL != JC_NO_UNWIND && t->nframes > 0) {
 		jc_frame f = t->frames[--t->nframes];
-		jitcache_lease_free(JC_TO(jitcache_lease, f.lease));
-		if (f.lease == JC_OF(r->handle))
+		jitcache_lease_free(JC_POINTER(jitcache_lease, f.lease));
+		if (f.lease == JC_HANDLE(r->handle))
 			break;
 	}
 }
 
-static int note(jc_thread *t, jitcache_lease *handle, char *at)
+static int push_frame(jc_thread *t, jitcache_lease *handle, char *at)
 {
 	if (t->nframes == t->capframes) {
 		int cap = 2 * t->capframes + 4;
@@ -325,7 +337,7 @@ static int note(jc_thread *t, jitcache_lease *handle, char *at)
 		t->frames = frames;
 		t->capframes = cap;
 	}
-	t->frames[t->nframes++] = (jc_frame){JC_OF(handle), at};
+	t->frames[t->nframes++] = (jc_frame){JC_HANDLE(handle), at};
 	return 1;
 }
 
@@ -342,13 +354,13 @@ static int32_t result(lease *l, int32_t returned, jitcache_blob **blob)
 	if (returned != JITCACHE_OK && returned != JITCACHE_NOT_STORED)
 		return returned;
 	if (JC_CONTROL == JC_LATE_STORE && l->blob != NULL)
-		as_put(l, l->blob->data, l->blob->size, NULL);
+		commit_as_put(l, l->blob->data, l->blob->size, NULL);
 	if (l->status == JITCACHE_NOT_STORED)
 		jc_miss(l->status, l->reason);
 	if (l->blob == NULL)
 		return jc_fail(JITCACHE_ERR_MEMORY, "blob: no memory");
 	jc_blob_retain(l->blob);
-	int32_t made = jc_blob_handle(l->blob, l->cache, blob);
+	int32_t made = jc_blob_handle(l->blob, l->cache_handle, blob);
 	return made == JITCACHE_OK ? l->status : made;
 }
 
@@ -359,25 +371,26 @@ int32_t jitcache_get_or_compile(jitcache_cache *cache, jitcache_key *key, int64_
 	if (compile == NULL || blob == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "get_or_compile: NULL");
 	jitcache_lease *handle = NULL;
-	int32_t status = wait_for(cache, key, timeout_ms, blob, &handle);
+	int32_t status = acquire_in_time(cache, key, timeout_ms, blob, &handle);
 	if (handle == NULL)
 		return status;
-	lease *l = jc_slot_enter(JC_OF(handle), JC_LEASE);
+	lease *l = jc_handle_enter(JC_HANDLE(handle), JC_LEASE);
 	l->keep = 1;
 	jc_thread *t = jc_thread_self();
-	if (!note(t, handle, __builtin_frame_address(0))) {
-		jc_slot_leave(JC_OF(handle));
+	if (!push_frame(t, handle, __builtin_frame_address(0))) {
+		jc_handle_leave(JC_HANDLE(handle));
 		jitcache_lease_free(handle);
 		return jc_fail(JITCACHE_ERR_MEMORY, "lease: no memory");
 	}
-	jc_slot_leave(JC_OF(handle));
+	jc_handle_leave(JC_HANDLE(handle));
 	t->error[0] = 0;
-	running r __attribute__((cleanup(stop))) = {handle, t};
+	callback r __attribute__((cleanup(pop_frames))) = {handle, t};
+	jc_rank_none();
 	int32_t returned = compile(user, handle);
-	l = jc_slot_enter(JC_OF(handle), JC_LEASE);
+	l = jc_handle_enter(JC_HANDLE(handle), JC_LEASE);
 	if (l == NULL)
 		return returned < 0 ? returned : jc_fail(JITCACHE_ERR_HANDLE, "compile: the lease was freed");
 	status = result(l, returned, blob);
-	jc_slot_leave(JC_OF(handle));
+	jc_handle_leave(JC_HANDLE(handle));
 	return status;
 }

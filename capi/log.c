@@ -1,9 +1,11 @@
-#include "front.h"
+#include "log.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
-/* The core queues lines; the thread that called it hands them to the host once
- * it is back in C with no lock held. So a callback may do what it likes. */
+#include "core.h"
+#include "locks.h"
+
 typedef struct line {
 	struct line *next;
 	int32_t level;
@@ -23,16 +25,16 @@ void jc_log_push(int32_t level, char *text)
 		return;
 	}
 	*l = (line){NULL, level, text};
-	pthread_mutex_lock(&jc_log_lock);
+	jc_mutex_lock(&jc_log_lock);
 	*last = l;
 	last = &l->next;
 	atomic_fetch_add(&queued, 1);
-	pthread_mutex_unlock(&jc_log_lock);
+	jc_mutex_unlock(&jc_log_lock);
 }
 
 static line *pop(jitcache_log_fn *fn, void **user)
 {
-	pthread_mutex_lock(&jc_log_lock);
+	jc_mutex_lock(&jc_log_lock);
 	line *l = callback != NULL ? first : NULL;
 	if (l != NULL) {
 		first = l->next;
@@ -42,7 +44,7 @@ static line *pop(jitcache_log_fn *fn, void **user)
 	}
 	*fn = callback;
 	*user = callback_user;
-	pthread_mutex_unlock(&jc_log_lock);
+	jc_mutex_unlock(&jc_log_lock);
 	return l;
 }
 
@@ -51,6 +53,7 @@ void jc_log_drain(void)
 	jitcache_log_fn fn;
 	void *user;
 	line *l;
+	jc_rank_none();
 	if (atomic_load_explicit(&queued, memory_order_relaxed) == 0)
 		return;
 	while ((l = pop(&fn, &user)) != NULL) {
@@ -64,10 +67,10 @@ void jc_log_drain(void)
 
 int32_t jitcache_set_log(jitcache_log_fn fn, void *user)
 {
-	pthread_mutex_lock(&jc_log_lock);
+	jc_mutex_lock(&jc_log_lock);
 	callback = fn;
 	callback_user = user;
-	pthread_mutex_unlock(&jc_log_lock);
+	jc_mutex_unlock(&jc_log_lock);
 	jc_log_drain();
 	return JITCACHE_OK;
 }

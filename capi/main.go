@@ -10,22 +10,6 @@ package main
 /*
 #cgo CFLAGS: -std=gnu11 -O2 -Wall -fexceptions -fvisibility=hidden -D_GNU_SOURCE
 #cgo LDFLAGS: -ldl -lpthread
-#cgo control_nosignals CFLAGS: -DJC_CONTROL=JC_NO_SIGNALS
-#cgo control_nomeeting CFLAGS: -DJC_CONTROL=JC_NO_MEETING
-#cgo control_nostack CFLAGS: -DJC_CONTROL=JC_NO_STACK
-#cgo control_keepstack CFLAGS: -DJC_CONTROL=JC_KEEP_STACK
-#cgo control_nocopy CFLAGS: -DJC_CONTROL=JC_NO_COPY
-#cgo control_nolocks CFLAGS: -DJC_CONTROL=JC_NO_LOCKS
-#cgo control_noself CFLAGS: -DJC_CONTROL=JC_NO_SELF
-#cgo control_nopath CFLAGS: -DJC_CONTROL=JC_NO_PATH
-#cgo control_noversion CFLAGS: -DJC_CONTROL=JC_NO_VERSION
-#cgo control_slowcopy CFLAGS: -DJC_CONTROL=JC_SLOW_COPY
-#cgo control_nolimits CFLAGS: -DJC_CONTROL=JC_NO_LIMITS
-#cgo control_teardown CFLAGS: -DJC_CONTROL=JC_TEARS_DOWN
-#cgo control_linger CFLAGS: -DJC_CONTROL=JC_LINGERS
-#cgo control_leave CFLAGS: -DJC_CONTROL=JC_NO_UNWIND
-#cgo control_noframes CFLAGS: -DJC_CONTROL=JC_NO_FRAMES
-#cgo control_latestore CFLAGS: -DJC_CONTROL=JC_LATE_STORE
 #include "core.h"
 
 static void call_log(jc_front *front, int32_t level, char *text) { front->log(level, text); }
@@ -49,7 +33,7 @@ const procs = 6
 
 // memoryLimit makes the collector keep the Go heap small; entries are in C
 // memory and do not count. The stacks of a thousand threads of the host do, with
-// 256 KiB each (room.go), used or not.
+// 256 KiB each (stack.go), used or not.
 const memoryLimit = 512 << 20
 
 func init() {

@@ -1,4 +1,4 @@
-#include "front.h"
+#include "core.h"
 
 const char *jitcache_status_name(int32_t status)
 {

@@ -1,12 +1,16 @@
 /* native.c: from a request to a key or a result: the core is asked, and where it
  * has a question for the compiler, the compiler. */
-#include "front.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "core.h"
+#include "handles.h"
+#include "native_run.h"
+#include "request.h"
+#include "thread.h"
+
 /* What the core can want to know at most: two toolchains, the programs of each
- * (maxPrograms in core/native), the files, and each again because something
+ * (maxPrograms in native/), the files, and each again because something
  * changed meanwhile. */
 enum { QUESTIONS = 80 };
 
@@ -58,7 +62,7 @@ int32_t jitcache_native_lookup(jitcache_cache *cache, jitcache_native_request *r
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "native lookup: NULL");
 	*blob = NULL;
 	*key = NULL;
-	int32_t status = jc_call_enter(&c, cache, JC_OF(request), JC_NATIVE);
+	int32_t status = jc_call_enter(&c, cache, JC_HANDLE(request), JC_NATIVE);
 	if (status != JITCACHE_OK)
 		return status;
 	status = jc_call_give(&c, look(&c, 1, &found), &found, blob, data, size, key);
@@ -74,7 +78,7 @@ int32_t jitcache_native_key(jitcache_cache *cache, jitcache_native_request *requ
 	if (key == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "native key: NULL");
 	*key = NULL;
-	int32_t status = jc_call_enter(&c, cache, JC_OF(request), JC_NATIVE);
+	int32_t status = jc_call_enter(&c, cache, JC_HANDLE(request), JC_NATIVE);
 	if (status != JITCACHE_OK)
 		return status;
 	status = jc_call_give(&c, look(&c, 0, &found), &found, NULL, NULL, NULL, key);

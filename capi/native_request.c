@@ -1,13 +1,18 @@
 /* native_request.c: how a C compiler is to be called. The letters of the parts are
- * those of core/native/request.go. */
-#include "front.h"
-
+ * those of native/request.go. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #if defined __x86_64__
 #include <cpuid.h>
 #endif
+
+#include "bytes.h"
+#include "core.h"
+#include "handles.h"
+#include "locks.h"
+#include "request.h"
+#include "thread.h"
 
 /* add_variable adds what the environment has, as NAME=value. */
 static int add_variable(jc_request *r, char letter, const char *name)
@@ -95,10 +100,10 @@ static int add_processor(jc_request *r)
 {
 	static uint32_t words[96];
 	static size_t count;
-	pthread_mutex_lock(&jc_seal_lock);
+	jc_mutex_lock(&jc_freeze_lock);
 	if (count == 0)
 		count = processor(words);
-	pthread_mutex_unlock(&jc_seal_lock);
+	jc_mutex_unlock(&jc_freeze_lock);
 	return jc_request_add(r, 'u', words, count * sizeof *words);
 }
 
@@ -111,11 +116,14 @@ int32_t jitcache_native_request_new(jitcache_native_request **out)
 	jc_handle h = jc_request_publish(r, JC_NATIVE, r != NULL && add_environment(r));
 	if (h == 0)
 		return JITCACHE_ERR_MEMORY;
-	*out = JC_TO(jitcache_native_request, h);
+	*out = JC_POINTER(jitcache_native_request, h);
 	return JITCACHE_OK;
 }
 
-void jitcache_native_request_free(jitcache_native_request *request) { jc_request_release(JC_OF(request), JC_NATIVE); }
+void jitcache_native_request_free(jitcache_native_request *request)
+{
+	jc_request_release(JC_HANDLE(request), JC_NATIVE);
+}
 
 /* is_native tells flags that mean this processor. */
 static int is_native(const char *text, size_t size) { return size > 7 && memcmp(text + size - 7, "=native", 7) == 0; }
@@ -128,7 +136,7 @@ int32_t jitcache_native_request_add(jitcache_native_request *request, int32_t pa
 	if (part != 't' && part != 'y' && memchr(data, 0, size) != NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "native request: has a NUL");
 	int32_t status = JITCACHE_OK;
-	jc_request *r = jc_request_open(JC_OF(request), JC_NATIVE, &status);
+	jc_request *r = jc_request_open(JC_HANDLE(request), JC_NATIVE, &status);
 	if (r == NULL)
 		return status;
 	size_t before = r->packed.size;
@@ -137,6 +145,6 @@ int32_t jitcache_native_request_add(jitcache_native_request *request, int32_t pa
 		r->packed.size = before;
 		status = jc_fail(JITCACHE_ERR_MEMORY, "native request: no memory");
 	}
-	jc_slot_leave(JC_OF(request));
+	jc_handle_leave(JC_HANDLE(request));
 	return status;
 }

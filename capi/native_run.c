@@ -1,10 +1,11 @@
 /* native_run.c: asking a compiler: its command is run in a private folder, with
  * the sources that are in memory beside it. */
-#include "front.h"
+#include "native_run.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -14,11 +15,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bytes.h"
+#include "leftovers.h"
+#include "request.h"
+#include "thread.h"
+
 extern char **environ;
 
 /* What the core names no source. */
 #define OUT ".out"
 #define LOG ".log"
+
+/* Of the folders. */
+#define PREFIX "jitcache-ask-"
 
 static int write_file(int folder, const char *name, const uint8_t *data, size_t size)
 {
@@ -155,15 +164,27 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
+static void sweep(void) { jc_leftovers_sweep(jc_temp_folder(), PREFIX); }
+
+/* sweep_once removes the folders of processes that were killed while they asked. */
+static void sweep_once(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, sweep);
+}
+
 int32_t jc_native_ask(const jc_parts *parts, const char *words, size_t size, jc_answer *answer)
 {
-	const char *temp = secure_getenv("TMPDIR");
+	const char *temp = jc_temp_folder();
 	char path[4096];
-	int n = snprintf(path, sizeof path, "%s/jitcache-XXXXXX", temp != NULL && *temp == '/' ? temp : "/tmp");
+	sweep_once();
+	int n = snprintf(path, sizeof path, "%s/" PREFIX "XXXXXX", temp);
 	if (n < 0 || (size_t)n >= sizeof path || mkdtemp(path) == NULL)
 		return jc_fail(JITCACHE_ERR_PATH, "no folder to ask the compiler in: %s", strerror(errno));
 	int32_t status = JITCACHE_OK;
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder >= 0)
+		jc_leftover_lock(folder);
 	if (folder < 0 || !write_sources(folder, parts))
 		status = jc_fail(JITCACHE_ERR_PATH, "sources cannot be written to %s", path);
 	else {

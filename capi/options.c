@@ -1,8 +1,11 @@
-#include "front.h"
+#include "options.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+
+#include "core.h"
+#include "thread.h"
 
 /* The options that there are: core.OptionNames, held together by
  * TestOptionNames. */
@@ -13,22 +16,31 @@ typedef struct options {
 	char *values[sizeof known / sizeof known[0]];
 } options;
 
+static void destroy(void *object, jc_extra *extra)
+{
+	(void)extra;
+	options *o = object;
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		free(o->values[i]);
+	free(o);
+}
+
 int32_t jitcache_options_new(jitcache_options **out)
 {
 	if (out == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "options: NULL");
 	*out = NULL;
 	options *o = calloc(1, sizeof *o);
-	jc_handle h = o == NULL ? 0 : jc_slot_new(JC_OPTIONS, o, (jc_extra){0});
+	jc_handle h = o == NULL ? 0 : jc_handle_new(JC_OPTIONS, o, (jc_extra){0}, destroy);
 	if (h == 0) {
 		free(o);
 		return jc_fail(JITCACHE_ERR_MEMORY, "options: no memory");
 	}
-	*out = JC_TO(jitcache_options, h);
+	*out = JC_POINTER(jitcache_options, h);
 	return JITCACHE_OK;
 }
 
-static int place(const char *name)
+static int index_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (strcmp(known[i], name) == 0)
@@ -40,11 +52,11 @@ int32_t jitcache_options_set(jitcache_options *handle, const char *name, const c
 {
 	if (name == NULL || value == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "option: NULL");
-	options *o = jc_slot_enter(JC_OF(handle), JC_OPTIONS);
+	options *o = jc_handle_enter(JC_HANDLE(handle), JC_OPTIONS);
 	if (o == NULL)
 		return jc_bad_handle(handle, "options");
 	int32_t status = JITCACHE_OK;
-	int i = place(name);
+	int i = index_of(name);
 	if (i < 0) {
 		status = jc_fail(JITCACHE_ERR_OPTION, "option \"%.100s\": no such option", name);
 	} else {
@@ -56,22 +68,14 @@ int32_t jitcache_options_set(jitcache_options *handle, const char *name, const c
 			o->values[i] = copy;
 		}
 	}
-	jc_slot_leave(JC_OF(handle));
+	jc_handle_leave(JC_HANDLE(handle));
 	return status;
 }
 
 void jitcache_options_free(jitcache_options *handle)
 {
-	if (handle != NULL && !jc_slot_close(JC_OF(handle), JC_OPTIONS))
+	if (handle != NULL && !jc_handle_close(JC_HANDLE(handle), JC_OPTIONS))
 		jc_bad_handle(handle, "options");
-}
-
-void jc_options_destroy(void *object)
-{
-	options *o = object;
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		free(o->values[i]);
-	free(o);
 }
 
 /* ---- settings: options and environment in one block, see jc_core.open */
@@ -134,15 +138,15 @@ int32_t jc_settings(jc_handle h, char **settings, size_t *size)
 {
 	block b = {0};
 	if (h != 0) {
-		options *o = jc_slot_enter(h, JC_OPTIONS);
+		options *o = jc_handle_enter(h, JC_OPTIONS);
 		if (o == NULL)
-			return jc_bad_handle(JC_TO(void, h), "options");
+			return jc_bad_handle(JC_POINTER(void, h), "options");
 		for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 			if (o->values[i] != NULL) {
 				append(&b, known[i], strlen(known[i]));
 				append(&b, o->values[i], strlen(o->values[i]));
 			}
-		jc_slot_leave(h);
+		jc_handle_leave(h);
 	}
 	append(&b, "", 0);
 	append_environment(&b);

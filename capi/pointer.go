@@ -14,7 +14,7 @@ import (
 // Go objects that C keeps: caches, leases, modules. This file is the only one that
 // knows go-pointer. Its pointers are addresses that malloc may hand out again
 // and that must not be given back twice; neither can happen here, because C
-// holds each behind a handle of its own (slots.c), which ends once.
+// holds each behind a handle of its own (handles.c), which ends once.
 
 func keepCache(c *core.Cache) unsafe.Pointer { return pointer.Save(c) }
 

@@ -14,12 +14,11 @@
  * - Handlers that the host had installed lose the SA_ONSTACK that Go adds to
  *   them, unless the host had asked for it.
  */
-#include "front.h"
-
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <stddef.h>
+
+#include "controls.h"
+#include "copy.h"
 
 static sigset_t host_mask;
 static struct sigaction host_actions[NSIG];
@@ -51,25 +50,6 @@ __attribute__((constructor)) static void after_go(void)
 		if (now.sa_handler != host_actions[sig].sa_handler || now.sa_flags != host_actions[sig].sa_flags)
 			sigaction(sig, &host_actions[sig], NULL);
 	}
-	jc_self_open();
+	jc_library_open();
 	pthread_sigmask(SIG_SETMASK, &host_mask, NULL);
 }
-
-static void at_exit(void)
-{
-	/* In a forked child that has not used the library there is nothing to
-	 * write, and nothing to write it with. */
-	if (jc_core_now() != NULL)
-		jc_caches_flush();
-	while (JC_CONTROL == JC_TEARS_DOWN && jc_caches != NULL)
-		jc_cache_destroy(jc_caches);
-	for (int i = 0; JC_CONTROL == JC_LINGERS && i < 150 && jc_slot_live() > 0; i++)
-		usleep(100000);
-}
-
-static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
-
-static void register_exit(void) { atexit(at_exit); }
-
-/* jc_at_exit_flush has the counters written when the process exits. */
-void jc_at_exit_flush(void) { pthread_once(&exit_once, register_exit); }

@@ -1,11 +1,12 @@
 #include "core.h"
 
+#include "../cuda/dl/image.h"
 #include "_cgo_export.h"
 
 const jc_core jitcache_private_core = {
 	.size = sizeof(jc_core),
 	.start = jcgo_start,
-	.enter = jcgo_enter,
+	.thread_enter = jcgo_thread_enter,
 	.open = jcgo_open,
 	.close = jcgo_close,
 	.flush = jcgo_flush,
@@ -16,7 +17,7 @@ const jc_core jitcache_private_core = {
 	.commit = jcgo_commit,
 	.release = jcgo_release,
 	.remove = jcgo_remove,
-	.tend = jcgo_tend,
+	.maintain = jcgo_maintain,
 	.used = jcgo_used,
 	.trim = jcgo_trim,
 	.clear = jcgo_clear,
@@ -38,5 +39,8 @@ const jc_core jitcache_private_core = {
 	.cuda_text = jcgo_cuda_text,
 	.native_lookup = jcgo_native_lookup,
 	.native_answer = jcgo_native_answer,
+	.fork_prepare = jc_dl_fork_prepare,
+	.fork_parent = jc_dl_fork_parent,
+	.fork_child = jc_dl_fork_child,
 	.main = jcgo_main,
 };

@@ -1,9 +1,13 @@
-#include "front.h"
+#include "thread.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "controls.h"
+#include "log.h"
+#include "signal_stack.h"
 
 /* Everything of a thread hangs on one pthread_key. Not on _Thread_local: Go
  * marks the library STATIC_TLS, so its TLS comes out of glibc's small surplus,
@@ -13,10 +17,16 @@ static pthread_key_t self_key;
 static pthread_once_t self_once = PTHREAD_ONCE_INIT;
 static int self_ok;
 
+static void end_lease(jc_handle lease)
+{
+	jc_handle_close(lease, JC_LEASE);
+	jc_log_drain();
+}
+
 static void unwind_all(jc_thread *t)
 {
 	while (JC_CONTROL != JC_NO_UNWIND && t->nframes > 0)
-		jitcache_lease_free(JC_TO(jitcache_lease, t->frames[--t->nframes].lease));
+		end_lease(t->frames[--t->nframes].lease);
 }
 
 static void thread_end(void *p)
@@ -26,7 +36,7 @@ static void thread_end(void *p)
 	pthread_setspecific(self_key, t);
 	unwind_all(t);
 	pthread_setspecific(self_key, NULL);
-	jc_stack_free(t);
+	jc_signal_stack_free(t->stack);
 	jc_thread_release(t);
 }
 
@@ -91,7 +101,7 @@ void jc_unwind_to(char *frame)
 		if (inside && JC_CONTROL != JC_NO_FRAMES)
 			return;
 		t->nframes--;
-		jitcache_lease_free(JC_TO(jitcache_lease, f->lease));
+		end_lease(f->lease);
 	}
 }
 

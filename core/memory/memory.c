@@ -1,9 +1,10 @@
 #include "memory.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "../mutex/mutex.h"
 
 /* Shards spread the lock: eight threads that do nothing but hit should rarely
  * meet. A power of two. */
@@ -21,7 +22,7 @@ typedef struct node {
 } node;
 
 typedef struct shard {
-	pthread_mutex_t lock;
+	jc_mutex lock;
 	node **buckets;
 	size_t nbuckets; /* a power of two */
 	size_t count;
@@ -37,8 +38,7 @@ struct jc_memory {
 	_Atomic uint64_t clock;
 	_Atomic uint64_t epoch;
 	_Atomic int64_t flush_at;
-	pthread_mutex_t kinds_lock; /* guards adding a kind; taken inside a shard's lock */
-	_Atomic int nkinds;
+	_Atomic int nkinds; /* one is added under the lock of the first shard */
 	char kinds[JC_MEMORY_KINDS][17];
 	shard shards[SHARDS];
 };
@@ -50,17 +50,6 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void init_lock(pthread_mutex_t *lock)
-{
-	/* Adaptive: a holder is inside for tens of nanoseconds, sleeping costs
-	 * microseconds. */
-	pthread_mutexattr_t attr;
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
-	pthread_mutex_init(lock, &attr);
-	pthread_mutexattr_destroy(&attr);
-}
-
 jc_memory *jc_memory_new(uint64_t cap)
 {
 	jc_memory *m = calloc(1, sizeof *m);
@@ -68,9 +57,8 @@ jc_memory *jc_memory_new(uint64_t cap)
 		return NULL;
 	m->cap = cap;
 	m->flush_at = now_ns() + JC_MEMORY_FLUSH_NS;
-	init_lock(&m->kinds_lock);
 	for (int i = 0; i < SHARDS; i++) {
-		init_lock(&m->shards[i].lock);
+		jc_mutex_init(&m->shards[i].lock, JC_RANK_SHARD);
 		m->shards[i].oldest_tick = UINT64_MAX;
 	}
 	return m;
@@ -125,10 +113,10 @@ static jc_blob *use(jc_memory *m, const uint8_t *id, uint64_t n_hits, int *due)
 	shard *s = shard_of(m, id);
 	int64_t now = now_ns();
 	*due = 0;
-	pthread_mutex_lock(&s->lock);
+	jc_mutex_lock(&s->lock);
 	node *n = find(s, id);
 	if (n == NULL) {
-		pthread_mutex_unlock(&s->lock);
+		jc_mutex_unlock(&s->lock);
 		return NULL;
 	}
 	jc_blob *b = n->blob;
@@ -147,7 +135,7 @@ static jc_blob *use(jc_memory *m, const uint8_t *id, uint64_t n_hits, int *due)
 	}
 	s->hits[n->kind] += n_hits;
 	s->saved[n->kind] += n_hits * (uint64_t)(b->cost > 0 ? b->cost : 0);
-	pthread_mutex_unlock(&s->lock);
+	jc_mutex_unlock(&s->lock);
 	int64_t at = atomic_load_explicit(&m->flush_at, memory_order_relaxed);
 	if (now > at && atomic_compare_exchange_strong(&m->flush_at, &at, now + JC_MEMORY_FLUSH_NS))
 		*due |= JC_MEMORY_FLUSH;
@@ -170,7 +158,7 @@ static int kind_index(jc_memory *m, const char *kind)
 	for (int i = 0; i < n; i++)
 		if (strcmp(m->kinds[i], kind) == 0)
 			return i;
-	pthread_mutex_lock(&m->kinds_lock);
+	jc_mutex_lock(&m->shards[0].lock);
 	n = atomic_load_explicit(&m->nkinds, memory_order_relaxed);
 	int i = 0;
 	while (i < n && strcmp(m->kinds[i], kind) != 0)
@@ -183,7 +171,7 @@ static int kind_index(jc_memory *m, const char *kind)
 		memcpy(m->kinds[i], name, strnlen(name, 16));
 		atomic_store_explicit(&m->nkinds, n + 1, memory_order_release);
 	}
-	pthread_mutex_unlock(&m->kinds_lock);
+	jc_mutex_unlock(&m->shards[0].lock);
 	return i;
 }
 
@@ -237,11 +225,11 @@ static void evict(jc_memory *m)
 		for (int i = 1; i < SHARDS; i++)
 			if (m->shards[i].oldest_tick < s->oldest_tick)
 				s = &m->shards[i];
-		pthread_mutex_lock(&s->lock);
+		jc_mutex_lock(&s->lock);
 		node *n = s->oldest;
 		if (n != NULL)
 			unlink_node(m, s, n);
-		pthread_mutex_unlock(&s->lock);
+		jc_mutex_unlock(&s->lock);
 		if (n == NULL)
 			return;
 		drop(n);
@@ -261,12 +249,12 @@ void jc_memory_put(jc_memory *m, jc_blob *b)
 	n->touch_at = now_ns() + JC_MEMORY_TOUCH_NS;
 	jc_blob_retain(b);
 	shard *s = shard_of(m, n->id);
-	pthread_mutex_lock(&s->lock);
+	jc_mutex_lock(&s->lock);
 	node *old = find(s, n->id);
 	if (old != NULL)
 		unlink_node(m, s, old);
 	if (s->count >= s->nbuckets && !grow(s) && s->nbuckets == 0) {
-		pthread_mutex_unlock(&s->lock);
+		jc_mutex_unlock(&s->lock);
 		drop(n);
 		return;
 	}
@@ -278,7 +266,7 @@ void jc_memory_put(jc_memory *m, jc_blob *b)
 	s->count++;
 	note_oldest(s);
 	atomic_fetch_add_explicit(&m->bytes, weight(b), memory_order_relaxed);
-	pthread_mutex_unlock(&s->lock);
+	jc_mutex_unlock(&s->lock);
 	if (old != NULL)
 		drop(old);
 	evict(m);
@@ -287,11 +275,11 @@ void jc_memory_put(jc_memory *m, jc_blob *b)
 int jc_memory_remove(jc_memory *m, const uint8_t id[32])
 {
 	shard *s = shard_of(m, id);
-	pthread_mutex_lock(&s->lock);
+	jc_mutex_lock(&s->lock);
 	node *n = find(s, id);
 	if (n != NULL)
 		unlink_node(m, s, n);
-	pthread_mutex_unlock(&s->lock);
+	jc_mutex_unlock(&s->lock);
 	if (n == NULL)
 		return 0;
 	drop(n);
@@ -303,7 +291,7 @@ void jc_memory_clear(jc_memory *m, const char *kind)
 	for (int i = 0; i < SHARDS; i++) {
 		shard *s = &m->shards[i];
 		node *gone = NULL;
-		pthread_mutex_lock(&s->lock);
+		jc_mutex_lock(&s->lock);
 		for (node *n = s->oldest, *next; n != NULL; n = next) {
 			next = n->newer;
 			if (kind != NULL && strcmp(n->blob->kind, kind) != 0)
@@ -312,7 +300,7 @@ void jc_memory_clear(jc_memory *m, const char *kind)
 			n->chain = gone;
 			gone = n;
 		}
-		pthread_mutex_unlock(&s->lock);
+		jc_mutex_unlock(&s->lock);
 		for (node *next; gone != NULL; gone = next) {
 			next = gone->chain;
 			drop(gone);
@@ -327,9 +315,8 @@ void jc_memory_free(jc_memory *m)
 	jc_memory_clear(m, NULL);
 	for (int i = 0; i < SHARDS; i++) {
 		free(m->shards[i].buckets);
-		pthread_mutex_destroy(&m->shards[i].lock);
+		pthread_mutex_destroy(&m->shards[i].lock.lock);
 	}
-	pthread_mutex_destroy(&m->kinds_lock);
 	free(m);
 }
 
@@ -338,9 +325,9 @@ void jc_memory_size(jc_memory *m, uint64_t *bytes, uint64_t *count)
 	*bytes = atomic_load_explicit(&m->bytes, memory_order_relaxed);
 	*count = 0;
 	for (int i = 0; i < SHARDS; i++) {
-		pthread_mutex_lock(&m->shards[i].lock);
+		jc_mutex_lock(&m->shards[i].lock);
 		*count += m->shards[i].count;
-		pthread_mutex_unlock(&m->shards[i].lock);
+		jc_mutex_unlock(&m->shards[i].lock);
 	}
 }
 
@@ -351,13 +338,13 @@ int jc_memory_drain(jc_memory *m, jc_memory_hits hits[JC_MEMORY_KINDS])
 	uint64_t all_hits[JC_MEMORY_KINDS] = {0}, all_saved[JC_MEMORY_KINDS] = {0};
 	for (int i = 0; i < SHARDS; i++) {
 		shard *s = &m->shards[i];
-		pthread_mutex_lock(&s->lock);
+		jc_mutex_lock(&s->lock);
 		for (int k = 0; k < JC_MEMORY_KINDS; k++) {
 			all_hits[k] += s->hits[k];
 			all_saved[k] += s->saved[k];
 			s->hits[k] = s->saved[k] = 0;
 		}
-		pthread_mutex_unlock(&s->lock);
+		jc_mutex_unlock(&s->lock);
 	}
 	int wrote = 0;
 	for (int k = 0; k < JC_MEMORY_KINDS; k++) {
@@ -376,9 +363,9 @@ void jc_memory_count(jc_memory *m, const char *kind, uint64_t n)
 	char name[17] = {0};
 	memcpy(name, kind, strnlen(kind, 16));
 	int i = kind_index(m, name);
-	pthread_mutex_lock(&m->shards[0].lock);
+	jc_mutex_lock(&m->shards[0].lock);
 	m->shards[0].hits[i] += n;
-	pthread_mutex_unlock(&m->shards[0].lock);
+	jc_mutex_unlock(&m->shards[0].lock);
 }
 
 int jc_memory_counted(jc_memory *m)
@@ -386,10 +373,10 @@ int jc_memory_counted(jc_memory *m)
 	uint64_t n = 0;
 	for (int i = 0; i < SHARDS; i++) {
 		shard *s = &m->shards[i];
-		pthread_mutex_lock(&s->lock);
+		jc_mutex_lock(&s->lock);
 		for (int k = 0; k < JC_MEMORY_KINDS; k++)
 			n += s->hits[k];
-		pthread_mutex_unlock(&s->lock);
+		jc_mutex_unlock(&s->lock);
 	}
 	return n > 0;
 }
@@ -397,22 +384,19 @@ int jc_memory_counted(jc_memory *m)
 void jc_memory_fork_prepare(jc_memory *m)
 {
 	for (int i = 0; i < SHARDS; i++)
-		pthread_mutex_lock(&m->shards[i].lock);
-	pthread_mutex_lock(&m->kinds_lock);
+		jc_mutex_lock(&m->shards[i].lock);
 }
 
 void jc_memory_fork_parent(jc_memory *m)
 {
-	pthread_mutex_unlock(&m->kinds_lock);
 	for (int i = SHARDS - 1; i >= 0; i--)
-		pthread_mutex_unlock(&m->shards[i].lock);
+		jc_mutex_unlock(&m->shards[i].lock);
 }
 
 void jc_memory_fork_child(jc_memory *m)
 {
-	init_lock(&m->kinds_lock);
 	for (int i = 0; i < SHARDS; i++) {
-		init_lock(&m->shards[i].lock);
+		jc_mutex_init(&m->shards[i].lock, JC_RANK_SHARD);
 		memset(m->shards[i].hits, 0, sizeof m->shards[i].hits);
 		memset(m->shards[i].saved, 0, sizeof m->shards[i].saved);
 	}

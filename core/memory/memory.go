@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"jitcache/core/blob"
+	_ "jitcache/core/mutex" // memory.c's
 )
 
 // Memory is a tier. Its methods may be called from any goroutine or thread.

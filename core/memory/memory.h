@@ -77,8 +77,8 @@ int jc_memory_used(jc_memory *m, const uint8_t id[32], uint64_t n, int *due);
  * more. kind is up to 16 bytes, padded with NUL. */
 void jc_memory_count(jc_memory *m, const char *kind, uint64_t n);
 
-/* Around fork: prepare takes every lock, parent gives them back; child makes
- * them new and forgets hits, which are the parent's to report. */
+/* Around fork: prepare takes every lock, between jc_rank_fork_begin and _end
+ * (mutex.h), parent gives them back; child makes them new and forgets hits, which are the parent's to report. */
 void jc_memory_fork_prepare(jc_memory *m);
 void jc_memory_fork_parent(jc_memory *m);
 void jc_memory_fork_child(jc_memory *m);

@@ -25,6 +25,9 @@ static void *asks(void *unused)
 int main(void)
 {
 	pthread_t thread;
+#ifndef FORK_IS_NOT_WATCHED
+	pthread_atfork(jc_dl_fork_prepare, jc_dl_fork_parent, jc_dl_fork_child);
+#endif
 	for (int i = 0; i < 3; i++)
 		pthread_create(&thread, NULL, asks, NULL);
 	for (int i = 0; i < 300; i++) {
@@ -44,9 +47,9 @@ int main(void)
 func TestForkedChildCanAsk(t *testing.T) {
 	folder := t.TempDir()
 	program := filepath.Join(folder, "forker")
-	command := append(compiler(), "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-pthread", "-I.", "-o", program, "image.c", "-x", "c", "-")
+	command := append(compiler(), "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-pthread", "-I.", "-o", program, "image.c", "../../core/mutex/mutex.c", "-x", "c", "-")
 	if !forkIsWaited {
-		command = append(command, "-DJC_DL_FORK_IS_NOT_WATCHED")
+		command = append(command, "-DFORK_IS_NOT_WATCHED")
 	}
 	cmd := exec.Command(command[0], append(command[1:], "-ldl")...)
 	cmd.Stdin = strings.NewReader(forker)

@@ -3,33 +3,29 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../core/mutex/mutex.h"
+
 /* dl_iterate_phdr holds a lock of glibc's that fork does not free in the child:
  * one that is forked while another thread asks here, as threads with hits do all
  * the time, would hang at its next dlopen or C++ exception. So a fork waits for
- * those who ask. The lock is taken last of all, hence the early constructor:
- * what is registered first runs last before a fork. */
-static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+ * those who ask. */
+static jc_mutex asking = JC_MUTEX(JC_RANK_LOADER);
 
-#ifndef JC_DL_FORK_IS_NOT_WATCHED /* the control build of the tests */
-static void before_fork(void) { pthread_mutex_lock(&asking); }
+void jc_dl_fork_prepare(void) { jc_mutex_lock(&asking); }
 
-static void in_parent(void) { pthread_mutex_unlock(&asking); }
+void jc_dl_fork_parent(void) { jc_mutex_unlock(&asking); }
 
-static void in_child(void) { pthread_mutex_init(&asking, NULL); }
-
-__attribute__((constructor(102))) static void watch_fork(void) { pthread_atfork(before_fork, in_parent, in_child); }
-#endif
+void jc_dl_fork_child(void) { jc_mutex_init(&asking, JC_RANK_LOADER); }
 
 static void ask(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data)
 {
-	pthread_mutex_lock(&asking);
+	jc_mutex_lock(&asking);
 	dl_iterate_phdr(callback, data);
-	pthread_mutex_unlock(&asking);
+	jc_mutex_unlock(&asking);
 }
 
 static int count_loads(struct dl_phdr_info *info, size_t size, void *data)

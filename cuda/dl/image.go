@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"unsafe"
+
+	_ "jitcache/core/mutex" // image.c's
 )
 
 // image is a library that the process has loaded, as it was when it was asked.

@@ -38,4 +38,11 @@ void *jc_dl_open(const char *path, int resident, char *why, size_t size);
 
 void *jc_dl_symbol(void *handle, const char *name);
 
+/* Around fork: nobody may be asking. They are not registered here: a copy of the
+ * library in a forked child has a lock of its own, and which copy is used, the
+ * front knows (jc_core in capi/core.h). */
+void jc_dl_fork_prepare(void);
+void jc_dl_fork_parent(void);
+void jc_dl_fork_child(void);
+
 #endif

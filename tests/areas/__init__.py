@@ -33,6 +33,7 @@ AREAS: dict[str, Area] = {
     "disks": disks.short,
     "disks-controls": disks.controls,
     "guest": guest.tests,
+    "ranks": guest.ranks,
     "guest-controls": guest.controls,
     "host": host.tests,
     "mpi": mpi.tests,
@@ -63,7 +64,7 @@ TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
-    "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
+    "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
     "cute-dsl", "frameworks",
 ]  # fmt: skip

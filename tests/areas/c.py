@@ -20,7 +20,7 @@ SOURCES = [
     ("golden.c", "gnu99"),
     ("forks.c", "gnu99"),
     ("signals.c", "gnu99"),
-    ("leave.cpp", "c++11"),
+    ("unwind.cpp", "c++11"),
     ("objects.cpp", "c++11"),
     ("statuses.cpp", "c++11"),
     ("api.c", "c++17"),  # the same program is C++ too
@@ -102,7 +102,7 @@ def system_calls() -> Count:
     """A disk hit and a miss make the system calls that they must, and no more."""
     if shutil.which("strace") is None:
         return Count(0, len(CALLS), 0)
-    program = build("calls", "calls.c", "gnu99")
+    program = build("calls", "system_calls.c", "gnu99")
     if program is None:
         return Count(0, 0, 1)
     counts = []

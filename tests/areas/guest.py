@@ -19,8 +19,10 @@ FOLDER = "tests/guest"
 # the folder: how many children, how many times or how many seconds.
 PROGRAMS = [
     ("masks.c", "gnu99", [], []),
-    ("storm.c", "gnu99", ["2"], ["60"]),
+    ("signal_storm.c", "gnu99", ["2"], ["60"]),
     ("fork_threads.c", "gnu99", ["20"], ["120"]),
+    ("fork_exits.c", "gnu99", ["20"], ["200"]),
+    ("fork_loads.c", "gnu99", ["20"], ["100"]),
     ("fork_cost.c", "gnu99", ["20"], ["100"]),
     ("fork_refused.c", "gnu99", [], []),
     ("fork_replaced.c", "gnu99", [], []),
@@ -37,6 +39,8 @@ class Control(NamedTuple):
 
     name: str
     out: str = ""  # of core/control/controls.txt
+    front: str = ""  # of capi/controls.h
+    ranks: bool = False  # the order of locks is looked at
     plain: bool = False  # the runtime is Go's own
     unloads: bool = False  # dlclose does
     c: tuple[str, ...] = ()  # "source: test"
@@ -44,23 +48,28 @@ class Control(NamedTuple):
 
 
 CONTROLS = [
-    Control("host's signals at the start", "nosignals", c=("signals.c: dispositions_are_as_they_were", "signals.c: threads_take_no_signals")),
-    Control("room for handlers", "nomeeting", c=("storm.c: handlers_with_large_frames_do_no_harm", "masks.c: thread_keeps_its_mask")),
-    Control("stack for signals", "nostack", c=("storm.c: handlers_with_a_stack_of_their_own_do_no_harm",)),
-    Control("stack given back", "keepstack", c=("storm.c: stacks_for_signals_go_with_their_threads",)),
+    Control("host's signals at the start", front="no_signals", c=("signals.c: dispositions_are_as_they_were", "signals.c: threads_take_no_signals")),
+    Control("room for handlers", front="no_enter", c=("signal_storm.c: handlers_with_large_frames_do_no_harm", "masks.c: thread_keeps_its_mask")),
+    Control("stack for signals", front="no_stack", c=("signal_storm.c: handlers_with_a_stack_of_their_own_do_no_harm",)),
+    Control("stack given back", front="keep_stack", c=("signal_storm.c: stacks_for_signals_go_with_their_threads",)),
     Control("changes to the runtime", plain=True, c=("masks.c: signal_that_is_waited_for_reaches_its_waiter", "signals.c: threads_take_no_signals"), python=("test_descriptors.py::test_process_that_closes_all_goes_on",)),
-    Control("runtime of a child", "nocopy", c=("fork_threads.c: children_of_threads_that_run_in_go", "fork_refused.c: child_without_memfd_and_temp_files_is_told")),
-    Control("locks at fork", "nolocks", c=("fork_threads.c: children_while_locks_of_the_front_are_taken",)),
-    Control("own file kept open", "noself", python=("test_copies.py::test_child_runs_its_parents_version_or_none[deleted-open-from the parent True compiled\\n]",)),
-    Control("own file found by its path", "nopath", python=("test_descriptors.py::test_child_of_a_process_that_closes_all_has_a_cache",)),
-    Control("own version only", "noversion", c=("fork_replaced.c: child_of_a_library_replaced_while_it_loads_is_told",), python=("test_copies.py::test_child_runs_its_parents_version_or_none[replaced-closed-fork False compiled\\n]",)),
-    Control("quick copy", "slowcopy", c=("fork_cost.c: first_call_of_a_child_is_quick",)),
-    Control("limits before a copy", "nolimits", c=("fork_refused.c: child_without_file_size_is_told", "fork_refused.c: child_without_address_space_is_told")),
-    Control("limit of file size", "nolimit", c=("limits.c: put_beyond_the_limit_of_file_size_is_not_stored",)),
-    Control("nothing freed at exit", "teardown", c=("exits.cpp: exit_with_threads_inside_ends_at_once", "exits.cpp: exit_handlers_use_the_cache", "exits.cpp: static_destructor_uses_the_cache", "exits.cpp: forked_child_exits")),
-    Control("nothing waited for at exit", "linger", python=("test_exits.py::test_daemon_threads_in_the_library_do_not_keep_the_interpreter[0-return]",)),
+    Control("runtime of a child", front="no_copy", c=("fork_threads.c: children_of_threads_that_run_in_go", "fork_refused.c: child_without_memfd_and_temp_files_is_told")),
+    Control("locks at fork", front="no_locks", c=("fork_threads.c: children_while_locks_of_the_front_are_taken",)),
+    Control("order of locks at exit", front="old_order", c=("fork_exits.c: child_that_exits_beside_fork_ends",)),
+    Control("order of locks is seen", front="old_order", ranks=True, c=("fork_exits.c: child_that_exits_has_counted",)),
+    Control("own file kept open", front="no_own_file", python=("test_copies.py::test_child_runs_its_parents_version_or_none[deleted-open-from the parent True compiled\\n]",)),
+    Control("own file found by its path", front="no_path", python=("test_descriptors.py::test_child_of_a_process_that_closes_all_has_a_cache",)),
+    Control("own version only", front="no_version", c=("fork_replaced.c: child_of_a_library_replaced_while_it_loads_is_told",), python=("test_copies.py::test_child_runs_its_parents_version_or_none[replaced-closed-fork False compiled\\n]",)),
+    Control("no handlers of fork in a copy", front="copy_watches", c=("fork_loads.c: first_call_beside_fork_ends_with_an_older_glibc",)),
+    Control("leftovers are swept", front="no_sweep", python=("test_leftovers.py::test_copy_of_a_killed_process_is_swept", "test_leftovers.py::test_folder_of_a_killed_process_is_swept")),
+    Control("leftovers have no owner", front="sweeps_all", python=("test_leftovers.py::test_what_is_no_leftover_of_ours_is_not_swept", "test_leftovers.py::test_folder_of_a_living_process_stays")),
+    Control("quick copy", front="slow_copy", c=("fork_cost.c: first_call_of_a_child_is_quick",)),
+    Control("limits before a copy", front="no_limits", c=("fork_refused.c: child_without_file_size_is_told", "fork_refused.c: child_without_address_space_is_told")),
+    Control("limit of file size", out="nolimit", c=("limits.c: put_beyond_the_limit_of_file_size_is_not_stored",)),
+    Control("nothing freed at exit", front="tears_down", c=("exits.cpp: exit_with_threads_inside_ends_at_once", "exits.cpp: exit_handlers_use_the_cache", "exits.cpp: static_destructor_uses_the_cache", "exits.cpp: forked_child_exits")),
+    Control("nothing waited for at exit", front="lingers", python=("test_exits.py::test_daemon_threads_in_the_library_do_not_keep_the_interpreter[0-return]",)),
     Control("no unloading", unloads=True, python=("test_exits.py::test_library_stays_loaded_after_dlclose",)),
-    Control("short waits", "longslice", python=("test_signals.py::test_ctrl_c_ends_a_wait",)),
+    Control("short waits", out="longslice", python=("test_signals.py::test_ctrl_c_ends_a_wait",)),
 ]  # fmt: skip
 
 
@@ -84,6 +93,25 @@ def controls() -> Count:
     """Each mechanism is taken out, and the tests of its promise must fail."""
     log_of("guest-controls").unlink(missing_ok=True)
     return total([_control(control) for control in CONTROLS])
+
+
+def ranks() -> Count:
+    """The C programs, and forks from Python, in a build that aborts where the order of locks is broken."""
+    area, folder = "ranks", BUILD / "ranks"
+    library = build_library.build(folder, ranks=True)
+    # The look is in this build, and not in the one that everybody gets.
+    looks = [b"takes lock" in file.read_bytes() for file in (library, BUILD / "lib" / "libjitcache.so")]
+    counts = [Count(1, 0, int(looks != [True, False]))]
+    for source, standard in c.SOURCES:
+        program = c.build(area, source, standard, library=folder, out=folder)
+        counts.append(c.execute(area, program, folder) if program else Count(0, 0, 1))
+    for source, standard, short, _ in PROGRAMS:
+        program = c.build(area, source, standard, library=folder, out=folder)
+        counts.append(counted(*_run(area, program, short)) if program else Count(0, 0, 1))
+    env = environment(JITCACHE_LIBRARY=str(library), GUEST_TIMES="5")
+    counts.append(pytest(area, sys.executable, FOLDER, env=env))
+    counts.append(pytest(area, sys.executable, "tests/python/test_fork.py", "tests/python/test_lease.py", env=env))
+    return total(counts)
 
 
 def _all(area: str, arguments: int, times: int) -> Count:
@@ -111,7 +139,9 @@ def _run(area: str, program: Path, arguments: list[str]) -> tuple[int, str]:
 def _control(control: Control) -> Count:
     area = "guest-controls"
     folder = BUILD / "controls" / control.name.replace(" ", "-").replace("'", "")
-    library = build_library.build(folder, control=control.out, plain=control.plain)
+    library = build_library.build(
+        folder, control=control.out, front=control.front, ranks=control.ranks, plain=control.plain
+    )
     if control.unloads:
         _let_unload(library)
     counts = []

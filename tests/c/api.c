@@ -20,12 +20,12 @@ static void what_is_put_is_there(void)
 	CHECK(strcmp(jitcache_blob_name(b), "") == 0);
 	CHECK((uintptr_t)jitcache_blob_data(b) % 64 == 0);
 	CHECK(((const char *)jitcache_blob_data(b))[4] == 0);
-	CHECK(is(b, "code"));
+	CHECK(blob_is(b, "code"));
 	CHECK(jitcache_close(c) == JITCACHE_OK);
 	c = open_cache("0");
 	CHECK(jitcache_get(c, k, &b) == JITCACHE_OK);
 	CHECK(jitcache_close(c) == JITCACHE_OK);
-	CHECK(is(b, "code")); /* a blob outlives its cache */
+	CHECK(blob_is(b, "code")); /* a blob outlives its cache */
 	jitcache_key_free(k);
 }
 
@@ -74,9 +74,9 @@ static void replace_replaces_and_nothing_else_does(void)
 	jitcache_blob *b;
 	CHECK(jitcache_put(c, k, "first", 5, NULL, 0) == JITCACHE_OK);
 	CHECK(jitcache_put(c, k, "second", 6, NULL, 0) == JITCACHE_OK);
-	CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && is(b, "first"));
+	CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && blob_is(b, "first"));
 	CHECK(jitcache_put(c, k, "second", 6, NULL, JITCACHE_REPLACE) == JITCACHE_OK);
-	CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && is(b, "second"));
+	CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && blob_is(b, "second"));
 	CHECK(jitcache_remove(c, k) == JITCACHE_OK);
 	CHECK(jitcache_remove(c, k) == JITCACHE_MISS);
 	CHECK(jitcache_get(c, k, &b) == JITCACHE_MISS);
@@ -200,11 +200,11 @@ static void lease_is_for_one(void)
 	/* This thread holds a lease: it is never made to wait. */
 	CHECK(jitcache_acquire(c, k, -1, &b, &other) == JITCACHE_LEASE);
 	jitcache_lease_free(other);
-	CHECK(jitcache_commit(l, "code", 4, NULL, &b) == JITCACHE_OK && is(b, "code"));
+	CHECK(jitcache_commit(l, "code", 4, NULL, &b) == JITCACHE_OK && blob_is(b, "code"));
 	CHECK(jitcache_commit(l, "code", 4, NULL, NULL) == JITCACHE_ERR_HANDLE);
 	jitcache_lease_free(l); /* after a commit it is fine */
 	jitcache_lease_free(NULL);
-	CHECK(jitcache_acquire(c, k, 0, &b, &l) == JITCACHE_OK && l == NULL && is(b, "code"));
+	CHECK(jitcache_acquire(c, k, 0, &b, &l) == JITCACHE_OK && l == NULL && blob_is(b, "code"));
 	jitcache_key_free(k);
 	jitcache_close(c);
 }
@@ -235,8 +235,8 @@ static void waiting_ends_when_it_is_told_to(void)
 	pthread_t t;
 	pthread_create(&t, NULL, ask_while_held, a);
 	pthread_join(t, NULL);
-	CHECK(jitcache_commit(l, "mine", 4, NULL, &b) == JITCACHE_OK && is(b, "mine"));
-	CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && is(b, "theirs")); /* the first is kept */
+	CHECK(jitcache_commit(l, "mine", 4, NULL, &b) == JITCACHE_OK && blob_is(b, "mine"));
+	CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && blob_is(b, "theirs")); /* the first is kept */
 	jitcache_key_free(k);
 	jitcache_close(c);
 }
@@ -257,7 +257,7 @@ static void *get_or_compile(void *p)
 	jitcache_blob *b;
 	CHECK(jitcache_get_or_compile((jitcache_cache *)a[0], (jitcache_key *)a[1], -1, compile, (void *)"code", &b) ==
 		JITCACHE_OK);
-	CHECK(is(b, "code"));
+	CHECK(blob_is(b, "code"));
 	return NULL;
 }
 
@@ -312,7 +312,7 @@ static void what_the_callback_returns_comes_back(void)
 	CHECK(jitcache_get_or_compile(c, k, -1, refuse, (void *)&ok, &b) ==
 		JITCACHE_ERR_ARGUMENT); /* it has not committed */
 	CHECK(jitcache_get_or_compile(c, k, -1, free_it, NULL, &b) == -77);
-	CHECK(jitcache_get_or_compile(c, k, -1, commit_twice, NULL, &b) == JITCACHE_OK && is(b, "a"));
+	CHECK(jitcache_get_or_compile(c, k, -1, commit_twice, NULL, &b) == JITCACHE_OK && blob_is(b, "a"));
 	jitcache_key_free(k);
 	jitcache_close(c);
 }
@@ -337,7 +337,7 @@ static void result_that_is_not_stored_is_handed_back(void)
 	jitcache_options_free(o);
 	CHECK(jitcache_get_or_compile(c, k, -1, not_storable, NULL, &b) == JITCACHE_NOT_STORED);
 	CHECK(jitcache_last_miss() == JITCACHE_REASON_TOO_LARGE);
-	CHECK(is(b, "0123456789"));
+	CHECK(blob_is(b, "0123456789"));
 	jitcache_key_free(k);
 	jitcache_close(c);
 }
@@ -361,7 +361,7 @@ static void reports_are_json(void)
 	CHECK(jitcache_list(c, NULL, &b) == JITCACHE_OK &&
 		strstr((const char *)jitcache_blob_data(b), "\"name\":\"thing\"") != NULL);
 	jitcache_blob_release(b);
-	CHECK(jitcache_list(c, "cubin", &b) == JITCACHE_OK && is(b, "[]"));
+	CHECK(jitcache_list(c, "cubin", &b) == JITCACHE_OK && blob_is(b, "[]"));
 	jitcache_blob_release(b);
 	CHECK(jitcache_verify(c, &b) == JITCACHE_OK &&
 		strstr((const char *)jitcache_blob_data(b), "\"entries\":1") != NULL);

@@ -62,8 +62,8 @@ static inline jitcache_key *make_key(const char *text)
 	return k;
 }
 
-/* is says whether a blob's bytes are the text, and releases it. */
-static inline int is(jitcache_blob *b, const char *text)
+/* blob_is says whether a blob's bytes are the text, and releases it. */
+static inline int blob_is(jitcache_blob *b, const char *text)
 {
 	size_t n = strlen(text);
 	int same = jitcache_blob_size(b) == n && jitcache_blob_data(b) != NULL &&

@@ -24,7 +24,7 @@ static std::atomic<int> entered; // threads that are in the library for good
 static void use_or_fail()
 {
 	jitcache_blob *b;
-	if (jitcache_get(cache, known, &b) != JITCACHE_OK || !is(b, "known") ||
+	if (jitcache_get(cache, known, &b) != JITCACHE_OK || !blob_is(b, "known") ||
 		jitcache_put(cache, known, "known", 5, nullptr, JITCACHE_REPLACE) != JITCACHE_OK) {
 		fprintf(stderr, "at exit: %s\n", jitcache_last_error());
 		_exit(WRONG);

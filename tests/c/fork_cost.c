@@ -34,7 +34,7 @@ static void tear_down(void)
 static int look_up(void)
 {
 	jitcache_blob *b;
-	return jitcache_get(cache, known, &b) == JITCACHE_OK && is(b, "known") ? 0 : 2;
+	return jitcache_get(cache, known, &b) == JITCACHE_OK && blob_is(b, "known") ? 0 : 2;
 }
 
 static int time_first_call(void *shared)

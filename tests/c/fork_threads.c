@@ -37,11 +37,11 @@ static int uses(void)
 	jitcache_blob *b;
 	snprintf(text, sizeof text, "child %ld", (long)getpid());
 	jitcache_key *own = make_key(text);
-	if (jitcache_get(cache, known, &b) != JITCACHE_OK || !is(b, "known"))
+	if (jitcache_get(cache, known, &b) != JITCACHE_OK || !blob_is(b, "known"))
 		return 2;
 	if (jitcache_put(cache, own, text, strlen(text), NULL, JITCACHE_REPLACE) != JITCACHE_OK)
 		return 3;
-	if (jitcache_get(cache, own, &b) != JITCACHE_OK || !is(b, text))
+	if (jitcache_get(cache, own, &b) != JITCACHE_OK || !blob_is(b, text))
 		return 4;
 	jitcache_key_free(own);
 	return 0;
@@ -181,7 +181,7 @@ static void lease_of_another_thread_is_not_the_childs(void)
 	pthread_mutex_unlock(&hold);
 	pthread_join(t, &committed);
 	CHECK(committed != NULL);
-	CHECK(jitcache_get(cache, leased, &b) == JITCACHE_OK && is(b, "done"));
+	CHECK(jitcache_get(cache, leased, &b) == JITCACHE_OK && blob_is(b, "done"));
 	tear_down();
 }
 

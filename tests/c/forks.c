@@ -26,14 +26,14 @@ static int child(jitcache_cache *c, jitcache_key *known, int depth)
 {
 	jitcache_blob *b;
 	alarm(30);
-	if (jitcache_get(c, known, &b) != JITCACHE_OK || !is(b, "known"))
+	if (jitcache_get(c, known, &b) != JITCACHE_OK || !blob_is(b, "known"))
 		return 2;
 	char text[32];
 	snprintf(text, sizeof text, "%d-%d", (int)getpid(), depth);
 	jitcache_key *k = make_key(text);
 	if (jitcache_put(c, k, text, strlen(text), NULL, 0) != JITCACHE_OK)
 		return 3;
-	if (jitcache_get(c, k, &b) != JITCACHE_OK || !is(b, text))
+	if (jitcache_get(c, k, &b) != JITCACHE_OK || !blob_is(b, text))
 		return 4;
 	if (depth == 0)
 		return 0;

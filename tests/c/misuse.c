@@ -207,10 +207,10 @@ static void key_that_is_freed_is_kept_by_its_lease(void)
 	CHECK(jitcache_acquire(c, k, -1, &b, &l) == JITCACHE_LEASE);
 	jitcache_key_free(k);
 	CHECK(jitcache_close(c) == JITCACHE_OK);
-	CHECK(jitcache_commit(l, "code", 4, NULL, &b) == JITCACHE_OK && is(b, "code"));
+	CHECK(jitcache_commit(l, "code", 4, NULL, &b) == JITCACHE_OK && blob_is(b, "code"));
 	c = open_cache("0");
 	k = make_key("x");
-	CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && is(b, "code"));
+	CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && blob_is(b, "code"));
 	jitcache_key_free(k);
 	jitcache_close(c);
 }

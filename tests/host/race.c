@@ -3,11 +3,15 @@
  * meanwhile. Go's half has go test -race.
  *
  *	race ROUNDS */
-#include "../../capi/front.h"
-
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../../capi/core.h"
+#include "../../capi/handles.h"
+#include "../../capi/key.h"
 
 enum { THREADS = 8, KEYS = 64, TURNS = 300 };
 
@@ -115,7 +119,7 @@ static int32_t take(void *core, uint8_t *sealed, size_t n, jc_out *out)
 	return jc_memory_remove(core, sealed + JC_SEALED_ID) ? JITCACHE_OK : JITCACHE_MISS;
 }
 
-static int32_t tend(void *core, uint8_t *id, int32_t due)
+static int32_t maintain(void *core, uint8_t *id, int32_t due)
 {
 	jc_memory_hits hits[JC_MEMORY_KINDS];
 	(void)id, (void)due;
@@ -165,7 +169,7 @@ static int32_t seal(uint8_t *packed, size_t npacked, uint8_t *inputs, size_t nin
 const jc_core jitcache_private_core = {
 	.size = sizeof(jc_core),
 	.start = start,
-	.enter = fine,
+	.thread_enter = fine,
 	.open = open_it,
 	.close = close_it,
 	.flush = close_it,
@@ -176,7 +180,7 @@ const jc_core jitcache_private_core = {
 	.commit = commit,
 	.release = release,
 	.remove = take,
-	.tend = tend,
+	.maintain = maintain,
 	.clear = clear,
 	.stats = stats,
 	.pin = pin,
@@ -308,6 +312,6 @@ int main(int argc, char **argv)
 		jitcache_key_free(keys[i]);
 	jitcache_close(atomic_load(&cache));
 	printf("done %ld stale %ld live %llu\n", atomic_load(&done), atomic_load(&stale),
-		(unsigned long long)jc_slot_live());
+		(unsigned long long)jc_handles_live());
 	return 0;
 }

@@ -2,7 +2,7 @@
 
 Not forks.c: GCC 12's sanitizer does not look after the locks of its own malloc at fork
 (LLVM's does since 18), and a child hangs at one that a thread of the host's or of Go's
-held. Leaks are test_guest.py's to find: what a lost handle keeps can still be
+held. Leaks are test_long_run.py's to find: what a lost handle keeps can still be
 reached.
 """
 
@@ -32,7 +32,7 @@ def library() -> Path:
         os.environ["GOFLAGS"] = before
 
 
-@pytest.mark.parametrize("source", ["api.c", "misuse.c", "leave.cpp"])
+@pytest.mark.parametrize("source", ["api.c", "misuse.c", "unwind.cpp"])
 def test_program_is_clean(tmp_path: Path, library: Path, source: str) -> None:
     path = programs.ROOT / "tests" / "c" / source
     program = programs.compile(tmp_path / "program", [path], ASAN, library=library)

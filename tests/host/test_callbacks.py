@@ -1,6 +1,6 @@
 """What a compile function does on its way out: the cache stays usable and the lease comes free.
 
-That a lease is free is seen from outside: its lock file is gone. tests/c/leave.cpp
+That a lease is free is seen from outside: its lock file is gone. tests/c/unwind.cpp
 has the exceptions of C++, and longjmp.
 """
 
@@ -67,14 +67,14 @@ COMPILE = """
     folder, fail = sys.argv[1], int(sys.argv[2])
 
     def append(word):
-        fd = os.open(folder + "/witness", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        fd = os.open(folder + "/compiles", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         os.write(fd, f"{word} {os.getpid()} {threading.get_ident()}\\n".encode())
         os.close(fd)
 
     def compile():
         append("begin")
         time.sleep(0.02)
-        begun = open(folder + "/witness").read().count("begin")
+        begun = open(folder + "/compiles").read().count("begin")
         append("end")
         if begun <= fail:
             raise ValueError(f"compile {begun}")
@@ -112,7 +112,7 @@ def test_failing_compilers_hand_the_lease_on(tmp_path: Path, processes: int, thr
     answers = [line for p in running for line in p.communicate(timeout=120)[0].split()]
     assert sorted(answers) == ["failed"] * fail + ["got"] * (askers - fail)
     # One at a time, and one more than failed.
-    words = [line.split() for line in (tmp_path / "witness").read_text().splitlines()]
+    words = [line.split() for line in (tmp_path / "compiles").read_text().splitlines()]
     assert [w[0] for w in words] == ["begin", "end"] * (fail + 1)
     assert all(a[1:] == b[1:] for a, b in zip(words[::2], words[1::2]))
 
@@ -189,9 +189,9 @@ def test_exception_in_a_c_callback_of_ctypes_frees_the_lease(tmp_path: Path, mon
     assert lib.jitcache_close(cache) == _ffi.OK
 
 
-# Which tests of leave.cpp fail without what.
-LEAVE = {
-    "leave": {  # giving the lease up
+# Which tests of unwind.cpp fail without what.
+UNWIND = {
+    "no_unwind": {  # giving the lease up
         "exception_reaches_the_caller_and_the_lease_is_free",
         "longjmp_frees_the_lease_at_the_next_call",
         "longjmp_frees_the_lease_at_the_threads_end",
@@ -199,15 +199,15 @@ LEAVE = {
         "longjmp_over_two_callbacks_frees_both_leases",
         "threads_that_fail_hand_the_lease_on",
     },
-    "noframes": {"nested_calls_keep_the_outer_lease"},  # telling who called from where
-    "latestore": {"exception_after_the_commit_keeps_the_result"},  # storing at the commit
+    "no_frames": {"nested_calls_keep_the_outer_lease"},  # telling who called from where
+    "late_store": {"exception_after_the_commit_keeps_the_result"},  # storing at the commit
 }
 
 
-@pytest.mark.parametrize("control", LEAVE)
+@pytest.mark.parametrize("control", UNWIND)
 def test_control_of_callbacks_that_leave_is_seen(tmp_path: Path, control: str) -> None:
-    """With a mechanism taken out of the front, its tests of tests/c/leave.cpp fail and no other."""
-    library = builds.control(control, control=control)
-    program = programs.compile(tmp_path / "leave", [programs.ROOT / "tests" / "c" / "leave.cpp"], library=library)
+    """With a mechanism taken out of the front, its tests of tests/c/unwind.cpp fail and no other."""
+    library = builds.control(control, front=control)
+    program = programs.compile(tmp_path / "unwind", [programs.ROOT / "tests" / "c" / "unwind.cpp"], library=library)
     _, text = programs.run(program, tmp_path)
-    assert set(re.findall(r"^FAILED (\w+)$", text, re.MULTILINE)) == LEAVE[control], text
+    assert set(re.findall(r"^FAILED (\w+)$", text, re.MULTILINE)) == UNWIND[control], text

@@ -52,16 +52,16 @@ def panicking() -> dict[str, str]:
     return {"JITCACHE_LIBRARY": str(builds.control("panic", control="panic"))}
 
 
-PROVOKED = {
+PANICKING_CALLS = {
     "acquire": 'assert cache.get_or_compile(bad, lambda: b"compiled") == b"compiled"',
     "put": 'assert cache.put(bad, b"x") is False',
     "explain": "cache.explain(bad)",
 }
 
 
-@pytest.mark.parametrize("call", PROVOKED)
+@pytest.mark.parametrize("call", PANICKING_CALLS)
 def test_host_lives_and_every_lookup_misses(tmp_path: Path, call: str) -> None:
-    code = f"{PANICS}\n    {PROVOKED[call]}\n{ALWAYS_MISSES}\n    print('alive')"
+    code = f"{PANICS}\n    {PANICKING_CALLS[call]}\n{ALWAYS_MISSES}\n    print('alive')"
     out = check(code, tmp_path / "cache", env=panicking())
     assert out.endswith("alive\n")
 
@@ -107,7 +107,7 @@ def test_status_and_text_say_what_happened(tmp_path: Path) -> None:
             call("remove", cache, key),
         ):
             assert status == -12, status
-            assert "internal error: provoked; at goroutine" in text and "\\n" not in text, text
+            assert "internal error: injected; at goroutine" in text and "\\n" not in text, text
             assert not blob.value and not report.value
         assert lib.jitcache_last_miss() == 23
         lib.jitcache_key_free(key)
@@ -183,7 +183,7 @@ def test_forked_child_of_a_panicked_process_has_a_cache(tmp_path: Path) -> None:
 def test_control_panic_that_leaves_the_core_kills_the_host(tmp_path: Path) -> None:
     """With recover taken out the same call ends the process."""
     library = builds.control("norecover", control="panic,norecover")
-    code = f"{PANICS}\n    {PROVOKED['put']}\n    print('alive')"
+    code = f"{PANICS}\n    {PANICKING_CALLS['put']}\n    print('alive')"
     p = run(code, tmp_path / "cache", env={"JITCACHE_LIBRARY": str(library)})
     assert p.returncode in (-signal.SIGABRT, 2), p
-    assert "panic: provoked" in p.stderr and "alive" not in p.stdout
+    assert "panic: injected" in p.stderr and "alive" not in p.stdout

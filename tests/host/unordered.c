@@ -5,4 +5,4 @@
 #define memory_order_acquire memory_order_relaxed
 #define memory_order_release memory_order_relaxed
 #define memory_order_acq_rel memory_order_relaxed
-#include "../../capi/slots.c"
+#include "../../capi/handles.c"

@@ -1,6 +1,6 @@
 /* What a long run of the library costs its host: memory, handles, threads.
  *
- *	guest FOLDER HITS SECONDS [leak]
+ *	long_run FOLDER HITS SECONDS [leak]
  *
  * leak: one blob in ten is not released, which must be seen. */
 #include "../c/check.h"
@@ -35,7 +35,7 @@ static long resident(void)
 	return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* The place in the table of handles that a handle stands for (capi/slots.c). */
+/* The place in the table of handles that a handle stands for (capi/handles.c). */
 static long place_of(const jitcache_blob *b) { return (long)((uintptr_t)b >> 4 & 0xffffff); }
 
 static void let_go(jitcache_blob *b, long i)

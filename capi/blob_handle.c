@@ -1,7 +1,14 @@
-#include "front.h"
+#include "blob_handle.h"
 
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "cache.h"
+#include "leftovers.h"
+#include "locks.h"
+#include "log.h"
+#include "runtime.h"
+#include "thread.h"
 
 /* A path that was made for a handle. */
 typedef struct jc_path {
@@ -10,18 +17,7 @@ typedef struct jc_path {
 	long pid; /* whose it is */
 } jc_path;
 
-int32_t jc_blob_handle(jc_blob *b, jc_handle cache, jitcache_blob **out)
-{
-	jc_handle h = jc_slot_new(JC_BLOB, b, (jc_extra){cache, NULL});
-	if (h == 0) {
-		jc_blob_release(b);
-		return jc_fail(JITCACHE_ERR_MEMORY, "blob: no memory");
-	}
-	*out = JC_TO(jitcache_blob, h);
-	return JITCACHE_OK;
-}
-
-static void give_up(jc_path *p)
+static void release_path(jc_path *p)
 {
 	/* A forked child must not take its parent's path away. */
 	if (p->pid == (long)getpid()) {
@@ -34,16 +30,27 @@ static void give_up(jc_path *p)
 	free(p);
 }
 
-void jc_blob_destroy(void *object, jc_extra *extra)
+static void destroy(void *object, jc_extra *extra)
 {
 	if (extra->path != NULL)
-		give_up(extra->path);
+		release_path(extra->path);
 	jc_blob_release(object);
+}
+
+int32_t jc_blob_handle(jc_blob *b, jc_handle cache, jitcache_blob **out)
+{
+	jc_handle h = jc_handle_new(JC_BLOB, b, (jc_extra){cache, NULL}, destroy);
+	if (h == 0) {
+		jc_blob_release(b);
+		return jc_fail(JITCACHE_ERR_MEMORY, "blob: no memory");
+	}
+	*out = JC_POINTER(jitcache_blob, h);
+	return JITCACHE_OK;
 }
 
 static const jc_blob *peek(const jitcache_blob *blob)
 {
-	const jc_blob *b = jc_slot_peek(JC_OF(blob), JC_BLOB);
+	const jc_blob *b = jc_handle_peek(JC_HANDLE(blob), JC_BLOB);
 	if (b == NULL)
 		jc_bad_handle(blob, "blob");
 	return b;
@@ -81,19 +88,18 @@ const char *jitcache_blob_name(const jitcache_blob *blob)
 
 static int32_t make_path(jc_blob *b, jc_extra *extra)
 {
-	const jc_core *core = jc_core_enter();
+	const jc_core *core = jc_core_get();
 	if (core == NULL)
 		return jc_no_core();
 	jc_path *p = malloc(sizeof *p);
 	if (p == NULL)
 		return jc_fail(JITCACHE_ERR_MEMORY, "blob: no memory");
-	jc_cache *c = extra->cache != 0 ? jc_slot_enter(extra->cache, JC_CACHE) : NULL;
+	jc_cache *c = extra->cache != 0 ? jc_handle_enter(extra->cache, JC_CACHE) : NULL;
 	int32_t status;
 	void *cache = c != NULL ? jc_cache_core(c, core, &status) : NULL;
-	const char *temp = getenv("TMPDIR");
 	jc_out out = {0};
 	jc_pin pin = {NULL, -1};
-	status = core->pin(cache, b, temp != NULL && temp[0] == '/' ? (char *)temp : (char *)"/tmp", &pin, &out);
+	status = core->pin(cache, b, (char *)jc_temp_folder(), &pin, &out);
 	status = jc_finish(status, &out);
 	if (status == JITCACHE_OK) {
 		*p = (jc_path){pin.path, pin.fd, (long)getpid()};
@@ -102,7 +108,7 @@ static int32_t make_path(jc_blob *b, jc_extra *extra)
 		free(p);
 	}
 	if (c != NULL)
-		jc_slot_leave(extra->cache);
+		jc_handle_leave(extra->cache);
 	return status;
 }
 
@@ -112,25 +118,25 @@ int32_t jitcache_blob_path(jitcache_blob *blob, const char **path)
 	if (path == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "blob: NULL");
 	*path = NULL;
-	jc_blob *b = jc_slot_enter(JC_OF(blob), JC_BLOB);
+	jc_blob *b = jc_handle_enter(JC_HANDLE(blob), JC_BLOB);
 	if (b == NULL)
 		return jc_bad_handle(blob, "blob");
-	jc_extra *extra = jc_slot_extra(JC_OF(blob));
+	jc_extra *extra = jc_handle_extra(JC_HANDLE(blob));
 	int32_t status = JITCACHE_OK;
-	pthread_mutex_lock(&jc_path_lock);
+	jc_mutex_lock(&jc_path_lock);
 	if (extra->path == NULL)
 		status = make_path(b, extra);
 	if (status == JITCACHE_OK)
 		*path = extra->path->text;
-	pthread_mutex_unlock(&jc_path_lock);
-	jc_slot_leave(JC_OF(blob));
+	jc_mutex_unlock(&jc_path_lock);
+	jc_handle_leave(JC_HANDLE(blob));
 	jc_log_drain();
 	return status;
 }
 
 void jitcache_blob_retain(jitcache_blob *blob)
 {
-	if (jc_slot_enter(JC_OF(blob), JC_BLOB) == NULL)
+	if (jc_handle_enter(JC_HANDLE(blob), JC_BLOB) == NULL)
 		jc_bad_handle(blob, "blob");
 }
 
@@ -138,8 +144,8 @@ void jitcache_blob_release(jitcache_blob *blob)
 {
 	if (blob == NULL)
 		return;
-	if (jc_slot_peek(JC_OF(blob), JC_BLOB) == NULL)
+	if (jc_handle_peek(JC_HANDLE(blob), JC_BLOB) == NULL)
 		jc_bad_handle(blob, "blob");
 	else
-		jc_slot_leave(JC_OF(blob));
+		jc_handle_leave(JC_HANDLE(blob));
 }

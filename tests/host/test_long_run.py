@@ -1,4 +1,4 @@
-"""What a long run costs the host: memory, handles, threads. The figures are those of guest.c."""
+"""What a long run costs the host: memory, handles, threads. The figures are those of long_run.c."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import programs
 import pytest
 from processes import check
 
-SOURCE = Path(__file__).with_name("guest.c")
+SOURCE = Path(__file__).with_name("long_run.c")
 
 
-def guest(folder: Path, library: Path, *args: object) -> tuple[set[str], str]:
-    """Run guest.c against a library; return which of its tests failed, and what it printed."""
-    program = programs.compile(folder / "guest", [SOURCE], library=library)
+def long_run(folder: Path, library: Path, *args: object) -> tuple[set[str], str]:
+    """Run long_run.c against a library; return which of its tests failed, and what it printed."""
+    program = programs.compile(folder / "long_run", [SOURCE], library=library)
     status, text = programs.run(program, folder, *args, timeout=600)
     failed = set(re.findall(r"^FAILED (\w+)$", text, re.MULTILINE))
     assert (status == 0) == (not failed) and "5 run" in text, f"{status}: {text}"
@@ -24,13 +24,13 @@ def guest(folder: Path, library: Path, *args: object) -> tuple[set[str], str]:
 
 def test_long_run_leaves_memory_handles_and_threads_as_they_were(tmp_path: Path, soak: bool) -> None:
     hits, seconds = (1_000_000, 20) if soak else (200_000, 3)
-    failed, text = guest(tmp_path, builds.plain(), hits, seconds)
+    failed, text = long_run(tmp_path, builds.plain(), hits, seconds)
     print("\n".join(re.findall(r"^figure .*$", text, re.MULTILINE)))
     assert not failed, text
 
 
 def test_control_leak_is_seen(tmp_path: Path) -> None:
-    failed, text = guest(tmp_path, builds.plain(), 200_000, 0.1, "leak")
+    failed, text = long_run(tmp_path, builds.plain(), 200_000, 0.1, "leak")
     assert failed == {
         "hits_in_memory_leave_memory_and_handles_as_they_were",
         "hits_on_disk_leave_memory_and_handles_as_they_were",
@@ -40,7 +40,7 @@ def test_control_leak_is_seen(tmp_path: Path) -> None:
 
 def test_control_threads_without_a_limit_are_seen(tmp_path: Path) -> None:
     """With as many threads of Go as a large machine would get."""
-    failed, text = guest(tmp_path, builds.control("procs", control="procs"), 1000, 5)
+    failed, text = long_run(tmp_path, builds.control("procs", control="procs"), 1000, 5)
     assert "threads_stay_few" in failed, text
 
 

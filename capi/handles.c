@@ -1,12 +1,15 @@
-#include "front.h"
+#include "handles.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
-/* A handle: kind in the low 4 bits, which are never zero; place in the next 24;
+#include "locks.h"
+
+/* A handle: kind in the low 4 bits, which are never zero; index in the next 24;
  * generation in the upper 36. */
-#define PLACE_BITS 24
+#define INDEX_BITS 24
 #define CHUNK 1024
-#define CHUNKS ((1 << PLACE_BITS) / CHUNK)
+#define CHUNKS ((1 << INDEX_BITS) / CHUNK)
 
 /* The state of a slot: generation, a bit for closed, and references in the low
  * 27 bits. No references: the slot is free. */
@@ -17,62 +20,63 @@
 typedef struct slot {
 	_Atomic uint64_t state;
 	void *object;
-	_Atomic uint32_t next_free; /* place + 1 */
+	_Atomic uint32_t next_free; /* index + 1 */
 	_Atomic enum jc_kind kind;  /* read of slots that may be another's by now */
 	jc_extra extra;
+	jc_destroy *destroy;
 } slot;
 
 static slot *_Atomic chunks[CHUNKS]; /* never moved, never freed */
-static _Atomic uint32_t used;        /* places handed out so far */
-static _Atomic uint64_t free_list;   /* place + 1 in the low half, a count against ABA in the upper */
+static _Atomic uint32_t nslots;      /* slots handed out so far */
+static _Atomic uint64_t free_list;   /* index + 1 in the low half, a count against ABA in the upper */
 
-static slot *at(uint32_t place)
+static slot *slot_at(uint32_t index)
 {
-	slot *chunk = atomic_load_explicit(&chunks[place / CHUNK], memory_order_acquire);
-	return chunk == NULL ? NULL : &chunk[place % CHUNK];
+	slot *chunk = atomic_load_explicit(&chunks[index / CHUNK], memory_order_acquire);
+	return chunk == NULL ? NULL : &chunk[index % CHUNK];
 }
 
-static jc_handle handle_of(uint32_t place, uint64_t generation, enum jc_kind kind)
+static jc_handle handle_of(uint32_t index, uint64_t generation, enum jc_kind kind)
 {
-	return generation << 28 | (uint64_t)place << 4 | (uint64_t)kind;
+	return generation << 28 | (uint64_t)index << 4 | (uint64_t)kind;
 }
 
 static slot *slot_of(jc_handle h, enum jc_kind kind)
 {
-	uint32_t place = (uint32_t)(h >> 4) & ((1u << PLACE_BITS) - 1);
-	if ((h & 15) != (uint64_t)kind || place >= atomic_load_explicit(&used, memory_order_acquire))
+	uint32_t index = (uint32_t)(h >> 4) & ((1u << INDEX_BITS) - 1);
+	if ((h & 15) != (uint64_t)kind || index >= atomic_load_explicit(&nslots, memory_order_acquire))
 		return NULL;
-	return at(place);
+	return slot_at(index);
 }
 
-static int pop_free(uint32_t *place)
+static int pop_free(uint32_t *index)
 {
 	uint64_t head = atomic_load_explicit(&free_list, memory_order_acquire);
 	while ((uint32_t)head != 0) {
-		uint32_t next = atomic_load_explicit(&at((uint32_t)head - 1)->next_free, memory_order_relaxed);
+		uint32_t next = atomic_load_explicit(&slot_at((uint32_t)head - 1)->next_free, memory_order_relaxed);
 		uint64_t want = ((head >> 32) + 1) << 32 | next;
 		if (atomic_compare_exchange_weak(&free_list, &head, want)) {
-			*place = (uint32_t)head - 1;
+			*index = (uint32_t)head - 1;
 			return 1;
 		}
 	}
 	return 0;
 }
 
-static void push_free(uint32_t place)
+static void push_free(uint32_t index)
 {
 	uint64_t head = atomic_load_explicit(&free_list, memory_order_relaxed), want;
 	do {
-		atomic_store_explicit(&at(place)->next_free, (uint32_t)head, memory_order_relaxed);
-		want = ((head >> 32) + 1) << 32 | (place + 1);
+		atomic_store_explicit(&slot_at(index)->next_free, (uint32_t)head, memory_order_relaxed);
+		want = ((head >> 32) + 1) << 32 | (index + 1);
 	} while (!atomic_compare_exchange_weak(&free_list, &head, want));
 }
 
-static int new_place(uint32_t *place)
+static int new_index(uint32_t *index)
 {
-	pthread_mutex_lock(&jc_chunks_lock);
-	uint32_t n = atomic_load_explicit(&used, memory_order_relaxed);
-	int ok = n < (1u << PLACE_BITS);
+	jc_mutex_lock(&jc_handles_lock);
+	uint32_t n = atomic_load_explicit(&nslots, memory_order_relaxed);
+	int ok = n < (1u << INDEX_BITS);
 	if (ok && n % CHUNK == 0) {
 		slot *chunk = calloc(CHUNK, sizeof *chunk);
 		ok = chunk != NULL;
@@ -80,24 +84,25 @@ static int new_place(uint32_t *place)
 			atomic_store_explicit(&chunks[n / CHUNK], chunk, memory_order_release);
 	}
 	if (ok)
-		atomic_store_explicit(&used, n + 1, memory_order_release);
-	pthread_mutex_unlock(&jc_chunks_lock);
-	*place = n;
+		atomic_store_explicit(&nslots, n + 1, memory_order_release);
+	jc_mutex_unlock(&jc_handles_lock);
+	*index = n;
 	return ok;
 }
 
-jc_handle jc_slot_new(enum jc_kind kind, void *object, jc_extra extra)
+jc_handle jc_handle_new(enum jc_kind kind, void *object, jc_extra extra, jc_destroy *destroy)
 {
-	uint32_t place;
-	if (!pop_free(&place) && !new_place(&place))
+	uint32_t index;
+	if (!pop_free(&index) && !new_index(&index))
 		return 0;
-	slot *s = at(place);
+	slot *s = slot_at(index);
 	uint64_t generation = GENERATION(atomic_load_explicit(&s->state, memory_order_relaxed)) + 1;
 	s->object = object;
 	atomic_store_explicit(&s->kind, kind, memory_order_relaxed);
 	s->extra = extra;
+	s->destroy = destroy;
 	atomic_store_explicit(&s->state, generation << 28 | 1, memory_order_release);
-	return handle_of(place, generation & ((UINT64_C(1) << 36) - 1), kind);
+	return handle_of(index, generation & ((UINT64_C(1) << 36) - 1), kind);
 }
 
 static int usable(uint64_t state, jc_handle h, const slot *s, enum jc_kind kind)
@@ -106,7 +111,7 @@ static int usable(uint64_t state, jc_handle h, const slot *s, enum jc_kind kind)
 	       atomic_load_explicit(&s->kind, memory_order_relaxed) == kind;
 }
 
-void *jc_slot_enter(jc_handle h, enum jc_kind kind)
+void *jc_handle_enter(jc_handle h, enum jc_kind kind)
 {
 	slot *s = slot_of(h, kind);
 	if (s == NULL)
@@ -120,9 +125,22 @@ void *jc_slot_enter(jc_handle h, enum jc_kind kind)
 	return s->object;
 }
 
-jc_extra *jc_slot_extra(jc_handle h) { return &slot_of(h, (enum jc_kind)(h & 15))->extra; }
+int jc_handle_hold(jc_handle h)
+{
+	slot *s = slot_of(h, (enum jc_kind)(h & 15));
+	if (s == NULL)
+		return 0;
+	uint64_t state = atomic_load_explicit(&s->state, memory_order_relaxed);
+	do {
+		if (GENERATION(state) != GENERATION(h) || (state & REFS) == 0)
+			return 0;
+	} while (!atomic_compare_exchange_weak(&s->state, &state, state + 1));
+	return 1;
+}
 
-void *jc_slot_peek(jc_handle h, enum jc_kind kind)
+jc_extra *jc_handle_extra(jc_handle h) { return &slot_of(h, (enum jc_kind)(h & 15))->extra; }
+
+void *jc_handle_peek(jc_handle h, enum jc_kind kind)
 {
 	slot *s = slot_of(h, kind);
 	if (s == NULL || !usable(atomic_load_explicit(&s->state, memory_order_acquire), h, s, kind))
@@ -130,39 +148,23 @@ void *jc_slot_peek(jc_handle h, enum jc_kind kind)
 	return s->object;
 }
 
-static void destroy(enum jc_kind kind, void *object, jc_extra *extra)
-{
-	switch (kind) {
-	case JC_OPTIONS: jc_options_destroy(object); break;
-	case JC_CACHE: jc_cache_destroy(object); break;
-	case JC_KEY: jc_key_destroy(object); break;
-	case JC_BLOB: jc_blob_destroy(object, extra); break;
-	case JC_LEASE: jc_lease_destroy(object); break;
-	case JC_NATIVE:
-	case JC_REQUEST: jc_request_destroy(object); break;
-	case JC_MODULE: jc_module_destroy(object); break;
-	}
-}
-
 static void drop(slot *s, jc_handle h)
 {
-	enum jc_kind kind = atomic_load_explicit(&s->kind, memory_order_relaxed);
-	void *object = s->object;
 	uint64_t before = atomic_fetch_sub_explicit(&s->state, 1, memory_order_acq_rel);
 	if ((before & REFS) != 1)
 		return;
-	destroy(kind, object, &s->extra);
-	push_free((uint32_t)(h >> 4) & ((1u << PLACE_BITS) - 1));
+	s->destroy(s->object, &s->extra);
+	push_free((uint32_t)(h >> 4) & ((1u << INDEX_BITS) - 1));
 }
 
-void jc_slot_leave(jc_handle h)
+void jc_handle_leave(jc_handle h)
 {
 	slot *s = slot_of(h, (enum jc_kind)(h & 15));
 	if (s != NULL)
 		drop(s, h);
 }
 
-int jc_slot_close(jc_handle h, enum jc_kind kind)
+int jc_handle_close(jc_handle h, enum jc_kind kind)
 {
 	slot *s = slot_of(h, kind);
 	if (s == NULL)
@@ -176,10 +178,10 @@ int jc_slot_close(jc_handle h, enum jc_kind kind)
 	return 1;
 }
 
-uint64_t jc_slot_live(void)
+uint64_t jc_handles_live(void)
 {
 	uint64_t n = 0;
-	for (uint32_t i = 0; i < atomic_load(&used); i++)
-		n += (atomic_load(&at(i)->state) & REFS) != 0;
+	for (uint32_t i = 0; i < atomic_load(&nslots); i++)
+		n += (atomic_load(&slot_at(i)->state) & REFS) != 0;
 	return n;
 }

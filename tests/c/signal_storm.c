@@ -65,7 +65,7 @@ static void *look_up(void *p)
 		jitcache_key *k = make_key(text);
 		int32_t status = jitcache_get(c, k, &b);
 		if (status == JITCACHE_OK)
-			CHECK(is(b, text));
+			CHECK(blob_is(b, text));
 		else
 			CHECK(jitcache_put(c, k, text, strlen(text), NULL, 0) == JITCACHE_OK);
 		jitcache_key_free(k);

@@ -43,7 +43,7 @@ static void exception_reaches_the_caller_and_the_lease_is_free()
 		},
 		a);
 	pthread_join(t, nullptr);
-	CHECK(jitcache_get_or_compile(c, k, -1, code, nullptr, &b) == JITCACHE_OK && is(b, "code"));
+	CHECK(jitcache_get_or_compile(c, k, -1, code, nullptr, &b) == JITCACHE_OK && blob_is(b, "code"));
 	jitcache_key_free(k);
 	jitcache_close(c);
 }
@@ -81,7 +81,7 @@ static void longjmp_frees_the_lease_at_the_next_call()
 	}
 	jitcache_get(c, other, &b);
 	from_another_thread(c, k);
-	CHECK(jitcache_get_or_compile(c, k, -1, code, nullptr, &b) == JITCACHE_OK && is(b, "code"));
+	CHECK(jitcache_get_or_compile(c, k, -1, code, nullptr, &b) == JITCACHE_OK && blob_is(b, "code"));
 	jitcache_key_free(k);
 	jitcache_key_free(other);
 	jitcache_close(c);
@@ -121,8 +121,8 @@ static int32_t call_inside(void *p, jitcache_lease *l)
 {
 	nested *n = (nested *)p;
 	jitcache_blob *b;
-	CHECK(jitcache_get_or_compile(n->c, n->inner, -1, code, nullptr, &b) == JITCACHE_OK && is(b, "code"));
-	CHECK(jitcache_get(n->c, n->inner, &b) == JITCACHE_OK && is(b, "code"));
+	CHECK(jitcache_get_or_compile(n->c, n->inner, -1, code, nullptr, &b) == JITCACHE_OK && blob_is(b, "code"));
+	CHECK(jitcache_get(n->c, n->inner, &b) == JITCACHE_OK && blob_is(b, "code"));
 	return jitcache_commit(l, "outer", 5, nullptr, nullptr);
 }
 
@@ -131,7 +131,7 @@ static void nested_calls_keep_the_outer_lease()
 	jitcache_cache *c = open_cache("0");
 	nested n = {c, make_key("inner"), make_key("outer")};
 	jitcache_blob *b;
-	CHECK(jitcache_get_or_compile(c, n.outer, -1, call_inside, &n, &b) == JITCACHE_OK && is(b, "outer"));
+	CHECK(jitcache_get_or_compile(c, n.outer, -1, call_inside, &n, &b) == JITCACHE_OK && blob_is(b, "outer"));
 	jitcache_key_free(n.inner);
 	jitcache_key_free(n.outer);
 	jitcache_close(c);
@@ -195,7 +195,7 @@ static void exception_after_the_commit_keeps_the_result()
 		caught = true;
 	}
 	CHECK(caught);
-	CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && is(b, "code"));
+	CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && blob_is(b, "code"));
 	jitcache_key_free(k);
 	jitcache_close(c);
 }
@@ -223,7 +223,7 @@ static void *ask_or_fail(void *p)
 	try {
 		CHECK(jitcache_get_or_compile((jitcache_cache *)a[0], (jitcache_key *)a[1], 5000, throw_but_once, a[2],
 			      &b) == JITCACHE_OK);
-		CHECK(is(b, "code"));
+		CHECK(blob_is(b, "code"));
 	} catch (const std::runtime_error &) {
 		__atomic_add_fetch((int *)a[3], 1, __ATOMIC_SEQ_CST);
 	}

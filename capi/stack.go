@@ -18,8 +18,8 @@ const (
 // fillFrames is never set, which the compiler does not know.
 var fillFrames bool
 
-//export jcgo_enter
-func jcgo_enter() C.int32_t {
+//export jcgo_thread_enter
+func jcgo_thread_enter() C.int32_t {
 	growStack(frames)
 	return C.JITCACHE_OK
 }

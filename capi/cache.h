@@ -1,0 +1,33 @@
+/* cache.h: opened caches. */
+#ifndef JC_CACHE_H
+#define JC_CACHE_H
+
+#include <stdatomic.h>
+
+#include "core.h"
+#include "handles.h"
+
+typedef struct jc_cache {
+	struct jc_cache *next; /* list of all, under jc_caches_lock */
+	jc_handle handle;
+	char *settings; /* to open it again in a forked child */
+	size_t nsettings;
+	jc_memory *memory;
+	int lookups; /* memory answers lookups */
+	_Atomic uint32_t generation;
+	void *_Atomic core; /* of that generation */
+} jc_cache;
+
+/* jc_cache_core returns the core's half of a cache, opening it again in a
+ * forked child. If it is NULL, *status is what to return. */
+void *jc_cache_core(jc_cache *c, const jc_core *core, int32_t *status);
+
+/* jc_cache_maintain does what a hit in memory has asked for. */
+void jc_cache_maintain(jc_cache *c, const uint8_t *id, int due);
+
+/* Around fork, under jc_caches_lock: the locks of the tiers in memory. */
+void jc_caches_fork_prepare(void);
+void jc_caches_fork_parent(void);
+void jc_caches_fork_child(void);
+
+#endif

@@ -1,0 +1,56 @@
+/* handles.h: what the host holds instead of pointers.
+ *
+ * A handle is a word: kind, index of a slot, generation. It is never
+ * dereferenced, so a stale or foreign one is found out and not followed; a
+ * slot is used again only under the next generation. */
+#ifndef JC_HANDLES_H
+#define JC_HANDLES_H
+
+#include <stdint.h>
+
+typedef uint64_t jc_handle;
+
+enum jc_kind { JC_OPTIONS = 1, JC_CACHE, JC_KEY, JC_BLOB, JC_LEASE, JC_REQUEST, JC_MODULE, JC_NATIVE };
+
+/* What a slot holds beside the object, for handles on blobs: a hit makes one,
+ * and must not pay for an allocation. */
+typedef struct jc_extra {
+	jc_handle cache;      /* where it was found; 0: nowhere */
+	struct jc_path *path; /* NULL until asked for */
+} jc_extra;
+
+/* How an object ends, with the last reference to its handle. */
+typedef void jc_destroy(void *object, jc_extra *extra);
+
+/* jc_handle_new returns a handle on object with one reference, 0 if there is no
+ * memory. */
+jc_handle jc_handle_new(enum jc_kind kind, void *object, jc_extra extra, jc_destroy *destroy);
+
+/* jc_handle_enter returns the object and adds a reference, or NULL if the handle
+ * is stale, closed or of another kind. jc_handle_leave drops it. */
+void *jc_handle_enter(jc_handle h, enum jc_kind kind);
+void jc_handle_leave(jc_handle h);
+
+/* jc_handle_hold adds a reference, also to a handle that is closed and not gone
+ * yet, and returns 0 if it is gone. */
+int jc_handle_hold(jc_handle h);
+
+/* jc_handle_peek returns the object without a reference. */
+void *jc_handle_peek(jc_handle h, enum jc_kind kind);
+
+/* jc_handle_extra returns what else the slot of a handle holds that was entered. */
+jc_extra *jc_handle_extra(jc_handle h);
+
+/* jc_handle_close drops the first reference and lets nobody enter any more. It
+ * returns 0 if the handle was no good. The object goes with the last
+ * reference. */
+int jc_handle_close(jc_handle h, enum jc_kind kind);
+
+/* jc_handles_live counts the handles in use, for leak tests. */
+uint64_t jc_handles_live(void);
+
+/* A word as the opaque pointer that the host sees, and back. */
+#define JC_POINTER(type, h) ((type *)(uintptr_t)(h))
+#define JC_HANDLE(p) ((jc_handle)(uintptr_t)(p))
+
+#endif

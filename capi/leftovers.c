@@ -1,0 +1,83 @@
+/* leftovers.c: a lock on the file says that its process lives. A process id would
+ * not: it is used again, and in another container it is another process. */
+#include "leftovers.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "controls.h"
+
+/* Between making a file and locking it a process needs microseconds. */
+enum { YOUNG = 60 };
+
+/* A temp directory may hold any number of files; of so many names a sweep takes
+ * three milliseconds. */
+enum { MOST_NAMES = 10000 };
+
+const char *jc_temp_folder(void)
+{
+	const char *temp = secure_getenv("TMPDIR");
+	return temp != NULL && temp[0] == '/' ? temp : "/tmp";
+}
+
+void jc_leftover_lock(int fd) { flock(fd, LOCK_EX | LOCK_NB); }
+
+static void remove_folder(int parent, const char *name, int fd)
+{
+	int copy = dup(fd);
+	DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+	if (d == NULL && copy >= 0)
+		close(copy);
+	for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			unlinkat(fd, e->d_name, 0);
+	if (d != NULL)
+		closedir(d);
+	unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/* is_left says whether fd is a leftover, and still what the name stands for. */
+static int is_left(int parent, const char *name, int fd)
+{
+	struct stat st, now;
+	return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && st.st_uid == geteuid() &&
+	       (time(NULL) - st.st_mtime >= YOUNG || st.st_mtime - time(NULL) >= YOUNG) &&
+	       (flock(fd, LOCK_EX | LOCK_NB) == 0 || JC_CONTROL == JC_SWEEPS_ALL) &&
+	       fstatat(parent, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_dev == st.st_dev &&
+	       now.st_ino == st.st_ino;
+}
+
+static void sweep(int parent, const char *name)
+{
+	struct stat st;
+	/* A device or a pipe is not even opened. */
+	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return;
+	int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (is_left(parent, name, fd)) {
+		if (S_ISDIR(st.st_mode))
+			remove_folder(parent, name, fd);
+		else
+			unlinkat(parent, name, 0);
+	}
+	close(fd);
+}
+
+void jc_leftovers_sweep(const char *folder, const char *prefix)
+{
+	DIR *d = JC_CONTROL != JC_NO_SWEEP ? opendir(folder) : NULL;
+	int n = 0;
+	for (struct dirent *e; d != NULL && n < MOST_NAMES && (e = readdir(d)) != NULL; n++)
+		if (strncmp(e->d_name, prefix, strlen(prefix)) == 0)
+			sweep(dirfd(d), e->d_name);
+	if (d != NULL)
+		closedir(d);
+}

@@ -1,0 +1,99 @@
+/* runtime.c: a Go runtime does not survive fork. The child has its memory and none
+ * of its threads, and the first call that needs one hangs. So the child does
+ * not use it: its first call loads a second copy of the library (copy.c), with
+ * a runtime of its own, and the front goes on with that one's core. Handles,
+ * blobs, keys and the tier in memory are the front's and stay. */
+#include "runtime.h"
+
+#include <stdatomic.h>
+
+#include "controls.h"
+#include "copy.h"
+#include "locks.h"
+#include "log.h"
+#include "thread.h"
+#include "thread_enter.h"
+
+/* The core of this process; NULL in a child that has none yet. */
+static const jc_core *_Atomic current;
+static _Atomic uint32_t generation = 1;
+static _Atomic int forked;
+static _Atomic int failed; /* no core can be had in this process */
+static char failure[256];  /* and why not; under jc_start_lock */
+
+/* The loader's lock may be another thread's, which calls from a library's
+ * constructor and waits here for the thread that loads a copy. A copy takes
+ * milliseconds. */
+enum { PATIENCE_MS = 5000 };
+
+static jc_front front = {jc_log_push};
+
+void jc_core_fork_prepare(void)
+{
+	const jc_core *core = atomic_load(&current);
+	if (core != NULL)
+		core->fork_prepare();
+}
+
+void jc_core_fork_parent(void)
+{
+	const jc_core *core = atomic_load(&current);
+	if (core != NULL)
+		core->fork_parent();
+}
+
+void jc_core_fork_child(void)
+{
+	const jc_core *core = atomic_load(&current);
+	if (core != NULL)
+		core->fork_child();
+	atomic_store(&current, NULL);
+	atomic_store(&forked, 1);
+	atomic_fetch_add(&generation, 1);
+	failed = 0;
+}
+
+uint32_t jc_core_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
+
+const jc_core *jc_core_running(void)
+{
+	const jc_core *core = atomic_load_explicit(&current, memory_order_acquire);
+	if (core != NULL)
+		jc_thread_enter(core, jc_core_generation());
+	return core;
+}
+
+static const jc_core *start(void)
+{
+	if (!jc_mutex_lock_within(&jc_start_lock, PATIENCE_MS))
+		return NULL;
+	const jc_core *core = atomic_load(&current);
+	if (core == NULL && !failed) {
+		core = &jitcache_private_core;
+		if (atomic_load(&forked) && JC_CONTROL != JC_NO_COPY)
+			core = jc_library_copy(jc_core_generation(), failure, sizeof failure);
+		if (core != NULL)
+			jc_thread_enter(core, jc_core_generation());
+		if (core == NULL || core->start(&front) != JITCACHE_OK) {
+			failed = 1;
+			core = NULL;
+		} else {
+			atomic_store(&current, core);
+		}
+	}
+	jc_mutex_unlock(&jc_start_lock);
+	return core;
+}
+
+const jc_core *jc_core_get(void)
+{
+	const jc_core *core = jc_core_running();
+	return core != NULL ? core : start();
+}
+
+int32_t jc_no_core(void)
+{
+	jc_miss(JITCACHE_ERR_FORK, JITCACHE_REASON_FORK);
+	return jc_fail(JITCACHE_ERR_FORK, "no runtime in this forked process: %s",
+		failed ? failure : "another thread has not loaded it in time");
+}

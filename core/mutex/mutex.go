@@ -1,0 +1,6 @@
+// Package mutex has the mutexes of the library's C code, and their order. Go code
+// has its own; this file only has C's compiled and linked.
+package mutex
+
+// #cgo CFLAGS: -std=gnu11 -O2 -Wall -D_GNU_SOURCE
+import "C"

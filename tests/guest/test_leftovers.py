@@ -1,0 +1,181 @@
+"""What a process that was killed leaves in the temp directory goes when another one works there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from processes import check, run, start
+
+OLD = 120  # seconds; what is younger than a minute may just have been made
+
+
+@pytest.fixture
+def temp(tmp_path: Path) -> Path:
+    """A temp directory for all users."""
+    folder = tmp_path / "temp"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    for parent in tmp_path.parents[:3]:
+        parent.chmod(parent.stat().st_mode | stat.S_IXOTH)
+    tmp_path.chmod(0o755)
+    return folder
+
+
+def age(path: Path, seconds: float = OLD) -> None:
+    then = time.time() - seconds
+    os.utime(path, (then, then), follow_symlinks=False)
+
+
+def names(folder: Path, prefix: str) -> set[str]:
+    return {name for name in os.listdir(folder) if name.startswith(prefix)}
+
+
+# A forked child without /proc: its copy of the library needs a name.
+COPIES = """
+    import ctypes, os, sys, jitcache
+    jitcache.Key(n=1).hex
+    libc = ctypes.CDLL(None, use_errno=True)
+    new_mounts, new_user, private = 0x20000, 0x10000000, 0x44000
+    while True:
+        pid = os.fork()
+        if pid == 0:
+            if libc.unshare(new_mounts) != 0 and libc.unshare(new_mounts | new_user) != 0:
+                os._exit(77)
+            libc.mount(b"none", b"/", None, private, None)
+            if libc.mount(b"none", b"/proc", b"tmpfs", 0, None) != 0:
+                os._exit(77)
+            print(os.getpid(), flush=True)
+            print(len(jitcache.Key(n=2).hex), jitcache.available(), flush=True)
+            os._exit(0)
+        status = os.waitpid(pid, 0)[1]
+        if sys.argv[1] == "once":
+            sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.fixture
+def unshared(tmp_path: Path) -> None:
+    """Skip a test where /proc cannot be taken away."""
+    if run(COPIES, "once", env={"TMPDIR": str(tmp_path)}).returncode == 77:
+        pytest.skip("no namespace for mounts can be had")
+
+
+def copy_once(temp: Path) -> None:
+    out = check(COPIES, "once", env={"TMPDIR": str(temp)})
+    assert out.splitlines()[1:] == ["64 (True, '')"], out
+
+
+def killed_while_it_copies(temp: Path) -> str:
+    """Kill a process while it makes its copy, as often as it takes, and return what it left."""
+    p = start(COPIES, "again", stdout=subprocess.PIPE, env={"TMPDIR": str(temp)})
+    end = time.monotonic() + 60
+    pid = 0
+    try:
+        while time.monotonic() < end:
+            line = p.stdout.readline().split()
+            if len(line) == 1:
+                pid = int(line[0])
+            until = time.monotonic() + 0.05
+            while len(line) == 1 and time.monotonic() < until:
+                left = names(temp, "jitcache-copy-")
+                if left:
+                    os.kill(pid, signal.SIGKILL)
+                    time.sleep(0.05)
+                    if names(temp, "jitcache-copy-") == left:
+                        return left.pop()
+                    break
+    finally:
+        p.kill()
+        p.communicate()
+    raise AssertionError("no copy was left")
+
+
+def test_copy_with_a_name_works_and_goes(unshared: None, temp: Path) -> None:
+    copy_once(temp)
+    assert os.listdir(temp) == []
+
+
+def test_copy_of_a_killed_process_is_swept(unshared: None, temp: Path) -> None:
+    left = killed_while_it_copies(temp)
+    copy_once(temp)
+    assert os.listdir(temp) == [left]  # it may just have been made
+    age(temp / left)
+    copy_once(temp)
+    assert os.listdir(temp) == []
+
+
+def test_what_is_no_leftover_of_ours_is_not_swept(unshared: None, temp: Path) -> None:
+    """A file that is locked, one of another user, links, pipes, other names."""
+    for name in ("jitcache-copy-locked", "jitcache-copy-others", "jitcache-copi", "jitcache-copy-swept", "target"):
+        (temp / name).write_text("x")
+    os.symlink(temp / "target", temp / "jitcache-copy-link")
+    os.mkfifo(temp / "jitcache-copy-pipe")
+    for path in temp.iterdir():
+        age(path)
+    if os.geteuid() == 0:
+        os.chown(temp / "jitcache-copy-others", 65534, -1)
+    else:
+        (temp / "jitcache-copy-others").unlink()
+    holder = subprocess.Popen(
+        ["flock", str(temp / "jitcache-copy-locked"), "sh", "-c", "echo locked; read x"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdout is not None and holder.stdout.readline() == b"locked\n"
+    before = set(os.listdir(temp))
+    copy_once(temp)
+    holder.communicate()
+    assert set(os.listdir(temp)) == before - {"jitcache-copy-swept"}
+
+
+# A compiler that kills who asks it, or lets him wait.
+ASK = """
+    import sys, jitcache
+    from jitcache import native
+    cache = jitcache.Cache(sys.argv[1])
+    try:
+        native.build("int f(void)\\n{ return 1; }\\n", compiler=sys.argv[2], cache=cache)
+    except Exception as e:
+        print(type(e).__name__)
+"""
+
+
+def compiler(folder: Path, what: str) -> Path:
+    script = folder / f"cc-{len(os.listdir(folder))}"
+    script.write_text(f"#!/bin/sh\n{what}\n")
+    script.chmod(0o755)
+    return script
+
+
+def test_folder_of_a_killed_process_is_swept(tmp_path: Path, temp: Path) -> None:
+    env = {"TMPDIR": str(temp)}
+    kills, refuses = compiler(tmp_path, "kill -9 $PPID"), compiler(tmp_path, "exit 1")
+    p = start(ASK, tmp_path / "cache", kills, env=env)
+    assert p.wait(60) == -signal.SIGKILL
+    (left,) = names(temp, "jitcache-ask-")
+    check(ASK, tmp_path / "cache", refuses, env=env)
+    assert os.listdir(temp) == [left]
+    age(temp / left)
+    check(ASK, tmp_path / "cache", refuses, env=env)
+    assert os.listdir(temp) == []
+
+
+def test_folder_of_a_living_process_stays(tmp_path: Path, temp: Path) -> None:
+    env = {"TMPDIR": str(temp)}
+    waits, refuses = compiler(tmp_path, "echo asked >&2; sleep 60"), compiler(tmp_path, "exit 1")
+    p = start(ASK, tmp_path / "cache", waits, env=env)
+    end = time.monotonic() + 30
+    while not any(path.stat().st_size for path in temp.glob("*/.log")) and time.monotonic() < end:
+        time.sleep(0.01)
+    (folder,) = temp.iterdir()
+    age(folder)
+    check(ASK, tmp_path / "cache", refuses, env=env)
+    assert list(temp.iterdir()) == [folder]
+    p.kill()
+    p.wait()
