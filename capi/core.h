@@ -53,15 +53,10 @@ typedef struct jc_bytes {
 	size_t size, room;
 } jc_bytes;
 
-/* What a command has printed, and its exit status. */
-typedef struct jc_answer {
-	jc_bytes out, log;
-	int32_t status;
-} jc_answer;
-
 /* Functions of the front that the core calls. */
 typedef struct jc_front {
 	void (*log)(int32_t level, char *text); /* text is malloc'd, and taken */
+	const char *observer;                   /* path of jitcache-observe, "" if there is none */
 } jc_front;
 
 /* Flags of acquire. */
@@ -126,12 +121,15 @@ typedef struct jc_core {
 	/* cuda_text gets the log, or the lowered name of an expression, out of
 	 * attributes; text is malloc'd. */
 	int32_t (*cuda_text)(char *attributes, char *expression, char **text, jc_out *out);
-	/* native_lookup is as cuda_lookup. Where the compiler has to be asked, question
-	 * gets malloc'd bytes: what it is about, then the words of a command, each ended
-	 * by a NUL; native_answer takes the answer, and what it is about. */
-	int32_t (*native_lookup)(void *core, jc_parts *parts, int32_t want, jc_blob **blob, uint8_t **sealed,
-		size_t *nsealed, char **question, size_t *nquestion, jc_out *out);
-	int32_t (*native_answer)(void *core, jc_parts *parts, char *about, jc_answer *answer, char **log, jc_out *out);
+	/* native_lookup gives the blob; variables are the environment, each ended by a
+	 * NUL. native_start begins a job, which native_step goes on with, and native_end
+	 * ends; core may be NULL for it. log gets malloc'd text. */
+	int32_t (*native_lookup)(
+		void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, jc_blob **blob, jc_out *out);
+	int32_t (*native_start)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int64_t timeout_ms,
+		int64_t limit_ms, int32_t flags, void **job, jc_out *out);
+	int32_t (*native_step)(void *job, jc_blob **blob, int32_t *hit, char **log, jc_out *out);
+	int32_t (*native_end)(void *job);
 	/* Around fork; C, and not Go: the locks that C code of the core has. */
 	void (*fork_prepare)(void);
 	void (*fork_parent)(void);

@@ -6,10 +6,8 @@ import "C"
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"os"
 	"strings"
-	"time"
 	"unsafe"
 
 	"jitcache/cli"
@@ -18,11 +16,13 @@ import (
 	"jitcache/core/key"
 	"jitcache/core/memory"
 	"jitcache/core/store"
+	"jitcache/observe"
 )
 
 //export jcgo_start
 func jcgo_start(f *C.jc_front) C.int32_t {
 	front = f
+	observe.Tracer = C.GoString(f.observer)
 	return C.JITCACHE_OK
 }
 
@@ -151,11 +151,7 @@ func jcgo_put(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, data *C.uint8_t, 
 //export jcgo_acquire
 func jcgo_acquire(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, timeoutMs C.int64_t, flags C.int32_t, out **C.jc_blob, lease *unsafe.Pointer, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		timeout := time.Duration(-1)
-		if timeoutMs >= 0 {
-			timeout = time.Duration(min(int64(timeoutMs), math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
-		}
-		b, l, status, why := cacheOf(p).Acquire(keyOf(sealed, n), timeout, flags&C.JC_HOLDING != 0, flags&C.JC_AGAIN == 0)
+		b, l, status, why := cacheOf(p).Acquire(keyOf(sealed, n), milliseconds(timeoutMs), flags&C.JC_HOLDING != 0, flags&C.JC_AGAIN == 0)
 		if b != nil {
 			*out = (*C.jc_blob)(b.Pointer())
 		}

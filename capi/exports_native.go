@@ -4,65 +4,138 @@ package main
 import "C"
 
 import (
+	"bytes"
 	"errors"
-	"strings"
+	"fmt"
+	"math"
+	"path/filepath"
+	"time"
 	"unsafe"
 
+	"jitcache/command"
+	"jitcache/core"
 	"jitcache/core/key"
-	"jitcache/core/request"
 	"jitcache/core/store"
 	"jitcache/native"
 )
 
-func nativeFail(out *C.jc_out, err error) C.int32_t {
-	var refused *request.Refused
-	var failed *native.Failed
-	switch {
-	case errors.As(err, &refused):
-		return fail(out, C.JITCACHE_ERR_REFUSED, err)
-	case errors.As(err, &failed):
-		return fail(out, C.JITCACHE_ERR_COMPILE, err)
-	}
-	return fail(out, C.JITCACHE_ERR_ARGUMENT, err)
+// spec returns the command of a request.
+func spec(p *C.jc_parts) (*command.Spec, error) {
+	digests := (*[2]key.Digest)(unsafe.Pointer(p.digests))
+	return native.Spec(bytesOf(p.packed, p.npacked), digests[1])
 }
 
-func nativeRequest(p *C.jc_parts) *native.Request {
-	digests := (*[2]key.Digest)(unsafe.Pointer(p.digests))
-	return &native.Request{Parts: bytesOf(p.packed, p.npacked), Digest: digests[1]}
+// variables are an environment that C has packed.
+func variables(p *C.uint8_t, n C.size_t) []string {
+	var env []string
+	for all := bytesOf(p, n); len(all) > 0; {
+		end := bytes.IndexByte(all, 0)
+		env = append(env, string(all[:end]))
+		all = all[end+1:]
+	}
+	return env
+}
+
+func newJob(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, want command.Want) (*command.Job, error) {
+	s, err := spec(parts)
+	if err != nil {
+		return nil, err
+	}
+	var c *core.Cache
+	if p != nil {
+		c = cacheOf(p)
+	}
+	return command.New(c, s, variables(env, nenv), want)
 }
 
 //export jcgo_native_lookup
-func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, question **C.char, nquestion *C.size_t, o *C.jc_out) C.int32_t {
+func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, out **C.jc_blob, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		if want != 0 && isOff(p) {
+		if isOff(p) {
 			return because(o, C.JITCACHE_MISS, store.Off)
 		}
-		k, q, err := nativeRequest(parts).Key(manifestsOf(p))
+		job, err := newJob(p, parts, env, nenv, command.Want{})
 		if err != nil {
-			return nativeFail(o, err)
+			return fail(o, C.JITCACHE_ERR_ARGUMENT, err)
 		}
-		if q != nil {
-			text := q.About + "\x00" + strings.Join(q.Args, "\x00") + "\x00"
-			bytes, size := toC([]byte(text))
-			*question, *nquestion = (*C.char)(unsafe.Pointer(bytes)), size
-			return C.JITCACHE_OK
+		result, found := job.Lookup()
+		if !found {
+			return because(o, C.JITCACHE_MISS, store.Absent)
 		}
-		return find(p, k, want != 0, out, sealed, n, o)
+		*out = (*C.jc_blob)(result.Blob.Pointer())
+		return C.JITCACHE_OK
 	})
 }
 
-//export jcgo_native_answer
-func jcgo_native_answer(p unsafe.Pointer, parts *C.jc_parts, about *C.char, answer *C.jc_answer, log **C.char, o *C.jc_out) C.int32_t {
+//export jcgo_native_start
+func jcgo_native_start(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, timeout, limit C.int64_t, flags C.int32_t, job *unsafe.Pointer, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		q := &native.Question{About: text(about)}
-		err := nativeRequest(parts).Answer(q, int(answer.status), bytesOf(answer.out.data, answer.out.size), bytesOf(answer.log.data, answer.log.size), manifestsOf(p))
-		if err == nil {
-			return C.JITCACHE_OK
+		j, err := newJob(p, parts, env, nenv, command.Want{
+			Timeout: milliseconds(timeout), Limit: milliseconds(limit), Holding: flags&C.JC_HOLDING != 0,
+		})
+		if err != nil {
+			return fail(o, C.JITCACHE_ERR_ARGUMENT, err)
 		}
-		var failed *native.Failed
-		if errors.As(err, &failed) {
-			*log = C.CString(failed.Log)
+		*job = keepJob(j)
+		return C.JITCACHE_OK
+	})
+}
+
+//export jcgo_native_step
+func jcgo_native_step(p unsafe.Pointer, out **C.jc_blob, hit *C.int32_t, log **C.char, o *C.jc_out) C.int32_t {
+	return guard(o, func() C.int32_t {
+		job := jobOf(p)
+		result, done, err := job.Step()
+		switch {
+		case err == command.ErrLimit:
+			return fail(o, C.JITCACHE_TIMEOUT, err)
+		case err != nil:
+			return fail(o, C.JITCACHE_ERR_COMPILE, err)
+		case !done:
+			return C.JITCACHE_BUSY
+		case result.Blob == nil:
+			*log = C.CString(result.Log)
+			return fail(o, C.JITCACHE_ERR_COMPILE, failure(job.Program(), result))
 		}
-		return nativeFail(o, err)
+		*out = (*C.jc_blob)(result.Blob.Pointer())
+		if result.Hit {
+			*hit = 1
+		}
+		if !result.Kept {
+			return fail(o, C.JITCACHE_NOT_STORED, errors.New(result.Why))
+		}
+		return C.JITCACHE_OK
+	})
+}
+
+// failure says how a command has failed.
+func failure(program string, r *command.Result) error {
+	name := filepath.Base(program)
+	s := r.Report.Status
+	switch {
+	case r.Report.Failure != 0:
+		return fmt.Errorf("%s: %w", program, r.Report.Failure)
+	case s.Signaled():
+		return fmt.Errorf("%s: ended by signal %d", name, s.Signal())
+	case s.ExitStatus() != 0:
+		return fmt.Errorf("%s: exit status %d", name, s.ExitStatus())
+	}
+	return fmt.Errorf("%s: has made nothing", name)
+}
+
+// milliseconds is a time that C gives; one below 0 is no time.
+func milliseconds(n C.int64_t) time.Duration {
+	if n < 0 {
+		return -1
+	}
+	return time.Duration(min(int64(n), math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+}
+
+//export jcgo_native_end
+func jcgo_native_end(p unsafe.Pointer) C.int32_t {
+	return guard(nil, func() C.int32_t {
+		jobOf(p).Close()
+		forget(p)
+		return C.JITCACHE_OK
 	})
 }

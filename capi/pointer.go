@@ -7,11 +7,12 @@ import (
 
 	"github.com/mattn/go-pointer"
 
+	"jitcache/command"
 	"jitcache/core"
 	"jitcache/cuda"
 )
 
-// Go objects that C keeps: caches, leases, modules. This file is the only one that
+// Go objects that C keeps: caches, leases, modules, jobs. This file is the only one that
 // knows go-pointer. Its pointers are addresses that malloc may hand out again
 // and that must not be given back twice; neither can happen here, because C
 // holds each behind a handle of its own (handles.c), which ends once.
@@ -29,3 +30,7 @@ func forget(p unsafe.Pointer) { pointer.Unref(p) }
 func keepModule(m *cuda.Module) unsafe.Pointer { return pointer.Save(m) }
 
 func moduleOf(p unsafe.Pointer) *cuda.Module { return pointer.Restore(p).(*cuda.Module) }
+
+func keepJob(j *command.Job) unsafe.Pointer { return pointer.Save(j) }
+
+func jobOf(p unsafe.Pointer) *command.Job { return pointer.Restore(p).(*command.Job) }

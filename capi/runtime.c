@@ -11,6 +11,7 @@
 #include "copy.h"
 #include "locks.h"
 #include "log.h"
+#include "observer.h"
 #include "thread.h"
 #include "thread_enter.h"
 
@@ -26,7 +27,7 @@ static char failure[256];  /* and why not; under jc_start_lock */
  * milliseconds. */
 enum { PATIENCE_MS = 5000 };
 
-static jc_front front = {jc_log_push};
+static jc_front front = {jc_log_push, ""};
 
 void jc_core_fork_prepare(void)
 {
@@ -70,6 +71,7 @@ static const jc_core *start(void)
 	const jc_core *core = atomic_load(&current);
 	if (core == NULL && !failed) {
 		core = &jitcache_private_core;
+		front.observer = jc_observer_path();
 		if (atomic_load(&forked) && JC_CONTROL != JC_NO_COPY)
 			core = jc_library_copy(jc_core_generation(), failure, sizeof failure);
 		if (core != NULL)

@@ -23,8 +23,9 @@ type Result struct {
 	// Why says why it is not kept, and Key under which key it is.
 	Why string
 	Key *key.Key
-	// Status, Failure, Out and Err are those of observe.Report, if it was run.
+	// Report is what was observed, and Log what was printed, if it was run.
 	Report *observe.Report
+	Log    string
 }
 
 // Job is one wish for a command's result. It is for one thread at a time. It ends
@@ -99,6 +100,9 @@ func (j *Job) look() (found bool, why string) {
 	return true, ""
 }
 
+// Program is the first word of the command.
+func (j *Job) Program() string { return j.spec.Args[0] }
+
 // Lookup returns the result if it is there. It runs nothing.
 func (j *Job) Lookup() (*Result, bool) {
 	if found, _ := j.look(); found {
@@ -169,7 +173,7 @@ func (j *Job) finish() error {
 	if err != nil {
 		return err
 	}
-	j.result = Result{Report: rep}
+	j.result = Result{Report: rep, Log: j.run.log(rep)}
 	payload, attributes, err := j.run.result(rep)
 	if err != nil {
 		return err

@@ -117,12 +117,12 @@ func (r *run) result(rep *observe.Report) (payload []byte, attributes string, er
 	if err != nil || len(payload) == 0 {
 		return nil, "", nil // whatever it says of itself
 	}
-	text, err := json.Marshal(map[string]string{"log": r.Log(rep), "compiler": filepath.Base(r.spec.Args[0])})
+	text, err := json.Marshal(map[string]string{"log": r.log(rep), "compiler": filepath.Base(r.spec.Args[0])})
 	return payload, string(text), err
 }
 
-// Log is what the command printed, without the name of the folder that it ran in.
-func (r *run) Log(rep *observe.Report) string {
+// log is what the command printed, without the name of the folder that it ran in.
+func (r *run) log(rep *observe.Report) string {
 	text := string(interleave(rep))
 	if r.private != "" {
 		text = strings.ReplaceAll(text, r.private+"/", "")
