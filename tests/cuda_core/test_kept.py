@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jitcache
 import pytest
-from jitcache.adapters import _cuda_core_kept as kept
+from jitcache.adapters.cuda_core import _kept as kept
 from place import Place
 
 KEY = b"k" * 32

@@ -100,7 +100,7 @@ def test_without_the_lease_each_compiles(linked: Linked) -> None:
 
 # Another library, by its content, that says the same version.
 OTHER = """
-from jitcache.adapters import _cuda_core_linked as linked_module
+from jitcache.adapters.cuda_core import _linked as linked_module
 import types
 load = linked_module.load_nvidia_dynamic_lib
 linked_module.load_nvidia_dynamic_lib = lambda name: types.SimpleNamespace(abs_path=os.environ["OTHER"])
@@ -142,7 +142,7 @@ def test_what_does_not_compile_is_cuda_core_s_error_and_not_stored(linked: Linke
 
 
 LIBDEVICE = """
-from jitcache.adapters import _cuda_core_linked as linked_module
+from jitcache.adapters.cuda_core import _linked as linked_module
 linked_module.find_bitcode_lib = lambda name: os.environ["BITCODE"]
 o = ProgramOptions(arch="sm_80", use_libdevice=True)
 """
@@ -181,7 +181,7 @@ def test_log_is_written_on_a_hit_too(place: Place) -> None:
 import io
 logs = [io.StringIO(), io.StringIO()]
 o = ProgramOptions(arch="sm_80", ptxas_options="-v")
-from jitcache.adapters import _cuda_core_program as program
+from jitcache.adapters.cuda_core import _program as program
 class Talks(program.Program):
     def compile(self, target, names, logs):
         logs.write("a word of the linker's")

@@ -206,7 +206,7 @@ def test_nvrtc_is_that_of_the_bindings_version(place: Place, tmp_path) -> None:
         path.touch()
     code = f"""
         import cuda.bindings
-        from jitcache.adapters import _cuda_core_program as program
+        from jitcache.adapters.cuda_core import _program as program
         sys.path.insert(0, {str(tmp_path / "site")!r})
         found = []
         for version in ("12.9.10", "13.5.0", "99.0"):
@@ -225,7 +225,7 @@ def test_nvrtc_that_is_loaded_is_taken(place: Place, tmp_path) -> None:
     import standins
 
     stub = standins.build(tmp_path / "stub" / "libnvrtc.so.13", standins.COMPILER)
-    code = "from jitcache.adapters import _cuda_core_program as program\nprint(program._nvrtc())"
+    code = "from jitcache.adapters.cuda_core import _program as program\nprint(program._nvrtc())"
     assert place.run(code, JITCACHE_NVRTC="", COUNTED=str(stub)) == str(stub)
     assert place.run(code, JITCACHE_NVRTC="", COUNTED="") == str(NVRTC)
 

@@ -14,11 +14,11 @@ import time
 def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
     from jitcache import Cache, cuda
-    from jitcache.adapters import _cuda_core_cache as cache
-    from jitcache.adapters import _cuda_core_headers as headers
-    from jitcache.adapters import _cuda_core_kept as kept
-    from jitcache.adapters import _cuda_core_linked as linked
-    from jitcache.adapters import _cuda_core_program as program
+    from jitcache.adapters.cuda_core import _cache as cache
+    from jitcache.adapters.cuda_core import _headers as headers
+    from jitcache.adapters.cuda_core import _kept as kept
+    from jitcache.adapters.cuda_core import _linked as linked
+    from jitcache.adapters.cuda_core import _program as program
 
     if what == "replace":
         put = Cache.put
@@ -74,7 +74,7 @@ class Everything:
 
 
 def watch_programs(path: str) -> None:
-    from jitcache.adapters import _cuda_core_program as program
+    from jitcache.adapters.cuda_core import _program as program
 
     class Watched(program.Program):
         def compile(self, *args, **more):

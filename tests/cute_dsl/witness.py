@@ -17,13 +17,13 @@ import cutlass.cute as cute
 from cutlass.base_dsl.compiler import Compiler
 from cutlass.cutlass_dsl import CuTeDSL
 from jitcache import Cache
-from jitcache.adapters import _cute_dsl_reach as reach
-from jitcache.adapters import _cute_dsl_settings as settings
-from jitcache.adapters import _cute_dsl_sight as sight
-from jitcache.adapters import _cute_dsl_source as source
-from jitcache.adapters import _cute_dsl_tools as tools
-from jitcache.adapters import _cute_dsl_trace as trace
 from jitcache.adapters import cute_dsl
+from jitcache.adapters.cute_dsl import _reach as reach
+from jitcache.adapters.cute_dsl import _settings as settings
+from jitcache.adapters.cute_dsl import _sight as sight
+from jitcache.adapters.cute_dsl import _source as source
+from jitcache.adapters.cute_dsl import _tools as tools
+from jitcache.adapters.cute_dsl import _trace as trace
 
 
 def note(what: str) -> None:
@@ -59,7 +59,7 @@ Compiler.compile, CuTeDSL.generate_mlir = compile_, generate_mlir
 
 def fresh(fn, args, kwargs, options):
     """What the DSL compiles without a cache, as object bytes."""
-    from jitcache.adapters import _cute_dsl_object as objects
+    from jitcache.adapters.cute_dsl import _object as objects
 
     compile_ = cute.compile[() if isinstance(options, str) else options]
     if isinstance(options, str):
@@ -126,7 +126,7 @@ def take_out(what: str) -> None:
         trace.options_of = lambda given: options_of(given)._replace(locations=False)
         source._LINES = __import__("re").compile("(?!)")
     elif what == "edited":
-        from jitcache.adapters import _cute_dsl_text as text
+        from jitcache.adapters.cute_dsl import _text as text
 
         def imported(function):
             code = function.__dict__.get("_original_code") or function.__code__
@@ -157,7 +157,7 @@ def take_out(what: str) -> None:
 
         trace.one_at_a_time = contextlib.nullcontext
     elif what == "names":
-        from jitcache.adapters import _cute_dsl_object as objects
+        from jitcache.adapters.cute_dsl import _object as objects
 
         objects._with_names = lambda found, *a: found
     else:

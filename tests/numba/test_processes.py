@@ -134,7 +134,7 @@ THREADS = """
         results.append(f(1))
     # One thread has the lease of inner and comes too late for the compiler lock; the other has the lock and meets inner.
     started = threading.Event()
-    from jitcache.adapters import _numba_overloads as overloads
+    from jitcache.adapters.numba import _overloads as overloads
     acquire = overloads.Look.acquire
     def acquire_and_tell(self, cache):
         acquire(self, cache)
@@ -173,7 +173,7 @@ def test_with_the_compiler_lock_another_process_is_waited_for_two_seconds(projec
     project.write(a=NESTED)
     hold = """
         import a, sys
-        from jitcache.adapters import _numba_overloads as overloads
+        from jitcache.adapters.numba import _overloads as overloads
         overloads.dump_result = lambda *args: (print("held", flush=True), sys.stdin.readline())
         a.inner(1)
     """

@@ -51,50 +51,48 @@ def pretend(cpu: str) -> None:
 
 def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
-    from jitcache.adapters import _numba_cpu, _numba_entry, _numba_hooks, _numba_key, _numba_overloads, _numba_reach
+    from jitcache.adapters.numba import _cpu, _entry, _hooks, _key, _overloads, _reach
 
-    reach = _numba_reach.Reach
+    reach = _reach.Reach
     if what in ("globals", "closure"):
         root = reach.root
         prefix = {"globals": "global ", "closure": "closure "}[what]
         reach.root = lambda self, *a, **k: {n: v for n, v in root(self, *a, **k).items() if not n.startswith(prefix)}
     elif what in ("options", "settings", "cpu", "function", "extensions", "versions", "types"):
-        key = _numba_key.Wanted.key
+        key = _key.Wanted.key
 
         def without(self, target):
             components = {n: v for n, v in self.components.items() if n != what}
-            cpu = target if what != "cpu" else _numba_cpu.Target("", "", "")
+            cpu = target if what != "cpu" else _cpu.Target("", "", "")
             return key(self._replace(components=components), cpu)
 
-        _numba_key.Wanted.key = without
+        _key.Wanted.key = without
     elif what == "callees":
-        _numba_reach._KINDS[_numba_reach.Dispatcher] = lambda self, d: self._put(
-            "jitted", d.py_func.__qualname__.encode()
-        )
+        _reach._KINDS[_reach.Dispatcher] = lambda self, d: self._put("jitted", d.py_func.__qualname__.encode())
     elif what == "features":
-        _numba_cpu.Target.runs = lambda self, other: True
+        _cpu.Target.runs = lambda self, other: True
     elif what == "other CPUs":
-        _numba_cpu.usable = lambda cache, target: []
+        _cpu.usable = lambda cache, target: []
     elif what == "lease":
-        _numba_overloads.Look.acquire = lambda self, cache: setattr(self, "data", cache.get(self.key))
-        take_out_replace(_numba_overloads)
+        _overloads.Look.acquire = lambda self, cache: setattr(self, "data", cache.get(self.key))
+        take_out_replace(_overloads)
     elif what == "look before the lock":
-        _numba_hooks._looking = lambda cache, sig, *more: _numba_hooks.nullcontext()
+        _hooks._looking = lambda cache, sig, *more: _hooks.nullcontext()
     elif what == "end":
-        _numba_overloads.Look.end = lambda self: KEPT.append(self.lease)
+        _overloads.Look.end = lambda self: KEPT.append(self.lease)
     elif what == "holding":
-        _numba_overloads._holding = NoCount()
+        _overloads._holding = NoCount()
     elif what == "random ids":
-        _numba_hooks._random_ids = lambda: itertools.count(1)
+        _hooks._random_ids = lambda: itertools.count(1)
     elif what == "reloads":
-        _numba_entry.keep_reloads = _numba_hooks.keep_reloads = lambda library, reload_init: None
-        _numba_entry._reloads = lambda library, seen: []
+        _entry.keep_reloads = _hooks.keep_reloads = lambda library, reload_init: None
+        _entry._reloads = lambda library, seen: []
     elif what == "pin":
-        _numba_reach.pin = lambda cls: None
+        _reach.pin = lambda cls: None
     elif what == "places":
-        _numba_entry._places = lambda reach: {}
+        _entry._places = lambda reach: {}
     elif what == "kernel":
-        o = _numba_overloads
+        o = _overloads
 
         def without_kernel(self, look):
             walk = o.Reach()
@@ -102,9 +100,9 @@ def take_out(what: str) -> None:
 
         o.WrapperOverloads._wanted = without_kernel
     elif what == "guard":
-        _numba_overloads.Exception = _numba_overloads.Unkeyable = ZeroDivisionError
+        _overloads.Exception = _overloads.Unkeyable = ZeroDivisionError
     elif what == "check":
-        _numba_overloads.Overloads._is_unchanged = lambda self, look: True
+        _overloads.Overloads._is_unchanged = lambda self, look: True
     elif what == "content":
         described = reach.root
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jitcache import Cache, default_cache
 
-from ._cute_dsl_result import Compiled
+from ._result import Compiled
 
 if TYPE_CHECKING:
-    from ._cute_dsl_trace import Job
+    from ._trace import Job
 
 __all__ = ["KIND", "Compiled", "clear", "compile", "count", "entries", "uncached"]
 
@@ -64,9 +64,10 @@ def compile(  # noqa: A001 - the name that it stands for
     """
     if key not in ("traced", "source"):
         raise ValueError(f"key {key!r}: want 'traced' or 'source'")
-    from ._code import Unkeyable
-    from ._cute_dsl_arguments import described_function
-    from ._cute_dsl_trace import Job
+    from jitcache.adapters._code import Unkeyable
+
+    from ._arguments import described_function
+    from ._trace import Job
 
     hooks = (trace_finalize_hooks,) if callable(trace_finalize_hooks) else tuple(trace_finalize_hooks or ())
     job = Job(function, function, (), args, kwargs, options, hooks)
@@ -109,7 +110,7 @@ def _plain(job: Job, why: Any) -> Compiled:
 def _cached(job: Job, cache: Cache, key: str) -> Compiled:
     reason = ""
     if key == "source":
-        from ._cute_dsl_source import Source
+        from ._source import Source
 
         source = Source(job, cache)
         found = source.find()
@@ -125,9 +126,10 @@ def _cached(job: Job, cache: Cache, key: str) -> Compiled:
 
 
 def _traced(job: Job, cache: Cache, reason: str, *, replace: bool = False, leased: bool = False) -> Compiled:
-    from . import _cute_dsl_object as objects
-    from ._code import Unkeyable
-    from ._cute_dsl_trace import Trace
+    from jitcache.adapters._code import Unkeyable
+
+    from . import _object as objects
+    from ._trace import Trace
 
     trace = Trace(job, cache, replace=replace, leased=leased)
     trace.run()
@@ -184,7 +186,7 @@ def count(cache: Cache | None = None) -> int:
 
 def clear(cache: Cache | None = None) -> None:
     """Remove all entries of CuTe DSL, and no others."""
-    from ._cute_dsl_tools import KIND as FILES
+    from ._tools import KIND as FILES
 
     cache = cache or default_cache()
     cache.clear(KIND)

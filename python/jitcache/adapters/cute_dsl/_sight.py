@@ -13,8 +13,9 @@ import types as pytypes
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from ._code import Unkeyable, content_of, folders, is_standard
-from ._cute_dsl_tools import packages
+from jitcache.adapters._code import Unkeyable, content_of, folders, is_standard
+
+from ._tools import packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -62,12 +62,13 @@ def _cache() -> Cache:
         return _opened[directory]
 
 
-def _hooks() -> Any:
-    from . import _numba_hooks as hooks
+def _attached() -> Any:
+    """Return the hooks, in their places."""
+    from . import _hooks
 
-    hooks.choice.cache = _cache
-    hooks.attach()
-    return hooks
+    _hooks.choice.cache = _cache
+    _hooks.attach()
+    return _hooks
 
 
 def install(
@@ -88,10 +89,10 @@ def install(
     """
     global _given
     if portable is not None:
-        from ._numba_cpu import choose
+        from ._cpu import choose
 
         choose(portable)
-    hooks = _hooks()
+    hooks = _attached()
     _given = cache
     hooks.choice.everything = everything
     hooks.choice.installed = True
@@ -100,7 +101,7 @@ def install(
 def uninstall() -> None:
     """Leave functions that are decorated from now on to Numba's own cache."""
     global _given
-    hooks = _hooks()
+    hooks = _attached()
     hooks.choice.installed = hooks.choice.everything = False
     _given = None
 
@@ -109,7 +110,7 @@ def _decorate(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     import numba
 
     def call(function: Any, *args: Any, **options: Any) -> Any:
-        choice = _hooks().choice
+        choice = _attached().choice
         before, choice.decorating = choice.decorating, True
         try:
             return function(*args, **options)
@@ -152,7 +153,7 @@ def uncached() -> dict[str, int]:
 
     The logger ``jitcache`` has a line for each at level INFO, with the function.
     """
-    from ._numba_overloads import uncached as counted
+    from ._overloads import uncached as counted
 
     return dict(counted)
 
@@ -173,7 +174,7 @@ def count() -> int:
 
 def clear() -> None:
     """Remove all entries of Numba's functions, and no others."""
-    from ._numba_cpu import KIND as CPUS
+    from ._cpu import KIND as CPUS
 
     cache = _cache()
     cache.clear(KIND)
@@ -194,7 +195,7 @@ class Locator:
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Locator:
         """Return the locator of any function."""
-        if not _hooks().choice.installed:
+        if not _attached().choice.installed:
             install()
         return cls(py_func, py_file)
 

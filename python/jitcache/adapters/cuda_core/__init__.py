@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from jitcache import Cache
 
-    from ._cuda_core_cache import ProgramCache
+    from ._cache import ProgramCache
 
 __all__ = ["KIND", "ProgramCache", "compile_program"]
 
@@ -45,7 +45,7 @@ def __getattr__(name: str) -> Any:
     """Make the class when it is asked for: it is one of cuda.core's."""
     if name != "ProgramCache":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ._cuda_core_cache import ProgramCache
+    from ._cache import ProgramCache
 
     globals()[name] = ProgramCache
     return ProgramCache
@@ -83,7 +83,7 @@ def compile_program(  # noqa: PLR0917  as cuda.core has them
     """
     global _compile
     if _compile is None:
-        from ._cuda_core_program import compile_any
+        from ._program import compile_any
 
         _compile = compile_any
     return _compile(source, code_type, options, target, name_expressions, logs, cache)

@@ -15,7 +15,7 @@ import types as pytypes
 import weakref
 from typing import NamedTuple
 
-from ._code import Unkeyable
+from jitcache.adapters._code import Unkeyable
 
 
 class Text(NamedTuple):

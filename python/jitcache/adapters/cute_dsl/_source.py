@@ -9,14 +9,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from jitcache import Key
+from jitcache.adapters._code import Unkeyable
 
-from . import _cute_dsl_object as objects
-from ._code import Unkeyable
-from ._cute_dsl_reach import Reach
-from ._cute_dsl_result import Compiled
-from ._cute_dsl_settings import settings_of
-from ._cute_dsl_sight import is_dsl
-from ._cute_dsl_trace import KIND, Job, common
+from . import _object as objects
+from ._reach import Reach
+from ._result import Compiled
+from ._settings import settings_of
+from ._sight import is_dsl
+from ._trace import KIND, Job, common
 
 if TYPE_CHECKING:
     from jitcache import Cache, Lease

@@ -22,12 +22,12 @@ from numba.core.caching import _cache_log
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaWarning
 
-from . import _numba_cpu as cpu
-from ._numba_code import Unkeyable
-from ._numba_entry import dump_library, dump_result, load_library, load_result
-from ._numba_key import Wanted, options_for, options_of, wanted
-from ._numba_list import Index
-from ._numba_reach import Reach
+from . import _cpu as cpu
+from ._code import Unkeyable
+from ._entry import dump_library, dump_result, load_library, load_result
+from ._key import Wanted, options_for, options_of, wanted
+from ._list import Index
+from ._reach import Reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

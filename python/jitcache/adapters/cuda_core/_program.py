@@ -16,7 +16,7 @@ from jitcache._default import cache_of
 from jitcache._errors import Error
 from jitcache.cuda import _environment, _Program, code_of
 
-from ._cuda_core_errors import translated
+from ._errors import translated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def _cache(cache: Any) -> Cache | None:
     """Return the cache that an argument means."""
     if cache is None or isinstance(cache, (Cache, bool)):
         return cache_of(cache)
-    from .cuda_core import ProgramCache
+    from . import ProgramCache
 
     return cache.cache if isinstance(cache, ProgramCache) else cache_of(cache)
 
@@ -72,7 +72,7 @@ def compile_any(  # noqa: PLR0917  as compile_program
     if job.code_type == "c++" and job.target in _TARGETS and isinstance(source, str) and options.extra_sources is None:
         return _compile(job, found)
     if job.code_type in ("ptx", "nvvm"):
-        from ._cuda_core_linked import link
+        from ._linked import link
 
         return link(job, found)
     return job.by_cuda_core()  # which says what is wrong
@@ -90,7 +90,7 @@ def _compile(job: Job, cache: Cache) -> Any:
     program = _Program(job.source, name, flags, job.target, job.name_expressions, None, _nvrtc())
     try:
         if getattr(options, "use_bundled_headers", None):  # from cuda.core 1.2 on
-            from ._cuda_core_headers import with_bundled
+            from ._headers import with_bundled
 
             program = with_bundled(program, flags, options, cache)
         code = code_of(program, cache)

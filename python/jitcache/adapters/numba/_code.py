@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numba.cloudpickle import cloudpickle
 
-from ._code import Unkeyable, code_of, folders, is_standard, pack
+from jitcache.adapters._code import Unkeyable, code_of, folders, is_standard, pack
 
 if TYPE_CHECKING:
     import types as pytypes

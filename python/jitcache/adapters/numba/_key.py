@@ -17,13 +17,13 @@ from numba.core.targetconfig import ConfigStack
 
 from jitcache import Key
 
-from ._numba_code import versioned
+from ._code import versioned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ._numba_cpu import Target
-    from ._numba_reach import Reach
+    from ._cpu import Target
+    from ._reach import Reach
 
 #: Of what is stored: changes with what a reader has to know.
 FORMAT = 1

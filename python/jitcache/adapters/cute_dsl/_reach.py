@@ -17,9 +17,10 @@ import types as pytypes
 import typing
 from typing import TYPE_CHECKING, Any, Callable
 
-from ._code import PLAIN, Unkeyable, code_of, content_of, is_standard
-from ._cute_dsl_arguments import Shapes
-from ._cute_dsl_sight import (
+from jitcache.adapters._code import PLAIN, Unkeyable, code_of, content_of, is_standard
+
+from ._arguments import Shapes
+from ._sight import (
     BOOKKEEPING,
     BY_NAME,
     DEVICE,
@@ -37,7 +38,7 @@ from ._cute_dsl_sight import (
     owner_of,
     state_of,
 )
-from ._cute_dsl_text import text_of
+from ._text import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._cute_dsl_object import Call
+    from ._object import Call
 
 # What a function that was loaded cannot say: it has no module.
 _OF_COMPILES = frozenset({"artifacts", "dump_to_object", "export_to_c", "ir_module"})

@@ -21,8 +21,8 @@ from numba.core.target_extension import dispatcher_registry, target_registry
 from numba.np.ufunc import wrappers
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 
-from ._numba_entry import keep_reloads
-from ._numba_overloads import CFuncOverloads, JitOverloads, KernelOverloads, Overloads, WrapperOverloads
+from ._entry import keep_reloads
+from ._overloads import CFuncOverloads, JitOverloads, KernelOverloads, Overloads, WrapperOverloads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

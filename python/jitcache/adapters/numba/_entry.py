@@ -15,7 +15,7 @@ from numba.core.funcdesc import _dynamic_module
 from numba.core.serialize import NumbaPickler
 
 if TYPE_CHECKING:
-    from ._numba_reach import Reach
+    from ._reach import Reach
 
 
 class _Pickler(NumbaPickler):  # type: ignore[misc]

@@ -15,12 +15,12 @@ import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitcache import File, Key
+from jitcache.adapters._code import Unkeyable
 
-from . import _cute_dsl_object as objects
-from . import _cute_dsl_tools as tools
-from ._code import Unkeyable
-from ._cute_dsl_arguments import describe_arguments, describe_signature
-from ._cute_dsl_settings import Settings, options_of, settings_of
+from . import _object as objects
+from . import _tools as tools
+from ._arguments import describe_arguments, describe_signature
+from ._settings import Settings, options_of, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

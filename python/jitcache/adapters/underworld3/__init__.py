@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, Any, Callable, Literal, NamedTuple
 
 from jitcache import Cache, CompileError, Error, mpi
 
-from . import _underworld3_build as _build
-from . import _underworld3_flat as _flat
-from ._underworld3_key import key_of
+from . import _build, _flat
+from ._key import key_of
 
 if TYPE_CHECKING:
     from types import ModuleType

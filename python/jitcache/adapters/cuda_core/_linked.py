@@ -15,13 +15,13 @@ from cuda.pathfinder import find_bitcode_lib, load_nvidia_dynamic_lib
 
 from jitcache import File, Key, Tool
 
-from ._cuda_core_program import made
-from .cuda_core import KIND
+from . import KIND
+from ._program import made
 
 if TYPE_CHECKING:
     from jitcache import Cache
 
-    from ._cuda_core_program import Job
+    from ._program import Job
 
 
 class _Log:

@@ -26,8 +26,9 @@ from numba.core.typing.templates import Signature
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
-from ._code import PLAIN, content_of
-from ._numba_code import Unkeyable, code_of, lines_of, pack, pin, versioned, versioned_class, versioned_module
+from jitcache.adapters._code import PLAIN, content_of
+
+from ._code import Unkeyable, code_of, lines_of, pack, pin, versioned, versioned_class, versioned_module
 
 # More than Numba makes a constant of; code that uses it has dynamic globals.
 _MOST_BYTES = 10**6

@@ -12,8 +12,8 @@ from cuda.core.utils import ProgramCacheResource
 from jitcache import Cache, Key
 from jitcache._place import is_network
 
-from ._cuda_core_kept import LARGEST, Table
-from .cuda_core import KIND
+from . import KIND
+from ._kept import LARGEST, Table
 
 if TYPE_CHECKING:
     from types import TracebackType
