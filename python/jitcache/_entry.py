@@ -34,7 +34,7 @@ class Blob:
     lib: _ffi.Library
     release: Callable[[int], None]  # the library's, so no method
     size: int
-    word: int
+    handle: int
 
     @property
     def address(self) -> int:
@@ -47,10 +47,10 @@ class Blob:
 
     def kind(self) -> str:
         """Return the kind of the entry."""
-        return str(self.lib.jitcache_blob_kind(self.word).decode())
+        return str(self.lib.jitcache_blob_kind(self.handle).decode())
 
     def __del__(self) -> None:
-        self.release(self.word)
+        self.release(self.handle)
 
 
 # A ctypes array has its length in its type, and a new type costs ten lookups.
@@ -59,22 +59,22 @@ _types: dict[int, Any] = {}
 
 
 def _type_for(lib: _ffi.Library, bits: int) -> Any:
-    members = {"__slots__": ("size", "word"), "lib": lib, "release": lib.jitcache_blob_release}
+    members = {"__slots__": ("size", "handle"), "lib": lib, "release": lib.jitcache_blob_release}
     return _types.setdefault(bits, type("Blob", (Blob, ctypes.c_ubyte * (1 << bits)), members))
 
 
-def take(lib: _ffi.Library, word: int, address: int, size: int) -> Blob:
+def take(lib: _ffi.Library, handle: int, address: int, size: int) -> Blob:
     """Take over a handle whose bytes are known."""
     bits = size.bit_length()
     blob: Any = (_types.get(bits) or _type_for(lib, bits)).from_address(address)
     blob.size = size
-    blob.word = word
+    blob.handle = handle
     return blob  # type: ignore[no-any-return]
 
 
-def blob_of(lib: _ffi.Library, word: ctypes.c_void_p) -> Blob:
-    """Take over a handle of which only the word is known."""
-    return take(lib, word.value or 0, lib.jitcache_blob_data(word) or 0, lib.jitcache_blob_size(word))
+def blob_of(lib: _ffi.Library, handle: ctypes.c_void_p) -> Blob:
+    """Take over a handle of which only the handle is known."""
+    return take(lib, handle.value or 0, lib.jitcache_blob_data(handle) or 0, lib.jitcache_blob_size(handle))
 
 
 class Entry:
@@ -122,14 +122,14 @@ class Entry:
         """
         blob = self._open
         out = ctypes.c_char_p()
-        check(blob.lib, blob.lib.jitcache_blob_path(blob.word, ctypes.byref(out)))
+        check(blob.lib, blob.lib.jitcache_blob_path(blob.handle, ctypes.byref(out)))
         return os.fsdecode(out.value or b"")
 
     @property
     def attributes(self) -> dict[str, Any]:
         """What was stored with the entry, {} if nothing was."""
         blob = self._open
-        text = blob.lib.jitcache_blob_attributes(blob.word)
+        text = blob.lib.jitcache_blob_attributes(blob.handle)
         try:
             found = json.loads(text) if text else {}
         except ValueError:  # an intact entry of another writer
@@ -145,7 +145,7 @@ class Entry:
     def name(self) -> str:
         """The name that the entry was stored under, "" if it had none."""
         blob = self._open
-        return str(blob.lib.jitcache_blob_name(blob.word).decode("utf-8", "surrogateescape"))
+        return str(blob.lib.jitcache_blob_name(blob.handle).decode("utf-8", "surrogateescape"))
 
     def close(self) -> None:
         """Give the entry up. May be called more than once."""

@@ -37,13 +37,13 @@ _bytes_data.argtypes = [ctypes.py_object]
 class _Out:
     """Out-parameters of one call."""
 
-    __slots__ = ("data", "data_ref", "size", "size_ref", "word", "word_ref")
+    __slots__ = ("data", "data_ref", "handle", "handle_ref", "size", "size_ref")
 
     def __init__(self) -> None:
-        self.word = ctypes.c_void_p()
+        self.handle = ctypes.c_void_p()
         self.data = ctypes.c_void_p()
         self.size = ctypes.c_size_t()
-        self.word_ref = ctypes.byref(self.word)
+        self.handle_ref = ctypes.byref(self.handle)
         self.data_ref = ctypes.byref(self.data)
         self.size_ref = ctypes.byref(self.size)
 
@@ -83,11 +83,11 @@ def find(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> tup
         out = _outs.pop()
     except IndexError:
         out = _Out()
-    status = lib.jitcache_get_data(cache, key, out.word_ref, out.data_ref, out.size_ref)
+    status = lib.jitcache_get_data(cache, key, out.handle_ref, out.data_ref, out.size_ref)
     if status != _OK:
         _outs.append(out)
         return status, None
-    blob = take(lib, out.word.value or 0, out.data.value or 0, out.size.value)
+    blob = take(lib, out.handle.value or 0, out.data.value or 0, out.size.value)
     _outs.append(out)
     return _OK, blob
 
@@ -103,9 +103,9 @@ def find_code(
         out = _code_outs.pop()
     except IndexError:
         out = _CodeOut()
-    status = lookup(cache, request, out.word_ref, out.data_ref, out.size_ref, out.key_ref)
+    status = lookup(cache, request, out.handle_ref, out.data_ref, out.size_ref, out.key_ref)
     if status == _OK:
-        blob, key = take(lib, out.word.value or 0, out.data.value or 0, out.size.value), 0
+        blob, key = take(lib, out.handle.value or 0, out.data.value or 0, out.size.value), 0
     else:
         blob, key = None, out.key.value or 0
     _code_outs.append(out)

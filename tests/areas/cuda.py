@@ -1,4 +1,4 @@
-"""CUDA: with a stand-in for NVRTC everywhere, with the real ones from their wheels, and on a GPU."""
+"""CUDA: with a fake NVRTC everywhere, with the real ones from their wheels, and on a GPU."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def real(area: str) -> dict[str, str] | None:
 
 
 def tests() -> Count:
-    """What a stand-in for NVRTC serves for."""
+    """What a fake NVRTC serves for."""
     return total(
         [pytest("cuda", sys.executable, FOLDER, "-m", "not nvrtc and not gpu", env=environment()), *programs()]
     )
@@ -61,9 +61,9 @@ def tests() -> Count:
 
 def programs() -> list[Count]:
     """A host in C, which is C++ too."""
-    standins = BUILD / "test" / "cuda"
-    status, _ = run("cuda", [sys.executable, f"{FOLDER}/standins.py", str(standins)])
-    variables = {"JITCACHE_NVRTC": f"{standins}/libnvrtc.so.13", "JITCACHE_LIBCUDA": f"{standins}/libcuda.so.1"}
+    fakes = BUILD / "test" / "cuda"
+    status, _ = run("cuda", [sys.executable, f"{FOLDER}/fakes.py", str(fakes)])
+    variables = {"JITCACHE_NVRTC": f"{fakes}/libnvrtc.so.13", "JITCACHE_LIBCUDA": f"{fakes}/libcuda.so.1"}
     counts = [Count(int(status != 0), 0, int(status != 0))]
     for standard in ("c99", "c++17"):
         program = c.build("cuda", "cuda.c", standard)

@@ -1,5 +1,5 @@
-/* jitcache_cuda.h from C99, with a stand-in for NVRTC and one for the driver:
- * JITCACHE_NVRTC and JITCACHE_LIBCUDA name them, tests/cuda/standins.py makes
+/* jitcache_cuda.h from C99, with a fake NVRTC and a fake driver:
+ * JITCACHE_NVRTC and JITCACHE_LIBCUDA name them, tests/cuda/fakes.py makes
  * them. Every status that the header lists is seen here, but those of no memory
  * and of a bug. */
 #define _POSIX_C_SOURCE 200809L
@@ -424,7 +424,7 @@ static void write_file(const char *path, const char *text)
 
 static char header_path[4200], gate_path[4200], log_path[4200];
 
-/* is_compiling says whether the stand-in has been called. */
+/* is_compiling says whether the fake has been called. */
 static int is_compiling(void)
 {
 	char text[512] = "";

@@ -1,4 +1,4 @@
-"""What every test here gets: this checkout's package, a cache of its own, and stand-ins for NVIDIA's libraries."""
+"""What every test here gets: this checkout's package, a cache of its own, and fakes of NVIDIA's libraries."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import pytest
 TESTS = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS / "cuda")]
 
+import fakes
 import jitcache
-import standins
+from fakes import CallLog
 from isolation import isolate
 from jitcache import _default
-from standins import Witness
 
 # Which library is under test, and where NVIDIA's wheels are.
 KEEP = frozenset({"JITCACHE_LIBRARY", "JITCACHE_TEST_CUDA12", "JITCACHE_TEST_CUDA13"})
@@ -42,8 +42,8 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let tests come in the order in which what they load does not meet what others have loaded.
 
-    A stand-in for the driver has its soname; and the builtins of a real NVRTC are
-    part of what a stand-in of that version is, from when they are loaded.
+    A fake driver has its soname; and the builtins of a real NVRTC are
+    part of what a fake of that version is, from when they are loaded.
     """
     order = {"gpu": 0, "nvrtc": 2}
     items.sort(key=lambda item: next((order[m.name] for m in item.iter_markers() if m.name in order), 1))
@@ -71,12 +71,12 @@ class Compiler(NamedTuple):
 
     name: str  # "stub", "12", "13"
     path: Path
-    witness: Witness
+    log: CallLog
 
     @property
     def compiles(self) -> int:
         """How often it has compiled, in whatever process."""
-        return self.witness.compiles
+        return self.log.compiles
 
 
 @pytest.fixture(scope="session")
@@ -88,10 +88,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         if name not in known:
             folder = tmp_path_factory.mktemp(f"nvrtc-{name}")
             if name in NVRTC:
-                known[name] = standins.build_counted(folder, wheels(name) / NVRTC[name])
+                known[name] = fakes.build_counted(folder, wheels(name) / NVRTC[name])
             else:
-                flags = standins.OLDER if name == "older" else ()
-                known[name] = standins.build(folder / "libnvrtc.so.13", standins.COMPILER, *flags)
+                flags = fakes.OLDER if name == "older" else ()
+                known[name] = fakes.build(folder / "libnvrtc.so.13", fakes.COMPILER, *flags)
         return known[name]
 
     return get
@@ -99,10 +99,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 def use(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, path: Path) -> Compiler:
     """Make an NVRTC the one of this test and of the processes that it starts."""
-    witness = Witness(folder / "nvrtc.log")
+    log = CallLog(folder / "nvrtc.log")
     monkeypatch.setenv("JITCACHE_NVRTC", str(path))
-    monkeypatch.setenv("STUBNVRTC_LOG", str(witness.path))
-    return Compiler(name, path, witness)
+    monkeypatch.setenv("STUBNVRTC_LOG", str(log.path))
+    return Compiler(name, path, log)
 
 
 @pytest.fixture(params=["stub", *REAL])
@@ -137,7 +137,7 @@ def cache(tmp_path: Path) -> jitcache.Cache:
 @pytest.fixture(scope="session")
 def built_driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A driver for machines without a GPU."""
-    return standins.build(tmp_path_factory.mktemp("driver") / "libcuda.so.1", standins.DRIVER)
+    return fakes.build(tmp_path_factory.mktemp("driver") / "libcuda.so.1", fakes.DRIVER)
 
 
 @pytest.fixture
@@ -152,6 +152,6 @@ def driver_file(built_driver: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 
 @pytest.fixture
-def calls(driver_file: Path, tmp_path: Path) -> Witness:
+def calls(driver_file: Path, tmp_path: Path) -> CallLog:
     """What the driver was called for."""
-    return Witness(tmp_path / "cuda.log")
+    return CallLog(tmp_path / "cuda.log")

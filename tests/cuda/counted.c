@@ -1,4 +1,4 @@
-/* counted.c: a real NVRTC, REAL, whose compiles are written down as the stand-in
+/* counted.c: a real NVRTC, REAL, whose compiles are written down as the fake
  * writes down its own, and take at least as long as a test wants:
  * STUBNVRTC_LOG, STUBNVRTC_SLEEP_MS and STUBNVRTC_GATE, see cuda/cudatest/libnvrtc.c. */
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-// jitcache_cuda.hpp as a C++ host uses it, with stand-ins for NVRTC and the driver.
+// jitcache_cuda.hpp as a C++ host uses it, with fakes of NVRTC and the driver.
 #include "../c/objects.h"
 
 #include <thread>

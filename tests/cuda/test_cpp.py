@@ -1,4 +1,4 @@
-"""jitcache_cuda.hpp: a program in C++, with stand-ins for NVRTC and the driver."""
+"""jitcache_cuda.hpp: a program in C++, with fakes of NVRTC and the driver."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Compiler, Witness
+from conftest import CallLog, Compiler
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 
 
-def test_objects(stub: Compiler, calls: Witness, tmp_path: Path) -> None:
+def test_objects(stub: Compiler, calls: CallLog, tmp_path: Path) -> None:
     if shutil.which("c++") is None:
         pytest.skip("no C++ compiler here")
     program = tmp_path / "objects"

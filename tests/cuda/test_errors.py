@@ -75,7 +75,7 @@ def test_failure_of_nvrtc_itself(
     with pytest.raises(jitcache.CompileError, match="NVRTC_ERROR_INTERNAL_ERROR"):
         cuda.compile(kernel(), options=OPTIONS, cache=cache)
     assert not cuda.compile(kernel(), options=OPTIONS, cache=cache).hit
-    made, destroyed = (stub.witness.count(f"nvrtc{w}Program") for w in ("Create", "Destroy"))
+    made, destroyed = (stub.log.count(f"nvrtc{w}Program") for w in ("Create", "Destroy"))
     assert destroyed == made - (call == "nvrtcCreateProgram")
 
 

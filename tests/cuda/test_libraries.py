@@ -13,10 +13,10 @@ import jitcache
 import pytest
 from conftest import NVRTC, REAL, Compiler, use, wheels
 from devices import Driver
+from fakes import CallLog
 from jitcache import cuda
 from processes import check, start
 from sources import KERNEL, OPTIONS, kernel
-from standins import Witness
 
 # Prints hit or miss, the code's architecture, and which of NVIDIA's libraries the process has mapped.
 ASK = """
@@ -139,7 +139,7 @@ def test_current_context_decides_which_device(stub: Compiler, cache, driver_file
     assert elsewhere == ["sm_80"]
 
 
-def test_architecture_of_the_options_asks_no_driver(stub: Compiler, cache, driver_file: Path, calls: Witness) -> None:
+def test_architecture_of_the_options_asks_no_driver(stub: Compiler, cache, driver_file: Path, calls: CallLog) -> None:
     for _ in range(2):
         cuda.compile(kernel(), options=OPTIONS, cache=cache)
     assert calls.lines() == []
@@ -171,7 +171,7 @@ def swapped(monkeypatch: pytest.MonkeyPatch, cache: jitcache.Cache, paths: list[
     "names", [("stub", "older"), pytest.param(("12", "13"), marks=pytest.mark.nvrtc)], ids="-".join
 )
 def test_other_version_is_another_entry(names, built, cache: jitcache.Cache, monkeypatch) -> None:
-    """The control build (tag control_noidentity) must fail this for the stand-ins, which share a name."""
+    """The control build (tag control_noidentity) must fail this for the fakes, which share a name."""
     one, other = (built(name) for name in names)
     codes = swapped(monkeypatch, cache, [one, other, one, other])
     assert [code.hit for code in codes] == [False, False, True, True]

@@ -11,15 +11,15 @@ import jitcache
 import pytest
 from conftest import Compiler
 from devices import Driver
+from fakes import CallLog
 from jitcache import cuda
 from sources import KERNEL, OPTIONS, TEMPLATE, kernel
-from standins import Witness
 
 LOAD, UNLOAD = "cuModuleLoadDataEx", "cuModuleUnload"
 
 
 @pytest.fixture
-def driver(driver_file: Path, calls: Witness) -> Driver:
+def driver(driver_file: Path, calls: CallLog) -> Driver:
     """A driver with a context that is current in this thread."""
     driver = Driver(driver_file)
     driver.push()
@@ -60,7 +60,7 @@ def test_missing_function_is_named(compiler: Compiler, cache, driver: Driver) ->
     assert int(module.function("fill")) != 0
 
 
-def test_same_code_is_loaded_once(stub: Compiler, cache, driver: Driver, calls: Witness) -> None:
+def test_same_code_is_loaded_once(stub: Compiler, cache, driver: Driver, calls: CallLog) -> None:
     modules = [compile(store).load() for store in (cache, cache, False)]
     assert calls.count(LOAD) == 1
     assert len({int(m) for m in modules}) == 1
@@ -68,7 +68,7 @@ def test_same_code_is_loaded_once(stub: Compiler, cache, driver: Driver, calls: 
     assert calls.count(LOAD) == 2
 
 
-def test_threads_load_once(stub: Compiler, cache, driver: Driver, calls: Witness) -> None:
+def test_threads_load_once(stub: Compiler, cache, driver: Driver, calls: CallLog) -> None:
     code = compile(cache)
     context = driver.push()
     loaded: list[cuda.Module] = []
@@ -85,7 +85,7 @@ def test_threads_load_once(stub: Compiler, cache, driver: Driver, calls: Witness
     assert len({int(m) for m in loaded}) == calls.count(LOAD) == 1
 
 
-def test_each_context_has_its_own_module(stub: Compiler, cache, driver: Driver, calls: Witness) -> None:
+def test_each_context_has_its_own_module(stub: Compiler, cache, driver: Driver, calls: CallLog) -> None:
     first = compile(cache).load()
     second_context = driver.push()
     second = compile(cache).load()
@@ -97,7 +97,7 @@ def test_each_context_has_its_own_module(stub: Compiler, cache, driver: Driver, 
     assert int(compile(cache).load()) == int(first)
 
 
-def test_context_at_the_address_of_a_destroyed_one(stub: Compiler, cache, driver: Driver, calls: Witness) -> None:
+def test_context_at_the_address_of_a_destroyed_one(stub: Compiler, cache, driver: Driver, calls: CallLog) -> None:
     old = driver.push()
     gone = compile(cache).load()
     driver.destroy(old)
@@ -113,7 +113,7 @@ def test_context_at_the_address_of_a_destroyed_one(stub: Compiler, cache, driver
     assert int(module.function("fill")) != 0
 
 
-def test_module_is_unloaded_when_nothing_refers_to_it(stub: Compiler, cache, driver: Driver, calls: Witness) -> None:
+def test_module_is_unloaded_when_nothing_refers_to_it(stub: Compiler, cache, driver: Driver, calls: CallLog) -> None:
     modules = [compile(cache).load() for _ in range(2)]
     function = modules[0].function("fill")
     driver.push()  # it is unloaded in its own context
@@ -225,7 +225,7 @@ GARBAGE = {
 
 @pytest.mark.parametrize("what", GARBAGE)
 def test_bad_code_leaves_the_cache_and_is_compiled_again(
-    compiler: Compiler, cache, driver: Driver, calls: Witness, what: str
+    compiler: Compiler, cache, driver: Driver, calls: CallLog, what: str
 ) -> None:
     good = compile(cache)
     bad = GARBAGE[what] or good.code[: len(good) // 2]
@@ -287,7 +287,7 @@ def test_forked_child_has_no_module_of_its_parent(stub: Compiler, cache, driver:
     assert int(module.function("fill")) != 0
 
 
-def test_header_decides_what_is_loaded(stub: Compiler, cache, driver: Driver, calls: Witness, tmp_path: Path) -> None:
+def test_header_decides_what_is_loaded(stub: Compiler, cache, driver: Driver, calls: CallLog, tmp_path: Path) -> None:
     header, source = tmp_path / "value.h", "#include <value.h>\n" + KERNEL
     modules = []
     for value in (1, 2, 1):

@@ -65,7 +65,7 @@ def compile(options: list, cache: jitcache.Cache | bool, source: str = SOURCE) -
 
 
 def is_fresh(code: cuda.Code, options: list, compiler: Compiler) -> bool:
-    """Say whether code is what NVRTC makes with just these options. The stand-in's digest is of the spelling too."""
+    """Say whether code is what NVRTC makes with just these options. The fake's digest is of the spelling too."""
     return compiler.name == "stub" or code.code == compile(options, cache=False).code
 
 

@@ -15,14 +15,14 @@ import jitcache
 import pytest
 from conftest import REAL, Compiler
 from processes import check
-from woods import Wood, ask
+from random_trees import RandomTree, ask
 
 # Now and then another process is asked, which knows what was noted and nothing else.
 ELSEWHERE = 25
 
 ASK = """
     import json, sys, jitcache
-    from woods import ask
+    from random_trees import ask
     directory, request = sys.argv[1:]
     print(json.dumps(ask(json.loads(request), jitcache.Cache(directory, memory_size=0))))
 """
@@ -42,7 +42,7 @@ def walk(tmp_path: Path, steps: int) -> None:
     seed = int(os.environ.get("CUDA_WALK_SEED") or random.randrange(10**6))
     print(f"CUDA_WALK_SEED={seed}")
     (tmp_path / "wood").mkdir()
-    wood = Wood(tmp_path / "wood", seed)
+    wood = RandomTree(tmp_path / "wood", seed)
     unchanged = hits = 0
     codes = set()
     with jitcache.Cache(tmp_path / "cache", memory_size=0) as cache:

@@ -256,5 +256,5 @@ def left_out(form: str, change: str, compiler: str) -> str:
     if not FORMS[form].front and change in IN_FRONT:
         return "nothing is in front of it"
     if form == "function-like" and compiler == "stub":
-        return "the stand-in expands no macros with parameters"
+        return "the fake expands no macros with parameters"
     return ""

@@ -13,10 +13,10 @@ HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS / "cuda"), str(HERE)]
 
-import standins
+import fakes
 from isolation import isolate
 from jitcache import _default
-from place import NVRTC, Place
+from workspace import NVRTC, Workspace
 
 # The classes that a test of the contract is run over.
 CLASSES = ["FileStreamProgramCache", "ProgramCache"]
@@ -73,22 +73,22 @@ def ours() -> type:
 @pytest.fixture(scope="session")
 def counted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The real NVRTC, which writes its compiles down; for cuda.core and for us."""
-    return standins.build_counted(tmp_path_factory.mktemp("counted"), NVRTC)
+    return fakes.build_counted(tmp_path_factory.mktemp("counted"), NVRTC)
 
 
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A driver for machines without a GPU."""
-    return standins.build(tmp_path_factory.mktemp("driver") / "libcuda.so.1", standins.DRIVER)
+    return fakes.build(tmp_path_factory.mktemp("driver") / "libcuda.so.1", fakes.DRIVER)
 
 
 @pytest.fixture
-def place(tmp_path: Path, counted: Path) -> Place:
+def workspace(tmp_path: Path, counted: Path) -> Workspace:
     """A folder of sources, and processes that work in it."""
-    return Place(tmp_path / "place", counted)
+    return Workspace(tmp_path / "workspace", counted)
 
 
 @pytest.fixture
-def with_driver(place: Place, driver: Path) -> Callable[..., dict[str, str]]:
+def with_driver(workspace: Workspace, driver: Path) -> Callable[..., dict[str, str]]:
     """Return what makes a driver of some version the one of a process."""
     return lambda **more: {"LD_LIBRARY_PATH": str(driver.parent), "JITCACHE_LIBCUDA": str(driver), **more}

@@ -21,7 +21,7 @@ import jitcache
 KEYS = 6
 
 
-def witness(path: Path, line: str) -> None:
+def note(path: Path, line: str) -> None:
     """Append a line, whole, whoever else appends."""
     fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     os.write(fd, f"{line}\n".encode())
@@ -42,7 +42,7 @@ def ask(cache: jitcache.Cache, folder: Path, n: int) -> None:
     """Get an entry, or compile it for all ranks."""
 
     def compile() -> bytes:
-        witness(folder / "compiles", f"key {n} pid {os.getpid()}")
+        note(folder / "compiles", f"key {n} pid {os.getpid()}")
         time.sleep(0.05)
         return code_of(n)
 
@@ -77,7 +77,7 @@ def fork(cache: jitcache.Cache, folder: Path) -> None:
             for n in range(KEYS + 1):
                 ask(cache, folder, n)
         except BaseException as e:
-            witness(folder / "failures", repr(e))
+            note(folder / "failures", repr(e))
             os._exit(1)
         os._exit(0)
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -109,7 +109,7 @@ def main() -> None:
     world.barrier()
     fork(cache, folder)
     work(cache, 0.2)
-    witness(folder / f"rank-{world.getRank()}", f"of {world.getSize()}")
+    note(folder / f"rank-{world.getRank()}", f"of {world.getSize()}")
     world.barrier()
 
 

@@ -67,14 +67,14 @@ COMPILE = """
     folder, fail = sys.argv[1], int(sys.argv[2])
 
     def append(word):
-        fd = os.open(folder + "/witness", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        fd = os.open(folder + "/log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         os.write(fd, f"{word} {os.getpid()} {threading.get_ident()}\\n".encode())
         os.close(fd)
 
     def compile():
         append("begin")
         time.sleep(0.02)
-        begun = open(folder + "/witness").read().count("begin")
+        begun = open(folder + "/log").read().count("begin")
         append("end")
         if begun <= fail:
             raise ValueError(f"compile {begun}")
@@ -112,7 +112,7 @@ def test_failing_compilers_hand_the_lease_on(tmp_path: Path, processes: int, thr
     answers = [line for p in running for line in p.communicate(timeout=120)[0].split()]
     assert sorted(answers) == ["failed"] * fail + ["got"] * (askers - fail)
     # One at a time, and one more than failed.
-    words = [line.split() for line in (tmp_path / "witness").read_text().splitlines()]
+    words = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
     assert [w[0] for w in words] == ["begin", "end"] * (fail + 1)
     assert all(a[1:] == b[1:] for a, b in zip(words[::2], words[1::2]))
 

@@ -154,7 +154,7 @@ def test_children_compile_for_the_same(project: Project) -> None:
         import jitcache.adapters.numba as j
         j.install(portable="x86-64-v2")
         import os, subprocess, sys
-        print(subprocess.check_output([sys.executable, "-c", "import witness, a; print(a.f(1))"], text=True).strip())
+        print(subprocess.check_output([sys.executable, "-c", "import instrument, a; print(a.f(1))"], text=True).strip())
     """
     project.check(code)
     assert not compiles(project, CPU="nehalem")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from jitcache import Cache
 
-    from ._cache import ProgramCache
+    from ._program_cache import ProgramCache
 
 __all__ = ["KIND", "ProgramCache", "compile_program"]
 
@@ -45,7 +45,7 @@ def __getattr__(name: str) -> Any:
     """Make the class when it is asked for: it is one of cuda.core's."""
     if name != "ProgramCache":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ._cache import ProgramCache
+    from ._program_cache import ProgramCache
 
     globals()[name] = ProgramCache
     return ProgramCache

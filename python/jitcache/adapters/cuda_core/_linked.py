@@ -16,7 +16,7 @@ from cuda.pathfinder import find_bitcode_lib, load_nvidia_dynamic_lib
 from jitcache import File, Key, Tool
 
 from . import KIND
-from ._program import made
+from ._program import object_code
 
 if TYPE_CHECKING:
     from jitcache import Cache
@@ -81,4 +81,4 @@ def link(job: Job, cache: Cache) -> Any:
             text = lease.entry().attributes.get("log", "") if job.logs is not None else ""
     if text and job.logs is not None:
         job.logs.write(text)
-    return made(job, data, {})
+    return object_code(job, data, {})

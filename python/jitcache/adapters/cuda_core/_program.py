@@ -43,7 +43,7 @@ class Job(NamedTuple):
             program.close()
 
 
-def _word(value: Any) -> str:
+def _text_of(value: Any) -> str:
     """Return a member of one of cuda.core's enumerations, or its value, as text."""
     return str(getattr(value, "value", value)).lower()
 
@@ -66,7 +66,7 @@ def compile_any(  # noqa: PLR0917  as compile_program
     found = _cache(cache)
     if options is None or isinstance(options, dict):
         options = ProgramOptions(**(options or {}))
-    job = Job(source, _word(code_type), options, _word(target), tuple(names), logs)
+    job = Job(source, _text_of(code_type), options, _text_of(target), tuple(names), logs)
     if found is None or not isinstance(options, ProgramOptions) or _library.load() is None:
         return job.by_cuda_core()
     if job.code_type == "c++" and job.target in _TARGETS and isinstance(source, str) and options.extra_sources is None:
@@ -115,14 +115,14 @@ def _object_code(job: Job, code: Code) -> Any:
     if job.name_expressions:
         lowered = code.lowered_names
         symbols = {e: lowered[_text(e)].encode() for e in job.name_expressions}
-    return made(job, code.code, symbols)
+    return object_code(job, code.code, symbols)
 
 
 def _text(expression: str | bytes) -> str:
     return expression.decode("utf-8", "surrogateescape") if isinstance(expression, bytes) else expression
 
 
-def made(job: Job, data: bytes, symbols: dict[Any, bytes]) -> Any:
+def object_code(job: Job, data: bytes, symbols: dict[Any, bytes]) -> Any:
     """Return what a job has made as an ObjectCode."""
     name = job.options.name
     return _TARGETS[job.target](data, name="default_program" if name is None else name, symbol_mapping=symbols)

@@ -66,13 +66,13 @@ def compile(  # noqa: A001 - the name that it stands for
         raise ValueError(f"key {key!r}: want 'traced' or 'source'")
     from jitcache.adapters._code import Unkeyable
 
-    from ._arguments import described_function
+    from ._arguments import function_and_receiver
     from ._trace import Job
 
     hooks = (trace_finalize_hooks,) if callable(trace_finalize_hooks) else tuple(trace_finalize_hooks or ())
     job = Job(function, function, (), args, kwargs, options, hooks)
     try:
-        behind, receiver = described_function(function)
+        behind, receiver = function_and_receiver(function)
         job = job._replace(function=behind, receiver=receiver)
         if cache is False:
             raise Unkeyable("no cache")
@@ -110,9 +110,9 @@ def _plain(job: Job, why: Any) -> Compiled:
 def _cached(job: Job, cache: Cache, key: str) -> Compiled:
     reason = ""
     if key == "source":
-        from ._source import Source
+        from ._source import SourceLookup
 
-        source = Source(job, cache)
+        source = SourceLookup(job, cache)
         found = source.find()
         if found is not None:
             return found

@@ -105,7 +105,7 @@ def describe_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
     )
 
 
-def described_function(function: Any) -> tuple[Any, tuple[Any, ...]]:
+def function_and_receiver(function: Any) -> tuple[Any, tuple[Any, ...]]:
     """Return the function behind what was given to compile, and the receiver if there is one."""
     if inspect.isfunction(function):
         return function, ()

@@ -36,7 +36,7 @@ class Call(NamedTuple):
     keywords: list[str]
 
 
-class Made(NamedTuple):
+class ObjectFile(NamedTuple):
     """An object: its bytes, and what cannot be told from them."""
 
     data: bytes
@@ -47,26 +47,26 @@ class Made(NamedTuple):
         return {} if self.call is None else {"positional": self.call.positional, "keywords": self.call.keywords}
 
 
-def made_of(data: bytes, attributes: dict[str, Any]) -> Made:
+def object_file_of(data: bytes, attributes: dict[str, Any]) -> ObjectFile:
     """Return the object of an entry."""
     if "positional" not in attributes:
-        return Made(data, None)
-    return Made(data, Call(attributes["positional"], attributes["keywords"]))
+        return ObjectFile(data, None)
+    return ObjectFile(data, Call(attributes["positional"], attributes["keywords"]))
 
 
-def export(result: Any, *, tvm_ffi: bool) -> Made:
+def export(result: Any, *, tvm_ffi: bool) -> ObjectFile:
     """Return what a compile made as an object. Raises Unkeyable if it cannot be one."""
     if getattr(result, "_pyir_spec", None) is not None:
         raise Unkeyable("other frontend", "what it made looks at Python's state at each call")
     try:
-        return _export_tvm_ffi(result) if tvm_ffi else Made(result.dump_to_object(PREFIX), None)
+        return _export_tvm_ffi(result) if tvm_ffi else ObjectFile(result.dump_to_object(PREFIX), None)
     except Unkeyable:
         raise
     except Exception as e:
         raise Unkeyable("cannot be exported", e) from e
 
 
-def _export_tvm_ffi(result: Any) -> Made:
+def _export_tvm_ffi(result: Any) -> ObjectFile:
     wrapper = getattr(result, "_kwargs_wrapper", None)
     if wrapper is None:
         import tvm_ffi
@@ -87,7 +87,7 @@ def _export_tvm_ffi(result: Any) -> Made:
         path = os.path.join(folder, "kernel.o")
         result.export_to_c(path, function_name=PREFIX)
         with open(path, "rb") as f:
-            return Made(f.read(), names)
+            return ObjectFile(f.read(), names)
 
 
 @contextlib.contextmanager
@@ -105,7 +105,9 @@ def _path(data: bytes) -> Iterator[str]:
         yield f.name
 
 
-def load(made: Made, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+def load(
+    made: ObjectFile, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
     """Return what an object defines: the DSL's own object for it, and what to call.
 
     ``function``, ``args``, ``kwargs``: what it was compiled from; defaults and

@@ -20,25 +20,25 @@ from typing import TYPE_CHECKING, Any, Callable
 from jitcache.adapters._code import PLAIN, Unkeyable, code_of, content_of, is_standard
 
 from ._arguments import Shapes
-from ._sight import (
+from ._text import text_of
+from ._visibility import (
     BOOKKEEPING,
     BY_NAME,
     DEVICE,
     OF_EVERY_CLASS,
-    UNSEEN,
+    UNDESCRIBABLE,
     behind,
     global_names,
-    in_python,
     is_dsl,
     is_importable,
     is_opaque,
-    looks_away,
     module_of,
     names_in,
     owner_of,
+    python_owner,
     state_of,
+    uses_computed_names,
 )
-from ._text import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -191,7 +191,7 @@ class Reach:
                     self._value(value)
 
     def _function(self, function: pytypes.FunctionType) -> None:
-        if is_dsl(function.__code__.co_filename) or in_python(function):
+        if is_dsl(function.__code__.co_filename) or python_owner(function):
             self._of_the_dsl(function)
         elif not self._again(function):
             self._whole(function, *self._plain(function))
@@ -247,7 +247,7 @@ class Reach:
 
     def _look(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
         self._names.update(names, attributes)
-        if looks_away(function, names, attributes):
+        if uses_computed_names(function, names, attributes):
             self._by_name = function.__qualname__
 
     def _around(
@@ -277,7 +277,7 @@ class Reach:
         if not owner_of(value.__module__):
             if value.__module__ is not None:
                 raise Unkeyable("compiled function", f"{value.__module__}.{value.__qualname__}")
-        elif value.__name__ in UNSEEN and value.__module__ == "builtins":
+        elif value.__name__ in UNDESCRIBABLE and value.__module__ == "builtins":
             raise Unkeyable("sees what has no name", value.__name__)
         elif value.__name__ in BY_NAME:
             self._by_name = value.__name__

@@ -1,4 +1,4 @@
-"""Source: a compile by what its function reaches, before anything is traced."""
+"""Lookup by source: a compile by what its function reaches, before anything is traced."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from . import _object as objects
 from ._reach import Reach
 from ._result import Compiled
 from ._settings import settings_of
-from ._sight import is_dsl
 from ._trace import KIND, Job, common
+from ._visibility import is_dsl
 
 if TYPE_CHECKING:
     from jitcache import Cache, Lease
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _LINES = re.compile("line-?info|assert|warnings|remark|debug|diagnostic|iket", re.IGNORECASE)
 
 
-class Source:
+class SourceLookup:
     """One lookup by source. ``reason``: why there was none, "" if there was."""
 
     def __init__(self, job: Job, cache: Cache) -> None:
@@ -62,7 +62,7 @@ class Source:
             self._lease = lease
             return None
         with lease.entry() as entry:
-            made = objects.made_of(bytes(entry.view), entry.attributes)
+            made = objects.object_file_of(bytes(entry.view), entry.attributes)
         try:
             return Compiled(*self._job.load(made), made.data, "source", "", hit=True, made=made.call)
         except Exception as e:  # noqa: BLE001 - intact, but not for this process
@@ -108,7 +108,7 @@ class Source:
             self._refuse(self.reason or "changed while it was compiled", "changed while it was compiled")
             result.reason = self.reason
             return
-        made = objects.Made(result.object, result._made)
+        made = objects.ObjectFile(result.object, result._made)
         attributes = self._job.attributes(made, "source", self._architecture)
         if self._lease is not None:
             lease, self._lease = self._lease, None

@@ -89,11 +89,11 @@ class Job(NamedTuple):
         with one_at_a_time():
             return compile_(self.given, *self.args, **kwargs)
 
-    def load(self, made: objects.Made) -> tuple[Any, Any]:
+    def load(self, made: objects.ObjectFile) -> tuple[Any, Any]:
         """Return what an object defines, and what to call."""
         return objects.load(made, self.function, (*self.receiver, *self.args), self.kwargs)
 
-    def attributes(self, made: objects.Made, how: str, architecture: str) -> dict[str, Any]:
+    def attributes(self, made: objects.ObjectFile, how: str, architecture: str) -> dict[str, Any]:
         """Return what is kept with an entry."""
         code = inspect.unwrap(self.function).__code__
         return {
@@ -126,7 +126,7 @@ class Trace:
         self.key: Key | None = None
         self.architecture = ""
         self.tvm_ffi = False
-        self.made: objects.Made | None = None
+        self.made: objects.ObjectFile | None = None
         self.result: Any = None
         self.refused: Unkeyable | None = None
 
@@ -186,7 +186,7 @@ class Trace:
 
     def _take(self, found: Entry) -> None:
         with found as entry:
-            self.made = objects.made_of(bytes(entry.view), entry.attributes)
+            self.made = objects.object_file_of(bytes(entry.view), entry.attributes)
 
     def _key(self, owner: Any, module: Any) -> Key:
         settings, options = settings_of(owner), options_of(owner.compile_options)
@@ -218,7 +218,7 @@ class Trace:
                 raise Unkeyable("variable arguments", p.name)
         return describe_arguments((self._job.name, *self._job.receiver, *self._job.args), self._job.kwargs)
 
-    def commit(self, made: objects.Made) -> str:
+    def commit(self, made: objects.ObjectFile) -> str:
         """Store what was compiled; return why it was not stored, "" if it was."""
         assert self.key is not None
         attributes = self._job.attributes(made, "traced", self.architecture)

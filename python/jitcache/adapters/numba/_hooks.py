@@ -96,8 +96,8 @@ def _enabling(attribute: str, function: str, ours: type[Any]) -> Callable[[Any],
     return make
 
 
-def _looking(cache: Any, sig: Any, *more: Any) -> Any:
-    return cache.looking(sig, *more) if isinstance(cache, Overloads) else nullcontext()
+def _around_compile(cache: Any, sig: Any, *more: Any) -> Any:
+    return cache.around_compile(sig, *more) if isinstance(cache, Overloads) else nullcontext()
 
 
 def _jit_compile(original: Any) -> Any:
@@ -107,7 +107,7 @@ def _jit_compile(original: Any) -> Any:
             return original(self, sig)
         if choice.wants(self._cache, self.py_func):
             self._cache = JitOverloads(choice.cache(), self)
-        with _looking(self._cache, sig):
+        with _around_compile(self._cache, sig):
             entry_point = original(self, sig)
         compiled = self.overloads.get(args)
         if compiled is not None and compiled.reload_init:
@@ -121,7 +121,7 @@ def _cfunc_compile(original: Any) -> Any:
     def compile(self: Any) -> Any:  # noqa: A001 - Numba's name
         if choice.wants(self._cache, self._pyfunc):
             self._cache = CFuncOverloads(choice.cache(), self)
-        with _looking(self._cache, self._sig):
+        with _around_compile(self._cache, self._sig):
             return original(self)
 
     return compile
@@ -131,7 +131,7 @@ def _kernel_compile(original: Any) -> Any:
     def compile(self: Any, sig: Any, flags: Any, locals: Any) -> Any:  # noqa: A001, A002 - Numba's names
         if choice.wants(self.cache, self.py_func):
             self.cache = KernelOverloads(choice.cache(), self)
-        with _looking(self.cache, sig, flags, locals):
+        with _around_compile(self.cache, sig, flags, locals):
             return original(self, sig, flags, locals)
 
     return compile
@@ -155,7 +155,7 @@ def _wrapper_compile(original: Any) -> Any:
     def compile(self: Any, wrapper_name: Any) -> Any:  # noqa: A001 - Numba's name
         if isinstance(self.cache, _Undecided) or (choice.wants(self.cache, self.py_func) and not self.is_parfors):
             self.cache = WrapperOverloads(choice.cache(), self)
-        with _looking(None if self.is_parfors else self.cache, self.cres.signature):
+        with _around_compile(None if self.is_parfors else self.cache, self.cres.signature):
             return original(self, wrapper_name)
 
     return compile

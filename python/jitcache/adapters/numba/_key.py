@@ -47,7 +47,7 @@ _VERSIONS = "\n".join(
 )
 
 
-class Wanted(NamedTuple):
+class KeyParts(NamedTuple):
     """A key, without and with the CPU, and the walk that made it."""
 
     components: dict[str, Any]
@@ -85,7 +85,7 @@ settings = _Settings()
 
 
 # A container of what is registered, and what finds the functions of others in its items.
-_Place = tuple[Union[list[Any], dict[Any, Any]], "Callable[[list[Any]], list[Any]]"]
+_Registered = tuple[Union[list[Any], dict[Any, Any]], "Callable[[list[Any]], list[Any]]"]
 
 
 class _Extensions:
@@ -98,8 +98,8 @@ class _Extensions:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._registries = 0
-        self._places: list[_Place] = []
-        self._looked_at: dict[int, int] = {}  # how much of each container
+        self._places: list[_Registered] = []
+        self._examined: dict[int, int] = {}  # how much of each container
         self._found: list[Any] = []
 
     def all(self) -> list[Any]:
@@ -108,16 +108,16 @@ class _Extensions:
             typing, lowering = cpu_target.typing_context._registries, cpu_target.target_context._registries
             if len(typing) + len(lowering) != self._registries:
                 self._registries = len(typing) + len(lowering)
-                self._places = [place for r in typing for place in _typing_places(r)]
-                self._places += [place for r in lowering for place in _lowering_places(r)]
+                self._places = [place for r in typing for place in _typing_registered(r)]
+                self._places += [place for r in lowering for place in _lowering_registered(r)]
                 self._places += [(r.functions, _foreign) for r in (pythonapi._boxers, pythonapi._unboxers)]
                 self._places.append((datamodel.default_manager._handlers, _of_classes))
             for container, functions in self._places:
-                start = self._looked_at.get(id(container), 0)
+                start = self._examined.get(id(container), 0)
                 if start != len(container):
                     items = list(container.values() if isinstance(container, dict) else container)
                     self._look(items[start:], functions)
-                    self._looked_at[id(container)] = len(items)
+                    self._examined[id(container)] = len(items)
             return self._found
 
     def _look(self, items: list[Any], functions: Callable[[list[Any]], list[Any]]) -> None:
@@ -132,13 +132,13 @@ class _Extensions:
 # first time.
 
 
-def _typing_places(registry: Any) -> Iterator[_Place]:
+def _typing_registered(registry: Any) -> Iterator[_Registered]:
     yield registry.functions, _of_templates
     yield registry.attributes, _of_templates
     yield registry.globals, lambda rows: _of_templates([t for row in rows for t in getattr(row[1], "templates", ())])
 
 
-def _lowering_places(registry: Any) -> Iterator[_Place]:
+def _lowering_registered(registry: Any) -> Iterator[_Registered]:
     for rows in (registry.functions, registry.getattrs, registry.setattrs, registry.casts, registry.constants):
         yield rows, lambda rows: _foreign([row[0] for row in rows])
 
@@ -216,7 +216,7 @@ def options_for(how: Any, reach: Reach) -> Options:
     return found
 
 
-def wanted(reach: Reach, function: Any, sig: Any, options: Options, how: str, *more: Any) -> Wanted:
+def key_parts(reach: Reach, function: Any, sig: Any, options: Options, how: str, *more: Any) -> KeyParts:
     """Return what compiling a function for a signature depends on.
 
     ``how`` is the way it is compiled, ``more`` what that adds. Raises Unkeyable
@@ -232,7 +232,7 @@ def wanted(reach: Reach, function: Any, sig: Any, options: Options, how: str, *m
         components["extensions"] = reach.describe(extensions)
     components["settings"] = settings.text()
     components["versions"] = _VERSIONS
-    return Wanted(components, _name(function, sig, how), reach)
+    return KeyParts(components, _name(function, sig, how), reach)
 
 
 def _name(function: Any, sig: Any, how: str) -> str:

@@ -1,6 +1,6 @@
 """Overloads: what a function that Numba compiles asks for its compiled signatures, in the place of Numba's cache.
 
-A compile is surrounded by ``looking``: before Numba takes its global compiler
+``around_compile`` surrounds a compile: before Numba takes its global compiler
 lock the key is made and looked up, and if it is missing the lease is taken, so
 that nobody who holds the lock waits for somebody who needs it. Numba then asks
 ``load_overload`` and, if it has compiled, ``save_overload``; a lease that is left
@@ -25,8 +25,8 @@ from numba.core.errors import NumbaWarning
 from . import _cpu as cpu
 from ._code import Unkeyable
 from ._entry import dump_library, dump_result, load_library, load_result
-from ._key import Wanted, options_for, options_of, wanted
-from ._list import Index
+from ._index import Index
+from ._key import KeyParts, key_parts, options_for, options_of
 from ._reach import Reach
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ LONGEST_LOCKED = 2.0
 #: Why results were not cached, and how often.
 uncached: Counter[str] = Counter()
 
-_here = threading.local()  # .looks: the compiles of this thread, the innermost last
+_here = threading.local()  # .lookups: the compiles of this thread, the innermost last
 _holding: Counter[str] = Counter()  # keys whose lease a thread of this process holds or waits for
 _lock = threading.Lock()
 
@@ -63,7 +63,7 @@ def refuse(reason: str, what: object) -> None:
     logging.getLogger("jitcache").info("numba: %s is not cached: %s", what, reason)
 
 
-class Look:
+class Lookup:
     """One lookup, and what came of it."""
 
     def __init__(self, overloads: Overloads, sig: Any, flags: Any = None, local_types: Any = None) -> None:
@@ -71,7 +71,7 @@ class Look:
         self.sig = sig
         self.flags = flags
         self.local_types = local_types
-        self.wanted: Wanted | None = None
+        self.parts: KeyParts | None = None
         self.target: cpu.Target | None = None
         self.key: Key | None = None
         self.data: bytes | None = None
@@ -97,10 +97,10 @@ class Look:
             self.end()
 
     def _find_poorer(self, cache: Cache) -> None:
-        assert self.wanted is not None
+        assert self.parts is not None
         assert self.target is not None
         for target in cpu.usable(cache, self.target):
-            self.data = cache.get(self.wanted.key(target))
+            self.data = cache.get(self.parts.key(target))
             if self.data is not None:
                 return
 
@@ -152,19 +152,19 @@ class Overloads:
 
     def load_overload(self, sig: Any, context: Any) -> Any:
         """Return the result for a signature, None if it is to be compiled."""
-        look = self._open_look(sig)
-        if look is None:
-            with self.looking(sig) as look:
-                return self._load(look, context)
-        return self._load(look, context)
+        lookup = self._open_lookup(sig)
+        if lookup is None:
+            with self.around_compile(sig) as lookup:
+                return self._load(lookup, context)
+        return self._load(lookup, context)
 
     def save_overload(self, sig: Any, result: Any) -> None:
         """Store the result for a signature, if it can be."""
-        look = self._open_look(sig)
-        if look is None or not self._is_cachable(look, result):
+        lookup = self._open_lookup(sig)
+        if lookup is None or not self._is_cachable(lookup, result):
             return
         try:
-            self._save(look, result)
+            self._save(lookup, result)
         except Exception as e:  # noqa: BLE001 - a cache never fails the program
             refuse("cannot be stored", f"{self}: {type(e).__name__}: {e}")
 
@@ -174,100 +174,100 @@ class Overloads:
 
     # -- looking
 
-    def _open_look(self, sig: Any) -> Look | None:
-        looks = getattr(_here, "looks", ())
-        return looks[-1] if looks and looks[-1].overloads is self and looks[-1].sig == sig else None
+    def _open_lookup(self, sig: Any) -> Lookup | None:
+        lookups = getattr(_here, "lookups", ())
+        return lookups[-1] if lookups and lookups[-1].overloads is self and lookups[-1].sig == sig else None
 
     @contextlib.contextmanager
-    def looking(self, sig: Any, flags: Any = None, local_types: Any = None) -> Iterator[Look]:
+    def around_compile(self, sig: Any, flags: Any = None, local_types: Any = None) -> Iterator[Lookup]:
         """Look a signature up, and keep the lease while the block runs.
 
         ``flags`` and ``local_types`` are those of a compile that is given them.
         """
-        look = Look(self, sig, flags, local_types)
-        looks = _here.__dict__.setdefault("looks", [])
-        looks.append(look)
+        lookup = Lookup(self, sig, flags, local_types)
+        lookups = _here.__dict__.setdefault("lookups", [])
+        lookups.append(lookup)
         try:
             if self._enabled:
-                self._try_to_look(look)
-            yield look
+                self._try_to_look_up(lookup)
+            yield lookup
         finally:
-            looks.pop()
-            look.end()
+            lookups.pop()
+            lookup.end()
 
-    def _try_to_look(self, look: Look) -> None:
+    def _try_to_look_up(self, lookup: Lookup) -> None:
         try:
-            self._look(look)
+            self._look_up(lookup)
         except Unkeyable as e:
             refuse(e.reason, f"{self}: {e}")
         except Exception as e:  # noqa: BLE001 - a cache never fails the program
             refuse("error", f"{self}: {type(e).__name__}: {e}")
 
-    def _look(self, look: Look) -> None:
+    def _look_up(self, lookup: Lookup) -> None:
         context = self._context()
         with global_compiler_lock:
             context.refresh()
-        look.target = cpu.current(context.codegen())
-        look.wanted = self._wanted(look)
-        look.key = look.wanted.key(look.target)
-        look.replace = self._fresh is not None and look.key.hex not in self._fresh
-        if not look.replace:
-            look.acquire(self._cache)
+        lookup.target = cpu.current(context.codegen())
+        lookup.parts = self._key_parts(lookup)
+        lookup.key = lookup.parts.key(lookup.target)
+        lookup.replace = self._fresh is not None and lookup.key.hex not in self._fresh
+        if not lookup.replace:
+            lookup.acquire(self._cache)
 
-    def _load(self, look: Look, context: Any) -> Any:
-        data, look.data = look.data, None
-        if data is None or look.wanted is None:
+    def _load(self, lookup: Lookup, context: Any) -> Any:
+        data, lookup.data = lookup.data, None
+        if data is None or lookup.parts is None:
             return None
         try:
-            result = self._rebuild(data, context, look)
+            result = self._rebuild(data, context, lookup)
         except Exception as e:  # noqa: BLE001 - an entry that cannot be used is a miss
-            look.replace = True
+            lookup.replace = True
             refuse("entry cannot be loaded", f"{self}: {type(e).__name__}: {e}")
             return None
-        _cache_log("[cache] index loaded from %r", look.wanted.name)
-        _cache_log("[cache] data loaded from %r", look.wanted.name)
+        _cache_log("[cache] index loaded from %r", lookup.parts.name)
+        _cache_log("[cache] data loaded from %r", lookup.parts.name)
         return result
 
-    def _save(self, look: Look, result: Any) -> None:
-        if look.wanted is None or look.key is None or look.target is None:
+    def _save(self, lookup: Lookup, result: Any) -> None:
+        if lookup.parts is None or lookup.key is None or lookup.target is None:
             return
-        if not self._is_unchanged(look):
+        if not self._is_unchanged(lookup):
             refuse("changed while it was compiled", self)
             return
-        data = self._dump(result, look)
-        attributes = self._attributes(look)
-        lease, look.lease = look.lease, None
-        if look.replace:
-            stored = self._cache.put(look.key, data, attributes=attributes, kind=KIND, replace=True)
+        data = self._dump(result, lookup)
+        attributes = self._attributes(lookup)
+        lease, lookup.lease = lookup.lease, None
+        if lookup.replace:
+            stored = self._cache.put(lookup.key, data, attributes=attributes, kind=KIND, replace=True)
         elif lease is None:  # another thread's, which will find the function compiled
-            stored = self._cache.put(look.key, data, attributes=attributes, kind=KIND)
+            stored = self._cache.put(lookup.key, data, attributes=attributes, kind=KIND)
         else:
             stored = lease.commit(data, attributes=attributes)
         if self._fresh is not None:
-            self._fresh.add(look.key.hex)
+            self._fresh.add(lookup.key.hex)
         if not stored:
             reason = self._cache.last_reason
             refuse("another process stores it" if reason in ("", "absent") else reason, self)
             return
-        cpu.note(self._cache, look.target)
-        _cache_log("[cache] index saved to %r", look.wanted.name)
-        _cache_log("[cache] data saved to %r", look.wanted.name)
+        cpu.note(self._cache, lookup.target)
+        _cache_log("[cache] index saved to %r", lookup.parts.name)
+        _cache_log("[cache] data saved to %r", lookup.parts.name)
 
-    def _is_unchanged(self, look: Look) -> bool:
+    def _is_unchanged(self, lookup: Lookup) -> bool:
         """Whether what was compiled is what the key was made for: globals may change meanwhile."""
-        assert look.target is not None
-        return self._wanted(look).key(look.target) == look.key
+        assert lookup.target is not None
+        return self._key_parts(lookup).key(lookup.target) == lookup.key
 
-    def _attributes(self, look: Look) -> dict[str, Any]:
-        assert look.target is not None
+    def _attributes(self, lookup: Lookup) -> dict[str, Any]:
+        assert lookup.target is not None
         code = self._function.__code__
         return {
             "function": f"{self._function.__module__}.{self._function.__qualname__}",
             "file": code.co_filename,
             "line": code.co_firstlineno,
             "how": self.how,
-            "types": ", ".join(map(str, sigutils.normalize_signature(look.sig)[0])),
-            "cpu": list(look.target),
+            "types": ", ".join(map(str, sigutils.normalize_signature(lookup.sig)[0])),
+            "cpu": list(lookup.target),
         }
 
     def __repr__(self) -> str:
@@ -278,23 +278,23 @@ class Overloads:
     def _context(self) -> Any:
         raise NotImplementedError
 
-    def _wanted(self, look: Look) -> Wanted:
+    def _key_parts(self, lookup: Lookup) -> KeyParts:
         raise NotImplementedError
 
-    def _is_cachable(self, look: Look, result: Any) -> bool:
+    def _is_cachable(self, lookup: Lookup, result: Any) -> bool:
         raise NotImplementedError
 
-    def _dump(self, result: Any, look: Look) -> bytes:
+    def _dump(self, result: Any, lookup: Lookup) -> bytes:
         raise NotImplementedError
 
-    def _rebuild(self, data: bytes, context: Any, look: Look) -> Any:
+    def _rebuild(self, data: bytes, context: Any, lookup: Lookup) -> Any:
         raise NotImplementedError
 
 
 class Results(Overloads):
     """Overloads whose results are CompileResult."""
 
-    def _is_cachable(self, look: Look, result: Any) -> bool:
+    def _is_cachable(self, lookup: Lookup, result: Any) -> bool:
         if any(not lifted.can_cache for lifted in result.lifted):
             reason, why = "lifted loops", "as it uses lifted code"
         elif result.library.has_dynamic_globals:
@@ -302,7 +302,7 @@ class Results(Overloads):
             why = "as it uses dynamic globals (such as ctypes pointers and large global arrays)"
         else:
             return True
-        if look.wanted is not None:  # or it was counted already
+        if lookup.parts is not None:  # or it was counted already
             refuse(reason, self)
         name = result.fndesc.qualname.split(".")[-1]
         code = self._function.__code__
@@ -310,14 +310,14 @@ class Results(Overloads):
         warnings.warn_explicit(text, NumbaWarning, code.co_filename, code.co_firstlineno)
         return False
 
-    def _dump(self, result: Any, look: Look) -> bytes:
-        assert look.wanted is not None
-        return dump_result(result, look.wanted.reach)
+    def _dump(self, result: Any, lookup: Lookup) -> bytes:
+        assert lookup.parts is not None
+        return dump_result(result, lookup.parts.reach)
 
-    def _rebuild(self, data: bytes, context: Any, look: Look) -> Any:
-        assert look.wanted is not None
-        result = load_result(data, context, look.wanted.reach, self._function)
-        args, _ = sigutils.normalize_signature(look.sig)
+    def _rebuild(self, data: bytes, context: Any, lookup: Lookup) -> Any:
+        assert lookup.parts is not None
+        result = load_result(data, context, lookup.parts.reach, self._function)
+        args, _ = sigutils.normalize_signature(lookup.sig)
         if tuple(result.signature.args) != tuple(args):
             raise ValueError(f"is for {result.signature}")
         return result
@@ -333,10 +333,10 @@ class JitOverloads(Results):
     def _context(self) -> Any:
         return self._compiler.targetdescr.target_context
 
-    def _wanted(self, look: Look) -> Wanted:
+    def _key_parts(self, lookup: Lookup) -> KeyParts:
         how, reach = self._compiler, Reach()
         options = options_for(how, reach)
-        return wanted(reach, self._function, look.sig, options, self.how, how.locals, how.pipeline_class)
+        return key_parts(reach, self._function, lookup.sig, options, self.how, how.locals, how.pipeline_class)
 
 
 class CFuncOverloads(JitOverloads):
@@ -361,10 +361,10 @@ class KernelOverloads(Results):
     def _context(self) -> Any:
         return self._dispatcher.targetdescr.target_context
 
-    def _wanted(self, look: Look) -> Wanted:
-        local_types = {**self._dispatcher.locals, **(look.local_types or {})}
+    def _key_parts(self, lookup: Lookup) -> KeyParts:
+        local_types = {**self._dispatcher.locals, **(lookup.local_types or {})}
         reach = Reach()
-        return wanted(reach, self._function, look.sig, options_of(look.flags, reach), self.how, local_types)
+        return key_parts(reach, self._function, lookup.sig, options_of(lookup.flags, reach), self.how, local_types)
 
 
 class WrapperOverloads(Overloads):
@@ -379,22 +379,22 @@ class WrapperOverloads(Overloads):
     def _context(self) -> Any:
         return self._wrapper.cres.target_context
 
-    def _wanted(self, look: Look) -> Wanted:
+    def _key_parts(self, lookup: Lookup) -> KeyParts:
         w, reach = self._wrapper, Reach()
         more = (type(w), w.fndesc.mangled_name, w.fndesc.unique_name, w.cres.objectmode, w.sin, w.sout)
-        return wanted(reach, self._function, look.sig, options_of(compiler.Flags(), reach), self.how, *more)
+        return key_parts(reach, self._function, lookup.sig, options_of(compiler.Flags(), reach), self.how, *more)
 
-    def _is_cachable(self, look: Look, result: Any) -> bool:
+    def _is_cachable(self, lookup: Lookup, result: Any) -> bool:
         if result.has_dynamic_globals:
-            if look.wanted is not None:
+            if lookup.parts is not None:
                 refuse("dynamic globals", self)
             return False
         return True
 
-    def _dump(self, result: Any, look: Look) -> bytes:
-        assert look.wanted is not None
-        return dump_library(result, look.wanted.reach)
+    def _dump(self, result: Any, lookup: Lookup) -> bytes:
+        assert lookup.parts is not None
+        return dump_library(result, lookup.parts.reach)
 
-    def _rebuild(self, data: bytes, context: Any, look: Look) -> Any:
-        assert look.wanted is not None
-        return load_library(data, context, look.wanted.reach, self._function)
+    def _rebuild(self, data: bytes, context: Any, lookup: Lookup) -> Any:
+        assert lookup.parts is not None
+        return load_library(data, context, lookup.parts.reach, self._function)

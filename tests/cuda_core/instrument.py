@@ -14,19 +14,19 @@ import time
 def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
     from jitcache import Cache, cuda
-    from jitcache.adapters.cuda_core import _cache as cache
     from jitcache.adapters.cuda_core import _headers as headers
-    from jitcache.adapters.cuda_core import _kept as kept
     from jitcache.adapters.cuda_core import _linked as linked
     from jitcache.adapters.cuda_core import _program as program
+    from jitcache.adapters.cuda_core import _program_cache as cache
+    from jitcache.adapters.cuda_core import _stat_cache as stat_cache
 
     if what == "replace":
         put = Cache.put
         Cache.put = lambda self, *a, replace=False, **k: put(self, *a, **k)
     elif what == "file":  # what was kept holds, whatever becomes of its file
-        kept._identity = lambda path: (0, 0, 0, 0)
+        stat_cache._identity = lambda path: (0, 0, 0, 0)
     elif what == "seconds":  # it is never read again
-        kept._monotonic = lambda: 0.0
+        stat_cache._monotonic = lambda: 0.0
     elif what == "exact":  # what was kept is given out under any cap
         cache._EXACT_BELOW = 0
     elif what == "kind":
@@ -36,7 +36,7 @@ def take_out(what: str) -> None:
     elif what == "names":
         cache._bytes_of = lambda key: repr(key).encode()
     elif what == "hits":
-        kept.Table._report = lambda self, kept: None
+        stat_cache.StatCache._report = lambda self, entry: None
     elif what == "lease":
         Cache._wait = lambda self, lib, handle, timeout: (None, None, False)
     elif what == "linked lease":
@@ -59,7 +59,7 @@ def take_out(what: str) -> None:
     elif what == "names of errors":
         program.translated = lambda error: error
     else:
-        sys.exit(f"witness: nothing is called {what!r}")
+        sys.exit(f"instrument: nothing is called {what!r}")
 
 
 def cache_lease(self, key, kind):

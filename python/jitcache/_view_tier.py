@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import _ffi
-    from ._key import Handle, Key
+    from ._key import Key, KeyHandle
 
-# How many entries are kept, and after how many hits on one of them the library
+# How many entries are given, and after how many hits on one of them the library
 # is told: it orders entries by use, counts hits, and renews files that are used
 # from memory only.
 _MOST = 1024
 _REPORT_EVERY = 256
 
 
-class _Kept:
-    __slots__ = ("handle", "hit", "looks", "reported", "retired", "view")
+class _Given:
+    __slots__ = ("hit", "looks", "owner", "reported", "retired", "view")
 
-    def __init__(self, handle: Handle, view: memoryview) -> None:
-        self.handle = handle  # keeps the key of the library
+    def __init__(self, owner: KeyHandle, view: memoryview) -> None:
+        self.owner = owner  # keeps the key of the library
         self.view = view
         # next() of a count is atomic, += is not.
         self.hit = itertools.count(1).__next__
@@ -38,56 +38,56 @@ class _Kept:
         self.retired = False  # left the table: every further hit is reported at once
 
 
-class Recent:
+class ViewTier:
     """The table of one cache."""
 
-    def __init__(self, lib: _ffi.Library, word: ctypes.c_void_p, epoch: int) -> None:
+    def __init__(self, lib: _ffi.Library, handle: ctypes.c_void_p, epoch: int) -> None:
         self._lib = lib
-        self._word = word
+        self._handle = handle
         self._epoch = ctypes.c_uint64.from_address(epoch)
         self._since = self._epoch.value
-        self._kept: dict[bytes, _Kept] = {}
+        self._given: dict[bytes, _Given] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Key) -> memoryview | None:
-        """Return the view that was kept for a key, if it still stands."""
-        kept = self._kept.get(key._digest)
-        if kept is None:
+        """Return the view that was given for a key, if it still stands."""
+        given = self._given.get(key._digest)
+        if given is None:
             return None
         if self._epoch.value != self._since:
             self.report()
             return None
-        if kept.hit() % _REPORT_EVERY == 0 or kept.retired:
-            self._report(kept)
-        return kept.view
+        if given.hit() % _REPORT_EVERY == 0 or given.retired:
+            self._report(given)
+        return given.view
 
     def keep(self, key: Key, view: memoryview, kind: str) -> None:
         """Keep a view of an entry of some kind, which was just looked up."""
-        if self._epoch.value != self._since or len(self._kept) >= _MOST:
+        if self._epoch.value != self._since or len(self._given) >= _MOST:
             self.report()
-        # One that another thread has kept meanwhile stays: it has hits to report.
-        self._kept.setdefault(key._digest, _Kept(key._handle_of(self._lib, kind), view))
+        # One that another thread has given meanwhile stays: it has hits to report.
+        self._given.setdefault(key._digest, _Given(key._owner_for(self._lib, kind), view))
 
-    def _report(self, kept: _Kept) -> None:
+    def _report(self, given: _Given) -> None:
         with self._lock:
-            hits = kept.hit() - 1 - kept.looks
-            kept.looks += 1
-            new, kept.reported = hits - kept.reported, hits
+            hits = given.hit() - 1 - given.looks
+            given.looks += 1
+            new, given.reported = hits - given.reported, hits
         if new > 0:
-            self._lib.jitcache_used(self._word, kept.handle.word, new)
+            self._lib.jitcache_used(self._handle, given.owner.handle, new)
 
     def report(self) -> None:
         """Tell the library of all hits, and start over."""
         self._since = self._epoch.value
-        kept, self._kept = self._kept, {}
+        given, self._given = self._given, {}
         # Another thread may have found one of these and count its hit only now.
-        for k in kept.values():
+        for k in given.values():
             k.retired = True
-        for k in kept.values():
+        for k in given.values():
             self._report(k)
 
     def forget(self) -> None:
         """Start over in a forked child: the hits are the parent's to report."""
         self._lock = threading.Lock()
         self._since = self._epoch.value
-        self._kept = {}
+        self._given = {}

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cuda.core import ProgramOptions
+from fakes import CallLog
 from processes import printed
-from standins import Witness
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -27,7 +27,7 @@ BEGIN = """
 import ctypes, os, sys
 if os.environ.get("COUNTED"):
     ctypes.CDLL(os.environ["COUNTED"], mode=ctypes.RTLD_GLOBAL)
-import witness
+import instrument
 from cuda.core import ObjectCode, Program, ProgramOptions
 from cuda.core.utils import FileStreamProgramCache, ProgramCacheResource, make_program_cache_key
 from jitcache.adapters.cuda_core import ProgramCache, compile_program
@@ -37,7 +37,7 @@ T = "template <class T> __global__ void axpy(T a, T *x) { *x *= a; }"
 """
 
 
-class Place:
+class Workspace:
     """Where sources lie (``folder``, the working directory) and caches (``cache``)."""
 
     def __init__(self, folder: Path, counted: Path) -> None:
@@ -47,7 +47,7 @@ class Place:
         self.home = folder.parent / "home"
         self.home.mkdir(exist_ok=True)
         self.counted = counted
-        self.witness = Witness(folder.parent / "nvrtc.log")
+        self.log = CallLog(folder.parent / "nvrtc.log")
 
     def environment(self, **env: str) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE_", "CUDA_", "STUBNVRTC_"))}
@@ -62,7 +62,7 @@ class Place:
             "CACHE": str(self.cache),
             "COUNTED": str(self.counted),
             "JITCACHE_NVRTC": str(self.counted),
-            "STUBNVRTC_LOG": str(self.witness.path),
+            "STUBNVRTC_LOG": str(self.log.path),
             **env,
         }
 
@@ -90,8 +90,8 @@ class Place:
 
     def compiles(self) -> int:
         """Take how often NVRTC has compiled since the last time."""
-        n = self.witness.compiles
-        self.witness.clear()
+        n = self.log.compiles
+        self.log.clear()
         return n
 
     def write(self, name: str, text: str) -> Path:

@@ -1,7 +1,7 @@
 """Imported by every process that a test starts: counts compiles, and installs what is under test.
 
 A compile is counted where Numba begins one, for functions of the test's folder
-or of no file, in $WITNESS. $CACHE says whose cache: jitcache, numba, or none said
+or of no file, in $COMPILE_LOG. $CACHE says whose cache: jitcache, numba, or none said
 yet; $WITHOUT names mechanisms to take out, and $CPU another CPU to be.
 """
 
@@ -21,7 +21,7 @@ _compile_extra = compiler.compile_extra
 def compile_extra(typingctx, targetctx, func, *args, **more):
     path = func.__code__.co_filename
     if path.startswith((os.environ["PROJECT"], "<string>", "<stdin>", "<made")):
-        with open(os.environ["WITNESS"], "a") as f:
+        with open(os.environ["COMPILE_LOG"], "a") as f:
             f.write(f"{func.__qualname__}\n")
     return _compile_extra(typingctx, targetctx, func, *args, **more)
 
@@ -59,14 +59,14 @@ def take_out(what: str) -> None:
         prefix = {"globals": "global ", "closure": "closure "}[what]
         reach.root = lambda self, *a, **k: {n: v for n, v in root(self, *a, **k).items() if not n.startswith(prefix)}
     elif what in ("options", "settings", "cpu", "function", "extensions", "versions", "types"):
-        key = _key.Wanted.key
+        key = _key.KeyParts.key
 
         def without(self, target):
             components = {n: v for n, v in self.components.items() if n != what}
             cpu = target if what != "cpu" else _cpu.Target("", "", "")
             return key(self._replace(components=components), cpu)
 
-        _key.Wanted.key = without
+        _key.KeyParts.key = without
     elif what == "callees":
         _reach._KINDS[_reach.Dispatcher] = lambda self, d: self._put("jitted", d.py_func.__qualname__.encode())
     elif what == "features":
@@ -74,12 +74,12 @@ def take_out(what: str) -> None:
     elif what == "other CPUs":
         _cpu.usable = lambda cache, target: []
     elif what == "lease":
-        _overloads.Look.acquire = lambda self, cache: setattr(self, "data", cache.get(self.key))
+        _overloads.Lookup.acquire = lambda self, cache: setattr(self, "data", cache.get(self.key))
         take_out_replace(_overloads)
     elif what == "look before the lock":
-        _hooks._looking = lambda cache, sig, *more: _hooks.nullcontext()
+        _hooks._around_compile = lambda cache, sig, *more: _hooks.nullcontext()
     elif what == "end":
-        _overloads.Look.end = lambda self: KEPT.append(self.lease)
+        _overloads.Lookup.end = lambda self: KEPT.append(self.lease)
     elif what == "holding":
         _overloads._holding = NoCount()
     elif what == "random ids":
@@ -94,11 +94,11 @@ def take_out(what: str) -> None:
     elif what == "kernel":
         o = _overloads
 
-        def without_kernel(self, look):
+        def without_kernel(self, lookup):
             walk = o.Reach()
-            return o.wanted(walk, self._function, look.sig, o.options_of(compiler.Flags(), walk), self.how)
+            return o.key_parts(walk, self._function, lookup.sig, o.options_of(compiler.Flags(), walk), self.how)
 
-        o.WrapperOverloads._wanted = without_kernel
+        o.WrapperOverloads._key_parts = without_kernel
     elif what == "guard":
         _overloads.Exception = _overloads.Unkeyable = ZeroDivisionError
     elif what == "check":
@@ -112,15 +112,15 @@ def take_out(what: str) -> None:
 
         reach.root = root
     else:
-        sys.exit(f"witness: nothing is called {what!r}")
+        sys.exit(f"instrument: nothing is called {what!r}")
 
 
 def take_out_replace(overloads) -> None:
     save = overloads.Overloads._save
 
-    def always(self, look, result):
-        look.lease = None
-        save(self, look, result)
+    def always(self, lookup, result):
+        lookup.lease = None
+        save(self, lookup, result)
 
     overloads.Overloads._save = always
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _ALIGN = 64
 
 
-class LooseEntry(Entry):
+class DetachedEntry(Entry):
     """An Entry over bytes of this process, for where the library cannot be used."""
 
     __slots__ = ("_address", "_attributes", "_kind", "_name", "_path", "_view")

@@ -1,4 +1,4 @@
-"""Sight: what a function could see while the DSL traces it, and whose what it sees is."""
+"""Visibility: what a function could see while the DSL traces it, and whose what it sees is."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _PURE = frozenset(
 )
 
 # Builtins that see what has no name here.
-UNSEEN = frozenset(
+UNDESCRIBABLE = frozenset(
     [
         *("__import__", "breakpoint", "compile", "dir", "eval", "exec", "globals", "hash", "id", "input", "locals"),
         "open",
@@ -128,7 +128,7 @@ def owner_of(name: str | None) -> str:
     return module_of(getattr(module, "__file__", None), str(name))
 
 
-def looks_away(function: pytypes.FunctionType, names: Iterable[str], attributes: Iterable[str]) -> bool:
+def uses_computed_names(function: pytypes.FunctionType, names: Iterable[str], attributes: Iterable[str]) -> bool:
     """Return whether a function may see attributes by names that it makes while it runs.
 
     Raises Unkeyable if it may see what is not described at all.
@@ -136,7 +136,7 @@ def looks_away(function: pytypes.FunctionType, names: Iterable[str], attributes:
     own = {name for name in names if name not in function.__globals__}
     if function.__name__ == "__hash__":
         own.discard("hash")  # that of a dataclass
-    anywhere = [*own.intersection(UNSEEN), *_LEAD_ANYWHERE.intersection(attributes)]
+    anywhere = [*own.intersection(UNDESCRIBABLE), *_LEAD_ANYWHERE.intersection(attributes)]
     if anywhere:
         raise Unkeyable("sees what has no name", f"{min(anywhere)} in {function.__qualname__}")
     if not DEVICE.isdisjoint(names) or not DEVICE.isdisjoint(attributes):
@@ -191,7 +191,7 @@ def state_of(value: Any) -> dict[str, Any] | None:
     return state
 
 
-def in_python(function: pytypes.FunctionType) -> str:
+def python_owner(function: pytypes.FunctionType) -> str:
     """Say whether a function is Python's own. Raises Unkeyable for one that reads the world."""
     if not is_standard(function.__code__.co_filename):
         return ""

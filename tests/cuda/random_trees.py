@@ -17,7 +17,7 @@ SURE = HEADERS[:4]  # that there is one of these at the end of the path is certa
 FOLDERS = ["one", "two", "three", "src"]  # the first three are on the path
 
 
-class Wood:
+class RandomTree:
     """Folders of headers that include each other, and a source that includes some."""
 
     def __init__(self, root: Path, seed: int) -> None:

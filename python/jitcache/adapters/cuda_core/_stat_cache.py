@@ -40,7 +40,7 @@ def _identity(path: str) -> _File | None:
     return s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns
 
 
-class _Kept:
+class _Entry:
     __slots__ = ("data", "file", "hit", "key", "path", "until")
 
     def __init__(self, key: Key, path: str, file: _File, data: bytes) -> None:
@@ -53,70 +53,70 @@ class _Kept:
         self.hit = itertools.count().__next__
 
 
-class Before(NamedTuple):
+class Snapshot(NamedTuple):
     """An entry's file, as it was before it was read."""
 
     path: str
     file: _File | None
 
 
-class Table:
+class StatCache:
     """What one cache keeps, by cuda.core's keys."""
 
     def __init__(self, cache: Cache, directory: str, kind: str) -> None:
         self._cache = cache
-        self._entries = os.path.join(directory, "v1", "entries")
+        self._folder = os.path.join(directory, "v1", "entries")
         self._kind = kind
-        self._kept: dict[bytes, _Kept] = {}
+        self._entries: dict[bytes, _Entry] = {}
         self._process = os.getpid()
 
     def get(self, name: bytes) -> bytes | None:
         """Return the bytes that were kept under a key of cuda.core's, if they still stand."""
-        kept = self._kept.get(name)
-        if kept is None:
+        entry = self._entries.get(name)
+        if entry is None:
             return None
-        if _identity(kept.path) != kept.file or _monotonic() > kept.until:
+        if _identity(entry.path) != entry.file or _monotonic() > entry.until:
             self.drop(name)
             return None
-        kept.hit()
-        return kept.data
+        entry.hit()
+        return entry.data
 
-    def before(self, key: Key) -> Before:
+    def snapshot(self, key: Key) -> Snapshot:
         """Look at the file of an entry that is about to be read."""
         digits = key.hex
-        path = f"{self._entries}/{digits[:2]}/{digits[2:]}.jce"
-        return Before(path, _identity(path))
+        path = f"{self._folder}/{digits[:2]}/{digits[2:]}.jce"
+        return Snapshot(path, _identity(path))
 
-    def keep(self, name: bytes, key: Key, before: Before, data: bytes) -> None:
+    def keep(self, name: bytes, key: Key, snapshot: Snapshot, data: bytes) -> None:
         """Keep what was read, if it was read from the file that is there now."""
-        file = _identity(before.path)
+        file = _identity(snapshot.path)
         # Not the times: reading an entry may renew them. The number of a file that is
         # there both times is that of the file in between, unless two replacements of
         # this key fell into the lookup; then this is wrong for _SECONDS at most.
-        if file is None or before.file is None or file[:2] != before.file[:2] or len(data) > LARGEST:
+        if file is None or snapshot.file is None or file[:2] != snapshot.file[:2] or len(data) > LARGEST:
             return
-        if len(self._kept) >= _MOST:
+        if len(self._entries) >= _MOST:
             self.clear()
-        self._kept[name] = _Kept(key, before.path, file, data)
+        self._entries[name] = _Entry(key, snapshot.path, file, data)
 
     def drop(self, name: bytes) -> None:
         """Forget an entry."""
-        kept = self._kept.pop(name, None)
-        if kept is not None:
-            self._report(kept)
+        entry = self._entries.pop(name, None)
+        if entry is not None:
+            self._report(entry)
 
     def clear(self) -> None:
         """Forget all."""
-        for name in list(self._kept):
+        for name in list(self._entries):
             self.drop(name)
 
-    def _report(self, kept: _Kept) -> None:
+    def _report(self, entry: _Entry) -> None:
         """Have the library count the hits; those of before a fork are the parent's."""
         if self._process != os.getpid():
             self._process = os.getpid()
-            for other in self._kept.values():
+            for other in self._entries.values():
                 other.hit = itertools.count().__next__
             return
-        cache, hits = self._cache, kept.hit()
-        if hits and cache._lib is not None and cache._word is not None:
-            cache._lib.jitcache_used(cache._word, kept.key._handle(cache._lib, self._kind), hits)
+        cache, hits = self._cache, entry.hit()
+        if hits and cache._lib is not None and cache._handle is not None:
+            cache._lib.jitcache_used(cache._handle, entry.key._handle_for(cache._lib, self._kind), hits)

@@ -1,6 +1,6 @@
 """Libraries that stand in for NVIDIA's: built from cuda/cudatest, and read by what they wrote down.
 
-    python tests/cuda/standins.py FOLDER
+    python tests/cuda/fakes.py FOLDER
 
 builds libnvrtc.so.13 and libcuda.so.1 into a folder.
 """
@@ -22,12 +22,12 @@ COMPILER = ["libnvrtc.c", "preprocess.c", "image.c", "knobs.c"]
 DRIVER = ["libcuda.c", "driver.c", "image.c", "knobs.c"]
 COUNTED = [str(HERE / "counted.c"), "knobs.c"]
 
-#: Flags of a stand-in that is an older compiler.
+#: Flags of a fake that is an older compiler.
 OLDER = ("-DSTUBNVRTC_MAJOR=12", "-DSTUBNVRTC_MINOR=9")
 
 
 def build(out: Path, sources: list[str], *flags: str) -> Path:
-    """Compile a stand-in. The name of the file is its soname."""
+    """Compile a fake. The name of the file is its soname."""
     out.parent.mkdir(parents=True, exist_ok=True)
     command = [
         *(build_library.find_cc() or ["cc"]), "-O1", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden",
@@ -45,8 +45,8 @@ def build_counted(folder: Path, real: Path) -> Path:
     return out
 
 
-class Witness:
-    """What a stand-in wrote down: a line for each call, whatever thread or process made it."""
+class CallLog:
+    """What a fake wrote down: a line for each call, whatever thread or process made it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _directories: WeakKeyDictionary[Cache, str] = WeakKeyDictionary()
 
 
-def place_of(cache: Cache) -> tuple[Any, ...] | None:
+def location_of(cache: Cache) -> tuple[Any, ...] | None:
     """Return what tells a cache's directory from those of other ranks; None if it cannot be used."""
     directory = _directories.get(cache)
     if directory is None:

@@ -10,10 +10,10 @@ from cuda.core import ObjectCode
 from cuda.core.utils import ProgramCacheResource
 
 from jitcache import Cache, Key
-from jitcache._place import is_network
+from jitcache._location import is_network
 
 from . import KIND
-from ._kept import LARGEST, Table
+from ._stat_cache import LARGEST, StatCache
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -67,12 +67,12 @@ def _open(path: str | os.PathLike[str] | None, cap: int | None) -> Cache:
     return Cache(os.path.join(directory, KIND), max_size=cap, memory_size=0)
 
 
-def _table(cache: Cache) -> Table | None:
+def _stat_cache_of(cache: Cache) -> StatCache | None:
     """Return what keeps the bytes of a cache, None where a stat does not tell whether they are still those."""
     directory = cache.stats().get("directory")
     try:
         # Other machines' changes show in a stat seconds later, in an open at once.
-        return Table(cache, directory, KIND) if directory and not is_network(os.stat(directory).st_dev) else None
+        return StatCache(cache, directory, KIND) if directory and not is_network(os.stat(directory).st_dev) else None
     except OSError:
         return None
 
@@ -110,11 +110,11 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
         #: The jitcache behind it: ``stats()``, ``verify()``, ``last_miss`` and so on.
         self.cache = _open(path, max_size_bytes)
         self._keys: dict[bytes, Key] = {}
-        self._table: Table | None = None
+        self._stat_cache: StatCache | None = None
         if max_size_bytes is None or max_size_bytes >= _EXACT_BELOW:
-            self._table = _table(self.cache)
-        if self._table is not None:
-            weakref.finalize(self, self._table.clear)  # counts hits, at exit too
+            self._stat_cache = _stat_cache_of(self.cache)
+        if self._stat_cache is not None:
+            weakref.finalize(self, self._stat_cache.clear)  # counts hits, at exit too
 
     def _key(self, name: bytes) -> Key:
         key = self._keys.get(name)
@@ -127,19 +127,19 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
     def get(self, key: bytes | str, default: Any = None) -> Any:
         """Return the bytes under a key, ``default`` if there are none. Raises TypeError for another key."""
         name = key if type(key) is bytes else _bytes_of(key)
-        table = self._table
-        if table is None:
+        cached = self._stat_cache
+        if cached is None:
             return self.cache.get(self._key(name), default)
-        data = table.get(name)
-        return self._read(table, name, default) if data is None else data
+        data = cached.get(name)
+        return self._read(cached, name, default) if data is None else data
 
-    def _read(self, table: Table, name: bytes, default: Any) -> Any:
+    def _read(self, cached: StatCache, name: bytes, default: Any) -> Any:
         key = self._key(name)
-        before = table.before(key)
+        snapshot = cached.snapshot(key)
         data = self.cache.get(key)
         if data is None:
             return default
-        table.keep(name, key, before, data)
+        cached.keep(name, key, snapshot, data)
         return data
 
     def __getitem__(self, key: bytes | str) -> bytes:
@@ -153,14 +153,14 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
         entry, attributes = self._key(name), None
         if isinstance(value, ObjectCode):
             entry, attributes = entry.named(value.name or ""), {"target": str(value.code_type)}
-        if self._table is not None:
-            self._table.drop(name)
+        if self._stat_cache is not None:
+            self._stat_cache.drop(name)
         self.cache.put(entry, data, attributes=attributes, kind=KIND, replace=True)
 
     def __delitem__(self, key: bytes | str) -> None:
         name = _bytes_of(key)
-        if self._table is not None:
-            self._table.drop(name)
+        if self._stat_cache is not None:
+            self._stat_cache.drop(name)
         if not self.cache.remove(self._key(name)):
             raise KeyError(key)
 
@@ -173,14 +173,14 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
 
     def clear(self) -> None:
         """Remove the entries of this kind, and no others."""
-        if self._table is not None:
-            self._table.clear()
+        if self._stat_cache is not None:
+            self._stat_cache.clear()
         self.cache.clear(KIND)
 
     def close(self) -> None:
         """Write the counters and free what is in memory. The cache can be used afterwards, as cuda.core's can."""
-        if self._table is not None:
-            self._table.clear()
+        if self._stat_cache is not None:
+            self._stat_cache.clear()
         self.cache.flush()
 
     def __enter__(self) -> ProgramCache:

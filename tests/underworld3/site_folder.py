@@ -20,7 +20,7 @@ F, G = "constants[0]*u[0] + 1.0", "constants[0]*u[0] + 2.0"
 
 
 class Site:
-    """Where solvers run. ``old`` is the stand-in's own cache, which is a model of underworld3's."""
+    """Where solvers run. ``old`` is the fake's own cache, which is a model of underworld3's."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""The outside witness: lines that processes append, and what follows from them.
+"""The outside journal: lines that processes append, and what follows from them.
 
 A line is a word, who says it, of which key, and when. One write to a file that is
 open for appending is whole, whoever is killed; time.monotonic() is the same clock
@@ -28,7 +28,7 @@ class Line(NamedTuple):
         return self.pid, self.thread
 
 
-class Witness:
+class Journal:
     """The file. Opened before forking, it is shared by all processes."""
 
     def __init__(self, path: Path) -> None:

@@ -1,7 +1,7 @@
 """Imported by every process that a test starts: counts traces and compiles from outside.
 
 A trace is counted where the DSL begins to make a module, a compile where it runs
-its passes, a line each in $WITNESS. $WITHOUT names mechanisms to take out,
+its passes, a line each in $COMPILE_LOG. $WITHOUT names mechanisms to take out,
 $VERSION another version of the DSL and $PROCESSOR another processor to be.
 """
 
@@ -20,19 +20,19 @@ from jitcache import Cache
 from jitcache.adapters import cute_dsl
 from jitcache.adapters.cute_dsl import _reach as reach
 from jitcache.adapters.cute_dsl import _settings as settings
-from jitcache.adapters.cute_dsl import _sight as sight
 from jitcache.adapters.cute_dsl import _source as source
 from jitcache.adapters.cute_dsl import _tools as tools
 from jitcache.adapters.cute_dsl import _trace as trace
+from jitcache.adapters.cute_dsl import _visibility as visibility
 
 
 def note(what: str) -> None:
-    with open(os.environ["WITNESS"], "a") as f:
+    with open(os.environ["COMPILE_LOG"], "a") as f:
         f.write(f"{what}\n")
 
 
 def noted() -> list[str]:
-    with open(os.environ["WITNESS"], "a+") as f:
+    with open(os.environ["COMPILE_LOG"], "a+") as f:
         f.seek(0)
         return f.read().split()
 
@@ -106,8 +106,8 @@ def take_out(what: str) -> None:
         whole = reach.Reach._whole
         reach.Reach._whole = lambda self, f, *a: None if f.__module__ == "lib" else whole(self, f, *a)
     elif what == "look":
-        reach.looks_away = lambda *a: False
-        sight._PURE = type("Everything", (), {"__contains__": lambda self, name: True})()
+        reach.uses_computed_names = lambda *a: False
+        visibility._PURE = type("Everything", (), {"__contains__": lambda self, name: True})()
         reach.global_names = lambda code: tuple(code.co_names)
     elif what == "annotations":
         described = reach.Reach._text
@@ -134,8 +134,8 @@ def take_out(what: str) -> None:
 
         reach.text_of = imported
     elif what == "unchanged":
-        source.Source.store = lambda self, result: self._cache.put(
-            self._key, result.object, attributes=self._job.attributes(source.objects.Made(result.object, None), "source", ""), kind="cute-dsl"
+        source.SourceLookup.store = lambda self, result: self._cache.put(
+            self._key, result.object, attributes=self._job.attributes(source.objects.ObjectFile(result.object, None), "source", ""), kind="cute-dsl"
         )  # fmt: skip
     elif what == "lease":
         acquire = Cache.acquire
@@ -161,7 +161,7 @@ def take_out(what: str) -> None:
 
         objects._with_names = lambda found, *a: found
     else:
-        sys.exit(f"witness: nothing is called {what!r}")
+        sys.exit(f"instrument: nothing is called {what!r}")
 
 
 if os.environ.get("VERSION"):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import jitcache
 import pytest
-from jitcache.adapters.cuda_core import _kept as kept
-from place import Place
+from jitcache.adapters.cuda_core import _stat_cache as stat_cache
+from workspace import Workspace
 
 KEY = b"k" * 32
 
@@ -52,32 +52,32 @@ print([cache["k"] for _ in range(3)] == [b"x"] * 3, len(seen))
 """
 
 
-def test_on_a_network_file_system_each_hit_reads(place: Place) -> None:
+def test_on_a_network_file_system_each_hit_reads(workspace: Workspace) -> None:
     """Where a stat may tell what was so some seconds ago."""
-    assert place.run(READS, JITCACHE_FS="network") == "True 3"
-    assert place.run(READS, JITCACHE_FS="local") == "True 1"
+    assert workspace.run(READS, JITCACHE_FS="network") == "True 3"
+    assert workspace.run(READS, JITCACHE_FS="local") == "True 1"
 
 
 def test_large_ones_are_read_each_time(ours: type, tmp_path: Path, reads: list[object]) -> None:
     cache = ours(tmp_path / "c")
-    cache[KEY] = b"x" * (kept.LARGEST + 1)
-    assert [len(cache[KEY]) for _ in range(3)] == [kept.LARGEST + 1] * 3
+    cache[KEY] = b"x" * (stat_cache.LARGEST + 1)
+    assert [len(cache[KEY]) for _ in range(3)] == [stat_cache.LARGEST + 1] * 3
     assert len(reads) == 3
 
 
 def test_at_most_so_many_are_kept(ours: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_MOST", 4)
+    monkeypatch.setattr(stat_cache, "_MOST", 4)
     cache = ours(tmp_path / "c")
     for i in range(10):
         cache[f"{i}"] = b"%d" % i
         assert cache[f"{i}"] == b"%d" % i
-        assert len(cache._table._kept) <= 4
+        assert len(cache._stat_cache._entries) <= 4
     assert [cache[f"{i}"] for i in range(10)] == [b"%d" % i for i in range(10)]
 
 
 def test_entry_in_use_stays_young(ours: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hits in memory do not renew it on disk, so after a while it is read there."""
-    monkeypatch.setattr(kept, "_SECONDS", 0.05)
+    monkeypatch.setattr(stat_cache, "_SECONDS", 0.05)
     cache = ours(tmp_path / "c")
     cache[KEY] = b"x"
     assert cache[KEY] == b"x"
@@ -102,8 +102,8 @@ def test_hits_are_counted(ours: type, tmp_path: Path) -> None:
     assert (total["hits_memory"], total["hits_disk"]) == (99, 1)
 
 
-def test_hits_are_counted_at_exit_and_once_after_a_fork(place: Place) -> None:
-    place.run("""
+def test_hits_are_counted_at_exit_and_once_after_a_fork(workspace: Workspace) -> None:
+    workspace.run("""
         cache = ProgramCache(os.environ["CACHE"])
         cache["k"] = b"x"
         for _ in range(50):
@@ -116,12 +116,12 @@ def test_hits_are_counted_at_exit_and_once_after_a_fork(place: Place) -> None:
             os._exit(0)
         assert os.waitpid(pid, 0)[1] == 0
     """)
-    total = jitcache.Cache(place.cache).stats()["total"]
+    total = jitcache.Cache(workspace.cache).stats()["total"]
     # The child's on what its parent had read are counted from its next report on.
     assert total["hits_memory"] + total["hits_disk"] == 53
 
 
-def test_replaced_by_another_process_it_is_seen_at_once(place: Place) -> None:
+def test_replaced_by_another_process_it_is_seen_at_once(workspace: Workspace) -> None:
     code = """
         import subprocess
         cache = ProgramCache(os.environ["CACHE"])
@@ -138,7 +138,7 @@ def test_replaced_by_another_process_it_is_seen_at_once(place: Place) -> None:
         other("c.cache.clear()")
         print(cache.get("k"))
     """
-    assert place.run(code).split() == ["b'first'"] * 2 + ["b'second'"] * 2 + ["None"] + ["b'third'"] * 2 + ["None"]
+    assert workspace.run(code).split() == ["b'first'"] * 2 + ["b'second'"] * 2 + ["None"] + ["b'third'"] * 2 + ["None"]
 
 
 def test_evicted_it_is_a_miss(ours: type, tmp_path: Path) -> None:
