@@ -18,12 +18,12 @@ from cutlass.base_dsl.compiler import Compiler
 from cutlass.cutlass_dsl import CuTeDSL
 from jitcache import Cache
 from jitcache.adapters import cute_dsl
-from jitcache.adapters.cute_dsl import _reach as reach
 from jitcache.adapters.cute_dsl import _settings as settings
 from jitcache.adapters.cute_dsl import _source as source
 from jitcache.adapters.cute_dsl import _tools as tools
 from jitcache.adapters.cute_dsl import _trace as trace
 from jitcache.adapters.cute_dsl import _visibility as visibility
+from jitcache.adapters.cute_dsl import _walk as walk
 
 
 def note(what: str) -> None:
@@ -101,16 +101,16 @@ def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
     if what.startswith("label "):
         without_labels(what.removeprefix("label "))
-    elif what == "reach":
+    elif what == "walk":
         # Stops behind the first level.
-        whole = reach.Reach._whole
-        reach.Reach._whole = lambda self, f, *a: None if f.__module__ == "lib" else whole(self, f, *a)
+        whole = walk.Walker._whole
+        walk.Walker._whole = lambda self, f, *a: None if f.__module__ == "lib" else whole(self, f, *a)
     elif what == "look":
-        reach.uses_computed_names = lambda *a: False
+        walk.uses_computed_names = lambda *a: False
         visibility._PURE = type("Everything", (), {"__contains__": lambda self, name: True})()
-        reach.global_names = lambda code: tuple(code.co_names)
+        walk.global_names = lambda code: tuple(code.co_names)
     elif what == "annotations":
-        described = reach.Reach._text
+        described = walk.Walker._text
 
         def unannotated(self, function):
             said, function.__annotations__ = function.__annotations__, {}
@@ -119,7 +119,7 @@ def take_out(what: str) -> None:
             finally:
                 function.__annotations__ = said
 
-        reach.Reach._text = unannotated
+        walk.Walker._text = unannotated
         without_labels("signature")
     elif what == "lines":
         options_of = settings.options_of
@@ -130,9 +130,9 @@ def take_out(what: str) -> None:
 
         def imported(function):
             code = function.__dict__.get("_original_code") or function.__code__
-            return text.Text(repr(reach.code_of(code)), code.co_names, ())
+            return text.Text(repr(walk.code_of(code)), code.co_names, ())
 
-        reach.text_of = imported
+        walk.text_of = imported
     elif what == "unchanged":
         source.SourceLookup.store = lambda self, result: self._cache.put(
             self._key, result.object, attributes=self._job.attributes(source.objects.ObjectFile(result.object, None), "source", ""), kind="cute-dsl"

@@ -51,13 +51,13 @@ def pretend(cpu: str) -> None:
 
 def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
-    from jitcache.adapters.numba import _cpu, _entry, _hooks, _key, _overloads, _reach
+    from jitcache.adapters.numba import _cpu, _entry, _hooks, _key, _overloads, _walk
 
-    reach = _reach.Reach
+    walker = _walk.Walker
     if what in ("globals", "closure"):
-        root = reach.root
+        root = walker.root
         prefix = {"globals": "global ", "closure": "closure "}[what]
-        reach.root = lambda self, *a, **k: {n: v for n, v in root(self, *a, **k).items() if not n.startswith(prefix)}
+        walker.root = lambda self, *a, **k: {n: v for n, v in root(self, *a, **k).items() if not n.startswith(prefix)}
     elif what in ("options", "settings", "cpu", "function", "extensions", "versions", "types"):
         key = _key.KeyParts.key
 
@@ -68,7 +68,7 @@ def take_out(what: str) -> None:
 
         _key.KeyParts.key = without
     elif what == "callees":
-        _reach._KINDS[_reach.Dispatcher] = lambda self, d: self._put("jitted", d.py_func.__qualname__.encode())
+        walker.kinds[_walk.Dispatcher] = lambda self, d: self._put("jitted", d.py_func.__qualname__.encode())
     elif what == "features":
         _cpu.Target.runs = lambda self, other: True
     elif what == "other CPUs":
@@ -88,14 +88,14 @@ def take_out(what: str) -> None:
         _entry.keep_reloads = _hooks.keep_reloads = lambda library, reload_init: None
         _entry._reloads = lambda library, seen: []
     elif what == "pin":
-        _reach.pin = lambda cls: None
+        _walk.pin = lambda cls: None
     elif what == "places":
-        _entry._places = lambda reach: {}
+        _entry._positions = lambda walker: {}
     elif what == "kernel":
         o = _overloads
 
         def without_kernel(self, lookup):
-            walk = o.Reach()
+            walk = o.Walker()
             return o.key_parts(walk, self._function, lookup.sig, o.options_of(compiler.Flags(), walk), self.how)
 
         o.WrapperOverloads._key_parts = without_kernel
@@ -104,13 +104,13 @@ def take_out(what: str) -> None:
     elif what == "check":
         _overloads.Overloads._is_unchanged = lambda self, look: True
     elif what == "content":
-        described = reach.root
+        described = walker.root
 
         def root(self, function, **more):
             stamp = os.stat(function.__code__.co_filename).st_mtime_ns
             return {**described(self, function, **more), "stamp": str(stamp).encode()}
 
-        reach.root = root
+        walker.root = root
     else:
         sys.exit(f"instrument: nothing is called {what!r}")
 

@@ -12,11 +12,11 @@ from jitcache import Key
 from jitcache.adapters._code import Unkeyable
 
 from . import _object as objects
-from ._reach import Reach
 from ._result import Compiled
 from ._settings import settings_of
 from ._trace import KIND, Job, common
 from ._visibility import is_dsl
+from ._walk import Walker
 
 if TYPE_CHECKING:
     from jitcache import Cache, Lease
@@ -47,10 +47,10 @@ class SourceLookup:
     def find(self) -> Compiled | None:
         """Return the result if it is there; else, if it can be keyed, hold the lease."""
         try:
-            reach = Reach()
-            self._components = self._seen(reach)
-            described = reach.describe(((*self._job.receiver, *self._job.args), self._job.kwargs))
-            self._key = Key({**self._components, "arguments": described, "rest": reach.rest()}).named(self._job.name)
+            walker = Walker()
+            self._components = self._seen(walker)
+            described = walker.describe(((*self._job.receiver, *self._job.args), self._job.kwargs))
+            self._key = Key({**self._components, "arguments": described, "rest": walker.rest()}).named(self._job.name)
         except Unkeyable as e:
             self._refuse(e.reason, e)
             return None
@@ -74,7 +74,7 @@ class SourceLookup:
         self.reason = reason
         logging.getLogger("jitcache").info("cute-dsl: %s is traced: %s", self._job.name, why)
 
-    def _seen(self, reach: Reach) -> dict[str, Any]:
+    def _seen(self, walker: Walker) -> dict[str, Any]:
         """What the compile depends on but for its arguments, as far as that can be seen."""
         if self._job.hooks:
             raise Unkeyable("trace hooks")
@@ -88,11 +88,11 @@ class SourceLookup:
         ):
             raise Unkeyable("lines in the result")
         self._architecture = settings.architecture
-        found: dict[str, Any] = reach.root(self._job.function)
+        found: dict[str, Any] = walker.root(self._job.function)
         for receiver in self._job.receiver:
-            found["class"] = reach.describe(type(receiver))
+            found["class"] = walker.describe(type(receiver))
         found["options"] = options
-        found["adapters"] = reach.describe(_adapters())
+        found["adapters"] = walker.describe(_adapters())
         found["python"] = list(sys.version_info[:3])
         return {**found, **common(self._cache, owner, settings)}
 
@@ -101,7 +101,7 @@ class SourceLookup:
         if self._key is None or not result.object:
             return
         try:
-            changed = self._seen(Reach()) != self._components
+            changed = self._seen(Walker()) != self._components
         except Unkeyable:
             changed = True
         if changed:

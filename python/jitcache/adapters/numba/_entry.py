@@ -15,41 +15,41 @@ from numba.core.funcdesc import _dynamic_module
 from numba.core.serialize import NumbaPickler
 
 if TYPE_CHECKING:
-    from ._reach import Reach
+    from ._walk import Walker
 
 
 class _Pickler(NumbaPickler):  # type: ignore[misc]
     """Writes what the loading process has itself by name or number instead of a copy."""
 
-    def __init__(self, file: Any, places: dict[int, int]) -> None:
+    def __init__(self, file: Any, positions: dict[int, int]) -> None:
         super().__init__(file, protocol=4)
-        self._places = places
+        self._positions = positions
 
     def persistent_id(self, obj: Any) -> Any:
         """Return what stands for an object: a jitted function's place in the walk, an environment's parts."""
-        place = self._places.get(id(obj))
-        if place is not None:
-            return "jitted", place
+        position = self._positions.get(id(obj))
+        if position is not None:
+            return "jitted", position
         if isinstance(obj, Environment):
-            return "environment", obj.env_name, obj.globals.get("__name__"), _dumps(list(obj.consts), self._places)
+            return "environment", obj.env_name, obj.globals.get("__name__"), _dumps(list(obj.consts), self._positions)
         return None
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, data: bytes, reach: Reach, function: Any) -> None:
+    def __init__(self, data: bytes, walker: Walker, function: Any) -> None:
         super().__init__(io.BytesIO(data))
-        self._reach = reach
+        self._walker = walker
         self._function = function
 
     def persistent_load(self, pid: Any) -> Any:
         """Return what stands behind ``persistent_id``."""
         if pid[0] == "jitted":
-            return self._reach.dispatchers[pid[1]]
+            return self._walker.dispatchers[pid[1]]
         _, name, module, consts = pid
         found = lookup_environment(name)
         if found is None:
             found = Environment(self._globals(module))
-            found.consts[:] = _Unpickler(consts, self._reach, self._function).load()
+            found.consts[:] = _Unpickler(consts, self._walker, self._function).load()
             found.env_name = name
             Environment._memo[name] = found
         return found
@@ -59,7 +59,7 @@ class _Unpickler(pickle.Unpickler):
         own: dict[str, Any] = self._function.__globals__
         if own.get("__name__") == module:
             return own
-        found = self._reach.namespaces.get(module)
+        found = self._walker.namespaces.get(module)
         if found is not None:
             return found
         if module is None:
@@ -70,14 +70,14 @@ class _Unpickler(pickle.Unpickler):
         return vars(sys.modules.get(module) or importlib.import_module(module))
 
 
-def _dumps(value: Any, places: dict[int, int]) -> bytes:
+def _dumps(value: Any, positions: dict[int, int]) -> bytes:
     with io.BytesIO() as file:
-        _Pickler(file, places).dump(value)
+        _Pickler(file, positions).dump(value)
         return file.getvalue()
 
 
-def _places(reach: Reach) -> dict[int, int]:
-    return {id(dispatcher): place for place, dispatcher in enumerate(reach.dispatchers)}
+def _positions(walker: Walker) -> dict[int, int]:
+    return {id(dispatcher): position for position, dispatcher in enumerate(walker.dispatchers)}
 
 
 def _environments(library: Any) -> list[Any]:
@@ -126,7 +126,7 @@ def _revive(codegen: Any, state: Any, symbols: list[str]) -> Any:
     return library
 
 
-def dump_result(result: Any, reach: Reach) -> bytes:
+def dump_result(result: Any, walker: Walker) -> bytes:
     """Return a CompileResult as bytes."""
     keep_reloads(result.library, result.reload_init)
     reloads = list(dict.fromkeys([*result.reload_init, *_reloads(result.library, set())]))
@@ -135,15 +135,15 @@ def dump_result(result: Any, reach: Reach) -> bytes:
     try:
         reduced = result._reduce()
         parts = (*reduced[:7], reloads, tuple(_environments(result.library)), _symbols(result.library))
-        return _dumps(parts, _places(reach))
+        return _dumps(parts, _positions(walker))
     finally:
         descriptor.global_dict = space
 
 
-def load_result(data: bytes, context: Any, reach: Reach, function: Any) -> Any:
+def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any:
     """Return the CompileResult again. Raises whatever is wrong with it."""
     state, descriptor, environment, signature, objectmode, lifted, annotation, reloads, referenced, symbols = (
-        _Unpickler(data, reach, function).load()
+        _Unpickler(data, walker, function).load()
     )
     if function.__module__ is None:
         descriptor.global_dict = function.__globals__
@@ -170,15 +170,15 @@ def load_result(data: bytes, context: Any, reach: Reach, function: Any) -> Any:
     )
 
 
-def dump_library(library: Any, reach: Reach) -> bytes:
+def dump_library(library: Any, walker: Walker) -> bytes:
     """Return a code library as bytes."""
     state = library.serialize_using_object_code()
-    return _dumps((state, _reloads(library, set()), _symbols(library)), _places(reach))
+    return _dumps((state, _reloads(library, set()), _symbols(library)), _positions(walker))
 
 
-def load_library(data: bytes, context: Any, reach: Reach, function: Any) -> Any:
+def load_library(data: bytes, context: Any, walker: Walker, function: Any) -> Any:
     """Return the code library again. Raises whatever is wrong with it."""
-    state, reloads, symbols = _Unpickler(data, reach, function).load()
+    state, reloads, symbols = _Unpickler(data, walker, function).load()
     for reload in reloads:
         reload()
     library = _revive(context.codegen(), state, symbols)

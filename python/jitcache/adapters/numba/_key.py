@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ._cpu import Target
-    from ._reach import Reach
+    from ._walk import Walker
 
 #: Of what is stored: changes with what a reader has to know.
 FORMAT = 1
@@ -52,7 +52,7 @@ class KeyParts(NamedTuple):
 
     components: dict[str, Any]
     name: str
-    reach: Reach
+    walker: Walker
 
     def key(self, target: Target) -> Key:
         """Return the key for a target."""
@@ -187,20 +187,20 @@ class Options(NamedTuple):
     debug: bool
 
 
-def options_of(flags: Any, reach: Reach) -> Options:
+def options_of(flags: Any, walker: Walker) -> Options:
     """Return compile flags as bytes."""
     out = []
     for name in sorted(type(flags).options):
         value = getattr(flags, name)
         plain = value is None or type(value) in (bool, str)
-        out.append(f"{name} {value!r}".encode() if plain else name.encode() + b" " + reach.describe(value))
+        out.append(f"{name} {value!r}".encode() if plain else name.encode() + b" " + walker.describe(value))
     return Options(b"\n".join(out), bool(flags.debuginfo))
 
 
 _known_options: dict[Any, Options] = {}
 
 
-def options_for(how: Any, reach: Reach) -> Options:
+def options_for(how: Any, walker: Walker) -> Options:
     """Return the compile flags that a compiler of Numba's will use now."""
     given = how.targetoptions
     # Inside of another compile they are in part that one's.
@@ -210,29 +210,29 @@ def options_for(how: Any, reach: Reach) -> Options:
     if found is None:
         flags = compiler.Flags()
         how.targetdescr.options.parse_as_flags(flags, given)
-        found = options_of(how._customize_flags(flags), reach)
+        found = options_of(how._customize_flags(flags), walker)
         if again:
             _known_options[key] = found
     return found
 
 
-def key_parts(reach: Reach, function: Any, sig: Any, options: Options, how: str, *more: Any) -> KeyParts:
+def key_parts(walker: Walker, function: Any, sig: Any, options: Options, how: str, *more: Any) -> KeyParts:
     """Return what compiling a function for a signature depends on.
 
     ``how`` is the way it is compiled, ``more`` what that adds. Raises Unkeyable
     if something cannot be described.
     """
     debug = bool(options.debug or config.DEBUGINFO_DEFAULT or config.ENABLE_PROFILING)
-    components: dict[str, Any] = dict(reach.root(function, lines=debug))
-    components["types"] = reach.describe(sigutils.normalize_signature(sig))
+    components: dict[str, Any] = dict(walker.root(function, lines=debug))
+    components["types"] = walker.describe(sigutils.normalize_signature(sig))
     components["options"] = options.data
-    components["how"] = reach.describe((how, *more))
+    components["how"] = walker.describe((how, *more))
     extensions = _extensions.all()
     if extensions:
-        components["extensions"] = reach.describe(extensions)
+        components["extensions"] = walker.describe(extensions)
     components["settings"] = settings.text()
     components["versions"] = _VERSIONS
-    return KeyParts(components, _name(function, sig, how), reach)
+    return KeyParts(components, _name(function, sig, how), walker)
 
 
 def _name(function: Any, sig: Any, how: str) -> str:

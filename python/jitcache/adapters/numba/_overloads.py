@@ -27,7 +27,7 @@ from ._code import Unkeyable
 from ._entry import dump_library, dump_result, load_library, load_result
 from ._index import Index
 from ._key import KeyParts, key_parts, options_for, options_of
-from ._reach import Reach
+from ._walk import Walker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -312,11 +312,11 @@ class Results(Overloads):
 
     def _dump(self, result: Any, lookup: Lookup) -> bytes:
         assert lookup.parts is not None
-        return dump_result(result, lookup.parts.reach)
+        return dump_result(result, lookup.parts.walker)
 
     def _rebuild(self, data: bytes, context: Any, lookup: Lookup) -> Any:
         assert lookup.parts is not None
-        result = load_result(data, context, lookup.parts.reach, self._function)
+        result = load_result(data, context, lookup.parts.walker, self._function)
         args, _ = sigutils.normalize_signature(lookup.sig)
         if tuple(result.signature.args) != tuple(args):
             raise ValueError(f"is for {result.signature}")
@@ -334,9 +334,9 @@ class JitOverloads(Results):
         return self._compiler.targetdescr.target_context
 
     def _key_parts(self, lookup: Lookup) -> KeyParts:
-        how, reach = self._compiler, Reach()
-        options = options_for(how, reach)
-        return key_parts(reach, self._function, lookup.sig, options, self.how, how.locals, how.pipeline_class)
+        how, walker = self._compiler, Walker()
+        options = options_for(how, walker)
+        return key_parts(walker, self._function, lookup.sig, options, self.how, how.locals, how.pipeline_class)
 
 
 class CFuncOverloads(JitOverloads):
@@ -363,8 +363,8 @@ class KernelOverloads(Results):
 
     def _key_parts(self, lookup: Lookup) -> KeyParts:
         local_types = {**self._dispatcher.locals, **(lookup.local_types or {})}
-        reach = Reach()
-        return key_parts(reach, self._function, lookup.sig, options_of(lookup.flags, reach), self.how, local_types)
+        walker = Walker()
+        return key_parts(walker, self._function, lookup.sig, options_of(lookup.flags, walker), self.how, local_types)
 
 
 class WrapperOverloads(Overloads):
@@ -380,9 +380,9 @@ class WrapperOverloads(Overloads):
         return self._wrapper.cres.target_context
 
     def _key_parts(self, lookup: Lookup) -> KeyParts:
-        w, reach = self._wrapper, Reach()
+        w, walker = self._wrapper, Walker()
         more = (type(w), w.fndesc.mangled_name, w.fndesc.unique_name, w.cres.objectmode, w.sin, w.sout)
-        return key_parts(reach, self._function, lookup.sig, options_of(compiler.Flags(), reach), self.how, *more)
+        return key_parts(walker, self._function, lookup.sig, options_of(compiler.Flags(), walker), self.how, *more)
 
     def _is_cachable(self, lookup: Lookup, result: Any) -> bool:
         if result.has_dynamic_globals:
@@ -393,8 +393,8 @@ class WrapperOverloads(Overloads):
 
     def _dump(self, result: Any, lookup: Lookup) -> bytes:
         assert lookup.parts is not None
-        return dump_library(result, lookup.parts.reach)
+        return dump_library(result, lookup.parts.walker)
 
     def _rebuild(self, data: bytes, context: Any, lookup: Lookup) -> Any:
         assert lookup.parts is not None
-        return load_library(data, context, lookup.parts.reach, self._function)
+        return load_library(data, context, lookup.parts.walker, self._function)

@@ -1,4 +1,4 @@
-"""Reach: what a function that Numba compiles depends on, as bytes for a key.
+"""Dependencies of a function that Numba compiles, as bytes for a key.
 
 Numba treats globals and closure cells as constants and follows calls into other
 files; so does this. A name counts if the code mentions it, used or not: too much
@@ -14,7 +14,7 @@ import enum
 import re
 import types as pytypes
 import weakref
-from typing import Any, Callable
+from typing import Any, Callable, ClassVar
 
 import numba
 import numpy as np
@@ -27,13 +27,13 @@ from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
 from jitcache.adapters._code import PLAIN, content_of
+from jitcache.adapters._dependency_walk import DependencyWalker
 
 from ._code import Unkeyable, code_of, lines_of, pack, pin, versioned, versioned_class, versioned_module
 
 # More than Numba makes a constant of; code that uses it has dynamic globals.
 _MOST_BYTES = 10**6
 _MOST_ITEMS = 10_000
-_DEEPEST = 100
 
 _ADDRESS = re.compile("0x[0-9a-f]{4}")
 
@@ -42,8 +42,24 @@ _ADDRESS = re.compile("0x[0-9a-f]{4}")
 _types: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
 
 
-class Reach:
-    """A walk over all that a function reaches. One serves one key.
+# These are looked up by the bases of a value's class.
+_REFUSED: dict[type, str] = {
+    types.ClassInstanceType: "jitclass",
+    types.ClassType: "jitclass",
+    types.FunctionType: "first-class function",
+    types.UndefinedFunctionType: "first-class function",
+    types.FunctionPrototype: "first-class function",
+    types.ExternalFunctionPointer: "C function pointer",
+    types.DeferredType: "deferred type",
+}
+
+
+def _first_class(_walker: DependencyWalker, value: Any) -> None:
+    raise Unkeyable("first-class function", value)
+
+
+class Walker(DependencyWalker):
+    """The walk by what Numba makes a constant of.
 
     ``dispatchers`` are the jitted functions met, in the order of the walk, which
     is the same for everybody with the same key; ``namespaces`` the globals of
@@ -51,97 +67,46 @@ class Reach:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.dispatchers: list[Any] = []
         self.namespaces: dict[str | None, dict[str, Any] | None] = {}
-        self._seen: dict[int, int] = {}
-        self._attributes: set[tuple[int, str]] = set()  # of modules
-        self._kept: list[Any] = []  # what was seen stays alive, so that an id is one object
-        self._out: list[bytes] = []
-        self._depth = 0
         self._asked = 0  # how often it mattered what was met before
 
-    def describe(self, value: Any, *names: str) -> bytes:
-        """Return a value as bytes. ``names`` are those that count if it is a module."""
-        outer, self._out = self._out, []
-        try:
-            self._value(value, names)
-            return b"".join(self._out)
-        finally:
-            self._out = outer
+    def describe(self, value: Any) -> bytes:
+        """Return a value as bytes."""
+        return self._within(self._value, value)
 
     def root(self, function: Any, *, lines: bool = False) -> dict[str, bytes]:
         """Return what a function depends on by label: itself, its defaults, each global and each cell."""
-        self._seen[id(function)] = 0
-        self._keep(function)
+        self._number(function)
+        self._note_namespace(function)
         code, names, texts = code_of(function.__code__)
         out = {"function": pack(f"{function.__module__}.{function.__qualname__}".encode(), code)}
         if lines:
             out["lines"] = lines_of(function)
         if function.__defaults__ or function.__kwdefaults__:
             out["defaults"] = self.describe((function.__defaults__, function.__kwdefaults__))
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-            out[f"closure {name}"] = self.describe(content_of(cell), *names, *texts)
-        for name in names:
-            if name in function.__globals__:
-                out[f"global {name}"] = self.describe(function.__globals__[name], *names, *texts)
+        for label, value, seen in self._around(function, names, texts):
+            out[label] = self._within(self._value, value, seen)
         return out
 
-    def _keep(self, function: Any) -> None:
-        self._kept.append(function)
+    def _note_namespace(self, function: Any) -> None:
         name, space = function.__globals__.get("__name__"), function.__globals__
         if self.namespaces.setdefault(name, space) is not space:
             self.namespaces[name] = None
 
-    def _put(self, tag: str, data: bytes = b"") -> None:
-        self._out.append(b"%b %d:%b" % (tag.encode(), len(data), data))
-
-    def _value(self, value: Any, names: tuple[str, ...] = ()) -> None:
-        self._depth += 1
-        try:
-            if self._depth > _DEEPEST:
-                raise Unkeyable("too deep", type(value))
-            plain = _PLAIN.get(type(value))
-            if plain is not None:
-                self._put(type(value).__name__, plain(value))
-            elif isinstance(value, pytypes.ModuleType):
-                self._module(value, names)
-            else:
-                self._other(value)
-        finally:
-            self._depth -= 1
-
-    def _other(self, value: Any) -> None:
-        # Not isinstance: many of the classes are abstract, and ask all their subclasses about each new class.
-        for base in type(value).__mro__:
-            describe = _KINDS.get(base)
-            if describe is not None:
-                describe(self, value)
-                return
-        self._unknown(value)
-
     def _again(self, value: Any) -> bool:
-        """Whether a value was met before; then its number is put instead of it."""
         self._asked += 1
-        number = self._seen.get(id(value))
-        if number is not None:
-            self._put("again", str(number).encode())
-            return True
-        self._seen[id(value)] = len(self._seen)
-        self._kept.append(value)
-        return False
+        return super()._again(value)
 
-    def _module(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
+    def _module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
         self._put("module", module.__name__.encode())
         if versioned_module(module):
             return
         self._asked += 1
-        self._kept.append(module)
-        for name in names:
-            # Each attribute once: another function may use others of the same module.
-            if name in module.__dict__ and (id(module), name) not in self._attributes:
-                self._attributes.add((id(module), name))
-                self._put("attribute", name.encode())
-                self._value(module.__dict__[name], names)
+        self._alive.append(module)
+        for name in names or ():
+            self._attribute(module, name, names or ())
 
     def _function(self, function: pytypes.FunctionType) -> None:
         if versioned(function.__code__.co_filename):
@@ -151,17 +116,11 @@ class Reach:
             return
         if self._again(function):
             return
-        self._keep(function)
+        self._note_namespace(function)
         self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
         code, names, texts = code_of(function.__code__)
         self._put("code", code)
-        self._value((function.__defaults__, function.__kwdefaults__))
-        for cell in function.__closure__ or ():
-            self._value(content_of(cell), (*names, *texts))
-        for name in names:
-            if name in function.__globals__:
-                self._put("global", name.encode())
-                self._value(function.__globals__[name], (*names, *texts))
+        self._surroundings(function, names, texts)
 
     def _dispatcher(self, dispatcher: Any) -> None:
         if self._again(dispatcher):
@@ -326,48 +285,32 @@ class Reach:
         else:
             raise Unkeyable("global", name)
 
+    plain: ClassVar[dict[type, Callable[[Any], bytes]]] = {
+        **PLAIN,
+        slice: lambda v: repr(v).encode(),
+        dt.timedelta: lambda v: repr(v).encode(),
+    }
 
-def _first_class(_reach: Reach, value: Any) -> None:
-    raise Unkeyable("first-class function", value)
-
-
-_PLAIN: dict[type, Callable[[Any], bytes]] = {
-    **PLAIN,
-    slice: lambda v: repr(v).encode(),
-    dt.timedelta: lambda v: repr(v).encode(),
-}
-
-# These are looked up by the bases of a value's class.
-_REFUSED: dict[type, str] = {
-    types.ClassInstanceType: "jitclass",
-    types.ClassType: "jitclass",
-    types.FunctionType: "first-class function",
-    types.UndefinedFunctionType: "first-class function",
-    types.FunctionPrototype: "first-class function",
-    types.ExternalFunctionPointer: "C function pointer",
-    types.DeferredType: "deferred type",
-}
-
-_KINDS: dict[type, Callable[[Reach, Any], None]] = {
-    pytypes.FunctionType: Reach._function,
-    pytypes.BuiltinFunctionType: Reach._builtin,
-    Dispatcher: Reach._dispatcher,
-    DUFunc: Reach._ufunc,
-    GUFunc: Reach._ufunc,
-    CFunc: _first_class,
-    extending._Intrinsic: Reach._intrinsic,
-    types.Type: Reach._type,
-    Signature: Reach._signature,
-    AbstractOptionValue: Reach._flag,
-    type: Reach._class,
-    enum.Enum: Reach._enum,
-    np.ndarray: Reach._array,
-    np.generic: Reach._scalar,
-    np.dtype: Reach._dtype,
-    np.ufunc: Reach._numpy_ufunc,
-    tuple: Reach._items,
-    list: Reach._items,
-    set: Reach._set,
-    frozenset: Reach._set,
-    dict: Reach._dict,
-}
+    kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
+        pytypes.FunctionType: _function,
+        pytypes.BuiltinFunctionType: _builtin,
+        Dispatcher: _dispatcher,
+        DUFunc: _ufunc,
+        GUFunc: _ufunc,
+        CFunc: _first_class,
+        extending._Intrinsic: _intrinsic,
+        types.Type: _type,
+        Signature: _signature,
+        AbstractOptionValue: _flag,
+        type: _class,
+        enum.Enum: _enum,
+        np.ndarray: _array,
+        np.generic: _scalar,
+        np.dtype: _dtype,
+        np.ufunc: _numpy_ufunc,
+        tuple: _items,
+        list: _items,
+        set: _set,
+        frozenset: _set,
+        dict: _dict,
+    }

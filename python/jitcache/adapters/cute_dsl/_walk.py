@@ -1,4 +1,4 @@
-"""Reach: all that tracing a function can see, as bytes for a key.
+"""Dependencies of a function that CuTe DSL traces: all that tracing can see, as bytes for a key.
 
 Python runs while the DSL traces, so what it can see is nearly everything. This
 follows functions, globals, closures, defaults, classes and objects by value, and
@@ -15,9 +15,10 @@ import functools
 import sys
 import types as pytypes
 import typing
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable, ClassVar
 
 from jitcache.adapters._code import PLAIN, Unkeyable, code_of, content_of, is_standard
+from jitcache.adapters._dependency_walk import DependencyWalker
 
 from ._arguments import Shapes
 from ._text import text_of
@@ -40,29 +41,48 @@ from ._visibility import (
     uses_computed_names,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 _MOST_ITEMS = 10_000
-_DEEPEST = 100
 
 
-class Reach:
-    """A walk over all that some values reach. One serves one key."""
+def _memoised(_walker: DependencyWalker, value: Any) -> None:
+    # What it remembers is from this process: it may be of a global's earlier value.
+    raise Unkeyable("memoised function", getattr(value, "__qualname__", value))
+
+
+def _descriptor(walker: DependencyWalker, value: Any) -> None:
+    """A method or attribute of a class that is written in C, or a slot."""
+    cls = value.__objclass__
+    if isinstance(value, (pytypes.MethodDescriptorType, pytypes.ClassMethodDescriptorType)) and not owner_of(
+        cls.__module__
+    ):
+        raise Unkeyable("compiled function", f"{cls.__module__}.{cls.__qualname__}.{value.__name__}")
+    walker._put("descriptor", f"{cls.__module__}.{cls.__qualname__}.{value.__name__}".encode())
+
+
+def _field(walker: DependencyWalker, value: Any) -> None:
+    """A named tuple's."""
+    walker._put("field", str(value.__reduce__()[1][0]).encode())
+
+
+def _type_variable(walker: DependencyWalker, value: Any) -> None:
+    walker._put("type variable", value.__name__.encode())
+
+
+_FIELD: type = type(vars(collections.namedtuple("_", "x"))["x"])  # noqa: PYI024 - the kind of its fields
+
+
+class Walker(DependencyWalker):
+    """The walk by what Python can see."""
 
     def __init__(self) -> None:
-        self._met: dict[int, int] = {}
-        self._attributes: set[tuple[int, str]] = set()  # of modules
-        self._kept: list[Any] = []  # what was met stays alive, so that an id is one object
-        self._out: list[bytes] = []
-        self._depth = 0
+        super().__init__()
         self._by_name = ""  # a function that makes names while it runs
         self._modules: dict[int, pytypes.ModuleType] = {}  # those that are described in part
         self._names: set[str] = set()  # that any function asks for
 
     def describe(self, value: Any) -> bytes:
         """Return a value as bytes. Raises Unkeyable if not all of it can be seen."""
-        found = self._apart(value)
+        found = self._within(self._value, value)
         self._check()
         return found
 
@@ -70,8 +90,7 @@ class Reach:
         """Return what a ``@cute.jit`` function depends on by label: itself, its defaults, each global and each cell."""
         *wrappers, function = behind(wrapper)
         marks = b"".join(self._within(self._marks, w) for w in wrappers)
-        self._met[id(function)] = len(self._met)
-        self._kept.append(function)
+        self._number(function)
         names: tuple[str, ...] = ()
         attributes: tuple[str, ...] = ()
 
@@ -80,10 +99,10 @@ class Reach:
             names, attributes = self._text(function)
 
         out = {"function": marks + self._within(text, function)}
-        self._look(function, names, attributes)
-        out["defaults"] = self._apart((function.__defaults__, function.__kwdefaults__))
+        self._note_names(function, names, attributes)
+        out["defaults"] = self._within(self._value, (function.__defaults__, function.__kwdefaults__))
         for label, value, seen in self._around(function, names, attributes):
-            out[label] = self._apart(value, seen)
+            out[label] = self._within(self._value, value, seen)
         self._check()
         return out
 
@@ -92,58 +111,13 @@ class Reach:
             if self._by_name:
                 raise Unkeyable("names made while running", f"{self._by_name}, with {module.__name__}")
 
-    def _apart(self, value: Any, names: tuple[str, ...] | None = None) -> bytes:
-        return self._within(self._value, value, names)
-
-    def _within(self, describe: Callable[..., None], *args: Any) -> bytes:
-        """Return what a method puts, and put nothing."""
-        outer, self._out = self._out, []
-        try:
-            describe(*args)
-            return b"".join(self._out)
-        finally:
-            self._out = outer
-
-    def _put(self, tag: str, data: bytes = b"") -> None:
-        self._out.append(b"%b %d:%b" % (tag.encode(), len(data), data))
-
-    def _value(self, value: Any, names: tuple[str, ...] | None = None) -> None:
-        self._depth += 1
-        try:
-            if self._depth > _DEEPEST:
-                raise Unkeyable("too deep", type(value))
-            plain = PLAIN.get(type(value))
-            if plain is not None:
-                self._put(type(value).__name__, plain(value))
-            elif isinstance(value, pytypes.ModuleType):
-                self._in_module(value, names)
-            else:
-                self._other(value)
-        finally:
-            self._depth -= 1
-
-    def _other(self, value: Any) -> None:
-        for base in type(value).__mro__:
-            describe = _KINDS.get(base)
-            if describe is not None:
-                describe(self, value)
-                return
+    def _unknown(self, value: Any) -> None:
         if typing.get_origin(value) is not None:
             self._generic(value)
         else:
             self._object(value)
 
-    def _again(self, value: Any) -> bool:
-        """Whether a value was met before; then its number is put instead of it."""
-        number = self._met.get(id(value))
-        if number is not None:
-            self._put("again", str(number).encode())
-            return True
-        self._met[id(value)] = len(self._met)
-        self._kept.append(value)
-        return False
-
-    def _in_module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
+    def _module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
         self._put("module", module.__name__.encode())
         owner = module_of(getattr(module, "__file__", None), module.__name__)
         if owner:
@@ -156,13 +130,6 @@ class Reach:
         self._modules[id(module)] = module
         for name in names:
             self._attribute(module, name, names)
-
-    def _attribute(self, module: pytypes.ModuleType, name: str, names: tuple[str, ...]) -> None:
-        # Each once: another function may use others of the same module.
-        if name in module.__dict__ and (id(module), name) not in self._attributes:
-            self._attributes.add((id(module), name))
-            self._put("attribute", f"{module.__name__}.{name}".encode())
-            self._value(module.__dict__[name], names)
 
     def rest(self) -> bytes:
         """Return what any function could ask of any module, beyond what its own does: modules are handed on."""
@@ -239,27 +206,13 @@ class Reach:
         return used, (*(n for n in names if n not in used), *texts)
 
     def _whole(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
-        self._look(function, names, attributes)
-        self._value((function.__defaults__, function.__kwdefaults__))
-        for label, value, seen in self._around(function, names, attributes):
-            self._put(label)
-            self._value(value, seen)
+        self._note_names(function, names, attributes)
+        self._surroundings(function, names, attributes)
 
-    def _look(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
+    def _note_names(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
         self._names.update(names, attributes)
         if uses_computed_names(function, names, attributes):
             self._by_name = function.__qualname__
-
-    def _around(
-        self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]
-    ) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
-        """Yield the cells and globals of a function, with the names that count of a module."""
-        seen = (*names, *attributes)
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-            yield f"closure {name}", content_of(cell), seen
-        for name in names:
-            if name in function.__globals__:
-                yield f"global {name}", function.__globals__[name], seen
 
     def _method(self, method: pytypes.MethodType) -> None:
         self._put("method")
@@ -336,7 +289,7 @@ class Reach:
         for item in value:  # numbers of what was met would depend on the order
             if type(item) not in PLAIN:
                 raise Unkeyable("set of objects", type(item))
-        for described in sorted(self._apart(item) for item in value):
+        for described in sorted(self._within(self._value, item) for item in value):
             self._put("item", described)
 
     def _dict(self, value: Any) -> None:
@@ -389,57 +342,30 @@ class Reach:
             self._put("state", name.encode())
             self._value(state[name])
 
-
-def _memoised(_reach: Reach, value: Any) -> None:
-    # What it remembers is from this process: it may be of a global's earlier value.
-    raise Unkeyable("memoised function", getattr(value, "__qualname__", value))
-
-
-def _descriptor(reach: Reach, value: Any) -> None:
-    """A method or attribute of a class that is written in C, or a slot."""
-    cls = value.__objclass__
-    if isinstance(value, (pytypes.MethodDescriptorType, pytypes.ClassMethodDescriptorType)) and not owner_of(
-        cls.__module__
-    ):
-        raise Unkeyable("compiled function", f"{cls.__module__}.{cls.__qualname__}.{value.__name__}")
-    reach._put("descriptor", f"{cls.__module__}.{cls.__qualname__}.{value.__name__}".encode())
-
-
-def _field(reach: Reach, value: Any) -> None:
-    """A named tuple's."""
-    reach._put("field", str(value.__reduce__()[1][0]).encode())
-
-
-def _type_variable(reach: Reach, value: Any) -> None:
-    reach._put("type variable", value.__name__.encode())
-
-
-_FIELD: type = type(vars(collections.namedtuple("_", "x"))["x"])  # noqa: PYI024 - the kind of its fields
-
-_KINDS: dict[type, Callable[[Reach, Any], None]] = {
-    pytypes.FunctionType: Reach._function,
-    pytypes.MethodType: Reach._method,
-    pytypes.BuiltinFunctionType: Reach._builtin,
-    pytypes.MethodDescriptorType: _descriptor,
-    pytypes.ClassMethodDescriptorType: _descriptor,
-    pytypes.WrapperDescriptorType: _descriptor,
-    pytypes.MemberDescriptorType: _descriptor,
-    pytypes.GetSetDescriptorType: _descriptor,
-    pytypes.MethodWrapperType: Reach._method_wrapper,
-    _FIELD: _field,
-    functools._lru_cache_wrapper: _memoised,
-    functools.partial: Reach._wrapped,
-    staticmethod: Reach._wrapped,
-    classmethod: Reach._wrapped,
-    property: Reach._wrapped,
-    typing.TypeVar: _type_variable,
-    type: Reach._class,
-    enum.Enum: Reach._enum,
-    slice: Reach._slice,
-    tuple: Reach._items,
-    list: Reach._items,
-    set: Reach._set,
-    frozenset: Reach._set,
-    dict: Reach._dict,
-    pytypes.MappingProxyType: Reach._dict,
-}
+    kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
+        pytypes.FunctionType: _function,
+        pytypes.MethodType: _method,
+        pytypes.BuiltinFunctionType: _builtin,
+        pytypes.MethodDescriptorType: _descriptor,
+        pytypes.ClassMethodDescriptorType: _descriptor,
+        pytypes.WrapperDescriptorType: _descriptor,
+        pytypes.MemberDescriptorType: _descriptor,
+        pytypes.GetSetDescriptorType: _descriptor,
+        pytypes.MethodWrapperType: _method_wrapper,
+        _FIELD: _field,
+        functools._lru_cache_wrapper: _memoised,
+        functools.partial: _wrapped,
+        staticmethod: _wrapped,
+        classmethod: _wrapped,
+        property: _wrapped,
+        typing.TypeVar: _type_variable,
+        type: _class,
+        enum.Enum: _enum,
+        slice: _slice,
+        tuple: _items,
+        list: _items,
+        set: _set,
+        frozenset: _set,
+        dict: _dict,
+        pytypes.MappingProxyType: _dict,
+    }
