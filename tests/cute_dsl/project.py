@@ -147,8 +147,8 @@ class Project:
 
     def done(self) -> list[str]:
         """Take what was done since the last time: "trace" and "compile", each a line."""
-        found = self.instrument.read_text().split() if self.instrument.exists() else []
-        self.instrument.unlink(missing_ok=True)
+        found = self.log.read_text().split() if self.log.exists() else []
+        self.log.unlink(missing_ok=True)
         return found
 
     def end(self, p: subprocess.Popen[str]) -> Ran:

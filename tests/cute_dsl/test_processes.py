@@ -46,7 +46,7 @@ def test_cute_compile_compiles_in_each(project: Project) -> None:
 
 def started(project: Project, what: str) -> None:
     end = time.monotonic() + 60
-    while not (project.instrument.exists() and what in project.instrument.read_text()):
+    while not (project.log.exists() and what in project.log.read_text()):
         assert time.monotonic() < end
         time.sleep(0.02)
 

@@ -78,8 +78,8 @@ class Project:
 
     def compiled(self) -> list[str]:
         """Take the names of the functions that were compiled since the last time."""
-        found = self.instrument.read_text().split() if self.instrument.exists() else []
-        self.instrument.unlink(missing_ok=True)
+        found = self.log.read_text().split() if self.log.exists() else []
+        self.log.unlink(missing_ok=True)
         return found
 
     def end(self, p: subprocess.Popen[str]) -> Ran:

@@ -117,7 +117,7 @@ def test_lease_of_a_failed_compile_is_free(project: Project) -> None:
 def test_lease_of_a_killed_process_is_free(project: Project) -> None:
     project.write(a=SLOW)
     p = project.start("import a; a.f(1)", SLOW="60")
-    while not project.instrument.exists():
+    while not project.log.exists():
         time.sleep(0.02)
     p.kill()
     p.communicate()
