@@ -11,10 +11,11 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _ffi, _library
-from ._entry import Blob, Entry, blob_of
+from ._blob import Blob, blob_of
+from ._entry import Entry
 from ._key import Key, check
 from ._lease import Lease, as_bytes, as_json
-from ._lookup import find, read
+from ._lookup import find, find_view, read
 from ._view_tier import ViewTier
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Cache:
 
     def _usable(self, status: int) -> bool:
         """Check a status: True if there is a cache, False if there is none here."""
-        if status in _ffi.NO_CACHE:
+        if status in _ffi.NO_CACHE or (self._closed and status == _ffi.ERR_HANDLE):  # closed by another thread
             return False
         assert self._lib is not None
         check(self._lib, status)
@@ -106,7 +107,7 @@ class Cache:
         if views is not None:
             view = views.get(key)
             if view is None:
-                view = self.view(key)
+                view = self._view_from_library(views, key, None)
             return default if view is None else view.tobytes()
         lib = self._lib
         if lib is None or self._handle is None:
@@ -127,19 +128,29 @@ class Cache:
         views = self._views
         if views is not None:
             view = views.get(key)
-            if view is not None:
-                return view
-        lib = self._lib
-        if lib is None or self._handle is None:
+            return self._view_from_library(views, key, default) if view is None else view
+        lib, handle = self._lib, self._handle
+        if lib is None or handle is None:
             return default
-        status, blob = find(lib, self._handle, key._handle or key._handle_for(lib))
+        found = find_view(lib, handle, key._handle or key._handle_for(lib))
+        if isinstance(found, int):
+            if found < 0:
+                self._usable(found)
+            return default
+        return found
+
+    def _view_from_library(self, views: ViewTier, key: Key, default: Any) -> Any:
+        lib, handle = self._lib, self._handle
+        if lib is None or handle is None:
+            return default
+        ticket = views.begin_lookup()
+        status, blob = find(lib, handle, key._handle or key._handle_for(lib))
         if blob is None:
             if status < 0:
                 self._usable(status)
             return default
         view = blob.view()
-        if views is not None:
-            views.keep(key, view, blob.kind())
+        views.keep(ticket, key, view, blob.kind())
         return view
 
     def entry(self, key: Key) -> Entry | None:
@@ -192,7 +203,11 @@ class Cache:
             return False
         key_handle = key._handle_for(lib, kind)
         flags = _ffi.REPLACE if replace else 0
-        status = lib.jitcache_put(self._handle, key_handle, payload, len(payload), text, flags)
+        arguments = (self._handle, key_handle, payload, len(payload), text, flags)
+        status = self._changing(lib.jitcache_put, *arguments) if replace else lib.jitcache_put(*arguments)
+        views = self._views
+        if views is not None:
+            views.let_go()
         return self._usable(status) and status == _ffi.OK
 
     # -- one compile
@@ -208,17 +223,18 @@ class Cache:
         lib = self._lib
         if lib is None or self._handle is None:
             return Lease(self, key, kind)
-        views = self._views
+        views, ticket = self._views, None
         if views is not None:
             view = views.get(key)
             if view is not None:
                 return Lease(self, key, kind, data=view.tobytes())
+            ticket = views.begin_lookup()
         blob, lease, guarded = self._wait(lib, key._handle_for(lib, kind), timeout)
         if blob is None:
             return Lease(self, key, kind, handle=lease, guarded=guarded)
         view = blob.view()
-        if views is not None:
-            views.keep(key, view, blob.kind())
+        if views is not None and ticket is not None:
+            views.keep(ticket, key, view, blob.kind())
         return Lease(self, key, kind, data=view.tobytes(), blob=blob)
 
     def _wait(self, lib: _ffi.Library, key: _void_p, timeout: float | None) -> tuple[Blob | None, _void_p | None, bool]:
@@ -297,23 +313,35 @@ class Cache:
 
     # -- maintenance
 
+    def _changing(self, function: Callable[..., int], *args: Any) -> int:
+        """Call a function of the library that may replace or remove entries which are there."""
+        views = self._views
+        if views is None:
+            return function(*args)
+        views.begin_change()
+        try:
+            return function(*args)
+        finally:
+            views.end_change()
+
     def remove(self, key: Key) -> bool:
         """Remove an entry; return whether there was one."""
         lib = self._lib
         if lib is None or self._handle is None:
             return False
-        status = lib.jitcache_remove(self._handle, key._handle_for(lib))
+        status = self._changing(lib.jitcache_remove, self._handle, key._handle_for(lib))
         return self._usable(status) and status == _ffi.OK
 
     def trim(self) -> None:
         """Count the directory anew, evict beyond the cap, sweep what dead processes left."""
         if self._lib is not None and self._handle is not None:
-            self._usable(self._lib.jitcache_trim(self._handle))
+            self._usable(self._changing(self._lib.jitcache_trim, self._handle))
 
     def clear(self, kind: str | None = None) -> None:
         """Remove the entries of a kind, or all."""
         if self._lib is not None and self._handle is not None:
-            self._usable(self._lib.jitcache_clear(self._handle, None if kind is None else kind.encode()))
+            name = None if kind is None else kind.encode()
+            self._usable(self._changing(self._lib.jitcache_clear, self._handle, name))
 
     def verify(self) -> dict[str, Any]:
         """Read every entry, remove the damaged ones, and return what was found.
@@ -337,8 +365,9 @@ class Cache:
 
     def stats(self) -> dict[str, Any]:
         """Return the counters of the directory, as ``jitcache stats --json`` prints them."""
-        if self._views is not None:
-            self._views.report()
+        views = self._views
+        if views is not None:
+            views.start_over()
         return self._json("jitcache_stats") or {}
 
     def explain(self, key: Key) -> dict[str, Any]:
@@ -356,7 +385,10 @@ class Cache:
         if lib is None or self._handle is None:
             return None
         blob = _void_p()
-        if not self._usable(getattr(lib, function)(self._handle, *args, _byref(blob))):
+        call = getattr(lib, function)
+        arguments = (self._handle, *args, _byref(blob))
+        status = self._changing(call, *arguments) if function == "jitcache_verify" else call(*arguments)
+        if not self._usable(status):
             return None
         return json.loads(bytes(blob_of(lib, blob).view()))
 
@@ -365,8 +397,9 @@ class Cache:
 
         Happens by itself on close, at exit, and every ten seconds of use.
         """
-        if self._views is not None:
-            self._views.report()
+        views = self._views
+        if views is not None:
+            views.start_over()
         if self._lib is not None and self._handle is not None:
             self._usable(self._lib.jitcache_flush(self._handle))
 
@@ -387,9 +420,9 @@ class Cache:
 
         Bytes, views and entries stay valid; every lookup misses afterwards.
         """
-        if self._views is not None:
-            self._views.report()
-            self._views = None
+        views, self._views = self._views, None
+        if views is not None:
+            views.close()
         self._closed = True
         handle, self._handle = self._handle, None
         if self._lib is not None and handle is not None:
@@ -416,14 +449,16 @@ _open_caches: weakref.WeakSet[Cache] = weakref.WeakSet()
 
 def _report_all() -> None:
     for cache in list(_open_caches):
-        if cache._views is not None:
-            cache._views.report()
+        views = cache._views
+        if views is not None:
+            views.start_over()
 
 
 def _after_fork() -> None:
     for cache in list(_open_caches):
-        if cache._views is not None:
-            cache._views.forget()
+        views = cache._views
+        if views is not None:
+            views.forget()
 
 
 def _register() -> None:

@@ -6,7 +6,8 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from ._entry import Entry, aligned
+from ._blob import aligned
+from ._entry import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ._entry import Blob, Entry
+from ._entry import Entry
 
 if TYPE_CHECKING:
     import ctypes
     from collections.abc import Mapping
     from types import TracebackType
 
+    from ._blob import Blob
     from ._cache import Cache
     from ._key import Key
 

@@ -22,8 +22,9 @@ import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from . import _ffi, _library
+from ._blob import Blob, blob_of
 from ._default import cache_of
-from ._entry import Blob, Entry, blob_of
+from ._entry import Entry
 from ._errors import CompileError, Error
 from ._key import Key, KeyHandle, check
 from ._lookup import find_code
@@ -204,7 +205,8 @@ class Code:
         lib, handle = self._blob.lib, _void_p()
         status = lib.jitcache_cuda_load_blob(self._request.handle, self._blob.handle, _byref(handle))
         if status == _ffi.ERR_DRIVER and self._cache is not None and self._cache._handle is not None:
-            status = lib.jitcache_cuda_load(self._cache._handle, self._request.handle, -1, _byref(handle))
+            arguments = (self._cache._handle, self._request.handle, -1, _byref(handle))
+            status = self._cache._changing(lib.jitcache_cuda_load, *arguments)  # what the driver refuses
         _check(lib, status)
         return Module(lib, handle)
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from . import _ffi, _library
 from ._default import cache_of
 from ._detached_entry import DetachedEntry
-from ._entry import Blob, Entry
+from ._entry import Entry
 from ._errors import CompileError
 from ._key import Key, KeyHandle, check
 from ._log import warn
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
 
+    from ._blob import Blob
     from ._cache import Cache
 
 __all__ = ["Built", "CompileError", "build", "key", "load_extension", "load_shared"]

@@ -114,7 +114,7 @@ class StatCache:
         """Have the library count the hits; those of before a fork are the parent's."""
         if self._process != os.getpid():
             self._process = os.getpid()
-            for other in self._entries.values():
+            for other in list(self._entries.values()):
                 other.hit = itertools.count().__next__
             return
         cache, hits = self._cache, entry.hit()
