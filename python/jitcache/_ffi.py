@@ -10,6 +10,8 @@ import ctypes
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any
 
+from . import _blob
+
 ABI_VERSION = 1
 
 # Statuses.
@@ -21,6 +23,7 @@ TIMEOUT = 4
 NOT_STORED = 5
 TOO_SMALL = 6
 ERR_ARGUMENT = -1
+ERR_HANDLE = -2
 ERR_FORK = -11
 ERR_INTERNAL = -12
 ERR_COMPILE = -20
@@ -129,6 +132,8 @@ class Library:
             f.restype = c_int32
             setattr(self, name, f)
         self._declare(ctypes.PyDLL(lib._name, handle=lib._handle), _FREES)
+        #: Makes a Blob of an address.
+        self.blob_at = _blob.constructor(self)
 
     def _declare(self, lib: ctypes.CDLL, functions: list[tuple[str, object, list[object]]]) -> None:
         for name, restype, argtypes in functions:

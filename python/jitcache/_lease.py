@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ._entry import Blob, Entry
+from ._entry import Entry
 
 if TYPE_CHECKING:
     import ctypes
     from collections.abc import Mapping
     from types import TracebackType
 
+    from ._blob import Blob
     from ._cache import Cache
     from ._key import Key
 
@@ -24,7 +25,7 @@ class Lease:
     commit is given up, and whoever waits compiles instead.
     """
 
-    __slots__ = ("_attributes", "_blob", "_cache", "_key", "_kind", "_word", "data", "guarded", "hit", "stored")
+    __slots__ = ("_attributes", "_blob", "_cache", "_handle", "_key", "_kind", "data", "guarded", "hit", "stored")
 
     def __init__(
         self,
@@ -34,14 +35,14 @@ class Lease:
         *,
         data: bytes | None = None,
         blob: Blob | None = None,
-        word: ctypes.c_void_p | None = None,
+        handle: ctypes.c_void_p | None = None,
         guarded: bool = False,
     ) -> None:
         self._cache = cache
         self._key = key
         self._kind = kind
         self._blob = blob
-        self._word = word
+        self._handle = handle
         self._attributes: Mapping[str, Any] | None = None
         #: The bytes of the entry; ``None`` until they are committed.
         self.data = data
@@ -65,9 +66,9 @@ class Lease:
         if self.data is not None:
             raise ValueError("the lease was committed already")
         payload, text = as_bytes(data), as_json(attributes)
-        word, self._word = self._word, None
+        handle, self._handle = self._handle, None
         self.data, self._attributes = payload, attributes
-        self.stored, self._blob = self._cache._commit(word, payload, text)
+        self.stored, self._blob = self._cache._commit(handle, payload, text)
         return self.stored
 
     def entry(self) -> Entry:
@@ -82,15 +83,15 @@ class Lease:
         entry = self._cache.entry(self._key) if self.hit else None
         if entry is not None:
             return entry
-        from ._loose import LooseEntry
+        from ._detached_entry import DetachedEntry
 
-        return LooseEntry(self.data, self._attributes, self._kind, self._key.name)
+        return DetachedEntry(self.data, self._attributes, self._kind, self._key.name)
 
     def release(self) -> None:
         """Give the lease up. May be called more than once, and after ``commit``."""
-        word, self._word = self._word, None
-        if word is not None:
-            self._cache._give_up(word)
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            self._cache._give_up(handle)
 
     def __enter__(self) -> Lease:
         return self

@@ -49,14 +49,14 @@ def _try(area: str, python: str, folder: Path) -> Count:
     env["PATH"] = f"{bin_}{os.pathsep}{env['PATH']}"
     for name in ("JITCACHE_DIR", "XDG_CACHE_HOME", "PYTHONPATH"):
         env.pop(name, None)
-    witness = folder / "compiles"
+    log_file = folder / "compiles"
     lines = [
-        run(area, [python, str(ROOT / "tests" / "readme.py"), str(witness)], env=env, cwd=folder) for _ in range(2)
+        run(area, [python, str(ROOT / "tests" / "readme.py"), str(log_file)], env=env, cwd=folder) for _ in range(2)
     ]
     command = str(Path(python).parent / "jitcache")
     passed = [
         *(status == 0 and text.startswith("10.0 ") and "site-packages" in text for status, text in lines),
-        witness.exists() and witness.read_text() == "run\n",
+        log_file.exists() and log_file.read_text() == "run\n",
         run(area, [command, "verify"], env=env, cwd=folder)[0] == 0,
         run(area, [python, "-m", "jitcache", "doctor"], env=env, cwd=folder)[0] == 0,
     ]
