@@ -216,10 +216,26 @@ def build(
         env["CGO_CFLAGS"] = " ".join([env.get("CGO_CFLAGS", "-O2 -g"), *defines])
     subprocess.run([*command, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
     (output / "libjitcache.h").unlink()  # cgo's own; ours is include/jitcache.h
+    build_observer(output, cc, portable=portable)
     link = output / SONAME
     link.unlink(missing_ok=True)
     link.symlink_to("libjitcache.so")
     return library
+
+
+OBSERVER = "jitcache-observe"
+
+
+def build_observer(output: Path, cc: list[str], *, portable: bool, defines: tuple[str, ...] = ()) -> Path:
+    """Build the program that watches commands (observe/tracer) into the folder ``output``, and return it."""
+    folder = ROOT / "observe" / "tracer"
+    target = ["-target", f"{platform.machine()}-linux-gnu.{GLIBC}"] if portable else []
+    program = output / OBSERVER
+    draft = output / f"{OBSERVER}.{os.getpid()}"
+    command = [*cc, *target, "-std=gnu11", "-D_GNU_SOURCE", "-O2", *defines, "-s", "-o", str(draft)]
+    subprocess.run([*command, *map(str, sorted(folder.glob("*.c"))), "-lpthread"], check=True)
+    draft.replace(program)  # one that runs is not written to
+    return program
 
 
 def main() -> int:

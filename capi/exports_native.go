@@ -49,7 +49,7 @@ func newJob(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, 
 }
 
 //export jcgo_native_lookup
-func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, out **C.jc_blob, o *C.jc_out) C.int32_t {
+func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
 		if isOff(p) {
 			return because(o, C.JITCACHE_MISS, store.Off)
@@ -57,6 +57,14 @@ func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nen
 		job, err := newJob(p, parts, env, nenv, command.Want{})
 		if err != nil {
 			return fail(o, C.JITCACHE_ERR_ARGUMENT, err)
+		}
+		if want == 0 {
+			k := job.Key()
+			if k == nil {
+				return because(o, C.JITCACHE_MISS, store.Absent)
+			}
+			*sealed, *n = toC(k.Append(nil))
+			return C.JITCACHE_OK
 		}
 		result, found := job.Lookup()
 		if !found {
@@ -102,6 +110,7 @@ func jcgo_native_step(p unsafe.Pointer, out **C.jc_blob, hit *C.int32_t, log **C
 			*hit = 1
 		}
 		if !result.Kept {
+			o.reason = C.int32_t(result.Reason)
 			return fail(o, C.JITCACHE_NOT_STORED, errors.New(result.Why))
 		}
 		return C.JITCACHE_OK

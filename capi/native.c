@@ -26,13 +26,27 @@ static int environment(jc_bytes *all)
 	return 1;
 }
 
+/* look asks the core for what is known of a request: the result, or its key. */
+static int32_t look(jc_call *c, int32_t want, jc_found *found)
+{
+	jc_bytes variables = {0};
+	jc_out out = {0};
+	int32_t status;
+	if (!environment(&variables))
+		status = jc_fail(JITCACHE_ERR_MEMORY, "native lookup: no memory");
+	else
+		status = jc_finish(c->core->native_lookup(c->cache_core, &c->parts, variables.data, variables.size,
+					   want, &found->blob, &found->sealed, &found->nsealed, &out),
+			&out);
+	free(variables.data);
+	return status;
+}
+
 int32_t jitcache_native_lookup(jitcache_cache *cache, jitcache_native_request *request, jitcache_blob **blob,
 	const void **data, size_t *size)
 {
 	jc_call c;
 	jc_found found = {0};
-	jc_bytes variables = {0};
-	jc_out out = {0};
 	jc_thread_unwind();
 	if (cache == NULL || blob == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "native lookup: NULL");
@@ -40,14 +54,23 @@ int32_t jitcache_native_lookup(jitcache_cache *cache, jitcache_native_request *r
 	int32_t status = jc_call_enter(&c, cache, JC_HANDLE(request), JC_NATIVE);
 	if (status != JITCACHE_OK)
 		return status;
-	if (!environment(&variables))
-		status = jc_fail(JITCACHE_ERR_MEMORY, "native lookup: no memory");
-	else
-		status = jc_finish(c.core->native_lookup(c.cache_core, &c.parts, variables.data, variables.size,
-					   &found.blob, &out),
-			&out);
-	free(variables.data);
-	status = jc_call_give(&c, status, &found, blob, data, size, NULL);
+	status = jc_call_give(&c, look(&c, 1, &found), &found, blob, data, size, NULL);
+	jc_call_leave(&c);
+	return status;
+}
+
+int32_t jitcache_native_key(jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key)
+{
+	jc_call c;
+	jc_found found = {0};
+	jc_thread_unwind();
+	if (cache == NULL || key == NULL)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "native key: NULL");
+	*key = NULL;
+	int32_t status = jc_call_enter(&c, cache, JC_HANDLE(request), JC_NATIVE);
+	if (status != JITCACHE_OK)
+		return status;
+	status = jc_call_give(&c, look(&c, 0, &found), &found, NULL, NULL, NULL, key);
 	jc_call_leave(&c);
 	return status;
 }

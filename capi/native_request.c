@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core.h"
 #include "handles.h"
 #include "request.h"
 #include "thread.h"

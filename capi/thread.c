@@ -132,7 +132,7 @@ int32_t jc_finish(int32_t status, jc_out *out)
 {
 	if (status > 0 || out->reason != JITCACHE_REASON_NONE)
 		jc_miss(status, out->reason);
-	if (status < 0)
+	if (status < 0 || out->error != NULL)
 		jc_fail(status, "%s", out->error != NULL ? out->error : jitcache_status_name(status));
 	free(out->error);
 	return status;

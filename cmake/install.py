@@ -31,6 +31,9 @@ def install(prefix: str, destdir: str) -> None:
     for folder in ("bin", "lib", "include"):
         (top / folder).mkdir(parents=True, exist_ok=True)
     shutil.copy2(ROOT / "build" / "lib" / "libjitcache.so", top / "lib" / library)
+    (top / "libexec" / "jitcache").mkdir(parents=True, exist_ok=True)
+    observer = build_library.OBSERVER
+    shutil.copy2(ROOT / "build" / "lib" / observer, top / "libexec" / "jitcache" / observer)
     link = top / "lib" / "libjitcache.so"
     link.unlink(missing_ok=True)
     link.symlink_to(library)

@@ -20,9 +20,10 @@ type Result struct {
 	Blob *blob.Blob
 	// Hit: nothing was run. Kept: the next one will find it.
 	Hit, Kept bool
-	// Why says why it is not kept, and Key under which key it is.
-	Why string
-	Key *key.Key
+	// Reason and Why say why it is not kept, and Key under which key it is.
+	Reason store.Reason
+	Why    string
+	Key    *key.Key
 	// Report is what was observed, and Log what was printed, if it was run.
 	Report *observe.Report
 	Log    string
@@ -111,6 +112,15 @@ func (j *Job) Lookup() (*Result, bool) {
 	return nil, false
 }
 
+// Key returns the key of the result, nil if no list fits these surroundings.
+func (j *Job) Key() *key.Key {
+	if j.cache == nil {
+		return nil
+	}
+	k, _ := j.known.find(j.surroundings())
+	return k
+}
+
 // Step goes on with the job for at most core.Slice. done is false if it is to be
 // called again. An error is that the command could not be run at all.
 func (j *Job) Step() (result *Result, done bool, err error) {
@@ -185,7 +195,10 @@ func (j *Job) finish() error {
 	var refused *request.Refused
 	switch {
 	case errors.As(err, &refused):
-		j.result.Why = refused.Error()
+		j.result.Why, j.result.Reason = refused.Error(), store.Unrepeatable
+		if j.cache != nil {
+			j.cache.NotStored(j.known.request, j.spec.Kind, j.result.Reason, j.result.Why)
+		}
 		j.remember(rep)
 		return j.give(payload, attributes)
 	case err != nil:
@@ -198,7 +211,7 @@ func (j *Job) finish() error {
 	lease := j.lease
 	j.lease = nil
 	b, why := lease.CommitAs(k, payload, attributes, true)
-	j.result.Blob, j.result.Kept = b, why == store.None
+	j.result.Blob, j.result.Kept, j.result.Reason = b, why == store.None, why
 	if !j.result.Kept {
 		j.result.Why = why.String()
 	} else {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"jitcache/core"
 	"jitcache/core/key"
 	"jitcache/observe"
 	"jitcache/record"
@@ -73,7 +74,7 @@ func (n *known) plainKey() *key.Key {
 }
 
 func (j *Job) plain() bool {
-	if j.cache == nil {
+	if j.cache == nil || j.cache.Mode() == core.ModeOff {
 		return true
 	}
 	data := j.cache.LoadNote(&j.known.plainKey().ID)

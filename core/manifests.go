@@ -48,3 +48,13 @@ func (c *Cache) MissedBecause(k *key.Key, kind, why string) {
 	}
 	c.log.line(Miss, "%s: %s", label(k.Name, k.ID), why)
 }
+
+// NotStored counts and logs a result that was handed out and not stored, for a
+// reason that its maker knows: what says what is in the way.
+func (c *Cache) NotStored(k *key.Key, kind string, why store.Reason, what string) {
+	if c.store != nil {
+		c.store.Count([]byte(kind), store.Compiles, 1)
+		c.store.CountRefused([]byte(kind), why)
+	}
+	c.log.line(Info, "not stored: %s: %s", label(k.Name, k.ID), what)
+}

@@ -145,6 +145,7 @@ extern "C" {
 #define JITCACHE_REASON_NO_DIRECTORY 21  /* no usable directory: in memory only */
 #define JITCACHE_REASON_DESCRIPTORS 22   /* too many open files */
 #define JITCACHE_REASON_INTERNAL 23      /* as JITCACHE_ERR_INTERNAL */
+#define JITCACHE_REASON_UNREPEATABLE 24  /* what made it cannot be repeated, or not be seen */
 
 /* jitcache_status_name returns a status as a word ("miss"), and "unknown" for a
  * number that is none. The text is constant. */

@@ -84,6 +84,12 @@ JITCACHE_API void jitcache_native_request_free(jitcache_native_request *request)
 JITCACHE_API int32_t jitcache_native_lookup(jitcache_cache *cache, jitcache_native_request *request,
 	jitcache_blob **blob, const void **data, size_t *size);
 
+/* jitcache_native_key returns the key under which the result is stored, for
+ * jitcache_explain and jitcache_remove.
+ * OK; MISS: no result is known for the world as it is now; errors as
+ * jitcache_native_lookup. */
+JITCACHE_API int32_t jitcache_native_key(jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key);
+
 /* jitcache_native_build returns the result: from the cache, or compiled. However
  * many threads and processes ask at once, one compiles. cache may be NULL: then
  * nothing is kept. timeout_ms is how long to wait for others, as in

@@ -27,8 +27,8 @@ const (
 	EvictedBytes Counter = 10
 	Removals     Counter = 11 // by remove and clear
 	missBase     Counter = 16
-	refusalBase  Counter = 40
-	counterSlots         = 64
+	refusalBase  Counter = 48
+	counterSlots         = 80
 )
 
 // MissCounter counts lookups that missed for a reason, RefusedCounter puts that

@@ -25,7 +25,7 @@ const (
 	ledgerCells  = ledgerHeader
 	ledgerKinds  = ledgerCells + shards*16
 	ledgerSum    = ledgerKinds + maxKinds*kindSize
-	ledgerSize   = ledgerSum + 8 // 12,616 bytes
+	ledgerSize   = ledgerSum + 8 // 14,664 bytes
 	shards       = 256
 	maxKinds     = 16
 	kindSize     = 16 + counterSlots*8

@@ -8,31 +8,32 @@ type Reason int32
 // The reasons. The text of each is what the log, the statistics and Python's
 // Cache.last_miss say.
 const (
-	None        Reason = 0  // a hit, or stored
-	Absent      Reason = 1  // no entry under the key
-	Truncated   Reason = 2  // the file does not end in a whole footer
-	Checksum    Reason = 3  // a checksum of payload, attributes or footer does not match
-	ForeignKey  Reason = 4  // the file holds another key's entry
-	NewerFormat Reason = 5  // written by a later format of entries
-	Permission  Reason = 6  // the system does not let this user read or write it
-	NotRegular  Reason = 7  // a directory, pipe, socket or device in its place
-	WrongOwner  Reason = 8  // owner or mode say that somebody else may have written it
-	Symlink     Reason = 9  // a symbolic link below the cache's root
-	Malformed   Reason = 10 // checksums match, lengths or attributes do not parse
-	IO          Reason = 11 // the system reported another error
-	NoMemory    Reason = 12 // no memory for the payload
-	Off         Reason = 13 // JITCACHE=0
-	Refresh     Reason = 14 // JITCACHE=refresh: every lookup misses
-	Fork        Reason = 15 // no runtime could be started in a forked child
-	Unavailable Reason = 16 // the library cannot be used (Python only)
-	TooLarge    Reason = 17 // larger than the cap of the cache
-	ReadOnly    Reason = 18 // a cache opened for reading, or a directory that cannot be written
-	NoSpace     Reason = 19 // no room or no inodes on the disk, or over quota
-	InputChange Reason = 20 // a file that the key read has changed since
-	NoDirectory Reason = 21 // no usable directory: the cache is in memory only
-	Descriptors Reason = 22 // too many open files
-	Panicked    Reason = 23 // the library has failed internally and stopped working
-	reasonEnd   Reason = 24
+	None         Reason = 0  // a hit, or stored
+	Absent       Reason = 1  // no entry under the key
+	Truncated    Reason = 2  // the file does not end in a whole footer
+	Checksum     Reason = 3  // a checksum of payload, attributes or footer does not match
+	ForeignKey   Reason = 4  // the file holds another key's entry
+	NewerFormat  Reason = 5  // written by a later format of entries
+	Permission   Reason = 6  // the system does not let this user read or write it
+	NotRegular   Reason = 7  // a directory, pipe, socket or device in its place
+	WrongOwner   Reason = 8  // owner or mode say that somebody else may have written it
+	Symlink      Reason = 9  // a symbolic link below the cache's root
+	Malformed    Reason = 10 // checksums match, lengths or attributes do not parse
+	IO           Reason = 11 // the system reported another error
+	NoMemory     Reason = 12 // no memory for the payload
+	Off          Reason = 13 // JITCACHE=0
+	Refresh      Reason = 14 // JITCACHE=refresh: every lookup misses
+	Fork         Reason = 15 // no runtime could be started in a forked child
+	Unavailable  Reason = 16 // the library cannot be used (Python only)
+	TooLarge     Reason = 17 // larger than the cap of the cache
+	ReadOnly     Reason = 18 // a cache opened for reading, or a directory that cannot be written
+	NoSpace      Reason = 19 // no room or no inodes on the disk, or over quota
+	InputChange  Reason = 20 // a file that the key read has changed since
+	NoDirectory  Reason = 21 // no usable directory: the cache is in memory only
+	Descriptors  Reason = 22 // too many open files
+	Panicked     Reason = 23 // the library has failed internally and stopped working
+	Unrepeatable Reason = 24 // what made it cannot be repeated, or not be seen
+	reasonEnd    Reason = 25
 )
 
 var reasonNames = [reasonEnd]string{
@@ -42,6 +43,7 @@ var reasonNames = [reasonEnd]string{
 	NoMemory: "no memory", Off: "off", Refresh: "refresh", Fork: "fork", Unavailable: "unavailable",
 	TooLarge: "too large", ReadOnly: "read-only", NoSpace: "no space", InputChange: "input changed",
 	NoDirectory: "no directory", Descriptors: "too many open files", Panicked: "internal error",
+	Unrepeatable: "not repeatable",
 }
 
 // String returns the reason in words, "" for None.

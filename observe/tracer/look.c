@@ -227,6 +227,8 @@ static int own(const char *path, int exists)
  *
  * It follows from what they are and do. Three things in it lead elsewhere: the
  * descriptors, the folder that the process is in, and the root. */
+#define ROOT "/root" "/"
+
 static int own_process(const jo_process *p, const char *path)
 {
 	if (strncmp(path, "/proc/", 6) != 0)
@@ -251,7 +253,7 @@ static int own_process(const jo_process *p, const char *path)
 		jo_watch_unpin(); /* it says which CPUs there are */
 	else if (strncmp(rest, "/cwd", 4) == 0)
 		jo_look_used(p, rest[4] == 0 ? JO_USE_CWD : JO_USE_UNKNOWN, rest[4] == 0 ? NULL : path);
-	else if (strncmp(rest, "/root/", 6) == 0)
+	else if (strncmp(rest, ROOT, sizeof ROOT - 1) == 0)
 		jo_look_used(p, JO_USE_UNKNOWN, path);
 	else if (strncmp(rest, "/fd/", 4) == 0 && rest[4] >= '0' && rest[4] <= '9')
 		jo_look_inherited(p, atoi(rest + 4));

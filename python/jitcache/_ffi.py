@@ -37,6 +37,9 @@ NO_CACHE = (ERR_FORK, ERR_INTERNAL)
 
 REPLACE = 1
 
+# The reason of a result that is handed out and not kept (jitcache.h).
+UNREPEATABLE = 24
+
 LOG_FN = ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
 _handle_out = POINTER(c_void_p)
@@ -101,6 +104,10 @@ _FUNCTIONS: list[tuple[str, object, list[object]]] = [
     ("jitcache_native_request_add", c_int32, [c_void_p, c_int32, c_char_p, c_size_t]),
     ("jitcache_native_request_free", None, [c_void_p]),
     ("jitcache_native_key", c_int32, [c_void_p, c_void_p, _handle_out]),
+    ("jitcache_native_build", c_int32, [c_void_p, c_void_p, c_int64, c_int64, _handle_out]),
+    ("jitcache_native_start", c_int32, [c_void_p, c_void_p, c_int64, c_int64, _handle_out]),
+    ("jitcache_native_step", c_int32, [c_void_p, _handle_out, POINTER(c_int32)]),
+    ("jitcache_native_job_free", None, [c_void_p]),
     ("jitcache_native_last_log", c_char_p, []),
 ]
 

@@ -117,6 +117,19 @@ def find_code(
     return found
 
 
+def find_built(lib: _ffi.Library, cache: ctypes.c_void_p, request: ctypes.c_void_p) -> tuple[int, Blob | None]:
+    """Look up what a native request compiles to; return the status, and the entry if that is OK."""
+    try:
+        outs = _outs.pop()
+    except IndexError:
+        outs = _new_outs()
+    handle, data, size, _, handle_ref, data_ref, size_ref, _ = outs
+    status: int = lib.jitcache_native_lookup(cache, request, handle_ref, data_ref, size_ref)
+    blob = None if status else take(lib, handle.value or 0, data.value or 0, size.value)
+    _outs.append(outs)
+    return status, blob
+
+
 def read(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> bytes | int:
     """Look an entry up; return a copy of its bytes, or the status if that is not OK."""
     try:

@@ -27,12 +27,11 @@ _CXX = (".cc", ".cpp", ".cxx", ".C", ".c++", ".cp", ".CPP")
 # Flags that go with the libraries, behind the sources.
 _LINK = ("-l", "-Wl,", "-L")
 
-_BASE = {
-    "object": (),
-    "shared": ("-shared", "-fPIC"),
-    # As Python's own build has them, but for warnings and debugging.
-    "extension": ("-shared", "-fPIC", "-O2", "-fwrapv", "-DNDEBUG"),
-}
+# As Python's own build has them, but for warnings and debugging.
+_EXTENSION = ("-O2", "-fwrapv", "-DNDEBUG")
+
+# What the result is called in the folder that is made for a compile (native/request.go).
+OUTPUT = ".out"
 
 
 class Source(NamedTuple):
@@ -65,13 +64,19 @@ class Job(NamedTuple):
     kind: str
     name: str
     abi: str  # of Python, for extensions
+    folder: str | None  # where it is compiled, None: in a folder that is made for it
 
-    def command(self, folder: str, output: str) -> list[str]:
-        """Return the command that compiles, in a folder that has the texts."""
-        inputs = [word for s in self.sources if s.language for word in ("-x", s.language, s.name)]
+    def command(self, private: str) -> list[str]:
+        """Return the command that compiles, with a private folder that has the texts: native/request.go makes the same."""
+
+        def place(name: str) -> str:
+            return name if self.folder is None or os.path.isabs(name) else os.path.join(private, name)
+
+        inputs = [word for s in self.sources if s.language for word in ("-x", s.language, place(s.name))]
+        kind = ["-c"] if self.kind == "object" else ["-shared", "-fPIC"]
         return [
-            *self.words, *self.flags, f"-ffile-prefix-map={folder}=.", *(["-c"] if self.kind == "object" else []),
-            *inputs, "-x", "none", *self.link, "-o", output,
+            *self.words, *kind, *self.flags, f"-ffile-prefix-map={private}=.", *inputs, "-x", "none", *self.link,
+            "-o", place(OUTPUT),
         ]  # fmt: skip
 
 
@@ -120,7 +125,7 @@ def canonical(sources: list[Source], placeholders: Mapping[str, str]) -> list[So
     return done
 
 
-def run(command: list[str], folder: str, env: Mapping[str, str]) -> tuple[int, str]:
+def run(command: list[str], folder: str, env: Mapping[str, str], timeout: float | None = None) -> tuple[int, str]:
     """Run a compiler in a folder; return its exit status, and what it printed."""
     p = subprocess.run(  # noqa: S603
         command,
@@ -130,6 +135,7 @@ def run(command: list[str], folder: str, env: Mapping[str, str]) -> tuple[int, s
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         check=False,
+        timeout=timeout,
     )
     return p.returncode, p.stdout.decode("utf-8", "replace")
 
@@ -174,37 +180,47 @@ def _any_compiler(cxx: bool, path: str) -> tuple[str, ...]:
     raise LibraryError(f"no compiler: neither of {', '.join(names)} is in PATH; CC and CXX are not set")
 
 
-def _absolute(flag: str, option: str) -> str:
-    path = flag[len(option) :]
-    return flag if not path or os.path.isabs(path) else option + os.path.abspath(path)
-
-
-_FOLDERS = ("-I", "-L", "-isystem", "-iquote", "-idirafter", "-B", "--sysroot=")
-
-
-def absolute_flags(flags: Sequence[Path]) -> list[str]:
-    """Make the folders in flags absolute: the compiler runs in another one."""
+def _joined(flags: Sequence[Path]) -> list[str]:
+    """Return flags as texts; -l and -L become one word with their argument, so that it moves along."""
     found: list[str] = []
     wants = ""
     for item in flags:
         flag = os.fspath(item)
-        if wants in ("-l", "-L"):
-            # One word, so that it can be moved behind the sources.
-            flag, wants = wants + (flag if wants == "-l" else os.path.abspath(flag)), ""
-        elif flag in ("-l", "-L"):
+        if not wants and flag in ("-l", "-L"):
             wants = flag
-            continue
-        elif wants:
-            flag, wants = (os.path.abspath(flag) if wants != "-include" or os.path.exists(flag) else flag), ""
-        elif flag in _FOLDERS or flag in ("-include", "-imacros", "-isysroot", "--sysroot"):
-            wants = "-include" if flag in ("-include", "-imacros") else flag
-        elif flag.startswith("-"):
-            option = next((o for o in _FOLDERS if flag.startswith(o)), "")
-            flag = _absolute(flag, option) if option else flag
-        elif os.path.exists(flag):
-            flag = os.path.abspath(flag)
-        found.append(flag)
-    return found
+        else:
+            found.append(wants + flag)
+            wants = ""
+    return [*found, wants] if wants else found
+
+
+# Whether words name something relative to a folder, by the folder and when it was changed.
+_relative: dict[tuple[tuple[str, ...], str, int], bool] = {}
+
+
+def folder_for(words: tuple[str, ...]) -> str | None:
+    """Return the folder to compile in: the caller's, if a word may name something in it, else None.
+
+    What a word means is the compiler's business: ``-Iinc``, ``@flags`` and
+    ``-Wl,-T,script.ld`` all name something. So every ending of every word that is
+    there in the caller's folder counts as one.
+    """
+    try:
+        here = os.getcwd()
+        known = (words, here, os.stat(here).st_mtime_ns)
+    except OSError:
+        return None
+    found = _relative.get(known)
+    if found is None:
+        names = {*os.listdir(here), ".", ".."}
+        found = any(word[i:].partition("/")[0] in names for word in words for i in range(len(word)))
+        if len(_relative) >= _MOST:
+            _relative.clear()
+        _relative[known] = found
+    return here if found else None
+
+
+_MOST = 256
 
 
 def _from_environment(languages: set[str]) -> list[str]:
@@ -269,26 +285,18 @@ def job_of(arguments: BuildArguments, sources: list[Source]) -> Job:
     kind, folders = arguments.kind, arguments.folders()
     if kind == "extension":
         folders += _python_headers()
-    own = absolute_flags([*_from_environment(languages), *arguments.flags])
-    behind = [
-        f
-        for f in own
-        if f.startswith(_LINK) or (not f.startswith("-") and os.path.isabs(f) and f.endswith((".o", ".a", ".so")))
-    ]
-    link: list[str] = []
-    if kind != "object":
-        link = [
-            *behind,
-            *absolute_flags(shlex.split(os.environ.get("LDFLAGS", ""))),
-            *(f"-l{lib}" for lib in arguments.libraries),
-        ]
+    words = compiler_for(languages, arguments.compiler)
+    own = _joined([*_from_environment(languages), *arguments.flags])
+    behind = [f for f in own if f.startswith(_LINK) or (not f.startswith("-") and f.endswith((".o", ".a", ".so")))]
     before = [f for f in own if f not in behind]
+    link = [*behind, *shlex.split(os.environ.get("LDFLAGS", "")), *(f"-l{lib}" for lib in arguments.libraries)]
     return Job(
-        compiler_for(languages, arguments.compiler),
-        (*_BASE[kind], *before, *(f"-I{d}" for d in folders)),
-        tuple(link),
+        words,
+        (*(_EXTENSION if kind == "extension" else ()), *before, *(f"-I{d}" for d in folders)),
+        () if kind == "object" else tuple(link),
         tuple(sources),
         kind,
         arguments.name or "",
         str(sysconfig.get_config_var("SOABI") or "") if kind == "extension" else "",
+        folder_for((*words, *own, *link)),
     )

@@ -8,30 +8,31 @@
     entry = native.build(["solver.pyx"], kind="extension")
     native.load_extension(entry, "solver").solve()
 
-What would be compiled is looked up first, by all that it depends on: the sources,
-the flags, every header and library that is read, the compiler by what it is, the
-environment that it obeys. A hit runs no compiler. docs/native.md tells what is
-keyed and what is refused.
+What is compiled once is recorded: every file that the compiler and all that it
+starts look at, the names that they look for in vain, the environment that they
+obey. As long as all of that is the same, a build runs no compiler. docs/native.md
+says more.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import re
+import subprocess
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _ffi, _library
+from ._blob import blob_of
 from ._default import cache_of
 from ._detached_entry import DetachedEntry
 from ._entry import Entry
 from ._errors import CompileError
 from ._key import Key, KeyHandle, check
 from ._log import warn
-from ._lookup import find_code
-from ._native_job import BuildArguments, Job, Path, Sources, job_of, quote_flags, run, sources_of
+from ._lookup import find_built
+from ._native_job import OUTPUT, BuildArguments, Job, Path, Sources, job_of, quote_flags, run, sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,8 +50,8 @@ _void_p = ctypes.c_void_p
 class Built(Entry):
     """What was compiled: an Entry that knows where it is from.
 
-    ``hit``: whether it was in the cache. ``refused``: why it cannot be, "" if it
-    can.
+    ``hit``: whether it was in the cache. ``refused``: why it is not kept, "" if it
+    is.
     """
 
     __slots__ = ("hit", "refused")
@@ -67,7 +68,7 @@ class Built(Entry):
 
 
 class DetachedBuilt(DetachedEntry):
-    """The same, where nothing could be kept."""
+    """The same, where the library cannot be used."""
 
     __slots__ = ("hit", "refused")
 
@@ -98,8 +99,11 @@ class _Request:
 
 def _parts(job: Job) -> list[tuple[str, bytes]]:
     parts = [("c", os.fsencode(w)) for w in job.words]
-    parts += [("o", os.fsencode(f)) for f in (*job.flags, *job.link)]
+    parts += [("o", os.fsencode(f)) for f in job.flags]
+    parts += [("l", os.fsencode(f)) for f in job.link]
     parts += [("k", job.kind.encode()), ("N", job.name.encode())]
+    if job.folder is not None:
+        parts.append(("d", os.fsencode(job.folder)))
     for source in job.sources:
         if source.text is None:
             parts.append(("f", os.fsencode(source.name)))
@@ -110,54 +114,39 @@ def _parts(job: Job) -> list[tuple[str, bytes]]:
     return parts
 
 
-# Requests that were made before: the library hashes texts once per request, and
-# reads these variables then.
-_requests: dict[Any, _Request] = {}
+# Requests that were made before: the library hashes texts once per request.
+_requests: dict[Job, _Request] = {}
 _MOST = 256
-_VARIABLES = tuple(map(os.fsencode, (
-    "PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX",
-    "SOURCE_DATE_EPOCH", "LD_RUN_PATH", "CCC_OVERRIDE_OPTIONS", "GCC_ROOT", "SYSROOT", "LDEMULATION",
-    "CLANG_CONFIG_FILE_SYSTEM_DIR", "CLANG_CONFIG_FILE_USER_DIR", "OMPI_CC", "OMPI_CXX", "OMPI_CFLAGS",
-    "OMPI_CXXFLAGS", "OMPI_CPPFLAGS", "OMPI_LDFLAGS", "OMPI_LIBS", "MPICH_CC", "MPICH_CXX", "I_MPI_CC", "I_MPI_CXX",
-    "COLLECT_NO_DEMANGLE", "GNUTARGET", "LD_AS_NEEDED", "LD_LIBRARY_PATH", "LD_PRELOAD",
-)))  # fmt: skip
-# The environment's own table, if Python shows it, answers in a tenth of the time.
-_environment: Any = getattr(os.environ, "_data", None)
-if not isinstance(_environment, dict):
-    _environment = os.environb
 
 
 def _request(lib: _ffi.Library, job: Job) -> _Request:
-    known = (job, tuple(map(_environment.get, _VARIABLES)))
-    request = _requests.get(known)
+    request = _requests.get(job)
     if request is None:
         request = _Request(lib, job)
         if len(_requests) >= _MOST:
             _requests.clear()
-        _requests[known] = request
+        _requests[job] = request
     return request
 
 
-def _run(job: Job) -> tuple[bytes, str]:
-    """Run the compiler in a private folder; return what it made, and what it said."""
+def _run(job: Job, timeout: float | None) -> tuple[bytes, str]:
+    """Run the compiler without the library; return what it made, and what it said."""
     with tempfile.TemporaryDirectory(prefix="jitcache-") as folder:
         for source in job.sources:
             if source.text is not None:
                 with open(os.path.join(folder, source.name), "wb") as f:
                     f.write(source.text)
-        output = os.path.join(folder, ".out")
-        command = job.command(folder, output)
-        # As the library asks the compiler (capi/native_run.c).
-        env = {**os.environ, "LC_ALL": "C"}
-        for name in ("LANGUAGE", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"):
-            env.pop(name, None)
+        command = job.command(folder)
+        env = {k: v for k, v in os.environ.items() if k not in ("DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES")}
         try:
-            status, text = run(command, folder, env)
+            status, text = run(command, job.folder or folder, env, timeout)
+        except subprocess.TimeoutExpired as e:
+            raise CompileError(f"{job.words[0]}: has run for longer than {timeout} s, and was ended", "", command) from e
         except OSError as e:
             raise CompileError(f"{job.words[0]}: {e.strerror}", "", command) from e
         log = text.replace(folder + os.sep, "")
         try:
-            with open(output, "rb") as f:
+            with open(os.path.join(folder, OUTPUT), "rb") as f:
                 data = f.read()
         except OSError:
             data = b""
@@ -166,44 +155,52 @@ def _run(job: Job) -> tuple[bytes, str]:
         return data, log
 
 
-def _built(job: Job, cache: Cache | None) -> Built | DetachedBuilt:
+def _built(job: Job, cache: Cache | None, timeout: float | None) -> Built | DetachedBuilt:
     """Look a job up, and compile it if need be."""
-    if cache is None or cache._lib is None or cache._handle is None:
-        data, log = _run(job)
+    lib = _library.load() if cache is None else cache._lib
+    handle = None if cache is None else cache._handle
+    if lib is None or (cache is not None and handle is None):
+        data, log = _run(job, timeout)
         return DetachedBuilt(data, log, job.name, "")
-    lib = cache._lib
     request = _request(lib, job)
-    status, blob, key_handle = find_code(lib.jitcache_native_lookup, lib, cache._handle, request.handle)
-    if blob is not None:
-        return Built(blob, True)
-    if status < 0:
-        return _unkeyed(lib, job, status)
-    if not key_handle:  # nothing is cached
-        data, log = _run(job)
-        return DetachedBuilt(data, log, job.name, "")
-    key = KeyHandle(lib, _void_p(key_handle))
-    blob, lease, _ = cache._wait(lib, key.handle, None)
-    if blob is not None:
-        return Built(blob, True)
+    if handle is not None:
+        status, blob = find_built(lib, handle, request.handle)
+        if blob is not None:
+            return Built(blob, True)
+        if status in _ffi.NO_CACHE:
+            data, log = _run(job, timeout)
+            return DetachedBuilt(data, log, job.name, "")
+        if status < 0:
+            check(lib, status)
+    return _compiled(lib, job, request, handle, timeout)
+
+
+def _compiled(
+    lib: _ffi.Library, job: Job, request: _Request, cache: ctypes.c_void_p | None, timeout: float | None
+) -> Built:
+    """Have the library compile: one of many, and observed. Signals are answered between the steps."""
+    limit = 0 if timeout is None else max(1, int(timeout * 1000))
+    running, blob, hit = _void_p(), _void_p(), ctypes.c_int32()
+    check(lib, lib.jitcache_native_start(cache, request.handle, -1, limit, _byref(running)))
     try:
-        data, log = _run(job)
-        about = json.dumps({"log": log, "compiler": " ".join(job.words)}).encode()
-        lease, given = None, lease
-        _, blob = cache._commit(given, data, about)
+        status = _ffi.BUSY
+        while status == _ffi.BUSY:
+            status = lib.jitcache_native_step(running, _byref(blob), _byref(hit))
+        why = lib.jitcache_last_error().decode("utf-8", "replace")
+        if status in (_ffi.ERR_COMPILE, _ffi.TIMEOUT):
+            log = lib.jitcache_native_last_log().decode("utf-8", "replace")
+            raise CompileError(f"{why}\n{log}".rstrip("\n"), log, job.command("."))
+        if status != _ffi.NOT_STORED:
+            check(lib, status)
+            why = ""
     finally:
-        if lease is not None:
-            cache._give_up(lease)
-    return DetachedBuilt(data, log, job.name, "") if blob is None else Built(blob, False)
-
-
-def _unkeyed(lib: _ffi.Library, job: Job, status: int) -> DetachedBuilt:
-    """Compile what has no key: the compiler says best what is wrong, and what cannot be keyed works all the same."""
-    why = lib.jitcache_last_error().decode("utf-8", "replace")
-    if status not in (_ffi.ERR_COMPILE, _ffi.ERR_REFUSED, _ffi.ERR_FORK, _ffi.ERR_INTERNAL):
-        check(lib, status)
-    data, log = _run(job)
-    warn(f"native: not cached: {why}")
-    return DetachedBuilt(data, log, job.name, why)
+        lib.jitcache_native_job_free(running)
+    found = blob_of(lib, blob)
+    built = Built(found, bool(hit.value))
+    built.refused = why
+    if why and cache is not None and lib.jitcache_last_miss() == _ffi.UNREPEATABLE:
+        warn(f"native: not kept: {why}")
+    return built
 
 
 def _job(arguments: BuildArguments, cache: Cache | None) -> Job:
@@ -229,6 +226,7 @@ def build(
     placeholders: Mapping[str, str] | None = None,
     cache: Cache | bool | None = None,
     compiler: Path | Sequence[str] | None = None,
+    timeout: float | None = None,
 ) -> Built | DetachedBuilt:
     """Return what the sources compile to: from the cache, or compiled.
 
@@ -240,16 +238,18 @@ def build(
     ``libraries`` follow the sources. ``placeholders`` maps names that differ from
     run to run to names that do not: these are what is compiled and looked up.
     ``cache`` is a Cache, None for the default one, or False for none.
-    ``compiler`` is a command; default CC or CXX, else gcc, cc or clang.
+    ``compiler`` is a command; default CC or CXX, else gcc, cc or clang. It may run
+    for ``timeout`` seconds, None for as long as it takes.
 
-    However many threads and processes ask for the same at once, one compiles.
-    What cannot be keyed is compiled each time, and ``refused`` says why.
+    However many threads and processes ask for the same at once, one compiles, and
+    what it looks at is recorded: a later build hits if all of that is the same.
+    What cannot be repeated is compiled each time, and ``refused`` says why.
     Raises CompileError, with the compiler's ``log`` and ``command``, LibraryError
     without a compiler or Cython, Error for a bad argument, and TypeError.
     """
     found = cache_of(cache)
     arguments = BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
-    return _built(_job(arguments, found), found)
+    return _built(_job(arguments, found), found, timeout)
 
 
 def key(
@@ -263,19 +263,20 @@ def key(
     placeholders: Mapping[str, str] | None = None,
     cache: Cache | bool | None = None,
     compiler: Path | Sequence[str] | None = None,
-) -> Key:
-    """Return the key that ``build`` would look up now, for ``Cache.explain`` or ``remove``.
+) -> Key | None:
+    """Return the key under which ``build`` would find its result now, for ``Cache.explain`` or ``remove``.
 
-    Raises what ``build`` raises, and RefusedError for what cannot be keyed.
+    None: nothing is known for the world as it is. Raises what ``build`` raises.
     """
     lib = _library.load_or_raise()
     found = cache_of(cache)
+    if found is None or found._handle is None:
+        return None
     job = _job(BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler), found)
     handle = _void_p()
-    status = lib.jitcache_native_key(found and found._handle, _request(lib, job).handle, _byref(handle))
-    if status == _ffi.ERR_COMPILE:
-        log = lib.jitcache_native_last_log().decode("utf-8", "replace")
-        raise CompileError(f"{lib.jitcache_last_error().decode()}\n{log}", log, list(job.words))
+    status = lib.jitcache_native_key(found._handle, _request(lib, job).handle, _byref(handle))
+    if status == _ffi.MISS:
+        return None
     check(lib, status)
     return Key._taken(lib, handle)
 

@@ -42,7 +42,7 @@ var uses = map[string][]string{
 	"native":              {"command", "core/key", "core/request"},
 	"cli":                 {"core", "core/lockfile", "core/lease", "core/store", "cuda/dl"},
 	"cli/jitcache":        {"cli"},
-	"capi":                {"core", "core/key", "core/blob", "core/memory", "core/manifest", "core/request", "core/store", "observe", "command", "cuda", "native", "cli"},
+	"capi":                {"core", "core/key", "core/blob", "core/memory", "core/manifest", "core/store", "observe", "command", "cuda", "native", "cli"},
 }
 
 // confined are the packages of others, and the one room, or file, that may know
