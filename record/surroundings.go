@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"jitcache/core/key"
+	"jitcache/record/cpu"
 )
 
 // Surroundings are the process that asks, beside its files. They are for one
@@ -69,6 +70,9 @@ func (s *Surroundings) differs(w *World) string {
 	}
 	return ""
 }
+
+// Processor is the digest of what the processor is to a compiler.
+func Processor() key.Digest { return key.Sum(cpu.Description()) }
 
 // host is the digest of what uname says.
 func host() key.Digest {

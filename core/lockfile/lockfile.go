@@ -6,10 +6,6 @@
 // jitcache is wrong without them.
 package lockfile
 
-// #cgo CFLAGS: -std=gnu11 -O2 -Wall
-// #include "held.h"
-import "C"
-
 import (
 	"errors"
 	"io/fs"
@@ -49,10 +45,10 @@ const flags = os.O_CREATE | os.O_RDWR | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
 // locking; then the lock guards nothing, and Try starts again.
 func Try(path string, mode fs.FileMode) (*Lock, error) {
 	for range 10 {
-		C.jc_held_rise()
+		rise()
 		l, again, err := try(path, mode)
 		if l == nil {
-			C.jc_held_fall()
+			fall()
 		}
 		if !again {
 			return l, err
@@ -127,7 +123,7 @@ func (l *Lock) Write(text string) {
 // Unlock gives the lock up and leaves the file.
 func (l *Lock) Unlock() {
 	unlock(l.f)
-	C.jc_held_fall()
+	fall()
 }
 
 // unlock unlocks and closes. The package does not close where unlocking fails;

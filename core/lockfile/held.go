@@ -1,0 +1,8 @@
+package lockfile
+
+// #cgo CFLAGS: -std=gnu11 -O2 -Wall
+// #include "held.h"
+import "C"
+
+func rise() { C.jc_held_rise() }
+func fall() { C.jc_held_fall() }
