@@ -100,6 +100,10 @@ type Program struct {
 type File struct {
 	Path string
 	How  Written
+	// Name is what the tree called it last, "" if it used no name, and Form has
+	// Relative and Absolute, for all of its names.
+	Name string
+	Form Bits
 }
 
 // Used is a use, by whom, and of what.
@@ -269,8 +273,9 @@ func (p *parser) record(letter byte, d *decoder) bool {
 		}
 		p.listings[path] = listed
 	case 'W':
-		how := Written(d.u32())
-		r.Files = append(r.Files, File{d.text(), how})
+		how := d.u32()
+		form := Bits(how) & (Relative | Absolute)
+		r.Files = append(r.Files, File{Path: d.text(), How: Written(how &^ uint32(form)), Name: d.text(), Form: form})
 	case 'U':
 		u := Used{Use: Use(d.u32()), Programs: d.u64()}
 		u.Detail = d.text()

@@ -166,6 +166,7 @@ static void opened(jo_process *p, const jo_pending *w, int fd)
 		made(real, S_IFREG, 0);
 	else if ((w->flags & O_ACCMODE) != O_RDONLY)
 		changed(real);
+	jo_write_name(real, w->path, w->form);
 }
 
 static void renamed(const jo_pending *w)
@@ -173,9 +174,10 @@ static void renamed(const jo_pending *w)
 	uint32_t from = jo_written_in(w->real_from);
 	int folder = jo_path_type(w->real, 0) == S_IFDIR, whole = !folder || (from & JO_CREATED) != 0;
 	made(w->real, w->existed, folder);
+	jo_write_name(w->real, w->path, w->form);
 	removed(w->real_from);
 	if (folder && whole)
-		jo_written_moved(w->real_from, w->real);
+		jo_written_moved(w->real_from, w->real, w->path, w->form);
 	/* A folder that was not the tree's takes everything in it along. */
 	if (!whole)
 		jo_write(w->real_from, JO_CHANGED, 0);
@@ -227,7 +229,10 @@ void jo_change_result(jo_process *p, int64_t result)
 	switch (w->class) {
 	case JO_CALL_OPEN: opened(p, w, (int)result); break;
 	case JO_CALL_MAKE:
-	case JO_CALL_LINK: made(w->real, 0, jo_path_type(w->real, 0) == S_IFDIR); break;
+	case JO_CALL_LINK:
+		made(w->real, 0, jo_path_type(w->real, 0) == S_IFDIR);
+		jo_write_name(w->real, w->path, w->form);
+		break;
 	case JO_CALL_REMOVE:
 		removed(w->real);
 		jo_path_moved(w->existed == S_IFDIR);

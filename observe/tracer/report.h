@@ -14,7 +14,7 @@ enum {
 	JO_NAME = 'N',    /* a name and what was done with it: names.c */
 	JO_CONTENT = 'C', /* path, and the content of a file whose stamp proves nothing */
 	JO_LISTING = 'L', /* path of a folder, and the names in it */
-	JO_WRITTEN = 'W', /* u32 how, path: what the tree made of a file */
+	JO_WRITTEN = 'W', /* u32 how, path, name: what the tree made of a file, and what it called it */
 	JO_USE = 'U',     /* u32 which, u64 programs, detail: something that no name shows */
 	JO_OUTPUT = 'O',  /* u32 stream, u64 size: up to where a stream had come, in order */
 	JO_END = 'E',     /* i32 status as of waitpid, u32 errno why it did not run, u32 flags */

@@ -11,7 +11,8 @@
 
 typedef struct made {
 	char *real;
-	uint32_t how;
+	uint32_t how, forms;
+	char *name; /* NULL: by none */
 } made;
 
 static jo_table writes;
@@ -70,7 +71,17 @@ void jo_write(const char *real, uint32_t set, uint32_t clear)
 	made_folders |= (set & JO_FOLDER) != 0;
 }
 
-void jo_written_moved(const char *from, const char *to)
+void jo_write_name(const char *real, const char *name, uint32_t form)
+{
+	made *m = jo_table_find(&writes, real, 0);
+	if (m == NULL)
+		return;
+	m->forms |= form;
+	if (m->name == NULL || strcmp(m->name, name) != 0)
+		m->name = jo_copy(name, strlen(name));
+}
+
+void jo_written_moved(const char *from, const char *to, const char *name, uint32_t form)
 {
 	size_t n = strlen(from), at = 0, count = 0;
 	made **below = calloc(writes.used + 1, sizeof *below);
@@ -80,9 +91,11 @@ void jo_written_moved(const char *from, const char *to)
 		if (strncmp(m->real, from, n) == 0 && m->real[n] == '/' && (m->how & JO_REMOVED) == 0)
 			below[count++] = m;
 	for (size_t i = 0; i < count; i++) {
-		char path[JO_PATH];
+		char path[JO_PATH], named[JO_PATH];
 		if (snprintf(path, sizeof path, "%s%s", to, below[i]->real + n) < (int)sizeof path)
 			jo_write(path, JO_CREATED | (below[i]->how & JO_FOLDER), JO_REMOVED);
+		if (snprintf(named, sizeof named, "%s%s", name, below[i]->real + n) < (int)sizeof named)
+			jo_write_name(path, named, form);
 		below[i]->how |= JO_REMOVED;
 	}
 	free(below);
@@ -93,8 +106,9 @@ void jo_written_report(void)
 	size_t at = 0;
 	for (const made *m; (m = jo_table_next(&writes, &at)) != NULL;) {
 		jo_report_begin(JO_WRITTEN);
-		jo_report_u32(m->how);
+		jo_report_u32(m->how | m->forms);
 		jo_report_string(m->real, strlen(m->real));
+		jo_report_string(m->name == NULL ? "" : m->name, m->name == NULL ? 0 : strlen(m->name));
 		jo_report_end();
 	}
 }

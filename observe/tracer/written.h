@@ -16,13 +16,18 @@ enum {
  * the above. jo_write sets and clears some for a path. */
 void jo_write(const char *real, uint32_t set, uint32_t clear);
 
+/* jo_write_name notes what the tree called a file that it wrote: absolute, and
+ * otherwise as it named it. form is JO_RELATIVE or JO_ABSOLUTE of names.h. */
+void jo_write_name(const char *real, const char *name, uint32_t form);
+
 /* jo_written returns what the tree made of a file, 0 for nothing. jo_written_in
  * also looks whether it made a folder above. */
 uint32_t jo_written(const char *real);
 uint32_t jo_written_in(const char *real);
 
-/* jo_written_moved: a folder of the tree's got another name, and what is in it. */
-void jo_written_moved(const char *from, const char *to);
+/* jo_written_moved: a folder of the tree's got another name, and what is in it. name
+ * and form are those of jo_write_name, for the folder. */
+void jo_written_moved(const char *from, const char *to, const char *name, uint32_t form);
 
 /* jo_wrote_any says whether the tree has made anything. jo_may_be_written says of a
  * path, however it leads there, that jo_written_in may find something; it knows
@@ -30,7 +35,8 @@ void jo_written_moved(const char *from, const char *to);
 int jo_wrote_any(void);
 int jo_may_be_written(const char *path);
 
-/* jo_written_report writes JO_WRITTEN records. */
+/* jo_written_report writes JO_WRITTEN records: how, with the forms of names in
+ * which it was written. */
 void jo_written_report(void);
 
 #endif
