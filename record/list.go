@@ -99,9 +99,11 @@ type Rule uint8
 
 // The rules.
 const (
-	NoVariables    Rule = iota // nothing was run
-	KnownVariables             // those that the programs document
-	AllVariables               // all but those that name a session, a job or a rank
+	NoVariables      Rule = iota // nothing was run
+	KnownVariables               // those that the programs document
+	AllVariables                 // all but those that name a session, a job or a rank (Withhold)
+	SessionVariables             // all but those that only name a session (WithholdSession)
+	EveryVariable                // all, but jitcache's own
 )
 
 // Variable is a variable that counts: its name, and a short digest of its value.

@@ -27,6 +27,12 @@ type Run struct {
 	// without links; nil: it may not.
 	Leaves func(path string) bool
 	Notes  Notes
+	// Unknown is the rule for a tree in which a program is not known, by what the
+	// command was given; 0: AllVariables.
+	Unknown Rule
+	// InPlace: what it leaves behind stays where it is. What stood there before
+	// counts then, unless nobody but known programs can have looked.
+	InPlace bool
 }
 
 // Take makes the list of a run. Everything that was looked at is in it, or the
@@ -75,6 +81,7 @@ func (t *taker) all() error {
 			return err
 		}
 	}
+	t.places()
 	if err := t.loader(); err != nil {
 		return err
 	}
@@ -102,16 +109,20 @@ func (t *taker) private(path string) bool {
 
 // forms returns the paths under which a name is kept: as it was used.
 func (t *taker) forms(n *observe.Name) []string {
+	return t.formsOf(n.Path, n.Bits&observe.Relative != 0, n.Bits&observe.Absolute != 0)
+}
+
+func (t *taker) formsOf(path string, relative, absolute bool) []string {
 	var all []string
-	if n.Bits&observe.Relative != 0 {
-		if rest, ok := strings.CutPrefix(n.Path, t.run.Dir+"/"); ok && rest != "" {
+	if relative {
+		if rest, ok := strings.CutPrefix(path, t.run.Dir+"/"); ok && rest != "" {
 			all = append(all, rest)
 		} else {
-			all = append(all, n.Path)
+			all = append(all, path)
 		}
 	}
-	if n.Bits&observe.Absolute != 0 || len(all) == 0 {
-		all = append(all, n.Path)
+	if absolute || len(all) == 0 {
+		all = append(all, path)
 	}
 	return slices.Compact(all)
 }
@@ -135,13 +146,51 @@ func (t *taker) name(n *observe.Name) error {
 // there before is of no account if it was only looked at: compilers stat their
 // output first. What was read is another matter.
 func (t *taker) made(n *observe.Name) error {
-	if n.Mode&unix.S_IFMT == unix.S_IFDIR {
-		return nil
-	}
-	if n.Mode != 0 && n.Bits&(observe.Read|observe.Ran) != 0 {
+	isFolder := n.Mode&unix.S_IFMT == unix.S_IFDIR
+	if n.Mode != 0 && !isFolder && n.Bits&(observe.Read|observe.Ran) != 0 {
 		return request.Refuse(n.Path, "is read, and then written")
 	}
+	if !t.run.InPlace || !t.known.unknown || isFolder {
+		return nil
+	}
+	// A program that may do anything may do something else where its output stands.
+	if n.Mode != 0 && n.Statted != 0 {
+		return request.Refuse(n.Path, "is looked at, and then written")
+	}
+	for _, path := range t.forms(n) {
+		t.stood(path, n.Mode)
+	}
 	return nil
+}
+
+// stood notes what stood where the command writes: nothing, or a file of a type.
+func (t *taker) stood(path string, mode uint32) {
+	switch {
+	case mode == 0:
+		t.absent[path] = true
+	case !slices.ContainsFunc(t.list.Kinds, func(k Kind) bool { return k.Path == path }):
+		t.list.Kinds = append(t.list.Kinds, Kind{path, mode & unix.S_IFMT})
+	}
+}
+
+// places notes what stood where the command has written without looking first.
+func (t *taker) places() {
+	if !t.run.InPlace || !t.known.unknown {
+		return
+	}
+	for i := range t.run.Report.Files {
+		f := &t.run.Report.Files[i]
+		mode := uint32(0)
+		if f.How&observe.Replaced != 0 {
+			mode = unix.S_IFREG
+		}
+		if f.Name == "" || f.How&observe.Removed != 0 || f.How&(observe.Created|observe.Replaced) == 0 || t.private(f.Path) {
+			continue
+		}
+		for _, path := range t.formsOf(f.Name, f.Form&observe.Relative != 0, f.Form&observe.Absolute != 0) {
+			t.stood(path, mode)
+		}
+	}
 }
 
 func (t *taker) kept(n *observe.Name, path string) error {

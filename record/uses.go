@@ -148,7 +148,7 @@ func (t *taker) world() {
 	all := ^uint64(0)
 	w.Rule = KnownVariables
 	if t.known.unknown {
-		w.Rule = AllVariables
+		w.Rule = max(AllVariables, t.run.Unknown)
 	}
 	if t.used(observe.UseFolder, all) && t.run.Dir != t.run.Private {
 		w.Dir = t.run.Dir
@@ -169,7 +169,9 @@ func (t *taker) world() {
 }
 
 // also returns variables that count though nobody documents them: those that name
-// a folder in which something was looked at, and PWD where the folder counts.
+// a folder in which something was looked at, and PWD where the folder counts, or
+// that was looked at by its value: so gcc sees whether it may take it for the
+// folder.
 func (t *taker) also() []string {
 	if t.known.unknown {
 		return nil
@@ -178,7 +180,7 @@ func (t *taker) also() []string {
 	for _, e := range t.run.Env {
 		name, value, _ := strings.Cut(e, "=")
 		if name == "PWD" {
-			if t.list.World.Dir != "" {
+			if t.list.World.Dir != "" || t.isLookedAt(value) {
 				names = append(names, name)
 			}
 			continue
@@ -191,10 +193,18 @@ func (t *taker) also() []string {
 	return slices.Compact(names)
 }
 
+func (t *taker) isLookedAt(path string) bool {
+	return slices.ContainsFunc(t.run.Report.Names, func(n observe.Name) bool {
+		return n.Path == path && n.Bits&observe.Absolute != 0
+	})
+}
+
+// isFolderOf reports whether something was looked at below a folder that the
+// command did not put there itself, as it does in one for temporary files.
 func (t *taker) isFolderOf(value string) bool {
 	prefix := strings.TrimRight(value, "/") + "/"
 	return slices.ContainsFunc(t.run.Report.Names, func(n observe.Name) bool {
-		return strings.HasPrefix(n.Path, prefix) && !t.private(n.Path)
+		return strings.HasPrefix(n.Path, prefix) && n.Bits&observe.Made == 0 && !t.private(n.Path)
 	})
 }
 

@@ -46,6 +46,20 @@ var withheld = []string{
 	"*_PORT_*_TCP_PORT", "*_PORT_*_TCP_PROTO", "POD_NAME", "POD_IP", "POD_UID",
 }
 
+// session are those of them that say which terminal, shell or unit a process was
+// started from, and nothing that a program could work with. A command that is run
+// in its own right, and may obey anything, is not given these; the others it may
+// need: a terminal's type, an agent's socket, what make hands to make, a job's
+// processors.
+var session = []string{
+	"SHLVL", "OLDPWD", "_", "WINDOWID", "TMUX_PANE", "STY", "TERM_SESSION_ID", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY",
+	"XDG_SESSION_*", "XDG_VTNR", "XDG_SEAT", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID",
+	"PYTEST_CURRENT_TEST",
+}
+
+// jitcache's own say how results are kept, and not what they are.
+const ofJitcache = "JITCACHE*"
+
 // matches reports whether a name is one of the patterns, in which * stands for
 // anything.
 func matches(name string, patterns []string) bool {
@@ -74,14 +88,33 @@ func match(name, pattern string) bool {
 
 // Withhold returns an environment without the variables that name a session, a
 // job or a rank.
-func Withhold(env []string) []string {
+func Withhold(env []string) []string { return without(env, withheld) }
+
+// WithholdSession returns an environment without the variables that only name a
+// session.
+func WithholdSession(env []string) []string { return without(env, session) }
+
+func without(env, patterns []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, e := range env {
-		if name, _, _ := strings.Cut(e, "="); !matches(name, withheld) {
+		if name, _, _ := strings.Cut(e, "="); !matches(name, patterns) {
 			kept = append(kept, e)
 		}
 	}
 	return kept
+}
+
+// jobserver are words of variables of make's that say where its tokens are, or how
+// many there are. They differ each time, and who takes one is seen to.
+var jobserver = []string{"--jobserver-auth=*", "--jobserver-fds=*", "--jobserver-style=*", "--sync-mutex=*", "-j*"}
+
+// counted returns what counts of a variable's value.
+func counted(name, value string) string {
+	if name != "MAKEFLAGS" && name != "MFLAGS" && name != "CARGO_MAKEFLAGS" {
+		return value
+	}
+	words := slices.DeleteFunc(strings.Split(value, " "), func(w string) bool { return matches(w, jobserver) })
+	return strings.Join(words, " ")
 }
 
 // counts reports whether a variable counts by a rule; also are names that do
@@ -92,6 +125,10 @@ func (r Rule) counts(name string, also []string) bool {
 		return slices.Contains(also, name) || matches(name, documented) && !matches(name, withheld)
 	case AllVariables:
 		return !matches(name, withheld)
+	case SessionVariables:
+		return !matches(name, session) && !match(name, ofJitcache)
+	case EveryVariable:
+		return !match(name, ofJitcache)
 	}
 	return false
 }
@@ -105,7 +142,7 @@ func (r Rule) variables(env, also []string) []Variable {
 		if !ok || !r.counts(name, also) || slices.ContainsFunc(all, func(v Variable) bool { return v.Name == name }) {
 			continue
 		}
-		d := key.Sum([]byte(value))
+		d := key.Sum([]byte(counted(name, value)))
 		all = append(all, Variable{name, [16]byte(d[:16])})
 	}
 	slices.SortFunc(all, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
