@@ -12,3 +12,5 @@ require (
 )
 
 require github.com/klauspost/cpuid/v2 v2.2.10 // indirect
+
+replace github.com/klauspost/cpuid/v2 => ./core/cpuid

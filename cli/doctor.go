@@ -1,8 +1,5 @@
 package cli
 
-// #include <gnu/libc-version.h>
-import "C"
-
 import (
 	"bufio"
 	"bytes"
@@ -87,7 +84,7 @@ func (c *command) doctor() *ffcli.Command {
 
 func (c *command) diagnose() *diagnosis {
 	o := c.options()
-	d := &diagnosis{Version: Version, Glibc: C.GoString(C.gnu_get_libc_version()), Leases: []leaseRow{}, Variables: []variable{}}
+	d := &diagnosis{Version: Version, Glibc: glibc(), Leases: []leaseRow{}, Variables: []variable{}}
 	d.Directory, d.Rule = o.Directory()
 	d.Library = ownFile()
 	d.GlibcNeed = glibcNeed(d.Library)
@@ -265,7 +262,7 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 		row("last refusal", "%s, %s", d.LastRefusal, d.LastRefused.Format("2006-01-02 15:04:05"))
 	}
 	row("library", "%s, version %s", d.Library, d.Version)
-	row("glibc", "%s, needs %s", d.Glibc, or(d.GlibcNeed, "none"))
+	row("glibc", "%s, needs %s", or(d.Glibc, "none"), or(d.GlibcNeed, "none"))
 	row("nvrtc", "%s", or(d.NVRTC, "not found"))
 	row("libcuda", "%s", or(d.Driver, "not found"))
 	for _, v := range d.Variables {

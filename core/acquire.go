@@ -171,3 +171,17 @@ func (l *Lease) Release() {
 		l.lease.Release()
 	}
 }
+
+// Commit stores a result that was made under a lease of another process, which it
+// has taken so long to make. It returns None if it is there afterwards, else why it
+// is not.
+func (c *Cache) Commit(k *key.Key, payload []byte, attributes string, took time.Duration) store.Reason {
+	l := &Lease{cache: c, key: k, began: time.Now().Add(-took)}
+	_, why := l.CommitAs(k, payload, attributes, false)
+	return why
+}
+
+// Descriptor returns the path of the lease's file and the descriptor that holds it,
+// for a program that this process becomes: it then has the lease, and gives it up by
+// removing the file and closing the descriptor. -1: it locks nothing.
+func (l *Lease) Descriptor() (path string, fd int) { return l.lease.Descriptor() }

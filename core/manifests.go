@@ -58,3 +58,8 @@ func (c *Cache) NotStored(k *key.Key, kind string, why store.Reason, what string
 	}
 	c.log.line(Info, "not stored: %s: %s", label(k.Name, k.ID), what)
 }
+
+// NotUsed logs that a result that was found is not used, and why.
+func (c *Cache) NotUsed(k *key.Key, why string) {
+	c.log.line(Info, "not used: %s: %s", label(k.Name, k.ID), why)
+}

@@ -20,6 +20,10 @@ func now() int64 { return time.Now().UnixNano() }
 func (t *taker) fold() error {
 	exists := map[string]bool{}
 	for path := range t.absent {
+		if slices.ContainsFunc(t.run.Places, func(p Place) bool { return p.Path == path }) {
+			t.list.Failures = append(t.list.Failures, Failure{path, syscall.ENOENT})
+			continue // it is a name that has no folder of its own in the list
+		}
 		folder, name := t.missing(path, exists)
 		f := t.folderAt(folder)
 		if !slices.Contains(f.Absent, name) {
@@ -141,7 +145,7 @@ func (t *taker) madeIn(path string) []string {
 // written refuses what a command must not leave behind.
 func (t *taker) written() error {
 	for _, f := range t.run.Report.Files {
-		if t.private(f.Path) || isScratch(f.Path) {
+		if t.private(f.Path) || IsScratch(f.Path) {
 			continue
 		}
 		var st unix.Stat_t

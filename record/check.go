@@ -62,13 +62,14 @@ type restamp struct {
 }
 
 func (c *checker) changed(path, why string) bool {
-	c.why = path + ": " + why
+	c.why = shown(path) + ": " + why
 	return false
 }
 
 // path returns a path for the kernel: below the folder of the surroundings unless
 // it is absolute.
 func (c *checker) path(p string) []byte {
+	p = unplaced(p, c.now.Places)
 	b := c.buffer[:0]
 	if p[0] != '/' && c.now.Dir != "" {
 		b = append(append(b, c.now.Dir...), '/')
@@ -200,7 +201,7 @@ func (c *checker) others() bool {
 		if err != nil {
 			return c.changed(k.Path, "no longer a link")
 		}
-		if string(text[:n]) != k.Text {
+		if placed(string(text[:n]), c.now.Places) != k.Text {
 			return c.changed(k.Path, "leads elsewhere")
 		}
 	}

@@ -59,9 +59,9 @@ func isTemporary(r *Run, path string) bool {
 	})
 }
 
-// isScratch reports whether a file may be written by anybody at any time: Python
+// IsScratch reports whether a file may be written by anybody at any time: Python
 // keeps what it made of its sources beside them.
-func isScratch(path string) bool {
+func IsScratch(path string) bool {
 	return filepath.Base(path) == "__pycache__" || strings.HasSuffix(path, ".pyc") || strings.Contains(path, ".pyc.") ||
 		strings.Contains(path, "/__pycache__/")
 }

@@ -72,6 +72,16 @@ func isKnown(path string) bool {
 	return false
 }
 
+// IsKnown reports whether what is run by a path is a known program, or a known
+// script.
+func IsKnown(path string) bool {
+	if real, err := filepath.EvalSymlinks(path); err == nil && isKnown(real) {
+		return true
+	}
+	text, _, err := readAll(path, 1<<20)
+	return err == nil && isKnownScript(text)
+}
+
 // has reports whether an executable of the machine has a text in it.
 func has(path, text string) bool {
 	f, err := os.Open(path)

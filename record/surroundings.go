@@ -15,6 +15,8 @@ import (
 type Surroundings struct {
 	Dir string   // the folder that the command runs in; paths in lists may be relative to it
 	Env []string // NAME=VALUE, as the command would get it
+	// Places are where the places of lists are now.
+	Places []Place
 	// Notes is where digests of large files are remembered; may be nil.
 	Notes Notes
 
@@ -45,7 +47,7 @@ func (s *Surroundings) variables(r Rule, also []string) []Variable {
 		if s.known == nil {
 			s.known = map[string][]Variable{}
 		}
-		is = r.variables(s.Env, also)
+		is = r.variables(s.Env, also, s.Places)
 		s.known[known] = is
 	}
 	return is
@@ -53,7 +55,7 @@ func (s *Surroundings) variables(r Rule, also []string) []Variable {
 
 // differs says in what the surroundings are another world, "" for nothing.
 func (s *Surroundings) differs(w *World) string {
-	if w.Dir != "" && w.Dir != s.Dir {
+	if w.Dir != "" && w.Dir != placed(s.Dir, s.Places) {
 		return s.Dir + ": another folder to work in"
 	}
 	if d := difference(w.Variables, s.variables(w.Rule, w.Also)); d != "" {

@@ -30,6 +30,8 @@ type Run struct {
 	// Unknown is the rule for a tree in which a program is not known, by what the
 	// command was given; 0: AllVariables.
 	Unknown Rule
+	// Places are names that mean nothing.
+	Places []Place
 	// InPlace: what it leaves behind stays where it is. What stood there before
 	// counts then, unless nobody but known programs can have looked.
 	InPlace bool
@@ -43,6 +45,7 @@ func (r *Run) Take() (*List, error) {
 	if err := t.all(); err != nil {
 		return nil, err
 	}
+	t.list.place(t.run.Places)
 	t.sort()
 	return t.list, nil
 }

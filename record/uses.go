@@ -154,7 +154,7 @@ func (t *taker) world() {
 		w.Dir = t.run.Dir
 	}
 	w.Also = t.also()
-	s := Surroundings{Env: t.run.Env}
+	s := Surroundings{Env: t.run.Env, Places: t.run.Places}
 	w.Variables = s.variables(w.Rule, w.Also)
 	if t.native || t.known.unknown || t.saysNative() {
 		w.CPU = Processor()

@@ -135,14 +135,14 @@ func (r Rule) counts(name string, also []string) bool {
 
 // variables returns what counts of an environment, sorted. Of a name that occurs
 // twice the first counts, as getenv has it.
-func (r Rule) variables(env, also []string) []Variable {
+func (r Rule) variables(env, also []string, places []Place) []Variable {
 	var all []Variable
 	for _, e := range env {
 		name, value, ok := strings.Cut(e, "=")
 		if !ok || !r.counts(name, also) || slices.ContainsFunc(all, func(v Variable) bool { return v.Name == name }) {
 			continue
 		}
-		d := key.Sum([]byte(counted(name, value)))
+		d := key.Sum([]byte(Mark(counted(name, value), places)))
 		all = append(all, Variable{name, [16]byte(d[:16])})
 	}
 	slices.SortFunc(all, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })

@@ -1,4 +1,5 @@
-// Command jitcache looks at and looks after a compile cache; see package cli.
+// Command jitcache launches commands, and looks after a compile cache; see packages
+// launch and cli.
 package main
 
 import (
@@ -9,6 +10,9 @@ import (
 )
 
 func main() {
+	if status, done := launched(os.Args); done {
+		os.Exit(status)
+	}
 	env := cli.Environment{Get: os.Getenv}
 	for _, e := range os.Environ() {
 		if name, _, _ := strings.Cut(e, "="); strings.HasPrefix(name, "JITCACHE") {

@@ -334,3 +334,12 @@ func ReadHolder(path string) (Holder, error) {
 	}
 	return Holder{o, time.Unix(0, ns), name}, nil
 }
+
+// Descriptor returns the path of the lease's file and the descriptor that holds it,
+// -1 if nothing is locked.
+func (l *Lease) Descriptor() (path string, fd int) {
+	if l == nil || l.lock == nil {
+		return "", -1
+	}
+	return l.lock.Descriptor()
+}

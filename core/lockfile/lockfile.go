@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 
 	"github.com/gofrs/flock"
@@ -137,4 +138,25 @@ func unlock(f *flock.Flock) {
 func (l *Lock) Remove() {
 	os.Remove(l.path)
 	l.Unlock()
+}
+
+// Descriptor returns the path of the lock's file, and the descriptor that holds the
+// lock: -1 if it cannot be found. A program that this process becomes, and that is
+// given the descriptor, holds the lock then.
+func (l *Lock) Descriptor() (path string, fd int) {
+	mine, err := l.f.Stat()
+	if err != nil {
+		return l.path, -1
+	}
+	fds, _ := os.ReadDir("/proc/self/fd")
+	for _, entry := range fds {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		if st, err := os.Stat("/proc/self/fd/" + entry.Name()); err == nil && os.SameFile(st, mine) {
+			return l.path, fd
+		}
+	}
+	return l.path, -1
 }

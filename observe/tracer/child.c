@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "filter.h"
+#include "front.h"
 #include "keeper.h"
 #include "plain.h"
 #include "use.h"
@@ -149,7 +150,8 @@ static void child(const jo_request *r, pid_t tracer)
 	char how = wait_to_go();
 	if (how == 'p')
 		jo_plain_child(tracer);
-	if (dup2(r->head.out, 1) < 0 || dup2(r->head.err, 2) < 0 || chdir(r->folder) != 0) {
+	/* The folder of a front is the command's, whatever path leads there. */
+	if (dup2(r->head.out, 1) < 0 || dup2(r->head.err, 2) < 0 || (!jo_front() && chdir(r->folder) != 0)) {
 		tell('f', errno);
 		_exit(127);
 	}

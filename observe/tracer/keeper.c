@@ -9,6 +9,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "front.h"
+
 static pid_t keeper;
 static int left;
 static struct sigaction before;
@@ -44,6 +46,6 @@ void jo_keeper_leave(void)
 {
 	left = 1;
 	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
-	if (getppid() == keeper)
+	if (getppid() == keeper && !jo_front())
 		kill(keeper, SIGKILL);
 }

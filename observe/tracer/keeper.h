@@ -1,4 +1,5 @@
-/* keeper.h: the tracer's parent (observe/spawn.c), which ends with the host. */
+/* keeper.h: the tracer's parent: observe/spawn.c, which ends with the host, or
+ * front.c. */
 #ifndef JO_KEEPER_H
 #define JO_KEEPER_H
 
@@ -11,8 +12,8 @@ void jo_keeper_child(void);
 /* jo_keeper_gone says whether it has ended: the tree has to be ended too. */
 int jo_keeper_gone(void);
 
-/* jo_keeper_leave ends the keeper, for its host to have done with it, and lets the
- * tracer live on. */
+/* jo_keeper_leave ends the keeper, for its host to have done with it (a front does that
+ * itself), and lets the tracer live on. */
 void jo_keeper_leave(void);
 
 #endif

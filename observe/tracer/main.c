@@ -18,6 +18,7 @@
 
 #include "child.h"
 #include "filter.h"
+#include "front.h"
 #include "keeper.h"
 #include "look.h"
 #include "names.h"
@@ -93,6 +94,7 @@ static void let_go(void)
 static void outlive(void)
 {
 	jo_watch_unpin();
+	jo_front_lives();
 	finish(JO_OUTLIVED);
 	jo_watch_stop();
 	jo_keeper_leave();
@@ -130,9 +132,13 @@ static int start(char how)
 			return lost(NO_NOTICES);
 		if (!sync)
 			jo_watch_pin(command);
+		jo_front_runs(command);
 		jo_child_go('n');
 		return RUNS;
-	case 's': jo_watch_pin(command); return RUNS;
+	case 's':
+		jo_front_runs(command);
+		jo_watch_pin(command);
+		return RUNS;
 	default: return lost(NOT_AT_ALL);
 	}
 }
@@ -185,6 +191,7 @@ static int observe(void)
 		if (id == command && !WIFSTOPPED(what)) {
 			status = what;
 			ended = 1;
+			jo_front_ended(status);
 			jo_watch_end();
 		}
 		if (id > 0)
@@ -244,14 +251,20 @@ static void three(void)
 		close(fd);
 }
 
+/* observe/find.go looks for the first line: it changes with request.h and report.h. */
+static const char protocol[] = "jitcache-observe: requests 1\n"
+			       "It is started by jitcache, and not by hand.\n";
+
 int main(int argc, char **argv)
 {
-	jo_keeper_start();
 	three();
-	if (argc != 2 || !jo_request_read(atoi(argv[1]), &request)) {
-		fputs("jitcache-observe: started by libjitcache.so, not by hand\n", stderr);
+	if ((argc != 2 && argc < 5) || !jo_request_read(atoi(argv[1]), &request)) {
+		fputs(protocol, stderr);
 		return 125;
 	}
+	if (argc > 2)
+		jo_front_start(&request, argv + 2);
+	jo_keeper_start();
 	const jo_head *h = &request.head;
 	int passes = (h->flags & JO_PASS) != 0;
 	jo_report_open(h->report);
@@ -259,7 +272,7 @@ int main(int argc, char **argv)
 	jo_output_start(h->out, h->err, passes ? 1 : -1, passes ? 2 : -1);
 	jo_watch_timer(passes);
 	uint32_t flags = 0;
-	if (!watched()) {
+	if (!watched() && !jo_front_plain()) {
 		flags = JO_UNOBSERVED;
 		command = jo_child_start(&request);
 		if (command < 0)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "front.h"
 #include "report.h"
 
 typedef struct use {
@@ -25,6 +26,14 @@ uint64_t jo_use_program(const jo_process *p)
 	return UINT64_C(1) << (id < 0 || id > 63 ? 63 : id);
 }
 
+/* for_good: no rule makes an input of it, whoever has used it. The clock, devices,
+ * sockets and what is not known may turn out to be harmless. */
+static int for_good(int what)
+{
+	return what == JO_USE_INPUT || what == JO_USE_DESCRIPTOR || what == JO_USE_IPC || what == JO_USE_NAMESPACE ||
+	       what == JO_USE_TRACE || what == JO_USE_FOREIGN || what == JO_USE_SIGNAL || what == JO_USE_IDENTITY;
+}
+
 void jo_use(const jo_process *p, int what, const char *detail)
 {
 	if (detail == NULL)
@@ -40,6 +49,8 @@ void jo_use(const jo_process *p, int what, const char *detail)
 		strcpy(u->detail, detail);
 		u->next = uses;
 		uses = u;
+		if (for_good(what))
+			jo_front_vain();
 	}
 	u->programs |= p == NULL ? ~UINT64_C(0) : jo_use_program(p);
 }

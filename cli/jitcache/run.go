@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"jitcache/launch"
+)
+
+// launched runs the command that the program was started to launch. done is false if
+// it was started for something else.
+func launched(args []string) (status int, done bool) {
+	switch {
+	case args[0] == launch.KeepName && len(args) > 2:
+		keep(args[1], args[2:])
+		return 0, true
+	case launch.IsLink(args[0]), len(args) > 1 && args[1] == "run":
+		return run(args)
+	}
+	return 0, false
+}
+
+// words returns the command, and what is known of it.
+func words(args []string) (o *launch.Options, words []string, err error) {
+	o = &launch.Options{}
+	if err := variables(o); err != nil {
+		return o, nil, err
+	}
+	if launch.IsLink(args[0]) {
+		base := filepath.Base(args[0])
+		if base == "ccache" && len(args) > 1 && !strings.HasPrefix(args[1], "-") {
+			return o, args[1:], nil
+		}
+		real := launch.Real(args[0])
+		if real == "" {
+			return o, nil, fmt.Errorf("%s: there is no other program of that name in PATH", base)
+		}
+		return o, append([]string{real}, args[1:]...), nil
+	}
+	words, err = flags(o, args[2:])
+	return o, words, err
+}
+
+func run(args []string) (status int, done bool) {
+	o, words, err := words(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "jitcache: %v\n", err)
+		return 2, true
+	}
+	if len(words) == 0 {
+		return 0, false
+	}
+	return launch.Run(o, words, args), true
+}
+
+func keep(ran string, args []string) {
+	o, words, err := words(args)
+	if err != nil || len(words) == 0 {
+		return
+	}
+	if r, err := launch.ParseRan(ran); err == nil {
+		launch.Keep(o, words, r)
+	}
+}
+
+// variables reads the options that the environment has.
+func variables(o *launch.Options) error {
+	o.Map = os.Getenv("JITCACHE_MAP")
+	if base := os.Getenv("JITCACHE_BASE_DIR"); base != "" {
+		if err := invented(o, "base="+base); err != nil {
+			return fmt.Errorf("JITCACHE_BASE_DIR: %w", err)
+		}
+	}
+	for _, text := range filepath.SplitList(os.Getenv("JITCACHE_PLACEHOLDER")) {
+		if err := invented(o, text); err != nil {
+			return fmt.Errorf("JITCACHE_PLACEHOLDER: %w", err)
+		}
+	}
+	return nil
+}
+
+func invented(o *launch.Options, text string) error {
+	in, ok := launch.ParseInvented(text)
+	if !ok {
+		return fmt.Errorf("%q: want NAME=PATH, the path absolute; * in it stands for anything but a slash", text)
+	}
+	o.Invented = append(o.Invented, in)
+	return nil
+}
+
+// flags reads the options before the command, and returns the command.
+func flags(o *launch.Options, args []string) (words []string, err error) {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		name, value, inline := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
+		args = args[1:]
+		switch name {
+		case "":
+			return args, nil // "--"
+		case "placeholder", "base-dir", "map":
+		default:
+			return nil, fmt.Errorf("run: no such option: -%s", name)
+		}
+		if !inline {
+			if len(args) == 0 {
+				return nil, fmt.Errorf("run: -%s: what?", name)
+			}
+			value, args = args[0], args[1:]
+		}
+		switch name {
+		case "placeholder":
+			err = invented(o, value)
+		case "base-dir":
+			err = invented(o, "base="+value)
+		case "map":
+			o.Map = value
+		}
+		if err != nil {
+			return nil, fmt.Errorf("run: -%s: %w", name, err)
+		}
+	}
+	return args, nil
+}

@@ -1,0 +1,24 @@
+//go:build !cgo
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// glibc is the version of the machine's C library, by what that says of itself: this
+// program has loaded none. "" if it is another C library.
+func glibc() string {
+	for _, pattern := range []string{"/lib/*-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib/libc.so.6"} {
+		found, _ := filepath.Glob(pattern)
+		for _, path := range found {
+			text, err := os.ReadFile(path)
+			if m := regexp.MustCompile(`GNU C Library.*? version (\d+\.\d+)`).FindSubmatch(text); err == nil && m != nil {
+				return string(m[1])
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,378 @@
+package launch
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core"
+	"jitcache/core/request"
+	"jitcache/core/store"
+	"jitcache/observe"
+	"jitcache/record"
+)
+
+// Ran says how a command was run, for the process that keeps what it has come to.
+type Ran struct {
+	Files observe.Files
+	Began time.Time
+	// Unknown is which variables count if a program turns out not to be known.
+	Unknown record.Rule
+}
+
+// KeepName is what the program is called, in its first word, when it is started to
+// keep what a command has come to. The second is a Ran as text, the others are those
+// that the launcher was started with.
+const KeepName = "jitcache-keep"
+
+// String returns it as a word.
+func (r *Ran) String() string {
+	return fmt.Sprintf("%d,%d,%d,%d,%d", r.Files.Report, r.Files.Out, r.Files.Err, r.Began.UnixNano(), r.Unknown)
+}
+
+// ParseRan reads what String has written.
+func ParseRan(text string) (*Ran, error) {
+	var n [5]int64
+	words := strings.Split(text, ",")
+	if len(words) != len(n) {
+		return nil, fmt.Errorf("%q: want %d numbers", text, len(n))
+	}
+	for i, w := range words {
+		var err error
+		if n[i], err = strconv.ParseInt(w, 10, 64); err != nil {
+			return nil, err
+		}
+	}
+	files := observe.Files{Report: int(n[0]), Out: int(n[1]), Err: int(n[2])}
+	return &Ran{files, time.Unix(0, n[3]), record.Rule(n[4])}, nil
+}
+
+// Keep keeps what a command has come to that this process's parent has run. What
+// cannot be kept it says in the log.
+func Keep(o *Options, words []string, ran *Ran) error {
+	l, err := open(o, words)
+	if err != nil {
+		return err
+	}
+	defer l.cache.Close()
+	rep, err := ran.Files.ReadReport()
+	if err != nil {
+		return err
+	}
+	return l.keep(rep, ran)
+}
+
+func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
+	r := l.request
+	run := record.Run{
+		Report: rep, Dir: r.dir, Env: r.env, Places: r.places, Notes: l.cache,
+		Leaves: func(string) bool { return true }, Unknown: ran.Unknown, InPlace: true,
+	}
+	list, err := run.Take()
+	var result *result
+	if err == nil {
+		result, err = r.take(rep, list)
+	}
+	var refused *request.Refused
+	if errors.As(err, &refused) {
+		l.refuse(rep, refused.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	k, err := r.resultKey(list)
+	if err != nil {
+		return err
+	}
+	list.Payload = k.ID[:]
+	attributes := result.attributes(r)
+	if why := l.cache.Commit(k, result.append(nil), attributes, time.Since(ran.Began)); why == store.None {
+		l.lists.Add(list, r.surroundings(l.cache))
+	}
+	return nil
+}
+
+// refuse says that a result is not kept, and remembers it.
+func (l *lookup) refuse(rep *observe.Report, why string) {
+	l.cache.NotStored(l.request.request, kind, store.Unrepeatable, why)
+	if d := forHowLong(rep); d > 0 {
+		l.remember(why, d)
+	}
+}
+
+// forHowLong says how long a command that cannot be kept is run plain.
+func forHowLong(rep *observe.Report) (d time.Duration) {
+	if rep.Outlived {
+		return plainFor
+	}
+	for _, u := range rep.Uses {
+		switch u.Use {
+		case observe.UseFolder, observe.UseHost, observe.UseLimits:
+		case observe.UseClock, observe.UseUnsteady, observe.UseUnreadable:
+			d = max(d, plainForClock)
+		default:
+			return plainFor
+		}
+	}
+	return d
+}
+
+// attributes say of an entry what the command was, and what it has left.
+func (r *result) attributes(req *Request) string {
+	text := []byte(`{"command":`)
+	text = appendJSON(text, strings.Join(req.words, " "))
+	text = append(text, `,"outputs":[`...)
+	for i := range r.outputs {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = appendJSON(text, r.outputs[i].path)
+	}
+	text = append(text, "]}"...)
+	if core.CheckAttributes(string(text)) != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// most is how much of a text attributes have.
+const most = 2000
+
+func appendJSON(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i, c := range s {
+		if i > most {
+			b = append(b, "…"...)
+			break
+		}
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', byte(c))
+		case c < ' ' || c == '\uFFFD':
+			b = append(b, '?')
+		default:
+			b = append(b, string(c)...)
+		}
+	}
+	return append(b, '"')
+}
+
+// ---- what the command has left
+
+// take takes what the command has left, and printed.
+func (r *Request) take(rep *observe.Report, list *record.List) (*result, error) {
+	var t taker
+	t.request = r
+	for i := range rep.Files {
+		if err := t.file(&rep.Files[i]); err != nil {
+			return nil, err
+		}
+	}
+	if t.both {
+		list.World.Dir = record.Mark(r.dir, r.places) // what it is called by a path of its own is in this folder
+	}
+	if err := t.settle(); err != nil {
+		return nil, err
+	}
+	if err := t.print(rep); err != nil {
+		return nil, err
+	}
+	return &t.result, nil
+}
+
+// taker makes a result of what a run has left.
+type taker struct {
+	request *Request
+	result  result
+	stats   []unix.Stat_t // of the outputs
+	both    bool          // something has a name of either form
+}
+
+func (t *taker) file(f *observe.File) error {
+	var st unix.Stat_t
+	if unix.Lstat(f.Path, &st) != nil || f.How&(observe.Created|observe.Replaced) == 0 || record.IsScratch(f.Path) {
+		return nil
+	}
+	if f.Name == "" {
+		return request.Refuse(f.Path, "is written by no name")
+	}
+	name := strings.TrimRight(f.Name, "/")
+	folderOf, err := filepath.EvalSymlinks(filepath.Dir(name))
+	if err != nil || filepath.Join(folderOf, filepath.Base(name)) != f.Path {
+		return request.Refuse(f.Path, "is written through a link")
+	}
+	if f.Form&observe.Relative != 0 && f.Form&observe.Absolute != 0 {
+		t.both = true
+	} else if f.Form&observe.Relative != 0 {
+		name = relative(name, t.request.dir)
+	}
+	o := output{path: record.Mark(name, t.request.places), mode: st.Mode & 0o7777}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		o.kind = regular
+	case unix.S_IFDIR:
+		o.kind = folder
+		o.mode &= 0o1777
+	case unix.S_IFLNK:
+		o.kind = link
+		text, err := os.Readlink(f.Path)
+		if err != nil {
+			return request.Refuse(f.Path, "is gone by now")
+		}
+		o.text = record.Mark(text, t.request.places)
+	default:
+		return request.Refuse(f.Path, "is neither file nor folder nor link")
+	}
+	if why := unusual(f.Path, &st); why != "" {
+		return request.Refuse(f.Path, why)
+	}
+	t.result.outputs = append(t.result.outputs, o)
+	t.stats = append(t.stats, st)
+	return t.content(f.Path)
+}
+
+// unusual says what of a file a replay would not make the same.
+func unusual(path string, st *unix.Stat_t) string {
+	if int(st.Uid) != os.Geteuid() {
+		return "belongs to another user"
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFREG && st.Mode&0o6000 != 0 {
+		return "gives privileges"
+	}
+	buffer := make([]byte, 4096)
+	n, err := unix.Llistxattr(path, buffer)
+	if err != nil && err != unix.ENOTSUP && err != unix.EPERM {
+		return "has attributes that cannot be read"
+	}
+	for _, name := range strings.Split(string(buffer[:max(n, 0)]), "\x00") {
+		// Those that the system gives to each file by itself.
+		if name != "" && name != "security.selinux" && !strings.HasPrefix(name, "system.posix_acl_") {
+			return "has extended attributes"
+		}
+	}
+	return ""
+}
+
+// content reads the file that was added last.
+func (t *taker) content(path string) error {
+	o, st := &t.result.outputs[len(t.result.outputs)-1], &t.stats[len(t.stats)-1]
+	if o.kind != regular {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return request.Refuse(path, "cannot be read")
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, st.Size+1))
+	var now unix.Stat_t
+	if err != nil || unix.Fstat(int(f.Fd()), &now) != nil || now.Ino != st.Ino || now.Mtim != st.Mtim || int64(len(data)) != st.Size {
+		return request.Refuse(path, "changes while it is read")
+	}
+	o.data, o.marked, err = t.mark(path, data)
+	return err
+}
+
+// mark puts the names of places into a text. What is no text must not have any in it.
+func (t *taker) mark(path string, data []byte) ([]byte, bool, error) {
+	marked := data
+	for _, p := range t.request.places {
+		if !bytes.Contains(data, []byte(p.Path)) {
+			continue
+		}
+		if bytes.IndexByte(data, 0) >= 0 {
+			return nil, false, request.Refuse(path, "has the name in it that "+p.Name+" stands for: compile with --map")
+		}
+		marked = []byte(record.Mark(string(data), t.request.places))
+	}
+	if !bytes.Equal(marked, data) && record.Unmark(string(marked), t.request.places) != string(data) {
+		return nil, false, request.Refuse(path, "has a name in it that cannot be told from others")
+	}
+	for _, p := range t.request.places {
+		if bytes.Contains(marked, []byte(p.Path)) {
+			return nil, false, request.Refuse(path, "has the name in it that "+p.Name+" stands for, as a part of another")
+		}
+	}
+	return marked, !bytes.Equal(marked, data), nil
+}
+
+// settle puts outputs in order: folders first, then files as they were finished, so
+// that their new times come in that order too. Names of one file are told.
+func (t *taker) settle() error {
+	order := make([]int, len(t.stats))
+	for i := range order {
+		order[i] = i
+	}
+	old := t.result.outputs
+	rank := func(i int) int64 {
+		if old[i].kind == folder {
+			return int64(len(old[i].path)) // one comes before what is in it
+		}
+		return t.stats[i].Mtim.Nano() + 1<<20
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
+	type file struct{ dev, ino uint64 }
+	first, names := map[file]int{}, map[file]uint64{}
+	var outputs []output
+	for _, i := range order {
+		o, id := old[i], file{t.stats[i].Dev, t.stats[i].Ino}
+		if o.kind == regular {
+			names[id]++
+			if at, ok := first[id]; ok {
+				o.kind, o.twin, o.data = twin, at, nil
+			} else {
+				first[id] = len(outputs)
+			}
+		}
+		outputs = append(outputs, o)
+	}
+	for i := range old {
+		if id := (file{t.stats[i].Dev, t.stats[i].Ino}); old[i].kind == regular && uint64(t.stats[i].Nlink) != names[id] {
+			return request.Refuse(old[i].path, "has other names, which the command did not make")
+		}
+	}
+	t.result.outputs = outputs
+	return nil
+}
+
+// print takes what was printed, in its order.
+func (t *taker) print(rep *observe.Report) error {
+	if rep.Out == nil || rep.Err == nil {
+		return request.Refuse("output", "is too much to be kept")
+	}
+	done := [3]uint64{}
+	streams := [3][]byte{nil, rep.Out, rep.Err}
+	add := func(stream int, upTo uint64) error {
+		upTo = min(upTo, uint64(len(streams[stream])))
+		if upTo <= done[stream] {
+			return nil
+		}
+		data, marked, err := t.mark("output", streams[stream][done[stream]:upTo])
+		if err != nil {
+			return err
+		}
+		t.result.chunks = append(t.result.chunks, chunk{stream, marked, data})
+		done[stream] = upTo
+		return nil
+	}
+	for _, m := range append(rep.Marks, observe.Mark{Stream: 1, Size: 1 << 62}, observe.Mark{Stream: 2, Size: 1 << 62}) {
+		if m.Stream != 1 && m.Stream != 2 {
+			continue
+		}
+		if err := add(m.Stream, m.Size); err != nil {
+			return err
+		}
+	}
+	return nil
+}

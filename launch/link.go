@@ -1,0 +1,44 @@
+package launch
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Real returns the program that a link to the launcher stands for: the next of its
+// name in PATH that is not the launcher again. name is the first word that the
+// launcher was started with. "" if there is none.
+func Real(name string) string {
+	self, err := os.Stat("/proc/self/exe")
+	if err != nil {
+		return ""
+	}
+	base := filepath.Base(name)
+	var found string
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if dir == "" {
+			dir = "."
+		}
+		path := dir + "/" + base
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+			continue
+		}
+		if os.SameFile(info, self) {
+			found = "" // what came before is what was found from there
+			continue
+		}
+		if found == "" {
+			found = path
+		}
+	}
+	return found
+}
+
+// IsLink reports whether the launcher was started by a link that stands for another
+// program.
+func IsLink(name string) bool {
+	base := filepath.Base(name)
+	return base != "" && !strings.HasPrefix(base, "jitcache")
+}

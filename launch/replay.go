@@ -1,0 +1,180 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/record"
+)
+
+// replay puts what a command has left in place, as if it had just run: first all
+// of it under names of its own, then under theirs. If that cannot be done nothing is
+// changed, or only whole files, and the command has to be run.
+type replay struct {
+	result *result
+	places []record.Place
+	paths  []string // of the outputs, here
+	drafts []string // what stands for them before they have their names; "" for none
+	made   []string // folders
+}
+
+// files puts the files in place.
+func (r *result) files(places []record.Place) error {
+	p := &replay{result: r, places: places, paths: make([]string, len(r.outputs)), drafts: make([]string, len(r.outputs))}
+	for i := range r.outputs {
+		p.paths[i] = record.Unmark(r.outputs[i].path, places)
+		if err := p.fits(i); err != nil {
+			return err
+		}
+	}
+	for i := range r.outputs {
+		if err := p.draft(i); err != nil {
+			p.undo()
+			return err
+		}
+	}
+	for i, draft := range p.drafts {
+		if draft == "" {
+			continue
+		}
+		if err := unix.Rename(draft, p.paths[i]); err != nil {
+			p.undo()
+			return fmt.Errorf("%s: %w", p.paths[i], err)
+		}
+		p.drafts[i] = ""
+	}
+	return nil
+}
+
+// fits reports whether an output can stand at its path: where the command would
+// have changed something else, it has to do so itself.
+func (p *replay) fits(i int) error {
+	var st unix.Stat_t
+	o := &p.result.outputs[i]
+	switch err := unix.Lstat(p.paths[i], &st); {
+	case err == unix.ENOENT:
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w", p.paths[i], err)
+	case o.kind == folder:
+		return fmt.Errorf("%s: is there already", p.paths[i])
+	case o.kind == link && st.Mode&unix.S_IFMT == unix.S_IFLNK:
+		return nil
+	case o.kind == link || st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return fmt.Errorf("%s: is something else than a file", p.paths[i])
+	case st.Nlink > 1:
+		return fmt.Errorf("%s: has other names", p.paths[i])
+	case st.Mode&0o7777 != o.mode || int(st.Uid) != os.Geteuid():
+		return fmt.Errorf("%s: has another owner or other permissions than the command leaves", p.paths[i])
+	}
+	for k := range p.result.inputs {
+		if in := &p.result.inputs[k].Stamp; in.Ino == st.Ino && in.Dev == unix.Mkdev(unix.Major(st.Dev), unix.Minor(st.Dev)) {
+			return fmt.Errorf("%s: is what the command reads", p.paths[i])
+		}
+	}
+	return nil
+}
+
+// draft makes an output beside its path.
+func (p *replay) draft(i int) error {
+	o, path := &p.result.outputs[i], p.paths[i]
+	if o.kind == folder {
+		if err := unix.Mkdir(path, o.mode); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		p.made = append(p.made, path)
+		return nil
+	}
+	draft := filepath.Join(filepath.Dir(path), fmt.Sprintf(".jitcache-%d-%d", os.Getpid(), i))
+	var err error
+	switch o.kind {
+	case regular:
+		err = p.write(draft, o)
+	case link:
+		err = unix.Symlink(record.Unmark(o.text, p.places), draft)
+	case twin:
+		err = unix.Link(p.drafts[o.twin], draft)
+	default:
+		err = errResult
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	p.drafts[i] = draft
+	return nil
+}
+
+func (p *replay) write(draft string, o *output) error {
+	fd, err := unix.Open(draft, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, o.mode&0o777)
+	if err != nil {
+		return err
+	}
+	data := o.data
+	if o.marked {
+		data = []byte(record.Unmark(string(data), p.places))
+	}
+	err = writeAll(fd, data)
+	var st unix.Stat_t
+	if err == nil {
+		err = unix.Fstat(fd, &st)
+	}
+	if err == nil && st.Mode&0o7777 != o.mode {
+		err = unix.Fchmod(fd, o.mode)
+	}
+	if e := unix.Close(fd); err == nil {
+		err = e
+	}
+	if err != nil {
+		unix.Unlink(draft)
+	}
+	return err
+}
+
+func writeAll(fd int, data []byte) error {
+	for len(data) > 0 {
+		n, err := unix.Write(fd, data)
+		if err != nil && err != unix.EINTR {
+			return err
+		}
+		data = data[max(n, 0):]
+	}
+	return nil
+}
+
+// undo removes what has no name yet, and folders that were made.
+func (p *replay) undo() {
+	for _, draft := range p.drafts {
+		if draft != "" {
+			unix.Unlink(draft)
+		}
+	}
+	for i := len(p.made) - 1; i >= 0; i-- {
+		unix.Rmdir(p.made[i])
+	}
+}
+
+// print prints what the command has printed, in its order.
+func (r *result) print(places []record.Place) error {
+	for _, c := range r.chunks {
+		data := c.data
+		if c.marked {
+			data = []byte(record.Unmark(string(data), places))
+		}
+		if err := writeAll(c.stream, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// relative returns a path as it is below a folder, if it is.
+func relative(path, folder string) string {
+	if rest, ok := strings.CutPrefix(path, folder+"/"); ok && rest != "" {
+		return rest
+	}
+	return path
+}

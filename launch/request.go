@@ -1,0 +1,149 @@
+package launch
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
+	"jitcache/record"
+)
+
+// schema is a component of every request. It changes when the same command is to
+// have another result, or when a list or a result had said too little.
+const schema = "run 1"
+
+// kind is what the entries are called in statistics.
+const kind = "run"
+
+// Options say what the caller knows of its commands.
+type Options struct {
+	// Invented are names that mean nothing; Map is an option with which a compiler
+	// keeps them out of what it makes.
+	Invented []Invented
+	Map      string
+}
+
+// Request is a command, and the process that wants it run.
+type Request struct {
+	words  []string // as it is run
+	dir    string   // where this process is, without links
+	env    []string
+	places []record.Place
+	state  status
+	stream string
+
+	request *key.Key
+}
+
+// newRequest says what this process would run.
+func newRequest(o *Options, words []string) (*Request, error) {
+	r := &Request{words: words, env: os.Environ(), state: readStatus(), stream: streams()}
+	var buffer [unix.PathMax]byte
+	n, err := unix.Getcwd(buffer[:])
+	if err != nil {
+		return nil, err
+	}
+	r.dir = unix.ByteSliceToString(buffer[:n])
+	r.places = find(o.Invented, r.dir, words)
+	if o.Map != "" {
+		r.words = slices.Clip(r.words)
+		for _, p := range r.places {
+			r.words = append(r.words, o.Map+"="+p.Path+"="+p.Name)
+		}
+	}
+	r.request, err = r.seal()
+	return r, err
+}
+
+// parts adds what the request is made of to a key.
+func (r *Request) parts(b *key.Builder) error {
+	words := r.words
+	if len(r.places) > 0 {
+		words = make([]string, len(r.words))
+		for i, w := range r.words {
+			words[i] = record.Mark(w, r.places)
+		}
+	}
+	names := make([]string, len(r.places))
+	for i, p := range r.places {
+		names[i] = p.Name
+	}
+	b.Add("schema", []byte(schema))
+	b.AddTexts("command", words)
+	b.AddTexts("placeholders", names)
+	b.Add("standard descriptors", []byte(r.stream))
+	return b.Add("umask", []byte{byte(r.state.umask >> 8), byte(r.state.umask)})
+}
+
+func (r *Request) seal() (*key.Key, error) {
+	b := key.NewBuilder()
+	if err := r.parts(b); err != nil {
+		return nil, err
+	}
+	b.SetKind("manifest")
+	if err := b.SetName(r.name()); err != nil {
+		return nil, err
+	}
+	return b.Seal()
+}
+
+// name is what people call the command: its program, and the last word that is no
+// option.
+func (r *Request) name() string {
+	name := filepath.Base(r.words[0])
+	for _, w := range slices.Backward(r.words[1:]) {
+		if w != "" && w[0] != '-' {
+			name += " " + filepath.Base(w)
+			break
+		}
+	}
+	name = strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f || c == '\uFFFD' {
+			return '?'
+		}
+		return c
+	}, name)
+	return name[:min(len(name), 200)]
+}
+
+// leaseKey is the key of the lease: commands that run in different folders do not
+// wait for each other.
+func (r *Request) leaseKey() *key.Key {
+	b := key.NewBuilder()
+	b.Add("request", r.request.ID[:])
+	b.Add("folder", []byte(record.Mark(r.dir, r.places)))
+	b.SetKind(kind)
+	b.SetName(r.request.Name)
+	return mustSeal(b)
+}
+
+func mustSeal(b *key.Builder) *key.Key {
+	k, err := b.Seal()
+	if err != nil { // plain labels, each once
+		panic(err)
+	}
+	return k
+}
+
+// resultKey is the key of what the command comes to in the world of a list.
+func (r *Request) resultKey(l *record.List) (*key.Key, error) {
+	b := key.NewBuilder()
+	if err := r.parts(b); err != nil {
+		return nil, err
+	}
+	for _, p := range l.Parts() {
+		b.AddDigest(p.Label, 0, p.Digest)
+	}
+	b.SetKind(kind)
+	b.SetName(r.request.Name)
+	return b.Seal()
+}
+
+// surroundings are those that lists are compared with.
+func (r *Request) surroundings(notes record.Notes) *record.Surroundings {
+	return &record.Surroundings{Dir: r.dir, Env: r.env, Places: r.places, Notes: notes}
+}

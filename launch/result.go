@@ -1,0 +1,179 @@
+package launch
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"jitcache/core/blob"
+	"jitcache/record"
+)
+
+// result is what a command has come to: what it left, and what it printed.
+type result struct {
+	outputs []output
+	chunks  []chunk
+
+	blob   *blob.Blob    // of which contents are parts; nil: of nothing
+	inputs []record.File // what it was made from; never written to
+}
+
+func (r *result) release() {
+	if r.blob != nil {
+		r.blob.Release()
+	}
+}
+
+// What an output can be.
+const (
+	regular = 'f'
+	folder  = 'd'
+	link    = 'l' // symbolic
+	twin    = 't' // another name of an output before it
+)
+
+// output is a name that the command leaves behind.
+type output struct {
+	kind   byte
+	path   string // as the command named it; the name of a place may be its begin
+	mode   uint32 // permissions
+	text   string // of a link
+	twin   int    // which
+	marked bool   // there are names of places in the content
+	data   []byte
+}
+
+// chunk is what was printed at once.
+type chunk struct {
+	stream int // 1 output, 2 errors
+	marked bool
+	data   []byte
+}
+
+// A result as bytes: docs/format.md, "Results of commands". Numbers are varints,
+// texts have their size in front. Contents come last, in the order of outputs, then
+// of chunks.
+const magic = "jcrun\x00\x00\x01"
+
+var errResult = errors.New("result: malformed")
+
+func flag(set bool) uint64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// append appends the result as bytes.
+func (r *result) append(b []byte) []byte {
+	b = append(b, magic...)
+	b = binary.AppendUvarint(b, uint64(len(r.outputs)))
+	for i := range r.outputs {
+		o := &r.outputs[i]
+		b = appendText(append(b, o.kind), o.path)
+		for _, n := range []uint64{uint64(o.mode), uint64(o.twin), flag(o.marked), uint64(len(o.data))} {
+			b = binary.AppendUvarint(b, n)
+		}
+		b = appendText(b, o.text)
+	}
+	b = binary.AppendUvarint(b, uint64(len(r.chunks)))
+	for _, c := range r.chunks {
+		for _, n := range []uint64{uint64(c.stream), flag(c.marked), uint64(len(c.data))} {
+			b = binary.AppendUvarint(b, n)
+		}
+	}
+	for i := range r.outputs {
+		b = append(b, r.outputs[i].data...)
+	}
+	for _, c := range r.chunks {
+		b = append(b, c.data...)
+	}
+	return b
+}
+
+// decoder takes values off bytes. After an error all are zero.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) number() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) take(n uint64) []byte {
+	if n > uint64(len(d.b)) {
+		d.bad, d.b = true, nil
+		return nil
+	}
+	b := d.b[:n:n]
+	d.b = d.b[n:]
+	return b
+}
+
+func (d *decoder) letter() byte {
+	if b := d.take(1); len(b) == 1 {
+		return b[0]
+	}
+	return 0
+}
+
+func (d *decoder) text() string { return string(d.take(d.number())) }
+
+// count returns a number of things, each of which takes a byte at least.
+func (d *decoder) count() int {
+	n := d.number()
+	if n > uint64(len(d.b)) {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+// parse reads what append wrote. Contents refer to b.
+func parse(b []byte) (*result, error) {
+	if len(b) < len(magic) || string(b[:len(magic)]) != magic {
+		return nil, errResult
+	}
+	d := decoder{b: b[len(magic):]}
+	r := &result{outputs: make([]output, d.count())}
+	sizes := make([]uint64, len(r.outputs))
+	for i := range r.outputs {
+		o := &r.outputs[i]
+		o.kind, o.path = d.letter(), d.text()
+		o.mode, o.twin, o.marked = uint32(d.number()), int(d.number()), d.number() != 0
+		sizes[i] = d.number()
+		o.text = d.text()
+		if o.kind == twin && (o.twin < 0 || o.twin >= i || r.outputs[o.twin].kind != regular) {
+			return nil, errResult
+		}
+	}
+	r.chunks = make([]chunk, d.count())
+	for i := range r.chunks {
+		c := &r.chunks[i]
+		c.stream, c.marked = int(d.number()), d.number() != 0
+		sizes = append(sizes, d.number())
+		if c.stream != 1 && c.stream != 2 {
+			return nil, errResult
+		}
+	}
+	for i := range r.outputs {
+		r.outputs[i].data = d.take(sizes[i])
+	}
+	for i := range r.chunks {
+		r.chunks[i].data = d.take(sizes[len(r.outputs)+i])
+	}
+	if d.bad || len(d.b) != 0 {
+		return nil, errResult
+	}
+	return r, nil
+}

@@ -1,0 +1,193 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core"
+	"jitcache/core/store"
+	"jitcache/observe"
+	"jitcache/record"
+)
+
+// open says what this process would run, and opens the cache.
+func open(o *Options, words []string) (*lookup, error) {
+	r, err := newRequest(o, words)
+	if err != nil {
+		return nil, err
+	}
+	// No warnings: standard error is the command's. JITCACHE_LOG gets them.
+	cache, err := core.Open(core.Options{Values: map[string]string{"memory_size": "0"}, Env: os.Getenv})
+	if err != nil {
+		return nil, err
+	}
+	return newLookup(cache, r), nil
+}
+
+// Run runs a command, or puts in place what it has come to before. It returns the
+// exit status, if this process has not become the command. given are the words that
+// the launcher was started with.
+func Run(o *Options, words, given []string) int {
+	l, err := open(o, words)
+	if err != nil {
+		return become(words)
+	}
+	// In an observed tree the observer outside has to see what the command looks at;
+	// beside another tracer there can be none.
+	if l.request.state.tracer != 0 || strings.Contains(l.request.stream, string(rune(closed))) {
+		return become(l.request.words)
+	}
+	if status, done := l.run(given); done {
+		return status
+	}
+	l.cache.Close()
+	return become(l.request.words)
+}
+
+// run returns the exit status, if there is one: else the command is to be run plain.
+func (l *lookup) run(given []string) (status int, done bool) {
+	if _, err := l.cache.Store(); err != nil || l.cache.Mode() == core.ModeOff {
+		return 0, false
+	}
+	found, why := l.find()
+	if found != nil {
+		return 0, l.replay(found)
+	}
+	if plain := l.plain(); plain != "" {
+		l.cache.NotStored(l.request.request, kind, store.Unrepeatable, plain+" (as when it was last looked)")
+		return 0, false
+	}
+	program := l.program()
+	if program == "" || l.cache.Mode() == core.ModeReadOnly {
+		return 0, false
+	}
+	l.cache.MissedBecause(l.request.request, kind, why)
+	found, lease := l.claim()
+	if found != nil {
+		return 0, l.replay(found)
+	}
+	l.observe(program, lease, given)
+	return 0, false
+}
+
+// replay puts a result in place. It reports whether that could be done.
+func (l *lookup) replay(found *result) bool {
+	defer found.release()
+	err := found.files(l.request.places)
+	if err == nil {
+		l.cache.Close()
+		err = found.print(l.request.places)
+	}
+	if err != nil {
+		l.cache.NotUsed(l.request.request, err.Error())
+	}
+	return err == nil
+}
+
+// claim asks for the lease, and waits while somebody else runs the command.
+func (l *lookup) claim() (found *result, lease *core.Lease) {
+	for first := true; ; first = false {
+		lease, status := l.cache.Claim(l.request.leaseKey(), -1, false, first, func() bool {
+			if found == nil {
+				found, _ = l.find()
+			}
+			return found != nil
+		})
+		if status != core.Busy {
+			return found, lease
+		}
+	}
+}
+
+// observe becomes the observer, which runs the command. It returns if it cannot.
+func (l *lookup) observe(program string, lease *core.Lease, given []string) {
+	if observe.Tracer == "" {
+		exe, err := os.Executable()
+		if err != nil {
+			return
+		}
+		observe.Tracer = observe.Find(exe)
+	}
+	r := l.request
+	env, unknown := r.env, record.EveryVariable
+	if !record.IsKnown(program) {
+		env, unknown = record.WithholdSession(env), record.SessionVariables
+	}
+	lockName, lock := lease.Descriptor()
+	began := time.Now()
+	front := &observe.Front{Lock: lock, LockName: lockName, Keep: func(files observe.Files) []string {
+		ran := Ran{Files: files, Began: began, Unknown: unknown}
+		return append([]string{self(), KeepName, ran.String()}, given...)
+	}}
+	l.cache.Close() // counters; what is open is closed with this program
+	c := &observe.Command{Args: r.words, Dir: r.dir, Env: env, Inherit: true, Pass: true}
+	c.Become(front)
+	lease.Release()
+}
+
+func self() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return exe
+}
+
+// program returns the file of the command, "" if there is none that can be run.
+func (l *lookup) program() string {
+	path, _ := search(l.request.words[0])
+	return path
+}
+
+// search finds a program as execvp does. The error is what a shell would say.
+func search(name string) (string, error) {
+	if strings.Contains(name, "/") {
+		if err := unix.Access(name, unix.X_OK); err != nil {
+			return "", err
+		}
+		return name, nil
+	}
+	path, ok := os.LookupEnv("PATH")
+	if !ok {
+		path = "/bin:/usr/bin"
+	}
+	var why error = unix.ENOENT
+	for _, dir := range filepath.SplitList(path) {
+		if dir == "" {
+			dir = "."
+		}
+		found := dir + "/" + name
+		switch err := unix.Access(found, unix.X_OK); {
+		case err == nil:
+			if info, err := os.Stat(found); err == nil && info.Mode().IsRegular() {
+				return found, nil
+			}
+		case errors.Is(err, unix.EACCES):
+			why = err
+		}
+	}
+	return "", why
+}
+
+// become runs the command plain, in place of this process. It returns the status to
+// exit with if it cannot.
+func become(words []string) int {
+	path, err := search(words[0])
+	if err == nil {
+		err = unix.Exec(path, words, os.Environ())
+		if err == unix.ENOEXEC { // a script that names no interpreter, which execvp gives to the shell
+			err = unix.Exec("/bin/sh", append([]string{"/bin/sh", path}, words[1:]...), os.Environ())
+		}
+	}
+	fmt.Fprintf(os.Stderr, "jitcache: %s: %v\n", words[0], err)
+	if err == unix.ENOENT {
+		return 127
+	}
+	return 126
+}

@@ -1,0 +1,70 @@
+package launch
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// status is what the kernel says of this process: who traces it, and its umask.
+type status struct {
+	tracer int
+	umask  uint32
+}
+
+func readStatus() status {
+	s := status{umask: ^uint32(0)}
+	text, err := os.ReadFile("/proc/self/status")
+	if err == nil {
+		s.tracer = int(field(text, "TracerPid:", 10))
+		s.umask = uint32(field(text, "Umask:", 8))
+	}
+	if err != nil || !bytes.Contains(text, []byte("\nUmask:")) { // before Linux 4.7
+		s.umask = uint32(unix.Umask(0o77))
+		unix.Umask(int(s.umask))
+	}
+	return s
+}
+
+func field(text []byte, name string, base int) int64 {
+	_, rest, found := bytes.Cut(text, []byte("\n"+name))
+	if !found {
+		return 0
+	}
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	n, _ := strconv.ParseInt(string(bytes.TrimSpace(line)), base, 64)
+	return n
+}
+
+// What a standard descriptor is, as far as programs care: they ask whether it is a
+// terminal, and reading /dev/null is no input.
+const (
+	closed   = 'c'
+	terminal = 't'
+	null     = 'n'
+	other    = 'o'
+)
+
+// streams says what the standard descriptors are; where output and errors are one
+// terminal, the second is "=".
+func streams() string {
+	var s [3]byte
+	var st [3]unix.Stat_t
+	for fd := range s {
+		s[fd] = other
+		switch _, err := unix.IoctlGetTermios(fd, unix.TCGETS); {
+		case unix.Fstat(fd, &st[fd]) != nil:
+			s[fd] = closed
+		case err == nil:
+			s[fd] = terminal
+		case fd == 0 && st[0].Mode&unix.S_IFMT == unix.S_IFCHR && st[0].Rdev == unix.Mkdev(1, 3):
+			s[fd] = null
+		}
+	}
+	if s[1] == terminal && s[2] == terminal && st[1].Rdev == st[2].Rdev {
+		s[2] = '='
+	}
+	return string(s[:])
+}

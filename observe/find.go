@@ -1,0 +1,46 @@
+package observe
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+)
+
+// TracerName is what the tracer's program is called.
+const TracerName = "jitcache-observe"
+
+// protocol is a text in the tracer that goes with this package: another version may
+// be installed beside, for another Python.
+const protocol = "jitcache-observe: requests 1"
+
+// Find returns the path of the tracer for a program of jitcache's, "" if it is not
+// there: beside it, or where the library is that was installed with it.
+func Find(executable string) string {
+	folder := filepath.Dir(executable)
+	places := []string{
+		folder + "/" + TracerName,                     // by hand
+		folder + "/../lib/" + TracerName,              // as it is built
+		folder + "/../libexec/jitcache/" + TracerName, // make install
+		folder + "/../jitcache/" + TracerName,         // pip install --target
+	}
+	for _, place := range places {
+		if isTracer(place) {
+			return place
+		}
+	}
+	// pip install: the folder of packages has a version in its name.
+	for _, packages := range []string{"lib/python*/site-packages", "lib/python*/dist-packages", "lib64/python*/site-packages"} {
+		found, _ := filepath.Glob(folder + "/../" + packages + "/jitcache/" + TracerName)
+		for _, place := range found {
+			if isTracer(place) {
+				return place
+			}
+		}
+	}
+	return ""
+}
+
+func isTracer(path string) bool {
+	data, err := os.ReadFile(path)
+	return err == nil && bytes.Contains(data, []byte(protocol))
+}

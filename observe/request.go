@@ -1,0 +1,110 @@
+package observe
+
+import (
+	"encoding/binary"
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The request that the tracer reads: tracer/request.h.
+const (
+	magic       = 0x31524f4a
+	flagPlain   = 1
+	flagInherit = 2
+	flagPass    = 4
+	flagDefault = 8
+	flagStops   = 32
+)
+
+// Tracer is the path of jitcache-observe, "" where there is none: then commands
+// run plain. It is set once, before the first Start.
+var Tracer string
+
+// file makes a file in memory. Descriptors below 3 are what a host that has closed
+// them would get, and would be taken for a command's standard ones.
+func file(name string) (int, error) {
+	fd, err := unix.MemfdCreate("jitcache "+name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("observe: %s: %w", name, err)
+	}
+	return high(fd)
+}
+
+func high(fd int) (int, error) {
+	if fd > 2 {
+		return fd, nil
+	}
+	defer unix.Close(fd)
+	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
+}
+
+// request is a command for the tracer, with the descriptors that it is to use.
+func (c *Command) request(report, done, out, err int) []byte {
+	flags := uint32(0)
+	for flag, set := range map[uint32]bool{
+		flagPlain: c.Plain, flagInherit: c.Inherit, flagDefault: !c.Inherit, flagPass: c.Pass, flagStops: c.Stops,
+	} {
+		if set {
+			flags |= flag
+		}
+	}
+	le := binary.LittleEndian
+	b := le.AppendUint32(nil, magic)
+	for _, v := range []int{int(flags), report, done, out, err, len(c.Args), len(c.Env)} {
+		b = le.AppendUint32(b, uint32(v))
+	}
+	b = le.AppendUint64(b, blocked(c))
+	b = append(append(b, c.Dir...), 0)
+	for _, words := range [][]string{c.Args, c.Env} {
+		for _, w := range words {
+			b = append(append(b, w...), 0)
+		}
+	}
+	return b
+}
+
+// blocked is the set of signals that a command is started with: what this thread
+// blocks, as the kernel has it, or none.
+func blocked(c *Command) uint64 {
+	var set uint64
+	if c.Inherit {
+		syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_BLOCK, 0, uintptr(unsafe.Pointer(&set)), 8, 0, 0)
+	}
+	return set
+}
+
+func writeAll(fd int, b []byte) error {
+	for len(b) > 0 {
+		n, err := unix.Write(fd, b)
+		if err != nil && err != unix.EINTR {
+			return err
+		}
+		b = b[max(n, 0):]
+	}
+	return nil
+}
+
+func readFile(fd, most int) ([]byte, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, err
+	}
+	if st.Size > int64(most) {
+		return nil, nil
+	}
+	b := make([]byte, st.Size)
+	for done := 0; done < len(b); {
+		n, err := unix.Pread(fd, b[done:], int64(done))
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			return nil, fmt.Errorf("observe: a file in memory cannot be read: %w", err)
+		}
+		done += n
+	}
+	return b, nil
+}

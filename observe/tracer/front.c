@@ -1,0 +1,264 @@
+#include "front.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* What both can see. */
+static volatile struct {
+	pid_t command; /* 0: it does not run */
+	int started, ended, status, lives;
+} *shared;
+
+static const jo_request *request;
+static int tells = -1, hears = -1; /* the two ends of the pipe */
+static pid_t tracer;
+static int lock = -1;
+static const char *lock_name;
+
+int jo_front(void) { return shared != NULL; }
+
+/* ---- of the tracer */
+
+static void tell(char what)
+{
+	while (shared != NULL && write(tells, &what, 1) < 0 && errno == EINTR)
+		;
+}
+
+void jo_front_runs(pid_t command)
+{
+	if (shared == NULL)
+		return;
+	shared->command = command;
+	shared->started = 1;
+	tell('r');
+}
+
+void jo_front_ended(int status)
+{
+	if (shared == NULL)
+		return;
+	shared->command = 0;
+	shared->status = status;
+	shared->ended = 1;
+}
+
+void jo_front_lives(void)
+{
+	if (shared != NULL)
+		shared->lives = 1;
+}
+
+void jo_front_vain(void)
+{
+	static int told;
+	if (!told)
+		tell('v');
+	told = 1;
+}
+
+int jo_front_plain(void)
+{
+	if (shared == NULL)
+		return 0;
+	tell('p');
+	_exit(0);
+}
+
+/* ---- of the front */
+
+static sigset_t waiting; /* signals that came before the command did */
+static struct sigaction before[65];
+static uint64_t blocked;
+
+/* of_group reports whether the command gets a signal by itself: the kernel sends it
+ * to all processes in the foreground. */
+static int of_group(int signal, const siginfo_t *info)
+{
+	return info->si_code > 0 &&
+	       (signal == SIGINT || signal == SIGQUIT || signal == SIGHUP || signal == SIGWINCH);
+}
+
+static void hand_on(int signal, siginfo_t *info, void *context)
+{
+	int kept = errno;
+	pid_t command = shared->command;
+	(void)context;
+	if (of_group(signal, info))
+		return;
+	if (command > 0)
+		kill(command, signal);
+	else
+		sigaddset(&waiting, signal);
+	errno = kept;
+}
+
+/* Those that stop a process, and go on with it, do so here too; what the front does
+ * itself sends no others. */
+static int is_handed_on(int signal)
+{
+	return signal != SIGKILL && signal != SIGSTOP && signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU &&
+	       signal != SIGCONT && signal != SIGCHLD && signal != SIGSEGV && signal != SIGBUS && signal != SIGILL &&
+	       signal != SIGFPE && signal != SIGTRAP && signal != SIGSYS && signal != 32 && signal != 33;
+}
+
+static void block(uint64_t set) { syscall(SYS_rt_sigprocmask, SIG_SETMASK, &set, NULL, sizeof set); }
+
+static void take_signals(void)
+{
+	struct sigaction a = {.sa_sigaction = hand_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+	sigfillset(&a.sa_mask);
+	for (int s = 1; s <= 64; s++)
+		if (is_handed_on(s) && sigaction(s, NULL, &before[s]) == 0 && before[s].sa_handler != SIG_IGN)
+			sigaction(s, &a, NULL);
+	sigaction(SIGCHLD, &usual, &before[SIGCHLD]);
+	block(0);
+}
+
+static void give_signals_back(void)
+{
+	for (int s = 1; s <= 64; s++)
+		if ((is_handed_on(s) && before[s].sa_handler != SIG_IGN) || s == SIGCHLD)
+			sigaction(s, &before[s], NULL);
+	block(blocked);
+}
+
+static void unlock(void)
+{
+	if (lock < 0)
+		return;
+	unlink(lock_name);
+	close(lock);
+	lock = -1;
+}
+
+/* become runs the command in place of the front. */
+static void become(void)
+{
+	unlock();
+	give_signals_back();
+	environ = request->variables;
+	execvp(request->arguments[0], request->arguments);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* The files in memory that the command must not have, and the last program needs. */
+static void set_close_on_exec(int set)
+{
+	const int files[] = {request->head.report, request->head.out, request->head.err};
+	for (int i = 0; i < 3; i++)
+		fcntl(files[i], F_SETFD, set ? FD_CLOEXEC : 0);
+}
+
+static void keep(char **words)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		give_signals_back();
+		set_close_on_exec(0);
+		execv(words[0], words + 1);
+		_exit(125);
+	}
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void end_as(int status)
+{
+	if (WIFSIGNALED(status)) {
+		const struct rlimit none = {0, 0};
+		struct sigaction usual = {.sa_handler = SIG_DFL};
+		int s = WTERMSIG(status);
+		uint64_t all_but = ~(UINT64_C(1) << (s - 1));
+		setrlimit(RLIMIT_CORE, &none); /* the command has written its own */
+		sigaction(s, &usual, NULL);
+		block(all_but);
+		kill(getpid(), s);
+		_exit(128 + s);
+	}
+	_exit(WEXITSTATUS(status));
+}
+
+static void reap(void)
+{
+	while (waitpid(tracer, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void attend(char **words)
+{
+	char said = 0;
+	for (;;) {
+		ssize_t n = read(hears, &said, 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		if (said == 'r') {
+			for (int s = 1; s <= 64; s++)
+				if (sigismember(&waiting, s) && shared->command > 0)
+					kill(shared->command, s);
+			sigemptyset(&waiting);
+		} else if (said == 'v') {
+			unlock();
+		} else if (said == 'p') {
+			reap();
+			become();
+		} else { /* the report is whole */
+			if (!shared->lives)
+				reap();
+			if (WIFEXITED(shared->status) && WEXITSTATUS(shared->status) == 0)
+				keep(words);
+			unlock();
+			end_as(shared->status);
+		}
+	}
+	/* The tracer was killed, and the tree with it; or it has not come so far. */
+	reap();
+	if (!shared->started)
+		become();
+	unlock();
+	end_as(shared->ended ? shared->status : SIGKILL);
+}
+
+void jo_front_start(jo_request *r, char **words)
+{
+	int ends[2];
+	uint64_t all = ~UINT64_C(0);
+	request = r;
+	lock = atoi(words[0]);
+	lock_name = words[1];
+	set_close_on_exec(1);
+	if (lock >= 0)
+		fcntl(lock, F_SETFD, FD_CLOEXEC);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &blocked, sizeof blocked);
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0)
+		become();
+	hears = ends[0];
+	tells = ends[1];
+	tracer = fork();
+	if (tracer < 0)
+		become();
+	if (tracer > 0) {
+		close(tells);
+		take_signals();
+		attend(words + 2);
+	}
+	close(hears);
+	if (lock >= 0)
+		close(lock);
+	r->head.done = tells;
+	r->head.blocked = blocked;
+}

@@ -1,0 +1,135 @@
+package record
+
+import (
+	"slices"
+	"strings"
+)
+
+// Place is a file or folder of which the caller says that what it is called means
+// nothing: it has another name each time. In lists its Name stands for its Path.
+type Place struct{ Name, Path string }
+
+// mark begins the name of a place where that stands for a path. No path begins so:
+// those of lists are absolute, or a relative one's first byte is a name's.
+const mark = "\x01"
+
+// Mark returns a text with the name of each place for its path, wherever that
+// stands as a path: at the begin of a word, behind an option's letters or one of
+// its signs, and not in the middle of another path.
+func Mark(text string, places []Place) string {
+	for _, p := range places {
+		text = replaced(text, p.Path, mark+p.Name)
+	}
+	return text
+}
+
+// Unmark is the reverse.
+func Unmark(text string, places []Place) string {
+	// The longest first: a name may begin as another does.
+	for _, p := range longestFirst(places, func(p Place) string { return p.Name }) {
+		text = strings.ReplaceAll(text, mark+p.Name, p.Path)
+	}
+	return text
+}
+
+func longestFirst(places []Place, of func(Place) string) []Place {
+	sorted := slices.Clone(places)
+	slices.SortStableFunc(sorted, func(a, b Place) int { return len(of(b)) - len(of(a)) })
+	return sorted
+}
+
+func replaced(text, path, name string) string {
+	var b strings.Builder
+	done := 0
+	for from := 0; ; {
+		i := strings.Index(text[from:], path)
+		if i < 0 {
+			break
+		}
+		at := from + i
+		from = at + len(path)
+		if BeginsPath(text[:at]) && EndsName(text[from:]) {
+			b.WriteString(text[done:at])
+			b.WriteString(name)
+			done = from
+		}
+	}
+	if done == 0 {
+		return text
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+// signs stand before and behind paths in words.
+const signs = "=,:;@&|<>()[]{}\"'`\\ \t\r\n\x00"
+
+// BeginsPath reports whether a path can begin after a text.
+func BeginsPath(before string) bool {
+	at := strings.LastIndexAny(before, signs)
+	return !strings.Contains(before[at+1:], "/")
+}
+
+// EndsName reports whether a name can end before a text.
+func EndsName(after string) bool {
+	return after == "" || after[0] == '/' || strings.IndexByte(signs, after[0]) >= 0
+}
+
+// placed returns a path with the name of a place for its begin.
+func placed(path string, places []Place) string {
+	for _, p := range longestFirst(places, func(p Place) string { return p.Path }) {
+		if rest, ok := strings.CutPrefix(path, p.Path); ok && (rest == "" || rest[0] == '/') {
+			return mark + p.Name + rest
+		}
+	}
+	return path
+}
+
+// unplaced is the reverse.
+func unplaced(path string, places []Place) string {
+	if !strings.HasPrefix(path, mark) {
+		return path
+	}
+	name, rest, below := strings.Cut(path[len(mark):], "/")
+	for _, p := range places {
+		if p.Name == name && below {
+			return p.Path + "/" + rest
+		}
+		if p.Name == name {
+			return p.Path
+		}
+	}
+	return path // which there is not
+}
+
+// shown returns a path for people.
+func shown(path string) string {
+	if rest, ok := strings.CutPrefix(path, mark); ok {
+		name, below, _ := strings.Cut(rest, "/")
+		return strings.TrimRight("{"+name+"}/"+below, "/")
+	}
+	return path
+}
+
+// place puts the names of places into a list.
+func (l *List) place(places []Place) {
+	if len(places) == 0 {
+		return
+	}
+	for i := range l.Files {
+		l.Files[i].Path = placed(l.Files[i].Path, places)
+	}
+	for i := range l.Folders {
+		l.Folders[i].Path = placed(l.Folders[i].Path, places)
+	}
+	for i := range l.Links {
+		l.Links[i] = Link{placed(l.Links[i].Path, places), placed(l.Links[i].Text, places)}
+	}
+	for i := range l.Failures {
+		l.Failures[i].Path = placed(l.Failures[i].Path, places)
+	}
+	for i := range l.Kinds {
+		l.Kinds[i].Path = placed(l.Kinds[i].Path, places)
+	}
+	l.World.Dir = placed(l.World.Dir, places)
+}
