@@ -25,15 +25,16 @@ static void up(char *path)
 		*slash = 0;
 }
 
-/* lost reports whether the tree has taken away a folder on the way to a path. */
-static int lost(const char *path)
+/* below_own reports whether the tree has made, or taken away, a folder on the way to a path
+ * that does not get as far as its last. */
+static int below_own(const char *path)
 {
 	char above[JO_PATH];
 	snprintf(above, sizeof above, "%s", path);
 	for (up(above); above[0] != 0; up(above)) {
 		const char *real = jo_path_real(above);
 		if (real != NULL)
-			return (jo_written(real) & JO_REMOVED) != 0;
+			return (jo_written_in(real) & (JO_CREATED | JO_REMOVED)) != 0;
 	}
 	return 0;
 }
@@ -45,10 +46,11 @@ static int own(const char *path, int exists, int follow)
 	char end[JO_PATH];
 	if (!jo_wrote_any() || JO_WITHOUT(OWN))
 		return 0;
-	const char *real = jo_may_be_written(path) ? jo_path_real(path) : NULL;
+	int may = jo_may_be_written(path) || (!exists && jo_path_unsettled());
+	const char *real = may ? jo_path_real(path) : NULL;
 	if (real != NULL && (jo_written_in(real) & (JO_CREATED | JO_REPLACED | JO_REMOVED)))
 		return 1;
-	if (real == NULL && !exists && jo_path_unsettled() && lost(path))
+	if (may && real == NULL && !exists && below_own(path))
 		return 1;
 	return exists && follow && jo_path_end(path, 0, end) && (jo_written_in(end) & (JO_CREATED | JO_REPLACED)) != 0;
 }
