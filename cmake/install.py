@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -40,9 +39,8 @@ def install(prefix: str, destdir: str) -> None:
     for header in (ROOT / "include").iterdir():
         shutil.copy2(header, top / "include")
     descriptions.write_installed(top, prefix)
-    command = [build_library.find_go() or "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"]
-    env = {**os.environ, "CGO_ENABLED": "1", "GOTOOLCHAIN": "local", "CC": " ".join(build_library.find_cc() or ["cc"])}
-    subprocess.run([*command, "-o", str(top / "bin" / "jitcache"), "./cli/jitcache"], cwd=ROOT, env=env, check=True)
+    command = build_library.COMMAND
+    shutil.copy2(ROOT / "build" / "lib" / command, top / "bin" / command)
 
 
 def main() -> None:

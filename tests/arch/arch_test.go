@@ -37,11 +37,14 @@ var uses = map[string][]string{
 	"cuda":                {"core/key", "core/blob", "core/manifest", "core/request", "cuda/dl", "cuda/include", "cuda/nvrtc", "cuda/driver"},
 	"observe":             {},
 	"observe/observetest": {"observe"},
-	"record":              {"core/key", "core/request", "observe"},
+	"record":              {"core/key", "core/request", "observe", "record/cpu"},
+	"record/cpu":          {},
 	"command":             {"core", "core/blob", "core/key", "core/request", "core/store", "observe", "record"},
 	"native":              {"command", "core/key", "core/request"},
 	"cli":                 {"core", "core/lockfile", "core/lease", "core/store", "cuda/dl"},
-	"cli/jitcache":        {"cli"},
+	"launch":              {"core", "core/blob", "core/key", "core/request", "core/store", "observe", "record"},
+	"cli/jitcache":        {"cli", "launch"},
+	"core/cpuid":          {}, // a module of its own: go.mod
 	"capi":                {"core", "core/key", "core/blob", "core/memory", "core/manifest", "core/store", "observe", "command", "cuda", "native", "cli"},
 }
 
@@ -53,7 +56,7 @@ var confined = map[string][]string{
 	"github.com/gofrs/flock":              {"core/lockfile/"},
 	"github.com/mattn/go-pointer":         {"capi/pointer.go"},
 	"github.com/zeebo/xxh3":               {"core/store/"},
-	"golang.org/x/sys/unix":               {"core/store/", "cli/", "observe/", "record/"},
+	"golang.org/x/sys/unix":               {"core/store/", "cli/", "launch/", "observe/", "record/"},
 	"github.com/peterbourgon/ff/v3/ffcli": {"cli/"},
 }
 

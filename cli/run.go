@@ -1,0 +1,27 @@
+package cli
+
+import "github.com/peterbourgon/ff/v3/ffcli"
+
+const runHelp = `Any command that makes files: a compiler, a linker, a code generator. What it looks
+at is recorded; while none of that changes, what it left and printed is put in place
+instead. What cannot be repeated is run each time, and failures are not kept.
+
+  CC="jitcache run gcc"  cmake -D CMAKE_C_COMPILER_LAUNCHER="jitcache;run"
+  ln -s $(which jitcache) DIR/g++   DIR in PATH before the compiler: called so, it is g++
+
+Each flag has a variable: JITCACHE_PLACEHOLDER (with : between), JITCACHE_BASE_DIR,
+JITCACHE_MAP. docs/launcher.md says when they are needed.`
+
+// run is the manual of launching. The program launches by itself (cli/jitcache): it has
+// to become the command, which a library in somebody's process cannot.
+func (c *command) run() *ffcli.Command {
+	flags := c.flags("run")
+	flags.String("placeholder", "", "`NAME=PATH`: a name that is invented each time, and means nothing; * stands for anything but /")
+	flags.String("base-dir", "", "`PATH` of a folder whose own name means nothing")
+	flags.String("map", "", "`OPTION`=PATH=NAME is added to the command for each such name: -ffile-prefix-map")
+	run := c.new("run [flags] COMMAND [arguments]", "run a command, or put in place what it came to before", flags, 0, 1<<20, func([]string) error {
+		return wrong("run: which command? And it is the program jitcache that launches, not the library")
+	})
+	run.LongHelp = runHelp
+	return run
+}
