@@ -34,13 +34,16 @@ func open(o *Options, words []string) (*lookup, error) {
 // exit status, if this process has not become the command. given are the words that
 // the launcher was started with.
 func Run(o *Options, words, given []string) int {
+	// In an observed tree the observer outside has to see what the command looks at;
+	// beside another tracer there can be none.
+	if readStatus().tracer != 0 {
+		return become(words)
+	}
 	l, err := open(o, words)
 	if err != nil {
 		return become(words)
 	}
-	// In an observed tree the observer outside has to see what the command looks at;
-	// beside another tracer there can be none.
-	if l.request.state.tracer != 0 || strings.Contains(l.request.stream, string(rune(closed))) {
+	if strings.Contains(l.request.stream, string(rune(closed))) {
 		return become(l.request.words)
 	}
 	if status, done := l.run(given); done {
@@ -113,6 +116,11 @@ func (l *lookup) observe(program string, lease *core.Lease, given []string) {
 			return
 		}
 		observe.Tracer = observe.Find(exe)
+	}
+	if observe.Tracer == "" {
+		l.cache.NotStored(l.request.request, kind, store.Unrepeatable, observe.ErrNoTracer.Error())
+		lease.Release()
+		return
 	}
 	r := l.request
 	env, unknown := r.env, record.EveryVariable

@@ -15,9 +15,10 @@ const mark = "\x01"
 
 // Mark returns a text with the name of each place for its path, wherever that
 // stands as a path: at the begin of a word, behind an option's letters or one of
-// its signs, and not in the middle of another path.
+// its signs, and not in the middle of another path. But setuptools puts whole paths
+// below folders: where a path begins with a place, places in its middle are marked too.
 func Mark(text string, places []Place) string {
-	for _, p := range places {
+	for _, p := range longestFirst(places, func(p Place) string { return p.Path }) {
 		text = replaced(text, p.Path, mark+p.Name)
 	}
 	return text
@@ -48,7 +49,7 @@ func replaced(text, path, name string) string {
 		}
 		at := from + i
 		from = at + len(path)
-		if BeginsPath(text[:at]) && EndsName(text[from:]) {
+		if (BeginsPath(text[:at]) || isBelow(b.String()+text[done:at])) && EndsName(text[from:]) {
 			b.WriteString(text[done:at])
 			b.WriteString(name)
 			done = from
@@ -59,6 +60,13 @@ func replaced(text, path, name string) string {
 	}
 	b.WriteString(text[done:])
 	return b.String()
+}
+
+// isBelow reports whether the path that a text ends in begins with a place.
+func isBelow(before string) bool {
+	path := before[strings.LastIndexAny(before, signs)+1:]
+	first, _, _ := strings.Cut(path, "/")
+	return strings.Contains(first, mark)
 }
 
 // signs stand before and behind paths in words.
@@ -79,7 +87,7 @@ func EndsName(after string) bool {
 func placed(path string, places []Place) string {
 	for _, p := range longestFirst(places, func(p Place) string { return p.Path }) {
 		if rest, ok := strings.CutPrefix(path, p.Path); ok && (rest == "" || rest[0] == '/') {
-			return mark + p.Name + rest
+			return Mark(mark+p.Name+rest, places)
 		}
 	}
 	return path
@@ -90,13 +98,13 @@ func unplaced(path string, places []Place) string {
 	if !strings.HasPrefix(path, mark) {
 		return path
 	}
-	name, rest, below := strings.Cut(path[len(mark):], "/")
+	name, rest := path[len(mark):], ""
+	if end := strings.IndexAny(name, "/"+mark); end >= 0 {
+		name, rest = name[:end], name[end:]
+	}
 	for _, p := range places {
-		if p.Name == name && below {
-			return p.Path + "/" + rest
-		}
 		if p.Name == name {
-			return p.Path
+			return p.Path + Unmark(rest, places)
 		}
 	}
 	return path // which there is not

@@ -36,6 +36,8 @@ var families = []family{
 	{[]string{"mold"}, "MOLD_"},
 	// Open MPI's wrapper, and MPICH's, which is a script that the shell runs.
 	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "OMPI_"},
+	// The launcher, which only becomes its command where it is itself observed.
+	{[]string{"jitcache"}, "jitcache-observe: requests"},
 }
 
 // plainName returns what a program's file is called without the target in front,

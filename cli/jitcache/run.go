@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 
 	"jitcache/launch"
 )
+
+var errNoProgram = errors.New("there is no other program of that name in PATH")
 
 // launched runs the command that the program was started to launch. done is false if
 // it was started for something else.
@@ -35,7 +38,7 @@ func words(args []string) (o *launch.Options, words []string, err error) {
 		}
 		real := launch.Real(args[0])
 		if real == "" {
-			return o, nil, fmt.Errorf("%s: there is no other program of that name in PATH", base)
+			return o, nil, fmt.Errorf("%s: %w", base, errNoProgram)
 		}
 		return o, append([]string{real}, args[1:]...), nil
 	}
@@ -45,7 +48,11 @@ func words(args []string) (o *launch.Options, words []string, err error) {
 
 func run(args []string) (status int, done bool) {
 	o, words, err := words(args)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNoProgram):
+		fmt.Fprintf(os.Stderr, "jitcache: %v\n", err)
+		return 127, true // as a shell has it
+	case err != nil:
 		fmt.Fprintf(os.Stderr, "jitcache: %v\n", err)
 		return 2, true
 	}
