@@ -47,7 +47,8 @@ func find(invented []Invented, dir string, words []string) []record.Place {
 	return places
 }
 
-// in returns the paths in a text that match the pattern.
+// in returns the paths in a text that match the pattern, in the middle of others too:
+// record.Mark decides which of those are meant.
 func (in Invented) in(text string) (paths []string) {
 	head, _, _ := strings.Cut(in.Pattern, "*")
 	depth := strings.Count(in.Pattern, "/")
@@ -57,13 +58,9 @@ func (in Invented) in(text string) (paths []string) {
 			return paths
 		}
 		at += i
-		if !record.BeginsPath(text[:at]) {
-			continue
-		}
-		if path := firstParts(text[at:], depth); path != "" {
-			if ok, _ := filepath.Match(in.Pattern, path); ok {
-				paths = append(paths, path)
-			}
+		path := firstParts(text[at:], depth)
+		if ok, _ := filepath.Match(in.Pattern, path); ok && path != "" {
+			paths = append(paths, path)
 		}
 	}
 }
@@ -74,7 +71,7 @@ func firstParts(text string, n int) string {
 		if text[i] == '/' {
 			n--
 		}
-		if n < 0 || record.EndsName(text[i:]) && text[i] != '/' {
+		if n < 0 || strings.IndexByte(record.Signs, text[i]) >= 0 {
 			return text[:i]
 		}
 	}

@@ -18,8 +18,12 @@ const mark = "\x01"
 // its signs, and not in the middle of another path. But setuptools puts whole paths
 // below folders: where a path begins with a place, places in its middle are marked too.
 func Mark(text string, places []Place) string {
-	for _, p := range longestFirst(places, func(p Place) string { return p.Path }) {
-		text = replaced(text, p.Path, mark+p.Name)
+	sorted := longestFirst(places, func(p Place) string { return p.Path })
+	for before := ""; before != text; {
+		before = text
+		for _, p := range sorted {
+			text = replaced(text, p.Path, mark+p.Name)
+		}
 	}
 	return text
 }
@@ -49,7 +53,7 @@ func replaced(text, path, name string) string {
 		}
 		at := from + i
 		from = at + len(path)
-		if (BeginsPath(text[:at]) || isBelow(b.String()+text[done:at])) && EndsName(text[from:]) {
+		if (beginsPath(text[:at]) || isBelow(b.String()+text[done:at])) && endsName(text[from:]) {
 			b.WriteString(text[done:at])
 			b.WriteString(name)
 			done = from
@@ -64,23 +68,23 @@ func replaced(text, path, name string) string {
 
 // isBelow reports whether the path that a text ends in begins with a place.
 func isBelow(before string) bool {
-	path := before[strings.LastIndexAny(before, signs)+1:]
+	path := before[strings.LastIndexAny(before, Signs)+1:]
 	first, _, _ := strings.Cut(path, "/")
 	return strings.Contains(first, mark)
 }
 
-// signs stand before and behind paths in words.
-const signs = "=,:;@&|<>()[]{}\"'`\\ \t\r\n\x00"
+// Signs stand before and behind paths in words.
+const Signs = "=,:;@&|<>()[]{}\"'`\\ \t\r\n\x00"
 
-// BeginsPath reports whether a path can begin after a text.
-func BeginsPath(before string) bool {
-	at := strings.LastIndexAny(before, signs)
+// beginsPath reports whether a path can begin after a text.
+func beginsPath(before string) bool {
+	at := strings.LastIndexAny(before, Signs)
 	return !strings.Contains(before[at+1:], "/")
 }
 
-// EndsName reports whether a name can end before a text.
-func EndsName(after string) bool {
-	return after == "" || after[0] == '/' || strings.IndexByte(signs, after[0]) >= 0
+// endsName reports whether a name can end before a text.
+func endsName(after string) bool {
+	return after == "" || after[0] == '/' || strings.IndexByte(Signs, after[0]) >= 0
 }
 
 // placed returns a path with the name of a place for its begin.

@@ -2,7 +2,7 @@ package record
 
 import "testing"
 
-var twoPlaces = []Place{{"T", "/tmp/ab"}, {"T.2", "/tmp/ab/cd"}, {"B", "/home/me"}}
+var twoPlaces = []Place{{Name: "T", Path: "/tmp/ab"}, {Name: "T.2", Path: "/tmp/ab/cd"}, {Name: "B", Path: "/home/me"}, {Name: "L", Path: "/tmp/long/name"}}
 
 func TestMarksAreWhereAPathIs(t *testing.T) {
 	for text, want := range map[string]string{
@@ -16,6 +16,7 @@ func TestMarksAreWhereAPathIs(t *testing.T) {
 		"/other/tmp/ab":              "/other/tmp/ab",
 		"/tmp/ab/q/tmp/ab/x.o":       "\x01T/q\x01T/x.o",
 		"/tmp/ab/tmp/ab/x.o":         "\x01T\x01T/x.o",
+		"/tmp/ab/tmp/long/name":      "\x01T\x01L",
 		"/home/me/tmp/ab/x.o":        "\x01B\x01T/x.o",
 		"/other /tmp/ab /o/tmp/ab":   "/other \x01T /o/tmp/ab",
 	} {
@@ -30,13 +31,14 @@ func TestMarksAreWhereAPathIs(t *testing.T) {
 }
 
 func TestPathsOfListsComeBack(t *testing.T) {
-	moved := []Place{{"T", "/tmp/zz"}, {"T.2", "/tmp/q"}, {"B", "/home/you"}}
+	moved := []Place{{Name: "T", Path: "/tmp/zz"}, {Name: "T.2", Path: "/tmp/q"}, {Name: "B", Path: "/home/you"}, {Name: "L", Path: "/tmp/l"}}
 	for path, want := range map[string]string{
 		"/tmp/ab/x":             "/tmp/zz/x",
 		"/tmp/ab":               "/tmp/zz",
 		"/tmp/ab/cd/x":          "/tmp/q/x",
 		"/tmp/ab/home/me/x.o":   "/tmp/zz/home/you/x.o",
 		"/home/me/tmp/ab/c/x.o": "/home/you/tmp/zz/c/x.o",
+		"/tmp/ab/tmp/long/name": "/tmp/zz/tmp/l",
 		"/usr/tmp/ab":           "/usr/tmp/ab",
 		"a/b":                   "a/b",
 	} {
