@@ -287,6 +287,9 @@ func (t *taker) content(path string) error {
 // mark puts the names of places into a text. What is no text must not have any in it.
 func (t *taker) mark(path string, data []byte) ([]byte, bool, error) {
 	marked := data
+	if !marks {
+		return data, false, nil
+	}
 	for _, p := range t.request.places {
 		if !bytes.Contains(data, []byte(p.Path)) {
 			continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import adapters, c, control, cuda, disks, go, guest, host, mpi, native, package, python, storm, underworld3
+from . import adapters, c, control, cuda, disks, go, guest, host, launch, mpi, native, package, python, storm, underworld3
 from .common import Area, log_of
 
 __all__ = ["AREAS", "BESIDE", "OLDER", "REST", "SOAK", "TEST", "log_of"]
@@ -19,6 +19,7 @@ AREAS: dict[str, Area] = {
     "wheel": package.wheel,
     "cuda": cuda.tests,
     "native": native.tests,
+    "launch": launch.tests,
     "controls": control.tests,
     # What follows needs root, Debian's packages or longer.
     "race": go.race,
@@ -41,6 +42,8 @@ AREAS: dict[str, Area] = {
     "nvrtc": cuda.nvrtc,
     "native-rest": native.rest,
     "native-controls": native.controls,
+    "launch-controls": launch.controls,
+    "callers": launch.callers,
     "gpu": cuda.gpu,
     "cuda-controls": cuda.controls,
     "numba": adapters.numba,
@@ -59,13 +62,13 @@ AREAS: dict[str, Area] = {
 }
 
 #: Without root and without Debian's packages, in ten minutes.
-TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "native", "controls"]
+TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "native", "launch", "controls"]
 
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
     "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
-    "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
+    "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
     "cute-dsl", "frameworks",
 ]  # fmt: skip
 
@@ -74,7 +77,7 @@ OLDER = ["numba-old", "cuda-core-old"]
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset({
-    "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream", "cuda-core",
+    "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old", "numba-upstream", "cuda-core",
     "cuda-core-old", "cute-dsl", "frameworks",
 })  # fmt: skip
 

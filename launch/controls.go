@@ -1,0 +1,9 @@
+//go:build !control
+
+package launch
+
+// The mechanisms that control builds of the tests go without.
+const (
+	looks = true // a replay looks at what it would overwrite
+	marks = true // in texts, names of places are those of the run that reads them
+)

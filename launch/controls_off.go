@@ -1,0 +1,10 @@
+//go:build control
+
+package launch
+
+import "jitcache/core/control"
+
+var (
+	looks = !control.Is("nolooks")
+	marks = !control.Is("nomarks")
+)

@@ -1,0 +1,63 @@
+"""The launcher: what it replays and what not, and the programs of PyPI that compile at run time."""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+from .common import BUILD, Count, build_library, environment, pytest, total, venv
+from .control import python_red
+from .python import interpreters
+
+FOLDER = "tests/launch"
+
+#: What compiles at run time, by a command that can be named. Brian2 needs Python 3.13.
+CALLERS = ["cffi", "setuptools", "sympy", "Cython", "pytensor", "devito", "brian2", "fenics-ffcx", "pythran", "cmake", "ninja"]
+
+
+def tests() -> Count:
+    return pytest("launch", sys.executable, FOLDER, env=environment())
+
+
+
+
+def callers() -> Count:
+    """Each twice, with its own caches empty."""
+    python = interpreters().get("3.13", sys.executable if sys.version_info[:2] == (3, 13) else None)
+    if python is None:
+        return Count(0, 1, 0)
+    own = venv("callers", "callers", CALLERS, python)
+    if own is None:
+        return Count(0, 0, 1)
+    env = environment(JITCACHE_TEST_CALLERS=own)
+    return pytest("callers", sys.executable, f"{FOLDER}/test_callers.py", env=env)
+
+
+class _Control(NamedTuple):
+    name: str
+    out: str  # of core/control/controls.txt
+    tests: list[str]
+
+
+_CONTROLS = [
+    _Control("no lease", "nolease", ["test_processes.py::test_sixteen_at_once_run_it_once"]),
+    _Control("overwritten unseen", "nolooks", ["test_replay.py::test_output_that_has_another_name"]),
+    _Control(
+        "names of another run in texts", "nomarks",
+        ["test_invented.py::test_text_outputs_get_the_names_of_this_run", "test_invented.py::test_printed_names_are_those_of_this_run"],
+    ),
+]  # fmt: skip
+
+
+def controls() -> Count:
+    """One mechanism is taken out, and the tests of its promise must fail."""
+    counts = []
+    for control in _CONTROLS:
+        folder = BUILD / "controls" / control.name.replace(" ", "-")
+        build_library.build(folder, control=control.out)
+        program = str(folder / build_library.COMMAND)
+        counts += [
+            python_red("launch-controls", control.name, f"{FOLDER}/{node}", folder, JITCACHE_TEST_LAUNCHER=program)
+            for node in control.tests
+        ]
+    return total(counts)

@@ -1,0 +1,200 @@
+"""What compiles at run time, from PyPI, unchanged: twice, each time with its own caches gone.
+
+The witness of a compile is the kernel: it says how often cc1, cc1plus and the
+linker were opened. A replay only stats them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import conftest
+import pytest
+
+HERE = Path(__file__).resolve().parent
+PYTHON = os.environ.get("JITCACHE_TEST_CALLERS", "")
+
+pytestmark = pytest.mark.skipif(not PYTHON, reason="JITCACHE_TEST_CALLERS names no Python with the callers")
+
+#: Rules for the names that a caller invents; and what is run the second time too, with the reason.
+CALLERS = {
+    "cffi": ("TMP=@/tmp/*", []),
+    "sympy": ("TMP=@/tmp/*", []),
+    "pytensor": (
+        "TMP=@/tmp/*:BUILD=@/own/pytensor/compiledir_*/tmp*",
+        ["reads its standard input"] * 2,  # its probe of -march=native
+    ),
+    "devito": ("", []),
+    "brian2": ("TMP=@/tmp/*", []),
+    "ffcx": ("", []),
+    "pythran": ("TMP=@/tmp/*", [r"gcc tmp\w+ \(\w+\): absent"]),  # asks whether -lomp links; failures are not kept
+}
+
+
+class Opens:
+    """How often files are opened, by inotify."""
+
+    def __init__(self, *paths: str) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._fd = self._libc.inotify_init1(os.O_NONBLOCK)
+        for path in paths:
+            assert self._libc.inotify_add_watch(self._fd, os.fsencode(os.path.realpath(path)), 0x20) >= 0
+
+    def count(self) -> int:
+        n = 0
+        while True:
+            try:
+                n += len(os.read(self._fd, 1 << 16)) // 16  # a watch of a file has no names
+            except BlockingIOError:
+                return n
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+@pytest.fixture(scope="session")
+def compilers(tmp_path_factory: Any) -> Path:
+    """The compilers proper, as copies, which nobody else on the machine runs."""
+    folder = tmp_path_factory.mktemp("compilers")
+    for name in ("cc1", "cc1plus", "collect2"):
+        p = subprocess.run(["gcc", f"-print-prog-name={name}"], capture_output=True, text=True, check=True)
+        if os.path.isabs(p.stdout.strip()):
+            shutil.copy(p.stdout.strip(), folder / name)
+    return folder
+
+
+@pytest.fixture
+def compiles(gcc: str, compilers: Path, place: Any) -> Any:
+    place.env["COMPILER_PATH"] = str(compilers)
+    opens = Opens(*map(str, compilers.iterdir()))
+    yield opens
+    opens.close()
+
+
+class Caller:
+    """A program that compiles, in a folder of its own."""
+
+    def __init__(self, place: Any) -> None:
+        self.top = place.folder.parent
+        self.env = {**place.env}
+        links = self.top / "links"
+        links.mkdir()
+        for name in ("gcc", "g++", "cc", "c++"):
+            (links / name).symlink_to(conftest.PROGRAM)
+        self.env["PATH"] = f"{links}:{Path(PYTHON).parent}:/usr/bin:/bin"
+        self.env |= {
+            "HOME": str(self.top / "home"),
+            "OWN": str(self.top / "own"),
+            "PYTHONHASHSEED": "0",
+            "PYTENSOR_FLAGS": f"cxx={links}/g++,base_compiledir={self.top}/own/pytensor",
+            "JITCACHE_MAP": "-ffile-prefix-map",
+            "JITCACHE_LOG": "miss",
+        }
+
+    def run(self, *words: Any, fresh: bool = True, **env: str) -> tuple[str, list[str]]:
+        """Run it with no caches of its own; return what it prints, and what the log says of compiles."""
+        for name in ("own", "tmp", "home") if fresh else ():
+            shutil.rmtree(self.top / name, ignore_errors=True)
+            (self.top / name).mkdir()
+        log = self.top / "log"
+        log.unlink(missing_ok=True)
+        env = {**self.env, "JITCACHE_LOG_FILE": str(log), **env}
+        p = subprocess.run([str(w) for w in words], cwd=self.top / "own", env=env, capture_output=True, text=True, check=False, timeout=560)
+        assert p.returncode == 0, p.stdout + p.stderr
+        return p.stdout, log.read_text().splitlines() if log.exists() else []
+
+    def rules(self, text: str) -> str:
+        return text.replace("@", str(self.top))
+
+
+@pytest.mark.parametrize("name", CALLERS)
+def test_second_process_compiles_nothing(compiles: Opens, place: Any, name: str) -> None:
+    caller = Caller(place)
+    rules, rest = CALLERS[name]
+    said, ran = [], []
+    log: list[str] = []
+    for _ in range(2):
+        text, log = caller.run(PYTHON, HERE / "callers" / f"use_{name}.py", JITCACHE_PLACEHOLDER=caller.rules(rules))
+        said.append(text)
+        ran.append(compiles.count())
+    assert said[0] == said[1]
+    assert len(log) == len(rest), "\n".join(log)
+    assert all(re.search(why, line) for why, line in zip(rest, log)), "\n".join(log)
+    if not rest:
+        assert ran[0] > 0
+        assert ran[1] == 0
+
+
+def test_without_rules_an_invented_folder_misses(place: Any, compiles: Opens) -> None:
+    caller = Caller(place)
+    for _ in range(2):
+        _, log = caller.run(PYTHON, HERE / "callers" / "use_cffi.py")
+    assert len(log) == 2
+    assert all("another folder to work in" in line for line in log)
+
+
+def test_a_variable_instead_of_links(place: Any, compiles: Opens) -> None:
+    """CC="jitcache run gcc", as setuptools reads it."""
+    caller = Caller(place)
+    program = f"{conftest.PROGRAM} run gcc"
+    env = {"PATH": f"{Path(PYTHON).parent}:/usr/bin:/bin", "CC": program, "LDSHARED": f"{program} -shared"}
+    for _ in range(2):
+        compiles.count()
+        _, log = caller.run(PYTHON, HERE / "callers" / "use_ffcx.py", **env)
+    assert log == []
+    assert compiles.count() == 0
+
+
+LISTS = """
+cmake_minimum_required(VERSION 3.16)
+project(demo C CXX)
+add_custom_command(OUTPUT made.h COMMAND ${CMAKE_COMMAND} -E copy_if_different ${CMAKE_SOURCE_DIR}/made.in made.h DEPENDS made.in)
+add_library(parts SHARED one.c two.c made.h)
+target_include_directories(parts PRIVATE ${CMAKE_BINARY_DIR})
+add_executable(demo main.cpp)
+target_link_libraries(demo parts)
+"""
+
+
+def test_cmake_and_ninja(place: Any, compiles: Opens) -> None:
+    """-MD, restat, -j; then a header changes, and only what includes it is compiled."""
+    caller = Caller(place)
+    source = place.folder
+    for name, text in {
+        "CMakeLists.txt": LISTS,
+        "made.in": "#define MADE 1\n",
+        "h.h": "#define H 1\n",
+        "one.c": '#include "made.h"\n#include "h.h"\nint one(void) { return MADE + H; }\n',
+        "two.c": "int two(void) { return 2; }\n",
+        "main.cpp": '#include <vector>\n#include <cstdio>\nextern "C" int one(void); extern "C" int two(void);\nint main() { std::printf("%d\\n", one() + two()); }\n',
+    }.items():
+        (source / name).write_text(text)
+    build = caller.top / "own" / "build"
+    launcher = ";".join([str(conftest.PROGRAM), "run"])
+    configure = ["cmake", "-G", "Ninja", "-S", source, "-B", build, f"-DCMAKE_C_COMPILER_LAUNCHER={launcher}",
+                 f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}", f"-DCMAKE_C_LINKER_LAUNCHER={launcher}", f"-DCMAKE_CXX_LINKER_LAUNCHER={launcher}"]  # fmt: skip
+    env = {"PATH": f"{Path(PYTHON).parent}:/usr/bin:/bin"}
+
+    def make(fresh: bool) -> tuple[int, list[str]]:
+        caller.run(*configure, fresh=fresh, **env)
+        compiles.count()
+        _, log = caller.run("ninja", "-C", build, "-j", "4", fresh=False, **env)
+        assert "no work to do" in caller.run("ninja", "-C", build, fresh=False, **env)[0]
+        return compiles.count(), log
+
+    first = make(fresh=True)
+    assert first[0] > 0
+    second = make(fresh=True)
+    assert second == (0, [])
+    assert subprocess.run([build / "demo"], capture_output=True, check=True).stdout == b"4\n"
+    (source / "h.h").write_text("#define H 2\n")
+    _, log = make(fresh=False)
+    assert any("one.c.o" in line for line in log)
+    assert not any("two.c.o" in line or "main.cpp.o" in line for line in log)
+    assert subprocess.run([build / "demo"], capture_output=True, check=True).stdout == b"5\n"
