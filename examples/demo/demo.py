@@ -7,7 +7,7 @@ Four things that programs compile while they run: two GPU kernels by NVRTC, a
 shared library and a Cython module by the C compiler. For each: a process that
 finds nothing, a fresh process after it, which asks twice, and, once the entry is
 removed again, four processes that ask at the same time. Then a solver in the
-shape of underworld3's on four ranks of MPI, twice. Every result is used and
+shape of underworld3's on four ranks of MPI, twice, and `jitcache run gcc`, twice. Every result is used and
 checked. How often a compiler ran is counted on the compilers' side
 (compile_log.py). The exit status is 0 if each was compiled once and all was right.
 """
@@ -35,6 +35,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), *filter(None, 
 
 import compile_log
 import jitcache
+import launcher
 import ranks
 import wheels
 from job import Wrong
@@ -44,6 +45,7 @@ from worker import JOBS, Answer, Worker, WorkerError, serve
 CUDA = ("saxpy", "block_sums")
 NATIVE = ("residual", "newton")
 RANKS = "ranks"
+LAUNCHER = "launcher"
 AT_ONCE = 4
 
 
@@ -198,6 +200,24 @@ def solve(toolchain: Toolchain) -> list[str]:
     return ranks.problems(first, second)
 
 
+def launch(folder: Path) -> list[str]:
+    """Have a compiler launched twice, say what happened, and return what was not as it should be."""
+    why = launcher.missing()
+    if why:
+        print(f"jitcache run left out: {why}\n")
+        return []
+    first, second = (launcher.run(folder / "launched") for _ in range(2))
+    found = launcher.problems(first, second)
+    again = "another file" if first.library != second.library else "the same file"
+    print(
+        f"""jitcache run gcc -O2 -shared -fPIC norm.c -o norm.so -lm
+  first   {duration(first.seconds)}
+  second  {duration(second.seconds)}, {again}
+"""
+    )
+    return found
+
+
 def run(names: list[str], folder: Path) -> int:
     """Run the demo; return the exit status."""
     toolchain = prepare(names, folder)
@@ -208,12 +228,14 @@ def run(names: list[str], folder: Path) -> int:
     settings = folder / "toolchain.json"
     toolchain.save(settings)
     print(f"cache       {os.path.relpath(toolchain.cache)}\n", flush=True)
-    rows = [measure(name, toolchain, settings) for name in names if name != RANKS]
+    rows = [measure(name, toolchain, settings) for name in names if name in JOBS]
     if rows:
         report(rows, toolchain)
     problems = [p for row in rows for p in row.problems]
     if RANKS in names:
         problems += solve(toolchain)
+    if LAUNCHER in names:
+        problems += launch(folder)
     for p in problems:
         print(f"FAILED: {p}")
     if not problems:
@@ -224,7 +246,7 @@ def run(names: list[str], folder: Path) -> int:
 def main() -> int:
     """Read the arguments; be the demo, or one of its workers."""
     parser = argparse.ArgumentParser(description="Two real compilers, cold and from the cache.")
-    known = ", ".join([*JOBS, RANKS])
+    known = ", ".join([*JOBS, RANKS, LAUNCHER])
     parser.add_argument("--only", metavar="NAMES", help=f"cuda, native, or of {known}; several with commas")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write; default build/demo")
     for hidden in ("--worker", "--settings"):
@@ -239,10 +261,10 @@ def main() -> int:
             print(e, file=sys.stderr)
             return 1
         return 0
-    wanted = (a.only or "cuda,native,ranks").split(",")
+    wanted = (a.only or "cuda,native,ranks,launcher").split(",")
     groups = {"cuda": CUDA, "native": NATIVE}
     names = [n for word in wanted for n in groups.get(word, (word,))]
-    if not set(names) <= {*JOBS, RANKS}:
+    if not set(names) <= {*JOBS, RANKS, LAUNCHER}:
         parser.error(f"--only: want cuda, native, or of {known}")
     if a.folder != FOLDER and a.folder.exists() and any(a.folder.iterdir()):
         parser.error("--folder: want a new or empty one")

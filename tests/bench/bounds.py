@@ -124,6 +124,8 @@ BOUNDS = [
     ),
     Bound("native_c", "C: warm build of a small file: ccache's to ours", "native_hit", "c", "jitcache", "ccache", 10, "faster"),
     Bound("native_stl", "C++: warm build with five headers of the STL: ccache's to ours", "native_hit", "stl", "jitcache", "ccache", 10, "faster"),
+    Bound("launch_c", "jitcache run gcc -c, a small C file that is known: to ccache's", "launch_hit", "c", "jitcache", "ccache", 1),
+    Bound("launch_stl", "jitcache run g++ -c, five headers of the STL: to ccache's", "launch_hit", "stl", "jitcache", "ccache", 1),
     Bound("native_cython", "Cython: warm build of a module of 18 functions", "native_hit", "cython", "jitcache", "", 2000, "value", "us"),
     Bound("cuda_cub", "CUDA: warm call for a kernel with CUB", "cuda_cub", "cub", "jitcache", "", 2000, "value", "us"),
     Bound(

@@ -114,14 +114,16 @@ def test_python(logged: LoggedCompiler) -> None:
 def test_demo(tmp_path: Path) -> None:
     """What the demo does without installing anything: CUDA is left to make demo."""
     names = ["residual"]
+    launcher = ["launcher"] if shutil.which("gcc") else []
     if find_spec("Cython") and Path(sysconfig.get_path("include"), "Python.h").exists():
         names.append("newton")
     folder = tmp_path / "demo"
     # One setting of the user's that would break it, to see it kept out.
-    command = [sys.executable, EXAMPLES / "demo" / "demo.py", "--only", ",".join(names), "--folder", folder]
+    command = [sys.executable, EXAMPLES / "demo" / "demo.py", "--only", ",".join(names + launcher), "--folder", folder]
     text = run(command, JITCACHE="0")
     assert text.endswith("Each was compiled once, every result is right.\n")
     assert "native" in text
+    assert not launcher or re.search(r"^  second  .*, the same file$", text, re.MULTILINE), text
     compiled = (folder / "compiles.log").read_text().splitlines()
     for name in names:
         # Once in the first process, once in four at the same time.
