@@ -59,7 +59,7 @@ func (in Invented) in(text string) (paths []string) {
 		}
 		at += i
 		path := firstParts(text[at:], depth)
-		if ok, _ := filepath.Match(in.Pattern, path); ok && path != "" {
+		if ok, _ := filepath.Match(in.Pattern, path); ok && path != "" && !strings.HasSuffix(path, "/") {
 			paths = append(paths, path)
 		}
 	}

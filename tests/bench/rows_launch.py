@@ -16,11 +16,11 @@ from rows_native import STL, C
 from runs import BenchError, Contender, Series
 from workplace import Workplace
 
-_ROUNDS = 41
-_TOGETHER = 5  # processes of a round, one after the other
+#: Processes of a round, one after the other; compilers are slow, and run once in each.
+_TOGETHER = 20
 
 
-def _each(command: list[str], env: dict[str, str], folder: Path) -> Callable[[], float]:
+def _each(command: list[str], env: dict[str, str], folder: Path, times: int = _TOGETHER) -> Callable[[], float]:
     """Return a round: from the start of a process to its end, without Python's own part in it."""
 
     def run() -> float:
@@ -28,11 +28,11 @@ def _each(command: list[str], env: dict[str, str], folder: Path) -> Callable[[],
         os.chdir(folder)
         try:
             start = time.perf_counter_ns()
-            for _ in range(_TOGETHER):
+            for _ in range(times):
                 child = os.posix_spawn(command[0], command, env)
                 if os.waitpid(child, 0)[1] != 0:
                     raise BenchError(f"{command[0]} has failed")
-            return (time.perf_counter_ns() - start) / 1e3 / _TOGETHER
+            return (time.perf_counter_ns() - start) / 1e3 / times
         finally:
             os.chdir(here)
 
@@ -63,15 +63,16 @@ def launch_hit(w: Workplace) -> Iterator[Series]:
         compiler = shutil.which("g++" if name.endswith(".cpp") else "gcc") or ""
         command = [compiler, "-O2", "-c", name, "-o", "f.o"]
         time.sleep(0.1)  # or ccache finds the source too new
-        found = [Contender("true", _each(["/bin/true"], env, folder)), Contender("compiler", _each(command, env, folder))]
+        found = [Contender("true", _each(["/bin/true"], env, folder)), Contender("compiler", _each(command, env, folder, 1))]
         for rival, before in (("ccache", [ccache]), ("sccache", [sccache]), ("jitcache", [launcher, "run"])):
             if before[0] is None:
                 w.notes["not measured"][rival] = f"{rival} is not installed"
                 continue
-            run = _each([*before, *command], env, folder)  # type: ignore[list-item]
+            # A file of its own for each: they leave it with other permissions.
+            run = _each([*before, *command[:-1], f"{rival}.o"], env, folder)  # type: ignore[list-item]
             run()
             found.append(Contender(rival, run))
-        yield Series(at, found, _ROUNDS)
+        yield Series(at, found, w.scale.slow)
         if sccache:
             subprocess.run([sccache, "--stop-server"], env=env, capture_output=True, check=False)
         if ccache and "local_storage_hit\t0" in _said([ccache, "--print-stats"], env):
