@@ -254,7 +254,8 @@ def build_command(output: Path, *, control: str = "") -> Path:
     tags, without = control_flags(control) if control else ("", "")
     program = output / COMMAND
     draft = output / f"{COMMAND}.{os.getpid()}"
-    flags = ["-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", f"-s -w -buildid= {without}"]
+    linker = f"-s -w -buildid= -X runtime.godebugDefault={NO_PREEMPTION},{NO_CGROUP} {without}"
+    flags = ["-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", linker]
     env = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"}
     subprocess.run([go, "build", *flags, "-o", str(draft), "./cli/jitcache"], cwd=ROOT, env=env, check=True)
     draft.replace(program)

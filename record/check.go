@@ -255,18 +255,24 @@ func (c *checker) read() bool {
 	return true
 }
 
+// few names are asked for again, at 1 us each, rather than that a list is stored again
+// for them, at 500: where a command leaves its output, the folder's stamp is another
+// after each replay.
+const few = 32
+
 // takeOver puts the new stamps into the list. It reports whether they are worth
 // storing: those that prove nothing spare nobody a reading.
 func (c *checker) takeOver() (better bool) {
-	over := func(s *Stamp, now Stamp) {
-		better = better || now.Proves() || !now.Same(s) && s.Mount != noMount
+	over := func(s *Stamp, now Stamp, worth bool) {
+		better = better || worth && (now.Proves() || !now.Same(s) && s.Mount != noMount)
 		*s = now
 	}
 	for _, d := range c.doubtful {
-		over(&c.list.Files[d.index].Stamp, d.now)
+		over(&c.list.Files[d.index].Stamp, d.now, true)
 	}
 	for _, d := range c.listings {
-		over(&c.list.Folders[d.index].Stamp, d.now)
+		f := &c.list.Folders[d.index]
+		over(&f.Stamp, d.now, f.Flags&Listed != 0 || len(f.Absent) > few)
 	}
 	return better
 }
