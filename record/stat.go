@@ -91,14 +91,11 @@ func (s *status) at(path []byte, flags int) syscall.Errno {
 type trust uint8
 
 const (
-	unasked trust = iota
 	// own: the kernel, or a server that is one, sets the time of each change.
-	own
+	own trust = iota + 1
 	// mounted: as long as it is one mount; another may have equal stamps. Images and
 	// layers are made with the times that their maker wanted.
 	mounted
-	// none: of FUSE, 9p, /proc and whatever comes nobody knows.
-	none
 )
 
 // File systems by their magic numbers (linux/magic.h). What is not here is none.

@@ -36,7 +36,8 @@ def _program() -> Path:
 def _command() -> list[str]:
     # The linker gives each library that it makes a random number: equal ones were
     # made once. What the launcher says of itself is not needed.
-    return [str(_program()), "run", *"gcc -O2 -shared -fPIC norm.c -o norm.so -lm -Wl,--build-id=uuid".split()]
+    words = ["gcc", "-O2", "-shared", "-fPIC", "norm.c", "-o", "norm.so", "-lm", "-Wl,--build-id=uuid"]
+    return [str(_program()), "run", *words]
 
 
 def run(folder: Path) -> Run:

@@ -85,8 +85,7 @@ static uint64_t blocked;
  * to all processes in the foreground. */
 static int of_group(int signal, const siginfo_t *info)
 {
-	return info->si_code > 0 &&
-	       (signal == SIGINT || signal == SIGQUIT || signal == SIGHUP || signal == SIGWINCH);
+	return info->si_code > 0 && (signal == SIGINT || signal == SIGQUIT || signal == SIGHUP || signal == SIGWINCH);
 }
 
 static void hand_on(int signal, siginfo_t *info, void *context)

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from . import adapters, c, control, cuda, disks, go, guest, host, launch, mpi, native, package, python, storm, underworld3
+from . import (
+    adapters,
+    c,
+    control,
+    cuda,
+    disks,
+    go,
+    guest,
+    host,
+    launch,
+    mpi,
+    native,
+    package,
+    python,
+    storm,
+    underworld3,
+)
 from .common import Area, log_of
 
 __all__ = ["AREAS", "BESIDE", "OLDER", "REST", "SOAK", "TEST", "log_of"]

@@ -12,13 +12,23 @@ from .python import interpreters
 FOLDER = "tests/launch"
 
 #: What compiles at run time, by a command that can be named. Brian2 needs Python 3.13.
-CALLERS = ["cffi", "setuptools", "sympy", "Cython", "pytensor", "devito", "brian2", "fenics-ffcx", "pythran", "cmake", "ninja"]
+CALLERS = [
+    "cffi",
+    "setuptools",
+    "sympy",
+    "Cython",
+    "pytensor",
+    "devito",
+    "brian2",
+    "fenics-ffcx",
+    "pythran",
+    "cmake",
+    "ninja",
+]
 
 
 def tests() -> Count:
     return pytest("launch", sys.executable, FOLDER, env=environment())
-
-
 
 
 def callers() -> Count:

@@ -63,7 +63,10 @@ def launch_hit(w: Workplace) -> Iterator[Series]:
         compiler = shutil.which("g++" if name.endswith(".cpp") else "gcc") or ""
         command = [compiler, "-O2", "-c", name, "-o", "f.o"]
         time.sleep(0.1)  # or ccache finds the source too new
-        found = [Contender("true", _each(["/bin/true"], env, folder)), Contender("compiler", _each(command, env, folder, 1))]
+        found = [
+            Contender("true", _each(["/bin/true"], env, folder)),
+            Contender("compiler", _each(command, env, folder, 1)),
+        ]
         for rival, before in (("ccache", [ccache]), ("sccache", [sccache]), ("jitcache", [launcher, "run"])):
             if before[0] is None:
                 w.notes["not measured"][rival] = f"{rival} is not installed"

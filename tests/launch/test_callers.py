@@ -105,7 +105,15 @@ class Caller:
         log = self.top / "log"
         log.unlink(missing_ok=True)
         env = {**self.env, "JITCACHE_LOG_FILE": str(log), **env}
-        p = subprocess.run([str(w) for w in words], cwd=self.top / "own", env=env, capture_output=True, text=True, check=False, timeout=560)
+        p = subprocess.run(
+            [str(w) for w in words],
+            cwd=self.top / "own",
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=560,
+        )
         assert p.returncode == 0, p.stdout + p.stderr
         return p.stdout, log.read_text().splitlines() if log.exists() else []
 

@@ -39,7 +39,18 @@ def test_placeholder_with_a_map(place: Any, gcc: str) -> None:
     objects = []
     rule = f"BUILD={place.folder}/tmp*"
     for folder in folders(place):
-        words = ["--placeholder", rule, "--map=-ffile-prefix-map", gcc, "-flto", "-g", "-c", folder / "a.c", "-o", folder / "a.o"]
+        words = [
+            "--placeholder",
+            rule,
+            "--map=-ffile-prefix-map",
+            gcc,
+            "-flto",
+            "-g",
+            "-c",
+            folder / "a.c",
+            "-o",
+            folder / "a.o",
+        ]
         p = place.run(*words)
         assert p.returncode == 0, p.stderr
         objects.append((folder / "a.o").read_bytes())
@@ -107,7 +118,9 @@ def test_random_name_of_a_module(place: Any, gcc: str) -> None:
     for name in ("m_8f2.c", "m_01a.c"):
         (place.folder / name).write_text("int f(void) { return 1; }\n")
         rule = f"SRC={place.folder}/m_*.c"
-        p = place.run("--placeholder", rule, "--map=-ffile-prefix-map", gcc, "-flto", "-c", place.folder / name, "-o", "m.o")
+        p = place.run(
+            "--placeholder", rule, "--map=-ffile-prefix-map", gcc, "-flto", "-c", place.folder / name, "-o", "m.o"
+        )
         assert p.returncode == 0, p.stderr
         objects.append(place.read("m.o"))
     assert objects[0] == objects[1]

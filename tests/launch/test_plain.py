@@ -8,7 +8,6 @@ import re
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from typing import Any
@@ -22,7 +21,10 @@ NOT_KEPT = {
     "changed in place": ("random >> log; random", "changed in place"),
     "something removed": ("random; rm -f victim.txt", "removed"),
     "the time of day": ("random; date", "time of day"),
-    "another host": (f"random; {sys.executable} -c 'import socket; socket.create_connection((\"127.0.0.1\", 9))' 2>/dev/null || true", "connects"),
+    "another host": (
+        f"random; {sys.executable} -c 'import socket; socket.create_connection((\"127.0.0.1\", 9))' 2>/dev/null || true",
+        "connects",
+    ),
     "a descriptor": ("random; echo x >&7", "descriptor"),
     "a child that goes on": ("random; sleep 3 >/dev/null 2>&1 </dev/null &", "goes on"),
 }
@@ -212,7 +214,9 @@ def test_what_is_printed_to_a_terminal_is_printed_again(place: Any) -> None:
     assert said[0].endswith(b"\nlate\n")
 
 
-@pytest.mark.parametrize("setting", ["JITCACHE=off", "JITCACHE=readonly", "JITCACHE_DIR=/proc/nowhere", "JITCACHE_DIR=relative"])
+@pytest.mark.parametrize(
+    "setting", ["JITCACHE=off", "JITCACHE=readonly", "JITCACHE_DIR=/proc/nowhere", "JITCACHE_DIR=relative"]
+)
 def test_cache_that_cannot_be_used(place: Any, setting: str) -> None:
     name, _, value = setting.partition("=")
     said = [place.run("random", "out", env={name: value}) for _ in range(2)]
@@ -238,7 +242,7 @@ def test_full_disk_for_outputs(place: Any) -> None:
 def test_setuid_programs_get_their_privileges(place: Any, gcc: str) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root")
-    place.write(who_c="#include <stdio.h>\n#include <unistd.h>\nint main(void) { printf(\"%d\\n\", geteuid()); }\n")
+    place.write(who_c='#include <stdio.h>\n#include <unistd.h>\nint main(void) { printf("%d\\n", geteuid()); }\n')
     for folder in (place.folder, *place.folder.parents):
         if folder.stat().st_uid == 0 and len(folder.parts) > 2:
             folder.chmod(0o755)
@@ -247,5 +251,9 @@ def test_setuid_programs_get_their_privileges(place: Any, gcc: str) -> None:
     place.cache.mkdir()
     place.cache.chmod(0o777)
     for _ in range(3):
-        p = place.run("./who", preexec_fn=lambda: os.setresuid(65534, 65534, 65534), env={"JITCACHE_DIR": str(place.folder.parent / "cache-of-nobody")})
+        p = place.run(
+            "./who",
+            preexec_fn=lambda: os.setresuid(65534, 65534, 65534),
+            env={"JITCACHE_DIR": str(place.folder.parent / "cache-of-nobody")},
+        )
         assert p.stdout == b"0\n", p.stderr

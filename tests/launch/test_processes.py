@@ -100,5 +100,15 @@ def test_host_that_waits_for_all_its_children(place: Any) -> None:
     """The launcher leaves no child to its parent, nor a process that holds its pipe."""
     program = "import os, subprocess, sys\np = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)\nfound = []\ntry:\n    while True: found.append(os.waitpid(-1, 0)[0])\nexcept ChildProcessError: pass\nprint(len(found), found == [p.pid])\n"
     for _ in range(2):
-        p = place.plain("/usr/bin/env", "python3", "-c", program, conftest.PROGRAM, "run", "random", "out", env={"PATH": f"{place.env['PATH']}:{os.environ['PATH']}"})
+        p = place.plain(
+            "/usr/bin/env",
+            "python3",
+            "-c",
+            program,
+            conftest.PROGRAM,
+            "run",
+            "random",
+            "out",
+            env={"PATH": f"{place.env['PATH']}:{os.environ['PATH']}"},
+        )
         assert p.stdout == b"1 True\n"

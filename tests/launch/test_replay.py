@@ -46,7 +46,19 @@ def test_compile_leaves_the_same_object(place: Any, gcc: str) -> None:
 
 def test_compile_and_link_in_one_call(place: Any, gcc: str) -> None:
     place.write(a_c="#include <math.h>\ndouble f(double x) { return sqrt(x); }\n")
-    command = [gcc, "-flto", "-ffat-lto-objects", "-g", "-shared", "-fPIC", "a.c", "-o", "liba.so", "-lm", "-Wl,--build-id=uuid"]
+    command = [
+        gcc,
+        "-flto",
+        "-ffat-lto-objects",
+        "-g",
+        "-shared",
+        "-fPIC",
+        "a.c",
+        "-o",
+        "liba.so",
+        "-lm",
+        "-Wl,--build-id=uuid",
+    ]
     place.run(*command)
     kept = place.read("liba.so")
     (place.folder / "liba.so").unlink()
@@ -238,14 +250,16 @@ def test_path_of_the_source(place: Any, gcc: str) -> None:
     for name in ("one", "two"):
         (place.folder / name).mkdir()
         path = place.folder / name / "a.c"
-        path.write_text('#include <stdio.h>\nint main(void) { puts(__FILE__); }\n')
+        path.write_text("#include <stdio.h>\nint main(void) { puts(__FILE__); }\n")
         place.run(gcc, path, "-o", "a")
         assert place.plain("./a").stdout == f"{path}\n".encode()
 
 
 def test_a_program_of_its_own(place: Any, gcc: str) -> None:
     """Nobody knows it: a code generator that reads, writes, and prints."""
-    place.write(gen_c='#include <stdio.h>\n#include <stdlib.h>\nint main(void) { FILE *i = fopen("in", "r"), *r = fopen("/dev/urandom", "r"), *o = fopen("out", "w"); fprintf(o, "%c%d", fgetc(i), fgetc(r) * 65536 + fgetc(r) * 256 + fgetc(r)); return fclose(o); }\n')
+    place.write(
+        gen_c='#include <stdio.h>\n#include <stdlib.h>\nint main(void) { FILE *i = fopen("in", "r"), *r = fopen("/dev/urandom", "r"), *o = fopen("out", "w"); fprintf(o, "%c%d", fgetc(i), fgetc(r) * 65536 + fgetc(r) * 256 + fgetc(r)); return fclose(o); }\n'
+    )
     assert place.plain(gcc, "gen.c", "-o", "gen").returncode == 0
     (place.folder / "in").write_text("a")
     place.run("./gen")
@@ -270,7 +284,9 @@ def test_fortran_assembler_archiver_and_linker(place: Any, gcc: str) -> None:
     assert place.plain("./a").returncode == 7
 
 
-@pytest.mark.parametrize("words", [["--version"], ["-dumpversion"], ["-print-file-name=libc.so"], ["-v"], ["-E", "-P", "a.h"], ["-M", "a.h"]])
+@pytest.mark.parametrize(
+    "words", [["--version"], ["-dumpversion"], ["-print-file-name=libc.so"], ["-v"], ["-E", "-P", "a.h"], ["-M", "a.h"]]
+)
 def test_probes_say_the_same(place: Any, gcc: str, words: list[str]) -> None:
     place.write(a_h="#define A 1\nA\n")
     plain = place.plain(gcc, *words)

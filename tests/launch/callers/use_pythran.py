@@ -6,7 +6,8 @@ import os
 import pythran
 
 path = pythran.compile_pythrancode(
-    "dot", "#pythran export dot(float list, float list)\ndef dot(a, b):\n    return sum(x * y for x, y in zip(a, b))\n",
+    "dot",
+    "#pythran export dot(float list, float list)\ndef dot(a, b):\n    return sum(x * y for x, y in zip(a, b))\n",
     output_file=os.environ["OWN"] + "/dot.so",
 )
 spec = importlib.util.spec_from_file_location("dot", path)
