@@ -54,10 +54,15 @@ def _try(area: str, python: str, folder: Path) -> Count:
         run(area, [python, str(ROOT / "tests" / "readme.py"), str(log_file)], env=env, cwd=folder) for _ in range(2)
     ]
     command = str(Path(python).parent / "jitcache")
+    # A second run would print other bytes: the launcher has found its observer.
+    launched = [
+        run(area, [command, "run", "od", "-A", "n", "-N", "16", "/dev/urandom"], env=env, cwd=folder) for _ in range(2)
+    ]
     passed = [
         *(status == 0 and text.startswith("10.0 ") and "site-packages" in text for status, text in lines),
         log_file.exists() and log_file.read_text() == "run\n",
         run(area, [command, "verify"], env=env, cwd=folder)[0] == 0,
+        launched[0] == launched[1] and launched[0][0] == 0,
         run(area, [python, "-m", "jitcache", "doctor"], env=env, cwd=folder)[0] == 0,
     ]
     return Count(len(passed), 0, passed.count(False))
@@ -70,12 +75,13 @@ def _contents(area: str, wheel: Path) -> Count:
     want |= {
         f"jitcache/{name}"
         for name in (
-            "libjitcache.so.1", "__init__.py", "py.typed", "pkgconfig/jitcache.pc",
+            "libjitcache.so.1", "jitcache-observe", "__init__.py", "py.typed", "pkgconfig/jitcache.pc",
             "cmake/jitcacheConfig.cmake", "cmake/jitcacheConfigVersion.cmake",
         )
     }  # fmt: skip
     stray = [n for n in names if "test" in n or n.endswith((".go", ".pyc"))]
-    if not want <= names or stray or wheel.stat().st_size > 3 << 20:
+    program = [n for n in names if n.endswith(".data/scripts/jitcache")]
+    if not want <= names or stray or len(program) != 1 or wheel.stat().st_size > 4 << 20:
         run(area, ["echo", f"missing {want - names}, stray {stray}, {wheel.stat().st_size} bytes"])
         return Count(1, 0, 1)
     return Count(1, 0, 0)
