@@ -87,7 +87,9 @@ func (c *command) diagnose() *diagnosis {
 	d := &diagnosis{Version: Version, Glibc: glibc(), Leases: []leaseRow{}, Variables: []variable{}}
 	d.Directory, d.Rule = o.Directory()
 	d.Library = ownFile()
-	d.GlibcNeed = glibcNeed(d.Library)
+	if strings.Contains(filepath.Base(d.Library), "libjitcache") { // the program by itself needs none
+		d.GlibcNeed = glibcNeed(d.Library)
+	}
 	d.NVRTC = c.findLibrary(dl.NVRTC, "JITCACHE_NVRTC", d.Library)
 	d.Driver = c.findLibrary(dl.CUDA, "JITCACHE_LIBCUDA", d.Library)
 	c.lookAtVariables(d)

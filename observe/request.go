@@ -87,6 +87,7 @@ func writeAll(fd int, b []byte) error {
 	return nil
 }
 
+// readFile reads a file in memory from its beginning; nil if it is larger than most.
 func readFile(fd, most int) ([]byte, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {

@@ -269,5 +269,3 @@ func (r *Run) close() {
 		}
 	})
 }
-
-// readFile reads a file in memory from its beginning; nil if it is larger than most.

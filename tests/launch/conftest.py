@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -100,9 +99,3 @@ def gcc() -> str:
     if shutil.which("gcc") is None:
         pytest.skip("no gcc")
     return "gcc"
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left_running() -> Iterator[None]:
-    """No tracer outlives the test that started it, but those of daemons."""
-    yield
