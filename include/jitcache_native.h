@@ -81,8 +81,8 @@ JITCACHE_API void jitcache_native_request_free(jitcache_native_request *request)
  * jitcache_blob_size would return.
  * OK: *blob is the result; MISS; ERR_ARGUMENT: a pointer is NULL, or the parts
  * make no sense; ERR_HANDLE; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
-JITCACHE_API int32_t jitcache_native_lookup(jitcache_cache *cache, jitcache_native_request *request,
-	jitcache_blob **blob, const void **data, size_t *size);
+JITCACHE_API int32_t jitcache_native_lookup(
+	jitcache_cache *cache, jitcache_native_request *request, jitcache_blob **blob, const void **data, size_t *size);
 
 /* jitcache_native_key returns the key under which the result is stored, for
  * jitcache_explain and jitcache_remove.
