@@ -20,8 +20,10 @@ type Stamp struct {
 	Mtime, Ctime   int64 // nanoseconds since 1970
 	Read           int64 // the same: just before it was asked for
 	// Mount says which mount the file was on, where the other fields do not do: two
-	// images that are mounted in turn at one path can agree in all of them. 0: they
-	// do; noMount: nothing vouches for them.
+	// images that are mounted in turn at one path can agree in all of them. A time of
+	// change without nanoseconds is not the kernel's but that of the maker of a disk's
+	// image, on which machines differ: there Mount says which boot it was. 0: the
+	// fields do; noMount: nothing vouches for them.
 	Mount uint64
 }
 
@@ -81,6 +83,9 @@ func (s *status) at(path []byte, flags int) syscall.Errno {
 			unique = s.st.Mnt_id
 		}
 		s.stamp.Mount = mounts.identity(path, s.stamp.Dev, unique)
+		if s.stamp.Mount == 0 && s.stamp.Ctime%int64(time.Second) == 0 {
+			s.stamp.Mount = mounts.ofBoot(s.stamp.Dev)
+		}
 	}
 	return errno
 }

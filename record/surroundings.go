@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/binary"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -52,7 +53,7 @@ func (s *Surroundings) variables(r Rule, also []string) []Variable {
 
 // differs says in what the surroundings are another world, "" for nothing.
 func (s *Surroundings) differs(w *World) string {
-	if w.Dir != "" && w.Dir != s.Dir {
+	if w.Dir != "" && w.Dir != realDir(s.Dir) {
 		return s.Dir + ": another folder to work in"
 	}
 	if d := difference(w.Variables, s.variables(w.Rule, w.Also)); d != "" {
@@ -68,6 +69,14 @@ func (s *Surroundings) differs(w *World) string {
 		return "other limits of the process (ulimit)"
 	}
 	return ""
+}
+
+// realDir returns a folder without links, which is what getcwd says of it.
+func realDir(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }
 
 // host is the digest of what uname says.
