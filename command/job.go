@@ -69,6 +69,9 @@ func New(cache *core.Cache, spec *Spec, env []string, want Want) (*Job, error) {
 	if spec.Withhold {
 		env = record.Withhold(env)
 	}
+	if len(spec.Only) > 0 {
+		env = record.Only(env, spec.Only)
+	}
 	j := &Job{cache: cache, spec: spec, env: env, holding: want.Holding, timeout: want.Timeout, limit: want.Limit, began: time.Now()}
 	var err error
 	j.known, err = spec.knowledge()
@@ -86,16 +89,19 @@ func (j *Job) surroundings() *record.Surroundings {
 
 // look looks for the result. It reports whether it is there; why says why not.
 func (j *Job) look() (found bool, why string) {
-	if j.cache == nil || j.cache.Mode() == core.ModeOff || j.cache.Mode() == core.ModeRefresh {
-		return false, ""
+	if j.isOff() {
+		return false, store.Off.String()
+	}
+	if j.cache.Mode() == core.ModeRefresh {
+		return false, store.Refresh.String()
 	}
 	k, why := j.known.find(j.surroundings())
 	if k == nil {
 		return false, why
 	}
-	b, _ := j.cache.Peek(&k.ID)
+	b, reason := j.cache.Peek(&k.ID)
 	if b == nil {
-		return false, ""
+		return false, "the entry: " + reason.String()
 	}
 	j.result = Result{Blob: b, Hit: true, Kept: true, Key: k}
 	return true, ""
@@ -104,21 +110,23 @@ func (j *Job) look() (found bool, why string) {
 // Program is the first word of the command.
 func (j *Job) Program() string { return j.spec.Args[0] }
 
-// Lookup returns the result if it is there. It runs nothing.
-func (j *Job) Lookup() (*Result, bool) {
-	if found, _ := j.look(); found {
-		return &j.result, true
+// Lookup returns the result if it is there, else nil and why not: the first thing
+// that has changed, "" if nothing was known. It runs nothing.
+func (j *Job) Lookup() (r *Result, why string) {
+	found, why := j.look()
+	if !found {
+		return nil, why
 	}
-	return nil, false
+	return &j.result, ""
 }
 
-// Key returns the key of the result, nil if no list fits these surroundings.
-func (j *Job) Key() *key.Key {
+// Key returns the key of the result; nil, and why, if no list fits these
+// surroundings.
+func (j *Job) Key() (k *key.Key, why string) {
 	if j.cache == nil {
-		return nil
+		return nil, store.Off.String()
 	}
-	k, _ := j.known.find(j.surroundings())
-	return k
+	return j.known.find(j.surroundings())
 }
 
 // Step goes on with the job for at most core.Slice. done is false if it is to be
@@ -129,7 +137,7 @@ func (j *Job) Step() (result *Result, done bool, err error) {
 		if err != nil || found {
 			return &j.result, found, err
 		}
-		if j.lease == nil && j.cache != nil {
+		if j.lease == nil && !j.isOff() {
 			return nil, false, nil // somebody else runs it
 		}
 	}
@@ -151,9 +159,12 @@ func (j *Job) Step() (result *Result, done bool, err error) {
 	return &j.result, err == nil, err
 }
 
+// isOff reports whether nothing is looked up and nothing is kept.
+func (j *Job) isOff() bool { return j.cache == nil || j.cache.Mode() == core.ModeOff }
+
 // claim looks, and asks for the lease. It reports whether the result is there.
 func (j *Job) claim() (found bool, err error) {
-	if j.cache == nil {
+	if j.isOff() {
 		return false, nil
 	}
 	first := !j.asked
@@ -166,6 +177,9 @@ func (j *Job) claim() (found bool, err error) {
 		j.cache.MissedBecause(j.known.request, j.spec.Kind, why)
 	}
 	timeout := j.timeout
+	if first && j.known.isNoted(j.cache, notKept) {
+		timeout = 0 // it would be waiting for nothing
+	}
 	if timeout > 0 {
 		timeout = max(timeout-time.Since(j.began), time.Nanosecond)
 	}
@@ -191,23 +205,22 @@ func (j *Job) finish() error {
 	if payload == nil {
 		return nil // it has failed: nothing is kept
 	}
+	if j.isOff() {
+		j.result.Reason = store.Off
+		return j.give(payload, attributes)
+	}
 	k, list, err := j.learn(rep)
 	var refused *request.Refused
 	switch {
 	case errors.As(err, &refused):
 		j.result.Why, j.result.Reason = refused.Error(), store.Unrepeatable
-		if j.cache != nil {
-			j.cache.NotStored(j.known.request, j.spec.Kind, j.result.Reason, j.result.Why)
-		}
+		j.cache.NotStored(j.known.request, j.spec.Kind, j.result.Reason, j.result.Why)
 		j.remember(rep)
 		return j.give(payload, attributes)
 	case err != nil:
 		return err
 	}
 	j.result.Key = k
-	if j.cache == nil {
-		return j.give(payload, attributes)
-	}
 	lease := j.lease
 	j.lease = nil
 	b, why := lease.CommitAs(k, payload, attributes, true)
@@ -234,13 +247,13 @@ func (j *Job) give(payload []byte, attributes string) error {
 
 // learn makes the list of a run, and the key of its result.
 func (j *Job) learn(rep *observe.Report) (*key.Key, *record.List, error) {
-	r := record.Run{Report: rep, Dir: j.run.dir, Env: j.env, Private: j.run.private, Leaves: j.run.leaves}
-	if j.cache != nil {
-		r.Notes = j.cache
-	}
+	r := record.Run{Report: rep, Dir: j.run.dir, Env: j.env, Private: j.run.private, Leaves: j.run.leaves, Notes: j.cache}
 	list, err := r.Take()
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(list.Append(nil)) > record.MaxList {
+		return nil, nil, request.Refuse(j.Program(), "looks at more files than can be kept")
 	}
 	k, err := j.spec.resultKey(list)
 	if err != nil {

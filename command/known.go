@@ -54,17 +54,23 @@ func (n *known) add(l *record.List, now *record.Surroundings) {
 	n.lists.Add(l, now)
 }
 
-// ---- commands that are run plain
+// ---- what was learnt of a request whose result is not kept
 //
 // Some commands must not be observed: under the filter set-id programs get no
 // privileges, and a debugger cannot trace. The first time shows which; for a day
-// they are then run as if there was no observer, and not kept.
+// they are then run as if there was no observer. And who asks for a result that is
+// not kept does not wait for others who run the command.
 
-const plainFor = 24 * time.Hour
+const rememberedFor = 24 * time.Hour
 
-func (n *known) plainKey() *key.Key {
+const (
+	notPlain = "run plain"
+	notKept  = "not kept"
+)
+
+func (n *known) note(what string) *key.Key {
 	b := key.NewBuilder()
-	b.Add("run plain", n.request.ID[:])
+	b.Add(what, n.request.ID[:])
 	b.SetKind("manifest")
 	k, err := b.Seal()
 	if err != nil { // one plain label
@@ -73,26 +79,27 @@ func (n *known) plainKey() *key.Key {
 	return k
 }
 
-func (j *Job) plain() bool {
-	if j.cache == nil || j.cache.Mode() == core.ModeOff {
-		return true
-	}
-	data := j.cache.LoadNote(&j.known.plainKey().ID)
+func (n *known) isNoted(c *core.Cache, what string) bool {
+	data := c.LoadNote(&n.note(what).ID)
 	if len(data) != 8 {
 		return false
 	}
 	since := time.Since(time.Unix(0, int64(binary.LittleEndian.Uint64(data))))
-	return since >= 0 && since < plainFor
+	return since >= 0 && since < rememberedFor
 }
 
-// remember notes that a command must not be observed.
+func (n *known) save(c *core.Cache, what string) {
+	c.SaveNote(n.note(what), binary.LittleEndian.AppendUint64(nil, uint64(time.Now().UnixNano())))
+}
+
+func (j *Job) plain() bool { return j.isOff() || j.known.isNoted(j.cache, notPlain) }
+
+// remember notes why a result is not kept.
 func (j *Job) remember(rep *observe.Report) {
-	if j.cache == nil || rep.Unobserved && len(rep.Uses) == 0 {
-		return
-	}
+	j.known.save(j.cache, notKept)
 	for _, u := range rep.Uses {
 		if u.Use == observe.UsePrivilege || u.Use == observe.UseTrace {
-			j.cache.SaveNote(j.known.plainKey(), binary.LittleEndian.AppendUint64(nil, uint64(time.Now().UnixNano())))
+			j.known.save(j.cache, notPlain)
 			return
 		}
 	}

@@ -53,6 +53,8 @@ typedef struct jitcache_native_request jitcache_native_request;
 
 /* Both. */
 #define JITCACHE_NATIVE_FOLDER 'd' /* run here, absolute; default: in the private folder */
+#define JITCACHE_NATIVE_VARIABLE 'e' /* a variable that the command is given, or with a * at the end
+				      * all that begin so; default: the whole environment */
 #define JITCACHE_NATIVE_NAME 'N'   /* what the user calls the result; does not count */
 #define JITCACHE_NATIVE_ENTRY 'K'  /* the kind of the entry, at most 16 bytes, "native" */
 #define JITCACHE_NATIVE_LABEL 'x'  /* something else that the result depends on: its label, */

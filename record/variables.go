@@ -84,6 +84,18 @@ func Withhold(env []string) []string {
 	return kept
 }
 
+// Only returns what some patterns match of an environment, and where temporary
+// files go.
+func Only(env, patterns []string) []string {
+	var kept []string
+	for _, e := range env {
+		if name, _, _ := strings.Cut(e, "="); matches(name, patterns) || slices.Contains(ours, name) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
 // ours are variables that the command is given anew for each run.
 var ours = []string{"TMPDIR"}
 
