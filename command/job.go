@@ -126,7 +126,7 @@ func (j *Job) Key() (k *key.Key, why string) {
 	if j.cache == nil {
 		return nil, store.Off.String()
 	}
-	return j.known.find(j.surroundings())
+	return j.known.findWhole(j.surroundings(), j.spec)
 }
 
 // Step goes on with the job for at most core.Slice. done is false if it is to be

@@ -31,7 +31,10 @@ func newKnown(s *Spec) (*known, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &known{request: request, lease: lease, lists: record.NewSetStore(request), kind: s.Kind, name: s.Name}, nil
+	// Without a name: that of the result is what cache.Explain compares with.
+	lists := key.FromID(request.ID)
+	lists.Kind = request.Kind
+	return &known{request: request, lease: lease, lists: record.NewSetStore(lists), kind: s.Kind, name: s.Name}, nil
 }
 
 // find returns the key of the result in these surroundings; nil, and why, if no
@@ -45,6 +48,21 @@ func (n *known) find(now *record.Surroundings) (k *key.Key, why string) {
 	}
 	k = key.FromID(key.ID(found.List.Payload))
 	k.Kind, k.Name = n.kind, n.name
+	return k, ""
+}
+
+// findWhole is find for a key with its components.
+func (n *known) findWhole(now *record.Surroundings, s *Spec) (k *key.Key, why string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	found := n.lists.Find(now)
+	if found.List == nil {
+		return nil, found.Why
+	}
+	k, err := s.resultKey(found.List)
+	if err != nil {
+		return nil, err.Error()
+	}
 	return k, ""
 }
 

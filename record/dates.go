@@ -43,12 +43,17 @@ func isPrecompiled(n *observe.Name) bool {
 	return strings.HasPrefix(string(head), "CPCH")
 }
 
-// isDated reports whether the modification time of a file counts. Python compares
-// its sources with what it has made of them, and runs the same either way.
+// isDated reports whether the modification time of a file counts: who has opened a
+// file may ask for it too, which is not seen. Shells read their scripts, the loader
+// reads libraries, and neither asks; Python compares its sources with what it has
+// made of them, and runs the same either way.
 func (t *taker) isDated(n *observe.Name) bool {
-	blind := t.known.blind
-	if strings.HasSuffix(n.Path, ".py") {
+	asked, blind := n.Statted, t.known.blind
+	if n.Bits&observe.Read != 0 && !isLibrary(n.Path) {
+		asked |= n.Programs &^ t.known.shells
+	}
+	if strings.HasSuffix(n.Path, ".py") || strings.HasSuffix(n.Path, ".pyc") {
 		blind |= t.known.python
 	}
-	return n.Statted&^blind != 0
+	return asked&^blind != 0
 }

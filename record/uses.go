@@ -102,6 +102,8 @@ var whys = map[observe.Use]string{
 	observe.UseUnreadable: "names something that cannot be read",
 	observe.UseShared:     "has processes that cannot be told apart",
 	observe.UseUnsteady:   "looks at a file that appears meanwhile",
+	observe.UseSignal:     "looks for other processes",
+	observe.UseIdentity:   "becomes another user",
 }
 
 // uses refuses what cannot be repeated.
@@ -144,7 +146,7 @@ func (t *taker) uses() error {
 func (t *taker) harmlessClock(u *observe.Used) bool {
 	harmless := t.known.python
 	if u.Detail != "time" {
-		harmless |= t.known.blind | t.known.shells
+		harmless |= t.known.known | t.known.shells
 	}
 	return u.Programs&^harmless == 0
 }

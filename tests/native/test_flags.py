@@ -123,7 +123,7 @@ def test_library_that_comes_first_for_the_loader(tmp_path: Path, cache: Any, mon
     front.library("late", 3)
     assert [front.build(cache), front.build(cache)] == [(False, 3), (True, 3)]
     monkeypatch.delenv("LD_LIBRARY_PATH")
-    assert front.build(cache) == (True, 1)
+    assert [front.build(cache), front.build(cache)] == [(False, 1), (True, 1)]
 
 
 @rest
