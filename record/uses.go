@@ -13,6 +13,7 @@ import (
 // from 63 on.
 type programs struct {
 	unknown   bool   // one of them may obey anything
+	all       uint64 // not what started the first one, which has the last bit too
 	known     uint64 // those that obey what is documented
 	blind     uint64 // those that ask for no modification times
 	drivers   uint64 // those that take options
@@ -33,6 +34,7 @@ func (t *taker) programs() programs {
 		program := &t.run.Report.Programs[i]
 		bit, base := bitOf(program.ID), filepath.Base(program.Path)
 		family := familyOf(program.Path)
+		p.all |= bit
 		switch {
 		case family != nil:
 			p.known |= bit
