@@ -27,15 +27,14 @@ func (t *taker) strange() uint64 {
 	needed := map[string]bool{}
 	libraries := map[string]*observe.Name{}
 	var programs []string
+	for i := range t.run.Report.Programs {
+		if p := &t.run.Report.Programs[i]; bitOf(p.ID)&t.known.known != 0 {
+			programs = append(programs, p.Path)
+		}
+	}
 	for i := range t.run.Report.Names {
 		n := &t.run.Report.Names[i]
-		if n.Mode&unix.S_IFMT != unix.S_IFREG || n.Programs&t.known.known == 0 {
-			continue
-		}
-		switch {
-		case n.Bits&observe.Ran != 0:
-			programs = append(programs, n.Path)
-		case n.Bits&observe.Read != 0:
+		if n.Mode&unix.S_IFMT == unix.S_IFREG && n.Programs&t.known.known != 0 && n.Bits&observe.Read != 0 && n.Bits&observe.Ran == 0 {
 			libraries[n.Path] = n
 		}
 	}

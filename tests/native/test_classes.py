@@ -137,28 +137,41 @@ def target_of_a_link_that_led_nowhere(w: World, _: Any) -> Callable[[], None]:
 @case
 def linker_option_with_a_file(w: World, _: Any) -> Callable[[], None]:
     w.put("v.map", "{ global: f; local: *; };\n")
-    source(w, "int f(void) { return 1; }\nint g(void) { return 2; }\n".replace("int f", 'int f'))
+    source(w, exported("f", "g"))
     w.asked["flags"] = [f"-Wl,--version-script,{w.folder}/v.map"]
     return lambda: void(w.put("v.map", "{ global: f; g; local: *; };\n"))
 
 
 @case
 def linker_option_joined_to_its_file(w: World, _: Any) -> Callable[[], None]:
-    w.put("v.map", "{ global: *; };\n")
-    source(w, "int f(void) { return 1; }\n")
-    w.asked["flags"] = [f"-Wl,--dynamic-list={w.folder}/v.map,-z,now"]
-    w.put("v.map", "{ f; };\n")
-    return lambda: void(w.put("v.map", "{ g; };\n"))
+    w.put("v.map", "{ global: f; local: *; };\n")
+    source(w, exported("f", "g"))
+    w.asked["flags"] = [f"-Wl,--version-script={w.folder}/v.map,-z,now"]
+    return lambda: void(w.put("v.map", "{ global: g; local: *; };\n"))
 
 
 @case
-def object_that_a_T_script_names(w: World, _: Any) -> Callable[[], None]:
+def linker_option_that_is_relative(w: World, patch: Any) -> Callable[[], None]:
+    w.put("cwd/v.map", "{ global: f; local: *; };\n")
+    patch.chdir(w.folder / "cwd")
+    source(w, exported("f", "g"))
+    w.asked["flags"] = ["-Wl,--version-script,v.map,-z,now"]
+    return lambda: void(w.put("cwd/v.map", "{ global: g; local: *; };\n"))
+
+
+def exported(*names: str) -> str:
+    """Functions, with their names for the linker."""
+    return "".join(
+        f"#ifdef __cplusplus\nextern \"C\"\n#endif\nint {n}(void) {{ return {i}; }}\n" for i, n in enumerate(names)
+    )
+
+
+@case
+def object_that_an_implicit_script_names(w: World, _: Any) -> Callable[[], None]:
     w.object("one.o", 1)
     w.put("t.ld", f"INPUT({w.folder}/one.o)\n")
     source(w)
-    w.asked["flags"] = [f"-Wl,-T,{w.folder}/t.ld"] if "clang" not in w.compiler else [f"{w.folder}/t.ld"]
     w.asked["flags"] = [f"{w.folder}/t.ld"]
-    w.asked["libraries"] = []
     return lambda: void(w.object("one.o", 2))
 
 
@@ -175,10 +188,10 @@ def tool(w: World, name: str, before: str = "") -> Callable[[], None]:
 @case
 def assembler_that_appears_in_PATH(w: World, patch: Any) -> Callable[[], None]:
     patch.setenv("PATH", f"{w.folder}/bin{os.pathsep}{os.environ['PATH']}")
+    if "clang" in w.compiler:
+        pytest.skip("clang takes the one beside it")
     source(w, "int f(void) { return 1; }\n")
     w.asked["kind"] = "object"
-    if "clang" in w.compiler:
-        w.asked["flags"] = ["-fno-integrated-as"]
     add = w.put("add.s", '.section .note.x,"",@progbits\n.byte 1\n')
     appears = tool(w, "as")
     real = need("as")
@@ -219,6 +232,8 @@ def compiler_that_appears_in_PATH(w: World, patch: Any) -> Callable[[], None]:
 
 @case
 def compiler_proper_that_appears_in_B(w: World, _: Any) -> Callable[[], None]:
+    if "clang" in w.compiler:
+        pytest.skip("clang is its own")
     source(w, "#ifndef V\n#define V 1\n#endif\nint f(void) { return V; }\n")
     (w.folder / "bin").mkdir()
     name = "cc1plus" if w.compiler.endswith("++") else "cc1"
@@ -365,29 +380,6 @@ def specs_of_a_flag(w: World, _: Any) -> Callable[[], None]:
     w.put("my.specs", text.format(1))
     w.asked["flags"] = [f"-specs={w.folder}/my.specs"]
     return lambda: void(w.put("my.specs", text.format(2)))
-
-
-@case
-def profile_that_is_used(w: World, _: Any) -> Callable[[], None]:
-    if "clang" in w.compiler:
-        pytest.skip("gcc's format")
-    text = "int g(int x) { int s = 0; for (int i = 0; i < x; i++) s += i * i % 7; return s; }\n"
-    source(w, text)
-    w.asked |= {"kind": "object", "flags": ["-O2", "-fprofile-use", "-Wno-missing-profile", f"-fprofile-dir={w.folder}", f"-fprofile-use={w.folder}/p.gcda"]}
-
-    def profile() -> None:
-        name = "f.cpp" if w.compiler.endswith("++") else "f.c"
-        w.put(f"run/{name}", text)
-        w.put("run/main.c", f"int g(int); int main(void) {{ return g(1000) & 1; }}\n")
-        cwd = w.folder / "run"
-        subprocess.run([need(w.compiler), "-O2", "-fprofile-generate", "-c", name, "-o", "out.o"], cwd=cwd, check=True)
-        lang = [] if not w.compiler.endswith("++") else ["-x", "c++"]
-        subprocess.run([need(w.compiler), "--coverage", *lang, "main.c", "-x", "none", "out.o", "-o", "go"], cwd=cwd, check=True)
-        subprocess.run(["./go"], cwd=cwd, check=False)
-        found = next(p for p in cwd.glob("*.gcda") if "main" not in p.name)
-        shutil.move(found, w.folder / "p.gcda")
-
-    return profile
 
 
 @case
@@ -542,7 +534,7 @@ def test_change_is_noticed(
     assert before is not None
     first, hit, refused = w.cached(cache)
     assert not hit
-    if name in REFUSED:
+    if name in REFUSED and not ("preload" in name and "clang" in compiler):
         assert REFUSED[name] in refused
         assert not w.cached(cache)[1]
         return
@@ -550,31 +542,12 @@ def test_change_is_noticed(
     assert w.cached(cache) == (before, True, "")
     change()
     after = w.fresh()
+    assert after != before, "the row changes nothing, and proves nothing"
     got, hit, _ = w.cached(cache)
-    assert got == after
-    assert hit == (after == before)
-    if after is not None and hit is False:
+    assert (got, hit) == (after, False)
+    if after is not None:
         assert w.cached(cache)[:2] == (after, True)
 
 
 #: What is made and not kept, by what is said.
-REFUSED = {"date by a flag": "time of day"}
-
-
-def test_the_table_changes_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row that changes nothing proves nothing."""
-    same = []
-    for name in CASES:
-        if name in REFUSED:
-            continue
-        with monkeypatch.context() as patch:
-            w = World(tmp_path / name, "gcc")
-            try:
-                change = CASES[name](w, patch)
-            except pytest.skip.Exception:
-                continue
-            before = w.fresh()
-            change()
-            if w.fresh() == before:
-                same.append(name)
-    assert same == []
+REFUSED = {"date by a flag": "time of day", "preloaded library": "time of day"}
