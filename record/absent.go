@@ -19,6 +19,9 @@ func now() int64 { return time.Now().UnixNano() }
 // absent as long as it is.
 func (t *taker) fold() error {
 	exists := map[string]bool{}
+	if !keepsAbsent {
+		clear(t.absent)
+	}
 	for path := range t.absent {
 		folder, name := t.missing(path, exists)
 		if whole := join(folder, name); t.status.at(ended(t.full(whole)), unix.AT_SYMLINK_NOFOLLOW) == 0 {

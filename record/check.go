@@ -96,7 +96,7 @@ func (c *checker) files() bool {
 				return c.changed(f.Path, "cannot be read")
 			}
 			continue
-		case c.status.mode() != f.Mode:
+		case c.status.mode() != f.Mode && keepsModes:
 			return c.changed(f.Path, modeChange(f.Mode, c.status.mode()))
 		case f.Flags&Dated != 0 && now.Mtime != f.Stamp.Mtime:
 			return c.changed(f.Path, "another modification time")

@@ -55,5 +55,5 @@ func (t *taker) isDated(n *observe.Name) bool {
 	if strings.HasSuffix(n.Path, ".py") || strings.HasSuffix(n.Path, ".pyc") {
 		blind |= t.known.python
 	}
-	return asked&t.known.all&^blind != 0
+	return keepsDates && asked&t.known.all&^blind != 0
 }

@@ -171,10 +171,13 @@ func (t *taker) replaced(n *observe.Name) error {
 }
 
 func (t *taker) kept(n *observe.Name, path string) error {
-	if n.Bits&observe.Text != 0 {
+	if n.Bits&observe.Text != 0 && keepsTexts {
 		t.list.Links = append(t.list.Links, Link{path, n.Text})
 	}
 	if n.Bits&(observe.Looked|observe.Read|observe.Ran|observe.Listed) == 0 {
+		return nil
+	}
+	if n.Bits&(observe.Read|observe.Ran|observe.Listed) == 0 && n.Mode != 0 && !keepsLooked {
 		return nil
 	}
 	switch n.Mode & unix.S_IFMT {
@@ -311,7 +314,7 @@ func (t *taker) folder(n *observe.Name, path string) error {
 	if n.Bits&observe.Plain != 0 {
 		f.Flags |= NoLink
 	}
-	if n.Bits&observe.Listed != 0 {
+	if n.Bits&observe.Listed != 0 && keepsListings {
 		f.Flags |= Listed
 		f.Except = t.madeIn(path)
 		f.Names = namesDigest(slices.Clone(n.Names), f.Except)

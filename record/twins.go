@@ -12,7 +12,7 @@ func (t *taker) twins() {
 	byContent := map[key.Digest]int{}
 	for i := range t.list.Files {
 		f := &t.list.Files[i]
-		if f.Stamp.Size == 0 || !t.included[f.Path] {
+		if f.Stamp.Size == 0 || !t.included[f.Path] || !keepsTwins {
 			continue
 		}
 		first, known := byContent[f.Digest]

@@ -165,13 +165,16 @@ func (t *taker) world() {
 	if t.known.unknown {
 		w.Rule = AllVariables
 	}
-	if t.used(observe.UseFolder, all) && t.run.Dir != t.run.Private {
+	if !keepsEnvironment {
+		w.Rule = NoVariables
+	}
+	if keepsDir && t.used(observe.UseFolder, all) && t.run.Dir != t.run.Private {
 		w.Dir = realDir(t.run.Dir)
 	}
 	w.Also = t.also()
 	s := Surroundings{Env: t.run.Env}
 	w.Variables = s.variables(w.Rule, w.Also)
-	if t.native || t.known.unknown || t.saysNative() {
+	if keepsProcessor && (t.native || t.known.unknown || t.saysNative()) {
 		w.CPU = Processor()
 	}
 	// Shells ask for the host's name to set a variable that is not given to anybody.

@@ -112,7 +112,8 @@ def red(area: str, what: str, test: str, is_red: bool) -> Count:
 
 def go_failures(area: str, out: str, package: str, names: list[str]) -> set[str]:
     """Return which of a package's tests fail without a mechanism."""
-    pattern = "^(" + "|".join(names) + ")$"
+    # A slash comes before a subtest.
+    pattern = "/".join("^(" + "|".join(dict.fromkeys(part)) + ")$" for part in zip(*(n.split("/") for n in names)))
     tags, without = build_library.control_flags(out)
     command = [go_command(), "test", "-json", "-count=1", "-tags", tags, "-ldflags", without]
     _, text = run(area, [*command, f"./{package}", "-run", pattern])
