@@ -125,9 +125,8 @@ typedef struct jc_core {
 	 * variables are the environment, each ended by a
 	 * NUL. native_start begins a job, which native_step goes on with, and native_end
 	 * ends; core may be NULL for it. log gets malloc'd text. */
-	int32_t (*native_lookup)(
-		void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int32_t want, jc_blob **blob,
-		uint8_t **sealed, size_t *nsealed, jc_out *out);
+	int32_t (*native_lookup)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int32_t want,
+		jc_blob **blob, uint8_t **sealed, size_t *nsealed, jc_out *out);
 	int32_t (*native_start)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int64_t timeout_ms,
 		int64_t limit_ms, int32_t flags, void **job, jc_out *out);
 	int32_t (*native_step)(void *job, jc_blob **blob, int32_t *hit, char **log, jc_out *out);

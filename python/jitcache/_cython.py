@@ -56,7 +56,9 @@ main(command_line=1)
 _VARIABLES = ("LANG", "LC_*", "LANGUAGE", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH", "HOME")
 
 # The comments before a source, in which Cython's users say that it is C++.
-_CPLUS = re.compile(rb"\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*#[ \t]*distutils:[ \t]*language[ \t]*=[ \t]*c\+\+", re.IGNORECASE)
+_CPLUS = re.compile(
+    rb"\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*#[ \t]*distutils:[ \t]*language[ \t]*=[ \t]*c\+\+", re.IGNORECASE
+)
 
 # C of hits, so that one text is one object, whose hash is known.
 _texts: dict[Command, bytes] = {}
@@ -96,7 +98,9 @@ def _translated(command: Command, cache: Cache | None, timeout: float | None) ->
     return Source(command.output, text)
 
 
-def translate(sources: list[Source], include_dirs: list[str], cache: Cache | None, timeout: float | None) -> list[Source]:
+def translate(
+    sources: list[Source], include_dirs: list[str], cache: Cache | None, timeout: float | None
+) -> list[Source]:
     """Return the sources with C or C++ in the place of Cython."""
     texts = [s for s in sources if s.text is not None]
     return [

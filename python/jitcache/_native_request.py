@@ -108,12 +108,12 @@ def _run(wish: Wish, timeout: float | None) -> tuple[bytes, str]:
             os.utime(path, (_TEXT_TIME, _TEXT_TIME))
         command = wish.command(folder)
         try:
-            status, text = run(command, wish.folder or folder, os.environ, timeout)
+            status, said = run(command, wish.folder or folder, os.environ, timeout)
         except subprocess.TimeoutExpired as e:
             raise CompileError(f"{command[0]}: has run for longer than {timeout} s, and was ended", "", command) from e
         except OSError as e:
             raise CompileError(f"{command[0]}: {e.strerror}", "", command) from e
-        log = text.replace(folder + os.sep, "")
+        log = said.replace(folder + os.sep, "")
         try:
             with open(os.path.join(folder, wish.output), "rb") as f:
                 data = f.read()

@@ -46,7 +46,15 @@ def table(items: list[tuple[bytes, bytes]]) -> bytes:
 
 def stamp(n: int, mount: int = 0) -> bytes:
     ctime, mtime, asked = 1_700_000_000_223_456_789, 1_700_000_000_123_456_789, 1_700_000_100_000_000_000
-    return number(2049) + number(n) + number(10 * n) + signed(ctime) + signed(ctime - mtime) + signed(asked - ctime) + number(mount)
+    return (
+        number(2049)
+        + number(n)
+        + number(10 * n)
+        + signed(ctime)
+        + signed(ctime - mtime)
+        + signed(asked - ctime)
+        + number(mount)
+    )
 
 
 def file(flags: int, mode: int, at: bytes, content: bytes) -> bytes:

@@ -192,7 +192,10 @@ def test_without_the_library_it_compiles(tmp_path: Path) -> None:
     [
         ("const char *f(void) { return __DATE__; }\n", "time of day"),
         ("const char *f(void) { return __TIME__; }\n", "time of day"),
-        ("#define A __TI\n#define P(a, b) a##b\n#define Q(a, b) P(a, b)\nconst char *f(void) { return Q(__TI, ME__); }\n", "time of day"),
+        (
+            "#define A __TI\n#define P(a, b) a##b\n#define Q(a, b) P(a, b)\nconst char *f(void) { return Q(__TI, ME__); }\n",
+            "time of day",
+        ),
     ],
 )
 def test_what_cannot_be_repeated_is_compiled_each_time_and_says_why(cache: Any, text: str, why: str) -> None:
@@ -301,7 +304,13 @@ def test_log_says_what_has_changed(tmp_path: Path) -> None:
     env = {"JITCACHE_LOG": "miss", "JITCACHE_LOG_FILE": str(log)}
     for text in ("#define V 1\n", "#define V 22\n"):
         header.write_text(text)
-        in_process(tmp_path / "cache", env=env, sources={"f.c": '#include "v.h"\nint v = V;\n'}, flags=[f"-I{tmp_path}"], name="vee")
+        in_process(
+            tmp_path / "cache",
+            env=env,
+            sources={"f.c": '#include "v.h"\nint v = V;\n'},
+            flags=[f"-I{tmp_path}"],
+            name="vee",
+        )
     lines = log.read_text().splitlines()
     assert sum("vee" in line and "absent" in line for line in lines) == 1
     assert sum("vee" in line and f"{header}: another size" in line for line in lines) == 1

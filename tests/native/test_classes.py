@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -36,7 +35,7 @@ def source(w: World, text: str = VALUE) -> None:
 
 
 @case
-def static_library_outside_L(w: World, _: Any) -> Callable[[], None]:
+def static_library_named_by_its_path(w: World, _: Any) -> Callable[[], None]:
     library = w.archive("lib/libv.a", 1)
     source(w)
     w.asked["flags"] = [str(library)]
@@ -44,7 +43,7 @@ def static_library_outside_L(w: World, _: Any) -> Callable[[], None]:
 
 
 @case
-def library_through_LIBRARY_PATH(w: World, patch: Any) -> Callable[[], None]:
+def library_through_a_variable(w: World, patch: Any) -> Callable[[], None]:
     w.archive("lib/libv.a", 1)
     patch.setenv("LIBRARY_PATH", str(w.folder / "lib"))
     source(w)
@@ -70,7 +69,7 @@ def shared_library_that_appears_beside_the_static_one(w: World, _: Any) -> Calla
 
 
 @case
-def static_library_that_appears_for_Bstatic(w: World, _: Any) -> Callable[[], None]:
+def static_library_that_appears_for_static_linking(w: World, _: Any) -> Callable[[], None]:
     w.archive("late/libv.a", 1)
     w.shared("early/libv.so", 3)
     source(w)
@@ -162,7 +161,7 @@ def linker_option_that_is_relative(w: World, patch: Any) -> Callable[[], None]:
 def exported(*names: str) -> str:
     """Functions, with their names for the linker."""
     return "".join(
-        f"#ifdef __cplusplus\nextern \"C\"\n#endif\nint {n}(void) {{ return {i}; }}\n" for i, n in enumerate(names)
+        f'#ifdef __cplusplus\nextern "C"\n#endif\nint {n}(void) {{ return {i}; }}\n' for i, n in enumerate(names)
     )
 
 
@@ -186,7 +185,7 @@ def tool(w: World, name: str, before: str = "") -> Callable[[], None]:
 
 
 @case
-def assembler_that_appears_in_PATH(w: World, patch: Any) -> Callable[[], None]:
+def assembler_that_appears_in_path(w: World, patch: Any) -> Callable[[], None]:
     patch.setenv("PATH", f"{w.folder}/bin{os.pathsep}{os.environ['PATH']}")
     if "clang" in w.compiler:
         pytest.skip("clang takes the one beside it")
@@ -204,16 +203,19 @@ def assembler_that_appears_in_PATH(w: World, patch: Any) -> Callable[[], None]:
 
 
 @case
-def assembler_that_appears_in_B(w: World, _: Any) -> Callable[[], None]:
+def assembler_that_appears_in_a_folder_of_tools(w: World, _: Any) -> Callable[[], None]:
     source(w, "int f(void) { return 1; }\n")
     (w.folder / "bin").mkdir()
-    w.asked |= {"kind": "object", "flags": [f"-B{w.folder}/bin", *(["-fno-integrated-as"] if "clang" in w.compiler else [])]}
+    w.asked |= {
+        "kind": "object",
+        "flags": [f"-B{w.folder}/bin", *(["-fno-integrated-as"] if "clang" in w.compiler else [])],
+    }
     real = need("as")
     return lambda: void(w.script("bin/as", f'exec {real} --defsym X=7 "$@"'))
 
 
 @case
-def linker_that_appears_in_B(w: World, _: Any) -> Callable[[], None]:
+def linker_that_appears_in_a_folder_of_tools(w: World, _: Any) -> Callable[[], None]:
     source(w, "int f(void) { return 1; }\n")
     (w.folder / "bin").mkdir()
     w.asked["flags"] = [f"-B{w.folder}/bin"]
@@ -222,7 +224,7 @@ def linker_that_appears_in_B(w: World, _: Any) -> Callable[[], None]:
 
 
 @case
-def compiler_that_appears_in_PATH(w: World, patch: Any) -> Callable[[], None]:
+def compiler_that_appears_in_path(w: World, patch: Any) -> Callable[[], None]:
     patch.setenv("PATH", f"{w.folder}/bin{os.pathsep}{os.environ['PATH']}")
     source(w, "#ifndef V\n#define V 1\n#endif\nint f(void) { return V; }\n")
     (w.folder / "bin").mkdir()
@@ -231,13 +233,15 @@ def compiler_that_appears_in_PATH(w: World, patch: Any) -> Callable[[], None]:
 
 
 @case
-def compiler_proper_that_appears_in_B(w: World, _: Any) -> Callable[[], None]:
+def compiler_proper_that_appears_in_a_folder_of_tools(w: World, _: Any) -> Callable[[], None]:
     if "clang" in w.compiler:
         pytest.skip("clang is its own")
     source(w, "#ifndef V\n#define V 1\n#endif\nint f(void) { return V; }\n")
     (w.folder / "bin").mkdir()
     name = "cc1plus" if w.compiler.endswith("++") else "cc1"
-    real = subprocess.run([need("gcc"), f"-print-prog-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
+    real = subprocess.run(
+        [need("gcc"), f"-print-prog-name={name}"], capture_output=True, text=True, check=True
+    ).stdout.strip()
     w.asked["flags"] = [f"-B{w.folder}/bin/"]
     return lambda: void(w.script(f"bin/{name}", f'exec {real} "$@" -DV=2'))
 
@@ -325,7 +329,10 @@ def text_of_a_link_that_a_wrapper_reads(w: World, _: Any) -> Callable[[], None]:
 def lock_that_a_wrapper_finds(w: World, _: Any) -> Callable[[], None]:
     source(w, "int f(void) { return V; }\n")
     lock = w.folder / "lock"
-    wrapped(w, f'v=1; [ -e {lock} ] && v=2 || : > {lock}\n{need(w.compiler)} -DV=$v "$@"; s=$?\n[ $v = 1 ] && rm {lock}\nexit $s')
+    wrapped(
+        w,
+        f'v=1; [ -e {lock} ] && v=2 || : > {lock}\n{need(w.compiler)} -DV=$v "$@"; s=$?\n[ $v = 1 ] && rm {lock}\nexit $s',
+    )
     return lambda: void(w.put("lock", ""))
 
 
@@ -342,7 +349,7 @@ def tool_of_a_wrapper_that_is_a_program(w: World, _: Any) -> Callable[[], None]:
     source(w, "int f(void) { return V; }\n")
 
     def make(v: int) -> None:
-        text = w.put("say.c", f"#include <stdio.h>\nint main(void) {{ return !printf(\"-DV={v}\\n\"); }}\n")
+        text = w.put("say.c", f'#include <stdio.h>\nint main(void) {{ return !printf("-DV={v}\\n"); }}\n')
         w.run(need("gcc"), text, "-o", w.folder / "new")
         (w.folder / "new").rename(w.folder / "say")
 
@@ -413,7 +420,10 @@ def header_named_twice_that_becomes_another(w: World, _: Any) -> Callable[[], No
     w.put("one/h.h", body)
     (w.folder / "two").mkdir()
     os.link(w.folder / "one/h.h", w.folder / "two/h.h")
-    source(w, f'#include "{w.folder}/one/h.h"\n#include "{w.folder}/two/h.h"\n#ifdef TWICE\nint f(void) {{ return 2; }}\n#else\nint f(void) {{ return 1; }}\n#endif\n')
+    source(
+        w,
+        f'#include "{w.folder}/one/h.h"\n#include "{w.folder}/two/h.h"\n#ifdef TWICE\nint f(void) {{ return 2; }}\n#else\nint f(void) {{ return 1; }}\n#endif\n',
+    )
     os.utime(w.folder / "one/h.h", (10**9, 10**9))
 
     def change() -> None:
@@ -460,7 +470,7 @@ def preloaded_library(w: World, patch: Any) -> Callable[[], None]:
     text = w.put(
         "pre.c",
         "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdlib.h>\n#include <string.h>\n"
-        "char *getenv(const char *n) { static char *(*real)(const char *); if (!real) *(void **)&real = dlsym(RTLD_NEXT, \"getenv\");\n"
+        'char *getenv(const char *n) { static char *(*real)(const char *); if (!real) *(void **)&real = dlsym(RTLD_NEXT, "getenv");\n'
         'return strcmp(n, "CPATH") ? real(n) : real("SITE_OWN"); }\n',
     )
     w.run(need("gcc"), "-shared", "-fPIC", text, "-o", w.folder / "pre.so")

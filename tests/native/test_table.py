@@ -53,9 +53,22 @@ CAUTIOUS = {
     *(
         (form, change)
         for form in ("has present", "has next")
-        for change in ("edit", "edit same size", "add in front", "retarget", "replace folder", "remove", "precompile", "precompile in front")
+        for change in (
+            "edit",
+            "edit same size",
+            "add in front",
+            "retarget",
+            "replace folder",
+            "remove",
+            "precompile",
+            "precompile in front",
+        )
     ),
-    *((form, change) for form in ("raw string", "behind the library") for change in ("precompile", "precompile in front")),
+    *(
+        (form, change)
+        for form in ("raw string", "behind the library")
+        for change in ("precompile", "precompile in front")
+    ),
 }
 
 #: Compiler, and ending of the source.
