@@ -94,7 +94,7 @@ class Job(NamedTuple):
         return parts
 
     def command(self, private: str) -> list[str]:
-        """Return the command that compiles, with a private folder that has the texts: native/request.go makes the same."""
+        """Return the command, with a private folder that has the texts: native/request.go makes the same."""
 
         def place(name: str) -> str:
             return name if self.folder is None or os.path.isabs(name) else os.path.join(private, name)
@@ -108,7 +108,7 @@ class Job(NamedTuple):
 
 
 class Command(NamedTuple):
-    """Any command that makes one file. In its words a \\1 stands for the private folder."""
+    """Any command that makes one file. In its words the byte 1 stands for the private folder."""
 
     arguments: tuple[str, ...]
     sources: tuple[Source, ...]  # with texts
