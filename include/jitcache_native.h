@@ -52,25 +52,20 @@ typedef struct jitcache_native_request jitcache_native_request;
 #define JITCACHE_NATIVE_OUTPUT 'O'   /* the name of what it makes, without a folder */
 
 /* Both. */
-#define JITCACHE_NATIVE_FOLDER 'd' /* run here, absolute; default: in the private folder */
-/* A variable that the command is given, or with a * at the end all that begin so;
- * default: the whole environment. */
-#define JITCACHE_NATIVE_VARIABLE 'e'
-*all that begin so;
-default:
-the whole environment * /
-#define JITCACHE_NATIVE_NAME 'N'  /* what the user calls the result; does not count */
-#define JITCACHE_NATIVE_ENTRY 'K' /* the kind of the entry, at most 16 bytes, "native" */
-#define JITCACHE_NATIVE_LABEL 'x' /* something else that the result depends on: its label, */
-#define JITCACHE_NATIVE_VALUE 'y' /* and, following it, its value */
+#define JITCACHE_NATIVE_FOLDER 'd'   /* run here, absolute; default: in the private folder */
+#define JITCACHE_NATIVE_VARIABLE 'e' /* a variable that it is given, or as "LC_*" all such; default: all */
+#define JITCACHE_NATIVE_NAME 'N'     /* what the user calls the result; does not count */
+#define JITCACHE_NATIVE_ENTRY 'K'    /* the kind of the entry, at most 16 bytes, "native" */
+#define JITCACHE_NATIVE_LABEL 'x'    /* something else that the result depends on: its label, */
+#define JITCACHE_NATIVE_VALUE 'y'    /* and, following it, its value */
 
 /* In an ARGUMENT or FLAG, the private folder: "\001/solver.c". Where the command
  * runs in it plain names do better, for they do not show in the result. */
 #define JITCACHE_NATIVE_PRIVATE "\001"
 
-	/* jitcache_native_request_new makes a request without parts.
-	 * OK; ERR_ARGUMENT: request is NULL; ERR_MEMORY. */
-	JITCACHE_API int32_t jitcache_native_request_new(jitcache_native_request **request);
+/* jitcache_native_request_new makes a request without parts.
+ * OK; ERR_ARGUMENT: request is NULL; ERR_MEMORY. */
+JITCACHE_API int32_t jitcache_native_request_new(jitcache_native_request **request);
 
 /* jitcache_native_request_add adds a part.
  * OK; ERR_ARGUMENT: a pointer is NULL, another letter, or a NUL where there is

@@ -104,17 +104,15 @@ func identify(s *Stamp) uint64 {
 type trust uint8
 
 const (
-	unasked trust = iota
 	// own: the kernel, or a server that is one, sets the time of each change.
-	own
+	own trust = iota + 1
 	// mounted: as long as it is one mount; another may have equal stamps. Images and
 	// layers are made with the times that their maker wanted.
 	mounted
-	// none: of FUSE, 9p, /proc and whatever comes nobody knows.
-	none
 )
 
-// File systems by their magic numbers (linux/magic.h). What is not here is none.
+// File systems by their magic numbers (linux/magic.h). Of FUSE, 9p, /proc and
+// whatever comes nobody knows.
 var trusts = map[uint32]trust{
 	0xef53: own, 0x58465342: own, 0x9123683e: own, 0x2fc12fc1: own, 0xf2f52010: own, // ext, xfs, btrfs, zfs, f2fs
 	0xca451a4e: own, 0x01021994: own, 0x858458f6: own, 0x6969: own, 0x0bd00bd0: own, // bcachefs, tmpfs, ramfs, nfs, lustre

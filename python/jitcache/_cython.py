@@ -38,8 +38,9 @@ class Finder:
             if places is None or package:
                 for suffix, loader in self.kinds:
                     if os.path.isfile(path + suffix):
-                        found = loader(name, path + suffix)
-                        return util.spec_from_file_location(name, path + suffix, loader=found, submodule_search_locations=places)
+                        path += suffix
+                        return util.spec_from_file_location(
+                            name, path, loader=loader(name, path), submodule_search_locations=places)
         if package:
             spec = machinery.ModuleSpec(name, None)
             spec.submodule_search_locations = [base]
