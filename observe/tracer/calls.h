@@ -67,6 +67,11 @@ typedef struct jo_call {
 	int8_t flags; /* AT_…, or of open; of JO_CALL_XATTR the name */
 } jo_call;
 
+/* Flags of clone: a child that no tracer follows, and the namespaces that it can make:
+ * mounts, cgroups, names, IPC, users, processes, network (that of time it cannot: its bit
+ * is the signal's). */
+enum { JO_CLONE_UNTRACED = 0x00800000, JO_CLONE_NAMESPACES = 0x7e020000 };
+
 /* No system call has this number or a larger one. */
 enum { JO_NUMBERS = 512 };
 

@@ -74,6 +74,8 @@ int jo_change_two(jo_process *p, int class, const jo_path *from, const jo_path *
 		jo_look_link(p, from, 0);
 	if (from != NULL && (follow || jo_path_type(from->text, 0) != S_IFLNK))
 		jo_look_at(p, from, JO_READ);
+	if (class == JO_CALL_LINK)
+		jo_look_link(p, to, 0); /* it has to be absent */
 	if (!wait_for(p, class, to, jo_path_real(to->text)))
 		return 0;
 	p->pending.existed = (int)jo_path_type(to->text, 0);
@@ -189,11 +191,7 @@ static void entered(jo_process *p, jo_pending *w)
 	if (w->path[0] == 0) {
 		snprintf(link, sizeof link, "/proc/%d/cwd", (int)p->id);
 		ssize_t n = readlink(link, real, sizeof real - 1);
-		if (n < 0) {
-			jo_use(p, JO_USE_UNREADABLE, "folder");
-			n = 0;
-		}
-		real[n] = 0;
+		real[n < 0 || n == (ssize_t)sizeof real - 1 ? 0 : n] = 0;
 		free(w->path);
 		w->path = copied(real);
 		w->form = JO_ABSOLUTE;
@@ -213,7 +211,7 @@ static void failed(jo_process *p, const jo_pending *w)
 		return;
 	snprintf(path.text, sizeof path.text, "%s", w->path);
 	jo_look_link(p, &path, 0);
-	if (w->class != JO_CALL_MAKE && w->class != JO_CALL_REMOVE)
+	if (w->class == JO_CALL_OPEN || w->class == JO_CALL_CHANGE || w->class == JO_CALL_CHDIR)
 		jo_look_at(p, &path, JO_LOOKED);
 }
 

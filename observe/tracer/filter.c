@@ -103,17 +103,11 @@ static void when_watched(int i, const int *set, int n)
 		when_equal((uint32_t)set[j], TRACE);
 }
 
-/* Flags of clone: a child that no tracer follows, and the namespaces that it can
- * make (that of time it cannot: its bit is the signal's). */
-#define UNTRACED 0x00800000
-#define NAMESPACES \
-	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
-
 static void clone_block(void)
 {
 	load(ARGUMENT(0));
-	when_set(UNTRACED, TRACE);
-	when_set(NAMESPACES, TRACE);
+	when_set(JO_CLONE_UNTRACED, TRACE);
+	when_set(JO_CLONE_NAMESPACES, TRACE);
 	when_set(CLONE_THREAD, SECCOMP_RET_ALLOW);
 	when_set(CLONE_FS, TRACE);
 }

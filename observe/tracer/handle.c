@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
 #include "calls.h"
 #include "change.h"
@@ -71,6 +73,8 @@ static int answer(const jo_call *c, const uint64_t args[6], const jo_path *path,
 	case JO_CALL_OPEN_AT: return looked;
 	case JO_CALL_LOOK:
 		if (c->flags >= 0 && (args[c->flags] & ~(uint64_t)known) != 0)
+			return JO_GO_ON;
+		if (c->nr == SYS_statx && (args[3] & 0x80000000) != 0)
 			return JO_GO_ON;
 		return looked;
 	case JO_CALL_ACCESS:
@@ -270,6 +274,7 @@ int jo_handle_call(jo_process *p, long nr, const uint64_t args[6])
 int jo_handle_interrupted(jo_process *p, long nr, const uint64_t args[6])
 {
 	jo_path path;
+	struct stat st;
 	const jo_call *c = jo_call_of(nr);
 	if (c == NULL || p->group == NULL)
 		return 0;
@@ -281,12 +286,10 @@ int jo_handle_interrupted(jo_process *p, long nr, const uint64_t args[6])
 	case JO_CALL_READLINK: return 1;
 	case JO_CALL_OPEN:
 	case JO_CALL_OPEN_AT:
-		/* Of a pipe or a terminal the open itself waits. */
-		switch (path_of(p, c, args, 1, &path) == JO_SOMETHING ? jo_path_type(path.text, 1) : 0) {
-		case S_IFIFO:
-		case S_IFCHR: return 0;
-		default: return 1;
-		}
+		/* Opening a pipe or a terminal may wait by itself. */
+		if (path_of(p, c, args, 1, &path) != JO_SOMETHING || stat(path.text, &st) != 0)
+			return 1;
+		return !S_ISFIFO(st.st_mode) && (!S_ISCHR(st.st_mode) || major(st.st_rdev) == 1 /* memory */);
 	default: return 0;
 	}
 }

@@ -11,6 +11,7 @@
 
 static pid_t keeper;
 static int left;
+static volatile sig_atomic_t signalled;
 static struct sigaction before;
 
 /* ended is the handler of the signal that says so. What it interrupts may be about to
@@ -19,6 +20,7 @@ static void ended(int signal)
 {
 	const struct itimerval each = {{0, 50000}, {0, 50000}};
 	(void)signal;
+	signalled = 1;
 	setitimer(ITIMER_REAL, &each, NULL);
 }
 
@@ -38,7 +40,7 @@ void jo_keeper_child(void)
 	sigaction(SIGUSR2, &usual, NULL);
 }
 
-int jo_keeper_gone(void) { return !left && getppid() != keeper; }
+int jo_keeper_gone(void) { return signalled && !left && getppid() != keeper; }
 
 void jo_keeper_leave(void)
 {

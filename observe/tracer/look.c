@@ -17,6 +17,28 @@
 #include "use.h"
 #include "written.h"
 
+/* up takes the last part off a path. */
+static void up(char *path)
+{
+	char *slash = strrchr(path, '/');
+	if (slash != NULL)
+		*slash = 0;
+}
+
+/* below_own reports whether the tree has made, or taken away, a folder on the way to a path
+ * that does not get as far as its last. */
+static int below_own(const char *path)
+{
+	char above[JO_PATH];
+	snprintf(above, sizeof above, "%s", path);
+	for (up(above); above[0] != 0; up(above)) {
+		const char *real = jo_path_real(above);
+		if (real != NULL)
+			return (jo_written_in(real) & (JO_CREATED | JO_REMOVED)) != 0;
+	}
+	return 0;
+}
+
 /* own reports whether what is at a path, or is not any more, is the tree's doing,
  * whatever way leads there. follow: a link at the end is not the thing itself. */
 static int own(const char *path, int exists, int follow)
@@ -24,8 +46,11 @@ static int own(const char *path, int exists, int follow)
 	char end[JO_PATH];
 	if (!jo_wrote_any() || JO_WITHOUT(OWN))
 		return 0;
-	const char *real = jo_may_be_written(path) ? jo_path_real(path) : NULL;
+	int may = jo_may_be_written(path) || (!exists && jo_path_unsettled());
+	const char *real = may ? jo_path_real(path) : NULL;
 	if (real != NULL && (jo_written_in(real) & (JO_CREATED | JO_REPLACED | JO_REMOVED)))
+		return 1;
+	if (may && real == NULL && !exists && below_own(path))
 		return 1;
 	return exists && follow && jo_path_end(path, 0, end) && (jo_written_in(end) & (JO_CREATED | JO_REPLACED)) != 0;
 }
@@ -169,14 +194,6 @@ void jo_look_link(const jo_process *p, const jo_path *path, uint32_t bits)
 	noted(p, name, bits);
 }
 
-/* up takes the last part off a path. */
-static void up(char *path)
-{
-	char *slash = strrchr(path, '/');
-	if (slash != NULL)
-		*slash = 0;
-}
-
 void jo_look_way(const jo_process *p, const char *path)
 {
 	char rest[JO_PATH], link[JO_PATH], text[JO_PATH];
@@ -260,6 +277,8 @@ void jo_look_entered(const jo_process *p)
 {
 	char link[64];
 	struct stat st;
+	if (p->group->cwd[0] == 0)
+		return;
 	folder *f = jo_table_find(&entered, p->group->cwd, sizeof *f);
 	snprintf(link, sizeof link, "/proc/%d/cwd", (int)p->id);
 	if (f->ino != 0 || stat(link, &st) != 0)

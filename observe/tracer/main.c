@@ -175,13 +175,14 @@ static int observe(void)
 		pid_t id = waitpid(-1, &what, __WALL);
 		if (id < 0 && errno == ECHILD)
 			break;
-		if (id < 0 && jo_keeper_gone()) {
+		if (jo_keeper_gone()) {
+			if (id > 0)
+				kill(id, SIGKILL); /* one that is not known yet */
 			end_tree();
 			_exit(125);
 		}
 		jo_notify_lock();
-		if (id < 0)
-			jo_watch_tick();
+		jo_watch_tick();
 		if (id == command && !WIFSTOPPED(what)) {
 			status = what;
 			ended = 1;

@@ -1,6 +1,7 @@
 #include "other.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 #include "output.h"
 #include "path.h"
 #include "report.h"
+#include "stop.h"
 #include "use.h"
 #include "watch.h"
 
@@ -67,6 +69,17 @@ static void identity_call(jo_process *p, long nr, const uint64_t args[6])
 	}
 }
 
+/* clone_call: one with flags that matter. */
+static void clone_call(jo_process *p, uint64_t flags)
+{
+	if (flags & JO_CLONE_UNTRACED) /* its calls would fail */
+		jo_stop_change(p->id, 0, flags & ~(uint64_t)JO_CLONE_UNTRACED);
+	if (flags & JO_CLONE_NAMESPACES)
+		jo_use(p, JO_USE_NAMESPACE, NULL);
+	else if ((flags & CLONE_FS) && (flags & CLONE_THREAD) == 0)
+		jo_use(p, JO_USE_LIVES, "clone");
+}
+
 /* ioctl_call: one that is not known. */
 static void ioctl_call(jo_process *p, const uint64_t args[6])
 {
@@ -102,7 +115,7 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	case JO_CALL_CLOCK_ID: jo_use(p, JO_USE_CLOCK, "clock_gettime"); break;
 	case JO_CALL_TIME: jo_use(p, JO_USE_CLOCK, "time"); break;
 	case JO_CALL_TIME_OF_DAY: jo_use(p, JO_USE_CLOCK, "gettimeofday"); break;
-	case JO_CALL_CLONE: jo_use(p, JO_USE_LIVES, "clone"); break;
+	case JO_CALL_CLONE: clone_call(p, args[0]); break;
 	case JO_CALL_AFFINITY: jo_watch_unpin(); break;
 	case JO_CALL_CONNECT: connect_call(p, args); break;
 	case JO_CALL_SOCKET: jo_use(p, JO_USE_SOCKET, NULL); break;

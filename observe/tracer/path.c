@@ -39,6 +39,8 @@ static struct {
 
 static int unsettled; /* the tree has renamed or removed a folder */
 
+int jo_path_unsettled(void) { return unsettled; }
+
 void jo_path_moved(int folder)
 {
 	unsettled |= folder;
@@ -161,7 +163,8 @@ static int whose(const jo_process *p, const char *path, const jo_process **q, co
 static int becomes(jo_path *into, const char *base, const char *rest, uint32_t form)
 {
 	char text[JO_PATH];
-	if (snprintf(text, sizeof text, "%s%s", base[1] == 0 && *rest != 0 ? "" : base, rest) >= (int)sizeof text)
+	if (base[0] == 0 ||
+		snprintf(text, sizeof text, "%s%s", base[1] == 0 && *rest != 0 ? "" : base, rest) >= (int)sizeof text)
 		return JO_NOWHERE;
 	strcpy(into->text, text);
 	into->form = form;
@@ -263,6 +266,10 @@ static const char *of_folder(jo_process *p, const char *relative)
 	struct stat here, there;
 	char link[64], real[JO_PATH];
 	jo_group *g = p->group;
+	if (g->cwd[0] == 0) {
+		jo_use(p, JO_USE_UNREADABLE, "a path from a folder that has none");
+		return NULL;
+	}
 	if (!unsettled)
 		return g->cwd;
 	/* The tree has renamed or removed folders. */

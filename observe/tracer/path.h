@@ -38,9 +38,10 @@ int jo_path_end(const char *path, int flags, char *into);
 /* jo_path_real returns a path with the links of all but its last part resolved,
  * NULL where there is no such folder. Valid until the next call.
  * jo_path_moved forgets what was found out before: the tree has renamed or removed
- * something, a folder perhaps. */
+ * something, a folder perhaps. jo_path_unsettled says whether one ever was. */
 const char *jo_path_real(const char *path);
 void jo_path_moved(int folder);
+int jo_path_unsettled(void);
 
 /* jo_path_type returns the type of what is at a path, 0 for nothing, a link being
  * one unless follow is set. */

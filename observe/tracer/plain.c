@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "keeper.h"
@@ -23,8 +24,10 @@ void jo_plain_child(pid_t tracer)
 
 typedef struct process {
 	pid_t id, parent;
-	int doomed;
 } process;
+
+/* More than one machine runs. */
+enum { DOOMED = 1 << 16 };
 
 /* processes lists all that there are. */
 static process *processes(size_t *count)
@@ -51,7 +54,7 @@ static process *processes(size_t *count)
 			all = realloc(all, (room = room * 2 + 256) * sizeof *all);
 		if (all == NULL)
 			break;
-		all[n++] = (process){id, of, 0};
+		all[n++] = (process){id, of};
 	}
 	if (d != NULL)
 		closedir(d);
@@ -59,26 +62,48 @@ static process *processes(size_t *count)
 	return all;
 }
 
-/* end_tree ends a child and all that descends from it. What has left its parents
- * behind, as a daemon does, is no longer known to. */
-static void end_tree(pid_t child)
+/* stop_tree stops a child and all that descends from it, and puts their ids into doomed.
+ * It returns how many there are now. What has left its parents behind, as a daemon does,
+ * is no longer known to. */
+static size_t stop_tree(pid_t *doomed, size_t count)
 {
-	size_t n;
+	size_t n, room = DOOMED;
 	process *all = processes(&n);
 	for (int more = 1; more;) {
 		more = 0;
 		for (size_t i = 0; i < n; i++) {
-			int doomed = all[i].id == child;
-			for (size_t j = 0; j < n && !doomed; j++)
-				doomed = all[j].doomed && all[j].id == all[i].parent;
-			more |= doomed && !all[i].doomed;
-			all[i].doomed |= doomed;
+			int known = 0, below = 0;
+			for (size_t j = 0; j < count; j++) {
+				known |= doomed[j] == all[i].id;
+				below |= doomed[j] == all[i].parent;
+			}
+			if (known || !below || count == room)
+				continue;
+			kill(all[i].id, SIGSTOP);
+			doomed[count++] = all[i].id;
+			more = 1;
 		}
 	}
-	for (size_t i = 0; i < n; i++)
-		if (all[i].doomed)
-			kill(all[i].id, SIGKILL);
 	free(all);
+	return count;
+}
+
+/* end_tree ends a child and all that descends from it. They are stopped first: what runs
+ * might have more children while the others are looked for. */
+static void end_tree(pid_t child)
+{
+	static pid_t doomed[DOOMED];
+	const struct timespec moment = {0, 1000000};
+	size_t count = 1;
+	doomed[0] = child;
+	kill(child, SIGSTOP);
+	for (int same = 0; same < 3; nanosleep(&moment, NULL)) {
+		size_t before = count;
+		count = stop_tree(doomed, count);
+		same = count == before ? same + 1 : 0;
+	}
+	for (size_t i = 0; i < count; i++)
+		kill(doomed[i], SIGKILL);
 }
 
 int jo_plain_wait(pid_t child)

@@ -22,7 +22,7 @@ typedef struct jo_pending {
 typedef struct jo_group {
 	int threads;
 	int memory;  /* /proc/PID/mem, -1: not open */
-	char *cwd;   /* malloc'd: as it was entered, absolute */
+	char *cwd;   /* malloc'd: as it was entered, absolute; "": it cannot be told */
 	int moved;   /* cwd was entered by a path of its own */
 	char *exe;   /* malloc'd: the program that it runs, as it was named; NULL: it cannot be told */
 	int program; /* id */

@@ -55,8 +55,17 @@ int jo_use_blind(void)
 int jo_use_outside(void)
 {
 	for (const use *u = uses; u != NULL; u = u->next)
-		if (u->what > JO_USE_LIMITS && u->what != JO_USE_PRIVILEGE)
-			return 1;
+		switch (u->what) {
+		case JO_USE_CWD:
+		case JO_USE_CLOCK:
+		case JO_USE_HOST:
+		case JO_USE_LIMITS:
+		case JO_USE_PRIVILEGE:
+		case JO_USE_ATTRIBUTES:
+		case JO_USE_UNREADABLE:
+		case JO_USE_UNSTEADY: break;
+		default: return 1;
+		}
 	return 0;
 }
 

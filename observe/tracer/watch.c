@@ -61,7 +61,13 @@ void jo_watch_unpin(void)
 
 /* ---- the timer */
 
-static void interrupt(int signal) { (void)signal; }
+static volatile sig_atomic_t due;
+
+static void tick(int signal)
+{
+	(void)signal;
+	due = 1;
+}
 
 static void each(int ms)
 {
@@ -71,7 +77,7 @@ static void each(int ms)
 
 void jo_watch_timer(int passes)
 {
-	struct sigaction a = {.sa_handler = interrupt}; /* without SA_RESTART */
+	struct sigaction a = {.sa_handler = tick}; /* without SA_RESTART */
 	passing = passes;
 	sigaction(SIGALRM, &a, NULL);
 	each(TICK_MS);
@@ -86,6 +92,9 @@ void jo_watch_end(void)
 
 void jo_watch_tick(void)
 {
+	if (!due)
+		return;
+	due = 0;
 	if (passing)
 		jo_output_pass();
 	if (releases > 0 && --releases > 0)

@@ -11,9 +11,10 @@
 void jo_watch_pin(pid_t command);
 void jo_watch_unpin(void);
 
-/* jo_watch_timer interrupts waitpid every so often as long as that is of use;
- * jo_watch_tick is called then. passes: output is passed on. jo_watch_end makes it go
- * on: the command has ended, and what is left of the tree gets some time. */
+/* jo_watch_timer interrupts waitpid every so often as long as that is of use.
+ * jo_watch_tick is called after each waitpid, and does what is due. passes: output is
+ * passed on. jo_watch_end makes the timer go on: the command has ended, and what is left
+ * of the tree gets some time. */
 void jo_watch_timer(int passes);
 void jo_watch_end(void);
 void jo_watch_tick(void);
