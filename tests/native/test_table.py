@@ -69,6 +69,10 @@ CAUTIOUS = {
         for form in ("raw string", "behind the library")
         for change in ("precompile", "precompile in front")
     ),
+    # clang asks for the real names of headers, and reads the links on the way; and it
+    # looks whether the folder of one is there before it looks for the header.
+    ("next", "retarget"),
+    ("folder", "precompile in front"),
 }
 
 #: Compiler, and ending of the source.
