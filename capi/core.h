@@ -25,7 +25,7 @@ typedef struct jc_out {
 
 /* What an opened cache is to the front. */
 typedef struct jc_opened {
-	void *core;        /* go-pointer */
+	void *core;        /* of pointer.go */
 	jc_memory *memory; /* NULL: no tier in memory */
 	int32_t lookups;   /* whether the tier answers lookups: not with JITCACHE=refresh */
 } jc_opened;

@@ -1,31 +1,49 @@
 package main
 
+// #include <stdlib.h>
 import "C"
 
 import (
+	"sync"
 	"unsafe"
-
-	"github.com/mattn/go-pointer"
 
 	"jitcache/core"
 	"jitcache/cuda"
 )
 
-// Go objects that C keeps: caches, leases, modules. This file is the only one that
-// knows go-pointer. Its pointers are addresses that malloc may hand out again
-// and that must not be given back twice; neither can happen here, because C
-// holds each behind a handle of its own (handles.c), which ends once.
+// Go objects that C keeps: caches, leases, modules. C gets the address of a byte of
+// its own, under which the object stands here: the collector knows no other way to
+// hold an object for C, and C could not hold a Go pointer. malloc may hand such an
+// address out again, and it must not be given back twice; neither can happen here,
+// because C holds each behind a handle of its own (handles.c), which ends once.
+//
+// A sync.Map, because it is read at every call and without a lock.
+var objects sync.Map
 
-func keepCache(c *core.Cache) unsafe.Pointer { return pointer.Save(c) }
+func keep(object any) unsafe.Pointer {
+	p := C.malloc(1)
+	objects.Store(p, object)
+	return p
+}
 
-func cacheOf(p unsafe.Pointer) *core.Cache { return pointer.Restore(p).(*core.Cache) }
+func objectAt(p unsafe.Pointer) any {
+	object, _ := objects.Load(p)
+	return object
+}
 
-func keepLease(l *core.Lease) unsafe.Pointer { return pointer.Save(l) }
+func forget(p unsafe.Pointer) {
+	objects.Delete(p)
+	C.free(p)
+}
 
-func leaseOf(p unsafe.Pointer) *core.Lease { return pointer.Restore(p).(*core.Lease) }
+func keepCache(c *core.Cache) unsafe.Pointer { return keep(c) }
 
-func forget(p unsafe.Pointer) { pointer.Unref(p) }
+func cacheOf(p unsafe.Pointer) *core.Cache { return objectAt(p).(*core.Cache) }
 
-func keepModule(m *cuda.Module) unsafe.Pointer { return pointer.Save(m) }
+func keepLease(l *core.Lease) unsafe.Pointer { return keep(l) }
 
-func moduleOf(p unsafe.Pointer) *cuda.Module { return pointer.Restore(p).(*cuda.Module) }
+func leaseOf(p unsafe.Pointer) *core.Lease { return objectAt(p).(*core.Lease) }
+
+func keepModule(m *cuda.Module) unsafe.Pointer { return keep(m) }
+
+func moduleOf(p unsafe.Pointer) *cuda.Module { return objectAt(p).(*cuda.Module) }

@@ -10,26 +10,38 @@
  * meet. A power of two. */
 #define SHARDS 16
 #define FIRST_BUCKETS 16
+#define LINE 64
 
+/* What a search reads is in the first cache line, with it what a hit writes: a
+ * hit is so short that half of it is waiting for lines. */
 typedef struct node {
-	uint8_t id[32];
+	_Alignas(LINE) uint8_t id[32];
 	jc_blob *blob;
-	struct node *chain;         /* next in the bucket */
-	struct node *older, *newer; /* the shard's recency list */
-	uint64_t tick;              /* the tier's clock at the last use */
+	struct node *chain; /* next in the bucket */
+	uint64_t tick;      /* the tier's clock at the last use */
 	int64_t touch_at;
+	struct node *older, *newer; /* the shard's recency list */
+	uint64_t cost;              /* the blob's, not below 0 */
 	int kind;
+	int32_t spare; /* references to the blob that are kept for hits, beside the node's own */
 } node;
 
+/* References are taken so many at once: an atomic addition for each would be one of
+ * the dearest parts of a hit. */
+#define MANY 256
+
+typedef struct count {
+	uint64_t hits, saved;
+} count;
+
 typedef struct shard {
-	jc_mutex lock;
+	_Alignas(LINE) jc_mutex lock;
 	node **buckets;
 	size_t nbuckets; /* a power of two */
-	size_t count;
 	node *newest, *oldest;
+	size_t count;
 	_Atomic uint64_t oldest_tick; /* UINT64_MAX if empty; read without the lock */
-	uint64_t hits[JC_MEMORY_KINDS], saved[JC_MEMORY_KINDS];
-	char pad[64];
+	count used[JC_MEMORY_KINDS];
 } shard;
 
 struct jc_memory {
@@ -52,9 +64,10 @@ static int64_t now_ns(void)
 
 jc_memory *jc_memory_new(uint64_t cap)
 {
-	jc_memory *m = calloc(1, sizeof *m);
+	jc_memory *m = aligned_alloc(LINE, sizeof *m);
 	if (m == NULL)
 		return NULL;
+	memset(m, 0, sizeof *m);
 	m->cap = cap;
 	m->flush_at = now_ns() + JC_MEMORY_FLUSH_NS;
 	for (int i = 0; i < SHARDS; i++) {
@@ -104,7 +117,18 @@ static void note_oldest(shard *s)
 	atomic_store_explicit(&s->oldest_tick, s->oldest ? s->oldest->tick : UINT64_MAX, memory_order_relaxed);
 }
 
-static uint64_t tick(jc_memory *m) { return atomic_fetch_add_explicit(&m->clock, 1, memory_order_relaxed); }
+/* tick moves the clock on and returns it. It does so without an atomic addition,
+ * which would be the dearest part of a hit: two threads at once may get the same
+ * time, and one may put the clock back. That is over at the next tick of the
+ * kernel's clock, milliseconds later. */
+static uint64_t tick(jc_memory *m, int64_t now)
+{
+	uint64_t t = atomic_load_explicit(&m->clock, memory_order_relaxed) + 1;
+	if (t < (uint64_t)now)
+		t = (uint64_t)now;
+	atomic_store_explicit(&m->clock, t, memory_order_relaxed);
+	return t;
+}
 
 /* use finds an entry, makes it the newest, and counts n hits on it. It returns
  * the blob with a reference, or NULL. */
@@ -120,9 +144,13 @@ static jc_blob *use(jc_memory *m, const uint8_t *id, uint64_t n_hits, int *due)
 		return NULL;
 	}
 	jc_blob *b = n->blob;
-	jc_blob_retain(b);
+	if (n->spare == 0) {
+		jc_blob_retain_many(b, MANY);
+		n->spare = MANY;
+	}
+	n->spare--;
 	int was_oldest = s->oldest == n;
-	n->tick = tick(m);
+	n->tick = tick(m, now);
 	if (n->newer != NULL) {
 		list_remove(s, n);
 		list_push(s, n);
@@ -133,8 +161,8 @@ static jc_blob *use(jc_memory *m, const uint8_t *id, uint64_t n_hits, int *due)
 		n->touch_at = now + JC_MEMORY_TOUCH_NS;
 		*due |= JC_MEMORY_TOUCH;
 	}
-	s->hits[n->kind] += n_hits;
-	s->saved[n->kind] += n_hits * (uint64_t)(b->cost > 0 ? b->cost : 0);
+	s->used[n->kind].hits += n_hits;
+	s->used[n->kind].saved += n_hits * n->cost;
 	jc_mutex_unlock(&s->lock);
 	int64_t at = atomic_load_explicit(&m->flush_at, memory_order_relaxed);
 	if (now > at && atomic_compare_exchange_strong(&m->flush_at, &at, now + JC_MEMORY_FLUSH_NS))
@@ -211,7 +239,7 @@ static void unlink_node(jc_memory *m, shard *s, node *n)
 
 static void drop(node *n)
 {
-	jc_blob_release(n->blob);
+	jc_blob_release_many(n->blob, n->spare + 1);
 	free(n);
 }
 
@@ -240,13 +268,13 @@ void jc_memory_put(jc_memory *m, jc_blob *b)
 {
 	if (weight(b) > m->cap)
 		return;
-	node *n = calloc(1, sizeof *n);
+	node *n = aligned_alloc(LINE, sizeof *n);
 	if (n == NULL)
 		return;
+	int64_t now = now_ns();
+	*n = (node){.blob = b, .cost = b->cost > 0 ? (uint64_t)b->cost : 0, .kind = kind_index(m, b->kind)};
 	memcpy(n->id, b->id, 32);
-	n->blob = b;
-	n->kind = kind_index(m, b->kind);
-	n->touch_at = now_ns() + JC_MEMORY_TOUCH_NS;
+	n->touch_at = now + JC_MEMORY_TOUCH_NS;
 	jc_blob_retain(b);
 	shard *s = shard_of(m, n->id);
 	jc_mutex_lock(&s->lock);
@@ -261,7 +289,7 @@ void jc_memory_put(jc_memory *m, jc_blob *b)
 	node **head = &s->buckets[bucket_of(s, n->id)];
 	n->chain = *head;
 	*head = n;
-	n->tick = tick(m);
+	n->tick = tick(m, now);
 	list_push(s, n);
 	s->count++;
 	note_oldest(s);
@@ -335,24 +363,24 @@ const _Atomic uint64_t *jc_memory_epoch(jc_memory *m) { return &m->epoch; }
 
 int jc_memory_drain(jc_memory *m, jc_memory_hits hits[JC_MEMORY_KINDS])
 {
-	uint64_t all_hits[JC_MEMORY_KINDS] = {0}, all_saved[JC_MEMORY_KINDS] = {0};
+	count all[JC_MEMORY_KINDS] = {0};
 	for (int i = 0; i < SHARDS; i++) {
 		shard *s = &m->shards[i];
 		jc_mutex_lock(&s->lock);
 		for (int k = 0; k < JC_MEMORY_KINDS; k++) {
-			all_hits[k] += s->hits[k];
-			all_saved[k] += s->saved[k];
-			s->hits[k] = s->saved[k] = 0;
+			all[k].hits += s->used[k].hits;
+			all[k].saved += s->used[k].saved;
+			s->used[k] = (count){0};
 		}
 		jc_mutex_unlock(&s->lock);
 	}
 	int wrote = 0;
 	for (int k = 0; k < JC_MEMORY_KINDS; k++) {
-		if (all_hits[k] == 0)
+		if (all[k].hits == 0)
 			continue;
 		memcpy(hits[wrote].kind, m->kinds[k], sizeof hits[wrote].kind);
-		hits[wrote].hits = all_hits[k];
-		hits[wrote].saved = all_saved[k];
+		hits[wrote].hits = all[k].hits;
+		hits[wrote].saved = all[k].saved;
 		wrote++;
 	}
 	return wrote;
@@ -364,7 +392,7 @@ void jc_memory_count(jc_memory *m, const char *kind, uint64_t n)
 	memcpy(name, kind, strnlen(kind, 16));
 	int i = kind_index(m, name);
 	jc_mutex_lock(&m->shards[0].lock);
-	m->shards[0].hits[i] += n;
+	m->shards[0].used[i].hits += n;
 	jc_mutex_unlock(&m->shards[0].lock);
 }
 
@@ -375,7 +403,7 @@ int jc_memory_counted(jc_memory *m)
 		shard *s = &m->shards[i];
 		jc_mutex_lock(&s->lock);
 		for (int k = 0; k < JC_MEMORY_KINDS; k++)
-			n += s->hits[k];
+			n += s->used[k].hits;
 		jc_mutex_unlock(&s->lock);
 	}
 	return n > 0;
@@ -397,7 +425,6 @@ void jc_memory_fork_child(jc_memory *m)
 {
 	for (int i = 0; i < SHARDS; i++) {
 		jc_mutex_init(&m->shards[i].lock, JC_RANK_SHARD);
-		memset(m->shards[i].hits, 0, sizeof m->shards[i].hits);
-		memset(m->shards[i].saved, 0, sizeof m->shards[i].saved);
+		memset(m->shards[i].used, 0, sizeof m->shards[i].used);
 	}
 }
