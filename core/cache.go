@@ -193,13 +193,21 @@ func (c *Cache) fromDisk(id *key.ID) (*blob.Blob, store.Reason) {
 	if why := c.unread(); why != store.None {
 		return nil, why
 	}
+	var ticket memory.Ticket
+	if c.memory != nil {
+		ticket = c.memory.Ticket((*[32]byte)(id))
+	}
 	b, why := c.store.Get(id)
 	if why != store.None {
 		return nil, why
 	}
 	_, cost := b.Created()
 	c.store.CountHit(b.KindBytes(), cost)
-	if c.memory != nil {
+	switch {
+	case c.memory == nil:
+	case inOrder:
+		c.memory.Keep(b, ticket)
+	default:
 		c.memory.Put(b)
 	}
 	return b, store.None

@@ -373,7 +373,10 @@ JITCACHE_API int32_t jitcache_get_data(
 JITCACHE_API int32_t jitcache_get_into(
 	jitcache_cache *cache, jitcache_key *key, void *buffer, size_t capacity, size_t *size);
 
-/* Replace an entry that is there. Without it a good entry is kept. */
+/* Replace an entry that is there. Without it a good entry is kept. When the call has
+ * returned, no lookup in this cache that begins afterwards gives what was there
+ * before. What other caches hold in memory, in this process or another, they may
+ * give until they let it go. */
 #define JITCACHE_REPLACE 1u
 
 /* jitcache_put stores size bytes. attributes is a JSON object that is given
@@ -446,7 +449,8 @@ JITCACHE_API int32_t jitcache_get_or_compile(jitcache_cache *cache, jitcache_key
 
 /* --------------------------------------------------------------- maintenance */
 
-/* jitcache_remove removes an entry.
+/* jitcache_remove removes an entry. What JITCACHE_REPLACE says of lookups is true
+ * of it and of jitcache_clear.
  * OK; MISS: there was none; NOT_STORED: it cannot be removed, see
  * jitcache_last_miss; ERR_ARGUMENT; ERR_HANDLE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_remove(jitcache_cache *cache, jitcache_key *key);

@@ -246,8 +246,8 @@ func (s *Store) stamp() int64 {
 	}
 }
 
-// has reports whether there is a good entry under id.
-func (s *Store) has(id *key.ID) bool {
+// Has reports whether there is a good entry under id.
+func (s *Store) Has(id *key.ID) bool {
 	b, why := s.Get(id)
 	if why != None {
 		return false

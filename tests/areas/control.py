@@ -49,6 +49,14 @@ CONTROLS = [
         ["api.c: one_of_many_threads_compiles"],
     ),
     Control(
+        "memory and disk without an order", "noorder",
+        {"core": [
+            "TestWhatWasReadBeforeAChangeIsNotKeptAfterIt", "TestPutThatEndsAfterARemoveIsNotKept",
+            "TestNoLookupGivesWhatWasReplacedOrRemovedBeforeItBegan", "TestMemoryAndDiskAgreeWhenConcurrentChangesHaveEnded",
+        ]},
+        ["test_order.py::test_no_entry_is_older_than_what_was_replaced_or_removed_before"],
+    ),
+    Control(
         "inputs not looked at again", "noinputs",
         {"core/key": ["TestInputThatChangesIsNoticed", "TestEditWithinATickIsNoticed", "TestNameThatAppearsIsNoticed", "TestOtherNamesInAFolderAreNoticed"],
          "core": ["TestChangedInputIsHandedBackAndNotKept"], "core/store": ["TestResultOfAChangedInputIsNotStored"]},

@@ -12,7 +12,10 @@ TSAN = "-fsanitize=thread"
 HERE = Path(__file__).parent
 # All of the front but the table of Go's functions: race.c has another core.
 FRONT = [p for p in sorted(programs.ROOT.glob("capi/*.c")) if p.name != "table.c"]
-BELOW = [programs.ROOT / "core" / p for p in ("blob/blob.c", "lockfile/held.c", "memory/memory.c", "mutex/mutex.c")]
+BELOW = [
+    programs.ROOT / "core" / p
+    for p in ("blob/blob.c", "lockfile/held.c", "memory/hits.c", "memory/memory.c", "mutex/mutex.c")
+]
 
 pytestmark = pytest.mark.skipif(not programs.understood(TSAN), reason="this compiler has no ThreadSanitizer")
 
