@@ -141,12 +141,41 @@ func (c *Cache) Get(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.Blob
 	if b := c.fromMemory(id); b != nil {
 		return b, store.None
 	}
-	return c.Lookup(id, kind, sealed)
+	return c.Lookup(id, kind, NotOpened, sealed)
 }
 
-// Lookup is Get for a caller that has looked in memory already.
-func (c *Cache) Lookup(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.Blob, store.Reason) {
-	b, why := c.fromDisk(id)
+// EntryPath returns what the path of every entry begins with (store.EntryPath), for
+// a caller that opens entries itself: a lookup of one that is not there then ends
+// without a call of Lookup, and is counted by Missed. It is "" where lookups do not
+// go by the directory alone, and where every miss is logged.
+func (c *Cache) EntryPath() string {
+	if c.unread() != store.None || c.log.wants(Miss) {
+		return ""
+	}
+	return c.store.EntryPath()
+}
+
+// Opened is the file of an entry that the caller of Lookup has opened, and closes.
+// The ticket was taken before.
+type Opened struct {
+	Fd     int // -1: it has opened none
+	Ticket memory.Ticket
+}
+
+// NotOpened is for a caller that leaves that to Lookup.
+var NotOpened = Opened{Fd: -1}
+
+// Missed counts n lookups of entries that are not there.
+func (c *Cache) Missed(kind []byte, n uint64) {
+	if c.store != nil {
+		c.store.Count(kind, store.MissCounter(store.Absent), n)
+	}
+}
+
+// Lookup is Get for a caller that has looked in memory already, and may have opened
+// the file.
+func (c *Cache) Lookup(id *key.ID, kind []byte, opened Opened, sealed func() *key.Key) (*blob.Blob, store.Reason) {
+	b, why := c.fromDisk(id, opened)
 	if why != store.None {
 		c.missed(id, kind, why, sealed)
 	}
@@ -162,7 +191,7 @@ func (c *Cache) look(id *key.ID) (*blob.Blob, store.Reason) {
 	if b := c.fromMemory(id); b != nil {
 		return b, store.None
 	}
-	return c.fromDisk(id)
+	return c.fromDisk(id, NotOpened)
 }
 
 func (c *Cache) fromMemory(id *key.ID) *blob.Blob {
@@ -189,15 +218,25 @@ func (c *Cache) unread() store.Reason {
 	return store.None
 }
 
-func (c *Cache) fromDisk(id *key.ID) (*blob.Blob, store.Reason) {
-	if why := c.unread(); why != store.None {
-		return nil, why
+// read reads an entry, and returns the ticket that was taken before.
+func (c *Cache) read(id *key.ID, opened Opened) (*blob.Blob, memory.Ticket, store.Reason) {
+	if opened.Fd >= 0 {
+		b, why := c.store.GetFrom(opened.Fd, id)
+		return b, opened.Ticket, why
 	}
 	var ticket memory.Ticket
 	if c.memory != nil {
 		ticket = c.memory.Ticket((*[32]byte)(id))
 	}
 	b, why := c.store.Get(id)
+	return b, ticket, why
+}
+
+func (c *Cache) fromDisk(id *key.ID, opened Opened) (*blob.Blob, store.Reason) {
+	if why := c.unread(); why != store.None {
+		return nil, why
+	}
+	b, ticket, why := c.read(id, opened)
 	if why != store.None {
 		return nil, why
 	}
@@ -217,9 +256,9 @@ func (c *Cache) fromDisk(id *key.ID) (*blob.Blob, store.Reason) {
 // its size; if that is larger than buf, nothing was copied and the caller comes
 // again with more room. With no in-process tier the payload is read straight
 // into buf; some room beyond the payload makes that one read.
-func (c *Cache) LookupInto(id *key.ID, kind []byte, buf []byte, sealed func() *key.Key) (int, store.Reason) {
+func (c *Cache) LookupInto(id *key.ID, kind, buf []byte, opened Opened, sealed func() *key.Key) (int, store.Reason) {
 	if c.memory != nil || c.unread() != store.None {
-		b, why := c.Lookup(id, kind, sealed)
+		b, why := c.Lookup(id, kind, opened, sealed)
 		if why != store.None {
 			return 0, why
 		}
@@ -229,7 +268,7 @@ func (c *Cache) LookupInto(id *key.ID, kind []byte, buf []byte, sealed func() *k
 		}
 		return len(b.Data()), store.None
 	}
-	size, entryKind, cost, why := c.store.GetInto(id, buf)
+	size, entryKind, cost, why := c.readInto(id, buf, opened)
 	switch {
 	case why != store.None:
 		c.missed(id, kind, why, sealed)
@@ -237,6 +276,13 @@ func (c *Cache) LookupInto(id *key.ID, kind []byte, buf []byte, sealed func() *k
 		c.store.CountHit(entryKind, cost)
 	}
 	return size, why
+}
+
+func (c *Cache) readInto(id *key.ID, buf []byte, opened Opened) (size int, kind []byte, cost int64, why store.Reason) {
+	if opened.Fd >= 0 {
+		return c.store.GetIntoFrom(opened.Fd, id, buf)
+	}
+	return c.store.GetInto(id, buf)
 }
 
 // Maintain does what a hit in memory has asked for: renew the entry's recency on

@@ -86,6 +86,11 @@ typedef struct jc_memory_words {
 /* jc_memory_word returns the number of a key's word. */
 static inline unsigned jc_memory_word(const uint8_t id[32]) { return (id[0] | (unsigned)id[1] << 8) % JC_MEMORY_WORDS; }
 
+static inline uint64_t jc_memory_ticket(jc_memory *m, const uint8_t id[32])
+{
+	return atomic_load(&((jc_memory_words *)m)->at[jc_memory_word(id)]);
+}
+
 /* jc_memory_keep keeps b, which was read from the directory after the ticket was
  * taken, unless its key has changed since. */
 void jc_memory_keep(jc_memory *m, jc_blob *b, uint64_t ticket);

@@ -429,6 +429,59 @@ static void warnings_go_to_the_callback(void)
 	jitcache_set_log(NULL, NULL);
 }
 
+enum { MISS_THREADS = 4, MISS_KINDS = 10, MISSES = 500 };
+
+/* More kinds than the library counts by itself. */
+static jitcache_key *absent[MISS_KINDS];
+
+static void *miss_all(void *p)
+{
+	for (int i = 0; i < MISSES * MISS_KINDS; i++) {
+		jitcache_blob *b;
+		char buffer[8];
+		size_t size;
+		int32_t status = i % 2 ? jitcache_get((jitcache_cache *)p, absent[i % MISS_KINDS], &b)
+		                       : jitcache_get_into((jitcache_cache *)p, absent[i % MISS_KINDS], buffer,
+						 sizeof buffer, &size);
+		CHECK(status == JITCACHE_MISS && jitcache_last_miss() == JITCACHE_REASON_ABSENT);
+	}
+	return NULL;
+}
+
+static void misses_are_counted_by_kind(const char *memory)
+{
+	jitcache_cache *c = open_cache(memory);
+	jitcache_blob *json;
+	pthread_t t[MISS_THREADS];
+	char kind[17], want[64];
+	for (int i = 0; i < MISS_KINDS; i++) {
+		snprintf(kind, sizeof kind, "kind-%d", i);
+		absent[i] = make_key(kind);
+		CHECK(jitcache_key_set_kind(absent[i], kind) == JITCACHE_OK);
+	}
+	for (int i = 0; i < MISS_THREADS; i++)
+		pthread_create(&t[i], NULL, miss_all, c);
+	for (int i = 0; i < MISS_THREADS; i++)
+		pthread_join(t[i], NULL);
+	CHECK(jitcache_stats(c, &json) == JITCACHE_OK);
+	const char *text = (const char *)jitcache_blob_data(json);
+	snprintf(want, sizeof want, "\"misses\":%d,", MISS_THREADS * MISSES * MISS_KINDS);
+	CHECK(strstr(text, want) != NULL);
+	snprintf(want, sizeof want, "\"misses\":%d,", MISS_THREADS * MISSES);
+	for (int i = 0; i < MISS_KINDS; i++) {
+		snprintf(kind, sizeof kind, "\"kind-%d\"", i);
+		const char *own = strstr(text, kind);
+		CHECK(own != NULL && (own = strstr(own, "\"misses\"")) != NULL &&
+			strncmp(own, want, strlen(want)) == 0);
+		jitcache_key_free(absent[i]);
+	}
+	jitcache_blob_release(json);
+	CHECK(jitcache_close(c) == JITCACHE_OK);
+}
+
+static void misses_are_counted(void) { misses_are_counted_by_kind("0"); }
+static void misses_are_counted_beside_a_tier_in_memory(void) { misses_are_counted_by_kind("1Mi"); }
+
 static void names_of_numbers(void)
 {
 	CHECK(strcmp(jitcache_status_name(JITCACHE_OK), "ok") == 0);
@@ -458,6 +511,8 @@ int main(int argc, char **argv)
 	RUN(reports_are_json);
 	RUN(epoch_changes_when_something_leaves);
 	RUN(hits_are_counted_without_a_tier);
+	RUN(misses_are_counted);
+	RUN(misses_are_counted_beside_a_tier_in_memory);
 	RUN(names_of_numbers);
 	DONE;
 }
