@@ -28,7 +28,7 @@ from ._default import cache_of
 from ._detached_entry import DetachedEntry
 from ._entry import Entry
 from ._errors import CompileError
-from ._key import Key, KeyHandle, check
+from ._key import Key, KeyHandle
 from ._log import warn
 from ._lookup import find_code
 from ._native_job import BuildArguments, Job, Path, Sources, job_of, quote_flags, run, sources_of
@@ -53,12 +53,10 @@ class Built(Entry):
     can.
     """
 
-    __slots__ = ("hit", "refused")
+    __slots__ = ()
 
-    def __init__(self, blob: Blob, hit: bool) -> None:
-        super().__init__(blob)
-        self.hit = hit
-        self.refused = ""
+    hit: bool
+    refused: str
 
     @property
     def log(self) -> str:
@@ -66,7 +64,18 @@ class Built(Entry):
         return str(self.attributes.get("log", ""))
 
 
-class DetachedBuilt(DetachedEntry):
+class _Stored(Built):
+    """The same, in a cache."""
+
+    __slots__ = ("hit", "refused")
+
+    def __init__(self, blob: Blob, hit: bool) -> None:
+        super().__init__(blob)
+        self.hit = hit
+        self.refused = ""
+
+
+class _Detached(DetachedEntry, Built):
     """The same, where nothing could be kept."""
 
     __slots__ = ("hit", "refused")
@@ -75,8 +84,6 @@ class DetachedBuilt(DetachedEntry):
         super().__init__(data, {"log": log}, "native", name)
         self.hit = False
         self.refused = refused
-
-    log = Built.log
 
 
 class _Request:
@@ -87,9 +94,9 @@ class _Request:
     def __init__(self, lib: _ffi.Library, job: Job) -> None:
         self.handle = _void_p()
         self._free = lib.jitcache_native_request_free
-        check(lib, lib.jitcache_native_request_new(_byref(self.handle)))
+        _ffi.check(lib, lib.jitcache_native_request_new(_byref(self.handle)))
         for letter, text in _parts(job):
-            check(lib, lib.jitcache_native_request_add(self.handle, ord(letter), text, len(text)))
+            _ffi.check(lib, lib.jitcache_native_request_add(self.handle, ord(letter), text, len(text)))
 
     def __del__(self) -> None:
         if self.handle:
@@ -166,25 +173,25 @@ def _run(job: Job) -> tuple[bytes, str]:
         return data, log
 
 
-def _built(job: Job, cache: Cache | None) -> Built | DetachedBuilt:
+def _built(job: Job, cache: Cache | None) -> Built:
     """Look a job up, and compile it if need be."""
     if cache is None or cache._lib is None or cache._handle is None:
         data, log = _run(job)
-        return DetachedBuilt(data, log, job.name, "")
+        return _Detached(data, log, job.name, "")
     lib = cache._lib
     request = _request(lib, job)
     status, blob, key_handle = find_code(lib.jitcache_native_lookup, lib, cache._handle, request.handle)
     if blob is not None:
-        return Built(blob, True)
+        return _Stored(blob, True)
     if status < 0:
         return _unkeyed(lib, job, status)
     if not key_handle:  # nothing is cached
         data, log = _run(job)
-        return DetachedBuilt(data, log, job.name, "")
+        return _Detached(data, log, job.name, "")
     key = KeyHandle(lib, _void_p(key_handle))
     blob, lease, _ = cache._wait(lib, key.handle, None)
     if blob is not None:
-        return Built(blob, True)
+        return _Stored(blob, True)
     try:
         data, log = _run(job)
         about = json.dumps({"log": log, "compiler": " ".join(job.words)}).encode()
@@ -193,17 +200,17 @@ def _built(job: Job, cache: Cache | None) -> Built | DetachedBuilt:
     finally:
         if lease is not None:
             cache._give_up(lease)
-    return DetachedBuilt(data, log, job.name, "") if blob is None else Built(blob, False)
+    return _Detached(data, log, job.name, "") if blob is None else _Stored(blob, False)
 
 
-def _unkeyed(lib: _ffi.Library, job: Job, status: int) -> DetachedBuilt:
+def _unkeyed(lib: _ffi.Library, job: Job, status: int) -> Built:
     """Compile what has no key: the compiler says best what is wrong, and what cannot be keyed works all the same."""
     why = lib.jitcache_last_error().decode("utf-8", "replace")
     if status not in (_ffi.ERR_COMPILE, _ffi.ERR_REFUSED, _ffi.ERR_FORK, _ffi.ERR_INTERNAL):
-        check(lib, status)
+        _ffi.check(lib, status)
     data, log = _run(job)
     warn(f"native: not cached: {why}")
-    return DetachedBuilt(data, log, job.name, why)
+    return _Detached(data, log, job.name, why)
 
 
 def _job(arguments: BuildArguments, cache: Cache | None) -> Job:
@@ -229,7 +236,7 @@ def build(
     placeholders: Mapping[str, str] | None = None,
     cache: Cache | bool | None = None,
     compiler: Path | Sequence[str] | None = None,
-) -> Built | DetachedBuilt:
+) -> Built:
     """Return what the sources compile to: from the cache, or compiled.
 
     ``sources`` is a path, several, or a mapping of file names to texts, headers
@@ -276,7 +283,7 @@ def key(
     if status == _ffi.ERR_COMPILE:
         log = lib.jitcache_native_last_log().decode("utf-8", "replace")
         raise CompileError(f"{lib.jitcache_last_error().decode()}\n{log}", log, list(job.words))
-    check(lib, status)
+    _ffi.check(lib, status)
     return Key._taken(lib, handle)
 
 
