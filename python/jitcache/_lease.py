@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
-
 from ._entry import Entry
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ctypes
     from collections.abc import Mapping
     from types import TracebackType
+    from typing import Any
 
     from ._blob import Blob
     from ._cache import Cache
@@ -116,4 +115,6 @@ def as_json(attributes: Mapping[str, Any] | None) -> bytes | None:
     """Return attributes as JSON text, None for none."""
     if attributes is None:
         return None
+    import json
+
     return json.dumps(dict(attributes), separators=(",", ":")).encode()

@@ -9,10 +9,17 @@ something up itself.
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable
 
 from . import _ffi
 from ._blob import Blob, aligned, take
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    # The out-parameters of one call, each with its reference: handle, address, size,
+    # and the key of what is missing.
+    _Outs = tuple[Any, Any, Any, Any, Any, Any, Any, Any]
 
 _OK = _ffi.OK
 
@@ -24,19 +31,7 @@ _SCRATCH = 256 << 10
 # where malloc puts things.
 _PAGE = 4096
 
-# To fill a new bytes object in place, which the C API allows until anybody else
-# has seen it.
-_new_bytes = ctypes.PyDLL(None).PyBytes_FromStringAndSize
-_new_bytes.restype = ctypes.py_object
-_new_bytes.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t]
-_bytes_data = ctypes.PyDLL(None).PyBytes_AsString
-_bytes_data.restype = ctypes.c_void_p
-_bytes_data.argtypes = [ctypes.py_object]
 
-
-# The out-parameters of one call, each with its reference: handle, address, size,
-# and the key of what is missing.
-_Outs = tuple[Any, Any, Any, Any, Any, Any, Any, Any]
 _outs: list[_Outs] = []
 
 
@@ -136,18 +131,31 @@ def read(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> byt
     return status if found is None else found
 
 
+_bytes_functions: tuple[Any, Any] | None = None
+
+
+def _find_bytes_functions() -> tuple[Any, Any]:
+    """Return what makes a bytes object to be filled in place, which the C API allows until anybody else has seen it."""
+    global _bytes_functions
+    # By subscription: their attributes are everybody's.
+    new_bytes, data_of = ctypes.pythonapi["PyBytes_FromStringAndSize"], ctypes.pythonapi["PyBytes_AsString"]
+    new_bytes.restype, new_bytes.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_ssize_t]
+    data_of.restype, data_of.argtypes = ctypes.c_void_p, [ctypes.py_object]
+    _bytes_functions = new_bytes, data_of
+    return _bytes_functions
+
+
 def _read_large(
     lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p, size: int
 ) -> tuple[int, int, bytes | None]:
+    new_bytes, data_of = _bytes_functions or _find_bytes_functions()
     try:
-        data: bytes = _new_bytes(None, size)
+        data: bytes = new_bytes(None, size)
     except MemoryError:
         # The library says so too, as a miss with that reason.
         return find(lib, cache, key)[0] or _ffi.MISS, 0, None
     now = ctypes.c_size_t()
-    status = lib.jitcache_get_into(
-        cache, key, ctypes.c_void_p(_bytes_data(data)), ctypes.c_size_t(size), ctypes.byref(now)
-    )
+    status = lib.jitcache_get_into(cache, key, ctypes.c_void_p(data_of(data)), ctypes.c_size_t(size), ctypes.byref(now))
     if status == _OK and now.value != size:  # replaced in between by a smaller one
         return status, now.value, data[: now.value]
     return status, now.value, data if status == _OK else None
