@@ -65,7 +65,7 @@ def test_no_other_module_is_imported_until_it_is_needed(tmp_path: Path, code: st
     check("import jitcache, sys; jitcache.Cache(sys.argv[1]).put(jitcache.Key(n=1), b'x')", tmp_path / "cache")
     head = f"import sys\nsys.path.insert(0, {str(PYTHON)!r})\nimport ctypes\nbefore = set(sys.modules)"
     tail = "print(*sorted(m for m in set(sys.modules) - before if m.partition('.')[0] != 'jitcache'))"
-    text = "\n".join([head, code, tail])
+    text = f"{head}\n{code}\n{tail}"
     command = [sys.executable, "-S", "-c", text, str(tmp_path / "cache")]
     p = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     assert set(p.stdout.split()) <= ALLOWED[code]
