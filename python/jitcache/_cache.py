@@ -85,7 +85,7 @@ class Cache:
                 _ffi.check(lib, lib.jitcache_options_set(options_handle, name.encode(), os.fsencode(value)))
             handle = _void_p()
             if self._usable(lib.jitcache_open(options_handle, _byref(handle))):
-                self._handle = handle
+                self._handle = _ffi.as_argument(handle)
         finally:
             lib.jitcache_options_free(options_handle)
         if self._handle is None:

@@ -177,7 +177,7 @@ class Key:
         _ffi.check(lib, status)
         owner = self._handles[kind] = KeyHandle(lib, handle)
         if kind == "generic":
-            self._handle = handle
+            self._handle = owner.handle
         return owner
 
     def __eq__(self, other: object) -> bool:
@@ -200,7 +200,7 @@ class KeyHandle:
     __slots__ = ("_free", "handle")
 
     def __init__(self, lib: _ffi.Library, handle: ctypes.c_void_p) -> None:
-        self.handle = handle
+        self.handle = _ffi.as_argument(handle)
         self._free = lib.jitcache_key_free
 
     def __del__(self) -> None:
@@ -225,6 +225,7 @@ def _seal_with(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes,
     handle = ctypes.c_void_p()
     _ffi.check(lib, lib.jitcache_key_new(ctypes.byref(handle)))
     owner = KeyHandle(lib, handle)
+    handle = owner.handle
     packed = []
     for label, value in components.items():
         if not isinstance(label, str):
