@@ -5,17 +5,17 @@ a memoryview, a microsecond. Most programs ask for the same few entries over and
 over; for those this tier answers in a seventh of it. It holds views of the
 library's memory, no copies, and only of what the library holds itself.
 
-It never gives what is older than the library would. A lookup takes the table
-that there is before it asks the library, and what it finds is kept in that one.
-Whatever may make it old puts an empty table in its place: when an entry leaves
-the library's tier or is replaced there, which the library says by counting up
-its epoch; and when a call of this cache's that replaces or removes entries
-begins, and again when it ends. So what was found before a change ends up, at
+A view is never older than what the library would give. Before a lookup asks the
+library it takes the table of that moment, and what it finds goes into that table.
+Whatever may make it old puts an empty table in the place of the old one. The
+library says when an entry leaves its tier, or is replaced there: it counts its
+epoch up. A call of this cache's that replaces or removes entries does it twice,
+when it begins and when it ends. So what was found before a change ends up, at
 worst, in a table that nobody looks into any more.
 
 There is no lock: a signal handler or a destructor may look something up between
 any two steps, and would wait for itself. Each step that others see is one
-operation of a dict or list, or one assignment, and nobody iterates over a table.
+operation of a dict or list, or one assignment; nobody iterates over a table.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class _Given:
     def __init__(
         self, used: Callable[[ctypes.c_void_p, int], int], key: KeyHandle, view: memoryview, epoch: int
     ) -> None:
+        self._unreported: list[None] = []  # first: whatever happens next, it is looked at in the end
         self._used = used
         self._key = key
         self._view = view.toreadonly()  # our own: callers may release theirs
         self.epoch = epoch
-        self._unreported: list[None] = []
         self.begin_batch()
 
     def begin_batch(self) -> None:
@@ -165,7 +165,7 @@ class ViewTier:
 
     def forget(self) -> None:
         """Start over in a forked child: the hits are the parent's to report, and its threads are not here."""
-        for given in self._table.values():
+        for given in list(self._table.values()):
             given.begin_batch()
         self._changes = []
         self.start_over()
