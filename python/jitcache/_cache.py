@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import time
 
 from . import _ffi, _library
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from types import ModuleType, TracebackType
     from typing import Any, Callable
 
-    from ._blob import Blob
     from ._entry import Entry
     from ._key import Key
     from ._lease import Lease
@@ -230,7 +228,7 @@ class Cache:
         which the lease locks nothing. 0 does not wait. A thread that holds a
         lease never waits. Ctrl-C works.
         """
-        from ._lease import Lease
+        from ._lease import Lease, wait
 
         lib = self._lib
         if lib is None or self._handle is None:
@@ -241,48 +239,13 @@ class Cache:
             if view is not None:
                 return Lease(self, key, kind, data=view.tobytes())
             ticket = views.begin_lookup()
-        blob, lease, guarded = self._wait(lib, key._handle_for(lib, kind), timeout)
+        blob, lease, guarded = wait(self, lib, key._handle_for(lib, kind), timeout)
         if blob is None:
             return Lease(self, key, kind, handle=lease, guarded=guarded)
         view = blob.view()
         if views is not None and ticket is not None:
             views.keep(ticket, key, view, blob.kind())
         return Lease(self, key, kind, data=view.tobytes(), blob=blob)
-
-    def _wait(self, lib: _ffi.Library, key: _void_p, timeout: float | None) -> tuple[Blob | None, _void_p | None, bool]:
-        blob, lease = _void_p(), _void_p()
-        end = None if timeout is None else time.monotonic() + timeout
-        try:
-            while True:
-                left = -1 if end is None else max(0, -int((time.monotonic() - end) * 1000 // 1))
-                # At most 100 ms: signal handlers run in between.
-                status = lib.jitcache_acquire(self._handle, key, left, _byref(blob), _byref(lease))
-                if status != _ffi.BUSY:
-                    break
-        except BaseException:
-            # Ctrl-C right behind the call: what it gave must not be lost.
-            lib.jitcache_blob_release(blob)
-            lib.jitcache_lease_free(lease)
-            raise
-        self._usable(status)
-        from ._blob import blob_of
-
-        return blob_of(lib, blob) if blob.value else None, lease if lease.value else None, status == _ffi.LEASE
-
-    def _commit(self, lease: _void_p | None, data: bytes, attributes: bytes | None) -> tuple[bool, Blob | None]:
-        lib = self._lib
-        if lease is None or lib is None:
-            return False, None
-        blob = _void_p()
-        status = lib.jitcache_commit(lease, data, len(data), attributes, _byref(blob))
-        stored = self._usable(status) and status == _ffi.OK
-        from ._blob import blob_of
-
-        return stored, blob_of(lib, blob) if blob.value else None
-
-    def _give_up(self, lease: _void_p) -> None:
-        if self._lib is not None:
-            self._lib.jitcache_lease_free(lease)
 
     def get_or_compile(
         self,

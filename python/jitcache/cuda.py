@@ -27,6 +27,7 @@ from ._default import cache_of
 from ._entry import Entry
 from ._errors import CompileError, Error
 from ._key import Key, KeyHandle
+from ._lease import wait
 from ._lookup import find_code
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ def _compiled(lib: _ffi.Library, request: _Request, cache: Cache | None) -> tupl
     if not key_handle:  # nothing is cached
         return _run(lib, request, None), False
     key = KeyHandle(lib, _void_p(key_handle))
-    blob, lease, _ = cache._wait(lib, key.handle, None)
+    blob, lease, _ = wait(cache, lib, key.handle, None)
     if blob is not None:
         return blob, True
     return _run(lib, request, lease), False

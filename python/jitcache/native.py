@@ -29,6 +29,7 @@ from ._detached_entry import DetachedEntry
 from ._entry import Entry
 from ._errors import CompileError
 from ._key import Key, KeyHandle
+from ._lease import commit, wait
 from ._log import warn
 from ._lookup import find_code
 from ._native_job import BuildArguments, Job, Path, Sources, job_of, quote_flags, run, sources_of
@@ -189,17 +190,17 @@ def _built(job: Job, cache: Cache | None) -> Built:
         data, log = _run(job)
         return _Detached(data, log, job.name, "")
     key = KeyHandle(lib, _void_p(key_handle))
-    blob, lease, _ = cache._wait(lib, key.handle, None)
+    blob, lease, _ = wait(cache, lib, key.handle, None)
     if blob is not None:
         return _Stored(blob, True)
     try:
         data, log = _run(job)
         about = json.dumps({"log": log, "compiler": " ".join(job.words)}).encode()
         lease, given = None, lease
-        _, blob = cache._commit(given, data, about)
+        _, blob = commit(cache, given, data, about)
     finally:
         if lease is not None:
-            cache._give_up(lease)
+            lib.jitcache_lease_free(lease)
     return _Detached(data, log, job.name, "") if blob is None else _Stored(blob, False)
 
 
