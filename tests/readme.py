@@ -1,9 +1,9 @@
 """The README's code, to be run as it stands there.
 
-    python tests/readme.py WITNESS
+    python tests/readme.py LOG
 
 runs its Python lines with the jitcache that this interpreter has: a compiler
-that adds a line to WITNESS at each run, and the result used. What the lines
+that adds a line to LOG at each run, and the result used. What the lines
 leave open (source, flags, compile) is here, and no more.
 """
 
@@ -81,11 +81,11 @@ def program(language: str) -> str:
 
 def main() -> None:
     """Run the Python lines."""
-    witness = sys.argv[1]
+    log = sys.argv[1]
     compiler = shutil.which("gcc") or sys.exit("readme: no gcc")
 
     def compile_it(source: str, flags: list[str]) -> bytes:
-        with Path(witness).open("a") as f:
+        with Path(log).open("a") as f:
             f.write("run\n")
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "out.so")

@@ -1,5 +1,5 @@
-/* compiles.c: NVRTC with a witness: each compile appends a line to the file
- * WITNESS. It is linked to the real libnvrtc, which answers all else. For
+/* compiles.c: NVRTC that logs: each compile appends a line to the file
+ * COMPILE_LOG. It is linked to the real libnvrtc, which answers all else. For
  * processes that compile one thing at a time, as the demo's do. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ int nvrtcCompileProgram(void *program, int n, const char *const *options)
 {
 	int (*real)(void *, int, const char *const *);
 	*(void **)&real = dlsym(RTLD_NEXT, "nvrtcCompileProgram");
-	int fd = open(WITNESS, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	int fd = open(COMPILE_LOG, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	dprintf(fd, "nvrtcCompileProgram %s (process %d)\n", name, (int)getpid());
 	close(fd);
 	return real(program, n, options);

@@ -9,7 +9,7 @@ finds nothing, a fresh process after it, which asks twice, and, once the entry i
 removed again, four processes that ask at the same time. Then a solver in the
 shape of underworld3's on four ranks of MPI, twice. Every result is used and
 checked. How often a compiler ran is counted on the compilers' side
-(witness.py). The exit status is 0 if each was compiled once and all was right.
+(compile_log.py). The exit status is 0 if each was compiled once and all was right.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ for _name in [n for n in os.environ if n.startswith("JITCACHE")]:
     del os.environ[_name]
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
 
+import compile_log
 import jitcache
 import ranks
 import wheels
-import witness
 from job import Wrong
 from toolchain import Toolchain, ToolchainError
 from worker import JOBS, Answer, Worker, WorkerError, serve
@@ -97,10 +97,10 @@ def at_once(settings: Path, name: str) -> list[Answer]:
 def measure(name: str, toolchain: Toolchain, settings: Path) -> Row:
     """Do everything that is done with one job."""
     job = JOBS[name](toolchain)
-    seen = [0]  # what the witness had seen before, and after each phase
+    seen = [0]  # how many compiles the log had before, and after each phase
 
     def look() -> None:
-        seen.append(witness.count(Path(toolchain.witness), job.file_name))
+        seen.append(compile_log.count(Path(toolchain.log), job.file_name))
 
     (cold,) = Worker(settings, name).answers()
     look()
@@ -132,7 +132,7 @@ def prepare(names: list[str], folder: Path) -> Toolchain:
         shutil.rmtree(folder / name, ignore_errors=True)
     log = folder / "compiles.log"
     log.unlink(missing_ok=True)
-    toolchain = Toolchain(cache=str(folder / "cache"), witness=str(log))
+    toolchain = Toolchain(cache=str(folder / "cache"), log=str(log))
     native, cuda = set(names) & {*NATIVE, RANKS}, set(names) & set(CUDA)
     cython = [name for name in ("newton", RANKS) if name in names]
     wheels.require([*(["Cython"] if cython else []), *(["nvidia-"] if cuda else [])])
@@ -177,7 +177,7 @@ Times run from opening the cache (in the same process: from asking) to having th
 code; of {AT_ONCE} processes at once it is the last one's. Compiles are those in the first
 process + in the fresh process, which asked twice + in {AT_ONCE} processes at once, with the
 entry removed before. They were counted on the compilers' side:
-{os.path.relpath(toolchain.witness)}
+{os.path.relpath(toolchain.log)}
 
 entries"""
     )

@@ -23,7 +23,7 @@ class Job(abc.ABC):
 
     name: str
     title: str
-    file_name: str  # of the source, as the compiler and the witness see it
+    file_name: str  # of the source, as the compiler and the log see it
 
     compiled = False  # by this process, at the last obtain
 

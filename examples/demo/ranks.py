@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import compile_log
 import wheels
-import witness
 from toolchain import Toolchain
 
 SOLVER = Path(__file__).resolve().parents[1] / "underworld3_shaped" / "solver.py"
@@ -51,8 +51,8 @@ def _mpirun() -> Path:
 def run(toolchain: Toolchain) -> Run:
     """Run the job once. Raises RanksError."""
     env = {**os.environ, "CC": toolchain.cc, "UW_JIT_CACHE_DIR": str(Path(toolchain.cache).with_name("solver-cache"))}
-    log = Path(toolchain.witness)
-    before = witness.count(log, _SOURCE)
+    log = Path(toolchain.log)
+    before = compile_log.count(log, _SOURCE)
     start = time.perf_counter()
     command = [str(_mpirun()), "-np", str(RANKS), sys.executable, str(SOLVER)]
     try:
@@ -63,7 +63,7 @@ def run(toolchain: Toolchain) -> Run:
     if p.returncode != 0:
         raise RanksError(f"mpirun: exit status {p.returncode}\n{(p.stdout + p.stderr).strip()[-4000:]}")
     said = [json.loads(line) for line in p.stdout.splitlines() if line.startswith("{")]
-    return Run(seconds, max(line["seconds"] for line in said), witness.count(log, _SOURCE) - before, len(said))
+    return Run(seconds, max(line["seconds"] for line in said), compile_log.count(log, _SOURCE) - before, len(said))
 
 
 def problems(first: Run, second: Run) -> list[str]:

@@ -21,7 +21,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent / "standin"))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "fake"))
 
 import underworld3.mpi
 from underworld3.utilities import _jitextension

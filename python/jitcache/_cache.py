@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-import json
-import math
 import os
-import time
-import weakref
-from typing import TYPE_CHECKING, Any, Callable
 
 from . import _ffi, _library
-from ._entry import Blob, Entry, blob_of
-from ._key import Key, check
-from ._lease import Lease, as_bytes, as_json
-from ._lookup import find, read
-from ._recent import Recent
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
+    from types import ModuleType, TracebackType
+    from typing import Any, Callable
+
+    from ._entry import Entry
+    from ._key import Key
+    from ._lease import Lease
+    from ._view_tier import ViewTier
 
 _byref = ctypes.byref
 _void_p = ctypes.c_void_p
@@ -43,6 +40,8 @@ class Cache:
     for a bad argument.
     """
 
+    _lookup: ModuleType  # read when there is a library
+
     def __init__(
         self,
         directory: str | os.PathLike[str] | None = None,
@@ -63,55 +62,59 @@ class Cache:
         for name, value in (("durable", durable), ("shared", shared), ("readonly", readonly)):
             if value:
                 options[name] = "1"
-        self._recent: Recent | None = None
+        self._views: ViewTier | None = None
         self._closed = False
         self._why = ""  # there is no cache, although there is a library
-        self._word: _void_p | None = None
+        self._handle: _void_p | None = None
         self._lib = _library.load()
         if self._lib is not None:
             self._open(self._lib, options)
 
     def _open(self, lib: _ffi.Library, options: Mapping[str, str]) -> None:
-        handle = _void_p()
-        check(lib, lib.jitcache_options_new(_byref(handle)))
+        # While the library's runtime starts, for which another processor takes 1.5 ms:
+        # what lookups need.
+        from . import _key, _lookup, _view_tier  # noqa: F401
+
+        self._lookup = _lookup
+        options_handle = _void_p()
+        _ffi.check(lib, lib.jitcache_options_new(_byref(options_handle)))
         try:
             for name, value in options.items():
-                check(lib, lib.jitcache_options_set(handle, name.encode(), os.fsencode(value)))
-            word = _void_p()
-            if self._usable(lib.jitcache_open(handle, _byref(word))):
-                self._word = word
+                _ffi.check(lib, lib.jitcache_options_set(options_handle, name.encode(), os.fsencode(value)))
+            handle = _void_p()
+            if self._usable(lib.jitcache_open(options_handle, _byref(handle))):
+                self._handle = _ffi.as_argument(handle)
         finally:
-            lib.jitcache_options_free(handle)
-        if self._word is None:
+            lib.jitcache_options_free(options_handle)
+        if self._handle is None:
             self._why = self.last_miss
             return
-        epoch = lib.jitcache_epoch(self._word)
+        epoch = lib.jitcache_epoch(self._handle)
         if epoch:
-            self._recent = Recent(lib, self._word, epoch)
-            _open_caches.add(self)
+            self._views = _view_tier.ViewTier(lib, self._handle, epoch)
 
     def _usable(self, status: int) -> bool:
         """Check a status: True if there is a cache, False if there is none here."""
-        if status in _ffi.NO_CACHE:
+        if status in _ffi.NO_CACHE or (self._closed and status == _ffi.ERR_HANDLE):  # closed by another thread
             return False
         assert self._lib is not None
-        check(self._lib, status)
+        _ffi.check(self._lib, status)
         return True
 
     # -- lookups
 
     def get(self, key: Key, default: Any = None) -> Any:
         """Return the entry's bytes, or ``default`` if it is missing."""
-        recent = self._recent
-        if recent is not None:
-            view = recent.get(key)
+        views = self._views
+        if views is not None:
+            view = views.get(key)
             if view is None:
-                view = self.view(key)
+                view = self._view_from_library(views, key, None)
             return default if view is None else view.tobytes()
         lib = self._lib
-        if lib is None or self._word is None:
+        if lib is None or self._handle is None:
             return default
-        found = read(lib, self._word, key._word or key._handle(lib))
+        found = self._lookup.read(lib, self._handle, key._handle or key._handle_for(lib))
         if isinstance(found, bytes):
             return found
         if found < 0:
@@ -124,33 +127,47 @@ class Cache:
         The memory lives as long as the view, or a slice of it. ``default`` if the
         entry is missing.
         """
-        recent = self._recent
-        if recent is not None:
-            view = recent.get(key)
-            if view is not None:
-                return view
-        lib = self._lib
-        if lib is None or self._word is None:
+        views = self._views
+        if views is not None:
+            view = views.get(key)
+            return self._view_from_library(views, key, default) if view is None else view
+        lib, handle = self._lib, self._handle
+        if lib is None or handle is None:
             return default
-        status, blob = find(lib, self._word, key._word or key._handle(lib))
+        found = self._lookup.find_view(lib, handle, key._handle or key._handle_for(lib))
+        if isinstance(found, int):
+            if found < 0:
+                self._usable(found)
+            return default
+        return found
+
+    def _view_from_library(self, views: ViewTier, key: Key, default: Any) -> Any:
+        lib, handle = self._lib, self._handle
+        if lib is None or handle is None:
+            return default
+        ticket = views.begin_lookup()
+        status, blob = self._lookup.find(lib, handle, key._handle or key._handle_for(lib))
         if blob is None:
             if status < 0:
                 self._usable(status)
             return default
         view = blob.view()
-        if recent is not None:
-            recent.keep(key, view, blob.kind())
+        views.keep(ticket, key, view, blob.kind())
         return view
 
     def entry(self, key: Key) -> Entry | None:
         """Return the entry, to use its bytes, path and attributes; None if missing."""
         lib = self._lib
-        if lib is None or self._word is None:
+        if lib is None or self._handle is None:
             return None
-        status, blob = find(lib, self._word, key._handle(lib))
+        status, blob = self._lookup.find(lib, self._handle, key._handle_for(lib))
         if status < 0:
             self._usable(status)
-        return None if blob is None else Entry(blob)
+        if blob is None:
+            return None
+        from ._entry import Entry
+
+        return Entry(blob)
 
     @property
     def last_miss(self) -> str:
@@ -161,7 +178,7 @@ class Cache:
         """
         if self._lib is None:
             return "unavailable"
-        if self._word is None and (self._closed or self._why):
+        if self._handle is None and (self._closed or self._why):
             return "closed" if self._closed else self._why
         return str(self._lib.jitcache_reason_name(self._lib.jitcache_last_miss()).decode())
 
@@ -185,14 +202,20 @@ class Cache:
 
         A good entry that is there already is kept, unless ``replace`` is set.
         """
+        from ._lease import as_bytes, as_json
+
         payload = as_bytes(data)
         text = as_json(attributes)
         lib = self._lib
-        if lib is None or self._word is None:
+        if lib is None or self._handle is None:
             return False
-        handle = key._handle(lib, kind)
+        key_handle = key._handle_for(lib, kind)
         flags = _ffi.REPLACE if replace else 0
-        status = lib.jitcache_put(self._word, handle, payload, len(payload), text, flags)
+        arguments = (self._handle, key_handle, payload, len(payload), text, flags)
+        status = self._changing(lib.jitcache_put, *arguments) if replace else lib.jitcache_put(*arguments)
+        views = self._views
+        if views is not None:
+            views.let_go()
         return self._usable(status) and status == _ffi.OK
 
     # -- one compile
@@ -205,54 +228,24 @@ class Cache:
         which the lease locks nothing. 0 does not wait. A thread that holds a
         lease never waits. Ctrl-C works.
         """
+        from ._lease import Lease, wait
+
         lib = self._lib
-        if lib is None or self._word is None:
+        if lib is None or self._handle is None:
             return Lease(self, key, kind)
-        recent = self._recent
-        if recent is not None:
-            view = recent.get(key)
+        views, ticket = self._views, None
+        if views is not None:
+            view = views.get(key)
             if view is not None:
                 return Lease(self, key, kind, data=view.tobytes())
-        blob, word, guarded = self._wait(lib, key._handle(lib, kind), timeout)
+            ticket = views.begin_lookup()
+        blob, lease, guarded = wait(self, lib, key._handle_for(lib, kind), timeout)
         if blob is None:
-            return Lease(self, key, kind, word=word, guarded=guarded)
+            return Lease(self, key, kind, handle=lease, guarded=guarded)
         view = blob.view()
-        if recent is not None:
-            recent.keep(key, view, blob.kind())
+        if views is not None and ticket is not None:
+            views.keep(ticket, key, view, blob.kind())
         return Lease(self, key, kind, data=view.tobytes(), blob=blob)
-
-    def _wait(
-        self, lib: _ffi.Library, handle: _void_p, timeout: float | None
-    ) -> tuple[Blob | None, _void_p | None, bool]:
-        blob, lease = _void_p(), _void_p()
-        end = None if timeout is None else time.monotonic() + timeout
-        try:
-            while True:
-                left = -1 if end is None else max(0, math.ceil((end - time.monotonic()) * 1000))
-                # At most 100 ms: signal handlers run in between.
-                status = lib.jitcache_acquire(self._word, handle, left, _byref(blob), _byref(lease))
-                if status != _ffi.BUSY:
-                    break
-        except BaseException:
-            # Ctrl-C right behind the call: what it gave must not be lost.
-            lib.jitcache_blob_release(blob)
-            lib.jitcache_lease_free(lease)
-            raise
-        self._usable(status)
-        return blob_of(lib, blob) if blob.value else None, lease if lease.value else None, status == _ffi.LEASE
-
-    def _commit(self, word: _void_p | None, data: bytes, attributes: bytes | None) -> tuple[bool, Blob | None]:
-        lib = self._lib
-        if word is None or lib is None:
-            return False, None
-        blob = _void_p()
-        status = lib.jitcache_commit(word, data, len(data), attributes, _byref(blob))
-        stored = self._usable(status) and status == _ffi.OK
-        return stored, blob_of(lib, blob) if blob.value else None
-
-    def _give_up(self, word: _void_p) -> None:
-        if self._lib is not None:
-            self._lib.jitcache_lease_free(word)
 
     def get_or_compile(
         self,
@@ -269,6 +262,11 @@ class Cache:
         ``acquire``). What ``fn`` raises reaches the caller as it is, and the next
         in line compiles.
         """
+        views = self._views
+        if views is not None:
+            view = views.get(key)
+            if view is not None:
+                return view.tobytes()
         data = self._compiled(key, fn, attributes, kind, timeout).data
         assert data is not None
         return data
@@ -299,23 +297,35 @@ class Cache:
 
     # -- maintenance
 
+    def _changing(self, function: Callable[..., int], *args: Any) -> int:
+        """Call a function of the library that may replace or remove entries which are there."""
+        views = self._views
+        if views is None:
+            return function(*args)
+        views.begin_change()
+        try:
+            return function(*args)
+        finally:
+            views.end_change()
+
     def remove(self, key: Key) -> bool:
         """Remove an entry; return whether there was one."""
         lib = self._lib
-        if lib is None or self._word is None:
+        if lib is None or self._handle is None:
             return False
-        status = lib.jitcache_remove(self._word, key._handle(lib))
+        status = self._changing(lib.jitcache_remove, self._handle, key._handle_for(lib))
         return self._usable(status) and status == _ffi.OK
 
     def trim(self) -> None:
         """Count the directory anew, evict beyond the cap, sweep what dead processes left."""
-        if self._lib is not None and self._word is not None:
-            self._usable(self._lib.jitcache_trim(self._word))
+        if self._lib is not None and self._handle is not None:
+            self._usable(self._changing(self._lib.jitcache_trim, self._handle))
 
     def clear(self, kind: str | None = None) -> None:
         """Remove the entries of a kind, or all."""
-        if self._lib is not None and self._word is not None:
-            self._usable(self._lib.jitcache_clear(self._word, None if kind is None else kind.encode()))
+        if self._lib is not None and self._handle is not None:
+            name = None if kind is None else kind.encode()
+            self._usable(self._changing(self._lib.jitcache_clear, self._handle, name))
 
     def verify(self) -> dict[str, Any]:
         """Read every entry, remove the damaged ones, and return what was found.
@@ -339,8 +349,9 @@ class Cache:
 
     def stats(self) -> dict[str, Any]:
         """Return the counters of the directory, as ``jitcache stats --json`` prints them."""
-        if self._recent is not None:
-            self._recent.report()
+        views = self._views
+        if views is not None:
+            views.start_over()
         return self._json("jitcache_stats") or {}
 
     def explain(self, key: Key) -> dict[str, Any]:
@@ -351,33 +362,41 @@ class Cache:
         """
         if self._lib is None:
             return {"key": key.hex, "name": key.name, "hit": False, "reason": "unavailable"}
-        return self._json("jitcache_explain", key._handle(self._lib)) or {}
+        return self._json("jitcache_explain", key._handle_for(self._lib)) or {}
 
     def _json(self, function: str, *args: Any) -> Any:
         lib = self._lib
-        if lib is None or self._word is None:
+        if lib is None or self._handle is None:
             return None
-        word = _void_p()
-        if not self._usable(getattr(lib, function)(self._word, *args, _byref(word))):
+        blob = _void_p()
+        call = getattr(lib, function)
+        arguments = (self._handle, *args, _byref(blob))
+        status = self._changing(call, *arguments) if function == "jitcache_verify" else call(*arguments)
+        if not self._usable(status):
             return None
-        return json.loads(bytes(blob_of(lib, word).view()))
+        import json
+
+        from ._blob import blob_of
+
+        return json.loads(bytes(blob_of(lib, blob).view()))
 
     def flush(self) -> None:
         """Write the counters of this process to the directory.
 
         Happens by itself on close, at exit, and every ten seconds of use.
         """
-        if self._recent is not None:
-            self._recent.report()
-        if self._lib is not None and self._word is not None:
-            self._usable(self._lib.jitcache_flush(self._word))
+        views = self._views
+        if views is not None:
+            views.start_over()
+        if self._lib is not None and self._handle is not None:
+            self._usable(self._lib.jitcache_flush(self._handle))
 
     def __len__(self) -> int:
         """Count the entries by listing the directory."""
-        if self._lib is None or self._word is None:
+        if self._lib is None or self._handle is None:
             return 0
         n = ctypes.c_uint64()
-        self._usable(self._lib.jitcache_count(self._word, _byref(n)))
+        self._usable(self._lib.jitcache_count(self._handle, _byref(n)))
         return n.value
 
     def __bool__(self) -> bool:
@@ -389,13 +408,13 @@ class Cache:
 
         Bytes, views and entries stay valid; every lookup misses afterwards.
         """
-        if self._recent is not None:
-            self._recent.report()
-            self._recent = None
+        views, self._views = self._views, None
+        if views is not None:
+            views.close()
         self._closed = True
-        word, self._word = self._word, None
-        if self._lib is not None and word is not None:
-            self._lib.jitcache_close(word)
+        handle, self._handle = self._handle, None
+        if self._lib is not None and handle is not None:
+            self._lib.jitcache_close(handle)
 
     def __enter__(self) -> Cache:
         return self
@@ -404,35 +423,10 @@ class Cache:
         self.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_word", None) is not None:
+        if getattr(self, "_handle", None) is not None:
             self.close()
 
     def __repr__(self) -> str:
-        if self._word is None:
+        if self._handle is None:
             return f"<jitcache.Cache, {self.last_miss}>"
         return f"<jitcache.Cache {self.stats().get('directory') or 'in memory'}>"
-
-
-_open_caches: weakref.WeakSet[Cache] = weakref.WeakSet()
-
-
-def _report_all() -> None:
-    for cache in list(_open_caches):
-        if cache._recent is not None:
-            cache._recent.report()
-
-
-def _after_fork() -> None:
-    for cache in list(_open_caches):
-        if cache._recent is not None:
-            cache._recent.forget()
-
-
-def _register() -> None:
-    import atexit
-
-    atexit.register(_report_all)
-    os.register_at_fork(after_in_child=_after_fork)
-
-
-_register()

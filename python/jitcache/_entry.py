@@ -3,78 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
-from typing import TYPE_CHECKING, Any, Callable
 
-from ._key import check
+from . import _ffi
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Any
 
-    from . import _ffi
+    from typing_extensions import Self
 
-
-def aligned(size: int, to: int) -> tuple[int, memoryview]:
-    """Return address and view of new memory that is zero, and starts at a multiple of ``to``."""
-    array = (ctypes.c_ubyte * (size + to))()
-    start = -ctypes.addressof(array) % to
-    return ctypes.addressof(array) + start, memoryview(array).cast("B")[start : start + size]
-
-
-class Blob:
-    """A reference to a blob of the library, dropped with this object.
-
-    It is also what exposes the memory, a ctypes array in place: another object
-    for that would cost a lookup a tenth more.
-    """
-
-    __slots__ = ()
-
-    lib: _ffi.Library
-    release: Callable[[int], None]  # the library's, so no method
-    size: int
-    word: int
-
-    @property
-    def address(self) -> int:
-        """Where the bytes are."""
-        return ctypes.addressof(self)  # type: ignore[arg-type]
-
-    def view(self) -> memoryview:
-        """Return the bytes in place. The view, and slices of it, keep the blob."""
-        return memoryview(self).cast("B")[: self.size].toreadonly()  # type: ignore[arg-type]
-
-    def kind(self) -> str:
-        """Return the kind of the entry."""
-        return str(self.lib.jitcache_blob_kind(self.word).decode())
-
-    def __del__(self) -> None:
-        self.release(self.word)
-
-
-# A ctypes array has its length in its type, and a new type costs ten lookups.
-# So there is one for each power of two; views end where the payload does.
-_types: dict[int, Any] = {}
-
-
-def _type_for(lib: _ffi.Library, bits: int) -> Any:
-    members = {"__slots__": ("size", "word"), "lib": lib, "release": lib.jitcache_blob_release}
-    return _types.setdefault(bits, type("Blob", (Blob, ctypes.c_ubyte * (1 << bits)), members))
-
-
-def take(lib: _ffi.Library, word: int, address: int, size: int) -> Blob:
-    """Take over a handle whose bytes are known."""
-    bits = size.bit_length()
-    blob: Any = (_types.get(bits) or _type_for(lib, bits)).from_address(address)
-    blob.size = size
-    blob.word = word
-    return blob  # type: ignore[no-any-return]
-
-
-def blob_of(lib: _ffi.Library, word: ctypes.c_void_p) -> Blob:
-    """Take over a handle of which only the word is known."""
-    return take(lib, word.value or 0, lib.jitcache_blob_data(word) or 0, lib.jitcache_blob_size(word))
+    from ._blob import Blob
 
 
 class Entry:
@@ -122,16 +62,20 @@ class Entry:
         """
         blob = self._open
         out = ctypes.c_char_p()
-        check(blob.lib, blob.lib.jitcache_blob_path(blob.word, ctypes.byref(out)))
+        _ffi.check(blob.lib, blob.lib.jitcache_blob_path(blob.handle, ctypes.byref(out)))
         return os.fsdecode(out.value or b"")
 
     @property
     def attributes(self) -> dict[str, Any]:
         """What was stored with the entry, {} if nothing was."""
         blob = self._open
-        text = blob.lib.jitcache_blob_attributes(blob.word)
+        text = blob.lib.jitcache_blob_attributes(blob.handle)
+        if not text:
+            return {}
+        import json
+
         try:
-            found = json.loads(text) if text else {}
+            found = json.loads(text)
         except ValueError:  # an intact entry of another writer
             return {}
         return found if isinstance(found, dict) else {}
@@ -145,13 +89,13 @@ class Entry:
     def name(self) -> str:
         """The name that the entry was stored under, "" if it had none."""
         blob = self._open
-        return str(blob.lib.jitcache_blob_name(blob.word).decode("utf-8", "surrogateescape"))
+        return str(blob.lib.jitcache_blob_name(blob.handle).decode("utf-8", "surrogateescape"))
 
     def close(self) -> None:
         """Give the entry up. May be called more than once."""
         self._blob = None
 
-    def __enter__(self) -> Entry:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import TYPE_CHECKING, Any
 
-from . import _ffi, _library, _sealed, _values
-from ._errors import Error, error_of
+from . import _encoding, _ffi, _library
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 
 class File:
@@ -70,9 +70,9 @@ class Key:
     there; a process that has a cache, a forked child too, refuses it by an Error.
     """
 
-    __slots__ = ("_digest", "_handles", "_hex", "_sealed", "_word")
+    __slots__ = ("_digest", "_handle", "_handles", "_hex", "_sealed")
 
-    _word: ctypes.c_void_p | None  # of the handle for kind generic
+    _handle: ctypes.c_void_p | None  # of the handle for kind generic
 
     def __init__(self, components: Mapping[str, Any] | None = None, /, **more: Any) -> None:
         if components:
@@ -81,18 +81,18 @@ class Key:
                 raise TypeError(f"component {min(clash)!r}: label used twice")
             more = {**components, **more}
         lib = _library.load()
-        sealed, handle = (_seal_without(more), None) if lib is None else _seal(lib, more)
+        sealed, owner = (_seal_without(more), None) if lib is None else _seal(lib, more)
         self._set(sealed)
-        if handle is not None:
-            self._handles["generic"] = handle
-            self._word = handle.word
+        if owner is not None:
+            self._handles["generic"] = owner
+            self._handle = owner.handle
 
     def _set(self, sealed: bytes) -> None:
         self._sealed = sealed
         self._digest = sealed[8:40]
         self._hex = ""
-        self._handles: dict[str, Handle] = {}
-        self._word = None
+        self._handles: dict[str, KeyHandle] = {}
+        self._handle = None
 
     @classmethod
     def _from_sealed(cls, sealed: bytes) -> Key:
@@ -101,10 +101,10 @@ class Key:
         return key
 
     @classmethod
-    def _taken(cls, lib: _ffi.Library, word: ctypes.c_void_p) -> Key:
+    def _taken(cls, lib: _ffi.Library, handle: ctypes.c_void_p) -> Key:
         """Take over a key of the library."""
-        handle = Handle(lib, word)
-        return cls._from_sealed(_saved(lib, handle.word))
+        owner = KeyHandle(lib, handle)
+        return cls._from_sealed(_saved(lib, owner.handle))
 
     @classmethod
     def from_hex(cls, digits: str) -> Key:
@@ -119,7 +119,9 @@ class Key:
             digest = bytes.fromhex(digits)
         except ValueError:
             raise ValueError(f"key {digits!r}: want 64 hex digits") from None
-        return cls._from_sealed(_sealed.bare(digest))
+        from . import _key_format
+
+        return cls._from_sealed(_key_format.bare(digest))
 
     def named(self, name: str) -> Key:
         """Return the same key with a name: what the user would call the result.
@@ -127,7 +129,9 @@ class Key:
         The name is not hashed. Entries of one name are compared to explain a
         miss.
         """
-        return Key._from_sealed(_sealed.with_name(self._sealed, name))
+        from . import _key_format
+
+        return Key._from_sealed(_key_format.with_name(self._sealed, name))
 
     @property
     def hex(self) -> str:
@@ -139,35 +143,42 @@ class Key:
     @property
     def name(self) -> str:
         """The name, "" if there is none."""
-        return _sealed.parse(self._sealed).name
+        from . import _key_format
+
+        return _key_format.parse(self._sealed)[0]
 
     @property
     def components(self) -> dict[str, str]:
         """Label and the first 16 hex digits of the value's digest, by label."""
-        return _sealed.parse(self._sealed).components
+        from . import _key_format
 
-    def _handle(self, lib: _ffi.Library, kind: str = "generic") -> ctypes.c_void_p:
-        """Return the library's word for this key and a kind of entries."""
-        return self._handle_of(lib, kind).word
+        return _key_format.parse(self._sealed)[1]
 
-    def _handle_of(self, lib: _ffi.Library, kind: str) -> Handle:
-        handle = self._handles.get(kind)
-        if handle is not None:
-            return handle
-        word = ctypes.c_void_p()
-        sealed = _sealed.with_kind(self._sealed, kind)
-        status = lib.jitcache_key_load(sealed, len(sealed), ctypes.byref(word))
+    def _handle_for(self, lib: _ffi.Library, kind: str = "generic") -> ctypes.c_void_p:
+        """Return the library's handle for this key and a kind of entries."""
+        return self._owner_for(lib, kind).handle
+
+    def _owner_for(self, lib: _ffi.Library, kind: str) -> KeyHandle:
+        """Return what keeps that handle."""
+        owner = self._handles.get(kind)
+        if owner is not None:
+            return owner
+        from . import _key_format
+
+        handle = ctypes.c_void_p()
+        sealed = _key_format.with_kind(self._sealed, kind)
+        status = lib.jitcache_key_load(sealed, len(sealed), ctypes.byref(handle))
         if status in _ffi.NO_CACHE:
             # The call that it is for will say so. Not kept as the key's own: a
             # forked child may have a cache again.
-            check(lib, lib.jitcache_key_from_digest(self._digest, ctypes.byref(word)))
-            handle = self._handles[""] = Handle(lib, word)
-            return handle
-        check(lib, status)
-        handle = self._handles[kind] = Handle(lib, word)
+            _ffi.check(lib, lib.jitcache_key_from_digest(self._digest, ctypes.byref(handle)))
+            owner = self._handles[""] = KeyHandle(lib, handle)
+            return owner
+        _ffi.check(lib, status)
+        owner = self._handles[kind] = KeyHandle(lib, handle)
         if kind == "generic":
-            self._word = word
-        return handle
+            self._handle = owner.handle
+        return owner
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Key) and other._digest == self._digest
@@ -183,17 +194,17 @@ class Key:
         return Key._from_sealed, (self._sealed,)
 
 
-class Handle:
-    """A key of the library, freed with this object."""
+class KeyHandle:
+    """A key's handle in the library, freed with this object."""
 
-    __slots__ = ("_free", "word")
+    __slots__ = ("_free", "handle")
 
-    def __init__(self, lib: _ffi.Library, word: ctypes.c_void_p) -> None:
-        self.word = word
+    def __init__(self, lib: _ffi.Library, handle: ctypes.c_void_p) -> None:
+        self.handle = _ffi.as_argument(handle)
         self._free = lib.jitcache_key_free
 
     def __del__(self) -> None:
-        self._free(self.word)
+        self._free(self.handle)
 
 
 # Values of this size or more are hashed by the library where they are, smaller
@@ -201,53 +212,54 @@ class Handle:
 _LARGE = 16 << 10
 
 
-def _seal(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes, Handle | None]:
+def _seal(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes, KeyHandle | None]:
     try:
         return _seal_with(lib, components)
-    except Error as e:
-        if e.status not in _ffi.NO_CACHE:
+    except Exception as e:
+        if getattr(e, "status", 0) not in _ffi.NO_CACHE:  # of an Error, whose module is read when there is one
             raise
         return _seal_without(components), None
 
 
-def _seal_with(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes, Handle]:
-    word = ctypes.c_void_p()
-    check(lib, lib.jitcache_key_new(ctypes.byref(word)))
-    handle = Handle(lib, word)
+def _seal_with(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes, KeyHandle]:
+    handle = ctypes.c_void_p()
+    _ffi.check(lib, lib.jitcache_key_new(ctypes.byref(handle)))
+    owner = KeyHandle(lib, handle)
+    handle = owner.handle
     packed = []
     for label, value in components.items():
         if not isinstance(label, str):
             raise TypeError(f"component label {label!r}: want str, not {type(label).__qualname__}")
         if isinstance(value, File):
-            _add_file(lib, word, label, value)
+            _add_file(lib, handle, label, value)
             continue
-        name, tag, data = _values.encode_component(label, value)
-        if tag == _values.BYTES and len(data) >= _LARGE and b"\0" not in name:
-            check(lib, lib.jitcache_key_add(word, name, data, len(data)))
+        name, tag, data = _encoding.encode_component(label, value)
+        if tag == _encoding.BYTES and len(data) >= _LARGE and b"\0" not in name:
+            _ffi.check(lib, lib.jitcache_key_add(handle, name, data, len(data)))
         else:
-            packed.append(_values.join(name, tag, data))
+            packed.append(_encoding.join(name, tag, data))
     if packed:
         text = b"".join(packed)
-        check(lib, lib.jitcache_key_add_packed(word, text, len(text)))
-    return _saved(lib, word), handle
+        _ffi.check(lib, lib.jitcache_key_add_packed(handle, text, len(text)))
+    return _saved(lib, handle), owner
 
 
-def _add_file(lib: _ffi.Library, word: ctypes.c_void_p, label: str, file: File) -> None:
+def _add_file(lib: _ffi.Library, handle: ctypes.c_void_p, label: str, file: File) -> None:
     path = os.path.abspath(file.path)
     os.stat(path)  # a missing file is the OSError that open() would raise
     add = getattr(lib, file._function)
-    check(lib, add(word, label.encode("utf-8", "surrogateescape"), os.fsencode(path)))
+    _ffi.check(lib, add(handle, label.encode("utf-8", "surrogateescape"), os.fsencode(path)))
 
 
-def _saved(lib: _ffi.Library, word: ctypes.c_void_p) -> bytes:
+def _saved(lib: _ffi.Library, handle: ctypes.c_void_p) -> bytes:
     """Return the sealed form of a key of the library."""
     size = ctypes.c_size_t()
     capacity = 256
     while True:
         buffer = ctypes.create_string_buffer(capacity)
-        status = lib.jitcache_key_save(word, buffer, capacity, ctypes.byref(size))
+        status = lib.jitcache_key_save(handle, buffer, capacity, ctypes.byref(size))
         if status != _ffi.TOO_SMALL:
-            check(lib, status)
+            _ffi.check(lib, status)
             return buffer.raw[: size.value]
         capacity = size.value
 
@@ -259,13 +271,7 @@ def _seal_without(components: Mapping[str, Any]) -> bytes:
             with open(value.path, "rb") as f:
                 packed[label] = value._tag + f.read()
         else:
-            packed[label] = _values.pack(label, value)
-    return _sealed.without_library(packed)
+            packed[label] = _encoding.pack(label, value)
+    from . import _key_format
 
-
-def check(lib: _ffi.Library, status: int) -> int:
-    """Return a status that is no error; raise Error for one that is."""
-    if status < 0:
-        text = lib.jitcache_last_error().decode("utf-8", "replace")
-        raise error_of(text or lib.jitcache_status_name(status).decode(), status)
-    return status
+    return _key_format.without_library(packed)

@@ -110,12 +110,12 @@ def canonical(sources: list[Source], placeholders: Mapping[str, str]) -> list[So
     for source in sources:
         text, file = source.read(), os.path.basename(source.name)
         new = text
-        for name, stand_in in names:
-            new = new.replace(as_bytes(name), as_bytes(stand_in))
-            file = file.replace(name, stand_in)
-        for name, stand_in in names:
-            if as_bytes(stand_in) in text:
-                _check_clash(text, name, stand_in)
+        for name, placeholder in names:
+            new = new.replace(as_bytes(name), as_bytes(placeholder))
+            file = file.replace(name, placeholder)
+        for name, placeholder in names:
+            if as_bytes(placeholder) in text:
+                _check_clash(text, name, placeholder)
         done.append(Source(file, new))
     return done
 
@@ -134,13 +134,13 @@ def run(command: list[str], folder: str, env: Mapping[str, str]) -> tuple[int, s
     return p.returncode, p.stdout.decode("utf-8", "replace")
 
 
-def _check_clash(text: bytes, name: str, stand_in: str) -> None:
-    """Refuse a stand-in that makes two identifiers of a text one."""
+def _check_clash(text: bytes, name: str, placeholder: str) -> None:
+    """Refuse a placeholder that makes two identifiers of a text one."""
     words = set(re.findall(rb"\w+", text))
-    renamed = {w.replace(as_bytes(name), as_bytes(stand_in)) for w in words if as_bytes(name) in w}
+    renamed = {w.replace(as_bytes(name), as_bytes(placeholder)) for w in words if as_bytes(name) in w}
     both = renamed & words
     if both:
-        raise Error(f"placeholder {stand_in!r}: the source has {min(both).decode()!r} already", _ffi.ERR_ARGUMENT)
+        raise Error(f"placeholder {placeholder!r}: the source has {min(both).decode()!r} already", _ffi.ERR_ARGUMENT)
 
 
 def compiler_for(languages: set[str], compiler: Path | Sequence[str] | None) -> tuple[str, ...]:
@@ -218,7 +218,7 @@ def _python_headers() -> list[str]:
     return list(dict.fromkeys(sysconfig.get_path(p) for p in ("include", "platinclude")))
 
 
-class Asked(NamedTuple):
+class BuildArguments(NamedTuple):
     """What a caller asks for, as native.build has it."""
 
     sources: Sources
@@ -242,34 +242,34 @@ class Asked(NamedTuple):
         """Return the include folders, absolute."""
         return [os.path.abspath(os.fspath(d)) for d in self.include_dirs]
 
-    def with_stand_ins(self) -> Asked:
+    def with_placeholders(self) -> BuildArguments:
         """Return the same with the placeholders in the place of what they stand for."""
         if not self.placeholders:
             return self
         found = sources_of(self.sources, self.name)
         done = canonical(found, self.placeholders)
-        flags = [*(os.fspath(f) for f in self.flags), *beside(found)]
+        flags = [*(os.fspath(f) for f in self.flags), *quote_flags(found)]
         name = self.name
-        for real, stand_in in self.placeholders.items():
-            flags = [f.replace(real, stand_in) for f in flags]
-            name = None if name is None else name.replace(real, stand_in)
+        for real, placeholder in self.placeholders.items():
+            flags = [f.replace(real, placeholder) for f in flags]
+            name = None if name is None else name.replace(real, placeholder)
         return self._replace(sources={s.name: s.text or b"" for s in done}, flags=flags, name=name, placeholders=None)
 
 
-def beside(sources: list[Source]) -> list[str]:
+def quote_flags(sources: list[Source]) -> list[str]:
     """Return flags by which the text of a source on disk finds what it quotes."""
     return list(dict.fromkeys(f"-iquote{os.path.dirname(s.name)}" for s in sources if s.text is None))
 
 
-def job_of(asked: Asked, sources: list[Source]) -> Job:
+def job_of(arguments: BuildArguments, sources: list[Source]) -> Job:
     """Put one compile together."""
     languages = {s.language for s in sources} - {""}
     if not languages:
         raise Error(f"sources: none of {', '.join(s.name for s in sources)} is C, C++ or Cython", _ffi.ERR_ARGUMENT)
-    kind, folders = asked.kind, asked.folders()
+    kind, folders = arguments.kind, arguments.folders()
     if kind == "extension":
         folders += _python_headers()
-    own = absolute_flags([*_from_environment(languages), *asked.flags])
+    own = absolute_flags([*_from_environment(languages), *arguments.flags])
     behind = [
         f
         for f in own
@@ -280,15 +280,15 @@ def job_of(asked: Asked, sources: list[Source]) -> Job:
         link = [
             *behind,
             *absolute_flags(shlex.split(os.environ.get("LDFLAGS", ""))),
-            *(f"-l{lib}" for lib in asked.libraries),
+            *(f"-l{lib}" for lib in arguments.libraries),
         ]
     before = [f for f in own if f not in behind]
     return Job(
-        compiler_for(languages, asked.compiler),
+        compiler_for(languages, arguments.compiler),
         (*_BASE[kind], *before, *(f"-I{d}" for d in folders)),
         tuple(link),
         tuple(sources),
         kind,
-        asked.name or "",
+        arguments.name or "",
         str(sysconfig.get_config_var("SOABI") or "") if kind == "extension" else "",
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Alone:
+class SingleProcess:
     """The communicator of a process by itself."""
 
     rank = 0
@@ -28,7 +28,7 @@ class Alone:
         del root
         return value
 
-    def Split(self, color: int, key: int) -> Alone:  # noqa: N802  as MPI calls it
+    def Split(self, color: int, key: int) -> SingleProcess:  # noqa: N802  as MPI calls it
         del color, key
         return self
 
@@ -38,7 +38,7 @@ class Alone:
 
 def communicator(comm: Any) -> Any:
     if comm is None:
-        return Alone()
+        return SingleProcess()
     return comm.tompi4py() if hasattr(comm, "tompi4py") else comm  # petsc4py's
 
 
@@ -88,7 +88,7 @@ def together(comm: Any, do: Callable[[], T], *, patient: bool = False) -> list[T
     except BaseException as e:  # noqa: BLE001  Ctrl-C too: the others are waiting
         failure, original = _Failure.of(e), e
     if patient:
-        _meet(comm)
+        _wait_for_all(comm)
     gathered = comm.allgather((value, failure))
     failed = [rank for rank, (_, f) in enumerate(gathered) if f is not None]
     if failed:
@@ -105,7 +105,7 @@ def _raise(comm: Any, rank: int, failure: _Failure, original: BaseException | No
 _SHORTEST, _LONGEST = 1e-4, 2e-2  # seconds between two looks
 
 
-def _meet(comm: Any) -> None:
+def _wait_for_all(comm: Any) -> None:
     """Wait for all ranks without keeping the processor from the one that compiles."""
     if comm.size == 1 or not hasattr(comm, "Ibarrier"):
         return

@@ -22,10 +22,12 @@ import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from . import _ffi, _library
+from ._blob import Blob, blob_of
 from ._default import cache_of
-from ._entry import Blob, Entry, blob_of
+from ._entry import Entry
 from ._errors import CompileError, Error
-from ._key import Handle, Key, check
+from ._key import Key, KeyHandle
+from ._lease import wait
 from ._lookup import find_code
 
 if TYPE_CHECKING:
@@ -44,17 +46,17 @@ Text = Union[str, bytes]
 class _Request:
     """What to compile, as the library has it. Freed with this object."""
 
-    __slots__ = ("_free", "word")
+    __slots__ = ("_free", "handle")
 
     def __init__(self, lib: _ffi.Library, source: bytes, name: bytes, packed: bytes) -> None:
-        self.word = _void_p()
+        self.handle = _void_p()
         self._free = lib.jitcache_cuda_request_free
-        check(lib, lib.jitcache_cuda_request_new(source, len(source), name, _byref(self.word)))
-        check(lib, lib.jitcache_cuda_request_packed(self.word, packed, len(packed)))
+        _ffi.check(lib, lib.jitcache_cuda_request_new(source, len(source), name, _byref(self.handle)))
+        _ffi.check(lib, lib.jitcache_cuda_request_packed(self.handle, packed, len(packed)))
 
     def __del__(self) -> None:
-        if self.word:
-            self._free(self.word)
+        if self.handle:
+            self._free(self.handle)
 
 
 # Requests that were made before: the library hashes a source once per request.
@@ -201,12 +203,13 @@ class Code:
         Raises DriverError, with the driver's name and text for what is wrong;
         LibraryError if there is no driver.
         """
-        lib, word = self._blob.lib, _void_p()
-        status = lib.jitcache_cuda_load_blob(self._request.word, self._blob.word, _byref(word))
-        if status == _ffi.ERR_DRIVER and self._cache is not None and self._cache._word is not None:
-            status = lib.jitcache_cuda_load(self._cache._word, self._request.word, -1, _byref(word))
+        lib, handle = self._blob.lib, _void_p()
+        status = lib.jitcache_cuda_load_blob(self._request.handle, self._blob.handle, _byref(handle))
+        if status == _ffi.ERR_DRIVER and self._cache is not None and self._cache._handle is not None:
+            arguments = (self._cache._handle, self._request.handle, -1, _byref(handle))
+            status = self._cache._changing(lib.jitcache_cuda_load, *arguments)  # what the driver refuses
         _check(lib, status)
-        return Module(lib, word)
+        return Module(lib, handle)
 
     def __bytes__(self) -> bytes:
         return self.code
@@ -224,13 +227,13 @@ class Module:
     It is unloaded when nothing refers any more to it, or to a Function of it.
     """
 
-    __slots__ = ("__weakref__", "_finalizer", "_lib", "_word")
+    __slots__ = ("__weakref__", "_finalizer", "_handle", "_lib")
 
-    def __init__(self, lib: _ffi.Library, word: ctypes.c_void_p) -> None:
+    def __init__(self, lib: _ffi.Library, handle: ctypes.c_void_p) -> None:
         self._lib = lib
-        self._word = word
+        self._handle = handle
         # Not at exit: the driver may be gone by then, and takes modules along.
-        self._finalizer = weakref.finalize(self, lib.jitcache_cuda_module_free, word)
+        self._finalizer = weakref.finalize(self, lib.jitcache_cuda_module_free, handle)
         self._finalizer.atexit = False
 
     def function(self, name: str) -> Function:
@@ -239,11 +242,11 @@ class Module:
         Raises DriverError if there is none of that name.
         """
         found = _void_p()
-        check(self._lib, self._lib.jitcache_cuda_function(self._word, _bytes(name, "name"), _byref(found)))
+        _ffi.check(self._lib, self._lib.jitcache_cuda_function(self._handle, _bytes(name, "name"), _byref(found)))
         return Function(self, name, found.value or 0)
 
     def __int__(self) -> int:
-        return int(self._lib.jitcache_cuda_module_handle(self._word) or 0)
+        return int(self._lib.jitcache_cuda_module_handle(self._handle) or 0)
 
     def __repr__(self) -> str:
         return f"<jitcache.cuda.Module {int(self):#x}>"
@@ -271,28 +274,28 @@ def _check(lib: _ffi.Library, status: int) -> int:
         log = lib.jitcache_cuda_last_log().decode("utf-8", "replace")
         text = lib.jitcache_last_error().decode("utf-8", "replace")
         raise CompileError(f"{text}\n{log}" if log else text, log)
-    return check(lib, status)
+    return _ffi.check(lib, status)
 
 
 def _run(lib: _ffi.Library, request: _Request, lease: ctypes.c_void_p | None) -> Blob:
     blob = _void_p()
-    _check(lib, lib.jitcache_cuda_run(request.word, lease, _byref(blob)))
+    _check(lib, lib.jitcache_cuda_run(request.handle, lease, _byref(blob)))
     return blob_of(lib, blob)
 
 
 def _compiled(lib: _ffi.Library, request: _Request, cache: Cache | None) -> tuple[Blob, bool]:
     """Return the code, and whether it was there."""
-    if cache is None or cache._word is None:
+    if cache is None or cache._handle is None:
         return _run(lib, request, None), False
-    status, blob, word = find_code(lib.jitcache_cuda_lookup, lib, cache._word, request.word)
+    status, blob, key_handle = find_code(lib.jitcache_cuda_lookup, lib, cache._handle, request.handle)
     if blob is not None:
         return blob, True
     if status < 0:
-        check(lib, status)
-    if not word:  # nothing is cached
+        _ffi.check(lib, status)
+    if not key_handle:  # nothing is cached
         return _run(lib, request, None), False
-    key = Handle(lib, _void_p(word))
-    blob, lease, _ = cache._wait(lib, key.word, None)
+    key = KeyHandle(lib, _void_p(key_handle))
+    blob, lease, _ = wait(cache, lib, key.handle, None)
     if blob is not None:
         return blob, True
     return _run(lib, request, lease), False
@@ -354,6 +357,6 @@ def key(
 def key_of(program: _Program, cache: Cache | None) -> Key:
     """Return the key of what a caller asks for. Raises as ``key``."""
     lib = _library.load_or_raise()
-    request, word = _request(lib, program), _void_p()
-    check(lib, lib.jitcache_cuda_key(cache and cache._word, request.word, _byref(word)))
-    return Key._taken(lib, word)
+    request, handle = _request(lib, program), _void_p()
+    _ffi.check(lib, lib.jitcache_cuda_key(cache and cache._handle, request.handle, _byref(handle)))
+    return Key._taken(lib, handle)

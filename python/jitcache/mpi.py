@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, Callable, Literal, NamedTuple, TypeVar, U
 
 from ._cache import Cache
 from ._default import default_cache
+from ._detached_entry import DetachedEntry
 from ._errors import Error
 from ._key import Key
 from ._lease import as_bytes
-from ._loose import LooseEntry
-from ._place import machine, place_of
+from ._location import location_of, machine
 from ._ranks import communicator, group_of, together
 
 if TYPE_CHECKING:
@@ -101,13 +101,13 @@ def entry_or_compile(
     the temp directory, which is removed when the entry is closed.
     """
     comm = communicator(comm)
-    own = _Own(cache, key)
-    asks = together(comm, own.ask)
-    own.key = _agreed_key(comm, asks, own.key)
-    places = _places(comm, asks, own.key, cpu)
+    own = _OwnRank(cache, key)
+    reports = together(comm, own.report)
+    own.key = _agreed_key(comm, reports, own.key)
+    plan = _plan(comm, reports, own.key, cpu)
 
-    found = together(comm, lambda: own.look_up() if comm.rank in places.leaders else False)
-    missing = places.compilers(found)
+    found = together(comm, lambda: own.look_up() if comm.rank in plan.leaders else False)
+    missing = plan.compilers(found)
     if missing:
         together(
             comm,
@@ -115,8 +115,8 @@ def entry_or_compile(
             patient=True,
         )
     has = [there or rank in missing for rank, there in enumerate(found)]
-    entry = _received(comm, places.senders(has), own.entry, kind, own.key.name)
-    if comm.rank in places.leaders and not has[comm.rank]:
+    entry = _received(comm, plan.senders(has), own.entry, kind, own.key.name)
+    if comm.rank in plan.leaders and not has[comm.rank]:
         own.store(entry, kind)
     return entry
 
@@ -124,15 +124,15 @@ def entry_or_compile(
 # -- one rank
 
 
-class _Ask(NamedTuple):
+class _RankReport(NamedTuple):
     """What a rank says of itself."""
 
     machine: str
-    place: tuple[Any, ...] | None  # which directory its cache is in; None: no cache
+    location: tuple[Any, ...] | None  # which directory its cache is in; None: no cache
     digits: str  # of its key; "" if one rank of the machine is to make it
 
 
-class _Own:
+class _OwnRank:
     """What one rank has, and does by itself. Everything here may raise; ``together`` tells the others."""
 
     def __init__(self, cache: AnyCache, key: AnyKey) -> None:
@@ -141,15 +141,15 @@ class _Own:
         self.cache: Cache | None = None
         self.entry: Entry | None = None
 
-    def ask(self) -> _Ask:
+    def report(self) -> _RankReport:
         """Open the cache, and say where it is and what is asked for."""
         if not isinstance(self.key, Key) and not callable(self.key):
             raise TypeError(f"key: want a Key or a function, not {type(self.key).__qualname__}")
         if self._asked is None:
             self._asked = default_cache()
         self.cache = self._asked or None
-        place = None if self.cache is None else place_of(self.cache)
-        return _Ask(machine(), place, self.key.hex if isinstance(self.key, Key) else "")
+        location = None if self.cache is None else location_of(self.cache)
+        return _RankReport(machine(), location, self.key.hex if isinstance(self.key, Key) else "")
 
     def look_up(self) -> bool:
         """Return whether the cache has the entry."""
@@ -162,7 +162,7 @@ class _Own:
     ) -> None:
         """Compile and store, or get what another process has compiled meanwhile."""
         if self.cache is None:
-            self.entry = LooseEntry(as_bytes(run()), attributes, kind, self.key.name)
+            self.entry = DetachedEntry(as_bytes(run()), attributes, kind, self.key.name)
         else:
             self.entry = self.cache.entry_or_compile(self.key, run, attributes=attributes, kind=kind, timeout=timeout)
 
@@ -176,13 +176,13 @@ class _Own:
 # -- all ranks
 
 
-def _agreed_key(comm: Any, asks: Sequence[_Ask], key: AnyKey) -> Key:
+def _agreed_key(comm: Any, reports: Sequence[_RankReport], key: AnyKey) -> Key:
     """Return this rank's key; collective. Where functions are to make it one rank of each machine calls its own."""
-    if all(a.digits for a in asks):
+    if all(a.digits for a in reports):
         return key  # type: ignore[return-value]
-    sources = list(range(len(asks)))
+    sources = list(range(len(reports)))
     first: dict[str, int] = {}
-    for rank, a in enumerate(asks):
+    for rank, a in enumerate(reports):
         if not a.digits:
             sources[rank] = first.setdefault(a.machine, rank)
     made: list[Key] = []
@@ -199,28 +199,28 @@ def _agreed_key(comm: Any, asks: Sequence[_Ask], key: AnyKey) -> Key:
     group = group_of(comm, sources)
     agreed: Key = group.bcast(made[0] if made else None, 0)
     group.Free()
-    for rank, a in enumerate(asks):
-        asks[rank] = a._replace(digits=digits[sources[rank]])  # type: ignore[index]
+    for rank, a in enumerate(reports):
+        reports[rank] = a._replace(digits=digits[sources[rank]])  # type: ignore[index]
     return agreed
 
 
-class _Places:
+class _Plan:
     """Who looks up, who compiles, who sends. The same on every rank, because it follows from what was gathered."""
 
-    def __init__(self, asks: Sequence[_Ask]) -> None:
-        self._asks = asks
+    def __init__(self, reports: Sequence[_RankReport]) -> None:
+        self._reports = reports
         self._leader: dict[Any, int] = {}  # directory and key -> the rank that reads and writes
-        for rank, a in enumerate(asks):
-            if a.place is not None:
-                self._leader.setdefault((a.place, a.digits), rank)
+        for rank, a in enumerate(reports):
+            if a.location is not None:
+                self._leader.setdefault((a.location, a.digits), rank)
         self.leaders = frozenset(self._leader.values())
 
     def compilers(self, found: Sequence[bool]) -> frozenset[int]:
         """Return one rank for each key that no rank has, one with a directory if there is one."""
-        known = {a.digits for a, there in zip(self._asks, found) if there}
+        known = {a.digits for a, there in zip(self._reports, found) if there}
         chosen: dict[str, int] = {}
-        for rank in [*sorted(self.leaders), *range(len(self._asks))]:
-            digits = self._asks[rank].digits
+        for rank in [*sorted(self.leaders), *range(len(self._reports))]:
+            digits = self._reports[rank].digits
             if digits not in known:
                 chosen.setdefault(digits, rank)
         return frozenset(chosen.values())
@@ -228,25 +228,25 @@ class _Places:
     def senders(self, has: Sequence[bool]) -> list[int]:
         """Return whom each rank gets the bytes from: itself, its directory's leader, or the first who has them."""
         first: dict[str, int] = {}
-        for rank, a in enumerate(self._asks):
+        for rank, a in enumerate(self._reports):
             if has[rank]:
                 first.setdefault(a.digits, rank)
         sources = []
-        for rank, a in enumerate(self._asks):
-            near = self._leader.get((a.place, a.digits), rank)
+        for rank, a in enumerate(self._reports):
+            near = self._leader.get((a.location, a.digits), rank)
             sources.append(next((r for r in (rank, near) if has[r]), first[a.digits]))
         return sources
 
 
-def _places(comm: Any, asks: Sequence[_Ask], key: Key, cpu: str) -> _Places:
+def _plan(comm: Any, reports: Sequence[_RankReport], key: Key, cpu: str) -> _Plan:
     """Compare the keys, and return who does what; collective. Raises Error if the keys differ in more than the CPU."""
-    if len({a.digits for a in asks}) > 1:
+    if len({a.digits for a in reports}) > 1:
         # A rank that has no library makes keys of another kind, which serve itself.
         parts = comm.allgather((key._sealed[:8], key.components))
         for magic in {m for m, _ in parts}:
             ranks = [rank for rank, (m, _) in enumerate(parts) if m == magic]
-            _compare(ranks, [asks[r].digits for r in ranks], [parts[r][1] for r in ranks], cpu)
-    return _Places(asks)
+            _compare(ranks, [reports[r].digits for r in ranks], [parts[r][1] for r in ranks], cpu)
+    return _Plan(reports)
 
 
 def _compare(ranks: Sequence[int], digits: Sequence[str], parts: Sequence[Mapping[str, str]], cpu: str) -> None:
@@ -299,4 +299,4 @@ def _received(comm: Any, sources: Sequence[int], entry: Entry | None, kind: str,
     for start in range(0, size if group.size > 1 else 0, _CHUNK):
         group.Bcast(view[start : start + _CHUNK], 0)
     group.Free()
-    return entry if entry is not None else LooseEntry(bytes(data), attributes, kind, name)
+    return entry if entry is not None else DetachedEntry(bytes(data), attributes, kind, name)

@@ -25,18 +25,20 @@ from typing import TYPE_CHECKING, Any
 
 from . import _ffi, _library
 from ._default import cache_of
-from ._entry import Blob, Entry
+from ._detached_entry import DetachedEntry
+from ._entry import Entry
 from ._errors import CompileError
-from ._key import Handle, Key, check
+from ._key import Key, KeyHandle
+from ._lease import commit, wait
 from ._log import warn
 from ._lookup import find_code
-from ._loose import LooseEntry
-from ._native_job import Asked, Job, Path, Sources, beside, job_of, run, sources_of
+from ._native_job import BuildArguments, Job, Path, Sources, job_of, quote_flags, run, sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
 
+    from ._blob import Blob
     from ._cache import Cache
 
 __all__ = ["Built", "CompileError", "build", "key", "load_extension", "load_shared"]
@@ -52,12 +54,10 @@ class Built(Entry):
     can.
     """
 
-    __slots__ = ("hit", "refused")
+    __slots__ = ()
 
-    def __init__(self, blob: Blob, hit: bool) -> None:
-        super().__init__(blob)
-        self.hit = hit
-        self.refused = ""
+    hit: bool
+    refused: str
 
     @property
     def log(self) -> str:
@@ -65,7 +65,18 @@ class Built(Entry):
         return str(self.attributes.get("log", ""))
 
 
-class LooseBuilt(LooseEntry):
+class _Stored(Built):
+    """The same, in a cache."""
+
+    __slots__ = ("hit", "refused")
+
+    def __init__(self, blob: Blob, hit: bool) -> None:
+        super().__init__(blob)
+        self.hit = hit
+        self.refused = ""
+
+
+class _Detached(DetachedEntry, Built):
     """The same, where nothing could be kept."""
 
     __slots__ = ("hit", "refused")
@@ -75,24 +86,22 @@ class LooseBuilt(LooseEntry):
         self.hit = False
         self.refused = refused
 
-    log = Built.log
-
 
 class _Request:
     """A job as the library has it. Freed with this object."""
 
-    __slots__ = ("_free", "word")
+    __slots__ = ("_free", "handle")
 
     def __init__(self, lib: _ffi.Library, job: Job) -> None:
-        self.word = _void_p()
+        self.handle = _void_p()
         self._free = lib.jitcache_native_request_free
-        check(lib, lib.jitcache_native_request_new(_byref(self.word)))
+        _ffi.check(lib, lib.jitcache_native_request_new(_byref(self.handle)))
         for letter, text in _parts(job):
-            check(lib, lib.jitcache_native_request_add(self.word, ord(letter), text, len(text)))
+            _ffi.check(lib, lib.jitcache_native_request_add(self.handle, ord(letter), text, len(text)))
 
     def __del__(self) -> None:
-        if self.word:
-            self._free(self.word)
+        if self.handle:
+            self._free(self.handle)
 
 
 def _parts(job: Job) -> list[tuple[str, bytes]]:
@@ -165,56 +174,56 @@ def _run(job: Job) -> tuple[bytes, str]:
         return data, log
 
 
-def _built(job: Job, cache: Cache | None) -> Built | LooseBuilt:
+def _built(job: Job, cache: Cache | None) -> Built:
     """Look a job up, and compile it if need be."""
-    if cache is None or cache._lib is None or cache._word is None:
+    if cache is None or cache._lib is None or cache._handle is None:
         data, log = _run(job)
-        return LooseBuilt(data, log, job.name, "")
+        return _Detached(data, log, job.name, "")
     lib = cache._lib
     request = _request(lib, job)
-    status, blob, word = find_code(lib.jitcache_native_lookup, lib, cache._word, request.word)
+    status, blob, key_handle = find_code(lib.jitcache_native_lookup, lib, cache._handle, request.handle)
     if blob is not None:
-        return Built(blob, True)
+        return _Stored(blob, True)
     if status < 0:
         return _unkeyed(lib, job, status)
-    if not word:  # nothing is cached
+    if not key_handle:  # nothing is cached
         data, log = _run(job)
-        return LooseBuilt(data, log, job.name, "")
-    key = Handle(lib, _void_p(word))
-    blob, lease, _ = cache._wait(lib, key.word, None)
+        return _Detached(data, log, job.name, "")
+    key = KeyHandle(lib, _void_p(key_handle))
+    blob, lease, _ = wait(cache, lib, key.handle, None)
     if blob is not None:
-        return Built(blob, True)
+        return _Stored(blob, True)
     try:
         data, log = _run(job)
         about = json.dumps({"log": log, "compiler": " ".join(job.words)}).encode()
         lease, given = None, lease
-        _, blob = cache._commit(given, data, about)
+        _, blob = commit(cache, given, data, about)
     finally:
         if lease is not None:
-            cache._give_up(lease)
-    return LooseBuilt(data, log, job.name, "") if blob is None else Built(blob, False)
+            lib.jitcache_lease_free(lease)
+    return _Detached(data, log, job.name, "") if blob is None else _Stored(blob, False)
 
 
-def _unkeyed(lib: _ffi.Library, job: Job, status: int) -> LooseBuilt:
+def _unkeyed(lib: _ffi.Library, job: Job, status: int) -> Built:
     """Compile what has no key: the compiler says best what is wrong, and what cannot be keyed works all the same."""
     why = lib.jitcache_last_error().decode("utf-8", "replace")
     if status not in (_ffi.ERR_COMPILE, _ffi.ERR_REFUSED, _ffi.ERR_FORK, _ffi.ERR_INTERNAL):
-        check(lib, status)
+        _ffi.check(lib, status)
     data, log = _run(job)
     warn(f"native: not cached: {why}")
-    return LooseBuilt(data, log, job.name, why)
+    return _Detached(data, log, job.name, why)
 
 
-def _job(asked: Asked, cache: Cache | None) -> Job:
-    asked.check()
-    asked = asked.with_stand_ins()
-    sources = sources_of(asked.sources, asked.name)
+def _job(arguments: BuildArguments, cache: Cache | None) -> Job:
+    arguments.check()
+    arguments = arguments.with_placeholders()
+    sources = sources_of(arguments.sources, arguments.name)
     if any(s.name.endswith(".pyx") for s in sources):
         from . import _cython
 
-        asked = asked._replace(flags=[*asked.flags, *beside(sources)])
-        sources = _cython.translate(sources, asked.folders(), cache)
-    return job_of(asked, sources)
+        arguments = arguments._replace(flags=[*arguments.flags, *quote_flags(sources)])
+        sources = _cython.translate(sources, arguments.folders(), cache)
+    return job_of(arguments, sources)
 
 
 def build(
@@ -228,7 +237,7 @@ def build(
     placeholders: Mapping[str, str] | None = None,
     cache: Cache | bool | None = None,
     compiler: Path | Sequence[str] | None = None,
-) -> Built | LooseBuilt:
+) -> Built:
     """Return what the sources compile to: from the cache, or compiled.
 
     ``sources`` is a path, several, or a mapping of file names to texts, headers
@@ -247,8 +256,8 @@ def build(
     without a compiler or Cython, Error for a bad argument, and TypeError.
     """
     found = cache_of(cache)
-    asked = Asked(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
-    return _built(_job(asked, found), found)
+    arguments = BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
+    return _built(_job(arguments, found), found)
 
 
 def key(
@@ -269,14 +278,14 @@ def key(
     """
     lib = _library.load_or_raise()
     found = cache_of(cache)
-    job = _job(Asked(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler), found)
-    word = _void_p()
-    status = lib.jitcache_native_key(found and found._word, _request(lib, job).word, _byref(word))
+    job = _job(BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler), found)
+    handle = _void_p()
+    status = lib.jitcache_native_key(found and found._handle, _request(lib, job).handle, _byref(handle))
     if status == _ffi.ERR_COMPILE:
         log = lib.jitcache_native_last_log().decode("utf-8", "replace")
         raise CompileError(f"{lib.jitcache_last_error().decode()}\n{log}", log, list(job.words))
-    check(lib, status)
-    return Key._taken(lib, word)
+    _ffi.check(lib, status)
+    return Key._taken(lib, handle)
 
 
 def load_extension(entry: Entry, modname: str) -> ModuleType:

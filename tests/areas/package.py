@@ -10,8 +10,10 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from lint import PYTHON_TOOLS
+
 from .c import compiler
-from .common import BUILD, ROOT, Count, build_library, counted, environment, run, total
+from .common import BUILD, ROOT, Count, build_library, counted, environment, run, total, venv
 
 CHECK = str(ROOT / "tests" / "abi" / "check.py")
 
@@ -22,11 +24,32 @@ def abi() -> Count:
 
 
 def types() -> Count:
-    """The same with the types of every function, by abidiff."""
+    """The types of every function, by abidiff; and those that a user of the Python package sees, by mypy."""
+    return total([_types_in_c(), _types_in_python()])
+
+
+def _types_in_c() -> Count:
     if shutil.which("abidiff") is None:
         return Count(0, 1, 0)
     library = build_library.build(BUILD / "symbols", strip=False)
     return counted(*run("types", [sys.executable, CHECK, "--types", str(library)]))
+
+
+def _types_in_python() -> Count:
+    python = venv("types", "types", [tool for tool in PYTHON_TOOLS if tool.startswith("mypy")])
+    if python is None:
+        return Count(0, 0, 1)
+    # Installed, as a user has it: of what is on MYPYPATH mypy looks at everything.
+    status, text = run("types", [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"])
+    if status != 0:
+        return Count(0, 0, 1)
+    installed = Path(text.strip()) / "jitcache"
+    shutil.rmtree(installed, ignore_errors=True)
+    shutil.copytree(ROOT / "python" / "jitcache", installed, ignore=shutil.ignore_patterns("*.so*", "__pycache__"))
+    programs = sorted((ROOT / "tests" / "typed").glob("*.py"))
+    command = [python, "-m", "mypy", "--strict", "--config-file=", "--no-incremental", "--python-version=3.10"]
+    failed = sum(run("types", [*command, str(p)])[0] != 0 for p in programs)
+    return Count(len(programs), 0, failed)
 
 
 def _venv(area: str, folder: Path) -> str:
@@ -49,14 +72,14 @@ def _try(area: str, python: str, folder: Path) -> Count:
     env["PATH"] = f"{bin_}{os.pathsep}{env['PATH']}"
     for name in ("JITCACHE_DIR", "XDG_CACHE_HOME", "PYTHONPATH"):
         env.pop(name, None)
-    witness = folder / "compiles"
+    log_file = folder / "compiles"
     lines = [
-        run(area, [python, str(ROOT / "tests" / "readme.py"), str(witness)], env=env, cwd=folder) for _ in range(2)
+        run(area, [python, str(ROOT / "tests" / "readme.py"), str(log_file)], env=env, cwd=folder) for _ in range(2)
     ]
     command = str(Path(python).parent / "jitcache")
     passed = [
         *(status == 0 and text.startswith("10.0 ") and "site-packages" in text for status, text in lines),
-        witness.exists() and witness.read_text() == "run\n",
+        log_file.exists() and log_file.read_text() == "run\n",
         run(area, [command, "verify"], env=env, cwd=folder)[0] == 0,
         run(area, [python, "-m", "jitcache", "doctor"], env=env, cwd=folder)[0] == 0,
     ]

@@ -1,4 +1,4 @@
-"""underworld3's cache kept by jitcache, on a stand-in with its shape; and what must be red with the cache that it replaces."""
+"""underworld3's cache kept by jitcache, on a fake with its shape; and what must be red with the cache that it replaces."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS /
 import fakes
 from isolation import isolate
 from jitcache import _default
-from place import NVRTC, Place
+from workspace import NVRTC, Workspace
 
 # The classes that a test of the contract is run over.
 CLASSES = ["FileStreamProgramCache", "ProgramCache"]
@@ -83,12 +83,12 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(tmp_path: Path, counted: Path) -> Place:
+def workspace(tmp_path: Path, counted: Path) -> Workspace:
     """A folder of sources, and processes that work in it."""
-    return Place(tmp_path / "place", counted)
+    return Workspace(tmp_path / "workspace", counted)
 
 
 @pytest.fixture
-def with_driver(place: Place, driver: Path) -> Callable[..., dict[str, str]]:
+def with_driver(workspace: Workspace, driver: Path) -> Callable[..., dict[str, str]]:
     """Return what makes a driver of some version the one of a process."""
     return lambda **more: {"LD_LIBRARY_PATH": str(driver.parent), "JITCACHE_LIBCUDA": str(driver), **more}

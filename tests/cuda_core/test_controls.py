@@ -18,14 +18,14 @@ NODES = {
     "exact": f"test_contract.py::test_second_read_keeps_an_entry_from_eviction_too{OURS}",
     "kind": "test_differences.py::test_length_and_clear_are_those_of_its_own_entries",
     "names": f"test_contract.py::test_text_and_its_bytes_are_one_key{OURS}",
-    "hits": "test_kept.py::test_hits_are_counted",
-    "seconds": "test_kept.py::test_entry_in_use_stays_young",
+    "hits": "test_stat_cache.py::test_hits_are_counted",
+    "seconds": "test_stat_cache.py::test_entry_in_use_stays_young",
 }
 
 
 def run(node: str, without: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "WITHOUT": without}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "witness", str(HERE / node)]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "instrument", str(HERE / node)]
     env["PYTHONPATH"] = os.pathsep.join([str(HERE), str(HERE.parent.parent / "python")])
     return subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 

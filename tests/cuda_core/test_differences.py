@@ -12,7 +12,7 @@ from pathlib import Path
 import jitcache
 import pytest
 from cuda.core import ObjectCode
-from place import ROOT, Place
+from workspace import ROOT, Workspace
 
 KEY = b"k" * 32
 CODE = b"\x7fELF and more \x00\xff" * 100
@@ -110,15 +110,15 @@ FULL = """
 """
 
 
-def test_full_disk_loses_nothing(place: Place) -> None:
+def test_full_disk_loses_nothing(workspace: Workspace) -> None:
     """A limit on the size of files stands for it."""
-    assert place.run(FULL.format(kind="FileStreamProgramCache")) == "OSError"
-    assert place.run(FULL.format(kind="ProgramCache"), CACHE=str(place.cache / "ours")) == "kept None"
+    assert workspace.run(FULL.format(kind="FileStreamProgramCache")) == "OSError"
+    assert workspace.run(FULL.format(kind="ProgramCache"), CACHE=str(workspace.cache / "ours")) == "kept None"
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
 @pytest.mark.root
-def test_entries_of_another_user_are_misses(place: Place, tmp_path: Path) -> None:
+def test_entries_of_another_user_are_misses(workspace: Workspace, tmp_path: Path) -> None:
     """Of both classes; nobody else may read what a user has stored, and ours says so instead of failing."""
     code = """
         cache = {kind}(os.environ["CACHE"])
@@ -131,9 +131,9 @@ def test_entries_of_another_user_are_misses(place: Place, tmp_path: Path) -> Non
             print("PermissionError")
     """
     for kind, found in (("FileStreamProgramCache", "PermissionError"), ("ProgramCache", "None\nNone")):
-        folder = place.folder / kind
-        place.run(f"{kind}({str(folder)!r})[b'k' * 32] = {CODE!r}")
-        assert place.run(code.format(kind=kind), CACHE=str(folder)) == found
+        folder = workspace.folder / kind
+        workspace.run(f"{kind}({str(folder)!r})[b'k' * 32] = {CODE!r}")
+        assert workspace.run(code.format(kind=kind), CACHE=str(folder)) == found
 
 
 def test_read_only_cache_gives_out_and_stores_nothing(
@@ -267,11 +267,11 @@ except AttributeError as e:
     assert out == "module 'jitcache.adapters.cuda_core' has no attribute 'nothing'\n"
 
 
-def test_without_the_library_it_is_a_cache_that_misses(place: Place) -> None:
+def test_without_the_library_it_is_a_cache_that_misses(workspace: Workspace) -> None:
     code = """
         cache = ProgramCache(os.environ["CACHE"])
         cache["k"] = b"x"
         print(cache.get("k"), len(cache), cache.cache.last_miss)
         print(len(Program(K, "c++", ProgramOptions(arch="sm_80", define_macro=("VALUE", "1"))).compile("cubin", cache=cache).code) > 1000)
     """
-    assert place.run(code, JITCACHE_LIBRARY="/nonexistent") == "None 0 unavailable\nTrue"
+    assert workspace.run(code, JITCACHE_LIBRARY="/nonexistent") == "None 0 unavailable\nTrue"

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from place import ROOT, Place
+from workspace import ROOT, Workspace
 
 
 def test_example_runs_and_prints_its_table(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_example_runs_and_prints_its_table(tmp_path: Path) -> None:
     assert "Each was compiled once, all results agree" in p.stdout
 
 
-def test_lines_of_the_page(place: Place) -> None:
+def test_lines_of_the_page(workspace: Workspace) -> None:
     """What docs/cuda_core.md tells to write is what it says it is."""
     page = (ROOT / "docs" / "cuda_core.md").read_text()
     first, second = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
@@ -39,5 +39,5 @@ def test_lines_of_the_page(place: Place) -> None:
         + second
     )
     for compiles in (2, 0):
-        assert place.run(lines).split("\n") == ["True 1", "b'_Z4axpyIfEvT_PS0_'"]
-        assert place.compiles() == compiles
+        assert workspace.run(lines).split("\n") == ["True 1", "b'_Z4axpyIfEvT_PS0_'"]
+        assert workspace.compiles() == compiles

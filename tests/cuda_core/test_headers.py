@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from place import BUNDLED, Place
+from workspace import BUNDLED, Workspace
 
 pytestmark = pytest.mark.skipif(not BUNDLED, reason="this cuda.core has no such option")
 
@@ -22,27 +22,27 @@ THEIRS = BODY.replace(
 FRESH = BODY.replace("ASK", "Program(S, 'c++', o).compile('cubin').code")
 
 
-def folder(place: Place) -> Path:
-    return place.home / ".cache" / "cuda-python" / "nvrtc-bundled-headers"
+def folder(workspace: Workspace) -> Path:
+    return workspace.home / ".cache" / "cuda-python" / "nvrtc-bundled-headers"
 
 
-def test_they_are_written_once_and_count_by_their_content(place: Place) -> None:
+def test_they_are_written_once_and_count_by_their_content(workspace: Workspace) -> None:
     """To cuda.core's own what is in the folder does not matter."""
-    first = place.run(OURS)
-    assert place.compiles() == 2  # one of nothing, which writes them
-    assert (folder(place) / "cuda_fp16.h").exists()
-    assert place.run(OURS) == first == place.run(THEIRS)
-    assert place.compiles() == 1
-    header = folder(place) / "cuda_fp16.h"
+    first = workspace.run(OURS)
+    assert workspace.compiles() == 2  # one of nothing, which writes them
+    assert (folder(workspace) / "cuda_fp16.h").exists()
+    assert workspace.run(OURS) == first == workspace.run(THEIRS)
+    assert workspace.compiles() == 1
+    header = folder(workspace) / "cuda_fp16.h"
     header.write_text(header.read_text() + '\nextern "C" __global__ void added() {}\n')
-    fresh = place.run(FRESH)
-    place.compiles()
-    assert place.run(THEIRS) == first != fresh
-    assert place.compiles() == 0
-    assert place.run(OURS) == fresh
+    fresh = workspace.run(FRESH)
+    workspace.compiles()
+    assert workspace.run(THEIRS) == first != fresh
+    assert workspace.compiles() == 0
+    assert workspace.run(OURS) == fresh
 
 
-def test_headers_of_another_version_are_an_error(place: Place) -> None:
+def test_headers_of_another_version_are_an_error(workspace: Workspace) -> None:
     """As cuda.core has it: also in a process that had them written before."""
     code = (
         OURS
@@ -57,41 +57,41 @@ for compile in (lambda: compile_program(S + "//", options=o), lambda: Program(S,
         print(type(e).__name__, "version mismatch" in str(e))
 """
     )
-    assert place.run(code).split("\n")[-2:] == ["NVRTCError True"] * 2
+    assert workspace.run(code).split("\n")[-2:] == ["NVRTCError True"] * 2
 
 
-def test_without_having_them_written_it_does_not_compile(place: Place) -> None:
+def test_without_having_them_written_it_does_not_compile(workspace: Workspace) -> None:
     """The control."""
     try:
-        place.run(OURS, WITHOUT="install")
+        workspace.run(OURS, WITHOUT="install")
     except AssertionError as e:
         assert "open source file" in str(e)
     else:
         raise AssertionError("it compiles")
 
 
-def test_they_are_written_again_where_they_are_gone(place: Place) -> None:
+def test_they_are_written_again_where_they_are_gone(workspace: Workspace) -> None:
     import shutil
 
-    first = place.run(OURS)
-    shutil.rmtree(folder(place))
-    place.compiles()
-    assert place.run(OURS) == first
+    first = workspace.run(OURS)
+    shutil.rmtree(folder(workspace))
+    workspace.compiles()
+    assert workspace.run(OURS) == first
 
 
-def test_another_user_s_folder_hits(place: Place, tmp_path: Path) -> None:
+def test_another_user_s_folder_hits(workspace: Workspace, tmp_path: Path) -> None:
     """To cuda.core's own another home is another key. Where a header shows its path in the code, it is to ours too."""
     short = {"ours": OURS, "theirs": THEIRS, "fresh": FRESH}
     for name, text in short.items():
         short[name] = text.replace("#include <cuda/std/array>\\n", "").replace(
             "cuda::std::array<__half, 1>{}[0]", "1.0"
         )
-    codes = [place.run(short["ours"]), place.run(short["theirs"])]
+    codes = [workspace.run(short["ours"]), workspace.run(short["theirs"])]
     env = {"HOME": str(tmp_path / "another"), "XDG_CACHE_HOME": ""}
-    place.run(short["fresh"], **env)
-    place.compiles()
-    codes.append(place.run(short["ours"], **env))
-    assert place.compiles() == 0
-    codes.append(place.run(short["theirs"], **env))
-    assert place.compiles() == 1
+    workspace.run(short["fresh"], **env)
+    workspace.compiles()
+    codes.append(workspace.run(short["ours"], **env))
+    assert workspace.compiles() == 0
+    codes.append(workspace.run(short["theirs"], **env))
+    assert workspace.compiles() == 1
     assert len(set(codes)) == 1

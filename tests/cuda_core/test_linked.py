@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from place import Place
+from workspace import Workspace
 
 PTX = '''
 S = """.version 8.0
@@ -30,20 +30,20 @@ FRESH = "{source}\nprint(bytes(Program(S, '{code_type}', {options}).compile('{ta
 class Linked:
     """Programs of one kind."""
 
-    def __init__(self, place: Place, kind: str) -> None:
+    def __init__(self, workspace: Workspace, kind: str) -> None:
         source, code_type, target = KINDS[kind]
         self._words = {"source": source, "code_type": code_type, "target": target}
-        self._place = place
-        self._log = place.folder / "linked.log"
+        self._workspace = workspace
+        self._log = workspace.folder / "linked.log"
 
     def fill(self, form: str, options: str = "O") -> str:
         return form.format(**self._words, options=options)
 
     def ask(self, options: str = "O", **env: str) -> str:
-        return self._place.run(self.fill(ASK, options), LINKED=str(self._log), **env)
+        return self._workspace.run(self.fill(ASK, options), LINKED=str(self._log), **env)
 
     def fresh(self, options: str = "O") -> str:
-        return self._place.run(self.fill(FRESH, options))
+        return self._workspace.run(self.fill(FRESH, options))
 
     def compiles(self) -> int:
         """Take how often cuda.core has compiled for us since the last time."""
@@ -53,18 +53,18 @@ class Linked:
 
     def at_once(self, **env: str) -> set[str]:
         code = "print('ready', flush=True); sys.stdin.readline()\n" + self.fill(ASK)
-        processes = [self._place.start(code, LINKED=str(self._log), LINKED_SLEEP="1", **env) for _ in range(3)]
+        processes = [self._workspace.start(code, LINKED=str(self._log), LINKED_SLEEP="1", **env) for _ in range(3)]
         for p in processes:
             assert p.stdout.readline() == "ready\n"
         for p in processes:
             p.stdin.write("go\n")
             p.stdin.flush()
-        return {self._place.end(p) for p in processes}
+        return {self._workspace.end(p) for p in processes}
 
 
 @pytest.fixture(params=KINDS)
-def linked(request: pytest.FixtureRequest, place: Place) -> Linked:
-    return Linked(place, request.param)
+def linked(request: pytest.FixtureRequest, workspace: Workspace) -> Linked:
+    return Linked(workspace, request.param)
 
 
 def test_code_is_that_of_cuda_core_and_compiled_once(linked: Linked) -> None:
@@ -100,7 +100,7 @@ def test_without_the_lease_each_compiles(linked: Linked) -> None:
 
 # Another library, by its content, that says the same version.
 OTHER = """
-from jitcache.adapters import _cuda_core_linked as linked_module
+from jitcache.adapters.cuda_core import _linked as linked_module
 import types
 load = linked_module.load_nvidia_dynamic_lib
 linked_module.load_nvidia_dynamic_lib = lambda name: types.SimpleNamespace(abs_path=os.environ["OTHER"])
@@ -109,22 +109,22 @@ linked_module.load_nvidia_dynamic_lib = lambda name: types.SimpleNamespace(abs_p
 
 @pytest.mark.parametrize(("without", "compiles"), [("", 2), ("library", 1)])
 def test_another_build_of_the_library_is_another_compiler(
-    linked: Linked, place: Place, without: str, compiles: int
+    linked: Linked, workspace: Workspace, without: str, compiles: int
 ) -> None:
     linked.ask(WITHOUT=without)
-    other = place.write("libother.so", "another library")
-    place.run(OTHER + linked.fill(ASK), LINKED=str(linked._log), OTHER=str(other), WITHOUT=without)
+    other = workspace.write("libother.so", "another library")
+    workspace.run(OTHER + linked.fill(ASK), LINKED=str(linked._log), OTHER=str(other), WITHOUT=without)
     assert linked.compiles() == compiles
 
 
-def test_library_that_cannot_be_told_is_no_key(linked: Linked, place: Place) -> None:
+def test_library_that_cannot_be_told_is_no_key(linked: Linked, workspace: Workspace) -> None:
     fresh = linked.fresh()
     for _ in range(2):
-        assert place.run(OTHER + linked.fill(ASK), LINKED=str(linked._log), OTHER="") == fresh
+        assert workspace.run(OTHER + linked.fill(ASK), LINKED=str(linked._log), OTHER="") == fresh
     assert linked.compiles() == 2
 
 
-def test_what_does_not_compile_is_cuda_core_s_error_and_not_stored(linked: Linked, place: Place) -> None:
+def test_what_does_not_compile_is_cuda_core_s_error_and_not_stored(linked: Linked, workspace: Workspace) -> None:
     code = """
         S = "garbage"
         for compile in (lambda: Program(S, {t!r}, O).compile({to!r}), lambda: compile_program(S, {t!r}, O, {to!r})):
@@ -136,52 +136,52 @@ def test_what_does_not_compile_is_cuda_core_s_error_and_not_stored(linked: Linke
         print(len(jitcache.default_cache()))
     """
     words = linked._words
-    theirs, ours, stored = place.run(code.format(t=words["code_type"], to=words["target"])).split()
+    theirs, ours, stored = workspace.run(code.format(t=words["code_type"], to=words["target"])).split()
     assert ours == theirs
     assert stored == "0"
 
 
 LIBDEVICE = """
-from jitcache.adapters import _cuda_core_linked as linked_module
+from jitcache.adapters.cuda_core import _linked as linked_module
 linked_module.find_bitcode_lib = lambda name: os.environ["BITCODE"]
 o = ProgramOptions(arch="sm_80", use_libdevice=True)
 """
 
 
 @pytest.mark.parametrize(("without", "compiles"), [("", 2), ("libdevice", 1)])
-def test_libdevice_is_cached_and_counts_by_its_content(place: Place, without: str, compiles: int) -> None:
+def test_libdevice_is_cached_and_counts_by_its_content(workspace: Workspace, without: str, compiles: int) -> None:
     """cuda.core refuses to cache what uses it."""
-    linked = Linked(place, "nvvm")
+    linked = Linked(workspace, "nvvm")
     with pytest.raises(AssertionError, match="ValueError"):
-        place.run(
+        workspace.run(
             NVVM
             + "Program(S, 'nvvm', ProgramOptions(arch='sm_80', use_libdevice=True)).compile('ptx', cache=ProgramCache())"
         )
     fresh = linked.fresh("ProgramOptions(arch='sm_80', use_libdevice=True)")
     for text in ("one", "one", "two"):
-        bitcode = place.write("libdevice.bc", text)
-        out = place.run(
+        bitcode = workspace.write("libdevice.bc", text)
+        out = workspace.run(
             LIBDEVICE + linked.fill(ASK, "o"), LINKED=str(linked._log), BITCODE=str(bitcode), WITHOUT=without
         )
         assert out == fresh
     assert linked.compiles() == compiles
 
 
-def test_real_libdevice_hits(place: Place) -> None:
-    linked = Linked(place, "nvvm")
+def test_real_libdevice_hits(workspace: Workspace) -> None:
+    linked = Linked(workspace, "nvvm")
     options = "ProgramOptions(arch='sm_80', use_libdevice=True)"
     assert linked.ask(options) == linked.ask(options) == linked.fresh(options)
     assert linked.compiles() == 1
 
 
-def test_log_is_written_on_a_hit_too(place: Place) -> None:
+def test_log_is_written_on_a_hit_too(workspace: Workspace) -> None:
     code = (
         PTX
         + """
 import io
 logs = [io.StringIO(), io.StringIO()]
 o = ProgramOptions(arch="sm_80", ptxas_options="-v")
-from jitcache.adapters import _cuda_core_program as program
+from jitcache.adapters.cuda_core import _program as program
 class Talks(program.Program):
     def compile(self, target, names, logs):
         logs.write("a word of the linker's")
@@ -193,11 +193,11 @@ compile_program(S, "ptx", o)
 print(logs[0].getvalue() == logs[1].getvalue() != "")
 """
     )
-    assert place.run(code) == "True"
+    assert workspace.run(code) == "True"
 
 
 @pytest.mark.parametrize(("kind", "target"), [("ptx", "ltoir"), ("nvvm", "cubin")])
-def test_target_that_cannot_be_made_is_an_error_of_the_same_type(place: Place, kind: str, target: str) -> None:
+def test_target_that_cannot_be_made_is_an_error_of_the_same_type(workspace: Workspace, kind: str, target: str) -> None:
     code = (
         KINDS[kind][0]
         + f"""
@@ -208,4 +208,4 @@ for compile in (lambda: Program(S, {kind!r}, O).compile({target!r}), lambda: com
         print(type(e).__name__)
 """
     )
-    assert place.run(code).split() == ["ValueError"] * 2
+    assert workspace.run(code).split() == ["ValueError"] * 2

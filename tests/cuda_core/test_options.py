@@ -8,7 +8,7 @@ import jitcache
 import pytest
 from cuda.core import Program, ProgramOptions
 from jitcache.adapters.cuda_core import compile_program
-from place import BUNDLED
+from workspace import BUNDLED
 
 SOURCE = """
 template <class T> __device__ T twice(T x) { return x + x; }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from place import NVRTC, Place
+from workspace import NVRTC, Workspace
 
 # Each compiles through FileStreamProgramCache, our ProgramCache, compile_program, or without a cache.
 WAYS = {
@@ -16,45 +16,53 @@ WAYS = {
 KERNEL = 'extern "C" __global__ void k(int *p) { *p = VALUE; }'
 
 
-def answer(place: Place, way: str, source: str, options: str = "", **env: str) -> str:
+def answer(workspace: Workspace, way: str, source: str, options: str = "", **env: str) -> str:
     """The code of a source, in a process of its own."""
     code = f"S = {source!r}\no = ProgramOptions(arch='sm_80', {options})\nprint({WAYS[way]}.hex())"
-    return place.run(code, **{"CACHE": str(place.cache / way), **env})
+    return workspace.run(code, **{"CACHE": str(workspace.cache / way), **env})
 
 
-def is_right(place: Place, way: str, change, source: str, options: str = "") -> bool:
+def is_right(workspace: Workspace, way: str, change, source: str, options: str = "") -> bool:
     """Whether, after a change, the answer is that of a fresh compile."""
-    before = answer(place, way, source, options)
+    before = answer(workspace, way, source, options)
     change()
-    fresh = answer(place, "fresh", source, options)
+    fresh = answer(workspace, "fresh", source, options)
     assert fresh != before  # the change is one
-    return answer(place, way, source, options) == fresh
+    return answer(workspace, way, source, options) == fresh
 
 
 STALE = [("cuda.core", False), ("drop-in", False), ("compile_program", True)]
 
 
 @pytest.mark.parametrize(("way", "right"), STALE, ids=[w for w, _ in STALE])
-def test_header_beside_the_working_directory_that_changed(place: Place, way: str, right: bool) -> None:
+def test_header_beside_the_working_directory_that_changed(workspace: Workspace, way: str, right: bool) -> None:
     """cuda.core's own cache gives out stale code, and so does whatever is behind ``cache=``; compile_program does not."""
-    place.write("x.h", "#define VALUE 1\n")
-    assert is_right(place, way, lambda: place.write("x.h", "#define VALUE 2\n"), '#include "x.h"\n' + KERNEL) is right
-
-
-@pytest.mark.parametrize(("way", "right"), STALE, ids=[w for w, _ in STALE])
-def test_another_working_directory_with_another_header(place: Place, way: str, right: bool) -> None:
-    place.write("x.h", "#define VALUE 1\n")
-    place.write("elsewhere/x.h", "#define VALUE 2\n")
+    workspace.write("x.h", "#define VALUE 1\n")
     assert (
-        is_right(place, way, lambda: setattr(place, "folder", place.folder / "elsewhere"), '#include "x.h"\n' + KERNEL)
+        is_right(workspace, way, lambda: workspace.write("x.h", "#define VALUE 2\n"), '#include "x.h"\n' + KERNEL)
         is right
     )
 
 
 @pytest.mark.parametrize(("way", "right"), STALE, ids=[w for w, _ in STALE])
-def test_header_that_appears_where_there_was_none(place: Place, way: str, right: bool) -> None:
+def test_another_working_directory_with_another_header(workspace: Workspace, way: str, right: bool) -> None:
+    workspace.write("x.h", "#define VALUE 1\n")
+    workspace.write("elsewhere/x.h", "#define VALUE 2\n")
+    assert (
+        is_right(
+            workspace,
+            way,
+            lambda: setattr(workspace, "folder", workspace.folder / "elsewhere"),
+            '#include "x.h"\n' + KERNEL,
+        )
+        is right
+    )
+
+
+@pytest.mark.parametrize(("way", "right"), STALE, ids=[w for w, _ in STALE])
+def test_header_that_appears_where_there_was_none(workspace: Workspace, way: str, right: bool) -> None:
     source = '#if __has_include("x.h")\n#include "x.h"\n#else\n#define VALUE 1\n#endif\n' + KERNEL
-    assert is_right(place, way, lambda: place.write("x.h", "#define VALUE 2\n"), source) is right
+    assert is_right(workspace, way, lambda: workspace.write("x.h", "#define VALUE 2\n"), source) is right
 
 
 REFUSED = {
@@ -66,29 +74,31 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("row", REFUSED.values(), ids=REFUSED)
-def test_what_cuda_core_refuses_hits_and_notices_a_change(place: Place, row: tuple[str, str, str]) -> None:
+def test_what_cuda_core_refuses_hits_and_notices_a_change(workspace: Workspace, row: tuple[str, str, str]) -> None:
     begin, options, header = row
-    place.write("inc/y.h", '#include "x.h"\n')
-    place.write(header, "#define VALUE 1\n")
+    workspace.write("inc/y.h", '#include "x.h"\n')
+    workspace.write(header, "#define VALUE 1\n")
     for way in ("cuda.core", "drop-in"):
         with pytest.raises(AssertionError, match="ValueError"):
-            answer(place, way, begin + KERNEL, options)
-    first = answer(place, "compile_program", begin + KERNEL, options)
-    place.compiles()
-    assert answer(place, "compile_program", begin + KERNEL, options) == first
-    assert place.compiles() == 0
-    assert is_right(place, "compile_program", lambda: place.write(header, "#define VALUE 2\n"), begin + KERNEL, options)
+            answer(workspace, way, begin + KERNEL, options)
+    first = answer(workspace, "compile_program", begin + KERNEL, options)
+    workspace.compiles()
+    assert answer(workspace, "compile_program", begin + KERNEL, options) == first
+    assert workspace.compiles() == 0
+    assert is_right(
+        workspace, "compile_program", lambda: workspace.write(header, "#define VALUE 2\n"), begin + KERNEL, options
+    )
 
 
-def test_path_object_is_an_include_path(place: Place) -> None:
+def test_path_object_is_an_include_path(workspace: Workspace) -> None:
     """cuda.core makes no option of one, so the header is not found, or another one is."""
-    place.write("inc/x.h", "#define VALUE 1\n")
+    workspace.write("inc/x.h", "#define VALUE 1\n")
     options = "include_path=__import__('pathlib').Path('inc')"
     with pytest.raises(AssertionError, match="could not open source file"):
-        answer(place, "fresh", "#include <x.h>\n" + KERNEL, options)
-    assert answer(place, "compile_program", "#include <x.h>\n" + KERNEL, options)
+        answer(workspace, "fresh", "#include <x.h>\n" + KERNEL, options)
+    assert answer(workspace, "compile_program", "#include <x.h>\n" + KERNEL, options)
     with pytest.raises(AssertionError, match="could not open source file"):
-        answer(place, "compile_program", "#include <x.h>\n" + KERNEL, options, WITHOUT="paths")
+        answer(workspace, "compile_program", "#include <x.h>\n" + KERNEL, options, WITHOUT="paths")
 
 
 SYMBOLS = """
@@ -99,22 +109,22 @@ print(code.symbol_mapping == fresh.symbol_mapping, len(code.symbol_mapping), cod
 """
 
 
-def test_name_expressions_are_restored_on_a_hit(place: Place) -> None:
+def test_name_expressions_are_restored_on_a_hit(workspace: Workspace) -> None:
     for compiles in (2, 1):
-        assert place.run(SYMBOLS) == "True 2 True"
-        assert place.compiles() == compiles
-    assert place.run(SYMBOLS, WITHOUT="symbols") == "False 2 True"
+        assert workspace.run(SYMBOLS) == "True 2 True"
+        assert workspace.compiles() == compiles
+    assert workspace.run(SYMBOLS, WITHOUT="symbols") == "False 2 True"
 
 
 @pytest.mark.parametrize("names", ["'axpy<int>'", "b'axpy<int>'", "[1]", "5"])
-def test_other_name_expressions_are_an_error(place: Place, names: str) -> None:
+def test_other_name_expressions_are_an_error(workspace: Workspace, names: str) -> None:
     """Of one text cuda.core takes each letter for an expression."""
     code = f"try: compile_program(T, options=O, name_expressions={names})\nexcept TypeError as e: print('TypeError')"
-    assert place.run(code) == "TypeError"
-    assert place.compiles() == 0
+    assert workspace.run(code) == "TypeError"
+    assert workspace.compiles() == 0
 
 
-def test_name_expressions_may_come_from_a_generator(place: Place) -> None:
+def test_name_expressions_may_come_from_a_generator(workspace: Workspace) -> None:
     """cuda.core returns no mapping then."""
     code = """
         names = lambda: (n for n in ["axpy<int>"])
@@ -122,7 +132,7 @@ def test_name_expressions_may_come_from_a_generator(place: Place) -> None:
         for _ in range(2):
             print(len(compile_program(T, options=O, name_expressions=names()).symbol_mapping))
     """
-    assert place.run(code).split() == ["0", "1", "1"]
+    assert workspace.run(code).split() == ["0", "1", "1"]
 
 
 LOG = """
@@ -136,10 +146,10 @@ OURS = "compile_program(S, options=O, logs=log)"
 THEIRS = "Program(S, 'c++', O).compile('cubin', logs=log, cache=FileStreamProgramCache(os.environ['CACHE'] + '-cuda'))"
 
 
-def test_log_is_written_on_a_hit_too(place: Place) -> None:
-    assert [place.run(LOG.format(compile=OURS)) for _ in range(2)] == ["2", "2"]
-    assert [place.run(LOG.format(compile=THEIRS)) for _ in range(2)] == ["2", "0"]
-    assert place.run(LOG.format(compile=OURS), WITHOUT="log") == "0"
+def test_log_is_written_on_a_hit_too(workspace: Workspace) -> None:
+    assert [workspace.run(LOG.format(compile=OURS)) for _ in range(2)] == ["2", "2"]
+    assert [workspace.run(LOG.format(compile=THEIRS)) for _ in range(2)] == ["2", "0"]
+    assert workspace.run(LOG.format(compile=OURS), WITHOUT="log") == "0"
 
 
 MANY = """
@@ -149,24 +159,24 @@ print(compile_program(T, options=O, name_expressions=["axpy<int>"]).code.hex())
 """
 
 
-def at_once(place: Place, **env: str) -> set[str]:
-    processes = [place.start(MANY, STUBNVRTC_SLEEP_MS="1500", **env) for _ in range(4)]
+def at_once(workspace: Workspace, **env: str) -> set[str]:
+    processes = [workspace.start(MANY, STUBNVRTC_SLEEP_MS="1500", **env) for _ in range(4)]
     for p in processes:
         assert p.stdout.readline() == "ready\n"
     for p in processes:
         p.stdin.write("go\n")
         p.stdin.flush()
-    return {place.end(p) for p in processes}
+    return {workspace.end(p) for p in processes}
 
 
-def test_one_of_many_processes_compiles(place: Place) -> None:
-    assert len(at_once(place)) == 1
-    assert place.compiles() == 1
+def test_one_of_many_processes_compiles(workspace: Workspace) -> None:
+    assert len(at_once(workspace)) == 1
+    assert workspace.compiles() == 1
 
 
-def test_without_the_lease_each_compiles(place: Place) -> None:
-    assert len(at_once(place, WITHOUT="lease")) == 1
-    assert place.compiles() == 4
+def test_without_the_lease_each_compiles(workspace: Workspace) -> None:
+    assert len(at_once(workspace, WITHOUT="lease")) == 1
+    assert workspace.compiles() == 4
 
 
 LOADED = """
@@ -177,28 +187,28 @@ print(before, loaded())
 """
 
 
-def test_hit_of_a_fresh_process_loads_no_nvrtc(place: Place) -> None:
+def test_hit_of_a_fresh_process_loads_no_nvrtc(workspace: Workspace) -> None:
     """Which cuda.core's own does, to make a Program."""
     env = {"COUNTED": "", "JITCACHE_NVRTC": str(NVRTC)}
     ours = LOADED.format(compile="compile_program(T, options=O, name_expressions=['axpy<int>'], target='cubin')")
     theirs = LOADED.format(compile=f"S = T; o = O; {WAYS['cuda.core']}")
-    assert [place.run(ours, **env) for _ in range(3)] == ["False True", "False False", "False False"]
-    assert [place.run(theirs, **env) for _ in range(2)] == ["False True", "False True"]
+    assert [workspace.run(ours, **env) for _ in range(3)] == ["False True", "False False", "False False"]
+    assert [workspace.run(theirs, **env) for _ in range(2)] == ["False True", "False True"]
 
 
-def test_another_build_of_one_version_is_another_compiler(place: Place, tmp_path, counted) -> None:
+def test_another_build_of_one_version_is_another_compiler(workspace: Workspace, tmp_path, counted) -> None:
     """To cuda.core's own, 13.5 is 13.5."""
     import fakes
 
     other = fakes.build(tmp_path / "other" / counted.name, fakes.COUNTED, f'-DREAL="{NVRTC}"', "-O0", "-g")
     for way, compiles in (("cuda.core", 0), ("drop-in", 0), ("compile_program", 1)):
-        answer(place, way, KERNEL, "define_macro=('VALUE', '1')")
-        place.compiles()
-        answer(place, way, KERNEL, "define_macro=('VALUE', '1')", COUNTED=str(other), JITCACHE_NVRTC=str(other))
-        assert place.compiles() == compiles
+        answer(workspace, way, KERNEL, "define_macro=('VALUE', '1')")
+        workspace.compiles()
+        answer(workspace, way, KERNEL, "define_macro=('VALUE', '1')", COUNTED=str(other), JITCACHE_NVRTC=str(other))
+        assert workspace.compiles() == compiles
 
 
-def test_nvrtc_is_that_of_the_bindings_version(place: Place, tmp_path) -> None:
+def test_nvrtc_is_that_of_the_bindings_version(workspace: Workspace, tmp_path) -> None:
     """Of two that are installed jitcache takes the newest, and cuda.core the one that its bindings are for."""
     old, new = tmp_path / "site/nvidia/cuda_nvrtc/lib/libnvrtc.so.12", tmp_path / "site/nvidia/cu13/lib/libnvrtc.so.13"
     for path in (old, new):
@@ -206,7 +216,7 @@ def test_nvrtc_is_that_of_the_bindings_version(place: Place, tmp_path) -> None:
         path.touch()
     code = f"""
         import cuda.bindings
-        from jitcache.adapters import _cuda_core_program as program
+        from jitcache.adapters.cuda_core import _program as program
         sys.path.insert(0, {str(tmp_path / "site")!r})
         found = []
         for version in ("12.9.10", "13.5.0", "99.0"):
@@ -215,19 +225,19 @@ def test_nvrtc_is_that_of_the_bindings_version(place: Place, tmp_path) -> None:
             found.append(program._nvrtc())
         print(*found, sep="\\n")
     """
-    assert place.run(code, JITCACHE_NVRTC="", COUNTED="").split("\n") == [str(old), str(new)]
-    assert place.run(code, JITCACHE_NVRTC=str(NVRTC)) == ""
-    assert place.run(code, JITCACHE_NVRTC="", WITHOUT="major") == ""
+    assert workspace.run(code, JITCACHE_NVRTC="", COUNTED="").split("\n") == [str(old), str(new)]
+    assert workspace.run(code, JITCACHE_NVRTC=str(NVRTC)) == ""
+    assert workspace.run(code, JITCACHE_NVRTC="", WITHOUT="major") == ""
 
 
-def test_nvrtc_that_is_loaded_is_taken(place: Place, tmp_path) -> None:
+def test_nvrtc_that_is_loaded_is_taken(workspace: Workspace, tmp_path) -> None:
     """As cuda.core takes it."""
     import fakes
 
     stub = fakes.build(tmp_path / "stub" / "libnvrtc.so.13", fakes.COMPILER)
-    code = "from jitcache.adapters import _cuda_core_program as program\nprint(program._nvrtc())"
-    assert place.run(code, JITCACHE_NVRTC="", COUNTED=str(stub)) == str(stub)
-    assert place.run(code, JITCACHE_NVRTC="", COUNTED="") == str(NVRTC)
+    code = "from jitcache.adapters.cuda_core import _program as program\nprint(program._nvrtc())"
+    assert workspace.run(code, JITCACHE_NVRTC="", COUNTED=str(stub)) == str(stub)
+    assert workspace.run(code, JITCACHE_NVRTC="", COUNTED="") == str(NVRTC)
 
 
 CACHES = """
@@ -246,18 +256,18 @@ for wrong in (True, 5, "path", FileStreamProgramCache(os.environ["CACHE"] + "-cu
 """
 
 
-def test_cache_is_one_of_ours_the_default_one_or_none(place: Place) -> None:
-    out = place.run(CACHES).split()
+def test_cache_is_one_of_ours_the_default_one_or_none(workspace: Workspace) -> None:
+    out = workspace.run(CACHES).split()
     assert out == ["1", "0", "1", *["TypeError"] * 4]
-    assert place.compiles() == 4  # once for the default one, twice without, once for the other
+    assert workspace.compiles() == 4  # once for the default one, twice without, once for the other
 
 
-def test_without_the_library_cuda_core_compiles(place: Place) -> None:
-    assert place.run(SYMBOLS, JITCACHE_LIBRARY="/nonexistent") == "True 2 True"
+def test_without_the_library_cuda_core_compiles(workspace: Workspace) -> None:
+    assert workspace.run(SYMBOLS, JITCACHE_LIBRARY="/nonexistent") == "True 2 True"
 
 
 @pytest.mark.parametrize("mode", ["0", "refresh", "readonly"])
-def test_environment_turns_the_cache_off(place: Place, mode: str) -> None:
+def test_environment_turns_the_cache_off(workspace: Workspace, mode: str) -> None:
     for _ in range(2):
-        assert place.run(SYMBOLS, JITCACHE=mode) == "True 2 True"
-    assert place.compiles() == 4
+        assert workspace.run(SYMBOLS, JITCACHE=mode) == "True 2 True"
+    assert workspace.compiles() == 4

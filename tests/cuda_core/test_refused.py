@@ -8,7 +8,7 @@ import jitcache
 import pytest
 from cuda.core import Program, ProgramOptions
 from jitcache.adapters.cuda_core import compile_program
-from place import NVRTC, Place
+from workspace import NVRTC, Workspace
 
 KERNEL = 'extern "C" __global__ void k(int *p) { *p = 1; }'
 OPTIONS = ProgramOptions(arch="sm_80")
@@ -54,7 +54,7 @@ def test_what_does_not_compile_is_an_error_of_cuda_core_s_and_of_ours(row, cache
     assert cache.count("cubin") == 0
 
 
-def test_without_translation_it_is_only_ours(place: Place) -> None:
+def test_without_translation_it_is_only_ours(workspace: Workspace) -> None:
     """The control."""
     code = """
         from cuda.core._utils.cuda_utils import NVRTCError
@@ -63,7 +63,7 @@ def test_without_translation_it_is_only_ours(place: Place) -> None:
         except Exception as e:
             print(isinstance(e, NVRTCError))
     """
-    assert [place.run(code), place.run(code, WITHOUT="names of errors")] == ["True", "False"]
+    assert [workspace.run(code), workspace.run(code, WITHOUT="names of errors")] == ["True", "False"]
 
 
 SIDE_EFFECTS = {
@@ -99,7 +99,7 @@ def test_time_in_the_result_is_refused(cache: jitcache.Cache) -> None:
         compile_program(source, options=OPTIONS, cache=cache)
 
 
-def test_precompiled_header_counts_by_its_content(place: Place) -> None:
+def test_precompiled_header_counts_by_its_content(workspace: Workspace) -> None:
     code = """
         o = ProgramOptions(arch="sm_80", use_pch="x.pch")
         try:
@@ -116,10 +116,10 @@ def test_precompiled_header_counts_by_its_content(place: Place) -> None:
     env = {"COUNTED": "", "JITCACHE_NVRTC": str(NVRTC)}  # what counts compiles has no precompiled headers
     answers = []
     for value, makes in ((1, True), (1, False), (2, True)):
-        place.write("x.h", f"#define VALUE {value}\n")
+        workspace.write("x.h", f"#define VALUE {value}\n")
         if makes:
-            place.run(make, **env)
-        answers.append(place.run(code, **env).split())
+            workspace.run(make, **env)
+        answers.append(workspace.run(code, **env).split())
     assert [(refused, loaded) for refused, _, loaded in answers] == [
         ("True", "True"),
         ("True", "False"),

@@ -91,7 +91,7 @@ class Project:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.cache = folder.parent / "cache"
-        self.witness = folder.parent / "witness"
+        self.log = folder.parent / "compiles"
         self.home = folder.parent / "home"
         folder.mkdir()
         self.home.mkdir()
@@ -127,14 +127,14 @@ class Project:
             "HOME": str(self.home),
             "JITCACHE_DIR": str(self.cache),
             "CUTE_DSL_ARCH": "sm_90a",
-            "WITNESS": str(self.witness),
+            "COMPILE_LOG": str(self.log),
             **env,
         }
         return {k: v for k, v in found.items() if v != "unset"}
 
     def start(self, code: str, **env: str) -> subprocess.Popen[str]:
         """Start a process on a piece of code."""
-        text = "import witness\n" + textwrap.dedent(code)
+        text = "import instrument\n" + textwrap.dedent(code)
         return subprocess.Popen(
             [sys.executable, "-c", text],
             env=self.environment(**env),
@@ -147,8 +147,8 @@ class Project:
 
     def done(self) -> list[str]:
         """Take what was done since the last time: "trace" and "compile", each a line."""
-        found = self.witness.read_text().split() if self.witness.exists() else []
-        self.witness.unlink(missing_ok=True)
+        found = self.log.read_text().split() if self.log.exists() else []
+        self.log.unlink(missing_ok=True)
         return found
 
     def end(self, p: subprocess.Popen[str]) -> Ran:
@@ -169,5 +169,5 @@ class Project:
 
     def jobs(self, **env: str) -> dict[str, dict[str, Any]]:
         """Have a process compile the job of ``app`` by each key, and compare with a fresh compile's bytes."""
-        answer: dict[str, dict[str, Any]] = json.loads(self.check("witness.jobs()", **env).out.splitlines()[-1])
+        answer: dict[str, dict[str, Any]] = json.loads(self.check("instrument.jobs()", **env).out.splitlines()[-1])
         return answer

@@ -46,7 +46,7 @@ def test_cute_compile_compiles_in_each(project: Project) -> None:
 
 def started(project: Project, what: str) -> None:
     end = time.monotonic() + 60
-    while not (project.witness.exists() and what in project.witness.read_text()):
+    while not (project.log.exists() and what in project.log.read_text()):
         assert time.monotonic() < end
         time.sleep(0.02)
 
@@ -174,7 +174,7 @@ def test_a_thread_that_waits_for_another_process_keeps_none_from_compiling(proje
         waits.join()
     """
     slow = """
-        import app, os, time, witness
+        import app, os, time, instrument
         from jitcache.adapters import cute_dsl
         from cutlass.base_dsl.compiler import Compiler
         whole = Compiler.compile
@@ -183,7 +183,7 @@ def test_a_thread_that_waits_for_another_process_keeps_none_from_compiling(proje
                 time.sleep(0.05)
             return whole(*a, **k)
         Compiler.compile = compile_
-        witness.note("begun")
+        instrument.note("begun")
         fn, args, more, options = app.job()
         cute_dsl.compile(fn, *args)
     """

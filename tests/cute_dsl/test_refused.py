@@ -86,9 +86,9 @@ ALL = """
     said, results = {}, []
     for name, (host, change) in blinds.all(CHANGED).items():
         exec(compile(change, "<change>", "exec"), host.__wrapped__.__globals__)
-        before = witness.noted().count("compile")
+        before = instrument.noted().count("compile")
         result = cute_dsl.compile(host, 1, key="source")
-        said[name] = [result.reason, result.how, result.hit, witness.noted().count("compile") - before]
+        said[name] = [result.reason, result.how, result.hit, instrument.noted().count("compile") - before]
         results.append(result)
     print(json.dumps(said), flush=True)
     for result in results:

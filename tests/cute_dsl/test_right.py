@@ -70,7 +70,7 @@ def test_own_cache_key_of_a_fake_tensor_is_another_in_every_object(project: Proj
     code = """
         import cutlass, cutlass.cute as cute
         from cutlass.cute.runtime import make_fake_compact_tensor
-        from jitcache.adapters._cute_dsl_arguments import describe_arguments
+        from jitcache.adapters.cute_dsl._arguments import describe_arguments
         kept = [make_fake_compact_tensor(cutlass.Float32, (cute.sym_int(),)) for _ in range(2)]
         print(len({t.__cache_key__ for t in kept}), len({describe_arguments((t,), {}) for t in kept}))
     """
@@ -272,7 +272,8 @@ def test_options_that_ask_for_more_than_a_result(project: Project, options: str,
 
 LINKED = """
     import app, os, cutlass.cute as cute
-    from jitcache.adapters import _cute_dsl_trace as trace, cute_dsl
+    from jitcache.adapters import cute_dsl
+    from jitcache.adapters.cute_dsl import _trace as trace
     keys, said = [], []
     key = trace.Key
     def noted(components):
@@ -341,7 +342,7 @@ def test_compiler_that_was_edited_in_place(project: Project) -> None:
     code = """
         import os, sys, time
         from jitcache import default_cache
-        from jitcache.adapters import _cute_dsl_tools as tools
+        from jitcache.adapters.cute_dsl import _tools as tools
         folder = os.environ["HOME"] + "/cutlass"
         os.makedirs(folder, exist_ok=True)
         tools.packages = lambda: (folder,)

@@ -29,7 +29,7 @@ TENSORS = """
     import json, numpy, cutlass, cutlass.cute as cute
     from cutlass.cute.runtime import from_dlpack
     from jitcache.adapters import cute_dsl
-    from jitcache.adapters._cute_dsl_arguments import describe_arguments
+    from jitcache.adapters.cute_dsl._arguments import describe_arguments
     import a
     found = []
     for dtype, size, dynamic in (("f4", 8, False), ("f4", 8, False), ("f8", 8, False), ("f4", 16, False), ("f4", 8, True)):
@@ -148,11 +148,11 @@ VALUES = {{
 
 DIGESTS = """
     import hashlib, json, kinds
-    from jitcache.adapters._cute_dsl_reach import Reach
-    from jitcache.adapters._cute_dsl_arguments import describe_arguments
+    from jitcache.adapters.cute_dsl._walk import Walker
+    from jitcache.adapters.cute_dsl._arguments import describe_arguments
     found = {}
     for name, value in kinds.VALUES.items():
-        found[name] = hashlib.sha256(Reach().describe(value)).hexdigest()
+        found[name] = hashlib.sha256(Walker().describe(value)).hexdigest()
     found["shapes of symbols"] = describe_arguments((kinds.VALUES["symbols"],), {}).hex()
     print(json.dumps(found))
 """
@@ -207,10 +207,10 @@ def test_adapters_that_a_program_has_registered(project: Project) -> None:
     )
     code = """
         import a
-        from jitcache.adapters._cute_dsl_reach import Reach
-        from jitcache.adapters._cute_dsl_source import _adapters
+        from jitcache.adapters.cute_dsl._walk import Walker
+        from jitcache.adapters.cute_dsl._source import _adapters
         import hashlib
-        print(len(_adapters()), hashlib.sha256(Reach().describe(_adapters())).hexdigest())
+        print(len(_adapters()), hashlib.sha256(Walker().describe(_adapters())).hexdigest())
     """
     first = project.check(code).out
     assert first.startswith("1 ")

@@ -46,23 +46,23 @@ def loopback() -> Path:
 class Shown:
     """A folder that is shown through FUSE."""
 
-    def __init__(self, place: Path, witness: Path, server: subprocess.Popen[str]) -> None:
-        self.place, self.witness, self.server = place, witness, server
+    def __init__(self, place: Path, log: Path, server: subprocess.Popen[str]) -> None:
+        self.place, self.log, self.server = place, log, server
 
     def faults(self) -> int:
-        return len(self.witness.read_text().splitlines()) if self.witness.exists() else 0
+        return len(self.log.read_text().splitlines()) if self.log.exists() else 0
 
 
 @contextlib.contextmanager
 def shown(loopback: Path, tmp_path: Path, *flags: str) -> Iterator[Shown]:
-    behind, place, witness = tmp_path / "behind", tmp_path / "shown", tmp_path / "witness"
+    behind, place, log = tmp_path / "behind", tmp_path / "shown", tmp_path / "log"
     behind.mkdir(exist_ok=True, mode=0o700)
     place.mkdir(exist_ok=True)
-    command = [str(loopback), "-witness", str(witness), *flags, str(behind), str(place)]
+    command = [str(loopback), "-log", str(log), *flags, str(behind), str(place)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None and server.stdout.readline() == "mounted\n"
-            yield Shown(place, witness, server)
+            yield Shown(place, log, server)
         finally:
             mounts.run("umount", "-l", place)
             try:
@@ -71,7 +71,7 @@ def shown(loopback: Path, tmp_path: Path, *flags: str) -> Iterator[Shown]:
                 server.kill()
 
 
-def two_processes(directory: Path, witness: Path, env: dict[str, str]) -> tuple[int, list[str]]:
+def two_processes(directory: Path, log: Path, env: dict[str, str]) -> tuple[int, list[str]]:
     """Have two processes compile, store and look up; right bytes always. Compiles, and outcomes of lookups."""
     keys = 6
     with Member(**env) as one, Member(**env) as two:
@@ -80,7 +80,7 @@ def two_processes(directory: Path, witness: Path, env: dict[str, str]) -> tuple[
         for n in range(keys):
             size = 3000 if n % 2 else 30_000
             for member in (one, two):
-                member.begin("compile", n, size, str(witness), 0.05)
+                member.begin("compile", n, size, str(log), 0.05)
             answers = [one.end(), two.end()]
             assert [right for right, _ in answers] == [True, True]
         got = []
@@ -103,7 +103,7 @@ def two_processes(directory: Path, witness: Path, env: dict[str, str]) -> tuple[
             member.do("task", "close")
             assert member.descriptors(directory) == []
     assert "WRONG" not in got
-    return len(witness.read_text().split()), got
+    return len(log.read_text().split()), got
 
 
 #: Flags, and what lookups then say beside "right".

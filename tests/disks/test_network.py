@@ -14,19 +14,19 @@ from member import Member
 
 def compiles(tmp_path: Path, **env: str) -> tuple[int, list[list[object]]]:
     """Let two processes want the same keys at once; return how often they compiled."""
-    witness, keys = tmp_path / "witness", 8
+    log, keys = tmp_path / "log", 8
     with Member(JITCACHE_FS="network", **env) as one, Member(JITCACHE_FS="network", **env) as two:
         for member in (one, two):
             member.do("open", str(tmp_path / "cache"))
         answers = []
         for n in range(keys):
             for member in (one, two):
-                member.begin("compile", n, 3000, str(witness), 0.3)
+                member.begin("compile", n, 3000, str(log), 0.3)
             answers += [one.end(), two.end()]
         assert [one.do("get", n, 3000) for n in range(keys)] == ["right"] * keys
         assert one.do("warnings") == two.do("warnings") == []
     assert all(right for right, _ in answers)
-    return len(witness.read_text().split()), answers
+    return len(log.read_text().split()), answers
 
 
 @pytest.mark.parametrize("variable", ["JITCACHE_LOCK_DIR", "XDG_RUNTIME_DIR", "TMPDIR"])
@@ -48,7 +48,7 @@ def test_nodes_that_do_not_see_each_other_compile_each(tmp_path: Path) -> None:
     ):
         for member in (one, two):
             member.do("open", str(tmp_path / "cache"))
-            member.begin("compile", 1, 3000, str(tmp_path / "witness"), 1.0)
+            member.begin("compile", 1, 3000, str(tmp_path / "log"), 1.0)
         answers = [one.end(), two.end()]
         assert answers == [[True, 1], [True, 1]]  # this is what the other test would see without locks
         assert one.do("get", 1, 3000) == two.do("get", 1, 3000) == "right"

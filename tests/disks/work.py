@@ -65,15 +65,15 @@ class Work:
         """ "stored", or why not."""
         return "stored" if self.cache.put(key(n), code(n, size), replace=replace) else self.cache.last_reason
 
-    def compile(self, n: int, size: int = 1000, witness: str = "", seconds: float = 0) -> list[Any]:
+    def compile(self, n: int, size: int = 1000, log: str = "", seconds: float = 0) -> list[Any]:
         """Whether the bytes were right, and how often this process compiled."""
         times = 0
 
         def run() -> bytes:
             nonlocal times
             times += 1
-            if witness:
-                fd = os.open(witness, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            if log:
+                fd = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
                 os.write(fd, b"%d\n" % n)
                 os.close(fd)
             time.sleep(seconds)

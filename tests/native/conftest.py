@@ -57,11 +57,11 @@ def cache(tmp_path: Path) -> Any:
         yield c
 
 
-class Witness:
+class LoggedCompiler:
     """A compiler that writes down how it is called."""
 
     def __init__(self, folder: Path, real: str, extra: str = "") -> None:
-        self.path = folder / f"witness-{Path(real).name}"
+        self.path = folder / f"calls-{Path(real).name}"
         self._file = folder / "calls"
         self.path.write_text(f'#!/bin/sh\n{extra}\necho "$@" >> {self._file}\nexec {need(real)} "$@"\n')
         self.path.chmod(0o755)
@@ -74,8 +74,8 @@ class Witness:
 
 
 @pytest.fixture
-def witness(tmp_path: Path) -> Witness:
-    return Witness(tmp_path, "gcc")
+def logged(tmp_path: Path) -> LoggedCompiler:
+    return LoggedCompiler(tmp_path, "gcc")
 
 
 PROGRAM = """

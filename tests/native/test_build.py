@@ -13,7 +13,7 @@ from typing import Any
 
 import jitcache
 import pytest
-from conftest import Witness, in_process, need
+from conftest import LoggedCompiler, in_process, need
 from jitcache import native
 
 TEXT = "int f(int x) { return 3 * x; }\n"
@@ -23,36 +23,36 @@ def call(entry: Any, name: str = "f") -> int:
     return int(native.load_shared(entry)[name](14))
 
 
-def test_shared_library_is_compiled_once_and_loaded(cache: Any, witness: Witness) -> None:
+def test_shared_library_is_compiled_once_and_loaded(cache: Any, logged: LoggedCompiler) -> None:
     for hit in (False, True):
-        entry = native.build({"f.c": TEXT}, compiler=witness.path, cache=cache)
+        entry = native.build({"f.c": TEXT}, compiler=logged.path, cache=cache)
         assert entry.hit is hit
         assert call(entry) == 42
-    assert witness.compiles() == 1
+    assert logged.compiles() == 1
 
 
-def test_hit_runs_nothing(tmp_path: Path, witness: Witness) -> None:
+def test_hit_runs_nothing(tmp_path: Path, logged: LoggedCompiler) -> None:
     asked: Any = {
         "sources": {"f.c": "#include <stdio.h>\n" + TEXT},
-        "compiler": str(witness.path),
+        "compiler": str(logged.path),
         "flags": ["-O2", "-march=native"],
     }
     assert not in_process(tmp_path / "cache", **asked)["hit"]
-    before = witness.calls()
+    before = logged.calls()
     # Not even if there were a compiler in PATH no more.
     assert in_process(tmp_path / "cache", **asked)["hit"]
-    assert witness.calls() == before
+    assert logged.calls() == before
 
 
 def test_cache_that_is_off_asks_the_compiler_nothing(
-    tmp_path: Path, witness: Witness, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, logged: LoggedCompiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JITCACHE", "0")
     with jitcache.Cache(tmp_path / "cache") as cache:
         for n in (1, 2):
-            entry = native.build("#include <stdio.h>\n" + TEXT, compiler=witness.path, cache=cache)
+            entry = native.build("#include <stdio.h>\n" + TEXT, compiler=logged.path, cache=cache)
             assert (entry.hit, entry.refused, call(entry)) == (False, "", 42)
-            assert len(witness.calls()) == witness.compiles() == n
+            assert len(logged.calls()) == logged.compiles() == n
 
 
 def test_hit_starts_no_process(tmp_path: Path) -> None:
@@ -155,12 +155,12 @@ def test_nothing_stays_in_the_temp_folder(tmp_path: Path, cache: Any) -> None:
     assert os.listdir(tmp_path / "tmp") == []
 
 
-def test_processes_compile_once(tmp_path: Path, witness: Witness) -> None:
-    asked: Any = {"sources": {"f.c": TEXT * 1}, "compiler": str(witness.path)}
+def test_processes_compile_once(tmp_path: Path, logged: LoggedCompiler) -> None:
+    asked: Any = {"sources": {"f.c": TEXT * 1}, "compiler": str(logged.path)}
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: in_process(tmp_path / "cache", **asked), range(4)))
     assert len({f["bytes"] for f in found}) == 1
-    assert witness.compiles() == 1
+    assert logged.compiles() == 1
     assert sum(not f["hit"] for f in found) == 1
 
 

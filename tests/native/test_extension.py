@@ -10,7 +10,7 @@ from typing import Any
 
 import jitcache
 import pytest
-from conftest import Witness, in_process, need, rest
+from conftest import LoggedCompiler, in_process, need, rest
 from jitcache import native
 
 
@@ -107,25 +107,25 @@ def test_what_is_no_extension_is_an_import_error(cache: Any) -> None:
 
 
 @cython
-def test_cython_module_is_compiled_once(cache: Any, witness: Witness) -> None:
+def test_cython_module_is_compiled_once(cache: Any, logged: LoggedCompiler) -> None:
     for name, hit in (("jit_11", False), ("jit_22", True), ("jit_22", True)):
         entry = native.build(
-            cython_module(name, 3), kind="extension", placeholders={name: "MOD"}, compiler=witness.path, cache=cache
+            cython_module(name, 3), kind="extension", placeholders={name: "MOD"}, compiler=logged.path, cache=cache
         )
         assert entry.hit is hit
         assert native.load_extension(entry, name).pointers().call(14) == 42
-    assert witness.compiles() == 1
+    assert logged.compiles() == 1
 
 
 @cython
-def test_hit_imports_no_cython(tmp_path: Path, witness: Witness) -> None:
-    asked: Any = {"sources": cython_module("m", 3), "kind": "extension", "compiler": str(witness.path)}
+def test_hit_imports_no_cython(tmp_path: Path, logged: LoggedCompiler) -> None:
+    asked: Any = {"sources": cython_module("m", 3), "kind": "extension", "compiler": str(logged.path)}
     assert not in_process(tmp_path / "cache", **asked)["hit"]
-    calls = witness.calls()
+    calls = logged.calls()
     found = in_process(tmp_path / "cache", **asked)
     assert found["hit"]
     assert not found["cython"]
-    assert witness.calls() == calls
+    assert logged.calls() == calls
 
 
 @cython

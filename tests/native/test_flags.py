@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import COMPILERS, Witness, need, rest
+from conftest import COMPILERS, LoggedCompiler, need, rest
 from jitcache import native
 
 TEXT = """#include <assert.h>
@@ -299,11 +299,11 @@ def test_flags_of_the_environment(cache: Any, monkeypatch: pytest.MonkeyPatch, v
 
 
 def test_cc_and_cxx_are_obeyed(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    witness = Witness(tmp_path, "gcc")
-    monkeypatch.setenv("CC", f"{witness.path} -DTWICE")
+    logged = LoggedCompiler(tmp_path, "gcc")
+    monkeypatch.setenv("CC", f"{logged.path} -DTWICE")
     entry = native.build({"f.c": TEXT}, cache=cache)
     assert native.load_shared(entry).f(21) == 42
-    assert witness.compiles() == 1
+    assert logged.compiles() == 1
 
 
 @rest

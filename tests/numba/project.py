@@ -30,7 +30,7 @@ class Project:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.cache = folder.parent / "cache"
-        self.witness = folder.parent / "witness"
+        self.log = folder.parent / "compiles"
         self.home = folder.parent / "home"
         folder.mkdir()
         self.home.mkdir()
@@ -51,7 +51,7 @@ class Project:
             "HOME": str(self.home),
             "JITCACHE_DIR": str(self.cache),
             "PROJECT": str(self.folder),
-            "WITNESS": str(self.witness),
+            "COMPILE_LOG": str(self.log),
             "CACHE": cache,
             **env,
         }
@@ -60,7 +60,7 @@ class Project:
         self, code: str, cache: str = "jitcache", *, stdin: bool = False, waits: bool = False, **env: str
     ) -> subprocess.Popen[str]:
         """Start a process on a piece of code, which is its standard input, or waits for that, if one says so."""
-        text = "import witness\n" + textwrap.dedent(code)
+        text = "import instrument\n" + textwrap.dedent(code)
         command = [sys.executable, "-"] if stdin else [sys.executable, "-c", text]
         p = subprocess.Popen(
             command,
@@ -78,8 +78,8 @@ class Project:
 
     def compiled(self) -> list[str]:
         """Take the names of the functions that were compiled since the last time."""
-        found = self.witness.read_text().split() if self.witness.exists() else []
-        self.witness.unlink(missing_ok=True)
+        found = self.log.read_text().split() if self.log.exists() else []
+        self.log.unlink(missing_ok=True)
         return found
 
     def end(self, p: subprocess.Popen[str]) -> Ran:

@@ -40,12 +40,12 @@ def test_damaged_file_of_numba_s_own_raises_for_good(project: Project, suffix: s
 
 UNLOADABLE = """
     import pickle
-    from jitcache.adapters import _numba_entry as entry
+    from jitcache.adapters.numba import _entry as entry
     def refuse(data, *args):
         raise pickle.UnpicklingError("no such class")
     if {when}:
         entry.pickle.Unpickler.load
-        import jitcache.adapters._numba_overloads as overloads
+        import jitcache.adapters.numba._overloads as overloads
         overloads.load_result = refuse
     import a
     print(a.f(1), __import__("jitcache.adapters.numba").adapters.numba.uncached())
@@ -115,8 +115,8 @@ def test_process_that_is_killed_while_it_stores(project: Project) -> None:
         from numba.core import caching
         caching.IndexDataCacheFile._save_data = lambda *a: os._exit(9)
         if os.environ["CACHE"] == "jitcache":
-            from jitcache.adapters import _numba_overloads
-            _numba_overloads.dump_result = lambda *a: os._exit(9)
+            from jitcache.adapters.numba import _overloads
+            _overloads.dump_result = lambda *a: os._exit(9)
         import a
         a.f(1)
     """

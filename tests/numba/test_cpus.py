@@ -35,7 +35,7 @@ RULES = [
 
 @pytest.mark.parametrize(("built", "here", "runs"), RULES, ids=[f"{b[1]} {b[2]} on {h[1]} {h[2]}" for b, h, _ in RULES])
 def test_rules(built: tuple[str, str, str], here: tuple[str, str, str], runs: bool) -> None:
-    from jitcache.adapters._numba_cpu import Target
+    from jitcache.adapters.numba._cpu import Target
 
     assert Target(*here).runs(Target(*built)) is runs
 
@@ -86,7 +86,7 @@ def test_numba_s_own_wants_the_same_cpu(project: Project) -> None:
 
 RICHEST = """
     import a, os
-    from jitcache.adapters import _numba_overloads as overloads
+    from jitcache.adapters.numba import _overloads as overloads
     loaded = []
     load = overloads.load_result
     def load_and_tell(data, *args):
@@ -154,7 +154,7 @@ def test_children_compile_for_the_same(project: Project) -> None:
         import jitcache.adapters.numba as j
         j.install(portable="x86-64-v2")
         import os, subprocess, sys
-        print(subprocess.check_output([sys.executable, "-c", "import witness, a; print(a.f(1))"], text=True).strip())
+        print(subprocess.check_output([sys.executable, "-c", "import instrument, a; print(a.f(1))"], text=True).strip())
     """
     project.check(code)
     assert not compiles(project, CPU="nehalem")

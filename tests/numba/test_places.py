@@ -96,8 +96,8 @@ def test_unknown_user_without_a_home(project: Project) -> None:
     homeless = {"HOME": "/nonexistent", "JITCACHE_DIR": ""}
 
     def compiles(cache: str = "jitcache", **env: str) -> Ran:
-        project.witness.touch()
-        project.witness.chmod(0o666)
+        project.log.touch()
+        project.log.chmod(0o666)
         return project.end(project.start(code, cache, **{**homeless, **env}))
 
     ran = compiles()

@@ -117,7 +117,7 @@ def test_lease_of_a_failed_compile_is_free(project: Project) -> None:
 def test_lease_of_a_killed_process_is_free(project: Project) -> None:
     project.write(a=SLOW)
     p = project.start("import a; a.f(1)", SLOW="60")
-    while not project.witness.exists():
+    while not project.log.exists():
         time.sleep(0.02)
     p.kill()
     p.communicate()
@@ -134,14 +134,14 @@ THREADS = """
         results.append(f(1))
     # One thread has the lease of inner and comes too late for the compiler lock; the other has the lock and meets inner.
     started = threading.Event()
-    from jitcache.adapters import _numba_overloads as overloads
-    acquire = overloads.Look.acquire
+    from jitcache.adapters.numba import _overloads as overloads
+    acquire = overloads.Lookup.acquire
     def acquire_and_tell(self, cache):
         acquire(self, cache)
         if threading.current_thread().name == "first":
             started.set()
             time.sleep(float(os.environ["HOLD"]))
-    overloads.Look.acquire = acquire_and_tell
+    overloads.Lookup.acquire = acquire_and_tell
     first = threading.Thread(target=call, args=(a.inner,), name="first")
     first.start()
     started.wait()
@@ -173,7 +173,7 @@ def test_with_the_compiler_lock_another_process_is_waited_for_two_seconds(projec
     project.write(a=NESTED)
     hold = """
         import a, sys
-        from jitcache.adapters import _numba_overloads as overloads
+        from jitcache.adapters.numba import _overloads as overloads
         overloads.dump_result = lambda *args: (print("held", flush=True), sys.stdin.readline())
         a.inner(1)
     """

@@ -41,7 +41,7 @@ TIME = """
                 seconds[name] = seconds.get(name, 0) + time.perf_counter() - start
         setattr(owner, name, wrapper)
     if os.environ["CACHE"] == "jitcache" and os.environ.get("PARTS"):
-        from jitcache.adapters import _numba_entry as entry, _numba_overloads as overloads
+        from jitcache.adapters.numba import _entry as entry, _overloads as overloads
         timed(type(a.g.targetctx), "refresh")
         timed(type(a.g.targetctx), "get_executable")
         timed(entry, "_revive")

@@ -35,13 +35,13 @@ def cxx() -> list[str]:
     pytest.skip("no C++ compiler")
 
 
-class Witness:
+class LoggedCompiler:
     """Stands in for the compiler and counts how often it runs."""
 
     def __init__(self, folder: Path) -> None:
         assert CC is not None
         self.path = folder / "cc"
-        self._file = folder / "witness"
+        self._file = folder / "logged"
         self.path.write_text(
             f'#!/bin/sh\necho run >> {shlex.quote(str(self._file))}\nunset CC\nexec {shlex.join(CC)} "$@"\n'
         )
@@ -52,8 +52,8 @@ class Witness:
 
 
 @pytest.fixture
-def witness(tmp_path: Path) -> Witness:
-    return Witness(tmp_path)
+def logged(tmp_path: Path) -> LoggedCompiler:
+    return LoggedCompiler(tmp_path)
 
 
 def run(command: list[str | Path], **more: str) -> str:
@@ -69,24 +69,24 @@ def build(compiler: list[str], standard: str, source: Path, output: Path) -> Pat
     return output
 
 
-def check_twice(witness: Witness, command: list[str | Path], **env: str) -> None:
+def check_twice(logged: LoggedCompiler, command: list[str | Path], **env: str) -> None:
     for _ in range(2):
         assert re.fullmatch(r"f\(3\) = 10(\.0)?\n", run(command, **env))
-        assert witness.runs() == 1
+        assert logged.runs() == 1
     # Without a cache the program works, and compiles each time.
     assert "= 10" in run(command, JITCACHE="0", **env)
-    assert witness.runs() == 2
+    assert logged.runs() == 2
 
 
-def test_c(tmp_path: Path, witness: Witness) -> None:
+def test_c(tmp_path: Path, logged: LoggedCompiler) -> None:
     assert CC is not None
     program = build(CC, "c99", EXAMPLES / "c" / "minimal.c", tmp_path / "minimal")
-    check_twice(witness, [program, witness.path])
+    check_twice(logged, [program, logged.path])
 
 
-def test_cpp(tmp_path: Path, witness: Witness) -> None:
+def test_cpp(tmp_path: Path, logged: LoggedCompiler) -> None:
     program = build(cxx(), "c++11", EXAMPLES / "cpp" / "minimal.cpp", tmp_path / "minimal")
-    check_twice(witness, [program, witness.path])
+    check_twice(logged, [program, logged.path])
 
 
 def test_c_and_cpp_report_a_compiler_that_fails(tmp_path: Path) -> None:
@@ -105,9 +105,9 @@ def test_c_and_cpp_report_a_compiler_that_fails(tmp_path: Path) -> None:
             assert p.stderr.startswith("minimal: ")
 
 
-def test_python(witness: Witness) -> None:
+def test_python(logged: LoggedCompiler) -> None:
     command = [sys.executable, EXAMPLES / "python" / "minimal.py"]
-    check_twice(witness, command, CC=str(witness.path), PYTHONPATH=str(ROOT / "python"))
+    check_twice(logged, command, CC=str(logged.path), PYTHONPATH=str(ROOT / "python"))
 
 
 @pytest.mark.slow

@@ -21,12 +21,12 @@ def key(n: object = 1) -> jitcache.Key:
 def test_one_of_many_threads_compiles(tmp_path: Path) -> None:
     """Control nolease must fail this."""
     cache = jitcache.Cache(tmp_path / "cache")
-    witness = tmp_path / "witness"
+    log = tmp_path / "log"
     barrier = threading.Barrier(8)
     results = []
 
     def compile() -> bytes:
-        with open(witness, "a") as f:
+        with open(log, "a") as f:
             f.write("x\n")
         time.sleep(0.2)
         return b"code"
@@ -41,7 +41,7 @@ def test_one_of_many_threads_compiles(tmp_path: Path) -> None:
     for t in threads:
         t.join()
     assert results == [b"code"] * 8
-    assert witness.read_text() == "x\n"
+    assert log.read_text() == "x\n"
 
 
 def test_one_of_many_processes_compiles(tmp_path: Path) -> None:
@@ -58,10 +58,9 @@ def test_one_of_many_processes_compiles(tmp_path: Path) -> None:
         sys.stdin.readline()
         assert cache.get_or_compile(jitcache.Key(n=1), compile) == b"code"
     """
-    witness = tmp_path / "witness"
+    log = tmp_path / "log"
     processes = [
-        run(code, str(tmp_path / "cache"), str(witness), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        for _ in range(6)
+        run(code, str(tmp_path / "cache"), str(log), stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(6)
     ]
     for p in processes:
         assert p.stdout.readline() == "ready\n"
@@ -71,7 +70,7 @@ def test_one_of_many_processes_compiles(tmp_path: Path) -> None:
     for p in processes:
         p.communicate(timeout=60)
         assert p.returncode == 0
-    assert witness.read_text() == "x\n"
+    assert log.read_text() == "x\n"
 
 
 def test_what_the_compiler_raises_reaches_the_caller(tmp_path: Path) -> None:

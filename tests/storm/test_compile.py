@@ -13,7 +13,7 @@ import jitcache
 import pytest
 from conftest import Figures
 from crowd import STUCK, Crowd, Gate
-from witness import Line, Witness, freed, intervals
+from journal import Journal, Line, freed, intervals
 
 PROCESSES, THREADS, KEYS = 32, 4, 50
 TOGETHER = 5  # so many keys are asked for at a time, in any order: all wait, and not all for one
@@ -26,25 +26,25 @@ def code(key: int) -> bytes:
     return hashlib.sha256(b"%d" % key).digest() * (100 + key)
 
 
-def ask_for_all(cache: jitcache.Cache, crowd: Crowd, witness: Witness, seed: int) -> None:
+def ask_for_all(cache: jitcache.Cache, crowd: Crowd, journal: Journal, seed: int) -> None:
     """Ask for every key once, and look at what comes."""
     order = random.Random(seed)
     for first in range(0, KEYS, TOGETHER):
         for key in order.sample(range(first, first + TOGETHER), TOGETHER):
 
             def compile(key: int = key) -> bytes:
-                witness.say("begin", key)
+                journal.say("begin", key)
                 time.sleep(COMPILE)
-                witness.say("end", key)
+                journal.say("end", key)
                 return code(key)
 
-            witness.say("ask", key)
+            journal.say("ask", key)
             if cache.get_or_compile(jitcache.Key(n=key), compile) != code(key):
                 crowd.complain(f"wrong bytes of key {key}\n")
-            witness.say("got", key)
+            journal.say("got", key)
 
 
-def member(crowd: Crowd, folder: Path, witness: Witness, gate: Gate | None) -> None:
+def member(crowd: Crowd, folder: Path, journal: Journal, gate: Gate | None) -> None:
     """One process: its threads start at the gate."""
     if gate is not None:
         gate.enter()
@@ -54,7 +54,7 @@ def member(crowd: Crowd, folder: Path, witness: Witness, gate: Gate | None) -> N
         if gate is not None:
             gate.wait()
         try:
-            ask_for_all(cache, crowd, witness, seed)
+            ask_for_all(cache, crowd, journal, seed)
         except BaseException as e:
             crowd.complain(f"{type(e).__name__}: {e}\n")
 
@@ -65,24 +65,24 @@ def member(crowd: Crowd, folder: Path, witness: Witness, gate: Gate | None) -> N
         t.join()
 
 
-def meet(crowd: Crowd, folder: Path, witness: Witness) -> None:
+def meet(crowd: Crowd, folder: Path, journal: Journal) -> None:
     """Start the whole crowd, and let it go at once."""
     gate = Gate()
     for _ in range(PROCESSES):
-        crowd.start(member, crowd, folder, witness, gate)
+        crowd.start(member, crowd, folder, journal, gate)
     time.sleep(1)  # for those who are not there yet the gate is open
     gate.open()
 
 
 def compiles(folder: Path, library: str | None = None) -> list[Line]:
-    """Let a crowd ask for everything; return its witness."""
-    witness = Witness(folder / "witness")
+    """Let a crowd ask for everything; return its journal."""
+    journal = Journal(folder / "journal")
     with Crowd(folder, library) as crowd:
-        meet(crowd, folder / "cache", witness)
+        meet(crowd, folder / "cache", journal)
         stuck = crowd.wait()
         assert not stuck, stuck
         assert crowd.complaints() == ""
-    lines = witness.lines()
+    lines = journal.lines()
     assert sum(line.word == "got" for line in lines) == PROCESSES * THREADS * KEYS
     return lines
 
@@ -109,13 +109,13 @@ def test_control_without_leases_many_compile_each_key(tmp_path: Path, without_le
 # ------------------------------------------------------------- killed holders
 
 
-def kill_holders(crowd: Crowd, folder: Path, witness: Witness, kills: int) -> None:
+def kill_holders(crowd: Crowd, folder: Path, journal: Journal, kills: int) -> None:
     """Kill most of those who begin to compile, and put others in their place."""
     chance = random.Random(4)
     inside: dict[tuple[int, int], Line] = {}
 
     def look() -> None:
-        for line in witness.news():
+        for line in journal.news():
             if line.word == "begin" and line.pid in crowd.living:
                 inside[line.who] = line
             elif line.word == "end":
@@ -140,20 +140,20 @@ def kill_holders(crowd: Crowd, folder: Path, witness: Witness, kills: int) -> No
         landed += any(pid == victim.pid for pid, _ in inside)
         for who in [w for w in inside if w[0] == victim.pid]:
             del inside[who]
-        crowd.start(member, crowd, folder / "cache", witness, None)
+        crowd.start(member, crowd, folder / "cache", journal, None)
 
 
 def storm(folder: Path, kills: int, library: str | None = None) -> tuple[list[Line], dict[int, float]]:
-    """Return the witness of a crowd whose compiling members are killed, and who was when."""
-    witness = Witness(folder / "witness")
+    """Return the journal of a crowd whose compiling members are killed, and who was when."""
+    journal = Journal(folder / "journal")
     with Crowd(folder, library) as crowd:
-        meet(crowd, folder / "cache", witness)
-        kill_holders(crowd, folder, witness, kills)
+        meet(crowd, folder / "cache", journal)
+        kill_holders(crowd, folder, journal, kills)
         stuck = crowd.wait()
         killed = dict(crowd.killed)
-        assert not stuck, f"{stuck} wait for {[line for line in witness.lines() if line.pid in stuck][-5:]}"
+        assert not stuck, f"{stuck} wait for {[line for line in journal.lines() if line.pid in stuck][-5:]}"
         assert crowd.complaints() == ""
-    return witness.lines(), killed
+    return journal.lines(), killed
 
 
 def in_time(lines: list[Line], killed: dict[int, float], kills: int) -> list[float]:

@@ -11,7 +11,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "mpi"), str(HERE.parent / "python"), str(HERE.parents[1] / "python")]
 
 from isolation import isolate
-from site_of import Site
+from site_folder import Site
 
 
 @pytest.fixture(autouse=True)

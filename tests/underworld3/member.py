@@ -1,4 +1,4 @@
-"""A process, or a rank, that solves on the stand-in for underworld3; the tests say what, as JSON.
+"""A process, or a rank, that solves on a fake underworld3; the tests say what, as JSON.
 
     member.py '{"old": true, "callbacks": […], "constants": […], …}'
 
@@ -18,7 +18,7 @@ request: dict[str, Any] = json.loads(sys.argv[1])
 if request.get("petsc") == "before":
     import petsc4py.PETSc
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "underworld3_shaped" / "standin"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "underworld3_shaped" / "fake"))
 
 import underworld3.mpi
 from underworld3.utilities import _jit_cache, _jitextension

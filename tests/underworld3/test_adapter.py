@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from site_of import F, G, Site
+from site_folder import F, G, Site
 
 HOME = "/somebody"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import job
 import pytest
-from site_of import Site
+from site_folder import Site
 
 DIRS = [d for d in sorted(glob("/usr/lib/petscdir/*/*")) if Path(d, "lib/python3/dist-packages/petsc4py").is_dir()]
 MPIRUN = shutil.which("mpirun")

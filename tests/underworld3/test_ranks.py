@@ -14,7 +14,7 @@ from typing import Any
 import job
 import pytest
 from job import FORMS, end
-from site_of import Site
+from site_folder import Site
 
 both = pytest.mark.parametrize("old", [True, False], ids=["old", "jitcache"])
 shapes = pytest.mark.parametrize("agrees", [None, "1"], ids=["alone", "agrees"])

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from job import VENVS
-from site_of import G, Site
+from site_folder import G, Site
 
 OTHER = VENVS / "other-python" / "bin" / "python"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from job import ROOT, VENVS
-from site_of import G, Site
+from site_folder import G, Site
 
 both = pytest.mark.parametrize("old", [True, False], ids=["old", "jitcache"])
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -132,7 +132,9 @@ def test_5_folder_of_the_build(site: Site, old: bool) -> None:
         shutil.rmtree(folder)
     else:
         assert folder.parent == site.temp and said["mode"] == 0o700 and not folder.exists()
-        assert said["files"][:3] == ["cy_ext.h", "cy_ext.pyx", f"{folder.name.rpartition('_')[0]}.so"]
+        *texts, module = said["files"][:3]
+        assert texts == ["cy_ext.h", "cy_ext.pyx"]
+        assert folder.name.startswith(module.replace(".so", "_"))  # and ends at random, with underscores too
         assert not list(site.temp.iterdir())
 
 

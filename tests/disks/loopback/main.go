@@ -4,7 +4,7 @@
 //
 //	loopback [flags] FOLDER MOUNTPOINT
 //
-// It says "mounted" when it is, and adds a line to the witness for every fault.
+// It says "mounted" when it is, and adds a line to the log for every fault.
 package main
 
 import (
@@ -23,18 +23,18 @@ import (
 )
 
 var (
-	lock    = flag.Int("lock", 0, "the error number of every lock")
-	stale   = flag.Int64("stale", 0, "every so many reads give ESTALE")
-	short   = flag.Int("short", 0, "reads give so many bytes at most")
-	late    = flag.Duration("late", 0, "how long a renamed file's new name is unknown")
-	rename  = flag.Int("rename", 0, "the error number of every rename")
-	large   = flag.Int64("large", 0, "writes beyond so many bytes give EIO")
-	witness = flag.String("witness", "", "file that gets a line per fault")
+	lock   = flag.Int("lock", 0, "the error number of every lock")
+	stale  = flag.Int64("stale", 0, "every so many reads give ESTALE")
+	short  = flag.Int("short", 0, "reads give so many bytes at most")
+	late   = flag.Duration("late", 0, "how long a renamed file's new name is unknown")
+	rename = flag.Int("rename", 0, "the error number of every rename")
+	large  = flag.Int64("large", 0, "writes beyond so many bytes give EIO")
+	log    = flag.String("log", "", "file that gets a line per fault")
 )
 
 // faulted notes that a fault was given out.
 func faulted(what string) {
-	f, err := os.OpenFile(*witness, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(*log, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err == nil {
 		fmt.Fprintln(f, what)
 		f.Close()

@@ -1,0 +1,75 @@
+"""Blobs: bytes in the library's memory, used where they are."""
+
+from __future__ import annotations
+
+import ctypes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from . import _ffi
+
+
+def aligned(size: int, to: int) -> tuple[int, memoryview]:
+    """Return address and view of new memory that is zero, and starts at a multiple of ``to``."""
+    array = (ctypes.c_ubyte * (size + to))()
+    start = -ctypes.addressof(array) % to
+    return ctypes.addressof(array) + start, memoryview(array).cast("B")[start : start + size]
+
+
+class Blob:
+    """A reference to a blob of the library, dropped with this object.
+
+    It is also what exposes the memory, a ctypes array in place: another object
+    for that would cost a lookup a tenth more.
+    """
+
+    __slots__ = ()
+
+    lib: _ffi.Library
+    release: Callable[[int], None]  # the library's, so no method
+    size: int
+    handle: int
+
+    @property
+    def address(self) -> int:
+        """Where the bytes are."""
+        return ctypes.addressof(self)  # type: ignore[arg-type]
+
+    def view(self) -> memoryview:
+        """Return the bytes in place. The view, and slices of it, keep the blob."""
+        return memoryview(self).cast("B")[: self.size].toreadonly()  # type: ignore[arg-type]
+
+    def kind(self) -> str:
+        """Return the kind of the entry."""
+        return str(self.lib.jitcache_blob_kind(self.handle).decode())
+
+    def __del__(self) -> None:
+        self.release(self.handle)
+
+
+# A ctypes array has its length in its type, and a new type costs ten lookups. So
+# there is one, longer than any payload; views end where the payload does.
+_LONGEST = 1 << 46
+
+
+def constructor(lib: _ffi.Library) -> Callable[[int], Blob]:
+    """Return what makes a Blob of an address; its ``handle`` and ``size`` are then to be set."""
+    members = {"__slots__": ("handle", "size"), "lib": lib, "release": lib.jitcache_blob_release}
+    blob: Any = type("Blob", (Blob, ctypes.c_ubyte * _LONGEST), members)
+    made: Callable[[int], Blob] = blob.from_address
+    return made
+
+
+def take(lib: _ffi.Library, handle: int, address: int, size: int) -> Blob:
+    """Take over a handle whose bytes are known."""
+    blob: Any = lib.blob_at(address)
+    blob.handle = handle
+    blob.size = size
+    return blob  # type: ignore[no-any-return]
+
+
+def blob_of(lib: _ffi.Library, handle: ctypes.c_void_p) -> Blob:
+    """Take over a handle of which only the word is known."""
+    return take(lib, handle.value or 0, lib.jitcache_blob_data(handle) or 0, lib.jitcache_blob_size(handle))

@@ -1,0 +1,83 @@
+"""The packed form of components: docs/format.md, "Components"."""
+
+from __future__ import annotations
+
+import struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_NAN = b"\x00\x00\x00\x00\x00\x00\xf8\x7f"  # all NaNs are one
+_header = struct.Struct("<BHQ").pack
+_value_header = struct.Struct("<BQ").pack
+_count = struct.Struct("<Q").pack
+_double = struct.Struct("<d").pack
+
+
+# The tag of bytes and text.
+BYTES = ord("b")
+
+
+def encode_component(label: str, value: Any) -> tuple[bytes, int, bytes]:
+    """Return label, tag and value of a component as bytes.
+
+    Raises TypeError, naming the label, for a value of a type that has no
+    encoding, and ValueError for a label that is none.
+    """
+    name = label.encode("utf-8", "surrogateescape")
+    if not 0 < len(name) <= 1024:
+        raise ValueError(f"component label {label[:40]!r}: want 1 to 1024 bytes")
+    tag, data = encode(label, value)
+    return name, tag, data
+
+
+def join(name: bytes, tag: int, data: bytes) -> bytes:
+    """Return a component as ``jitcache_key_add_packed`` takes it."""
+    return b"".join((_header(tag, len(name), len(data)), name, data))
+
+
+def pack(label: str, value: Any) -> bytes:
+    """Return a component of any value in that form. Raises as ``encode_component``."""
+    return join(*encode_component(label, value))
+
+
+def encode(label: str, value: Any) -> tuple[int, bytes]:
+    """Return tag and bytes of a value."""
+    if isinstance(value, str):
+        return BYTES, value.encode("utf-8", "surrogateescape")  # "b"
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return BYTES, bytes(value)
+    if value is None:
+        return 110, b""  # "n"
+    if isinstance(value, bool):
+        return 116, b"\x01" if value else b"\x00"  # "t"
+    if isinstance(value, int):
+        return 105, value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)  # "i"
+    if isinstance(value, float):
+        return 102, _NAN if value != value else _double(value)  # noqa: PLR0124  "f"; math.isnan would import math
+    if isinstance(value, (list, tuple)):
+        return 108, _count(len(value)) + b"".join(_nested(label, v) for v in value)  # "l"
+    if isinstance(value, dict):
+        return 100, _encode_dict(label, value)  # "d"
+    if isinstance(value, (set, frozenset)):
+        return 115, _count(len(value)) + b"".join(sorted(_nested(label, v) for v in value))  # "s"
+    raise TypeError(
+        f"component {label!r}: {type(value).__module__}.{type(value).__qualname__} cannot be part of a key; "
+        "use jitcache.File(p) for the content of a file, jitcache.Tool(p) for a compiler, str(p) for the text"
+    )
+
+
+def _nested(label: str, value: Any) -> bytes:
+    tag, data = encode(label, value)
+    return _value_header(tag, len(data)) + data
+
+
+def _encode_dict(label: str, value: dict[Any, Any]) -> bytes:
+    items = []
+    for k, v in value.items():
+        if not isinstance(k, str):
+            raise TypeError(f"component {label!r}: the keys of a dict must be str, not {type(k).__qualname__}")
+        items.append((k.encode("utf-8", "surrogateescape"), v))
+    items.sort(key=lambda item: item[0])
+    return _count(len(items)) + b"".join(_count(len(k)) + k + _nested(label, v) for k, v in items)

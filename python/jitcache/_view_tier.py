@@ -1,0 +1,188 @@
+"""The tier above the library's: views that were given out, to be given again without a call.
+
+A hit in the library's own memory costs a call through ctypes and the making of
+a memoryview, a microsecond. Most programs ask for the same few entries over and
+over; for those this tier answers in a seventh of it. It holds views of the
+library's memory, no copies, and only of what the library holds itself.
+
+A view is never older than what the library would give. Before a lookup asks the
+library it takes the table of that moment, and what it finds goes into that table.
+Whatever may make it old puts an empty table in the place of the old one. The
+library says when an entry leaves its tier, or is replaced there: it counts its
+epoch up. A call of this cache's that replaces or removes entries does it twice,
+when it begins and when it ends. So what was found before a change ends up, at
+worst, in a table that nobody looks into any more.
+
+There is no lock: a signal handler or a destructor may look something up between
+any two steps, and would wait for itself. Each step that others see is one
+operation of a dict or list, or one assignment; nobody iterates over a table.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+
+from . import _ffi
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from ._key import Key, KeyHandle
+
+    #: Views by the digests of their keys; and the library's epoch before a lookup, which is to be kept in that table.
+    Table = dict[bytes, "_Given"]
+    Ticket = tuple[Table, int]
+
+# How many views are held.
+_MOST = 1024
+
+# After how many hits on one of them the library is told: it orders entries by use,
+# counts hits, and renews files that are used from memory only. One argument of
+# memoryview.cast for each.
+_BATCH = 256
+_FORMATS = ("B",) * _BATCH
+
+
+class _Given:
+    """A view, given out again in batches of hits.
+
+    A batch that is used up is reported at once. The rest is reported when nobody
+    holds this any more, no table and no thread that is just giving it out: so
+    each hit is counted once, and none twice.
+    """
+
+    __slots__ = ("_key", "_left", "_unreported", "_used", "_view", "epoch", "take")
+
+    def __init__(
+        self, used: Callable[[ctypes.c_void_p, int], int], key: KeyHandle, view: memoryview, epoch: int
+    ) -> None:
+        self._unreported: list[None] = []  # first: whatever happens next, it is looked at in the end
+        self._used = used
+        self._key = key
+        self._view = view.toreadonly()  # our own: callers may release theirs
+        self.epoch = epoch
+        self.begin_batch()
+
+    def begin_batch(self) -> None:
+        """Count from zero, without a report."""
+        self._left: Any = iter(_FORMATS)
+        cast: Any = self._view.cast
+        #: Returns a new view and counts the hit, in one step; raises StopIteration when the batch is used up.
+        self.take: Callable[[], memoryview] = map(cast, self._left).__next__
+        self._unreported[:] = [None]
+
+    def take_from_next(self) -> memoryview | None:
+        """Report a batch that is used up, and return a view out of the next; None if another thread does so."""
+        try:
+            self._unreported.pop()
+        except IndexError:
+            return None
+        self.begin_batch()
+        self._used(self._key.handle, _BATCH)
+        try:
+            return self.take()
+        except StopIteration:  # used up again, by other threads
+            return None
+
+    def __del__(self) -> None:
+        if self._unreported:
+            hits: int = _BATCH - self._left.__length_hint__()
+            if hits:
+                self._used(self._key.handle, hits)
+
+
+class ViewTier:
+    """The tier of one cache."""
+
+    def __init__(self, lib: _ffi.Library, cache: ctypes.c_void_p, epoch: int) -> None:
+        self._lib = lib
+        self._used: Callable[[ctypes.c_void_p, int], int] = lambda key, hits: lib.jitcache_used(cache, key, hits)
+        self._epoch = ctypes.c_uint64.from_address(epoch)
+        self._changes: list[None] = []  # those that are under way
+        self.start_over()
+        _open[id(self)] = self
+
+    def get(self, key: Key) -> memoryview | None:
+        """Return a view of the entry if one is held that still stands."""
+        given = self._table.get(key._digest)
+        if given is None or self._epoch.value != given.epoch:
+            return None
+        try:
+            return given.take()
+        except StopIteration:
+            return given.take_from_next()
+
+    def let_go(self) -> int:
+        """Let all go if the library has let anything go; return its epoch."""
+        epoch = self._epoch.value
+        if epoch != self._since:
+            self.start_over()
+        return epoch
+
+    def begin_lookup(self) -> Ticket:
+        """Return what ``keep`` has to know of when a lookup began."""
+        epoch = self.let_go()
+        return self._table, epoch
+
+    def keep(self, ticket: Ticket, key: Key, view: memoryview, kind: str) -> None:
+        """Hold a view of what a lookup has found, an entry of some kind. ``ticket`` is from before the lookup."""
+        table, epoch = ticket
+        if self._changes or self._epoch.value != epoch:
+            return
+        owner = key._owner_for(self._lib, kind)
+        if self._used(owner.handle, 0) != _ffi.OK:
+            return  # the library does not hold it: it is too large for that
+        if len(table) >= _MOST:
+            self.start_over()
+            return
+        # One that another thread has found meanwhile stays: it has hits.
+        table.setdefault(key._digest, _Given(self._used, owner, view, epoch))
+
+    def start_over(self) -> None:
+        """Let all go, and report their hits."""
+        self._since = self._epoch.value
+        self._table: Table = {}
+
+    def begin_change(self) -> None:
+        """Prepare for a call that may replace or remove entries; ``end_change`` must follow it."""
+        self._changes.append(None)
+        self.start_over()
+
+    def end_change(self) -> None:
+        """Go on after such a call, whatever came of it."""
+        self.start_over()
+        self._changes.pop()
+
+    def close(self) -> None:
+        """Let all go for good: the library's epoch is not looked at any more."""
+        self._changes.append(None)
+        self._epoch = ctypes.c_uint64(self._epoch.value + 1)
+        self.start_over()
+        _open.pop(id(self), None)
+
+    def forget(self) -> None:
+        """Start over in a forked child: the hits are the parent's to report, and its threads are not here."""
+        for given in list(self._table.values()):
+            given.begin_batch()
+        self._changes = []
+        self.start_over()
+
+
+_open: dict[int, ViewTier] = {}  # by id; what is closed leaves
+
+
+def _at_exit() -> None:
+    for tier in list(_open.values()):
+        tier.start_over()
+
+
+def _after_fork() -> None:
+    for tier in list(_open.values()):
+        tier.forget()
+
+
+atexit.register(_at_exit)
+os.register_at_fork(after_in_child=_after_fork)

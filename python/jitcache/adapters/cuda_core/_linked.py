@@ -1,0 +1,84 @@
+"""PTX and NVVM IR, which are no job of NVRTC's: cuda.core compiles them, and we keep what comes out.
+
+cuda.core's own key covers what it hands to the linker or to libNVVM, but takes
+a library for what its version says, and refuses libdevice. Both are keyed here
+by what is in the files.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cuda.core import Program
+from cuda.core.utils import make_program_cache_key
+from cuda.pathfinder import find_bitcode_lib, load_nvidia_dynamic_lib
+
+from jitcache import File, Key, Tool
+
+from . import KIND
+from ._program import object_code
+
+if TYPE_CHECKING:
+    from jitcache import Cache
+
+    from ._program import Job
+
+
+class _Log:
+    """Takes down what a compiler says."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+
+_linker = ""
+
+
+def _library_of(job: Job) -> str:
+    """Return the name of the library that compiles such code, as cuda.pathfinder calls it."""
+    global _linker
+    if job.code_type == "nvvm":
+        return "nvvm"
+    if not _linker:  # cuda.core decides once per process
+        program = Program(job.source, job.code_type, job.options)
+        _linker = "cuda" if str(program.backend).lower() == "driver" else "nvJitLink"
+        program.close()
+    return _linker
+
+
+def _key(job: Job) -> Key | None:
+    """Return the key of a job, None if the library that compiles it cannot be told from others."""
+    more: dict[str, Any] = {}
+    digest = None
+    if job.code_type == "nvvm" and job.options.use_libdevice:
+        more["libdevice"] = File(find_bitcode_lib("device"))
+        digest = b"libdevice"  # says to cuda.core that it is taken care of
+    program = make_program_cache_key(
+        code=job.source, code_type=job.code_type, options=job.options, target_type=job.target, extra_digest=digest
+    )
+    path = load_nvidia_dynamic_lib(_library_of(job)).abs_path
+    if not path:
+        return None
+    return Key({"cuda.core code": program, "library": Tool(path), **more}).named(job.options.name or "")
+
+
+def link(job: Job, cache: Cache) -> Any:
+    """Return the ObjectCode of a job of PTX or NVVM IR. Raises what cuda.core raises."""
+    key = _key(job)
+    if key is None:
+        return job.by_cuda_core()
+    with cache.acquire(key, kind=KIND) as lease:
+        if lease.data is None:
+            log = _Log()
+            data = bytes(job._replace(logs=log).by_cuda_core().code)
+            lease.commit(data, attributes={"target": job.target, "log": log.text})
+            text = log.text
+        else:
+            data = lease.data
+            text = lease.entry().attributes.get("log", "") if job.logs is not None else ""
+    if text and job.logs is not None:
+        job.logs.write(text)
+    return object_code(job, data, {})

@@ -1,0 +1,177 @@
+"""Programs of cuda.core's, compiled through the cache."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import cuda.bindings
+from cuda.core import ObjectCode, Program, ProgramOptions
+
+from jitcache import Cache, _library
+from jitcache._default import cache_of
+from jitcache._errors import Error
+from jitcache.cuda import _environment, _Program, code_of
+
+from ._errors import translated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jitcache.cuda import Code
+
+
+class Job(NamedTuple):
+    """What a caller asks for, as it was given."""
+
+    source: Any
+    code_type: Any
+    options: Any
+    target: Any
+    name_expressions: Sequence[str | bytes]
+    logs: Any
+
+    def by_cuda_core(self) -> Any:
+        """Have cuda.core compile it, or say what is wrong with it."""
+        program = Program(self.source, self.code_type, self.options)
+        try:
+            return program.compile(self.target, self.name_expressions, self.logs)
+        finally:
+            program.close()
+
+
+def _text_of(value: Any) -> str:
+    """Return a member of one of cuda.core's enumerations, or its value, as text."""
+    return str(getattr(value, "value", value)).lower()
+
+
+def _cache(cache: Any) -> Cache | None:
+    """Return the cache that an argument means."""
+    if cache is None or isinstance(cache, (Cache, bool)):
+        return cache_of(cache)
+    from . import ProgramCache
+
+    return cache.cache if isinstance(cache, ProgramCache) else cache_of(cache)
+
+
+def compile_any(  # noqa: PLR0917  as compile_program
+    source: Any, code_type: Any, options: Any, target: Any, names: Sequence[str | bytes], logs: Any, cache: Any
+) -> Any:
+    """Return the ObjectCode of what a caller asks for, see ``compile_program``."""
+    if isinstance(names, (str, bytes)):
+        raise TypeError(f"name_expressions: want a sequence of str or bytes, not {type(names).__name__}")
+    found = _cache(cache)
+    if options is None or isinstance(options, dict):
+        options = ProgramOptions(**(options or {}))
+    job = Job(source, _text_of(code_type), options, _text_of(target), tuple(names), logs)
+    if found is None or not isinstance(options, ProgramOptions) or _library.load() is None:
+        return job.by_cuda_core()
+    if job.code_type == "c++" and job.target in _TARGETS and isinstance(source, str) and options.extra_sources is None:
+        return _compile(job, found)
+    if job.code_type in ("ptx", "nvvm"):
+        from ._linked import link
+
+        return link(job, found)
+    return job.by_cuda_core()  # which says what is wrong
+
+
+_TARGETS = {"cubin": ObjectCode.from_cubin, "ptx": ObjectCode.from_ptx, "ltoir": ObjectCode.from_ltoir}
+
+
+def _compile(job: Job, cache: Cache) -> Any:
+    options = job.options
+    if options.include_path is not None or options.pre_include is not None:
+        options = _with_text_paths(options)
+    name = "default_program" if options.name is None else options.name
+    flags: list[bytes] = options.as_bytes("nvrtc", job.target)
+    program = _Program(job.source, name, flags, job.target, job.name_expressions, None, _nvrtc())
+    try:
+        if getattr(options, "use_bundled_headers", None):  # from cuda.core 1.2 on
+            from ._headers import with_bundled
+
+            program = with_bundled(program, flags, options, cache)
+        code = code_of(program, cache)
+        if job.target == "ptx":
+            _warn_of_old_driver(code)
+        return _object_code(job, code)
+    except Error as e:
+        raise translated(e) from None
+
+
+def _with_text_paths(options: Any) -> Any:
+    """Return options whose paths are text: of a single ``Path`` cuda.core makes no option at all."""
+    given = {name: getattr(options, name) for name in ("include_path", "pre_include")}
+    paths = {name: os.fspath(value) for name, value in given.items() if isinstance(value, os.PathLike)}
+    return dataclasses.replace(options, **paths) if paths else options
+
+
+def _object_code(job: Job, code: Code) -> Any:
+    if job.logs is not None and code.log:
+        job.logs.write(code.log)
+    symbols = {}
+    if job.name_expressions:
+        lowered = code.lowered_names
+        symbols = {e: lowered[_text(e)].encode() for e in job.name_expressions}
+    return object_code(job, code.code, symbols)
+
+
+def _text(expression: str | bytes) -> str:
+    return expression.decode("utf-8", "surrogateescape") if isinstance(expression, bytes) else expression
+
+
+def object_code(job: Job, data: bytes, symbols: dict[Any, bytes]) -> Any:
+    """Return what a job has made as an ObjectCode."""
+    name = job.options.name
+    return _TARGETS[job.target](data, name="default_program" if name is None else name, symbol_mapping=symbols)
+
+
+def _warn_of_old_driver(code: Code) -> None:
+    """Warn, as cuda.core does, of PTX that is newer than the driver; without a driver there is nobody to load it."""
+    from cuda.bindings import driver
+
+    try:
+        _, version = driver.cuDriverGetVersion()
+    except RuntimeError:  # no driver is installed
+        return
+    major, _, minor = code.nvrtc.partition(".")
+    if major.isdigit() and minor.isdigit() and version < 1000 * int(major) + 10 * int(minor):
+        text = "The CUDA driver is older than the NVRTC that made this PTX, and cannot load it."
+        warnings.warn(text, RuntimeWarning, stacklevel=5)
+
+
+# Where the wheels of NVRTC have it, by the major version of cuda.bindings.
+_WHEELS = {"12": "nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "13": "nvidia/cu13/lib/libnvrtc.so.13"}
+
+_NVRTC = os.fsencode("JITCACHE_NVRTC")
+
+_found: dict[tuple[str, ...], str] = {}
+
+
+def _nvrtc() -> str:
+    """Return the NVRTC that cuda.bindings loads: of its version, loaded or a wheel's; "" to look as jitcache does.
+
+    jitcache would take the newest of several.
+    """
+    if _environment.get(_NVRTC):
+        return ""
+    places = tuple(sys.path)
+    path = _found.get(places)
+    if path is None:
+        major = cuda.bindings.__version__.partition(".")[0]
+        below = _WHEELS.get(major)
+        files = [os.path.join(p, below) for p in places if below and os.path.isabs(p)]
+        path = _found[places] = _loaded(major) or next(filter(os.path.exists, files), "")
+    return path
+
+
+def _loaded(major: str) -> str:
+    """Return the NVRTC of a version that the process has loaded already, which is then cuda.core's, "" for none."""
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as f:
+            paths = [line[line.index("/") :].rstrip("\n") for line in f if f"/libnvrtc.so.{major}" in line]
+    except OSError:
+        return ""
+    return next(filter(os.path.exists, paths), "")

@@ -1,0 +1,193 @@
+"""ProgramCache: a cache of cuda.core's kind, over a jitcache."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from cuda.core import ObjectCode
+from cuda.core.utils import ProgramCacheResource
+
+from jitcache import Cache, Key
+from jitcache._location import is_network
+
+from . import KIND
+from ._stat_cache import LARGEST, StatCache
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+# Under a smaller cap than this every hit reads the entry and renews its recency,
+# so that which entry goes is exactly the one that was used least recently. The store
+# itself renews every time only where there are fewer than 64 entries.
+_EXACT_BELOW = 64 * LARGEST
+
+# How many keys are kept made: one costs 7 us to make, a hit 4 us.
+_MOST_KEYS = 4096
+
+
+def _bytes_of(key: object) -> bytes:
+    if isinstance(key, (bytes, bytearray)):
+        return bytes(key)
+    if isinstance(key, str):
+        return key.encode()
+    raise TypeError(f"cache keys must be bytes or str, got {type(key).__name__}")
+
+
+def _payload(value: object) -> bytes:
+    """Return what is to be stored; that of an ObjectCode which names a file is in the file."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    if not isinstance(value, ObjectCode):
+        raise TypeError(f"cache values must be bytes-like or ObjectCode, got {type(value).__name__}")
+    code = value.code
+    if not isinstance(code, str):
+        return bytes(code)
+    try:
+        with open(code, "rb") as f:
+            return f.read()
+    except FileNotFoundError:
+        raise FileNotFoundError(f"path-backed ObjectCode: {code} does not exist any more") from None
+
+
+def _open(path: str | os.PathLike[str] | None, cap: int | None) -> Cache:
+    # Without the tier in memory: it would give out what another process has replaced.
+    if path is not None:
+        text = os.fspath(path)
+        if not isinstance(text, str):
+            raise TypeError(f"path: want str or a path of str, not {type(text).__name__}")
+        if not text:
+            raise ValueError("path: is empty")
+        return Cache(os.path.abspath(text), max_size=cap, memory_size=0)
+    cache = Cache(memory_size=0)
+    directory = cache.stats().get("directory")
+    if cap is None or not directory:
+        return cache
+    return Cache(os.path.join(directory, KIND), max_size=cap, memory_size=0)
+
+
+def _stat_cache_of(cache: Cache) -> StatCache | None:
+    """Return what keeps the bytes of a cache, None where a stat does not tell whether they are still those."""
+    directory = cache.stats().get("directory")
+    try:
+        # Other machines' changes show in a stat seconds later, in an open at once.
+        return StatCache(cache, directory, KIND) if directory and not is_network(os.stat(directory).st_dev) else None
+    except OSError:
+        return None
+
+
+class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may be absent when types are checked
+    """A jitcache where cuda.core takes a program cache, such as its FileStreamProgramCache.
+
+    ``path``: the directory; None for that of ``jitcache.default_cache()``, where the
+    entries lie beside others. ``max_size_bytes``: the cap of the directory, as entries
+    with their description, some 300 bytes each; None leaves it at the cap that the
+    directory has. With a cap and no path, the directory is ``cuda.core`` in the
+    default one.
+
+    Keys are bytes, bytearray or str ("k" is b"k"), values bytes-like or ObjectCode;
+    what is given back is bytes. An assignment replaces, for all processes at once.
+    Lengths and ``clear`` are those of the entries of kind "cuda.core". There is no
+    ``in``, as in cuda.core's own: look the bytes up, and they are either there or not.
+
+    What cannot be looked up is a miss and what cannot be stored is not: neither
+    raises, and ``cache.last_reason`` says why. Methods may be called from any
+    thread, and in a forked child. Raises ValueError if ``max_size_bytes`` is not
+    positive or ``path`` is empty, TypeError for another type.
+    """
+
+    #: ``in`` and iteration are errors, which say so. Python would try the keys 0, 1, … instead.
+    __contains__ = None
+    __iter__ = None
+
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, max_size_bytes: int | None = None) -> None:
+        if max_size_bytes is not None:
+            if isinstance(max_size_bytes, bool) or not isinstance(max_size_bytes, int):
+                raise TypeError(f"max_size_bytes: want int, not {type(max_size_bytes).__name__}")
+            if max_size_bytes <= 0:
+                raise ValueError(f"max_size_bytes: want a positive number, not {max_size_bytes}")
+        #: The jitcache behind it: ``stats()``, ``verify()``, ``last_miss`` and so on.
+        self.cache = _open(path, max_size_bytes)
+        self._keys: dict[bytes, Key] = {}
+        self._stat_cache: StatCache | None = None
+        if max_size_bytes is None or max_size_bytes >= _EXACT_BELOW:
+            self._stat_cache = _stat_cache_of(self.cache)
+        if self._stat_cache is not None:
+            weakref.finalize(self, self._stat_cache.clear)  # counts hits, at exit too
+
+    def _key(self, name: bytes) -> Key:
+        key = self._keys.get(name)
+        if key is None:
+            if len(self._keys) >= _MOST_KEYS:
+                self._keys.clear()
+            key = self._keys[name] = Key({"cuda.core program": name})
+        return key
+
+    def get(self, key: bytes | str, default: Any = None) -> Any:
+        """Return the bytes under a key, ``default`` if there are none. Raises TypeError for another key."""
+        name = key if type(key) is bytes else _bytes_of(key)
+        cached = self._stat_cache
+        if cached is None:
+            return self.cache.get(self._key(name), default)
+        data = cached.get(name)
+        return self._read(cached, name, default) if data is None else data
+
+    def _read(self, cached: StatCache, name: bytes, default: Any) -> Any:
+        key = self._key(name)
+        snapshot = cached.snapshot(key)
+        data = self.cache.get(key)
+        if data is None:
+            return default
+        cached.keep(name, key, snapshot, data)
+        return data
+
+    def __getitem__(self, key: bytes | str) -> bytes:
+        data: bytes | None = self.get(key)
+        if data is None:
+            raise KeyError(key)
+        return data
+
+    def __setitem__(self, key: bytes | str, value: Any) -> None:
+        name, data = _bytes_of(key), _payload(value)
+        entry, attributes = self._key(name), None
+        if isinstance(value, ObjectCode):
+            entry, attributes = entry.named(value.name or ""), {"target": str(value.code_type)}
+        if self._stat_cache is not None:
+            self._stat_cache.drop(name)
+        self.cache.put(entry, data, attributes=attributes, kind=KIND, replace=True)
+
+    def __delitem__(self, key: bytes | str) -> None:
+        name = _bytes_of(key)
+        if self._stat_cache is not None:
+            self._stat_cache.drop(name)
+        if not self.cache.remove(self._key(name)):
+            raise KeyError(key)
+
+    def __len__(self) -> int:
+        return self.cache.count(KIND)
+
+    def __bool__(self) -> bool:
+        """An empty cache is a cache."""
+        return True
+
+    def clear(self) -> None:
+        """Remove the entries of this kind, and no others."""
+        if self._stat_cache is not None:
+            self._stat_cache.clear()
+        self.cache.clear(KIND)
+
+    def close(self) -> None:
+        """Write the counters and free what is in memory. The cache can be used afterwards, as cuda.core's can."""
+        if self._stat_cache is not None:
+            self._stat_cache.clear()
+        self.cache.flush()
+
+    def __enter__(self) -> ProgramCache:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<jitcache ProgramCache {self.cache.stats().get('directory') or self.cache.last_miss}>"

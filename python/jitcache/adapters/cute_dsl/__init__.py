@@ -1,0 +1,193 @@
+"""CuTe DSL's compiled functions in a jitcache.
+
+    from jitcache.adapters import cute_dsl
+
+    compiled = cute_dsl.compile(function, *args)
+
+In place of ``cute.compile``, which compiles each time. With ``key="source"`` a hit
+does not even trace. ``docs/cute_dsl.md`` says what is in a key and what is not
+cached. Importing this module does not import CuTe DSL.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Literal
+
+from jitcache import Cache, default_cache
+
+from ._result import Compiled
+
+if TYPE_CHECKING:
+    from ._trace import Job
+
+__all__ = ["KIND", "Compiled", "clear", "compile", "count", "entries", "uncached"]
+
+#: The kind of the entries.
+KIND = "cute-dsl"
+
+# Arguments of the DSL's own that change what a compile is; where a function has no such parameter, they are meant.
+_CONTROLS = (
+    "compile_only", "compile_to_precompiled_mlir", "export_name", "gpu_module_attrs", "no_cache", "no_jit_engine",
+    "pipeline",
+)  # fmt: skip
+
+_uncached: Counter[str] = Counter()
+
+
+def compile(  # noqa: A001 - the name that it stands for
+    function: Any,
+    *args: Any,
+    options: Any = None,
+    cache: Cache | Literal[False] | None = None,
+    key: Literal["traced", "source"] = "traced",
+    trace_finalize_hooks: Any = (),
+    **kwargs: Any,
+) -> Compiled:
+    """Compile a ``@cute.jit`` function for arguments, or load what was compiled before.
+
+    ``args``, ``kwargs``, ``options``, ``trace_finalize_hooks``: as ``cute.compile``
+    has them; options that are no text as in ``cute.compile[options]``. ``cache``:
+    which one, None for ``jitcache.default_cache()``, False for none. ``key``:
+    ``"traced"`` traces the function, and compiles if no such module was compiled
+    before; ``"source"`` goes by the function's source and all that it reaches, and
+    traces only if it has not seen that, or cannot see all of it (``reason`` of the
+    result says why).
+
+    Threads may call it at once; tracing and compiling are done by one at a time, as
+    the DSL requires. Of processes that ask for the same, one compiles. What cannot
+    be cached is compiled as without a cache, and ``uncached`` counts it.
+
+    Raises what ``cute.compile`` raises; ImportError without CuTe DSL; ValueError
+    for another ``key``.
+    """
+    if key not in ("traced", "source"):
+        raise ValueError(f"key {key!r}: want 'traced' or 'source'")
+    from jitcache.adapters._code import Unkeyable
+
+    from ._arguments import function_and_receiver
+    from ._trace import Job
+
+    hooks = (trace_finalize_hooks,) if callable(trace_finalize_hooks) else tuple(trace_finalize_hooks or ())
+    job = Job(function, function, (), args, kwargs, options, hooks)
+    try:
+        behind, receiver = function_and_receiver(function)
+        job = job._replace(function=behind, receiver=receiver)
+        if cache is False:
+            raise Unkeyable("no cache")
+        if not _has_hooks():
+            raise Unkeyable("too old", "trace_finalize_hooks came with 4.6")
+        for name in _CONTROLS:
+            if name in kwargs:
+                raise Unkeyable("compile control", name)
+    except Unkeyable as e:
+        return _plain(job, e)
+    return _cached(job, default_cache() if cache is None else cache, key)
+
+
+def _has_hooks() -> bool:
+    import cutlass
+
+    numbers = str(cutlass.__version__).split(".")[:2]
+    return not all(n.isdigit() for n in numbers) or tuple(map(int, numbers)) >= (4, 6)
+
+
+def _refuse(job: Job, reason: str, why: object) -> str:
+    _uncached[reason] += 1
+    name = getattr(job.function, "__qualname__", type(job.function).__qualname__)
+    logging.getLogger("jitcache").info("cute-dsl: %s is not cached: %s", name, why)
+    return reason
+
+
+def _plain(job: Job, why: Any) -> Compiled:
+    """Compile without a cache."""
+    reason = _refuse(job, why.reason, why)
+    result = job.compile()
+    return Compiled(result, result, b"", "", reason, hit=False)
+
+
+def _cached(job: Job, cache: Cache, key: str) -> Compiled:
+    reason = ""
+    if key == "source":
+        from ._source import SourceLookup
+
+        source = SourceLookup(job, cache)
+        found = source.find()
+        if found is not None:
+            return found
+        try:
+            result = _traced(job, cache, source.reason, leased=source.leased)
+            source.store(result)
+        finally:
+            source.end()
+        return result
+    return _traced(job, cache, reason)
+
+
+def _traced(job: Job, cache: Cache, reason: str, *, replace: bool = False, leased: bool = False) -> Compiled:
+    from jitcache.adapters._code import Unkeyable
+
+    from . import _object as objects
+    from ._trace import Trace
+
+    trace = Trace(job, cache, replace=replace, leased=leased)
+    trace.run()
+    try:
+        if trace.made is not None:
+            try:
+                return Compiled(
+                    *job.load(trace.made), trace.made.data, "traced", reason, hit=True, made=trace.made.call
+                )
+            except Exception as e:  # noqa: BLE001 - intact, but not for this process
+                trace.end()
+                _refuse(job, "entry cannot be loaded", e)
+                return _traced(job, cache, reason, replace=True, leased=leased)
+        if trace.refused is not None:
+            raise trace.refused
+        try:
+            made = objects.export(trace.result, tvm_ffi=trace.tvm_ffi)
+            function, call = job.load(made)
+        except Unkeyable:
+            raise
+        except Exception as e:
+            raise Unkeyable("cannot be loaded", e) from e
+        why = trace.commit(made)
+        if why:
+            _refuse(job, why, why)
+        return Compiled(function, call, made.data, "" if why else "traced", why or reason, hit=False, made=made.call)
+    except Unkeyable as e:
+        return Compiled(trace.result, trace.result, b"", "", _refuse(job, e.reason, e), hit=False)
+    finally:
+        trace.end()
+
+
+def uncached() -> dict[str, int]:
+    """Return why results of this process were not cached, and how often: ``{"no architecture": 2}``.
+
+    The logger ``jitcache`` has a line for each at level INFO, with the function.
+    """
+    return dict(_uncached)
+
+
+def entries(cache: Cache | None = None) -> list[dict[str, Any]]:
+    """Return what is known of each entry, as ``Cache.entries`` has it.
+
+    Its attributes are the function, its file and line when it was compiled, the
+    route, the architecture, and how it was keyed.
+    """
+    return (cache or default_cache()).entries(KIND)
+
+
+def count(cache: Cache | None = None) -> int:
+    """Return the number of entries."""
+    return (cache or default_cache()).count(KIND)
+
+
+def clear(cache: Cache | None = None) -> None:
+    """Remove all entries of CuTe DSL, and no others."""
+    from ._tools import KIND as FILES
+
+    cache = cache or default_cache()
+    cache.clear(KIND)
+    cache.clear(FILES)

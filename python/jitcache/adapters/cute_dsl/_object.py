@@ -1,0 +1,154 @@
+"""Objects: what a compile made, as bytes, and as something to call again."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import inspect
+import os
+import tempfile
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jitcache.adapters._code import Unkeyable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: What symbols in an object begin with. Each is loaded into a space of its own, so all may have the same.
+PREFIX = "jitcache"
+
+_loading = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _loading
+    _loading = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+class Call(NamedTuple):
+    """How a result of the TVM FFI route is called: its parameters, by name."""
+
+    positional: list[str]
+    keywords: list[str]
+
+
+class ObjectFile(NamedTuple):
+    """An object: its bytes, and what cannot be told from them."""
+
+    data: bytes
+    call: Call | None  # None: the ABI route, which has its signature in the object
+
+    def attributes(self) -> dict[str, Any]:
+        """Return what goes into the attributes of its entry."""
+        return {} if self.call is None else {"positional": self.call.positional, "keywords": self.call.keywords}
+
+
+def object_file_of(data: bytes, attributes: dict[str, Any]) -> ObjectFile:
+    """Return the object of an entry."""
+    if "positional" not in attributes:
+        return ObjectFile(data, None)
+    return ObjectFile(data, Call(attributes["positional"], attributes["keywords"]))
+
+
+def export(result: Any, *, tvm_ffi: bool) -> ObjectFile:
+    """Return what a compile made as an object. Raises Unkeyable if it cannot be one."""
+    if getattr(result, "_pyir_spec", None) is not None:
+        raise Unkeyable("other frontend", "what it made looks at Python's state at each call")
+    try:
+        return _export_tvm_ffi(result) if tvm_ffi else ObjectFile(result.dump_to_object(PREFIX), None)
+    except Unkeyable:
+        raise
+    except Exception as e:
+        raise Unkeyable("cannot be exported", e) from e
+
+
+def _export_tvm_ffi(result: Any) -> ObjectFile:
+    wrapper = getattr(result, "_kwargs_wrapper", None)
+    if wrapper is None:
+        import tvm_ffi
+
+        if not isinstance(result, tvm_ffi.Function):
+            raise Unkeyable("cannot be exported", f"unknown parameters of {type(result).__qualname__}")
+        names = Call([], [])  # it has none that a caller passes
+    else:
+        kinds: dict[Any, list[str]] = {}
+        for p in inspect.signature(wrapper).parameters.values():
+            kinds.setdefault(p.kind, []).append(p.name)
+        names = Call(
+            kinds.pop(inspect.Parameter.POSITIONAL_OR_KEYWORD, []), kinds.pop(inspect.Parameter.KEYWORD_ONLY, [])
+        )
+        if kinds:
+            raise Unkeyable("cannot be exported", "unknown kinds of parameters")
+    with tempfile.TemporaryDirectory(prefix="jitcache-") as folder:
+        path = os.path.join(folder, "kernel.o")
+        result.export_to_c(path, function_name=PREFIX)
+        with open(path, "rb") as f:
+            return ObjectFile(f.read(), names)
+
+
+@contextlib.contextmanager
+def _path(data: bytes) -> Iterator[str]:
+    """Name a file with these bytes that nobody else can write. The DSL takes names that end in .so for libraries."""
+    if hasattr(os, "memfd_create"):
+        with os.fdopen(os.memfd_create("jitcache", os.MFD_CLOEXEC), "w+b") as f:
+            f.write(data)
+            f.flush()
+            yield f"/proc/self/fd/{f.fileno()}"
+        return
+    with tempfile.NamedTemporaryFile(prefix="jitcache-", suffix=".o") as f:
+        f.write(data)
+        f.flush()
+        yield f.name
+
+
+def load(
+    made: ObjectFile, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Return what an object defines: the DSL's own object for it, and what to call.
+
+    ``function``, ``args``, ``kwargs``: what it was compiled from; defaults and
+    dataclasses are told from them. Raises what the DSL raises.
+    """
+    from cutlass.cute.runtime import load_module
+
+    with _loading, _path(made.data) as path:
+        found = load_module(path, enable_tvm_ffi=made.call is not None)[PREFIX]
+    if made.call is None:
+        return found, found
+    return found, _with_names(found, made.call, function, _bound(function, args, kwargs))
+
+
+def _bound(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def _with_names(found: Any, call: Call, function: Callable[..., Any], given: dict[str, Any]) -> Any:
+    """Give a bare positional function its parameters' names and defaults."""
+    from tvm_ffi.utils import kwargs_wrapper
+
+    defaults = {
+        name: p.default
+        for name, p in inspect.signature(function).parameters.items()
+        if p.default is not inspect.Parameter.empty
+    }
+    last = [name for name in call.positional if name in defaults]
+    if call.positional[len(call.positional) - len(last) :] != last:
+        raise ValueError("a parameter without a default behind one with a default")
+    return kwargs_wrapper.make_kwargs_wrapper(
+        found,
+        arg_names=call.positional,
+        arg_defaults=tuple(defaults[name] for name in last),
+        kwonly_names=call.keywords,
+        kwonly_defaults={name: defaults[name] for name in call.keywords if name in defaults},
+        map_dataclass_to_tuple=[
+            name
+            for name in (*call.positional, *call.keywords)
+            if dataclasses.is_dataclass(given.get(name)) and not isinstance(given.get(name), type)
+        ],
+    )

@@ -1,0 +1,59 @@
+"""Results: what compile returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._object import Call
+
+# What a function that was loaded cannot say: it has no module.
+_OF_COMPILES = frozenset({"artifacts", "dump_to_object", "export_to_c", "ir_module"})
+
+
+class Compiled:
+    """A compiled function, to be called as what ``cute.compile`` returns: with the same arguments, by name too.
+
+    It is the same whether it was compiled or found: what was compiled is loaded
+    from the bytes that were stored. May be called from any thread, as far as what
+    the DSL makes may. Attributes that are not listed here are those of
+    ``function``; ``export_to_c``, ``dump_to_object``, ``ir_module`` and
+    ``artifacts`` only a compile has, so they are AttributeErrors: use
+    ``cute.compile`` for files, or ``object``.
+    """
+
+    def __init__(
+        self, function: Any, call: Any, data: bytes, how: str, reason: str, *, hit: bool, made: Call | None = None
+    ) -> None:
+        self._call = call
+        self._made = made  # the names of its parameters, with TVM FFI
+        #: The DSL's object: a JitCompiledFunction, or a tvm_ffi.Function with ``--enable-tvm-ffi``.
+        self.function = function
+        #: The object file, an ELF relocatable whose symbols begin with ``jitcache``; b"" if nothing could be kept.
+        self.object = data
+        #: Whether nothing was compiled.
+        self.hit = hit
+        #: Which key it was found or stored under: "source", "traced", or "" if nothing was.
+        self.how = how
+        #: Why it is not cached, or why not under the key that was asked for; "" if it is.
+        self.reason = reason
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it. Raises what the DSL raises."""
+        return self._call(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "_call" not in self.__dict__:
+            raise AttributeError(name)
+        if name in _OF_COMPILES and self.object:
+            raise AttributeError(f"{name}: a cached result has none; use cute.compile")
+        return getattr(self.function, name)
+
+    def __tvm_ffi_object__(self) -> Any:
+        """Return what TVM FFI passes on if this is an argument."""
+        inner = getattr(self.function, "__tvm_ffi_object__", None)
+        return self.function if inner is None else inner()
+
+    def __repr__(self) -> str:
+        how, reason = f", {self.how}" * bool(self.how), f": {self.reason}" * bool(self.reason)
+        return f"<jitcache cute-dsl {'hit' if self.hit else 'compiled'}{how}{reason}>"

@@ -1,0 +1,183 @@
+"""Lookup by source: a compile by what its function reaches, before anything is traced."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from jitcache import Key
+from jitcache.adapters._code import Unkeyable
+
+from . import _object as objects
+from ._result import Compiled
+from ._settings import settings_of
+from ._trace import KIND, Job, common
+from ._visibility import is_dsl
+from ._walk import Walker
+
+if TYPE_CHECKING:
+    from jitcache import Cache, Lease
+
+
+# Options by which places in the source come into what is compiled, or into what is printed.
+_LINES = re.compile("line-?info|assert|warnings|remark|debug|diagnostic|iket", re.IGNORECASE)
+
+
+class SourceLookup:
+    """One lookup by source. ``reason``: why there was none, "" if there was."""
+
+    def __init__(self, job: Job, cache: Cache) -> None:
+        self._job = job
+        self._cache = cache
+        self._lease: Lease | None = None
+        self._components: dict[str, Any] = {}
+        self._key: Key | None = None
+        self._replace = False
+        self._architecture = ""
+        self.reason = ""
+
+    @property
+    def leased(self) -> bool:
+        """Whether others wait for this compile."""
+        return self._lease is not None and self._lease.guarded
+
+    def find(self) -> Compiled | None:
+        """Return the result if it is there; else, if it can be keyed, hold the lease."""
+        try:
+            walker = Walker()
+            self._components = self._seen(walker)
+            described = walker.describe(((*self._job.receiver, *self._job.args), self._job.kwargs))
+            self._key = Key({**self._components, "arguments": described, "rest": walker.rest()}).named(self._job.name)
+        except Unkeyable as e:
+            self._refuse(e.reason, e)
+            return None
+        except Exception as e:  # noqa: BLE001 - an object whose attributes raise; another version of the DSL
+            self._refuse("unknown version", f"{type(e).__name__}: {e}")
+            return None
+        lease = self._cache.acquire(self._key, kind=KIND)
+        if lease.data is None:
+            self._lease = lease
+            return None
+        with lease.entry() as entry:
+            made = objects.object_file_of(bytes(entry.view), entry.attributes)
+        try:
+            return Compiled(*self._job.load(made), made.data, "source", "", hit=True, made=made.call)
+        except Exception as e:  # noqa: BLE001 - intact, but not for this process
+            self._refuse("entry cannot be loaded", e)
+            self._replace = True
+            return None
+
+    def _refuse(self, reason: str, why: object) -> None:
+        self.reason = reason
+        logging.getLogger("jitcache").info("cute-dsl: %s is traced: %s", self._job.name, why)
+
+    def _seen(self, walker: Walker) -> dict[str, Any]:
+        """What the compile depends on but for its arguments, as far as that can be seen."""
+        if self._job.hooks:
+            raise Unkeyable("trace hooks")
+        owner = _owner(self._job.function)
+        if getattr(owner, "_trace_finalize_hooks", True):
+            raise Unkeyable("trace hooks")
+        settings = settings_of(owner)
+        options = _options(self._job.options)
+        if _LINES.search(f"{options} {getattr(owner.envar, 'compiler_opt', '')}") or any(
+            getattr(owner.envar, name, True) for name in ("lineinfo", "enable_assertions", "debug")
+        ):
+            raise Unkeyable("lines in the result")
+        self._architecture = settings.architecture
+        found: dict[str, Any] = walker.root(self._job.function)
+        for receiver in self._job.receiver:
+            found["class"] = walker.describe(type(receiver))
+        found["options"] = options
+        found["adapters"] = walker.describe(_adapters())
+        found["python"] = list(sys.version_info[:3])
+        return {**found, **common(self._cache, owner, settings)}
+
+    def store(self, result: Compiled) -> None:
+        """Store what was made meanwhile under the key, if nothing that is in it has changed."""
+        if self._key is None or not result.object:
+            return
+        try:
+            changed = self._seen(Walker()) != self._components
+        except Unkeyable:
+            changed = True
+        if changed:
+            self._refuse(self.reason or "changed while it was compiled", "changed while it was compiled")
+            result.reason = self.reason
+            return
+        made = objects.ObjectFile(result.object, result._made)
+        attributes = self._job.attributes(made, "source", self._architecture)
+        if self._lease is not None:
+            lease, self._lease = self._lease, None
+            stored = lease.commit(made.data, attributes=attributes)
+        else:
+            stored = self._cache.put(self._key, made.data, attributes=attributes, kind=KIND, replace=self._replace)
+        if stored:
+            result.how = "source"
+        elif not result.reason:
+            result.reason = self._cache.last_reason
+
+    def end(self) -> None:
+        """Give up the lease, if there still is one."""
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            lease.release()
+
+
+def _owner(function: Any) -> Any:
+    """Return the DSL object that will compile a function."""
+    inner = inspect.unwrap(function)
+    owner = getattr(inner, "_dsl_object", None)
+    if owner is not None:
+        return owner
+    cls: Any = getattr(function, "_dsl_cls", None) or getattr(inner, "_dsl_cls", None)
+    get = getattr(cls, "_get_dsl", None)
+    if get is None:
+        raise Unkeyable("unknown version", "DSL of a function")
+    return get()
+
+
+def _options(options: Any) -> str:
+    if isinstance(options, str) or not options:
+        text = options or ""
+        if "link" in text:
+            raise Unkeyable("linked file", text)
+        return text
+    lines = []
+    for option in options if isinstance(options, tuple) else (options,):
+        cls = option if isinstance(option, type) else type(option)
+        value = True if isinstance(option, type) else option.value
+        if not isinstance(value, (str, int, bool)) or cls.__name__ == "LinkLibraries":
+            raise Unkeyable("linked file" if cls.__name__ == "LinkLibraries" else "unknown options", cls.__name__)
+        lines.append(f"{cls.__name__} {value!r}")
+    return "\n".join(lines)
+
+
+def _adapters() -> list[Any]:
+    """What programs have registered to convert arguments; which of it is used is not known before the trace."""
+    from cutlass.base_dsl.runtime.jit_arg_adapters import JitArgAdapterRegistry
+
+    # Versions differ in how many tables there are, and in what they are called.
+    found: list[tuple[str, Any]] = []
+    members = vars(JitArgAdapterRegistry).items()
+    tables = [(name, table) for name, table in members if isinstance(table, dict) and not name.startswith("__")]
+    while tables:
+        name, table = tables.pop()
+        for kind, adapter in table.items():
+            if isinstance(adapter, dict):
+                tables.append((f"{name} {kind}", adapter))
+            elif not _is_own(adapter):
+                found.append((f"{name} {kind}", adapter))
+    return sorted(found, key=lambda row: row[0])
+
+
+def _is_own(adapter: Any) -> bool:
+    """Whether an adapter is the DSL's: a function, or a class."""
+    code = getattr(adapter, "__code__", None)
+    if code is not None:
+        return is_dsl(code.co_filename)
+    module = sys.modules.get(getattr(adapter, "__module__", ""))
+    return is_dsl(str(getattr(module, "__file__", "")))

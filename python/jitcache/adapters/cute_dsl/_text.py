@@ -1,0 +1,128 @@
+"""Text: the source of a function as CuTe DSL will read it.
+
+The DSL compiles the text of a function, not its bytecode: it reads the file when
+it first meets the function, and then puts other code in its place. So the text
+counts, if it is the one that the function was imported from: a file that was
+edited since is refused, because what the DSL makes of it depends on when it looked.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import threading
+import types as pytypes
+import weakref
+from typing import NamedTuple
+
+from jitcache.adapters._code import Unkeyable
+
+
+class Text(NamedTuple):
+    """A function's text: without comments and places, the names that it uses, and those of attributes and texts."""
+
+    tree: str
+    names: tuple[str, ...]
+    attributes: tuple[str, ...]
+
+
+class _File(NamedTuple):
+    source: str
+    codes: dict[tuple[str, int], list[pytypes.CodeType]]
+    nodes: dict[tuple[str, int], ast.AST]
+
+
+_files: dict[str, _File] = {}
+_originals: weakref.WeakKeyDictionary[pytypes.FunctionType, pytypes.CodeType] = weakref.WeakKeyDictionary()
+_texts: weakref.WeakKeyDictionary[pytypes.FunctionType, tuple[str, Text]] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def _codes(code: pytypes.CodeType, found: dict[tuple[str, int], list[pytypes.CodeType]]) -> None:
+    for const in code.co_consts:
+        if isinstance(const, pytypes.CodeType):
+            found.setdefault((const.co_name, const.co_firstlineno), []).append(const)
+            _codes(const, found)
+
+
+def _file(path: str, space: dict[str, object]) -> _File:
+    # As the DSL reads it: through linecache, which has the cells of notebooks too.
+    linecache.checkcache(path)
+    source = "".join(linecache.getlines(path, space))
+    known = _files.get(path)
+    if known is not None and known.source == source:
+        return known
+    if not source:
+        raise Unkeyable("no source", path)
+    codes: dict[tuple[str, int], list[pytypes.CodeType]] = {}
+    nodes: dict[tuple[str, int], ast.AST] = {}
+    try:
+        tree = ast.parse(source, path)
+        _codes(compile(source, path, "exec", dont_inherit=True), codes)
+    except (SyntaxError, ValueError) as e:
+        raise Unkeyable("source was edited", path) from e
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            line = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            nodes[node.name, line] = node
+    found = _files[path] = _File(source, codes, nodes)
+    return found
+
+
+def _original(function: pytypes.FunctionType) -> pytypes.CodeType:
+    """Return the code that a function was defined with."""
+    code = _originals.get(function)
+    if code is None:
+        # The DSL keeps it where it puts other code; if it does not, that is no text's code and refused.
+        kept = function.__dict__.get("_original_code")
+        code = _originals[function] = kept if isinstance(kept, pytypes.CodeType) else function.__code__
+    return code
+
+
+def text_of(function: pytypes.FunctionType) -> Text:
+    """Return a function's text. Raises Unkeyable if it is not what the function was defined by."""
+    with _lock:
+        code = _original(function)
+        file = _file(code.co_filename, function.__globals__)
+        known = _texts.get(function)
+        if known is not None and known[0] is file.source:
+            return known[1]
+        node = file.nodes.get((code.co_name, code.co_firstlineno))
+        if node is None or code not in file.codes.get((code.co_name, code.co_firstlineno), []):
+            raise Unkeyable("source was edited", code.co_filename)
+        if known is None and function.__code__ is not code:
+            # It was compiled before it was first seen here, and nobody knows which text that read.
+            raise Unkeyable("compiled before", function.__qualname__)
+        text = _describe(node)
+        if known is not None and known[1] != text:
+            raise Unkeyable("source was edited", code.co_filename)
+        _texts[function] = (file.source, text)
+        return text
+
+
+def _describe(node: ast.AST) -> Text:
+    names: dict[str, None] = {}
+    attributes: dict[str, None] = {}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name):
+            names[inner.id] = None
+        elif isinstance(inner, ast.Attribute):
+            attributes[inner.attr] = None
+        elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            attributes[inner.value] = None  # of getattr
+        elif isinstance(inner, (ast.arg, ast.AnnAssign)) and isinstance(inner.annotation, ast.Constant):
+            raise Unkeyable("annotation that is text", inner.annotation.value)
+        elif isinstance(inner, (ast.Import, ast.ImportFrom)):
+            _look_at_import(inner, attributes)
+    return Text(ast.dump(node), tuple(names), tuple(attributes))
+
+
+def _look_at_import(node: ast.Import | ast.ImportFrom, attributes: dict[str, None]) -> None:
+    """Refuse an import of anything but the DSL, and note what it takes from there."""
+    from_ = isinstance(node, ast.ImportFrom)
+    for alias in node.names:
+        root = ("." * node.level + (node.module or "")) if isinstance(node, ast.ImportFrom) else alias.name
+        if root.partition(".")[0] != "cutlass":
+            raise Unkeyable("import in a function", root)
+        if from_:
+            attributes[alias.name] = None

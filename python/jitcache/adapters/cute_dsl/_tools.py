@@ -1,0 +1,140 @@
+"""Tools: which compiler CuTe DSL is, and which processor it compiles host code for."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import os
+import platform
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from jitcache import File, Key
+from jitcache.adapters._code import Unkeyable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from jitcache import Cache
+
+#: Of what is stored, and of how keys are made: changes with either.
+FORMAT = 1
+
+#: The kind of the entries that say which compiler is behind which time stamps.
+KIND = "cute-dsl-files"
+
+# Time stamps of a file that is this young prove nothing: a kernel's clock ticks every 4 to 10 ms, and those of
+# file servers differ by more.
+_YOUNG_NS = 2 * 10**9
+
+_known: dict[tuple[str, ...], str] = {}
+_lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _files(package: str) -> Iterator[str]:
+    """Yield the sources and shared libraries of a package."""
+    for folder, folders, names in os.walk(package):
+        folders[:] = sorted(f for f in folders if f != "__pycache__")
+        for name in sorted(names):
+            if name.endswith((".py", ".so")):
+                yield os.path.join(folder, name)
+
+
+@functools.lru_cache(maxsize=1)
+def packages() -> tuple[str, ...]:
+    """Return where the DSL is, and TVM FFI if it is there. That one is not imported for it, which takes 30 ms."""
+    import cutlass
+
+    found = [os.path.dirname(os.path.abspath(str(cutlass.__file__)))]
+    spec = importlib.util.find_spec("tvm_ffi")
+    if spec is not None:
+        found += [os.path.abspath(path) for path in spec.submodule_search_locations or ()]
+    return tuple(found)
+
+
+def _content(libraries: Iterable[str]) -> dict[str, str]:
+    """Return all files that decide what is compiled, by a name that does not depend on where they are."""
+    found = {f"library {os.path.basename(path)}": path for path in libraries}
+    for package in packages():
+        found.update((os.path.basename(package) + path[len(package) :], path) for path in _files(package))
+    return found
+
+
+def compiler(cache: Cache, libraries: Iterable[str]) -> str:
+    """Return the content of the installed DSL, and of the libraries that it runs code with, as a digest.
+
+    The version alone does not do: a source may be edited in place, and a nightly
+    build has the version of the last one. Reading 250 MB takes 0.2 s, so it is
+    done once per installation; the cache remembers it by the files' time stamps.
+    Raises Unkeyable where there is no cache.
+    """
+    place = tuple(libraries)
+    with _lock:
+        if place not in _known:
+            _known[place] = _digest(cache, _content(place))
+        return _known[place]
+
+
+def _digest(cache: Cache, files: dict[str, str]) -> str:
+    stats = {name: os.stat(path) for name, path in files.items()}
+    stamps = [f"{n} {s.st_dev} {s.st_ino} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}" for n, s in stats.items()]
+    memo = Key(files="\n".join(stamps)).named("cute-dsl")
+    known = cache.get(memo)
+    if known is not None:
+        return bytes(known).decode()
+    if cache.last_miss in ("off", "unavailable", "closed"):
+        raise Unkeyable(cache.last_miss)
+    digest = Key({name: File(path) for name, path in files.items()}).hex
+    newest = max(max(s.st_mtime_ns, s.st_ctime_ns) for s in stats.values())
+    if newest + _YOUNG_NS < time.time_ns():
+        cache.put(memo, digest.encode(), kind=KIND)
+    return digest
+
+
+def versions(owner: Any) -> str:
+    """Return the versions that this process has loaded, which what is installed by now need not be."""
+    import cuda.bindings
+    import cutlass
+
+    lines = (
+        f"{type(owner).__name__} {cutlass.__version__}",
+        f"cuda-bindings {cuda.bindings.__version__}",
+        f"python {sys.implementation.cache_tag}",  # the signature in an object is a pickle of Python's
+        f"format {FORMAT}",
+    )
+    return "\n".join(lines)
+
+
+@functools.cache
+def processor() -> str:
+    """Return the processor of this machine: the DSL compiles host code for all that it can do.
+
+    An object with AVX-512 in it ends a process on a processor without.
+    """
+    wanted = ("vendor_id", "cpu family", "model", "flags", "Features", "CPU implementer", "CPU part")
+    found = []
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
+            for line in f:
+                name, _, value = line.partition(":")
+                if not name.strip():
+                    break  # the first one stands for all
+                if name.strip() in wanted:
+                    found.append(f"{name.strip()} {' '.join(sorted(value.split()))}")
+    except OSError as e:
+        raise Unkeyable("unknown processor", e) from e
+    if not any(line.startswith(("flags", "Features")) for line in found):
+        raise Unkeyable("unknown processor", platform.machine())
+    text = "\n".join([platform.machine(), *found])
+    return f"{platform.machine()} {hashlib.sha256(text.encode()).hexdigest()[:32]}"

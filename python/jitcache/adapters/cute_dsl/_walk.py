@@ -1,0 +1,371 @@
+"""Dependencies of a function that CuTe DSL traces: all that tracing can see, as bytes for a key.
+
+Python runs while the DSL traces, so what it can see is nearly everything. This
+follows functions, globals, closures, defaults, classes and objects by value, and
+refuses what it cannot follow: ``Unkeyable``, and the function is traced instead.
+Too much in a key is a trace more, too little is a wrong result. Files and lines
+do not count.
+"""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import sys
+import types as pytypes
+import typing
+from typing import Any, Callable, ClassVar
+
+from jitcache.adapters._code import PLAIN, Unkeyable, code_of, content_of, is_standard
+from jitcache.adapters._dependency_walk import DependencyWalker
+
+from ._arguments import Shapes
+from ._text import text_of
+from ._visibility import (
+    BOOKKEEPING,
+    BY_NAME,
+    DEVICE,
+    OF_EVERY_CLASS,
+    UNDESCRIBABLE,
+    behind,
+    global_names,
+    is_dsl,
+    is_importable,
+    is_opaque,
+    module_of,
+    names_in,
+    owner_of,
+    python_owner,
+    state_of,
+    uses_computed_names,
+)
+
+_MOST_ITEMS = 10_000
+
+
+def _memoised(_walker: DependencyWalker, value: Any) -> None:
+    # What it remembers is from this process: it may be of a global's earlier value.
+    raise Unkeyable("memoised function", getattr(value, "__qualname__", value))
+
+
+def _descriptor(walker: DependencyWalker, value: Any) -> None:
+    """A method or attribute of a class that is written in C, or a slot."""
+    cls = value.__objclass__
+    if isinstance(value, (pytypes.MethodDescriptorType, pytypes.ClassMethodDescriptorType)) and not owner_of(
+        cls.__module__
+    ):
+        raise Unkeyable("compiled function", f"{cls.__module__}.{cls.__qualname__}.{value.__name__}")
+    walker._put("descriptor", f"{cls.__module__}.{cls.__qualname__}.{value.__name__}".encode())
+
+
+def _field(walker: DependencyWalker, value: Any) -> None:
+    """A named tuple's."""
+    walker._put("field", str(value.__reduce__()[1][0]).encode())
+
+
+def _type_variable(walker: DependencyWalker, value: Any) -> None:
+    walker._put("type variable", value.__name__.encode())
+
+
+_FIELD: type = type(vars(collections.namedtuple("_", "x"))["x"])  # noqa: PYI024 - the kind of its fields
+
+
+class Walker(DependencyWalker):
+    """The walk by what Python can see."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by_name = ""  # a function that makes names while it runs
+        self._modules: dict[int, pytypes.ModuleType] = {}  # those that are described in part
+        self._names: set[str] = set()  # that any function asks for
+
+    def describe(self, value: Any) -> bytes:
+        """Return a value as bytes. Raises Unkeyable if not all of it can be seen."""
+        found = self._within(self._value, value)
+        self._check()
+        return found
+
+    def root(self, wrapper: Any) -> dict[str, bytes]:
+        """Return what a ``@cute.jit`` function depends on by label: itself, its defaults, each global and each cell."""
+        *wrappers, function = behind(wrapper)
+        marks = b"".join(self._within(self._marks, w) for w in wrappers)
+        self._number(function)
+        names: tuple[str, ...] = ()
+        attributes: tuple[str, ...] = ()
+
+        def text(function: pytypes.FunctionType) -> None:
+            nonlocal names, attributes
+            names, attributes = self._text(function)
+
+        out = {"function": marks + self._within(text, function)}
+        self._note_names(function, names, attributes)
+        out["defaults"] = self._within(self._value, (function.__defaults__, function.__kwdefaults__))
+        for label, value, seen in self._around(function, names, attributes):
+            out[label] = self._within(self._value, value, seen)
+        self._check()
+        return out
+
+    def _check(self) -> None:
+        for module in self._modules.values():
+            if self._by_name:
+                raise Unkeyable("names made while running", f"{self._by_name}, with {module.__name__}")
+
+    def _unknown(self, value: Any) -> None:
+        if typing.get_origin(value) is not None:
+            self._generic(value)
+        else:
+            self._object(value)
+
+    def _module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
+        self._put("module", module.__name__.encode())
+        owner = module_of(getattr(module, "__file__", None), module.__name__)
+        if owner:
+            self._patches(module, names or ())
+            return
+        if names is None:
+            raise Unkeyable("module as a value", module.__name__)
+        if "__getattr__" in module.__dict__:
+            raise Unkeyable("module with __getattr__", module.__name__)
+        self._modules[id(module)] = module
+        for name in names:
+            self._attribute(module, name, names)
+
+    def rest(self) -> bytes:
+        """Return what any function could ask of any module, beyond what its own does: modules are handed on."""
+        return self._within(self._rest)
+
+    def _rest(self) -> None:
+        while True:
+            size = len(self._names), len(self._modules)
+            names = tuple(sorted(self._names))
+            for module in list(self._modules.values()):
+                for name in names:
+                    self._attribute(module, name, names)
+            if size == (len(self._names), len(self._modules)):
+                break
+        self._check()
+
+    def _patches(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
+        """What a program has put in place of a function of the DSL's or Python's."""
+        for name in names:
+            value = module.__dict__.get(name)
+            if isinstance(value, pytypes.FunctionType):
+                path = value.__code__.co_filename
+                if not is_dsl(path) and not is_standard(path) and (id(module), name) not in self._attributes:
+                    self._attributes.add((id(module), name))
+                    self._put("patched", name.encode())
+                    self._value(value)
+
+    def _function(self, function: pytypes.FunctionType) -> None:
+        if is_dsl(function.__code__.co_filename) or python_owner(function):
+            self._of_the_dsl(function)
+        elif not self._again(function):
+            self._whole(function, *self._plain(function))
+
+    def _of_the_dsl(self, function: pytypes.FunctionType) -> None:
+        """A function of the DSL or of Python: by name, with what it is wrapped around."""
+        if function.__name__ in DEVICE:
+            raise Unkeyable("asks the device", function.__qualname__)
+        if self._again(function):
+            return
+        self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
+        self._value((function.__defaults__, function.__kwdefaults__))
+        decorator = is_dsl(function.__code__.co_filename)
+        for cell in function.__closure__ or ():
+            inner = content_of(cell)
+            if decorator and isinstance(inner, pytypes.FunctionType) and not is_dsl(inner.__code__.co_filename):
+                self._marks(function)
+                if not self._again(inner):  # the function of a @cute.jit or @cute.kernel
+                    self._whole(inner, *self._text(inner))
+            else:
+                self._value(inner)
+
+    def _text(self, function: pytypes.FunctionType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
+        text = text_of(function)
+        self._put("text", text.tree.encode("utf-8", "surrogatepass"))
+        # What annotations were when the function was defined; their names may mean something else by now.
+        self._value(function.__annotations__)
+        self._marks(function)
+        return text.names, text.attributes
+
+    def _marks(self, function: pytypes.FunctionType) -> None:
+        """What programs and decorators have set as attributes of a function."""
+        for name, value in sorted(function.__dict__.items()):
+            if not BOOKKEEPING.match(name):
+                self._put("mark", name.encode())
+                self._value(value)
+
+    def _plain(self, function: pytypes.FunctionType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
+        code, names, texts = code_of(function.__code__)
+        self._put("code", code)
+        self._marks(function)
+        used = global_names(function.__code__)
+        return used, (*(n for n in names if n not in used), *texts)
+
+    def _whole(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
+        self._note_names(function, names, attributes)
+        self._surroundings(function, names, attributes)
+
+    def _note_names(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
+        self._names.update(names, attributes)
+        if uses_computed_names(function, names, attributes):
+            self._by_name = function.__qualname__
+
+    def _method(self, method: pytypes.MethodType) -> None:
+        self._put("method")
+        self._value(method.__func__)
+        self._value(method.__self__)
+
+    def _method_wrapper(self, value: Any) -> None:
+        self._put("wrapper", value.__name__.encode())
+        self._value(value.__self__)
+
+    def _builtin(self, value: Any) -> None:
+        owner = value.__self__
+        if owner is not None and not isinstance(owner, (pytypes.ModuleType, type)):
+            self._value(owner)
+        if not owner_of(value.__module__):
+            if value.__module__ is not None:
+                raise Unkeyable("compiled function", f"{value.__module__}.{value.__qualname__}")
+        elif value.__name__ in UNDESCRIBABLE and value.__module__ == "builtins":
+            raise Unkeyable("sees what has no name", value.__name__)
+        elif value.__name__ in BY_NAME:
+            self._by_name = value.__name__
+        self._put("builtin", f"{value.__module__}.{value.__qualname__}".encode())
+
+    def _class(self, cls: type) -> None:
+        self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
+        if cls.__name__ in DEVICE:
+            raise Unkeyable("asks the device", cls.__qualname__)
+        # A class that the DSL made for its arguments has no more than a name in common with others of its kind.
+        if (owner_of(cls.__module__) and is_importable(cls)) or self._again(cls):
+            return
+        if is_opaque(cls):
+            raise Unkeyable("compiled class", cls)
+        self._value(type(cls))
+        for base in cls.__bases__:
+            self._value(base)
+        for name, attribute in sorted(vars(cls).items()):
+            if name not in OF_EVERY_CLASS:
+                self._put("member", name.encode())
+                self._value(attribute)
+        self._annotated(cls)
+
+    def _annotated(self, cls: type) -> None:
+        """What annotations mean that are text."""
+        space = getattr(sys.modules.get(cls.__module__), "__dict__", {})
+        for text in vars(cls).get("__annotations__", {}).values():
+            if isinstance(text, str):
+                names, attributes = names_in(text)
+                for name in names:
+                    if name in space:
+                        self._put("named", name.encode())
+                        self._value(space[name], (*names, *attributes))
+
+    def _enum(self, value: enum.Enum) -> None:
+        self._value(type(value))
+        self._put("member", value.name.encode())
+
+    def _items(self, value: Any) -> None:
+        if len(value) > _MOST_ITEMS:
+            raise Unkeyable("large value", f"{type(value).__qualname__} of {len(value)}")
+        if type(value) not in (tuple, list):
+            self._object(value)
+        elif isinstance(value, list) and self._again(value):
+            return
+        self._put(type(value).__name__, str(len(value)).encode())
+        for item in value:
+            self._value(item)
+
+    def _slice(self, value: slice) -> None:
+        self._put("slice")
+        self._value((value.start, value.stop, value.step))
+
+    def _set(self, value: Any) -> None:
+        self._put(type(value).__name__, str(len(value)).encode())
+        for item in value:  # numbers of what was met would depend on the order
+            if type(item) not in PLAIN:
+                raise Unkeyable("set of objects", type(item))
+        for described in sorted(self._within(self._value, item) for item in value):
+            self._put("item", described)
+
+    def _dict(self, value: Any) -> None:
+        if self._again(value):
+            return
+        if len(value) > _MOST_ITEMS:
+            raise Unkeyable("large value", f"dict of {len(value)}")
+        self._put(type(value).__qualname__, str(len(value)).encode())
+        if type(value) not in (dict, pytypes.MappingProxyType):
+            raise Unkeyable("object", type(value))
+        for key, item in value.items():  # in their order, which a loop over it sees
+            self._value(key)
+            self._value(item)
+
+    def _generic(self, value: Any) -> None:
+        self._put("generic", repr(typing.get_origin(value)).encode())
+        for item in typing.get_args(value):
+            self._value(item)
+
+    def _wrapped(self, value: Any) -> None:
+        """A staticmethod, classmethod, property or partial: what it is around."""
+        self._put(type(value).__qualname__)
+        for name in ("__func__", "fget", "fset", "fdel", "func", "args", "keywords"):
+            if hasattr(value, name):
+                self._put(name)
+                self._value(getattr(value, name))
+
+    def _object(self, value: Any) -> None:
+        """An object: its class and all of its state."""
+        cls = type(value)
+        owner = owner_of(cls.__module__)
+        if cls.__name__ == "BitCode":
+            raise Unkeyable("linked file", value)
+        if owner == "dsl" and cls.__module__.startswith("cuda.bindings"):
+            self._put("handle", cls.__qualname__.encode())
+            return
+        if self._again(value):
+            return
+        self._value(cls)
+        key = getattr(value, "__cache_key__", None) if owner == "dsl" else None
+        if isinstance(key, tuple) and "Fake" not in cls.__name__:
+            # A tensor or pointer with data: its own key has what it is without them. (That of fake ones has addresses.)
+            self._value(key)
+            self._put("declared", Shapes().of(value))
+            return
+        state = state_of(value)
+        if state is None:
+            raise Unkeyable("object", f"{cls.__module__}.{cls.__qualname__}")
+        for name in sorted(state):
+            self._put("state", name.encode())
+            self._value(state[name])
+
+    kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
+        pytypes.FunctionType: _function,
+        pytypes.MethodType: _method,
+        pytypes.BuiltinFunctionType: _builtin,
+        pytypes.MethodDescriptorType: _descriptor,
+        pytypes.ClassMethodDescriptorType: _descriptor,
+        pytypes.WrapperDescriptorType: _descriptor,
+        pytypes.MemberDescriptorType: _descriptor,
+        pytypes.GetSetDescriptorType: _descriptor,
+        pytypes.MethodWrapperType: _method_wrapper,
+        _FIELD: _field,
+        functools._lru_cache_wrapper: _memoised,
+        functools.partial: _wrapped,
+        staticmethod: _wrapped,
+        classmethod: _wrapped,
+        property: _wrapped,
+        typing.TypeVar: _type_variable,
+        type: _class,
+        enum.Enum: _enum,
+        slice: _slice,
+        tuple: _items,
+        list: _items,
+        set: _set,
+        frozenset: _set,
+        dict: _dict,
+        pytypes.MappingProxyType: _dict,
+    }

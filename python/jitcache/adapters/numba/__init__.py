@@ -1,0 +1,215 @@
+"""Numba's compiled functions in a jitcache.
+
+    import jitcache.adapters.numba
+
+    jitcache.adapters.numba.install()
+
+From then on whatever asks Numba for ``cache=True`` is looked up in and stored in
+a jitcache: ``jit``, ``njit``, ``vectorize``, ``guvectorize``, ``cfunc``. Nothing
+is written beside sources. Without a line of code, from Numba 0.62 on::
+
+    NUMBA_CACHE_LOCATOR_CLASSES=jitcache.adapters.numba.Locator
+
+``docs/numba.md`` says what is in a key and what is not cached. Importing this
+module does not import Numba.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from types import FunctionType
+from typing import Any
+
+from jitcache import Cache, default_cache
+
+__all__ = [
+    "KIND",
+    "Locator",
+    "cfunc",
+    "clear",
+    "count",
+    "entries",
+    "guvectorize",
+    "install",
+    "jit",
+    "njit",
+    "uncached",
+    "uninstall",
+    "vectorize",
+]
+
+#: The kind of the entries.
+KIND = "numba"
+
+_given: Cache | None = None
+_opened: dict[str, Cache] = {}
+_lock = threading.Lock()
+
+
+def _cache() -> Cache:
+    """Return the cache: what install was given, NUMBA_CACHE_DIR, or the default one."""
+    if _given is not None:
+        return _given
+    from numba.core import config
+
+    directory = str(config.CACHE_DIR)
+    if not directory:
+        return default_cache()
+    with _lock:
+        if directory not in _opened:
+            _opened[directory] = Cache(directory)
+        return _opened[directory]
+
+
+def _attached() -> Any:
+    """Return the hooks, in their places."""
+    from . import _hooks
+
+    _hooks.choice.cache = _cache
+    _hooks.attach()
+    return _hooks
+
+
+def install(
+    cache: Cache | None = None, *, portable: str | tuple[str, str] | None = None, everything: bool = False
+) -> None:
+    """Have all functions with ``cache=True`` use a jitcache, in this process.
+
+    ``cache``: which one; without it the one in ``NUMBA_CACHE_DIR``, if that is set,
+    else ``jitcache.default_cache()``. ``portable``: compile for a CPU that other
+    machines have too: ``"x86-64-v2"``, ``"x86-64-v3"``, ``"x86-64-v4"``,
+    ``"generic"``, or a pair of a CPU's name and its features as Numba has them.
+    ``everything``: functions that do not ask for a cache too.
+
+    Functions that were decorated before count too, unless they are compiled. May
+    be called again, to change what was said before. Raises ImportError without
+    Numba; Error for a ``portable`` that is none, that this machine cannot run, or
+    that comes too late, after a function was decorated.
+    """
+    global _given
+    if portable is not None:
+        from ._cpu import choose
+
+        choose(portable)
+    hooks = _attached()
+    _given = cache
+    hooks.choice.everything = everything
+    hooks.choice.installed = True
+
+
+def uninstall() -> None:
+    """Leave functions that are decorated from now on to Numba's own cache."""
+    global _given
+    hooks = _attached()
+    hooks.choice.installed = hooks.choice.everything = False
+    _given = None
+
+
+def _decorate(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    import numba
+
+    def call(function: Any, *args: Any, **options: Any) -> Any:
+        choice = _attached().choice
+        before, choice.decorating = choice.decorating, True
+        try:
+            return function(*args, **options)
+        finally:
+            choice.decorating = before
+
+    result = call(getattr(numba, name), *args, **{"cache": True, **options})
+    if args and isinstance(args[0], FunctionType):
+        return result
+    return lambda function: call(result, function)
+
+
+def jit(*args: Any, **options: Any) -> Any:
+    """``numba.jit`` with ``cache=True`` in a jitcache, without ``install``."""
+    return _decorate("jit", args, options)
+
+
+def njit(*args: Any, **options: Any) -> Any:
+    """``numba.njit`` with ``cache=True`` in a jitcache, without ``install``."""
+    return _decorate("njit", args, options)
+
+
+def vectorize(*args: Any, **options: Any) -> Any:
+    """``numba.vectorize`` with ``cache=True`` in a jitcache, without ``install``."""
+    return _decorate("vectorize", args, options)
+
+
+def guvectorize(*args: Any, **options: Any) -> Any:
+    """``numba.guvectorize`` with ``cache=True`` in a jitcache, without ``install``."""
+    return _decorate("guvectorize", args, options)
+
+
+def cfunc(*args: Any, **options: Any) -> Any:
+    """``numba.cfunc`` with ``cache=True`` in a jitcache, without ``install``."""
+    return _decorate("cfunc", args, options)
+
+
+def uncached() -> dict[str, int]:
+    """Return why results of this process were not cached, and how often: ``{"jitclass": 2}``.
+
+    The logger ``jitcache`` has a line for each at level INFO, with the function.
+    """
+    from ._overloads import uncached as counted
+
+    return dict(counted)
+
+
+def entries() -> list[dict[str, Any]]:
+    """Return what is known of each entry, as ``jitcache ls -json`` prints it, with its attributes.
+
+    Those are the function, its file and line when it was compiled, the types of
+    the arguments, and the CPU.
+    """
+    return _cache().entries(KIND)
+
+
+def count() -> int:
+    """Return the number of entries."""
+    return len(entries())
+
+
+def clear() -> None:
+    """Remove all entries of Numba's functions, and no others."""
+    from ._cpu import KIND as CPUS
+
+    cache = _cache()
+    cache.clear(KIND)
+    cache.clear(CPUS)
+
+
+class Locator:
+    """For ``NUMBA_CACHE_LOCATOR_CLASSES``: installs the adapter when Numba looks for a place for its first cache.
+
+    The methods are what Numba asks of a locator; nothing is ever written to the
+    place that it names.
+    """
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        self._py_func = py_func
+        self._py_file = py_file
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Locator:
+        """Return the locator of any function."""
+        if not _attached().choice.installed:
+            install()
+        return cls(py_func, py_file)
+
+    def ensure_cache_path(self) -> None:
+        """Do nothing."""
+
+    def get_cache_path(self) -> str:
+        """Return a path that is not used."""
+        return os.devnull
+
+    def get_source_stamp(self) -> str:
+        """Return the same for all sources."""
+        return ""
+
+    def get_disambiguator(self) -> str:
+        """Return the line of the function."""
+        return str(self._py_func.__code__.co_firstlineno)

@@ -1,0 +1,78 @@
+"""Code: what a function or class is without what it reaches, and whose it is."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba.cloudpickle import cloudpickle
+
+from jitcache.adapters._code import Unkeyable, code_of, folders, is_standard, pack
+
+if TYPE_CHECKING:
+    import types as pytypes
+
+__all__ = ["Unkeyable", "code_of", "lines_of", "pack", "pin", "versioned", "versioned_class", "versioned_module"]
+
+
+_PACKAGES = folders(*(os.path.dirname(str(m.__file__)) for m in (numba, np, llvmlite)))
+_TESTS = folders(os.path.join(_PACKAGES[0], "tests"))
+
+
+@functools.cache
+def versioned(path: str) -> bool:
+    """Return whether a file belongs to Python, Numba, NumPy or llvmlite, whose versions are in every key."""
+    if path.startswith(_PACKAGES):
+        return not path.startswith(_TESTS)
+    return is_standard(path)
+
+
+def versioned_module(module: pytypes.ModuleType) -> bool:
+    """Return the same of a module."""
+    path = getattr(module, "__file__", None)
+    return module.__name__ in sys.builtin_module_names if path is None else versioned(path)
+
+
+def versioned_class(cls: type) -> bool:
+    """Return the same of a class."""
+    module = sys.modules.get(cls.__module__)
+    return cls.__module__ != "__main__" and module is not None and versioned_module(module)
+
+
+def lines_of(function: pytypes.FunctionType) -> bytes:
+    """Return where a function's lines are, for code with debug information in it."""
+    code = function.__code__
+    table = code.co_linetable if sys.version_info >= (3, 10) else code.co_lnotab
+    return pack(code.co_filename.encode(), str(code.co_firstlineno).encode(), table)
+
+
+def _is_importable(cls: type) -> bool:
+    found: Any = sys.modules.get(cls.__module__)
+    for part in cls.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is cls and cls.__module__ != "__main__"
+
+
+def pin(cls: type) -> None:
+    """Have pickles of a class that cannot be imported mean the class of this name in whatever process loads them.
+
+    Numba's pickles of such a class, in entries and inside of compiled code, hold a
+    copy of it and a random id; what a hit returns or raises would be of the copy.
+    Raises Unkeyable if two classes of this process have the name.
+    """
+    if _is_importable(cls):
+        return
+    name = f"jitcache:{cls.__module__}.{cls.__qualname__}"
+    try:
+        with cloudpickle._DYNAMIC_CLASS_TRACKER_LOCK:
+            if cloudpickle._DYNAMIC_CLASS_TRACKER_BY_ID.setdefault(name, cls) is cls:
+                cloudpickle._DYNAMIC_CLASS_TRACKER_BY_CLASS[cls] = name
+                return
+    except AttributeError as e:
+        raise Unkeyable("class that cannot be imported", cls) from e
+    raise Unkeyable("two classes of one name", cls)

@@ -1,0 +1,186 @@
+"""Entries: a result of Numba's compiler as bytes, and back."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import pickle
+import sys
+from typing import TYPE_CHECKING, Any
+
+import llvmlite.binding as ll
+from numba.core import compiler
+from numba.core.environment import Environment, lookup_environment
+from numba.core.funcdesc import _dynamic_module
+from numba.core.serialize import NumbaPickler
+
+if TYPE_CHECKING:
+    from ._walk import Walker
+
+
+class _Pickler(NumbaPickler):  # type: ignore[misc]
+    """Writes what the loading process has itself by name or number instead of a copy."""
+
+    def __init__(self, file: Any, positions: dict[int, int]) -> None:
+        super().__init__(file, protocol=4)
+        self._positions = positions
+
+    def persistent_id(self, obj: Any) -> Any:
+        """Return what stands for an object: a jitted function's place in the walk, an environment's parts."""
+        position = self._positions.get(id(obj))
+        if position is not None:
+            return "jitted", position
+        if isinstance(obj, Environment):
+            return "environment", obj.env_name, obj.globals.get("__name__"), _dumps(list(obj.consts), self._positions)
+        return None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, data: bytes, walker: Walker, function: Any) -> None:
+        super().__init__(io.BytesIO(data))
+        self._walker = walker
+        self._function = function
+
+    def persistent_load(self, pid: Any) -> Any:
+        """Return what stands behind ``persistent_id``."""
+        if pid[0] == "jitted":
+            return self._walker.dispatchers[pid[1]]
+        _, name, module, consts = pid
+        found = lookup_environment(name)
+        if found is None:
+            found = Environment(self._globals(module))
+            found.consts[:] = _Unpickler(consts, self._walker, self._function).load()
+            found.env_name = name
+            Environment._memo[name] = found
+        return found
+
+    def _globals(self, module: Any) -> dict[str, Any]:
+        """The globals of a function by the name of its module, which need not be importable."""
+        own: dict[str, Any] = self._function.__globals__
+        if own.get("__name__") == module:
+            return own
+        found = self._walker.namespaces.get(module)
+        if found is not None:
+            return found
+        if module is None:
+            return {}
+        if module == _dynamic_module.__name__:  # Numba's, for functions whose module cannot be imported
+            space: dict[str, Any] = vars(_dynamic_module)
+            return space
+        return vars(sys.modules.get(module) or importlib.import_module(module))
+
+
+def _dumps(value: Any, positions: dict[int, int]) -> bytes:
+    with io.BytesIO() as file:
+        _Pickler(file, positions).dump(value)
+        return file.getvalue()
+
+
+def _positions(walker: Walker) -> dict[int, int]:
+    return {id(dispatcher): position for position, dispatcher in enumerate(walker.dispatchers)}
+
+
+def _environments(library: Any) -> list[Any]:
+    """Return the environments that a library's code refers to, those of functions without a module too."""
+    names = (v.name for v in library._final_module.global_variables)
+    found = (lookup_environment(name) for name in names if name.startswith("_ZN08NumbaEnv"))
+    return [environment for environment in found if environment is not None]
+
+
+def _reloads(library: Any, seen: set[int]) -> list[Any]:
+    """Return what must be run before code of a library runs, for all that is linked into it.
+
+    Numba loses this for what it loads: code that calls parallel code from the
+    cache would run without threads, and crash.
+    """
+    if id(library) in seen:
+        return []
+    seen.add(id(library))
+    found = list(getattr(library, "_reload_init", ()))
+    for linked in library._linking_libraries:
+        found += _reloads(linked, seen)
+    return found
+
+
+def keep_reloads(library: Any, reload_init: Any) -> None:
+    """Remember with a library what must be run before its code; Numba before 0.63 does not."""
+    found = set(getattr(library, "_reload_init", ()))
+    library._reload_init = found | set(reload_init)
+
+
+def _symbols(library: Any) -> list[str]:
+    """Return what a library's module for linking defines."""
+    module = library._get_module_for_linking()
+    return [v.name for values in (module.functions, module.global_variables) for v in values if not v.is_declaration]
+
+
+def _revive(codegen: Any, state: Any, symbols: list[str]) -> Any:
+    """Return a library again: what Numba does, but for the walk through its module to list the symbols in it."""
+    name, _, (code, bitcode) = state
+    library = codegen.create_library(name)
+    library.enable_object_caching()
+    library._set_compiled_object(code)
+    library._shared_module = ll.parse_bitcode(bitcode)
+    library._finalize_final_module()
+    codegen._engine._defined_symbols.update(symbols)
+    return library
+
+
+def dump_result(result: Any, walker: Walker) -> bytes:
+    """Return a CompileResult as bytes."""
+    keep_reloads(result.library, result.reload_init)
+    reloads = list(dict.fromkeys([*result.reload_init, *_reloads(result.library, set())]))
+    descriptor = result.fndesc
+    space, descriptor.global_dict = descriptor.global_dict, None
+    try:
+        reduced = result._reduce()
+        parts = (*reduced[:7], reloads, tuple(_environments(result.library)), _symbols(result.library))
+        return _dumps(parts, _positions(walker))
+    finally:
+        descriptor.global_dict = space
+
+
+def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any:
+    """Return the CompileResult again. Raises whatever is wrong with it."""
+    state, descriptor, environment, signature, objectmode, lifted, annotation, reloads, referenced, symbols = (
+        _Unpickler(data, walker, function).load()
+    )
+    if function.__module__ is None:
+        descriptor.global_dict = function.__globals__
+    for reload in reloads:
+        reload()
+    library = _revive(context.codegen(), state, symbols)
+    keep_reloads(library, reloads)
+    entry_point = context.get_executable(library, descriptor, environment)
+    for e in referenced:
+        library.codegen.set_env(e.env_name, e)
+    return compiler.compile_result(
+        target_context=context,
+        typing_context=context.typing_context,
+        library=library,
+        environment=environment,
+        entry_point=entry_point,
+        fndesc=descriptor,
+        type_annotation=annotation,
+        signature=signature,
+        objectmode=objectmode,
+        lifted=lifted,
+        reload_init=reloads,
+        referenced_envs=referenced,
+    )
+
+
+def dump_library(library: Any, walker: Walker) -> bytes:
+    """Return a code library as bytes."""
+    state = library.serialize_using_object_code()
+    return _dumps((state, _reloads(library, set()), _symbols(library)), _positions(walker))
+
+
+def load_library(data: bytes, context: Any, walker: Walker, function: Any) -> Any:
+    """Return the code library again. Raises whatever is wrong with it."""
+    state, reloads, symbols = _Unpickler(data, walker, function).load()
+    for reload in reloads:
+        reload()
+    library = _revive(context.codegen(), state, symbols)
+    keep_reloads(library, reloads)
+    return library

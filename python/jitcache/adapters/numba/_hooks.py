@@ -1,0 +1,182 @@
+"""Hooks: where Numba decides how to cache, replaced.
+
+Each keeps what Numba did and does it for everything that is not ours. They
+depend on names that Numba has had unchanged since 0.57: ``enable_caching``,
+``_cache`` and its methods, and the methods that surround a compile.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import weakref
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Callable
+
+from numba.core import sigutils
+from numba.core.bytecode import FunctionIdentity
+from numba.core.caching import NullCache
+from numba.core.ccallback import CFunc
+from numba.core.target_extension import dispatcher_registry, target_registry
+from numba.np.ufunc import wrappers
+from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
+
+from ._entry import keep_reloads
+from ._overloads import CFuncOverloads, JitOverloads, KernelOverloads, Overloads, WrapperOverloads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jitcache import Cache
+
+Dispatcher = dispatcher_registry[target_registry["CPU"]]
+
+_attached = False
+_lock = threading.Lock()
+_kernels: weakref.WeakSet[Any] = weakref.WeakSet()  # functions under vectorize and guvectorize that are ours
+
+
+class Choice:
+    """Which functions are ours, and in which cache they are looked up."""
+
+    def __init__(self) -> None:
+        self.installed = False
+        self.everything = False
+        self.cache: Callable[[], Cache]
+        self._here = threading.local()
+
+    @property
+    def decorating(self) -> bool:
+        """Whether this thread runs one of our decorators."""
+        return bool(getattr(self._here, "decorating", False))
+
+    @decorating.setter
+    def decorating(self, value: bool) -> None:
+        self._here.decorating = value
+
+    def takes(self) -> bool:
+        """Whether a function that asks for a cache gets ours."""
+        return self.installed or self.decorating
+
+    def wants(self, cache: Any, function: Any) -> bool:
+        """Whether a function with some cache gets ours now, before it is compiled."""
+        if isinstance(cache, Overloads) or not self.installed:
+            return False
+        if isinstance(cache, NullCache):
+            return self.everything and str(function.__module__).partition(".")[0] != "numba"
+        # Numba's, because it was asked for before install; those of others stay.
+        return type(cache).__module__ == "numba.core.caching"
+
+
+choice = Choice()
+
+
+def _random_ids() -> Iterator[int]:
+    """Return an iterator over numbers that no other process, and no forked child, has.
+
+    Numba counts functions from 1 in each process, and the count is what makes
+    symbols different: code of two processes may have one symbol for two functions.
+    """
+    source = random.SystemRandom()
+    return iter(lambda: source.getrandbits(63), None)  # unlike a generator, for any thread
+
+
+def _enabling(attribute: str, function: str, ours: type[Any]) -> Callable[[Any], Any]:
+    def make(original: Any) -> Any:
+        def enable_caching(self: Any) -> None:
+            if not choice.takes():
+                original(self)
+                return
+            setattr(self, attribute, ours(choice.cache(), self))
+            if ours is KernelOverloads:
+                _kernels.add(getattr(self, function))
+
+        return enable_caching
+
+    return make
+
+
+def _around_compile(cache: Any, sig: Any, *more: Any) -> Any:
+    return cache.around_compile(sig, *more) if isinstance(cache, Overloads) else nullcontext()
+
+
+def _jit_compile(original: Any) -> Any:
+    def compile(self: Any, sig: Any) -> Any:  # noqa: A001 - Numba's name
+        args = tuple(sigutils.normalize_signature(sig)[0])
+        if args in self.overloads or not self._can_compile:
+            return original(self, sig)
+        if choice.wants(self._cache, self.py_func):
+            self._cache = JitOverloads(choice.cache(), self)
+        with _around_compile(self._cache, sig):
+            entry_point = original(self, sig)
+        compiled = self.overloads.get(args)
+        if compiled is not None and compiled.reload_init:
+            keep_reloads(compiled.library, compiled.reload_init)  # for callers that are stored
+        return entry_point
+
+    return compile
+
+
+def _cfunc_compile(original: Any) -> Any:
+    def compile(self: Any) -> Any:  # noqa: A001 - Numba's name
+        if choice.wants(self._cache, self._pyfunc):
+            self._cache = CFuncOverloads(choice.cache(), self)
+        with _around_compile(self._cache, self._sig):
+            return original(self)
+
+    return compile
+
+
+def _kernel_compile(original: Any) -> Any:
+    def compile(self: Any, sig: Any, flags: Any, locals: Any) -> Any:  # noqa: A001, A002 - Numba's names
+        if choice.wants(self.cache, self.py_func):
+            self.cache = KernelOverloads(choice.cache(), self)
+        with _around_compile(self.cache, sig, flags, locals):
+            return original(self, sig, flags, locals)
+
+    return compile
+
+
+class _Undecided:
+    """Stands where ``guvectorize`` makes Numba's cache for its loop, which looks for a place in files at once."""
+
+    def __init__(self, py_func: Any) -> None:
+        self.py_func = py_func
+
+
+def _wrapper_cache(original: Any) -> Any:
+    def make(py_func: Any) -> Any:
+        return _Undecided(py_func) if py_func in _kernels or choice.installed else original(py_func=py_func)
+
+    return make
+
+
+def _wrapper_compile(original: Any) -> Any:
+    def compile(self: Any, wrapper_name: Any) -> Any:  # noqa: A001 - Numba's name
+        if isinstance(self.cache, _Undecided) or (choice.wants(self.cache, self.py_func) and not self.is_parfors):
+            self.cache = WrapperOverloads(choice.cache(), self)
+        with _around_compile(None if self.is_parfors else self.cache, self.cres.signature):
+            return original(self, wrapper_name)
+
+    return compile
+
+
+def attach() -> None:
+    """Replace them, once per process."""
+    global _attached
+    with _lock:
+        if _attached:
+            return
+        _attached = True
+        FunctionIdentity._unique_ids = _random_ids()
+        for owner, name, make in (
+            (Dispatcher, "enable_caching", _enabling("_cache", "py_func", JitOverloads)),
+            (Dispatcher, "compile", _jit_compile),
+            (CFunc, "enable_caching", _enabling("_cache", "_pyfunc", CFuncOverloads)),
+            (CFunc, "compile", _cfunc_compile),
+            (UFuncDispatcher, "enable_caching", _enabling("cache", "py_func", KernelOverloads)),
+            (UFuncDispatcher, "_compile_core", _kernel_compile),
+            (wrappers, "GufWrapperCache", _wrapper_cache),
+            (wrappers._GufuncWrapper, "_compile_wrapper", _wrapper_compile),
+        ):
+            setattr(owner, name, make(getattr(owner, name)))

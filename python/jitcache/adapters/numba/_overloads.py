@@ -1,0 +1,400 @@
+"""Overloads: what a function that Numba compiles asks for its compiled signatures, in the place of Numba's cache.
+
+``around_compile`` surrounds a compile: before Numba takes its global compiler
+lock the key is made and looked up, and if it is missing the lease is taken, so
+that nobody who holds the lock waits for somebody who needs it. Numba then asks
+``load_overload`` and, if it has compiled, ``save_overload``; a lease that is left
+over, because the compile failed, is given up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+import warnings
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from numba.core import compiler, sigutils
+from numba.core.caching import _cache_log
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import NumbaWarning
+
+from . import _cpu as cpu
+from ._code import Unkeyable
+from ._entry import dump_library, dump_result, load_library, load_result
+from ._index import Index
+from ._key import KeyParts, key_parts, options_for, options_of
+from ._walk import Walker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jitcache import Cache, Key, Lease
+
+#: The kind of the entries.
+KIND = "numba"
+
+#: How long somebody who holds Numba's compiler lock waits for another process.
+LONGEST_LOCKED = 2.0
+
+#: Why results were not cached, and how often.
+uncached: Counter[str] = Counter()
+
+_here = threading.local()  # .lookups: the compiles of this thread, the innermost last
+_holding: Counter[str] = Counter()  # keys whose lease a thread of this process holds or waits for
+_lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+    _holding.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def refuse(reason: str, what: object) -> None:
+    """Count a result that is not cached, and log what it is."""
+    uncached[reason] += 1
+    logging.getLogger("jitcache").info("numba: %s is not cached: %s", what, reason)
+
+
+class Lookup:
+    """One lookup, and what came of it."""
+
+    def __init__(self, overloads: Overloads, sig: Any, flags: Any = None, local_types: Any = None) -> None:
+        self.overloads = overloads
+        self.sig = sig
+        self.flags = flags
+        self.local_types = local_types
+        self.parts: KeyParts | None = None
+        self.target: cpu.Target | None = None
+        self.key: Key | None = None
+        self.data: bytes | None = None
+        self.lease: Lease | None = None
+        self.replace = False
+        self._held = ""
+
+    def acquire(self, cache: Cache) -> None:
+        """Get the entry or the lease, and look for entries of other CPUs before compiling."""
+        assert self.key is not None
+        held = self.key.hex
+        locked = global_compiler_lock.is_locked()
+        with _lock:
+            if locked and _holding[held]:
+                return  # whoever has it needs the lock that this thread holds
+            _holding[held] += 1
+            self._held = held
+        self.lease = cache.acquire(self.key, LONGEST_LOCKED if locked else None, kind=KIND)
+        self.data = self.lease.data
+        if self.data is None:
+            self._find_poorer(cache)
+        if self.data is not None:
+            self.end()
+
+    def _find_poorer(self, cache: Cache) -> None:
+        assert self.parts is not None
+        assert self.target is not None
+        for target in cpu.usable(cache, self.target):
+            self.data = cache.get(self.parts.key(target))
+            if self.data is not None:
+                return
+
+    def end(self) -> None:
+        """Give up the lease, if there still is one."""
+        lease, self.lease = self.lease, None
+        if lease is not None:
+            lease.release()
+        held, self._held = self._held, ""
+        if held:
+            with _lock:
+                _holding[held] -= 1
+                if not _holding[held]:
+                    del _holding[held]
+
+
+class Overloads:
+    """The compiled signatures of one function, as Numba asks its caches for them.
+
+    The subclasses say of what kind of object.
+    """
+
+    how = "jit"
+
+    def __init__(self, cache: Cache, function: Any) -> None:
+        self._cache = cache
+        self._function = function
+        self._enabled = True
+        self._fresh: set[str] | None = None  # keys stored since flush: only these are looked up
+
+    # -- what Numba asks
+
+    @property
+    def cache_path(self) -> str:
+        """The directory of the cache."""
+        return str(self._cache.stats().get("directory", ""))
+
+    def enable(self) -> None:
+        """Look up and store."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Do neither."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Compile everything anew, and replace what is stored."""
+        self._fresh = set()
+
+    def load_overload(self, sig: Any, context: Any) -> Any:
+        """Return the result for a signature, None if it is to be compiled."""
+        lookup = self._open_lookup(sig)
+        if lookup is None:
+            with self.around_compile(sig) as lookup:
+                return self._load(lookup, context)
+        return self._load(lookup, context)
+
+    def save_overload(self, sig: Any, result: Any) -> None:
+        """Store the result for a signature, if it can be."""
+        lookup = self._open_lookup(sig)
+        if lookup is None or not self._is_cachable(lookup, result):
+            return
+        try:
+            self._save(lookup, result)
+        except Exception as e:  # noqa: BLE001 - a cache never fails the program
+            refuse("cannot be stored", f"{self}: {type(e).__name__}: {e}")
+
+    @property
+    def _cache_file(self) -> Index:
+        return Index(self._cache, self._function, KIND)
+
+    # -- looking
+
+    def _open_lookup(self, sig: Any) -> Lookup | None:
+        lookups = getattr(_here, "lookups", ())
+        return lookups[-1] if lookups and lookups[-1].overloads is self and lookups[-1].sig == sig else None
+
+    @contextlib.contextmanager
+    def around_compile(self, sig: Any, flags: Any = None, local_types: Any = None) -> Iterator[Lookup]:
+        """Look a signature up, and keep the lease while the block runs.
+
+        ``flags`` and ``local_types`` are those of a compile that is given them.
+        """
+        lookup = Lookup(self, sig, flags, local_types)
+        lookups = _here.__dict__.setdefault("lookups", [])
+        lookups.append(lookup)
+        try:
+            if self._enabled:
+                self._try_to_look_up(lookup)
+            yield lookup
+        finally:
+            lookups.pop()
+            lookup.end()
+
+    def _try_to_look_up(self, lookup: Lookup) -> None:
+        try:
+            self._look_up(lookup)
+        except Unkeyable as e:
+            refuse(e.reason, f"{self}: {e}")
+        except Exception as e:  # noqa: BLE001 - a cache never fails the program
+            refuse("error", f"{self}: {type(e).__name__}: {e}")
+
+    def _look_up(self, lookup: Lookup) -> None:
+        context = self._context()
+        with global_compiler_lock:
+            context.refresh()
+        lookup.target = cpu.current(context.codegen())
+        lookup.parts = self._key_parts(lookup)
+        lookup.key = lookup.parts.key(lookup.target)
+        lookup.replace = self._fresh is not None and lookup.key.hex not in self._fresh
+        if not lookup.replace:
+            lookup.acquire(self._cache)
+
+    def _load(self, lookup: Lookup, context: Any) -> Any:
+        data, lookup.data = lookup.data, None
+        if data is None or lookup.parts is None:
+            return None
+        try:
+            result = self._rebuild(data, context, lookup)
+        except Exception as e:  # noqa: BLE001 - an entry that cannot be used is a miss
+            lookup.replace = True
+            refuse("entry cannot be loaded", f"{self}: {type(e).__name__}: {e}")
+            return None
+        _cache_log("[cache] index loaded from %r", lookup.parts.name)
+        _cache_log("[cache] data loaded from %r", lookup.parts.name)
+        return result
+
+    def _save(self, lookup: Lookup, result: Any) -> None:
+        if lookup.parts is None or lookup.key is None or lookup.target is None:
+            return
+        if not self._is_unchanged(lookup):
+            refuse("changed while it was compiled", self)
+            return
+        data = self._dump(result, lookup)
+        attributes = self._attributes(lookup)
+        lease, lookup.lease = lookup.lease, None
+        if lookup.replace:
+            stored = self._cache.put(lookup.key, data, attributes=attributes, kind=KIND, replace=True)
+        elif lease is None:  # another thread's, which will find the function compiled
+            stored = self._cache.put(lookup.key, data, attributes=attributes, kind=KIND)
+        else:
+            stored = lease.commit(data, attributes=attributes)
+        if self._fresh is not None:
+            self._fresh.add(lookup.key.hex)
+        if not stored:
+            reason = self._cache.last_reason
+            refuse("another process stores it" if reason in ("", "absent") else reason, self)
+            return
+        cpu.note(self._cache, lookup.target)
+        _cache_log("[cache] index saved to %r", lookup.parts.name)
+        _cache_log("[cache] data saved to %r", lookup.parts.name)
+
+    def _is_unchanged(self, lookup: Lookup) -> bool:
+        """Whether what was compiled is what the key was made for: globals may change meanwhile."""
+        assert lookup.target is not None
+        return self._key_parts(lookup).key(lookup.target) == lookup.key
+
+    def _attributes(self, lookup: Lookup) -> dict[str, Any]:
+        assert lookup.target is not None
+        code = self._function.__code__
+        return {
+            "function": f"{self._function.__module__}.{self._function.__qualname__}",
+            "file": code.co_filename,
+            "line": code.co_firstlineno,
+            "how": self.how,
+            "types": ", ".join(map(str, sigutils.normalize_signature(lookup.sig)[0])),
+            "cpu": list(lookup.target),
+        }
+
+    def __repr__(self) -> str:
+        return f"{self._function.__module__}.{self._function.__qualname__} ({self.how})"
+
+    # -- what differs
+
+    def _context(self) -> Any:
+        raise NotImplementedError
+
+    def _key_parts(self, lookup: Lookup) -> KeyParts:
+        raise NotImplementedError
+
+    def _is_cachable(self, lookup: Lookup, result: Any) -> bool:
+        raise NotImplementedError
+
+    def _dump(self, result: Any, lookup: Lookup) -> bytes:
+        raise NotImplementedError
+
+    def _rebuild(self, data: bytes, context: Any, lookup: Lookup) -> Any:
+        raise NotImplementedError
+
+
+class Results(Overloads):
+    """Overloads whose results are CompileResult."""
+
+    def _is_cachable(self, lookup: Lookup, result: Any) -> bool:
+        if any(not lifted.can_cache for lifted in result.lifted):
+            reason, why = "lifted loops", "as it uses lifted code"
+        elif result.library.has_dynamic_globals:
+            reason = "dynamic globals"
+            why = "as it uses dynamic globals (such as ctypes pointers and large global arrays)"
+        else:
+            return True
+        if lookup.parts is not None:  # or it was counted already
+            refuse(reason, self)
+        name = result.fndesc.qualname.split(".")[-1]
+        code = self._function.__code__
+        text = f'Cannot cache compiled function "{name}" {why}'
+        warnings.warn_explicit(text, NumbaWarning, code.co_filename, code.co_firstlineno)
+        return False
+
+    def _dump(self, result: Any, lookup: Lookup) -> bytes:
+        assert lookup.parts is not None
+        return dump_result(result, lookup.parts.walker)
+
+    def _rebuild(self, data: bytes, context: Any, lookup: Lookup) -> Any:
+        assert lookup.parts is not None
+        result = load_result(data, context, lookup.parts.walker, self._function)
+        args, _ = sigutils.normalize_signature(lookup.sig)
+        if tuple(result.signature.args) != tuple(args):
+            raise ValueError(f"is for {result.signature}")
+        return result
+
+
+class JitOverloads(Results):
+    """Of ``jit`` and ``njit``."""
+
+    def __init__(self, cache: Cache, dispatcher: Any) -> None:
+        super().__init__(cache, dispatcher.py_func)
+        self._compiler = dispatcher._compiler
+
+    def _context(self) -> Any:
+        return self._compiler.targetdescr.target_context
+
+    def _key_parts(self, lookup: Lookup) -> KeyParts:
+        how, walker = self._compiler, Walker()
+        options = options_for(how, walker)
+        return key_parts(walker, self._function, lookup.sig, options, self.how, how.locals, how.pipeline_class)
+
+
+class CFuncOverloads(JitOverloads):
+    """Of ``cfunc``."""
+
+    how = "cfunc"
+
+    def __init__(self, cache: Cache, cfunc: Any) -> None:
+        Results.__init__(self, cache, cfunc._pyfunc)
+        self._compiler = cfunc._compiler
+
+
+class KernelOverloads(Results):
+    """Of what ``vectorize`` and ``guvectorize`` call for each element."""
+
+    how = "ufunc"
+
+    def __init__(self, cache: Cache, dispatcher: Any) -> None:
+        super().__init__(cache, dispatcher.py_func)
+        self._dispatcher = dispatcher
+
+    def _context(self) -> Any:
+        return self._dispatcher.targetdescr.target_context
+
+    def _key_parts(self, lookup: Lookup) -> KeyParts:
+        local_types = {**self._dispatcher.locals, **(lookup.local_types or {})}
+        walker = Walker()
+        return key_parts(walker, self._function, lookup.sig, options_of(lookup.flags, walker), self.how, local_types)
+
+
+class WrapperOverloads(Overloads):
+    """Of the loop that ``guvectorize`` puts around a kernel: a library that calls the kernel by its symbol."""
+
+    how = "gufunc"
+
+    def __init__(self, cache: Cache, wrapper: Any) -> None:
+        super().__init__(cache, wrapper.py_func)
+        self._wrapper = wrapper
+
+    def _context(self) -> Any:
+        return self._wrapper.cres.target_context
+
+    def _key_parts(self, lookup: Lookup) -> KeyParts:
+        w, walker = self._wrapper, Walker()
+        more = (type(w), w.fndesc.mangled_name, w.fndesc.unique_name, w.cres.objectmode, w.sin, w.sout)
+        return key_parts(walker, self._function, lookup.sig, options_of(compiler.Flags(), walker), self.how, *more)
+
+    def _is_cachable(self, lookup: Lookup, result: Any) -> bool:
+        if result.has_dynamic_globals:
+            if lookup.parts is not None:
+                refuse("dynamic globals", self)
+            return False
+        return True
+
+    def _dump(self, result: Any, lookup: Lookup) -> bytes:
+        assert lookup.parts is not None
+        return dump_library(result, lookup.parts.walker)
+
+    def _rebuild(self, data: bytes, context: Any, lookup: Lookup) -> Any:
+        assert lookup.parts is not None
+        return load_library(data, context, lookup.parts.walker, self._function)

@@ -1,0 +1,316 @@
+"""Dependencies of a function that Numba compiles, as bytes for a key.
+
+Numba treats globals and closure cells as constants and follows calls into other
+files; so does this. A name counts if the code mentions it, used or not: too much
+in a key is a compile more, too little is a wrong result. What cannot be described
+raises ``Unkeyable``. Files and lines do not count, so neither do time stamps.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import datetime as dt
+import enum
+import re
+import types as pytypes
+import weakref
+from typing import Any, Callable, ClassVar
+
+import numba
+import numpy as np
+from numba.core import extending, types
+from numba.core.ccallback import CFunc
+from numba.core.cpu_options import AbstractOptionValue
+from numba.core.dispatcher import Dispatcher
+from numba.core.typing.templates import Signature
+from numba.np.ufunc.dufunc import DUFunc
+from numba.np.ufunc.gufunc import GUFunc
+
+from jitcache.adapters._code import PLAIN, content_of
+from jitcache.adapters._dependency_walk import DependencyWalker
+
+from ._code import Unkeyable, code_of, lines_of, pack, pin, versioned, versioned_class, versioned_module
+
+# More than Numba makes a constant of; code that uses it has dynamic globals.
+_MOST_BYTES = 10**6
+_MOST_ITEMS = 10_000
+
+_ADDRESS = re.compile("0x[0-9a-f]{4}")
+
+
+# Types as bytes, of those that are the same for everybody.
+_types: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
+
+
+# These are looked up by the bases of a value's class.
+_REFUSED: dict[type, str] = {
+    types.ClassInstanceType: "jitclass",
+    types.ClassType: "jitclass",
+    types.FunctionType: "first-class function",
+    types.UndefinedFunctionType: "first-class function",
+    types.FunctionPrototype: "first-class function",
+    types.ExternalFunctionPointer: "C function pointer",
+    types.DeferredType: "deferred type",
+}
+
+
+def _first_class(_walker: DependencyWalker, value: Any) -> None:
+    raise Unkeyable("first-class function", value)
+
+
+class Walker(DependencyWalker):
+    """The walk by what Numba makes a constant of.
+
+    ``dispatchers`` are the jitted functions met, in the order of the walk, which
+    is the same for everybody with the same key; ``namespaces`` the globals of
+    functions by module name, None where there are two of one name.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dispatchers: list[Any] = []
+        self.namespaces: dict[str | None, dict[str, Any] | None] = {}
+        self._asked = 0  # how often it mattered what was met before
+
+    def describe(self, value: Any) -> bytes:
+        """Return a value as bytes."""
+        return self._within(self._value, value)
+
+    def root(self, function: Any, *, lines: bool = False) -> dict[str, bytes]:
+        """Return what a function depends on by label: itself, its defaults, each global and each cell."""
+        self._number(function)
+        self._note_namespace(function)
+        code, names, texts = code_of(function.__code__)
+        out = {"function": pack(f"{function.__module__}.{function.__qualname__}".encode(), code)}
+        if lines:
+            out["lines"] = lines_of(function)
+        if function.__defaults__ or function.__kwdefaults__:
+            out["defaults"] = self.describe((function.__defaults__, function.__kwdefaults__))
+        for label, value, seen in self._around(function, names, texts):
+            out[label] = self._within(self._value, value, seen)
+        return out
+
+    def _note_namespace(self, function: Any) -> None:
+        name, space = function.__globals__.get("__name__"), function.__globals__
+        if self.namespaces.setdefault(name, space) is not space:
+            self.namespaces[name] = None
+
+    def _again(self, value: Any) -> bool:
+        self._asked += 1
+        return super()._again(value)
+
+    def _module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
+        self._put("module", module.__name__.encode())
+        if versioned_module(module):
+            return
+        self._asked += 1
+        self._alive.append(module)
+        for name in names or ():
+            self._attribute(module, name, names or ())
+
+    def _function(self, function: pytypes.FunctionType) -> None:
+        if versioned(function.__code__.co_filename):
+            self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
+            for cell in function.__closure__ or ():
+                self._value(content_of(cell))
+            return
+        if self._again(function):
+            return
+        self._note_namespace(function)
+        self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
+        code, names, texts = code_of(function.__code__)
+        self._put("code", code)
+        self._surroundings(function, names, texts)
+
+    def _dispatcher(self, dispatcher: Any) -> None:
+        if self._again(dispatcher):
+            return
+        self.dispatchers.append(dispatcher)
+        self._put("jitted", type(dispatcher).__qualname__.encode())
+        self._value(dispatcher.targetoptions)
+        self._value(dispatcher.locals)
+        self._value(dispatcher._compiler.pipeline_class)
+        if not dispatcher._can_compile:  # calls are resolved among these
+            self._value(list(dispatcher.overloads))
+        self._function(dispatcher.py_func)
+
+    def _ufunc(self, value: Any) -> None:
+        """A function of vectorize or guvectorize."""
+        if self._again(value):
+            return
+        builder = getattr(value, "gufunc_builder", None)
+        kernel = value._dispatcher if builder is None else builder.nb_func
+        self._put("ufunc", type(value).__qualname__.encode())
+        self._value((kernel.targetoptions, kernel.locals, getattr(builder, "signature", None)))
+        if value._frozen:
+            self._value([str(t) for t in value.types])
+        self._function(kernel.py_func)
+
+    def _intrinsic(self, value: Any) -> None:
+        self._put("intrinsic", value._name.encode())
+        self._function(value._defn)
+
+    def _class(self, cls: type) -> None:
+        self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
+        if versioned_class(cls) or self._again(cls):
+            return
+        if isinstance(getattr(cls, "class_type", None), types.ClassType):
+            raise Unkeyable("jitclass", cls)
+        pin(cls)
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            self._value(cls._fields)
+        elif issubclass(cls, enum.Enum):
+            for name, member in cls.__members__.items():
+                self._put("member", name.encode())
+                self._value(member.value)
+        for base in cls.__mro__[:-1]:
+            for name, attribute in sorted(vars(base).items()) if not versioned_class(base) else ():
+                function = getattr(attribute, "__func__", attribute)
+                if isinstance(function, pytypes.FunctionType):
+                    self._put("method", name.encode())
+                    self._function(function)
+
+    def _enum(self, value: enum.Enum) -> None:
+        self._class(type(value))
+        self._put("member", value.name.encode())
+
+    def _items(self, value: Any) -> None:
+        if len(value) > _MOST_ITEMS:
+            raise Unkeyable("large global", f"{type(value).__qualname__} of {len(value)}")
+        if type(value) not in (tuple, list):
+            self._class(type(value))
+        self._put(type(value).__name__, str(len(value)).encode())
+        for item in value:
+            self._value(item)
+
+    def _set(self, value: Any) -> None:
+        self._put("set", b"".join(sorted(self.describe(item) for item in value)))
+
+    def _dict(self, value: dict[Any, Any]) -> None:
+        self._items([*value.keys(), *value.values()])
+
+    def _array(self, value: Any) -> None:
+        self._put("array", type(value).__qualname__.encode())
+        self._dtype(value.dtype)
+        if value.nbytes > _MOST_BYTES:
+            raise Unkeyable("dynamic globals", f"array of {value.nbytes} bytes")
+        flags = value.flags
+        layout = (value.shape, value.strides, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned)
+        self._put("layout", repr(layout).encode())
+        self._put("data", value.tobytes())
+
+    def _scalar(self, value: Any) -> None:
+        self._dtype(value.dtype)
+        self._put("data", value.tobytes())
+
+    def _dtype(self, dtype: Any) -> None:
+        if dtype.hasobject:
+            raise Unkeyable("array of objects", dtype)
+        fields = [(name, str(dtype.fields[name])) for name in dtype.names or ()]
+        self._put("dtype", repr((dtype.str, fields, dtype.itemsize, dtype.isalignedstruct, dtype.shape)).encode())
+
+    def _builtin(self, value: Any) -> None:
+        owner = value.__self__
+        if owner is not None and not isinstance(owner, (pytypes.ModuleType, type)):
+            self._value(owner)
+        self._put("builtin", f"{value.__module__}.{value.__qualname__}".encode())
+
+    def _numpy_ufunc(self, value: Any) -> None:
+        name = str(value.__name__)
+        if getattr(np, name, None) is not value:
+            raise Unkeyable("ufunc", value)
+        self._put("numpy", name.encode())
+
+    def _signature(self, value: Any) -> None:
+        self._put("signature")
+        for part in (value.return_type, *value.args):
+            self._value(part)
+
+    def _type(self, t: Any) -> None:
+        """A type of Numba's: its class, and what Numba itself compares."""
+        known = _types.get(t)
+        if known is not None:
+            self._out.append(known)
+            return
+        outer, asked, self._out = self._out, self._asked, []
+        try:
+            self._new_type(t)
+            described = b"".join(self._out)
+        finally:
+            self._out = outer
+        self._out.append(described)
+        if asked == self._asked:  # nothing in it but other types
+            _types[t] = described
+
+    def _new_type(self, t: Any) -> None:
+        bases = type(t).__mro__
+        if types.Dispatcher in bases:
+            self._put("type of")
+            self._value(t.dispatcher)
+            return
+        for kind, reason in _REFUSED.items():
+            if kind in bases:
+                raise Unkeyable(reason, t)
+        self._class(type(t))
+        if types.Omitted in bases:
+            self._value(t.value)
+            return
+        key = t.key
+        if isinstance(key, str) and _ADDRESS.search(key):
+            raise Unkeyable("type", t)
+        self._value(key)
+        if types.Array in bases:
+            self._put("aligned", repr(t.aligned).encode())
+
+    def _flag(self, value: Any) -> None:
+        """A compile flag, which is a small object: fast-math, parallel, inline."""
+        self._put("option", type(value).__qualname__.encode())
+        state = {n: getattr(value, n) for n in getattr(type(value), "__slots__", ())} or vars(value)
+        for name in sorted(state):
+            self._put(name)
+            self._value(state[name])
+
+    def _unknown(self, value: Any) -> None:
+        """What Numba cannot type it cannot make a constant of: only object mode sees it, when it runs."""
+        kind = type(value)
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        if kind.__module__ in ("_cffi_backend", "_ctypes") or ctypes._CFuncPtr in kind.__mro__:  # type: ignore[attr-defined]
+            raise Unkeyable("C function pointer", name)
+        try:
+            numba.typeof(value)
+        except ValueError:
+            self._put("object", name.encode())
+        except Exception as e:
+            raise Unkeyable("global", f"{name}: {e}") from e
+        else:
+            raise Unkeyable("global", name)
+
+    plain: ClassVar[dict[type, Callable[[Any], bytes]]] = {
+        **PLAIN,
+        slice: lambda v: repr(v).encode(),
+        dt.timedelta: lambda v: repr(v).encode(),
+    }
+
+    kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
+        pytypes.FunctionType: _function,
+        pytypes.BuiltinFunctionType: _builtin,
+        Dispatcher: _dispatcher,
+        DUFunc: _ufunc,
+        GUFunc: _ufunc,
+        CFunc: _first_class,
+        extending._Intrinsic: _intrinsic,
+        types.Type: _type,
+        Signature: _signature,
+        AbstractOptionValue: _flag,
+        type: _class,
+        enum.Enum: _enum,
+        np.ndarray: _array,
+        np.generic: _scalar,
+        np.dtype: _dtype,
+        np.ufunc: _numpy_ufunc,
+        tuple: _items,
+        list: _items,
+        set: _set,
+        frozenset: _set,
+        dict: _dict,
+    }

@@ -1,0 +1,279 @@
+"""underworld3's cache of compiled solver functions, kept by jitcache.
+
+    import underworld3
+    from jitcache.adapters import underworld3 as adapter
+    adapter.install()
+
+``install`` puts the four functions below in the place of underworld3's own, with
+the same signatures. Nothing of underworld3 is changed on disk, and its
+environment variables mean what they meant. Under MPI a module is compiled by one
+rank and sent to the others, and an error of the compiler is raised on all of
+them. docs/underworld3.md tells what is keyed and what differs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, Literal, NamedTuple
+
+from jitcache import Cache, CompileError, Error, mpi
+
+from . import _build, _flat
+from ._key import key_of
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from jitcache import Entry, Key
+
+__all__ = ["BuildError", "compile_and_load", "get_cache_dir", "install", "load_module", "store_module"]
+
+KIND = "native"
+
+_Loaded = tuple["ModuleType", str]
+
+
+class BuildError(CompileError, RuntimeError):
+    """The compiler refused a module: a RuntimeError, as underworld3's own, with the compiler's text in ``log``."""
+
+
+class _Host(NamedTuple):
+    """The modules of underworld3 that matter here."""
+
+    mpi: Any
+    extension: Any
+    flat: bool
+
+
+_host: _Host | None = None
+
+
+def install(flat: bool = False) -> None:
+    """Have underworld3 keep its compiled modules in jitcache, in this process; not collective.
+
+    Every rank of a job calls it, with the same argument, before the first solve.
+    May be called again, to change ``flat``: whether the files that underworld3's
+    own cache would have made (``<hash>.so``, ``<hash>.manifest.json``,
+    ``.<hash>.lock``) are there too, as hard links of the entries; removing a
+    ``<hash>.so`` there removes its entry.
+
+    Raises ImportError without underworld3, and Error if its functions are not
+    where they are known to be.
+    """
+    global _host
+    cache = importlib.import_module("underworld3.utilities._jit_cache")
+    extension = importlib.import_module("underworld3.utilities._jitextension")
+    ranks = importlib.import_module("underworld3.mpi")
+    places = [(cache, get_cache_dir), (cache, load_module), (cache, store_module), (extension, compile_and_load)]
+    for module, ours in places:
+        if not hasattr(module, ours.__name__):
+            raise Error(f"{module.__name__} has no {ours.__name__}: not a version of underworld3 that is known")
+    _host = _Host(ranks, extension, flat)
+    for module, ours in places:
+        setattr(module, ours.__name__, ours)
+
+
+def get_cache_dir() -> Path | None:
+    """Return the directory that holds the cache, None if it is switched off; not collective.
+
+    From ``UW_JIT_CACHE``, ``UW_JIT_CACHE_DIR`` and ``XDG_CACHE_HOME``, read at each
+    call. To ``getext`` in a job of several ranks the answer is None, which there
+    means: every rank calls ``compile_and_load``.
+    """
+    if _in_getext() and _asked.together:
+        return None
+    return _directory()
+
+
+def load_module(source_hash: str, modname: str, constants_manifest: _flat.Constants) -> ModuleType | None:
+    """Return the module if it is in the cache and can be loaded, else None; not collective.
+
+    Never waits, whoever may be compiling the module. The names in
+    ``constants_manifest`` are not looked at: they are not in the code. In a job
+    of several ranks ``getext`` is always answered None, so that all of its ranks
+    come to ``compile_and_load``, whatever each of them would find.
+    """
+    del constants_manifest
+    directory = _directory()
+    _asked.modname, _asked.source_hash = modname, source_hash
+    _asked.together = _in_getext() and _installed().mpi.size > 1
+    if _asked.together or directory is None:
+        return None
+    cache = _cache(directory)
+    key = key_of(source_hash, modname, _variables())
+    if _is_removed(directory, source_hash):
+        cache.remove(key)
+    entry = cache.entry(key)
+    if entry is None:
+        return None
+    with entry:
+        try:
+            module = _build.module_at(modname, entry.path)
+        except Exception:  # noqa: BLE001  whatever the start of a module may raise
+            cache.remove(key)  # what is compiled now is to take its place
+            return None
+    _asked.modname = ""
+    return module
+
+
+def store_module(
+    source_hash: str, modname: str, tmpdir: str | os.PathLike[str], constants_manifest: _flat.Constants
+) -> None:
+    """Store the first shared object in ``tmpdir``, byte by byte, from rank 0; not collective.
+
+    What ``compile_and_load`` gave is stored already. A directory that does not
+    take it is no error.
+    """
+    directory = _directory()
+    if directory is None or _installed().mpi.rank != 0:
+        return
+    with contextlib.suppress(OSError, Error):
+        cache = _cache(directory)
+        key = key_of(source_hash, modname, _variables())
+        if not _build.is_own(tmpdir):
+            found = sorted(Path(tmpdir).glob("*.so"))
+            if not found:
+                return
+            cache.put(key, found[0].read_bytes(), kind=KIND)
+        if _installed().flat:
+            entry = cache.entry(key)
+            if entry is not None:
+                with entry:
+                    _flat.write(directory, source_hash, modname, constants_manifest, entry)
+
+
+def compile_and_load(modname: str, codeguys: _build.Texts, verbose: bool = False) -> tuple[ModuleType, str]:
+    """Return the module, and a folder with its sources and shared object; **collective** for ``getext``.
+
+    If ``load_module`` was asked for this module just before, it comes from the
+    cache or is compiled for it: once, whoever else wants it, in this job or in
+    others, which are waited for. Else, when underworld3 was told ``cache=False``
+    or its cache is switched off, it is compiled here and not stored. The folder
+    is this process's own, and is removed when it exits.
+
+    Raises BuildError, which is a RuntimeError, with the compiler's output, and
+    Error for anything else that is in the way; in a job, on every rank.
+    """
+    directory = _directory()
+    source_hash = _asked.source_hash if _asked.modname == modname else ""
+    comm = _installed().mpi.comm if source_hash and _asked.together else None
+    _asked.modname, _asked.together = "", False
+
+    def build() -> bytes:
+        return _build.run(modname, codeguys, _variables(), verbose)
+
+    try:
+        # The variables of one rank may not be those of another.
+        if not source_hash or not any(mpi.together(comm, lambda: directory is not None)):
+            return _build.load(modname, codeguys, build())
+        return _obtain(comm, directory, source_hash, modname, build, lambda data: _build.load(modname, codeguys, data))
+    except CompileError as e:
+        raise BuildError(str(e), e.log, e.command) from e
+
+
+def _obtain(  # noqa: PLR0917
+    comm: Any,
+    directory: Path | None,
+    source_hash: str,
+    modname: str,
+    build: Callable[[], bytes],
+    load: Callable[[memoryview], _Loaded],
+) -> _Loaded:
+    """Get the module from the cache or the compiler; with a communicator, collective."""
+    cache: Cache | Literal[False] = False if directory is None else _cache(directory)
+    got: list[_Loaded] = []
+
+    def key() -> Key:
+        return key_of(source_hash, modname, _variables())
+
+    def forget(damaged: bool) -> None:
+        if cache and directory is not None and (damaged or _is_removed(directory, source_hash)):
+            cache.remove(key())
+
+    def try_to_load(entry: Entry, last: bool) -> bool:
+        try:
+            with entry:
+                got.append(load(entry.view))
+        except ImportError:
+            if last:
+                raise
+        return bool(got)
+
+    mpi.together(comm, lambda: forget(damaged=False))
+    for last in (False, True):
+        entry = mpi.entry_or_compile(comm, cache, key, build, kind=KIND)
+        if all(mpi.together(comm, lambda: try_to_load(entry, last))):  # noqa: B023  called at once
+            break
+        # Whole, but no module of this process, on one rank at least.
+        got.clear()
+        mpi.together(comm, lambda: forget(damaged=True))
+    return got[0]
+
+
+# -- what is asked for
+
+
+class _Asked(threading.local):
+    """What ``load_module`` was asked for last in a thread, and ``compile_and_load`` is still to give."""
+
+    modname = ""
+    source_hash = ""
+    together = False  # by getext, on all ranks of a job
+
+
+_asked = _Asked()
+
+
+def _in_getext() -> bool:
+    """Return whether it is underworld3's ``getext`` that asks, which all ranks call at once, or a helper of it."""
+    frame = sys._getframe(2)
+    for _ in range(3):
+        if frame is None or frame.f_code.co_name == "getext":
+            break
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None and frame.f_code.co_name == "getext"
+
+
+_caches: dict[Path, Cache] = {}
+
+
+def _cache(directory: Path) -> Cache:
+    """Return the cache in a directory. It keeps nothing in memory: who removes the directory has cleared it."""
+    cache = _caches.get(directory)
+    if cache is None:
+        cache = _caches[directory] = Cache(directory, memory_size=0)
+    return cache
+
+
+def _directory() -> Path | None:
+    if os.environ.get("UW_JIT_CACHE", "").lower() in ("0", "false", "no"):
+        return None
+    named = os.environ.get("UW_JIT_CACHE_DIR")
+    if named:
+        return Path(named).expanduser()
+    xdg = os.environ.get("XDG_CACHE_HOME")
+    if xdg:
+        return Path(xdg).expanduser() / "underworld3" / "jit"
+    return Path.home() / ".cache" / "underworld3" / "jit"
+
+
+def _installed() -> _Host:
+    if _host is None:
+        raise Error("jitcache.adapters.underworld3: not installed")
+    return _host
+
+
+def _variables() -> dict[str, str]:
+    """Return the environment that underworld3 gives its builds."""
+    own = getattr(_installed().extension, "_petsc_build_env", None)
+    return dict(os.environ if own is None else own())
+
+
+def _is_removed(directory: Path, source_hash: str) -> bool:
+    """Return whether the file of a module in the flat layout is not there, which takes its entry along."""
+    return _installed().flat and not _flat.module_path(directory, source_hash).exists()

@@ -1,0 +1,102 @@
+"""A folder, and processes that compile in it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from importlib.util import find_spec
+from pathlib import Path
+
+from cuda.core import ProgramOptions
+from fakes import CallLog
+from processes import printed
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+#: The real one, of its wheel.
+NVRTC = Path(next(iter(find_spec("nvidia").submodule_search_locations))) / "cu13/lib/libnvrtc.so.13"
+
+#: Whether this is a cuda.core from 1.2 on, the first that has the headers which NVRTC brings along.
+BUNDLED = hasattr(ProgramOptions, "use_bundled_headers")
+
+#: What every process begins with. COUNTED has the compiles of NVRTC written down, whoever asks for them.
+BEGIN = """
+import ctypes, os, sys
+if os.environ.get("COUNTED"):
+    ctypes.CDLL(os.environ["COUNTED"], mode=ctypes.RTLD_GLOBAL)
+import instrument
+from cuda.core import ObjectCode, Program, ProgramOptions
+from cuda.core.utils import FileStreamProgramCache, ProgramCacheResource, make_program_cache_key
+from jitcache.adapters.cuda_core import ProgramCache, compile_program
+O = ProgramOptions(arch="sm_80")
+K = 'extern "C" __global__ void k(int *p) { *p = VALUE; }'
+T = "template <class T> __global__ void axpy(T a, T *x) { *x *= a; }"
+"""
+
+
+class Workspace:
+    """Where sources lie (``folder``, the working directory) and caches (``cache``)."""
+
+    def __init__(self, folder: Path, counted: Path) -> None:
+        folder.mkdir()
+        self.folder = folder
+        self.cache = folder.parent / "cache"
+        self.home = folder.parent / "home"
+        self.home.mkdir(exist_ok=True)
+        self.counted = counted
+        self.log = CallLog(folder.parent / "nvrtc.log")
+
+    def environment(self, **env: str) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE_", "CUDA_", "STUBNVRTC_"))}
+        library = {k: v for k, v in os.environ.items() if k == "JITCACHE_LIBRARY"}
+        return {
+            **kept,
+            **library,
+            "PYTHONPATH": os.pathsep.join([str(HERE), str(ROOT / "python")]),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HOME": str(self.home),
+            "JITCACHE_DIR": str(self.cache),
+            "CACHE": str(self.cache),
+            "COUNTED": str(self.counted),
+            "JITCACHE_NVRTC": str(self.counted),
+            "STUBNVRTC_LOG": str(self.log.path),
+            **env,
+        }
+
+    def start(self, code: str, **env: str) -> subprocess.Popen[str]:
+        """Start a process on a piece of code."""
+        return subprocess.Popen(
+            [sys.executable, "-c", BEGIN + textwrap.dedent(code)],
+            env=self.environment(**env),
+            cwd=self.folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def end(self, p: subprocess.Popen[str]) -> str:
+        """Wait for a process, which has to succeed, and return what it printed."""
+        out, err = printed(p)
+        assert p.returncode == 0, f"{p.returncode}: {out}{err}"
+        return out.strip()
+
+    def run(self, code: str, **env: str) -> str:
+        """Run a process to its end and return what it printed."""
+        return self.end(self.start(code, **env))
+
+    def compiles(self) -> int:
+        """Take how often NVRTC has compiled since the last time."""
+        n = self.log.compiles
+        self.log.clear()
+        return n
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path

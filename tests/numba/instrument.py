@@ -1,0 +1,148 @@
+"""Imported by every process that a test starts: counts compiles, and installs what is under test.
+
+A compile is counted where Numba begins one, for functions of the test's folder
+or of no file, in $COMPILE_LOG. $CACHE says whose cache: jitcache, numba, or none said
+yet; $WITHOUT names mechanisms to take out, and $CPU another CPU to be.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+
+import llvmlite.binding as ll
+import numba
+from numba.core import codegen, compiler
+
+_compile_extra = compiler.compile_extra
+
+
+def compile_extra(typingctx, targetctx, func, *args, **more):
+    path = func.__code__.co_filename
+    if path.startswith((os.environ["PROJECT"], "<string>", "<stdin>", "<made")):
+        with open(os.environ["COMPILE_LOG"], "a") as f:
+            f.write(f"{func.__qualname__}\n")
+    return _compile_extra(typingctx, targetctx, func, *args, **more)
+
+
+compiler.compile_extra = compile_extra
+
+# CPUs of a cluster, as LLVM would report them: all features that it knows, had or not.
+_HASWELL = (
+    "64bit avx avx2 bmi bmi2 cmov crc32 cx16 cx8 f16c fma fsgsbase fxsr invpcid lzcnt mmx movbe pclmul popcnt"
+    " rdrnd sahf sse sse2 sse3 sse4.1 sse4.2 ssse3 xsave xsaveopt"
+)
+CPUS = {
+    "nehalem": "64bit cmov crc32 cx16 cx8 fxsr mmx popcnt sahf sse sse2 sse3 sse4.1 sse4.2 ssse3",
+    "haswell": _HASWELL,
+    "broadwell": _HASWELL + " adx prfchw rdseed",
+}
+
+
+def pretend(cpu: str) -> None:
+    has = CPUS[cpu].split()
+    features = {name: name in has for name in ll.get_host_cpu_features()}
+    text = ",".join(("+" if has else "-") + name for name, has in sorted(features.items()))
+    ll.get_host_cpu_name = lambda: cpu
+    ll.get_host_cpu_features = lambda: ll.FeatureMap(features)
+    codegen.get_host_cpu_features = lambda: text
+
+
+def take_out(what: str) -> None:
+    """Take a mechanism out; the test of its promise has to be red."""
+    from jitcache.adapters.numba import _cpu, _entry, _hooks, _key, _overloads, _walk
+
+    walker = _walk.Walker
+    if what in ("globals", "closure"):
+        root = walker.root
+        prefix = {"globals": "global ", "closure": "closure "}[what]
+        walker.root = lambda self, *a, **k: {n: v for n, v in root(self, *a, **k).items() if not n.startswith(prefix)}
+    elif what in ("options", "settings", "cpu", "function", "extensions", "versions", "types"):
+        key = _key.KeyParts.key
+
+        def without(self, target):
+            components = {n: v for n, v in self.components.items() if n != what}
+            cpu = target if what != "cpu" else _cpu.Target("", "", "")
+            return key(self._replace(components=components), cpu)
+
+        _key.KeyParts.key = without
+    elif what == "callees":
+        walker.kinds[_walk.Dispatcher] = lambda self, d: self._put("jitted", d.py_func.__qualname__.encode())
+    elif what == "features":
+        _cpu.Target.runs = lambda self, other: True
+    elif what == "other CPUs":
+        _cpu.usable = lambda cache, target: []
+    elif what == "lease":
+        _overloads.Lookup.acquire = lambda self, cache: setattr(self, "data", cache.get(self.key))
+        take_out_replace(_overloads)
+    elif what == "look before the lock":
+        _hooks._around_compile = lambda cache, sig, *more: _hooks.nullcontext()
+    elif what == "end":
+        _overloads.Lookup.end = lambda self: KEPT.append(self.lease)
+    elif what == "holding":
+        _overloads._holding = NoCount()
+    elif what == "random ids":
+        _hooks._random_ids = lambda: itertools.count(1)
+    elif what == "reloads":
+        _entry.keep_reloads = _hooks.keep_reloads = lambda library, reload_init: None
+        _entry._reloads = lambda library, seen: []
+    elif what == "pin":
+        _walk.pin = lambda cls: None
+    elif what == "places":
+        _entry._positions = lambda walker: {}
+    elif what == "kernel":
+        o = _overloads
+
+        def without_kernel(self, lookup):
+            walk = o.Walker()
+            return o.key_parts(walk, self._function, lookup.sig, o.options_of(compiler.Flags(), walk), self.how)
+
+        o.WrapperOverloads._key_parts = without_kernel
+    elif what == "guard":
+        _overloads.Exception = _overloads.Unkeyable = ZeroDivisionError
+    elif what == "check":
+        _overloads.Overloads._is_unchanged = lambda self, look: True
+    elif what == "content":
+        described = walker.root
+
+        def root(self, function, **more):
+            stamp = os.stat(function.__code__.co_filename).st_mtime_ns
+            return {**described(self, function, **more), "stamp": str(stamp).encode()}
+
+        walker.root = root
+    else:
+        sys.exit(f"instrument: nothing is called {what!r}")
+
+
+def take_out_replace(overloads) -> None:
+    save = overloads.Overloads._save
+
+    def always(self, lookup, result):
+        lookup.lease = None
+        save(self, lookup, result)
+
+    overloads.Overloads._save = always
+
+
+KEPT: list[object] = []
+
+
+class NoCount(dict):
+    def __getitem__(self, key):
+        return 0
+
+    def __delitem__(self, key):
+        pass
+
+
+if os.environ.get("VERSION"):  # another version of Numba
+    numba.__version__ = os.environ["VERSION"]
+if os.environ.get("CPU"):
+    pretend(os.environ["CPU"])
+for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):
+    take_out(mechanism)
+if os.environ["CACHE"] == "jitcache":
+    from jitcache.adapters import numba as adapter
+
+    adapter.install()

@@ -1,0 +1,89 @@
+"""A site: a compiler that notes each run, a directory for the cache, and processes that solve there."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from job import ROOT, Ended, end, start
+
+sys.path.insert(0, str(ROOT))
+
+import build_library
+
+MEMBER = Path(__file__).with_name("member.py")
+F, G = "constants[0]*u[0] + 1.0", "constants[0]*u[0] + 2.0"
+
+
+class Site:
+    """Where solvers run. ``old`` is the fake's own cache, which is a model of underworld3's."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.cache = folder / "jit"
+        self.temp = folder / "tmp"
+        self.temp.mkdir()
+        self.compiler = self.make_compiler("cc")
+        self.log = folder / "compiles"
+
+    def make_compiler(self, name: str, version: str = "") -> Path:
+        """Make a script that runs the compiler, and appends a line whenever it compiles."""
+        found = build_library.find_cc()
+        assert found is not None
+        path = self.folder / name
+        path.write_text(
+            f'#!/bin/sh\ncase " $* " in *" --version "*) echo {shlex.quote(version)};; *" -c "*) echo run >>"$CC_LOG";; esac\n'
+            f'exec {shlex.join(found)} "$@"\n'
+        )
+        path.chmod(0o755)
+        return path
+
+    def compiles(self) -> int:
+        """How often the compiler has run since the last time it was asked."""
+        count = len(self.log.read_text().splitlines()) if self.log.exists() else 0
+        self.log.unlink(missing_ok=True)
+        return count
+
+    def begin(
+        self, ranks: int = 0, mpi: str = "mpich", env: dict[str, Any] | None = None, **request: Any
+    ) -> subprocess.Popen[str]:
+        """Start a process, or a job of ranks, that does what is requested (member.py)."""
+        more = {"CC": self.compiler, "CC_LOG": self.log, "UW_JIT_CACHE_DIR": self.cache, "TMPDIR": self.temp}
+        whole = {"callbacks": [F], "constants": ["A"], **request}
+        return start(mpi, ranks, [MEMBER, json.dumps(whole)], **{**more, **(env or {})})
+
+    def run(self, ranks: int = 0, limit: float = 60, **more: Any) -> Ended:
+        return end(self.begin(ranks, **more), limit)
+
+    def solve(self, ranks: int = 0, *, callbacks: tuple[str, ...] = (F,), **more: Any) -> int:
+        """Solve; all values must be right. Return how often the compiler ran."""
+        self.compiles()
+        ended = self.run(ranks, callbacks=list(callbacks), **more)
+        assert ended.status == 0, ended.text
+        assert len(ended.said) == max(1, ranks), ended.text
+        assert all(line.get("right") for line in ended.said), ended.text
+        return self.compiles()
+
+    def tried(self, ranks: int = 0, **more: Any) -> str:
+        """Solve; return "right" and the compiles, or what went wrong: "wrong", "error", "died", "hangs"."""
+        self.compiles()
+        try:
+            ended = self.run(ranks, **more)
+        except AssertionError:
+            self.compiles()
+            return "hangs"
+        if len(ended.said) < max(1, ranks):
+            return "died"
+        if any("error" in line for line in ended.said):
+            return "error"
+        if not all(line["right"] for line in ended.said):
+            return "wrong"
+        return f"right {self.compiles()}"
+
+    def modules(self) -> list[Path]:
+        """The files that hold modules, in the old layout or in entries."""
+        return sorted([*self.cache.glob("*.so"), *self.cache.glob("v1/entries/*/*.jce")])
