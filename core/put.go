@@ -49,12 +49,14 @@ func (c *Cache) put(it store.Item, want bool) (*blob.Blob, store.Reason) {
 	}
 	w, why := c.write(it)
 	kind := []byte(it.Key.Kind)
-	if c.store != nil {
-		if why == store.None {
-			c.store.Count(kind, store.Puts, 1)
-		} else {
-			c.store.CountRefused(kind, why)
-		}
+	switch {
+	case why == store.None:
+		c.count(kind, store.Puts, 1)
+	case c.store != nil:
+		c.store.CountRefused(kind, why)
+	default:
+		c.count(kind, store.PutsRefused, 1)
+		c.count(kind, store.RefusedCounter(why), 1)
 	}
 	c.logPut(it, why)
 	// Bytes that the key does not stand for must not be given out under it, not

@@ -78,6 +78,12 @@ CONTROLS = [
     Control("eviction looks at all entries", "control_lookatall", {"core/store": ["TestPutAtTheCapLooksAtASample"]}),
     Control("locked file not looked at again", "control_nosamefile", {"core/lockfile": ["TestLockThatIsRemovedAtEachReleaseHasOneHolder"]}),
     Control("refused lock counts as held", "control_norefusal", {"core/lockfile": ["TestWhereNothingCanBeLockedSaysSo"]}),
+    Control(
+        "no cache without a directory", "control_nodegrade",
+        {"core": ["TestResultsOfARefusedDirectoryAreKeptInMemory", "TestCountersWithoutADirectoryAreThoseOfTheProcess"]},
+        ["test_log.py::test_directory_that_others_may_write_is_a_cache_in_memory[509]"],
+        ["api.c: directory_that_others_may_write_is_a_cache_in_memory"],
+    ),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip
 
