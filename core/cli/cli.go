@@ -45,6 +45,7 @@ func (w wrong) Error() string { return string(w) }
 type command struct {
 	env            func(string) string
 	variables      []string // JITCACHE_* that are set
+	runtime        string   // what has been done to Go's
 	stdout, stderr io.Writer
 	terminal       bool // stderr is one
 	directory      string
@@ -52,13 +53,14 @@ type command struct {
 
 // Environment is the process environment as a command sees it.
 type Environment struct {
-	Get   func(name string) string
-	Names []string // of the JITCACHE variables that are set
+	Get     func(name string) string
+	Names   []string // of the JITCACHE variables that are set
+	Runtime string   // what has been done to Go's runtime, "" for the command by itself
 }
 
 // Main runs the command and returns its exit status. args[0] is the program.
 func Main(args []string, env Environment, stdout, stderr io.Writer) int {
-	c := &command{env: env.Get, variables: env.Names, stdout: stdout, stderr: stderr, terminal: isTerminal(stderr)}
+	c := &command{env: env.Get, variables: env.Names, runtime: env.Runtime, stdout: stdout, stderr: stderr, terminal: isTerminal(stderr)}
 	root := c.root()
 	err := root.Parse(args[1:])
 	if err == nil {

@@ -17,9 +17,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import elf
-
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent))
+
+from capi.overlay import elf, readback
+
 SYMBOLS = HERE / "symbols.txt"
 TYPES = HERE / "libjitcache.abi"
 PRIVATE = HERE / "private.abignore"
@@ -56,6 +58,7 @@ def checks(path: Path, portable: bool, stripped: bool) -> Iterator[tuple[str, bo
         s.name for s in symbols if not s.defined and not s.weak and ("_Unwind" in s.name or "personality" in s.name)
     ]
     yield "no unwinder is needed", not unwinder, str(unwinder)
+    yield "the runtime in it is the changed one", not (wrong := readback.problems(path)), "; ".join(wrong)
     if stripped:
         yield f"under {MAX_SIZE} bytes", path.stat().st_size < MAX_SIZE, str(path.stat().st_size)
     if portable:

@@ -38,10 +38,10 @@ def log_of(area: str) -> Path:
 
 
 def go_command() -> str:
-    found = build_library.find_go()
-    if found is None:
-        sys.exit("tests: Go 1.26 is missing; run make venv")
-    return found
+    try:
+        return build_library.choose_go().command
+    except build_library.Missing as e:
+        sys.exit(f"tests: {e}; run make venv")
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -50,7 +50,7 @@ def environment(**more: str) -> dict[str, str]:
     env = {k: v for k, v in os.environ.items() if k.startswith("JITCACHE_TEST_") or not k.startswith(own)}
     env["JITCACHE_DIR"] = str(BUILD / "test" / "cache")
     env["PATH"] = os.path.dirname(go_command()) + os.pathsep + env["PATH"]
-    env["GOTOOLCHAIN"] = "local"
+    env.update(GOTOOLCHAIN="local", GOEXPERIMENT=build_library.runtimes.EXPERIMENT)  # as the library
     cc = build_library.find_cc()
     if cc is not None:
         env["CC"] = " ".join(cc)
