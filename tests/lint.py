@@ -23,7 +23,7 @@ import build_library
 
 PYTHON_TOOLS = ["ruff==0.17.6", "mypy==2.4.1", "clang-format==23.1.5"]
 GO_TOOLS = {"gofumpt": "mvdan.cc/gofumpt@v0.12.0", "staticcheck": "honnef.co/go/tools/cmd/staticcheck@v0.8.2"}
-PYTHON = ["python", "tests", "examples", "cmake", "build_library.py", "hatch_build.py"]
+PYTHON = ["python", "tests", "examples", "cmake", "capi", "build_library.py", "hatch_build.py"]
 
 
 def files(*patterns: str) -> list[str]:

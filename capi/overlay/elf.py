@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import struct
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PT_LOAD, PT_TLS, PT_GNU_STACK = 1, 7, 0x6474E551
 DT_NEEDED, DT_SONAME, DT_TEXTREL, DT_FLAGS_1 = 1, 14, 22, 0x6FFFFFFB
@@ -15,6 +17,8 @@ R_RELATIVE = {62: 8, 183: 1027}  # by machine: x86_64, aarch64
 
 
 class Symbol(NamedTuple):
+    """A name of the dynamic symbol table."""
+
     name: str
     defined: bool
     weak: bool
@@ -43,6 +47,7 @@ class Library:
         return sum(p[6] for p in self._programs if p[0] == PT_TLS)
 
     def stack_executable(self) -> bool:
+        """Whether it asks for a stack that can be executed."""
         return any(p[1] & 1 for p in self._programs if p[0] == PT_GNU_STACK)
 
     def dynamic(self) -> list[tuple[int, int | str]]:

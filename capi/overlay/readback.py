@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .elf import Library
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: Settings of Go's runtime, through a variable that is internal to it; tests hold
 #: what they do. Its preemption signal, SIGURG, makes PETSc abort the job. The
@@ -24,7 +27,7 @@ from .elf import Library
 NO_PREEMPTION = "asyncpreemptoff=1"
 NO_SHRINKING = "gcshrinkstackoff=1"
 NO_CGROUP = "containermaxprocs=0,updatemaxprocs=0"
-SETTINGS = ",".join((NO_PREEMPTION, NO_SHRINKING, NO_CGROUP))
+SETTINGS = f"{NO_PREEMPTION},{NO_SHRINKING},{NO_CGROUP}"
 
 # Faults, which Go turns into panics, and two signals of glibc's own, which no
 # host can block.
@@ -74,9 +77,10 @@ def _signals(library: Library) -> Iterator[str]:
     else:
         yield "no table of signals was found"
         return
-    unblocked = {n for n in range(65) if _ENTRY.unpack(library.read(table + n * _ENTRY.size, _ENTRY.size))[0] & _SIG_UNBLOCK}
-    if not unblocked >= {7, 8, 11}:
-        yield f"the table of signals says that only {sorted(unblocked)} are unblocked, and has a meaning that is unknown"
+    flags = [_ENTRY.unpack(library.read(table + n * _ENTRY.size, _ENTRY.size))[0] for n in range(65)]
+    unblocked = {n for n in range(65) if flags[n] & _SIG_UNBLOCK}
+    if not unblocked >= {7, 8, 11}:  # faults are always; so the bit has got another meaning
+        yield f"of all signals the runtime unblocks {sorted(unblocked)}, which cannot be"
     if unblocked - MAY_UNBLOCK:
         yield f"the runtime unblocks the host's signals {sorted(unblocked - MAY_UNBLOCK)}"
 

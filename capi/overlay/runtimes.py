@@ -75,7 +75,7 @@ def _release_of(version: str) -> str:
     return found[0] if found else ""
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def look_at(command: str) -> Release:
     """Ask a Go command which release it is, and read the files that would be replaced."""
     env = {**os.environ, "GOTOOLCHAIN": "local"}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
+
+import compilers
 
 from .c import compiler
 from .common import BUILD, ROOT, Count, build_library, counted, environment, run, total
@@ -42,9 +43,7 @@ def _try(area: str, python: str, folder: Path) -> Count:
     """Use an installed package: the README's lines twice, and the command."""
     bin_ = folder / "bin"
     bin_.mkdir()
-    compiler = build_library.find_cc() or ["cc"]
-    (bin_ / "gcc").write_text(f'#!/bin/sh\nexec {shlex.join([shutil.which(compiler[0]) or "", *compiler[1:]])} "$@"\n')
-    (bin_ / "gcc").chmod(0o755)
+    compilers.script(bin_ / "gcc", compilers.c())
     env = environment(HOME=str(folder))
     env["PATH"] = f"{bin_}{os.pathsep}{env['PATH']}"
     for name in ("JITCACHE_DIR", "XDG_CACHE_HOME", "PYTHONPATH"):

@@ -85,7 +85,9 @@ def test_directory_that_cannot_be_is_a_cache_in_memory(ours: type, upstream: typ
 # cuda.core's class keeps entries there, and would run what anybody else puts there.
 @pytest.mark.parametrize("cap", [None, 1 << 30, 50_000])
 @pytest.mark.parametrize("mode", [0o775, 0o777, 0o1777])
-def test_directory_that_others_may_write_is_a_cache_in_memory(ours: type, tmp_path: Path, mode: int, cap: int | None) -> None:
+def test_directory_that_others_may_write_is_a_cache_in_memory(
+    ours: type, tmp_path: Path, mode: int, cap: int | None
+) -> None:
     (tmp_path / "c").mkdir()
     (tmp_path / "c").chmod(mode)
     in_memory(ours(tmp_path / "c", max_size_bytes=cap))

@@ -10,8 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import build_library
 import pytest
+
+import build_library
 from capi.overlay import readback, runtimes
 
 ROOT = Path(build_library.__file__).parent
@@ -39,7 +40,9 @@ def build(go: Path, output: Path, **env: str) -> subprocess.CompletedProcess[str
 
 def doctor(library: Path) -> str:
     env = {**os.environ, "JITCACHE_LIBRARY": str(library), "PYTHONPATH": str(ROOT / "python"), "JITCACHE": "0"}
-    p = subprocess.run([sys.executable, "-m", "jitcache", "doctor"], env=env, capture_output=True, text=True, check=False)
+    p = subprocess.run(
+        [sys.executable, "-m", "jitcache", "doctor"], env=env, capture_output=True, text=True, check=False
+    )
     return re.search(r"^go +(.*)$", p.stdout, re.MULTILINE)[1]
 
 
