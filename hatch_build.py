@@ -52,8 +52,8 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["force_include"][str(library)] = f"jitcache/{build_library.SONAME}"
         build_data["force_include"][str(root / "include")] = "jitcache/include"
         descriptions.write_wheel(root / "build" / "descriptions")
-        for folder in ("cmake", "pkgconfig"):
-            build_data["force_include"][str(root / "build" / "descriptions" / folder)] = f"jitcache/{folder}"
+        for name in ("cmake", "pkgconfig", "libjitcache.so"):
+            build_data["force_include"][str(root / "build" / "descriptions" / name)] = f"jitcache/{name}"
 
 
 def _platform(portable: bool) -> str:

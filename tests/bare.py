@@ -57,7 +57,7 @@ def main() -> int:
             subprocess.run(["git", "clone", "-q", str(ROOT), str(where)], check=True)
         away = ("CC", "CXX", "GO", "GOROOT", "GOPATH", "XDG_CACHE_HOME", "VIRTUAL_ENV")
         env = {k: v for k, v in os.environ.items() if k not in away}
-        env.update(PATH=str(top / "bin"), HOME=str(top / "home"))
+        env.update(PATH=str(top / "bin"), HOME=str(top / "home"), JITCACHE_TEST_SKIPS="bare")
         return subprocess.run(a.command, cwd=where, env=env, check=False).returncode
 
 

@@ -20,7 +20,7 @@ from typing import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from areas import AREAS, BESIDE, OLDER, REST, SOAK, TEST, log_of
+from areas import AREAS, BESIDE, OLDER, REST, SOAK, TEST, log_of, skips
 from areas.common import Count
 
 EXPECTED = Path(__file__).resolve().parent / "expected.txt"
@@ -85,6 +85,8 @@ def problem(name: str, count: Count) -> str:
     least = want.get(name, want.get(name.partition("-")[0] + "-*", 0))
     if count.failed:
         return f"{count.failed} failed"
+    if wrong := skips.problems(name, count.skipped):
+        return "; ".join(wrong[:20])
     return f"{count.run} ran, tests/expected.txt says {least}" if count.run < least else ""
 
 

@@ -17,6 +17,8 @@ sys.path.insert(0, str(ROOT))
 
 import build_library
 
+from . import skips
+
 
 class Count(NamedTuple):
     """How many tests ran, were skipped, and failed."""
@@ -31,6 +33,11 @@ Area = Callable[[], Count]
 
 def total(counts: list[Count]) -> Count:
     return Count(*(sum(c) for c in zip(*counts))) if counts else Count(0, 0, 0)
+
+
+def skipped(area: str, *names: str) -> Count:
+    """Count tests that cannot run here."""
+    return Count(0, skips.note(area, *names), 0)
 
 
 def log_of(area: str) -> Path:
@@ -108,7 +115,10 @@ def counted(status: int, text: str) -> Count:
 
 def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None) -> Count:
     """Run pytest and count by its last line."""
-    status, text = run(area, [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args], env=env)
+    status, text = run(
+        area, [python, "-m", "pytest", "-q", "-rs", "--no-fold-skipped", "-p", "no:cacheprovider", *args], env=env
+    )
+    skips.note(area, *re.findall(r"^SKIPPED (\S.*?) - ", text, re.MULTILINE))
     n = dict.fromkeys(("passed", "failed", "error", "errors", "skipped", "xfailed", "xpassed"), 0)
     lines = text.strip().splitlines()
     for number, what in re.findall(r"(\d+) (\w+)", lines[-1] if lines else ""):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import c
-from .common import BUILD, Count, build_library, environment, go_command, run, total
+from .common import BUILD, Count, build_library, environment, go_command, run, skipped, total
 
 
 class Control(NamedTuple):
@@ -113,7 +113,7 @@ def python_red(area: str, what: str, node: str, library: Path, **more: str) -> C
     env = environment(JITCACHE_LIBRARY=str(library / "libjitcache.so"), **more)
     status, text = run(area, [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", node], env=env)
     if "1 skipped" in text:
-        return Count(0, 1, 0)
+        return skipped(area, f"{what}: {node}")
     return red(area, what, node, status == 1 and "1 failed" in text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from . import skips
 from .common import ROOT, Count, go_command, run, total
 
 
@@ -19,6 +20,8 @@ def test(area: str, *args: str, env: dict[str, str] | None = None) -> Count:
             continue
         if event.get("Test") and "/" not in event["Test"] and event["Action"] in counts:
             counts[event["Action"]] += 1
+            if event["Action"] == "skip":
+                skips.note(area, f"{event['Package']}.{event['Test']}")
     failed = counts["fail"] or int(status != 0)  # or it did not build
     return Count(counts["pass"] + counts["fail"], counts["skip"], failed)
 

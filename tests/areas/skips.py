@@ -1,0 +1,63 @@
+"""Which tests may be skipped, by name: what is not on the list has to run.
+
+JITCACHE_TEST_SKIPS names an environment of tests/skips.txt. Every test that is
+skipped there must be on its list, and every line of the list must skip a test:
+one that silently stopped running is a defect, and so is a reason that is gone.
+Without the variable anything may be skipped, as on somebody's own machine.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+LIST = Path(__file__).resolve().parent.parent / "skips.txt"
+
+#: What each area has skipped, in this run.
+NAMES: dict[str, list[str]] = {}
+
+
+class Row(NamedTuple):
+    """A line of the list."""
+
+    environment: str
+    area: str
+    pattern: str
+    reason: str
+
+    def fits(self, area: str, name: str) -> bool:
+        """Whether it is about a test; only * stands for other text."""
+        texts = ((self.area, area), (self.pattern, name))
+        return all(re.fullmatch(re.escape(p).replace(r"\*", ".*"), text) for p, text in texts)
+
+
+def rows() -> list[Row]:
+    """Read the list."""
+    found = []
+    for line in LIST.read_text().splitlines():
+        if line and not line.startswith("#"):
+            environment, area, pattern, reason = line.split(None, 3)
+            found.append(Row(environment, area, pattern, reason))
+    return found
+
+
+def note(area: str, *names: str) -> int:
+    """Keep the names of tests that an area has skipped; return how many."""
+    NAMES.setdefault(area, []).extend(names)
+    return len(names)
+
+
+def problems(area: str, skipped: int) -> list[str]:
+    """Return what is wrong with what an area has skipped, in the environment that is named."""
+    environment = os.environ.get("JITCACHE_TEST_SKIPS")
+    if not environment:
+        return []
+    names = NAMES.get(area, [])
+    own = [row for row in rows() if row.environment == environment and row.fits(area, row.pattern)]
+    wrong = [f"{name} was skipped" for name in names if not any(row.fits(area, name) for row in own)]
+    wrong += [f"nothing was skipped by {row.pattern}" for row in own if not any(row.fits(area, n) for n in names)]
+    if skipped != len(names):
+        wrong.append(f"{skipped} were skipped, and {len(names)} names are known")
+    return wrong
