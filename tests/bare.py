@@ -3,8 +3,9 @@
 
     python3 tests/bare.py [--clone] [--keep DIR] COMMAND...
 
-PATH is a folder of links to all that it had but compilers, linkers and Go; HOME
-is empty. --clone runs the command in a fresh clone of this checkout's last
+PATH is a folder of links to all that it had but compilers, linkers, Go, and
+Pythons of other versions; HOME is empty. Only what tests/skips.txt names for
+"bare" may be skipped then. --clone runs the command in a fresh clone of this checkout's last
 commit, in a temporary folder that goes again, or in DIR.
 """
 
@@ -27,6 +28,7 @@ TOOLS = (
     "ld gold lld ld.lld ld.gold ld.bfd as ar nm ranlib strip objcopy objdump readelf size gcc-ar gcc-nm gcc-ranlib"
 )
 _TOOL = re.compile(rf"(?:[a-z0-9_]+-(?:[a-z0-9]+-)+)?(?:{'|'.join(re.escape(t) for t in TOOLS.split())})(?:-[0-9.]+)?")
+_OTHER_PYTHON = re.compile(rf"python(?!3$|3\.{sys.version_info[1]}$)[0-9.]+")
 
 
 def path_without_compilers(folder: Path) -> None:
@@ -36,6 +38,8 @@ def path_without_compilers(folder: Path) -> None:
     for place in os.environ["PATH"].split(os.pathsep):
         for file in sorted(Path(place).iterdir()) if os.path.isdir(place) else ():
             if file.name in seen or _TOOL.fullmatch(file.name) or not os.access(file, os.X_OK):
+                continue
+            if _OTHER_PYTHON.fullmatch(file.name):
                 continue
             seen.add(file.name)
             (folder / file.name).symlink_to(file)

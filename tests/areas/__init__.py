@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from . import adapters, c, control, cuda, disks, go, guest, host, mpi, native, package, python, storm, underworld3
+from . import (
+    adapters,
+    c,
+    control,
+    cuda,
+    disks,
+    go,
+    guest,
+    host,
+    mpi,
+    native,
+    package,
+    python,
+    releases,
+    storm,
+    underworld3,
+)
 from .common import Area, log_of
 
 __all__ = ["AREAS", "BESIDE", "OLDER", "REST", "SOAK", "TEST", "log_of"]
@@ -17,6 +33,7 @@ AREAS: dict[str, Area] = {
     "python": python.tests,
     **_interpreters,
     "wheel": package.wheel,
+    "package": package.tests,
     "cuda": cuda.tests,
     "native": native.tests,
     "controls": control.tests,
@@ -25,6 +42,7 @@ AREAS: dict[str, Area] = {
     "root": python.root,
     "sdist": package.sdist,
     "portable": package.portable,
+    "releases": releases.tests,
     "types": package.types,
     "calls": c.system_calls,
     "lint": package.lint,
@@ -58,11 +76,11 @@ AREAS: dict[str, Area] = {
 }
 
 #: Without root and without Debian's packages, in ten minutes.
-TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "native", "controls"]
+TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "package", "cuda", "native", "controls"]
 
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
-    "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
+    "race", "root", "sdist", "portable", "releases", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
     "cute-dsl", "frameworks",

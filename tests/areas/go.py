@@ -9,9 +9,9 @@ from . import skips
 from .common import ROOT, Count, go_command, run, total
 
 
-def test(area: str, *args: str, env: dict[str, str] | None = None) -> Count:
-    """Count the top-level tests of a go test run."""
-    status, text = run(area, [go_command(), "test", "-json", *args], env=env)
+def test(area: str, *args: str, env: dict[str, str] | None = None, go: str = "") -> Count:
+    """Count the top-level tests of a go test run, of this checkout's Go or another."""
+    status, text = run(area, [go or go_command(), "test", "-json", *args], env=env)
     counts = {"pass": 0, "fail": 0, "skip": 0}
     for line in text.splitlines():
         try:

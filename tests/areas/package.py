@@ -13,7 +13,7 @@ from pathlib import Path
 import compilers
 
 from .c import compiler
-from .common import BUILD, ROOT, Count, build_library, counted, environment, run, skipped, total
+from .common import BUILD, ROOT, Count, build_library, counted, environment, pytest, run, skipped, total
 
 CHECK = str(ROOT / "tests" / "abi" / "check.py")
 
@@ -154,6 +154,11 @@ def wheel() -> Count:
         return total([*counts, _link("wheel", python, folder / "link")])
 
 
+def tests() -> Count:
+    """The build: which Go, which version, what is written down of it."""
+    return pytest("package", sys.executable, "tests/package", "-m", "not rest")
+
+
 def sdist() -> Count:
     """The source distribution alone builds and works; so does an editable install."""
     with tempfile.TemporaryDirectory() as name:
@@ -194,6 +199,7 @@ def portable() -> Count:
         counts.append(counted(*run("portable", [sys.executable, CHECK, "--portable", str(library)])))
         python = _venv("portable", folder / "venv")
         counts.append(Count(1, 0, int(_pip("portable", python, "--no-index", str(wheels[0])) != 0)))
+        counts.append(pytest("portable", sys.executable, "tests/package", "-m", "rest"))
         return total([*counts, _try("portable", python, folder)])
 
 
