@@ -62,8 +62,8 @@ demo: lib ## two real compilers, cold and from the cache
 demo-all: demo ## make demo, and the frameworks that have an adapter: Numba, cuda.core, CuTe DSL
 	@$(PY) examples/frameworks.py
 
-bench: lib ## the figures of docs/bench.md
-	@$(PY) tests/bench/bench.py
+bench: lib ## the figures of docs/bench.md, to build/bench; DOCS=1 to docs/, for a release
+	@$(PY) tests/bench/bench.py $(if $(DOCS),--docs)
 
 fuzz: lib ## every parser's fuzz target, a minute each
 	@$(PY) tests/run.py fuzz

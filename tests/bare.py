@@ -59,7 +59,7 @@ def main() -> int:
         if a.clone:
             where = top / "jitcache"
             subprocess.run(["git", "clone", "-q", str(ROOT), str(where)], check=True)
-        away = ("CC", "CXX", "GO", "GOROOT", "GOPATH", "XDG_CACHE_HOME", "VIRTUAL_ENV")
+        away = ("CC", "CXX", "GO", "GOROOT", "GOPATH", "XDG_CACHE_HOME", "VIRTUAL_ENV", "PYENV_ROOT")
         env = {k: v for k, v in os.environ.items() if k not in away}
         env.update(PATH=str(top / "bin"), HOME=str(top / "home"), JITCACHE_TEST_SKIPS="bare")
         return subprocess.run(a.command, cwd=where, env=env, check=False).returncode

@@ -43,6 +43,7 @@ AREAS: dict[str, Area] = {
     "sdist": package.sdist,
     "portable": package.portable,
     "releases": releases.tests,
+    "bench": package.bench,
     "types": package.types,
     "calls": c.system_calls,
     "lint": package.lint,
@@ -83,7 +84,7 @@ REST = [
     "race", "root", "sdist", "portable", "releases", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
-    "cute-dsl", "frameworks",
+    "cute-dsl", "frameworks", "bench",
 ]  # fmt: skip
 
 #: Older versions of what the above runs with: for a quarter of an hour.
@@ -92,7 +93,7 @@ OLDER = ["numba-old", "cuda-core-old"]
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset({
     "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream", "cuda-core",
-    "cuda-core-old", "cute-dsl", "frameworks",
+    "cuda-core-old", "cute-dsl", "frameworks", "bench",
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 import compilers
 
 from .c import compiler
-from .common import BUILD, ROOT, Count, build_library, counted, environment, pytest, run, skipped, total
+from .common import BUILD, ROOT, Count, build_library, counted, environment, pytest, run, skipped, total, venv
 
 CHECK = str(ROOT / "tests" / "abi" / "check.py")
 
@@ -157,6 +158,20 @@ def wheel() -> Count:
 def tests() -> Count:
     """The build: which Go, which version, what is written down of it."""
     return pytest("package", sys.executable, "tests/package", "-m", "not rest")
+
+
+def bench() -> Count:
+    """The benchmark installs what it measures: those of its rows that need packages, in an environment that has none."""
+    area, result = "bench", BUILD / "bench" / "bench.json"
+    python = venv(area, "bench", ["-r", str(ROOT / "tests" / "requirements.txt")])
+    if python is None:
+        return Count(0, 0, 1)
+    result.unlink(missing_ok=True)
+    rows = ["native_hit", "disk_hit_bytes_python", "key", "cuda_core_hit"]
+    run(area, [python, str(ROOT / "tests" / "bench" / "bench.py"), "--quick", *(f"--only={row}" for row in rows)])
+    doc = json.loads(result.read_text()) if result.exists() else {"notes": {"not measured": "all"}, "figures_us": {}}
+    right = not doc["notes"]["not measured"] and set(rows) <= {row for row, at in doc["figures_us"].items() if at}
+    return Count(len(rows), 0, 0 if right and "cython" in doc["figures_us"]["native_hit"] else len(rows))
 
 
 def sdist() -> Count:
