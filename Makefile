@@ -1,6 +1,6 @@
 # What can be done here: make help
 #
-# Everything is set up in .venv and build/, without root. Go 1.26 and a C
+# Everything is set up in .venv and build/, without root. Go 1.26 or 1.27 and a C
 # compiler are taken from PyPI where the machine has none (build_library.py).
 
 PYTHON ?= python3
@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help lib install wheel venv test test-all test-rest soak deps-ci demo demo-all bench fuzz lint format abi controls clean
+.PHONY: help lib install wheel venv test test-all test-rest soak deps-ci demo demo-all bench fuzz lint format abi controls release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ fuzz: lib ## every parser's fuzz target, a minute each
 
 abi: lib ## exported symbols, soname, TLS, and the types by abidiff
 	@$(PY) tests/run.py abi
+
+release: venv ## what keeps this tree from being a release; CONTRIBUTING.md has the steps
+	@$(PY) tests/release.py
 
 lint: venv ## formatters, vet, staticcheck, ruff, mypy, clang-format
 	@$(PY) tests/lint.py

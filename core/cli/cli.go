@@ -28,9 +28,6 @@ const (
 	exitFail = 2
 )
 
-// Version is what `jitcache version` prints.
-const Version = "0.1.0"
-
 // no is an answer that is no error of the command: exit status 1.
 type no string
 
