@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pathlib import Path
 
-PT_LOAD, PT_TLS, PT_GNU_STACK = 1, 7, 0x6474E551
+PT_LOAD, PT_NOTE, PT_TLS, PT_GNU_STACK = 1, 4, 7, 0x6474E551
 DT_NEEDED, DT_SONAME, DT_TEXTREL, DT_FLAGS_1 = 1, 14, 22, 0x6FFFFFFB
 DF_1_NODELETE = 0x8
 SHT_RELA, SHT_DYNSYM, SHT_DYNAMIC, SHT_VERNEED = 4, 11, 6, 0x6FFFFFFE
@@ -45,6 +45,18 @@ class Library:
     def tls_size(self) -> int:
         """The bytes of thread-local storage that loading it takes."""
         return sum(p[6] for p in self._programs if p[0] == PT_TLS)
+
+    def build_id(self) -> bytes:
+        """The GNU build id, b"" if there is none."""
+        for kind, _, start, _, _, size, _, _ in self._programs:
+            at, end = start, start + size
+            while kind == PT_NOTE and at + 12 <= end:
+                name, length, note = struct.unpack_from("<III", self._data, at)
+                value = at + 12 + (name + 3 & ~3)
+                if note == 3 and self._data[at + 12 : at + 16] == b"GNU\0":
+                    return self._data[value : value + length]
+                at = value + (length + 3 & ~3)
+        return b""
 
     def stack_executable(self) -> bool:
         """Whether it asks for a stack that can be executed."""

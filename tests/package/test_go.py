@@ -129,6 +129,19 @@ def test_library_of_this_checkout_is_the_changed_one() -> None:
     assert doctor(library).startswith(REAL.version)
 
 
+def test_wheel_takes_no_library_whose_runtime_is_unchanged(tmp_path: Path) -> None:
+    library = build_library.build(tmp_path / "plain", plain=True)
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    env = {**os.environ, "JITCACHE_PREBUILT": str(library)}
+    p = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert p.returncode != 0
+    assert "poller is not ours" in p.stdout + p.stderr
+    assert not list(tmp_path.glob("*.whl"))
+    env["JITCACHE_PREBUILT"] = str(ROOT / "build" / "lib" / "libjitcache.so")
+    subprocess.run(command, env=env, capture_output=True, check=True)
+    assert len(list(tmp_path.glob("*.whl"))) == 1
+
+
 def test_unchanged_runtime_is_said_by_doctor(tmp_path: Path) -> None:
     library = build_library.build(tmp_path, plain=True)
     assert "unchanged" in doctor(library)
