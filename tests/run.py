@@ -61,6 +61,10 @@ def stream(names: Iterator[str]) -> dict[str, Count]:
 def run(names: list[str]) -> int:
     """Run areas, those that may have company beside the others, and at last beside each other; return the exit status."""
     started = time.monotonic()
+    for name, why in skips.left_out().items():
+        if name in names:
+            print(f"{name} is left out: {why}")
+    names = [n for n in names if n not in skips.left_out()]
     print(f"{'area':16}{'run':>6}{'skipped':>9}{'failed':>8}{'seconds':>9}")
     left = deque(n for n in names if n in BESIDE)
     with ThreadPoolExecutor(1) as pool:

@@ -16,6 +16,15 @@ from .python import CORE
 
 runtimes = build_library.runtimes
 
+#: What has most to do with the runtime: threads, locks, C memory, loading. The others are tested with two releases
+#: where the tests run with and without a compiler (.ci/run).
+PACKAGES = [
+    "./capi/...",
+    *(f"./core{p}" for p in ("", "/blob", "/lease", "/lockfile", "/memory", "/store")),
+    "./cuda/dl",
+    "./cuda/driver",
+]
+
 
 def others() -> list[str]:
     """The releases that this checkout's library is not built with."""
@@ -49,7 +58,7 @@ def _with(area: str, release: str) -> Count:
     library = folder / "libjitcache.so"
     counts = [
         counted(*run(area, [sys.executable, str(ROOT / "tests" / "abi" / "check.py"), str(library)])),
-        test(area, "-count=1", "-short", "./core/...", "./capi/...", "./cuda/...", env=own, go=str(go)),
+        test(area, "-count=1", "-short", *PACKAGES, env=own, go=str(go)),
     ]
     doctor = [sys.executable, "-m", "jitcache", "doctor"]
     said = run(area, doctor, env={**own, "JITCACHE_LIBRARY": str(library), "PYTHONPATH": str(ROOT / "python")})[1]

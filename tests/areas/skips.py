@@ -54,6 +54,13 @@ def _list_of(environment: str, area: str) -> list[Row]:
     return [row for row in rows() if environment in row.environments and area in row.areas]
 
 
+def left_out() -> dict[str, str]:
+    """Return the areas that the environment which is named does without, and why: those of the pattern *."""
+    environment = os.environ.get("JITCACHE_TEST_SKIPS")
+    found = [row for row in rows() if row.pattern == "*" and environment in row.environments]
+    return {area: row.reason for row in found for area in row.areas}
+
+
 def expected(area: str) -> int:
     """Count the tests that an area has skipped as the list says."""
     environment = os.environ.get("JITCACHE_TEST_SKIPS") or ("" if shutil.which("gcc") else "bare")

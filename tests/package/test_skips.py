@@ -55,6 +55,19 @@ def test_pattern_stands_for_text_only_where_it_has_a_star() -> None:
     assert not row.fits("txpy::a[x]")
 
 
+def test_area_is_left_out_only_where_it_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    (skips.LIST).write_text("bare one * it takes long\n")
+    ran = []
+    monkeypatch.setattr(runner, "AREAS", {"one": lambda: ran.append("one") or Count(3, 0, 0)})
+    monkeypatch.setenv("JITCACHE_TEST_SKIPS", "bare")
+    assert runner.run(["one"]) == 0
+    assert ran == []
+    assert "one is left out: it takes long" in capsys.readouterr().out
+    monkeypatch.setenv("JITCACHE_TEST_SKIPS", "ci")
+    assert runner.run(["one"]) == 0
+    assert ran == ["one"]
+
+
 def test_anything_may_be_skipped_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JITCACHE_TEST_SKIPS")
     skips.note("one", "t.py::c")
@@ -85,9 +98,7 @@ def bare(*command: str) -> str:
 
 
 def test_bare_environment_has_no_compiler_and_the_rest() -> None:
-    gone = (
-        "go gofmt gcc g++ cc c++ c99 cpp clang clang++ ld ld.bfd as ar x86_64-linux-gnu-gcc gcc-12 clang-16"
-    )
+    gone = "go gofmt gcc g++ cc c++ c99 cpp clang clang++ ld ld.bfd as ar x86_64-linux-gnu-gcc gcc-12 clang-16"
     assert bare("sh", "-c", f"for t in {gone}; do command -v $t; done") == ""
     assert len(bare("sh", "-c", "for t in python3 make git sh ls; do command -v $t; done").split()) == 5
     assert bare("sh", "-c", "ls -A $HOME; echo $JITCACHE_TEST_SKIPS") == "bare\n"
