@@ -412,7 +412,7 @@ func jcgo_main(argc C.int32_t, argv **C.char, p *C.char, n C.size_t) C.int32_t {
 			args[i] = text(a)
 		}
 		_, values := settings(p, n)
-		env := cli.Environment{Get: func(name string) string { return values[name] }}
+		env := cli.Environment{Get: func(name string) string { return values[name] }, Runtime: goRuntime}
 		for name := range values {
 			if strings.HasPrefix(name, "JITCACHE") {
 				env.Names = append(env.Names, name)

@@ -24,6 +24,7 @@ type Cache struct {
 	memory   *memory.Memory // nil: no in-process tier
 	store    *store.Store   // nil: no usable directory
 	refused  error          // why not
+	alone    *store.Tally   // counts in its place; nil with JITCACHE=0
 	leases   lease.Table
 	closed   atomic.Bool
 }
@@ -31,19 +32,19 @@ type Cache struct {
 func euid() int { return os.Geteuid() }
 
 // Open opens a cache. An error is wrong use: an unknown option or a bad value.
-// A directory that cannot be used is not: the cache is then in memory only, and
-// a warning says so once.
+// A directory that cannot be used is not: the cache is then in memory only, if
+// it has any, and a warning says so once.
 func Open(o Options) (*Cache, error) {
 	s, err := o.read()
 	if err != nil {
 		return nil, err
 	}
 	c := &Cache{settings: s, log: s.log}
+	c.openMemory(o.Memory)
 	c.openStore()
 	if c.refused != nil && !degrade {
 		return nil, c.refused
 	}
-	c.openMemory(o.Memory)
 	// What cannot be stored cannot be waited for either.
 	if c.store != nil && c.store.Refuses() == store.None {
 		c.leases.Locks = c.store
@@ -67,8 +68,12 @@ func (c *Cache) openStore() {
 		c.store, c.refused = store.Open(c.settings.store)
 	}
 	if c.refused != nil {
-		c.store = nil
-		c.log.warn("directory "+c.settings.directory, "%v; results are kept in memory only", c.refused)
+		c.store, c.alone = nil, new(store.Tally)
+		kept := "results are kept in memory only, for as long as the process runs"
+		if c.memory == nil {
+			kept = "no result is kept, for this cache has no memory of its own either"
+		}
+		c.log.warn("directory "+c.settings.directory+kept, "%v; %s", c.refused, kept)
 		return
 	}
 	c.log.line(Debug, "cache directory %s (%s), file system %s", c.store.Root(), c.settings.rule, c.store.Mount().Name)
@@ -104,12 +109,22 @@ func (c *Cache) Flush() {
 
 // drain takes the hits that were counted in the in-process tier.
 func (c *Cache) drain() {
-	if c.memory == nil || c.store == nil {
+	if c.memory == nil {
 		return
 	}
 	for _, h := range c.memory.Drain() {
-		c.store.Count([]byte(h.Kind), store.HitsMemory, h.Hits)
-		c.store.Count([]byte(h.Kind), store.TimeSaved, h.Saved)
+		c.count([]byte(h.Kind), store.HitsMemory, h.Hits)
+		c.count([]byte(h.Kind), store.TimeSaved, h.Saved)
+	}
+}
+
+// count adds n to a counter of a kind: of the directory, else of this process.
+func (c *Cache) count(kind []byte, counter store.Counter, n uint64) {
+	switch {
+	case c.store != nil:
+		c.store.Count(kind, counter, n)
+	case c.alone != nil:
+		c.alone.Count(kind, counter, n)
 	}
 }
 
@@ -303,16 +318,12 @@ func (c *Cache) Maintain(id *key.ID, due memory.Due) {
 // Used counts n hits on entries of a kind that the host served itself, where
 // there is no tier to count them.
 func (c *Cache) Used(kind []byte, n uint64) {
-	if c.store != nil {
-		c.store.Count(kind, store.HitsMemory, n)
-	}
+	c.count(kind, store.HitsMemory, n)
 }
 
 // missed counts and logs a miss.
 func (c *Cache) missed(id *key.ID, kind []byte, why store.Reason, sealed func() *key.Key) {
-	if c.store != nil {
-		c.store.Count(kind, store.MissCounter(why), 1)
-	}
+	c.count(kind, store.MissCounter(why), 1)
 	if why.Damaged() {
 		c.log.warn("damaged "+why.String(), "entry %s is damaged (%v) and will be compiled again; see `jitcache verify`", label("", *id), why)
 	} else if why != store.Absent && why != store.Off && why != store.Refresh && why != store.NoDirectory {

@@ -60,13 +60,15 @@ func (c *Cache) put(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
 		}
 		return changed, keep
 	})
-	if c.store != nil {
-		kind := []byte(it.Key.Kind)
-		if why == store.None {
-			c.store.Count(kind, store.Puts, 1)
-		} else {
-			c.store.CountRefused(kind, why)
-		}
+	kind := []byte(it.Key.Kind)
+	switch {
+	case why == store.None:
+		c.count(kind, store.Puts, 1)
+	case c.store != nil:
+		c.store.CountRefused(kind, why)
+	default:
+		c.count(kind, store.PutsRefused, 1)
+		c.count(kind, store.RefusedCounter(why), 1)
 	}
 	c.logPut(it, why)
 	if !want && b != nil {

@@ -212,8 +212,10 @@ JITCACHE_API void jitcache_options_free(jitcache_options *options);
  * JITCACHE_SIZE, JITCACHE_MEMORY, JITCACHE_LOG, JITCACHE_LOG_FILE,
  * JITCACHE_SHARED, JITCACHE_TRUST, JITCACHE_LOCK_DIR, JITCACHE_FS.
  *
- * A directory that cannot be used, or must not be, is no error: the cache then
- * keeps results in memory only and a warning says so once (jitcache_set_log).
+ * A directory that cannot be used, or must not be because others may write it,
+ * is no error: the cache then keeps results in memory only, for as long as the
+ * process runs, and a warning says so once, with what would mend it
+ * (jitcache_set_log). With memory_size 0 it keeps nothing.
  * Opening the same directory several times is fine; each open cache has its own
  * tier in memory.
  * OK; ERR_ARGUMENT: cache is NULL; ERR_HANDLE; ERR_OPTION: a bad value;

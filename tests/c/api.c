@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void what_is_put_is_there(void)
@@ -482,6 +483,31 @@ static void misses_are_counted_by_kind(const char *memory)
 static void misses_are_counted(void) { misses_are_counted_by_kind("0"); }
 static void misses_are_counted_beside_a_tier_in_memory(void) { misses_are_counted_by_kind("1Mi"); }
 
+/* Nothing is read from a directory that others may write, and nothing stored there. */
+static void directory_that_others_may_write_is_a_cache_in_memory(void)
+{
+	static const mode_t modes[] = {0775, 0777, 01777};
+	for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+		jitcache_cache *c;
+		jitcache_key *k = make_key("x");
+		jitcache_blob *b;
+		CHECK(mkdir(check_dir, 0700) == 0 && chmod(check_dir, modes[i]) == 0);
+		c = open_cache("1Mi");
+		CHECK(jitcache_get(c, k, &b) == JITCACHE_MISS && jitcache_last_miss() == JITCACHE_REASON_NO_DIRECTORY);
+		CHECK(jitcache_put(c, k, "old", 3, NULL, 0) == JITCACHE_NOT_STORED);
+		CHECK(jitcache_put(c, k, "code", 4, NULL, JITCACHE_REPLACE) == JITCACHE_NOT_STORED);
+		CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && is(b, "code"));
+		CHECK(jitcache_stats(c, &b) == JITCACHE_OK);
+		const char *json = (const char *)jitcache_blob_data(b);
+		CHECK(json != NULL && strstr(json, "\"hits_memory\":1,\"hits_disk\":0,\"misses\":1,") != NULL);
+		CHECK(json != NULL && strstr(json, "\"puts\":0,\"not_stored\":2,") != NULL);
+		jitcache_blob_release(b);
+		jitcache_key_free(k);
+		jitcache_close(c);
+		CHECK(rmdir(check_dir) == 0); /* it is empty */
+	}
+}
+
 static void names_of_numbers(void)
 {
 	CHECK(strcmp(jitcache_status_name(JITCACHE_OK), "ok") == 0);
@@ -513,6 +539,7 @@ int main(int argc, char **argv)
 	RUN(hits_are_counted_without_a_tier);
 	RUN(misses_are_counted);
 	RUN(misses_are_counted_beside_a_tier_in_memory);
+	RUN(directory_that_others_may_write_is_a_cache_in_memory);
 	RUN(names_of_numbers);
 	DONE;
 }
