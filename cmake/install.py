@@ -40,9 +40,7 @@ def install(prefix: str, destdir: str) -> None:
     go = build_library.choose_go()
     command = [go.command, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"]
     env = build_library.go_environment(go, build_library.find_cc() or ["cc"])
-    subprocess.run(
-        [*command, "-o", str(top / "bin" / "jitcache"), "./cli/jitcache"], cwd=ROOT, env=env, check=True
-    )
+    subprocess.run([*command, "-o", str(top / "bin" / "jitcache"), "./cli/jitcache"], cwd=ROOT, env=env, check=True)
 
 
 def main() -> None:

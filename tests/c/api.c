@@ -496,7 +496,7 @@ static void directory_that_others_may_write_is_a_cache_in_memory(void)
 		CHECK(jitcache_get(c, k, &b) == JITCACHE_MISS && jitcache_last_miss() == JITCACHE_REASON_NO_DIRECTORY);
 		CHECK(jitcache_put(c, k, "old", 3, NULL, 0) == JITCACHE_NOT_STORED);
 		CHECK(jitcache_put(c, k, "code", 4, NULL, JITCACHE_REPLACE) == JITCACHE_NOT_STORED);
-		CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && is(b, "code"));
+		CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && blob_is(b, "code"));
 		CHECK(jitcache_stats(c, &b) == JITCACHE_OK);
 		const char *json = (const char *)jitcache_blob_data(b);
 		CHECK(json != NULL && strstr(json, "\"hits_memory\":1,\"hits_disk\":0,\"misses\":1,") != NULL);
