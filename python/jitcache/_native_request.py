@@ -13,7 +13,7 @@ from ._blob import blob_of
 from ._detached_entry import DetachedEntry
 from ._entry import Entry
 from ._errors import CompileError
-from ._key import Key, check
+from ._key import Key
 from ._log import warn
 from ._lookup import find_built
 from ._native_job import Command, Job, run
@@ -39,13 +39,11 @@ class Built(Entry):
     it is, or if nothing is.
     """
 
-    __slots__ = ("hit", "missed", "refused")
+    __slots__ = ()
 
-    def __init__(self, blob: Blob, hit: bool) -> None:
-        super().__init__(blob)
-        self.hit = hit
-        self.missed = ""
-        self.refused = ""
+    hit: bool
+    missed: str
+    refused: str
 
     @property
     def log(self) -> str:
@@ -53,7 +51,18 @@ class Built(Entry):
         return str(self.attributes.get("log", ""))
 
 
-class DetachedBuilt(DetachedEntry):
+class _Stored(Built):
+    """The same, in a cache."""
+
+    __slots__ = ("hit", "missed", "refused")
+
+    def __init__(self, blob: Blob, hit: bool) -> None:
+        super().__init__(blob)
+        self.hit = hit
+        self.missed = self.refused = ""
+
+
+class _Detached(DetachedEntry, Built):
     """The same, where the library cannot be used."""
 
     __slots__ = ("hit", "missed", "refused")
@@ -62,8 +71,6 @@ class DetachedBuilt(DetachedEntry):
         super().__init__(data, {"log": log}, "native", name)
         self.hit = False
         self.missed = self.refused = ""
-
-    log = Built.log
 
 
 class _Request:
@@ -74,9 +81,9 @@ class _Request:
     def __init__(self, lib: _ffi.Library, wish: Wish) -> None:
         self.handle = _void_p()
         self._free = lib.jitcache_native_request_free
-        check(lib, lib.jitcache_native_request_new(_byref(self.handle)))
+        _ffi.check(lib, lib.jitcache_native_request_new(_byref(self.handle)))
         for letter, text in wish.parts():
-            check(lib, lib.jitcache_native_request_add(self.handle, ord(letter), text, len(text)))
+            _ffi.check(lib, lib.jitcache_native_request_add(self.handle, ord(letter), text, len(text)))
 
     def __del__(self) -> None:
         if self.handle:
@@ -124,22 +131,22 @@ def _run(wish: Wish, timeout: float | None) -> tuple[bytes, str]:
         return data, log
 
 
-def built(wish: Wish, cache: Cache | None, timeout: float | None) -> Built | DetachedBuilt:
+def built(wish: Wish, cache: Cache | None, timeout: float | None) -> Built:
     """Look a wish up, and have it made if need be."""
     lib = _library.load() if cache is None else cache._lib
     handle = None if cache is None else cache._handle
     if lib is None or (cache is not None and handle is None):
-        return DetachedBuilt(*_run(wish, timeout), wish.name)
+        return _Detached(*_run(wish, timeout), wish.name)
     request = _request(lib, wish)
     missed = ""
     if handle is not None:
         status, blob = find_built(lib, handle, request.handle)
         if blob is not None:
-            return Built(blob, True)
+            return _Stored(blob, True)
         if status in _ffi.NO_CACHE:
-            return DetachedBuilt(*_run(wish, timeout), wish.name)
+            return _Detached(*_run(wish, timeout), wish.name)
         if status < 0:
-            check(lib, status)
+            _ffi.check(lib, status)
         missed = _said(lib)
     made = _made(lib, wish, request, handle, timeout)
     made.missed = "" if made.hit else missed
@@ -157,7 +164,7 @@ def _made(
     """Have the library compile: one of many, and observed. Signals are answered between the steps."""
     limit = 0 if timeout is None else max(1, int(timeout * 1000))
     running, blob, hit = _void_p(), _void_p(), ctypes.c_int32()
-    check(lib, lib.jitcache_native_start(cache, request.handle, -1, limit, _byref(running)))
+    _ffi.check(lib, lib.jitcache_native_start(cache, request.handle, -1, limit, _byref(running)))
     try:
         status = _ffi.BUSY
         while status == _ffi.BUSY:
@@ -167,10 +174,10 @@ def _made(
             log = lib.jitcache_native_last_log().decode("utf-8", "replace")
             raise CompileError(f"{why}\n{log}".rstrip("\n"), log, wish.command("."))
         if status != _ffi.NOT_STORED:
-            check(lib, status)
+            _ffi.check(lib, status)
     finally:
         lib.jitcache_native_job_free(running)
-    made = Built(blob_of(lib, blob), bool(hit.value))
+    made = _Stored(blob_of(lib, blob), bool(hit.value))
     if status == _ffi.NOT_STORED:
         made.refused = why
         if reason == _ffi.UNREPEATABLE:
@@ -185,5 +192,5 @@ def key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
     status = lib.jitcache_native_key(cache, _request(lib, wish).handle, _byref(handle))
     if status == _ffi.MISS:
         return None
-    check(lib, status)
+    _ffi.check(lib, status)
     return Key._taken(lib, handle)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from ._default import cache_of
 from ._errors import CompileError
 from ._native_job import BuildArguments, Job, Path, Sources, job_of, quote_flags, sources_of
-from ._native_request import Built, DetachedBuilt, built, key_of
+from ._native_request import Built, built, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ def build(
     cache: Cache | bool | None = None,
     compiler: Path | Sequence[str] | None = None,
     timeout: float | None = None,
-) -> Built | DetachedBuilt:
+) -> Built:
     """Return what the sources compile to: from the cache, or compiled.
 
     ``sources`` is a path, several, or a mapping of file names to texts, headers

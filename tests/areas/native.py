@@ -11,7 +11,7 @@ from .control import go_failures, python_red, red
 FOLDER = "tests/native"
 
 #: What the tests use where the machine has it not: PyPI's.
-NEEDS = ["Cython>=3", "setuptools"]
+NEEDS = ["Cython>=3", "setuptools", "ziglang>=0.15"]
 
 
 def tests() -> Count:

@@ -213,6 +213,7 @@ def test_folder_of_precompiled_headers(tmp_path: Path, cache: Any) -> None:
 
 
 def test_compiler_that_comes_first_in_path(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    need("gcc")
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     text = "#ifndef VALUE\n#define VALUE 1\n#endif\nint f(void) { return VALUE; }\n"
@@ -256,6 +257,7 @@ def test_long_include_path_counts_to_its_end(tmp_path: Path, cache: Any, monkeyp
 
 @pytest.mark.parametrize("how", ["-L", "LIBRARY_PATH"])
 def test_library_that_is_linked(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    need("gcc")
     folder = tmp_path / "lib"
     folder.mkdir()
     flags = [f"-L{folder}"] if how == "-L" else []
@@ -278,6 +280,7 @@ def test_library_that_is_linked(tmp_path: Path, cache: Any, monkeypatch: pytest.
 
 @pytest.mark.parametrize("variable", ["CFLAGS", "CPPFLAGS", "LDFLAGS"])
 def test_flags_of_the_environment(cache: Any, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    need("gcc")
     flag = "-Wl,-z,now" if variable == "LDFLAGS" else "-DTWICE"
     assert not hit(cache, [])
     monkeypatch.setenv(variable, flag)
