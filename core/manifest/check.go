@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"jitcache/core/key"
+	"jitcache/core/stamp"
 )
 
 // State is what a check has found.
@@ -25,7 +26,8 @@ const (
 // Check compares the list with the disk. With Changed it says which path and
 // why; the list is then as it was.
 func (l *List) Check() (state State, why string) {
-	c := checker{list: l, now: time.Now().UnixNano()}
+	c := checker{list: l}
+	c.status.Read = time.Now().UnixNano()
 	if !c.files() || !c.absent() || !c.aliases() || !c.folders() || !c.read() || !c.sameOnes() {
 		return Changed, c.why
 	}
@@ -36,14 +38,11 @@ func (l *List) Check() (state State, why string) {
 }
 
 // checker is one check. Its methods return false, and why, for a change.
-//
-// syscall.Stat copies each path to end it with a NUL. A buffer of our own was
-// measured and spares nothing: 587 ns a call against 617.
 type checker struct {
-	list *List
-	now  int64
-	st   syscall.Stat_t
-	why  string
+	list   *List
+	status stamp.Status
+	path   []byte
+	why    string
 	// What stat could not decide: indices, and the stamps found in their place.
 	doubtful []moved
 	listings []moved
@@ -51,7 +50,7 @@ type checker struct {
 
 type moved struct {
 	index int
-	now   key.Stamp
+	now   stamp.Stamp
 }
 
 func (c *checker) changed(path, why string) bool {
@@ -59,17 +58,23 @@ func (c *checker) changed(path, why string) bool {
 	return false
 }
 
+// stat asks what is at a path.
+func (c *checker) stat(path string) syscall.Errno {
+	c.path = append(append(c.path[:0], path...), 0)
+	return c.status.At(c.path, 0)
+}
+
 func (c *checker) files() bool {
 	for i := range c.list.Files {
 		f := &c.list.Files[i]
-		if err := syscall.Stat(f.Path, &c.st); err != nil {
-			return c.changed(f.Path, err.Error())
+		if errno := c.stat(f.Path); errno != 0 {
+			return c.changed(f.Path, errno.Error())
 		}
-		if c.st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		if c.status.Kind() != syscall.S_IFREG {
 			return c.changed(f.Path, key.ErrNotRegular.Error())
 		}
-		now := key.StampOf(&c.st, c.now)
-		if f.Stamp.Same(&now) && !f.Stamp.Fresh() {
+		now := c.status.Stamp
+		if f.Stamp.Same(&now) && f.Stamp.Proves() {
 			continue
 		}
 		if now.Size != f.Stamp.Size {
@@ -82,11 +87,11 @@ func (c *checker) files() bool {
 
 func (c *checker) absent() bool {
 	for _, path := range c.list.Absent {
-		switch err := syscall.Stat(path, &c.st); {
-		case err == nil && c.st.Mode&syscall.S_IFMT != syscall.S_IFDIR:
+		switch errno := c.stat(path); {
+		case errno == 0 && c.status.Kind() != syscall.S_IFDIR:
 			return c.changed(path, "was not there")
-		case err != nil && !key.IsAbsent(err):
-			return c.changed(path, err.Error())
+		case errno != 0 && !key.IsAbsent(errno):
+			return c.changed(path, errno.Error())
 		}
 	}
 	return true
@@ -105,10 +110,10 @@ func (c *checker) aliases() bool {
 func (c *checker) folders() bool {
 	for i := range c.list.Folders {
 		f := &c.list.Folders[i]
-		if err := syscall.Stat(f.Path, &c.st); err != nil {
-			return c.changed(f.Path, err.Error())
+		if errno := c.stat(f.Path); errno != 0 {
+			return c.changed(f.Path, errno.Error())
 		}
-		if now := key.StampOf(&c.st, c.now); f.Stamp.Same(&now) && !f.Stamp.Fresh() {
+		if f.Stamp.Same(&c.status.Stamp) && f.Stamp.Proves() && c.status.NamesProved(c.path) {
 			continue
 		}
 		_, names, now, err := key.ReadNames(f.Path)
@@ -186,12 +191,12 @@ func (c *checker) sameOnes() bool {
 func (c *checker) commit() (better bool) {
 	for _, d := range c.doubtful {
 		f := &c.list.Files[d.index]
-		better = better || !d.now.Fresh() || !d.now.Same(&f.Stamp)
+		better = better || d.now.Proves() || !d.now.Same(&f.Stamp)
 		f.Stamp = d.now
 	}
 	for _, d := range c.listings {
 		f := &c.list.Folders[d.index]
-		better = better || !d.now.Fresh() || !d.now.Same(&f.Stamp)
+		better = better || d.now.Proves() || !d.now.Same(&f.Stamp)
 		f.Stamp = d.now
 	}
 	return better

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"jitcache/core/key"
+	"jitcache/core/stamp"
 )
 
 // A list as bytes, little-endian; docs/format.md has it:
@@ -20,7 +21,7 @@ import (
 // many bytes it shares with the path before it, 2, the number of the others, 2,
 // and those.
 const (
-	stampSize = 6 * 8
+	stampSize = 7 * 8
 	pathHead  = 4
 	fileSize  = pathHead + stampSize + len(key.Digest{})
 )
@@ -70,9 +71,9 @@ func (w *writer) path(path string) {
 	w.last = path
 }
 
-func (w *writer) entry(path string, s *key.Stamp, digest *key.Digest) {
+func (w *writer) entry(path string, s *stamp.Stamp, digest *key.Digest) {
 	w.path(path)
-	for _, v := range [...]uint64{s.Dev, s.Ino, uint64(s.Size), uint64(s.Mtime), uint64(s.Ctime), uint64(s.Read)} {
+	for _, v := range [...]uint64{s.Dev, s.Ino, s.Size, uint64(s.Mtime), uint64(s.Ctime), uint64(s.Read), s.Mount} {
 		w.b = binary.LittleEndian.AppendUint64(w.b, v)
 	}
 	w.b = append(w.b, digest[:]...)
@@ -170,16 +171,16 @@ func (r *reader) path() string {
 	return r.last
 }
 
-func (r *reader) entry(path *string, s *key.Stamp, digest *key.Digest) {
+func (r *reader) entry(path *string, s *stamp.Stamp, digest *key.Digest) {
 	*path = r.path()
 	v := r.take(stampSize)
 	if v == nil {
 		return
 	}
 	field := func(i int) uint64 { return binary.LittleEndian.Uint64(v[8*i:]) }
-	*s = key.Stamp{
-		Dev: field(0), Ino: field(1), Size: int64(field(2)),
-		Mtime: int64(field(3)), Ctime: int64(field(4)), Read: int64(field(5)),
+	*s = stamp.Stamp{
+		Dev: field(0), Ino: field(1), Size: field(2),
+		Mtime: int64(field(3)), Ctime: int64(field(4)), Read: int64(field(5)), Mount: field(6),
 	}
 	copy(digest[:], r.take(len(digest)))
 }

@@ -2,12 +2,14 @@ package manifest
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
 
 	"jitcache/core/key"
+	"jitcache/core/stamp"
 )
 
 // List is what one result was made from. A List is for one goroutine.
@@ -27,14 +29,14 @@ type List struct {
 // File is a file that was read.
 type File struct {
 	Path   string // as it was looked up
-	Stamp  key.Stamp
+	Stamp  stamp.Stamp
 	Digest key.Digest // of the content
 }
 
 // Folder is a folder whose set of names matters.
 type Folder struct {
 	Path  string
-	Stamp key.Stamp
+	Stamp stamp.Stamp
 	Names key.Digest // see key.ReadNames
 }
 
@@ -50,7 +52,7 @@ func Read(path string) ([]byte, File, error) {
 		if err != nil {
 			return nil, File{}, err
 		}
-		if before.Same(&after) && before.Size == int64(len(text)) {
+		if (before.Same(&after) || before.Mount == stamp.NoMount) && before.Size == uint64(len(text)) {
 			return text, File{Path: path, Stamp: before, Digest: key.Sum(text)}, nil
 		}
 	}
@@ -67,45 +69,33 @@ func Digest(path string) (File, error) {
 	return File{Path: path, Stamp: in.Stamp, Digest: key.Digest(value)}, nil
 }
 
-func readOnce(path string) (text []byte, before, after key.Stamp, err error) {
+func readOnce(path string) (text []byte, before, after stamp.Stamp, err error) {
 	now := time.Now().UnixNano()
 	// O_NONBLOCK: opening a FIFO must not wait for a writer.
-	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, before, after, &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	defer syscall.Close(fd)
-	if before, err = stampOf(fd, path, now); err != nil {
 		return nil, before, after, err
 	}
-	text = make([]byte, before.Size+1) // one more: the read that fits says that all was read
-	n := 0
-	for n < len(text) {
-		m, err := syscall.Read(fd, text[n:])
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil {
-			return nil, before, after, &os.PathError{Op: "read", Path: path, Err: err}
-		}
-		if m == 0 {
-			break
-		}
-		n += m
+	defer f.Close()
+	if before, err = stampOf(f, now); err != nil {
+		return nil, before, after, err
 	}
-	after, err = stampOf(fd, path, now)
-	return text[:n], before, after, err
+	if text, err = io.ReadAll(f); err != nil {
+		return nil, before, after, err
+	}
+	after, err = stampOf(f, now)
+	return text, before, after, err
 }
 
-func stampOf(fd int, path string, now int64) (key.Stamp, error) {
-	var st syscall.Stat_t
-	if err := syscall.Fstat(fd, &st); err != nil {
-		return key.Stamp{}, &os.PathError{Op: "stat", Path: path, Err: err}
+func stampOf(f *os.File, now int64) (stamp.Stamp, error) {
+	status := stamp.Status{Read: now}
+	if err := status.Of(f); err != nil {
+		return stamp.Stamp{}, err
 	}
-	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
-		return key.Stamp{}, &os.PathError{Op: "read", Path: path, Err: key.ErrNotRegular}
+	if status.Kind() != syscall.S_IFREG {
+		return stamp.Stamp{}, &os.PathError{Op: "read", Path: f.Name(), Err: key.ErrNotRegular}
 	}
-	return key.StampOf(&st, now), nil
+	return status.Stamp, nil
 }
 
 // Inputs returns the list as inputs of a key, with absolute paths, so that a

@@ -15,7 +15,7 @@ const (
 
 // A set as bytes: magic 8, count 4, then per list its size, 4, and the list.
 const (
-	setMagic = "jcbook\x00\x01"
+	setMagic = "jcbook\x00\x02"
 	setHead  = len(setMagic) + 4
 )
 

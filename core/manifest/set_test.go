@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"jitcache/core/key"
+	"jitcache/core/stamp"
 )
 
 // variant returns a list of one file with a payload.
@@ -145,13 +146,13 @@ func randomList(rng *rand.Rand) *List {
 		}
 		return p[rng.IntN(2):]
 	}
-	stamp := func() key.Stamp {
-		return key.Stamp{Dev: rng.Uint64(), Ino: rng.Uint64(), Size: rng.Int64(), Mtime: rng.Int64(), Ctime: rng.Int64(), Read: rng.Int64()}
+	stampOf := func() stamp.Stamp {
+		return stamp.Stamp{Dev: rng.Uint64(), Ino: rng.Uint64(), Size: rng.Uint64(), Mtime: rng.Int64(), Ctime: rng.Int64(), Read: rng.Int64(), Mount: rng.Uint64()}
 	}
 	l := &List{}
 	for range rng.IntN(5) {
-		l.Files = append(l.Files, File{path(), stamp(), key.Sum([]byte(path()))})
-		l.Folders = append(l.Folders, Folder{path(), stamp(), key.Sum([]byte(path()))})
+		l.Files = append(l.Files, File{path(), stampOf(), key.Sum([]byte(path()))})
+		l.Folders = append(l.Folders, Folder{path(), stampOf(), key.Sum([]byte(path()))})
 		l.Absent = append(l.Absent, path())
 		l.Aliases = append(l.Aliases, Alias{path(), path()})
 		l.Payload = append(l.Payload, path()...)
@@ -170,19 +171,19 @@ func TestGoldenSet(t *testing.T) {
 	if err != nil || s.Len() != 2 {
 		t.Fatal(err)
 	}
-	stamp := func(n uint64) key.Stamp {
+	stampOf := func(n uint64) stamp.Stamp {
 		s := int64(n)
-		return key.Stamp{Dev: n, Ino: n + 1, Size: s + 2, Mtime: s + 3, Ctime: s + 4, Read: s + 5}
+		return stamp.Stamp{Dev: n, Ino: n + 1, Size: n + 2, Mtime: s + 3, Ctime: s + 4, Read: s + 5, Mount: n + 6}
 	}
 	digest := func(c byte) key.Digest { return key.Digest(bytes.Repeat([]byte{c}, 32)) }
 	want := []*List{
 		{
 			Files: []File{
-				{"inc/a.h", stamp(100), digest(0xaa)},
-				{"inc/sub/b.h", stamp(1 << 40), digest(0xbb)},
-				{"/usr/include/\xff.h", stamp(7), digest(0xcc)},
+				{"inc/a.h", stampOf(100), digest(0xaa)},
+				{"inc/sub/b.h", stampOf(1 << 40), digest(0xbb)},
+				{"/usr/include/\xff.h", stampOf(7), digest(0xcc)},
 			},
-			Folders: []Folder{{"inc", stamp(1000), digest(0xdd)}},
+			Folders: []Folder{{"inc", stampOf(1000), digest(0xdd)}},
 			Absent:  []string{"a.h", "a.h.stdh"},
 			Aliases: []Alias{{"x/../inc", "inc"}},
 			Payload: []byte("what the caller\x00wants"),

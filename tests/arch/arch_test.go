@@ -18,14 +18,15 @@ import (
 // uses are the rooms, and the rooms below that each may import: no more than it
 // does. Arrows go down only. ARCHITECTURE.md has the same table.
 var uses = map[string][]string{
-	"core/key":            {},
+	"core/stamp":          {},
+	"core/key":            {"core/stamp"},
 	"core/blob":           {},
 	"core/lockfile":       {},
 	"core/request":        {},
 	"core/control":        {},
 	"core/mutex":          {},
 	"core/memory":         {"core/blob", "core/mutex"},
-	"core/manifest":       {"core/key"},
+	"core/manifest":       {"core/key", "core/stamp"},
 	"core/lease":          {"core/key", "core/lockfile"},
 	"core/store":          {"core/key", "core/blob", "core/lockfile"},
 	"core":                {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store"},
@@ -37,7 +38,7 @@ var uses = map[string][]string{
 	"cuda":                {"core/key", "core/blob", "core/manifest", "core/request", "cuda/dl", "cuda/include", "cuda/nvrtc", "cuda/driver"},
 	"observe":             {},
 	"observe/observetest": {"observe"},
-	"record":              {"core/key", "core/request", "observe"},
+	"record":              {"core/key", "core/stamp", "core/request", "observe"},
 	"command":             {"core", "core/blob", "core/key", "core/request", "core/store", "observe", "record"},
 	"native":              {"command", "core/key", "core/request"},
 	"cli":                 {"core", "core/lockfile", "core/lease", "core/store", "cuda/dl"},
@@ -51,8 +52,9 @@ var confined = map[string][]string{
 	"lukechampine.com/blake3":             {"core/key/"},
 	"lukechampine.com/blake3/guts":        {"core/key/"},
 	"github.com/gofrs/flock":              {"core/lockfile/"},
+	"github.com/mattn/go-pointer":         {"capi/pointer.go"},
 	"github.com/zeebo/xxh3":               {"core/store/"},
-	"golang.org/x/sys/unix":               {"core/store/", "cli/", "observe/", "record/"},
+	"golang.org/x/sys/unix":               {"core/store/", "core/stamp/", "cli/", "observe/", "record/"},
 	"github.com/peterbourgon/ff/v3/ffcli": {"cli/"},
 }
 
