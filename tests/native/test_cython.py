@@ -174,9 +174,7 @@ def test_package_that_is_installed_beside_cython_is_no_input(tmp_path: Path, sit
     assert found["hit"], found["missed"]
 
 
-def test_what_python_obeys_is_not_what_cython_does(
-    tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_python_obeys_is_not_what_cython_does(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is started without the user's variables of Python, so they make no difference."""
     (tmp_path / "m.pyx").write_text(USES.format("double"))
     assert not build(cache, tmp_path / "m.pyx").hit
