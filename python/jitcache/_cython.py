@@ -108,7 +108,8 @@ class Translated(NamedTuple):
 
 
 def _translated(command: Command, cache: Cache | None, timeout: float | None) -> tuple[Source, str, str]:
-    with built(command, cache, timeout) as entry:
+    entry = built(command, cache, timeout)
+    with entry:
         view, text = entry.view, _texts.get(command)
         if text is None or text != view:
             text = bytes(view)

@@ -212,7 +212,6 @@ def file_that_every_library_starts_with(w: World, _: Any) -> Callable[[], None]:
     return lambda: void(w.object("bin/crti.o", 2))
 
 
-
 def by(linker: str) -> Callable[[World, Any], Callable[[], None]]:
     def row(w: World, _: Any) -> Callable[[], None]:
         need(f"ld.{linker}")
