@@ -15,6 +15,7 @@ const (
 	checkLimit    = true // nothing is written beyond the limit of the size of files
 	makeAgain     = true // a put makes the folders that somebody has removed
 	refuseLinks   = true // no symbolic link below the root is followed
+	checkRegular  = true // what is written in place is a regular file with no other name
 	checkWritable = true // Open finds out whether puts can work
 	readsPinned   = true // the file behind a path is looked at again
 	clampCells    = true // the ledger's cells do not go below zero
@@ -24,4 +25,4 @@ const (
 )
 
 // folderAt opens a folder each time that it is needed.
-func folderAt(path string) (int, syscall.Errno) { return openFolder(path) }
+func (s *Store) folderAt(path string) (int, syscall.Errno) { return s.openNow(path) }

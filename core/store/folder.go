@@ -1,7 +1,6 @@
 package store
 
 import (
-	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -13,11 +12,6 @@ type folder struct {
 	s     *Store
 	shard int
 	fd    int // -1: none is open
-}
-
-// openFolder opens what is at a path now.
-func openFolder(path string) (int, syscall.Errno) {
-	return openBelow([]byte(path+"\x00"), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 }
 
 func (s *Store) folder() folder { return folder{s: s, fd: -1} }
@@ -45,7 +39,7 @@ func (d *folder) openFile(f *file) (int, syscall.Errno) {
 	if e := d.open(f.shard); e != 0 {
 		return -1, e
 	}
-	return openat(d.fd, f.name, flagsRead, 0)
+	return openNoLink(d.fd, f.name, flagsRead, 0)
 }
 
 // footer reads the footer of a listed file.
@@ -61,10 +55,15 @@ func (d *folder) footer(f *file) (footer, Reason) {
 // dateToNow gives an entry from the future the present time, so that it ages
 // like the others.
 func (d *folder) dateToNow(f *file) {
-	if fd, e := d.openFile(f); e == 0 {
-		touch(fd, d.s.now())
-		closeFd(fd)
+	fd, e := d.openFile(f)
+	if e != 0 {
+		return
 	}
+	var st syscall.Stat_t
+	if fstat(fd, &st) == 0 && d.s.trust.checkEntry(&st) == None {
+		touch(fd, d.s.now())
+	}
+	closeFd(fd)
 }
 
 // unlink removes what was listed, and reports whether it is gone.
@@ -72,9 +71,6 @@ func (d *folder) unlink(f *file) bool {
 	if e := d.open(f.shard); e != 0 {
 		return e == unix.ENOENT
 	}
-	e := unlinkat(d.fd, f.name, 0)
-	if e == unix.EISDIR {
-		return os.RemoveAll(d.s.entries+shardName(f.shard)+"/"+f.name) == nil
-	}
+	e := removeTree(d.fd, f.name)
 	return e == 0 || e == unix.ENOENT
 }

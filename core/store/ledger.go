@@ -152,12 +152,14 @@ func (s *Store) readLedger() (*ledger, syscall.Errno) {
 
 // writeLedger writes the ledger in place. Its lock is held.
 func (s *Store) writeLedger(l *ledger) syscall.Errno {
-	fd, e := openBelow([]byte(s.v1+"/ledger\x00"), unix.O_WRONLY|unix.O_CREAT|unix.O_CLOEXEC, s.mode)
+	fd, size, e := s.openToWrite("ledger")
 	if e != 0 {
 		return e
 	}
-	s.setMode(fd)
 	e = pwriteAll(fd, l.encode(), 0)
+	if e == 0 && size > ledgerSize {
+		unix.Ftruncate(fd, ledgerSize) // it was another's
+	}
 	if ec := closeFd(fd); e == 0 {
 		e = ec
 	}
@@ -165,7 +167,7 @@ func (s *Store) writeLedger(l *ledger) syscall.Errno {
 }
 
 // lockLedger tries the ledger's lock.
-func (s *Store) lockLedger() (*lockfile.Lock, error) { return s.TryLock("ledger") }
+func (s *Store) lockLedger() (*lockfile.Lock, error) { return s.TryLock("ledger", nil) }
 
 // ledgerWait is how long a command waits for the ledger's lock before it goes
 // on without.

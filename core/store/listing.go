@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -82,20 +81,6 @@ func (s *Store) list(shard int) (l listing) {
 func isEntryName(name string) bool {
 	digits, ok := strings.CutSuffix(name, entrySuffix)
 	return ok && len(digits) == 62 && strings.Trim(digits, "0123456789abcdef") == ""
-}
-
-// readNames reads a folder through a second descriptor, which it closes.
-func readNames(dir int) ([]string, error) {
-	if e := fault(OpList, ""); e != 0 && e != unix.EINTR { // os reads on
-		return nil, e
-	}
-	fd, e := openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
-	if e != 0 {
-		return nil, e
-	}
-	d := os.NewFile(uintptr(fd), "entries")
-	defer d.Close()
-	return d.Readdirnames(-1)
 }
 
 // Entry is what a listing says of an entry. The payload has not been verified.
@@ -185,7 +170,7 @@ func (s *Store) Stat(id *key.ID) (*Entry, Reason) {
 
 func (s *Store) describe(f *file) (*Entry, Reason) {
 	path := s.entries + shardName(f.shard) + "/" + f.name
-	fd, e := openBelow([]byte(path+"\x00"), flagsRead, 0)
+	fd, e := s.openBelow([]byte(path+"\x00"), flagsRead, 0)
 	if e != 0 {
 		return nil, reasonOf(e)
 	}

@@ -103,9 +103,11 @@ func (s *Store) publish(it *Item) (w Written, d change, e syscall.Errno) {
 	w, d, e = s.publishOnce(it)
 	if e == unix.ENOTDIR {
 		// A file stands where the shard belongs: out of the way with it.
-		shard := s.entries + it.Key.ID.String()[:2]
-		if renameat(atCwd, shard, atCwd, s.v1+"/tmp/"+s.tempName()) == 0 {
-			e = unix.ENOENT
+		if entries, eo := s.openDirBelow("entries"); eo == 0 {
+			if s.putAside(entries, it.Key.ID.String()[:2]) == 0 {
+				e = unix.ENOENT
+			}
+			closeFd(entries)
 		}
 	}
 	if e == unix.ENOENT {
@@ -204,15 +206,10 @@ func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int
 	return Written{Dev: uint64(st.Dev), Ino: st.Ino, Created: now}, 0
 }
 
-func createAt(dir int, name string, mode uint32) (int, syscall.Errno) {
-	return openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, mode)
-}
-
 // repairLayout makes what a put needs and somebody has removed, or nobody has
 // made yet: the shard, else all folders.
 func (s *Store) repairLayout(id *key.ID) syscall.Errno {
-	shard := s.entries + id.String()[:2]
-	if e := s.makeDir(shard); e == 0 {
+	if e := s.makeShard(id); e == 0 {
 		if fd, e := s.openDirBelow("tmp"); e == 0 {
 			closeFd(fd)
 			return 0
@@ -227,12 +224,21 @@ func (s *Store) repairLayout(id *key.ID) syscall.Errno {
 	if err := s.makeLayout(); err != nil {
 		return errno(err)
 	}
-	return s.makeDir(shard)
+	return s.makeShard(id)
+}
+
+func (s *Store) makeShard(id *key.ID) syscall.Errno {
+	entries, e := s.openDirBelow("entries")
+	if e != 0 {
+		return e
+	}
+	defer closeFd(entries)
+	return s.makeDir(entries, shardName(int(id[0])))
 }
 
 // mkdirAll makes the root again, parents first.
 func mkdirAll(path string, mode uint32) syscall.Errno {
-	e := mkdir(path, mode)
+	e := mkdirat(atCwd, path, mode)
 	if e == unix.ENOENT {
 		for i := len(path) - 1; i > 0; i-- {
 			if path[i] == '/' {
@@ -242,7 +248,7 @@ func mkdirAll(path string, mode uint32) syscall.Errno {
 				break
 			}
 		}
-		e = mkdir(path, mode)
+		e = mkdirat(atCwd, path, mode)
 	}
 	if e == unix.EEXIST {
 		return 0

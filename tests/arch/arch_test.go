@@ -36,7 +36,7 @@ var uses = map[string][]string{
 	"cuda/driver":        {"cuda/dl"},
 	"cuda":               {"core/key", "core/blob", "core/manifest", "core/request", "cuda/dl", "cuda/include", "cuda/nvrtc", "cuda/driver"},
 	"native":             {"core/key", "core/manifest", "core/request"},
-	"cli":                {"core", "core/lockfile", "core/lease", "core/store", "cuda/dl"},
+	"cli":                {"core", "core/lease", "core/store", "cuda/dl"},
 	"cli/jitcache":       {"cli"},
 	"capi":               {"core", "core/key", "core/blob", "core/memory", "core/manifest", "core/request", "core/store", "cuda", "native", "cli"},
 }
@@ -48,7 +48,7 @@ var confined = map[string][]string{
 	"lukechampine.com/blake3/guts":        {"core/key/"},
 	"github.com/gofrs/flock":              {"core/lockfile/"},
 	"github.com/zeebo/xxh3":               {"core/store/"},
-	"golang.org/x/sys/unix":               {"core/store/", "cli/"},
+	"golang.org/x/sys/unix":               {"core/store/", "core/lockfile/", "cli/"},
 	"github.com/peterbourgon/ff/v3/ffcli": {"cli/"},
 }
 

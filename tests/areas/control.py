@@ -85,6 +85,12 @@ CONTROLS = [
     Control("linked file not looked at again", "nopinned", {"core/store": ["TestPinIsNotAnotherFileWithTheNumberOfTheFirst"]}),
     Control("eviction looks at all entries", "lookatall", {"core/store": ["TestPutAtTheCapLooksAtASample"]}),
     Control("locked file not looked at again", "nosamefile", {"core/lockfile": ["TestLockThatIsRemovedAtEachReleaseHasOneHolder"]}),
+    Control("the holder's own word for its age", "anyclock", {"core/lease": ["TestAgeOfAHolderIsNotWhatItsFileSays"]}),
+    Control(
+        "files of any kind", "anyfile",
+        {"core/lockfile": ["TestWhatIsNoFileOfItsOwnIsNotLockedNorRead"], "core/store": ["TestNothingIsReachedThroughWhatStandsInTheWay"]},
+    ),
+    Control("links followed", "follow", {"core/store": ["TestNothingIsReachedThroughWhatStandsInTheWay", "TestLinkBelowTheRootIsNotFollowed"]}),
     Control("refused lock counts as held", "norefusal", {"core/lockfile": ["TestWhereNothingCanBeLockedSaysSo"]}),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip
