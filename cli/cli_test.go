@@ -364,3 +364,26 @@ func TestDirectoryFlagBeatsTheEnvironment(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 }
+
+func TestLowerCapIsKeptAtOnce(t *testing.T) {
+	u := newAccount(t)
+	for i := range 50 {
+		u.put(strconv.Itoa(i), "", "cubin", strings.Repeat("x", 1000))
+	}
+	if out := u.ok("config", "max-size", "20000"); !strings.HasPrefix(out, "evicted ") {
+		t.Errorf("it says %q", out)
+	}
+	var bytes int64
+	filepath.WalkDir(u.dir+"/v1/entries", func(path string, d os.DirEntry, err error) error {
+		if info, err := d.Info(); err == nil && !d.IsDir() {
+			bytes += info.Size()
+		}
+		return err
+	})
+	if bytes > 20000 || bytes < 15000 {
+		t.Errorf("%d bytes are left, cap 20000", bytes)
+	}
+	if out := u.ok("config", "max-size", "1G"); out != "" {
+		t.Errorf("a higher cap: it says %q", out)
+	}
+}

@@ -100,8 +100,8 @@ func groupID(group string) (int, error) {
 }
 
 func (c *command) config() *ffcli.Command {
-	return c.new("config [max-size N]", "print the settings of the directory, or set its cap", nil, 0, 2, func(args []string) error {
-		_, s, err := c.open()
+	return c.new("config [max-size N]", "print the settings of the directory, or set its cap and trim it", nil, 0, 2, func(args []string) error {
+		cache, s, err := c.open()
 		if err != nil {
 			return err
 		}
@@ -119,6 +119,12 @@ func (c *command) config() *ffcli.Command {
 		if cfg.MaxSize, err = store.ParseSize(args[1]); err != nil {
 			return wrong(err.Error())
 		}
-		return s.SetConfig(cfg)
+		if err := s.SetConfig(cfg); err != nil {
+			return err
+		}
+		if limit := s.MaxSize(); limit > 0 && s.Usage().Bytes > limit {
+			return c.trimNow(cache)
+		}
+		return nil
 	})
 }

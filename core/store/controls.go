@@ -20,6 +20,7 @@ const (
 	readsPinned   = true // the file behind a path is looked at again
 	clampCells    = true // the ledger's cells do not go below zero
 	takeSamples   = true // an eviction from a large directory looks at a sample
+	putsShare     = true // puts share the work where there is much to evict
 	sweepTemps    = true // copies of processes that are gone are removed from the temp directory
 	sparesLiving  = true // and those of others are not
 )

@@ -26,6 +26,7 @@ var (
 	readsPinned   = !control.Is("nopinned")
 	clampCells    = !control.Is("noclamp")
 	takeSamples   = !control.Is("lookatall")
+	putsShare     = !control.Is("evictall")
 	sweepTemps    = !control.Is("notempsweep")
 	sparesLiving  = !control.Is("sweepliving")
 )

@@ -52,24 +52,59 @@ func cellOf(files []file) cell {
 	return c
 }
 
-// evict removes least recently used entries until the cap is kept. The cells of
-// the shards that it has looked at are then true. keep is the entry just
-// written: it goes last.
-func (s *Store) evict(l *ledger, keep *key.ID) {
+// evictFor is how long a put that has made room for itself goes on evicting, where
+// the cap was lowered or others have crossed it. Then the next put goes on: with a
+// million entries it would take minutes, on the thread of a caller who waits.
+const evictFor = 5 * time.Millisecond
+
+// slice is how long a trim evicts before it writes the ledger and lets others have
+// it.
+const slice = 100 * time.Millisecond
+
+// effort says how much is evicted at once: so many bytes at least, and then until
+// so much time is gone, or twice what the first look took. Bytes count that could
+// not be removed too, or a directory of them would be gone through by each put.
+type effort struct {
+	least int64
+	time  time.Duration
+	tried int64
+	start time.Time
+	look  time.Duration // what the first one took
+}
+
+// forPut is the effort of a put, or several, that have added bytes. To free twice
+// of that comes down to the cap in the end, however busy a machine is.
+func forPut(added int64) *effort { return &effort{least: 2 * max(added, 0), time: evictFor} }
+
+func (e *effort) looked() {
+	if e.look == 0 {
+		e.look = time.Since(e.start)
+	}
+}
+
+func (e *effort) spent() bool {
+	return putsShare && e.look > 0 && e.tried >= e.least && time.Since(e.start) > max(e.time, 2*e.look)
+}
+
+// evict removes least recently used entries until the cap is kept or the effort is
+// spent. The cells of the shards that it has looked at are then true. keep is the
+// entry just written: it goes last.
+func (s *Store) evict(l *ledger, keep *key.ID, e *effort) {
 	limit := s.MaxSize()
 	if limit == 0 {
 		return
 	}
+	e.start = time.Now()
 	for range shards {
 		total, count := l.total()
-		if total <= uint64(limit) {
+		if total <= uint64(limit) || e.spent() {
 			return
 		}
 		n := shards
 		if count > sampleSize && takeSamples {
 			n = int(max(1, shards*sampleSize/count))
 		}
-		if !s.evictFrom(l, n, limit, keep) {
+		if !s.evictFrom(l, n, limit, keep, e) {
 			return
 		}
 	}
@@ -77,7 +112,7 @@ func (s *Store) evict(l *ledger, keep *key.ID) {
 
 // evictFrom looks at the n shards at the cursor and frees what is too much from
 // them, oldest first. It reports whether going on can help.
-func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID) bool {
+func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID, e *effort) bool {
 	var files []file
 	first := int(l.cursor)
 	for i := range n {
@@ -103,10 +138,12 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID) bool {
 		}
 	}
 	d.sortByAge(files, keep)
+	e.looked()
 	for i := range files {
-		if need <= 0 {
+		if need <= 0 || e.spent() {
 			break
 		}
+		e.tried += files[i].size
 		need -= d.evict(l, &files[i])
 	}
 	// All shards seen and still too much: the rest cannot be removed.

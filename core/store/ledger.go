@@ -176,18 +176,22 @@ const ledgerWait = 2 * time.Second
 // waitLedger takes the ledger's lock and reads it. Without the lock the worst
 // is a count that is off until the next look.
 func (s *Store) waitLedger(ctx context.Context) (unlocker, *ledger) {
-	var lock unlocker
-	for end := time.Now().Add(ledgerWait); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
-		l, err := s.lockLedger()
-		if l != nil {
-			lock = l
+	return s.waitLedgerUntil(ctx, time.Now().Add(ledgerWait))
+}
+
+// waitLedgerUntil tries once in any case.
+func (s *Store) waitLedgerUntil(ctx context.Context, end time.Time) (lock unlocker, l *ledger) {
+	for {
+		held, err := s.lockLedger()
+		if held != nil {
+			lock = held
+		}
+		if held != nil || err != nil || ctx.Err() != nil || !time.Now().Before(end) {
 			break
 		}
-		if err != nil {
-			break
-		}
+		time.Sleep(5 * time.Millisecond)
 	}
-	l, _ := s.readLedger()
+	l, _ = s.readLedger()
 	return lock, l
 }
 

@@ -84,6 +84,12 @@ CONTROLS = [
     Control("cells not clamped", "noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
     Control("linked file not looked at again", "nopinned", {"core/store": ["TestPinIsNotAnotherFileWithTheNumberOfTheFirst"]}),
     Control("eviction looks at all entries", "lookatall", {"core/store": ["TestPutAtTheCapLooksAtASample"]}),
+    Control(
+        "no bound on what a put or a lookup evicts", "evictall",
+        {"core/store": [
+            "TestPutAfterTheCapWasLoweredEvictsForAWhileAndNotAll", "TestPutDoesNotGoThroughAllThatCannotBeRemoved", "TestLookupsEvictNothing",
+        ]},
+    ),
     Control("locked file not looked at again", "nosamefile", {"core/lockfile": ["TestLockThatIsRemovedAtEachReleaseHasOneHolder"]}),
     Control("the holder's own word for its age", "anyclock", {"core/lease": ["TestAgeOfAHolderIsNotWhatItsFileSays"]}),
     Control(
