@@ -128,10 +128,17 @@ func TestListings(t *testing.T) {
 	a := u.put("a", "saxpy", "cubin", "code")
 	u.put("b", "stokes residual", "native", "module")
 	lines := strings.Split(strings.TrimSpace(u.ok("ls")), "\n")
-	if len(lines) != 3 || !strings.HasPrefix(lines[0], "KEY") || !strings.Contains(lines[1], "stokes residual") || !strings.HasPrefix(lines[2], a.ID.String()[:12]) {
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "KEY") || !strings.HasPrefix(lines[1], a.ID.String()[:12]) || !strings.Contains(lines[2], "stokes residual") {
 		t.Errorf("ls: %q", lines)
 	}
+	lines = strings.Split(strings.TrimSpace(u.ok("ls", "-last", "1")), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[1], "stokes residual") {
+		t.Errorf("ls -last: %q", lines)
+	}
 	var list []map[string]any
+	if err := json.Unmarshal([]byte(u.ok("ls", "-json", "-last", "5")), &list); err != nil || len(list) != 2 || list[1]["key"] != a.ID.String() {
+		t.Errorf("%v, %v", list, err)
+	}
 	if err := json.Unmarshal([]byte(u.ok("ls", "-json", "-kind", "cubin")), &list); err != nil || len(list) != 1 || list[0]["key"] != a.ID.String() {
 		t.Errorf("%v, %v", list, err)
 	}

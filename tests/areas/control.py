@@ -27,6 +27,7 @@ class Control(NamedTuple):
     python: list[str] = []  # pytest node ids below tests/python
     c: list[str] = []  # "source: test"
     preempt: bool = False
+    front: str = ""  # of capi/controls.h
 
 
 CONTROLS = [
@@ -98,6 +99,7 @@ CONTROLS = [
     ),
     Control("links followed", "follow", {"core/store": ["TestNothingIsReachedThroughWhatStandsInTheWay", "TestLinkBelowTheRootIsNotFollowed"]}),
     Control("refused lock counts as held", "norefusal", {"core/lockfile": ["TestWhereNothingCanBeLockedSaysSo"]}),
+    Control("list that is kept", "", {}, ["test_listing.py::test_list_takes_no_memory_for_its_length[entries]"], front="hoards"),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip
 
@@ -156,7 +158,7 @@ def _control(control: Control) -> Count:
         counts += [red("controls", control.name, f"{package} {name}", name in failed) for name in names]
     if control.python or control.c:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
-        build_library.build(folder, control=control.out, preempt=control.preempt)
+        build_library.build(folder, control=control.out, preempt=control.preempt, front=control.front)
         counts += [python_red("controls", control.name, f"tests/python/{node}", folder) for node in control.python]
         counts += [_c(control, row, folder) for row in control.c]
     return total(counts)
