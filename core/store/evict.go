@@ -188,15 +188,12 @@ func (d *folder) readCreated(f *file) {
 
 // evict removes one entry and returns what that freed.
 func (d *folder) evict(l *ledger, f *file) int64 {
-	kind := []byte(key.DefaultKind)
-	if foot, why := d.footer(f); why == None {
-		kind = foot.kind
-	}
+	kind, _ := d.kind(f)
 	if !d.unlink(f) {
 		return 0
 	}
 	l.apply(f.shard, change{-f.size, -1})
-	c := l.evicted.at(kind)
+	c := l.evicted.at([]byte(kind))
 	c[Evictions]++
 	c[EvictedBytes] += uint64(f.size)
 	return f.size

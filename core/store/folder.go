@@ -4,6 +4,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
 )
 
 // folder holds the folder of a shard open, for work on several of its files. It
@@ -50,6 +52,30 @@ func (d *folder) footer(f *file) (footer, Reason) {
 	}
 	defer closeFd(fd)
 	return readFooter(fd, f.size)
+}
+
+// kind returns the kind of a listed file; the default one, and that it is not known,
+// if it cannot be read.
+func (d *folder) kind(f *file) (kind string, known bool) {
+	if foot, why := d.footer(f); why == None {
+		return string(foot.kind), true
+	}
+	return key.DefaultKind, false
+}
+
+// remove removes a file that was not listed from its folder, which is open, unless
+// it is a folder itself. It sets the size, which is what it was accounted with.
+func (d *folder) remove(f *file) (kind string, e syscall.Errno) {
+	var st unix.Stat_t
+	if e := fstatat(d.fd, f.name, &st); e != 0 {
+		return "", e
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return "", unix.EISDIR
+	}
+	f.size = st.Size
+	kind, _ = d.kind(f)
+	return kind, unlinkat(d.fd, f.name, 0)
 }
 
 // dateToNow gives an entry from the future the present time, so that it ages

@@ -4,8 +4,6 @@ import (
 	"context"
 	"syscall"
 	"time"
-
-	"jitcache/core/key"
 )
 
 // What is done to a whole directory when somebody asks for it: to verify it, to
@@ -91,7 +89,8 @@ type Cleared struct {
 	Bytes   int64
 }
 
-// Clear removes the entries of a kind, all of them and the names if kind is "".
+// Clear removes the entries of a kind, all of them and the names if kind is "", and
+// counts each for its kind.
 func (s *Store) Clear(ctx context.Context, kind string, progress Progress) (Cleared, error) {
 	var done Cleared
 	if s.refuse != None {
@@ -103,28 +102,21 @@ func (s *Store) Clear(ctx context.Context, kind string, progress Progress) (Clea
 		defer d.close()
 		for i := range l.files {
 			f := &l.files[i]
-			if kind != "" {
-				if foot, why := d.footer(f); why != None || string(foot.kind) != kind {
-					continue
-				}
+			k, known := d.kind(f)
+			if kind != "" && (!known || k != kind) || !d.unlink(f) {
+				continue
 			}
-			if d.unlink(f) {
-				done.Entries++
-				done.Bytes += f.size
-				c.bytes -= uint64(f.size)
-				c.count--
-			}
+			s.Count([]byte(k), Removals, 1)
+			done.Entries++
+			done.Bytes += f.size
+			c.bytes -= uint64(f.size)
+			c.count--
 		}
 		return c, nil
 	})
 	if kind == "" && err == nil {
 		s.forgetNames()
 	}
-	counted := kind
-	if counted == "" {
-		counted = key.DefaultKind
-	}
-	s.Count([]byte(counted), Removals, uint64(done.Entries))
 	s.sweep()
 	return done, err
 }

@@ -256,41 +256,29 @@ func mkdirAll(path string, mode uint32) syscall.Errno {
 	return e
 }
 
-// Remove removes an entry. It reports whether there was one.
+// Remove removes an entry, and counts it for its kind. It reports whether there was
+// one.
 func (s *Store) Remove(id *key.ID) (bool, Reason) {
 	if s.refuse != None {
 		return false, s.refuse
 	}
-	hex := id.String()
-	dir, e := s.openDirBelow("entries/" + hex[:2])
-	if e == unix.ENOENT {
-		return false, None
+	d := s.folder()
+	defer d.close()
+	f := file{shard: int(id[0]), name: id.String()[2:] + entrySuffix}
+	e := d.open(f.shard)
+	kind := ""
+	if e == 0 {
+		kind, e = d.remove(&f)
 	}
-	if e != 0 {
-		return false, reasonOf(e)
-	}
-	defer closeFd(dir)
-	size, e := removeAt(dir, hex[2:]+entrySuffix)
 	switch {
 	case e == unix.ENOENT:
 		return false, None
 	case e != 0:
 		return false, reasonOf(e)
 	}
-	s.pending.addEntry(id, change{-size, -1})
+	s.pending.addEntry(id, change{-f.size, -1})
+	s.Count([]byte(kind), Removals, 1)
 	return true, None
-}
-
-// removeAt removes a file and returns the size that it was accounted with.
-func removeAt(dir int, name string) (int64, syscall.Errno) {
-	var st unix.Stat_t
-	if e := fstatat(dir, name, &st); e != 0 {
-		return 0, e
-	}
-	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		return 0, unix.EISDIR
-	}
-	return st.Size, unlinkat(dir, name, 0)
 }
 
 // NewBlob returns a blob of an item, laid out as if it had been read, with a
