@@ -32,6 +32,7 @@ for memory in ("0", "1Mi"):
 COMMANDS = [
     ["stats"],
     ["ls"],
+    ["ls", "-last", "3"],
     ["doctor"],
     ["config"],
     ["config", "max-size", "1G"],
@@ -76,3 +77,15 @@ def test_no_call_goes_through_a_link_below_the_root(tmp_path: Path, inject: list
         wrong = [line for line in lines if follows(line, str(root))]
         assert not wrong, f"{command}: {len(wrong)} calls, the first {wrong[0]}"
     assert seen > 3000
+
+
+def test_init_gives_group_and_mode_to_what_it_has_looked_at(tmp_path: Path) -> None:
+    """The path may lead elsewhere by then."""
+    root, log = tmp_path / "cache", tmp_path / "log"
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    init = ["-m", "jitcache", "init", "-shared", "-group", str(os.getgid()), str(root)]
+    strace = ["strace", "-f", "-e", "trace=/ch(mod|own)", "-o", str(log)]
+    subprocess.run([*strace, sys.executable, *init], env=env, check=True, capture_output=True, timeout=60)
+    calls = re.findall(r"\w*ch(?:mod|own)\w*\(.*", log.read_text())
+    assert len(calls) >= 2
+    assert [call for call in calls if not call.startswith(("fchmod(", "fchown("))] == []
