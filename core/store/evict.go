@@ -54,20 +54,27 @@ func cellOf(files []file) cell {
 
 // evictFor is how long a put that has made room for itself goes on evicting, where
 // the cap was lowered or others have crossed it. Then the next put goes on: with a
-// million entries it would take minutes, on the thread of a caller who waits.
-const evictFor = 5 * time.Millisecond
+// million entries it would take minutes, on the thread of a caller who waits. The
+// first few entries count as no time: a small directory then comes down to its cap
+// at once, however busy the machine is.
+const (
+	evictFor  = 5 * time.Millisecond
+	evictFree = 64
+)
 
 // slice is how long a trim evicts before it writes the ledger and lets others have
 // it.
 const slice = 100 * time.Millisecond
 
-// effort says how much is evicted at once: so many bytes at least, and then until
-// so much time is gone, or twice what the first look took. Bytes count that could
-// not be removed too, or a directory of them would be gone through by each put.
+// effort says how much is evicted at once: evictFree entries and so many bytes at
+// least, and then until so much time is gone, or twice what the first look took.
+// What could not be removed counts too, or each put would go through a directory
+// full of it.
 type effort struct {
 	least int64
 	time  time.Duration
-	tried int64
+	tried int64 // bytes
+	files int   // that they are of
 	start time.Time
 	look  time.Duration // what the first one took
 }
@@ -83,7 +90,7 @@ func (e *effort) looked() {
 }
 
 func (e *effort) spent() bool {
-	return putsShare && e.look > 0 && e.tried >= e.least && time.Since(e.start) > max(e.time, 2*e.look)
+	return putsShare && e.files > evictFree && e.tried >= e.least && time.Since(e.start) > max(e.time, 2*e.look)
 }
 
 // evict removes least recently used entries until the cap is kept or the effort is
@@ -143,6 +150,7 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID, e *effort
 		if need <= 0 || e.spent() {
 			break
 		}
+		e.files++
 		e.tried += files[i].size
 		need -= d.evict(l, &files[i])
 	}

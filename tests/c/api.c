@@ -357,7 +357,8 @@ static void cursor_gives_each_entry_once(void)
 		jitcache_put(c, k, "x", 1, NULL, 0);
 		jitcache_key_free(k);
 	}
-	CHECK(jitcache_cursor_new(c, NULL, &all) == JITCACHE_OK && jitcache_cursor_new(c, "cubin", &some) == JITCACHE_OK);
+	CHECK(jitcache_cursor_new(c, NULL, &all) == JITCACHE_OK);
+	CHECK(jitcache_cursor_new(c, "cubin", &some) == JITCACHE_OK);
 	while (jitcache_cursor_next(all, &b) == JITCACHE_OK) {
 		for (int i = 0; i < 40; i++) {
 			snprintf(text, sizeof text, "\"entry %d.\"", i);
