@@ -41,7 +41,7 @@ var uses = map[string][]string{
 	"record":              {"core/key", "core/stamp", "core/request", "observe"},
 	"command":             {"core", "core/blob", "core/key", "core/request", "core/store", "observe", "record"},
 	"native":              {"command", "core/key", "core/request"},
-	"cli":                 {"core", "core/lockfile", "core/lease", "core/store", "cuda/dl"},
+	"cli":                 {"core", "core/lease", "core/store", "cuda/dl"},
 	"cli/jitcache":        {"cli"},
 	"capi":                {"core", "core/key", "core/blob", "core/memory", "core/manifest", "core/store", "observe", "command", "cuda", "native", "cli"},
 }
@@ -54,7 +54,7 @@ var confined = map[string][]string{
 	"github.com/gofrs/flock":              {"core/lockfile/"},
 	"github.com/mattn/go-pointer":         {"capi/pointer.go"},
 	"github.com/zeebo/xxh3":               {"core/store/"},
-	"golang.org/x/sys/unix":               {"core/store/", "core/stamp/", "cli/", "observe/", "record/"},
+	"golang.org/x/sys/unix":               {"core/store/", "core/lockfile/", "core/stamp/", "cli/", "observe/", "record/"},
 	"github.com/peterbourgon/ff/v3/ffcli": {"cli/"},
 }
 
