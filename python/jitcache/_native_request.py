@@ -131,7 +131,7 @@ def _run(wish: Wish, timeout: float | None) -> tuple[bytes, str]:
         return data, log
 
 
-def built(wish: Wish, cache: Cache | None, timeout: float | None) -> Built:
+def built(wish: Wish, cache: Cache | None, timeout: float | None) -> _Stored | _Detached:
     """Look a wish up, and have it made if need be."""
     lib = _library.load() if cache is None else cache._lib
     handle = None if cache is None else cache._handle
@@ -160,7 +160,7 @@ def _said(lib: _ffi.Library) -> str:
 
 def _made(
     lib: _ffi.Library, wish: Wish, request: _Request, cache: ctypes.c_void_p | None, timeout: float | None
-) -> Built:
+) -> _Stored:
     """Have the library compile: one of many, and observed. Signals are answered between the steps."""
     limit = 0 if timeout is None else max(1, int(timeout * 1000))
     running, blob, hit = _void_p(), _void_p(), ctypes.c_int32()
