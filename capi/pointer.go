@@ -1,49 +1,46 @@
 package main
 
-// #include <stdlib.h>
 import "C"
 
 import (
 	"sync"
 	"unsafe"
 
+	"github.com/mattn/go-pointer"
+
 	"jitcache/core"
 	"jitcache/cuda"
 )
 
-// Go objects that C keeps: caches, leases, modules. C gets the address of a byte of
-// its own, under which the object stands here: the collector knows no other way to
-// hold an object for C, and C could not hold a Go pointer. malloc may hand such an
-// address out again, and it must not be given back twice; neither can happen here,
-// because C holds each behind a handle of its own (handles.c), which ends once.
-//
-// A sync.Map, because it is read at every call and without a lock.
-var objects sync.Map
+// Go objects that C keeps: caches, leases, modules. This file is the only one
+// that knows go-pointer. Its pointers are addresses that malloc may hand out again
+// and that must not be given back twice; neither can happen here, because C
+// holds each behind a handle of its own (handles.c), which ends once.
 
-func keep(object any) unsafe.Pointer {
-	p := C.malloc(1)
-	objects.Store(p, object)
+// Caches by pointer, beside go-pointer's own table: a cache is looked up at every
+// call, and that table has a lock, which many threads would wait for.
+var caches sync.Map
+
+func keepCache(c *core.Cache) unsafe.Pointer {
+	p := pointer.Save(c)
+	caches.Store(p, c)
 	return p
 }
 
-func objectAt(p unsafe.Pointer) any {
-	object, _ := objects.Load(p)
-	return object
+func cacheOf(p unsafe.Pointer) *core.Cache {
+	c, _ := caches.Load(p)
+	return c.(*core.Cache)
 }
 
 func forget(p unsafe.Pointer) {
-	objects.Delete(p)
-	C.free(p)
+	caches.Delete(p)
+	pointer.Unref(p)
 }
 
-func keepCache(c *core.Cache) unsafe.Pointer { return keep(c) }
+func keepLease(l *core.Lease) unsafe.Pointer { return pointer.Save(l) }
 
-func cacheOf(p unsafe.Pointer) *core.Cache { return objectAt(p).(*core.Cache) }
+func leaseOf(p unsafe.Pointer) *core.Lease { return pointer.Restore(p).(*core.Lease) }
 
-func keepLease(l *core.Lease) unsafe.Pointer { return keep(l) }
+func keepModule(m *cuda.Module) unsafe.Pointer { return pointer.Save(m) }
 
-func leaseOf(p unsafe.Pointer) *core.Lease { return objectAt(p).(*core.Lease) }
-
-func keepModule(m *cuda.Module) unsafe.Pointer { return keep(m) }
-
-func moduleOf(p unsafe.Pointer) *cuda.Module { return objectAt(p).(*cuda.Module) }
+func moduleOf(p unsafe.Pointer) *cuda.Module { return pointer.Restore(p).(*cuda.Module) }
