@@ -80,7 +80,13 @@ def test_ranks_compile_once_and_so_does_the_next_job(tmp_path: Path, counted: Co
     job = [mpirun, "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader"]
     command = words(tmp_path / "cache", sources={"f.c": TEXT}, compiler=str(counted.path))
     # What ranks print may mix.
-    rank = ["sh", "-c", f'exec "$@" > {tmp_path}/$OMPI_COMM_WORLD_SIZE-$OMPI_COMM_WORLD_RANK', "sh", *command]
+    rank = [
+        "sh",
+        "-c",
+        f'echo "$LD_LIBRARY_PATH" > {tmp_path}/path; exec "$@" > {tmp_path}/$OMPI_COMM_WORLD_SIZE-$OMPI_COMM_WORLD_RANK',
+        "sh",
+        *command,
+    ]
 
     def ranks(n: int) -> list[dict[str, Any]]:
         done([*job, "-n", str(n), *rank])
@@ -91,8 +97,8 @@ def test_ranks_compile_once_and_so_does_the_next_job(tmp_path: Path, counted: Co
     assert {f["refused"] for f in first} == {""}
     second = ranks(3)
     assert [f["hit"] for f in second] == [True] * 3, second[0]["missed"]
-    # And so does a process that is no rank.
-    alone = done(command)[0]
+    # And so does a process that is no rank, and has the libraries that mpirun finds.
+    alone = done(command, env={**os.environ, "LD_LIBRARY_PATH": (tmp_path / "path").read_text().strip()})[0]
     assert alone["hit"], alone["missed"]
     assert counted.compiles() == 1
 
