@@ -32,7 +32,8 @@ _WRAPPERS = ("OMPI_", "MPICH_", "I_MPI_")
 #: And what they do not, for it names a job, a rank or a way to communicate.
 _OF_A_RANK = (
     "OMPI_COMM_WORLD_", "OMPI_MCA_", "OMPI_UNIVERSE_SIZE", "OMPI_FILE_LOCATION", "OMPI_APP_", "OMPI_FIRST_RANKS",
-    "OMPI_COMMAND", "OMPI_ARGV", "OMPI_NUM_APP_CTX", "MPICH_INTERFACE_HOSTNAME", "I_MPI_HYDRA_", "I_MPI_PIN", "I_MPI_MPIRUN",
+    "OMPI_COMMAND", "OMPI_ARGV", "OMPI_NUM_APP_CTX", "MPICH_INTERFACE_HOSTNAME", "I_MPI_HYDRA_", "I_MPI_PIN",
+    "I_MPI_MPIRUN",
 )  # fmt: skip
 
 
