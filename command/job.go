@@ -221,14 +221,14 @@ func (j *Job) finish() error {
 		return err
 	}
 	j.result.Key = k
+	// Before the lease ends: who waits for it looks for the list first.
+	j.known.add(list, j.surroundings())
 	lease := j.lease
 	j.lease = nil
 	b, why := lease.CommitAs(k, payload, attributes, true)
 	j.result.Blob, j.result.Kept, j.result.Reason = b, why == store.None, why
 	if !j.result.Kept {
 		j.result.Why = why.String()
-	} else {
-		j.known.add(list, j.surroundings())
 	}
 	if b == nil {
 		return fmt.Errorf("command: no memory for %d bytes", len(payload))

@@ -42,6 +42,10 @@ CHANGES = [
     Change("the place of the temp directory", env={"TMPDIR": "other-tmp"}, compiles=SAME),
     Change("the name of the compiler", env={"CC": "renamed"}, compiles=SAME),
     Change("code for the CPU", env={"CFLAGS": "-march=native"}, old=SAME),
+    Change("the compiler behind Open MPI's wrapper", env={"OMPI_CC": "clang"}, old=SAME),
+    Change("flags of MPICH's wrapper", env={"MPICH_CFLAGS": "-O1"}, old=SAME),
+    Change("a variable of Intel MPI's wrapper", env={"I_MPI_CC": "icx"}, old=SAME),
+    Change("the rank", env={"OMPI_COMM_WORLD_RANK": "3", "OMPI_MCA_btl": "self"}, compiles=SAME),
     Change("a variable of no meaning", env={"ANYTHING": "1"}, compiles=SAME),
 ]
 

@@ -26,6 +26,25 @@ _OBEYED = (
     "LDSHARED", "LIBRARY_PATH", "MACOSX_DEPLOYMENT_TARGET", "OPT", "SOURCE_DATE_EPOCH", "UW3_JIT_CFLAGS",
 )  # fmt: skip
 
+#: What the compilers' wrappers of MPI libraries read: OMPI_CC, MPICH_CFLAGS, I_MPI_CXX …
+_WRAPPERS = ("OMPI_", "MPICH_", "I_MPI_")
+
+#: And what they do not, for it names a job, a rank or a way to communicate.
+_OF_A_RANK = (
+    "OMPI_COMM_WORLD_", "OMPI_MCA_", "OMPI_UNIVERSE_SIZE", "OMPI_FILE_LOCATION", "OMPI_APP_", "OMPI_FIRST_RANKS",
+    "OMPI_COMMAND", "OMPI_ARGV", "OMPI_NUM_APP_CTX", "MPICH_INTERFACE_HOSTNAME", "I_MPI_HYDRA_", "I_MPI_PIN",
+    "I_MPI_MPIRUN",
+)  # fmt: skip
+
+
+def _obeyed(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return what of an environment compilers obey."""
+    return {
+        name: value
+        for name, value in variables.items()
+        if name in _OBEYED or (name.startswith(_WRAPPERS) and not name.startswith(_OF_A_RANK))
+    }
+
 
 def key_of(source_hash: str, modname: str, variables: Mapping[str, str]) -> Key:
     """Return the key of a module; ``variables`` is the environment of its build."""
@@ -35,7 +54,7 @@ def key_of(source_hash: str, modname: str, variables: Mapping[str, str]) -> Key:
         "soabi": sysconfig.get_config_var("SOABI") or sys.implementation.cache_tag,
         "cython": _version("Cython"),
         "setuptools": _version("setuptools"),
-        "environment": {name: variables[name] for name in _OBEYED if name in variables},
+        "environment": _obeyed(variables),
         "cpu": _cpu() if _is_native(variables) else "",
         **dict(_compiler(variables)),
         **dict(_petsc()),
@@ -114,7 +133,7 @@ def _container() -> Iterator[tuple[str, Any]]:
 
 def _is_native(variables: Mapping[str, str]) -> bool:
     """Return whether the compiler is told to make code for the very CPU it runs on."""
-    flags = [variables.get(name, "") for name in ("CC", *_OBEYED)]
+    flags = [variables.get("CC", ""), *_obeyed(variables).values()]
     flags += [str(sysconfig.get_config_var(name) or "") for name in ("CC", "CFLAGS")]
     return any("native" in text for text in flags)
 
