@@ -20,6 +20,7 @@ type programs struct {
 	compilers uint64 // those that read sources
 	clang     uint64
 	linkers   uint64
+	wrappers  uint64
 	shells    uint64
 	python    uint64
 }
@@ -55,6 +56,7 @@ func (t *taker) programs() programs {
 		p.known &^= strange
 		others |= strange
 	}
+	p.wrappers &= p.known
 	p.blind = p.known &^ p.dated(t.run.Report.Programs)
 	p.unknown = others != 0 || p.known == 0
 	return p
@@ -64,6 +66,9 @@ func (t *taker) programs() programs {
 func (p *programs) mark(f *family, name string, bit uint64) {
 	if f.does&linking != 0 {
 		p.linkers |= bit
+	}
+	if f.does&wrapping != 0 {
+		p.wrappers |= bit
 	}
 	if f.does&driving != 0 && !slices.Contains(inner, name) {
 		p.drivers |= bit
@@ -125,7 +130,8 @@ func (t *taker) uses() error {
 				continue
 			}
 		case observe.UseSocket:
-			if strings.HasSuffix(u.Detail, "/nscd/socket") {
+			// Open MPI's wrapper asks for the networks of the machine.
+			if strings.HasSuffix(u.Detail, "/nscd/socket") || u.Detail == "" && u.Programs&^t.known.wrappers == 0 {
 				continue
 			}
 		}

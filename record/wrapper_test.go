@@ -1,0 +1,39 @@
+package record
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// A wrapper compiles with what its variables say, and is known by its documentation.
+func TestWrapperOfOpenMPIIsKnownAndItsVariablesCount(t *testing.T) {
+	if _, err := exec.LookPath("mpicc.openmpi"); err != nil {
+		t.Skip("no mpicc of Open MPI")
+	}
+	w := newWorld(t)
+	w.put("a.c", "int a;\n")
+	l, err := w.run("mpicc.openmpi", "-c", "a.c", "-o", "a.o")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.World.Rule != KnownVariables {
+		t.Errorf("rule %d", l.World.Rule)
+	}
+	if state, why := l.Check(w.surroundings()); state == Changed {
+		t.Fatal(why)
+	}
+	before := w.env
+	for _, v := range []string{"OMPI_CC=cc", "OMPI_CFLAGS=-O1", "OMPI_CPPFLAGS=-DA", "OMPI_LDFLAGS=-L/", "OMPI_LIBS=-lm", "OPAL_PREFIX=/"} {
+		w.env = append(before, v)
+		if state, why := l.Check(w.surroundings()); state != Changed || !strings.Contains(why, "is set now") {
+			t.Errorf("%s: %s", v, why)
+		}
+	}
+	for _, v := range []string{"OMPI_COMM_WORLD_RANK=1", "ANYTHING=1"} {
+		w.env = append(before, v)
+		if state, why := l.Check(w.surroundings()); state == Changed {
+			t.Errorf("%s: %s", v, why)
+		}
+	}
+}
