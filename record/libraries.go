@@ -17,9 +17,11 @@ import (
 // files: each names the libraries that it needs.
 
 // unnamed are libraries that known programs load without naming them: the C library's
-// own, and the plugin by which GNU's linkers have gcc compile what they link.
+// own, and the plugin by which GNU's linkers have gcc compile what they link. Open
+// MPI's wrapper opens its library, to see which kind there is.
 var unnamed = []string{
 	"libgcc_s.so.*", "libnss_*.so.*", "libresolv.so.*", "ISO*.so", "UTF-*.so", "UNICODE.so", "liblto_plugin.so", "ld-linux*.so.*",
+	"libmpi*.so",
 }
 
 // strange returns the known programs into which something else was loaded.

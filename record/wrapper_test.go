@@ -13,7 +13,7 @@ func TestWrapperOfOpenMPIIsKnownAndItsVariablesCount(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.put("a.c", "int a;\n")
-	l, err := w.run("mpicc.openmpi", "-c", "a.c", "-o", "a.o")
+	l, err := w.run("mpicc.openmpi", "-shared", "-fPIC", "a.c", "-o", "a.so") // with its libraries
 	if err != nil {
 		t.Fatal(err)
 	}
