@@ -34,6 +34,8 @@ if not request.get("old"):
     from jitcache.adapters import underworld3 as adapter
 
     adapter.install(flat=request.get("flat", False))
+if "pids" in request:
+    Path(request["pids"], str(rank)).write_text(str(os.getpid()))
 if request.get("petsc") == "after":
     import petsc4py.PETSc
 

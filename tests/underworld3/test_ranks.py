@@ -34,8 +34,8 @@ def nodes(site: Site, ranks: int) -> list[str]:
 @pytest.mark.parametrize(("mpi", "ranks"), FORMS, ids=lambda value: str(value))
 def test_one_compile_and_then_none(site: Site, mpi: str, ranks: int, agrees: str | None) -> None:
     assert [site.solve(ranks, mpi=mpi, env=shaped(agrees)) for _ in range(2)] == [1, 0]
-    # A process by itself has the same key.
-    assert site.solve() == 0
+    # A process by itself finds the same.
+    assert site.solve(mpi=mpi, env=shaped(agrees)) == 0
 
 
 @both
@@ -102,13 +102,11 @@ def test_different_sources_are_an_error_on_all(site: Site) -> None:
 
 def test_rank_that_is_killed_in_its_compile(site: Site) -> None:
     """The job ends, and the next one compiles at once."""
-    deadly = site.make_compiler("deadly")
-    lines = deadly.read_text().replace("echo run", "kill -9 $(ps -o ppid= -p $PPID); sleep 1; echo run")
-    deadly.write_text(lines)
+    deadly = site.make_compiler("deadly", f"kill -9 $(cat {site.folder}/0); sleep 1")
     began = time.monotonic()
-    ended = site.run(2, limit=30, env={"CC": deadly})
+    ended = site.run(2, limit=30, env={"CC": deadly}, pids=str(site.folder))
     assert ended.status != 0 and time.monotonic() - began < 30, ended.text
-    deadly.write_text(site.compiler.read_text())  # the same key but for the wrapper
+    deadly.write_text(site.compiler.read_text())  # the same request
     began = time.monotonic()
     assert site.solve(2, env={"CC": deadly}) == 1
     assert time.monotonic() - began < 20
@@ -151,7 +149,6 @@ def test_job_script(site: Site) -> None:
             TMPDIR=site.folder / disk,
             XDG_CACHE_HOME=None,
             CC=site.compiler,
-            CC_LOG=site.log,
             PYTHON=tools / "python",
             MPIRUN=tools / "mpirun",
             RANKS=2,
