@@ -128,8 +128,9 @@ typedef struct jc_core {
 	 * attributes; text is malloc'd. */
 	int32_t (*cuda_text)(char *attributes, char *expression, char **text, jc_out *out);
 	/* native_lookup gives what is wanted: the blob, or a sealed key, malloc'd;
-	 * variables are the environment, each ended by a NUL. native_start begins a job, which native_step goes on with, and native_end
-	 * ends; core may be NULL for it. log gets malloc'd text. */
+	 * variables are the environment, each ended by a NUL. native_start begins a
+	 * job, which native_step goes on with, and native_end ends; core may be NULL for
+	 * it. log gets malloc'd text. */
 	int32_t (*native_lookup)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int32_t want,
 		jc_blob **blob, uint8_t **sealed, size_t *nsealed, jc_out *out);
 	int32_t (*native_start)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int64_t timeout_ms,

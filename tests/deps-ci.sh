@@ -2,11 +2,15 @@
 # Debian's packages for make test-all, where they are not there already: abidiff
 # for the types of the interface, strace for system calls, cmake and pkg-config
 # for the installed library, clang and ccache beside gcc, clang 16 where clang is
-# older (it reads configuration files), PETSc with an MPI as hosts that are hard to please.
+# older (it reads configuration files), the compiler wrappers and launchers of both
+# MPIs, PETSc with an MPI as hosts that are hard to please.
 set -eu
 missing=
 for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake pkg-config:pkg-config g++:g++ clang:clang ccache:ccache mpirun:openmpi-bin; do
 	command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
+done
+for package in libopenmpi-dev mpich libmpich-dev; do # the wrappers link nothing without
+	dpkg-query -W "$package" >/dev/null 2>&1 || missing="$missing $package"
 done
 [ -e /usr/lib/python3/dist-packages/petsc4py.pth ] || missing="$missing python3-petsc4py"
 install() {

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ._entry import Entry
-    from ._native_request import Wish
+    from ._native_job import Command
 
 
 class _Unit(NamedTuple):
@@ -45,7 +45,7 @@ class _Offer(NamedTuple):
     record: bytes  # the worlds for which it is right
 
 
-def built_on(comm: Any, wish: Wish, cache: Cache | None) -> Entry:
+def built_on(comm: Any, wish: Command, cache: Cache | None) -> Entry:
     """Return what a wish comes to, on every rank: from the cache, or from one build for all that are alike. Collective.
 
     Raises as ``mpi.get_or_compile`` does.
@@ -86,7 +86,7 @@ def _offered(comm: Any, own: _OwnRank, source: int, takers: Sequence[int]) -> li
 class _OwnRank:
     """What one rank has, and does by itself. Everything here may raise; ``together`` tells the others."""
 
-    def __init__(self, wish: Wish, cache: Cache | None) -> None:
+    def __init__(self, wish: Command, cache: Cache | None) -> None:
         self.wish = wish
         self.cache = cache
         self.entry: Entry | None = None
@@ -97,10 +97,8 @@ class _OwnRank:
         """Say for which ranks this one could stand."""
         cache = self.cache
         key = None if cache is None or cache._handle is None else process_key_of(self.wish, cache._handle)
-        if key is None:  # who cannot look at all counts what was asked for
-            process = hashlib.sha256(repr(self.wish.parts()).encode()).hexdigest()
-        else:
-            process = key.hex
+        # Who cannot look at all counts what was asked for.
+        process = hashlib.sha256(repr(self.wish.parts()).encode()).hexdigest() if key is None else key.hex
         self._unit = _Unit(machine(), None if cache is None else location_of(cache), process)
         return self._unit
 
@@ -151,7 +149,7 @@ class _OwnRank:
         return None if self.entry is None else offer.key
 
 
-def _keep(cache: Cache, wish: Wish, offer: _Offer, entry: Entry) -> None:
+def _keep(cache: Cache, wish: Command, offer: _Offer, entry: Entry) -> None:
     """Store a result, and in which worlds it is right; a directory that does not take it is no error."""
     with contextlib.suppress(Error):
         cache.put(

@@ -13,8 +13,9 @@ from job import ROOT, Ended, end, start
 
 sys.path.insert(0, str(ROOT))
 
-import build_library
 from bell import Bell
+
+import build_library
 
 MEMBER = Path(__file__).with_name("member.py")
 F, G = "constants[0]*u[0] + 1.0", "constants[0]*u[0] + 2.0"

@@ -95,7 +95,9 @@ WRAPPERS = [
 
 
 @pytest.mark.parametrize("old", [True, False], ids=["old", "jitcache"])
-@pytest.mark.parametrize(("wrapper", "compiler", "change"), WRAPPERS, ids=[f"{w}-{next(iter(c))}" for w, _, c in WRAPPERS])
+@pytest.mark.parametrize(
+    ("wrapper", "compiler", "change"), WRAPPERS, ids=[f"{w}-{next(iter(c))}" for w, _, c in WRAPPERS]
+)
 def test_wrapper(site: Site, wrapper: str, compiler: str, change: dict[str, str], old: bool) -> None:
     """What a wrapper's variables say is compiled, and not what they said before; with the old cache it is wrong."""
     if shutil.which(wrapper) is None:
