@@ -1,9 +1,7 @@
 package record
 
 import (
-	"debug/elf"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -17,11 +15,9 @@ import (
 // files: each names the libraries that it needs.
 
 // unnamed are libraries that known programs load without naming them: the C library's
-// own, and the plugin by which GNU's linkers have gcc compile what they link. Open
-// MPI's wrapper opens its library, to see which kind there is.
+// own, and the plugin by which GNU's linkers have gcc compile what they link.
 var unnamed = []string{
 	"libgcc_s.so.*", "libnss_*.so.*", "libresolv.so.*", "ISO*.so", "UTF-*.so", "UNICODE.so", "liblto_plugin.so", "ld-linux*.so.*",
-	"libmpi*.so",
 }
 
 // strange returns the known programs into which something else was loaded.
@@ -72,22 +68,8 @@ func (t *taker) strange() uint64 {
 	return strange
 }
 
-// importsOf returns the libraries that a program or a library names.
-func importsOf(path string) []string {
-	f, err := elf.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	names, _ := f.ImportedLibraries()
-	for i := range names {
-		names[i] = filepath.Base(names[i])
-	}
-	return names
-}
-
 // isShared reports whether a file is a shared library.
 func isShared(path string) bool {
 	head := headOf(path)
-	return len(head) > 17 && strings.HasPrefix(string(head), "\x7fELF") && slices.Contains([]byte{head[16], head[17]}, byte(elf.ET_DYN))
+	return len(head) > 17 && strings.HasPrefix(string(head), "\x7fELF") && head[16] == sharedType
 }

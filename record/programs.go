@@ -34,7 +34,7 @@ const (
 	driving   = 1 << iota // take a user's options
 	compiling             // read sources
 	linking               // read libraries to link them
-	wrapping              // ask which networks the machine has, when they start, and do without
+	wrapping              // start one that does, and may obey any variable
 )
 
 const clangMarker = "CCC_OVERRIDE_OPTIONS"
@@ -50,9 +50,9 @@ var families = []family{
 	{[]string{"clang", "clang++"}, clangMarker, driving | compiling},
 	{[]string{"lld", "ld.lld"}, "LLD_REPRODUCE", driving | linking},
 	{[]string{"mold"}, "MOLD_", driving | linking},
-	// Open MPI's wrapper, to which its other names lead. MPICH's is a script, of which
-	// nobody knows who has changed it.
-	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "help-opal-wrapper.txt", driving | wrapping},
+	// Open MPI's wrapper; MPICH's is a script. The names of its variables begin with what
+	// a file says, so it may obey any: it is known for what it does when it starts.
+	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "opal_install_dirs", wrapping},
 }
 
 // inner are programs that are started by a driver, which has spelled out for them

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// A wrapper compiles with what its variables say, and is known by its documentation.
-func TestWrapperOfOpenMPIIsKnownAndItsVariablesCount(t *testing.T) {
+// A wrapper compiles with what its variables say. When it starts it lists the
+// machine's networks, which is no reason not to keep what it has made.
+func TestWrapperOfOpenMPIIsKeptAndItsVariablesCount(t *testing.T) {
 	if _, err := exec.LookPath("mpicc.openmpi"); err != nil {
 		t.Skip("no mpicc of Open MPI")
 	}
@@ -16,9 +17,6 @@ func TestWrapperOfOpenMPIIsKnownAndItsVariablesCount(t *testing.T) {
 	l, err := w.run("mpicc.openmpi", "-shared", "-fPIC", "a.c", "-o", "a.so") // with its libraries
 	if err != nil {
 		t.Fatal(err)
-	}
-	if l.World.Rule != KnownVariables {
-		t.Errorf("rule %d", l.World.Rule)
 	}
 	if state, why := l.Check(w.surroundings()); state == Changed {
 		t.Fatal(why)
@@ -30,7 +28,7 @@ func TestWrapperOfOpenMPIIsKnownAndItsVariablesCount(t *testing.T) {
 			t.Errorf("%s: %s", v, why)
 		}
 	}
-	for _, v := range []string{"OMPI_COMM_WORLD_RANK=1", "ANYTHING=1"} {
+	for _, v := range []string{"OMPI_COMM_WORLD_RANK=1", "OMPI_MCA_btl=self"} {
 		w.env = append(before, v)
 		if state, why := l.Check(w.surroundings()); state == Changed {
 			t.Errorf("%s: %s", v, why)

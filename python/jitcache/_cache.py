@@ -7,7 +7,6 @@ import json
 import math
 import os
 import time
-import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _ffi, _library
@@ -16,6 +15,7 @@ from ._entry import Entry
 from ._key import Key, check
 from ._lease import Lease, as_bytes, as_json
 from ._lookup import find, find_view, read
+from ._open_caches import open_caches
 from ._view_tier import ViewTier
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Cache:
         epoch = lib.jitcache_epoch(self._handle)
         if epoch:
             self._views = ViewTier(lib, self._handle, epoch)
-            _open_caches.add(self)
+            open_caches.add(self)
 
     def _usable(self, status: int) -> bool:
         """Check a status: True if there is a cache, False if there is none here."""
@@ -443,30 +443,3 @@ class Cache:
         if self._handle is None:
             return f"<jitcache.Cache, {self.last_miss}>"
         return f"<jitcache.Cache {self.stats().get('directory') or 'in memory'}>"
-
-
-_open_caches: weakref.WeakSet[Cache] = weakref.WeakSet()
-
-
-def _report_all() -> None:
-    for cache in list(_open_caches):
-        views = cache._views
-        if views is not None:
-            views.start_over()
-
-
-def _after_fork() -> None:
-    for cache in list(_open_caches):
-        views = cache._views
-        if views is not None:
-            views.forget()
-
-
-def _register() -> None:
-    import atexit
-
-    atexit.register(_report_all)
-    os.register_at_fork(after_in_child=_after_fork)
-
-
-_register()

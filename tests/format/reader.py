@@ -37,9 +37,9 @@ NAME_PLACE_SIZE = 2048
 
 _FOOTER = struct.Struct("<8sIIQ16sQ32s16sqq8sQ")
 _LEDGER = struct.Struct("<8sIIqqqI20s")
-_LEDGER_SIZE = 12616
+_LEDGER_SIZE = 14664
 _SHARDS = struct.Struct("<512Q")
-_COUNTERS = struct.Struct("<16s64Q")
+_COUNTERS = struct.Struct("<16s80Q")
 _PLACE = struct.Struct("<8sQq")
 _INPUT = struct.Struct("<cQQqqqq32s")
 

@@ -42,8 +42,13 @@ CHANGES = [
     Change("the place of the temp directory", env={"TMPDIR": "other-tmp"}, compiles=SAME),
     Change("the name of the compiler", env={"CC": "renamed"}, old=SAME),
     Change("code for the CPU", env={"CFLAGS": "-march=native"}, old=SAME),
+    Change("a variable of Intel MPI's wrapper", env={"I_MPI_CC": "icx"}, old=SAME),
     Change("a variable that a script may obey", env={"ANYTHING": "1"}, old=SAME),
-    Change("what names a job and a rank", env={"SLURM_JOB_ID": "7", "PMIX_RANK": "3", "HOSTNAME": "a"}, compiles=SAME),
+    Change(
+        "what names a job and a rank",
+        env={"SLURM_JOB_ID": "7", "PMIX_RANK": "3", "OMPI_COMM_WORLD_RANK": "3", "OMPI_MCA_btl": "self", "HOSTNAME": "a"},
+        compiles=SAME,
+    ),
 ]
 
 
