@@ -46,7 +46,13 @@ CHANGES = [
     Change("a variable that a script may obey", env={"ANYTHING": "1"}, old=SAME),
     Change(
         "what names a job and a rank",
-        env={"SLURM_JOB_ID": "7", "PMIX_RANK": "3", "OMPI_COMM_WORLD_RANK": "3", "OMPI_MCA_btl": "self", "HOSTNAME": "a"},
+        env={
+            "SLURM_JOB_ID": "7",
+            "PMIX_RANK": "3",
+            "OMPI_COMM_WORLD_RANK": "3",
+            "OMPI_MCA_btl": "self",
+            "HOSTNAME": "a",
+        },
         compiles=SAME,
     ),
 ]
