@@ -154,7 +154,7 @@ class _OwnRank:
     def look_up(self) -> bool:
         """Return whether the cache has the entry. A miss is counted once, by who compiles or waits for it."""
         assert self.cache is not None
-        if self.cache.explain(self.key)["hit"]:
+        if self.cache.explain(self.key).get("hit"):
             self.entry = self.cache.entry(self.key)
         return self.entry is not None
 
