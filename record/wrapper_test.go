@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"jitcache/core/key"
 )
 
 // A wrapper compiles with what its variables say. When it starts it lists the
@@ -20,6 +22,9 @@ func TestWrapperOfOpenMPIIsKeptAndItsVariablesCount(t *testing.T) {
 	}
 	if state, why := l.Check(w.surroundings()); state == Changed {
 		t.Fatal(why)
+	}
+	if l.World.Host != (key.Digest{}) {
+		t.Error("the machine's name counts: each machine of a cluster would compile")
 	}
 	before := w.env
 	for _, v := range []string{"OMPI_CC=cc", "OMPI_CFLAGS=-O1", "OMPI_CPPFLAGS=-DA", "OMPI_LDFLAGS=-L/", "OMPI_LIBS=-lm", "OPAL_PREFIX=/"} {

@@ -31,11 +31,21 @@ for name, value in json.loads(sys.argv[1]).items():
     os.environ.pop(name, None)
     if value is not None:
         os.environ[name] = value
-status = subprocess.call([sys.executable, "setup.py", "build_ext", "--inplace"])
+status = subprocess.call([sys.executable, "-c", *sys.argv[2:]])
 made = sorted(glob.glob("*.so"))
 if made:
     os.replace(made[0], "module")
 sys.exit(0 if made else status or 1)
+"""
+
+# setuptools asks for the system, and so for the name of the machine, which would be
+# what each machine of a cluster compiles again for. A build is not given that name.
+_SETUP = """
+import json, os, runpy, sys
+system = os.uname_result(json.loads(sys.argv[1]))
+os.uname = lambda: system
+sys.argv = ["setup.py", "build_ext", "--inplace"]
+runpy.run_path("setup.py", run_name="__main__")
 """
 
 
@@ -50,7 +60,9 @@ def command(
     """
     changed: dict[str, str | None] = {name: text for name, text in variables.items() if os.environ.get(name) != text}
     changed.update(dict.fromkeys(name for name in os.environ if name not in variables))
-    words = (sys.executable, "-I", "-S", "-c", _START, json.dumps(changed, sort_keys=True))
+    system = os.uname()
+    known = (system.sysname, "localhost", system.release, system.version, system.machine)
+    words = (sys.executable, "-I", "-S", "-c", _START, json.dumps(changed, sort_keys=True), _SETUP, json.dumps(known))
     sources = tuple(Source(name, text.encode()) for name, text in texts)
     return Command(words, sources, "module", None, (), kind, modname, tuple(labels), bool(labels))
 
