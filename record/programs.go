@@ -34,6 +34,7 @@ const (
 	driving   = 1 << iota // take a user's options
 	compiling             // read sources
 	linking               // read libraries to link them
+	making                // start others, and may obey any variable
 	wrapping              // start one that does, and may obey any variable
 )
 
@@ -53,6 +54,9 @@ var families = []family{
 	// Open MPI's wrapper; MPICH's is a script. The names of its variables begin with what
 	// a file says, so it may obey any: it is known for what it does when it starts.
 	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "opal_install_dirs", wrapping},
+	// Starts what a file says, by the times of files: gcc's for -flto=auto. Of the clock
+	// it tells nobody.
+	{[]string{"make", "gmake"}, "MAKEFLAGS", making},
 }
 
 // inner are programs that are started by a driver, which has spelled out for them
