@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,6 +36,7 @@ const (
 	driving   = 1 << iota // take a user's options
 	compiling             // read sources
 	linking               // read libraries to link them
+	making                // start others, and may obey any variable
 	wrapping              // start one that does, and may obey any variable
 )
 
@@ -53,6 +56,9 @@ var families = []family{
 	// Open MPI's wrapper; MPICH's is a script. The names of its variables begin with what
 	// a file says, so it may obey any: it is known for what it does when it starts.
 	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "opal_install_dirs", wrapping},
+	// Starts what a file says, by the times of files: gcc's for -flto=auto. Of the clock
+	// it tells nobody.
+	{[]string{"make", "gmake"}, "MAKEFLAGS", making},
 }
 
 // inner are programs that are started by a driver, which has spelled out for them
@@ -91,8 +97,46 @@ func familyOf(path string) *family {
 	return nil
 }
 
+// texts remembers what has been looked for in executables: the text of g++'s
+// compiler is in the middle of 35 MB, and to come to it takes ten milliseconds.
+var texts = struct {
+	mu    sync.Mutex
+	known map[sought]bool
+}{known: map[sought]bool{}}
+
+type sought struct {
+	stamp Stamp
+	text  string
+}
+
 // has reports whether an executable of the machine has a text in it.
 func has(path, text string) bool {
+	s := status{read: time.Now().UnixNano()}
+	if s.at(ended(path), 0) != 0 {
+		return false
+	}
+	k := sought{s.stamp, text}
+	k.stamp.Read = 0
+	if !s.stamp.Proves() {
+		return contains(path, text)
+	}
+	texts.mu.Lock()
+	found, known := texts.known[k]
+	texts.mu.Unlock()
+	if known {
+		return found
+	}
+	found = contains(path, text)
+	texts.mu.Lock()
+	defer texts.mu.Unlock()
+	if len(texts.known) >= 1024 {
+		clear(texts.known)
+	}
+	texts.known[k] = found
+	return found
+}
+
+func contains(path, text string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false

@@ -21,6 +21,7 @@ type programs struct {
 	clang     uint64
 	linkers   uint64
 	wrappers  uint64 // Open MPI's
+	starters  uint64 // those, and make
 	shells    uint64
 	python    uint64
 }
@@ -37,8 +38,11 @@ func (t *taker) programs() programs {
 		family := familyOf(program.Path)
 		p.all |= bit
 		switch {
-		case family != nil && family.does&wrapping != 0:
-			p.wrappers |= bit
+		case family != nil && family.does&(wrapping|making) != 0:
+			if family.does&wrapping != 0 {
+				p.wrappers |= bit
+			}
+			p.starters |= bit
 			others |= bit
 		case family != nil:
 			p.known |= bit
@@ -164,7 +168,7 @@ func (t *taker) listsInterfaces(u *observe.Used) bool {
 func (t *taker) harmlessClock(u *observe.Used) bool {
 	harmless := t.known.python
 	if u.Detail != "time" {
-		harmless |= t.known.known | t.known.shells | t.known.wrappers
+		harmless |= t.known.known | t.known.shells | t.known.starters
 	}
 	return u.Programs&^harmless == 0
 }

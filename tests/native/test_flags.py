@@ -310,3 +310,40 @@ def test_zig_is_a_compiler(cache: Any) -> None:
     entry = native.build({"f.c": TEXT}, flags=["-O2"], compiler=compiler, cache=cache)
     assert entry.hit or entry.refused
     assert native.load_shared(entry).f(7) == 7
+
+
+#: LDFLAGS as distributions set them.
+LDFLAGS = {
+    "conda": "-Wl,-O2 -Wl,--sort-common -Wl,--as-needed -Wl,-z,relro -Wl,-z,now -Wl,--disable-new-dtags -Wl,--gc-sections"
+    " -Wl,--allow-shlib-undefined -Wl,-rpath,/opt/conda/lib -Wl,-rpath-link,/opt/conda/lib -L/opt/conda/lib",
+    "Fedora": "-Wl,-z,relro -Wl,--as-needed -Wl,-z,pack-relative-relocs -Wl,-z,now -specs={0}/redhat-hardened-ld"
+    " -Wl,--build-id=sha1 -specs={0}/redhat-package-notes",
+    "Debian": "-Wl,-Bsymbolic-functions -flto=auto -ffat-lto-objects -Wl,-z,relro",
+}
+
+
+@pytest.mark.parametrize("whose", LDFLAGS)
+def test_flags_of_distributions_work_and_are_kept(
+    tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, whose: str
+) -> None:
+    for name in ("ld", "package-notes"):
+        (tmp_path / f"redhat-{'hardened-' if name == 'ld' else ''}{name}").write_text("*self_spec:\n+ \n\n")
+    monkeypatch.setenv("LDFLAGS", LDFLAGS[whose].format(tmp_path))
+    without = native.build({"f.c": TEXT}, compiler="gcc", cache=False)
+    for expected in (False, True):
+        entry = native.build({"f.c": TEXT}, compiler="gcc", cache=cache)
+        assert (entry.hit, entry.refused) == (expected, "")
+        assert bytes(entry) == bytes(without)
+
+
+def test_words_behind_the_compiler_may_name_folders_of_the_caller(
+    tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("one", 1), ("two", 2)):
+        (tmp_path / name / "inc").mkdir(parents=True)
+        (tmp_path / name / "inc" / "v.h").write_text(f"#define V {value}\n")
+    monkeypatch.setenv("CC", "gcc -Iinc")
+    for name, value, expected in (("one", 1, False), ("two", 2, False), ("one", 1, True), ("two", 2, True)):
+        monkeypatch.chdir(tmp_path / name)
+        entry = native.build({"f.c": "#include <v.h>\nint f(void) { return V; }\n"}, cache=cache)
+        assert (entry.hit, entry.refused, native.load_shared(entry).f()) == (expected, "", value)
