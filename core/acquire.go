@@ -32,18 +32,18 @@ type Lease struct {
 }
 
 // Slice is how long one call of Acquire waits at most. A host's signal handlers
-// run between two calls; 100 ms is what a person takes for at once.
+// run between two calls; people perceive 100 ms as at once.
 const Slice = 100 * time.Millisecond
 
 // Acquire looks an entry up and, if it is missing, asks for the lease to
 // compile it. It waits for at most a Slice, and not longer than timeout; a
-// negative timeout has no end but the limits of package lease. why is that of
-// the miss.
+// negative timeout ends only with the limits of package lease. why is the
+// reason of the miss.
 //
 // holding says that the calling thread has a lease already. It then never
-// waits, and is given one that locks nothing if it would have to: two threads
-// that wait for each other's leases would do so for ever. first says that this
-// is not the second call after Busy; it is what is counted as a lookup.
+// waits; where it would have to, it gets a lease that locks nothing, because two
+// threads that wait for each other's leases would wait for ever. first says that
+// this is not a repeated call after Busy; only first calls count as lookups.
 func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) (b *blob.Blob, l *Lease, status Status, why store.Reason) {
 	b, why = c.look(&k.ID)
 	if why == store.None {
@@ -62,10 +62,10 @@ func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) 
 	return b, l, status, why
 }
 
-// Claim is the second half of Acquire, for a result whose key shows only when it
-// is made: k stands for the request. found looks for the result, and is asked
-// whenever it may be there; with Hit it has found it. Lease.CommitAs ends the
-// lease.
+// Claim is the second half of Acquire, for a result whose key is known only once
+// it is made: k stands for the request. Claim calls found, which looks for the
+// result, whenever it may be there; Hit means that found has found it.
+// Lease.CommitAs ends the lease.
 func (c *Cache) Claim(k *key.Key, timeout time.Duration, holding, first bool, found func() bool) (*Lease, Status) {
 	return c.claim(k, timeout, holding, first, found)
 }

@@ -31,9 +31,9 @@ type Cache struct {
 
 func euid() int { return os.Geteuid() }
 
-// Open opens a cache. An error is wrong use: an unknown option or a bad value.
-// A directory that cannot be used is not: the cache is then in memory only, if
-// it has any, and a warning says so once.
+// Open opens a cache. An error means wrong use: an unknown option or a bad value.
+// A directory that cannot be used is not an error: the cache then keeps results
+// in memory only, if it has a tier there, and a warning says so once.
 func Open(o Options) (*Cache, error) {
 	s, err := o.read()
 	if err != nil {
@@ -150,8 +150,8 @@ func label(name string, id key.ID) string {
 }
 
 // Get looks an entry up: memory, then disk. It returns a blob with a reference
-// for the caller, or nil and why it missed. sealed is called for the whole key
-// if the miss is to be explained; it may be nil.
+// for the caller, or nil and why it missed. It calls sealed for the whole key
+// if it explains the miss; sealed may be nil.
 func (c *Cache) Get(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.Blob, store.Reason) {
 	if b := c.fromMemory(id); b != nil {
 		return b, store.None
@@ -160,9 +160,9 @@ func (c *Cache) Get(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.Blob
 }
 
 // EntryPath returns what the path of every entry begins with (store.EntryPath), for
-// a caller that opens entries itself: a lookup of one that is not there then ends
-// without a call of Lookup, and is counted by Missed. It is "" where lookups do not
-// go by the directory alone, and where every miss is logged.
+// a caller that opens entries itself. If an entry is not there, such a caller ends
+// the lookup without a call of Lookup, and counts it with Missed. It is "" if lookups
+// do not go by the directory alone, or if every miss is logged.
 func (c *Cache) EntryPath() string {
 	if c.unread() != store.None || c.log.wants(Miss) {
 		return ""
@@ -171,7 +171,7 @@ func (c *Cache) EntryPath() string {
 }
 
 // Opened is the file of an entry that the caller of Lookup has opened, and closes.
-// The ticket was taken before.
+// The caller took the ticket before it opened the file.
 type Opened struct {
 	Fd     int // -1: it has opened none
 	Ticket memory.Ticket
@@ -197,8 +197,8 @@ func (c *Cache) Lookup(id *key.ID, kind []byte, opened Opened, sealed func() *ke
 	return b, why
 }
 
-// Peek is Get for a caller who acquires next: it counts a hit, and leaves a miss
-// to be counted then.
+// Peek is Get for a caller who acquires next: it counts a hit, but not a miss,
+// which Acquire counts.
 func (c *Cache) Peek(id *key.ID) (*blob.Blob, store.Reason) { return c.look(id) }
 
 // look is Get without the accounting of a miss.
@@ -268,9 +268,9 @@ func (c *Cache) fromDisk(id *key.ID, opened Opened) (*blob.Blob, store.Reason) {
 }
 
 // LookupInto is Lookup into a buffer: it copies the payload there and returns
-// its size; if that is larger than buf, nothing was copied and the caller comes
-// again with more room. With no in-process tier the payload is read straight
-// into buf; some room beyond the payload makes that one read.
+// its size; if that is larger than buf, nothing was copied and the caller calls
+// again with a larger buffer. With no in-process tier the payload is read
+// straight into buf; some room beyond the payload makes that one read.
 func (c *Cache) LookupInto(id *key.ID, kind, buf []byte, opened Opened, sealed func() *key.Key) (int, store.Reason) {
 	if c.memory != nil || c.unread() != store.None {
 		b, why := c.Lookup(id, kind, opened, sealed)

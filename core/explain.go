@@ -63,7 +63,7 @@ func (c *Cache) explain(k *key.Key, why store.Reason) Explanation {
 	return e
 }
 
-// Difference says in words what changed, "" if nothing is known to have.
+// Difference says in words what changed, "" if no change is known.
 func (e *Explanation) Difference() string {
 	var parts []string
 	for _, d := range []struct {

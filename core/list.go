@@ -34,7 +34,7 @@ func NewListed(e *store.Entry) Listed {
 		Created: time.Unix(0, e.Created), Used: time.Unix(0, e.Used), Compile: float64(e.Cost) / 1e9,
 		Owner: e.UID, Path: e.Path,
 	}
-	// Other programs write entries too, and a text that is no JSON would spoil the list.
+	// Other programs write entries too, and a text that is not JSON would spoil the list.
 	if json.Valid([]byte(e.Attributes)) {
 		l.Attributes = json.RawMessage(e.Attributes)
 	}
@@ -52,7 +52,7 @@ func Components(parts []key.Part) map[string]string {
 
 // List calls fn for the entries of a kind in the directory, all of them if kind is
 // "", in the order of their keys. What is in memory only is not among them. It
-// takes no more memory for a million than for one: fn is not to keep them.
+// takes no more memory for a million than for one, as long as fn does not keep them.
 func (c *Cache) List(ctx context.Context, kind string, fn func(*Listed) error) error {
 	if c.store == nil {
 		return nil
@@ -66,9 +66,9 @@ func (c *Cache) List(ctx context.Context, kind string, fn func(*Listed) error) e
 	})
 }
 
-// Keys and Describe are List for who cannot be called back: the keys of one part
-// of the directory, false if there is no such part; and what is known of a key's
-// entry, false if it has none of that kind that can be read.
+// Keys and Describe are List for callers that cannot be called back. Keys returns
+// the keys of one part of the directory, false if there is no such part. Describe
+// returns what is known of a key's entry, false if none of that kind can be read.
 func (c *Cache) Keys(part int) ([]key.ID, bool) {
 	if c.store == nil {
 		return nil, false

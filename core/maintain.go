@@ -31,8 +31,7 @@ func (c *Cache) Clear(ctx context.Context, kind string, progress store.Progress)
 	return c.store.Clear(ctx, kind, progress)
 }
 
-// Verify reads every entry and removes those that are damaged, unless keep is
-// set.
+// Verify reads every entry and removes the damaged ones, unless keep is set.
 func (c *Cache) Verify(ctx context.Context, keep bool, progress store.Progress) (store.Report, error) {
 	if c.store == nil {
 		return store.Report{}, nil
@@ -60,7 +59,7 @@ type Report struct {
 	Removed int   `json:"removed"`
 }
 
-// Bad is a file that is no good entry.
+// Bad is a file that is not a good entry.
 type Bad struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`

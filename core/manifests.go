@@ -6,8 +6,8 @@ import (
 )
 
 // Manifests are entries that the library makes for itself: what a source includes.
-// They live and age as the others do, but no counter knows of them, and the
-// in-process tier does not have them; whoever reads one keeps what it says.
+// They live and age like the others, but no counter counts them, and the
+// in-process tier does not hold them; whoever reads one keeps its content.
 
 // LoadManifests returns what was saved under a key, nil if there is nothing.
 func (c *Cache) LoadManifests(id *key.ID) []byte {
@@ -22,7 +22,7 @@ func (c *Cache) LoadManifests(id *key.ID) []byte {
 	return append([]byte(nil), b.Data()...)
 }
 
-// SaveManifests replaces it, if that can be done.
+// SaveManifests replaces what was saved under a key, if it can.
 func (c *Cache) SaveManifests(k *key.Key, data []byte) {
 	c.write(store.Item{Key: k, Payload: data, Replace: true})
 }
@@ -30,12 +30,12 @@ func (c *Cache) SaveManifests(k *key.Key, data []byte) {
 // LoadNote returns what was noted under a key, nil if there is nothing.
 func (c *Cache) LoadNote(id *key.ID) []byte { return c.LoadManifests(id) }
 
-// SaveNote replaces it, if that can be done.
+// SaveNote replaces what was noted under a key, if it can.
 func (c *Cache) SaveNote(k *key.Key, data []byte) { c.SaveManifests(k, data) }
 
-// MissedBecause counts and logs a miss of which the caller knows the reason: k is
-// the request's key, why says in what the world has changed, "" if nothing was
-// known of it.
+// MissedBecause counts and logs a miss whose reason the caller knows: k is the
+// request's key, why says what has changed in the world, "" if nothing was known
+// of it.
 func (c *Cache) MissedBecause(k *key.Key, kind, why string) {
 	if c.store != nil {
 		c.store.Count([]byte(kind), store.MissCounter(store.Absent), 1)
@@ -49,7 +49,7 @@ func (c *Cache) MissedBecause(k *key.Key, kind, why string) {
 	c.log.line(Miss, "%s: %s", label(k.Name, k.ID), why)
 }
 
-// NotStored counts and logs a result that was handed out and not stored, for a
+// NotStored counts and logs a result that was returned and not stored, for a
 // reason that its maker knows: what says what is in the way.
 func (c *Cache) NotStored(k *key.Key, kind string, why store.Reason, what string) {
 	if c.store != nil {

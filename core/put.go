@@ -9,7 +9,7 @@ import (
 	"jitcache/core/store"
 )
 
-// ErrAttributes is returned for attributes that are no JSON object.
+// ErrAttributes is returned for attributes that are not a JSON object.
 var ErrAttributes = errors.New("attributes: want a JSON object")
 
 // CheckAttributes returns an error unless s is "" or a JSON object.
@@ -42,7 +42,7 @@ func (c *Cache) Put(k *key.Key, payload []byte, attributes string, replace bool)
 }
 
 // put stores an item on disk and in memory. With want it returns the bytes as a
-// blob whatever came of it, as far as there is memory for them.
+// blob, stored or not, if there is memory for them.
 func (c *Cache) put(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
 	if c.settings.mode == ModeRefresh {
 		it.Replace = true
@@ -78,8 +78,8 @@ func (c *Cache) put(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
 	return b, why
 }
 
-// keepsUnstored reports whether a result that was not stored is kept in memory. Bytes
-// that the key does not stand for must not be given out under it, not even by this
+// keepsUnstored reports whether a result that was not stored is kept in memory. A
+// lookup must not return bytes that the key does not stand for, not even in this
 // process; nor bytes other than those on disk.
 func (c *Cache) keepsUnstored(id *key.ID, why store.Reason) bool {
 	return why != store.None && why != store.InputChange && (c.store == nil || !c.store.Has(id))
@@ -87,8 +87,8 @@ func (c *Cache) keepsUnstored(id *key.ID, why store.Reason) bool {
 
 // change runs fn, which changes the entry of a key in the directory, in the order
 // that package memory asks for. fn says whether the directory has changed, and what
-// memory may keep. old says that what was there becomes old by it; change reports
-// whether memory had some of that.
+// memory may keep. old says that the change makes the entry before it out of date;
+// change reports whether memory had that.
 func (c *Cache) change(id *key.ID, old bool, fn func() (changed bool, keep *blob.Blob)) (dropped bool) {
 	if c.memory == nil || c.store == nil {
 		if _, keep := fn(); keep != nil {
@@ -145,7 +145,7 @@ func (c *Cache) logPut(it store.Item, why store.Reason) {
 }
 
 // Detached returns bytes as a blob that is in no cache, as Lease.Commit would. k
-// says of which kind and name it is. The caller owns it.
+// gives its kind and name. The caller owns it.
 func Detached(k *key.Key, payload []byte, attributes string) (*blob.Blob, error) {
 	return store.NewBlob(store.Item{Key: k, Payload: payload, Attributes: attributes}, store.Written{})
 }

@@ -48,7 +48,7 @@ type KindStats struct {
 }
 
 // Stats returns the counters of the directory, with what this process has not
-// written yet; without one those of this process.
+// written yet; without a directory those of this process.
 func (c *Cache) Stats() Stats {
 	s := Stats{Kinds: map[string]KindStats{}}
 	if c.memory != nil {

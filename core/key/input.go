@@ -12,7 +12,7 @@ import (
 )
 
 // Input is a file as it was when a key read it, a name under which there was
-// none, or a folder for the names in it. Everything but Path is there to
+// no file, or a folder for the names in it. Everything but Path serves to
 // notice a change later.
 type Input struct {
 	Path string // absolute
@@ -37,8 +37,8 @@ func ReadInput(tag Tag, path string) (value []byte, in Input, err error) {
 	if len(path) > MaxPath {
 		return nil, Input{}, fmt.Errorf("%.40s…: path of %d bytes, want at most %d", path, len(path), MaxPath)
 	}
-	// A file that changes while it is read is read again; one that never rests
-	// cannot be keyed.
+	// A file that changes while it is read is read again; one that never stops
+	// changing cannot be keyed.
 	for range 5 {
 		var before, after Input
 		if value, before, after, err = readOnce(tag, path); err != nil {
@@ -95,10 +95,10 @@ func inputOf(f *os.File, tag Tag, path string, now int64) (Input, error) {
 // why. A result that was compiled in between must then not be stored: it would
 // be a wrong hit for ever.
 //
-// It compares what stat says. Where the time stamps prove nothing, because they are
-// too fresh or nobody vouches for them, the file is read again, and only its content
-// decides: refusing such a file would mean that a source edited a moment ago is
-// never cached at its first run, which is the run that people wait for.
+// It compares what stat says. If the time stamps prove nothing, because they are
+// too fresh or nobody vouches for them, it reads the file again, and only its content
+// decides. If it refused such a file, a source edited a moment ago would never be
+// cached at its first run, which is the run that people wait for.
 func (in Input) Changed() (reason string, changed bool) {
 	if !checkInputs {
 		return "", false

@@ -20,7 +20,7 @@ func IsAbsent(err error) bool {
 }
 
 // NewAbsent returns the input for a file that was looked for and is not there:
-// it has changed once there is one. A folder of that name is no such file.
+// it has changed once the file exists. A folder of that name does not count.
 func NewAbsent(path string) Input { return Input{Path: path, Tag: Absent} }
 
 // ReadNames reads the names in a folder, sorted. The digest is of the names,

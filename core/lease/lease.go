@@ -22,9 +22,9 @@ import (
 )
 
 // A holder may take this long before others compile too. Some compiles take ten
-// minutes (large template instantiations, viscoelastic solvers); one that is
-// stopped or gone while its lock lives on, in a forked child say, is not
-// coming back.
+// minutes (large template instantiations, viscoelastic solvers); a holder that is
+// stopped or gone while its lock lives on, in a forked child say, will not
+// come back.
 const (
 	HolderLimit = 30 * time.Minute
 	LostLimit   = 10 * time.Second
@@ -42,14 +42,14 @@ const (
 // everybody compiles.
 const maxLevel = 16
 
-// Locker has the lock files: TryLock and ReadLock are lockfile.Try and lockfile.Read
-// for a folder that it chooses.
+// Locker provides the lock files: TryLock and ReadLock are lockfile.Try and
+// lockfile.Read for a folder that it chooses.
 type Locker interface {
 	TryLock(name string, sign func() string) (*lockfile.Lock, error)
 	ReadLock(name string) (text string, changed time.Time, err error)
 }
 
-// Table is the leases of one cache in this process. The zero value has no ring
+// Table has the leases of one cache in this process. The zero value has no ring
 // two.
 type Table struct {
 	Locks Locker // nil: only threads of this process
@@ -79,7 +79,7 @@ func (s slot) name() string {
 	return s.id.String() + "." + strconv.Itoa(s.level)
 }
 
-// inflight is a lease in this process, being sought or held.
+// inflight is a lease that this process seeks or holds.
 type inflight struct {
 	since time.Time
 	held  bool
@@ -95,8 +95,9 @@ type Lease struct {
 	once     sync.Once
 }
 
-// Holder is what a lock file says of who holds it. Anybody who may write the folder
-// can write that, so it is for people; but for the owner, of whom the kernel is asked.
+// Holder is what a lock file says about its holder. Anybody who may write the folder
+// can write that, so it is only shown to people; except the owner, which the kernel
+// is asked about.
 type Holder struct {
 	lockfile.Owner
 	Since time.Time
@@ -122,9 +123,9 @@ const (
 	Busy                   // somebody else still has it
 )
 
-// Acquire tries to get the lease on id until the deadline. found is asked after
-// each wait whether the entry is there by now; then the outcome is Look. name is
-// for the people who wait.
+// Acquire tries to get the lease on id until the deadline. After each wait it asks
+// found whether the entry is there by now; then the outcome is Look. name is for
+// the people who wait.
 func (t *Table) Acquire(id key.ID, name string, deadline time.Time, found func() bool) (*Lease, Outcome) {
 	if !enabled {
 		return nil, Granted
@@ -148,8 +149,8 @@ func (t *Table) Acquire(id key.ID, name string, deadline time.Time, found func()
 	return nil, Granted
 }
 
-// join returns the lease of a slot, and whether it is new: then it is the
-// caller's to seek.
+// join returns the lease of a slot, and whether it is new: then the caller must
+// seek it.
 func (t *Table) join(at slot) (f *inflight, mine bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -218,7 +219,7 @@ func (t *Table) lockThere(at slot, f *inflight, name string, deadline time.Time,
 	}
 }
 
-// tryLock returns an error, which is no failure, if there is nothing to lock.
+// tryLock returns an error, which is not a failure, if there is nothing to lock.
 func (t *Table) tryLock(at slot, name string) (*lockfile.Lock, error) {
 	if t.Locks == nil {
 		return nil, lockfile.ErrUnsupported
@@ -239,7 +240,7 @@ func (t *Table) hold(l *Lease, lock *lockfile.Lock) {
 	t.forget(l.slot.id)
 }
 
-// forget drops what was noted about holders of a key that has come free.
+// forget drops what was noted about the holders of a key that is free now.
 func (t *Table) forget(id key.ID) {
 	t.mu.Lock()
 	for level := 0; level < maxLevel && len(t.watched) > 0; level++ {
@@ -274,18 +275,18 @@ func (l *Lease) Release() {
 const unsigned = "?"
 
 // outlived reports whether the holder of a slot, in another process, has had its
-// time. That runs from when its lock file was signed, by the clock of the kernel, or
-// from when this process first saw it: what the file itself says of the time is
-// somebody else's word.
+// time. The time runs from when its lock file was signed, by the kernel's clock, or
+// from when this process first saw it. The time in the file itself is not used,
+// because somebody else wrote it.
 func (t *Table) outlived(at slot) bool {
 	text, changed, err := t.Locks.ReadLock(at.name())
 	if errors.Is(err, fs.ErrNotExist) {
 		return false // just removed
 	}
 	h, err := ParseHolder(text)
-	// A lock that was just taken is not signed yet. One that stays so was taken
-	// by a process that was stopped there and then, or on a full disk: nobody
-	// can say that its holder is coming back.
+	// A lock that was just taken is not signed yet. One that stays unsigned was
+	// taken by a process that was stopped there and then, or on a full disk:
+	// nobody knows whether its holder will come back.
 	who, state := unsigned, lockfile.Gone
 	if err == nil {
 		who, state = h.Owner.String(), h.State()
@@ -299,7 +300,7 @@ func (t *Table) outlived(at slot) bool {
 	}
 	w.changed = changed
 	waited := now.Sub(w.first)
-	// At the first look the file may still be what the one before has left.
+	// At the first look the file may still be what the last holder has left.
 	if age := now.Sub(changed); !first && who != unsigned && age > waited {
 		waited = age
 	}

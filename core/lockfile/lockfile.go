@@ -5,9 +5,9 @@
 // its holder dies, however it dies. Locks here only ever save work; nothing in
 // jitcache is wrong without them.
 //
-// The folder of locks may be one that others write. So a lock file is reached from
-// a descriptor of its folder and never through a link, opening it waits for nobody,
-// and what is no regular file is not locked, not written and not read.
+// Others may write the folder of locks. So a lock file is opened from a descriptor
+// of its folder and never through a link, opening it waits for nobody, and only a
+// regular file is locked, written or read.
 package lockfile
 
 // #cgo CFLAGS: -std=gnu11 -O2 -Wall
@@ -28,17 +28,17 @@ import (
 // recognises its parent's lock files by it.
 const Suffix = ".jclock"
 
-// ErrUnsupported is returned where the file system cannot lock, or where no
-// lock file can be made. The caller goes on without.
+// ErrUnsupported is returned if the file system cannot lock, or no lock file can
+// be made. The caller goes on without a lock.
 var ErrUnsupported = errors.New("locks are not supported here")
 
-// ErrNoFile is part of ErrUnsupported for what is no regular file, or has a second
-// name.
+// ErrNoFile is part of ErrUnsupported for what is not a regular file, or has a
+// second name.
 var ErrNoFile = errors.New("not a regular file of one name")
 
-// Folder opens the folder of the lock files. Whoever calls it closes the
-// descriptor. It is called again to remove a file: a host may close every
-// descriptor that it did not open, so none is kept but that of the lock.
+// Folder opens the folder of the lock files. Its caller closes the descriptor.
+// It is called again to remove a file: a host may close every descriptor that it
+// did not open, so only the lock's own is kept.
 type Folder func() (fd int, err error)
 
 // Lock is a lock that is held.
@@ -57,7 +57,7 @@ const flags = unix.O_RDWR | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
 // Lock of this one, holds it, and ErrUnsupported if locks do not work there.
 // A folder that does not exist is fs.ErrNotExist.
 //
-// sign, which may be nil, returns what the file is to say to those who wait; see
+// sign, which may be nil, returns what the file says to those who wait; see
 // Read. It is best effort.
 //
 // The file may have been removed by its last holder between opening and
@@ -96,7 +96,7 @@ func try(folder Folder, file string, mode fs.FileMode, sign func() string) (l *L
 	}
 	same, err := isAt(dir, file, &st)
 	if err != nil {
-		// Not "again", which ends as "held by somebody": nobody would ever let go.
+		// Not "again", which ends as "held by somebody": nobody would ever release it.
 		unlock(f)
 		return nil, false, unsupported(err)
 	}
@@ -135,9 +135,9 @@ func open(dir int, file string, flags int, mode fs.FileMode) (fd int, st unix.St
 	return fd, st, nil
 }
 
-// lock locks an open file; nil if somebody else has it, or with an error. The
-// package opens files by their paths, so it is given one that leads to this very
-// file; where /proc is not mounted there are no locks.
+// lock locks an open file; nil if somebody else has it, or with an error. Package
+// flock opens files by their paths, so it gets a path that leads to this very
+// file; without /proc there are no locks.
 func lock(fd int) (*flock.Flock, error) {
 	f := flock.New("/proc/self/fd/"+strconv.Itoa(fd), flock.SetFlag(flags))
 	ok, err := f.TryLock()
@@ -163,7 +163,7 @@ func isAt(dir int, file string, st *unix.Stat_t) (bool, error) {
 	return err == nil && st.Dev == there.Dev && st.Ino == there.Ino || !checkSame, nil
 }
 
-// unsupported is what Try says of an error that will not pass.
+// unsupported is what Try returns for an error that will not pass.
 func unsupported(err error) error {
 	if err == nil || !sayUnsupported {
 		return nil
@@ -177,8 +177,8 @@ func write(fd int, text string, size int64) {
 		return
 	}
 	n, err := unix.Pwrite(fd, []byte(text), 0)
-	// Cut off what a dead holder has left. Not by O_TRUNC: ext4 writes a file that
-	// was emptied to the disk when it is closed, which costs 300 us.
+	// Cut off what a dead holder has left. Not by O_TRUNC: ext4 flushes an emptied
+	// file to the disk when it is closed, which costs 300 us.
 	if err == nil && size > int64(n) {
 		unix.Ftruncate(fd, int64(n))
 	}
@@ -187,9 +187,9 @@ func write(fd int, text string, size int64) {
 // maxText bounds what is read of a lock file: an owner, a time, the name of a key.
 const maxText = 4096
 
-// Read returns what the holder of a lock has written into its file, and when that
-// was by the clock of the file system: others may write any time into the file, but
-// not set this one. fs.ErrNotExist if there is no file.
+// Read returns what the holder of a lock has written into its file, and when, by
+// the clock of the file system: others may write any time into the file, but cannot
+// set this one. fs.ErrNotExist if there is no file.
 func Read(folder Folder, name string) (text string, changed time.Time, err error) {
 	dir, err := folder()
 	if err != nil {
@@ -214,8 +214,8 @@ func (l *Lock) Unlock() {
 	C.jc_held_fall()
 }
 
-// unlock unlocks and closes. The package does not close where unlocking fails;
-// a signal that interrupts it must not leave the lock with this process.
+// unlock unlocks and closes. Package flock does not close if unlocking fails; a
+// signal that interrupts it must not leave the lock with this process.
 func unlock(f *flock.Flock) {
 	for errors.Is(f.Unlock(), unix.EINTR) {
 	}

@@ -16,8 +16,8 @@ type State int
 const (
 	// Unchanged: every file is what it was, by stat or by its content.
 	Unchanged State = iota
-	// Restamped: unchanged, and the stamps in the list are new: store it again, so
-	// that the next check need not read.
+	// Restamped: unchanged, and the list has new stamps: store it again, so that
+	// the next check need not read.
 	Restamped
 	// Changed: something may differ.
 	Changed
@@ -125,7 +125,7 @@ func (c *checker) folders() bool {
 	return true
 }
 
-// read reads the files that stat could not decide about.
+// read reads the files for which stat decided nothing.
 func (c *checker) read() bool {
 	for i := range c.doubtful {
 		d := &c.doubtful[i]
@@ -154,8 +154,8 @@ func readAgain(f *File) (File, error) {
 // identity is what makes two paths one file.
 type identity struct{ dev, ino uint64 }
 
-// sameOnes reports whether the paths that were one file still are, and no
-// others: #pragma once goes by that, and content does not show it.
+// sameOnes reports whether the same paths as before lead to one file, and no
+// others do: #pragma once goes by that, and content does not show it.
 func (c *checker) sameOnes() bool {
 	other := map[int]identity{}
 	for _, d := range c.doubtful {
@@ -187,7 +187,7 @@ func (c *checker) sameOnes() bool {
 }
 
 // commit takes over the new stamps. It reports whether they are worth storing:
-// those of a file that is still fresh spare nobody a reading.
+// with those of a file that is still fresh the next check reads it all the same.
 func (c *checker) commit() (better bool) {
 	for _, d := range c.doubtful {
 		f := &c.list.Files[d.index]

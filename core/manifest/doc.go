@@ -1,5 +1,5 @@
 // Package manifest remembers which files a result was made from, so that a
-// later run can tell with one stat per file whether they are what they were.
+// later run can tell with one stat per file whether they are unchanged.
 //
 // A [List] holds files by what stat said of them and by their content, names
 // that were looked for and did not exist, and folders whose names matter:
@@ -11,14 +11,14 @@
 // A [Set] holds the last few lists of one source: the branches that somebody
 // switches between, and the edits of the last hour.
 //
-// The rules. Content decides, stamps only spare the reading. A file whose
+// The rules. Content decides; stamps only save the reading. A file whose
 // stamps prove nothing, because it had changed a moment before it was read, is
 // read again. A name that was absent must still be absent: a header that
-// appears in front on the search path changes the result and none of the files.
-// Which names are one file must stay as it was, because #pragma once goes by
-// that.
+// appears earlier on the search path changes the result and none of the files.
+// Names that lead to one file must still do so, and no others, because #pragma
+// once goes by that.
 //
-// What is not in the package: who found the files, and whether they are all.
+// What is not in the package: who found the files, and whether these are all.
 // Nothing in it is a key; paths are as they were looked up, and a relative one
 // starts at the working directory of whoever checks.
 package manifest

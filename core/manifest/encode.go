@@ -54,7 +54,7 @@ func (l *List) Append(dst []byte) []byte {
 	return w.b
 }
 
-// writer appends fields; last is the path before.
+// writer appends fields; last is the previous path.
 type writer struct {
 	b    []byte
 	last string

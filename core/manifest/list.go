@@ -19,10 +19,10 @@ type List struct {
 	// Absent are the paths under which there was no file. A folder of such a name
 	// counts as no file.
 	Absent []string
-	// Aliases are paths that lead to one folder or file and must go on doing so.
+	// Aliases are paths that lead to one folder or file and must still do so.
 	Aliases []Alias
 	// Payload is the caller's: what it derived from the files, so that a hit needs
-	// nothing but the check. Not looked at.
+	// only the check. This package does not read it.
 	Payload []byte
 }
 
@@ -44,8 +44,8 @@ type Folder struct {
 type Alias struct{ A, B string }
 
 // Read reads a file whole, for a List. One that changes while it is read is
-// read again. The error of a missing file satisfies key.IsAbsent, that of
-// anything that is no regular file errors.Is key.ErrNotRegular.
+// read again. The error for a missing file satisfies key.IsAbsent; for anything
+// that is not a regular file it is key.ErrNotRegular, by errors.Is.
 func Read(path string) ([]byte, File, error) {
 	for range 5 {
 		text, before, after, err := readOnce(path)
@@ -59,8 +59,8 @@ func Read(path string) ([]byte, File, error) {
 	return nil, File{}, fmt.Errorf("%s: changes while it is read", path)
 }
 
-// Digest reads a file for a List, a piece at a time: of a compiler's library of a
-// hundred megabytes nobody needs the text. Its errors are those of Read.
+// Digest reads a file for a List, a piece at a time: nobody needs the text of a
+// compiler's library of a hundred megabytes. Its errors are those of Read.
 func Digest(path string) (File, error) {
 	value, in, err := key.ReadInput(key.File, path)
 	if err != nil {

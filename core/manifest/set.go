@@ -21,8 +21,8 @@ const (
 
 var errSet = errors.New("manifest set: malformed")
 
-// Set is the last few lists of one source, newest first. The zero Set is empty. A
-// Set is for one goroutine.
+// Set has the last few lists of one source, newest first. The zero Set is empty.
+// One goroutine may use a Set.
 type Set struct{ members []member }
 
 // member is a list, as bytes until somebody asks for it.
@@ -56,12 +56,12 @@ func ParseSet(b []byte) (*Set, error) {
 	return set, nil
 }
 
-// Found is what Find has found.
+// Found is the result of Find.
 type Found struct {
 	List *List // nil: none
-	// Stale: the set on disk should be replaced, stamps in it are out of date.
+	// Stale: the set on disk should be replaced, because stamps in it are out of date.
 	Stale bool
-	// Why says why the newest list is not the one; empty for an empty set.
+	// Why says why the newest list does not match; empty for an empty set.
 	Why string
 }
 
@@ -102,10 +102,9 @@ func (m *member) open() (*List, error) {
 	return m.list, err
 }
 
-// Add puts a list in front. One with the same payload is replaced, and the last
-// ones go when there are more than MaxLists, or more than MaxBytes of them. It
-// reports false, and leaves the set as it is, if the list alone is too large.
-// The set keeps l.
+// Add puts a list in front. It replaces a list with the same payload, and drops the
+// last ones beyond MaxLists lists or MaxBytes bytes. It reports false, and leaves
+// the set as it is, if the list alone is too large. The set keeps l.
 func (s *Set) Add(l *List) bool {
 	m := member{bytes: l.Append(nil), list: l}
 	size := setHead + 4 + len(m.bytes)

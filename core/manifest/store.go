@@ -10,20 +10,20 @@ type Cache interface {
 	SaveManifests(k *key.Key, data []byte)
 }
 
-// Store is the set of one source as this process has it, and how the others come
-// by it: under which key it is in a cache. A Store is for one goroutine.
+// Store is the set of one source in this process, and the key under which other
+// processes find it in a cache. One goroutine may use a Store.
 type Store struct {
 	set *Set
 	key func() *key.Key
 }
 
-// NewStore returns a store with an empty set. key makes the key of the set, and is
-// called when that is needed.
+// NewStore returns a store with an empty set. key makes the key of the set; it is
+// called when the key is needed.
 func NewStore(key func() *key.Key) *Store { return &Store{&Set{}, key} }
 
 // Find returns the first list that is unchanged: of the process's own set, else
-// of that in the cache, to which other processes may have added. It saves stamps
-// that were out of date. cache may be nil.
+// of the set in the cache, to which other processes may have added. It replaces
+// stamps that were out of date. cache may be nil.
 func (s *Store) Find(cache Cache) Found {
 	found := s.set.Find()
 	if found.List == nil && cache != nil {

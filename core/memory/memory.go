@@ -21,7 +21,7 @@ import (
 // Memory is a tier. Its methods may be called from any goroutine or thread.
 type Memory C.jc_memory
 
-// Due says what a hit asks of the caller that got it.
+// Due says what a hit asks its caller to do.
 type Due int
 
 const (
@@ -41,7 +41,7 @@ func (m *Memory) Pointer() unsafe.Pointer { return unsafe.Pointer(m) }
 
 func (m *Memory) c() *C.jc_memory { return (*C.jc_memory)(m) }
 
-// Free drops everything. Nobody else may be using the tier.
+// Free drops everything. Nobody else may use the tier at the same time.
 func (m *Memory) Free() { C.jc_memory_free(m.c()) }
 
 // Get returns the blob under id with a reference for the caller, or nil.
@@ -52,7 +52,7 @@ func (m *Memory) Get(id *[32]byte) (*blob.Blob, Due) {
 }
 
 // Put keeps b under its own ID, unless it alone is larger than the tier. It is for a
-// tier that stands before no directory; see Keep and Begin.
+// tier without a directory behind it; see Keep and Begin.
 func (m *Memory) Put(b *blob.Blob) { C.jc_memory_put(m.c(), (*C.jc_blob)(b.Pointer())) }
 
 // Remove drops an entry and reports whether there was one.
@@ -87,16 +87,16 @@ func (m *Memory) Keep(b *blob.Blob, t Ticket) {
 	C.jc_memory_keep(m.c(), (*C.jc_blob)(b.Pointer()), C.uint64_t(t))
 }
 
-// Change is a change of one entry in the directory that is under way.
+// Change is an ongoing change of one entry in the directory.
 type Change struct {
 	m  *Memory
 	id *[32]byte
 	c  C.jc_memory_change
 }
 
-// Begin is called before an entry is put, replaced or removed; old says that what is
-// there becomes old by it. End must follow. dropped says that there was an entry here
-// which did.
+// Begin is called before an entry is put, replaced or removed; old says that this
+// makes the present entry out of date. End must follow. dropped says that the tier
+// had such an entry and has dropped it.
 func (m *Memory) Begin(id *[32]byte, old bool) (c Change, dropped bool) {
 	flag := C.int(0)
 	if old {
@@ -106,9 +106,9 @@ func (m *Memory) Begin(id *[32]byte, old bool) (c Change, dropped bool) {
 	return c, c.c.dropped != 0
 }
 
-// End is called afterwards. b is to be kept: it is what the directory has by this
-// change, or the directory has nothing; or it is nil. changed says that the directory
-// has changed.
+// End is called afterwards. The tier keeps b, unless it is nil: b is what the
+// directory has after this change, or the directory has nothing. changed says that
+// the directory has changed.
 func (c *Change) End(changed bool, b *blob.Blob) {
 	flag := C.int(0)
 	if changed {
@@ -121,7 +121,7 @@ func (c *Change) End(changed bool, b *blob.Blob) {
 	C.jc_memory_end(c.m.c(), (*C.uint8_t)(unsafe.Pointer(c.id)), c.c, flag, raw)
 }
 
-// BeginClear is Begin for all entries of a kind, all that there are if kind is "".
+// BeginClear is Begin for all entries of a kind, or for all entries if kind is "".
 // EndClear must follow.
 func (m *Memory) BeginClear(kind string) {
 	if kind == "" {
@@ -133,7 +133,7 @@ func (m *Memory) BeginClear(kind string) {
 	C.jc_memory_begin_clear(m.c(), s)
 }
 
-// EndClear is called when they have been removed.
+// EndClear is called after they have been removed.
 func (m *Memory) EndClear() { C.jc_memory_end_clear(m.c()) }
 
 func (m *Memory) epoch() uint64 {

@@ -1,6 +1,6 @@
 package request
 
-// Refused says what of a request cannot be keyed, and why.
+// Refused says which part of a request cannot be keyed, and why.
 type Refused struct {
 	What string // a file, a place in one ("kernel.cu:12"), or an option
 	Why  string // "is used in it, and the result shows the time"

@@ -9,19 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// trust is how far a file system's time stamps go.
+// trust says how far a file system's time stamps can be trusted.
 type trust uint8
 
 const (
 	// own: the kernel, or a server that is one, sets the time of each change.
 	own trust = iota + 1
-	// mounted: as long as it is one mount; another may have equal stamps. Images and
-	// layers are made with the times that their maker wanted.
+	// mounted: only within one mount; another may have equal stamps. Images and
+	// layers have the times that their maker wanted.
 	mounted
 )
 
-// File systems by their magic numbers (linux/magic.h). Of FUSE, 9p, /proc and
-// whatever comes nobody knows.
+// File systems by their magic numbers (linux/magic.h). Nobody knows about FUSE,
+// 9p, /proc and future ones.
 var trusts = map[uint32]trust{
 	0xef53: own, 0x58465342: own, 0x9123683e: own, 0x2fc12fc1: own, 0xf2f52010: own, // ext, xfs, btrfs, zfs, f2fs
 	0xca451a4e: own, 0x01021994: own, 0x858458f6: own, 0x6969: own, 0x0bd00bd0: own, // bcachefs, tmpfs, ramfs, nfs, lustre
@@ -30,15 +30,15 @@ var trusts = map[uint32]trust{
 	0x794c7630: mounted, 0x73717368: mounted, 0xe0f5e1e2: mounted, 0x9660: mounted,
 }
 
-// Of an overlay's folders even the stamp of one mount proves nothing: a name that
-// appears in a lower layer leaves it alone.
+// The stamp of an overlay's folder proves nothing even within one mount: a name
+// that appears in a lower layer does not change it.
 const overlay = 0x794c7630
 
-// loop is the major number of loop devices: what is behind one can be another
-// image at any time, whatever its file system is.
+// loop is the major number of loop devices: behind one there can be another image
+// at any time, whatever its file system is.
 const loop = 7
 
-// mountTable remembers what is mounted by device.
+// mountTable remembers by device what is mounted.
 type mountTable struct {
 	mu    sync.RWMutex
 	known map[mount]vouch
@@ -69,8 +69,8 @@ func (m *mountTable) vouch(fd int, path []byte, dev, unique uint64) vouch {
 	if len(m.known) > 256 {
 		clear(m.known)
 	}
-	// Without unique ids a device's number may be another file system's by and by.
-	// Those that are worth remembering then are of disks.
+	// Without unique ids a device's number may later be another file system's.
+	// Then only those of disks are worth remembering.
 	if unique != 0 || unix.Major(dev) != 0 {
 		m.known[k] = v
 	}

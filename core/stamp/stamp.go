@@ -1,9 +1,9 @@
 // Package stamp tells from what stat says whether a file can have changed.
 //
-// A file's numbers and times prove that it is the same only where the kernel sets
-// the time of each change. Images and layers carry the times that their maker
-// wanted: two that are mounted in turn at one path can agree in all that stat says
-// and differ in content. So a stamp says on which mount a file was, or that nothing
+// A file's numbers and times prove that it is the same only if the kernel sets the
+// time of each change. Images and layers carry the times that their maker wanted:
+// two that are mounted in turn at one path can agree in all that stat says and
+// differ in content. So a stamp says on which mount a file was, or that nothing
 // vouches for it; then its content decides.
 package stamp
 
@@ -16,17 +16,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stamp is what stat said of a file, and when. It tells a later look whether the
-// file can have changed without reading it.
+// Stamp is what stat said of a file, and when. With it a later check can tell,
+// without reading the file, whether it can have changed.
 type Stamp struct {
 	Dev, Ino, Size uint64
 	Mtime, Ctime   int64 // nanoseconds since 1970
 	Read           int64 // the same: just before it was asked for
-	// Mount says which mount the file was on, where the other fields do not do: two
+	// Mount says which mount the file was on, if the other fields do not suffice: two
 	// images that are mounted in turn at one path can agree in all of them. A time of
-	// change without nanoseconds is not the kernel's but that of the maker of a disk's
-	// image, on which machines differ: there Mount says which boot it was. 0: the
-	// fields do; NoMount: nothing vouches for them.
+	// change without nanoseconds does not come from the kernel but from the maker of a
+	// disk's image, and machines may have different ones: there Mount says which boot
+	// it was. 0: the fields suffice; NoMount: nothing vouches for them.
 	Mount uint64
 }
 
@@ -49,8 +49,8 @@ func (s *Stamp) Same(now *Stamp) bool {
 		s.Mount == now.Mount
 }
 
-// Proves reports whether a later stamp that is the same means that the file is:
-// not so soon after a change, and not where nobody vouches for time stamps.
+// Proves reports whether an equal later stamp means that the file is the same. It
+// does not soon after a change, nor where nobody vouches for time stamps.
 func (s *Stamp) Proves() bool {
 	tick := FineTick
 	if s.Mtime%int64(time.Second) == 0 && s.Ctime%int64(time.Second) == 0 {
@@ -62,7 +62,7 @@ func (s *Stamp) Proves() bool {
 // Status is one answer of statx, in memory that is used for many.
 type Status struct {
 	Stamp Stamp
-	// Read is what becomes Stamp.Read: the caller sets it, just before a file is opened.
+	// Read becomes Stamp.Read: the caller sets it, just before it opens the file.
 	Read int64
 	st   unix.Statx_t
 }
@@ -76,7 +76,7 @@ func (s *Status) Mode() uint32 { return uint32(s.st.Mode) }
 // Kind is its type alone, one of unix.S_IF….
 func (s *Status) Kind() uint32 { return uint32(s.st.Mode) & unix.S_IFMT }
 
-// Unique is the id of the mount, 0 if the kernel has none that is never used again.
+// Unique is the id of the mount, 0 if the kernel has no ids that it never reuses.
 func (s *Status) Unique() uint64 {
 	if s.st.Mask&mountUnique != 0 {
 		return s.st.Mnt_id
@@ -98,7 +98,8 @@ func (s *Status) Of(f *os.File) error {
 	return nil
 }
 
-// ask asks, and finds out by path, or by fd without one, how far the answer goes.
+// ask asks, and finds out by path, or by fd without a path, how far the answer can
+// be trusted.
 func (s *Status) ask(fd int, name []byte, flags int, path []byte) syscall.Errno {
 	// AT_STATX_SYNC_AS_STAT is 0: what stat would say.
 	_, _, errno := syscall.Syscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(&name[0])), uintptr(flags),
@@ -136,8 +137,8 @@ func (s *Status) askOld(fd int, name []byte, flags int) syscall.Errno {
 	return 0
 }
 
-// NamesProved reports whether the stamp of the folder that was asked for at path
-// vouches for the names in it.
+// NamesProved reports whether the stamp of the folder at path vouches for the names
+// in it.
 func (s *Status) NamesProved(path []byte) bool {
 	return mounts.vouch(unix.AT_FDCWD, path, s.Stamp.Dev, s.Unique()).names
 }

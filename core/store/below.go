@@ -14,14 +14,14 @@ import (
 // followed in either: by openBelow, or from the descriptor of its folder, which
 // openBelow has opened. So a directory that others may write leads nowhere else.
 
-// openBelow opens a path of which no component below the root may be a symbolic
-// link. It is absolute and ends in a NUL. Opening waits for nobody: what is to be
-// opened may be a FIFO.
+// openBelow opens a path; none of its components below the root may be a symbolic
+// link. The path is absolute and ends in a NUL. Opening waits for nobody: there may
+// be a FIFO at the path.
 func (s *Store) openBelow(path []byte, flags int, mode uint32) (int, syscall.Errno) {
 	return openNoLinks(s.root, path, flags|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, mode, s.mount.Network)
 }
 
-// openNoLinks opens an absolute path of which no component below root may be a
+// openNoLinks opens an absolute path; none of its components below root may be a
 // symbolic link.
 func openNoLinks(root string, path []byte, flags int, mode uint32, blocks bool) (int, syscall.Errno) {
 	if haveOpenat2.Load() {
@@ -33,8 +33,8 @@ func openNoLinks(root string, path []byte, flags int, mode uint32, blocks bool) 
 	return walk(root, path, flags, mode)
 }
 
-// walk is openNoLinks for kernels before 5.6 and for filters that let nobody have
-// openat2: one folder after the other.
+// walk is openNoLinks for kernels before 5.6 and for filters that refuse openat2:
+// it opens one folder after the other.
 func walk(root string, path []byte, flags int, mode uint32) (int, syscall.Errno) {
 	const folder = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
 	rest := strings.TrimPrefix(string(path[len(root):len(path)-1]), "/")
@@ -61,8 +61,8 @@ func walk(root string, path []byte, flags int, mode uint32) (int, syscall.Errno)
 	}
 }
 
-// openNoLink opens a name in an open folder. ELOOP if it is a symbolic link, of a
-// folder too, where the kernel says ENOTDIR.
+// openNoLink opens a name in an open folder. It returns ELOOP for a symbolic link,
+// also for one to a folder, where the kernel returns ENOTDIR.
 func openNoLink(dir int, name string, flags int, mode uint32) (int, syscall.Errno) {
 	if refuseLinks {
 		flags |= unix.O_NOFOLLOW
@@ -117,7 +117,7 @@ func (s *Store) openToRead(rel string) (fd int, size int64, e syscall.Errno) {
 }
 
 // openToWrite opens a file of v1 that is written in place, making it if need be. It
-// is a regular file of this one name, and trusted; whatever else stands there is
+// must be a trusted regular file with this one name; anything else at its place is
 // moved out of the way.
 func (s *Store) openToWrite(rel string) (fd int, size int64, e syscall.Errno) {
 	for range 2 {
@@ -151,7 +151,7 @@ func (s *Store) openToWrite(rel string) (fd int, size int64, e syscall.Errno) {
 	return -1, 0, unix.EPERM
 }
 
-// putAside moves what stands under a name to tmp, where the sweep removes it.
+// putAside moves what has a name to tmp, where the sweep removes it.
 func (s *Store) putAside(dir int, name string) syscall.Errno {
 	tmp, e := s.openDirBelow("tmp")
 	if e != 0 {
@@ -161,8 +161,8 @@ func (s *Store) putAside(dir int, name string) syscall.Errno {
 	return renameat(dir, name, tmp, s.tempName())
 }
 
-// makeDir makes a folder in an open one, with the mode that the root has. One that
-// is there is kept.
+// makeDir makes a folder in an open one, with the mode of the root. It keeps a
+// folder that is there.
 func (s *Store) makeDir(dir int, name string) syscall.Errno {
 	e := mkdirat(dir, name, s.dirMode)
 	if e == 0 && s.dirMode&0o077 != 0 {
@@ -222,7 +222,7 @@ func (s *Store) replace(dir int, name string, data []byte) syscall.Errno {
 	return e
 }
 
-// setMode undoes what the umask took from a new file that others are to use.
+// setMode undoes what the umask took from a new file that others must use.
 func (s *Store) setMode(fd int) {
 	if s.mode&0o066 == 0 {
 		return
@@ -239,7 +239,7 @@ func (s *Store) putMode(fd int, st *syscall.Stat_t) {
 	}
 }
 
-// removeTree removes what stands under a name in an open folder, all of it.
+// removeTree removes what has a name in an open folder, with all that is in it.
 func removeTree(dir int, name string) syscall.Errno {
 	e := unlinkat(dir, name, 0)
 	if e != unix.EISDIR {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Config is what belongs to a cache directory, whoever uses it: v1/config, lines
+// Config has the settings of a cache directory, whoever uses it: v1/config, lines
 // of "name = value". Names that this version does not know are kept.
 type Config struct {
 	// MaxSize is the cap in bytes; 0 is unlimited.
@@ -19,7 +19,7 @@ type Config struct {
 	other []string // lines not understood
 }
 
-// DefaultMaxSize is the cap of a directory for which none was set: 5 GiB, as
+// DefaultMaxSize is the cap of a directory for which none was set: 5 GiB, like
 // ccache's. A CUB kernel is 120 KB, a Cython solver 1 MB.
 const DefaultMaxSize = 5 << 30
 

@@ -21,7 +21,7 @@ const (
 	PutsRefused  Counter = 3
 	Compiles     Counter = 4 // results committed under a lease
 	CompileTime  Counter = 5 // nanoseconds, of those
-	TimeSaved    Counter = 6 // nanoseconds of compiling that hits have spared
+	TimeSaved    Counter = 6 // nanoseconds of compiling that hits have saved
 	Waits        Counter = 7 // lookups that waited for another's compile
 	WaitTime     Counter = 8 // nanoseconds
 	Evictions    Counter = 9
@@ -58,7 +58,7 @@ func (c *Counters) Add(other *Counters) {
 }
 
 // counterTable holds the counters of up to 16 kinds; the last slot is for all
-// kinds that found none of their own.
+// kinds that found no slot of their own.
 type counterTable struct {
 	names  [maxKinds]string
 	counts [maxKinds]Counters
@@ -122,8 +122,8 @@ func (t *counterTable) decode(b []byte) {
 	}
 }
 
-// Tally counts what one process does, where there is no directory and so no
-// ledger. Its methods may be called from any goroutine.
+// Tally counts what one process does if there is no directory and so no ledger.
+// Its methods may be called from any goroutine.
 type Tally struct {
 	mu    sync.Mutex
 	kinds counterTable
