@@ -111,13 +111,13 @@ type sought struct {
 
 // has reports whether an executable of the machine has a text in it.
 func has(path, text string) bool {
-	s := status{read: time.Now().UnixNano()}
-	if s.at(ended(path), 0) != 0 {
+	s := status{Read: time.Now().UnixNano()}
+	if s.At(ended(path), 0) != 0 {
 		return false
 	}
-	k := sought{s.stamp, text}
+	k := sought{s.Stamp, text}
 	k.stamp.Read = 0
-	if !s.stamp.Proves() {
+	if !s.Stamp.Proves() {
 		return contains(path, text)
 	}
 	texts.mu.Lock()
