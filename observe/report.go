@@ -170,10 +170,21 @@ func (d *decoder) bytes() []byte {
 func (d *decoder) text() string { return string(d.bytes()) }
 
 // Parse reads a report of the tracer. Contents refer to b.
-func Parse(b []byte) (*Report, error) {
-	p := parser{names: map[string]int{}, contents: map[string][]byte{}, listings: map[string][]string{}}
+func Parse(b []byte) (*Report, error) { return newParser().parse(b) }
+
+func newParser() *parser {
+	return &parser{names: map[string]int{}, contents: map[string][]byte{}, listings: map[string][]string{}}
+}
+
+// parse reads what the tracer has written since. Of several reports in a row the last
+// one counts: it has all that was seen, but for what comes once.
+func (p *parser) parse(b []byte) (*Report, error) {
+	p.ended = false
 	for len(b) > 0 {
-		if len(b) < 5 || p.ended {
+		if p.ended {
+			p.again()
+		}
+		if len(b) < 5 {
 			return nil, errReport
 		}
 		n := uint64(binary.LittleEndian.Uint32(b[1:]))
@@ -190,6 +201,14 @@ func Parse(b []byte) (*Report, error) {
 		return nil, errReport
 	}
 	return p.finish()
+}
+
+// again makes room for the next report.
+func (p *parser) again() {
+	r := &p.report
+	p.ended = false
+	p.report = Report{Programs: r.Programs, Marks: r.Marks}
+	clear(p.names)
 }
 
 type parser struct {
@@ -295,5 +314,7 @@ func (p *parser) finish() (*Report, error) {
 		}
 		p.report.Names[i].Names = listed
 	}
-	return &p.report, nil
+	whole := p.report
+	p.again()
+	return &whole, nil
 }

@@ -28,6 +28,7 @@ const (
 	flagDefault = 8
 	flagHeld    = 16
 	flagStops   = 32
+	flagRounds  = 64
 )
 
 // Tracer is the path of jitcache-observe, "" where there is none: then commands
@@ -41,7 +42,10 @@ type Run struct {
 	plain   bool
 	program string
 
-	report, out, err, done, null int // descriptors, -1 if there is none
+	report, out, err, done, null int     // descriptors, -1 if there is none
+	parser                       *parser // of rounds
+	parsed                       int64   // bytes of the report
+	printed                      [2]int64
 	ended                        bool
 	once                         sync.Once
 }
@@ -139,7 +143,11 @@ func (r *Run) spawnTracer(c *Command, stdin, done int) error {
 	s.program = r.text(Tracer)
 	s.arguments, s.variables = r.texts([]string{"jitcache-observe", fmt.Sprint(request)}), r.texts(nil)
 	s.in, s.out, s.err, s.done = C.int(stdin), -1, -1, -1
-	for i, fd := range []int{request, r.report, done, r.out, r.err, -1} {
+	descriptors := []int{request, r.report, done, r.out, r.err}
+	if c.Channel != 0 {
+		descriptors = append(descriptors, c.Channel)
+	}
+	for i, fd := range append(descriptors, -1) {
 		s.descriptors[i] = C.int(fd)
 	}
 	if c.Inherit {
@@ -163,9 +171,14 @@ func (r *Run) request(c *Command, done int) []byte {
 	if c.Stops {
 		flags |= flagStops
 	}
+	channel := -1
+	if c.Channel != 0 {
+		flags |= flagRounds
+		channel = c.Channel
+	}
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, magic)
-	for _, v := range []int{int(flags), r.report, done, r.out, r.err, os.Getpid(), len(c.Args), len(c.Env), 0} {
+	for _, v := range []int{int(flags), r.report, done, r.out, r.err, os.Getpid(), len(c.Args), len(c.Env), channel} {
 		b = le.AppendUint32(b, uint32(v))
 	}
 	b = le.AppendUint64(b, blocked)
@@ -313,14 +326,17 @@ func (r *Run) close() {
 	})
 }
 
-func readFile(fd int) ([]byte, error) {
+func readFile(fd int) ([]byte, error) { return readFrom(fd, 0) }
+
+// readFrom reads what is behind an offset.
+func readFrom(fd int, offset int64) ([]byte, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, err
 	}
-	b := make([]byte, st.Size)
+	b := make([]byte, max(st.Size-offset, 0))
 	for done := 0; done < len(b); {
-		n, err := unix.Pread(fd, b[done:], int64(done))
+		n, err := unix.Pread(fd, b[done:], offset+int64(done))
 		if err == unix.EINTR {
 			continue
 		}

@@ -177,6 +177,8 @@ void jo_absent_missed(const char *path, int error)
 void jo_absent_forget(void)
 {
 	for (int i = 0; i < FOLDERS; i++)
-		if (folders[i] != NULL && folders[i]->misses > 0)
+		if (folders[i] != NULL && folders[i]->misses > 0) {
 			folders[i]->misses = 0;
+			folders[i]->read = 0;
+		}
 }

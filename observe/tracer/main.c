@@ -30,6 +30,7 @@
 #include "process.h"
 #include "report.h"
 #include "request.h"
+#include "round.h"
 #include "watch.h"
 
 enum {
@@ -158,14 +159,7 @@ static void finish(uint32_t flags)
 		return;
 	reported = 1;
 	jo_notify_end();
-	jo_names_report(jo_look_real);
-	jo_look_report();
-	jo_report_begin(JO_END);
-	jo_report_u32((uint32_t)status);
-	jo_report_u32((uint32_t)failure);
-	jo_report_u32(flags);
-	jo_report_end();
-	jo_report_flush();
+	jo_round_report(status, failure, flags);
 	while (write(request.head.done, &done, 1) < 0 && errno == EINTR)
 		;
 }
@@ -297,6 +291,7 @@ int main(int argc, char **argv)
 	int watched = (h->flags & JO_PLAIN_RUN) == 0, passes = (h->flags & JO_PASS) != 0;
 	uint32_t flags = 0;
 	jo_report_open(h->report);
+	jo_round_start((h->flags & JO_ROUNDS) != 0);
 	jo_child_prepare(&request);
 	jo_output_start(h->out, h->err, passes ? 1 : -1, passes ? 2 : -1);
 	watched = watched && jo_filter_make();

@@ -12,6 +12,7 @@ enum {
 	JO_DEFAULTS = 8,  /* no signal is ignored or blocked when the command starts */
 	JO_HELD = 16,     /* the parent does nothing but wait, and may be killed */
 	JO_STOPS_ONLY = 32, /* as on a kernel before 5.6: for tests */
+	JO_ROUNDS = 64,     /* the command lives on: round.h */
 };
 
 /* A request is this, as it lies in memory, and then strings that end in a NUL:
@@ -22,7 +23,7 @@ typedef struct jo_head {
 	int32_t out, err;     /* and files for what the command prints */
 	int32_t host;         /* the process not to be outlived, 0: none */
 	uint32_t narguments, nvariables;
-	uint32_t unused;
+	int32_t channel; /* a descriptor that the command gets and that is no input; -1: none */
 	uint64_t blocked; /* signals that are blocked when the command starts */
 } jo_head;
 

@@ -1,0 +1,35 @@
+#include "round.h"
+
+#include "absent.h"
+#include "look.h"
+#include "names.h"
+#include "output.h"
+#include "report.h"
+
+static int in_rounds;
+
+void jo_round_start(int rounds) { in_rounds = rounds; }
+
+void jo_round_report(int status, int failure, uint32_t flags)
+{
+	jo_names_report(jo_look_real);
+	jo_look_report();
+	jo_report_begin(JO_END);
+	jo_report_u32((uint32_t)status);
+	jo_report_u32((uint32_t)failure);
+	jo_report_u32(flags);
+	jo_report_end();
+	jo_report_flush();
+}
+
+int jo_round_mark(void)
+{
+	if (!in_rounds)
+		return 0;
+	jo_output_pass();
+	jo_round_report(0, 0, 0);
+	/* Until the next round anything may change: it begins without what was believed. */
+	jo_absent_forget();
+	jo_look_moved();
+	return 1;
+}
