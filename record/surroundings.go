@@ -12,8 +12,12 @@ import (
 // Surroundings are the process that asks, beside its files. They are for one
 // goroutine.
 type Surroundings struct {
-	Dir string   // the folder that the command runs in; paths in lists may be relative to it
+	// Dir is the folder that the command runs in; paths in lists may be relative to it.
+	// "" is that of the process.
+	Dir string
 	Env []string // NAME=VALUE, as the command would get it
+	// Environment is, if it is not nil, in place of Env.
+	Environment *Environment
 	// Notes is where digests of large files are remembered; may be nil.
 	Notes Notes
 
@@ -38,6 +42,9 @@ func (s *Surroundings) digests() *digests {
 }
 
 func (s *Surroundings) variables(r Rule, also []string) []Variable {
+	if s.Environment != nil {
+		return s.Environment.variables(r, also)
+	}
 	known := string(rune(r)) + strings.Join(also, "\x00")
 	is, ok := s.known[known]
 	if !ok {
@@ -52,8 +59,8 @@ func (s *Surroundings) variables(r Rule, also []string) []Variable {
 
 // differs says in what the surroundings are another world, "" for nothing.
 func (s *Surroundings) differs(w *World) string {
-	if w.Dir != "" && w.Dir != s.Dir {
-		return s.Dir + ": another folder to work in"
+	if w.Dir != "" && w.Dir != s.folder() {
+		return s.folder() + ": another folder to work in"
 	}
 	if d := difference(w.Variables, s.variables(w.Rule, w.Also)); d != "" {
 		return "environment: " + d
@@ -68,6 +75,16 @@ func (s *Surroundings) differs(w *World) string {
 		return "other limits of the process (ulimit)"
 	}
 	return ""
+}
+
+// folder is Dir, or the process's.
+func (s *Surroundings) folder() string {
+	if s.Dir != "" {
+		return s.Dir
+	}
+	// Not os.Getwd, which says what PWD does.
+	dir, _ := unix.Getwd()
+	return dir
 }
 
 // host is the digest of what uname says.

@@ -27,6 +27,8 @@ type Run struct {
 	// without links; nil: it may not.
 	Leaves func(path string) bool
 	Notes  Notes
+	// Compiler is set if the program is one of our own, that has a compiler in it.
+	Compiler *Compiler
 }
 
 // Take makes the list of a run. Everything that was looked at is in it, or the
@@ -117,7 +119,7 @@ func (t *taker) forms(n *observe.Name) []string {
 }
 
 func (t *taker) name(n *observe.Name) error {
-	if t.private(n.Path) || lessThanContent(n.Path) || t.ofPython(n) {
+	if t.private(n.Path) || lessThanContent(n.Path) || t.ofPython(n) || t.isFolder(n) {
 		return nil
 	}
 	if n.Bits&observe.Made != 0 {
@@ -182,6 +184,9 @@ func (t *taker) file(n *observe.Name, path string) error {
 	}
 	if path == loaderCache {
 		f.Flags = f.Flags&^Dated | Loader
+	}
+	if t.run.Compiler.began(n.Path) {
+		f.Flags |= Startup
 	}
 	if n.Bits&observe.Large != 0 {
 		return request.Refuse(n.Path, "was changed too shortly before to tell what it was, and is large")

@@ -92,6 +92,8 @@ func (r Rule) counts(name string, also []string) bool {
 		return slices.Contains(also, name) || matches(name, documented) && !matches(name, withheld)
 	case AllVariables:
 		return !matches(name, withheld)
+	case NamedVariables:
+		return slices.Contains(also, name)
 	}
 	return false
 }
