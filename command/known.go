@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"jitcache/core"
+	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/observe"
 	"jitcache/record"
@@ -48,6 +49,17 @@ func (n *known) find(now *record.Surroundings) (k *key.Key, why string) {
 	return k, ""
 }
 
+// peek returns the result in these surroundings, if it is there.
+func (n *known) peek(c *core.Cache, now *record.Surroundings) (b *blob.Blob, k *key.Key, why string) {
+	if c == nil || c.Mode() == core.ModeOff || c.Mode() == core.ModeRefresh {
+		return nil, nil, ""
+	}
+	if k, why = n.find(now); k != nil {
+		b, _ = c.Peek(&k.ID)
+	}
+	return b, k, why
+}
+
 func (n *known) add(l *record.List, now *record.Surroundings) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -87,7 +99,7 @@ func (j *Job) plain() bool {
 
 // remember notes that a command must not be observed.
 func (j *Job) remember(rep *observe.Report) {
-	if j.cache == nil || rep.Unobserved && len(rep.Uses) == 0 {
+	if j.cache == nil || rep == nil || rep.Unobserved && len(rep.Uses) == 0 {
 		return
 	}
 	for _, u := range rep.Uses {

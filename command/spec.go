@@ -18,7 +18,7 @@ const Private = "\x01"
 
 // Spec is a command, and what its owner wants of it. Equal ones are one request.
 type Spec struct {
-	// Args are the words of the command. Private in them stands for the private
+	// Args are the words of the command, none if it is none (Want.Runner). Private in them stands for the private
 	// folder; where the command runs in it, plain names do better.
 	Args []string
 	// Dir is the folder to run it in, absolute; "": the private one, which is made
@@ -59,6 +59,9 @@ type Text struct {
 type Part struct {
 	Label string
 	Value []byte
+	// Digest is BLAKE3 of the value, which has Size bytes, in place of it.
+	Digest key.Digest
+	Size   int
 }
 
 func (s *Spec) check() error {
@@ -83,12 +86,14 @@ func (s *Spec) check() error {
 // parts adds what the request is made of to a key.
 func (s *Spec) parts(b *key.Builder) error {
 	b.Add("schema", []byte(schema))
-	b.AddTexts("command", s.Args)
-	where := "given folder"
-	if s.Dir == "" {
-		where = "private folder"
+	if len(s.Args) > 0 {
+		b.AddTexts("command", s.Args)
+		where := "given folder"
+		if s.Dir == "" {
+			where = "private folder"
+		}
+		b.AddTexts("runs in", []string{where, s.Output})
 	}
-	b.AddTexts("runs in", []string{where, s.Output})
 	for i := range s.Texts {
 		t := &s.Texts[i]
 		if t.Sum == (key.Digest{}) {
@@ -99,6 +104,13 @@ func (s *Spec) parts(b *key.Builder) error {
 		}
 	}
 	for _, m := range s.More {
+		if m.Digest != (key.Digest{}) {
+			err := b.AddDigest(m.Label, m.Size, m.Digest)
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		if err := b.Add(m.Label, m.Value); err != nil {
 			return err
 		}

@@ -9,12 +9,12 @@
  * the same if, and only if, a compiler would have had the same work.
  *
  *	-DSTUBNVRTC_MAJOR=12 -DSTUBNVRTC_MINOR=9	another version, default 13.5
- *	STUBNVRTC_LOG		file to which each nvrtcCreateProgram,
- *				nvrtcCompileProgram and nvrtcDestroyProgram
- *				appends its name and the program's
+ *	calls/__pycache__	a folder beside the library: each nvrtcCreateProgram,
+ *				nvrtcCompileProgram and nvrtcDestroyProgram makes a
+ *				file there with its name and the program's
  *	STUBNVRTC_SLEEP_MS	how long a compile takes at least
- *	STUBNVRTC_GATE		a file: a compile waits as long as it is there, and
- *				reads its files then
+ *	STUBNVRTC_GATE		a name: a compile waits as long as its thread has it,
+ *				and reads its files then
  *	STUBNVRTC_FAIL		"nvrtcGetCUBIN=11:1", as FAKECUDA_FAIL
  *
  * #error fails with a log, #warning has one. Functions are those that follow
@@ -76,7 +76,7 @@ static int enter(const char *call, const char *name)
 	pthread_mutex_lock(&lock);
 	int code = knob_failure("STUBNVRTC_FAIL", call);
 	if (name != NULL)
-		knob_log("STUBNVRTC_LOG", "%s %s", call, name);
+		knob_witness("%s %s", call, name);
 	pthread_mutex_unlock(&lock);
 	return code;
 }

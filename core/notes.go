@@ -5,12 +5,13 @@ import (
 	"jitcache/core/store"
 )
 
-// Manifests are entries that the library makes for itself: what a source includes.
-// They live and age as the others do, but no counter knows of them, and the
-// in-process tier does not have them; whoever reads one keeps what it says.
+// Notes are entries that the library makes for itself: what a compile has looked at,
+// digests of large files. They live and age as the others do, but no counter knows of
+// them, and the in-process tier does not have them; whoever reads one keeps what it
+// says.
 
-// LoadManifests returns what was saved under a key, nil if there is nothing.
-func (c *Cache) LoadManifests(id *key.ID) []byte {
+// LoadNote returns what was noted under a key, nil if there is nothing.
+func (c *Cache) LoadNote(id *key.ID) []byte {
 	if c.unread() != store.None {
 		return nil
 	}
@@ -22,16 +23,13 @@ func (c *Cache) LoadManifests(id *key.ID) []byte {
 	return append([]byte(nil), b.Data()...)
 }
 
-// SaveManifests replaces it, if that can be done.
-func (c *Cache) SaveManifests(k *key.Key, data []byte) {
+// SaveNote replaces it, if that can be done.
+func (c *Cache) SaveNote(k *key.Key, data []byte) {
 	c.write(store.Item{Key: k, Payload: data, Replace: true})
 }
 
-// LoadNote returns what was noted under a key, nil if there is nothing.
-func (c *Cache) LoadNote(id *key.ID) []byte { return c.LoadManifests(id) }
-
-// SaveNote replaces it, if that can be done.
-func (c *Cache) SaveNote(k *key.Key, data []byte) { c.SaveManifests(k, data) }
+// WarnOnce gives a warning to the host, once per process and reason.
+func (c *Cache) WarnOnce(reason, text string) { c.log.warn(reason, "%s", text) }
 
 // MissedBecause counts and logs a miss of which the caller knows the reason: k is
 // the request's key, why says in what the world has changed, "" if nothing was
