@@ -40,6 +40,7 @@ type Job struct {
 	timeout time.Duration
 	limit   time.Duration // of the command
 	asked   bool
+	given   bool // the lease is the caller's, who has not looked since it was granted
 
 	known   *known
 	lease   *core.Lease
@@ -60,6 +61,8 @@ type Want struct {
 	Holding bool
 	// Runner makes the result, where that is not a command.
 	Runner Runner
+	// Lease is one that the caller has, of LeaseKey. The job ends it.
+	Lease *core.Lease
 }
 
 // ErrLimit is returned for a command that has run for longer than it may.
@@ -76,7 +79,7 @@ func New(cache *core.Cache, spec *Spec, env []string, want Want) (*Job, error) {
 		env = record.Withhold(env)
 	}
 	j := &Job{cache: cache, spec: spec, env: env, holding: want.Holding, runner: want.Runner, timeout: want.Timeout, limit: want.Limit,
-		began: time.Now()}
+		lease: want.Lease, given: want.Lease != nil, began: time.Now()}
 	var err error
 	j.known, err = spec.knowledge()
 	return j, err
@@ -112,16 +115,20 @@ func (s *Spec) Peek(c *core.Cache, now *record.Surroundings) (b *blob.Blob, k *k
 	return b, k, why, nil
 }
 
-// Key returns the key of the result of a request, nil if these surroundings are not
-// known.
-func (s *Spec) Key(now *record.Surroundings) (*key.Key, error) {
+// Key returns the key of the result of a request; nil, and why, if these surroundings
+// are not known.
+func (s *Spec) Key(now *record.Surroundings) (k *key.Key, why string, err error) {
 	n, err := s.knowledge()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	k, _ := n.find(now)
-	return k, nil
+	k, why = n.find(now)
+	return k, why, nil
 }
+
+// LeaseKey returns the key of the lease for a request (core.Cache.Claim), under which
+// nothing is ever stored. Peek or Key must have worked.
+func (s *Spec) LeaseKey() *key.Key { return s.known.lease }
 
 // Keeps reports whether results are kept at all.
 func (j *Job) Keeps() bool { return j.cache != nil && j.cache.Mode() != core.ModeOff }
@@ -149,12 +156,19 @@ func (j *Job) Key() *key.Key {
 // Step goes on with the job for at most core.Slice. done is false if it is to be
 // called again. An error is that the command could not be run at all.
 func (j *Job) Step() (result *Result, done bool, err error) {
+	if j.given {
+		j.given = false
+		if found, _ := j.look(); found {
+			j.Close()
+			return &j.result, true, nil
+		}
+	}
 	if j.run == nil && j.lease == nil {
 		found, err := j.claim()
 		if err != nil || found {
 			return &j.result, found, err
 		}
-		if j.lease == nil && j.cache != nil {
+		if j.lease == nil && j.Keeps() {
 			return nil, false, nil // somebody else runs it
 		}
 	}
@@ -178,7 +192,7 @@ func (j *Job) Step() (result *Result, done bool, err error) {
 
 // claim looks, and asks for the lease. It reports whether the result is there.
 func (j *Job) claim() (found bool, err error) {
-	if j.cache == nil {
+	if !j.Keeps() {
 		return false, nil
 	}
 	first := !j.asked
@@ -241,7 +255,10 @@ func (j *Job) finish() error {
 	switch {
 	case made.List == nil && errors.As(made.Why, &refused):
 		j.result.Why, j.result.Reason = refused.Error(), store.Unrepeatable
-		if j.cache != nil {
+		if refused.Moved() {
+			j.result.Reason = store.InputChange
+		}
+		if j.Keeps() {
 			j.cache.NotStored(j.known.request, j.spec.Kind, j.result.Reason, j.result.Why)
 		}
 		j.remember(made.Report)
@@ -250,7 +267,10 @@ func (j *Job) finish() error {
 		return made.Why
 	}
 	j.result.Key = k
-	if j.cache == nil {
+	if !j.Keeps() {
+		if j.cache != nil {
+			j.result.Reason, j.result.Why = store.Off, store.Off.String()
+		}
 		return j.give(made.Payload, made.Attributes)
 	}
 	return j.commit(made, k)

@@ -28,7 +28,7 @@ func newKnown(s *Spec) (*known, error) {
 	if err != nil {
 		return nil, err
 	}
-	lease, err := s.leaseKey(request)
+	lease, err := s.leaseKey()
 	if err != nil {
 		return nil, err
 	}

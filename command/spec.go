@@ -133,12 +133,15 @@ func (s *Spec) request() (*key.Key, error) {
 	return b.Seal()
 }
 
-// leaseKey is the key of the lease: commands that run in different folders do not
-// wait for each other.
-func (s *Spec) leaseKey(request *key.Key) (*key.Key, error) {
+// leaseKey is the key of the lease, under which nothing is ever stored: commands that
+// run in different folders do not wait for each other. It has the request's components,
+// to explain a miss by.
+func (s *Spec) leaseKey() (*key.Key, error) {
 	b := key.NewBuilder()
-	b.Add("request", request.ID[:])
-	b.Add("folder", []byte(s.Dir))
+	if err := s.parts(b); err != nil {
+		return nil, err
+	}
+	b.Add("lease in", []byte(s.Dir))
 	b.SetKind(s.Kind)
 	if s.Name != "" {
 		b.SetName(s.Name)

@@ -45,7 +45,7 @@ const Slice = 100 * time.Millisecond
 // that wait for each other's leases would do so for ever. first says that this
 // is not the second call after Busy; it is what is counted as a lookup.
 func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) (b *blob.Blob, l *Lease, status Status, why store.Reason) {
-	b, why = c.look(&k.ID)
+	b, why = c.lookFor(&k.ID)
 	if why == store.None {
 		return b, nil, Hit, why
 	}
@@ -54,12 +54,24 @@ func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) 
 	}
 	found := func() bool {
 		if b == nil && c.settings.mode != ModeRefresh {
-			b, _ = c.look(&k.ID)
+			b, _ = c.lookFor(&k.ID)
 		}
 		return b != nil
 	}
 	l, status = c.claim(k, timeout, holding, first, found)
 	return b, l, status, why
+}
+
+// lookFor looks for what is stored under a key, or is to be found by it.
+func (c *Cache) lookFor(id *key.ID) (*blob.Blob, store.Reason) {
+	b, _, ok := c.standing.find(id)
+	switch {
+	case !ok:
+		return c.look(id)
+	case b == nil:
+		return nil, store.Absent
+	}
+	return b, store.None
 }
 
 // Claim is the second half of Acquire, for a result whose key shows only when it

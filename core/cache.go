@@ -25,6 +25,7 @@ type Cache struct {
 	store    *store.Store   // nil: no usable directory
 	refused  error          // why not
 	leases   lease.Table
+	standing standing
 	closed   atomic.Bool
 }
 

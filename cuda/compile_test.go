@@ -123,17 +123,11 @@ func TestSecondCompileFindsTheFirst(t *testing.T) {
 	if n := p.compiles(); n != 1 {
 		t.Errorf("%d compiles", n)
 	}
-	b, err := p.request(simple).Lookup(p.cache, p.packed())
+	b, _, err := p.request(simple).Lookup(p.cache, p.packed())
 	if err != nil || b == nil || string(b.Data()) != first {
 		t.Fatalf("%v, %v", b, err)
 	}
 	b.Release()
-	r, _ := p.request(simple).known()
-	for _, s := range []string{"a", "b"} {
-		_ = s
-	}
-	l := r.spec
-	_ = l
 }
 
 func TestEditedHeaderIsNoticedAndBack(t *testing.T) {

@@ -43,23 +43,46 @@ func surroundings(c *core.Cache, packed []byte) *record.Surroundings {
 // caller, else nil. environment is that of the process, packed: a NUL behind each
 // variable. It loads neither NVRTC nor, if the options name an architecture, the driver,
 // and starts no process.
-func (r *Request) Lookup(c *core.Cache, environment []byte) (*blob.Blob, error) {
+//
+// k is the key that the code is stored under. Where it is not there for the world as it
+// is, that is not known, and k stands for the request: who acquires it finds the code
+// once somebody has compiled it, and gives Job the lease.
+func (r *Request) Lookup(c *core.Cache, environment []byte) (b *blob.Blob, k *key.Key, err error) {
 	_, s, _, err := r.spec()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	b, _, _, err := s.Peek(c, surroundings(c, environment))
-	return b, err
+	b, k, why, err := s.Peek(c, surroundings(c, environment))
+	if b != nil || err != nil {
+		return b, k, err
+	}
+	return nil, stand(c, s, environment, why), nil
 }
 
-// Key returns the key under which the code is in the cache, nil if it is not known to be
-// there for the world as it is.
+// Key returns the key of Lookup.
 func (r *Request) Key(c *core.Cache, environment []byte) (*key.Key, error) {
 	_, s, _, err := r.spec()
 	if err != nil {
 		return nil, err
 	}
-	return s.Key(surroundings(c, environment))
+	k, why, err := s.Key(surroundings(c, environment))
+	if k != nil || err != nil {
+		return k, err
+	}
+	return stand(c, s, environment, why), nil
+}
+
+// stand returns the key that stands for a request.
+func stand(c *core.Cache, s *command.Spec, environ []byte, why string) *key.Key {
+	k := s.LeaseKey()
+	if c != nil {
+		env := environment(environ)
+		c.Stand(k, why, func() (*blob.Blob, string) {
+			b, _, why, _ := s.Peek(c, &record.Surroundings{Environment: env, Notes: c})
+			return b, why
+		})
+	}
+	return k
 }
 
 // Job makes a job of a request: it looks the code up, waits for who compiles it, or

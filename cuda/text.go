@@ -52,21 +52,25 @@ func (r *running) timeless(list *record.List, rep *observe.Report) error {
 
 // joinFiles adds what is in the files that were read.
 func (r *running) joinFiles(all *date.Look, list *record.List, rep *observe.Report) error {
-	digests := make(map[string]key.Digest, len(list.Files))
+	files := make(map[string]*record.File, len(list.Files))
 	for i := range list.Files {
 		f := &list.Files[i]
 		path := f.Path
 		if path[0] != '/' {
 			path = r.work.Dir + "/" + path
 		}
-		digests[path] = f.Digest
+		files[path] = f
 	}
 	for i := range rep.Names {
 		n := &rep.Names[i]
 		if n.Bits&observe.Read == 0 || n.Mode&unix.S_IFMT != unix.S_IFREG {
 			continue
 		}
-		look, err := looks.Get(digests[n.Path], func() (date.Look, error) { return lookThrough(n, digests[n.Path]) })
+		f := files[n.Path]
+		if f == nil || f.Flags&record.Loader != 0 {
+			continue // one that does not count, or is no text
+		}
+		look, err := looks.Get(f.Digest, func() (date.Look, error) { return lookThrough(n, f.Digest) })
 		if err != nil {
 			return err
 		}
