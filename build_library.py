@@ -216,7 +216,8 @@ def build(
         env["CGO_CFLAGS"] = " ".join([env.get("CGO_CFLAGS", "-O2 -g"), *defines])
     subprocess.run([*command, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
     (output / "libjitcache.h").unlink()  # cgo's own; ours is include/jitcache.h
-    build_observer(output, cc, portable=portable)
+    for name in PROGRAMS:
+        build_program(name, output, cc, portable=portable)
     link = output / SONAME
     link.unlink(missing_ok=True)
     link.symlink_to("libjitcache.so")
@@ -224,16 +225,21 @@ def build(
 
 
 OBSERVER = "jitcache-observe"
+WORKER = "jitcache-nvrtc"
+
+#: The programs that stand beside the library, and where their sources are.
+PROGRAMS = {OBSERVER: "observe/tracer", WORKER: "cuda/worker/program"}
 
 
-def build_observer(output: Path, cc: list[str], *, portable: bool, defines: tuple[str, ...] = ()) -> Path:
-    """Build the program that watches commands (observe/tracer) into the folder ``output``, and return it."""
-    folder = ROOT / "observe" / "tracer"
+def build_program(name: str, output: Path, cc: list[str], *, portable: bool, defines: tuple[str, ...] = ()) -> Path:
+    """Build one of PROGRAMS into the folder ``output``, and return it."""
     target = ["-target", f"{platform.machine()}-linux-gnu.{GLIBC}"] if portable else []
-    program = output / OBSERVER
-    draft = output / f"{OBSERVER}.{os.getpid()}"
-    command = [*cc, *target, "-std=gnu11", "-D_GNU_SOURCE", "-O2", *defines, "-s", "-o", str(draft)]
-    subprocess.run([*command, *map(str, sorted(folder.glob("*.c"))), "-lpthread"], check=True)
+    program = output / name
+    draft = output / f"{name}.{os.getpid()}"
+    # -rdynamic: what the worker has in the place of a function of the C library, NVRTC is to find.
+    command = [*cc, *target, "-std=gnu11", "-D_GNU_SOURCE", "-O2", *defines, "-s", "-rdynamic", "-o", str(draft)]
+    sources = sorted((ROOT / PROGRAMS[name]).glob("*.c"))
+    subprocess.run([*command, *map(str, sources), "-ldl", "-lpthread"], check=True)
     draft.replace(program)  # one that runs is not written to
     return program
 

@@ -224,6 +224,8 @@ static int read_options(reading *r, request *q, int n, const char *const *option
 				r->folders[r->nfolders++] = v;
 			continue; /* where a header lies is not what it says */
 		}
+		if (strcmp(options[i], "--no-cache") == 0 || strcmp(options[i], "-no-cache") == 0)
+			continue; /* nor whether it looked in a cache of its own */
 		text_print(digest, "%s\n", options[i]);
 		if ((v = value("-D", "--define-macro", n, options, &i)) != NULL) {
 			text_print(digest, "%s\n", v);

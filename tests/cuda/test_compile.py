@@ -77,7 +77,7 @@ def test_version_of_nvrtc_comes_with_every_hit(
     built: Callable[[str], Path], cache: jitcache.Cache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name, version in (("stub", "13.5"), ("older", "12.9")):
-        use(monkeypatch, tmp_path, name, built(name))
+        use(monkeypatch, name, built(name))
         codes = [cuda.compile(kernel(), options=OPTIONS, cache=cache) for _ in range(2)]
         assert [(code.nvrtc, code.hit) for code in codes] == [(version, False), (version, True)]
 

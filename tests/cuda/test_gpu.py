@@ -54,7 +54,7 @@ def machine(
     else:
         monkeypatch.setenv("FAKECUDA_CC", "90")
         machine = Machine(request.getfixturevalue("driver_file"))
-    machine.compiler = use(monkeypatch, tmp_path, name, built(name))
+    machine.compiler = use(monkeypatch, name, built(name))
     return machine
 
 

@@ -191,7 +191,7 @@ def own(built: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path:
     path = tmp_path / "own" / "libnvrtc.so.13"
     path.parent.mkdir()
     shutil.copy(built("stub"), path)
-    return use(monkeypatch, tmp_path, "own", path)
+    return use(monkeypatch, "own", path)
 
 
 def replace(path: Path, by: Path) -> None:

@@ -96,7 +96,7 @@ def test_answer_is_that_of_a_fresh_compile(
 ) -> None:
     """The controls topfile and noabsent must fail rows of this."""
     grove = groves(name)
-    compiler = use(monkeypatch, tmp_path, name, built(name))
+    compiler = use(monkeypatch, name, built(name))
     tree = grove.trees[form, change, known]
     monkeypatch.chdir(tree.working_directory)
     with jitcache.Cache(grove.cache, memory_size=0) as cache:
