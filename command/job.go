@@ -280,12 +280,10 @@ func (j *Job) finish() error {
 func (j *Job) commit(made *Made, k *key.Key) error {
 	lease := j.lease
 	j.lease = nil
-	b, why := lease.CommitAs(k, made.Payload, made.Attributes, true)
+	b, why := lease.CommitAs(k, made.Payload, made.Attributes, true, func() { j.known.add(made.List, j.surroundings()) })
 	j.result.Blob, j.result.Kept, j.result.Reason = b, why == store.None, why
 	if !j.result.Kept {
 		j.result.Why = why.String()
-	} else {
-		j.known.add(made.List, j.surroundings())
 	}
 	if b == nil {
 		return fmt.Errorf("command: no memory for %d bytes", len(made.Payload))

@@ -157,11 +157,12 @@ func (c *Cache) newLease(k *key.Key, l *lease.Lease) *Lease {
 // there was no memory or want is not set. attributes must have passed
 // CheckAttributes.
 func (l *Lease) Commit(payload []byte, attributes string, want bool) (*blob.Blob, store.Reason) {
-	return l.CommitAs(l.key, payload, attributes, want)
+	return l.CommitAs(l.key, payload, attributes, want, nil)
 }
 
-// CommitAs is Commit under another key than that of the lease.
-func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want bool) (*blob.Blob, store.Reason) {
+// CommitAs is Commit under another key than that of the lease. If the result was stored,
+// stored is called before the lease ends: whoever gets it next has to find the result.
+func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want bool, stored func()) (*blob.Blob, store.Reason) {
 	c := l.cache
 	if l.done.Swap(true) {
 		return nil, store.Absent
@@ -173,7 +174,11 @@ func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want boo
 		c.store.Count(kind, store.Compiles, 1)
 		c.store.Count(kind, store.CompileTime, uint64(took))
 	}
-	return c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
+	b, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
+	if why == store.None && stored != nil {
+		stored()
+	}
+	return b, why
 }
 
 // Release gives the lease up without a result: the next in line compiles. After

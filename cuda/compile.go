@@ -41,7 +41,7 @@ func (c *compile) Run(w *command.World) (command.Running, error) {
 	}
 	r.work = &worker.Work{
 		Source: c.source, Name: c.name, Expressions: c.expressions, Target: targets[c.target], Dir: dir, Env: w.Env,
-		Shown: showsFolder(c.options, w.Env),
+		Shown: showsFolder(c.target, c.options, w.Env),
 	}
 	for _, h := range c.headers {
 		r.work.Headers = append(r.work.Headers, worker.Header(h))

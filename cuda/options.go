@@ -1,6 +1,10 @@
 package cuda
 
-import "strings"
+import (
+	"strings"
+
+	"jitcache/cuda/nvrtc"
+)
 
 // Options pass to NVRTC as they are. Two things are read off them: whether they name an
 // architecture, and whether the result may show the folder that it was made in.
@@ -21,8 +25,8 @@ func archOf(options []string) (arch string) {
 	return arch
 }
 
-// plain are the options with which the result does not show the folder that it was made
-// in: each was tried in two folders, with NVRTC 12.9 and 13.5, and gave the same bytes
+// plain are the options with which a cubin or PTX does not show the folder that it was
+// made in, as LTO-IR always does: each was tried in two folders, with NVRTC 12.9 and 13.5, and gave the same bytes
 // (TestFolderIsNotInTheResult). With any other the folder counts. Those of one letter
 // may have their value joined on.
 var plain = map[string]bool{
@@ -31,7 +35,6 @@ var plain = map[string]bool{
 	"-I": true, "--include-path": true, "-include": true, "--pre-include": true,
 	"-dc": true, "--device-c": true, "-dw": true, "--device-w": true,
 	"-rdc": true, "--relocatable-device-code": true, "-ewp": true, "--extensible-whole-program": true,
-	"-dlto": true, "--dlink-time-opt": true,
 	"-ftz": true, "--ftz": true, "-prec-sqrt": true, "--prec-sqrt": true, "-prec-div": true, "--prec-div": true,
 	"-fmad": true, "--fmad": true, "-use_fast_math": true, "--use_fast_math": true,
 	"-maxrregcount": true, "--maxrregcount": true, "-extra-device-vectorization": true, "--extra-device-vectorization": true,
@@ -50,7 +53,10 @@ var plain = map[string]bool{
 const joined = "DUI"
 
 // showsFolder reports whether a result may show the folder that it was made in.
-func showsFolder(options, env []string) bool {
+func showsFolder(target nvrtc.Target, options, env []string) bool {
+	if target == nvrtc.LTOIR {
+		return true
+	}
 	for _, e := range env {
 		if strings.HasPrefix(e, "NVRTC_") { // NVRTC_APPEND_FLAGS has more options
 			return true

@@ -11,8 +11,8 @@ int knob_number(const char *variable, int otherwise);
 int knob_failure(const char *variable, const char *call);
 
 /* knob_gate waits, if a variable is set: the thread takes its value as name, and goes
- * on when somebody has given it another one (/proc/PID/task/TID/comm). That is nothing
- * that an observer sees. */
+ * on when its process gets SIGUSR2. That is nothing that an observer sees. One thread of
+ * a process at a time. */
 void knob_gate(const char *variable);
 
 /* knob_witness counts a call: by a file, with a line, in calls/__pycache__ beside the

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -98,13 +100,13 @@ class Gate:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def waiting(self) -> list[str]:
-        """Return the names of the threads that wait, as files."""
+    def waiting(self) -> list[int]:
+        """Return the processes of the threads that wait."""
         found = []
         for path in glob.glob("/proc/[0-9]*/task/[0-9]*/comm"):
             with contextlib.suppress(OSError), open(path) as f:
                 if f.read() == f"{self.name}\n":
-                    found.append(path)
+                    found.append(int(path.split("/")[2]))
         return found
 
     def wait(self, process: subprocess.Popen[str] | None = None) -> None:
@@ -115,9 +117,8 @@ class Gate:
 
     def open(self) -> None:
         """Let those who wait go on."""
-        for path in self.waiting():
-            with contextlib.suppress(OSError), open(path, "w") as f:
-                f.write("go")
+        for process in self.waiting():
+            os.kill(process, signal.SIGUSR2)
 
 
 if __name__ == "__main__":
