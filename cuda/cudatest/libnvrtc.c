@@ -358,6 +358,7 @@ API int nvrtcCompileProgram(program *p, int n, const char *const *options)
 	usleep((useconds_t)knob_number("STUBNVRTC_SLEEP_MS", 0) * 1000);
 	knob_gate("STUBNVRTC_GATE");
 	int code = compile(p, &r, n, options);
+	knob_gate("STUBNVRTC_GATE_BEHIND");
 	reading_free(&r);
 	p->compiled = code == SUCCESS;
 	return code;

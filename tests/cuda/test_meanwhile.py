@@ -47,6 +47,26 @@ def test_answer_is_of_the_world_that_nvrtc_has_seen(
     assert codes[1].hit
 
 
+@pytest.mark.parametrize(("form", "change"), MOVES)
+def test_what_changes_behind_nvrtc_is_handed_back_and_not_kept(
+    stub: Compiler, cache: jitcache.Cache, gate: Gate, monkeypatch, tmp_path: Path, form: str, change: str
+) -> None:
+    tree = Tree(tmp_path / "tree", FORMS[form])
+    CHANGES[change].before(tree)
+    monkeypatch.chdir(tree.working_directory)
+    monkeypatch.delenv("STUBNVRTC_GATE")
+    before = cuda.compile(**tree.request(), cache=False).code
+    monkeypatch.setenv("STUBNVRTC_GATE_BEHIND", gate.name)
+    handed = meanwhile(tree, cache, gate, change)
+    assert handed.code == before
+    assert handed.refused
+    assert cache.stats()["total"]["puts"] == 0
+    monkeypatch.delenv("STUBNVRTC_GATE_BEHIND")
+    after = cuda.compile(**tree.request(), cache=False).code
+    assert after != before
+    assert cuda.compile(**tree.request(), cache=cache).code == after
+
+
 @pytest.mark.parametrize("change", [name for name in CHANGES if stays("angle", name)])
 def test_what_changes_nothing_does_no_harm(
     compiler: Compiler, cache: jitcache.Cache, gate: Gate, monkeypatch, tmp_path: Path, change: str
