@@ -91,7 +91,7 @@ def test_what_leaves_files_behind_is_compiled_each_time(
     monkeypatch.chdir(tmp_path)
     left = tmp_path / options[0].partition("=")[2]
     for n in (1, 2):
-        code = cuda.compile('#include "a.h"\n#pragma nv_hdrstop\n' + kernel(), headers={"a.h": "int a;\n"},
+        code = cuda.compile('#include "a.h"\n#pragma nv_hdrstop\n' + kernel(), headers={"a.h": "#define A 1\n"},
                             options=[*OPTIONS, *options], cache=cache)  # fmt: skip
         assert (code.hit, str(left) in code.refused, compiler.compiles) == (False, True, n)
         left.unlink()
