@@ -142,10 +142,6 @@ void jitcache_blob_retain(jitcache_blob *blob)
 
 void jitcache_blob_release(jitcache_blob *blob)
 {
-	if (blob == NULL)
-		return;
-	if (jc_handle_peek(JC_HANDLE(blob), JC_BLOB) == NULL)
+	if (blob != NULL && !jc_handle_release(JC_HANDLE(blob), JC_BLOB))
 		jc_bad_handle(blob, "blob");
-	else
-		jc_handle_leave(JC_HANDLE(blob));
 }

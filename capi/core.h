@@ -25,9 +25,10 @@ typedef struct jc_out {
 
 /* What an opened cache is to the front. */
 typedef struct jc_opened {
-	void *core;        /* go-pointer */
+	void *core;        /* of pointer.go */
 	jc_memory *memory; /* NULL: no tier in memory */
 	int32_t lookups;   /* whether the tier answers lookups: not with JITCACHE=refresh */
+	char *entries;     /* what the path of each entry begins with, malloc'd. NULL: who looks up asks the core */
 } jc_opened;
 
 /* A path to a blob (jitcache_blob_path). The front gives it up by itself:
@@ -53,11 +54,19 @@ typedef struct jc_bytes {
 	size_t size, room;
 } jc_bytes;
 
-/* Functions of the front that the core calls. */
+/* What the core has of the front. */
 typedef struct jc_front {
 	void (*log)(int32_t level, char *text); /* text is malloc'd, and taken */
 	const char *observer;                   /* path of jitcache-observe, "" if there is none */
+	_Atomic int32_t stopped;                /* the core has panicked: it sets this, and answers nothing any more */
 } jc_front;
+
+/* An entry's file, opened by the front, which closes it; fd is -1 if it is not. The
+ * ticket is that of memory.h, taken before. */
+typedef struct jc_file {
+	int32_t fd;
+	uint64_t ticket;
+} jc_file;
 
 /* Flags of acquire. */
 #define JC_HOLDING 1 /* the thread holds a lease already */
@@ -75,9 +84,9 @@ typedef struct jc_core {
 	int32_t (*open)(char *settings, size_t size, jc_memory *memory, jc_opened *opened, jc_out *out);
 	int32_t (*close)(void *core);
 	int32_t (*flush)(void *core);
-	int32_t (*get)(void *core, uint8_t *sealed, size_t nsealed, jc_blob **blob, jc_out *out);
-	int32_t (*get_into)(void *core, uint8_t *sealed, size_t nsealed, uint8_t *buffer, size_t capacity, size_t *size,
-		jc_out *out);
+	int32_t (*get)(void *core, uint8_t *sealed, size_t nsealed, jc_file *file, jc_blob **blob, jc_out *out);
+	int32_t (*get_into)(void *core, uint8_t *sealed, size_t nsealed, jc_file *file, uint8_t *buffer,
+		size_t capacity, size_t *size, jc_out *out);
 	int32_t (*put)(void *core, uint8_t *sealed, size_t nsealed, uint8_t *data, size_t size, char *attributes,
 		uint32_t flags, jc_out *out);
 	int32_t (*acquire)(void *core, uint8_t *sealed, size_t nsealed, int64_t timeout_ms, int32_t flags,
@@ -88,6 +97,8 @@ typedef struct jc_core {
 	int32_t (*remove)(void *core, uint8_t *sealed, size_t nsealed, jc_out *out);
 	int32_t (*maintain)(void *core, uint8_t *id, int32_t due);
 	int32_t (*used)(void *core, uint8_t *sealed, uint64_t n);
+	/* missed counts lookups of entries that were not there. */
+	int32_t (*missed)(void *core, char *kind, uint64_t n);
 	int32_t (*trim)(void *core, jc_out *out);
 	int32_t (*clear)(void *core, char *kind, jc_out *out);
 	int32_t (*verify)(void *core, jc_blob **report, jc_out *out);

@@ -45,20 +45,29 @@ func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nen
 			return fail(o, C.JITCACHE_ERR_ARGUMENT, err)
 		}
 		if want == 0 {
-			k := job.Key()
+			k, why := job.Key()
 			if k == nil {
-				return because(o, C.JITCACHE_MISS, store.Absent)
+				return missed(o, why)
 			}
 			*sealed, *n = toC(k.Append(nil))
 			return C.JITCACHE_OK
 		}
-		result, found := job.Lookup()
-		if !found {
-			return because(o, C.JITCACHE_MISS, store.Absent)
+		result, why := job.Lookup()
+		if result == nil {
+			return missed(o, why)
 		}
 		*out = (*C.jc_blob)(result.Blob.Pointer())
 		return C.JITCACHE_OK
 	})
+}
+
+// missed says what has changed.
+func missed(o *C.jc_out, why string) C.int32_t {
+	if why == "" {
+		why = store.Absent.String()
+	}
+	o.reason = C.int32_t(store.Absent)
+	return fail(o, C.JITCACHE_MISS, errors.New(why))
 }
 
 //export jcgo_native_start

@@ -31,6 +31,10 @@ jc_handle jc_handle_new(enum jc_kind kind, void *object, jc_extra extra, jc_dest
 void *jc_handle_enter(jc_handle h, enum jc_kind kind);
 void jc_handle_leave(jc_handle h);
 
+/* jc_handle_release drops a reference that the host has, and returns 0 if the
+ * handle is no good. */
+int jc_handle_release(jc_handle h, enum jc_kind kind);
+
 /* jc_handle_hold adds a reference, also to a handle that is closed and not gone
  * yet, and returns 0 if it is gone. */
 int jc_handle_hold(jc_handle h);

@@ -25,8 +25,8 @@ static int32_t look(jc_call *c, int32_t want, jc_found *found)
 	return status;
 }
 
-int32_t jitcache_native_lookup(jitcache_cache *cache, jitcache_native_request *request, jitcache_blob **blob,
-	const void **data, size_t *size)
+int32_t jitcache_native_lookup(
+	jitcache_cache *cache, jitcache_native_request *request, jitcache_blob **blob, const void **data, size_t *size)
 {
 	jc_call c;
 	jc_found found = {0};

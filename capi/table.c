@@ -19,6 +19,7 @@ const jc_core jitcache_private_core = {
 	.remove = jcgo_remove,
 	.maintain = jcgo_maintain,
 	.used = jcgo_used,
+	.missed = jcgo_missed,
 	.trim = jcgo_trim,
 	.clear = jcgo_clear,
 	.verify = jcgo_verify,

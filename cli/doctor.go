@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +47,8 @@ type diagnosis struct {
 	LastRefused time.Time  `json:"last_refused,omitzero"`
 	Version     string     `json:"version"`
 	Library     string     `json:"library,omitempty"`
+	Go          string     `json:"go"`
+	GoRuntime   string     `json:"go_runtime,omitempty"`
 	GlibcNeed   string     `json:"glibc_needed,omitempty"`
 	Glibc       string     `json:"glibc"`
 	NVRTC       string     `json:"nvrtc,omitempty"`
@@ -89,6 +92,7 @@ func (c *command) diagnose() *diagnosis {
 	o := c.options()
 	d := &diagnosis{Version: Version, Glibc: C.GoString(C.gnu_get_libc_version()), Leases: []leaseRow{}, Variables: []variable{}}
 	d.Directory, d.Rule = o.Directory()
+	d.Go, d.GoRuntime = runtime.Version(), c.runtime
 	d.Library = ownFile()
 	d.GlibcNeed = glibcNeed(d.Library)
 	d.NVRTC = c.findLibrary(dl.NVRTC, "JITCACHE_NVRTC", d.Library)
@@ -265,6 +269,7 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 		row("last refusal", "%s, %s", d.LastRefusal, d.LastRefused.Format("2006-01-02 15:04:05"))
 	}
 	row("library", "%s, version %s", d.Library, d.Version)
+	row("go", "%s, %s", d.Go, or(d.GoRuntime, "of the command itself"))
 	row("glibc", "%s, needs %s", d.Glibc, or(d.GlibcNeed, "none"))
 	row("nvrtc", "%s", or(d.NVRTC, "not found"))
 	row("libcuda", "%s", or(d.Driver, "not found"))

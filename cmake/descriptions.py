@@ -44,7 +44,12 @@ def write_installed(top: Path, prefix: str) -> None:
 
 
 def write_wheel(package: Path) -> None:
-    """Write them for a library that lies in the Python package itself, wherever that is."""
-    link = f"-l:{build_library.SONAME}"  # a wheel has no links, so it has no libjitcache.so
+    """Write them for a library that lies in the Python package itself, wherever that is.
+
+    A wheel has no links, so what ``-ljitcache`` finds is a script for the linker;
+    and no loader looks into a Python package, so programs are told where it is.
+    """
+    link = "-Wl,-rpath,${libdir} -ljitcache"
     write(package / "pkgconfig", PKG_CONFIG, PREFIX="${pcfiledir}/..", LIBDIR="", LINK=link)
     write(package / "cmake", CMAKE, UP="..", LIBDIR="")
+    (package / "libjitcache.so").write_text(f"/* GNU ld script */\nINPUT({build_library.SONAME})\n")

@@ -40,8 +40,9 @@ def install(prefix: str, destdir: str) -> None:
     for header in (ROOT / "include").iterdir():
         shutil.copy2(header, top / "include")
     descriptions.write_installed(top, prefix)
-    command = [build_library.find_go() or "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"]
-    env = {**os.environ, "CGO_ENABLED": "1", "GOTOOLCHAIN": "local", "CC": " ".join(build_library.find_cc() or ["cc"])}
+    go = build_library.choose_go()
+    command = [go.command, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"]
+    env = build_library.go_environment(go, build_library.find_cc() or ["cc"])
     subprocess.run([*command, "-o", str(top / "bin" / "jitcache"), "./cli/jitcache"], cwd=ROOT, env=env, check=True)
 
 

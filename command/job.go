@@ -78,6 +78,9 @@ func New(cache *core.Cache, spec *Spec, env []string, want Want) (*Job, error) {
 	if spec.Withhold {
 		env = record.Withhold(env)
 	}
+	if len(spec.Only) > 0 {
+		env = record.Only(env, spec.Only)
+	}
 	j := &Job{cache: cache, spec: spec, env: env, holding: want.Holding, runner: want.Runner, timeout: want.Timeout, limit: want.Limit,
 		lease: want.Lease, given: want.Lease != nil, began: time.Now()}
 	var err error
@@ -122,7 +125,7 @@ func (s *Spec) Key(now *record.Surroundings) (k *key.Key, why string, err error)
 	if err != nil {
 		return nil, "", err
 	}
-	k, why = n.find(now)
+	k, why = n.findWhole(now, s)
 	return k, why, nil
 }
 
@@ -131,26 +134,33 @@ func (s *Spec) Key(now *record.Surroundings) (k *key.Key, why string, err error)
 func (s *Spec) LeaseKey() *key.Key { return s.known.lease }
 
 // Keeps reports whether results are kept at all.
-func (j *Job) Keeps() bool { return j.cache != nil && j.cache.Mode() != core.ModeOff }
+func (j *Job) Keeps() bool { return !j.isOff() }
 
-// Program is the first word of the command.
-func (j *Job) Program() string { return j.spec.Args[0] }
-
-// Lookup returns the result if it is there. It runs nothing.
-func (j *Job) Lookup() (*Result, bool) {
-	if found, _ := j.look(); found {
-		return &j.result, true
+// Program is the first word of the command, or what the user calls its result.
+func (j *Job) Program() string {
+	if len(j.spec.Args) == 0 {
+		return j.spec.Name
 	}
-	return nil, false
+	return j.spec.Args[0]
 }
 
-// Key returns the key of the result, nil if no list fits these surroundings.
-func (j *Job) Key() *key.Key {
-	if j.cache == nil {
-		return nil
+// Lookup returns the result if it is there, else nil and why not: the first thing
+// that has changed, "" if nothing was known. It runs nothing.
+func (j *Job) Lookup() (r *Result, why string) {
+	found, why := j.look()
+	if !found {
+		return nil, why
 	}
-	k, _ := j.known.find(j.surroundings())
-	return k
+	return &j.result, ""
+}
+
+// Key returns the key of the result; nil, and why, if no list fits these
+// surroundings.
+func (j *Job) Key() (k *key.Key, why string) {
+	if j.cache == nil {
+		return nil, store.Off.String()
+	}
+	return j.known.findWhole(j.surroundings(), j.spec)
 }
 
 // Step goes on with the job for at most core.Slice. done is false if it is to be
@@ -168,7 +178,7 @@ func (j *Job) Step() (result *Result, done bool, err error) {
 		if err != nil || found {
 			return &j.result, found, err
 		}
-		if j.lease == nil && j.Keeps() {
+		if j.lease == nil && !j.isOff() {
 			return nil, false, nil // somebody else runs it
 		}
 	}
@@ -190,9 +200,12 @@ func (j *Job) Step() (result *Result, done bool, err error) {
 	return &j.result, err == nil, err
 }
 
+// isOff reports whether nothing is looked up and nothing is kept.
+func (j *Job) isOff() bool { return j.cache == nil || j.cache.Mode() == core.ModeOff }
+
 // claim looks, and asks for the lease. It reports whether the result is there.
 func (j *Job) claim() (found bool, err error) {
-	if !j.Keeps() {
+	if j.isOff() {
 		return false, nil
 	}
 	first := !j.asked
@@ -205,6 +218,9 @@ func (j *Job) claim() (found bool, err error) {
 		j.cache.MissedBecause(j.known.request, j.spec.Kind, why)
 	}
 	timeout := j.timeout
+	if first && j.known.isNoted(j.cache, notKept) {
+		timeout = 0 // it would be waiting for nothing
+	}
 	if timeout > 0 {
 		timeout = max(timeout-time.Since(j.began), time.Nanosecond)
 	}
@@ -244,6 +260,15 @@ func (j *Job) finish() error {
 	if made.Payload == nil {
 		return nil // it has failed: nothing is kept
 	}
+	if j.isOff() {
+		if j.cache != nil {
+			j.result.Reason, j.result.Why = store.Off, store.Off.String()
+		}
+		return j.give(made.Payload, made.Attributes)
+	}
+	if made.List != nil && len(made.List.Append(nil)) > record.MaxList {
+		made.List, made.Why = nil, request.Refuse(j.Program(), "looks at more files than can be kept")
+	}
 	var k *key.Key
 	if made.List != nil {
 		if k, err = j.spec.resultKey(made.List); err != nil {
@@ -258,21 +283,15 @@ func (j *Job) finish() error {
 		if refused.Moved() {
 			j.result.Reason = store.InputChange
 		}
-		if j.Keeps() {
-			j.cache.NotStored(j.known.request, j.spec.Kind, j.result.Reason, j.result.Why)
+		j.cache.NotStored(j.known.request, j.spec.Kind, j.result.Reason, j.result.Why)
+		if made.Report != nil {
+			j.remember(made.Report)
 		}
-		j.remember(made.Report)
 		return j.give(made.Payload, made.Attributes)
 	case made.List == nil:
 		return made.Why
 	}
 	j.result.Key = k
-	if !j.Keeps() {
-		if j.cache != nil {
-			j.result.Reason, j.result.Why = store.Off, store.Off.String()
-		}
-		return j.give(made.Payload, made.Attributes)
-	}
 	return j.commit(made, k)
 }
 

@@ -44,6 +44,9 @@ func start(j *Job) (Running, error) {
 		args[i] = strings.ReplaceAll(a, Private, r.private)
 	}
 	env = replace(env, "TMPDIR", filepath.Join(r.private, temporary))
+	if s.Withhold {
+		env = replace(env, "CCACHE_DISABLE", "1") // one cache is enough, and its files cannot be observed
+	}
 	observed, err := observe.Start(&observe.Command{Args: args, Dir: r.dir, Env: env, Stdin: -1, Plain: j.plain()})
 	if err != nil {
 		r.End()
@@ -53,29 +56,55 @@ func start(j *Job) (Running, error) {
 	return r, nil
 }
 
-// makePrivate makes a folder with the texts in it.
-func (r *run) makePrivate(env []string) error {
-	dir, err := os.MkdirTemp(variable(env, "TMPDIR"), "jitcache-")
+// makePrivate makes a folder with the texts in it: in TMPDIR, or where there is
+// room for it.
+func (r *run) makePrivate(env []string) (err error) {
+	for _, in := range []string{variable(env, "TMPDIR"), "/tmp", "/var/tmp", r.spec.Dir} {
+		if in == "" {
+			continue
+		}
+		if failed := r.makePrivateIn(in); failed == nil {
+			return nil
+		} else if err == nil {
+			err = failed
+		}
+		r.End()
+	}
+	return fmt.Errorf("command: no folder to run in: %w", err)
+}
+
+func (r *run) makePrivateIn(folder string) error {
+	folder, err := filepath.Abs(folder)
 	if err != nil {
-		return fmt.Errorf("command: no folder to run in: %w", err)
+		return err
+	}
+	dir, err := os.MkdirTemp(folder, "jitcache-")
+	if err != nil {
+		return err
 	}
 	// Without links, as processes in it will see it.
 	if r.private, err = filepath.EvalSymlinks(dir); err != nil {
 		r.private = dir
 	}
-	err = os.Mkdir(filepath.Join(r.private, temporary), 0o700)
-	for i := range r.spec.Texts {
-		if err == nil {
-			t := &r.spec.Texts[i]
-			err = os.WriteFile(filepath.Join(r.private, t.Name), t.Data, 0o600)
-		}
+	if err := os.Mkdir(filepath.Join(r.private, temporary), 0o700); err != nil {
+		return err
 	}
-	if err != nil {
-		r.End()
-		return fmt.Errorf("command: texts cannot be written: %w", err)
+	for i := range r.spec.Texts {
+		t := &r.spec.Texts[i]
+		path := filepath.Join(r.private, t.Name)
+		if err := os.WriteFile(path, t.Data, 0o600); err != nil {
+			return err
+		}
+		if err := os.Chtimes(path, textTime, textTime); err != nil {
+			return err
+		}
 	}
 	return nil
 }
+
+// textTime is when every text was modified, for __TIMESTAMP__: one that was never
+// a file has no other.
+var textTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // variable returns a variable of an environment, "" if it is not set.
 func variable(env []string, name string) string {
@@ -105,6 +134,7 @@ func (r *run) End() {
 	}
 	if r.private != "" {
 		os.RemoveAll(r.private)
+		r.private = ""
 	}
 }
 

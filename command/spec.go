@@ -34,6 +34,9 @@ type Spec struct {
 	Kind, Name string
 	// Withhold keeps variables that name a session or a rank from the command.
 	Withhold bool
+	// Only are the variables that the command is given, if there are any: names, and
+	// with a * at the end what begins so.
+	Only []string
 
 	once   sync.Once
 	known  *known
@@ -76,7 +79,7 @@ func (s *Spec) check() error {
 	}
 	for i := range s.Texts {
 		name := s.Texts[i].Name
-		if name == "" || name[0] == '.' || strings.ContainsAny(name, "/\x00") {
+		if name == "" || name[0] == '.' || name[0] == '-' || strings.ContainsAny(name, "/\x00") {
 			return fmt.Errorf("command: text %.80q: want a plain file name", name)
 		}
 	}
@@ -93,6 +96,9 @@ func (s *Spec) parts(b *key.Builder) error {
 			where = "private folder"
 		}
 		b.AddTexts("runs in", []string{where, s.Output})
+	}
+	if len(s.Only) > 0 {
+		b.AddTexts("variables", s.Only)
 	}
 	for i := range s.Texts {
 		t := &s.Texts[i]

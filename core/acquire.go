@@ -127,13 +127,13 @@ func (c *Cache) wait(k *key.Key, timeout time.Duration, first bool, found func()
 const waitedAtAll = time.Millisecond
 
 func (c *Cache) countWait(k *key.Key, waited time.Duration, first bool) {
-	if c.store == nil || waited < waitedAtAll {
+	if waited < waitedAtAll {
 		return
 	}
 	if first {
-		c.store.Count([]byte(k.Kind), store.Waits, 1)
+		c.count([]byte(k.Kind), store.Waits, 1)
 	}
-	c.store.Count([]byte(k.Kind), store.WaitTime, uint64(waited))
+	c.count([]byte(k.Kind), store.WaitTime, uint64(waited))
 }
 
 // try asks for the lease until the deadline, and takes the entry if it appears.
@@ -169,11 +169,9 @@ func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want boo
 	}
 	defer l.lease.Release()
 	took := time.Since(l.began)
-	if c.store != nil {
-		kind := []byte(k.Kind)
-		c.store.Count(kind, store.Compiles, 1)
-		c.store.Count(kind, store.CompileTime, uint64(took))
-	}
+	kind := []byte(k.Kind)
+	c.count(kind, store.Compiles, 1)
+	c.count(kind, store.CompileTime, uint64(took))
 	b, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
 	if why == store.None && stored != nil {
 		stored()

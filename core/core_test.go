@@ -453,14 +453,14 @@ func TestLookupIntoCountsHits(t *testing.T) {
 		k := testKey(t, "a", "x")
 		c.Put(k, []byte("0123456789"), "", false)
 		buf := make([]byte, 2000)
-		if n, why := c.LookupInto(&k.ID, nil, buf, nil); n != 10 || why != store.None || string(buf[:n]) != "0123456789" {
+		if n, why := c.LookupInto(&k.ID, nil, buf, NotOpened, nil); n != 10 || why != store.None || string(buf[:n]) != "0123456789" {
 			t.Errorf("memory %s: %d, %v", memory, n, why)
 		}
-		if n, why := c.LookupInto(&k.ID, nil, buf[:5], nil); n != 10 || why != store.None {
+		if n, why := c.LookupInto(&k.ID, nil, buf[:5], NotOpened, nil); n != 10 || why != store.None {
 			t.Errorf("memory %s, too little room: %d, %v", memory, n, why)
 		}
 		id := testKey(t, "a", "y").ID
-		if _, why := c.LookupInto(&id, []byte("cubin"), buf, nil); why != store.Absent {
+		if _, why := c.LookupInto(&id, []byte("cubin"), buf, NotOpened, nil); why != store.Absent {
 			t.Errorf("memory %s: %v", memory, why)
 		}
 		if s := c.Stats(); s.Kinds["cubin"].Misses != 1 {

@@ -17,8 +17,13 @@ func (c *Cache) Trim(ctx context.Context, progress store.Progress) (store.Cleare
 
 // Clear removes the entries of a kind, all of them if kind is "".
 func (c *Cache) Clear(ctx context.Context, kind string, progress store.Progress) (store.Cleared, error) {
-	if c.memory != nil {
+	switch {
+	case c.memory == nil:
+	case c.store == nil:
 		c.memory.Clear(kind)
+	default:
+		c.memory.BeginClear(kind)
+		defer c.memory.EndClear()
 	}
 	if c.store == nil {
 		return store.Cleared{}, nil

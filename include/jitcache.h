@@ -213,8 +213,10 @@ JITCACHE_API void jitcache_options_free(jitcache_options *options);
  * JITCACHE_SIZE, JITCACHE_MEMORY, JITCACHE_LOG, JITCACHE_LOG_FILE,
  * JITCACHE_SHARED, JITCACHE_TRUST, JITCACHE_LOCK_DIR, JITCACHE_FS.
  *
- * A directory that cannot be used, or must not be, is no error: the cache then
- * keeps results in memory only and a warning says so once (jitcache_set_log).
+ * A directory that cannot be used, or must not be because others may write it,
+ * is no error: the cache then keeps results in memory only, for as long as the
+ * process runs, and a warning says so once, with what would mend it
+ * (jitcache_set_log). With memory_size 0 it keeps nothing.
  * Opening the same directory several times is fine; each open cache has its own
  * tier in memory.
  * OK; ERR_ARGUMENT: cache is NULL; ERR_HANDLE; ERR_OPTION: a bad value;
@@ -374,7 +376,10 @@ JITCACHE_API int32_t jitcache_get_data(
 JITCACHE_API int32_t jitcache_get_into(
 	jitcache_cache *cache, jitcache_key *key, void *buffer, size_t capacity, size_t *size);
 
-/* Replace an entry that is there. Without it a good entry is kept. */
+/* Replace an entry that is there. Without it a good entry is kept. When the call has
+ * returned, no lookup in this cache that begins afterwards gives what was there
+ * before. What other caches hold in memory, in this process or another, they may
+ * give until they let it go. */
 #define JITCACHE_REPLACE 1u
 
 /* jitcache_put stores size bytes. attributes is a JSON object that is given
@@ -447,7 +452,8 @@ JITCACHE_API int32_t jitcache_get_or_compile(jitcache_cache *cache, jitcache_key
 
 /* --------------------------------------------------------------- maintenance */
 
-/* jitcache_remove removes an entry.
+/* jitcache_remove removes an entry. What JITCACHE_REPLACE says of lookups is true
+ * of it and of jitcache_clear.
  * OK; MISS: there was none; NOT_STORED: it cannot be removed, see
  * jitcache_last_miss; ERR_ARGUMENT; ERR_HANDLE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_remove(jitcache_cache *cache, jitcache_key *key);

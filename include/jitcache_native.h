@@ -52,11 +52,12 @@ typedef struct jitcache_native_request jitcache_native_request;
 #define JITCACHE_NATIVE_OUTPUT 'O'   /* the name of what it makes, without a folder */
 
 /* Both. */
-#define JITCACHE_NATIVE_FOLDER 'd' /* run here, absolute; default: in the private folder */
-#define JITCACHE_NATIVE_NAME 'N'   /* what the user calls the result; does not count */
-#define JITCACHE_NATIVE_ENTRY 'K'  /* the kind of the entry, at most 16 bytes, "native" */
-#define JITCACHE_NATIVE_LABEL 'x'  /* something else that the result depends on: its label, */
-#define JITCACHE_NATIVE_VALUE 'y'  /* and, following it, its value */
+#define JITCACHE_NATIVE_FOLDER 'd'   /* run here, absolute; default: in the private folder */
+#define JITCACHE_NATIVE_VARIABLE 'e' /* a variable that it is given, or as "LC_*" all such; default: all */
+#define JITCACHE_NATIVE_NAME 'N'     /* what the user calls the result; does not count */
+#define JITCACHE_NATIVE_ENTRY 'K'    /* the kind of the entry, at most 16 bytes, "native" */
+#define JITCACHE_NATIVE_LABEL 'x'    /* something else that the result depends on: its label, */
+#define JITCACHE_NATIVE_VALUE 'y'    /* and, following it, its value */
 
 /* In an ARGUMENT or FLAG, the private folder: "\001/solver.c". Where the command
  * runs in it plain names do better, for they do not show in the result. */
@@ -81,8 +82,8 @@ JITCACHE_API void jitcache_native_request_free(jitcache_native_request *request)
  * jitcache_blob_size would return.
  * OK: *blob is the result; MISS; ERR_ARGUMENT: a pointer is NULL, or the parts
  * make no sense; ERR_HANDLE; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
-JITCACHE_API int32_t jitcache_native_lookup(jitcache_cache *cache, jitcache_native_request *request,
-	jitcache_blob **blob, const void **data, size_t *size);
+JITCACHE_API int32_t jitcache_native_lookup(
+	jitcache_cache *cache, jitcache_native_request *request, jitcache_blob **blob, const void **data, size_t *size);
 
 /* jitcache_native_key returns the key under which the result is stored, for
  * jitcache_explain and jitcache_remove.

@@ -23,6 +23,7 @@ const (
 	partArgument = 'a' // of a whole command, in place of the above but files in memory
 	partOutput   = 'O' // of a whole command: what it makes
 	partFolder   = 'd' // where it runs
+	partVariable = 'e' // that the command is given; none: all
 	partName     = 'N' // what the user calls the result
 	partEntry    = 'K' // the kind of its entry
 	partLabel    = 'x' // of another component
@@ -37,6 +38,7 @@ type parts struct {
 	words, flags, link, arguments []string
 	kind, entry, name, folder     string
 	output                        string
+	only                          []string
 	sources                       []string // of the compiler: paths, and names of texts
 	texts                         []command.Text
 	more                          []command.Part
@@ -50,7 +52,8 @@ func Parse(b []byte) (*command.Spec, error) {
 		return nil, err
 	}
 	s := &command.Spec{
-		Dir: p.folder, Texts: p.texts, Output: p.output, More: p.more, Kind: p.entry, Name: p.name, Withhold: true,
+		Dir: p.folder, Texts: p.texts, Output: p.output, More: p.more, Kind: p.entry, Name: p.name,
+		Withhold: true, Only: p.only,
 	}
 	if len(p.arguments) > 0 {
 		s.Args = p.arguments
@@ -81,6 +84,8 @@ func (p *parts) take(letter byte, value []byte) error {
 		p.output = text
 	case partFolder:
 		p.folder = text
+	case partVariable:
+		p.only = append(p.only, text)
 	case partKind:
 		p.kind = text
 	case partEntry:
@@ -121,6 +126,9 @@ func (p *parts) check() error {
 	}
 	compiled := 0
 	for _, s := range p.sources {
+		if strings.HasPrefix(s, "-") || p.folder == "" && strings.Contains(s, "/") && !filepath.IsAbs(s) {
+			return fmt.Errorf("request: source %.80q: want an absolute path, or the name of a text", s)
+		}
 		if language(s) != "" {
 			compiled++
 		}

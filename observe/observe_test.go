@@ -1,110 +1,12 @@
 package observe
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
-
-// TestMain builds the tracer as the library's build does, with warnings as errors.
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "observe-test-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		sources, _ := filepath.Glob("tracer/*.c")
-		cc := strings.Fields(os.Getenv("CC"))
-		if len(cc) == 0 {
-			cc = []string{"cc"}
-		}
-		Tracer = filepath.Join(dir, "jitcache-observe")
-		args := append(cc[1:], "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", "-o", Tracer)
-		out, err := exec.Command(cc[0], append(append(args, sources...), "-lpthread")...).CombinedOutput()
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "tracer: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
-
-// observe runs words in a folder.
-func observe(t *testing.T, dir string, args ...string) *Report {
-	t.Helper()
-	return observeCommand(t, &Command{Args: args, Dir: dir, Env: os.Environ(), Stdin: -1})
-}
-
-func observeCommand(t *testing.T, c *Command) *Report {
-	t.Helper()
-	run, err := Start(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !run.Wait(time.Minute) {
-		run.Cancel()
-		t.Fatal("still running after a minute")
-	}
-	rep, err := run.Report()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rep
-}
-
-// named returns the entry of a path.
-func (r *Report) named(path string) *Name {
-	for i := range r.Names {
-		if r.Names[i].Path == path {
-			return &r.Names[i]
-		}
-	}
-	return nil
-}
-
-func (r *Report) file(path string) Written {
-	for _, f := range r.Files {
-		if f.Path == path {
-			return f.How
-		}
-	}
-	return 0
-}
-
-func (r *Report) used(u Use) bool {
-	return slices.ContainsFunc(r.Uses, func(x Used) bool { return x.Use == u })
-}
-
-// sh observes a script of the shell in a folder.
-func sh(t *testing.T, dir, script string) *Report {
-	t.Helper()
-	return observe(t, dir, "/bin/sh", "-c", script)
-}
-
-func put(t *testing.T, path, text string) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// modes runs a test with notices and with stops only.
-func modes(t *testing.T, f func(t *testing.T, stops bool)) {
-	for _, stops := range []bool{false, true} {
-		t.Run(map[bool]string{false: "notices", true: "stops"}[stops], func(t *testing.T) { f(t, stops) })
-	}
-}
 
 func TestOutputAndStatusAreTheCommands(t *testing.T) {
 	modes(t, func(t *testing.T, stops bool) {

@@ -3,8 +3,8 @@ package observe
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"syscall"
+	"unsafe"
 )
 
 // Bits say what was done with a name. tracer/names.h has them.
@@ -62,6 +62,8 @@ const (
 	UseUnreadable
 	UseShared
 	UseUnsteady
+	UseSignal
+	UseIdentity
 )
 
 // Stamp is a file as it was just before the tree could look at it.
@@ -126,19 +128,24 @@ type Report struct {
 	Files    []File
 	Uses     []Used
 	Marks    []Mark
-	Out, Err []byte // what was printed
+	// Out and Err are what was printed, each nil if it was more than MaxOutput, and
+	// both where Pass was wanted and there is no tracer.
+	Out, Err []byte
 }
 
-// Flags of the last record, and what Failure can be beside an errno.
+// Flags of the last record.
 const (
 	endUnobserved = 1
 	endOutlived   = 2
-	noFilter      = math.MaxUint32
 )
+
+// MaxOutput is how much of each stream is kept.
+const MaxOutput = 1 << 28
 
 var (
 	errReport = errors.New("observe: malformed report")
 	errDied   = errors.New("observe: the tracer was ended")
+	errOver   = errors.New("observe: the run is over")
 )
 
 // decoder takes values off a record. After an error all are zero.
@@ -147,76 +154,108 @@ type decoder struct {
 	bad bool
 }
 
-func (d *decoder) take(n int) []byte {
-	if n < 0 || n > len(d.b) {
+func (d *decoder) u32() uint32 {
+	if len(d.b) < 4 {
 		d.bad, d.b = true, nil
-		return make([]byte, min(max(n, 0), 8))
+		return 0
 	}
-	b := d.b[:n]
-	d.b = d.b[n:]
-	return b
+	v := binary.LittleEndian.Uint32(d.b)
+	d.b = d.b[4:]
+	return v
 }
 
-func (d *decoder) u32() uint32 { return binary.LittleEndian.Uint32(d.take(4)) }
-func (d *decoder) u64() uint64 { return binary.LittleEndian.Uint64(d.take(8)) }
+func (d *decoder) u64() uint64 {
+	if len(d.b) < 8 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	v := binary.LittleEndian.Uint64(d.b)
+	d.b = d.b[8:]
+	return v
+}
+
 func (d *decoder) bytes() []byte {
 	n := d.u32()
 	if uint64(n) > uint64(len(d.b)) {
 		d.bad, d.b = true, nil
 		return nil
 	}
-	return d.take(int(n))
+	b := d.b[:n:n]
+	d.b = d.b[n:]
+	return b
 }
+
 func (d *decoder) text() string { return string(d.bytes()) }
+
+// records calls f for each record of b. It reports false if b is no report: its last
+// record, and no other, is an end.
+func records(b []byte, f func(letter byte, d *decoder) bool) bool {
+	ended := false
+	for len(b) > 0 {
+		if len(b) < 5 || ended {
+			return false
+		}
+		n := uint64(binary.LittleEndian.Uint32(b[1:]))
+		if n > uint64(len(b)-5) {
+			return false
+		}
+		ended = b[0] == 'E'
+		if !f(b[0], &decoder{b: b[5 : 5+n : 5+n]}) {
+			return false
+		}
+		b = b[5+n:]
+	}
+	return ended
+}
 
 // Parse reads a report of the tracer. Contents refer to b.
 func Parse(b []byte) (*Report, error) { return newParser().parse(b) }
 
 func newParser() *parser {
-	return &parser{names: map[string]int{}, contents: map[string][]byte{}, listings: map[string][]string{}}
+	return &parser{contents: map[string][]byte{}, listings: map[string][]string{}}
 }
 
-// parse reads what the tracer has written since. Of several reports in a row the last
-// one counts: it has all that was seen, but for what comes once.
+// parse reads a report. What comes once is of those before it too.
 func (p *parser) parse(b []byte) (*Report, error) {
-	p.ended = false
-	for len(b) > 0 {
-		if p.ended {
-			p.again()
+	names, size := 0, 0
+	if !records(b, func(letter byte, d *decoder) bool {
+		if letter == 'N' {
+			names++
+			size += len(d.b)
 		}
-		if len(b) < 5 {
-			return nil, errReport
-		}
-		n := uint64(binary.LittleEndian.Uint32(b[1:]))
-		if n > uint64(len(b)-5) {
-			return nil, errReport
-		}
-		d := decoder{b: b[5 : 5+n]}
-		if !p.record(b[0], &d) || d.bad {
-			return nil, errReport
-		}
-		b = b[5+n:]
-	}
-	if !p.ended {
+		return true
+	}) {
 		return nil, errReport
 	}
-	return p.finish()
-}
-
-// again makes room for the next report.
-func (p *parser) again() {
-	r := &p.report
-	p.ended = false
-	p.report = Report{Programs: r.Programs, Marks: r.Marks}
-	clear(p.names)
+	p.report = Report{Programs: p.report.Programs, Marks: p.report.Marks, Names: make([]Name, 0, names)}
+	p.texts, p.sent = make([]byte, 0, size), 0
+	if !records(b, func(letter byte, d *decoder) bool { return p.record(letter, d) && !d.bad && len(d.b) == 0 }) {
+		return nil, errReport
+	}
+	// What was sent is that of a name, and of no other.
+	if len(p.contents)+len(p.listings) != p.sent {
+		return nil, errReport
+	}
+	whole := p.report
+	return &whole, nil
 }
 
 type parser struct {
-	report   Report
-	ended    bool
-	names    map[string]int
+	report Report
+	// What was sent comes before the name that it is of.
 	contents map[string][]byte
 	listings map[string][]string
+	sent     int // of these, that have found their name
+	// texts holds the texts of all names, with room for all of them: a compile that
+	// looks for thirty thousand would spend a tenth of its time on allocating each.
+	texts []byte
+}
+
+func (p *parser) text(d *decoder) string {
+	b := d.bytes()
+	at := len(p.texts)
+	p.texts = append(p.texts, b...)
+	return unsafe.String(unsafe.SliceData(p.texts[at:]), len(b))
 }
 
 func (p *parser) record(letter byte, d *decoder) bool {
@@ -225,9 +264,7 @@ func (p *parser) record(letter byte, d *decoder) bool {
 	case 'P':
 		r.Programs = append(r.Programs, Program{int(d.u32()), d.text(), words(d.bytes())})
 	case 'N':
-		n := name(d)
-		p.names[n.Path] = len(r.Names)
-		r.Names = append(r.Names, n)
+		p.name(d)
 	case 'C':
 		path := d.text()
 		p.contents[path] = d.bytes()
@@ -248,30 +285,21 @@ func (p *parser) record(letter byte, d *decoder) bool {
 	case 'O':
 		r.Marks = append(r.Marks, Mark{int(d.u32()), d.u64()})
 	case 'E':
-		p.end(d)
+		r.Status = syscall.WaitStatus(d.u32())
+		r.Failure = syscall.Errno(d.u32())
+		flags := d.u32()
+		r.Unobserved, r.Outlived = flags&endUnobserved != 0, flags&endOutlived != 0
 	default:
 		return false
 	}
-	return len(d.b) == 0
+	return true
 }
 
-func (p *parser) end(d *decoder) {
-	r := &p.report
-	r.Status = syscall.WaitStatus(d.u32())
-	failure, flags := d.u32(), d.u32()
-	if failure == noFilter {
-		r.Unobserved = true
-	} else {
-		r.Failure = syscall.Errno(failure)
-	}
-	r.Unobserved = r.Unobserved || flags&endUnobserved != 0
-	r.Outlived = flags&endOutlived != 0
-	p.ended = true
-}
-
-func name(d *decoder) Name {
-	n := Name{Bits: Bits(d.u32()), Mode: d.u32(), Errno: syscall.Errno(d.u32()), Statted: d.u64(), Programs: d.u64()}
-	n.Path = d.text()
+func (p *parser) name(d *decoder) {
+	p.report.Names = append(p.report.Names, Name{
+		Bits: Bits(d.u32()), Mode: d.u32(), Errno: syscall.Errno(d.u32()), Statted: d.u64(), Programs: d.u64(), Path: p.text(d),
+	})
+	n := &p.report.Names[len(p.report.Names)-1]
 	if n.Mode != 0 {
 		n.Stamp = Stamp{
 			Dev: d.u64(), Ino: d.u64(), Size: d.u64(), Mtime: int64(d.u64()), Ctime: int64(d.u64()),
@@ -279,9 +307,18 @@ func name(d *decoder) Name {
 		}
 	}
 	if n.Bits&Text != 0 {
-		n.Text = d.text()
+		n.Text = p.text(d)
 	}
-	return n
+	if content, ok := p.contents[n.Path]; ok && n.Bits&Sent != 0 {
+		n.Content = content
+		p.sent++
+	} else if n.Bits&Sent != 0 {
+		d.bad = true
+	}
+	if listed, ok := p.listings[n.Path]; ok && n.Bits&Listed != 0 {
+		n.Names = listed
+		p.sent++
+	}
 }
 
 // words splits arguments that each end in a NUL.
@@ -296,25 +333,4 @@ func words(b []byte) []string {
 		b = b[min(n+1, len(b)):]
 	}
 	return all
-}
-
-// finish puts contents and listings to their names.
-func (p *parser) finish() (*Report, error) {
-	for path, content := range p.contents {
-		i, ok := p.names[path]
-		if !ok {
-			return nil, errReport
-		}
-		p.report.Names[i].Content = content
-	}
-	for path, listed := range p.listings {
-		i, ok := p.names[path]
-		if !ok {
-			return nil, errReport
-		}
-		p.report.Names[i].Names = listed
-	}
-	whole := p.report
-	p.again()
-	return &whole, nil
 }

@@ -12,20 +12,29 @@ typedef struct jc_spawn {
 	char *const *arguments, *const *variables;
 	int descriptors[8]; /* that the program gets under these numbers, -1 at the end */
 	int in, out, err;   /* what it gets as 0, 1 and 2; -1: the host's */
-	int inherit;        /* the program gets the host's other descriptors too */
-	int done;           /* a pipe that is written to when it has ended; -1: none */
+	int inherit;        /* the program gets the host's other descriptors too, and what it ignores */
+	int done;           /* a pipe that gets the letter k when the program has ended */
+	uint64_t blocked;   /* signals that are blocked when the program starts */
 	pid_t keeper;       /* set: the process that waits for it */
-	int32_t status;     /* set, before done is: as waitpid gives it */
+	int32_t status;     /* set, before done is written to: as waitpid gives it */
 	void *stack;
+	int host, self;  /* the keeper's: who it works for, and who it is */
+	int32_t started; /* the keeper's: 0 until the program runs, or cannot */
+	int ignores;     /* the keeper's: the host ignores SIGCHLD */
 } jc_spawn;
 
 /* jc_spawn_start starts it, and returns 0 or an errno. The program is the child
  * of a keeper, a process that shares the host's memory and does nothing but wait:
- * it ends without a SIGCHLD to the host, and the host's wait does not see it. */
+ * it ends without a SIGCHLD to the host, and the host's wait does not see it. When
+ * the host ends, so does the keeper; when the keeper does, so does the program. */
 int jc_spawn_start(jc_spawn *s);
 
 /* jc_spawn_kill ends keeper and program. */
 void jc_spawn_kill(const jc_spawn *s);
+
+/* jc_spawn_gone reports whether the keeper has ended, however: jc_spawn_wait has then
+ * to be called, and returns at once. */
+int jc_spawn_gone(const jc_spawn *s);
 
 /* jc_spawn_wait waits for the keeper's end, and gives back what it used. */
 void jc_spawn_wait(jc_spawn *s);

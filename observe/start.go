@@ -10,8 +10,10 @@ import "C"
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -23,10 +25,10 @@ import (
 // The request that the tracer reads: tracer/request.h.
 const (
 	magic       = 0x31524f4a
+	flagPlain   = 1
 	flagInherit = 2
 	flagPass    = 4
 	flagDefault = 8
-	flagHeld    = 16
 	flagStops   = 32
 	flagRounds  = 64
 )
@@ -37,12 +39,12 @@ var Tracer string
 
 // Run is a command that was started. It is for one goroutine.
 type Run struct {
-	spawn   *C.jc_spawn
-	free    []unsafe.Pointer
-	plain   bool
-	program string
+	spawn  *C.jc_spawn // nil: nothing runs
+	free   []unsafe.Pointer
+	direct bool // without a tracer
 
-	report, out, err, done, null int     // descriptors, -1 if there is none
+	report, out, err, done, null int // descriptors, -1 if there is none
+	rounds                       bool
 	parser                       *parser // of rounds
 	parsed                       int64   // bytes of the report
 	printed                      [2]int64
@@ -56,7 +58,7 @@ func Start(c *Command) (*Run, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	r := &Run{plain: c.Plain || Tracer == "", report: -1, out: -1, err: -1, done: -1, null: -1}
+	r := &Run{direct: Tracer == "", report: -1, out: -1, err: -1, done: -1, null: -1}
 	if err := r.start(c); err != nil {
 		r.close()
 		return nil, err
@@ -115,22 +117,30 @@ func (r *Run) start(c *Command) (err error) {
 		}
 		stdin = r.null
 	}
-	if r.plain {
-		return r.spawnPlain(c, stdin, pipe[1])
+	s := r.newSpawn()
+	s.in, s.out, s.err, s.done, s.blocked = C.int(stdin), -1, -1, C.int(pipe[1]), C.uint64_t(blocked(c))
+	if c.Inherit {
+		s.inherit = 1
 	}
-	return r.spawnTracer(c, stdin, pipe[1])
+	if r.direct {
+		return r.spawnCommand(c)
+	}
+	return r.spawnTracer(c, pipe[1])
 }
 
-func (r *Run) spawnPlain(c *Command, stdin, done int) error {
-	s := r.newSpawn()
+// spawnCommand starts the command itself.
+func (r *Run) spawnCommand(c *Command) error {
+	s := r.spawn
 	s.program, s.folder = r.text(c.program()), r.text(c.Dir)
 	s.arguments, s.variables = r.texts(c.Args), r.texts(c.Env)
-	s.in, s.out, s.err, s.done = C.int(stdin), C.int(r.out), C.int(r.err), C.int(done)
+	if !c.Pass {
+		s.out, s.err = C.int(r.out), C.int(r.err)
+	}
 	s.descriptors[0] = -1
 	return r.keep()
 }
 
-func (r *Run) spawnTracer(c *Command, stdin, done int) error {
+func (r *Run) spawnTracer(c *Command, done int) error {
 	request, err := file("request")
 	if err != nil {
 		return err
@@ -139,10 +149,9 @@ func (r *Run) spawnTracer(c *Command, stdin, done int) error {
 	if err := writeAll(request, r.request(c, done)); err != nil {
 		return err
 	}
-	s := r.newSpawn()
+	s := r.spawn
 	s.program = r.text(Tracer)
-	s.arguments, s.variables = r.texts([]string{"jitcache-observe", fmt.Sprint(request)}), r.texts(nil)
-	s.in, s.out, s.err, s.done = C.int(stdin), -1, -1, -1
+	s.arguments, s.variables = r.texts([]string{"jitcache-observe", strconv.Itoa(request)}), r.texts(nil)
 	descriptors := []int{request, r.report, done, r.out, r.err}
 	if c.Channel != 0 {
 		descriptors = append(descriptors, c.Channel)
@@ -150,38 +159,30 @@ func (r *Run) spawnTracer(c *Command, stdin, done int) error {
 	for i, fd := range append(descriptors, -1) {
 		s.descriptors[i] = C.int(fd)
 	}
-	if c.Inherit {
-		s.inherit = 1
-	}
 	return r.keep()
 }
 
 func (r *Run) request(c *Command, done int) []byte {
-	flags := uint32(flagHeld)
-	var blocked uint64
-	if c.Inherit {
-		flags |= flagInherit
-		blocked = signalsBlocked()
-	} else {
-		flags |= flagDefault
-	}
-	if c.Pass {
-		flags |= flagPass
-	}
-	if c.Stops {
-		flags |= flagStops
+	flags := uint32(0)
+	for flag, set := range map[uint32]bool{
+		flagPlain: c.Plain, flagInherit: c.Inherit, flagDefault: !c.Inherit, flagPass: c.Pass, flagStops: c.Stops,
+	} {
+		if set {
+			flags |= flag
+		}
 	}
 	channel := -1
 	if c.Channel != 0 {
 		flags |= flagRounds
 		channel = c.Channel
+		r.rounds = true
 	}
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, magic)
-	for _, v := range []int{int(flags), r.report, done, r.out, r.err, os.Getpid(), len(c.Args), len(c.Env), channel} {
+	for _, v := range []int{int(flags), r.report, done, r.out, r.err, len(c.Args), len(c.Env), channel, 0} {
 		b = le.AppendUint32(b, uint32(v))
 	}
-	b = le.AppendUint64(b, blocked)
+	b = le.AppendUint64(b, blocked(c))
 	b = append(append(b, c.Dir...), 0)
 	for _, words := range [][]string{c.Args, c.Env} {
 		for _, w := range words {
@@ -191,10 +192,13 @@ func (r *Run) request(c *Command, done int) []byte {
 	return b
 }
 
-// signalsBlocked is the set that this thread blocks, as the kernel has it.
-func signalsBlocked() uint64 {
+// blocked is the set of signals that a command is started with: what this thread
+// blocks, as the kernel has it, or none.
+func blocked(c *Command) uint64 {
 	var set uint64
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_BLOCK, 0, uintptr(unsafe.Pointer(&set)), 8, 0, 0)
+	if c.Inherit {
+		syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_BLOCK, 0, uintptr(unsafe.Pointer(&set)), 8, 0, 0)
+	}
 	return set
 }
 
@@ -247,18 +251,28 @@ func (r *Run) keep() error {
 
 // ---- the end
 
+// Marks in the pipe: of the tracer, when its report is whole, and of the keeper.
+const (
+	markWhole = 'd'
+	markEnded = 'k'
+)
+
+// look is how often it is asked whether the keeper lives: that somebody else has
+// forked, and holds the pipe open, must not matter.
+const look = time.Second
+
 // Wait waits until the command has ended, at most for d, and reports whether it
 // has.
 func (r *Run) Wait(d time.Duration) bool {
-	if r.ended {
+	if r.ended || r.spawn == nil {
 		return true
 	}
 	deadline := time.Now().Add(d)
 	for {
 		left := time.Until(deadline)
 		fds := []unix.PollFd{{Fd: int32(r.done), Events: unix.POLLIN}}
-		n, err := unix.Poll(fds, int(max(left, 0)/time.Millisecond))
-		if n > 0 || err != nil && err != unix.EINTR {
+		n, err := unix.Poll(fds, int(min(max(left, 0), look)/time.Millisecond))
+		if n > 0 || err != nil && err != unix.EINTR || n == 0 && C.jc_spawn_gone(r.spawn) != 0 {
 			r.ended = true
 			return true
 		}
@@ -272,42 +286,65 @@ func (r *Run) Wait(d time.Duration) bool {
 func (r *Run) Report() (*Report, error) {
 	for !r.Wait(time.Hour) {
 	}
-	var mark [1]byte
-	n, _ := unix.Read(r.done, mark[:])
-	whole := n == 1
+	if r.spawn == nil {
+		return nil, errOver
+	}
+	mark := r.mark()
 	C.jc_spawn_wait(r.spawn)
 	status := r.spawn.status
 	r.spawn = nil
 	defer r.close()
-	rep := &Report{Unobserved: r.plain}
+	rep := &Report{Unobserved: true}
 	var err error
 	switch {
-	case !whole:
-		return nil, errDied
-	case r.plain:
+	case r.direct && mark == markEnded:
 		rep.Status = syscall.WaitStatus(status)
+	case !r.direct && mark == markWhole:
+		var data []byte
+		if data, err = readFile(r.report, math.MaxInt); err != nil {
+			return nil, err
+		}
+		if rep, err = r.parse(data); err != nil {
+			return nil, err
+		}
 	default:
-		data, err := readFile(r.report)
-		if err != nil {
-			return nil, err
-		}
-		if rep, err = Parse(data); err != nil {
-			return nil, err
-		}
+		return nil, errDied
 	}
-	if rep.Out, err = readFile(r.out); err == nil {
-		rep.Err, err = readFile(r.err)
+	if rep.Out, err = readFile(r.out, MaxOutput); err == nil {
+		rep.Err, err = readFile(r.err, MaxOutput)
 	}
 	return rep, err
 }
 
-// Cancel ends the command and all that it has started. After Report it does
-// nothing.
+// mark reads the first mark, 0 if there is none.
+func (r *Run) mark() byte {
+	var mark [1]byte
+	fds := []unix.PollFd{{Fd: int32(r.done), Events: unix.POLLIN}}
+	if n, _ := unix.Poll(fds, 0); n > 0 {
+		unix.Read(r.done, mark[:])
+	}
+	return mark[0]
+}
+
+// cancelled is how long Cancel waits for what it has ended.
+const cancelled = 2 * time.Second
+
+// Cancel ends the command and all that it has started, and waits for that. Of a
+// command that runs plain what has left its parents behind, as a daemon does, lives
+// on. After Report, and again, it does nothing.
 func (r *Run) Cancel() {
 	if r.spawn != nil {
 		C.jc_spawn_kill(r.spawn)
 		C.jc_spawn_wait(r.spawn)
 		r.spawn = nil
+		// The tracer ends the tree, and then itself: nobody holds the pipe any more.
+		for end := time.Now().Add(cancelled); time.Now().Before(end); {
+			fds := []unix.PollFd{{Fd: int32(r.done)}}
+			n, err := unix.Poll(fds, int(cancelled/time.Millisecond))
+			if n > 0 && fds[0].Revents&unix.POLLHUP != 0 || err != nil && err != unix.EINTR {
+				break
+			}
+		}
 	}
 	r.close()
 }
@@ -326,13 +363,17 @@ func (r *Run) close() {
 	})
 }
 
-func readFile(fd int) ([]byte, error) { return readFrom(fd, 0) }
+// readFile reads a file in memory from its beginning; nil if it is larger than most.
+func readFile(fd, most int) ([]byte, error) { return readFrom(fd, 0, most) }
 
-// readFrom reads what is behind an offset.
-func readFrom(fd int, offset int64) ([]byte, error) {
+// readFrom reads what is behind an offset; nil if that is more than most.
+func readFrom(fd int, offset int64, most int) ([]byte, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, err
+	}
+	if st.Size-offset > int64(most) {
+		return nil, nil
 	}
 	b := make([]byte, max(st.Size-offset, 0))
 	for done := 0; done < len(b); {

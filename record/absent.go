@@ -19,8 +19,20 @@ func now() int64 { return time.Now().UnixNano() }
 // absent as long as it is.
 func (t *taker) fold() error {
 	exists := map[string]bool{}
+	if !keepsAbsent {
+		clear(t.absent)
+	}
 	for path := range t.absent {
 		folder, name := t.missing(path, exists)
+		if whole := join(folder, name); t.status.at(ended(t.full(whole)), unix.AT_SYMLINK_NOFOLLOW) == 0 {
+			// A link that leads nowhere: where it leads to may come into being without
+			// its folder noticing.
+			failure := Failure{whole, syscall.ENOENT}
+			if !slices.Contains(t.list.Failures, failure) {
+				t.list.Failures = append(t.list.Failures, failure)
+			}
+			continue
+		}
 		f := t.folderAt(folder)
 		if !slices.Contains(f.Absent, name) {
 			f.Absent = append(f.Absent, name)
@@ -66,6 +78,16 @@ func split(path string) (folder, name string) {
 	return path[:i], path[i+1:]
 }
 
+func join(folder, name string) string {
+	switch folder {
+	case ".":
+		return name
+	case "/":
+		return "/" + name
+	}
+	return folder + "/" + name
+}
+
 // full returns a path for this process: relative ones are below the run's folder.
 func (t *taker) full(path string) string {
 	if filepath.IsAbs(path) {
@@ -108,53 +130,5 @@ func (t *taker) settle(f *Folder) error {
 		}
 	}
 	f.Stamp = stamp
-	return nil
-}
-
-// ---- what the command wrote
-
-// isMade reports whether the command made a file, by whatever path.
-func (t *taker) isMade(path string) bool {
-	real, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		return false
-	}
-	real = filepath.Join(real, filepath.Base(path))
-	return slices.ContainsFunc(t.run.Report.Files, func(f writtenFile) bool { return f.Path == real })
-}
-
-// madeIn returns the names that the command has made in a folder.
-func (t *taker) madeIn(path string) []string {
-	real, err := filepath.EvalSymlinks(t.full(path))
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, f := range t.run.Report.Files {
-		if folder, name := split(f.Path); folder == real {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// written refuses what a command must not leave behind.
-func (t *taker) written() error {
-	for _, f := range t.run.Report.Files {
-		if t.private(f.Path) || isScratch(f.Path) {
-			continue
-		}
-		var st unix.Stat_t
-		gone := unix.Lstat(f.Path, &st) != nil
-		switch {
-		case f.How&changedInPlace != 0:
-			return request.Refuse(f.Path, "is changed in place")
-		case gone && f.How&created != 0: // made, and removed
-		case gone:
-			return request.Refuse(f.Path, "is removed")
-		case t.run.Leaves == nil || !t.run.Leaves(f.Path):
-			return request.Refuse(f.Path, "is left behind")
-		}
-	}
 	return nil
 }

@@ -99,8 +99,12 @@ func (c *checker) files() bool {
 		now := &c.status.stamp
 		switch {
 		case f.Stamp.Same(now) && f.Stamp.Proves():
+			// Who may look at a file may not always read it.
+			if f.Mode&readable != readable && c.probe(c.buffer) != 0 {
+				return c.changed(f.Path, "cannot be read")
+			}
 			continue
-		case c.status.mode() != f.Mode:
+		case c.status.mode() != f.Mode && keepsModes:
 			return c.changed(f.Path, modeChange(f.Mode, c.status.mode()))
 		case f.Flags&Dated != 0 && now.Mtime != f.Stamp.Mtime:
 			return c.changed(f.Path, "another modification time")
@@ -111,6 +115,9 @@ func (c *checker) files() bool {
 	}
 	return true
 }
+
+// readable: for everybody.
+const readable = 0o444
 
 func modeChange(was, is uint32) string {
 	if was&unix.S_IFMT != is&unix.S_IFMT {
@@ -152,8 +159,9 @@ func (c *checker) folders() bool {
 // absent asks for each name.
 func (c *checker) absent(f *Folder) bool {
 	for _, name := range f.Absent {
-		path := append(append(c.path(f.Path)[:len(c.buffer)-1], '/'), name...)
-		c.buffer = append(path, 0)
+		path := c.path(f.Path)
+		path[len(path)-1] = '/'
+		c.buffer = append(append(path, name...), 0)
 		switch errno := c.status.at(c.buffer, 0); errno {
 		case syscall.ENOENT:
 		case 0:
@@ -239,6 +247,9 @@ func (c *checker) probe(path []byte) syscall.Errno {
 
 // read reads the files that stat could not decide about.
 func (c *checker) read() bool {
+	if !c.related() {
+		return false
+	}
 	for i := range c.doubtful {
 		d := &c.doubtful[i]
 		f := &c.list.Files[d.index]

@@ -41,6 +41,7 @@ const (
 	Plain   FileFlags = 1 << iota // that it is no link
 	Dated                         // its modification time
 	Loader                        // less: only what the loader's cache says of the libraries in the list
+	Twin                          // which of the others of the same content are the same file, or as old
 	Startup                       // that it is compared once a second, see Compiler
 )
 
@@ -86,7 +87,7 @@ type Kind struct {
 
 // World is what counts beside files.
 type World struct {
-	// Dir is the folder that the command ran in, "" if it did not ask.
+	// Dir is the folder that the command ran in, without links; "" if it did not ask.
 	Dir string
 	// Variables are those of the environment that count, sorted by name. Rule and
 	// Also, names that count beside, say which those are, so that new ones are noticed.

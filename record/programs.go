@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -25,18 +26,36 @@ import (
 type family struct {
 	names  []string
 	marker string
+	does   int
 }
 
+// What programs do, as far as it matters.
+const (
+	driving   = 1 << iota // take a user's options
+	compiling             // read sources
+	linking               // read libraries to link them
+)
+
+const clangMarker = "CCC_OVERRIDE_OPTIONS"
+
 var families = []family{
-	{[]string{"gcc", "g++", "c++", "cc", "cpp", "gfortran", "cc1", "cc1plus", "f951", "lto1", "collect2", "lto-wrapper", "c99", "c89"}, "COLLECT_GCC"},
-	{[]string{"as", "gas"}, "GNU assembler"},
-	{[]string{"ld", "ld.bfd", "ld.gold", "gold"}, "COLLECT_NO_DEMANGLE"},
-	{[]string{"clang", "clang++"}, "CCC_OVERRIDE_OPTIONS"},
-	{[]string{"lld", "ld.lld"}, "LLD_REPRODUCE"},
-	{[]string{"mold"}, "MOLD_"},
-	// Open MPI's wrapper, and MPICH's, which is a script that the shell runs.
-	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "OMPI_"},
+	{
+		[]string{"gcc", "g++", "c++", "cc", "cpp", "gfortran", "cc1", "cc1plus", "f951", "lto1", "lto-wrapper", "c99", "c89"},
+		"COLLECT_GCC", driving | compiling,
+	},
+	{[]string{"collect2"}, "COLLECT_GCC", linking},
+	{[]string{"as", "gas"}, "GNU assembler", 0},
+	{[]string{"ld", "ld.bfd", "ld.gold", "gold"}, "COLLECT_NO_DEMANGLE", linking},
+	{[]string{"clang", "clang++"}, clangMarker, driving | compiling},
+	{[]string{"lld", "ld.lld"}, "LLD_REPRODUCE", driving | linking},
+	{[]string{"mold"}, "MOLD_", driving | linking},
+	// Open MPI's wrapper. MPICH's is a script, of which nobody knows who has changed it.
+	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "OMPI_", driving},
 }
+
+// inner are programs that are started by a driver, which has spelled out for them
+// what processor it is about.
+var inner = []string{"cc1", "cc1plus", "f951", "lto1"}
 
 // plainName returns what a program's file is called without the target in front,
 // as in x86_64-linux-gnu-gcc, and the version behind.
@@ -59,17 +78,15 @@ func plainName(path string) string {
 	return name
 }
 
-// isKnown reports whether a file is a known program.
-func isKnown(path string) bool {
+// familyOf returns the family of a program, nil if it is not known.
+func familyOf(path string) *family {
 	name := plainName(path)
-	for _, f := range families {
-		for _, n := range f.names {
-			if n == name && has(path, f.marker) {
-				return true
-			}
+	for i := range families {
+		if f := &families[i]; slices.Contains(f.names, name) && has(path, f.marker) {
+			return f
 		}
 	}
-	return false
+	return nil
 }
 
 // has reports whether an executable of the machine has a text in it.
@@ -91,19 +108,18 @@ func has(path, text string) bool {
 	return string(b[:4]) == "\x7fELF" && bytes.Contains(b, []byte(text))
 }
 
-// MPICH's mpicc is a script. It is known by the first lines of its own text, and
-// obeys what begins with MPICH_.
-const (
-	mpichMarker = "compile script"
-	mpichName   = "MPICH"
-)
-
-// isKnownScript reports whether a script that a shell was started with is known.
-func isKnownScript(text []byte) bool {
-	head := text[:min(len(text), 2048)]
-	return bytes.HasPrefix(head, []byte("#!")) && bytes.Contains(head, []byte(mpichMarker)) && bytes.Contains(head, []byte(mpichName))
+// headOf returns the first bytes of a file, none if it cannot be read.
+func headOf(path string) []byte {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, _ := f.Read(head)
+	return head[:max(n, 0)]
 }
 
-// shells run scripts. They are no programs of their own here: what counts is the
-// script.
+// shells run scripts, which may obey anything. Of the clock and the terminal they
+// have their own use.
 var shells = []string{"sh", "bash", "dash"}

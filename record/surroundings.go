@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/binary"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -59,8 +60,8 @@ func (s *Surroundings) variables(r Rule, also []string) []Variable {
 
 // differs says in what the surroundings are another world, "" for nothing.
 func (s *Surroundings) differs(w *World) string {
-	if w.Dir != "" && w.Dir != s.folder() {
-		return s.folder() + ": another folder to work in"
+	if w.Dir != "" && w.Dir != realDir(s.Dir) {
+		return s.Dir + ": another folder to work in"
 	}
 	if d := difference(w.Variables, s.variables(w.Rule, w.Also)); d != "" {
 		return "environment: " + d
@@ -77,13 +78,17 @@ func (s *Surroundings) differs(w *World) string {
 	return ""
 }
 
-// folder is Dir, or the process's.
-func (s *Surroundings) folder() string {
-	if s.Dir != "" {
-		return s.Dir
+// realDir returns a folder without links, which is what getcwd says of it; "" is that of
+// the process.
+func realDir(dir string) string {
+	if dir == "" {
+		// Not os.Getwd, which says what PWD does.
+		dir, _ = unix.Getwd()
+		return dir
 	}
-	// Not os.Getwd, which says what PWD does.
-	dir, _ := unix.Getwd()
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
 	return dir
 }
 

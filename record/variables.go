@@ -9,7 +9,7 @@ import (
 
 // documented are the variables that known programs obey, by their manuals: gcc(1),
 // cpp(1), ld(1), as(1), clang(1), ld.lld(1), mold(1), ld.so(8), locale(7),
-// mpicc(1) of Open MPI and of MPICH. A name that ends in * is a prefix.
+// mpicc(1) of Open MPI. A name that ends in * is a prefix.
 var documented = []string{
 	// The C library and its loader.
 	"LD_*", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "LANG", "LANGUAGE", "LC_*", "MALLOC_*",
@@ -84,30 +84,47 @@ func Withhold(env []string) []string {
 	return kept
 }
 
+// Only returns what some patterns match of an environment, and where temporary
+// files go.
+func Only(env, patterns []string) []string {
+	var kept []string
+	for _, e := range env {
+		if name, _, _ := strings.Cut(e, "="); matches(name, patterns) || slices.Contains(ours, name) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// ours are variables that the command is given anew for each run.
+var ours = []string{"TMPDIR"}
+
 // counts reports whether a variable counts by a rule; also are names that do
 // beside those.
 func (r Rule) counts(name string, also []string) bool {
-	switch r {
-	case KnownVariables:
-		return slices.Contains(also, name) || matches(name, documented) && !matches(name, withheld)
-	case AllVariables:
-		return !matches(name, withheld)
-	case NamedVariables:
-		return slices.Contains(also, name)
+	switch {
+	case r == NoVariables:
+		return false
+	case slices.Contains(also, name):
+		return true
+	case r == NamedVariables:
+		return false
 	}
-	return false
+	return (r == AllVariables || matches(name, documented)) && !matches(name, withheld) && !slices.Contains(ours, name)
 }
 
-// variables returns what counts of an environment, sorted. Of a name that occurs
-// twice the first counts, as getenv has it.
+// variables returns what counts of an environment, sorted. A name that occurs twice
+// has all its values, in their order: programs differ in which they take.
 func (r Rule) variables(env, also []string) []Variable {
-	var all []Variable
+	values := map[string][]byte{}
 	for _, e := range env {
-		name, value, ok := strings.Cut(e, "=")
-		if !ok || !r.counts(name, also) || slices.ContainsFunc(all, func(v Variable) bool { return v.Name == name }) {
-			continue
+		if name, _, _ := strings.Cut(e, "="); r.counts(name, also) {
+			values[name] = append(append(values[name], e...), 0)
 		}
-		d := key.Sum([]byte(value))
+	}
+	all := make([]Variable, 0, len(values))
+	for name, value := range values {
+		d := key.Sum(value)
 		all = append(all, Variable{name, [16]byte(d[:16])})
 	}
 	slices.SortFunc(all, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })

@@ -19,6 +19,8 @@ const (
 	readsPinned   = true // the file behind a path is looked at again
 	clampCells    = true // the ledger's cells do not go below zero
 	takeSamples   = true // an eviction from a large directory looks at a sample
+	sweepTemps    = true // copies of processes that are gone are removed from the temp directory
+	sparesLiving  = true // and those of others are not
 )
 
 // folderAt opens a folder each time that it is needed.

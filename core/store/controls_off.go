@@ -25,6 +25,8 @@ var (
 	readsPinned   = !control.Is("nopinned")
 	clampCells    = !control.Is("noclamp")
 	takeSamples   = !control.Is("lookatall")
+	sweepTemps    = !control.Is("notempsweep")
+	sparesLiving  = !control.Is("sweepliving")
 )
 
 // keptOpen holds the descriptors of folders by their paths.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"sync"
 
 	"jitcache/core/key"
 )
@@ -119,6 +120,27 @@ func (t *counterTable) decode(b []byte) {
 			t.counts[i][j] = binary.LittleEndian.Uint64(at[key.MaxKind+8*j:])
 		}
 	}
+}
+
+// Tally counts what one process does, where there is no directory and so no
+// ledger. Its methods may be called from any goroutine.
+type Tally struct {
+	mu    sync.Mutex
+	kinds counterTable
+}
+
+// Count adds n to a counter of a kind.
+func (t *Tally) Count(kind []byte, c Counter, n uint64) {
+	t.mu.Lock()
+	t.kinds.at(kind)[c] += n
+	t.mu.Unlock()
+}
+
+// ByKind returns the counters of each kind.
+func (t *Tally) ByKind() map[string]*Counters {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.kinds.byKind()
 }
 
 // Kinds returns the names of m in order.

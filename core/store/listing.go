@@ -32,7 +32,7 @@ func (f *file) id() (key.ID, bool) {
 	return id, err == nil
 }
 
-func shardName(i int) string { return string(appendHex(nil, []byte{byte(i)})) }
+func shardName(i int) string { return fmt.Sprintf("%02x", i) }
 
 // listing is what a shard has under the names of entries.
 type listing struct {

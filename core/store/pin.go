@@ -28,6 +28,12 @@ type Pin struct {
 // pinSerial numbers the pins of the process, over all stores.
 var pinSerial atomic.Uint64
 
+// Around the owner and the number in the name of a copy in the temp directory.
+const (
+	tempPrefix = "jitcache-"
+	tempSuffix = ".so"
+)
+
 var elfMagic = []byte("\x7fELF")
 
 // NewPin returns a path to b's payload. s may be nil: then the path is to a
@@ -101,7 +107,8 @@ func isWriteOf(dir int, name string, size int64, b *blob.Blob) bool {
 
 // copyToTemp writes the payload to a private file in the temp directory.
 func copyToTemp(tempdir string, data []byte) *Pin {
-	name := fmt.Sprintf("jitcache-%s.%d.so", lockfile.Self(), pinSerial.Add(1))
+	sweepTempOnce(tempdir)
+	name := fmt.Sprintf("%s%s.%d%s", tempPrefix, lockfile.Self(), pinSerial.Add(1), tempSuffix)
 	path := filepath.Join(tempdir, name)
 	fd, e := createAt(atCwd, path, 0o700)
 	if e != 0 {

@@ -126,7 +126,7 @@ func (s *Store) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 	defer closeFd(shard)
 	var old unix.Stat_t
 	if fstatat(shard, name, &old) == 0 {
-		if !it.Replace && s.has(&it.Key.ID) {
+		if !it.Replace && s.Has(&it.Key.ID) {
 			return w, d, 0
 		}
 		if old.Mode&unix.S_IFMT == unix.S_IFREG {

@@ -11,45 +11,51 @@
 #include <stdint.h>
 
 enum jo_class {
-	JO_CALL_UNKNOWN,   /* not in the lists */
-	JO_CALL_HARMLESS,  /* not stopped at */
-	JO_CALL_ABSENTED,  /* answered with ENOSYS, as if the kernel had it not */
-	JO_CALL_OPEN,      /* path, flags: open */
-	JO_CALL_OPEN_AT,   /* the same: openat */
-	JO_CALL_OPEN_HOW,  /* path, struct open_how */
-	JO_CALL_CREAT,     /* path */
-	JO_CALL_LOOK,      /* path: stat, statfs */
-	JO_CALL_ACCESS,    /* path */
-	JO_CALL_LOOK_LINK, /* path, and a link itself: lstat */
-	JO_CALL_READLINK,  /* path */
-	JO_CALL_EXEC,      /* path */
-	JO_CALL_CHDIR,     /* path */
-	JO_CALL_FCHDIR,    /* descriptor */
-	JO_CALL_GETCWD,    /* nothing */
-	JO_CALL_LIST,      /* descriptor of a folder */
-	JO_CALL_XATTR,     /* path */
-	JO_CALL_LXATTR,    /* path, and a link itself */
-	JO_CALL_MAKE,      /* path: mkdir, mknod, symlink, the new name of link */
-	JO_CALL_REMOVE,    /* path */
-	JO_CALL_RENAME,    /* old path, new path */
-	JO_CALL_LINK,      /* old path, new path */
-	JO_CALL_CHANGE,    /* path: chmod, truncate, utime */
-	JO_CALL_READ,      /* descriptor: only of those that the command came with */
-	JO_CALL_WRITE,     /* descriptor: the same */
-	JO_CALL_SEND,      /* input descriptor in another place: sendfile */
-	JO_CALL_SPLICE,    /* two descriptors */
-	JO_CALL_DUP,       /* descriptor: the same */
-	JO_CALL_IOCTL,     /* descriptor, and not the question whether it is a terminal */
-	JO_CALL_FCNTL,     /* descriptor, and only F_DUPFD */
-	JO_CALL_MAP,       /* descriptor as fifth argument */
-	JO_CALL_CLOCK_ID,  /* clock */
+	JO_CALL_UNKNOWN,     /* not in the lists */
+	JO_CALL_HARMLESS,    /* not stopped at */
+	JO_CALL_ABSENTED,    /* answered with ENOSYS, as if the kernel had it not */
+	JO_CALL_OPEN,        /* path, flags: open */
+	JO_CALL_OPEN_AT,     /* the same: openat */
+	JO_CALL_OPEN_HOW,    /* path, struct open_how */
+	JO_CALL_CREAT,       /* path */
+	JO_CALL_LOOK,        /* path: stat */
+	JO_CALL_LOOK_LINK,   /* path, and a link itself: lstat */
+	JO_CALL_ACCESS,      /* path */
+	JO_CALL_SYSTEM,      /* path: statfs, inotify */
+	JO_CALL_READLINK,    /* path */
+	JO_CALL_EXEC,        /* path */
+	JO_CALL_CHDIR,       /* path */
+	JO_CALL_FCHDIR,      /* descriptor */
+	JO_CALL_GETCWD,      /* nothing */
+	JO_CALL_LIST,        /* descriptor of a folder */
+	JO_CALL_XATTR,       /* path, perhaps a name: extended attributes are read */
+	JO_CALL_LXATTR,      /* the same, of a link itself */
+	JO_CALL_FXATTR,      /* descriptor, perhaps a name */
+	JO_CALL_MAKE,        /* path: mkdir, mknod, symlink */
+	JO_CALL_REMOVE,      /* path */
+	JO_CALL_RENAME,      /* old path, new path */
+	JO_CALL_LINK,        /* old path, new path */
+	JO_CALL_CHANGE,      /* path: chmod, truncate, utime */
+	JO_CALL_LCHANGE,     /* path, and a link itself */
+	JO_CALL_FCHANGE,     /* descriptor: fchmod */
+	JO_CALL_READ,        /* descriptor: only of those that the command came with */
+	JO_CALL_WRITE,       /* descriptor: the same */
+	JO_CALL_SEND,        /* input descriptor in another place: sendfile */
+	JO_CALL_SPLICE,      /* two descriptors */
+	JO_CALL_DUP,         /* descriptor: the same */
+	JO_CALL_IOCTL,       /* descriptor, and not one of the questions that are known */
+	JO_CALL_FCNTL,       /* descriptor, and only F_DUPFD */
+	JO_CALL_MAP,         /* descriptor as fifth argument */
+	JO_CALL_CLOCK_ID,    /* clock */
 	JO_CALL_TIME,        /* nothing: compilers ask so for the date */
 	JO_CALL_TIME_OF_DAY, /* nothing */
-	JO_CALL_CLONE,     /* flags */
-	JO_CALL_AFFINITY,  /* the CPUs of the process */
-	JO_CALL_CONNECT,   /* descriptor, address, size */
-	JO_CALL_SOCKET,    /* family */
-	JO_CALL_USED,      /* nothing: flag is the use (report.h) */
+	JO_CALL_CLONE,       /* flags */
+	JO_CALL_AFFINITY,    /* the CPUs of the process */
+	JO_CALL_CONNECT,     /* descriptor, address, size */
+	JO_CALL_SOCKET,      /* family */
+	JO_CALL_SIGNAL,      /* process: kill, pidfd_open */
+	JO_CALL_IDENTITY,    /* up to three ids that the process wants to have */
+	JO_CALL_USED,        /* nothing: flag is the use (report.h) */
 };
 
 /* Where the arguments of a call are; -1: it has none. */
@@ -58,8 +64,13 @@ typedef struct jo_call {
 	uint8_t class;
 	int8_t folder, path; /* a descriptor that path is relative to */
 	int8_t folder2, path2;
-	int8_t flags;
+	int8_t flags; /* AT_…, or of open; of JO_CALL_XATTR the name */
 } jo_call;
+
+/* Flags of clone: a child that no tracer follows, and the namespaces that it can make:
+ * mounts, cgroups, names, IPC, users, processes, network (that of time it cannot: its bit
+ * is the signal's). */
+enum { JO_CLONE_UNTRACED = 0x00800000, JO_CLONE_NAMESPACES = 0x7e020000 };
 
 /* No system call has this number or a larger one. */
 enum { JO_NUMBERS = 512 };

@@ -12,16 +12,20 @@
 #include <unistd.h>
 
 #include "filter.h"
-#include "look.h"
+#include "keeper.h"
+#include "plain.h"
+#include "use.h"
 
 extern char **environ;
 
-/* Signals that end a command and must not end the tracer: it has to report. */
-static const int ends[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGPIPE};
-enum { ENDS = sizeof ends / sizeof *ends };
+/* Signals that end a command and must not end the tracer: it has to report. And those
+ * that it uses itself. */
+static const int taken[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGPIPE, SIGXFSZ, SIGALRM, SIGCHLD};
+enum { TAKEN = sizeof taken / sizeof *taken };
 
-static struct sigaction before[ENDS];
+static struct sigaction before[TAKEN];
 static int go[2] = {-1, -1}, told[2] = {-1, -1};
+static int early; /* why the command cannot be run, if that was told first */
 
 static void ignore(int signal) { (void)signal; }
 
@@ -66,15 +70,15 @@ static void watch_descriptors(const jo_request *r)
 	}
 	if (d != NULL)
 		closedir(d);
-	jo_look_start(came, n);
+	jo_use_came(came, n);
 }
 
 void jo_child_prepare(const jo_request *r)
 {
 	struct sigaction a = {.sa_handler = ignore};
 	struct sigaction quiet = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
-	for (int i = 0; i < ENDS; i++)
-		sigaction(ends[i], &a, &before[i]);
+	for (int i = 0; i < TAKEN; i++)
+		sigaction(taken[i], &a, &before[i]);
 	/* Stops are waited for: no signal for each. */
 	sigaction(SIGCHLD, &quiet, NULL);
 	watch_descriptors(r);
@@ -86,20 +90,21 @@ static void block(uint64_t set) { syscall(SYS_rt_sigprocmask, SIG_SETMASK, &set,
 static void signals(const jo_request *r)
 {
 	struct sigaction fresh = {.sa_handler = SIG_DFL};
+	jo_keeper_child();
 	if (r->head.flags & JO_DEFAULTS) {
-		for (int s = 1; s < 32; s++)
+		for (int s = 1; s <= SIGRTMAX; s++)
 			sigaction(s, &fresh, NULL);
 	} else {
 		/* A handler is gone after execve: only what was ignored matters. */
-		for (int i = 0; i < ENDS; i++)
+		for (int i = 0; i < TAKEN; i++)
 			if (before[i].sa_handler == SIG_IGN)
-				sigaction(ends[i], &before[i], NULL);
+				sigaction(taken[i], &before[i], NULL);
 	}
 	block(r->head.blocked);
 }
 
 /* What the child tells: 'l' and a descriptor, 's' for stops only, 'u' for no filter
- * at all, 'f' and an errno. */
+ * at all, and then it ends; 'f' and an errno. */
 typedef struct message {
 	int kind, value;
 } message;
@@ -130,28 +135,32 @@ static char wait_to_go(void)
 /* filter puts the filter on. */
 static void filter(char how)
 {
-	if (how == 'n') {
-		int listener = jo_filter_install(JO_NOTICES);
-		tell(listener < 0 ? 's' : 'l', listener);
-		if (listener >= 0 && wait_to_go() != 'n')
+	int listener = how == 'n' ? jo_filter_install(JO_NOTICES) : -1;
+	if (listener >= 0) {
+		tell('l', listener);
+		if (wait_to_go() != 'n')
 			_exit(125);
-		if (listener >= 0)
-			return;
-	}
-	if (how != 'p' && jo_filter_install(JO_STOPS) < 0)
+	} else if (jo_filter_install(JO_STOPS) < 0) {
 		tell('u', 0);
+		_exit(125);
+	} else {
+		tell('s', 0);
+	}
 }
 
-static void child(const jo_request *r)
+static void child(const jo_request *r, pid_t tracer)
 {
 	char how = wait_to_go();
+	if (how == 'p')
+		jo_plain_child(tracer);
 	if (dup2(r->head.out, 1) < 0 || dup2(r->head.err, 2) < 0 || chdir(r->folder) != 0) {
 		tell('f', errno);
 		_exit(127);
 	}
 	signals(r);
 	environ = r->variables;
-	filter(how);
+	if (how != 'p')
+		filter(how);
 	execvp(r->arguments[0], r->arguments);
 	int why = errno;
 	tell('f', why);
@@ -162,9 +171,9 @@ pid_t jo_child_start(const jo_request *r)
 {
 	if (pipe2(go, O_CLOEXEC) != 0 || pipe2(told, O_CLOEXEC) != 0)
 		return -1;
-	pid_t pid = fork();
+	pid_t self = getpid(), pid = fork();
 	if (pid == 0)
-		child(r);
+		child(r, self);
 	close(go[0]);
 	close(told[1]);
 	return pid;
@@ -176,18 +185,23 @@ void jo_child_go(char how)
 		;
 }
 
-int jo_child_listener(void)
+char jo_child_told(int *listener)
 {
 	message m;
-	return hear(&m) && m.kind == 'l' ? m.value : -1;
+	if (!hear(&m))
+		return 'u';
+	*listener = m.value;
+	/* It comes to no filter where it cannot enter its folder. */
+	early = m.kind == 'f' ? m.value : 0;
+	return m.kind == 'l' ? 'l' : m.kind == 'u' ? 'u' : 's';
 }
 
 int jo_child_failed(void)
 {
 	message m;
-	int said = 0;
+	int said = early;
 	while (hear(&m))
-		said = m.kind == 'f' ? m.value : m.kind == 'u' && said == 0 ? -1 : said;
+		said = m.kind == 'f' ? m.value : said;
 	close(told[0]);
 	close(go[1]);
 	return said;

@@ -15,14 +15,13 @@ void jo_child_prepare(const jo_request *r);
 pid_t jo_child_start(const jo_request *r);
 void jo_child_go(char how);
 
-/* jo_child_listener returns the descriptor, in the child, that its notices are
- * read from; -1: it has none, and goes on with stops. The child waits for a second
- * jo_child_go, 'n', or 'p' to end: it could not go on without notices. */
-int jo_child_listener(void);
+/* jo_child_told returns what has become of that: 'l' for notices, which are read from a
+ * descriptor in the child, and the child waits for a second jo_child_go, 'n', or 'p' to
+ * end; 's' for stops; 'u' for no filter at all: it ends. */
+char jo_child_told(int *listener);
 
-/* jo_child_failed returns 0 if the child has come to execve, and that worked; an
- * errno if it did not; -1 if it was to be watched and had no filter. Called when
- * the child has ended or run its program. */
+/* jo_child_failed returns 0 if the child has come to execve, and that worked, else an
+ * errno. Called when the child has ended or run its program. */
 int jo_child_failed(void);
 
 #endif

@@ -10,23 +10,29 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "filter.h"
 #include "look.h"
 #include "names.h"
 #include "report.h"
+#include "use.h"
 
 static int privileged;
 
 int jo_execute_privileged(void) { return privileged; }
 
-/* gains reports whether running a file gives privileges. */
-static int gains(int fd)
+/* gains reports whether a process gains privileges when it runs a file, which it need
+ * not be allowed to read. */
+static int gains(const jo_process *p, const char *path, const struct stat *st)
 {
-	struct stat st;
-	if (fstat(fd, &st) != 0)
+	uid_t user;
+	gid_t group;
+	if (getxattr(path, "security.capability", NULL, 0) > 0)
+		return 1;
+	if ((st->st_mode & (S_ISUID | S_ISGID)) == 0)
 		return 0;
-	return ((st.st_mode & S_ISUID) && st.st_uid != geteuid()) || ((st.st_mode & S_ISGID) && st.st_gid != getegid()) ||
-	       fgetxattr(fd, "security.capability", NULL, 0) > 0;
+	jo_process_ids(p, &user, &group);
+	return ((st->st_mode & S_ISUID) && st->st_uid != user) || ((st->st_mode & S_ISGID) && st->st_gid != group);
 }
 
 /* interpreter returns what a script's first line names, NULL if it is none; head
@@ -55,62 +61,64 @@ static int loader(int fd, const char *head, size_t n, char *into, size_t size)
 			return 0;
 		if (h.p_type != PT_INTERP)
 			continue;
-		if (h.p_filesz == 0 || h.p_filesz > size || pread(fd, into, h.p_filesz, (off_t)h.p_offset) != (ssize_t)h.p_filesz)
+		if (h.p_filesz == 0 || h.p_filesz > size ||
+			pread(fd, into, h.p_filesz, (off_t)h.p_offset) != (ssize_t)h.p_filesz)
 			return 0;
 		return into[h.p_filesz - 1] == 0;
 	}
 	return 0;
 }
 
-/* expects remembers what is to run in the end. Anything else was chosen by
- * binfmt_misc, of whose table the tracer knows nothing. */
-static void expects(jo_process *p, int fd)
+/* reads looks into a file that is to be run, and returns 1 if it names another that the
+ * kernel reads next: the interpreter of a script. */
+static int reads(jo_process *p, int fd, jo_path *path)
 {
-	struct stat st;
-	if (fstat(fd, &st) == 0) {
-		p->expected_dev = st.st_dev;
-		p->expected_ino = st.st_ino;
-	}
+	char head[257], found[JO_PATH];
+	jo_path next;
+	ssize_t n = pread(fd, head, sizeof head - 1, 0);
+	head[n < 0 ? 0 : n] = 0;
+	char *script = interpreter(head);
+	if (script == NULL && loader(fd, head, n < 0 ? 0 : (size_t)n, found, sizeof found) &&
+		jo_path_make(p, AT_FDCWD, found, 1, &next) == JO_SOMETHING)
+		jo_look_at(p, &next, JO_RUN);
+	if (script == NULL || jo_path_make(p, AT_FDCWD, script, 1, &next) != JO_SOMETHING)
+		return 0;
+	*path = next;
+	return 1;
 }
 
-void jo_execute_call(jo_process *p, const char *path)
+void jo_execute_call(jo_process *p, const jo_path *path)
 {
-	char name[JO_PATH], found[JO_PATH], head[257];
-	snprintf(name, sizeof name, "%s", path);
+	jo_path name = *path;
+	struct stat st;
 	/* Scripts may name scripts; the kernel goes no deeper either. */
-	for (int depth = 0; depth < 6; depth++) {
-		if (jo_look_at(p, name, JO_RUN) != S_IFREG || access(name, X_OK) != 0)
+	for (int depth = 0, going = 1; going && depth < 6; depth++) {
+		jo_look_at(p, &name, JO_RUN);
+		if (stat(name.text, &st) != 0 || !S_ISREG(st.st_mode) || access(name.text, X_OK) != 0)
 			return; /* it fails */
-		int fd = open(name, O_RDONLY | O_CLOEXEC);
+		if (gains(p, name.text, &st)) {
+			jo_use(p, JO_USE_PRIVILEGE, name.text);
+			privileged |= jo_filter_lowers() && !JO_WITHOUT(PRIVILEGES);
+		}
+		/* What is to run in the end. Anything else was chosen by binfmt_misc, of whose
+		 * table the tracer knows nothing. */
+		p->expected_dev = st.st_dev;
+		p->expected_ino = st.st_ino;
+		free(p->expected);
+		p->expected = strdup(name.text);
+		int fd = open(name.text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 		if (fd < 0) { /* allowed to run, and not to read */
-			jo_look_used(p, JO_USE_UNREADABLE, name);
+			jo_use(p, JO_USE_UNREADABLE, name.text);
 			return;
 		}
-		ssize_t n = pread(fd, head, sizeof head - 1, 0);
-		head[n < 0 ? 0 : n] = 0;
-		if (gains(fd)) {
-			jo_look_used(p, JO_USE_PRIVILEGE, name);
-			privileged |= jo_filter_lowers();
-		}
-		expects(p, fd);
-		char *next = interpreter(head);
-		if (next == NULL && loader(fd, head, n < 0 ? 0 : (size_t)n, found, sizeof found)) {
-			close(fd);
-			char absolute[JO_PATH];
-			if (jo_look_absolute(p, AT_FDCWD, found, absolute))
-				jo_look_at(p, absolute, JO_RUN);
-			return;
-		}
+		going = reads(p, fd, &name);
 		close(fd);
-		if (next == NULL || !jo_look_absolute(p, AT_FDCWD, next, found))
-			return;
-		snprintf(name, sizeof name, "%s", found);
 	}
 }
 
 /* ---- programs by number */
 
-enum { PROGRAMS = 4096, ARGUMENTS = 1 << 17 };
+enum { PROGRAMS = 4096 };
 
 static struct {
 	char *path;
@@ -129,22 +137,38 @@ static int number_of(const char *path)
 	return programs[nprograms].path == NULL ? PROGRAMS : nprograms++;
 }
 
-static void report_program(const jo_process *p, int id, const char *path)
+/* arguments reads what a process was started with, as much as there is. */
+static char *arguments(const jo_process *p, size_t *size)
 {
-	static char arguments[ARGUMENTS];
 	char file[64];
+	size_t room = 1 << 16, n = 0;
+	char *all = malloc(room);
 	snprintf(file, sizeof file, "/proc/%d/cmdline", (int)p->id);
 	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	size_t n = 0;
-	for (ssize_t got; fd >= 0 && n < sizeof arguments && (got = read(fd, arguments + n, sizeof arguments - n)) > 0;)
-		n += (size_t)got;
+	for (ssize_t got = 1; fd >= 0 && all != NULL && got > 0;) {
+		if (n == room)
+			all = realloc(all, room *= 2);
+		got = all == NULL ? -1 : read(fd, all + n, room - n);
+		n += got > 0 ? (size_t)got : 0;
+	}
 	if (fd >= 0)
 		close(fd);
+	if (all == NULL)
+		_exit(125);
+	*size = n;
+	return all;
+}
+
+static void report_program(const jo_process *p, int id, const char *path)
+{
+	size_t n;
+	char *all = arguments(p, &n);
 	jo_report_begin(JO_PROGRAM);
 	jo_report_u32((uint32_t)id);
 	jo_report_string(path, strlen(path));
-	jo_report_string(arguments, n);
+	jo_report_string(all, n);
 	jo_report_end();
+	free(all);
 }
 
 /* hide_clock takes the kernel's page of functions out of what a new program is
@@ -161,7 +185,8 @@ static void hide_clock(jo_process *p, uint64_t stack)
 			return;
 		at += 8;
 	} while (word != 0);
-	for (int i = 0; i < 64 && jo_process_read(p, at, pair, sizeof pair) && pair[0] != AT_NULL; i++, at += sizeof pair)
+	for (int i = 0; i < 64 && jo_process_read(p, at, pair, sizeof pair) && pair[0] != AT_NULL;
+		i++, at += sizeof pair)
 		if (pair[0] == AT_SYSINFO_EHDR) {
 			pair[0] = AT_IGNORE;
 			if (jo_process_write(p, at, pair, sizeof pair))
@@ -178,8 +203,14 @@ void jo_execute_done(jo_process *p, uint64_t stack)
 	ssize_t n = readlink(link, path, sizeof path - 1);
 	path[n < 0 ? 0 : n] = 0;
 	p->group->program = number_of(path);
-	if (stat(link, &st) != 0 || st.st_dev != p->expected_dev || st.st_ino != p->expected_ino)
-		jo_look_used(p, JO_USE_FOREIGN, path);
+	int is_expected = stat(link, &st) == 0 && st.st_dev == p->expected_dev && st.st_ino == p->expected_ino;
+	if (!is_expected)
+		jo_use(p, JO_USE_FOREIGN, path);
+	free(p->group->exe);
+	p->group->exe = is_expected ? p->expected : NULL;
+	p->expected = is_expected ? NULL : p->expected;
 	report_program(p, p->group->program, path);
-	hide_clock(p, stack);
+	jo_look_entered(p);
+	if (!JO_WITHOUT(VDSO))
+		hide_clock(p, stack);
 }

@@ -2,11 +2,12 @@
 #ifndef JO_EXECUTE_H
 #define JO_EXECUTE_H
 
+#include "path.h"
 #include "process.h"
 
 /* jo_execute_call notes what the kernel reads to run a program: the file, the
  * interpreter that a script names, and the loader that a program names. */
-void jo_execute_call(jo_process *p, const char *path);
+void jo_execute_call(jo_process *p, const jo_path *path);
 
 /* jo_execute_done is called when a process runs another program. stack is its
  * stack pointer. */

@@ -103,17 +103,11 @@ static void when_watched(int i, const int *set, int n)
 		when_equal((uint32_t)set[j], TRACE);
 }
 
-/* Flags of clone: a child that no tracer follows, and the namespaces that it can
- * make (that of time it cannot: its bit is the signal's). */
-#define UNTRACED 0x00800000
-#define NAMESPACES \
-	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
-
 static void clone_block(void)
 {
 	load(ARGUMENT(0));
-	when_set(UNTRACED, TRACE);
-	when_set(NAMESPACES, TRACE);
+	when_set(JO_CLONE_UNTRACED, TRACE);
+	when_set(JO_CLONE_NAMESPACES, TRACE);
 	when_set(CLONE_THREAD, SECCOMP_RET_ALLOW);
 	when_set(CLONE_FS, TRACE);
 }
@@ -151,8 +145,26 @@ static void open_block(int flags)
 }
 
 /* Questions whether a descriptor is a terminal: TCGETS, TCGETS2. */
-#define IS_TERMINAL 0x5401
-#define IS_TERMINAL2 0x802c542a
+static const uint32_t is_terminal[] = {0x5401, 0x802c542a};
+
+/* What can be asked of any descriptor that the command did not come with, or set of it,
+ * and concerns only this process: TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIOASYNC,
+ * FIONCLEX, FIOCLEX; copies of what was opened: FICLONE, FICLONERANGE; where a file is
+ * on the disk, and its flags: FS_IOC_FIEMAP, FS_IOC_GETFLAGS. */
+static const uint32_t asked[] = {
+	0x540f, 0x5413, 0x541b, 0x5421, 0x5452, 0x5450, 0x5451, 0x40049409, 0x4020940d, 0xc020660b, 0x80086601};
+
+static void ioctl_block(void)
+{
+	load(ARGUMENT(1));
+	for (size_t i = 0; i < sizeof is_terminal / sizeof *is_terminal; i++)
+		when_equal(is_terminal[i], SECCOMP_RET_ALLOW);
+	when_watched(0, reads, nreads);
+	load(ARGUMENT(1));
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+		when_equal(asked[i], SECCOMP_RET_ALLOW);
+	result(TRACE);
+}
 
 /* block emits what decides about the calls of a class by their arguments. */
 static void block(enum jo_class class)
@@ -161,12 +173,7 @@ static void block(enum jo_class class)
 	case JO_CALL_READ:
 	case JO_CALL_DUP: when_watched(0, reads, nreads); break;
 	case JO_CALL_WRITE: when_watched(0, writes, nwrites); break;
-	case JO_CALL_IOCTL:
-		load(ARGUMENT(1));
-		when_equal(IS_TERMINAL, SECCOMP_RET_ALLOW);
-		when_equal(IS_TERMINAL2, SECCOMP_RET_ALLOW);
-		when_watched(0, reads, nreads);
-		break;
+	case JO_CALL_IOCTL: ioctl_block(); return;
 	case JO_CALL_FCNTL:
 		load(ARGUMENT(1));
 		emit(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, F_DUPFD);
@@ -209,8 +216,9 @@ static enum jo_class kind_of(long nr)
 	case JO_CALL_READ:
 	case JO_CALL_DUP: return JO_CALL_READ;
 	case JO_CALL_LOOK:
-	case JO_CALL_ACCESS:
 	case JO_CALL_LOOK_LINK:
+	case JO_CALL_ACCESS:
+	case JO_CALL_SYSTEM:
 	case JO_CALL_READLINK: return JO_CALL_LOOK;
 	case JO_CALL_OPEN:
 	case JO_CALL_OPEN_AT:
@@ -299,6 +307,15 @@ int jo_filter_make(void)
 	return ncodes[JO_STOPS] <= CODE && ncodes[JO_NOTICES] <= CODE && !overflow;
 }
 
+int jo_filter_notices(void)
+{
+#ifdef __x86_64__
+	return 1;
+#else
+	return 0;
+#endif
+}
+
 int jo_filter_lowers(void)
 {
 	char line[256];
@@ -309,7 +326,8 @@ int jo_filter_lowers(void)
 			break;
 	if (status != NULL)
 		fclose(status);
-	return (has >> 21 & 1) == 0; /* CAP_SYS_ADMIN */
+	/* CAP_SYS_ADMIN, without which a filter needs no_new_privs, and CAP_SYS_PTRACE. */
+	return (has >> 21 & 1) == 0 || (has >> 19 & 1) == 0;
 }
 
 int jo_filter_install(enum jo_filter which)

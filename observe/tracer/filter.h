@@ -7,6 +7,10 @@
  * time of a stop; notify.c. Without, for an older kernel, they are stops too. */
 enum jo_filter { JO_STOPS, JO_NOTICES };
 
+/* jo_filter_notices reports whether notices can be used: a signal interrupts a call that
+ * waits for an answer, and the tracer must be able to mend that (stop.h). */
+int jo_filter_notices(void);
+
 /* The data of a stop, as PTRACE_GET_SYSCALL_INFO gives it. */
 enum { JO_STOP_CALL = 1, JO_STOP_FOREIGN = 2 };
 
@@ -23,8 +27,8 @@ int jo_filter_make(void);
  * descriptor that they are read from. */
 int jo_filter_install(enum jo_filter which);
 
-/* jo_filter_lowers reports whether a process under a filter can gain no privileges
- * by running a set-id program: without CAP_SYS_ADMIN the kernel insists on that. */
+/* jo_filter_lowers reports whether a process under a filter, which is traced, can gain no
+ * privileges by running a set-id program: so it is without two capabilities. */
 int jo_filter_lowers(void);
 
 #endif

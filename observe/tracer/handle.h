@@ -6,12 +6,19 @@
 
 #include "process.h"
 
-/* jo_handle_call looks into a call before the kernel does it. It returns 1 if
- * its end is to be waited for, and minus an errno if it is known to fail with
- * that; it may be made to. */
+/* What jo_handle_call wants. A negative number is minus an errno: the call is known to
+ * fail with that, and may be made to. */
+enum {
+	JO_GO_ON,
+	JO_WAIT_FOR_END,
+	JO_BROKEN_PIPE, /* of a write: it has to fail as if the reader were gone */
+};
+
+/* jo_handle_call looks into a call before the kernel does it. */
 int jo_handle_call(jo_process *p, long nr, const uint64_t args[6]);
 
-/* jo_handle_result is called at the end of such a call. */
-void jo_handle_result(jo_process *p, int64_t result);
+/* jo_handle_interrupted says of a call that a signal has interrupted whether it would
+ * not have been without an observer. */
+int jo_handle_interrupted(jo_process *p, long nr, const uint64_t args[6]);
 
 #endif

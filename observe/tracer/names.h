@@ -1,4 +1,4 @@
-/* names.h: what the tree did with which names, each noted once. */
+/* names.h: the names that the tree used, each noted once. */
 #ifndef JO_NAMES_H
 #define JO_NAMES_H
 
@@ -37,50 +37,33 @@ typedef struct jo_stamp {
 
 typedef struct jo_name {
 	char *path;
-	uint32_t length, bits;
+	uint32_t bits;
 	uint64_t statted;  /* by which programs: bit i is program i, the last one all others */
 	uint64_t programs; /* that did anything with it */
-	jo_stamp stamp; /* of what it leads to */
-	char *text;     /* of a link that was read */
+	jo_stamp stamp;    /* of what it leads to */
+	char *text;        /* of a link that was read */
 } jo_name;
 
-/* jo_name_of returns the entry of a path, making one if there is none; fresh
- * says which. It stays where it is. */
-jo_name *jo_name_of(const char *path, int *fresh);
+/* jo_name_of returns the entry of a path, making one if there is none. It stays
+ * where it is. */
+jo_name *jo_name_of(const char *path);
 
-/* jo_name_folder returns the name under which a folder was opened last whose path
- * without links is real, else real: what is done in an open folder is done under
- * the name that it was opened by. form gets JO_RELATIVE or JO_ABSOLUTE. */
-const char *jo_name_folder(const char *real, uint32_t *form);
-void jo_name_opened(jo_name *name, const char *real, uint32_t form);
+/* jo_name_next returns all entries, as jo_table_next does. */
+jo_name *jo_name_next(size_t *at);
 
 /* jo_name_text notes the text of a link. */
 void jo_name_text(jo_name *name, const char *text, size_t length);
 
-/* ---- what the tree made */
+/* jo_name_opened notes under which name a folder was opened whose path without
+ * links is real; form is JO_RELATIVE or JO_ABSOLUTE. It returns another name by
+ * which it was opened before, NULL if there is none. jo_name_folder returns the
+ * last one, else real: what is done in an open folder is done under the name that
+ * it was opened by. */
+const char *jo_name_opened(const jo_name *name, const char *real, uint32_t form);
+const char *jo_name_folder(const char *real, uint32_t *form);
 
-enum {
-	JO_CREATED = 1 << 0,  /* there was none, or what there was is gone */
-	JO_REPLACED = 1 << 1, /* there was one, of which nothing is left: truncated, removed, renamed over */
-	JO_CHANGED = 1 << 2,  /* there was one, and it was changed in place */
-	JO_REMOVED = 1 << 3,  /* it is gone, as far as the tracer knows */
-	JO_FOLDER = 1 << 4,   /* it is a folder */
-};
-
-/* jo_written returns what the tree made of a file, 0 for nothing; real is a path
- * without links. jo_written_in also looks whether it made a folder above. */
-uint32_t jo_written(const char *real);
-uint32_t jo_written_in(const char *real);
-void jo_write(const char *real, uint32_t set, uint32_t clear);
-
-/* jo_wrote_any says whether the tree has made anything. jo_may_be_written says of a
- * path, however it leads there, that jo_written_in may find something; it knows
- * without asking the disk that most paths are not it. */
-int jo_wrote_any(void);
-int jo_may_be_written(const char *path);
-
-/* jo_names_report writes JO_NAME and JO_WRITTEN records of everything. real is
- * what turns a path into one without links but the last, NULL where it cannot. */
+/* jo_names_report writes JO_NAME records of everything. real is what turns a path
+ * into one without links but the last, NULL where it cannot. */
 void jo_names_report(const char *(*real)(const char *path));
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -10,8 +11,6 @@
 #include <unistd.h>
 
 #include "handle.h"
-#include "look.h"
-#include "watch.h"
 
 /* Linux 5.0, 5.5 and 6.6, and 5.3 and 5.6: newer than some headers. */
 #ifndef SECCOMP_IOCTL_NOTIF_RECV
@@ -74,9 +73,22 @@ static void *serve(void *unused)
 	}
 }
 
-int jo_notify_start(pid_t child, int listener, int *sync)
+/* start_thread starts one that takes no signals: they have to interrupt waitpid. */
+static int start_thread(void)
 {
 	pthread_t thread;
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int ok = pthread_create(&thread, NULL, serve, NULL) == 0;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return ok;
+}
+
+int jo_notify_listener(void) { return notices; }
+
+int jo_notify_start(pid_t child, int listener, int *sync)
+{
 	int process = (int)syscall(SYS_pidfd_open, child, 0);
 	notices = process < 0 ? -1 : (int)syscall(PIDFD_GETFD, process, listener, 0);
 	if (process >= 0)
@@ -84,5 +96,5 @@ int jo_notify_start(pid_t child, int listener, int *sync)
 	if (notices < 0)
 		return 0;
 	*sync = ioctl(notices, SET_FLAGS, SYNC_WAKE_UP) == 0;
-	return jo_watch_thread(&thread, serve);
+	return start_thread();
 }

@@ -14,6 +14,10 @@
  * another CPU (Linux 6.6). */
 int jo_notify_start(pid_t child, int listener, int *sync);
 
+/* jo_notify_listener returns the descriptor that notices are read from, -1 if there are
+ * none. */
+int jo_notify_listener(void);
+
 /* What the thread and the tracer share is touched under this lock. */
 void jo_notify_lock(void);
 void jo_notify_unlock(void);

@@ -1,16 +1,23 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
-#include <sys/stat.h>
+#include <stdio.h>
 #include <unistd.h>
 
+#include "keeper.h"
 #include "report.h"
+#include "use.h"
 
 static struct {
 	int fd, pass;
+	int gone; /* nobody reads what is passed on */
 	uint64_t noted, passed;
-} streams[2] = {{-1, -1, 0, 0}, {-1, -1, 0, 0}};
+} streams[2] = {{-1, -1, 0, 0, 0}, {-1, -1, 0, 0, 0}};
+
+/* So much of each is kept. Of more, what was passed on is given back to the system. */
+#define MOST (UINT64_C(1) << 28)
 
 void jo_output_start(int out, int err, int pass_out, int pass_err)
 {
@@ -20,8 +27,16 @@ void jo_output_start(int out, int err, int pass_out, int pass_err)
 	streams[1].pass = pass_err;
 }
 
-/* pass_on copies what is new. A reader that is gone is the command's business,
- * which has written to a file: the rest is dropped. */
+int jo_output_is(const struct stat *st)
+{
+	struct stat own;
+	for (int i = 0; i < 2; i++)
+		if (fstat(streams[i].fd, &own) == 0 && own.st_dev == st->st_dev && own.st_ino == st->st_ino)
+			return 1;
+	return 0;
+}
+
+/* pass_on copies what is new. */
 static void pass_on(int i, uint64_t size)
 {
 	char buffer[65536];
@@ -31,9 +46,10 @@ static void pass_on(int i, uint64_t size)
 			(off_t)streams[i].passed);
 		for (ssize_t done = 0, w; done < n; done += w) {
 			w = write(streams[i].pass, buffer + done, (size_t)(n - done));
-			if (w < 0 && errno == EINTR)
+			if (w < 0 && errno == EINTR && !jo_keeper_gone())
 				w = 0;
 			if (w < 0) {
+				streams[i].gone = errno == EPIPE;
 				streams[i].pass = -1;
 				return;
 			}
@@ -42,6 +58,18 @@ static void pass_on(int i, uint64_t size)
 			return;
 		streams[i].passed += (uint64_t)n;
 	}
+}
+
+int jo_output_passed(void) { return streams[0].passed != 0 || streams[1].passed != 0; }
+
+int jo_output_drop(void)
+{
+	for (int i = 0; i < 2; i++) {
+		if (ftruncate(streams[i].fd, 0) != 0)
+			return 0;
+		streams[i].noted = 0;
+	}
+	return 1;
 }
 
 void jo_output_pass(void)
@@ -56,13 +84,28 @@ void jo_output_pass(void)
 		jo_report_u64(streams[i].noted);
 		jo_report_end();
 		pass_on(i, streams[i].noted);
+		if (streams[i].noted <= MOST)
+			continue;
+		jo_use(NULL, JO_USE_UNREADABLE, "more output than is kept");
+		if (streams[i].pass >= 0)
+			fallocate(
+				streams[i].fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)streams[i].passed);
 	}
 }
 
-int jo_output_stop(int fd)
+int jo_output_stop(pid_t id, int fd)
 {
+	char path[64];
+	struct stat st, own;
 	if (fd != 1 && fd != 2)
-		return 0;
+		return JO_OUTPUT_OTHER;
 	jo_output_pass();
-	return 1;
+	if (!streams[0].gone && !streams[1].gone)
+		return JO_OUTPUT_NOTED;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)id, fd);
+	for (int i = 0; i < 2 && stat(path, &st) == 0; i++)
+		if (streams[i].gone && fstat(streams[i].fd, &own) == 0 && own.st_dev == st.st_dev &&
+			own.st_ino == st.st_ino)
+			return JO_OUTPUT_GONE;
+	return JO_OUTPUT_NOTED;
 }

@@ -6,13 +6,28 @@
 #ifndef JO_OUTPUT_H
 #define JO_OUTPUT_H
 
+#include <sys/stat.h>
+#include <sys/types.h>
+
 /* jo_output_start takes the files, and where what is written is passed on to
  * while the tree runs; -1: nowhere. */
 void jo_output_start(int out, int err, int pass_out, int pass_err);
 
-/* jo_output_stop is called before a write. It returns 0 if the descriptor is
- * neither of the two. */
-int jo_output_stop(int fd);
+/* jo_output_stop is called before a process writes to a descriptor, 1 or 2. */
+enum {
+	JO_OUTPUT_NOTED,
+	JO_OUTPUT_OTHER, /* it is neither 1 nor 2 */
+	JO_OUTPUT_GONE,  /* nobody reads any more what is passed on from here */
+};
+int jo_output_stop(pid_t id, int fd);
+
+/* jo_output_is reports whether a file is one of the two. */
+int jo_output_is(const struct stat *st);
+
+/* jo_output_passed says whether something was passed on; jo_output_drop empties both, to
+ * begin again. 0: that cannot be. */
+int jo_output_passed(void);
+int jo_output_drop(void);
 
 /* jo_output_pass notes how far both have come, and passes on what is new. */
 void jo_output_pass(void);

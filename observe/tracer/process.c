@@ -12,6 +12,12 @@
 static jo_process **all;
 static int count, room, last;
 
+/* A bit for each id that there can be. What is never touched takes no memory. */
+enum { IDS = 1 << 22 };
+static uint64_t was[IDS / 64];
+
+int jo_process_was(pid_t id) { return id > 0 && id < IDS && (was[id / 64] >> (id % 64) & 1) != 0; }
+
 jo_process *jo_process_of(pid_t id, int make)
 {
 	if (last < count && all[last]->id == id)
@@ -29,6 +35,8 @@ jo_process *jo_process_of(pid_t id, int make)
 	if (all == NULL || p == NULL)
 		_exit(125);
 	p->id = id;
+	if (id > 0 && id < IDS)
+		was[id / 64] |= UINT64_C(1) << (id % 64);
 	all[count] = p;
 	return all[last = count++];
 }
@@ -39,6 +47,14 @@ void jo_process_each(void (*f)(pid_t id))
 {
 	for (int i = 0; i < count; i++)
 		f(all[i]->id);
+}
+
+static char *same(const char *s)
+{
+	char *copy = s == NULL ? NULL : strdup(s);
+	if (s != NULL && copy == NULL)
+		_exit(125);
+	return copy;
 }
 
 void jo_process_born(jo_process *p, const jo_process *parent, int thread)
@@ -54,9 +70,14 @@ void jo_process_born(jo_process *p, const jo_process *parent, int thread)
 		_exit(125);
 	p->group->threads = 1;
 	p->group->memory = -1;
-	p->group->program = parent != NULL ? parent->group->program : -1;
-	p->group->moved = parent != NULL && parent->group->moved;
-	p->group->cwd = parent != NULL ? strdup(parent->group->cwd) : NULL;
+	p->group->program = -1;
+	if (parent == NULL)
+		return;
+	p->group->child = 1;
+	p->group->program = parent->group->program;
+	p->group->cwd = same(parent->group->cwd);
+	p->group->moved = parent->group->moved;
+	p->group->exe = same(parent->group->exe);
 }
 
 static void close_memory(jo_group *g)
@@ -75,21 +96,32 @@ void jo_process_gone(pid_t id)
 		if (p->group != NULL && --p->group->threads == 0) {
 			close_memory(p->group);
 			free(p->group->cwd);
+			free(p->group->exe);
 			free(p->group);
 		}
 		jo_pending_clear(&p->pending);
+		free(p->expected);
 		free(p);
 		all[i] = all[--count];
 		return;
 	}
 }
 
+void jo_process_forget(void)
+{
+	while (count > 0)
+		jo_process_gone(all[0]->id);
+}
+
 void jo_process_take_over(jo_process *p, pid_t before)
 {
-	const jo_process *thread = jo_process_of(before, 0);
+	jo_process *thread = jo_process_of(before, 0);
 	if (thread != NULL) {
 		p->expected_dev = thread->expected_dev;
 		p->expected_ino = thread->expected_ino;
+		free(p->expected);
+		p->expected = thread->expected;
+		thread->expected = NULL;
 	}
 	for (int i = count - 1; i >= 0; i--)
 		if (all[i] != p && all[i]->group == p->group)
@@ -104,6 +136,12 @@ static int memory_of(jo_process *p)
 	if (p->group->memory < 0) {
 		snprintf(path, sizeof path, "/proc/%d/mem", (int)p->id);
 		p->group->memory = open(path, O_RDWR | O_CLOEXEC);
+		if (p->group->memory < 0 && errno == EMFILE) {
+			for (int i = 0; i < count; i++)
+				if (all[i]->group != NULL)
+					close_memory(all[i]->group);
+			p->group->memory = open(path, O_RDWR | O_CLOEXEC);
+		}
 	}
 	return p->group->memory;
 }
@@ -129,7 +167,7 @@ ssize_t jo_process_string(jo_process *p, uint64_t at, char *into, size_t size)
 			return end - into;
 		done += (size_t)n;
 	}
-	return -1;
+	return fd < 0 ? -1 : (ssize_t)size;
 }
 
 int jo_process_read(jo_process *p, uint64_t at, void *into, size_t n)
@@ -149,10 +187,27 @@ ssize_t jo_process_descriptor(const jo_process *p, int fd, char *into, size_t si
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)p->id, fd);
 	ssize_t n = readlink(path, into, size - 1);
-	if (n < 0 || n == (ssize_t)size - 1)
-		return -1;
+	if (n < 0)
+		return errno == ENOENT ? -1 : -2;
+	if (n == (ssize_t)size - 1)
+		return -2;
 	into[n] = 0;
 	return n;
+}
+
+void jo_process_ids(const jo_process *p, uid_t *user, gid_t *group)
+{
+	char path[64], line[256];
+	snprintf(path, sizeof path, "/proc/%d/status", (int)p->id);
+	FILE *status = fopen(path, "re");
+	*user = (uid_t)-1;
+	*group = (gid_t)-1;
+	while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+		sscanf(line, "Uid: %*u %u", user);
+		sscanf(line, "Gid: %*u %u", group);
+	}
+	if (status != NULL)
+		fclose(status);
 }
 
 void jo_pending_clear(jo_pending *p)

@@ -7,11 +7,12 @@
 #include <sys/types.h>
 
 /* A call that is waited for the end of, because only that tells whether it did
- * something. */
+ * something (change.c). */
 typedef struct jo_pending {
 	int class;       /* 0: none */
 	int existed;     /* what there was before: its type, 0 for nothing */
 	int flags;       /* of open */
+	uint32_t form;   /* JO_RELATIVE or JO_ABSOLUTE */
 	char *path;      /* malloc'd: as the tree named it */
 	char *real;      /* malloc'd: without links but the last */
 	char *real_from; /* malloc'd: rename's old path */
@@ -21,30 +22,37 @@ typedef struct jo_pending {
 typedef struct jo_group {
 	int threads;
 	int memory;  /* /proc/PID/mem, -1: not open */
-	char *cwd;   /* malloc'd: as it was entered, absolute */
-	int moved;   /* it was entered by an absolute path, and is not the first */
+	char *cwd;   /* malloc'd: as it was entered, absolute; "": it cannot be told */
+	int moved;   /* cwd was entered by a path of its own */
+	char *exe;   /* malloc'd: the program that it runs, as it was named; NULL: it cannot be told */
 	int program; /* id */
+	int child;   /* it is not the command's own */
 } jo_group;
 
 typedef struct jo_process {
 	pid_t id;
 	int known;   /* its parent's event has come */
 	int stopped; /* it waits for that */
+	int refused; /* its call was not done, but made to fail */
 	jo_group *group;
 	dev_t expected_dev; /* of the program that its execve is to run */
 	ino_t expected_ino;
+	char *expected; /* malloc'd: that, as it was named */
 	jo_pending pending;
 } jo_process;
 
 /* jo_process_of returns the entry of a process or thread; with make one is made
- * if there is none. NULL: there is none. */
+ * if there is none. NULL: there is none. jo_process_was says whether a process or
+ * thread of the tree has ever had an id. */
 jo_process *jo_process_of(pid_t id, int make);
+int jo_process_was(pid_t id);
 
 /* jo_process_born gives a new process what its parent has; a thread shares it. */
 void jo_process_born(jo_process *p, const jo_process *parent, int thread);
 
-/* jo_process_gone forgets a process, jo_processes counts them. */
+/* jo_process_gone forgets a process, jo_process_forget all, jo_processes counts them. */
 void jo_process_gone(pid_t id);
+void jo_process_forget(void);
 int jo_processes(void);
 
 /* jo_process_each calls a function for every process and thread. */
@@ -59,7 +67,7 @@ void jo_process_take_over(jo_process *p, pid_t before);
 void jo_process_exec(jo_process *p);
 
 /* jo_process_string reads a string that ends in a NUL out of a process, and
- * returns its length, -1 if it cannot be read or is size bytes or longer. */
+ * returns its length; -1: it cannot be read, size: it is size bytes or longer. */
 ssize_t jo_process_string(jo_process *p, uint64_t at, char *into, size_t size);
 
 /* jo_process_read reads n bytes, jo_process_write writes them; 0: they cannot. */
@@ -67,8 +75,13 @@ int jo_process_read(jo_process *p, uint64_t at, void *into, size_t n);
 int jo_process_write(jo_process *p, uint64_t at, const void *from, size_t n);
 
 /* jo_process_descriptor reads what a descriptor of a process is, as the link in
- * /proc says, and returns the length, -1 if there is none. */
+ * /proc says. It returns the length; -1 if there is none; -2 if the process hides
+ * that from the tracer. */
 ssize_t jo_process_descriptor(const jo_process *p, int fd, char *into, size_t size);
+
+/* jo_process_ids reads the effective user and group of a process, -1 each if they
+ * cannot be read. */
+void jo_process_ids(const jo_process *p, uid_t *user, gid_t *group);
 
 void jo_pending_clear(jo_pending *p);
 

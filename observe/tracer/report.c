@@ -34,6 +34,13 @@ void jo_report_flush(void)
 	used = 0;
 }
 
+void jo_report_drop(void)
+{
+	used = 0;
+	if (ftruncate(out, 0) != 0 || lseek(out, 0, SEEK_SET) != 0)
+		_exit(125);
+}
+
 static void put(uint64_t v, size_t n)
 {
 	grow(n);

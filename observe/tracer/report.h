@@ -17,7 +17,7 @@ enum {
 	JO_WRITTEN = 'W', /* u32 how, path: what the tree made of a file */
 	JO_USE = 'U',     /* u32 which, u64 programs, detail: something that no name shows */
 	JO_OUTPUT = 'O',  /* u32 stream, u64 size: up to where a stream had come, in order */
-	JO_END = 'E',     /* i32 status as of waitpid, i32 why it did not run (child.h), u32 flags */
+	JO_END = 'E',     /* i32 status as of waitpid, u32 errno why it did not run, u32 flags */
 };
 
 /* Strings are a u32 length and bytes. */
@@ -31,24 +31,26 @@ enum {
 /* What JO_USE can be about. Those up to JO_USE_LIMITS are inputs; a result that
  * has used one of the others cannot be repeated. */
 enum {
-	JO_USE_CWD = 1,     /* getcwd */
-	JO_USE_CLOCK,       /* the time of day */
-	JO_USE_HOST,        /* uname */
-	JO_USE_LIMITS,      /* getrlimit of another process, or by a program's wish */
-	JO_USE_INPUT,       /* standard input was read */
-	JO_USE_DESCRIPTOR,  /* a descriptor was used that the command came with */
-	JO_USE_SOCKET,      /* a connection, or the attempt */
-	JO_USE_DEVICE,      /* a device or pipe, by its name */
-	JO_USE_IPC,         /* memory or queues that others may share */
-	JO_USE_PRIVILEGE,   /* a set-id program, or one with capabilities */
-	JO_USE_NAMESPACE,   /* another root, mounts, or namespaces */
-	JO_USE_TRACE,       /* the tree traces, or looks into other processes */
-	JO_USE_FOREIGN,     /* a program of another architecture, or run by binfmt_misc */
-	JO_USE_ATTRIBUTES,  /* extended attributes */
-	JO_USE_UNKNOWN,     /* a system call that this tracer does not know */
-	JO_USE_UNREADABLE,  /* an argument that could not be read */
-	JO_USE_LIVES,       /* processes share what the tracer keeps for each */
-	JO_USE_UNSTEADY,    /* a file that somebody else made meanwhile */
+	JO_USE_CWD = 1,    /* getcwd */
+	JO_USE_CLOCK,      /* the time of day */
+	JO_USE_HOST,       /* uname */
+	JO_USE_LIMITS,     /* getrlimit of another process, or by a program's wish */
+	JO_USE_INPUT,      /* standard input was read */
+	JO_USE_DESCRIPTOR, /* a descriptor was used that the command came with */
+	JO_USE_SOCKET,     /* a connection, or the attempt */
+	JO_USE_DEVICE,     /* a device or pipe, by its name */
+	JO_USE_IPC,        /* memory or queues that others may share */
+	JO_USE_PRIVILEGE,  /* a set-id program, or one with capabilities */
+	JO_USE_NAMESPACE,  /* another root, mounts, or namespaces */
+	JO_USE_TRACE,      /* the tree traces, or looks into other processes */
+	JO_USE_FOREIGN,    /* a program of another architecture, or run by binfmt_misc */
+	JO_USE_ATTRIBUTES, /* extended attributes */
+	JO_USE_UNKNOWN,    /* a system call that this tracer does not know */
+	JO_USE_UNREADABLE, /* an argument that could not be read */
+	JO_USE_LIVES,      /* processes share what the tracer keeps for each */
+	JO_USE_UNSTEADY,   /* a file that somebody else made meanwhile, or a folder that is another by now */
+	JO_USE_SIGNAL,     /* a signal to a process outside the tree, or the question whether there is one */
+	JO_USE_IDENTITY,   /* a process became another user, or gave up privileges */
 };
 
 /* jo_report_open takes the descriptor that reports go to. */
@@ -67,7 +69,8 @@ void jo_report_end(void);
  * rest is zeros: its digest will not fit. */
 void jo_report_copy(int fd, uint64_t size);
 
-/* jo_report_flush writes what is buffered. */
+/* jo_report_flush writes what is buffered. jo_report_drop begins the whole report again. */
 void jo_report_flush(void);
+void jo_report_drop(void);
 
 #endif

@@ -6,11 +6,10 @@
 
 /* Flags of a request. */
 enum {
-	JO_PLAIN_RUN = 1, /* do not observe */
-	JO_INHERIT = 2,   /* the command gets the descriptors that the tracer was started with */
-	JO_PASS = 4,      /* output goes to descriptors 1 and 2 too, while the command runs */
-	JO_DEFAULTS = 8,  /* no signal is ignored or blocked when the command starts */
-	JO_HELD = 16,     /* the parent does nothing but wait, and may be killed */
+	JO_PLAIN_RUN = 1,   /* do not observe */
+	JO_INHERIT = 2,     /* the command gets the descriptors that the tracer was started with */
+	JO_PASS = 4,        /* output goes to descriptors 1 and 2 too, while the command runs */
+	JO_DEFAULTS = 8,    /* no signal is ignored or blocked when the command starts */
 	JO_STOPS_ONLY = 32, /* as on a kernel before 5.6: for tests */
 	JO_ROUNDS = 64,     /* the command lives on: round.h */
 };
@@ -21,9 +20,9 @@ typedef struct jo_head {
 	uint32_t magic, flags;
 	int32_t report, done; /* descriptors: a file for the report, a pipe that is written to when it is whole */
 	int32_t out, err;     /* and files for what the command prints */
-	int32_t host;         /* the process not to be outlived, 0: none */
 	uint32_t narguments, nvariables;
-	int32_t channel; /* a descriptor that the command gets and that is no input; -1: none */
+	int32_t channel;  /* a descriptor that the command gets and that is no input; -1: none */
+	uint32_t unused;
 	uint64_t blocked; /* signals that are blocked when the command starts */
 } jo_head;
 

@@ -1,10 +1,12 @@
 #include "round.h"
 
-#include "absent.h"
 #include "look.h"
 #include "names.h"
 #include "output.h"
+#include "path.h"
 #include "report.h"
+#include "use.h"
+#include "written.h"
 
 static int in_rounds;
 
@@ -12,8 +14,13 @@ void jo_round_start(int rounds) { in_rounds = rounds; }
 
 void jo_round_report(int status, int failure, uint32_t flags)
 {
-	jo_names_report(jo_look_real);
-	jo_look_report();
+	if ((flags & JO_UNOBSERVED) == 0) {
+		if (!jo_use_blind())
+			jo_look_settle();
+		jo_names_report(jo_path_real);
+		jo_written_report();
+		jo_use_report();
+	}
 	jo_report_begin(JO_END);
 	jo_report_u32((uint32_t)status);
 	jo_report_u32((uint32_t)failure);
@@ -29,7 +36,6 @@ int jo_round_mark(void)
 	jo_output_pass();
 	jo_round_report(0, 0, 0);
 	/* Until the next round anything may change: it begins without what was believed. */
-	jo_absent_forget();
-	jo_look_moved();
+	jo_path_moved(0);
 	return 1;
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -43,13 +44,28 @@ static int64_t now(void)
 	return nanoseconds(t.tv_sec, (uint32_t)t.tv_nsec);
 }
 
+/* Kernels before 4.11 have no statx, and some filters of containers refuse it. */
+static int plain_stat(const char *path, jo_stamp *stamp)
+{
+	struct stat st;
+	if (stat(path, &st) != 0)
+		return errno;
+	stamp->dev = st.st_dev;
+	stamp->ino = st.st_ino;
+	stamp->size = (uint64_t)st.st_size;
+	stamp->mode = st.st_mode;
+	stamp->mtime = nanoseconds(st.st_mtim.tv_sec, (uint32_t)st.st_mtim.tv_nsec);
+	stamp->ctime = nanoseconds(st.st_ctim.tv_sec, (uint32_t)st.st_ctim.tv_nsec);
+	return 0;
+}
+
 void jo_stamp_take(const char *path, jo_stamp *stamp)
 {
 	struct seen st;
 	memset(stamp, 0, sizeof *stamp);
 	stamp->taken = now();
 	if (syscall(SYS_statx, AT_FDCWD, path, 0, BASIC_STATS | MNT_ID_UNIQUE, &st) != 0) {
-		stamp->error = errno;
+		stamp->error = errno == ENOSYS || errno == EPERM ? plain_stat(path, stamp) : errno;
 		return;
 	}
 	stamp->dev = makedev(st.dev_major, st.dev_minor);
@@ -61,29 +77,33 @@ void jo_stamp_take(const char *path, jo_stamp *stamp)
 	stamp->mount = st.mask & MNT_ID_UNIQUE ? st.mnt_id : 0;
 }
 
-/* File systems (linux/magic.h). The first ones are local, and list all names that
- * can be found in a folder. Of those and the next, which are remote, the time of
- * a file's change is the kernel's or a server's doing; of images and layers
- * nothing changes while they are mounted. Of all others nothing is known. */
-static const uint32_t local[] = {
-	0xef53 /* ext */, 0x58465342 /* xfs */, 0x9123683e /* btrfs */, 0x2fc12fc1 /* zfs */, 0xf2f52010 /* f2fs */,
-	0xca451a4e /* bcachefs */, 0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */, 0x794c7630 /* overlay */,
-	0x73717368 /* squashfs */, 0xe0f5e1e2 /* erofs */, 0x9660 /* iso9660 */,
+/* File systems (linux/magic.h) of which the time of a file's change is the kernel's or
+ * a server's doing, or, of images and layers, nothing changes while they are mounted.
+ * Of all others nothing is known. */
+static const uint32_t vouching[] = {
+	0xef53,     /* ext */
+	0x58465342, /* xfs */
+	0x9123683e, /* btrfs */
+	0x2fc12fc1, /* zfs */
+	0xf2f52010, /* f2fs */
+	0xca451a4e, /* bcachefs */
+	0x01021994, /* tmpfs */
+	0x858458f6, /* ramfs */
+	0x794c7630, /* overlay */
+	0x73717368, /* squashfs */
+	0xe0f5e1e2, /* erofs */
+	0x9660,     /* iso9660 */
+	0x6969,     /* nfs */
+	0x0bd00bd0, /* lustre */
+	0x47504653, /* gpfs */
 };
-static const uint32_t remote[] = {0x6969 /* nfs */, 0x0bd00bd0 /* lustre */, 0x47504653 /* gpfs */};
 
-static int is_one_of(uint32_t type, const uint32_t *types, size_t n)
+static int is_vouching(uint32_t type)
 {
-	for (size_t i = 0; i < n; i++)
-		if (types[i] == type)
+	for (size_t i = 0; i < sizeof vouching / sizeof *vouching; i++)
+		if (vouching[i] == type)
 			return 1;
 	return 0;
-}
-
-int jo_stamp_lists_all(const char *folder)
-{
-	struct statfs fs;
-	return statfs(folder, &fs) == 0 && is_one_of((uint32_t)fs.f_type, local, sizeof local / sizeof *local);
 }
 
 /* vouched reports whether the time stamps of a device prove anything. */
@@ -98,8 +118,7 @@ static int vouched(const char *path, uint64_t dev)
 		if (known[i].dev == dev)
 			return known[i].yes;
 	struct statfs fs;
-	int yes = statfs(path, &fs) == 0 && (is_one_of((uint32_t)fs.f_type, local, sizeof local / sizeof *local) ||
-						    is_one_of((uint32_t)fs.f_type, remote, sizeof remote / sizeof *remote));
+	int yes = statfs(path, &fs) == 0 && is_vouching((uint32_t)fs.f_type);
 	if (n < 32) {
 		known[n].dev = dev;
 		known[n++].yes = yes;
@@ -139,27 +158,27 @@ static int send_all(int fd, const char *path)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			break;
+			return errno;
 		n += (size_t)got;
 	}
 	if (n == sizeof buffer)
-		return 0;
+		return EFBIG;
 	jo_report_begin(JO_CONTENT);
 	jo_report_string(path, strlen(path));
 	jo_report_string(buffer, n);
 	jo_report_end();
-	return 1;
+	return 0;
 }
 
 int jo_stamp_send(const char *path, uint64_t size)
 {
 	if (size > MOST)
-		return 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ok = 1;
+		return EFBIG;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error = 0;
 	if (fd < 0)
-		return 0;
+		return errno;
 	if (size == 0) {
-		ok = send_all(fd, path);
+		error = send_all(fd, path);
 	} else {
 		jo_report_begin(JO_CONTENT);
 		jo_report_string(path, strlen(path));
@@ -167,7 +186,7 @@ int jo_stamp_send(const char *path, uint64_t size)
 		jo_report_copy(fd, size);
 	}
 	close(fd);
-	return ok;
+	return error;
 }
 
 int jo_stamp_send_names(const char *path)

@@ -12,11 +12,8 @@ void jo_stamp_take(const char *path, jo_stamp *stamp);
  * stamps. */
 int jo_stamp_doubtful(const char *path, const jo_stamp *stamp);
 
-/* jo_stamp_lists_all reports whether a folder is on a file system that lists every
- * name that can be found. */
-int jo_stamp_lists_all(const char *folder);
-
-/* jo_stamp_send puts the content of a file into the report. 0: it is too large. */
+/* jo_stamp_send puts the content of a file into the report. It returns 0, or why that
+ * cannot be: EFBIG if it is too large. */
 int jo_stamp_send(const char *path, uint64_t size);
 
 /* jo_stamp_send_names puts the names in a folder into the report. 0: it cannot be

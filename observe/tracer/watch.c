@@ -1,26 +1,38 @@
 #include "watch.h"
 
-#include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "control.h"
 #include "output.h"
 #include "process.h"
 
-/* The include phase of a large C++ source is over in 100 ms; what then computes
- * in parallel loses a quarter of a second at most. */
-enum { PINNED_MS = 250, TICK_MS = 50 };
+enum {
+	TICK_MS = 50,
+	/* The include phase of a large C++ source is over in 100 ms; what then computes
+	 * in parallel loses a quarter of a second at most. */
+	PINNED_MS = 250,
+	/* A process that was forked just before was not in the list that the first release
+	 * went through. */
+	RELEASES = 3,
+	/* How long what is left of the tree may take to end after the command. */
+	GRACE_MS = 200,
+};
 
 static cpu_set_t before;
-static int pinned, passing;
-static struct timespec since;
+static int pinned, releases, passing, ending;
+static int64_t since, ended;
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
 
 void jo_watch_pin(pid_t command)
 {
@@ -32,7 +44,7 @@ void jo_watch_pin(pid_t command)
 	CPU_SET(cpu, &one);
 	pinned = sched_setaffinity(0, sizeof one, &one) == 0;
 	sched_setaffinity(command, sizeof one, &one);
-	clock_gettime(CLOCK_MONOTONIC, &since);
+	since = now_ms();
 }
 
 static void release(pid_t id) { sched_setaffinity(id, sizeof before, &before); }
@@ -42,67 +54,61 @@ void jo_watch_unpin(void)
 	if (!pinned)
 		return;
 	pinned = 0;
+	releases = RELEASES;
 	sched_setaffinity(0, sizeof before, &before);
 	jo_process_each(release);
 }
 
-int jo_watch_thread(pthread_t *thread, void *(*f)(void *))
+/* ---- the timer */
+
+static volatile sig_atomic_t due;
+
+static void tick(int signal)
 {
-	sigset_t all, old;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int ok = pthread_create(thread, NULL, f, NULL) == 0;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return ok;
+	(void)signal;
+	due = 1;
 }
 
-static struct pollfd watched[2];
-
-static void *watch(void *unused)
+static void each(int ms)
 {
-	(void)unused;
-	for (;;) {
-		if (poll(watched, 2, -1) > 0 && (watched[0].revents | watched[1].revents) != 0)
-			_exit(125); /* and PTRACE_O_EXITKILL ends the tree */
-	}
-	return NULL;
+	struct itimerval t = {{0, ms * 1000}, {0, ms * 1000}};
+	setitimer(ITIMER_REAL, &t, NULL);
 }
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-
-void jo_watch_host(pid_t host, int done)
-{
-	pthread_t thread;
-	watched[0].fd = host > 0 ? (int)syscall(SYS_pidfd_open, host, 0) : -1;
-	watched[0].events = POLLIN;
-	watched[1].fd = done; /* POLLERR needs no asking for: nobody reads */
-	jo_watch_thread(&thread, watch);
-}
-
-static void interrupt(int signal) { (void)signal; }
 
 void jo_watch_timer(int passes)
 {
-	struct sigaction a = {.sa_handler = interrupt}; /* without SA_RESTART */
-	struct itimerval each = {{0, TICK_MS * 1000}, {0, TICK_MS * 1000}};
+	struct sigaction a = {.sa_handler = tick}; /* without SA_RESTART */
 	passing = passes;
 	sigaction(SIGALRM, &a, NULL);
-	setitimer(ITIMER_REAL, &each, NULL);
+	each(TICK_MS);
+}
+
+void jo_watch_end(void)
+{
+	ending = 1;
+	ended = now_ms();
+	each(TICK_MS);
 }
 
 void jo_watch_tick(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	int64_t ms = (now.tv_sec - since.tv_sec) * INT64_C(1000) + (now.tv_nsec - since.tv_nsec) / 1000000;
+	if (!due)
+		return;
+	due = 0;
 	if (passing)
 		jo_output_pass();
-	if (pinned && ms >= PINNED_MS)
+	if (releases > 0 && --releases > 0)
+		jo_process_each(release);
+	if (pinned && now_ms() - since >= PINNED_MS)
 		jo_watch_unpin();
-	if (!pinned && !passing) {
-		struct itimerval never = {{0, 0}, {0, 0}};
-		setitimer(ITIMER_REAL, &never, NULL);
-	}
+	if (!pinned && releases == 0 && !passing && !ending)
+		each(0);
+}
+
+int jo_watch_over(void) { return ending && !JO_WITHOUT(GRACE) && now_ms() - ended >= GRACE_MS; }
+
+void jo_watch_stop(void)
+{
+	ending = 0;
+	each(0);
 }

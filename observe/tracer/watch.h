@@ -1,9 +1,7 @@
-/* watch.h: the CPU that tracer and tree share at first, the host that must not be
- * outlived, and the timer. */
+/* watch.h: the CPU that tracer and tree share at first, and the timer. */
 #ifndef JO_WATCH_H
 #define JO_WATCH_H
 
-#include <pthread.h>
 #include <sys/types.h>
 
 /* jo_watch_pin keeps tracer and tree, of which there is one process, on one CPU:
@@ -13,17 +11,16 @@
 void jo_watch_pin(pid_t command);
 void jo_watch_unpin(void);
 
-/* jo_watch_host ends the tracer, and with it the tree, when a process ends or
- * nobody can read done any more. */
-void jo_watch_host(pid_t host, int done);
-
-/* jo_watch_thread starts a thread that takes no signals: they have to interrupt
- * waitpid. 0: it cannot be. */
-int jo_watch_thread(pthread_t *thread, void *(*f)(void *));
-
-/* jo_watch_timer interrupts waitpid every TICK_MS, jo_watch_tick is called then;
- * passes: output is passed on. */
+/* jo_watch_timer interrupts waitpid every so often as long as that is of use.
+ * jo_watch_tick is called after each waitpid, and does what is due. passes: output is
+ * passed on. jo_watch_end makes the timer go on: the command has ended, and what is left
+ * of the tree gets some time. */
 void jo_watch_timer(int passes);
+void jo_watch_end(void);
 void jo_watch_tick(void);
+
+/* jo_watch_over says whether that time is over. jo_watch_stop ends the timer. */
+int jo_watch_over(void);
+void jo_watch_stop(void);
 
 #endif

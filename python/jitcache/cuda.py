@@ -25,7 +25,8 @@ from ._blob import Blob, blob_of
 from ._default import cache_of
 from ._entry import Entry
 from ._errors import CompileError, Error
-from ._key import Key, KeyHandle, check
+from ._key import Key, KeyHandle
+from ._lease import wait
 from ._lookup import find_code
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ class _Request:
     def __init__(self, lib: _ffi.Library, source: bytes, name: bytes, packed: bytes) -> None:
         self.handle = _void_p()
         self._free = lib.jitcache_cuda_request_free
-        check(lib, lib.jitcache_cuda_request_new(source, len(source), name, _byref(self.handle)))
-        check(lib, lib.jitcache_cuda_request_packed(self.handle, packed, len(packed)))
+        _ffi.check(lib, lib.jitcache_cuda_request_new(source, len(source), name, _byref(self.handle)))
+        _ffi.check(lib, lib.jitcache_cuda_request_packed(self.handle, packed, len(packed)))
 
     def __del__(self) -> None:
         if self.handle:
@@ -242,7 +243,7 @@ class Module:
         Raises DriverError if there is none of that name.
         """
         found = _void_p()
-        check(self._lib, self._lib.jitcache_cuda_function(self._handle, _bytes(name, "name"), _byref(found)))
+        _ffi.check(self._lib, self._lib.jitcache_cuda_function(self._handle, _bytes(name, "name"), _byref(found)))
         return Function(self, name, found.value or 0)
 
     def __int__(self) -> int:
@@ -274,7 +275,7 @@ def _check(lib: _ffi.Library, status: int) -> int:
         log = lib.jitcache_cuda_last_log().decode("utf-8", "replace")
         text = lib.jitcache_last_error().decode("utf-8", "replace")
         raise CompileError(f"{text}\n{log}" if log else text, log)
-    return check(lib, status)
+    return _ffi.check(lib, status)
 
 
 def _run(lib: _ffi.Library, request: _Request, lease: ctypes.c_void_p | None) -> tuple[Blob, str]:
@@ -294,12 +295,12 @@ def _compiled(lib: _ffi.Library, request: _Request, cache: Cache | None) -> tupl
     if found is not None:
         return found, True, ""
     if status < 0:
-        check(lib, status)
+        _ffi.check(lib, status)
     if not key_handle:  # nothing is cached
         blob, _ = _run(lib, request, None)
         return blob, False, ""
     key = KeyHandle(lib, _void_p(key_handle))
-    found, lease, _ = cache._wait(lib, key.handle, None)
+    found, lease, _ = wait(cache, lib, key.handle, None)
     if found is not None:
         return found, True, ""
     blob, why = _run(lib, request, lease)
@@ -369,5 +370,5 @@ def key_of(program: _Program, cache: Cache | None) -> Key:
     """Return the key of what a caller asks for. Raises as ``key``."""
     lib = _library.load_or_raise()
     request, handle = _request(lib, program), _void_p()
-    check(lib, lib.jitcache_cuda_key(cache and cache._handle, request.handle, _byref(handle)))
+    _ffi.check(lib, lib.jitcache_cuda_key(cache and cache._handle, request.handle, _byref(handle)))
     return Key._taken(lib, handle)

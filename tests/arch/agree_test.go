@@ -188,7 +188,6 @@ func TestVersionIsOne(t *testing.T) {
 	for name, pattern := range map[string]string{
 		"include/jitcache.h":          `#define JITCACHE_VERSION "(.*)"`,
 		"python/jitcache/__init__.py": `__version__ = "(.*)"`,
-		"pyproject.toml":              `(?m)^version = "(.*)"`,
 		"CHANGELOG.md":                `(?m)^## (\S+),`,
 	} {
 		m := regexp.MustCompile(pattern).FindStringSubmatch(read(t, name))

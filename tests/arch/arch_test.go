@@ -51,7 +51,6 @@ var confined = map[string][]string{
 	"lukechampine.com/blake3":             {"core/key/"},
 	"lukechampine.com/blake3/guts":        {"core/key/"},
 	"github.com/gofrs/flock":              {"core/lockfile/"},
-	"github.com/mattn/go-pointer":         {"capi/pointer.go"},
 	"github.com/zeebo/xxh3":               {"core/store/"},
 	"golang.org/x/sys/unix":               {"core/store/", "cli/", "observe/", "record/"},
 	"github.com/peterbourgon/ff/v3/ffcli": {"cli/"},

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from . import adapters, c, control, cuda, disks, go, guest, host, mpi, native, package, python, storm, underworld3
+from . import (
+    adapters,
+    c,
+    control,
+    cuda,
+    disks,
+    go,
+    guest,
+    host,
+    mpi,
+    native,
+    package,
+    python,
+    releases,
+    storm,
+    underworld3,
+)
 from .common import Area, log_of
 
 __all__ = ["AREAS", "BESIDE", "OLDER", "REST", "SOAK", "TEST", "log_of"]
@@ -17,6 +33,7 @@ AREAS: dict[str, Area] = {
     "python": python.tests,
     **_interpreters,
     "wheel": package.wheel,
+    "package": package.tests,
     "cuda": cuda.tests,
     "native": native.tests,
     "controls": control.tests,
@@ -25,6 +42,8 @@ AREAS: dict[str, Area] = {
     "root": python.root,
     "sdist": package.sdist,
     "portable": package.portable,
+    "releases": releases.tests,
+    "bench": package.bench,
     "types": package.types,
     "calls": c.system_calls,
     "lint": package.lint,
@@ -59,14 +78,14 @@ AREAS: dict[str, Area] = {
 }
 
 #: Without root and without Debian's packages, in ten minutes.
-TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "native", "controls"]
+TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "package", "cuda", "native", "controls"]
 
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
-    "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
+    "race", "root", "sdist", "portable", "releases", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
-    "cute-dsl", "frameworks",
+    "cute-dsl", "frameworks", "bench",
 ]  # fmt: skip
 
 #: Older versions of what the above runs with: for a quarter of an hour.
@@ -75,7 +94,7 @@ OLDER = ["numba-old", "cuda-core-old"]
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset({
     "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream", "cuda-core",
-    "cuda-core-old", "cute-dsl", "frameworks",
+    "cuda-core-old", "cute-dsl", "frameworks", "bench",
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

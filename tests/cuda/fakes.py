@@ -36,7 +36,7 @@ def build(out: Path, sources: list[str], *flags: str) -> Path:
     witnesses(out).mkdir(parents=True, exist_ok=True)
     command = [
         *(build_library.find_cc() or ["cc"]), "-O1", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden",
-        f"-Wl,-soname,{out.name}", f"-I{CUDATEST}", *flags, "-o", str(out), *(str(CUDATEST / s) for s in sources), "-ldl",
+        f"-Wl,-soname,{out.name}", "-Wl,--build-id=sha1", f"-I{CUDATEST}", *flags, "-o", str(out), *(str(CUDATEST / s) for s in sources), "-ldl",
     ]  # fmt: skip
     subprocess.run(command, check=True)
     return out

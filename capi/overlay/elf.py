@@ -1,18 +1,24 @@
-"""As much of ELF64 as the checks of a shared library need."""
+"""As much of ELF64 as reading a shared library back needs."""
 
 from __future__ import annotations
 
+import functools
 import struct
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-PT_TLS, PT_GNU_STACK = 7, 0x6474E551
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PT_LOAD, PT_NOTE, PT_TLS, PT_GNU_STACK = 1, 4, 7, 0x6474E551
 DT_NEEDED, DT_SONAME, DT_TEXTREL, DT_FLAGS_1 = 1, 14, 22, 0x6FFFFFFB
 DF_1_NODELETE = 0x8
-SHT_DYNSYM, SHT_DYNAMIC, SHT_VERNEED = 11, 6, 0x6FFFFFFE
+SHT_RELA, SHT_DYNSYM, SHT_DYNAMIC, SHT_VERNEED = 4, 11, 6, 0x6FFFFFFE
+R_RELATIVE = {62: 8, 183: 1027}  # by machine: x86_64, aarch64
 
 
 class Symbol(NamedTuple):
+    """A name of the dynamic symbol table."""
+
     name: str
     defined: bool
     weak: bool
@@ -26,6 +32,7 @@ class Library:
         self._data = path.read_bytes()
         if self._data[:6] != b"\x7fELF\x02\x01":
             raise ValueError(f"{path}: not a little-endian ELF64 file")
+        (self._machine,) = struct.unpack_from("<H", self._data, 18)
         phoff, shoff = struct.unpack_from("<QQ", self._data, 32)
         phsize, phnum, shsize, shnum = struct.unpack_from("<HHHH", self._data, 54)
         self._programs = [struct.unpack_from("<IIQQQQQQ", self._data, phoff + i * phsize) for i in range(phnum)]
@@ -39,7 +46,20 @@ class Library:
         """The bytes of thread-local storage that loading it takes."""
         return sum(p[6] for p in self._programs if p[0] == PT_TLS)
 
+    def build_id(self) -> bytes:
+        """The GNU build id, b"" if there is none."""
+        for kind, _, start, _, _, size, _, _ in self._programs:
+            at, end = start, start + size
+            while kind == PT_NOTE and at + 12 <= end:
+                name, length, note = struct.unpack_from("<III", self._data, at)
+                value = at + 12 + (name + 3 & ~3)
+                if note == 3 and self._data[at + 12 : at + 16] == b"GNU\0":
+                    return self._data[value : value + length]
+                at = value + (length + 3 & ~3)
+        return b""
+
     def stack_executable(self) -> bool:
+        """Whether it asks for a stack that can be executed."""
         return any(p[1] & 1 for p in self._programs if p[0] == PT_GNU_STACK)
 
     def dynamic(self) -> list[tuple[int, int | str]]:
@@ -83,3 +103,26 @@ class Library:
                     break
                 at += following
         return names
+
+    @functools.cached_property
+    def pointers(self) -> dict[int, int]:
+        """The words that the loader fills with addresses inside the library: where, and what."""
+        found = {}
+        for s in self._sections:
+            for at in range(s[4], s[4] + s[5], 24) if s[1] == SHT_RELA else ():
+                where, info, addend = struct.unpack_from("<QQq", self._data, at)
+                if info & 0xFFFFFFFF == R_RELATIVE[self._machine]:
+                    found[where] = addend
+        return found
+
+    def read(self, address: int, size: int) -> bytes:
+        """The bytes at an address, as the file has them; fewer where it has none."""
+        for kind, _, offset, start, _, length, _, _ in self._programs:
+            if kind == PT_LOAD and start <= address < start + length:
+                at = offset + address - start
+                return self._data[at : min(at + size, offset + length)]
+        return b""
+
+    def holds(self, text: bytes) -> bool:
+        """Whether some bytes are anywhere in the file."""
+        return text in self._data

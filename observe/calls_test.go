@@ -1,0 +1,128 @@
+package observe
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// calls plays a scene of tests/observe/c/calls.c.
+func calls(t *testing.T, scene string, names map[string]string, uses ...Use) {
+	t.Helper()
+	play(t, "calls", scene, little, func(t *testing.T, dir string, r *Report) {
+		t.Helper()
+		r.expect(t, dir, names)
+		r.uses(t, uses...)
+	})
+}
+
+func little(dir string) {
+	os.MkdirAll(dir+"/sub", 0o755)
+	os.WriteFile(dir+"/f", []byte("x"), 0o644)
+	os.WriteFile(dir+"/sub/f", []byte("x"), 0o644)
+}
+
+func TestEveryCallThatLooksIsSeenAndFailsAsItDoes(t *testing.T) {
+	calls(t, "unusual_calls_that_look", map[string]string{
+		"f": "r", "sub/f": "r", "sub/../f": "r", "two": "absent", "four": "absent", "/none/eight": "absent",
+	})
+}
+
+func TestSignalInterruptsNoCallThatItWouldNot(t *testing.T) {
+	calls(t, "interrupted", map[string]string{"f": "l"})
+}
+
+func TestSignalsToStrangersAreSeen(t *testing.T) {
+	calls(t, "signals_in_the_tree", nil)
+	calls(t, "signal_to_a_stranger", nil, UseSignal)
+}
+
+func TestAProcessMayBecomeWhoItIs(t *testing.T) { calls(t, "identity_that_it_has", nil) }
+
+func TestIoctlsThatAreNotKnownAreSeen(t *testing.T) {
+	calls(t, "ioctls", nil)
+	calls(t, "ioctl_that_is_not_known", nil, UseUnknown)
+}
+
+func TestSocketsAndDescriptorsWithinTheTreeAreItsOwn(t *testing.T) {
+	calls(t, "own_sockets", map[string]string{"f": "r"})
+}
+
+func TestCallsThatTakeOthersAlongAreAnswered(t *testing.T) {
+	path := program(t, "calls", "calls")
+	modes(t, func(t *testing.T, stops bool) {
+		c := Command{Args: []string{path, "calls_that_are_answered"}, Dir: "/", Env: os.Environ(), Stdin: -1, Stops: stops}
+		r := observeCommand(t, &c)
+		if r.Status != 0 {
+			t.Errorf("%v: %s", r.Status, r.Err)
+		}
+		r.uses(t)
+	})
+}
+
+func TestAnotherRootIsSeenAndSeesItself(t *testing.T) {
+	asRoot(t)
+	calls(t, "another_root", nil, UseNamespace)
+	calls(t, "other_mounts", nil, UseNamespace)
+}
+
+func TestProcessThatHidesItsMemoryWorksAndIsNotPassedOver(t *testing.T) {
+	asRoot(t) // who is somebody else then
+	path := program(t, "calls", "calls")
+	modes(t, func(t *testing.T, stops bool) {
+		dir := folder(t)
+		little(dir)
+		os.Chmod(dir, 0o777)
+		r := observeAs(t, 1000, Command{Args: []string{path, "process_that_hides"}, Dir: dir, Stops: stops})
+		if r.Status != 0 || r.Unobserved {
+			t.Fatalf("%v: %s, unobserved %v", r.Status, r.Err, r.Unobserved)
+		}
+		r.expect(t, dir, map[string]string{"f": "r", "sub/f": "r"})
+		if !r.used(UseUnreadable) && r.file(dir+"/out") == 0 {
+			t.Errorf("uses %+v, files %+v", r.Uses, r.Files)
+		}
+	})
+}
+
+func TestProgramsMayHaveFiltersOfTheirOwn(t *testing.T) {
+	calls(t, "own_filter", map[string]string{"f": "r", "sub/f": "r", "/none": "absent"})
+}
+
+func TestChildThatWantsNoTracerHasOne(t *testing.T) {
+	calls(t, "child_that_wants_no_tracer", map[string]string{"f": "r"})
+}
+
+func TestChildrenThatShareMemoryAreFollowed(t *testing.T) {
+	calls(t, "child_with_its_parents_memory", map[string]string{"f": "r", "/bin/cat": "x"})
+}
+
+func TestThreadsThatOpenAtOnceAreSeen(t *testing.T) {
+	want := map[string]string{"f": "r"}
+	for i := range 8 {
+		for j := range 100 {
+			want[fmt.Sprintf("many/%d-%d", i, j)] = ""
+		}
+	}
+	play(t, "calls", "threads_at_once", little, func(t *testing.T, dir string, r *Report) {
+		r.expect(t, dir, want)
+		for name := range want {
+			if how := r.file(dir + "/" + name); name != "f" && how != Created {
+				t.Fatalf("%s: %b", name, how)
+			}
+		}
+	})
+}
+
+func TestThreadThatRunsAProgramIsTheProcess(t *testing.T) {
+	calls(t, "thread_that_runs_a_program", map[string]string{"/bin/cat": "x", "sub/f": "r"})
+}
+
+func TestProgramsAreKnownHoweverTheyAreNamed(t *testing.T) {
+	calls(t, "program_by_its_descriptor", map[string]string{"f": "r"})
+	calls(t, "program_in_an_open_folder", map[string]string{"/bin/cat": "x", "f": "r"})
+	calls(t, "program_without_a_name", nil, UseForeign)
+}
+
+func TestThousandsOfShortProcessesLeaveNothingBehind(t *testing.T) {
+	calls(t, "short_processes", map[string]string{"f": "r"})
+}

@@ -1,0 +1,239 @@
+#include "change.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "calls.h"
+#include "control.h"
+#include "look.h"
+#include "names.h"
+#include "report.h"
+#include "use.h"
+#include "written.h"
+
+/* ---- before */
+
+static char *copied(const char *s)
+{
+	char *copy = strdup(s);
+	if (copy == NULL)
+		_exit(125);
+	return copy;
+}
+
+static int wait_for(jo_process *p, int class, const jo_path *path, const char *real)
+{
+	jo_pending *w = &p->pending;
+	jo_pending_clear(w);
+	if (real == NULL) { /* there is no folder for it: it fails */
+		jo_look_at(p, path, JO_LOOKED);
+		return 0;
+	}
+	w->class = class;
+	w->path = copied(path->text);
+	w->form = path->form;
+	w->real = copied(real);
+	return 1;
+}
+
+int jo_change_open(jo_process *p, const jo_path *path, int flags)
+{
+	/* Without a name until it is linked; but the folder is looked for. */
+	if ((flags & O_TMPFILE) == O_TMPFILE) {
+		jo_look_at(p, path, JO_LOOKED);
+		return 0;
+	}
+	unsigned type = jo_path_type(path->text, (flags & O_NOFOLLOW) == 0);
+	/* What is opened to be read too, or changed, is an input, unless it is emptied. */
+	if (type != 0 && ((flags & O_TRUNC) == 0 || type != S_IFREG))
+		jo_look_open(p, path, JO_READ);
+	if (!wait_for(p, JO_CALL_OPEN, path, jo_path_real(path->text)))
+		return 0;
+	p->pending.flags = flags;
+	p->pending.existed = (int)type;
+	return 1;
+}
+
+int jo_change_name(jo_process *p, int class, const jo_path *path)
+{
+	jo_look_link(p, path, 0);
+	if (!wait_for(p, class, path, jo_path_real(path->text)))
+		return 0;
+	p->pending.existed = (int)jo_path_type(path->text, 0);
+	return 1;
+}
+
+int jo_change_two(jo_process *p, int class, const jo_path *from, const jo_path *to, int follow)
+{
+	/* A file that is not the tree's is one that it reads. */
+	if (from != NULL && !follow)
+		jo_look_link(p, from, 0);
+	if (from != NULL && (follow || jo_path_type(from->text, 0) != S_IFLNK))
+		jo_look_at(p, from, JO_READ);
+	if (class == JO_CALL_LINK)
+		jo_look_link(p, to, 0); /* it has to be absent */
+	if (!wait_for(p, class, to, jo_path_real(to->text)))
+		return 0;
+	p->pending.existed = (int)jo_path_type(to->text, 0);
+	const char *real = from == NULL || class != JO_CALL_RENAME ? NULL : jo_path_real(from->text);
+	if (real != NULL)
+		p->pending.real_from = copied(real);
+	return class != JO_CALL_RENAME || real != NULL;
+}
+
+int jo_change_file(jo_process *p, const jo_path *path, int follow)
+{
+	char end[JO_PATH];
+	const char *real = !follow ? jo_path_real(path->text) : jo_path_end(path->text, 0, end) ? end : NULL;
+	return wait_for(p, JO_CALL_CHANGE, path, real);
+}
+
+/* file_of returns the path of a descriptor's file, NULL if it has none. */
+static const char *file_of(jo_process *p, int fd, char *real)
+{
+	ssize_t n = jo_process_descriptor(p, fd, real, JO_PATH);
+	if (n == -2)
+		jo_use(p, JO_USE_UNREADABLE, "descriptors");
+	return n < 0 || real[0] != '/' || jo_path_type(real, 0) == 0 ? NULL : real;
+}
+
+int jo_change_descriptor(jo_process *p, int fd)
+{
+	jo_path path = {.form = JO_ABSOLUTE};
+	if (JO_WITHOUT(DESCRIPTORS) || file_of(p, fd, path.text) == NULL)
+		return 0;
+	return wait_for(p, JO_CALL_CHANGE, &path, path.text);
+}
+
+int jo_change_folder(jo_process *p, const jo_path *path)
+{
+	static const jo_path none;
+	if (path != NULL)
+		jo_look_at(p, path, JO_LOOKED);
+	return wait_for(p, JO_CALL_CHDIR, path == NULL ? &none : path, "");
+}
+
+int jo_change_to_descriptor(jo_process *p, int fd)
+{
+	char real[JO_PATH];
+	jo_path path = {.form = JO_ABSOLUTE};
+	if (file_of(p, fd, real) != NULL)
+		snprintf(path.text, sizeof path.text, "%s", jo_name_folder(real, &path.form));
+	return wait_for(p, JO_CALL_CHDIR, &path, "");
+}
+
+/* ---- after */
+
+/* made notes that something new stands at a path, whole. */
+static void made(const char *real, int existed, int folder)
+{
+	uint32_t before = jo_written(real);
+	int anew = existed == 0 || (before & (JO_CREATED | JO_REMOVED)) == JO_CREATED;
+	/* What was removed and was not the tree's is replaced, not created. */
+	if (before & (JO_REPLACED | JO_CHANGED))
+		anew = 0;
+	jo_write(real, (anew ? JO_CREATED : JO_REPLACED) | (folder ? JO_FOLDER : 0),
+		JO_REMOVED | (folder ? 0 : JO_FOLDER));
+}
+
+static void removed(const char *real)
+{
+	jo_write(real, JO_REMOVED | (jo_written_in(real) & JO_CREATED ? JO_CREATED : JO_REPLACED), 0);
+}
+
+static void changed(const char *real)
+{
+	long id;
+	if (sscanf(real, "/proc/%ld/", &id) == 1 && jo_process_was((pid_t)id))
+		return; /* what a process sets of itself, such as oom_score_adj */
+	if ((jo_written_in(real) & (JO_CREATED | JO_REPLACED)) == 0)
+		jo_write(real, JO_CHANGED, 0);
+}
+
+/* opened: a file was opened for writing. */
+static void opened(jo_process *p, const jo_pending *w, int fd)
+{
+	char buffer[JO_PATH];
+	/* Through links: the descriptor tells. */
+	const char *real = file_of(p, fd, buffer);
+	if (real == NULL || jo_path_type(real, 0) != S_IFREG)
+		return;
+	if (w->existed == 0)
+		made(real, 0, 0);
+	else if (w->flags & O_TRUNC)
+		made(real, S_IFREG, 0);
+	else if ((w->flags & O_ACCMODE) != O_RDONLY)
+		changed(real);
+}
+
+static void renamed(const jo_pending *w)
+{
+	uint32_t from = jo_written_in(w->real_from);
+	int folder = jo_path_type(w->real, 0) == S_IFDIR, whole = !folder || (from & JO_CREATED) != 0;
+	made(w->real, w->existed, folder);
+	removed(w->real_from);
+	if (folder && whole)
+		jo_written_moved(w->real_from, w->real);
+	/* A folder that was not the tree's takes everything in it along. */
+	if (!whole)
+		jo_write(w->real_from, JO_CHANGED, 0);
+	jo_path_moved(folder);
+}
+
+static void entered(jo_process *p, jo_pending *w)
+{
+	char link[64], real[JO_PATH];
+	jo_group *g = p->group;
+	if (w->path[0] == 0) {
+		snprintf(link, sizeof link, "/proc/%d/cwd", (int)p->id);
+		ssize_t n = readlink(link, real, sizeof real - 1);
+		real[n < 0 || n == (ssize_t)sizeof real - 1 ? 0 : n] = 0;
+		free(w->path);
+		w->path = copied(real);
+		w->form = JO_ABSOLUTE;
+	}
+	free(g->cwd);
+	g->cwd = w->path;
+	g->moved = w->form == JO_ABSOLUTE;
+	w->path = NULL;
+	jo_look_entered(p);
+}
+
+/* failed: what stood in the way is an input. */
+static void failed(jo_process *p, const jo_pending *w)
+{
+	jo_path path = {.form = w->form};
+	if (w->path[0] == 0)
+		return;
+	snprintf(path.text, sizeof path.text, "%s", w->path);
+	jo_look_link(p, &path, 0);
+	if (w->class == JO_CALL_OPEN || w->class == JO_CALL_CHANGE || w->class == JO_CALL_CHDIR)
+		jo_look_at(p, &path, JO_LOOKED);
+}
+
+void jo_change_result(jo_process *p, int64_t result)
+{
+	jo_pending *w = &p->pending;
+	if (result < 0 && w->class != 0)
+		failed(p, w);
+	if (result < 0)
+		w->class = 0;
+	switch (w->class) {
+	case JO_CALL_OPEN: opened(p, w, (int)result); break;
+	case JO_CALL_MAKE:
+	case JO_CALL_LINK: made(w->real, 0, jo_path_type(w->real, 0) == S_IFDIR); break;
+	case JO_CALL_REMOVE:
+		removed(w->real);
+		jo_path_moved(w->existed == S_IFDIR);
+		break;
+	case JO_CALL_RENAME: renamed(w); break;
+	case JO_CALL_CHANGE: changed(w->real); break;
+	case JO_CALL_CHDIR: entered(p, w); break;
+	default: break;
+	}
+	jo_pending_clear(w);
+}

@@ -1,0 +1,40 @@
+/* control.h: what a control build of the tests goes without.
+ *
+ * A test that passes without the mechanism which it is about shows nothing. So a
+ * tracer can be built with -DJO_CONTROL=NAME, NAME being one of these, and the
+ * mechanism's tests must fail with it: tests/areas/observe.py. A name that is not
+ * here does not compile. In all other builds the question is a constant. */
+#ifndef JO_CONTROL_H
+#define JO_CONTROL_H
+
+enum jo_control {
+	JO_CONTROL_NOTHING,
+	JO_CONTROL_ABSENT,      /* names that are not there are not noted */
+	JO_CONTROL_LOOKED,      /* what is only looked at is not noted */
+	JO_CONTROL_TEXT,        /* the texts of links are not noted */
+	JO_CONTROL_WAY,         /* links on the way to a path that is told as it is are not */
+	JO_CONTROL_CHILDREN,    /* processes that the command starts are not looked into */
+	JO_CONTROL_CONTENT,     /* contents of files whose stamps prove nothing are not sent */
+	JO_CONTROL_VDSO,        /* the kernel's page of functions is not hidden: the clock is not seen */
+	JO_CONTROL_OWN,         /* what the tree made itself is an input like anything */
+	JO_CONTROL_UNSTEADY,    /* that a name has appeared is not noticed */
+	JO_CONTROL_RESTART,     /* calls that a signal interrupts fail with EINTR */
+	JO_CONTROL_KILL,        /* the tree is not ended with the tracer */
+	JO_CONTROL_GRACE,       /* the tracer waits for all that the command leaves behind */
+	JO_CONTROL_PRIVILEGES,  /* what needs privileges is not started again without the filter */
+	JO_CONTROL_STRANGERS,   /* signals to processes outside the tree are not noticed */
+	JO_CONTROL_DESCRIPTORS, /* changes through an open file are not noticed */
+	JO_CONTROL_BLINDNESS,   /* looking goes on when the tree sees another world */
+};
+
+#ifndef JO_CONTROL
+#define JO_CONTROL NOTHING
+#endif
+
+#define JO_CONTROL_JOINED(name) JO_CONTROL_##name
+#define JO_CONTROL_NAMED(name) JO_CONTROL_JOINED(name)
+
+/* JO_WITHOUT asks whether this build goes without a mechanism. */
+#define JO_WITHOUT(name) (JO_CONTROL_NAMED(JO_CONTROL) == JO_CONTROL_##name)
+
+#endif

@@ -1,0 +1,51 @@
+#include "keeper.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static pid_t keeper;
+static int left;
+static volatile sig_atomic_t signalled;
+static struct sigaction before;
+
+/* ended is the handler of the signal that says so. What it interrupts may be about to
+ * begin to wait: so something goes on interrupting. */
+static void ended(int signal)
+{
+	const struct itimerval each = {{0, 50000}, {0, 50000}};
+	(void)signal;
+	signalled = 1;
+	setitimer(ITIMER_REAL, &each, NULL);
+}
+
+void jo_keeper_start(void)
+{
+	struct sigaction a = {.sa_handler = ended}; /* without SA_RESTART */
+	uint64_t none = 0;
+	keeper = getppid();
+	sigaction(SIGUSR2, &a, &before);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none); /* what the host blocks is the child's */
+	prctl(PR_SET_PDEATHSIG, SIGUSR2, 0, 0, 0);
+}
+
+void jo_keeper_child(void)
+{
+	struct sigaction usual = {.sa_handler = before.sa_handler == SIG_IGN ? SIG_IGN : SIG_DFL};
+	sigaction(SIGUSR2, &usual, NULL);
+}
+
+int jo_keeper_gone(void) { return signalled && !left && getppid() != keeper; }
+
+void jo_keeper_leave(void)
+{
+	left = 1;
+	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+	if (getppid() == keeper)
+		kill(keeper, SIGKILL);
+}

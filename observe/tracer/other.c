@@ -1,0 +1,144 @@
+#include "other.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "handle.h"
+#include "look.h"
+#include "names.h"
+#include "output.h"
+#include "path.h"
+#include "report.h"
+#include "stop.h"
+#include "use.h"
+#include "watch.h"
+
+static int identity_changed;
+
+int jo_other_identity(void) { return identity_changed; }
+
+/* connect_call: nobody listens at a name that is absent (nscd's socket, which
+ * glibc looks for); anything else may answer something new each time. */
+static void connect_call(jo_process *p, const uint64_t args[6])
+{
+	struct sockaddr_un a = {0};
+	jo_path path;
+	size_t n = args[2] < sizeof a ? (size_t)args[2] : sizeof a;
+	if (!jo_process_read(p, args[1], &a, n) || a.sun_family != AF_UNIX || a.sun_path[0] == 0) {
+		jo_use(p, JO_USE_SOCKET, NULL);
+		return;
+	}
+	char name[sizeof a.sun_path + 1] = {0};
+	memcpy(name, a.sun_path, sizeof a.sun_path);
+	if (jo_path_make(p, AT_FDCWD, name, 1, &path) != JO_SOMETHING || jo_look_at(p, &path, JO_LOOKED) >= 0)
+		jo_use(p, JO_USE_SOCKET, name);
+}
+
+/* signal_call: to whom? */
+static void signal_call(jo_process *p, const uint64_t args[6])
+{
+	pid_t to = (pid_t)args[0];
+	/* The group that the tracer and its host are in is not the tree's own. */
+	int in_tree = to > 0    ? jo_process_was(to)
+	              : to == 0 ? getpgid(p->id) != getpgrp()
+	                        : to != -1 && jo_process_was(-to);
+	if (!in_tree && !JO_WITHOUT(STRANGERS))
+		jo_use(p, JO_USE_SIGNAL, NULL);
+}
+
+/* identity_call: who a process wants to be that it is not. */
+static void identity_call(jo_process *p, long nr, const uint64_t args[6])
+{
+	uint32_t is_group = nr == SYS_setgid || nr == SYS_setregid || nr == SYS_setresgid || nr == SYS_setfsgid;
+	uint32_t own = is_group ? getegid() : geteuid(), real = is_group ? getgid() : getuid();
+	int n = nr == SYS_setresuid || nr == SYS_setresgid ? 3 : nr == SYS_setreuid || nr == SYS_setregid ? 2 : 1;
+	for (int i = 0; i < n; i++) {
+		uint32_t id = (uint32_t)args[i];
+		if (id == UINT32_MAX || (id == own && id == real))
+			continue;
+		identity_changed = 1;
+		jo_use(p, JO_USE_IDENTITY, NULL);
+	}
+}
+
+/* clone_call: one with flags that matter. */
+static void clone_call(jo_process *p, uint64_t flags)
+{
+	if (flags & JO_CLONE_UNTRACED) /* its calls would fail */
+		jo_stop_change(p->id, 0, flags & ~(uint64_t)JO_CLONE_UNTRACED);
+	if (flags & JO_CLONE_NAMESPACES)
+		jo_use(p, JO_USE_NAMESPACE, NULL);
+	else if ((flags & CLONE_FS) && (flags & CLONE_THREAD) == 0)
+		jo_use(p, JO_USE_LIVES, "clone");
+}
+
+/* ioctl_call: one that is not known. */
+static void ioctl_call(jo_process *p, const uint64_t args[6])
+{
+	struct stat st;
+	char text[64];
+	if (jo_use_inherited(p, (int)args[0]))
+		return;
+	snprintf(text, sizeof text, "/proc/%d/fd/%d", (int)p->id, (int)args[0]);
+	/* Opening a device was noted, as was a connection. */
+	if (stat(text, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return;
+	snprintf(text, sizeof text, "ioctl %#x", (unsigned)args[1]);
+	jo_use(p, JO_USE_UNKNOWN, text);
+}
+
+static int write_call(jo_process *p, const uint64_t args[6])
+{
+	switch (jo_output_stop(p->id, (int)args[0])) {
+	case JO_OUTPUT_OTHER: jo_use_inherited(p, (int)args[0]); return JO_GO_ON;
+	case JO_OUTPUT_GONE: return JO_BROKEN_PIPE;
+	default: return JO_GO_ON;
+	}
+}
+
+int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
+{
+	switch (c->class) {
+	case JO_CALL_GETCWD:
+		jo_use(p, JO_USE_CWD, NULL);
+		jo_look_way(p, p->group->cwd);
+		break;
+	case JO_CALL_LIST: jo_look_list(p, (int)args[0]); break;
+	case JO_CALL_CLOCK_ID: jo_use(p, JO_USE_CLOCK, "clock_gettime"); break;
+	case JO_CALL_TIME: jo_use(p, JO_USE_CLOCK, "time"); break;
+	case JO_CALL_TIME_OF_DAY: jo_use(p, JO_USE_CLOCK, "gettimeofday"); break;
+	case JO_CALL_CLONE: clone_call(p, args[0]); break;
+	case JO_CALL_AFFINITY: jo_watch_unpin(); break;
+	case JO_CALL_CONNECT: connect_call(p, args); break;
+	case JO_CALL_SOCKET: jo_use(p, JO_USE_SOCKET, NULL); break;
+	case JO_CALL_SIGNAL: signal_call(p, args); break;
+	case JO_CALL_IDENTITY: identity_call(p, c->nr, args); break;
+	case JO_CALL_IOCTL: ioctl_call(p, args); break;
+	case JO_CALL_WRITE: return write_call(p, args);
+	case JO_CALL_USED:
+		identity_changed |= c->flags == JO_USE_IDENTITY;
+		jo_use(p, c->flags, NULL);
+		break;
+	/* Of these the filter has seen that a descriptor may be one that the command
+	 * came with. */
+	case JO_CALL_SEND:
+		jo_use_inherited(p, (int)args[0]);
+		jo_use_inherited(p, (int)args[1]);
+		break;
+	case JO_CALL_SPLICE:
+		jo_use_inherited(p, (int)args[0]);
+		jo_use_inherited(p, (int)args[2]);
+		break;
+	case JO_CALL_MAP: jo_use_inherited(p, (int)args[4]); break;
+	default: jo_use_inherited(p, (int)args[0]);
+	}
+	return JO_GO_ON;
+}

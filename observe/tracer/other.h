@@ -1,0 +1,17 @@
+/* other.h: calls that name no file. */
+#ifndef JO_OTHER_H
+#define JO_OTHER_H
+
+#include <stdint.h>
+
+#include "calls.h"
+#include "process.h"
+
+/* jo_other_call looks into one, and returns what jo_handle_call does. */
+int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6]);
+
+/* jo_other_identity says whether a process of the tree may be another user than the
+ * tracer, or have fewer privileges: what it can see is another matter then. */
+int jo_other_identity(void);
+
+#endif

@@ -1,0 +1,338 @@
+#include "path.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "look.h"
+#include "names.h"
+#include "report.h"
+#include "table.h"
+#include "use.h"
+#include "watch.h"
+
+/* ---- to where a path leads */
+
+int jo_path_end(const char *path, int flags, char *into)
+{
+	char link[64];
+	int fd = open(path, O_PATH | O_CLOEXEC | flags);
+	if (fd < 0)
+		return 0;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, into, JO_PATH - 1);
+	close(fd);
+	if (n < 0 || n == JO_PATH - 1 || into[0] != '/')
+		return 0;
+	into[n] = 0;
+	return 1;
+}
+
+/* Where folders really are: a compile looks for many names in few of them. */
+enum { KNOWN = 512 };
+static struct {
+	char *folder, *real;
+} known[KNOWN];
+
+static int unsettled; /* the tree has renamed or removed a folder */
+
+int jo_path_unsettled(void) { return unsettled; }
+
+void jo_path_moved(int folder)
+{
+	unsettled |= folder;
+	for (int i = 0; i < KNOWN; i++) {
+		free(known[i].folder);
+		free(known[i].real);
+		known[i].folder = known[i].real = NULL;
+	}
+}
+
+static const char *real_folder(const char *folder)
+{
+	static char buffer[JO_PATH];
+	uint32_t h = jo_hash(folder) % KNOWN;
+	if (known[h].folder != NULL && strcmp(known[h].folder, folder) == 0)
+		return known[h].real;
+	if (!jo_path_end(*folder == 0 ? "/" : folder, O_DIRECTORY, buffer))
+		return NULL;
+	free(known[h].folder);
+	free(known[h].real);
+	known[h].folder = strdup(folder);
+	known[h].real = strdup(buffer);
+	return known[h].folder != NULL ? known[h].real : NULL;
+}
+
+const char *jo_path_real(const char *path)
+{
+	static char buffer[JO_PATH];
+	char folder[JO_PATH];
+	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	size_t slash = n;
+	while (slash > 0 && path[slash - 1] != '/')
+		slash--;
+	const char *base = path + slash;
+	size_t nbase = n - slash;
+	if (slash == 0 || n >= JO_PATH)
+		return NULL;
+	if (nbase == 0 || (nbase == 1 && base[0] == '.') || (nbase == 2 && base[0] == '.' && base[1] == '.'))
+		return jo_path_end(path, 0, buffer) ? buffer : NULL;
+	memcpy(folder, path, slash - 1);
+	folder[slash - 1] = 0;
+	const char *real = real_folder(folder);
+	if (real == NULL ||
+		snprintf(buffer, sizeof buffer, "%s/%.*s", real[1] == 0 ? "" : real, (int)nbase, base) >= JO_PATH)
+		return NULL;
+	return buffer;
+}
+
+unsigned jo_path_type(const char *path, int follow)
+{
+	struct stat st;
+	return (follow ? stat(path, &st) : lstat(path, &st)) == 0 ? st.st_mode & S_IFMT : 0;
+}
+
+int jo_path_tells(const char *path)
+{
+	char end[JO_PATH], own[64];
+	int n = snprintf(own, sizeof own, "/proc/%d/", (int)getpid());
+	return jo_path_end(path, 0, end) && strncmp(end, own, (size_t)n) == 0;
+}
+
+/* ---- what /proc and /dev say of the processes of the tree */
+
+/* cleaned copies a path without doubled slashes and single dots. 0: it is longer
+ * than any that matters here. */
+static int cleaned(const char *path, char *into, size_t size)
+{
+	size_t n = 0;
+	while (*path != 0) {
+		while (*path == '/')
+			path++;
+		size_t part = strcspn(path, "/");
+		if (part == 0 || (part == 1 && *path == '.')) {
+			path += part;
+			continue;
+		}
+		if (n + part + 2 > size)
+			return 0;
+		into[n++] = '/';
+		memcpy(into + n, path, part);
+		n += part;
+		path += part;
+	}
+	into[n] = 0;
+	return 1;
+}
+
+/* after returns what comes behind a prefix, a slash or nothing; NULL: another path. */
+static const char *after(const char *path, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	return strncmp(path, prefix, n) == 0 && (path[n] == '/' || path[n] == 0) ? path + n : NULL;
+}
+
+/* Whose a path below /proc is: of q, with what follows its folder in rest. 0: of the
+ * system, a path like any other. */
+static int whose(const jo_process *p, const char *path, const jo_process **q, const char **rest)
+{
+	*q = p;
+	if ((*rest = after(path, "/proc/self")) == NULL && (*rest = after(path, "/proc/thread-self")) == NULL) {
+		char *end;
+		if (strncmp(path, "/proc/", 6) != 0)
+			return 0;
+		long id = strtol(path + 6, &end, 10);
+		if (end == path + 6 || (*end != 0 && *end != '/'))
+			return 0;
+		*rest = end;
+		*q = jo_process_of((pid_t)id, 0);
+		if (*q != NULL && (*q)->group == NULL)
+			*q = p;
+	}
+	if (strncmp(*rest, "/task/", 6) == 0 && strchr(*rest + 6, '/') != NULL)
+		*rest = strchr(*rest + 6, '/');
+	return 1;
+}
+
+/* becomes makes the path out of a folder, or file, and what follows it. */
+static int becomes(jo_path *into, const char *base, const char *rest, uint32_t form)
+{
+	char text[JO_PATH];
+	if (base[0] == 0 ||
+		snprintf(text, sizeof text, "%s%s", base[1] == 0 && *rest != 0 ? "" : base, rest) >= (int)sizeof text)
+		return JO_NOWHERE;
+	strcpy(into->text, text);
+	into->form = form;
+	into->rooted = 0;
+	return JO_SOMETHING;
+}
+
+/* gone reports whether /proc calls a descriptor by the name of a file that is no
+ * longer there, or never had a name. */
+static int gone(const char *real)
+{
+	static const char mark[] = " (deleted)";
+	size_t n = strlen(real);
+	return n > sizeof mark && strcmp(real + n - (sizeof mark - 1), mark) == 0 && jo_path_type(real, 0) == 0;
+}
+
+/* descriptor: a path that goes through a descriptor of q. */
+static int descriptor(jo_process *p, const jo_process *q, const char *number, int follow, jo_path *into)
+{
+	char real[JO_PATH], *rest;
+	uint32_t form;
+	int fd = (int)strtol(number, &rest, 10);
+	jo_use_inherited(q, fd);
+	ssize_t n = jo_process_descriptor(q, fd, real, sizeof real);
+	if (n == -2)
+		jo_use(p, JO_USE_UNREADABLE, "descriptors");
+	snprintf(into->text, sizeof into->text, "/proc/%d/fd/%d", (int)q->id, fd);
+	if (n < 0 || real[0] != '/' || gone(real))
+		return JO_OF_TREE;
+	if (*rest == 0 && !follow) { /* its text, which is a path without links */
+		jo_look_ways(p, q, fd);
+		return JO_OF_TREE;
+	}
+	const char *name = jo_name_folder(real, &form);
+	return becomes(into, name, rest, form);
+}
+
+static int of_process(jo_process *p, const jo_process *q, const char *rest, int follow, jo_path *into)
+{
+	const jo_group *g = q->group;
+	const char *more;
+	if (strcmp(rest, "/status") == 0) {
+		jo_watch_unpin(); /* it says which CPUs there are */
+	} else if ((more = after(rest, "/cwd")) != NULL) {
+		if (*more != 0 || follow)
+			return becomes(into, g->cwd, more, g->moved ? JO_ABSOLUTE : JO_RELATIVE);
+		jo_use(p, JO_USE_CWD, NULL);
+		jo_look_way(p, g->cwd);
+	} else if ((more = after(rest, "/root")) != NULL) {
+		if (*more != 0 || follow)
+			return becomes(into, "/", more, JO_ABSOLUTE);
+	} else if ((more = after(rest, "/exe")) != NULL) {
+		if (g->exe != NULL && follow)
+			return becomes(into, g->exe, more, JO_ABSOLUTE);
+		if (g->exe != NULL)
+			jo_look_way(p, g->exe);
+	} else if (strncmp(rest, "/fd/", 4) == 0 && rest[4] >= '0' && rest[4] <= '9') {
+		return descriptor(p, q, rest + 4, follow, into);
+	}
+	if (strstr(rest, "/..") != NULL)
+		jo_use(p, JO_USE_UNKNOWN, into->text);
+	return JO_OF_TREE;
+}
+
+/* special handles paths that mean something else for each process. */
+static int special(jo_process *p, jo_path *path, int follow)
+{
+	char clean[JO_PATH];
+	const jo_process *q;
+	const char *rest;
+	static const char *const standard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+	if (!cleaned(path->text, clean, sizeof clean))
+		return JO_SOMETHING;
+	for (int i = 0; i < 3; i++)
+		if (strcmp(clean, standard[i]) == 0) {
+			char number[2] = {(char)('0' + i), 0};
+			return follow ? descriptor(p, p, number, 1, path) : JO_OF_TREE;
+		}
+	if ((rest = after(clean, "/dev/fd")) != NULL) {
+		char same[JO_PATH];
+		snprintf(same, sizeof same, "/fd%.*s", (int)sizeof same - 4, rest);
+		return of_process(p, p, same, follow, path);
+	}
+	if (!whose(p, clean, &q, &rest))
+		return JO_SOMETHING;
+	if (q == NULL) {
+		jo_use(p, JO_USE_TRACE, path->text);
+		return JO_OF_TREE;
+	}
+	return of_process(p, q, rest, follow, path);
+}
+
+/* ---- what a call names */
+
+/* of_folder returns the name of the folder that a process is in, NULL if it has none
+ * that relative could be reached by. */
+static const char *of_folder(jo_process *p, const char *relative)
+{
+	struct stat here, there;
+	char link[64], real[JO_PATH];
+	jo_group *g = p->group;
+	if (g->cwd[0] == 0) {
+		jo_use(p, JO_USE_UNREADABLE, "a path from a folder that has none");
+		return NULL;
+	}
+	if (!unsettled)
+		return g->cwd;
+	/* The tree has renamed or removed folders. */
+	snprintf(link, sizeof link, "/proc/%d/cwd", (int)p->id);
+	if (stat(link, &here) != 0)
+		return g->cwd;
+	if (stat(g->cwd, &there) == 0 && here.st_dev == there.st_dev && here.st_ino == there.st_ino)
+		return g->cwd;
+	ssize_t n = readlink(link, real, sizeof real - 1);
+	real[n < 0 ? 0 : n] = 0;
+	if (n < 0 || gone(real)) {
+		if (strstr(relative, "..") != NULL)
+			jo_use(p, JO_USE_UNREADABLE, "a path from a folder that is gone");
+		return NULL;
+	}
+	free(g->cwd);
+	g->cwd = strdup(real);
+	g->moved = 1;
+	return g->cwd;
+}
+
+/* of_descriptor does the same for one that is open. */
+static const char *of_descriptor(jo_process *p, int fd, const char *relative, char *real, uint32_t *form)
+{
+	ssize_t n = jo_process_descriptor(p, fd, real, JO_PATH);
+	if (n == -2)
+		jo_use(p, JO_USE_UNREADABLE, "descriptors");
+	if (n < 0 || real[0] != '/')
+		return NULL;
+	if (gone(real)) {
+		if (strstr(relative, "..") != NULL)
+			jo_use(p, JO_USE_UNREADABLE, "a path from a folder that is gone");
+		return NULL;
+	}
+	return jo_name_folder(real, form);
+}
+
+int jo_path_make(jo_process *p, int folder, const char *given, int follow, jo_path *into)
+{
+	char real[JO_PATH];
+	const char *base = "";
+	into->form = JO_ABSOLUTE;
+	into->rooted = given[0] == '/';
+	if (!into->rooted && folder == AT_FDCWD) {
+		base = of_folder(p, given);
+		into->form = p->group->moved ? JO_ABSOLUTE : JO_RELATIVE;
+	} else if (!into->rooted) {
+		base = of_descriptor(p, folder, given, real, &into->form);
+	}
+	if (base == NULL)
+		return JO_NOWHERE;
+	size_t a = strlen(base), b = strlen(given);
+	if (a + b + 2 > JO_PATH) {
+		jo_use(p, JO_USE_UNREADABLE, "a path that is too long to be asked for again");
+		return JO_NOWHERE;
+	}
+	memcpy(into->text, base, a);
+	if (!into->rooted && (a == 0 || base[a - 1] != '/'))
+		into->text[a++] = '/';
+	memcpy(into->text + a, given, b + 1);
+	/* Nothing else begins like /proc and /dev, or hides that it does. */
+	const char *t = into->text;
+	if (t[1] == 'p' || t[1] == 'd' || t[1] == '/' || t[1] == '.')
+		return special(p, into, follow);
+	return JO_SOMETHING;
+}

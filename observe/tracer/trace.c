@@ -1,0 +1,146 @@
+#include "trace.h"
+
+#include <errno.h>
+#include <linux/ptrace.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "change.h"
+#include "control.h"
+#include "execute.h"
+#include "handle.h"
+#include "notify.h"
+#include "output.h"
+#include "process.h"
+#include "report.h"
+#include "stop.h"
+#include "use.h"
+#include "written.h"
+
+static int quiet;
+
+void jo_trace_quiet(void) { quiet = 1; }
+
+int jo_trace_again(void)
+{
+	return jo_execute_privileged() && !jo_wrote_any() && !jo_use_outside() && !jo_output_passed() && !quiet;
+}
+
+int jo_trace_seize(pid_t id)
+{
+	unsigned long options = PTRACE_O_TRACESECCOMP | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
+	                        PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD;
+	if (!JO_WITHOUT(KILL))
+		options |= PTRACE_O_EXITKILL;
+	return jo_stop_request(PTRACE_SEIZE, id, 0, options) == 0;
+}
+
+static void go_on(long how, pid_t id, int signal)
+{
+	/* ESRCH: it was killed meanwhile, and waitpid tells. */
+	jo_stop_request(how, id, 0, (unsigned long)signal);
+}
+
+static void on_filter(jo_process *p)
+{
+	int wants = JO_GO_ON;
+	jo_stop s = jo_stop_filter(p->id);
+	if (!quiet && s.where == JO_AT_FILTER && s.foreign)
+		jo_use(p, JO_USE_FOREIGN, NULL);
+	else if (!quiet && s.where == JO_AT_FILTER)
+		wants = jo_handle_call(p, s.number, s.arguments);
+	else if (!quiet && s.where != JO_GONE)
+		jo_use(p, JO_USE_UNREADABLE, "a system call");
+	if (jo_trace_again())
+		return; /* it goes no further */
+	if (wants == JO_BROKEN_PIPE && jo_stop_refuse(p->id, EPIPE))
+		syscall(SYS_tkill, p->id, SIGPIPE);
+	go_on(wants == JO_WAIT_FOR_END ? PTRACE_SYSCALL : PTRACE_CONT, p->id, 0);
+}
+
+static void on_end_of_call(jo_process *p)
+{
+	jo_stop s = jo_stop_end(p->id);
+	if (s.where == JO_AT_ENTRY) { /* of an older kernel, after the filter's stop */
+		go_on(PTRACE_SYSCALL, p->id, 0);
+		return;
+	}
+	if (!quiet)
+		jo_change_result(p, s.where == JO_AT_EXIT ? s.result : -1);
+	go_on(PTRACE_CONT, p->id, 0);
+}
+
+static void on_birth(jo_process *parent)
+{
+	unsigned long id = 0;
+	char path[64];
+	if (jo_stop_request(PTRACE_GETEVENTMSG, parent->id, 0, (unsigned long)&id) == 0 && kill((pid_t)id, 0) == 0) {
+		snprintf(path, sizeof path, "/proc/%d/task/%lu", (int)parent->id, id);
+		jo_process *child = jo_process_of((pid_t)id, 1);
+		if (!child->known) {
+			jo_process_born(child, parent, access(path, F_OK) == 0);
+			if (child->stopped)
+				go_on(PTRACE_CONT, child->id, 0);
+			child->stopped = 0;
+		}
+	}
+	go_on(PTRACE_CONT, parent->id, 0);
+}
+
+static void on_exec(jo_process *p)
+{
+	unsigned long before = 0;
+	/* A thread that runs a program takes over the process's id. */
+	jo_stop_request(PTRACE_GETEVENTMSG, p->id, 0, (unsigned long)&before);
+	if ((pid_t)before != p->id)
+		jo_process_take_over(p, (pid_t)before);
+	if (!quiet)
+		jo_execute_done(p, jo_stop_program(p->id).stack);
+	go_on(PTRACE_CONT, p->id, 0);
+}
+
+static void on_signal(jo_process *p, int signal)
+{
+	jo_stop s;
+	if (jo_notify_listener() >= 0 && jo_stop_interrupted(p->id, &s) &&
+		jo_handle_interrupted(p, s.number, s.arguments))
+		jo_stop_restart(p->id);
+	go_on(PTRACE_CONT, p->id, signal);
+}
+
+static void on_stop(jo_process *p, int what)
+{
+	int signal = WSTOPSIG(what);
+	switch (what >> 16) {
+	case PTRACE_EVENT_SECCOMP: on_filter(p); return;
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE: on_birth(p); return;
+	case PTRACE_EVENT_EXEC: on_exec(p); return;
+	case PTRACE_EVENT_STOP:
+		/* Stopped by a signal, with all of its process, it stays so. */
+		go_on(signal == SIGTRAP ? PTRACE_CONT : PTRACE_LISTEN, p->id, 0);
+		return;
+	default: break;
+	}
+	if (signal == (SIGTRAP | 0x80))
+		on_end_of_call(p);
+	else
+		on_signal(p, signal);
+}
+
+void jo_trace_event(pid_t id, int what)
+{
+	if (!WIFSTOPPED(what)) {
+		jo_process_gone(id);
+		return;
+	}
+	jo_process *p = jo_process_of(id, 1);
+	if (p->known)
+		on_stop(p, what);
+	else
+		p->stopped = 1; /* before its parent's event: it waits */
+}

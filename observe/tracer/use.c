@@ -1,0 +1,124 @@
+#include "use.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "report.h"
+
+typedef struct use {
+	struct use *next;
+	int what;
+	uint64_t programs;
+	char detail[];
+} use;
+
+static use *uses;
+
+uint64_t jo_use_program(const jo_process *p)
+{
+	int id = p->group->program;
+	return UINT64_C(1) << (id < 0 || id > 63 ? 63 : id);
+}
+
+void jo_use(const jo_process *p, int what, const char *detail)
+{
+	if (detail == NULL)
+		detail = "";
+	use *u = uses;
+	while (u != NULL && (u->what != what || strcmp(u->detail, detail) != 0))
+		u = u->next;
+	if (u == NULL) {
+		u = calloc(1, sizeof *u + strlen(detail) + 1);
+		if (u == NULL)
+			_exit(125);
+		u->what = what;
+		strcpy(u->detail, detail);
+		u->next = uses;
+		uses = u;
+	}
+	u->programs |= p == NULL ? ~UINT64_C(0) : jo_use_program(p);
+}
+
+int jo_use_blind(void)
+{
+	for (const use *u = uses; u != NULL && !JO_WITHOUT(BLINDNESS); u = u->next)
+		if (u->what == JO_USE_NAMESPACE || u->what == JO_USE_FOREIGN)
+			return 1;
+	return 0;
+}
+
+int jo_use_outside(void)
+{
+	for (const use *u = uses; u != NULL; u = u->next)
+		switch (u->what) {
+		case JO_USE_CWD:
+		case JO_USE_CLOCK:
+		case JO_USE_HOST:
+		case JO_USE_LIMITS:
+		case JO_USE_PRIVILEGE:
+		case JO_USE_ATTRIBUTES:
+		case JO_USE_UNREADABLE:
+		case JO_USE_UNSTEADY: break;
+		default: return 1;
+		}
+	return 0;
+}
+
+void jo_use_report(void)
+{
+	for (const use *u = uses; u != NULL; u = u->next) {
+		jo_report_begin(JO_USE);
+		jo_report_u32((uint32_t)u->what);
+		jo_report_u64(u->programs);
+		jo_report_string(u->detail, strlen(u->detail));
+		jo_report_end();
+	}
+}
+
+/* ---- descriptors that the command came with */
+
+enum { CAME = 64 };
+
+static struct {
+	int fd;
+	dev_t dev;
+	ino_t ino;
+} came[CAME];
+static int ncame;
+
+void jo_use_came(const int *fds, int n)
+{
+	struct stat st;
+	for (int i = 0; i < n && ncame < CAME; i++)
+		if (fstat(fds[i], &st) == 0) {
+			came[ncame].fd = fds[i];
+			came[ncame].dev = st.st_dev;
+			came[ncame++].ino = st.st_ino;
+		}
+}
+
+int jo_use_inherited(const jo_process *p, int fd)
+{
+	char path[64];
+	struct stat st;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)p->id, fd);
+	if (ncame == 0)
+		return 0;
+	if (stat(path, &st) != 0) {
+		if (errno != ENOENT) /* a process that hides itself: prctl(PR_SET_DUMPABLE) */
+			jo_use(p, JO_USE_UNREADABLE, "descriptors");
+		return 0;
+	}
+	for (int i = 0; i < ncame; i++)
+		if (came[i].dev == st.st_dev && came[i].ino == st.st_ino) {
+			snprintf(path, sizeof path, "%d", came[i].fd);
+			jo_use(p, came[i].fd == 0 ? JO_USE_INPUT : JO_USE_DESCRIPTOR, came[i].fd == 0 ? NULL : path);
+			return 1;
+		}
+	return 0;
+}

@@ -1,0 +1,100 @@
+#include "written.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "path.h"
+#include "report.h"
+#include "table.h"
+
+typedef struct made {
+	char *real;
+	uint32_t how;
+} made;
+
+static jo_table writes;
+static int made_folders;
+
+/* A bit for each last part of a path that was written, by its hash. */
+static uint64_t last_parts[16];
+
+static uint32_t last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return jo_hash(slash == NULL ? path : slash + 1) & 1023;
+}
+
+int jo_wrote_any(void) { return writes.used != 0; }
+
+int jo_may_be_written(const char *path)
+{
+	if (writes.used == 0 || made_folders)
+		return made_folders;
+	uint32_t h = last_part(path);
+	/* ".", ".." and a slash at the end are another file's names. */
+	char last = path[strlen(path) - 1];
+	return last == '.' || last == '/' || (last_parts[h / 64] >> (h % 64) & 1) != 0;
+}
+
+uint32_t jo_written(const char *real)
+{
+	const made *m = jo_table_find(&writes, real, 0);
+	return m == NULL ? 0 : m->how;
+}
+
+uint32_t jo_written_in(const char *real)
+{
+	char above[JO_PATH];
+	uint32_t how = jo_written(real);
+	size_t n = strlen(real);
+	if (how != 0 || !made_folders || n >= sizeof above)
+		return how;
+	memcpy(above, real, n + 1);
+	for (char *slash; (slash = strrchr(above, '/')) != NULL && slash != above;) {
+		*slash = 0;
+		how = jo_written(above);
+		if ((how & (JO_CREATED | JO_FOLDER)) == (JO_CREATED | JO_FOLDER))
+			return how;
+	}
+	return 0;
+}
+
+void jo_write(const char *real, uint32_t set, uint32_t clear)
+{
+	made *m = jo_table_find(&writes, real, sizeof *m);
+	uint32_t h = last_part(real);
+	last_parts[h / 64] |= UINT64_C(1) << (h % 64);
+	m->how = (m->how & ~clear) | set;
+	made_folders |= (set & JO_FOLDER) != 0;
+}
+
+void jo_written_moved(const char *from, const char *to)
+{
+	size_t n = strlen(from), at = 0, count = 0;
+	made **below = calloc(writes.used + 1, sizeof *below);
+	if (below == NULL)
+		_exit(125);
+	for (made *m; (m = jo_table_next(&writes, &at)) != NULL;)
+		if (strncmp(m->real, from, n) == 0 && m->real[n] == '/' && (m->how & JO_REMOVED) == 0)
+			below[count++] = m;
+	for (size_t i = 0; i < count; i++) {
+		char path[JO_PATH];
+		if (snprintf(path, sizeof path, "%s%s", to, below[i]->real + n) < (int)sizeof path)
+			jo_write(path, JO_CREATED | (below[i]->how & JO_FOLDER), JO_REMOVED);
+		below[i]->how |= JO_REMOVED;
+	}
+	free(below);
+}
+
+void jo_written_report(void)
+{
+	size_t at = 0;
+	for (const made *m; (m = jo_table_next(&writes, &at)) != NULL;) {
+		jo_report_begin(JO_WRITTEN);
+		jo_report_u32(m->how);
+		jo_report_string(m->real, strlen(m->real));
+		jo_report_end();
+	}
+}

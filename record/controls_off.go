@@ -1,0 +1,20 @@
+//go:build control
+
+package record
+
+import "jitcache/core/control"
+
+var (
+	keepsAbsent      = !control.Is("noabsent")
+	keepsLooked      = !control.Is("nolooked")
+	keepsTexts       = !control.Is("nolinktexts")
+	keepsListings    = !control.Is("nolistings")
+	keepsEnvironment = !control.Is("noenvironment")
+	keepsProcessor   = !control.Is("noprocessor")
+	keepsModes       = !control.Is("nomodes")
+	keepsDir         = !control.Is("nofolder")
+	keepsDates       = !control.Is("nodates")
+	keepsTwins       = !control.Is("notwins")
+	readsFresh       = !control.Is("nofresh")
+	doubtsImages     = !control.Is("noimages")
+)
