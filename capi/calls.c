@@ -363,18 +363,6 @@ static int32_t begin_report(call *a, jitcache_cache *cache, jitcache_blob **json
 	return begin_cache(a, cache);
 }
 
-int32_t jitcache_list(jitcache_cache *cache, const char *kind, jitcache_blob **json)
-{
-	call a;
-	jc_out out = {0};
-	jc_blob *b = NULL;
-	int32_t status = begin_report(&a, cache, json);
-	if (status != JITCACHE_OK)
-		return status;
-	status = jc_finish(a.core->list(a.cache, (char *)kind, &b, &out), &out);
-	return as_json(&a, status, b, json);
-}
-
 int32_t jitcache_stats(jitcache_cache *cache, jitcache_blob **json)
 {
 	call a;

@@ -103,7 +103,11 @@ typedef struct jc_core {
 	int32_t (*clear)(void *core, char *kind, jc_out *out);
 	int32_t (*verify)(void *core, jc_blob **report, jc_out *out);
 	int32_t (*count)(void *core, uint64_t *entries, jc_out *out);
-	int32_t (*list)(void *core, char *kind, jc_blob **json, jc_out *out);
+	/* keys gets the keys of one part of the directory, 32 bytes each; MISS: there
+	 * are fewer parts. describe gets what is known of an entry; MISS: it is none of
+	 * that kind. */
+	int32_t (*keys)(void *core, int32_t part, jc_blob **keys, jc_out *out);
+	int32_t (*describe)(void *core, uint8_t *id, char *kind, jc_blob **json, jc_out *out);
 	int32_t (*stats)(void *core, jc_blob **json, jc_out *out);
 	int32_t (*explain)(void *core, uint8_t *sealed, size_t nsealed, jc_blob **json, jc_out *out);
 	/* core may be NULL: then the path is to a copy. */

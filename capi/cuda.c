@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blob_handle.h"
 #include "core.h"
 #include "handles.h"
 #include "job.h"

@@ -280,14 +280,29 @@ func jcgo_count(p unsafe.Pointer, entries *C.uint64_t, out *C.jc_out) C.int32_t 
 	})
 }
 
-//export jcgo_list
-func jcgo_list(p unsafe.Pointer, kind *C.char, report **C.jc_blob, out *C.jc_out) C.int32_t {
+//export jcgo_keys
+func jcgo_keys(p unsafe.Pointer, part C.int32_t, keys **C.jc_blob, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t {
-		list, err := cacheOf(p).List(context.Background(), text(kind))
-		if err != nil {
-			return done(out, err)
+		ids, ok := cacheOf(p).Keys(int(part))
+		if !ok {
+			return C.JITCACHE_MISS
 		}
-		return asJSON(list, report, out)
+		data := make([]byte, 0, len(ids)*len(key.ID{}))
+		for i := range ids {
+			data = append(data, ids[i][:]...)
+		}
+		return asBlob(data, keys, out)
+	})
+}
+
+//export jcgo_describe
+func jcgo_describe(p unsafe.Pointer, id *C.uint8_t, kind *C.char, report **C.jc_blob, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		listed, ok := cacheOf(p).Describe((*key.ID)(unsafe.Pointer(id)), text(kind))
+		if !ok {
+			return C.JITCACHE_MISS
+		}
+		return asJSON(&listed, report, out)
 	})
 }
 
@@ -306,13 +321,17 @@ func asJSON(v any, report **C.jc_blob, out *C.jc_out) C.int32_t {
 	if err != nil {
 		panic(err)
 	}
+	return asBlob(data, report, out)
+}
+
+func asBlob(data []byte, made **C.jc_blob, out *C.jc_out) C.int32_t {
 	b, err := blob.New(len(data))
 	if err != nil {
 		return fail(out, C.JITCACHE_ERR_MEMORY, err)
 	}
 	copy(b.Buffer(), data)
 	b.SetSize(len(data))
-	*report = (*C.jc_blob)(b.Pointer())
+	*made = (*C.jc_blob)(b.Pointer())
 	return C.JITCACHE_OK
 }
 

@@ -229,7 +229,7 @@ int32_t jitcache_key_from_digest(const uint8_t digest[32], jitcache_key **out)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "key: NULL");
 	*out = NULL;
 	/* The sealed form of a key with nothing but an id and a kind. */
-	uint8_t sealed[8 + 32 + 16 + 2 + 4 + 4] = "jckey\0\0\1";
+	uint8_t sealed[8 + 32 + 16 + 2 + 4 + 4] = "jckey\0\0\2";
 	memcpy(sealed + JC_SEALED_ID, digest, 32);
 	memcpy(sealed + JC_SEALED_ID + 32, "generic", 7);
 	return jc_key_from_sealed(sealed, sizeof sealed, out);

@@ -6,7 +6,6 @@
 #include "handles.h"
 #include "job.h"
 #include "request.h"
-#include "runtime.h"
 #include "thread.h"
 
 /* look asks the core for what is known of a request: the result, or its key. */

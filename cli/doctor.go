@@ -21,7 +21,6 @@ import (
 
 	"jitcache/core"
 	"jitcache/core/lease"
-	"jitcache/core/lockfile"
 	"jitcache/core/store"
 	"jitcache/cuda/dl"
 )
@@ -134,7 +133,7 @@ func (c *command) lookAtStore(d *diagnosis, s *store.Store) {
 		d.LastRefusal, d.LastRefused = u.Refused.String(), time.Unix(0, u.RefusedAt)
 	}
 	d.Locks, _ = s.LockDir()
-	d.Leases = liveLeases(s, d.Locks)
+	d.Leases = liveLeases(s)
 }
 
 func owner(path string) (uid, mode string) {
@@ -145,21 +144,20 @@ func owner(path string) (uid, mode string) {
 	return strconv.Itoa(uidNumber), fmt.Sprintf("%04o", bits)
 }
 
-// liveLeases lists the lock files that somebody holds.
-func liveLeases(s *store.Store, dir string) []leaseRow {
+// liveLeases lists the locks that somebody holds.
+func liveLeases(s *store.Store) []leaseRow {
 	rows := []leaseRow{}
-	files, _ := filepath.Glob(filepath.Join(dir, "*"+lockfile.Suffix))
-	for _, path := range files {
-		name := strings.TrimSuffix(filepath.Base(path), lockfile.Suffix)
+	for _, name := range s.Locks() {
 		if name == "ledger" {
 			continue
 		}
-		l, err := s.TryLock(name)
+		l, err := s.TryLock(name, nil)
 		if l != nil {
 			l.Unlock() // idle
 			continue
 		}
-		if h, herr := lease.ReadHolder(path); err == nil && herr == nil {
+		text, _, rerr := s.ReadLock(name)
+		if h, herr := lease.ParseHolder(text); err == nil && rerr == nil && herr == nil {
 			rows = append(rows, leaseRow{name, h.Name, h.Pid, h.Since})
 		}
 	}

@@ -428,6 +428,7 @@ func TestWaitingIsCountedOnce(t *testing.T) {
 	c := open(t, in(t))
 	k := testKey(t, "a", "x")
 	_, l, _, _ := c.Acquire(k, -1, false, true)
+	before := c.Stats().Total.Waits // on a busy machine the first may count as one that has waited
 	go func() {
 		time.Sleep(250 * time.Millisecond)
 		b, _ := l.Commit([]byte("code"), "", true)
@@ -440,7 +441,7 @@ func TestWaitingIsCountedOnce(t *testing.T) {
 			break
 		}
 	}
-	if n := c.Stats().Total; n.Waits != 1 || n.WaitTime < 0.2 || n.Misses != 2 || n.Compiles != 1 || n.CompileTime < 0.2 {
+	if n := c.Stats().Total; n.Waits != before+1 || n.WaitTime < 0.2 || n.Misses != 2 || n.Compiles != 1 || n.CompileTime < 0.2 {
 		t.Errorf("%+v", n)
 	}
 }

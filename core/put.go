@@ -159,8 +159,5 @@ func (c *Cache) Remove(id *key.ID) (found bool, why store.Reason) {
 		found, why = c.store.Remove(id)
 		return found, nil
 	})
-	if found {
-		c.store.Count([]byte(key.DefaultKind), store.Removals, 1)
-	}
 	return found || kept, why
 }

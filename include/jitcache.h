@@ -33,8 +33,8 @@
  *   call returns JITCACHE_ERR_FORK. Do not fork from a signal handler and call
  *   this library there. A child of vfork may only exec.
  * - Threads. Every function may be called from any thread, except that a key or
- *   an options object is built by one thread at a time. Releasing a handle
- *   while another thread uses that same handle is wrong use.
+ *   an options object is built, and a cursor moved, by one thread at a time.
+ *   Releasing a handle while another thread uses that same handle is wrong use.
  * - Inside is a Go runtime: five to eleven threads, which take none of the host's
  *   signals, and 1.6 GB of address space that is reserved, not used. Go ends a
  *   process that has not as much: soon after load under a low ulimit -v or -u,
@@ -478,14 +478,29 @@ JITCACHE_API int32_t jitcache_verify(jitcache_cache *cache, jitcache_blob **repo
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MAINTENANCE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_count(jitcache_cache *cache, uint64_t *entries);
 
-/* jitcache_list returns the entries of a kind in the directory, all of them if
- * kind is NULL, as a JSON array of objects, last used first, the same that
- * `jitcache ls -json` prints: {"key", "kind", "name", "size" of the bytes,
- * "file_size", "created", "used", "compile_seconds", "owner", "path",
- * "attributes"}. It reads a block of every file in the directory, and no more.
- * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MAINTENANCE; ERR_MEMORY; ERR_FORK;
- * ERR_INTERNAL. */
-JITCACHE_API int32_t jitcache_list(jitcache_cache *cache, const char *kind, jitcache_blob **json);
+/* A way through the entries of a directory. Used by one thread at a time, in a
+ * forked child too; released with jitcache_cursor_free. */
+typedef struct jitcache_cursor jitcache_cursor;
+
+/* jitcache_cursor_new makes a cursor before the first entry of a kind, of any if
+ * kind is NULL. The cursor needs the cache to be open.
+ * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY. */
+JITCACHE_API int32_t jitcache_cursor_new(jitcache_cache *cache, const char *kind, jitcache_cursor **cursor);
+
+/* jitcache_cursor_next goes on to the next entry in the order of keys, and gets
+ * what `jitcache ls -json` prints of it, a JSON object: {"key", "kind", "name",
+ * "size" of the bytes, "file_size", "created", "used", "compile_seconds", "owner",
+ * "path", "attributes"}. It reads a block of a file, and no more.
+ *
+ * A cursor takes 32 bytes for every 256 entries of the directory. An entry that
+ * comes or goes meanwhile is given once or not at all. Those that cannot be read
+ * are passed over (jitcache_verify finds them), and so is what is in memory only.
+ * OK; MISS: there are no more; ERR_ARGUMENT; ERR_HANDLE: that of the cache too;
+ * ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
+JITCACHE_API int32_t jitcache_cursor_next(jitcache_cursor *cursor, jitcache_blob **json);
+
+/* jitcache_cursor_free releases a cursor. */
+JITCACHE_API void jitcache_cursor_free(jitcache_cursor *cursor);
 
 /* jitcache_stats returns the counters as a JSON object, the same that `jitcache
  * stats --json` prints.

@@ -24,7 +24,7 @@ func (t *taker) fold() error {
 	}
 	for path := range t.absent {
 		folder, name := t.missing(path, exists)
-		if whole := join(folder, name); t.status.at(ended(t.full(whole)), unix.AT_SYMLINK_NOFOLLOW) == 0 {
+		if whole := join(folder, name); t.status.At(ended(t.full(whole)), unix.AT_SYMLINK_NOFOLLOW) == 0 {
 			// A link that leads nowhere: where it leads to may come into being without
 			// its folder noticing.
 			failure := Failure{whole, syscall.ENOENT}
@@ -53,7 +53,7 @@ func (t *taker) missing(path string, exists map[string]bool) (folder, name strin
 	for folder != "/" && folder != "." {
 		there, known := exists[folder]
 		if !known {
-			there = t.status.at(ended(t.full(folder)), 0) != syscall.ENOENT
+			there = t.status.At(ended(t.full(folder)), 0) != syscall.ENOENT
 			exists[folder] = there
 		}
 		if there {
@@ -105,8 +105,8 @@ func (t *taker) settle(f *Folder) error {
 	}
 	full := t.full(f.Path)
 	stamp := Stamp{Mount: noMount}
-	if errno := t.status.at(ended(full), 0); errno == 0 {
-		stamp = t.status.stamp
+	if errno := t.status.At(ended(full), 0); errno == 0 {
+		stamp = t.status.Stamp
 	}
 	there := map[string]bool{}
 	if len(f.Absent) > 64 {
@@ -119,7 +119,7 @@ func (t *taker) settle(f *Folder) error {
 		if len(f.Absent) > 64 && !there[name] {
 			continue
 		}
-		if t.status.at(ended(full+"/"+name), 0) != syscall.ENOENT && !t.isMade(full+"/"+name) {
+		if t.status.At(ended(full+"/"+name), 0) != syscall.ENOENT && !t.isMade(full+"/"+name) {
 			return request.Refuse(f.Path+"/"+name, "appeared meanwhile")
 		}
 	}

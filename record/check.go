@@ -32,8 +32,8 @@ const (
 // it was.
 func (l *List) Check(now *Surroundings) (state State, why string) {
 	c := checker{list: l, now: now}
-	c.status.read = time.Now().UnixNano()
-	c.skip = l.began != 0 && c.status.read-l.began < int64(believed) && c.status.read >= l.began
+	c.status.Read = time.Now().UnixNano()
+	c.skip = l.began != 0 && c.status.Read-l.began < int64(believed) && c.status.Read >= l.began
 	if why := now.differs(&l.World); why != "" {
 		return Changed, why
 	}
@@ -41,7 +41,7 @@ func (l *List) Check(now *Surroundings) (state State, why string) {
 		return Changed, c.why
 	}
 	if !c.skip {
-		l.began = c.status.read
+		l.began = c.status.Read
 	}
 	if !c.takeOver() {
 		return Unchanged, ""
@@ -93,10 +93,10 @@ func (c *checker) files() bool {
 		if f.Flags&Plain != 0 {
 			flags = unix.AT_SYMLINK_NOFOLLOW
 		}
-		if errno := c.status.at(c.path(f.Path), flags); errno != 0 {
+		if errno := c.status.At(c.path(f.Path), flags); errno != 0 {
 			return c.changed(f.Path, errno.Error())
 		}
-		now := &c.status.stamp
+		now := &c.status.Stamp
 		switch {
 		case f.Stamp.Same(now) && f.Stamp.Proves():
 			// Who may look at a file may not always read it.
@@ -104,8 +104,8 @@ func (c *checker) files() bool {
 				return c.changed(f.Path, "cannot be read")
 			}
 			continue
-		case c.status.mode() != f.Mode && keepsModes:
-			return c.changed(f.Path, modeChange(f.Mode, c.status.mode()))
+		case c.status.Mode() != f.Mode && keepsModes:
+			return c.changed(f.Path, modeChange(f.Mode, c.status.Mode()))
 		case f.Flags&Dated != 0 && now.Mtime != f.Stamp.Mtime:
 			return c.changed(f.Path, "another modification time")
 		case now.Size != f.Stamp.Size && f.Flags&Loader == 0:
@@ -134,20 +134,20 @@ func (c *checker) folders() bool {
 			flags = unix.AT_SYMLINK_NOFOLLOW
 		}
 		path := c.path(f.Path)
-		errno := c.status.at(path, flags)
+		errno := c.status.At(path, flags)
 		switch {
 		case errno == syscall.ENOENT && f.Flags&(Exists|Listed) == 0:
 			continue // and so is everything that was looked for in it
 		case errno != 0:
 			return c.changed(f.Path, errno.Error())
-		case c.status.kind() != unix.S_IFDIR:
+		case c.status.Kind() != unix.S_IFDIR:
 			return c.changed(f.Path, "no longer a folder")
 		case len(f.Absent) == 0 && f.Flags&Listed == 0:
 			continue
-		case f.Stamp.Same(&c.status.stamp) && f.Stamp.Proves() && c.status.namesProved(path):
+		case f.Stamp.Same(&c.status.Stamp) && f.Stamp.Proves() && c.status.NamesProved(path):
 			continue
 		}
-		now := c.status.stamp
+		now := c.status.Stamp
 		if !c.absent(f) || f.Flags&Listed != 0 && !c.listed(f) {
 			return false
 		}
@@ -162,7 +162,7 @@ func (c *checker) absent(f *Folder) bool {
 		path := c.path(f.Path)
 		path[len(path)-1] = '/'
 		c.buffer = append(append(path, name...), 0)
-		switch errno := c.status.at(c.buffer, 0); errno {
+		switch errno := c.status.At(c.buffer, 0); errno {
 		case syscall.ENOENT:
 		case 0:
 			return c.changed(f.Path+"/"+name, "was not there")
@@ -228,7 +228,7 @@ func (c *checker) others() bool {
 	}
 	for i := range c.list.Kinds {
 		k := &c.list.Kinds[i]
-		if errno := c.status.at(c.path(k.Path), 0); errno != 0 || c.status.kind() != k.Mode&unix.S_IFMT {
+		if errno := c.status.At(c.path(k.Path), 0); errno != 0 || c.status.Kind() != k.Mode&unix.S_IFMT {
 			return c.changed(k.Path, "is something else")
 		}
 	}
@@ -237,7 +237,7 @@ func (c *checker) others() bool {
 
 // probe returns why a path cannot be looked at, or read.
 func (c *checker) probe(path []byte) syscall.Errno {
-	errno := c.status.at(path, 0)
+	errno := c.status.At(path, 0)
 	if errno != 0 {
 		return errno
 	}

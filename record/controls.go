@@ -14,6 +14,4 @@ const (
 	keepsDir         = true // the folder counts where it was asked for
 	keepsDates       = true // modification times count for those who may use them
 	keepsTwins       = true // files of equal content that are one count as one
-	readsFresh       = true // what changed a moment ago is read again
-	doubtsImages     = true // stamps of images prove nothing by themselves
 )

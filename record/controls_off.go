@@ -15,6 +15,4 @@ var (
 	keepsDir         = !control.Is("nofolder")
 	keepsDates       = !control.Is("nodates")
 	keepsTwins       = !control.Is("notwins")
-	readsFresh       = !control.Is("nofresh")
-	doubtsImages     = !control.Is("noimages")
 )

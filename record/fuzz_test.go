@@ -26,7 +26,7 @@ func sample() *List {
 			{Path: "inc", Stamp: Stamp{Mount: noMount}, Absent: []string{"c.h"}},
 		},
 		Links:    []Link{{"/usr/bin/cc", "gcc"}, {"/usr/bin/ld", "x86_64-linux-gnu-ld"}},
-		Failures: []Failure{{"/root/secret", 13}},
+		Failures: []Failure{{"/closed/secret", 13}},
 		Kinds:    []Kind{{"/dev/null", 0o020000}},
 		World: World{
 			Dir: "/home/user", Rule: KnownVariables, Also: []string{"PWD"},

@@ -1,9 +1,7 @@
 package record
 
 import (
-	"debug/elf"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -70,22 +68,8 @@ func (t *taker) strange() uint64 {
 	return strange
 }
 
-// importsOf returns the libraries that a program or a library names.
-func importsOf(path string) []string {
-	f, err := elf.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	names, _ := f.ImportedLibraries()
-	for i := range names {
-		names[i] = filepath.Base(names[i])
-	}
-	return names
-}
-
 // isShared reports whether a file is a shared library.
 func isShared(path string) bool {
 	head := headOf(path)
-	return len(head) > 17 && strings.HasPrefix(string(head), "\x7fELF") && slices.Contains([]byte{head[16], head[17]}, byte(elf.ET_DYN))
+	return len(head) > 17 && strings.HasPrefix(string(head), "\x7fELF") && head[16] == sharedType
 }

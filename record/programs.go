@@ -34,6 +34,7 @@ const (
 	driving   = 1 << iota // take a user's options
 	compiling             // read sources
 	linking               // read libraries to link them
+	wrapping              // start one that does, and may obey any variable
 )
 
 const clangMarker = "CCC_OVERRIDE_OPTIONS"
@@ -49,8 +50,9 @@ var families = []family{
 	{[]string{"clang", "clang++"}, clangMarker, driving | compiling},
 	{[]string{"lld", "ld.lld"}, "LLD_REPRODUCE", driving | linking},
 	{[]string{"mold"}, "MOLD_", driving | linking},
-	// Open MPI's wrapper. MPICH's is a script, of which nobody knows who has changed it.
-	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "OMPI_", driving},
+	// Open MPI's wrapper; MPICH's is a script. The names of its variables begin with what
+	// a file says, so it may obey any: it is known for what it does when it starts.
+	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "opal_install_dirs", wrapping},
 }
 
 // inner are programs that are started by a driver, which has spelled out for them

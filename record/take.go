@@ -41,7 +41,7 @@ func (r *Run) Take() (*List, error) {
 	for _, f := range r.Report.Files {
 		t.made[f.Path] = true
 	}
-	t.status.read = now()
+	t.status.Read = now()
 	if err := t.all(); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (t *taker) replaced(n *observe.Name) error {
 	if n.Mode != 0 && n.Bits&(observe.Read|observe.Ran) != 0 {
 		return request.Refuse(n.Path, "is read, and then written")
 	}
-	if n.Mode == 0 && n.Errno == syscall.ENOENT && t.status.at(ended(n.Path), unix.AT_SYMLINK_NOFOLLOW) == syscall.ENOENT {
+	if n.Mode == 0 && n.Errno == syscall.ENOENT && t.status.At(ended(n.Path), unix.AT_SYMLINK_NOFOLLOW) == syscall.ENOENT {
 		for _, path := range t.forms(n) {
 			t.absent[path] = true
 		}
@@ -221,12 +221,12 @@ func (t *taker) file(n *observe.Name, path string) error {
 		return request.Refuse(n.Path, "was changed too shortly before to tell what it was, and is large")
 	}
 	full := ended(n.Path)
-	if errno := t.status.at(full, 0); errno != 0 {
+	if errno := t.status.At(full, 0); errno != 0 {
 		return request.Refuse(n.Path, "is gone by now")
 	}
 	was := seen(&n.Stamp)
-	was.Mount = t.status.stamp.Mount
-	if !was.Same(&t.status.stamp) || n.Stamp.Mount != uniqueOf(&t.status) {
+	was.Mount = t.status.Stamp.Mount
+	if !was.Same(&t.status.Stamp) || n.Stamp.Mount != t.status.Unique() {
 		return request.Refuse(n.Path, "was changed meanwhile")
 	}
 	f.Stamp = was
@@ -301,13 +301,6 @@ func saysNative(data []byte) bool {
 
 func seen(s *observe.Stamp) Stamp {
 	return Stamp{Dev: s.Dev, Ino: s.Ino, Size: s.Size, Mtime: s.Mtime, Ctime: s.Ctime, Read: s.Taken}
-}
-
-func uniqueOf(s *status) uint64 {
-	if s.st.Mask&mountUnique != 0 {
-		return s.st.Mnt_id
-	}
-	return 0
 }
 
 func (t *taker) folder(n *observe.Name, path string) error {

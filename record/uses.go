@@ -20,6 +20,7 @@ type programs struct {
 	compilers uint64 // those that read sources
 	clang     uint64
 	linkers   uint64
+	wrappers  uint64 // Open MPI's
 	shells    uint64
 	python    uint64
 }
@@ -39,6 +40,9 @@ func (t *taker) programs() programs {
 		family := familyOf(program.Path)
 		p.all |= bit
 		switch {
+		case family != nil && family.does&wrapping != 0:
+			p.wrappers |= bit
+			others |= bit
 		case family != nil:
 			p.known |= bit
 			p.mark(family, plainName(program.Path), bit)
@@ -131,7 +135,11 @@ func (t *taker) uses() error {
 				continue
 			}
 		case observe.UseSocket:
-			if strings.HasSuffix(u.Detail, "/nscd/socket") {
+			if strings.HasSuffix(u.Detail, "/nscd/socket") || t.listsInterfaces(u) {
+				continue
+			}
+		case observe.UseUnknown:
+			if t.listsInterfaces(u) {
 				continue
 			}
 		}
@@ -148,6 +156,14 @@ func (t *taker) uses() error {
 	return nil
 }
 
+// listsInterfaces reports whether a use is how Open MPI's wrapper asks which network
+// interfaces there are: its start is that of all of Open MPI's programs. What it
+// tells the compiler does not depend on them.
+func (t *taker) listsInterfaces(u *observe.Used) bool {
+	// SIOCGIFCONF and its like (linux/sockios.h)
+	return u.Programs&^t.known.wrappers == 0 && (u.Detail == "socket" || strings.HasPrefix(u.Detail, "ioctl 0x89"))
+}
+
 // harmlessClock reports whether the clock was asked for something else than a
 // date that gets into the result: by a known program in any way but time(2); by
 // Python, which seeds and compares with it all the time.
@@ -157,7 +173,7 @@ func (t *taker) harmlessClock(u *observe.Used) bool {
 	}
 	harmless := t.known.python
 	if u.Detail != "time" {
-		harmless |= t.known.known | t.known.shells
+		harmless |= t.known.known | t.known.shells | t.known.wrappers
 	}
 	return u.Programs&^harmless == 0
 }

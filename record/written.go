@@ -37,7 +37,7 @@ func (t *taker) outside(path string) (string, error) {
 		real = t.real(folder)
 	}
 	found := strings.TrimSuffix(strings.TrimSuffix(real, "/")+rest+"/"+name, "/")
-	if t.status.at(ended(found), unix.AT_SYMLINK_NOFOLLOW) == 0 && t.status.kind() == unix.S_IFLNK {
+	if t.status.At(ended(found), unix.AT_SYMLINK_NOFOLLOW) == 0 && t.status.Kind() == unix.S_IFLNK {
 		if target, err := filepath.EvalSymlinks(found); err == nil {
 			found = target
 		} else {

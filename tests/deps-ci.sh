@@ -1,11 +1,12 @@
 #!/bin/sh
 # Debian's packages for make test-all, where they are not there already: abidiff
 # for the types of the interface, strace for system calls, cmake and pkg-config
-# for the installed library, clang and ccache beside gcc, clang 16 where clang is
+# for the installed library, squashfs-tools for images that are mounted in turn,
+# clang and ccache beside gcc, clang 16 where clang is
 # older (it reads configuration files), PETSc with an MPI as hosts that are hard to please.
 set -eu
 missing=
-for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake pkg-config:pkg-config g++:g++ clang:clang ccache:ccache mpirun:openmpi-bin; do
+for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake pkg-config:pkg-config g++:g++ clang:clang ccache:ccache mpirun:openmpi-bin mksquashfs:squashfs-tools; do
 	command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
 done
 [ -e /usr/lib/python3/dist-packages/petsc4py.pth ] || missing="$missing python3-petsc4py"

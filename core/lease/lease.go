@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,11 +42,11 @@ const (
 // everybody compiles.
 const maxLevel = 16
 
-// Locker makes lock files: TryLock as in lockfile.Try, for a name in a folder
-// that it chooses, and LockPath the file of a name.
+// Locker has the lock files: TryLock and ReadLock are lockfile.Try and lockfile.Read
+// for a folder that it chooses.
 type Locker interface {
-	TryLock(name string) (*lockfile.Lock, error)
-	LockPath(name string) string
+	TryLock(name string, sign func() string) (*lockfile.Lock, error)
+	ReadLock(name string) (text string, changed time.Time, err error)
 }
 
 // Table is the leases of one cache in this process. The zero value has no ring
@@ -96,7 +95,8 @@ type Lease struct {
 	once     sync.Once
 }
 
-// Holder is what a lock file says of who holds it.
+// Holder is what a lock file says of who holds it. Anybody who may write the folder
+// can write that, so it is for people; but for the owner, of whom the kernel is asked.
 type Holder struct {
 	lockfile.Owner
 	Since time.Time
@@ -105,10 +105,11 @@ type Holder struct {
 
 // watched is a holder in another process that this one waits for.
 type watched struct {
-	holder string
-	first  time.Time // when it was first seen
-	lost   time.Time // since when it is stopped or gone; zero if it is not
-	told   bool      // Waiting was called
+	holder  string
+	changed time.Time // when its lock file was, by the file system's clock
+	first   time.Time // when it was first seen
+	lost    time.Time // since when it is stopped or gone; zero if it is not
+	told    bool      // Waiting was called
 }
 
 // Outcome is what Acquire has come to.
@@ -188,7 +189,7 @@ func (t *Table) lockThere(at slot, f *inflight, name string, deadline time.Time,
 	l = &Lease{table: t, slot: at, inflight: f}
 	pause := firstPoll
 	for first := true; ; first = false {
-		lock, err := t.tryLock(at)
+		lock, err := t.tryLock(at, name)
 		switch {
 		case lock != nil || err != nil:
 			// Between the caller's look and the lock another may have finished.
@@ -197,7 +198,7 @@ func (t *Table) lockThere(at slot, f *inflight, name string, deadline time.Time,
 				l.Release()
 				return nil, Look, false
 			}
-			t.hold(l, lock, name)
+			t.hold(l, lock)
 			return l, Granted, false
 		case t.outlived(at):
 			t.end(f, at)
@@ -218,26 +219,24 @@ func (t *Table) lockThere(at slot, f *inflight, name string, deadline time.Time,
 }
 
 // tryLock returns an error, which is no failure, if there is nothing to lock.
-func (t *Table) tryLock(at slot) (*lockfile.Lock, error) {
+func (t *Table) tryLock(at slot, name string) (*lockfile.Lock, error) {
 	if t.Locks == nil {
 		return nil, lockfile.ErrUnsupported
 	}
-	lock, err := t.Locks.TryLock(at.name())
+	sign := func() string { return Holder{lockfile.Self(), time.Now(), name}.String() }
+	lock, err := t.Locks.TryLock(at.name(), sign)
 	if err != nil && t.Unsupported != nil {
 		t.Unsupported(err)
 	}
 	return lock, err
 }
 
-func (t *Table) hold(l *Lease, lock *lockfile.Lock, name string) {
+func (t *Table) hold(l *Lease, lock *lockfile.Lock) {
 	t.mu.Lock()
 	l.lock = lock
 	l.inflight.held, l.inflight.since = true, time.Now()
 	t.mu.Unlock()
 	t.forget(l.slot.id)
-	if lock != nil {
-		lock.Write(Holder{lockfile.Self(), l.inflight.since, name}.String())
-	}
 }
 
 // forget drops what was noted about holders of a key that has come free.
@@ -275,12 +274,15 @@ func (l *Lease) Release() {
 const unsigned = "?"
 
 // outlived reports whether the holder of a slot, in another process, has had its
-// time.
+// time. That runs from when its lock file was signed, by the clock of the kernel, or
+// from when this process first saw it: what the file itself says of the time is
+// somebody else's word.
 func (t *Table) outlived(at slot) bool {
-	h, err := ReadHolder(t.Locks.LockPath(at.name()))
+	text, changed, err := t.Locks.ReadLock(at.name())
 	if errors.Is(err, fs.ErrNotExist) {
 		return false // just removed
 	}
+	h, err := ParseHolder(text)
 	// A lock that was just taken is not signed yet. One that stays so was taken
 	// by a process that was stopped there and then, or on a full disk: nobody
 	// can say that its holder is coming back.
@@ -291,13 +293,19 @@ func (t *Table) outlived(at slot) bool {
 	now := time.Now()
 	t.mu.Lock()
 	w := t.watched[at]
+	first := w.holder != who || !w.changed.Equal(changed)
 	if w.holder != who {
 		w = watched{holder: who, first: now}
 	}
-	if who == unsigned {
-		h.Since = w.first
+	w.changed = changed
+	waited := now.Sub(w.first)
+	// At the first look the file may still be what the one before has left.
+	if age := now.Sub(changed); !first && who != unsigned && age > waited {
+		waited = age
 	}
-	waited := now.Sub(h.Since)
+	if !ownClock {
+		waited = now.Sub(h.Since)
+	}
 	if state != lockfile.Stopped && state != lockfile.Gone {
 		w.lost = time.Time{}
 	} else if w.lost.IsZero() {
@@ -319,13 +327,9 @@ func (h Holder) String() string {
 	return fmt.Sprintf("%s %d %s\n", h.Owner, h.Since.UnixNano(), h.Name)
 }
 
-// ReadHolder reads who holds a lock file.
-func ReadHolder(path string) (Holder, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return Holder{}, err
-	}
-	owner, rest, _ := strings.Cut(strings.TrimSuffix(string(b), "\n"), " ")
+// ParseHolder reads what a lock file says.
+func ParseHolder(text string) (Holder, error) {
+	owner, rest, _ := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
 	since, name, _ := strings.Cut(rest, " ")
 	o, ok := lockfile.ParseOwner(owner)
 	ns, err := strconv.ParseInt(since, 10, 64)

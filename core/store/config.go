@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 )
@@ -111,23 +110,14 @@ func FormatSize(n int64) string {
 // SetConfig replaces the configuration of the directory.
 func (s *Store) SetConfig(c Config) error {
 	c.other = s.config.other
-	if err := s.writeFile("config", c.encode()); err != nil {
-		return err
+	dir, e := s.openDirBelow("")
+	if e == 0 {
+		defer closeFd(dir)
+		e = s.replace(dir, "config", c.encode())
+	}
+	if e != 0 {
+		return asError("write", s.v1+"/config", e)
 	}
 	s.config = c
-	return nil
-}
-
-// writeFile replaces a small file of the v1 folder.
-func (s *Store) writeFile(name string, data []byte) error {
-	path := s.v1 + "/" + name
-	tmp := s.v1 + "/tmp/" + s.tempName()
-	if e := s.writeNew(tmp, data); e != 0 {
-		return &fs.PathError{Op: "write", Path: path, Err: e}
-	}
-	if e := renameat(atCwd, tmp, atCwd, path); e != 0 {
-		unlinkat(atCwd, tmp, 0)
-		return &fs.PathError{Op: "write", Path: path, Err: e}
-	}
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"runtime"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"jitcache/core/blob"
 	"jitcache/core/key"
 )
@@ -57,7 +55,7 @@ func putHex(dst *[2 * len(key.ID{})]byte, id *key.ID) {
 func (s *Store) open(id *key.ID, st *syscall.Stat_t) (fd int, why Reason) {
 	var p entryPath
 	path := s.entryPath(&p, id)
-	fd, e := openPath(path, flagsRead, 0, s.mount.Network)
+	fd, e := s.openBelow(path, flagsRead, 0)
 	if e != 0 {
 		return -1, reasonOf(e)
 	}
@@ -262,9 +260,8 @@ func (s *Store) Touch(id *key.ID) {
 	if s.refuse != None || s.mount.Network {
 		return
 	}
-	var p entryPath
-	fd, e := openBelow(s.entryPath(&p, id), flagsRead, 0)
-	if e == 0 {
+	var st syscall.Stat_t
+	if fd, why := s.open(id, &st); why == None {
 		touch(fd, s.stamp())
 		closeFd(fd)
 	}
@@ -291,17 +288,4 @@ func (s *Store) Has(id *key.ID) bool {
 	}
 	b.Release()
 	return true
-}
-
-// openDirBelow opens a folder of v1 for the *at system calls.
-func (s *Store) openDirBelow(rel string) (int, syscall.Errno) {
-	path := s.v1 + "/" + rel
-	fd, e := folderAt(path)
-	if e == unix.ENOTDIR {
-		var st unix.Stat_t
-		if fstatat(atCwd, path, &st) == 0 && st.Mode&unix.S_IFMT == unix.S_IFLNK {
-			e = unix.ELOOP
-		}
-	}
-	return fd, e
 }

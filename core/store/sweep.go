@@ -69,9 +69,7 @@ func (s *Store) sweepDir(rel string, stale int64) {
 				continue
 			}
 		}
-		if unlinkat(dir, name, 0) == unix.EISDIR {
-			os.RemoveAll(s.v1 + "/" + rel + "/" + name)
-		}
+		removeTree(dir, name)
 	}
 }
 
@@ -147,7 +145,7 @@ func (s *Store) sweepLocks() {
 		if !ok || base == "ledger" || fstatat(dir, name, &st) != 0 || now-st.Mtim.Nano() < staleLock {
 			continue
 		}
-		if l, err := s.TryLock(base); err == nil && l != nil {
+		if l, err := s.TryLock(base, nil); err == nil && l != nil {
 			l.Remove()
 		}
 	}

@@ -9,7 +9,7 @@ from . import _ffi, _library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import ModuleType, TracebackType
     from typing import Any, Callable
 
@@ -334,18 +334,24 @@ class Cache:
         """
         return self._json("jitcache_verify") or {"entries": 0, "bytes": 0, "bad": [], "removed": 0}
 
-    def entries(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """Return what is known of the entries of a kind in the directory, or of all, last used first.
+    def entries(self, kind: str | None = None) -> Iterator[dict[str, Any]]:
+        """Go through what is known of the entries of a kind in the directory, or of all.
 
         As ``jitcache ls -json`` prints it: ``{"key", "kind", "name", "size",
         "file_size", "created", "used", "compile_seconds", "owner", "path"}``, and
         ``"attributes"`` if there are any. ``Key.from_hex`` makes a key of ``"key"``.
+
+        They come in the order of their keys, read one by one: a million take no more
+        memory than one. An entry that is stored or removed meanwhile may be among
+        them or not. Raises Error if the cache is closed meanwhile.
         """
-        return self._json("jitcache_list", None if kind is None else kind.encode()) or []
+        from ._listing import listed
+
+        return listed(self, kind)
 
     def count(self, kind: str | None = None) -> int:
         """Return the number of entries of a kind in the directory; without one, ``len``."""
-        return len(self) if kind is None else len(self.entries(kind))
+        return len(self) if kind is None else sum(1 for _ in self.entries(kind))
 
     def stats(self) -> dict[str, Any]:
         """Return the counters of the directory, as ``jitcache stats --json`` prints them."""

@@ -8,7 +8,7 @@ import re
 import sys
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ._errors import LibraryError
 from ._native_job import Command, Source
@@ -17,11 +17,12 @@ from ._native_request import built
 if TYPE_CHECKING:
     from ._cache import Cache
 
-# What Python is started with: it finds modules as its own finders do, but asks for
-# the names that it wants, where those read whole folders, and every package that is
-# installed would be a change.
+# What Python is started with: it finds modules as its own finders do, and Cython the
+# declarations for its version (numpy/__init__.cython-30.pxd), but both ask for the
+# names that they want, where the original reads whole folders, and every package that
+# is installed would be a change.
 _START = """
-import sys, json, os
+import sys, json, os, glob, re
 from importlib import machinery, util
 class Finder:
     kinds = [(s, machinery.ExtensionFileLoader) for s in machinery.EXTENSION_SUFFIXES]
@@ -49,6 +50,16 @@ import zipimport
 sys.path_hooks[:] = [zipimport.zipimporter, Finder]
 sys.path_importer_cache.clear()
 sys.path[:] = json.loads(sys.argv.pop(1))
+import Cython
+newest = int("".join(re.findall("[0-9]+", Cython.__version__)[:2]))
+def find(pattern, *args, original=glob.glob, **options):
+    before, star, after = pattern.rpartition(".cython-*")
+    if not star or glob.has_magic(after) or os.sep in after:
+        return original(pattern, *args, **options)
+    before = re.sub(r"\\[([*?[])\\]", r"\\1", before)
+    names = (f"{before}.cython-{version}{after}" for version in range(newest + 1))
+    return [name for name in names if os.path.lexists(name)]
+glob.glob = find
 from Cython.Compiler.Main import main
 main(command_line=1)
 """
@@ -88,22 +99,35 @@ def _command(source: Source, texts: list[Source], folders: list[str]) -> Command
     return Command(tuple(arguments), tuple(texts), output, own, _VARIABLES, "cython", name)
 
 
-def _translated(command: Command, cache: Cache | None, timeout: float | None) -> Source:
-    with built(command, cache, timeout) as entry:
+class Translated(NamedTuple):
+    """Sources with C or C++ in the place of Cython, and what ``Built`` says of the translation."""
+
+    sources: list[Source]
+    missed: str
+    refused: str
+
+
+def _translated(command: Command, cache: Cache | None, timeout: float | None) -> tuple[Source, str, str]:
+    entry = built(command, cache, timeout)
+    with entry:
         view, text = entry.view, _texts.get(command)
         if text is None or text != view:
             text = bytes(view)
             if len(_texts) >= _MOST:
                 _texts.clear()
             _texts[command] = text
-    return Source(command.output, text)
+        return Source(command.output, text), entry.missed, entry.refused
 
 
-def translate(
-    sources: list[Source], include_dirs: list[str], cache: Cache | None, timeout: float | None
-) -> list[Source]:
+def translate(sources: list[Source], include_dirs: list[str], cache: Cache | None, timeout: float | None) -> Translated:
     """Return the sources with C or C++ in the place of Cython."""
     texts = [s for s in sources if s.text is not None]
-    return [
-        _translated(_command(s, texts, include_dirs), cache, timeout) if s.name.endswith(".pyx") else s for s in sources
-    ]
+    done, missed, refused = [], "", ""
+    for s in sources:
+        if s.name.endswith(".pyx"):
+            source, why, why_not = _translated(_command(s, texts, include_dirs), cache, timeout)
+            done.append(source)
+            missed, refused = missed or why, refused or why_not
+        else:
+            done.append(s)
+    return Translated(done, missed, refused)

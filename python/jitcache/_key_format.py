@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-MAGIC = b"jckey\x00\x00\x01"
+MAGIC = b"jckey\x00\x00\x02"
 # Of keys that were made without the library: no library takes them.
 _MAGIC_WITHOUT = b"jcnone\x00\x01"
 KIND = slice(40, 56)

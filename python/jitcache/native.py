@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["Built", "CompileError", "build", "key", "load_extension", "load_shared"]
 
 
-def _job(arguments: BuildArguments, cache: Cache | None, timeout: float | None) -> Job:
+def _job(arguments: BuildArguments, cache: Cache | None, timeout: float | None) -> tuple[Job, str, str]:
+    """Return the compile, and what has changed for a translation, and why that is not kept; "" for nothing."""
     arguments.check()
     arguments = arguments.with_placeholders()
     sources = sources_of(arguments.sources, arguments.name)
@@ -44,8 +45,9 @@ def _job(arguments: BuildArguments, cache: Cache | None, timeout: float | None) 
         from . import _cython
 
         arguments = arguments._replace(flags=[*arguments.flags, *quote_flags(sources)])
-        sources = _cython.translate(sources, arguments.folders(), cache, timeout)
-    return job_of(arguments, sources)
+        sources, missed, refused = _cython.translate(sources, arguments.folders(), cache, timeout)
+        return job_of(arguments, sources), missed, refused
+    return job_of(arguments, sources), "", ""
 
 
 def build(
@@ -83,7 +85,12 @@ def build(
     """
     found = cache_of(cache)
     arguments = BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
-    return built(_job(arguments, found, timeout), found, timeout)
+    job, missed, refused = _job(arguments, found, timeout)
+    entry = built(job, found, timeout)
+    if not entry.hit:
+        entry.missed = missed or entry.missed
+    entry.refused = refused or entry.refused
+    return entry
 
 
 def key(
@@ -107,7 +114,7 @@ def key(
     if found is None or found._handle is None:
         return None
     arguments = BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
-    return key_of(_job(arguments, found, None), found._handle)
+    return key_of(_job(arguments, found, None)[0], found._handle)
 
 
 def load_extension(entry: Entry, modname: str) -> ModuleType:

@@ -164,7 +164,7 @@ func TestCppWrapsEveryFunction(t *testing.T) {
 		"jitcache_key_from_digest": true, "jitcache_key_add_packed": true, "jitcache_key_save": true, "jitcache_key_load": true,
 		"jitcache_get_data": true, "jitcache_get_into": true, "jitcache_get_or_compile": true, "jitcache_trim": true,
 		"jitcache_clear": true, "jitcache_verify": true, "jitcache_count": true, "jitcache_stats": true,
-		"jitcache_list": true, "jitcache_explain": true, "jitcache_flush": true, "jitcache_epoch": true, "jitcache_used": true,
+		"jitcache_cursor_new": true, "jitcache_cursor_next": true, "jitcache_cursor_free": true, "jitcache_explain": true, "jitcache_flush": true, "jitcache_epoch": true, "jitcache_used": true,
 		"jitcache_set_log": true, "jitcache_main": true, "jitcache_last_miss": true, "jitcache_cuda_request_packed": true,
 		"jitcache_cuda_key": true, "jitcache_cuda_get_function": true,
 		// It does not say whether it was a hit; cuda::Request::compile does.

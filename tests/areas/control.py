@@ -27,6 +27,7 @@ class Control(NamedTuple):
     python: list[str] = []  # pytest node ids below tests/python
     c: list[str] = []  # "source: test"
     preempt: bool = False
+    front: str = ""  # of capi/controls.h
 
 
 CONTROLS = [
@@ -84,7 +85,19 @@ CONTROLS = [
     Control("cells not clamped", "noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
     Control("linked file not looked at again", "nopinned", {"core/store": ["TestPinIsNotAnotherFileWithTheNumberOfTheFirst"]}),
     Control("eviction looks at all entries", "lookatall", {"core/store": ["TestPutAtTheCapLooksAtASample"]}),
+    Control(
+        "no bound on what a put or a lookup evicts", "evictall",
+        {"core/store": [
+            "TestPutAfterTheCapWasLoweredEvictsForAWhileAndNotAll", "TestPutDoesNotGoThroughAllThatCannotBeRemoved", "TestLookupsEvictNothing",
+        ]},
+    ),
     Control("locked file not looked at again", "nosamefile", {"core/lockfile": ["TestLockThatIsRemovedAtEachReleaseHasOneHolder"]}),
+    Control("the holder's own word for its age", "anyclock", {"core/lease": ["TestAgeOfAHolderIsNotWhatItsFileSays"]}),
+    Control(
+        "files of any kind", "anyfile",
+        {"core/lockfile": ["TestWhatIsNoFileOfItsOwnIsNotLockedNorRead"], "core/store": ["TestNothingIsReachedThroughWhatStandsInTheWay"]},
+    ),
+    Control("links followed", "follow", {"core/store": ["TestNothingIsReachedThroughWhatStandsInTheWay", "TestLinkBelowTheRootIsNotFollowed"]}),
     Control("refused lock counts as held", "norefusal", {"core/lockfile": ["TestWhereNothingCanBeLockedSaysSo"]}),
     Control(
         "no cache without a directory", "nodegrade",
@@ -92,6 +105,7 @@ CONTROLS = [
         ["test_log.py::test_directory_that_others_may_write_is_a_cache_in_memory[509]"],
         ["api.c: directory_that_others_may_write_is_a_cache_in_memory"],
     ),
+    Control("list that is kept", "", {}, ["test_listing.py::test_list_takes_no_memory_for_its_length[entries]"], front="hoards"),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip
 
@@ -151,7 +165,7 @@ def _control(control: Control) -> Count:
         counts += [red("controls", control.name, f"{package} {name}", name in failed) for name in names]
     if control.python or control.c:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
-        build_library.build(folder, control=control.out, preempt=control.preempt)
+        build_library.build(folder, control=control.out, preempt=control.preempt, front=control.front)
         counts += [python_red("controls", control.name, f"tests/python/{node}", folder) for node in control.python]
         counts += [_c(control, row, folder) for row in control.c]
     return total(counts)

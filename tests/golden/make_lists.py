@@ -77,7 +77,7 @@ FULL = b"".join([
         (b"inc", number(0) + NEVER + texts(b"c.h")),
     ]),
     table([(b"/usr/bin/cc", text(b"gcc")), (b"/usr/bin/ld", text(b"x86_64-linux-gnu-ld"))]),
-    table([(b"/root/secret", number(13))]),
+    table([(b"/closed/secret", number(13))]),
     table([(b"/dev/null", number(0o020000))]),
     text(b"/home/user"), number(1), texts(b"PWD"),
     number(2), text(b"CPATH"), b"\1" + bytes(15), text(b"PATH"), b"\2" + bytes(15),

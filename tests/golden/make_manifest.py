@@ -25,7 +25,7 @@ class Writer:
         self.data += struct.pack("<I", len(entries))
         for path, first, digest in entries:
             self.path(path)
-            self.data += struct.pack("<QQqqqq", *range(first, first + 6)) + bytes([digest]) * 32
+            self.data += struct.pack("<QQQqqqQ", *range(first, first + 7)) + bytes([digest]) * 32
 
     def paths(self, paths: list[bytes], per_item: int) -> None:
         self.data += struct.pack("<I", len(paths) // per_item)
@@ -56,5 +56,5 @@ LISTS = [
     manifest(b"", [], [], [], []),
 ]
 
-manifests = b"jcbook\0\1" + struct.pack("<I", len(LISTS)) + b"".join(struct.pack("<I", len(x)) + x for x in LISTS)
+manifests = b"jcbook\0\2" + struct.pack("<I", len(LISTS)) + b"".join(struct.pack("<I", len(x)) + x for x in LISTS)
 Path(__file__).with_name("manifest.jcbook").write_bytes(manifests)
