@@ -30,7 +30,7 @@ func (r *running) inHost() {
 	r.made = r.result(result.Code.Data(), result.Log, result.Lowered, major, minor)
 	r.made.Why = request.Refuse("nvrtc", "is not observed: "+r.unseen)
 	if r.world.Kept {
-		r.world.Warn("nvrtc", fmt.Sprintf("what NVRTC compiles is not kept: %s", r.unseen))
+		r.world.Warn("nvrtc "+r.unseen, fmt.Sprintf("what NVRTC compiles is not kept: %s", r.unseen))
 	}
 }
 

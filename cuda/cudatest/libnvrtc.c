@@ -15,6 +15,8 @@
  *	STUBNVRTC_SLEEP_MS	how long a compile takes at least
  *	STUBNVRTC_GATE		a name: a compile waits as long as its thread has it,
  *				and reads its files then
+ *	STUBNVRTC_GATE_BEHIND	the same, when it has read everything
+ *	STUBNVRTC_CRASH		1: a compile ends the process
  *	STUBNVRTC_FAIL		"nvrtcGetCUBIN=11:1", as FAKECUDA_FAIL
  *
  * #error fails with a log, #warning has one. Functions are those that follow
@@ -28,6 +30,7 @@
 
 #include <ctype.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -357,6 +360,8 @@ API int nvrtcCompileProgram(program *p, int n, const char *const *options)
 	reading r = {.nheaders = p->nheaders, .headers = p->headers, .names = p->names};
 	usleep((useconds_t)knob_number("STUBNVRTC_SLEEP_MS", 0) * 1000);
 	knob_gate("STUBNVRTC_GATE");
+	if (knob_number("STUBNVRTC_CRASH", 0))
+		raise(SIGSEGV);
 	int code = compile(p, &r, n, options);
 	knob_gate("STUBNVRTC_GATE_BEHIND");
 	reading_free(&r);
