@@ -86,7 +86,8 @@ func (p *Pool) endOldest() {
 	p.mu.Lock()
 	var w *Worker
 	if len(p.idle) > 0 {
-		w, p.idle = p.idle[0], slices.Delete(p.idle, 0, 1)
+		w = p.idle[0]
+		p.idle = slices.Delete(p.idle, 0, 1)
 	}
 	p.mu.Unlock()
 	if w != nil {
