@@ -92,7 +92,7 @@ func TestWorkerIsUsedAgainWhereItWouldLookAtTheSame(t *testing.T) {
 		t.Errorf("%d workers", n)
 	}
 	first := p.workers()
-	p.compile("#include <stdint.h>\n" + simple, part('h', "stdint.h")+part('t', ""))
+	p.compile("#include <stdint.h>\n"+simple, part('h', "stdint.h")+part('t', ""))
 	if again := p.workers(); len(again) != 2 || again[0] != first[0] && again[1] != first[0] {
 		t.Errorf("workers %v, then %v", first, again)
 	}
