@@ -62,7 +62,8 @@ int32_t jitcache_cuda_key(jitcache_cache *cache, jitcache_cuda_request *request,
 }
 
 /* start begins to compile, under a lease of the core's or without. */
-static int32_t start(jitcache_cache *cache, jitcache_cuda_request *request, int64_t timeout_ms, void *lease, jc_handle *job)
+static int32_t start(
+	jitcache_cache *cache, jitcache_cuda_request *request, int64_t timeout_ms, void *lease, jc_handle *job)
 {
 	jc_call c;
 	jc_bytes variables = {0};

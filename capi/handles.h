@@ -10,7 +10,18 @@
 
 typedef uint64_t jc_handle;
 
-enum jc_kind { JC_OPTIONS = 1, JC_CACHE, JC_KEY, JC_BLOB, JC_LEASE, JC_REQUEST, JC_MODULE, JC_NATIVE, JC_JOB, JC_CURSOR };
+enum jc_kind {
+	JC_OPTIONS = 1,
+	JC_CACHE,
+	JC_KEY,
+	JC_BLOB,
+	JC_LEASE,
+	JC_REQUEST,
+	JC_MODULE,
+	JC_NATIVE,
+	JC_JOB,
+	JC_CURSOR
+};
 
 /* What a slot holds beside the object, for handles on blobs: a hit makes one,
  * and must not pay for an allocation. */

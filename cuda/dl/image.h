@@ -9,7 +9,7 @@
 
 /* One loaded library, copied: it may be unloaded at any time. */
 typedef struct jc_dl_image {
-	uintptr_t base;         /* what the loader added to its addresses */
+	uintptr_t base;        /* what the loader added to its addresses */
 	char path[JC_DL_PATH]; /* as it was opened; may be relative */
 } jc_dl_image;
 

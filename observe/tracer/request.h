@@ -21,7 +21,7 @@ typedef struct jo_head {
 	int32_t report, done; /* descriptors: a file for the report, a pipe that is written to when it is whole */
 	int32_t out, err;     /* and files for what the command prints */
 	uint32_t narguments, nvariables;
-	int32_t channel;  /* a descriptor that the command gets and that is no input; -1: none */
+	int32_t channel; /* a descriptor that the command gets and that is no input; -1: none */
 	uint32_t unused;
 	uint64_t blocked; /* signals that are blocked when the command starts */
 } jo_head;

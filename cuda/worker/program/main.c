@@ -29,7 +29,8 @@ typedef void *program;
 	X(int, Version, (int *major, int *minor)) \
 	X(const char *, GetErrorString, (int status)) \
 	X(int, CreateProgram, \
-		(program *, const char *source, const char *name, int n, const char *const *texts, const char *const *names)) \
+		(program *, const char *source, const char *name, int n, const char *const *texts, \
+			const char *const *names)) \
 	X(int, DestroyProgram, (program *)) \
 	X(int, AddNameExpression, (program, const char *)) \
 	X(int, CompileProgram, (program, int n, const char *const *options)) \

@@ -11,10 +11,10 @@
 /* Letters of what comes in. The first message is variables; each other one is a
  * program to compile. */
 enum {
-	JW_VARIABLE = 'v',   /* NAME=VALUE, for who asks for it */
-	JW_SHOWN = 'f',      /* NVRTC is told the folder that it works in, if it asks */
-	JW_UMASK = 'm',      /* 4 bytes */
-	JW_NAME = 'N',       /* of the source */
+	JW_VARIABLE = 'v', /* NAME=VALUE, for who asks for it */
+	JW_SHOWN = 'f',    /* NVRTC is told the folder that it works in, if it asks */
+	JW_UMASK = 'm',    /* 4 bytes */
+	JW_NAME = 'N',     /* of the source */
 	JW_SOURCE = 's',
 	JW_HEADER = 'h',     /* the name of a header, */
 	JW_TEXT = 't',       /* and its text, next */
