@@ -193,8 +193,7 @@ def build(
         raise Unsound(f"{library} was removed: {'; '.join(problems)}")
     for problem in problems:
         print(f"build_library: {go.version}: {problem}", file=sys.stderr)
-    for name in PROGRAMS:
-        build_program(name, output, cc, portable=portable)
+    build_programs(output, cc, portable=portable)
     link = output / SONAME
     link.unlink(missing_ok=True)
     link.symlink_to("libjitcache.so")
@@ -219,6 +218,12 @@ def build_program(name: str, output: Path, cc: list[str], *, portable: bool, def
     subprocess.run([*command, *map(str, sources), "-ldl", "-lpthread"], check=True)
     draft.replace(program)  # one that runs is not written to
     return program
+
+
+def build_programs(output: Path, cc: list[str], *, portable: bool) -> None:
+    """Build all of PROGRAMS into the folder ``output``."""
+    for name in PROGRAMS:
+        build_program(name, output, cc, portable=portable)
 
 
 def main() -> int:

@@ -82,8 +82,10 @@ func New(cache *core.Cache, spec *Spec, env []string, want Want) (*Job, error) {
 	if len(spec.Only) > 0 {
 		env = record.Only(env, spec.Only)
 	}
-	j := &Job{cache: cache, spec: spec, env: env, holding: want.Holding, runner: want.Runner, timeout: want.Timeout, limit: want.Limit,
-		lease: want.Lease, given: want.Lease != nil, began: time.Now()}
+	j := &Job{
+		cache: cache, spec: spec, env: env, holding: want.Holding, runner: want.Runner, timeout: want.Timeout, limit: want.Limit,
+		lease: want.Lease, given: want.Lease != nil, began: time.Now(),
+	}
 	var err error
 	j.known, err = spec.knowledge()
 	return j, err
