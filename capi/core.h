@@ -72,6 +72,12 @@ typedef struct jc_file {
 #define JC_HOLDING 1 /* the thread holds a lease already */
 #define JC_AGAIN 2   /* called again after BUSY */
 
+/* What native_lookup is to give. */
+#define JC_WANT_KEY 0
+#define JC_WANT_BLOB 1
+#define JC_WANT_RECORD_KEY 2
+#define JC_WANT_PROCESS_KEY 3
+
 /* The core. Strings and buffers are the caller's for the duration of the call
  * unless a comment says otherwise; "sealed" is a sealed key and its length. */
 typedef struct jc_core {
@@ -136,7 +142,7 @@ typedef struct jc_core {
 	/* cuda_text gets the log, or the lowered name of an expression, out of
 	 * attributes; text is malloc'd. */
 	int32_t (*cuda_text)(char *attributes, char *expression, char **text, jc_out *out);
-	/* native_lookup gives the blob or, with want 0, the sealed key, malloc'd.
+	/* native_lookup gives what is wanted: the blob, or a sealed key, malloc'd.
 	 * native_start begins a job; core may be NULL for it. */
 	int32_t (*native_lookup)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int32_t want,
 		jc_blob **blob, uint8_t **sealed, size_t *nsealed, jc_out *out);

@@ -37,16 +37,20 @@ func newJob(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, 
 //export jcgo_native_lookup
 func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		if isOff(p) {
+		ofRequest := want == C.JC_WANT_RECORD_KEY || want == C.JC_WANT_PROCESS_KEY
+		if isOff(p) && !ofRequest {
 			return because(o, C.JITCACHE_MISS, store.Off)
 		}
 		job, err := newJob(p, parts, env, nenv, command.Want{})
 		if err != nil {
 			return fail(o, C.JITCACHE_ERR_ARGUMENT, err)
 		}
-		if want == 0 {
-			k, why := job.Key()
-			if k == nil {
+		if want != C.JC_WANT_BLOB {
+			k, why, err := requestKey(job, want)
+			switch {
+			case err != nil:
+				return fail(o, C.JITCACHE_ERR_INTERNAL, err)
+			case k == nil:
 				return missed(o, why)
 			}
 			*sealed, *n = toC(k.Append(nil))
@@ -59,6 +63,19 @@ func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nen
 		*out = (*C.jc_blob)(result.Blob.Pointer())
 		return C.JITCACHE_OK
 	})
+}
+
+// requestKey returns the key that is wanted; nil, and why, if it is not known.
+func requestKey(job *command.Job, want C.int32_t) (k *key.Key, why string, err error) {
+	switch want {
+	case C.JC_WANT_RECORD_KEY:
+		return job.RecordKey(), "", nil
+	case C.JC_WANT_PROCESS_KEY:
+		k, err = job.ProcessKey()
+		return k, "", err
+	}
+	k, why = job.Key()
+	return k, why, nil
 }
 
 // missed says what has changed.

@@ -36,12 +36,13 @@ int32_t jitcache_native_lookup(
 	int32_t status = jc_call_enter(&c, cache, JC_HANDLE(request), JC_NATIVE);
 	if (status != JITCACHE_OK)
 		return status;
-	status = jc_call_give(&c, look(&c, 1, &found), &found, blob, data, size, NULL);
+	status = jc_call_give(&c, look(&c, JC_WANT_BLOB, &found), &found, blob, data, size, NULL);
 	jc_call_leave(&c);
 	return status;
 }
 
-int32_t jitcache_native_key(jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key)
+/* key_of gives one of a request's keys. */
+static int32_t key_of(jitcache_cache *cache, jitcache_native_request *request, int32_t want, jitcache_key **key)
 {
 	jc_call c;
 	jc_found found = {0};
@@ -52,9 +53,24 @@ int32_t jitcache_native_key(jitcache_cache *cache, jitcache_native_request *requ
 	int32_t status = jc_call_enter(&c, cache, JC_HANDLE(request), JC_NATIVE);
 	if (status != JITCACHE_OK)
 		return status;
-	status = jc_call_give(&c, look(&c, 0, &found), &found, NULL, NULL, NULL, key);
+	status = jc_call_give(&c, look(&c, want, &found), &found, NULL, NULL, NULL, key);
 	jc_call_leave(&c);
 	return status;
+}
+
+int32_t jitcache_native_key(jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key)
+{
+	return key_of(cache, request, JC_WANT_KEY, key);
+}
+
+int32_t jitcache_native_record_key(jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key)
+{
+	return key_of(cache, request, JC_WANT_RECORD_KEY, key);
+}
+
+int32_t jitcache_native_process_key(jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key)
+{
+	return key_of(cache, request, JC_WANT_PROCESS_KEY, key);
 }
 
 int32_t jitcache_native_start(jitcache_cache *cache, jitcache_native_request *request, int64_t timeout_ms,

@@ -166,6 +166,23 @@ func (j *Job) Key() (k *key.Key, why string) {
 	return j.known.findWhole(j.surroundings(), j.spec)
 }
 
+// RecordKey returns the key under which the lists of the request are stored.
+func (j *Job) RecordKey() *key.Key { return j.known.listsKey() }
+
+// ProcessKey returns a key of the request and of all that the command could ask of
+// this process, but for files.
+func (j *Job) ProcessKey() (*key.Key, error) {
+	b := key.NewBuilder()
+	b.Add("request", j.known.request.ID[:])
+	for _, p := range j.surroundings().Parts() {
+		b.AddDigest(p.Label, 0, p.Digest)
+	}
+	if err := b.SetKind(j.spec.Kind); err != nil {
+		return nil, err
+	}
+	return b.Seal()
+}
+
 // Step goes on with the job for at most core.Slice. done is false if it is to be
 // called again. An error is that the command could not be run at all.
 func (j *Job) Step() (result *Result, done bool, err error) {

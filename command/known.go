@@ -33,10 +33,17 @@ func newKnown(s *Spec) (*known, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without a name: that of the result is what cache.Explain compares with.
-	lists := key.FromID(request.ID)
-	lists.Kind = request.Kind
-	return &known{request: request, lease: lease, lists: record.NewSetStore(lists), kind: s.Kind, name: s.Name}, nil
+	n := &known{request: request, lease: lease, kind: s.Kind, name: s.Name}
+	n.lists = record.NewSetStore(n.listsKey())
+	return n, nil
+}
+
+// listsKey is the key of the lists. It has no name: that of the result is what
+// cache.Explain compares with.
+func (n *known) listsKey() *key.Key {
+	k := key.FromID(n.request.ID)
+	k.Kind = n.request.Kind
+	return k
 }
 
 // find returns the key of the result in these surroundings; nil, and why, if no

@@ -56,6 +56,9 @@ type Text struct {
 	Data []byte
 	// Sum is BLAKE3 of Data, if it is known already.
 	Sum key.Digest
+	// Derived: it follows from Args and More, and does not count. Where nothing is
+	// run it need not be there.
+	Derived bool
 }
 
 // Part is a labelled component.
@@ -102,6 +105,9 @@ func (s *Spec) parts(b *key.Builder) error {
 	}
 	for i := range s.Texts {
 		t := &s.Texts[i]
+		if t.Derived {
+			continue
+		}
 		if t.Sum == (key.Digest{}) {
 			t.Sum = key.Sum(t.Data)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/core/store"
 )
@@ -32,7 +33,16 @@ type Explanation struct {
 
 // Explain looks a key up without counting it.
 func (c *Cache) Explain(k *key.Key) Explanation {
-	b, why := c.look(&k.ID)
+	var b *blob.Blob
+	why := c.unread()
+	if why == store.None {
+		b, why = c.store.Get(&k.ID) // which counts nothing
+	}
+	if b == nil {
+		if b = c.fromMemory(&k.ID); b != nil {
+			why = store.None
+		}
+	}
 	if b != nil {
 		b.Release()
 	}

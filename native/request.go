@@ -20,6 +20,7 @@ const (
 	partFile     = 'f' // a source on disk
 	partSource   = 's' // the name of a file in memory
 	partText     = 't' // and its text, next
+	partDerived  = 'u' // in place of a text: one that follows from the rest
 	partArgument = 'a' // of a whole command, in place of the above but files in memory
 	partOutput   = 'O' // of a whole command: what it makes
 	partFolder   = 'd' // where it runs
@@ -97,12 +98,15 @@ func (p *parts) take(letter byte, value []byte) error {
 	case partSource:
 		p.sources = append(p.sources, text)
 		p.texts = append(p.texts, command.Text{Name: text})
-	case partText:
+	case partText, partDerived:
 		if len(p.texts) == 0 {
 			return request.ErrParts
 		}
 		t := &p.texts[len(p.texts)-1]
-		t.Data, t.Sum = []byte(text), key.Sum(value)
+		t.Data, t.Derived = []byte(text), letter == partDerived
+		if !t.Derived {
+			t.Sum = key.Sum(value)
+		}
 	case partLabel:
 		p.more = append(p.more, command.Part{Label: text})
 	case partValue:

@@ -6,6 +6,7 @@ package record
 const (
 	keepsAbsent      = true // names that were looked for in vain count
 	keepsLooked      = true // files that were looked at and not read count
+	keepsChildren    = true // what the programs did that the first one started counts
 	keepsTexts       = true // texts of links count
 	keepsListings    = true // names in folders count
 	keepsEnvironment = true // variables count

@@ -7,6 +7,7 @@ import "jitcache/core/control"
 var (
 	keepsAbsent      = !control.Is("noabsent")
 	keepsLooked      = !control.Is("nolooked")
+	keepsChildren    = !control.Is("nochildren")
 	keepsTexts       = !control.Is("nolinktexts")
 	keepsListings    = !control.Is("nolistings")
 	keepsEnvironment = !control.Is("noenvironment")

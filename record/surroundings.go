@@ -78,6 +78,22 @@ func (s *Surroundings) differs(w *World) string {
 	return ""
 }
 
+// Parts returns all that a program could ask of the process, by aspect, but for
+// files and those variables that no list has.
+func (s *Surroundings) Parts() []Part {
+	var environment encoder
+	for _, v := range s.variables(AllVariables, []string{"TMPDIR"}) {
+		environment.text(v.Name)
+		environment.b = append(environment.b, v.Value[:]...)
+	}
+	return []Part{
+		{"environment", key.Sum(environment.b)},
+		{"processor", Processor()},
+		{"folder", key.Sum([]byte(realDir(s.Dir)))},
+		{"limits", limits()},
+	}
+}
+
 // realDir returns a folder without links, which is what getcwd says of it; "" is that of
 // the process.
 func realDir(dir string) string {

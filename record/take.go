@@ -127,6 +127,9 @@ func (t *taker) forms(n *observe.Name) []string {
 }
 
 func (t *taker) name(n *observe.Name) error {
+	if !keepsChildren && n.Programs&bitOf(t.run.Report.Programs[0].ID) == 0 {
+		return nil
+	}
 	if t.private(n.Path) {
 		path, err := t.outside(n.Path)
 		if err != nil || path == "" {

@@ -206,8 +206,9 @@ func (t *taker) world() {
 	if keepsProcessor && (t.native || t.known.unknown || t.saysNative()) {
 		w.CPU = Processor()
 	}
-	// Shells ask for the host's name to set a variable that is not given to anybody.
-	if t.used(observe.UseHost, all&^t.known.shells) {
+	// Shells ask for the host's name to set a variable that is not given to anybody,
+	// Open MPI's wrapper because all of Open MPI's programs do when they start.
+	if t.used(observe.UseHost, all&^(t.known.shells|t.known.wrappers)) {
 		w.Host = host()
 	}
 	if t.known.unknown && t.used(observe.UseLimits, all) {

@@ -226,7 +226,8 @@ class Cache:
         Waits while somebody else compiles it: without ``timeout`` until they are
         done, have died or have taken 30 minutes; else for so many seconds, after
         which the lease locks nothing. 0 does not wait. A thread that holds a
-        lease never waits. Ctrl-C works.
+        lease never waits, so coroutines of one loop do not wait for each other.
+        Ctrl-C works.
         """
         from ._lease import Lease, wait
 

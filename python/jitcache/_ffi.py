@@ -110,6 +110,8 @@ def _functions() -> list[tuple[str, object, list[object]]]:
         ("jitcache_native_request_add", c_int32, [c_void_p, c_int32, c_char_p, c_size_t]),
         ("jitcache_native_request_free", None, [c_void_p]),
         ("jitcache_native_key", c_int32, [c_void_p, c_void_p, c_void_p]),
+        ("jitcache_native_record_key", c_int32, [c_void_p, c_void_p, c_void_p]),
+        ("jitcache_native_process_key", c_int32, [c_void_p, c_void_p, c_void_p]),
         ("jitcache_native_build", c_int32, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]),
         ("jitcache_native_start", c_int32, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]),
         ("jitcache_native_step", c_int32, [c_void_p, c_void_p, c_void_p]),

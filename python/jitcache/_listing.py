@@ -22,13 +22,16 @@ def listed(cache: Cache, kind: str | None) -> Iterator[dict[str, Any]]:
     if lib is None or cache._handle is None:
         return
     cursor, handle = ctypes.c_void_p(), ctypes.c_void_p()
-    if not usable(lib.jitcache_cursor_new(cache._handle, None if kind is None else kind.encode(), ctypes.byref(cursor))):
+    if not usable(
+        lib.jitcache_cursor_new(cache._handle, None if kind is None else kind.encode(), ctypes.byref(cursor))
+    ):
         return
     try:
         while True:
             status = lib.jitcache_cursor_next(cursor, ctypes.byref(handle))
-            if not usable(status) or status == _ffi.MISS:
+            if status == _ffi.MISS or status in _ffi.NO_CACHE:
                 return
+            _ffi.check(lib, status)
             yield json.loads(bytes(blob_of(lib, handle).view()))
     finally:
         lib.jitcache_cursor_free(cursor)

@@ -114,9 +114,11 @@ class Command(NamedTuple):
     sources: tuple[Source, ...]  # with texts
     output: str
     folder: str | None
-    variables: tuple[str, ...]  # that it is given
+    variables: tuple[str, ...]  # that it is given, none: all
     entry: str  # the kind of its entry
     name: str
+    labels: tuple[tuple[str, str], ...] = ()  # what else the result depends on
+    derived: bool = False  # the texts follow from the labels, and do not count
 
     def texts(self) -> list[tuple[str, bytes]]:
         """Return the files that are made in the private folder."""
@@ -130,7 +132,9 @@ class Command(NamedTuple):
         if self.folder is not None:
             parts.append(("d", os.fsencode(self.folder)))
         for name, text in self.texts():
-            parts += [("s", os.fsencode(name)), ("t", text)]
+            parts += [("s", os.fsencode(name)), ("u" if self.derived else "t", text)]
+        for label, value in self.labels:
+            parts += [("x", label.encode()), ("y", value.encode())]
         return parts
 
     def command(self, private: str) -> list[str]:

@@ -6,7 +6,7 @@ import ctypes
 import os
 import subprocess
 import tempfile
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Callable, Union
 
 from . import _ffi, _library
 from ._blob import blob_of
@@ -131,7 +131,7 @@ def _run(wish: Wish, timeout: float | None) -> tuple[bytes, str]:
         return data, log
 
 
-def built(wish: Wish, cache: Cache | None, timeout: float | None) -> Built:
+def built(wish: Wish, cache: Cache | None, timeout: float | None) -> _Stored | _Detached:
     """Look a wish up, and have it made if need be."""
     lib = _library.load() if cache is None else cache._lib
     handle = None if cache is None else cache._handle
@@ -140,17 +140,34 @@ def built(wish: Wish, cache: Cache | None, timeout: float | None) -> Built:
     request = _request(lib, wish)
     missed = ""
     if handle is not None:
-        status, blob = find_built(lib, handle, request.handle)
-        if blob is not None:
-            return _Stored(blob, True)
-        if status in _ffi.NO_CACHE:
+        found = _find(lib, handle, request)
+        if isinstance(found, _Stored):
+            return found
+        if found in _ffi.NO_CACHE:
             return _Detached(*_run(wish, timeout), wish.name)
-        if status < 0:
-            _ffi.check(lib, status)
         missed = _said(lib)
     made = _made(lib, wish, request, handle, timeout)
     made.missed = "" if made.hit else missed
     return made
+
+
+def _find(lib: _ffi.Library, cache: ctypes.c_void_p, request: _Request) -> _Stored | int:
+    """Look a request up; return the status if it is not there. A miss is counted when it is built."""
+    status, blob = find_built(lib, cache, request.handle)
+    if blob is not None:
+        return _Stored(blob, True)
+    if status not in _ffi.NO_CACHE:
+        _ffi.check(lib, status)
+    return status
+
+
+def look_up(wish: Wish, cache: Cache) -> _Stored | None:
+    """Return what a wish has come to if it is in the cache; nothing is run, and a miss is not counted."""
+    lib, handle = cache._lib, cache._handle
+    if lib is None or handle is None:
+        return None
+    found = _find(lib, handle, _request(lib, wish))
+    return found if isinstance(found, _Stored) else None
 
 
 def _said(lib: _ffi.Library) -> str:
@@ -160,7 +177,7 @@ def _said(lib: _ffi.Library) -> str:
 
 def _made(
     lib: _ffi.Library, wish: Wish, request: _Request, cache: ctypes.c_void_p | None, timeout: float | None
-) -> Built:
+) -> _Stored:
     """Have the library compile: one of many, and observed. Signals are answered between the steps."""
     limit = 0 if timeout is None else max(1, int(timeout * 1000))
     running, blob, hit = _void_p(), _void_p(), ctypes.c_int32()
@@ -187,9 +204,23 @@ def _made(
 
 def key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
     """Return the key under which the result is now, None if nothing is known."""
+    return _key(_library.load_or_raise().jitcache_native_key, wish, cache)
+
+
+def record_key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
+    """Return the key under which it is stored in which worlds the wish was made."""
+    return _key(_library.load_or_raise().jitcache_native_record_key, wish, cache)
+
+
+def process_key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
+    """Return the key of the wish and of all that its command could ask of this process, but for files."""
+    return _key(_library.load_or_raise().jitcache_native_process_key, wish, cache)
+
+
+def _key(ask: Callable[..., int], wish: Wish, cache: ctypes.c_void_p) -> Key | None:
     lib = _library.load_or_raise()
     handle = _void_p()
-    status = lib.jitcache_native_key(cache, _request(lib, wish).handle, _byref(handle))
+    status = ask(cache, _request(lib, wish).handle, _byref(handle))
     if status == _ffi.MISS:
         return None
     _ffi.check(lib, status)

@@ -31,7 +31,7 @@ INCLUDE = HERE.parent.parent / "include"
 SONAME = "libjitcache.so.1"
 NEEDED = {"libc.so.6", "libpthread.so.0", "libdl.so.2"}
 MAX_TLS = 8  # Go's own word; more does not survive a chain of forks (capi/thread.c)
-MAX_SIZE = 9 << 19  # 4.5 MiB: a forked child holds a copy of it, and is to need 6 MB at most (tests/c/fork_cost.c)
+MAX_SIZE = 5_000_000  # a forked child holds a copy of it, and is to need 6 MB at most (tests/c/fork_cost.c)
 OLDEST_GLIBC = (2, 17)
 
 

@@ -13,6 +13,7 @@ from . import (
     host,
     mpi,
     native,
+    observe,
     package,
     python,
     releases,
@@ -58,6 +59,7 @@ AREAS: dict[str, Area] = {
     "mpi": mpi.tests,
     "underworld3": underworld3.tests,
     "nvrtc": cuda.nvrtc,
+    "observe": observe.tests,
     "native-rest": native.rest,
     "native-controls": native.controls,
     "gpu": cuda.gpu,
@@ -84,7 +86,7 @@ TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "package"
 REST = [
     "race", "root", "sdist", "portable", "releases", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
-    "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
+    "observe", "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
     "cute-dsl", "frameworks", "bench",
 ]  # fmt: skip
 
@@ -93,7 +95,7 @@ OLDER = ["numba-old", "cuda-core-old"]
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset({
-    "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream", "cuda-core",
+    "observe", "native-rest", "native-controls", "mpi", "underworld3", "numba", "numba-old", "numba-upstream", "cuda-core",
     "cuda-core-old", "cute-dsl", "frameworks", "bench",
 })  # fmt: skip
 

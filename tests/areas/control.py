@@ -46,7 +46,8 @@ CONTROLS = [
     Control(
         "no lease", "nolease",
         {"core/lease": ["TestOneOfManyThreadsCompiles", "TestOneOfManyProcessesCompiles"], "core": ["TestOneOfManyCachesCompiles"]},
-        ["test_lease.py::test_one_of_many_threads_compiles", "test_lease.py::test_one_of_many_processes_compiles"],
+        ["test_lease.py::test_one_of_many_threads_compiles", "test_lease.py::test_one_of_many_processes_compiles",
+         "test_lease.py::test_of_threads_that_coroutines_ask_in_one_compiles"],
         ["api.c: one_of_many_threads_compiles"],
     ),
     Control(

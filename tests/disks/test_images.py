@@ -8,11 +8,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from mounts import mounted, run
-
 import jitcache
+import pytest
 from jitcache import native
+from mounts import mounted, run
 
 pytestmark = [
     pytest.mark.root,

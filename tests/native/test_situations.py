@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -62,31 +63,43 @@ def test_recipes_of_a_parallel_make_compile_once_and_hit_afterwards(tmp_path: Pa
     lines = ["all: " + " ".join(f"t{i}" for i in range(8)), ""]
     for i in range(8):
         command = words(tmp_path / "cache", sources={"f.c": TEXT + f"int g{i % 4};\n"}, compiler=str(counted.path))
-        (tmp_path / f"t{i}.sh").write_text(
-            "exec " + " ".join("'" + w.replace("'", "'\\''") + "'" for w in command) + "\n"
-        )
+        (tmp_path / f"t{i}.sh").write_text(f"exec {shlex.join(command)} > {tmp_path}/said{i}\n")
         lines += [f"t{i}:", f"\t@+sh {tmp_path}/t{i}.sh", ""]
     (tmp_path / "Makefile").write_text("\n".join(lines))
-    first = done([make, "-s", "-j4", "-f", str(tmp_path / "Makefile")])
-    assert [f["refused"] for f in first] == [""] * 8
+
+    def made(jobs: str) -> list[dict[str, Any]]:
+        done([make, "-s", jobs, "-f", str(tmp_path / "Makefile")])
+        return [said((tmp_path / f"said{i}").read_text())[0] for i in range(8)]
+
+    assert [f["refused"] for f in made("-j4")] == [""] * 8
     assert counted.compiles() == 4
     # With another number of jobs, and from another make.
-    assert all(f["hit"] for f in done([make, "-s", "-j2", "-f", str(tmp_path / "Makefile")]))
+    assert all(f["hit"] for f in made("-j2"))
     assert counted.compiles() == 4
 
 
 def test_ranks_compile_once_and_so_does_the_next_job(tmp_path: Path, counted: CountedCompiler) -> None:
     mpirun = need("mpirun")
     job = [mpirun, "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader"]
-    # Small, so that what two ranks print does not mix.
-    command = words(tmp_path / "cache", sources={"f.c": TEXT}, compiler=str(counted.path), kind="object")
-    first = done([*job, "-n", "4", *command])
+    command = words(tmp_path / "cache", sources={"f.c": TEXT}, compiler=str(counted.path))
+    # What ranks print may mix.
+    rank = [
+        "sh",
+        "-c",
+        f'exec "$@" > {tmp_path}/$OMPI_COMM_WORLD_SIZE-$OMPI_COMM_WORLD_RANK',
+        "sh",
+        *command,
+    ]
+
+    def ranks(n: int) -> list[dict[str, Any]]:
+        done([*job, "-n", str(n), *rank])
+        return [said((tmp_path / f"{n}-{i}").read_text())[0] for i in range(n)]
+
+    first = ranks(4)
     assert sorted(f["hit"] for f in first) == [False, True, True, True]
     assert {f["refused"] for f in first} == {""}
-    second = done([*job, "-n", "3", *command])
-    assert [f["hit"] for f in second] == [True] * 3, second
-    # And so does a process that is no rank.
-    assert done(command)[0]["hit"]
+    second = ranks(3)
+    assert [f["hit"] for f in second] == [True] * 3, second[0]["missed"]
     assert counted.compiles() == 1
 
 
@@ -127,7 +140,7 @@ def test_host_under_a_debugger_is_a_host_like_another(tmp_path: Path, counted: C
 def test_build_within_a_build(tmp_path: Path) -> None:
     """A wrapper that builds something itself: the inner one cannot be observed, and leaves its cache alone."""
     inner = words(tmp_path / "inner", sources={"g.c": "int g(void) { return 4; }\n"}, kind="object")
-    (tmp_path / "inner.sh").write_text("exec " + " ".join("'" + w.replace("'", "'\\''") + "'" for w in inner) + "\n")
+    (tmp_path / "inner.sh").write_text(f"exec {shlex.join(inner)}\n")
     wrapper = tmp_path / "wrapper"
     wrapper.write_text(f'#!/bin/sh\nsh {tmp_path}/inner.sh > {tmp_path}/said || exit 9\nexec {need("gcc")} "$@"\n')
     wrapper.chmod(0o755)
