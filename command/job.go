@@ -281,9 +281,7 @@ func (j *Job) finish() error {
 		return nil // it has failed: nothing is kept
 	}
 	if j.isOff() {
-		if j.cache != nil {
-			j.result.Reason, j.result.Why = store.Off, store.Off.String()
-		}
+		j.result.Reason = store.Off
 		return j.give(made.Payload, made.Attributes)
 	}
 	if made.List != nil && len(made.List.Append(nil)) > record.MaxList {
