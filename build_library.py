@@ -193,7 +193,7 @@ def build(
         raise Unsound(f"{library} was removed: {'; '.join(problems)}")
     for problem in problems:
         print(f"build_library: {go.version}: {problem}", file=sys.stderr)
-    build_observer(output, cc, portable=portable)
+    build_programs(output, cc, portable=portable)
     link = output / SONAME
     link.unlink(missing_ok=True)
     link.symlink_to("libjitcache.so")
@@ -201,18 +201,29 @@ def build(
 
 
 OBSERVER = "jitcache-observe"
+WORKER = "jitcache-nvrtc"
+
+#: The programs that stand beside the library, and where their sources are.
+PROGRAMS = {OBSERVER: "observe/tracer", WORKER: "cuda/worker/program"}
 
 
-def build_observer(output: Path, cc: list[str], *, portable: bool, defines: tuple[str, ...] = ()) -> Path:
-    """Build the program that watches commands (observe/tracer) into the folder ``output``, and return it."""
-    folder = ROOT / "observe" / "tracer"
+def build_program(name: str, output: Path, cc: list[str], *, portable: bool, defines: tuple[str, ...] = ()) -> Path:
+    """Build one of PROGRAMS into the folder ``output``, and return it."""
     target = ["-target", f"{platform.machine()}-linux-gnu.{GLIBC}"] if portable else []
-    program = output / OBSERVER
-    draft = output / f"{OBSERVER}.{os.getpid()}"
-    command = [*cc, *target, "-std=gnu11", "-D_GNU_SOURCE", "-O2", *defines, "-s", "-o", str(draft)]
-    subprocess.run([*command, *map(str, sorted(folder.glob("*.c"))), "-lpthread"], check=True)
+    program = output / name
+    draft = output / f"{name}.{os.getpid()}"
+    # -rdynamic: what the worker has in the place of a function of the C library, NVRTC is to find.
+    command = [*cc, *target, "-std=gnu11", "-D_GNU_SOURCE", "-O2", *defines, "-s", "-rdynamic", "-o", str(draft)]
+    sources = sorted((ROOT / PROGRAMS[name]).glob("*.c"))
+    subprocess.run([*command, *map(str, sources), "-ldl", "-lpthread"], check=True)
     draft.replace(program)  # one that runs is not written to
     return program
+
+
+def build_programs(output: Path, cc: list[str], *, portable: bool) -> None:
+    """Build all of PROGRAMS into the folder ``output``."""
+    for name in PROGRAMS:
+        build_program(name, output, cc, portable=portable)
 
 
 def main() -> int:

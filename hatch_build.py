@@ -46,15 +46,15 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{_platform(portable)}"
         if version == "editable":
-            for built in (library, library.parent / build_library.OBSERVER):
+            for built in (library, *(library.parent / program for program in build_library.PROGRAMS)):
                 link = root / "python" / "jitcache" / built.name
                 link.unlink(missing_ok=True)
                 link.symlink_to(os.path.relpath(built, link.parent))
             return
         # By the name that programs which are linked to it ask the loader for.
         build_data["force_include"][str(library)] = f"jitcache/{build_library.SONAME}"
-        observer = library.parent / build_library.OBSERVER
-        build_data["force_include"][str(observer)] = f"jitcache/{build_library.OBSERVER}"
+        for program in build_library.PROGRAMS:
+            build_data["force_include"][str(library.parent / program)] = f"jitcache/{program}"
         build_data["force_include"][str(root / "include")] = "jitcache/include"
         descriptions.write_wheel(root / "build" / "descriptions")
         for name in ("cmake", "pkgconfig", "libjitcache.so"):

@@ -126,14 +126,14 @@ typedef struct jc_core {
 	int32_t (*key_seal)(uint8_t *packed, size_t npacked, uint8_t *inputs, size_t ninputs, char *name, char *kind,
 		uint8_t **sealed, size_t *nsealed, jc_out *out);
 	int32_t (*key_check)(uint8_t *sealed, size_t nsealed, jc_out *out);
-	/* cuda_lookup gives the blob or, on a miss, the sealed key, malloc'd. core may
-	 * be NULL. With want 0 it does not look, and gives the key. */
-	int32_t (*cuda_lookup)(void *core, jc_parts *parts, int32_t want, jc_blob **blob, uint8_t **sealed,
-		size_t *nsealed, jc_out *out);
-	/* cuda_run compiles; the blob has its attributes. id: the key that the result
-	 * is to be stored under, or NULL; *stale says that the request has another one
-	 * by now. log gets malloc'd text. */
-	int32_t (*cuda_run)(jc_parts *parts, uint8_t *id, jc_blob **blob, int32_t *stale, char **log, jc_out *out);
+	/* cuda_lookup gives the blob or, if it is not there or with want 0, the sealed
+	 * key, malloc'd. core may be NULL with want 0. variables are the environment, each
+	 * ended by a NUL. cuda_start begins a job; core may be NULL for it, and lease, which
+	 * becomes the job's. */
+	int32_t (*cuda_lookup)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int32_t want,
+		jc_blob **blob, uint8_t **sealed, size_t *nsealed, jc_out *out);
+	int32_t (*cuda_start)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int64_t timeout_ms,
+		int32_t flags, void *lease, void **job, jc_out *out);
 	/* *refused says that an error is the code's fault. */
 	int32_t (*cuda_load)(
 		jc_parts *parts, jc_blob *blob, void **module, void **handle, int32_t *refused, jc_out *out);
@@ -142,16 +142,15 @@ typedef struct jc_core {
 	/* cuda_text gets the log, or the lowered name of an expression, out of
 	 * attributes; text is malloc'd. */
 	int32_t (*cuda_text)(char *attributes, char *expression, char **text, jc_out *out);
-	/* native_lookup gives what is wanted: the blob, or a sealed key, malloc'd;
-	 * variables are the environment, each ended by a NUL. native_start begins a
-	 * job, which native_step goes on with, and native_end ends; core may be NULL for
-	 * it. log gets malloc'd text. */
+	/* native_lookup gives what is wanted: the blob, or a sealed key, malloc'd.
+	 * native_start begins a job; core may be NULL for it. */
 	int32_t (*native_lookup)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int32_t want,
 		jc_blob **blob, uint8_t **sealed, size_t *nsealed, jc_out *out);
 	int32_t (*native_start)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int64_t timeout_ms,
 		int64_t limit_ms, int32_t flags, void **job, jc_out *out);
-	int32_t (*native_step)(void *job, jc_blob **blob, int32_t *hit, char **log, jc_out *out);
-	int32_t (*native_end)(void *job);
+	/* job_step goes on with a job, and job_end ends it. log gets malloc'd text. */
+	int32_t (*job_step)(void *job, jc_blob **blob, int32_t *hit, char **log, jc_out *out);
+	int32_t (*job_end)(void *job);
 	/* Around fork; C, and not Go: the locks that C code of the core has. */
 	void (*fork_prepare)(void);
 	void (*fork_parent)(void);

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mattn/go-pointer"
 
-	"jitcache/command"
 	"jitcache/core"
 	"jitcache/cuda"
 )
@@ -46,6 +45,6 @@ func keepModule(m *cuda.Module) unsafe.Pointer { return pointer.Save(m) }
 
 func moduleOf(p unsafe.Pointer) *cuda.Module { return pointer.Restore(p).(*cuda.Module) }
 
-func keepJob(j *command.Job) unsafe.Pointer { return pointer.Save(j) }
+func keepJob(j *job) unsafe.Pointer { return pointer.Save(j) }
 
-func jobOf(p unsafe.Pointer) *command.Job { return pointer.Restore(p).(*command.Job) }
+func jobOf(p unsafe.Pointer) *job { return pointer.Restore(p).(*job) }

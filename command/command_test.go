@@ -12,7 +12,7 @@ import (
 	"jitcache/observe/observetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(observetest.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(observetest.Main(m, nil)) }
 
 // open opens a cache in a folder of its own.
 func open(t *testing.T, dir string) *core.Cache {

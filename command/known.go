@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"jitcache/core"
+	"jitcache/core/blob"
 	"jitcache/core/key"
+	"jitcache/core/store"
 	"jitcache/observe"
 	"jitcache/record"
 )
@@ -27,7 +29,7 @@ func newKnown(s *Spec) (*known, error) {
 	if err != nil {
 		return nil, err
 	}
-	lease, err := s.leaseKey(request)
+	lease, err := s.leaseKey()
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +58,25 @@ func (n *known) find(now *record.Surroundings) (k *key.Key, why string) {
 	k = key.FromID(key.ID(found.List.Payload))
 	k.Kind, k.Name = n.kind, n.name
 	return k, ""
+}
+
+// peek returns the result in these surroundings if it is there, and its key if they are
+// known; why says why not.
+func (n *known) peek(c *core.Cache, now *record.Surroundings) (b *blob.Blob, k *key.Key, why string) {
+	switch {
+	case c == nil || c.Mode() == core.ModeOff:
+		return nil, nil, store.Off.String()
+	case c.Mode() == core.ModeRefresh:
+		return nil, nil, store.Refresh.String()
+	}
+	if k, why = n.find(now); k == nil {
+		return nil, nil, why
+	}
+	b, reason := c.Peek(&k.ID)
+	if b == nil {
+		why = "the entry: " + reason.String()
+	}
+	return b, k, why
 }
 
 // findWhole is find for a key with its components.

@@ -19,15 +19,20 @@ type run struct {
 	observed *observe.Run
 	dir      string // where it runs
 	private  string // the folder that was made for it
-	began    time.Time
+	env      []string
+	notes    record.Notes
 }
 
 // Names of what is in a private folder beside texts and output; texts' names do
 // not begin with a dot.
 const temporary = ".tmp"
 
-func start(s *Spec, env []string, plain bool) (*run, error) {
-	r := &run{spec: s, dir: s.Dir, began: time.Now()}
+func start(j *Job) (Running, error) {
+	s, env := j.spec, j.env
+	r := &run{spec: s, dir: s.Dir, env: env}
+	if j.cache != nil {
+		r.notes = j.cache
+	}
 	if err := r.makePrivate(env); err != nil {
 		return nil, err
 	}
@@ -42,9 +47,9 @@ func start(s *Spec, env []string, plain bool) (*run, error) {
 	if s.Withhold {
 		env = replace(env, "CCACHE_DISABLE", "1") // one cache is enough, and its files cannot be observed
 	}
-	observed, err := observe.Start(&observe.Command{Args: args, Dir: r.dir, Env: env, Stdin: -1, Plain: plain})
+	observed, err := observe.Start(&observe.Command{Args: args, Dir: r.dir, Env: env, Stdin: -1, Plain: j.plain()})
 	if err != nil {
-		r.end()
+		r.End()
 		return nil, err
 	}
 	r.observed = observed
@@ -63,7 +68,7 @@ func (r *run) makePrivate(env []string) (err error) {
 		} else if err == nil {
 			err = failed
 		}
-		r.end()
+		r.End()
 	}
 	return fmt.Errorf("command: no folder to run in: %w", err)
 }
@@ -122,8 +127,8 @@ func replace(env []string, name, value string) []string {
 	return append(changed, name+"="+value)
 }
 
-// end ends what still runs, and removes the folder.
-func (r *run) end() {
+// End ends what still runs, and removes the folder.
+func (r *run) End() {
 	if r.observed != nil {
 		r.observed.Cancel()
 	}
@@ -131,6 +136,24 @@ func (r *run) end() {
 		os.RemoveAll(r.private)
 		r.private = ""
 	}
+}
+
+// Wait waits for the command.
+func (r *run) Wait(d time.Duration) bool { return r.observed.Wait(d) }
+
+// Made takes what the command has come to.
+func (r *run) Made() (*Made, error) {
+	rep, err := r.observed.Report()
+	if err != nil {
+		return nil, err
+	}
+	m := &Made{Report: rep, Log: r.log(rep)}
+	if m.Payload, m.Attributes, err = r.result(rep); err != nil || m.Payload == nil {
+		return m, err
+	}
+	run := record.Run{Report: rep, Dir: r.dir, Env: r.env, Private: r.private, Leaves: r.leaves, Notes: r.notes}
+	m.List, m.Why = run.Take()
+	return m, nil
 }
 
 // leaves reports whether the command may leave a file: none, but in a private

@@ -18,7 +18,7 @@ const Private = "\x01"
 
 // Spec is a command, and what its owner wants of it. Equal ones are one request.
 type Spec struct {
-	// Args are the words of the command. Private in them stands for the private
+	// Args are the words of the command, none if it is none (Want.Runner). Private in them stands for the private
 	// folder; where the command runs in it, plain names do better.
 	Args []string
 	// Dir is the folder to run it in, absolute; "": the private one, which is made
@@ -65,6 +65,9 @@ type Text struct {
 type Part struct {
 	Label string
 	Value []byte
+	// Digest is BLAKE3 of the value, which has Size bytes, in place of it.
+	Digest key.Digest
+	Size   int
 }
 
 func (s *Spec) check() error {
@@ -89,15 +92,17 @@ func (s *Spec) check() error {
 // parts adds what the request is made of to a key.
 func (s *Spec) parts(b *key.Builder) error {
 	b.Add("schema", []byte(schema))
-	b.AddTexts("command", s.Args)
+	if len(s.Args) > 0 {
+		b.AddTexts("command", s.Args)
+		where := "given folder"
+		if s.Dir == "" {
+			where = "private folder"
+		}
+		b.AddTexts("runs in", []string{where, s.Output})
+	}
 	if len(s.Only) > 0 {
 		b.AddTexts("variables", s.Only)
 	}
-	where := "given folder"
-	if s.Dir == "" {
-		where = "private folder"
-	}
-	b.AddTexts("runs in", []string{where, s.Output})
 	for i := range s.Texts {
 		t := &s.Texts[i]
 		if t.Derived {
@@ -111,6 +116,13 @@ func (s *Spec) parts(b *key.Builder) error {
 		}
 	}
 	for _, m := range s.More {
+		if m.Digest != (key.Digest{}) {
+			err := b.AddDigest(m.Label, m.Size, m.Digest)
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		if err := b.Add(m.Label, m.Value); err != nil {
 			return err
 		}
@@ -133,12 +145,15 @@ func (s *Spec) request() (*key.Key, error) {
 	return b.Seal()
 }
 
-// leaseKey is the key of the lease: commands that run in different folders do not
-// wait for each other.
-func (s *Spec) leaseKey(request *key.Key) (*key.Key, error) {
+// leaseKey is the key of the lease, under which nothing is ever stored: commands that
+// run in different folders do not wait for each other. It has the request's components,
+// to explain a miss by.
+func (s *Spec) leaseKey() (*key.Key, error) {
 	b := key.NewBuilder()
-	b.Add("request", request.ID[:])
-	b.Add("folder", []byte(s.Dir))
+	if err := s.parts(b); err != nil {
+		return nil, err
+	}
+	b.Add("lease in", []byte(s.Dir))
 	b.SetKind(s.Kind)
 	if s.Name != "" {
 		b.SetName(s.Name)

@@ -45,7 +45,7 @@ const Slice = 100 * time.Millisecond
 // threads that wait for each other's leases would wait for ever. first says that
 // this is not a repeated call after Busy; only first calls count as lookups.
 func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) (b *blob.Blob, l *Lease, status Status, why store.Reason) {
-	b, why = c.look(&k.ID)
+	b, why = c.lookFor(&k.ID)
 	if why == store.None {
 		return b, nil, Hit, why
 	}
@@ -54,12 +54,24 @@ func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) 
 	}
 	found := func() bool {
 		if b == nil && c.settings.mode != ModeRefresh {
-			b, _ = c.look(&k.ID)
+			b, _ = c.lookFor(&k.ID)
 		}
 		return b != nil
 	}
 	l, status = c.claim(k, timeout, holding, first, found)
 	return b, l, status, why
+}
+
+// lookFor looks for what is stored under a key, or is to be found by it.
+func (c *Cache) lookFor(id *key.ID) (*blob.Blob, store.Reason) {
+	b, _, ok := c.standing.find(id)
+	switch {
+	case !ok:
+		return c.look(id)
+	case b == nil:
+		return nil, store.Absent
+	}
+	return b, store.None
 }
 
 // Claim is the second half of Acquire, for a result whose key is known only once
@@ -145,11 +157,12 @@ func (c *Cache) newLease(k *key.Key, l *lease.Lease) *Lease {
 // there was no memory or want is not set. attributes must have passed
 // CheckAttributes.
 func (l *Lease) Commit(payload []byte, attributes string, want bool) (*blob.Blob, store.Reason) {
-	return l.CommitAs(l.key, payload, attributes, want)
+	return l.CommitAs(l.key, payload, attributes, want, nil)
 }
 
-// CommitAs is Commit under another key than that of the lease.
-func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want bool) (*blob.Blob, store.Reason) {
+// CommitAs is Commit under another key than that of the lease. If the result was stored,
+// stored is called before the lease ends: whoever gets it next has to find the result.
+func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want bool, stored func()) (*blob.Blob, store.Reason) {
 	c := l.cache
 	if l.done.Swap(true) {
 		return nil, store.Absent
@@ -159,7 +172,11 @@ func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want boo
 	kind := []byte(k.Kind)
 	c.count(kind, store.Compiles, 1)
 	c.count(kind, store.CompileTime, uint64(took))
-	return c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
+	b, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
+	if why == store.None && stored != nil {
+		stored()
+	}
+	return b, why
 }
 
 // Release gives the lease up without a result: the next in line compiles. After

@@ -26,6 +26,7 @@ type Cache struct {
 	refused  error          // why not
 	alone    *store.Tally   // counts in its place; nil with JITCACHE=0
 	leases   lease.Table
+	standing standing
 	closed   atomic.Bool
 }
 

@@ -30,6 +30,7 @@ const (
 	flagPass    = 4
 	flagDefault = 8
 	flagStops   = 32
+	flagRounds  = 64
 )
 
 // Tracer is the path of jitcache-observe, "" where there is none: then commands
@@ -43,6 +44,10 @@ type Run struct {
 	direct bool // without a tracer
 
 	report, out, err, done, null int // descriptors, -1 if there is none
+	rounds                       bool
+	parser                       *parser // of rounds
+	parsed                       int64   // bytes of the report
+	printed                      [2]int64
 	ended                        bool
 	once                         sync.Once
 }
@@ -147,7 +152,11 @@ func (r *Run) spawnTracer(c *Command, done int) error {
 	s := r.spawn
 	s.program = r.text(Tracer)
 	s.arguments, s.variables = r.texts([]string{"jitcache-observe", strconv.Itoa(request)}), r.texts(nil)
-	for i, fd := range []int{request, r.report, done, r.out, r.err, -1} {
+	descriptors := []int{request, r.report, done, r.out, r.err}
+	if c.Channel != 0 {
+		descriptors = append(descriptors, c.Channel)
+	}
+	for i, fd := range append(descriptors, -1) {
 		s.descriptors[i] = C.int(fd)
 	}
 	return r.keep()
@@ -162,9 +171,15 @@ func (r *Run) request(c *Command, done int) []byte {
 			flags |= flag
 		}
 	}
+	channel := -1
+	if c.Channel != 0 {
+		flags |= flagRounds
+		channel = c.Channel
+		r.rounds = true
+	}
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, magic)
-	for _, v := range []int{int(flags), r.report, done, r.out, r.err, len(c.Args), len(c.Env)} {
+	for _, v := range []int{int(flags), r.report, done, r.out, r.err, len(c.Args), len(c.Env), channel, 0} {
 		b = le.AppendUint32(b, uint32(v))
 	}
 	b = le.AppendUint64(b, blocked(c))
@@ -289,7 +304,7 @@ func (r *Run) Report() (*Report, error) {
 		if data, err = readFile(r.report, math.MaxInt); err != nil {
 			return nil, err
 		}
-		if rep, err = Parse(data); err != nil {
+		if rep, err = r.parse(data); err != nil {
 			return nil, err
 		}
 	default:
@@ -349,17 +364,20 @@ func (r *Run) close() {
 }
 
 // readFile reads a file in memory from its beginning; nil if it is larger than most.
-func readFile(fd, most int) ([]byte, error) {
+func readFile(fd, most int) ([]byte, error) { return readFrom(fd, 0, most) }
+
+// readFrom reads what is behind an offset; nil if that is more than most.
+func readFrom(fd int, offset int64, most int) ([]byte, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, err
 	}
-	if st.Size > int64(most) {
+	if st.Size-offset > int64(most) {
 		return nil, nil
 	}
-	b := make([]byte, st.Size)
+	b := make([]byte, max(st.Size-offset, 0))
 	for done := 0; done < len(b); {
-		n, err := unix.Pread(fd, b[done:], int64(done))
+		n, err := unix.Pread(fd, b[done:], offset+int64(done))
 		if err == unix.EINTR {
 			continue
 		}

@@ -33,11 +33,15 @@ const (
 func (l *List) Check(now *Surroundings) (state State, why string) {
 	c := checker{list: l, now: now}
 	c.status.Read = time.Now().UnixNano()
+	c.skip = l.began != 0 && c.status.Read-l.began < int64(believed) && c.status.Read >= l.began
 	if why := now.differs(&l.World); why != "" {
 		return Changed, why
 	}
 	if !c.files() || !c.folders() || !c.others() || !c.read() {
 		return Changed, c.why
+	}
+	if !c.skip {
+		l.began = c.status.Read
 	}
 	if !c.takeOver() {
 		return Unchanged, ""
@@ -51,6 +55,7 @@ type checker struct {
 	now    *Surroundings
 	status status
 	buffer []byte
+	skip   bool // what a compiler began with
 	why    string
 	// What stat could not decide: indices, and the stamps found in their place.
 	doubtful, listings []restamp
@@ -82,6 +87,9 @@ func (c *checker) files() bool {
 	for i := range c.list.Files {
 		f := &c.list.Files[i]
 		flags := 0
+		if c.skip && f.Flags&Startup != 0 {
+			continue
+		}
 		if f.Flags&Plain != 0 {
 			flags = unix.AT_SYMLINK_NOFOLLOW
 		}

@@ -15,7 +15,7 @@ import (
 	"jitcache/observe/observetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(observetest.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(observetest.Main(m, nil)) }
 
 // world is a folder in which commands are run.
 type world struct {

@@ -13,8 +13,12 @@ import (
 // Surroundings are the process that asks, beside its files. They are for one
 // goroutine.
 type Surroundings struct {
-	Dir string   // the folder that the command runs in; paths in lists may be relative to it
+	// Dir is the folder that the command runs in; paths in lists may be relative to it.
+	// "" is that of the process.
+	Dir string
 	Env []string // NAME=VALUE, as the command would get it
+	// Environment is, if it is not nil, in place of Env.
+	Environment *Environment
 	// Notes is where digests of large files are remembered; may be nil.
 	Notes Notes
 
@@ -39,6 +43,9 @@ func (s *Surroundings) digests() *digests {
 }
 
 func (s *Surroundings) variables(r Rule, also []string) []Variable {
+	if s.Environment != nil {
+		return s.Environment.variables(r, also)
+	}
 	known := string(rune(r)) + strings.Join(also, "\x00")
 	is, ok := s.known[known]
 	if !ok {
@@ -87,8 +94,14 @@ func (s *Surroundings) Parts() []Part {
 	}
 }
 
-// realDir returns a folder without links, which is what getcwd says of it.
+// realDir returns a folder without links, which is what getcwd says of it; "" is that of
+// the process.
 func realDir(dir string) string {
+	if dir == "" {
+		// Not os.Getwd, which says what PWD does.
+		dir, _ = unix.Getwd()
+		return dir
+	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real
 	}

@@ -27,6 +27,8 @@ type Run struct {
 	// without links; nil: it may not.
 	Leaves func(path string) bool
 	Notes  Notes
+	// Compiler is set if the program is one of our own, that has a compiler in it.
+	Compiler *Compiler
 }
 
 // Take makes the list of a run. Everything that was looked at is in it, or the
@@ -140,7 +142,7 @@ func (t *taker) name(n *observe.Name) error {
 	} else if t.throughMade(n.Path) {
 		return request.Refuse(n.Path, "is reached by a link that the command makes")
 	}
-	if lessThanContent(n.Path) || t.ofPython(n) || n.Path == localTime && n.Programs&^t.known.python == 0 {
+	if lessThanContent(n.Path) || t.ofPython(n) || t.isFolder(n) || n.Path == localTime && n.Programs&^t.known.python == 0 {
 		return nil
 	}
 	if n.Bits&observe.Made != 0 {
@@ -214,6 +216,9 @@ func (t *taker) file(n *observe.Name, path string) error {
 	}
 	if path == loaderCache {
 		f.Flags = f.Flags&^Dated | Loader
+	}
+	if t.run.Compiler.began(n.Path) {
+		f.Flags |= Startup
 	}
 	if n.Bits&observe.Large != 0 {
 		return request.Refuse(n.Path, "was changed too shortly before to tell what it was, and is large")

@@ -31,6 +31,9 @@ func bitOf(id int) uint64 { return 1 << min(uint(id), 63) }
 // programs finds out which of the programs are known.
 func (t *taker) programs() programs {
 	var p programs
+	if t.run.Compiler != nil {
+		return programs{blind: ^uint64(0), known: ^uint64(0)}
+	}
 	var others uint64
 	for i := range t.run.Report.Programs {
 		program := &t.run.Report.Programs[i]
@@ -118,6 +121,9 @@ var whys = map[observe.Use]string{
 
 // uses refuses what cannot be repeated.
 func (t *taker) uses() error {
+	if t.run.Compiler != nil && len(t.run.Report.Programs) != 1 {
+		return request.Refuse(t.run.command(), "runs another program")
+	}
 	for i := range t.run.Report.Uses {
 		u := &t.run.Report.Uses[i]
 		switch u.Use {
@@ -166,6 +172,9 @@ func (t *taker) listsInterfaces(u *observe.Used) bool {
 // date that gets into the result: by a known program in any way but time(2); by
 // Python, which seeds and compares with it all the time.
 func (t *taker) harmlessClock(u *observe.Used) bool {
+	if t.run.Compiler != nil {
+		return true // whoever has it compile has looked through the text
+	}
 	harmless := t.known.python
 	if u.Detail != "time" {
 		harmless |= t.known.known | t.known.shells | t.known.starters
@@ -180,6 +189,10 @@ func (t *taker) used(use observe.Use, by uint64) bool {
 // world notes what counts beside files.
 func (t *taker) world() {
 	w := &t.list.World
+	if t.run.Compiler != nil {
+		t.compilerWorld(w)
+		return
+	}
 	all := ^uint64(0)
 	w.Rule = KnownVariables
 	if t.known.unknown {

@@ -105,8 +105,13 @@ var ours = []string{"TMPDIR"}
 // counts reports whether a variable counts by a rule; also are names that do
 // beside those.
 func (r Rule) counts(name string, also []string) bool {
-	if r == NoVariables || slices.Contains(also, name) {
-		return r != NoVariables
+	switch {
+	case r == NoVariables:
+		return false
+	case slices.Contains(also, name):
+		return true
+	case r == NamedVariables:
+		return false
 	}
 	return (r == AllVariables || matches(name, documented)) && !matches(name, withheld) && !slices.Contains(ours, name)
 }

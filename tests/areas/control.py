@@ -65,24 +65,15 @@ CONTROLS = [
         ["test_key.py::test_result_of_a_file_that_changed_is_handed_back_and_not_stored"],
         ["api.c: file_that_changes_is_noticed"],
     ),
-    Control(
-        "compiler known by its name", "noidentity",
-        {"cuda/dl": ["TestIdentityIsThatOfTheContent", "TestInputsNoticeAReplacedFile"]},
-    ),
-    Control(
-        "loaded library known by its file", "noimage",
-        {"cuda/dl": ["TestReplacedFileBehindALoadedLibrary", "TestLoadedLibraryWithoutBuildID"]},
-    ),
+    Control("time not looked for", "notime", {"cuda": ["TestTextThatShowsTheTimeIsNotKept"]}),
+    Control("worker used again as it is", "noworkercheck", {"cuda": ["TestWorkerWhoseFilesHaveChangedIsNotUsedAgain"]}),
+    Control("as many workers as are asked for", "nobound", {"cuda": ["TestThreadsCompileSideBySideAndNoMoreThanTheBound"]}),
     Control("fork does not wait for the loader's lock", "noforklock", {"cuda/dl": ["TestForkedChildCanAsk"]}),
     Control(
         "no table of modules", "notable",
         {"cuda/driver": ["TestSameImageInOneContextIsLoadedOnce", "TestThreadsLoadOnce"]},
     ),
     Control("context known by its pointer", "pointer", {"cuda/driver": ["TestContextAtAUsedPointerIsAnotherOne"]}),
-    Control(
-        "headers of headers not followed", "topfile",
-        {"cuda/include": ["TestRulesOfTheSearch", "TestWalkOfChangesLeavesNoWrongHit"]},
-    ),
     Control("cells not clamped", "noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
     Control("linked file not looked at again", "nopinned", {"core/store": ["TestPinIsNotAnotherFileWithTheNumberOfTheFirst"]}),
     Control("eviction looks at all entries", "lookatall", {"core/store": ["TestPutAtTheCapLooksAtASample"]}),
