@@ -1,6 +1,6 @@
 # What can be done here: make help
 #
-# Everything is set up in .venv and build/, without root. Go 1.26 and a C
+# Everything is set up in .venv and build/, without root. Go 1.26 or 1.27 and a C
 # compiler are taken from PyPI where the machine has none (build_library.py).
 
 PYTHON ?= python3
@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help lib install wheel venv test test-all test-rest soak deps-ci demo demo-all bench fuzz lint format abi controls clean
+.PHONY: help lib install wheel venv test test-all test-rest soak deps-ci demo demo-all bench fuzz lint format abi controls release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ lib: venv ## build/lib/libjitcache.so and build/include
 	@$(PY) build_library.py
 	@mkdir -p build/include && cp include/* build/include/
 	@ln -sf ../../build/lib/libjitcache.so python/jitcache/libjitcache.so
-	@ln -sf ../../build/lib/jitcache-observe python/jitcache/jitcache-observe
+	@for program in jitcache-observe jitcache-nvrtc; do ln -sf ../../build/lib/$$program python/jitcache/$$program; done
 
 install: lib ## put library, header, CMake and pkg-config files under PREFIX
 	@$(PY) cmake/install.py --prefix '$(PREFIX)' --destdir '$(DESTDIR)'
@@ -63,14 +63,17 @@ demo: lib ## two real compilers, cold and from the cache
 demo-all: demo ## make demo, and the frameworks that have an adapter: Numba, cuda.core, CuTe DSL
 	@$(PY) examples/frameworks.py
 
-bench: lib ## the figures of docs/bench.md
-	@$(PY) tests/bench/bench.py
+bench: lib ## the figures of docs/bench.md, to build/bench; DOCS=1 to docs/, for a release
+	@$(PY) tests/bench/bench.py $(if $(DOCS),--docs)
 
 fuzz: lib ## every parser's fuzz target, a minute each
 	@$(PY) tests/run.py fuzz
 
 abi: lib ## exported symbols, soname, TLS, and the types by abidiff
 	@$(PY) tests/run.py abi
+
+release: venv ## what keeps this tree from being a release; CONTRIBUTING.md has the steps
+	@$(PY) tests/release.py
 
 lint: venv ## formatters, vet, staticcheck, ruff, mypy, clang-format
 	@$(PY) tests/lint.py
@@ -79,4 +82,4 @@ format: venv ## let the formatters write
 	@$(PY) tests/lint.py --write
 
 clean: ## remove what was built
-	@rm -rf build dist python/jitcache/libjitcache.so python/jitcache/jitcache-observe
+	@rm -rf build dist python/jitcache/libjitcache.so python/jitcache/jitcache-observe python/jitcache/jitcache-nvrtc

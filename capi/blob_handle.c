@@ -1,6 +1,8 @@
 #include "blob_handle.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cache.h"
@@ -17,6 +19,25 @@ typedef struct jc_path {
 	long pid; /* whose it is */
 } jc_path;
 
+/* remove_file removes a path that the core has made. It had no symbolic links then:
+ * one that is met on the way was put there by somebody else, and is not followed. */
+static void remove_file(char *path)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int folder = open("/", flags);
+	char *name = path + 1;
+	for (char *slash; folder >= 0 && (slash = strchr(name, '/')) != NULL; name = slash + 1) {
+		*slash = 0;
+		int next = openat(folder, name, flags);
+		close(folder);
+		folder = next;
+	}
+	if (folder >= 0) {
+		unlinkat(folder, name, 0);
+		close(folder);
+	}
+}
+
 static void release_path(jc_path *p)
 {
 	/* A forked child must not take its parent's path away. */
@@ -24,7 +45,7 @@ static void release_path(jc_path *p)
 		if (p->fd >= 0)
 			close(p->fd);
 		else
-			unlink(p->text);
+			remove_file(p->text);
 	}
 	free(p->text);
 	free(p);
@@ -142,10 +163,6 @@ void jitcache_blob_retain(jitcache_blob *blob)
 
 void jitcache_blob_release(jitcache_blob *blob)
 {
-	if (blob == NULL)
-		return;
-	if (jc_handle_peek(JC_HANDLE(blob), JC_BLOB) == NULL)
+	if (blob != NULL && !jc_handle_release(JC_HANDLE(blob), JC_BLOB))
 		jc_bad_handle(blob, "blob");
-	else
-		jc_handle_leave(JC_HANDLE(blob));
 }

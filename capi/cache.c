@@ -24,6 +24,7 @@ static void *reopen(jc_cache *c, const jc_core *core, int32_t *status)
 		jc_opened opened = {0};
 		jc_out out = {0};
 		*status = jc_finish(core->open(c->settings, c->nsettings, c->memory, &opened, &out), &out);
+		free(opened.entries);
 		if (*status == JITCACHE_OK) {
 			result = opened.core;
 			atomic_store(&c->core, result);
@@ -36,9 +37,12 @@ static void *reopen(jc_cache *c, const jc_core *core, int32_t *status)
 
 void *jc_cache_core(jc_cache *c, const jc_core *core, int32_t *status)
 {
-	if (atomic_load_explicit(&c->generation, memory_order_acquire) == jc_core_generation())
-		return atomic_load_explicit(&c->core, memory_order_relaxed);
-	return reopen(c, core, status);
+	void *cache = atomic_load_explicit(&c->generation, memory_order_acquire) == jc_core_generation()
+	                      ? atomic_load_explicit(&c->core, memory_order_relaxed)
+	                      : reopen(c, core, status);
+	if (cache != NULL)
+		jc_misses_report(&c->misses, core, cache);
+	return cache;
 }
 
 /* to_write returns the core's half of a cache that may have counters to write.
@@ -46,9 +50,8 @@ void *jc_cache_core(jc_cache *c, const jc_core *core, int32_t *status)
 static void *to_write(jc_cache *c, const jc_core *core)
 {
 	int32_t status;
-	if (atomic_load(&c->generation) == jc_core_generation())
-		return atomic_load(&c->core);
-	if (c->memory == NULL || !jc_memory_counted(c->memory))
+	int counted = jc_misses_any(&c->misses) || (c->memory != NULL && jc_memory_counted(c->memory));
+	if (!counted && atomic_load(&c->generation) != jc_core_generation())
 		return NULL;
 	return jc_cache_core(c, core, &status);
 }
@@ -69,6 +72,7 @@ static void destroy(void *object, jc_extra *extra)
 		}
 	jc_memory_free(c->memory);
 	jc_mutex_unlock(&jc_caches_lock);
+	free(c->entries);
 	free(c->settings);
 	free(c);
 }
@@ -164,6 +168,7 @@ int32_t jitcache_open(const jitcache_options *options, jitcache_cache **out)
 	}
 	c->memory = opened.memory;
 	c->lookups = opened.lookups;
+	c->entries = opened.entries;
 	atomic_init(&c->core, opened.core);
 	atomic_init(&c->generation, jc_core_generation());
 	c->handle = jc_handle_new(JC_CACHE, c, (jc_extra){0}, destroy);
@@ -205,7 +210,9 @@ void jc_caches_fork_parent(void)
 
 void jc_caches_fork_child(void)
 {
-	for (jc_cache *c = caches; c != NULL; c = c->next)
+	for (jc_cache *c = caches; c != NULL; c = c->next) {
+		jc_misses_forget(&c->misses);
 		if (c->memory != NULL)
 			jc_memory_fork_child(c->memory);
+	}
 }

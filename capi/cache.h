@@ -6,6 +6,7 @@
 
 #include "core.h"
 #include "handles.h"
+#include "misses.h"
 
 typedef struct jc_cache {
 	struct jc_cache *next; /* list of all, under jc_caches_lock */
@@ -13,7 +14,9 @@ typedef struct jc_cache {
 	char *settings; /* to open it again in a forked child */
 	size_t nsettings;
 	jc_memory *memory;
-	int lookups; /* memory answers lookups */
+	int lookups;   /* memory answers lookups */
+	char *entries; /* jc_opened */
+	jc_misses misses;
 	_Atomic uint32_t generation;
 	void *_Atomic core; /* of that generation */
 } jc_cache;

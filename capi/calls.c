@@ -1,12 +1,16 @@
 /* calls.c: the public functions on an open cache. */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "blob_handle.h"
 #include "cache.h"
 #include "core.h"
+#include "entry.h"
 #include "handles.h"
 #include "key.h"
 #include "log.h"
+#include "misses.h"
 #include "runtime.h"
 #include "thread.h"
 
@@ -98,6 +102,26 @@ static int32_t begin_cache(call *a, jitcache_cache *cache)
 	return status;
 }
 
+/* open_file opens the entry's file, if that is the front's to do. It returns 0 if there
+ * is none: a miss, which is counted, and no core is needed for it. */
+static int open_file(call *a, jc_file *file)
+{
+	const uint8_t *id = a->sealed + JC_SEALED_ID;
+	*file = (jc_file){.fd = -1};
+	if (a->c->entries == NULL || jc_core_stopped())
+		return 1;
+	if (a->c->memory != NULL)
+		file->ticket = jc_memory_ticket(a->c->memory, id);
+	file->fd = jc_entry_open(a->c->entries, id);
+	return file->fd != -ENOENT || !jc_misses_add(&a->c->misses, a->sealed + JC_SEALED_KIND);
+}
+
+static void close_file(const jc_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+}
+
 /* lookup is jitcache_get up to the handle: it leaves the call open, and *b with a
  * reference for the caller if the status is OK. */
 static int32_t lookup(call *a, jitcache_cache *cache, jitcache_key *key, jc_blob **b)
@@ -107,10 +131,16 @@ static int32_t lookup(call *a, jitcache_cache *cache, jitcache_key *key, jc_blob
 		a->cache_handle = 0;
 		return status;
 	}
-	if (*b == NULL && (status = find_core(a)) == JITCACHE_OK) {
+	jc_file file;
+	if (*b != NULL)
+		return status;
+	if (!open_file(a, &file))
+		return jc_miss(JITCACHE_MISS, JITCACHE_REASON_ABSENT);
+	if ((status = find_core(a)) == JITCACHE_OK) {
 		jc_out out = {0};
-		status = jc_finish(a->core->get(a->cache, (uint8_t *)a->sealed, a->nsealed, b, &out), &out);
+		status = jc_finish(a->core->get(a->cache, (uint8_t *)a->sealed, a->nsealed, &file, b, &out), &out);
 	}
+	close_file(&file);
 	return status;
 }
 
@@ -159,6 +189,7 @@ int32_t jitcache_get_into(jitcache_cache *cache, jitcache_key *key, void *buffer
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "buffer: NULL");
 	*size = 0;
 	int32_t status = begin(&a, cache, key, &b);
+	jc_file file = {.fd = -1};
 	if (status != JITCACHE_OK)
 		return status;
 	if (b != NULL) {
@@ -168,12 +199,15 @@ int32_t jitcache_get_into(jitcache_cache *cache, jitcache_key *key, void *buffer
 		else
 			status = JITCACHE_TOO_SMALL;
 		jc_blob_release(b);
+	} else if (!open_file(&a, &file)) {
+		status = jc_miss(JITCACHE_MISS, JITCACHE_REASON_ABSENT);
 	} else if ((status = find_core(&a)) == JITCACHE_OK) {
 		jc_out out = {0};
-		status = a.core->get_into(a.cache, (uint8_t *)a.sealed, a.nsealed, buffer, capacity, size, &out);
+		status = a.core->get_into(a.cache, (uint8_t *)a.sealed, a.nsealed, &file, buffer, capacity, size, &out);
 		if (status != JITCACHE_OK && status != JITCACHE_TOO_SMALL)
 			jc_finish(status, &out);
 	}
+	close_file(&file);
 	return end(&a, status);
 }
 
@@ -327,18 +361,6 @@ static int32_t begin_report(call *a, jitcache_cache *cache, jitcache_blob **json
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "json: NULL");
 	*json = NULL;
 	return begin_cache(a, cache);
-}
-
-int32_t jitcache_list(jitcache_cache *cache, const char *kind, jitcache_blob **json)
-{
-	call a;
-	jc_out out = {0};
-	jc_blob *b = NULL;
-	int32_t status = begin_report(&a, cache, json);
-	if (status != JITCACHE_OK)
-		return status;
-	status = jc_finish(a.core->list(a.cache, (char *)kind, &b, &out), &out);
-	return as_json(&a, status, b, json);
 }
 
 int32_t jitcache_stats(jitcache_cache *cache, jitcache_blob **json)

@@ -25,9 +25,10 @@ typedef struct jc_out {
 
 /* What an opened cache is to the front. */
 typedef struct jc_opened {
-	void *core;        /* go-pointer */
+	void *core;        /* of pointer.go */
 	jc_memory *memory; /* NULL: no tier in memory */
 	int32_t lookups;   /* whether the tier answers lookups: not with JITCACHE=refresh */
+	char *entries;     /* what the path of each entry begins with, malloc'd. NULL: who looks up asks the core */
 } jc_opened;
 
 /* A path to a blob (jitcache_blob_path). The front gives it up by itself:
@@ -53,15 +54,29 @@ typedef struct jc_bytes {
 	size_t size, room;
 } jc_bytes;
 
-/* Functions of the front that the core calls. */
+/* What the core has of the front. */
 typedef struct jc_front {
 	void (*log)(int32_t level, char *text); /* text is malloc'd, and taken */
 	const char *observer;                   /* path of jitcache-observe, "" if there is none */
+	_Atomic int32_t stopped;                /* the core has panicked: it sets this, and answers nothing any more */
 } jc_front;
+
+/* An entry's file, opened by the front, which closes it; fd is -1 if it is not. The
+ * ticket is that of memory.h, taken before. */
+typedef struct jc_file {
+	int32_t fd;
+	uint64_t ticket;
+} jc_file;
 
 /* Flags of acquire. */
 #define JC_HOLDING 1 /* the thread holds a lease already */
 #define JC_AGAIN 2   /* called again after BUSY */
+
+/* What native_lookup is to give. */
+#define JC_WANT_KEY 0
+#define JC_WANT_BLOB 1
+#define JC_WANT_RECORD_KEY 2
+#define JC_WANT_PROCESS_KEY 3
 
 /* The core. Strings and buffers are the caller's for the duration of the call
  * unless a comment says otherwise; "sealed" is a sealed key and its length. */
@@ -75,9 +90,9 @@ typedef struct jc_core {
 	int32_t (*open)(char *settings, size_t size, jc_memory *memory, jc_opened *opened, jc_out *out);
 	int32_t (*close)(void *core);
 	int32_t (*flush)(void *core);
-	int32_t (*get)(void *core, uint8_t *sealed, size_t nsealed, jc_blob **blob, jc_out *out);
-	int32_t (*get_into)(void *core, uint8_t *sealed, size_t nsealed, uint8_t *buffer, size_t capacity, size_t *size,
-		jc_out *out);
+	int32_t (*get)(void *core, uint8_t *sealed, size_t nsealed, jc_file *file, jc_blob **blob, jc_out *out);
+	int32_t (*get_into)(void *core, uint8_t *sealed, size_t nsealed, jc_file *file, uint8_t *buffer,
+		size_t capacity, size_t *size, jc_out *out);
 	int32_t (*put)(void *core, uint8_t *sealed, size_t nsealed, uint8_t *data, size_t size, char *attributes,
 		uint32_t flags, jc_out *out);
 	int32_t (*acquire)(void *core, uint8_t *sealed, size_t nsealed, int64_t timeout_ms, int32_t flags,
@@ -88,11 +103,17 @@ typedef struct jc_core {
 	int32_t (*remove)(void *core, uint8_t *sealed, size_t nsealed, jc_out *out);
 	int32_t (*maintain)(void *core, uint8_t *id, int32_t due);
 	int32_t (*used)(void *core, uint8_t *sealed, uint64_t n);
+	/* missed counts lookups of entries that were not there. */
+	int32_t (*missed)(void *core, char *kind, uint64_t n);
 	int32_t (*trim)(void *core, jc_out *out);
 	int32_t (*clear)(void *core, char *kind, jc_out *out);
 	int32_t (*verify)(void *core, jc_blob **report, jc_out *out);
 	int32_t (*count)(void *core, uint64_t *entries, jc_out *out);
-	int32_t (*list)(void *core, char *kind, jc_blob **json, jc_out *out);
+	/* keys gets the keys of one part of the directory, 32 bytes each; MISS: there
+	 * are fewer parts. describe gets what is known of an entry; MISS: it is none of
+	 * that kind. */
+	int32_t (*keys)(void *core, int32_t part, jc_blob **keys, jc_out *out);
+	int32_t (*describe)(void *core, uint8_t *id, char *kind, jc_blob **json, jc_out *out);
 	int32_t (*stats)(void *core, jc_blob **json, jc_out *out);
 	int32_t (*explain)(void *core, uint8_t *sealed, size_t nsealed, jc_blob **json, jc_out *out);
 	/* core may be NULL: then the path is to a copy. */
@@ -105,14 +126,14 @@ typedef struct jc_core {
 	int32_t (*key_seal)(uint8_t *packed, size_t npacked, uint8_t *inputs, size_t ninputs, char *name, char *kind,
 		uint8_t **sealed, size_t *nsealed, jc_out *out);
 	int32_t (*key_check)(uint8_t *sealed, size_t nsealed, jc_out *out);
-	/* cuda_lookup gives the blob or, on a miss, the sealed key, malloc'd. core may
-	 * be NULL. With want 0 it does not look, and gives the key. */
-	int32_t (*cuda_lookup)(void *core, jc_parts *parts, int32_t want, jc_blob **blob, uint8_t **sealed,
-		size_t *nsealed, jc_out *out);
-	/* cuda_run compiles; the blob has its attributes. id: the key that the result
-	 * is to be stored under, or NULL; *stale says that the request has another one
-	 * by now. log gets malloc'd text. */
-	int32_t (*cuda_run)(jc_parts *parts, uint8_t *id, jc_blob **blob, int32_t *stale, char **log, jc_out *out);
+	/* cuda_lookup gives the blob or, if it is not there or with want 0, the sealed
+	 * key, malloc'd. core may be NULL with want 0. variables are the environment, each
+	 * ended by a NUL. cuda_start begins a job; core may be NULL for it, and lease, which
+	 * becomes the job's. */
+	int32_t (*cuda_lookup)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int32_t want,
+		jc_blob **blob, uint8_t **sealed, size_t *nsealed, jc_out *out);
+	int32_t (*cuda_start)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int64_t timeout_ms,
+		int32_t flags, void *lease, void **job, jc_out *out);
 	/* *refused says that an error is the code's fault. */
 	int32_t (*cuda_load)(
 		jc_parts *parts, jc_blob *blob, void **module, void **handle, int32_t *refused, jc_out *out);
@@ -121,16 +142,15 @@ typedef struct jc_core {
 	/* cuda_text gets the log, or the lowered name of an expression, out of
 	 * attributes; text is malloc'd. */
 	int32_t (*cuda_text)(char *attributes, char *expression, char **text, jc_out *out);
-	/* native_lookup gives the blob or, with want 0, the sealed key, malloc'd;
-	 * variables are the environment, each ended by a
-	 * NUL. native_start begins a job, which native_step goes on with, and native_end
-	 * ends; core may be NULL for it. log gets malloc'd text. */
+	/* native_lookup gives what is wanted: the blob, or a sealed key, malloc'd.
+	 * native_start begins a job; core may be NULL for it. */
 	int32_t (*native_lookup)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int32_t want,
 		jc_blob **blob, uint8_t **sealed, size_t *nsealed, jc_out *out);
 	int32_t (*native_start)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int64_t timeout_ms,
 		int64_t limit_ms, int32_t flags, void **job, jc_out *out);
-	int32_t (*native_step)(void *job, jc_blob **blob, int32_t *hit, char **log, jc_out *out);
-	int32_t (*native_end)(void *job);
+	/* job_step goes on with a job, and job_end ends it. log gets malloc'd text. */
+	int32_t (*job_step)(void *job, jc_blob **blob, int32_t *hit, char **log, jc_out *out);
+	int32_t (*job_end)(void *job);
 	/* Around fork; C, and not Go: the locks that C code of the core has. */
 	void (*fork_prepare)(void);
 	void (*fork_parent)(void);

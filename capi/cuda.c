@@ -1,10 +1,11 @@
-/* cuda.c: from a request to code: look up, acquire, compile, commit. */
+/* cuda.c: from a request to code: look up, acquire, compile. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "blob_handle.h"
 #include "core.h"
 #include "handles.h"
+#include "job.h"
 #include "lease.h"
 #include "request.h"
 #include "runtime.h"
@@ -13,9 +14,17 @@
 /* look asks the core for the blob, if it is wanted, and else for the key. */
 static int32_t look(jc_call *c, int32_t want, jc_found *f)
 {
+	jc_bytes variables = {0};
 	jc_out out = {0};
-	int32_t status = c->core->cuda_lookup(c->cache_core, &c->parts, want, &f->blob, &f->sealed, &f->nsealed, &out);
-	return jc_finish(status, &out);
+	int32_t status;
+	if (!jc_job_environment(&variables))
+		status = jc_fail(JITCACHE_ERR_MEMORY, "cuda lookup: no memory");
+	else
+		status = jc_finish(c->core->cuda_lookup(c->cache_core, &c->parts, variables.data, variables.size, want,
+					   &f->blob, &f->sealed, &f->nsealed, &out),
+			&out);
+	free(variables.data);
+	return status;
 }
 
 int32_t jitcache_cuda_lookup(jitcache_cache *cache, jitcache_cuda_request *request, jitcache_blob **blob,
@@ -52,99 +61,81 @@ int32_t jitcache_cuda_key(jitcache_cache *cache, jitcache_cuda_request *request,
 	return status;
 }
 
-/* compile_once compiles. id is the key that the result is wanted for, or NULL;
- * with *stale the request has another one by now. */
-static int32_t compile_once(jitcache_cuda_request *request, uint8_t *id, jc_blob **b, int32_t *stale)
+/* start begins to compile, under a lease of the core's or without. */
+static int32_t start(
+	jitcache_cache *cache, jitcache_cuda_request *request, int64_t timeout_ms, void *lease, jc_handle *job)
 {
 	jc_call c;
-	int32_t status = jc_call_enter(&c, NULL, JC_HANDLE(request), JC_REQUEST);
-	if (status != JITCACHE_OK)
-		return status;
+	jc_bytes variables = {0};
 	jc_out out = {0};
-	char *log = NULL;
-	status = c.core->cuda_run(&c.parts, id, b, stale, &log, &out);
-	status = jc_finish(status, &out);
-	jc_compile_log(log);
+	void *begun = NULL;
+	jc_thread *t = jc_thread_self();
+	int32_t status = t == NULL ? JITCACHE_ERR_MEMORY : jc_call_enter(&c, cache, JC_HANDLE(request), JC_REQUEST);
+	if (status != JITCACHE_OK) {
+		if (lease != NULL)
+			jc_core_running()->release(lease);
+		return status;
+	}
+	int32_t flags = atomic_load(&t->holding) > 0 ? JC_HOLDING : 0;
+	if (!jc_job_environment(&variables)) {
+		status = jc_fail(JITCACHE_ERR_MEMORY, "cuda: no memory");
+		if (lease != NULL)
+			c.core->release(lease);
+	} else {
+		status = c.core->cuda_start(
+			c.cache_core, &c.parts, variables.data, variables.size, timeout_ms, flags, lease, &begun, &out);
+		status = jc_finish(status, &out);
+	}
+	free(variables.data);
+	if (status == JITCACHE_OK)
+		status = jc_job_publish(c.core, begun, JC_HANDLE(cache), t, job);
 	jc_call_leave(&c);
 	return status;
 }
 
-/* hand_out gives a result to the host that was not stored. */
-static int32_t hand_out(jc_blob *b, int stale, jitcache_blob **blob)
+/* compile compiles to the end. */
+static int32_t compile(
+	jitcache_cache *cache, jitcache_cuda_request *request, int64_t timeout_ms, void *lease, jitcache_blob **blob)
 {
-	int32_t status = JITCACHE_OK;
-	if (blob == NULL)
-		jc_blob_release(b);
+	jc_handle job = 0;
+	jitcache_blob *made = NULL;
+	int32_t status = start(cache, request, timeout_ms, lease, &job);
+	if (status != JITCACHE_OK)
+		return status;
+	do
+		status = jc_job_step(job, &made, NULL);
+	while (status == JITCACHE_BUSY);
+	jc_handle_close(job, JC_JOB);
+	if (blob != NULL)
+		*blob = made;
 	else
-		status = jc_blob_handle(b, 0, blob);
-	if (status == JITCACHE_OK && stale)
-		status = jc_miss(JITCACHE_NOT_STORED, JITCACHE_REASON_INPUT_CHANGED);
-	return status;
-}
-
-static int32_t commit(jitcache_lease *lease, jc_blob *b, jitcache_blob **blob)
-{
-	int32_t status = jitcache_commit(lease, b->data, b->size, b->attributes, blob);
-	jc_blob_release(b);
+		jitcache_blob_release(made);
 	return status;
 }
 
 int32_t jitcache_cuda_run(jitcache_cuda_request *request, jitcache_lease *lease, jitcache_blob **blob)
 {
-	uint8_t id[32];
-	jc_blob *b = NULL;
-	int32_t stale = 0;
+	jc_handle cache = 0;
+	void *taken = NULL;
 	jc_thread_unwind();
 	if (blob != NULL)
 		*blob = NULL;
-	if (lease != NULL && !jc_lease_id(lease, id))
+	if (lease != NULL && !jc_lease_take(lease, &taken, &cache))
 		return jc_bad_handle(lease, "lease");
-	int32_t status = compile_once(request, lease != NULL ? id : NULL, &b, &stale);
-	if (status == JITCACHE_OK && lease != NULL && !stale)
-		return commit(lease, b, blob);
-	jitcache_lease_free(lease);
-	return status == JITCACHE_OK ? hand_out(b, stale, blob) : status;
-}
-
-/* running is what the callback below works for. */
-typedef struct running {
-	jitcache_cuda_request *request;
-	jc_blob *stale; /* a result that is not to be stored */
-} running;
-
-static int32_t run(void *user, jitcache_lease *lease)
-{
-	running *r = user;
-	uint8_t id[32];
-	jc_blob *b = NULL;
-	int32_t stale = 0;
-	jc_lease_id(lease, id);
-	int32_t status = compile_once(r->request, id, &b, &stale);
-	if (status != JITCACHE_OK)
-		return status;
-	if (!stale)
-		return commit(lease, b, NULL);
-	r->stale = b;
-	return JITCACHE_NOT_STORED;
+	int32_t status = compile(JC_POINTER(jitcache_cache, cache), request, -1, taken, blob);
+	if (cache != 0)
+		jc_handle_leave(cache);
+	return status;
 }
 
 int32_t jitcache_cuda_compile(
 	jitcache_cache *cache, jitcache_cuda_request *request, int64_t timeout_ms, jitcache_blob **blob)
 {
-	jitcache_key *key;
+	jc_thread_unwind();
 	if (blob == NULL || timeout_ms < -1)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, blob == NULL ? "cuda compile: NULL" : "timeout: below -1");
-	if (cache == NULL)
-		return jitcache_cuda_run(request, NULL, blob);
-	int32_t status = jitcache_cuda_lookup(cache, request, blob, NULL, NULL, &key);
-	if (status != JITCACHE_MISS)
-		return status;
-	if (key == NULL)
-		return jitcache_cuda_run(request, NULL, blob);
-	running r = {request, NULL};
-	status = jitcache_get_or_compile(cache, key, timeout_ms, run, &r, blob);
-	jitcache_key_free(key);
-	return r.stale != NULL ? hand_out(r.stale, 1, blob) : status;
+	*blob = NULL;
+	return compile(cache, request, timeout_ms, NULL, blob);
 }
 
 /* copy_text copies a text of the core's out of a blob's attributes. */

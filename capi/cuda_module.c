@@ -8,7 +8,7 @@
 #include "thread.h"
 
 typedef struct module {
-	void *core; /* go-pointer */
+	void *core; /* of pointer.go */
 	void *handle;
 	uint32_t generation; /* of the core; a forked child has no driver of its parent's */
 } module;

@@ -55,6 +55,9 @@ func jcgo_open(p *C.char, n C.size_t, m *C.jc_memory, opened *C.jc_opened, out *
 			return fail(out, C.JITCACHE_ERR_OPTION, err)
 		}
 		opened.core = keepCache(c)
+		if path := c.EntryPath(); path != "" {
+			opened.entries = C.CString(path)
+		}
 		if t := c.Memory(); t != nil {
 			opened.memory = (*C.jc_memory)(t.Pointer())
 			opened.lookups = 1
@@ -113,21 +116,25 @@ func text(p *C.char) string {
 	return C.GoString(p)
 }
 
+func openedOf(file *C.jc_file) core.Opened {
+	return core.Opened{Fd: int(file.fd), Ticket: memory.Ticket(file.ticket)}
+}
+
 //export jcgo_get
-func jcgo_get(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, out **C.jc_blob, o *C.jc_out) C.int32_t {
+func jcgo_get(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, file *C.jc_file, out **C.jc_blob, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
 		id, kind := idOf(sealed)
-		b, why := cacheOf(p).Lookup(id, kind, func() *key.Key { return keyOf(sealed, n) })
+		b, why := cacheOf(p).Lookup(id, kind, openedOf(file), func() *key.Key { return keyOf(sealed, n) })
 		*out = (*C.jc_blob)(b.Pointer())
 		return because(o, C.JITCACHE_MISS, why)
 	})
 }
 
 //export jcgo_get_into
-func jcgo_get_into(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, buf *C.uint8_t, capacity C.size_t, size *C.size_t, o *C.jc_out) C.int32_t {
+func jcgo_get_into(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, file *C.jc_file, buf *C.uint8_t, capacity C.size_t, size *C.size_t, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
 		id, kind := idOf(sealed)
-		got, why := cacheOf(p).LookupInto(id, kind, bytesOf(buf, capacity), func() *key.Key { return keyOf(sealed, n) })
+		got, why := cacheOf(p).LookupInto(id, kind, bytesOf(buf, capacity), openedOf(file), func() *key.Key { return keyOf(sealed, n) })
 		*size = C.size_t(got)
 		if why == store.None && got > int(capacity) {
 			return C.JITCACHE_TOO_SMALL
@@ -222,6 +229,14 @@ func jcgo_used(p unsafe.Pointer, sealed *C.uint8_t, n C.uint64_t) C.int32_t {
 	})
 }
 
+//export jcgo_missed
+func jcgo_missed(p unsafe.Pointer, kind *C.char, n C.uint64_t) C.int32_t {
+	return guard(nil, func() C.int32_t {
+		cacheOf(p).Missed([]byte(text(kind)), uint64(n))
+		return C.JITCACHE_OK
+	})
+}
+
 //export jcgo_trim
 func jcgo_trim(p unsafe.Pointer, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t {
@@ -265,14 +280,29 @@ func jcgo_count(p unsafe.Pointer, entries *C.uint64_t, out *C.jc_out) C.int32_t 
 	})
 }
 
-//export jcgo_list
-func jcgo_list(p unsafe.Pointer, kind *C.char, report **C.jc_blob, out *C.jc_out) C.int32_t {
+//export jcgo_keys
+func jcgo_keys(p unsafe.Pointer, part C.int32_t, keys **C.jc_blob, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t {
-		list, err := cacheOf(p).List(context.Background(), text(kind))
-		if err != nil {
-			return done(out, err)
+		ids, ok := cacheOf(p).Keys(int(part))
+		if !ok {
+			return C.JITCACHE_MISS
 		}
-		return asJSON(list, report, out)
+		data := make([]byte, 0, len(ids)*len(key.ID{}))
+		for i := range ids {
+			data = append(data, ids[i][:]...)
+		}
+		return asBlob(data, keys, out)
+	})
+}
+
+//export jcgo_describe
+func jcgo_describe(p unsafe.Pointer, id *C.uint8_t, kind *C.char, report **C.jc_blob, out *C.jc_out) C.int32_t {
+	return guard(out, func() C.int32_t {
+		listed, ok := cacheOf(p).Describe((*key.ID)(unsafe.Pointer(id)), text(kind))
+		if !ok {
+			return C.JITCACHE_MISS
+		}
+		return asJSON(&listed, report, out)
 	})
 }
 
@@ -291,13 +321,17 @@ func asJSON(v any, report **C.jc_blob, out *C.jc_out) C.int32_t {
 	if err != nil {
 		panic(err)
 	}
+	return asBlob(data, report, out)
+}
+
+func asBlob(data []byte, made **C.jc_blob, out *C.jc_out) C.int32_t {
 	b, err := blob.New(len(data))
 	if err != nil {
 		return fail(out, C.JITCACHE_ERR_MEMORY, err)
 	}
 	copy(b.Buffer(), data)
 	b.SetSize(len(data))
-	*report = (*C.jc_blob)(b.Pointer())
+	*made = (*C.jc_blob)(b.Pointer())
 	return C.JITCACHE_OK
 }
 
@@ -393,7 +427,7 @@ func jcgo_main(argc C.int32_t, argv **C.char, p *C.char, n C.size_t) C.int32_t {
 			args[i] = text(a)
 		}
 		_, values := settings(p, n)
-		env := cli.Environment{Get: func(name string) string { return values[name] }}
+		env := cli.Environment{Get: func(name string) string { return values[name] }, Runtime: goRuntime}
 		for name := range values {
 			if strings.HasPrefix(name, "JITCACHE") {
 				env.Names = append(env.Names, name)

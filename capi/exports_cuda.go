@@ -4,12 +4,13 @@ package main
 import "C"
 
 import (
+	"errors"
 	"unsafe"
 
+	"jitcache/command"
 	"jitcache/core"
 	"jitcache/core/blob"
 	"jitcache/core/key"
-	"jitcache/core/manifest"
 	"jitcache/core/store"
 	"jitcache/cuda"
 )
@@ -18,7 +19,6 @@ import (
 var cudaStatuses = map[cuda.Fault]C.int32_t{
 	cuda.BadRequest:     C.JITCACHE_ERR_ARGUMENT,
 	cuda.DoesNotCompile: C.JITCACHE_ERR_COMPILE,
-	cuda.CannotBeKeyed:  C.JITCACHE_ERR_REFUSED,
 	cuda.NoLibrary:      C.JITCACHE_ERR_LIBRARY,
 	cuda.DriverFailed:   C.JITCACHE_ERR_DRIVER,
 	cuda.NoMemory:       C.JITCACHE_ERR_MEMORY,
@@ -36,60 +36,76 @@ func requestOf(p *C.jc_parts) *cuda.Request {
 	}
 }
 
-// manifestsOf returns the cache that keeps manifests, nil for none.
-func manifestsOf(p unsafe.Pointer) manifest.Cache {
-	if p == nil {
-		return nil
-	}
-	return cacheOf(p)
-}
-
 //export jcgo_cuda_lookup
-func jcgo_cuda_lookup(p unsafe.Pointer, parts *C.jc_parts, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
+func jcgo_cuda_lookup(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
 		if want != 0 && isOff(p) {
 			return because(o, C.JITCACHE_MISS, store.Off)
 		}
-		k, err := requestOf(parts).Key(manifestsOf(p))
-		if err != nil {
-			return cudaFail(o, err)
+		var c *core.Cache
+		if p != nil {
+			c = cacheOf(p)
 		}
-		return find(p, k, want != 0, out, sealed, n, o)
+		r, environment := requestOf(parts), bytesOf(env, nenv)
+		if want == 0 {
+			k, err := r.Key(c, environment)
+			if err != nil {
+				return cudaFail(o, err)
+			}
+			*sealed, *n = toC(k.Append(nil))
+			return C.JITCACHE_OK
+		}
+		b, k, err := r.Lookup(c, environment)
+		switch {
+		case err != nil:
+			return cudaFail(o, err)
+		case b != nil:
+			*out = (*C.jc_blob)(b.Pointer())
+			return C.JITCACHE_OK
+		}
+		*sealed, *n = toC(k.Append(nil))
+		return because(o, C.JITCACHE_MISS, store.Absent)
 	})
 }
 
 // isOff reports that nothing is looked up or stored, so that nothing need be keyed.
 func isOff(p unsafe.Pointer) bool { return p != nil && cacheOf(p).Mode() == core.ModeOff }
 
-// find gives the blob under a key, if it is wanted and there, else the key.
-func find(p unsafe.Pointer, k *key.Key, want bool, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
-	status := C.int32_t(C.JITCACHE_OK)
-	if want {
-		b, why := cacheOf(p).Peek(&k.ID)
-		if why == store.None {
-			*out = (*C.jc_blob)(b.Pointer())
-			return status
-		}
-		status = because(o, C.JITCACHE_MISS, why)
-	}
-	*sealed, *n = toC(k.Append(nil))
-	return status
-}
-
-//export jcgo_cuda_run
-func jcgo_cuda_run(parts *C.jc_parts, id *C.uint8_t, out **C.jc_blob, stale *C.int32_t, log **C.char, o *C.jc_out) C.int32_t {
+//export jcgo_cuda_start
+func jcgo_cuda_start(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, timeout C.int64_t, flags C.int32_t, lease unsafe.Pointer, begun *unsafe.Pointer, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		b, moved, err := requestOf(parts).Compile((*key.ID)(unsafe.Pointer(id)))
+		want := command.Want{Timeout: milliseconds(timeout), Holding: flags&C.JC_HOLDING != 0}
+		if lease != nil {
+			want.Lease = leaseOf(lease)
+			forget(lease)
+		}
+		var c *core.Cache
+		if p != nil {
+			c = cacheOf(p)
+		}
+		j, err := requestOf(parts).Job(c, bytesOf(env, nenv), want)
 		if err != nil {
-			*log = C.CString(cuda.LogOf(err))
+			if want.Lease != nil {
+				want.Lease.Release()
+			}
 			return cudaFail(o, err)
 		}
-		*out = (*C.jc_blob)(b.Pointer())
-		if moved {
-			*stale = 1
-		}
+		*begun = keepJob(&job{j, cudaStatus})
 		return C.JITCACHE_OK
 	})
+}
+
+// cudaStatus says what has come of a job.
+func cudaStatus(j *command.Job, r *command.Result, err error, log **C.char, o *C.jc_out) C.int32_t {
+	switch {
+	case err != nil:
+		*log = C.CString(cuda.LogOf(err))
+		return cudaFail(o, err)
+	case !r.Kept && j.Keeps():
+		o.reason = C.int32_t(r.Reason)
+		return fail(o, C.JITCACHE_NOT_STORED, errors.New(r.Why))
+	}
+	return C.JITCACHE_OK
 }
 
 //export jcgo_cuda_load

@@ -4,12 +4,9 @@ package main
 import "C"
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
-	"time"
 	"unsafe"
 
 	"jitcache/command"
@@ -23,17 +20,6 @@ import (
 func spec(p *C.jc_parts) (*command.Spec, error) {
 	digests := (*[2]key.Digest)(unsafe.Pointer(p.digests))
 	return native.Spec(bytesOf(p.packed, p.npacked), digests[1])
-}
-
-// variables are an environment that C has packed.
-func variables(p *C.uint8_t, n C.size_t) []string {
-	var env []string
-	for all := bytesOf(p, n); len(all) > 0; {
-		end := bytes.IndexByte(all, 0)
-		env = append(env, string(all[:end]))
-		all = all[end+1:]
-	}
-	return env
 }
 
 func newJob(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, want command.Want) (*command.Job, error) {
@@ -51,32 +37,58 @@ func newJob(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, 
 //export jcgo_native_lookup
 func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		if isOff(p) {
+		ofRequest := want == C.JC_WANT_RECORD_KEY || want == C.JC_WANT_PROCESS_KEY
+		if isOff(p) && !ofRequest {
 			return because(o, C.JITCACHE_MISS, store.Off)
 		}
 		job, err := newJob(p, parts, env, nenv, command.Want{})
 		if err != nil {
 			return fail(o, C.JITCACHE_ERR_ARGUMENT, err)
 		}
-		if want == 0 {
-			k := job.Key()
-			if k == nil {
-				return because(o, C.JITCACHE_MISS, store.Absent)
+		if want != C.JC_WANT_BLOB {
+			k, why, err := requestKey(job, want)
+			switch {
+			case err != nil:
+				return fail(o, C.JITCACHE_ERR_INTERNAL, err)
+			case k == nil:
+				return missed(o, why)
 			}
 			*sealed, *n = toC(k.Append(nil))
 			return C.JITCACHE_OK
 		}
-		result, found := job.Lookup()
-		if !found {
-			return because(o, C.JITCACHE_MISS, store.Absent)
+		result, why := job.Lookup()
+		if result == nil {
+			return missed(o, why)
 		}
 		*out = (*C.jc_blob)(result.Blob.Pointer())
 		return C.JITCACHE_OK
 	})
 }
 
+// requestKey returns the key that is wanted; nil, and why, if it is not known.
+func requestKey(job *command.Job, want C.int32_t) (k *key.Key, why string, err error) {
+	switch want {
+	case C.JC_WANT_RECORD_KEY:
+		return job.RecordKey(), "", nil
+	case C.JC_WANT_PROCESS_KEY:
+		k, err = job.ProcessKey()
+		return k, "", err
+	}
+	k, why = job.Key()
+	return k, why, nil
+}
+
+// missed says what has changed.
+func missed(o *C.jc_out, why string) C.int32_t {
+	if why == "" {
+		why = store.Absent.String()
+	}
+	o.reason = C.int32_t(store.Absent)
+	return fail(o, C.JITCACHE_MISS, errors.New(why))
+}
+
 //export jcgo_native_start
-func jcgo_native_start(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, timeout, limit C.int64_t, flags C.int32_t, job *unsafe.Pointer, o *C.jc_out) C.int32_t {
+func jcgo_native_start(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, timeout, limit C.int64_t, flags C.int32_t, begun *unsafe.Pointer, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
 		j, err := newJob(p, parts, env, nenv, command.Want{
 			Timeout: milliseconds(timeout), Limit: milliseconds(limit), Holding: flags&C.JC_HOLDING != 0,
@@ -84,37 +96,26 @@ func jcgo_native_start(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv
 		if err != nil {
 			return fail(o, C.JITCACHE_ERR_ARGUMENT, err)
 		}
-		*job = keepJob(j)
+		*begun = keepJob(&job{j, nativeStatus})
 		return C.JITCACHE_OK
 	})
 }
 
-//export jcgo_native_step
-func jcgo_native_step(p unsafe.Pointer, out **C.jc_blob, hit *C.int32_t, log **C.char, o *C.jc_out) C.int32_t {
-	return guard(o, func() C.int32_t {
-		job := jobOf(p)
-		result, done, err := job.Step()
-		switch {
-		case err == command.ErrLimit:
-			return fail(o, C.JITCACHE_TIMEOUT, err)
-		case err != nil:
-			return fail(o, C.JITCACHE_ERR_COMPILE, err)
-		case !done:
-			return C.JITCACHE_BUSY
-		case result.Blob == nil:
-			*log = C.CString(result.Log)
-			return fail(o, C.JITCACHE_ERR_COMPILE, failure(job.Program(), result))
-		}
-		*out = (*C.jc_blob)(result.Blob.Pointer())
-		if result.Hit {
-			*hit = 1
-		}
-		if !result.Kept {
-			o.reason = C.int32_t(result.Reason)
-			return fail(o, C.JITCACHE_NOT_STORED, errors.New(result.Why))
-		}
-		return C.JITCACHE_OK
-	})
+// nativeStatus says what has come of a job.
+func nativeStatus(j *command.Job, r *command.Result, err error, log **C.char, o *C.jc_out) C.int32_t {
+	switch {
+	case err == command.ErrLimit:
+		return fail(o, C.JITCACHE_TIMEOUT, err)
+	case err != nil:
+		return fail(o, C.JITCACHE_ERR_COMPILE, err)
+	case r.Blob == nil:
+		*log = C.CString(r.Log)
+		return fail(o, C.JITCACHE_ERR_COMPILE, failure(j.Program(), r))
+	case !r.Kept:
+		o.reason = C.int32_t(r.Reason)
+		return fail(o, C.JITCACHE_NOT_STORED, errors.New(r.Why))
+	}
+	return C.JITCACHE_OK
 }
 
 // failure says how a command has failed.
@@ -130,21 +131,4 @@ func failure(program string, r *command.Result) error {
 		return fmt.Errorf("%s: exit status %d", name, s.ExitStatus())
 	}
 	return fmt.Errorf("%s: has made nothing", name)
-}
-
-// milliseconds is a time that C gives; one below 0 is no time.
-func milliseconds(n C.int64_t) time.Duration {
-	if n < 0 {
-		return -1
-	}
-	return time.Duration(min(int64(n), math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
-}
-
-//export jcgo_native_end
-func jcgo_native_end(p unsafe.Pointer) C.int32_t {
-	return guard(nil, func() C.int32_t {
-		jobOf(p).Close()
-		forget(p)
-		return C.JITCACHE_OK
-	})
 }

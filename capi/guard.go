@@ -2,6 +2,8 @@ package main
 
 // #include "core.h"
 // #include "../core/lockfile/held.h"
+//
+// static void stop_front(jc_front *front) { front->stopped = 1; }
 import "C"
 
 import (
@@ -30,6 +32,9 @@ func guard(out *C.jc_out, body func() C.int32_t) (status C.int32_t) {
 		if r := recover(); r != nil {
 			why := fmt.Sprintf("internal error: %v; at %s", r, debug.Stack())
 			poisoned.Store(&why)
+			if front != nil {
+				C.stop_front(front)
+			}
 			if givesUp {
 				C.jc_held_give_up()
 			}

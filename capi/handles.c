@@ -1,7 +1,9 @@
 #include "handles.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "locks.h"
 
@@ -17,8 +19,9 @@
 #define REFS (CLOSED - 1)
 #define GENERATION(state) ((state) >> 28)
 
+/* A slot has a cache line to itself: its neighbours are other threads'. */
 typedef struct slot {
-	_Atomic uint64_t state;
+	_Alignas(64) _Atomic uint64_t state;
 	void *object;
 	_Atomic uint32_t next_free; /* index + 1 */
 	_Atomic enum jc_kind kind;  /* read of slots that may be another's by now */
@@ -30,7 +33,7 @@ static slot *_Atomic chunks[CHUNKS]; /* never moved, never freed */
 static _Atomic uint32_t nslots;      /* slots handed out so far */
 static _Atomic uint64_t free_list;   /* index + 1 in the low half, a count against ABA in the upper */
 
-static slot *slot_at(uint32_t index)
+static inline slot *slot_at(uint32_t index)
 {
 	slot *chunk = atomic_load_explicit(&chunks[index / CHUNK], memory_order_acquire);
 	return chunk == NULL ? NULL : &chunk[index % CHUNK];
@@ -41,13 +44,25 @@ static jc_handle handle_of(uint32_t index, uint64_t generation, enum jc_kind kin
 	return generation << 28 | (uint64_t)index << 4 | (uint64_t)kind;
 }
 
-static slot *slot_of(jc_handle h, enum jc_kind kind)
+static inline slot *slot_of(jc_handle h, enum jc_kind kind)
 {
 	uint32_t index = (uint32_t)(h >> 4) & ((1u << INDEX_BITS) - 1);
 	if ((h & 15) != (uint64_t)kind || index >= atomic_load_explicit(&nslots, memory_order_acquire))
 		return NULL;
 	return slot_at(index);
 }
+
+/* ---- free slots: a few of each thread, for a hit that makes a handle and a release
+ * that ends it, and a list of all others */
+
+enum { SPARES = 8 };
+
+typedef struct spares {
+	uint32_t n, index[SPARES];
+} spares;
+
+static pthread_key_t spares_key;
+static int spares_ok;
 
 static int pop_free(uint32_t *index)
 {
@@ -72,13 +87,57 @@ static void push_free(uint32_t index)
 	} while (!atomic_compare_exchange_weak(&free_list, &head, want));
 }
 
+static void thread_end(void *p)
+{
+	spares *mine = p;
+	while (mine->n > 0)
+		push_free(mine->index[--mine->n]);
+	free(mine);
+}
+
+__attribute__((constructor(102))) static void make_key(void)
+{
+	spares_ok = pthread_key_create(&spares_key, thread_end) == 0;
+}
+
+static void keep_free(uint32_t index)
+{
+	spares *mine = spares_ok ? pthread_getspecific(spares_key) : NULL;
+	if (mine == NULL && spares_ok && (mine = calloc(1, sizeof *mine)) != NULL &&
+		pthread_setspecific(spares_key, mine) != 0) {
+		free(mine);
+		mine = NULL;
+	}
+	if (mine != NULL && mine->n < SPARES)
+		mine->index[mine->n++] = index;
+	else
+		push_free(index);
+}
+
+static int find_free(uint32_t *index)
+{
+	spares *mine = spares_ok ? pthread_getspecific(spares_key) : NULL;
+	if (mine == NULL || mine->n == 0)
+		return pop_free(index);
+	*index = mine->index[--mine->n];
+	return 1;
+}
+
+static slot *new_chunk(void)
+{
+	slot *chunk = aligned_alloc(sizeof *chunk, CHUNK * sizeof *chunk);
+	if (chunk != NULL)
+		memset(chunk, 0, CHUNK * sizeof *chunk);
+	return chunk;
+}
+
 static int new_index(uint32_t *index)
 {
 	jc_mutex_lock(&jc_handles_lock);
 	uint32_t n = atomic_load_explicit(&nslots, memory_order_relaxed);
 	int ok = n < (1u << INDEX_BITS);
 	if (ok && n % CHUNK == 0) {
-		slot *chunk = calloc(CHUNK, sizeof *chunk);
+		slot *chunk = new_chunk();
 		ok = chunk != NULL;
 		if (ok)
 			atomic_store_explicit(&chunks[n / CHUNK], chunk, memory_order_release);
@@ -90,10 +149,12 @@ static int new_index(uint32_t *index)
 	return ok;
 }
 
+/* ---- handles */
+
 jc_handle jc_handle_new(enum jc_kind kind, void *object, jc_extra extra, jc_destroy *destroy)
 {
 	uint32_t index;
-	if (!pop_free(&index) && !new_index(&index))
+	if (!find_free(&index) && !new_index(&index))
 		return 0;
 	slot *s = slot_at(index);
 	uint64_t generation = GENERATION(atomic_load_explicit(&s->state, memory_order_relaxed)) + 1;
@@ -105,7 +166,7 @@ jc_handle jc_handle_new(enum jc_kind kind, void *object, jc_extra extra, jc_dest
 	return handle_of(index, generation & ((UINT64_C(1) << 36) - 1), kind);
 }
 
-static int usable(uint64_t state, jc_handle h, const slot *s, enum jc_kind kind)
+static inline int usable(uint64_t state, jc_handle h, const slot *s, enum jc_kind kind)
 {
 	return GENERATION(state) == GENERATION(h) && (state & CLOSED) == 0 && (state & REFS) != 0 &&
 	       atomic_load_explicit(&s->kind, memory_order_relaxed) == kind;
@@ -148,13 +209,17 @@ void *jc_handle_peek(jc_handle h, enum jc_kind kind)
 	return s->object;
 }
 
+/* end is for who has dropped the last reference. */
+static void end(slot *s, jc_handle h)
+{
+	s->destroy(s->object, &s->extra);
+	keep_free((uint32_t)(h >> 4) & ((1u << INDEX_BITS) - 1));
+}
+
 static void drop(slot *s, jc_handle h)
 {
-	uint64_t before = atomic_fetch_sub_explicit(&s->state, 1, memory_order_acq_rel);
-	if ((before & REFS) != 1)
-		return;
-	s->destroy(s->object, &s->extra);
-	push_free((uint32_t)(h >> 4) & ((1u << INDEX_BITS) - 1));
+	if ((atomic_fetch_sub_explicit(&s->state, 1, memory_order_acq_rel) & REFS) == 1)
+		end(s, h);
 }
 
 void jc_handle_leave(jc_handle h)
@@ -162,6 +227,22 @@ void jc_handle_leave(jc_handle h)
 	slot *s = slot_of(h, (enum jc_kind)(h & 15));
 	if (s != NULL)
 		drop(s, h);
+}
+
+int jc_handle_release(jc_handle h, enum jc_kind kind)
+{
+	slot *s = slot_of(h, kind);
+	if (s == NULL)
+		return 0;
+	uint64_t state = atomic_load_explicit(&s->state, memory_order_relaxed);
+	do {
+		if (!usable(state, h, s, kind))
+			return 0;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&s->state, &state, state - 1, memory_order_acq_rel, memory_order_relaxed));
+	if ((state & REFS) == 1)
+		end(s, h);
+	return 1;
 }
 
 int jc_handle_close(jc_handle h, enum jc_kind kind)

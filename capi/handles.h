@@ -10,7 +10,18 @@
 
 typedef uint64_t jc_handle;
 
-enum jc_kind { JC_OPTIONS = 1, JC_CACHE, JC_KEY, JC_BLOB, JC_LEASE, JC_REQUEST, JC_MODULE, JC_NATIVE, JC_JOB };
+enum jc_kind {
+	JC_OPTIONS = 1,
+	JC_CACHE,
+	JC_KEY,
+	JC_BLOB,
+	JC_LEASE,
+	JC_REQUEST,
+	JC_MODULE,
+	JC_NATIVE,
+	JC_JOB,
+	JC_CURSOR
+};
 
 /* What a slot holds beside the object, for handles on blobs: a hit makes one,
  * and must not pay for an allocation. */
@@ -30,6 +41,10 @@ jc_handle jc_handle_new(enum jc_kind kind, void *object, jc_extra extra, jc_dest
  * is stale, closed or of another kind. jc_handle_leave drops it. */
 void *jc_handle_enter(jc_handle h, enum jc_kind kind);
 void jc_handle_leave(jc_handle h);
+
+/* jc_handle_release drops a reference that the host has, and returns 0 if the
+ * handle is no good. */
+int jc_handle_release(jc_handle h, enum jc_kind kind);
 
 /* jc_handle_hold adds a reference, also to a handle that is closed and not gone
  * yet, and returns 0 if it is gone. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "handles.h"
 #include "locks.h"
 #include "runtime.h"
@@ -154,7 +155,6 @@ const uint8_t *jc_key_seal(jc_key *k, size_t *size, int32_t *status)
 
 int32_t jitcache_key_hex(jitcache_key *key, char out[65])
 {
-	static const char digits[] = "0123456789abcdef";
 	int32_t status;
 	size_t n;
 	jc_thread_unwind();
@@ -166,10 +166,7 @@ int32_t jitcache_key_hex(jitcache_key *key, char out[65])
 		return jc_bad_handle(key, "key");
 	const uint8_t *sealed = jc_key_seal(k, &n, &status);
 	if (sealed != NULL) {
-		for (int i = 0; i < 32; i++) {
-			out[2 * i] = digits[sealed[JC_SEALED_ID + i] >> 4];
-			out[2 * i + 1] = digits[sealed[JC_SEALED_ID + i] & 15];
-		}
+		jc_hex(out, sealed + JC_SEALED_ID, 32);
 		out[64] = 0;
 		status = JITCACHE_OK;
 	}
@@ -232,7 +229,7 @@ int32_t jitcache_key_from_digest(const uint8_t digest[32], jitcache_key **out)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "key: NULL");
 	*out = NULL;
 	/* The sealed form of a key with nothing but an id and a kind. */
-	uint8_t sealed[8 + 32 + 16 + 2 + 4 + 4] = "jckey\0\0\1";
+	uint8_t sealed[8 + 32 + 16 + 2 + 4 + 4] = "jckey\0\0\2";
 	memcpy(sealed + JC_SEALED_ID, digest, 32);
 	memcpy(sealed + JC_SEALED_ID + 32, "generic", 7);
 	return jc_key_from_sealed(sealed, sizeof sealed, out);

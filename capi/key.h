@@ -7,12 +7,12 @@
 #include "core.h"
 
 typedef struct jc_key {
+	uint8_t *_Atomic sealed; /* NULL until frozen */
+	size_t nsealed;
 	jc_bytes packed; /* components */
 	jc_bytes inputs; /* files that were read */
 	char *name;
 	char kind[17];
-	uint8_t *_Atomic sealed; /* NULL until frozen */
-	size_t nsealed;
 } jc_key;
 
 /* jc_key_open enters a key that may still be built, or returns NULL and sets

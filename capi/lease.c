@@ -79,13 +79,22 @@ static int32_t enter_both(lease *l, jitcache_cache *cache, jitcache_key *key)
 	return JITCACHE_OK;
 }
 
-int jc_lease_id(jitcache_lease *handle, uint8_t id[32])
+int jc_lease_take(jitcache_lease *handle, void **core, jc_handle *cache)
 {
 	lease *l = jc_handle_enter(JC_HANDLE(handle), JC_LEASE);
 	if (l == NULL)
 		return 0;
-	memcpy(id, l->sealed + JC_SEALED_ID, 32);
+	if (atomic_exchange(&l->ended, 1)) {
+		jc_handle_leave(JC_HANDLE(handle));
+		return 0;
+	}
+	/* One that the parent of this process was granted locks nothing here. */
+	*core = l->generation == jc_core_generation() && jc_core_running() != NULL ? l->core : NULL;
+	l->core = NULL;
+	*cache = jc_handle_enter(l->cache_handle, JC_CACHE) != NULL ? l->cache_handle : 0;
+	release(l);
 	jc_handle_leave(JC_HANDLE(handle));
+	jc_handle_close(JC_HANDLE(handle), JC_LEASE);
 	return 1;
 }
 

@@ -36,6 +36,10 @@ const procs = 6
 // 256 KiB each (stack.go), used or not.
 const memoryLimit = 512 << 20
 
+// goRuntime says what has been done to Go's runtime in this library; the build
+// sets it (build_library.py). `jitcache doctor` prints it.
+var goRuntime = "unchanged: a host may lose signals and descriptors to it"
+
 func init() {
 	if limitsProcs {
 		runtime.GOMAXPROCS(procs)

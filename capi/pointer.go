@@ -3,34 +3,48 @@ package main
 import "C"
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/mattn/go-pointer"
 
-	"jitcache/command"
 	"jitcache/core"
 	"jitcache/cuda"
 )
 
-// Go objects that C keeps: caches, leases, modules, jobs. This file is the only one that
-// knows go-pointer. Its pointers are addresses that malloc may hand out again
+// Go objects that C keeps: caches, leases, modules, jobs. This file is the only one
+// that knows go-pointer. Its pointers are addresses that malloc may hand out again
 // and that must not be given back twice; neither can happen here, because C
 // holds each behind a handle of its own (handles.c), which ends once.
 
-func keepCache(c *core.Cache) unsafe.Pointer { return pointer.Save(c) }
+// Caches by pointer, beside go-pointer's own table: a cache is looked up at every
+// call, and that table has a lock, which many threads would wait for.
+var caches sync.Map
 
-func cacheOf(p unsafe.Pointer) *core.Cache { return pointer.Restore(p).(*core.Cache) }
+func keepCache(c *core.Cache) unsafe.Pointer {
+	p := pointer.Save(c)
+	caches.Store(p, c)
+	return p
+}
+
+func cacheOf(p unsafe.Pointer) *core.Cache {
+	c, _ := caches.Load(p)
+	return c.(*core.Cache)
+}
+
+func forget(p unsafe.Pointer) {
+	caches.Delete(p)
+	pointer.Unref(p)
+}
 
 func keepLease(l *core.Lease) unsafe.Pointer { return pointer.Save(l) }
 
 func leaseOf(p unsafe.Pointer) *core.Lease { return pointer.Restore(p).(*core.Lease) }
 
-func forget(p unsafe.Pointer) { pointer.Unref(p) }
-
 func keepModule(m *cuda.Module) unsafe.Pointer { return pointer.Save(m) }
 
 func moduleOf(p unsafe.Pointer) *cuda.Module { return pointer.Restore(p).(*cuda.Module) }
 
-func keepJob(j *command.Job) unsafe.Pointer { return pointer.Save(j) }
+func keepJob(j *job) unsafe.Pointer { return pointer.Save(j) }
 
-func jobOf(p unsafe.Pointer) *command.Job { return pointer.Restore(p).(*command.Job) }
+func jobOf(p unsafe.Pointer) *job { return pointer.Restore(p).(*job) }

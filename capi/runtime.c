@@ -27,7 +27,7 @@ static char failure[256];  /* and why not; under jc_start_lock */
  * milliseconds. */
 enum { PATIENCE_MS = 5000 };
 
-static jc_front front = {jc_log_push, ""};
+static jc_front front = {.log = jc_log_push, .observer = ""};
 
 void jc_core_fork_prepare(void)
 {
@@ -52,7 +52,10 @@ void jc_core_fork_child(void)
 	atomic_store(&forked, 1);
 	atomic_fetch_add(&generation, 1);
 	failed = 0;
+	front.stopped = 0;
 }
+
+int jc_core_stopped(void) { return front.stopped; }
 
 uint32_t jc_core_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
 

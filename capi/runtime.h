@@ -12,6 +12,9 @@ int32_t jc_no_core(void);
 /* jc_core_running returns the core if it runs already, without starting one. */
 const jc_core *jc_core_running(void);
 
+/* jc_core_stopped says that the core has panicked and answers nothing any more. */
+int jc_core_stopped(void);
+
 /* jc_core_generation changes when the process has another core than before:
  * in a forked child. What an older one has made must not be used. */
 uint32_t jc_core_generation(void);

@@ -7,7 +7,7 @@ import "C"
 // stack that the thread is on when its signal comes. In Go that is a
 // goroutine's, and those begin with 8 KiB: the handler would overwrite Go's
 // heap. Go makes a stack larger by copying it when a function needs more, and
-// does not shrink it again (NO_SHRINKING in build_library.py); so one call of
+// does not shrink it again (NO_SHRINKING in capi/overlay/readback.py); so one call of
 // such a function makes room, 256 KiB in all, for three nested handlers with
 // frames of 64 KiB. What is not used costs address space only.
 const (

@@ -14,7 +14,6 @@
  * once for every copy that a chain of forks loads: 8 bytes last for 40 of them,
  * a buffer of a kilobyte fails at the first. */
 static pthread_key_t self_key;
-static pthread_once_t self_once = PTHREAD_ONCE_INIT;
 static int self_ok;
 
 static void end_lease(jc_handle lease)
@@ -40,13 +39,12 @@ static void thread_end(void *p)
 	jc_thread_release(t);
 }
 
-static void make_key(void) { self_ok = pthread_key_create(&self_key, thread_end) == 0; }
-
-static jc_thread *self_if_any(void)
+__attribute__((constructor(102))) static void make_key(void)
 {
-	pthread_once(&self_once, make_key);
-	return self_ok ? pthread_getspecific(self_key) : NULL;
+	self_ok = pthread_key_create(&self_key, thread_end) == 0;
 }
+
+static jc_thread *self_if_any(void) { return self_ok ? pthread_getspecific(self_key) : NULL; }
 
 jc_thread *jc_thread_self(void)
 {

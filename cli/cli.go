@@ -1,5 +1,5 @@
 // Package cli is the jitcache command, as a function of arguments and streams:
-// the wheel's console script runs it in the library, core/cli/jitcache alone.
+// the wheel's console script runs it in the library, cli/jitcache alone.
 //
 // Data goes to standard output, everything else to standard error. Exit
 // statuses: 0 done; 1 the answer is no (there is no such entry, entries are
@@ -28,9 +28,6 @@ const (
 	exitFail = 2
 )
 
-// Version is what `jitcache version` prints.
-const Version = "0.1.0"
-
 // no is an answer that is no error of the command: exit status 1.
 type no string
 
@@ -45,6 +42,7 @@ func (w wrong) Error() string { return string(w) }
 type command struct {
 	env            func(string) string
 	variables      []string // JITCACHE_* that are set
+	runtime        string   // what has been done to Go's
 	stdout, stderr io.Writer
 	terminal       bool // stderr is one
 	directory      string
@@ -52,13 +50,14 @@ type command struct {
 
 // Environment is the process environment as a command sees it.
 type Environment struct {
-	Get   func(name string) string
-	Names []string // of the JITCACHE variables that are set
+	Get     func(name string) string
+	Names   []string // of the JITCACHE variables that are set
+	Runtime string   // what has been done to Go's runtime, "" for the command by itself
 }
 
 // Main runs the command and returns its exit status. args[0] is the program.
 func Main(args []string, env Environment, stdout, stderr io.Writer) int {
-	c := &command{env: env.Get, variables: env.Names, stdout: stdout, stderr: stderr, terminal: isTerminal(stderr)}
+	c := &command{env: env.Get, variables: env.Names, runtime: env.Runtime, stdout: stdout, stderr: stderr, terminal: isTerminal(stderr)}
 	root := c.root()
 	err := root.Parse(args[1:])
 	if err == nil {

@@ -128,10 +128,17 @@ func TestListings(t *testing.T) {
 	a := u.put("a", "saxpy", "cubin", "code")
 	u.put("b", "stokes residual", "native", "module")
 	lines := strings.Split(strings.TrimSpace(u.ok("ls")), "\n")
-	if len(lines) != 3 || !strings.HasPrefix(lines[0], "KEY") || !strings.Contains(lines[1], "stokes residual") || !strings.HasPrefix(lines[2], a.ID.String()[:12]) {
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "KEY") || !strings.HasPrefix(lines[1], a.ID.String()[:12]) || !strings.Contains(lines[2], "stokes residual") {
 		t.Errorf("ls: %q", lines)
 	}
+	lines = strings.Split(strings.TrimSpace(u.ok("ls", "-last", "1")), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[1], "stokes residual") {
+		t.Errorf("ls -last: %q", lines)
+	}
 	var list []map[string]any
+	if err := json.Unmarshal([]byte(u.ok("ls", "-json", "-last", "5")), &list); err != nil || len(list) != 2 || list[1]["key"] != a.ID.String() {
+		t.Errorf("%v, %v", list, err)
+	}
 	if err := json.Unmarshal([]byte(u.ok("ls", "-json", "-kind", "cubin")), &list); err != nil || len(list) != 1 || list[0]["key"] != a.ID.String() {
 		t.Errorf("%v, %v", list, err)
 	}
@@ -362,5 +369,28 @@ func TestDirectoryFlagBeatsTheEnvironment(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other")
 	if out := u.ok("-directory", other, "dir"); out != other+"\n" {
 		t.Errorf("%q", out)
+	}
+}
+
+func TestLowerCapIsKeptAtOnce(t *testing.T) {
+	u := newAccount(t)
+	for i := range 50 {
+		u.put(strconv.Itoa(i), "", "cubin", strings.Repeat("x", 1000))
+	}
+	if out := u.ok("config", "max-size", "20000"); !strings.HasPrefix(out, "evicted ") {
+		t.Errorf("it says %q", out)
+	}
+	var bytes int64
+	filepath.WalkDir(u.dir+"/v1/entries", func(path string, d os.DirEntry, err error) error {
+		if info, err := d.Info(); err == nil && !d.IsDir() {
+			bytes += info.Size()
+		}
+		return err
+	})
+	if bytes > 20000 || bytes < 15000 {
+		t.Errorf("%d bytes are left, cap 20000", bytes)
+	}
+	if out := u.ok("config", "max-size", "1G"); out != "" {
+		t.Errorf("a higher cap: it says %q", out)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,6 @@ import (
 
 	"jitcache/core"
 	"jitcache/core/lease"
-	"jitcache/core/lockfile"
 	"jitcache/core/store"
 	"jitcache/cuda/dl"
 )
@@ -43,6 +43,8 @@ type diagnosis struct {
 	LastRefused time.Time  `json:"last_refused,omitzero"`
 	Version     string     `json:"version"`
 	Library     string     `json:"library,omitempty"`
+	Go          string     `json:"go"`
+	GoRuntime   string     `json:"go_runtime,omitempty"`
 	GlibcNeed   string     `json:"glibc_needed,omitempty"`
 	Glibc       string     `json:"glibc"`
 	NVRTC       string     `json:"nvrtc,omitempty"`
@@ -86,6 +88,7 @@ func (c *command) diagnose() *diagnosis {
 	o := c.options()
 	d := &diagnosis{Version: Version, Glibc: glibc(), Leases: []leaseRow{}, Variables: []variable{}}
 	d.Directory, d.Rule = o.Directory()
+	d.Go, d.GoRuntime = runtime.Version(), c.runtime
 	d.Library = ownFile()
 	if strings.Contains(filepath.Base(d.Library), "libjitcache") { // the program by itself needs none
 		d.GlibcNeed = glibcNeed(d.Library)
@@ -129,7 +132,7 @@ func (c *command) lookAtStore(d *diagnosis, s *store.Store) {
 		d.LastRefusal, d.LastRefused = u.Refused.String(), time.Unix(0, u.RefusedAt)
 	}
 	d.Locks, _ = s.LockDir()
-	d.Leases = liveLeases(s, d.Locks)
+	d.Leases = liveLeases(s)
 }
 
 func owner(path string) (uid, mode string) {
@@ -140,21 +143,20 @@ func owner(path string) (uid, mode string) {
 	return strconv.Itoa(uidNumber), fmt.Sprintf("%04o", bits)
 }
 
-// liveLeases lists the lock files that somebody holds.
-func liveLeases(s *store.Store, dir string) []leaseRow {
+// liveLeases lists the locks that somebody holds.
+func liveLeases(s *store.Store) []leaseRow {
 	rows := []leaseRow{}
-	files, _ := filepath.Glob(filepath.Join(dir, "*"+lockfile.Suffix))
-	for _, path := range files {
-		name := strings.TrimSuffix(filepath.Base(path), lockfile.Suffix)
+	for _, name := range s.Locks() {
 		if name == "ledger" {
 			continue
 		}
-		l, err := s.TryLock(name)
+		l, err := s.TryLock(name, nil)
 		if l != nil {
 			l.Unlock() // idle
 			continue
 		}
-		if h, herr := lease.ReadHolder(path); err == nil && herr == nil {
+		text, _, rerr := s.ReadLock(name)
+		if h, herr := lease.ParseHolder(text); err == nil && rerr == nil && herr == nil {
 			rows = append(rows, leaseRow{name, h.Name, h.Pid, h.Since})
 		}
 	}
@@ -264,6 +266,7 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 		row("last refusal", "%s, %s", d.LastRefusal, d.LastRefused.Format("2006-01-02 15:04:05"))
 	}
 	row("library", "%s, version %s", d.Library, d.Version)
+	row("go", "%s, %s", d.Go, or(d.GoRuntime, "of the command itself"))
 	row("glibc", "%s, needs %s", or(d.Glibc, "none"), or(d.GlibcNeed, "none"))
 	row("nvrtc", "%s", or(d.NVRTC, "not found"))
 	row("libcuda", "%s", or(d.Driver, "not found"))

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -15,60 +14,6 @@ import (
 	"jitcache/core"
 	"jitcache/core/store"
 )
-
-func (c *command) ls() *ffcli.Command {
-	flags := c.flags("ls")
-	asJSON := flags.Bool("json", false, "print a JSON array")
-	kind := flags.String("kind", "", "only entries of `KIND`")
-	return c.new("ls [-json] [-kind KIND]", "list the entries, last used first", flags, 0, 0, func([]string) error {
-		cache, _, err := c.open()
-		if err != nil {
-			return err
-		}
-		entries, err := cache.List(context.Background(), *kind)
-		if err != nil {
-			return err
-		}
-		if *asJSON {
-			return c.printJSON(entries)
-		}
-		w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "KEY\tKIND\tSIZE\tUSED\tCOMPILE\tNAME")
-		for _, e := range entries {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", e.Key[:12], e.Kind, store.FormatSize(e.Size),
-				ago(e.Used.UnixNano()), duration(int64(e.Compile*1e9)), e.Name)
-		}
-		return w.Flush()
-	})
-}
-
-// ago prints a time for people.
-func ago(ns int64) string {
-	d := time.Since(time.Unix(0, ns))
-	switch {
-	case d < time.Minute:
-		return "just now"
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d minutes ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d hours ago", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
-}
-
-func duration(ns int64) string {
-	if ns == 0 {
-		return "-"
-	}
-	d := time.Duration(ns)
-	switch {
-	case d < time.Millisecond:
-		return d.Round(time.Microsecond).String()
-	case d < time.Second:
-		return d.Round(100 * time.Microsecond).String()
-	}
-	return d.Round(10 * time.Millisecond).String()
-}
 
 // find returns the entry that an argument means: 64 hex digits, or as many as
 // tell it from all others.

@@ -54,15 +54,19 @@ func (c *command) trim() *ffcli.Command {
 		if err != nil {
 			return err
 		}
-		p, done := c.progress("trim")
-		removed, err := cache.Trim(context.Background(), p)
-		done()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(c.stdout, "evicted %d entries, %s\n", removed.Entries, store.FormatSize(removed.Bytes))
-		return nil
+		return c.trimNow(cache)
 	})
+}
+
+func (c *command) trimNow(cache *core.Cache) error {
+	p, done := c.progress("trim")
+	removed, err := cache.Trim(context.Background(), p)
+	done()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stdout, "evicted %d entries, %s\n", removed.Entries, store.FormatSize(removed.Bytes))
+	return nil
 }
 
 func (c *command) clear() *ffcli.Command {

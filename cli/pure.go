@@ -8,6 +8,10 @@ import (
 	"regexp"
 )
 
+// Version is what `jitcache version` prints. Without C the header cannot be read, so
+// the build (build_library.py) sets it to what the header states.
+var Version = "of an unknown version"
+
 // glibc is the version of the machine's C library, by what that says of itself: this
 // program has loaded none. "" if it is another C library.
 func glibc() string {

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/user"
 	"strconv"
@@ -63,29 +65,35 @@ func makeRoot(dir string, mode uint32, group string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if names, err := os.ReadDir(dir); err != nil {
+	// What is looked at is what gets group and mode, whatever the path leads to then.
+	f, err := os.Open(dir)
+	if err != nil {
 		return err
-	} else if len(names) > 0 {
+	}
+	defer f.Close()
+	if _, err := f.Readdirnames(1); err == nil {
 		if _, err := os.Stat(dir + "/v1/VERSION"); err != nil {
 			return fmt.Errorf("%s is not empty and no cache", dir)
 		}
 		return fmt.Errorf("%s is a cache already; see `jitcache config`", dir)
+	} else if !errors.Is(err, io.EOF) {
+		return err
 	}
 	if group != "" {
 		gid, err := groupID(group)
 		if err != nil {
 			return err
 		}
-		if err := os.Chown(dir, -1, gid); err != nil {
+		if err := f.Chown(-1, gid); err != nil {
 			return err
 		}
 	}
-	// os.Chmod knows setgid by another bit.
+	// Chmod knows setgid by another bit.
 	m := os.FileMode(mode & 0o777)
 	if mode&0o2000 != 0 {
 		m |= os.ModeSetgid
 	}
-	return os.Chmod(dir, m)
+	return f.Chmod(m)
 }
 
 func groupID(group string) (int, error) {
@@ -100,8 +108,8 @@ func groupID(group string) (int, error) {
 }
 
 func (c *command) config() *ffcli.Command {
-	return c.new("config [max-size N]", "print the settings of the directory, or set its cap", nil, 0, 2, func(args []string) error {
-		_, s, err := c.open()
+	return c.new("config [max-size N]", "print the settings of the directory, or set its cap and trim it", nil, 0, 2, func(args []string) error {
+		cache, s, err := c.open()
 		if err != nil {
 			return err
 		}
@@ -119,6 +127,12 @@ func (c *command) config() *ffcli.Command {
 		if cfg.MaxSize, err = store.ParseSize(args[1]); err != nil {
 			return wrong(err.Error())
 		}
-		return s.SetConfig(cfg)
+		if err := s.SetConfig(cfg); err != nil {
+			return err
+		}
+		if limit := s.MaxSize(); limit > 0 && s.Usage().Bytes > limit {
+			return c.trimNow(cache)
+		}
+		return nil
 	})
 }

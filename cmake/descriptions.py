@@ -16,10 +16,7 @@ CMAKE = ["jitcacheConfig.cmake", "jitcacheConfigVersion.cmake"]
 
 def version() -> str:
     """Return the version that the header states."""
-    for line in (HERE.parent / "include" / "jitcache.h").read_text().splitlines():
-        if line.startswith("#define JITCACHE_VERSION "):
-            return line.split('"')[1]
-    raise SystemExit("include/jitcache.h states no version")
+    return build_library.version()
 
 
 def write(folder: Path, names: list[str], **values: str) -> None:
@@ -44,7 +41,12 @@ def write_installed(top: Path, prefix: str) -> None:
 
 
 def write_wheel(package: Path) -> None:
-    """Write them for a library that lies in the Python package itself, wherever that is."""
-    link = f"-l:{build_library.SONAME}"  # a wheel has no links, so it has no libjitcache.so
+    """Write them for a library that lies in the Python package itself, wherever that is.
+
+    A wheel has no links, so what ``-ljitcache`` finds is a script for the linker;
+    and no loader looks into a Python package, so programs are told where it is.
+    """
+    link = "-Wl,-rpath,${libdir} -ljitcache"
     write(package / "pkgconfig", PKG_CONFIG, PREFIX="${pcfiledir}/..", LIBDIR="", LINK=link)
     write(package / "cmake", CMAKE, UP="..", LIBDIR="")
+    (package / "libjitcache.so").write_text(f"/* GNU ld script */\nINPUT({build_library.SONAME})\n")

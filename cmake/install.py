@@ -31,8 +31,8 @@ def install(prefix: str, destdir: str) -> None:
         (top / folder).mkdir(parents=True, exist_ok=True)
     shutil.copy2(ROOT / "build" / "lib" / "libjitcache.so", top / "lib" / library)
     (top / "libexec" / "jitcache").mkdir(parents=True, exist_ok=True)
-    observer = build_library.OBSERVER
-    shutil.copy2(ROOT / "build" / "lib" / observer, top / "libexec" / "jitcache" / observer)
+    for program in build_library.PROGRAMS:
+        shutil.copy2(ROOT / "build" / "lib" / program, top / "libexec" / "jitcache" / program)
     link = top / "lib" / "libjitcache.so"
     link.unlink(missing_ok=True)
     link.symlink_to(library)

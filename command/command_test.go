@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,7 @@ import (
 	"jitcache/observe/observetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(observetest.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(observetest.Main(m, nil)) }
 
 // open opens a cache in a folder of its own.
 func open(t *testing.T, dir string) *core.Cache {
@@ -108,5 +109,35 @@ func TestWorksWithoutACache(t *testing.T) {
 	r := do(t, nil, compile(t.TempDir(), "int x;\n"))
 	if r.Blob == nil || r.Hit || r.Kept {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestManyAtOnceRunOneCommand(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	caches := make([]*core.Cache, 6)
+	for i := range caches {
+		caches[i] = open(t, dir)
+	}
+	for round := range 40 {
+		ran := make(chan bool, len(caches))
+		for _, c := range caches {
+			go func() {
+				s := &Spec{
+					Args: []string{"/bin/sh", "-c", "echo x > .out"}, Texts: []Text{{Name: "round", Data: []byte(fmt.Sprint(round))}},
+					Output: ".out", Kind: "native", Withhold: true,
+				}
+				r := do(t, c, s)
+				ran <- r.Report != nil
+			}()
+		}
+		n := 0
+		for range caches {
+			if <-ran {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Fatalf("round %d: %d have run it", round, n)
+		}
 	}
 }

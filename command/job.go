@@ -8,6 +8,7 @@ import (
 	"jitcache/core"
 	"jitcache/core/blob"
 	"jitcache/core/key"
+	"jitcache/core/lockfile"
 	"jitcache/core/request"
 	"jitcache/core/store"
 	"jitcache/observe"
@@ -35,16 +36,19 @@ type Job struct {
 	cache   *core.Cache // nil: nothing is kept
 	spec    *Spec
 	env     []string // as the command gets it
+	runner  Runner
 	holding bool
 	timeout time.Duration
 	limit   time.Duration // of the command
 	asked   bool
+	given   bool // the lease is the caller's, who has not looked since it was granted
 
-	known  *known
-	lease  *core.Lease
-	run    *run
-	began  time.Time
-	result Result
+	known   *known
+	lease   *core.Lease
+	run     Running
+	began   time.Time
+	started time.Time // the run
+	result  Result
 }
 
 // Want says how a job is to be done.
@@ -56,6 +60,10 @@ type Want struct {
 	Limit time.Duration
 	// Holding: the thread has a lease already (core.Cache.Acquire).
 	Holding bool
+	// Runner makes the result, where that is not a command.
+	Runner Runner
+	// Lease is one that the caller has, of LeaseKey. The job ends it.
+	Lease *core.Lease
 }
 
 // ErrLimit is returned for a command that has run for longer than it may.
@@ -63,13 +71,21 @@ var ErrLimit = errors.New("command: has run for longer than its limit, and was e
 
 // New makes a job. cache may be nil. env is the whole environment.
 func New(cache *core.Cache, spec *Spec, env []string, want Want) (*Job, error) {
-	if err := spec.check(); err != nil {
-		return nil, err
+	if want.Runner == nil {
+		if err := spec.check(); err != nil {
+			return nil, err
+		}
 	}
 	if spec.Withhold {
 		env = record.Withhold(env)
 	}
-	j := &Job{cache: cache, spec: spec, env: env, holding: want.Holding, timeout: want.Timeout, limit: want.Limit, began: time.Now()}
+	if len(spec.Only) > 0 {
+		env = record.Only(env, spec.Only)
+	}
+	j := &Job{
+		cache: cache, spec: spec, env: env, holding: want.Holding, runner: want.Runner, timeout: want.Timeout, limit: want.Limit,
+		lease: want.Lease, given: want.Lease != nil, began: time.Now(),
+	}
 	var err error
 	j.known, err = spec.knowledge()
 	return j, err
@@ -86,61 +102,114 @@ func (j *Job) surroundings() *record.Surroundings {
 
 // look looks for the result. It reports whether it is there; why says why not.
 func (j *Job) look() (found bool, why string) {
-	if j.cache == nil || j.cache.Mode() == core.ModeOff || j.cache.Mode() == core.ModeRefresh {
-		return false, ""
+	b, k, why := j.known.peek(j.cache, j.surroundings())
+	if b != nil {
+		j.result = Result{Blob: b, Hit: true, Kept: true, Key: k}
 	}
-	k, why := j.known.find(j.surroundings())
-	if k == nil {
-		return false, why
-	}
-	b, _ := j.cache.Peek(&k.ID)
-	if b == nil {
-		return false, ""
-	}
-	j.result = Result{Blob: b, Hit: true, Kept: true, Key: k}
-	return true, ""
+	return b != nil, why
 }
 
-// Program is the first word of the command.
-func (j *Job) Program() string { return j.spec.Args[0] }
-
-// Lookup returns the result if it is there. It runs nothing.
-func (j *Job) Lookup() (*Result, bool) {
-	if found, _ := j.look(); found {
-		return &j.result, true
+// Peek returns the result of a request if it is there, with a reference for the caller,
+// and its key if these surroundings are known; why says why not. It is all that a hit
+// takes.
+func (s *Spec) Peek(c *core.Cache, now *record.Surroundings) (b *blob.Blob, k *key.Key, why string, err error) {
+	n, err := s.knowledge()
+	if err != nil {
+		return nil, nil, "", err
 	}
-	return nil, false
+	b, k, why = n.peek(c, now)
+	return b, k, why, nil
 }
 
-// Key returns the key of the result, nil if no list fits these surroundings.
-func (j *Job) Key() *key.Key {
+// Key returns the key of the result of a request; nil, and why, if these surroundings
+// are not known.
+func (s *Spec) Key(now *record.Surroundings) (k *key.Key, why string, err error) {
+	n, err := s.knowledge()
+	if err != nil {
+		return nil, "", err
+	}
+	k, why = n.findWhole(now, s)
+	return k, why, nil
+}
+
+// LeaseKey returns the key of the lease for a request (core.Cache.Claim), under which
+// nothing is ever stored. Peek or Key must have worked.
+func (s *Spec) LeaseKey() *key.Key { return s.known.lease }
+
+// Keeps reports whether results are kept at all.
+func (j *Job) Keeps() bool { return !j.isOff() }
+
+// Program is the first word of the command, or what the user calls its result.
+func (j *Job) Program() string {
+	if len(j.spec.Args) == 0 {
+		return j.spec.Name
+	}
+	return j.spec.Args[0]
+}
+
+// Lookup returns the result if it is there, else nil and why not: the first thing
+// that has changed, "" if nothing was known. It runs nothing.
+func (j *Job) Lookup() (r *Result, why string) {
+	found, why := j.look()
+	if !found {
+		return nil, why
+	}
+	return &j.result, ""
+}
+
+// Key returns the key of the result; nil, and why, if no list fits these
+// surroundings.
+func (j *Job) Key() (k *key.Key, why string) {
 	if j.cache == nil {
-		return nil
+		return nil, store.Off.String()
 	}
-	k, _ := j.known.find(j.surroundings())
-	return k
+	return j.known.findWhole(j.surroundings(), j.spec)
+}
+
+// RecordKey returns the key under which the lists of the request are stored.
+func (j *Job) RecordKey() *key.Key { return j.known.listsKey() }
+
+// ProcessKey returns a key of the request and of all that the command could ask of
+// this process, but for files.
+func (j *Job) ProcessKey() (*key.Key, error) {
+	b := key.NewBuilder()
+	b.Add("request", j.known.request.ID[:])
+	for _, p := range j.surroundings().Parts() {
+		b.AddDigest(p.Label, 0, p.Digest)
+	}
+	if err := b.SetKind(j.spec.Kind); err != nil {
+		return nil, err
+	}
+	return b.Seal()
 }
 
 // Step goes on with the job for at most core.Slice. done is false if it is to be
 // called again. An error is that the command could not be run at all.
 func (j *Job) Step() (result *Result, done bool, err error) {
+	if j.given {
+		j.given = false
+		if found, _ := j.look(); found {
+			j.Close()
+			return &j.result, true, nil
+		}
+	}
 	if j.run == nil && j.lease == nil {
 		found, err := j.claim()
 		if err != nil || found {
 			return &j.result, found, err
 		}
-		if j.lease == nil && j.cache != nil {
+		if j.lease == nil && !j.isOff() {
 			return nil, false, nil // somebody else runs it
 		}
 	}
 	if j.run == nil {
-		if j.run, err = start(j.spec, j.env, j.plain()); err != nil {
+		if err = j.start(); err != nil {
 			j.Close()
 			return nil, false, err
 		}
 	}
-	if !j.run.observed.Wait(core.Slice) {
-		if j.limit > 0 && time.Since(j.run.began) > j.limit {
+	if !j.run.Wait(core.Slice) {
+		if j.limit > 0 && time.Since(j.started) > j.limit {
 			j.Close()
 			return nil, false, ErrLimit
 		}
@@ -151,9 +220,12 @@ func (j *Job) Step() (result *Result, done bool, err error) {
 	return &j.result, err == nil, err
 }
 
+// isOff reports whether nothing is looked up and nothing is kept.
+func (j *Job) isOff() bool { return j.cache == nil || j.cache.Mode() == core.ModeOff }
+
 // claim looks, and asks for the lease. It reports whether the result is there.
 func (j *Job) claim() (found bool, err error) {
-	if j.cache == nil {
+	if j.isOff() {
 		return false, nil
 	}
 	first := !j.asked
@@ -166,6 +238,9 @@ func (j *Job) claim() (found bool, err error) {
 		j.cache.MissedBecause(j.known.request, j.spec.Kind, why)
 	}
 	timeout := j.timeout
+	if first && j.known.isNoted(j.cache, notKept) {
+		timeout = 0 // it would be waiting for nothing
+	}
 	if timeout > 0 {
 		timeout = max(timeout-time.Since(j.began), time.Nanosecond)
 	}
@@ -177,48 +252,78 @@ func (j *Job) claim() (found bool, err error) {
 	return status == core.Hit, nil
 }
 
-// finish takes what the command has come to.
+// start starts the run.
+func (j *Job) start() (err error) {
+	j.started = time.Now()
+	if j.runner == nil {
+		j.run, err = start(j)
+		return err
+	}
+	w := &World{Env: j.env, Kept: j.Keeps(), Warn: func(string, string) {}}
+	if j.cache != nil {
+		w.Notes, w.Warn = j.cache, j.cache.WarnOnce
+		if s, _ := j.cache.Store(); s != nil {
+			w.Lock = func(name string) (*lockfile.Lock, error) { return s.TryLock(name, nil) }
+		}
+	}
+	j.run, err = j.runner.Run(w)
+	return err
+}
+
+// finish takes what has come of the run.
 func (j *Job) finish() error {
-	rep, err := j.run.observed.Report()
+	made, err := j.run.Made()
 	if err != nil {
 		return err
 	}
-	j.result = Result{Report: rep, Log: j.run.log(rep)}
-	payload, attributes, err := j.run.result(rep)
-	if err != nil {
-		return err
-	}
-	if payload == nil {
+	j.result = Result{Report: made.Report, Log: made.Log}
+	if made.Payload == nil {
 		return nil // it has failed: nothing is kept
 	}
-	k, list, err := j.learn(rep)
+	if j.isOff() {
+		j.result.Reason = store.Off
+		return j.give(made.Payload, made.Attributes)
+	}
+	if made.List != nil && len(made.List.Append(nil)) > record.MaxList {
+		made.List, made.Why = nil, request.Refuse(j.Program(), "looks at more files than can be kept")
+	}
+	var k *key.Key
+	if made.List != nil {
+		if k, err = j.spec.resultKey(made.List); err != nil {
+			return err
+		}
+		made.List.Payload = k.ID[:]
+	}
 	var refused *request.Refused
 	switch {
-	case errors.As(err, &refused):
+	case made.List == nil && errors.As(made.Why, &refused):
 		j.result.Why, j.result.Reason = refused.Error(), store.Unrepeatable
-		if j.cache != nil {
-			j.cache.NotStored(j.known.request, j.spec.Kind, j.result.Reason, j.result.Why)
+		if refused.Moved() {
+			j.result.Reason = store.InputChange
 		}
-		j.remember(rep)
-		return j.give(payload, attributes)
-	case err != nil:
-		return err
+		j.cache.NotStored(j.known.request, j.spec.Kind, j.result.Reason, j.result.Why)
+		if made.Report != nil {
+			j.remember(made.Report)
+		}
+		return j.give(made.Payload, made.Attributes)
+	case made.List == nil:
+		return made.Why
 	}
 	j.result.Key = k
-	if j.cache == nil {
-		return j.give(payload, attributes)
-	}
+	return j.commit(made, k)
+}
+
+// commit stores a result, and the world that it was made in.
+func (j *Job) commit(made *Made, k *key.Key) error {
 	lease := j.lease
 	j.lease = nil
-	b, why := lease.CommitAs(k, payload, attributes, true)
+	b, why := lease.CommitAs(k, made.Payload, made.Attributes, true, func() { j.known.add(made.List, j.surroundings()) })
 	j.result.Blob, j.result.Kept, j.result.Reason = b, why == store.None, why
 	if !j.result.Kept {
 		j.result.Why = why.String()
-	} else {
-		j.known.add(list, j.surroundings())
 	}
 	if b == nil {
-		return fmt.Errorf("command: no memory for %d bytes", len(payload))
+		return fmt.Errorf("command: no memory for %d bytes", len(made.Payload))
 	}
 	return nil
 }
@@ -232,28 +337,10 @@ func (j *Job) give(payload []byte, attributes string) error {
 	return err
 }
 
-// learn makes the list of a run, and the key of its result.
-func (j *Job) learn(rep *observe.Report) (*key.Key, *record.List, error) {
-	r := record.Run{Report: rep, Dir: j.run.dir, Env: j.env, Private: j.run.private, Leaves: j.run.leaves}
-	if j.cache != nil {
-		r.Notes = j.cache
-	}
-	list, err := r.Take()
-	if err != nil {
-		return nil, nil, err
-	}
-	k, err := j.spec.resultKey(list)
-	if err != nil {
-		return nil, nil, err
-	}
-	list.Payload = k.ID[:]
-	return k, list, nil
-}
-
 // Close ends the job: what runs is ended, and a lease is given up.
 func (j *Job) Close() {
 	if j.run != nil {
-		j.run.end()
+		j.run.End()
 		j.run = nil
 	}
 	if j.lease != nil {

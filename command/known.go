@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"jitcache/core"
+	"jitcache/core/blob"
 	"jitcache/core/key"
+	"jitcache/core/store"
 	"jitcache/observe"
 	"jitcache/record"
 )
@@ -27,11 +29,21 @@ func newKnown(s *Spec) (*known, error) {
 	if err != nil {
 		return nil, err
 	}
-	lease, err := s.leaseKey(request)
+	lease, err := s.leaseKey()
 	if err != nil {
 		return nil, err
 	}
-	return &known{request: request, lease: lease, lists: record.NewSetStore(request), kind: s.Kind, name: s.Name}, nil
+	n := &known{request: request, lease: lease, kind: s.Kind, name: s.Name}
+	n.lists = record.NewSetStore(n.listsKey())
+	return n, nil
+}
+
+// listsKey is the key of the lists. It has no name: that of the result is what
+// cache.Explain compares with.
+func (n *known) listsKey() *key.Key {
+	k := key.FromID(n.request.ID)
+	k.Kind = n.request.Kind
+	return k
 }
 
 // find returns the key of the result in these surroundings; nil, and why, if no
@@ -48,23 +60,63 @@ func (n *known) find(now *record.Surroundings) (k *key.Key, why string) {
 	return k, ""
 }
 
+// peek returns the result in these surroundings if it is there, and its key if they are
+// known; why says why not.
+func (n *known) peek(c *core.Cache, now *record.Surroundings) (b *blob.Blob, k *key.Key, why string) {
+	switch {
+	case c == nil || c.Mode() == core.ModeOff:
+		return nil, nil, store.Off.String()
+	case c.Mode() == core.ModeRefresh:
+		return nil, nil, store.Refresh.String()
+	}
+	if k, why = n.find(now); k == nil {
+		return nil, nil, why
+	}
+	b, reason := c.Peek(&k.ID)
+	if b == nil {
+		why = "the entry: " + reason.String()
+	}
+	return b, k, why
+}
+
+// findWhole is find for a key with its components.
+func (n *known) findWhole(now *record.Surroundings, s *Spec) (k *key.Key, why string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	found := n.lists.Find(now)
+	if found.List == nil {
+		return nil, found.Why
+	}
+	k, err := s.resultKey(found.List)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return k, ""
+}
+
 func (n *known) add(l *record.List, now *record.Surroundings) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.lists.Add(l, now)
 }
 
-// ---- commands that are run plain
+// ---- what was learnt of a request whose result is not kept
 //
 // Some commands must not be observed: under the filter set-id programs get no
 // privileges, and a debugger cannot trace. The first time shows which; for a day
-// they are then run as if there was no observer, and not kept.
+// they are then run as if there was no observer. And who asks for a result that is
+// not kept does not wait for others who run the command.
 
-const plainFor = 24 * time.Hour
+const rememberedFor = 24 * time.Hour
 
-func (n *known) plainKey() *key.Key {
+const (
+	notPlain = "run plain"
+	notKept  = "not kept"
+)
+
+func (n *known) note(what string) *key.Key {
 	b := key.NewBuilder()
-	b.Add("run plain", n.request.ID[:])
+	b.Add(what, n.request.ID[:])
 	b.SetKind("manifest")
 	k, err := b.Seal()
 	if err != nil { // one plain label
@@ -73,26 +125,27 @@ func (n *known) plainKey() *key.Key {
 	return k
 }
 
-func (j *Job) plain() bool {
-	if j.cache == nil || j.cache.Mode() == core.ModeOff {
-		return true
-	}
-	data := j.cache.LoadNote(&j.known.plainKey().ID)
+func (n *known) isNoted(c *core.Cache, what string) bool {
+	data := c.LoadNote(&n.note(what).ID)
 	if len(data) != 8 {
 		return false
 	}
 	since := time.Since(time.Unix(0, int64(binary.LittleEndian.Uint64(data))))
-	return since >= 0 && since < plainFor
+	return since >= 0 && since < rememberedFor
 }
 
-// remember notes that a command must not be observed.
+func (n *known) save(c *core.Cache, what string) {
+	c.SaveNote(n.note(what), binary.LittleEndian.AppendUint64(nil, uint64(time.Now().UnixNano())))
+}
+
+func (j *Job) plain() bool { return j.isOff() || j.known.isNoted(j.cache, notPlain) }
+
+// remember notes why a result is not kept.
 func (j *Job) remember(rep *observe.Report) {
-	if j.cache == nil || rep.Unobserved && len(rep.Uses) == 0 {
-		return
-	}
+	j.known.save(j.cache, notKept)
 	for _, u := range rep.Uses {
 		if u.Use == observe.UsePrivilege || u.Use == observe.UseTrace {
-			j.cache.SaveNote(j.known.plainKey(), binary.LittleEndian.AppendUint64(nil, uint64(time.Now().UnixNano())))
+			j.known.save(j.cache, notPlain)
 			return
 		}
 	}

@@ -19,15 +19,20 @@ type run struct {
 	observed *observe.Run
 	dir      string // where it runs
 	private  string // the folder that was made for it
-	began    time.Time
+	env      []string
+	notes    record.Notes
 }
 
 // Names of what is in a private folder beside texts and output; texts' names do
 // not begin with a dot.
 const temporary = ".tmp"
 
-func start(s *Spec, env []string, plain bool) (*run, error) {
-	r := &run{spec: s, dir: s.Dir, began: time.Now()}
+func start(j *Job) (Running, error) {
+	s, env := j.spec, j.env
+	r := &run{spec: s, dir: s.Dir, env: env}
+	if j.cache != nil {
+		r.notes = j.cache
+	}
 	if err := r.makePrivate(env); err != nil {
 		return nil, err
 	}
@@ -39,38 +44,67 @@ func start(s *Spec, env []string, plain bool) (*run, error) {
 		args[i] = strings.ReplaceAll(a, Private, r.private)
 	}
 	env = replace(env, "TMPDIR", filepath.Join(r.private, temporary))
-	observed, err := observe.Start(&observe.Command{Args: args, Dir: r.dir, Env: env, Stdin: -1, Plain: plain})
+	if s.Withhold {
+		env = replace(env, "CCACHE_DISABLE", "1") // one cache is enough, and its files cannot be observed
+	}
+	observed, err := observe.Start(&observe.Command{Args: args, Dir: r.dir, Env: env, Stdin: -1, Plain: j.plain()})
 	if err != nil {
-		r.end()
+		r.End()
 		return nil, err
 	}
 	r.observed = observed
 	return r, nil
 }
 
-// makePrivate makes a folder with the texts in it.
-func (r *run) makePrivate(env []string) error {
-	dir, err := os.MkdirTemp(variable(env, "TMPDIR"), "jitcache-")
+// makePrivate makes a folder with the texts in it: in TMPDIR, or where there is
+// room for it.
+func (r *run) makePrivate(env []string) (err error) {
+	for _, in := range []string{variable(env, "TMPDIR"), "/tmp", "/var/tmp", r.spec.Dir} {
+		if in == "" {
+			continue
+		}
+		if failed := r.makePrivateIn(in); failed == nil {
+			return nil
+		} else if err == nil {
+			err = failed
+		}
+		r.End()
+	}
+	return fmt.Errorf("command: no folder to run in: %w", err)
+}
+
+func (r *run) makePrivateIn(folder string) error {
+	folder, err := filepath.Abs(folder)
 	if err != nil {
-		return fmt.Errorf("command: no folder to run in: %w", err)
+		return err
+	}
+	dir, err := os.MkdirTemp(folder, "jitcache-")
+	if err != nil {
+		return err
 	}
 	// Without links, as processes in it will see it.
 	if r.private, err = filepath.EvalSymlinks(dir); err != nil {
 		r.private = dir
 	}
-	err = os.Mkdir(filepath.Join(r.private, temporary), 0o700)
-	for i := range r.spec.Texts {
-		if err == nil {
-			t := &r.spec.Texts[i]
-			err = os.WriteFile(filepath.Join(r.private, t.Name), t.Data, 0o600)
-		}
+	if err := os.Mkdir(filepath.Join(r.private, temporary), 0o700); err != nil {
+		return err
 	}
-	if err != nil {
-		r.end()
-		return fmt.Errorf("command: texts cannot be written: %w", err)
+	for i := range r.spec.Texts {
+		t := &r.spec.Texts[i]
+		path := filepath.Join(r.private, t.Name)
+		if err := os.WriteFile(path, t.Data, 0o600); err != nil {
+			return err
+		}
+		if err := os.Chtimes(path, textTime, textTime); err != nil {
+			return err
+		}
 	}
 	return nil
 }
+
+// textTime is when every text was modified, for __TIMESTAMP__: one that was never
+// a file has no other.
+var textTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // variable returns a variable of an environment, "" if it is not set.
 func variable(env []string, name string) string {
@@ -93,14 +127,33 @@ func replace(env []string, name, value string) []string {
 	return append(changed, name+"="+value)
 }
 
-// end ends what still runs, and removes the folder.
-func (r *run) end() {
+// End ends what still runs, and removes the folder.
+func (r *run) End() {
 	if r.observed != nil {
 		r.observed.Cancel()
 	}
 	if r.private != "" {
 		os.RemoveAll(r.private)
+		r.private = ""
 	}
+}
+
+// Wait waits for the command.
+func (r *run) Wait(d time.Duration) bool { return r.observed.Wait(d) }
+
+// Made takes what the command has come to.
+func (r *run) Made() (*Made, error) {
+	rep, err := r.observed.Report()
+	if err != nil {
+		return nil, err
+	}
+	m := &Made{Report: rep, Log: r.log(rep)}
+	if m.Payload, m.Attributes, err = r.result(rep); err != nil || m.Payload == nil {
+		return m, err
+	}
+	run := record.Run{Report: rep, Dir: r.dir, Env: r.env, Private: r.private, Leaves: r.leaves, Notes: r.notes}
+	m.List, m.Why = run.Take()
+	return m, nil
 }
 
 // leaves reports whether the command may leave a file: none, but in a private

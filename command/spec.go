@@ -18,7 +18,7 @@ const Private = "\x01"
 
 // Spec is a command, and what its owner wants of it. Equal ones are one request.
 type Spec struct {
-	// Args are the words of the command. Private in them stands for the private
+	// Args are the words of the command, none if it is none (Want.Runner). Private in them stands for the private
 	// folder; where the command runs in it, plain names do better.
 	Args []string
 	// Dir is the folder to run it in, absolute; "": the private one, which is made
@@ -34,6 +34,9 @@ type Spec struct {
 	Kind, Name string
 	// Withhold keeps variables that name a session or a rank from the command.
 	Withhold bool
+	// Only are the variables that the command is given, if there are any: names, and
+	// with a * at the end what begins so.
+	Only []string
 
 	once   sync.Once
 	known  *known
@@ -53,12 +56,18 @@ type Text struct {
 	Data []byte
 	// Sum is BLAKE3 of Data, if it is known already.
 	Sum key.Digest
+	// Derived: it follows from Args and More, and does not count. Where nothing is
+	// run it need not be there.
+	Derived bool
 }
 
 // Part is a labelled component.
 type Part struct {
 	Label string
 	Value []byte
+	// Digest is BLAKE3 of the value, which has Size bytes, in place of it.
+	Digest key.Digest
+	Size   int
 }
 
 func (s *Spec) check() error {
@@ -73,7 +82,7 @@ func (s *Spec) check() error {
 	}
 	for i := range s.Texts {
 		name := s.Texts[i].Name
-		if name == "" || name[0] == '.' || strings.ContainsAny(name, "/\x00") {
+		if name == "" || name[0] == '.' || name[0] == '-' || strings.ContainsAny(name, "/\x00") {
 			return fmt.Errorf("command: text %.80q: want a plain file name", name)
 		}
 	}
@@ -83,14 +92,22 @@ func (s *Spec) check() error {
 // parts adds what the request is made of to a key.
 func (s *Spec) parts(b *key.Builder) error {
 	b.Add("schema", []byte(schema))
-	b.AddTexts("command", s.Args)
-	where := "given folder"
-	if s.Dir == "" {
-		where = "private folder"
+	if len(s.Args) > 0 {
+		b.AddTexts("command", s.Args)
+		where := "given folder"
+		if s.Dir == "" {
+			where = "private folder"
+		}
+		b.AddTexts("runs in", []string{where, s.Output})
 	}
-	b.AddTexts("runs in", []string{where, s.Output})
+	if len(s.Only) > 0 {
+		b.AddTexts("variables", s.Only)
+	}
 	for i := range s.Texts {
 		t := &s.Texts[i]
+		if t.Derived {
+			continue
+		}
 		if t.Sum == (key.Digest{}) {
 			t.Sum = key.Sum(t.Data)
 		}
@@ -99,6 +116,13 @@ func (s *Spec) parts(b *key.Builder) error {
 		}
 	}
 	for _, m := range s.More {
+		if m.Digest != (key.Digest{}) {
+			err := b.AddDigest(m.Label, m.Size, m.Digest)
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		if err := b.Add(m.Label, m.Value); err != nil {
 			return err
 		}
@@ -121,12 +145,15 @@ func (s *Spec) request() (*key.Key, error) {
 	return b.Seal()
 }
 
-// leaseKey is the key of the lease: commands that run in different folders do not
-// wait for each other.
-func (s *Spec) leaseKey(request *key.Key) (*key.Key, error) {
+// leaseKey is the key of the lease, under which nothing is ever stored: commands that
+// run in different folders do not wait for each other. It has the request's components,
+// to explain a miss by.
+func (s *Spec) leaseKey() (*key.Key, error) {
 	b := key.NewBuilder()
-	b.Add("request", request.ID[:])
-	b.Add("folder", []byte(s.Dir))
+	if err := s.parts(b); err != nil {
+		return nil, err
+	}
+	b.Add("lease in", []byte(s.Dir))
 	b.SetKind(s.Kind)
 	if s.Name != "" {
 		b.SetName(s.Name)

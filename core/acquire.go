@@ -32,20 +32,20 @@ type Lease struct {
 }
 
 // Slice is how long one call of Acquire waits at most. A host's signal handlers
-// run between two calls; 100 ms is what a person takes for at once.
+// run between two calls; people perceive 100 ms as at once.
 const Slice = 100 * time.Millisecond
 
 // Acquire looks an entry up and, if it is missing, asks for the lease to
 // compile it. It waits for at most a Slice, and not longer than timeout; a
-// negative timeout has no end but the limits of package lease. why is that of
-// the miss.
+// negative timeout ends only with the limits of package lease. why is the
+// reason of the miss.
 //
 // holding says that the calling thread has a lease already. It then never
-// waits, and is given one that locks nothing if it would have to: two threads
-// that wait for each other's leases would do so for ever. first says that this
-// is not the second call after Busy; it is what is counted as a lookup.
+// waits; where it would have to, it gets a lease that locks nothing, because two
+// threads that wait for each other's leases would wait for ever. first says that
+// this is not a repeated call after Busy; only first calls count as lookups.
 func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) (b *blob.Blob, l *Lease, status Status, why store.Reason) {
-	b, why = c.look(&k.ID)
+	b, why = c.lookFor(&k.ID)
 	if why == store.None {
 		return b, nil, Hit, why
 	}
@@ -54,7 +54,7 @@ func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) 
 	}
 	found := func() bool {
 		if b == nil && c.settings.mode != ModeRefresh {
-			b, _ = c.look(&k.ID)
+			b, _ = c.lookFor(&k.ID)
 		}
 		return b != nil
 	}
@@ -62,10 +62,22 @@ func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) 
 	return b, l, status, why
 }
 
-// Claim is the second half of Acquire, for a result whose key shows only when it
-// is made: k stands for the request. found looks for the result, and is asked
-// whenever it may be there; with Hit it has found it. Lease.CommitAs ends the
-// lease.
+// lookFor looks for what is stored under a key, or is to be found by it.
+func (c *Cache) lookFor(id *key.ID) (*blob.Blob, store.Reason) {
+	b, _, ok := c.standing.find(id)
+	switch {
+	case !ok:
+		return c.look(id)
+	case b == nil:
+		return nil, store.Absent
+	}
+	return b, store.None
+}
+
+// Claim is the second half of Acquire, for a result whose key is known only once
+// it is made: k stands for the request. Claim calls found, which looks for the
+// result, whenever it may be there; Hit means that found has found it.
+// Lease.CommitAs ends the lease.
 func (c *Cache) Claim(k *key.Key, timeout time.Duration, holding, first bool, found func() bool) (*Lease, Status) {
 	return c.claim(k, timeout, holding, first, found)
 }
@@ -115,13 +127,13 @@ func (c *Cache) wait(k *key.Key, timeout time.Duration, first bool, found func()
 const waitedAtAll = time.Millisecond
 
 func (c *Cache) countWait(k *key.Key, waited time.Duration, first bool) {
-	if c.store == nil || waited < waitedAtAll {
+	if waited < waitedAtAll {
 		return
 	}
 	if first {
-		c.store.Count([]byte(k.Kind), store.Waits, 1)
+		c.count([]byte(k.Kind), store.Waits, 1)
 	}
-	c.store.Count([]byte(k.Kind), store.WaitTime, uint64(waited))
+	c.count([]byte(k.Kind), store.WaitTime, uint64(waited))
 }
 
 // try asks for the lease until the deadline, and takes the entry if it appears.
@@ -145,23 +157,26 @@ func (c *Cache) newLease(k *key.Key, l *lease.Lease) *Lease {
 // there was no memory or want is not set. attributes must have passed
 // CheckAttributes.
 func (l *Lease) Commit(payload []byte, attributes string, want bool) (*blob.Blob, store.Reason) {
-	return l.CommitAs(l.key, payload, attributes, want)
+	return l.CommitAs(l.key, payload, attributes, want, nil)
 }
 
-// CommitAs is Commit under another key than that of the lease.
-func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want bool) (*blob.Blob, store.Reason) {
+// CommitAs is Commit under another key than that of the lease. If the result was stored,
+// stored is called before the lease ends: whoever gets it next has to find the result.
+func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want bool, stored func()) (*blob.Blob, store.Reason) {
 	c := l.cache
 	if l.done.Swap(true) {
 		return nil, store.Absent
 	}
 	defer l.lease.Release()
 	took := time.Since(l.began)
-	if c.store != nil {
-		kind := []byte(k.Kind)
-		c.store.Count(kind, store.Compiles, 1)
-		c.store.Count(kind, store.CompileTime, uint64(took))
+	kind := []byte(k.Kind)
+	c.count(kind, store.Compiles, 1)
+	c.count(kind, store.CompileTime, uint64(took))
+	b, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
+	if why == store.None && stored != nil {
+		stored()
 	}
-	return c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
+	return b, why
 }
 
 // Release gives the lease up without a result: the next in line compiles. After
@@ -177,7 +192,7 @@ func (l *Lease) Release() {
 // is not.
 func (c *Cache) Commit(k *key.Key, payload []byte, attributes string, took time.Duration) store.Reason {
 	l := &Lease{cache: c, key: k, began: time.Now().Add(-took)}
-	_, why := l.CommitAs(k, payload, attributes, false)
+	_, why := l.CommitAs(k, payload, attributes, false, nil)
 	return why
 }
 

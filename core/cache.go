@@ -24,26 +24,28 @@ type Cache struct {
 	memory   *memory.Memory // nil: no in-process tier
 	store    *store.Store   // nil: no usable directory
 	refused  error          // why not
+	alone    *store.Tally   // counts in its place; nil with JITCACHE=0
 	leases   lease.Table
+	standing standing
 	closed   atomic.Bool
 }
 
 func euid() int { return os.Geteuid() }
 
-// Open opens a cache. An error is wrong use: an unknown option or a bad value.
-// A directory that cannot be used is not: the cache is then in memory only, and
-// a warning says so once.
+// Open opens a cache. An error means wrong use: an unknown option or a bad value.
+// A directory that cannot be used is not an error: the cache then keeps results
+// in memory only, if it has a tier there, and a warning says so once.
 func Open(o Options) (*Cache, error) {
 	s, err := o.read()
 	if err != nil {
 		return nil, err
 	}
 	c := &Cache{settings: s, log: s.log}
+	c.openMemory(o.Memory)
 	c.openStore()
 	if c.refused != nil && !degrade {
 		return nil, c.refused
 	}
-	c.openMemory(o.Memory)
 	// What cannot be stored cannot be waited for either.
 	if c.store != nil && c.store.Refuses() == store.None {
 		c.leases.Locks = c.store
@@ -67,8 +69,12 @@ func (c *Cache) openStore() {
 		c.store, c.refused = store.Open(c.settings.store)
 	}
 	if c.refused != nil {
-		c.store = nil
-		c.log.warn("directory "+c.settings.directory, "%v; results are kept in memory only", c.refused)
+		c.store, c.alone = nil, new(store.Tally)
+		kept := "results are kept in memory only, for as long as the process runs"
+		if c.memory == nil {
+			kept = "no result is kept, for this cache has no memory of its own either"
+		}
+		c.log.warn("directory "+c.settings.directory+kept, "%v; %s", c.refused, kept)
 		return
 	}
 	c.log.line(Debug, "cache directory %s (%s), file system %s", c.store.Root(), c.settings.rule, c.store.Mount().Name)
@@ -104,12 +110,22 @@ func (c *Cache) Flush() {
 
 // drain takes the hits that were counted in the in-process tier.
 func (c *Cache) drain() {
-	if c.memory == nil || c.store == nil {
+	if c.memory == nil {
 		return
 	}
 	for _, h := range c.memory.Drain() {
-		c.store.Count([]byte(h.Kind), store.HitsMemory, h.Hits)
-		c.store.Count([]byte(h.Kind), store.TimeSaved, h.Saved)
+		c.count([]byte(h.Kind), store.HitsMemory, h.Hits)
+		c.count([]byte(h.Kind), store.TimeSaved, h.Saved)
+	}
+}
+
+// count adds n to a counter of a kind: of the directory, else of this process.
+func (c *Cache) count(kind []byte, counter store.Counter, n uint64) {
+	switch {
+	case c.store != nil:
+		c.store.Count(kind, counter, n)
+	case c.alone != nil:
+		c.alone.Count(kind, counter, n)
 	}
 }
 
@@ -135,26 +151,55 @@ func label(name string, id key.ID) string {
 }
 
 // Get looks an entry up: memory, then disk. It returns a blob with a reference
-// for the caller, or nil and why it missed. sealed is called for the whole key
-// if the miss is to be explained; it may be nil.
+// for the caller, or nil and why it missed. It calls sealed for the whole key
+// if it explains the miss; sealed may be nil.
 func (c *Cache) Get(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.Blob, store.Reason) {
 	if b := c.fromMemory(id); b != nil {
 		return b, store.None
 	}
-	return c.Lookup(id, kind, sealed)
+	return c.Lookup(id, kind, NotOpened, sealed)
 }
 
-// Lookup is Get for a caller that has looked in memory already.
-func (c *Cache) Lookup(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.Blob, store.Reason) {
-	b, why := c.fromDisk(id)
+// EntryPath returns what the path of every entry begins with (store.EntryPath), for
+// a caller that opens entries itself. If an entry is not there, such a caller ends
+// the lookup without a call of Lookup, and counts it with Missed. It is "" if lookups
+// do not go by the directory alone, or if every miss is logged.
+func (c *Cache) EntryPath() string {
+	if c.unread() != store.None || c.log.wants(Miss) {
+		return ""
+	}
+	return c.store.EntryPath()
+}
+
+// Opened is the file of an entry that the caller of Lookup has opened, and closes.
+// The caller took the ticket before it opened the file.
+type Opened struct {
+	Fd     int // -1: it has opened none
+	Ticket memory.Ticket
+}
+
+// NotOpened is for a caller that leaves that to Lookup.
+var NotOpened = Opened{Fd: -1}
+
+// Missed counts n lookups of entries that are not there.
+func (c *Cache) Missed(kind []byte, n uint64) {
+	if c.store != nil {
+		c.store.Count(kind, store.MissCounter(store.Absent), n)
+	}
+}
+
+// Lookup is Get for a caller that has looked in memory already, and may have opened
+// the file.
+func (c *Cache) Lookup(id *key.ID, kind []byte, opened Opened, sealed func() *key.Key) (*blob.Blob, store.Reason) {
+	b, why := c.fromDisk(id, opened)
 	if why != store.None {
 		c.missed(id, kind, why, sealed)
 	}
 	return b, why
 }
 
-// Peek is Get for a caller who acquires next: it counts a hit, and leaves a miss
-// to be counted then.
+// Peek is Get for a caller who acquires next: it counts a hit, but not a miss,
+// which Acquire counts.
 func (c *Cache) Peek(id *key.ID) (*blob.Blob, store.Reason) { return c.look(id) }
 
 // look is Get without the accounting of a miss.
@@ -162,7 +207,7 @@ func (c *Cache) look(id *key.ID) (*blob.Blob, store.Reason) {
 	if b := c.fromMemory(id); b != nil {
 		return b, store.None
 	}
-	return c.fromDisk(id)
+	return c.fromDisk(id, NotOpened)
 }
 
 func (c *Cache) fromMemory(id *key.ID) *blob.Blob {
@@ -189,29 +234,47 @@ func (c *Cache) unread() store.Reason {
 	return store.None
 }
 
-func (c *Cache) fromDisk(id *key.ID) (*blob.Blob, store.Reason) {
+// read reads an entry, and returns the ticket that was taken before.
+func (c *Cache) read(id *key.ID, opened Opened) (*blob.Blob, memory.Ticket, store.Reason) {
+	if opened.Fd >= 0 {
+		b, why := c.store.GetFrom(opened.Fd, id)
+		return b, opened.Ticket, why
+	}
+	var ticket memory.Ticket
+	if c.memory != nil {
+		ticket = c.memory.Ticket((*[32]byte)(id))
+	}
+	b, why := c.store.Get(id)
+	return b, ticket, why
+}
+
+func (c *Cache) fromDisk(id *key.ID, opened Opened) (*blob.Blob, store.Reason) {
 	if why := c.unread(); why != store.None {
 		return nil, why
 	}
-	b, why := c.store.Get(id)
+	b, ticket, why := c.read(id, opened)
 	if why != store.None {
 		return nil, why
 	}
 	_, cost := b.Created()
 	c.store.CountHit(b.KindBytes(), cost)
-	if c.memory != nil {
+	switch {
+	case c.memory == nil:
+	case inOrder:
+		c.memory.Keep(b, ticket)
+	default:
 		c.memory.Put(b)
 	}
 	return b, store.None
 }
 
 // LookupInto is Lookup into a buffer: it copies the payload there and returns
-// its size; if that is larger than buf, nothing was copied and the caller comes
-// again with more room. With no in-process tier the payload is read straight
-// into buf; some room beyond the payload makes that one read.
-func (c *Cache) LookupInto(id *key.ID, kind []byte, buf []byte, sealed func() *key.Key) (int, store.Reason) {
+// its size; if that is larger than buf, nothing was copied and the caller calls
+// again with a larger buffer. With no in-process tier the payload is read
+// straight into buf; some room beyond the payload makes that one read.
+func (c *Cache) LookupInto(id *key.ID, kind, buf []byte, opened Opened, sealed func() *key.Key) (int, store.Reason) {
 	if c.memory != nil || c.unread() != store.None {
-		b, why := c.Lookup(id, kind, sealed)
+		b, why := c.Lookup(id, kind, opened, sealed)
 		if why != store.None {
 			return 0, why
 		}
@@ -221,7 +284,7 @@ func (c *Cache) LookupInto(id *key.ID, kind []byte, buf []byte, sealed func() *k
 		}
 		return len(b.Data()), store.None
 	}
-	size, entryKind, cost, why := c.store.GetInto(id, buf)
+	size, entryKind, cost, why := c.readInto(id, buf, opened)
 	switch {
 	case why != store.None:
 		c.missed(id, kind, why, sealed)
@@ -229,6 +292,13 @@ func (c *Cache) LookupInto(id *key.ID, kind []byte, buf []byte, sealed func() *k
 		c.store.CountHit(entryKind, cost)
 	}
 	return size, why
+}
+
+func (c *Cache) readInto(id *key.ID, buf []byte, opened Opened) (size int, kind []byte, cost int64, why store.Reason) {
+	if opened.Fd >= 0 {
+		return c.store.GetIntoFrom(opened.Fd, id, buf)
+	}
+	return c.store.GetInto(id, buf)
 }
 
 // Maintain does what a hit in memory has asked for: renew the entry's recency on
@@ -249,16 +319,12 @@ func (c *Cache) Maintain(id *key.ID, due memory.Due) {
 // Used counts n hits on entries of a kind that the host served itself, where
 // there is no tier to count them.
 func (c *Cache) Used(kind []byte, n uint64) {
-	if c.store != nil {
-		c.store.Count(kind, store.HitsMemory, n)
-	}
+	c.count(kind, store.HitsMemory, n)
 }
 
 // missed counts and logs a miss.
 func (c *Cache) missed(id *key.ID, kind []byte, why store.Reason, sealed func() *key.Key) {
-	if c.store != nil {
-		c.store.Count(kind, store.MissCounter(why), 1)
-	}
+	c.count(kind, store.MissCounter(why), 1)
 	if why.Damaged() {
 		c.log.warn("damaged "+why.String(), "entry %s is damaged (%v) and will be compiled again; see `jitcache verify`", label("", *id), why)
 	} else if why != store.Absent && why != store.Off && why != store.Refresh && why != store.NoDirectory {

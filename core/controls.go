@@ -6,4 +6,5 @@ package core
 const (
 	degrade   = true // a cache whose directory cannot be used is one in memory
 	cutsWaits = true // a wait is cut into slices
+	inOrder   = true // what is kept in memory is not older than the disk
 )

@@ -7,4 +7,5 @@ import "jitcache/core/control"
 var (
 	degrade   = !control.Is("nodegrade")
 	cutsWaits = !control.Is("longslice")
+	inOrder   = !control.Is("noorder")
 )

@@ -428,6 +428,7 @@ func TestWaitingIsCountedOnce(t *testing.T) {
 	c := open(t, in(t))
 	k := testKey(t, "a", "x")
 	_, l, _, _ := c.Acquire(k, -1, false, true)
+	before := c.Stats().Total.Waits // on a busy machine the first may count as one that has waited
 	go func() {
 		time.Sleep(250 * time.Millisecond)
 		b, _ := l.Commit([]byte("code"), "", true)
@@ -440,7 +441,7 @@ func TestWaitingIsCountedOnce(t *testing.T) {
 			break
 		}
 	}
-	if n := c.Stats().Total; n.Waits != 1 || n.WaitTime < 0.2 || n.Misses != 2 || n.Compiles != 1 || n.CompileTime < 0.2 {
+	if n := c.Stats().Total; n.Waits != before+1 || n.WaitTime < 0.2 || n.Misses != 2 || n.Compiles != 1 || n.CompileTime < 0.2 {
 		t.Errorf("%+v", n)
 	}
 }
@@ -453,14 +454,14 @@ func TestLookupIntoCountsHits(t *testing.T) {
 		k := testKey(t, "a", "x")
 		c.Put(k, []byte("0123456789"), "", false)
 		buf := make([]byte, 2000)
-		if n, why := c.LookupInto(&k.ID, nil, buf, nil); n != 10 || why != store.None || string(buf[:n]) != "0123456789" {
+		if n, why := c.LookupInto(&k.ID, nil, buf, NotOpened, nil); n != 10 || why != store.None || string(buf[:n]) != "0123456789" {
 			t.Errorf("memory %s: %d, %v", memory, n, why)
 		}
-		if n, why := c.LookupInto(&k.ID, nil, buf[:5], nil); n != 10 || why != store.None {
+		if n, why := c.LookupInto(&k.ID, nil, buf[:5], NotOpened, nil); n != 10 || why != store.None {
 			t.Errorf("memory %s, too little room: %d, %v", memory, n, why)
 		}
 		id := testKey(t, "a", "y").ID
-		if _, why := c.LookupInto(&id, []byte("cubin"), buf, nil); why != store.Absent {
+		if _, why := c.LookupInto(&id, []byte("cubin"), buf, NotOpened, nil); why != store.Absent {
 			t.Errorf("memory %s: %v", memory, why)
 		}
 		if s := c.Stats(); s.Kinds["cubin"].Misses != 1 {

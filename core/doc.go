@@ -8,10 +8,10 @@
 //	}
 //
 // It decides policy and nothing else: which directory, which tiers, what is
-// counted, logged and explained. How a file looks is package store's, who may
-// compile is package lease's.
+// counted, logged and explained. Package store decides how a file looks,
+// package lease who may compile.
 //
 // A Cache never fails its caller for what the system or another process does:
 // a lookup that cannot be answered is a miss with a [store.Reason], a result
-// that cannot be stored is handed back with one. Only wrong use is an error.
+// that cannot be stored is returned with one. Only wrong use is an error.
 package core

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/core/store"
 )
@@ -16,6 +17,9 @@ type Explanation struct {
 	Name   string `json:"name,omitempty"`
 	Hit    bool   `json:"hit"`
 	Reason string `json:"reason,omitempty"`
+	// Why says in what the world is another than when the result was made, "" if that
+	// is not known: a path first if it is a file.
+	Why string `json:"why,omitempty"`
 	// LastKey and LastStored are of the entry that the key is compared with;
 	// "" if none is known.
 	LastKey    string    `json:"last_key,omitempty"`
@@ -29,7 +33,16 @@ type Explanation struct {
 
 // Explain looks a key up without counting it.
 func (c *Cache) Explain(k *key.Key) Explanation {
-	b, why := c.look(&k.ID)
+	var b *blob.Blob
+	why := c.unread()
+	if why == store.None {
+		b, why = c.store.Get(&k.ID) // which counts nothing
+	}
+	if b == nil {
+		if b = c.fromMemory(&k.ID); b != nil {
+			why = store.None
+		}
+	}
 	if b != nil {
 		b.Release()
 	}
@@ -38,6 +51,8 @@ func (c *Cache) Explain(k *key.Key) Explanation {
 
 func (c *Cache) explain(k *key.Key, why store.Reason) Explanation {
 	e := Explanation{Key: k.ID.String(), Name: k.Name, Hit: why == store.None, Reason: why.String()}
+	var stands bool
+	e.Why, stands = c.standing.reason(&k.ID)
 	if c.store == nil || k.Name == "" {
 		return e
 	}
@@ -48,12 +63,15 @@ func (c *Cache) explain(k *key.Key, why store.Reason) Explanation {
 		e.LastKey = last.Key.ID.String()
 		e.LastStored = time.Unix(0, last.Stored)
 		e.Changed, e.Added, e.Removed = k.Changed(last.Key.Parts)
+		if stands {
+			e.Added, e.Removed = nil, nil // it says what was asked, and nothing of the world
+		}
 		break
 	}
 	return e
 }
 
-// Difference says in words what changed, "" if nothing is known to have.
+// Difference says in words what changed, "" if no change is known.
 func (e *Explanation) Difference() string {
 	var parts []string
 	for _, d := range []struct {
@@ -76,6 +94,10 @@ func (c *Cache) logMiss(id *key.ID, why store.Reason, sealed func() *key.Key) {
 	}
 	e := c.explain(k, why)
 	text := fmt.Sprintf("%s: %v", label(k.Name, *id), why)
+	if e.Why != "" {
+		c.log.line(Miss, "%s; %s", text, e.Why)
+		return
+	}
 	if d := e.Difference(); d != "" {
 		text += fmt.Sprintf("; since %s: %s", e.LastStored.Format("2006-01-02 15:04:05"), d)
 	}

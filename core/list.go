@@ -1,11 +1,9 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"jitcache/core/key"
@@ -13,7 +11,7 @@ import (
 )
 
 // Listed is what is known of an entry without reading its payload, as `jitcache
-// ls -json` and jitcache_list print it.
+// ls -json` and jitcache_cursor_next print it.
 type Listed struct {
 	Key        string            `json:"key"`
 	Kind       string            `json:"kind"`
@@ -36,7 +34,7 @@ func NewListed(e *store.Entry) Listed {
 		Created: time.Unix(0, e.Created), Used: time.Unix(0, e.Used), Compile: float64(e.Cost) / 1e9,
 		Owner: e.UID, Path: e.Path,
 	}
-	// Other programs write entries too, and a text that is no JSON would spoil the list.
+	// Other programs write entries too, and a text that is not JSON would spoil the list.
 	if json.Valid([]byte(e.Attributes)) {
 		l.Attributes = json.RawMessage(e.Attributes)
 	}
@@ -52,19 +50,40 @@ func Components(parts []key.Part) map[string]string {
 	return m
 }
 
-// List returns the entries of a kind in the directory, all of them if kind is "",
-// last used first. What is in memory only is not among them.
-func (c *Cache) List(ctx context.Context, kind string) ([]Listed, error) {
-	list := []Listed{}
+// List calls fn for the entries of a kind in the directory, all of them if kind is
+// "", in the order of their keys. What is in memory only is not among them. It
+// takes no more memory for a million than for one, as long as fn does not keep them.
+func (c *Cache) List(ctx context.Context, kind string, fn func(*Listed) error) error {
 	if c.store == nil {
-		return list, nil
-	}
-	err := c.store.Walk(ctx, func(e *store.Entry) error {
-		if kind == "" || e.Kind == kind {
-			list = append(list, NewListed(e))
-		}
 		return nil
+	}
+	return c.store.Walk(ctx, func(e *store.Entry) error {
+		if kind != "" && e.Kind != kind {
+			return nil
+		}
+		l := NewListed(e)
+		return fn(&l)
 	})
-	slices.SortStableFunc(list, func(a, b Listed) int { return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(a.Key, b.Key)) })
-	return list, err
+}
+
+// Keys and Describe are List for callers that cannot be called back. Keys returns
+// the keys of one part of the directory, false if there is no such part. Describe
+// returns what is known of a key's entry, false if none of that kind can be read.
+func (c *Cache) Keys(part int) ([]key.ID, bool) {
+	if c.store == nil {
+		return nil, false
+	}
+	return c.store.Keys(part)
+}
+
+// Describe returns what is known of an entry, see Keys.
+func (c *Cache) Describe(id *key.ID, kind string) (Listed, bool) {
+	if c.store == nil {
+		return Listed{}, false
+	}
+	e, why := c.store.Describe(id)
+	if why != store.None || kind != "" && e.Kind != kind {
+		return Listed{}, false
+	}
+	return NewListed(e), true
 }

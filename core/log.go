@@ -46,8 +46,8 @@ type logger struct {
 	sink  Sink   // may be nil
 }
 
-// wants reports whether lines of a level go anywhere, so that their text is
-// worth making.
+// wants reports whether lines of a level go anywhere, so that it is worth
+// making their text.
 func (l *logger) wants(level Level) bool {
 	return level <= l.level || level == Warning && l.sink != nil
 }
@@ -96,7 +96,7 @@ func writeOnce(fd int, text string) {
 	}
 }
 
-// fits reports whether a file may grow by n bytes; what is no file may.
+// fits reports whether a file may grow by n bytes; what is not a file may.
 func fits(fd, n int) bool {
 	var st syscall.Stat_t
 	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG {

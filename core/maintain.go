@@ -17,8 +17,13 @@ func (c *Cache) Trim(ctx context.Context, progress store.Progress) (store.Cleare
 
 // Clear removes the entries of a kind, all of them if kind is "".
 func (c *Cache) Clear(ctx context.Context, kind string, progress store.Progress) (store.Cleared, error) {
-	if c.memory != nil {
+	switch {
+	case c.memory == nil:
+	case c.store == nil:
 		c.memory.Clear(kind)
+	default:
+		c.memory.BeginClear(kind)
+		defer c.memory.EndClear()
 	}
 	if c.store == nil {
 		return store.Cleared{}, nil
@@ -26,8 +31,7 @@ func (c *Cache) Clear(ctx context.Context, kind string, progress store.Progress)
 	return c.store.Clear(ctx, kind, progress)
 }
 
-// Verify reads every entry and removes those that are damaged, unless keep is
-// set.
+// Verify reads every entry and removes the damaged ones, unless keep is set.
 func (c *Cache) Verify(ctx context.Context, keep bool, progress store.Progress) (store.Report, error) {
 	if c.store == nil {
 		return store.Report{}, nil
@@ -55,7 +59,7 @@ type Report struct {
 	Removed int   `json:"removed"`
 }
 
-// Bad is a file that is no good entry.
+// Bad is a file that is not a good entry.
 type Bad struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`

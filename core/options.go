@@ -21,7 +21,7 @@ type Options struct {
 	Env func(name string) string
 	// Sink receives warnings; it may be nil.
 	Sink Sink
-	// Memory is the in-process tier to go on with, for a cache that is opened
+	// Memory is the in-process tier to keep using, for a cache that is opened
 	// again in a forked child; nil makes a new one.
 	Memory *memory.Memory
 }
@@ -61,7 +61,7 @@ var Variables = []struct{ Name, Meaning string }{
 // of the largest modules seen and some two thousand cubins.
 const DefaultMemorySize = 256 << 20
 
-// Mode is what JITCACHE says: it beats the code.
+// Mode is what JITCACHE says: it overrides the code.
 type Mode int
 
 // The modes.

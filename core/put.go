@@ -9,7 +9,7 @@ import (
 	"jitcache/core/store"
 )
 
-// ErrAttributes is returned for attributes that are no JSON object.
+// ErrAttributes is returned for attributes that are not a JSON object.
 var ErrAttributes = errors.New("attributes: want a JSON object")
 
 // CheckAttributes returns an error unless s is "" or a JSON object.
@@ -42,39 +42,70 @@ func (c *Cache) Put(k *key.Key, payload []byte, attributes string, replace bool)
 }
 
 // put stores an item on disk and in memory. With want it returns the bytes as a
-// blob whatever came of it, as far as there is memory for them.
-func (c *Cache) put(it store.Item, want bool) (*blob.Blob, store.Reason) {
+// blob, stored or not, if there is memory for them.
+func (c *Cache) put(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
 	if c.settings.mode == ModeRefresh {
 		it.Replace = true
 	}
-	w, why := c.write(it)
-	kind := []byte(it.Key.Kind)
-	if c.store != nil {
-		if why == store.None {
-			c.store.Count(kind, store.Puts, 1)
-		} else {
-			c.store.CountRefused(kind, why)
+	c.change(&it.Key.ID, it.Replace, func() (changed bool, keep *blob.Blob) {
+		var w store.Written
+		w, why = c.write(it)
+		changed = why == store.None && w.Created != 0
+		kept := c.memory != nil && (changed || c.keepsUnstored(&it.Key.ID, why))
+		if want || kept {
+			b, _ = store.NewBlob(it, w)
 		}
+		if kept {
+			keep = b
+		}
+		return changed, keep
+	})
+	kind := []byte(it.Key.Kind)
+	switch {
+	case why == store.None:
+		c.count(kind, store.Puts, 1)
+	case c.store != nil:
+		c.store.CountRefused(kind, why)
+	default:
+		c.count(kind, store.PutsRefused, 1)
+		c.count(kind, store.RefusedCounter(why), 1)
 	}
 	c.logPut(it, why)
-	// Bytes that the key does not stand for must not be given out under it, not
-	// even by this process; nor bytes other than those on disk.
-	keep := c.memory != nil && why != store.InputChange && (why != store.None || w.Created != 0)
-	if !want && !keep {
-		return nil, why
-	}
-	b, err := store.NewBlob(it, w)
-	if err != nil {
-		return nil, why
-	}
-	if keep {
-		c.memory.Put(b)
-	}
-	if !want {
+	if !want && b != nil {
 		b.Release()
 		b = nil
 	}
 	return b, why
+}
+
+// keepsUnstored reports whether a result that was not stored is kept in memory. A
+// lookup must not return bytes that the key does not stand for, not even in this
+// process; nor bytes other than those on disk.
+func (c *Cache) keepsUnstored(id *key.ID, why store.Reason) bool {
+	return why != store.None && why != store.InputChange && (c.store == nil || !c.store.Has(id))
+}
+
+// change runs fn, which changes the entry of a key in the directory, in the order
+// that package memory asks for. fn says whether the directory has changed, and what
+// memory may keep. old says that the change makes the entry before it out of date;
+// change reports whether memory had that.
+func (c *Cache) change(id *key.ID, old bool, fn func() (changed bool, keep *blob.Blob)) (dropped bool) {
+	if c.memory == nil || c.store == nil {
+		if _, keep := fn(); keep != nil {
+			c.memory.Put(keep) // it is all there is
+		}
+		return false
+	}
+	changed, keep := true, (*blob.Blob)(nil)
+	at, dropped := c.memory.Begin((*[32]byte)(id), old)
+	defer func() {
+		at.End(changed, keep)
+		if !inOrder && keep != nil {
+			c.memory.Put(keep)
+		}
+	}()
+	changed, keep = fn()
+	return dropped
 }
 
 func (c *Cache) write(it store.Item) (store.Written, store.Reason) {
@@ -114,20 +145,19 @@ func (c *Cache) logPut(it store.Item, why store.Reason) {
 }
 
 // Detached returns bytes as a blob that is in no cache, as Lease.Commit would. k
-// says of which kind and name it is. The caller owns it.
+// gives its kind and name. The caller owns it.
 func Detached(k *key.Key, payload []byte, attributes string) (*blob.Blob, error) {
 	return store.NewBlob(store.Item{Key: k, Payload: payload, Attributes: attributes}, store.Written{})
 }
 
 // Remove removes an entry everywhere. It reports whether there was one.
-func (c *Cache) Remove(id *key.ID) (bool, store.Reason) {
-	found := c.memory != nil && c.memory.Remove((*[32]byte)(id))
+func (c *Cache) Remove(id *key.ID) (found bool, why store.Reason) {
 	if c.store == nil {
-		return found, store.None
+		return c.memory != nil && c.memory.Remove((*[32]byte)(id)), store.None
 	}
-	on, why := c.store.Remove(id)
-	if on {
-		c.store.Count([]byte(key.DefaultKind), store.Removals, 1)
-	}
-	return found || on, why
+	kept := c.change(id, true, func() (bool, *blob.Blob) {
+		found, why = c.store.Remove(id)
+		return found, nil
+	})
+	return found || kept, why
 }

@@ -48,7 +48,7 @@ type KindStats struct {
 }
 
 // Stats returns the counters of the directory, with what this process has not
-// written yet.
+// written yet; without a directory those of this process.
 func (c *Cache) Stats() Stats {
 	s := Stats{Kinds: map[string]KindStats{}}
 	if c.memory != nil {
@@ -59,6 +59,10 @@ func (c *Cache) Stats() Stats {
 		if c.refused != nil {
 			s.Refused = c.refused.Error()
 		}
+		if c.alone != nil {
+			c.drain()
+			s.addKinds(c.alone.ByKind())
+		}
 		return s
 	}
 	c.drain()
@@ -67,13 +71,17 @@ func (c *Cache) Stats() Stats {
 	if u.Zeroed != 0 {
 		s.Zeroed = time.Unix(0, u.Zeroed)
 	}
+	s.addKinds(u.Kinds)
+	return s
+}
+
+func (s *Stats) addKinds(kinds map[string]*store.Counters) {
 	var total store.Counters
-	for kind, counters := range u.Kinds {
+	for kind, counters := range kinds {
 		s.Kinds[kind] = kindStats(counters)
 		total.Add(counters)
 	}
 	s.Total = kindStats(&total)
-	return s
 }
 
 func kindStats(c *store.Counters) KindStats {

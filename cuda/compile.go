@@ -1,126 +1,252 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
-	"sync"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
 
-	"jitcache/core/blob"
-	"jitcache/core/key"
+	"golang.org/x/sys/unix"
+
+	"jitcache/command"
+	"jitcache/core/request"
 	"jitcache/cuda/dl"
 	"jitcache/cuda/nvrtc"
+	"jitcache/cuda/worker"
+	"jitcache/record"
 )
 
-// Compile runs NVRTC, on the calling thread. The blob has attributes, and a
-// reference for the caller.
-//
-// id is the key that the result is to be stored under, nil if it is not to be
-// stored. moved says that the request has another key by now: a header or the
-// device was changed since.
-func (r *Request) Compile(id *key.ID) (b *blob.Blob, moved bool, err error) {
-	rec, err := r.record()
-	if err != nil {
-		return nil, false, err
+// workers are those of the process.
+var workers worker.Pool
+
+// compile is a program for NVRTC.
+type compile struct {
+	*parts
+	source   string
+	arch, sm string // of the options, and of the device if they have none
+	nvrtc    dl.File
+}
+
+// Run begins.
+func (c *compile) Run(w *command.World) (command.Running, error) {
+	r := &running{compile: c, world: w, began: time.Now()}
+	dir, err := unix.Getwd()
+	if err != nil || !filepath.IsAbs(dir) {
+		r.unseen = "the folder that it works in has no name"
 	}
-	arch, err := rec.arch()
-	if err != nil {
-		return nil, false, err
+	if !w.Kept {
+		r.unseen = "nothing is kept"
 	}
-	compiler, err := compilerOf(rec.compiler)
-	if err != nil {
-		return nil, false, err
+	r.work = &worker.Work{
+		Source: c.source, Name: c.name, Expressions: c.expressions, Target: targets[c.target], Dir: dir, Env: w.Env,
+		Shown: showsFolder(c.target, c.options, w.Env),
 	}
-	// Only now: the compiler was not loaded when the request was looked up, and may
-	// have been replaced before it was.
-	if id != nil {
-		k, err := r.Key(nil)
-		if err != nil {
-			return nil, false, err
+	for _, h := range c.headers {
+		r.work.Headers = append(r.work.Headers, worker.Header(h))
+	}
+	return r, nil
+}
+
+// targets are what functions of NVRTC call them.
+var targets = map[nvrtc.Target]string{nvrtc.Cubin: "CUBIN", nvrtc.PTX: "PTX", nvrtc.LTOIR: "LTOIR"}
+
+// more are options that come before those of the request, which beat them: what the
+// request implies, and that NVRTC's own cache, which it keeps with the driver, is not
+// asked. NVRTC has one since 12.9; older ones do not know the option.
+func (c *compile) more(major, minor int, observed bool) []string {
+	var more []string
+	if c.sm != "" {
+		more = append(more, "--gpu-architecture="+c.sm)
+	}
+	if c.target == nvrtc.LTOIR {
+		more = append(more, "--dlink-time-opt")
+	}
+	if observed && (major > 12 || major == 12 && minor >= 9) {
+		more = append(more, "--no-cache")
+	}
+	return more
+}
+
+// running is a compile that is under way: it waits for a worker, then for NVRTC to be
+// loaded in it, then for the answer.
+type running struct {
+	*compile
+	world *command.World
+	began time.Time
+	work  *worker.Work
+
+	unseen string // why the host compiles by itself, "" if it does not
+	worker *worker.Worker
+	asked  bool // the worker has the program
+	again  bool // one that had it was killed
+	made   *command.Made
+	err    error
+}
+
+// Wait goes on.
+func (r *running) Wait(d time.Duration) bool {
+	for deadline := time.Now().Add(d); ; {
+		if r.made != nil || r.err != nil {
+			return true
 		}
-		moved = k.ID != *id
+		if r.unseen != "" {
+			r.inHost()
+			continue
+		}
+		left := max(time.Until(deadline), 0)
+		if r.worker == nil {
+			if !r.hire(left) && time.Now().After(deadline) {
+				return false
+			}
+			continue
+		}
+		if r.worker.Ready() && !r.asked {
+			r.work.Options = append(r.more(r.worker.Major, r.worker.Minor, true), r.options...)
+			r.worker.Compile(r.work)
+			r.asked = true
+		}
+		answer, err := r.worker.Wait(left)
+		switch {
+		case err != nil:
+			r.lost(err)
+		case answer == nil:
+			return false
+		case r.asked:
+			r.take(answer)
+		}
 	}
-	p, err := parse(r.Parts)
-	if err != nil {
-		return nil, false, err
-	}
-	result, err := compiler.Compile(&nvrtc.Program{
-		Source:      string(r.Source),
-		Name:        p.name,
-		Options:     rec.arguments(arch),
-		Headers:     p.headers,
-		Expressions: rec.expressions,
-		Target:      p.target,
+}
+
+// slotFor is how long a worker is waited for where there are too many.
+const (
+	slotFor  = 30 * time.Second
+	slotLook = 5 * time.Millisecond
+)
+
+// hire gets a worker. It reports whether something has come of it.
+func (r *running) hire(most time.Duration) bool {
+	r.work.Options = r.options // a worker is chosen by them
+	w, err := workers.Get(&worker.Request{
+		Work: r.work, NVRTC: r.nvrtc.Path, Locks: r.world.Lock, Now: &record.Surroundings{Dir: r.work.Dir, Env: r.work.Env},
 	})
-	if err != nil {
-		return nil, false, err
+	switch {
+	case err != nil:
+		r.unseen = err.Error()
+	case w != nil:
+		r.worker = w
+	case time.Since(r.began) > slotFor:
+		r.unseen = "too many others compile"
+	default:
+		time.Sleep(min(most, slotLook))
+		return false
 	}
-	defer result.Code.Release()
-	major, minor := compiler.Version()
-	b, err = withAttributes(result.Code, Attributes{
-		Target: p.target.String(), Arch: arch, NVRTC: fmt.Sprintf("%d.%d", major, minor),
-		Log: result.Log, Lowered: result.Lowered,
-	})
-	return b, moved, err
+	return true
 }
 
-// arguments are the options for NVRTC.
-func (rec *record) arguments(arch string) []string {
-	raw := append([]string(nil), rec.opts.Raw...)
-	if rec.opts.Arch == "" {
-		raw = append(raw, "--gpu-architecture="+arch)
+// lost is called when a worker has ended.
+func (r *running) lost(err error) {
+	r.worker.End()
+	r.worker = nil
+	var gone *worker.Gone
+	var bad *worker.NotLoaded
+	switch {
+	case errors.Is(err, worker.ErrUnobserved):
+		r.unseen = "it cannot be observed"
+	case errors.As(err, &bad):
+		r.err = libraryError{errors.New(bad.Why)}
+	case errors.As(err, &gone) && gone.Killed && !r.again:
+		r.again, r.asked = true, false // it was somebody's doing
+	case errors.As(err, &gone) && gone.Loading:
+		r.err = libraryError{fmt.Errorf("%s: %w", r.nvrtc.Path, err)}
+	case errors.As(err, &gone):
+		r.err = &nvrtc.Error{Call: "compile", Status: int(syscall.EIO), Text: err.Error()}
+	default:
+		r.err = err
 	}
-	if rec.target == nvrtc.LTOIR && !rec.opts.Link {
-		raw = append(raw, "--dlink-time-opt")
-	}
-	return raw
 }
 
-// compilers are those that the process has loaded, by path.
-var compilers struct {
-	sync.Mutex
-	loaded map[string]*nvrtc.Compiler
+// take takes what a worker has answered.
+func (r *running) take(a *worker.Answer) {
+	list, rep, err := r.worker.Record(r.work, r.world.Notes)
+	if rep != nil {
+		writeOut(rep.Out, rep.Err)
+	}
+	if r.err = r.failure(a); r.err != nil {
+		r.end(err == nil)
+		return
+	}
+	code, lowered := a.Code, map[string]string{}
+	for i, e := range r.expressions {
+		if i < len(a.Lowered) {
+			lowered[e] = a.Lowered[i]
+		}
+	}
+	if r.target == nvrtc.PTX {
+		code = code[:len(code)-1] // the NUL at its end
+	}
+	r.made = r.result(code, a.Log, lowered, r.worker.Major, r.worker.Minor)
+	if err == nil {
+		err = r.timeless(list, rep)
+	}
+	if err == nil {
+		r.made.List = list
+	}
+	var refused *request.Refused
+	if r.made.Why = err; err != nil && !errors.As(err, &refused) {
+		r.made, r.err = nil, err
+	}
+	r.end(err == nil)
 }
 
-func compilerOf(locations dl.Locations) (*nvrtc.Compiler, error) {
-	file, err := dl.Find(dl.NVRTC, locations)
-	if err != nil {
-		return nil, libraryError{err}
+// end gives the worker back if it is of more use.
+func (r *running) end(usable bool) {
+	if usable {
+		workers.Put(r.worker)
+	} else {
+		r.worker.End()
 	}
-	compilers.Lock()
-	defer compilers.Unlock()
-	if c := compilers.loaded[file.Path]; c != nil && file.Loaded() {
-		return c, nil
-	}
-	library, err := file.Open()
-	if err != nil {
-		return nil, libraryError{err}
-	}
-	c, err := nvrtc.New(library.Symbol)
-	if err != nil {
-		return nil, libraryError{err}
-	}
-	if compilers.loaded == nil {
-		compilers.loaded = map[string]*nvrtc.Compiler{}
-	}
-	compilers.loaded[file.Path] = c
-	return c, nil
+	r.worker = nil
 }
 
-// withAttributes returns a blob of code that is in no cache, with its
-// attributes.
-func withAttributes(code *blob.Blob, a Attributes) (*blob.Blob, error) {
-	text := a.text()
-	n := len(code.Data())
-	// A NUL behind the code, which may be text, and one behind the attributes.
-	b, err := blob.New(n + 1 + len(text) + 1)
-	if err != nil {
-		return nil, err
+// failure says what a worker's answer says of a program that was not compiled.
+func (r *running) failure(a *worker.Answer) error {
+	switch {
+	case a.Call == "" && len(a.Code) > 1:
+		return nil
+	case a.Call == "":
+		return nvrtc.Empty(r.name, r.target, a.Log)
 	}
-	buf := b.Buffer()
-	copy(buf, code.Data())
-	buf[n] = 0
-	copy(buf[n+1:], text)
-	buf[n+1+len(text)] = 0
-	b.SetSize(n)
-	b.SetTexts(n+1, -1)
-	return b, nil
+	return nvrtc.Failure(r.name, a.Call, a.Status, a.Why, a.Log)
+}
+
+func (r *running) result(code []byte, log string, lowered map[string]string, major, minor int) *command.Made {
+	return &command.Made{Payload: slices.Clone(code), Log: log, Attributes: Attributes{
+		Target: r.target.String(), Arch: r.arch + r.sm, NVRTC: fmt.Sprintf("%d.%d", major, minor), Log: log, Lowered: lowered,
+	}.text()}
+}
+
+// writeOut writes what NVRTC has printed to where it would have been.
+func writeOut(out, err []byte) {
+	for fd, text := range map[int][]byte{1: out, 2: err} {
+		for len(text) > 0 {
+			n, err := unix.Write(fd, text)
+			if err != nil && err != unix.EINTR {
+				break
+			}
+			text = text[max(n, 0):]
+		}
+	}
+}
+
+// Made returns what has come of it.
+func (r *running) Made() (*command.Made, error) { return r.made, r.err }
+
+// End gives it up.
+func (r *running) End() {
+	if r.worker != nil {
+		r.worker.End()
+		r.worker = nil
+	}
 }

@@ -4,4 +4,4 @@ package cuda
 
 import "jitcache/core/control"
 
-var keepAbsent = !control.Is("noabsent")
+var lookForTime = !control.Is("notime")

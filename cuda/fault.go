@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"jitcache/core/blob"
-	"jitcache/core/request"
 	"jitcache/cuda/driver"
 	"jitcache/cuda/nvrtc"
 )
@@ -15,7 +14,6 @@ type Fault int
 const (
 	BadRequest     Fault = iota // malformed
 	DoesNotCompile              // the source; or the compiler failed
-	CannotBeKeyed               // an option or an include: without a cache it compiles
 	NoLibrary                   // NVRTC or the driver is missing or not whole
 	DriverFailed                // a call of the driver
 	NoMemory
@@ -31,8 +29,6 @@ func FaultOf(err error) Fault {
 	switch {
 	case isA[*nvrtc.Failed](err), isA[*nvrtc.Error](err):
 		return DoesNotCompile
-	case isA[*request.Refused](err):
-		return CannotBeKeyed
 	case isA[libraryError](err), isA[*driver.NoDriver](err):
 		return NoLibrary
 	case isA[*driver.Error](err), errors.Is(err, driver.ErrNoContext), errors.Is(err, driver.ErrImage):

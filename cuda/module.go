@@ -17,11 +17,11 @@ type Module struct {
 // Load gives code to the driver, on the calling thread and in its current
 // context. It loads the driver if need be.
 func (r *Request) Load(b *blob.Blob) (*Module, error) {
-	rec, err := r.record()
+	k, err := r.known()
 	if err != nil {
 		return nil, err
 	}
-	d, err := driver.Open(rec.driver)
+	d, err := driver.Open(k.parts.driver)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,6 @@ func FuzzParse(f *testing.F) {
 func TestFaultsAreToldApart(t *testing.T) {
 	for want, err := range map[Fault]error{
 		DoesNotCompile: &nvrtc.Failed{},
-		CannotBeKeyed:  &request.Refused{},
 		NoLibrary:      libraryError{errors.New("gone")},
 		BadRequest:     request.ErrParts,
 	} {

@@ -25,28 +25,28 @@
  *
  * - The cache never fails the program. A full disk, a damaged entry, another
  *   user's file: each is a miss, or a result that is not stored, with a reason
- *   (jitcache_last_miss). Negative statuses are wrong use, no memory, no runtime
- *   after fork, or a bug of the library: every call says so from then on, but
- *   for lookups of what is in memory, and the host goes on.
+ *   (jitcache_last_miss). A negative status means wrong use, no memory, no
+ *   runtime after fork, or a bug of the library. After a bug every call returns
+ *   that status, except lookups of what is in memory, and the host goes on.
  * - Fork. Handles work in a forked child; the first call there that needs it
  *   starts a runtime of its own (1.5 to 5 ms). Where that cannot be done the
  *   call returns JITCACHE_ERR_FORK. Do not fork from a signal handler and call
  *   this library there. A child of vfork may only exec.
- * - Threads. Every function may be called from any thread, except that a key or
- *   an options object is built by one thread at a time. Releasing a handle
- *   while another thread uses that same handle is wrong use.
- * - Inside is a Go runtime: five to eleven threads, which take none of the host's
- *   signals, and 1.6 GB of address space that is reserved, not used. Go ends a
- *   process that has not as much: soon after load under a low ulimit -v or -u,
- *   later where no thread can be had. Python and forked children look at
- *   ulimit -v first and go without a cache.
- *   It handles SIGSEGV, SIGBUS and SIGFPE and passes on what is not its own.
- *   Handlers of the host may interrupt a call, with or without SA_ONSTACK;
+ * - Threads. Every function may be called from any thread. But only one thread
+ *   at a time may build a key or an options object, or move a cursor.
+ *   Releasing a handle while another thread uses that same handle is wrong use.
+ * - The library contains a Go runtime: five to eleven threads, which take none
+ *   of the host's signals, and 1.6 GB of address space that is reserved, not
+ *   used. Go ends a process that cannot give it these: soon after load under a
+ *   low ulimit -v or -u, later if a thread cannot be created. Python and forked
+ *   children check ulimit -v first and go without a cache.
+ *   The runtime handles SIGSEGV, SIGBUS and SIGFPE and passes on what is not its
+ *   own. Handlers of the host may interrupt a call, with or without SA_ONSTACK;
  *   together they have 192 KiB of stack there. They must not call the library.
  *   A thread without an alternate stack (sigaltstack) gets one of 256 KiB.
  *   The library cannot be unloaded; dlclose does nothing. glibc only.
- * - Descriptors. It keeps one open, of its own file, and does without if the host
- *   closes it (closefrom, close_range).
+ * - Descriptors. The library keeps one open, of its own file, and does without if
+ *   the host closes it (closefrom, close_range).
  * - Network file systems. A cache there is right as long as rename is atomic;
  *   sizes and counters are approximate, and lock files are kept on the node.
  *   Put the cache on a disk of the node if there is one.
@@ -94,24 +94,23 @@ extern "C" {
 
 /* ------------------------------------------------------------------ statuses
  *
- * 0 is success, positive is an expected outcome, negative an error. Unknown
- * positive ones are to be treated as JITCACHE_MISS, unknown negative ones as
- * errors. */
+ * 0 is success, positive is an expected outcome, negative an error. Treat
+ * unknown positive ones as JITCACHE_MISS, unknown negative ones as errors. */
 
 #define JITCACHE_OK 0         /* done; the entry is there */
 #define JITCACHE_MISS 1       /* there is no usable entry; see jitcache_last_miss */
-#define JITCACHE_LEASE 2      /* there is none, and the caller is to compile it */
+#define JITCACHE_LEASE 2      /* there is no entry, and the caller must compile it */
 #define JITCACHE_BUSY 3       /* somebody else is compiling it: call again */
-#define JITCACHE_TIMEOUT 4    /* time is up: compile, under a lease that locks nothing */
+#define JITCACHE_TIMEOUT 4    /* the time is up: compile, under a lease that locks nothing */
 #define JITCACHE_NOT_STORED 5 /* the result is right but was not stored; see jitcache_last_miss */
-#define JITCACHE_TOO_SMALL 6  /* the buffer is; the size that is needed was returned */
+#define JITCACHE_TOO_SMALL 6  /* the buffer is too small; the size that is needed was returned */
 
 #define JITCACHE_ERR_ARGUMENT (-1)    /* NULL or out of range where that is not allowed */
 #define JITCACHE_ERR_HANDLE (-2)      /* a handle that was released, or is of another type */
 #define JITCACHE_ERR_OPTION (-3)      /* an unknown option, or a bad value of one */
 #define JITCACHE_ERR_KEY (-4)         /* a label used twice, or too long; a packed key that is malformed */
 #define JITCACHE_ERR_FROZEN (-5)      /* adding to a key that was used already */
-#define JITCACHE_ERR_ATTRIBUTES (-6)  /* attributes that are no JSON object */
+#define JITCACHE_ERR_ATTRIBUTES (-6)  /* attributes that are not a JSON object */
 #define JITCACHE_ERR_INPUT (-7)       /* a file for a key that cannot be read */
 #define JITCACHE_ERR_PATH (-8)        /* no place on this machine for a path to a blob */
 #define JITCACHE_ERR_MAINTENANCE (-9) /* trim, clear or verify could not do its work */
@@ -139,20 +138,20 @@ extern "C" {
 #define JITCACHE_REASON_FORK 15          /* no runtime in a forked child */
 #define JITCACHE_REASON_UNAVAILABLE 16   /* Python only: the library cannot be used */
 #define JITCACHE_REASON_TOO_LARGE 17     /* larger than the cap */
-#define JITCACHE_REASON_READ_ONLY 18     /* opened for reading, or cannot be written */
+#define JITCACHE_REASON_READ_ONLY 18     /* the cache was opened for reading, or cannot be written */
 #define JITCACHE_REASON_NO_SPACE 19      /* the disk, its inodes or a quota are used up */
 #define JITCACHE_REASON_INPUT_CHANGED 20 /* a file that the key read has changed since */
 #define JITCACHE_REASON_NO_DIRECTORY 21  /* no usable directory: in memory only */
 #define JITCACHE_REASON_DESCRIPTORS 22   /* too many open files */
 #define JITCACHE_REASON_INTERNAL 23      /* as JITCACHE_ERR_INTERNAL */
-#define JITCACHE_REASON_UNREPEATABLE 24  /* what made it cannot be repeated, or not be seen */
+#define JITCACHE_REASON_UNREPEATABLE 24  /* its compile cannot be repeated, or cannot be observed */
 
-/* jitcache_status_name returns a status as a word ("miss"), and "unknown" for a
- * number that is none. The text is constant. */
+/* jitcache_status_name returns a status as a word ("miss"), and "unknown" for
+ * any other number. The text is constant. */
 JITCACHE_API const char *jitcache_status_name(int32_t status);
 
 /* jitcache_reason_name returns a reason in words ("checksum"), "" for
- * JITCACHE_REASON_NONE, "unknown" for a number that is none. The text is
+ * JITCACHE_REASON_NONE, and "unknown" for any other number. The text is
  * constant. */
 JITCACHE_API const char *jitcache_reason_name(int32_t reason);
 
@@ -165,10 +164,10 @@ JITCACHE_API int32_t jitcache_last_miss(void);
  * status. */
 JITCACHE_API const char *jitcache_last_error(void);
 
-/* jitcache_abi_version returns JITCACHE_ABI_VERSION of the library. */
+/* jitcache_abi_version returns the library's JITCACHE_ABI_VERSION. */
 JITCACHE_API uint32_t jitcache_abi_version(void);
 
-/* jitcache_version returns JITCACHE_VERSION of the library. */
+/* jitcache_version returns the library's JITCACHE_VERSION. */
 JITCACHE_API const char *jitcache_version(void);
 
 /* ------------------------------------------------------------------- opening */
@@ -191,14 +190,14 @@ JITCACHE_API int32_t jitcache_options_new(jitcache_options **options);
  *	max_size     cap of the directory, in bytes or as "500M", "5Gi"; "0" is
  *	             unlimited. Stored with the directory; without "directory" it
  *	             never lowers what is stored. Default 5 GiB
- *	memory_size  cap of what this process keeps in memory, as max_size; "0" is
- *	             nothing. Default 256 MiB
+ *	memory_size  cap of what this process keeps in memory, written like
+ *	             max_size; "0" is nothing. Default 256 MiB
  *	durable      "1": fsync what is stored
  *	shared       "1": trust everybody who may write the directory
  *	readonly     "1": store nothing
  *	trust        user ids, "1000,1001", whose entries are used too
  *	lock_dir     where lock files go, if not into the directory
- *	file_system  "local" or "network", where the system's word is wrong
+ *	file_system  "local" or "network", if the system reports the wrong one
  *
  * Values are checked by jitcache_open.
  * OK; ERR_ARGUMENT: name or value is NULL; ERR_HANDLE; ERR_OPTION: there is no
@@ -213,17 +212,19 @@ JITCACHE_API void jitcache_options_free(jitcache_options *options);
  * JITCACHE_SIZE, JITCACHE_MEMORY, JITCACHE_LOG, JITCACHE_LOG_FILE,
  * JITCACHE_SHARED, JITCACHE_TRUST, JITCACHE_LOCK_DIR, JITCACHE_FS.
  *
- * A directory that cannot be used, or must not be, is no error: the cache then
- * keeps results in memory only and a warning says so once (jitcache_set_log).
+ * A directory that cannot be used, or must not be used because others may write
+ * it, is not an error. The cache then keeps results in memory only, for as long
+ * as the process runs, and a warning says so once and names the remedy
+ * (jitcache_set_log). With memory_size 0 it keeps nothing.
  * Opening the same directory several times is fine; each open cache has its own
  * tier in memory.
  * OK; ERR_ARGUMENT: cache is NULL; ERR_HANDLE; ERR_OPTION: a bad value;
  * ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_open(const jitcache_options *options, jitcache_cache **cache);
 
-/* jitcache_close writes the counters and closes the cache, once calls that
- * other threads are in have returned. Blobs stay valid. A process may exit
- * without.
+/* jitcache_close waits until the calls of other threads have returned, writes
+ * the counters and closes the cache. Blobs stay valid. A process may exit
+ * without it.
  * OK; ERR_ARGUMENT: cache is NULL; ERR_HANDLE. */
 JITCACHE_API int32_t jitcache_close(jitcache_cache *cache);
 
@@ -231,8 +232,8 @@ JITCACHE_API int32_t jitcache_close(jitcache_cache *cache);
  *
  * A key is a set of labelled components; their order does not matter. Put in
  * everything that the result depends on: the source, the options in order, the
- * target, the compiler by what it is. Leave out what it does not depend on:
- * paths, times, process ids, the working directory.
+ * target, the compiler itself (jitcache_key_add_tool). Leave out what it does
+ * not depend on: paths, times, process ids, the working directory.
  *
  * A key is built by one thread. Its first use freezes it; from then on any
  * thread may use it, for any number of calls. */
@@ -244,8 +245,8 @@ typedef struct jitcache_key jitcache_key;
  * OK; ERR_ARGUMENT: key is NULL; ERR_MEMORY. */
 JITCACHE_API int32_t jitcache_key_new(jitcache_key **key);
 
-/* jitcache_key_from_digest makes a key from 32 bytes that stand for it: of
- * another key (jitcache_key_hex), or of a hash of the caller's own. It has no
+/* jitcache_key_from_digest makes a key from 32 bytes: those of another key
+ * (jitcache_key_hex), or of a hash that the caller has made. It has no
  * components, so its misses cannot be explained.
  * OK; ERR_ARGUMENT: an argument is NULL; ERR_MEMORY. */
 JITCACHE_API int32_t jitcache_key_from_digest(const uint8_t digest[32], jitcache_key **key);
@@ -257,33 +258,34 @@ JITCACHE_API int32_t jitcache_key_from_digest(const uint8_t digest[32], jitcache
 JITCACHE_API int32_t jitcache_key_add(jitcache_key *key, const char *label, const void *data, size_t size);
 
 /* jitcache_key_add_file adds the content of a file; the path does not count.
- * The file is read now and looked at again when a result is stored under the
+ * The file is read now and checked again when a result is stored under the
  * key: if it has changed in between, nobody can say which state was compiled,
  * and the result is not stored (JITCACHE_REASON_INPUT_CHANGED).
  * OK; ERR_ARGUMENT: an argument is NULL; ERR_HANDLE; ERR_KEY; ERR_FROZEN;
  * ERR_INPUT: the file cannot be read; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_key_add_file(jitcache_key *key, const char *label, const char *path);
 
-/* jitcache_key_add_tool adds a compiler or library by what it is: its GNU build
- * id if it is an ELF file that has one, else its content. A path without a slash
- * is searched for in PATH, as execvp does. Statuses as jitcache_key_add_file. */
+/* jitcache_key_add_tool adds the identity of a compiler or library: its GNU
+ * build id if it is an ELF file that has one, else its content. A path without a
+ * slash is searched for in PATH, as execvp does. Statuses as
+ * jitcache_key_add_file. */
 JITCACHE_API int32_t jitcache_key_add_tool(jitcache_key *key, const char *label, const char *path);
 
-/* jitcache_key_add_packed adds several components at once, of other types than
- * bytes too, in the packed form that docs/format.md specifies ("Components").
- * It is for bindings of other languages.
+/* jitcache_key_add_packed adds several components at once, in the packed form
+ * that docs/format.md specifies ("Components"); they may have types other than
+ * bytes. It is for bindings of other languages.
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_KEY: malformed, or a label used twice;
  * ERR_FROZEN; ERR_MEMORY. */
 JITCACHE_API int32_t jitcache_key_add_packed(jitcache_key *key, const void *packed, size_t size);
 
-/* jitcache_key_set_name says what the user would call the result ("saxpy"). It
+/* jitcache_key_set_name sets what the user would call the result ("saxpy"). It
  * is not part of the key; entries of one name are compared to explain a miss.
  * At most 1024 bytes.
  * OK; ERR_ARGUMENT: an argument is NULL; ERR_HANDLE; ERR_KEY: too long;
  * ERR_FROZEN; ERR_MEMORY. */
 JITCACHE_API int32_t jitcache_key_set_name(jitcache_key *key, const char *name);
 
-/* jitcache_key_set_kind says which kind of entry it is ("cubin", "native"), for
+/* jitcache_key_set_kind sets the kind of the entry ("cubin", "native"), for
  * statistics and jitcache_clear: 1 to 16 of a-z, 0-9, '_', '-', '.'. It is not
  * part of the key. Default "generic".
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_KEY: not a kind; ERR_FROZEN. */
@@ -296,7 +298,7 @@ JITCACHE_API int32_t jitcache_key_set_kind(jitcache_key *key, const char *kind);
 JITCACHE_API int32_t jitcache_key_hex(jitcache_key *key, char out[65]);
 
 /* jitcache_key_save freezes the key and writes it as bytes, as docs/format.md
- * specifies ("Sealed key"), from which jitcache_key_load makes it again, in
+ * specifies ("Sealed key"). jitcache_key_load makes the key from them again, in
  * this or another process. *size gets the number of bytes.
  * OK; ERR_ARGUMENT: key or size is NULL; ERR_HANDLE; TOO_SMALL: capacity is
  * less than *size, and nothing was written; ERR_MEMORY; ERR_FORK;
@@ -309,7 +311,7 @@ JITCACHE_API int32_t jitcache_key_save(jitcache_key *key, void *buffer, size_t c
  * ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_key_load(const void *saved, size_t size, jitcache_key **key);
 
-/* jitcache_key_free releases a key. Calls and leases that use it go on. */
+/* jitcache_key_free releases a key. Calls and leases that use it continue. */
 JITCACHE_API void jitcache_key_free(jitcache_key *key);
 
 /* --------------------------------------------------------------------- blobs */
@@ -337,16 +339,16 @@ JITCACHE_API const char *jitcache_blob_name(const jitcache_blob *blob);
 
 /* jitcache_blob_path makes a path to the payload, for dlopen and tools that
  * take files. The path opens for as long as the blob is held, whatever becomes
- * of the entry; but it may lie in the cache directory, and whoever removes that
- * whole removes it too. The same text is never given out twice in a process. An
- * ELF payload may be followed by some hundred bytes that ELF readers ignore. The
+ * of the entry. But it may lie in the cache directory; whoever removes the whole
+ * directory removes it too. A process never gets the same path twice. An ELF
+ * payload may be followed by some hundred bytes that ELF readers ignore. The
  * string is valid as long as the blob.
  * OK; ERR_ARGUMENT: an argument is NULL; ERR_HANDLE; ERR_PATH: neither the
  * cache, the temp directory nor memory can hold it; ERR_MEMORY; ERR_FORK;
  * ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_blob_path(jitcache_blob *blob, const char **path);
 
-/* jitcache_blob_retain adds a reference, to be released like the first. */
+/* jitcache_blob_retain adds a reference, which is released like the first. */
 JITCACHE_API void jitcache_blob_retain(jitcache_blob *blob);
 
 /* jitcache_blob_release drops a reference. The last one frees the blob. */
@@ -359,26 +361,29 @@ JITCACHE_API void jitcache_blob_release(jitcache_blob *blob);
  * ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_get(jitcache_cache *cache, jitcache_key *key, jitcache_blob **blob);
 
-/* jitcache_get_data is jitcache_get that also returns where the payload is and
- * how long, as jitcache_blob_data and jitcache_blob_size would: one call where
- * calls are dear. data and size are written with OK only.
+/* jitcache_get_data is jitcache_get that also returns what jitcache_blob_data
+ * and jitcache_blob_size would: one call, for bindings whose calls are slow.
+ * data and size are written with OK only.
  * Statuses as jitcache_get. */
 JITCACHE_API int32_t jitcache_get_data(
 	jitcache_cache *cache, jitcache_key *key, jitcache_blob **blob, const void **data, size_t *size);
 
 /* jitcache_get_into looks an entry up and copies its payload into buffer. *size
- * gets the size of the payload. If the cache keeps nothing in memory the
- * payload is read straight into buffer, and with 1 KiB to spare in one read;
- * what lies behind the payload in buffer is undefined.
+ * gets the size of the payload. If the cache keeps nothing in memory, the
+ * payload is read straight into buffer, with 1 KiB to spare in one read. The
+ * bytes of buffer after the payload are undefined.
  * OK; TOO_SMALL: capacity is less than *size; MISS; errors as jitcache_get. */
 JITCACHE_API int32_t jitcache_get_into(
 	jitcache_cache *cache, jitcache_key *key, void *buffer, size_t capacity, size_t *size);
 
-/* Replace an entry that is there. Without it a good entry is kept. */
+/* Replace an entry that is there. Without it a good entry is kept. After the
+ * call has returned, no new lookup in this cache gives what was there before.
+ * Other caches, in this process or another, may still give what they hold in
+ * memory, until they let it go. */
 #define JITCACHE_REPLACE 1u
 
-/* jitcache_put stores size bytes. attributes is a JSON object that is given
- * back with the entry, or NULL. flags is 0 or JITCACHE_REPLACE.
+/* jitcache_put stores size bytes. attributes is a JSON object that lookups
+ * return with the entry, or NULL. flags is 0 or JITCACHE_REPLACE.
  * OK: the entry is there now; NOT_STORED: see jitcache_last_miss; ERR_ARGUMENT:
  * cache, key or data is NULL, or an unknown flag; ERR_HANDLE; ERR_ATTRIBUTES;
  * ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
@@ -390,19 +395,19 @@ JITCACHE_API int32_t jitcache_put(jitcache_cache *cache, jitcache_key *key, cons
  * Many threads and processes may ask for the same missing key at once; one
  * compiles, the rest take its result. If it dies, the next takes over. */
 
-/* The right to compile a key. Ended by jitcache_commit or
- * jitcache_lease_free; may be passed to another thread. */
+/* The right to compile a key. jitcache_commit or jitcache_lease_free ends it.
+ * It may be passed to another thread. */
 typedef struct jitcache_lease jitcache_lease;
 
 /* jitcache_acquire looks an entry up and asks for the lease if it is missing.
- * It waits for at most 100 ms, so that the caller can look after its own
- * signals; after JITCACHE_BUSY call again with the time that is left.
+ * It waits for at most 100 ms, so that the caller can handle its own signals;
+ * after JITCACHE_BUSY call again with the time that is left.
  *
  * timeout_ms: -1 waits until the holder is done, has died (then at once), has
  * been stopped for 10 seconds, or has taken 30 minutes; 0 tries once.
  *
- * A thread that holds a lease never waits: it is given a lease that locks
- * nothing, because two threads that wait for each other would never end.
+ * A thread that holds a lease never waits: it gets a lease that locks nothing,
+ * because two threads that wait for each other would wait for ever.
  *
  * OK: *blob is the entry; LEASE: compile, and commit *lease; BUSY; TIMEOUT:
  * compile, *lease locks nothing; ERR_ARGUMENT: a pointer is NULL, or timeout_ms
@@ -411,8 +416,8 @@ JITCACHE_API int32_t jitcache_acquire(
 	jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms, jitcache_blob **blob, jitcache_lease **lease);
 
 /* jitcache_commit stores the result and ends the lease, whatever it returns.
- * blob may be NULL; else *blob gets the bytes, stored or not. attributes as in
- * jitcache_put.
+ * blob may be NULL; otherwise *blob gets the bytes, stored or not. attributes as
+ * in jitcache_put.
  * OK; NOT_STORED; ERR_ARGUMENT: lease or data is NULL; ERR_HANDLE;
  * ERR_ATTRIBUTES: nothing is stored; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_commit(
@@ -423,11 +428,10 @@ JITCACHE_API int32_t jitcache_commit(
 JITCACHE_API void jitcache_lease_free(jitcache_lease *lease);
 
 /* What jitcache_get_or_compile calls to compile: it commits the lease once and
- * returns the status of that. If it returns anything without having committed,
- * the lease is given up and jitcache_get_or_compile returns the same. It is
- * called on the calling thread, with no lock held and no foreign frames on the
- * stack: it may call any function of this header, throw C++ exceptions, and
- * take its time. */
+ * returns the status of the commit. If it returns without a commit, the lease is
+ * given up and jitcache_get_or_compile returns the same status. It runs on the
+ * calling thread, with no lock held and no foreign frames on the stack: it may
+ * call any function of this header, throw C++ exceptions, and take its time. */
 typedef int32_t (*jitcache_compile_fn)(void *user, jitcache_lease *lease);
 
 /* jitcache_get_or_compile looks an entry up, waits while somebody else compiles
@@ -440,29 +444,30 @@ typedef int32_t (*jitcache_compile_fn)(void *user, jitcache_lease *lease);
  * call of the library from the same or an outer frame, or at the thread's end.
  *
  * OK: *blob is the entry; NOT_STORED: *blob is what compile made; ERR_ARGUMENT;
- * ERR_HANDLE; ERR_MEMORY; ERR_FORK; ERR_INTERNAL; anything else that compile
+ * ERR_HANDLE; ERR_MEMORY; ERR_FORK; ERR_INTERNAL; any other status that compile
  * returned. */
 JITCACHE_API int32_t jitcache_get_or_compile(jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms,
 	jitcache_compile_fn compile, void *user, jitcache_blob **blob);
 
 /* --------------------------------------------------------------- maintenance */
 
-/* jitcache_remove removes an entry.
+/* jitcache_remove removes an entry. What JITCACHE_REPLACE says about lookups
+ * holds for this function and for jitcache_clear.
  * OK; MISS: there was none; NOT_STORED: it cannot be removed, see
  * jitcache_last_miss; ERR_ARGUMENT; ERR_HANDLE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_remove(jitcache_cache *cache, jitcache_key *key);
 
-/* jitcache_trim counts the directory anew, evicts what is beyond the cap, and
+/* jitcache_trim counts the directory anew, evicts what exceeds the cap, and
  * removes what dead processes have left.
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MAINTENANCE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_trim(jitcache_cache *cache);
 
-/* jitcache_clear removes the entries of a kind, all of them if kind is NULL.
+/* jitcache_clear removes the entries of a kind, or all entries if kind is NULL.
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MAINTENANCE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_clear(jitcache_cache *cache, const char *kind);
 
-/* jitcache_verify reads every entry and removes those that are damaged. report
- * may be NULL; else *report gets a JSON object {"entries", "bytes", "bad":
+/* jitcache_verify reads every entry and removes damaged ones. report may be
+ * NULL; otherwise *report gets a JSON object {"entries", "bytes", "bad":
  * [{"path", "reason"}], "removed"}.
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MAINTENANCE; ERR_MEMORY; ERR_FORK;
  * ERR_INTERNAL. */
@@ -472,29 +477,46 @@ JITCACHE_API int32_t jitcache_verify(jitcache_cache *cache, jitcache_blob **repo
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MAINTENANCE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_count(jitcache_cache *cache, uint64_t *entries);
 
-/* jitcache_list returns the entries of a kind in the directory, all of them if
- * kind is NULL, as a JSON array of objects, last used first, the same that
- * `jitcache ls -json` prints: {"key", "kind", "name", "size" of the bytes,
- * "file_size", "created", "used", "compile_seconds", "owner", "path",
- * "attributes"}. It reads a block of every file in the directory, and no more.
- * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MAINTENANCE; ERR_MEMORY; ERR_FORK;
- * ERR_INTERNAL. */
-JITCACHE_API int32_t jitcache_list(jitcache_cache *cache, const char *kind, jitcache_blob **json);
+/* An iterator over the entries of a directory. Used by one thread at a time, in
+ * a forked child too; released with jitcache_cursor_free. */
+typedef struct jitcache_cursor jitcache_cursor;
 
-/* jitcache_stats returns the counters as a JSON object, the same that `jitcache
- * stats --json` prints.
+/* jitcache_cursor_new makes a cursor before the first entry of a kind, or of any
+ * kind if kind is NULL. The cursor needs the cache to be open.
+ * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY. */
+JITCACHE_API int32_t jitcache_cursor_new(jitcache_cache *cache, const char *kind, jitcache_cursor **cursor);
+
+/* jitcache_cursor_next moves to the next entry in the order of keys, and returns
+ * what `jitcache ls -json` prints of it, a JSON object: {"key", "kind", "name",
+ * "size" of the bytes, "file_size", "created", "used", "compile_seconds", "owner",
+ * "path", "attributes"}. It reads one block of a file, and no more.
+ *
+ * A cursor takes 32 bytes for every 256 entries of the directory. An entry that
+ * comes or goes meanwhile is returned once or not at all. Entries that cannot be
+ * read are skipped (jitcache_verify finds them), and so are entries that are in
+ * memory only.
+ * OK; MISS: there are no more; ERR_ARGUMENT; ERR_HANDLE: the cursor's or the
+ * cache's; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
+JITCACHE_API int32_t jitcache_cursor_next(jitcache_cursor *cursor, jitcache_blob **json);
+
+/* jitcache_cursor_free releases a cursor. */
+JITCACHE_API void jitcache_cursor_free(jitcache_cursor *cursor);
+
+/* jitcache_stats returns the counters as a JSON object, as `jitcache stats
+ * --json` prints them.
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_stats(jitcache_cache *cache, jitcache_blob **json);
 
-/* jitcache_explain says as a JSON object whether a key would hit, and in which
- * components it differs from the last entry of the same name: {"key", "name",
- * "hit", "reason", "last_key", "last_stored", "changed", "added", "removed"}.
- * It counts nothing.
+/* jitcache_explain returns a JSON object that says whether a key would hit, and
+ * in which components it differs from the last entry of the same name: {"key",
+ * "name", "hit", "reason", "last_key", "last_stored", "changed", "added",
+ * "removed"}. It counts nothing.
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_explain(jitcache_cache *cache, jitcache_key *key, jitcache_blob **json);
 
-/* jitcache_flush writes the counters of this process to the directory. It
- * happens by itself at jitcache_close, at exit, and every ten seconds of use.
+/* jitcache_flush writes the counters of this process to the directory. The
+ * library does so by itself at jitcache_close, at exit, and every ten seconds of
+ * use.
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_flush(jitcache_cache *cache);
 
@@ -504,14 +526,14 @@ JITCACHE_API int32_t jitcache_flush(jitcache_cache *cache);
 
 /* jitcache_epoch returns a word that changes whenever an entry leaves the
  * cache's tier in memory or is replaced there: what a binding keeps is good for
- * as long as it stands. The word is valid until the cache is closed. NULL if
- * the cache has no such tier, or for a bad handle. */
+ * as long as the word does not change. The word is valid until the cache is
+ * closed. NULL if the cache has no such tier, or for a bad handle. */
 JITCACHE_API const volatile uint64_t *jitcache_epoch(jitcache_cache *cache);
 
 /* jitcache_used counts n hits on an entry that the caller served itself, and
  * makes the entry the most recently used.
- * OK; MISS: the tier does not have it any more, or there is none, the hits are
- * counted under the key's kind; ERR_ARGUMENT; ERR_HANDLE;
+ * OK; MISS: the tier does not have the entry any more, or there is no tier; the
+ * hits are then counted under the key's kind; ERR_ARGUMENT; ERR_HANDLE;
  * ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_used(jitcache_cache *cache, jitcache_key *key, uint64_t n);
 
@@ -522,14 +544,14 @@ JITCACHE_API int32_t jitcache_used(jitcache_cache *cache, jitcache_key *key, uin
 #define JITCACHE_LOG_MISS 3
 #define JITCACHE_LOG_DEBUG 4
 
-/* Receives a line of the log; text is valid during the call. */
+/* Receives one line of the log; text is valid during the call. */
 typedef void (*jitcache_log_fn)(void *user, int32_t level, const char *text);
 
-/* jitcache_set_log has warnings given to fn, each once per process; NULL goes
- * back to none. fn is called by the threads that call the library, before they
- * return, with no lock held; it may call the library. What JITCACHE_LOG asks
- * for goes to standard error or JITCACHE_LOG_FILE, not to fn.
- * OK always. */
+/* jitcache_set_log makes the library pass warnings to fn, each once per process;
+ * NULL ends that. The threads that call the library call fn before they return,
+ * with no lock held; fn may call the library. What JITCACHE_LOG asks for goes to
+ * standard error or JITCACHE_LOG_FILE, not to fn.
+ * Always OK. */
 JITCACHE_API int32_t jitcache_set_log(jitcache_log_fn fn, void *user);
 
 /* jitcache_main is the `jitcache` command: it writes to standard output and

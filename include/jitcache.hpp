@@ -11,28 +11,29 @@
 //	jitcache::cuda::Function axpy = request.load(cache).function("axpy<float>");
 //	cuLaunchKernel(axpy.as<CUfunction>(), ...);
 //
-// Link with -ljitcache. jitcache.h is the manual: what an option means, which
-// status comes when. Here is what C++ adds; the CUDA part is in jitcache_cuda.hpp,
-// which is included.
+// Link with -ljitcache. jitcache.h is the manual: what an option means, when a
+// function returns which status. This header documents what C++ adds. It includes
+// jitcache_cuda.hpp, which has the CUDA part.
 //
 // ERRORS. Most functions come in two forms. try_get() returns a status of
-// jitcache.h and gives results through references; of its own it throws nothing
-// but std::bad_alloc. get() throws Error for a negative status and returns the result;
-// positive statuses are no errors, and jitcache_last_miss() has the reason. With
+// jitcache.h and gives results through references; by itself it throws only
+// std::bad_alloc. get() throws Error for a negative status and returns the result.
+// Positive statuses are not errors, and jitcache_last_miss() has the reason. With
 // JITCACHE_NO_EXCEPTIONS defined, or -fno-exceptions, only try_ forms exist.
 //
-// OWNERSHIP. Objects own what they name, and release it when they go. They can be
-// moved; Blob, Code, Module and Function can be copied too, and share. An object
-// that was made without arguments, or moved from, holds nothing, and converts to
-// false; calls on it give JITCACHE_ERR_ARGUMENT or JITCACHE_ERR_HANDLE. An object
-// that results go to releases what it held before. What is not wrapped is called
-// with handle(), and out() where C has an out-parameter:
+// OWNERSHIP. Objects own their handles, and release them when they are destroyed.
+// They can be moved; Blob, Code, Module and Function can be copied too, and then
+// share. An object that was made without arguments, or moved from, holds nothing,
+// and converts to false; calls on it give JITCACHE_ERR_ARGUMENT or
+// JITCACHE_ERR_HANDLE. An object that receives a result releases what it held
+// before. Call a C function that has no wrapper with handle(), and with out() for
+// an out-parameter:
 //
 //	jitcache_clear(cache.handle(), "cubin");
 //	jitcache_stats(cache.handle(), json.out());
 //
-// THREADS. Const functions may be called from any thread, at the same time too;
-// others from one thread at a time. A Lease may go to another thread.
+// THREADS. Const functions may be called from any threads at the same time, others
+// from one thread at a time. A Lease may be moved to another thread.
 //
 // Since 0.1.
 #ifndef JITCACHE_HPP
@@ -46,7 +47,7 @@
 #include "jitcache.h"
 #include "jitcache_cuda.h"
 
-// 1 where the forms that throw exist.
+// 1 if the forms that throw exist.
 #if !defined(JITCACHE_NO_EXCEPTIONS) && (defined(__cpp_exceptions) || defined(__EXCEPTIONS))
 #define JITCACHE_EXCEPTIONS 1
 #include <stdexcept>
@@ -62,7 +63,7 @@ typedef int32_t Status;
 
 #if JITCACHE_EXCEPTIONS
 
-// A negative status. what() is jitcache_last_error() of the time.
+// A negative status. what() is the text that jitcache_last_error() had.
 class JITCACHE_API Error : public std::runtime_error
 {
 public:
@@ -84,8 +85,8 @@ private:
 	std::string log_;
 };
 
-// check throws for a negative status, Error or CompileError, and returns others. It
-// is to be called by the thread that got the status, before it calls on.
+// check throws Error or CompileError for a negative status, and returns others. The
+// thread that got the status must call it, before its next call of the library.
 inline Status check(Status status)
 {
 	if (status == JITCACHE_ERR_COMPILE)
@@ -98,7 +99,7 @@ inline Status check(Status status)
 namespace detail
 {
 
-// returned makes what a try_ form gives by reference a result.
+// returned returns what a try_ form gives by reference.
 template <typename T, typename F> T returned(F call)
 {
 	T result;
@@ -110,9 +111,9 @@ template <typename T, typename F> T returned(F call)
 
 #endif
 
-// Bytes that somebody else owns, for the time of a call: made of a std::string, a
-// std::vector or whatever else has data() and size(), of a pointer and a size, as
-// a std::pair too, or of a text that ends in a NUL.
+// Bytes that somebody else owns, for the time of a call. Made from a std::string, a
+// std::vector or anything else that has data() and size(); from a pointer and a
+// size, or a std::pair of them; or from a text that ends in a NUL.
 struct Bytes {
 	Bytes(const void *p, size_t n) : data(p == nullptr && n == 0 ? "" : p), size(n) {}
 	Bytes(const char *text) : Bytes(text, text == nullptr ? 0 : std::strlen(text)) {}
@@ -135,7 +136,7 @@ struct Text {
 namespace detail
 {
 
-// What the classes below are: the owner of a handle, or of nothing.
+// The base of the classes below: the owner of a handle, or of nothing.
 template <typename T, typename R, R (*Free)(T *)> class Handle
 {
 public:
@@ -190,7 +191,7 @@ public:
 };
 
 // What a result depends on. Built by one thread; its first use freezes it, and any
-// thread may use it from then on. A key without components is none.
+// thread may use it from then on. A Key without components holds no key.
 class Key : public detail::Handle<jitcache_key, void, jitcache_key_free>
 {
 public:
@@ -199,10 +200,10 @@ public:
 	Status try_add(Text label, Bytes b) { return with(jitcache_key_add, label.c_str, b.data, b.size); }
 	// add_file adds the content of a file (jitcache_key_add_file).
 	Status try_add_file(Text label, Text path) { return with(jitcache_key_add_file, label.c_str, path.c_str); }
-	// add_tool adds a compiler or library by what it is (jitcache_key_add_tool).
+	// add_tool adds the identity of a compiler or library (jitcache_key_add_tool).
 	Status try_add_tool(Text label, Text path) { return with(jitcache_key_add_tool, label.c_str, path.c_str); }
-	// name and kind say what the result is called, "saxpy", and which kind it is
-	// of, "cubin". They are not part of the key.
+	// name and kind set what the result is called, "saxpy", and its kind, "cubin".
+	// They are not part of the key.
 	Status try_name(Text name) { return with(jitcache_key_set_name, name.c_str); }
 	Status try_kind(Text kind) { return with(jitcache_key_set_kind, kind.c_str); }
 	// hex freezes the key and returns its 64 digits.
@@ -233,8 +234,8 @@ private:
 	}
 };
 
-// The bytes of an entry: immutable, and good for as long as there is a copy of the
-// Blob, whatever becomes of cache and entry. A copy costs no more than a counter.
+// The bytes of an entry: immutable, and valid as long as there is a copy of the
+// Blob, whatever becomes of cache and entry. A copy only raises a counter.
 class Blob : public detail::Handle<jitcache_blob, void, jitcache_blob_release>
 {
 public:
@@ -267,14 +268,14 @@ public:
 #endif
 };
 
-// The right to compile a key. It is given up when the object goes.
+// The right to compile a key. It is given up when the object is destroyed.
 class Lease : public detail::Handle<jitcache_lease, void, jitcache_lease_free>
 {
 public:
 	using Handle::Handle;
 	// commit stores the result and ends the lease, whatever it returns:
 	// JITCACHE_OK, or JITCACHE_NOT_STORED. blob gets the bytes, stored or not.
-	// attributes is a JSON object that is given back with the entry, or NULL.
+	// attributes is a JSON object that lookups return with the entry, or NULL.
 	Status try_commit(Bytes data, Blob &blob, Text attributes = nullptr)
 	{
 		return jitcache_commit(release(), data.data, data.size, attributes.c_str, blob.out());
@@ -290,7 +291,7 @@ public:
 namespace detail
 {
 
-// The two ways to call what a host compiles with: it fills a string and returns a
+// The two ways to call the host's compile function: it fills a string and returns a
 // status, or it returns the bytes.
 template <typename F>
 auto compile(F &f, Lease &lease, Blob &blob, int) -> decltype(static_cast<Status>(f(std::declval<std::string &>())))
@@ -304,7 +305,7 @@ template <typename F> Status compile(F &f, Lease &lease, Blob &blob, long) { ret
 
 } // namespace detail
 
-// An open cache. Cache() is none: cuda::Request then compiles without.
+// An open cache. Cache() holds none: cuda::Request then compiles without a cache.
 class Cache : public detail::Handle<jitcache_cache, int32_t, jitcache_close>
 {
 public:
@@ -314,22 +315,23 @@ public:
 	{
 		return jitcache_open(options.handle(), cache.out());
 	}
-	// get looks up; the blob holds nothing after JITCACHE_MISS.
+	// get looks an entry up; the blob holds nothing after JITCACHE_MISS.
 	Status try_get(const Key &key, Blob &blob) const { return jitcache_get(handle(), key.handle(), blob.out()); }
-	// put stores (jitcache_put). JITCACHE_OK, or JITCACHE_NOT_STORED.
+	// put stores an entry (jitcache_put): JITCACHE_OK, or JITCACHE_NOT_STORED.
 	Status try_put(const Key &key, Bytes data, Text attributes = nullptr, uint32_t flags = 0) const
 	{
 		return jitcache_put(handle(), key.handle(), data.data, data.size, attributes.c_str, flags);
 	}
-	// get_or_compile looks up, waits while somebody else compiles (timeout_ms as in
-	// jitcache_acquire), and calls compile if need be, on this thread:
+	// get_or_compile looks an entry up, waits while somebody else compiles it
+	// (timeout_ms as in jitcache_acquire), and calls compile if need be, on this
+	// thread:
 	//
 	//	compile()                   returns the bytes, as anything that Bytes takes
 	//	compile(std::string &code)  returns JITCACHE_OK, or another status of its
 	//	                            own, which is then returned, or thrown
 	//
 	// What compile throws reaches the caller, in either form; the lease is given up.
-	// JITCACHE_OK, or JITCACHE_NOT_STORED: blob is the code all the same.
+	// With JITCACHE_OK and with JITCACHE_NOT_STORED blob is the code.
 	template <typename F>
 	Status try_get_or_compile(const Key &key, F &&compile, Blob &blob, int64_t timeout_ms = -1) const
 	{
@@ -337,8 +339,8 @@ public:
 		const Status status = try_acquire(key, blob, lease, timeout_ms);
 		return lease ? detail::compile(compile, lease, blob, 0) : status;
 	}
-	// acquire looks up and gets either the blob, JITCACHE_OK, or the lease:
-	// JITCACHE_LEASE, or JITCACHE_TIMEOUT after waiting. It is jitcache_acquire
+	// acquire looks an entry up and gets either the blob (JITCACHE_OK) or the lease
+	// (JITCACHE_LEASE, or JITCACHE_TIMEOUT after waiting). It calls jitcache_acquire
 	// until that is not busy.
 	Status try_acquire(const Key &key, Blob &blob, Lease &lease, int64_t timeout_ms = -1) const
 	{

@@ -10,11 +10,10 @@
  *	    jitcache_cuda_function(m, "saxpy", &saxpy) == JITCACHE_OK)
  *		cuLaunchKernel(saxpy, ...);
  *
- * A request is what one would give NVRTC. Its result is found again by all that
- * it depends on: the source, the options in whatever spelling, every header that
- * can be reached and every place where one was looked for in vain, the
- * architecture, and the NVRTC that is used, by what it is. docs/cuda.md tells
- * what is keyed, and what is refused.
+ * A request is what one would give NVRTC. What is not in the cache NVRTC compiles
+ * once, in a process of its own, and what it looked at there is recorded: every file,
+ * every name that it looked for in vain, every variable that it asked for. As long as
+ * all of that is the same the result is found again. docs/cuda.md says more.
  *
  * Neither NVRTC nor the driver is linked to: they are looked for when they are
  * needed. A hit needs neither; jitcache_cuda_load needs the driver, and so does
@@ -24,9 +23,6 @@
  * Beyond those:
  *
  *	ERR_COMPILE  the source does not compile: jitcache_cuda_last_log
- *	ERR_REFUSED  a result cannot be keyed, and jitcache_last_error names the
- *	             option or the include in the way. Without a cache (NULL) the
- *	             same request is compiled
  *	ERR_LIBRARY  NVRTC or the driver is not found, or not whole; the error lists
  *	             the places that were looked at
  *	ERR_DRIVER   a call of the driver failed; the error has its name and text
@@ -43,7 +39,7 @@
 extern "C" {
 #endif
 
-#define JITCACHE_ERR_REFUSED (-21) /* cannot be keyed, so it is not cached */
+#define JITCACHE_ERR_REFUSED (-21) /* is not returned any more: see JITCACHE_NOT_STORED */
 #define JITCACHE_ERR_LIBRARY (-22) /* NVRTC or the driver is missing */
 #define JITCACHE_ERR_DRIVER (-23)  /* a call of the driver failed */
 
@@ -118,16 +114,17 @@ JITCACHE_API void jitcache_cuda_request_free(jitcache_cuda_request *request);
  *
  * Code that does not compile is not stored. Warnings are, and are given back
  * with a hit (jitcache_cuda_log).
- * OK: *blob is the code; NOT_STORED: likewise, see jitcache_last_miss;
- * ERR_COMPILE; ERR_REFUSED; ERR_LIBRARY; ERR_DRIVER: no architecture was given
- * and the driver does not say; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY; ERR_FORK;
- * ERR_INTERNAL. */
+ * OK: *blob is the code; NOT_STORED: likewise, and jitcache_last_error says why it is
+ * not kept, because it shows the time for example (see jitcache_last_miss);
+ * ERR_COMPILE; ERR_LIBRARY; ERR_DRIVER: no architecture was given and the driver does
+ * not say; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_cuda_compile(
 	jitcache_cache *cache, jitcache_cuda_request *request, int64_t timeout_ms, jitcache_blob **blob);
 
-/* jitcache_cuda_lookup looks the code up and never compiles. With MISS, *key is
- * the key to acquire (jitcache_acquire); then jitcache_cuda_run compiles. Where
- * nothing is cached (JITCACHE=0) it is NULL: run without a lease. data
+/* jitcache_cuda_lookup looks the code up and never compiles. With MISS, *key stands
+ * for the request: it is to be acquired (jitcache_acquire, which finds the code if
+ * somebody compiles it meanwhile, on the same cache handle); then jitcache_cuda_run
+ * compiles. Where nothing is cached (JITCACHE=0) it is NULL: run without a lease. data
  * and size may be NULL; else they get what jitcache_blob_data and
  * jitcache_blob_size would return.
  * OK: *blob is the code; MISS: *key, which the caller releases; errors as
@@ -141,11 +138,13 @@ JITCACHE_API int32_t jitcache_cuda_lookup(jitcache_cache *cache, jitcache_cuda_r
  * Statuses as jitcache_cuda_compile. */
 JITCACHE_API int32_t jitcache_cuda_run(jitcache_cuda_request *request, jitcache_lease *lease, jitcache_blob **blob);
 
-/* jitcache_cuda_key returns the key that the request has now, for
- * jitcache_explain or jitcache_remove. Reading headers may be needed for it, and
- * cache, which may be NULL, remembers which they are.
- * OK; ERR_REFUSED; ERR_LIBRARY; ERR_DRIVER; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY;
- * ERR_FORK; ERR_INTERNAL. */
+/* jitcache_cuda_key returns the key that the code is stored under, for
+ * jitcache_explain or jitcache_remove. What was recorded tells it, and the cache, which
+ * may be NULL, remembers that. Where nothing is known for the world as it is, the key
+ * stands for the request, and nothing is ever stored under it; jitcache_explain then
+ * says what has changed.
+ * OK; ERR_LIBRARY; ERR_DRIVER; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY; ERR_FORK;
+ * ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_cuda_key(jitcache_cache *cache, jitcache_cuda_request *request, jitcache_key **key);
 
 /* jitcache_cuda_log copies what the compiler said about the code in a blob, and

@@ -45,18 +45,20 @@ typedef struct jitcache_native_request jitcache_native_request;
 #define JITCACHE_NATIVE_KIND 'k'     /* "shared" (default) and "extension": linked; "object" */
 #define JITCACHE_NATIVE_FILE 'f'     /* a source on disk, absolute; the suffix says whether it is C or C++ */
 #define JITCACHE_NATIVE_SOURCE 's'   /* a source or header in memory: its name, without a folder, */
-#define JITCACHE_NATIVE_TEXT 't'     /* and, following it, its text */
+#define JITCACHE_NATIVE_TEXT 't'     /* and, following it, its text; */
+#define JITCACHE_NATIVE_DERIVED 'u'  /* or its text, which follows from the other parts, and does not count */
 
 /* Or any command, which makes one file. SOURCE and TEXT are files that it finds. */
 #define JITCACHE_NATIVE_ARGUMENT 'a' /* a word of it, in order, in place of COMPILER, FLAG, LINK and FILE */
 #define JITCACHE_NATIVE_OUTPUT 'O'   /* the name of what it makes, without a folder */
 
 /* Both. */
-#define JITCACHE_NATIVE_FOLDER 'd' /* run here, absolute; default: in the private folder */
-#define JITCACHE_NATIVE_NAME 'N'   /* what the user calls the result; does not count */
-#define JITCACHE_NATIVE_ENTRY 'K'  /* the kind of the entry, at most 16 bytes, "native" */
-#define JITCACHE_NATIVE_LABEL 'x'  /* something else that the result depends on: its label, */
-#define JITCACHE_NATIVE_VALUE 'y'  /* and, following it, its value */
+#define JITCACHE_NATIVE_FOLDER 'd'   /* run here, absolute; default: in the private folder */
+#define JITCACHE_NATIVE_VARIABLE 'e' /* a variable that it is given, or as "LC_*" all such; default: all */
+#define JITCACHE_NATIVE_NAME 'N'     /* what the user calls the result; does not count */
+#define JITCACHE_NATIVE_ENTRY 'K'    /* the kind of the entry, at most 16 bytes, "native" */
+#define JITCACHE_NATIVE_LABEL 'x'    /* something else that the result depends on: its label, */
+#define JITCACHE_NATIVE_VALUE 'y'    /* and, following it, its value */
 
 /* In an ARGUMENT or FLAG, the private folder: "\001/solver.c". Where the command
  * runs in it plain names do better, for they do not show in the result. */
@@ -89,6 +91,23 @@ JITCACHE_API int32_t jitcache_native_lookup(
  * OK; MISS: no result is known for the world as it is now; errors as
  * jitcache_native_lookup. */
 JITCACHE_API int32_t jitcache_native_key(jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key);
+
+/* jitcache_native_record_key returns the key under which is stored what is known of
+ * a request: the worlds in which it was compiled, as docs/format.md has them, as an
+ * entry like others. It can be taken to another machine: put there together with
+ * the result, under its own key, it makes jitcache_native_lookup find the result
+ * if the world is the same there.
+ * Errors as jitcache_native_lookup. */
+JITCACHE_API int32_t jitcache_native_record_key(
+	jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key);
+
+/* jitcache_native_process_key returns a key of the request and of all that the
+ * command could ask of this process, but for files: its variables without those
+ * that name a session, a job or a rank, the processor, the folder, the limits. For
+ * two processes of one machine that have the same key the result is the same.
+ * Errors as jitcache_native_lookup. */
+JITCACHE_API int32_t jitcache_native_process_key(
+	jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key);
 
 /* jitcache_native_build returns the result: from the cache, or compiled. However
  * many threads and processes ask at once, one compiles. cache may be NULL: then

@@ -20,9 +20,11 @@ const (
 	partFile     = 'f' // a source on disk
 	partSource   = 's' // the name of a file in memory
 	partText     = 't' // and its text, next
+	partDerived  = 'u' // in place of a text: one that follows from the rest
 	partArgument = 'a' // of a whole command, in place of the above but files in memory
 	partOutput   = 'O' // of a whole command: what it makes
 	partFolder   = 'd' // where it runs
+	partVariable = 'e' // that the command is given; none: all
 	partName     = 'N' // what the user calls the result
 	partEntry    = 'K' // the kind of its entry
 	partLabel    = 'x' // of another component
@@ -37,6 +39,7 @@ type parts struct {
 	words, flags, link, arguments []string
 	kind, entry, name, folder     string
 	output                        string
+	only                          []string
 	sources                       []string // of the compiler: paths, and names of texts
 	texts                         []command.Text
 	more                          []command.Part
@@ -50,7 +53,8 @@ func Parse(b []byte) (*command.Spec, error) {
 		return nil, err
 	}
 	s := &command.Spec{
-		Dir: p.folder, Texts: p.texts, Output: p.output, More: p.more, Kind: p.entry, Name: p.name, Withhold: true,
+		Dir: p.folder, Texts: p.texts, Output: p.output, More: p.more, Kind: p.entry, Name: p.name,
+		Withhold: true, Only: p.only,
 	}
 	if len(p.arguments) > 0 {
 		s.Args = p.arguments
@@ -81,6 +85,8 @@ func (p *parts) take(letter byte, value []byte) error {
 		p.output = text
 	case partFolder:
 		p.folder = text
+	case partVariable:
+		p.only = append(p.only, text)
 	case partKind:
 		p.kind = text
 	case partEntry:
@@ -92,12 +98,15 @@ func (p *parts) take(letter byte, value []byte) error {
 	case partSource:
 		p.sources = append(p.sources, text)
 		p.texts = append(p.texts, command.Text{Name: text})
-	case partText:
+	case partText, partDerived:
 		if len(p.texts) == 0 {
 			return request.ErrParts
 		}
 		t := &p.texts[len(p.texts)-1]
-		t.Data, t.Sum = []byte(text), key.Sum(value)
+		t.Data, t.Derived = []byte(text), letter == partDerived
+		if !t.Derived {
+			t.Sum = key.Sum(value)
+		}
 	case partLabel:
 		p.more = append(p.more, command.Part{Label: text})
 	case partValue:
@@ -121,6 +130,9 @@ func (p *parts) check() error {
 	}
 	compiled := 0
 	for _, s := range p.sources {
+		if strings.HasPrefix(s, "-") || p.folder == "" && strings.Contains(s, "/") && !filepath.IsAbs(s) {
+			return fmt.Errorf("request: source %.80q: want an absolute path, or the name of a text", s)
+		}
 		if language(s) != "" {
 			compiled++
 		}

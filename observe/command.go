@@ -29,7 +29,16 @@ type Command struct {
 	Pass bool
 	// Stops keeps the tracer from using what kernels before 5.6 have not.
 	Stops bool
+	// Channel, if it is not 0, is a descriptor of a command that lives on and is given
+	// its work through it, in rounds: it gets it under the same number, and what comes
+	// through it is no input. At the end of each round it makes the system call EndOfRound;
+	// then Run.Round tells what was seen.
+	Channel int
 }
+
+// EndOfRound is the number of a system call that there is not. The tracer answers it by
+// writing what was seen so far: tracer/round.h.
+const EndOfRound = 0x6a63
 
 // Errors of Start.
 var (

@@ -213,7 +213,14 @@ func records(b []byte, f func(letter byte, d *decoder) bool) bool {
 }
 
 // Parse reads a report of the tracer. Contents refer to b.
-func Parse(b []byte) (*Report, error) {
+func Parse(b []byte) (*Report, error) { return newParser().parse(b) }
+
+func newParser() *parser {
+	return &parser{contents: map[string][]byte{}, listings: map[string][]string{}}
+}
+
+// parse reads a report. What comes once is of those before it too.
+func (p *parser) parse(b []byte) (*Report, error) {
 	names, size := 0, 0
 	if !records(b, func(letter byte, d *decoder) bool {
 		if letter == 'N' {
@@ -224,9 +231,8 @@ func Parse(b []byte) (*Report, error) {
 	}) {
 		return nil, errReport
 	}
-	p := parser{contents: map[string][]byte{}, listings: map[string][]string{}}
-	p.report.Names = make([]Name, 0, names)
-	p.texts = make([]byte, 0, size)
+	p.report = Report{Programs: p.report.Programs, Marks: p.report.Marks, Names: make([]Name, 0, names)}
+	p.texts, p.sent = make([]byte, 0, size), 0
 	if !records(b, func(letter byte, d *decoder) bool { return p.record(letter, d) && !d.bad && len(d.b) == 0 }) {
 		return nil, errReport
 	}
@@ -234,7 +240,8 @@ func Parse(b []byte) (*Report, error) {
 	if len(p.contents)+len(p.listings) != p.sent {
 		return nil, errReport
 	}
-	return &p.report, nil
+	whole := p.report
+	return &whole, nil
 }
 
 type parser struct {

@@ -17,6 +17,7 @@ const (
 	flagPass    = 4
 	flagDefault = 8
 	flagStops   = 32
+	flagRounds  = 64
 )
 
 // Tracer is the path of jitcache-observe, "" where there is none: then commands
@@ -51,9 +52,14 @@ func (c *Command) request(report, done, out, err int) []byte {
 			flags |= flag
 		}
 	}
+	channel := -1
+	if c.Channel != 0 {
+		flags |= flagRounds
+		channel = c.Channel
+	}
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, magic)
-	for _, v := range []int{int(flags), report, done, out, err, len(c.Args), len(c.Env)} {
+	for _, v := range []int{int(flags), report, done, out, err, len(c.Args), len(c.Env), channel, 0} {
 		b = le.AppendUint32(b, uint32(v))
 	}
 	b = le.AppendUint64(b, blocked(c))
@@ -88,17 +94,20 @@ func writeAll(fd int, b []byte) error {
 }
 
 // readFile reads a file in memory from its beginning; nil if it is larger than most.
-func readFile(fd, most int) ([]byte, error) {
+func readFile(fd, most int) ([]byte, error) { return readFrom(fd, 0, most) }
+
+// readFrom reads what is behind an offset; nil if that is more than most.
+func readFrom(fd int, offset int64, most int) ([]byte, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, err
 	}
-	if st.Size > int64(most) {
+	if st.Size-offset > int64(most) {
 		return nil, nil
 	}
-	b := make([]byte, st.Size)
+	b := make([]byte, max(st.Size-offset, 0))
 	for done := 0; done < len(b); {
-		n, err := unix.Pread(fd, b[done:], int64(done))
+		n, err := unix.Pread(fd, b[done:], offset+int64(done))
 		if err == unix.EINTR {
 			continue
 		}

@@ -28,6 +28,10 @@ type Run struct {
 	direct bool // without a tracer
 
 	report, out, err, done, null int // descriptors, -1 if there is none
+	rounds                       bool
+	parser                       *parser // of rounds
+	parsed                       int64   // bytes of the report
+	printed                      [2]int64
 	ended                        bool
 	once                         sync.Once
 }
@@ -114,7 +118,12 @@ func (r *Run) spawnTracer(c *Command, done int) error {
 	s := r.spawn
 	s.program = r.text(Tracer)
 	s.arguments, s.variables = r.texts([]string{TracerName, strconv.Itoa(request)}), r.texts(nil)
-	for i, fd := range []int{request, r.report, done, r.out, r.err, -1} {
+	descriptors := []int{request, r.report, done, r.out, r.err}
+	if c.Channel != 0 {
+		descriptors = append(descriptors, c.Channel)
+		r.rounds = true
+	}
+	for i, fd := range append(descriptors, -1) {
 		s.descriptors[i] = C.int(fd)
 	}
 	return r.keep()
@@ -211,7 +220,7 @@ func (r *Run) Report() (*Report, error) {
 		if data, err = readFile(r.report, math.MaxInt); err != nil {
 			return nil, err
 		}
-		if rep, err = Parse(data); err != nil {
+		if rep, err = r.parse(data); err != nil {
 			return nil, err
 		}
 	default:

@@ -19,12 +19,24 @@ func now() int64 { return time.Now().UnixNano() }
 // absent as long as it is.
 func (t *taker) fold() error {
 	exists := map[string]bool{}
+	if !keepsAbsent {
+		clear(t.absent)
+	}
 	for path := range t.absent {
 		if slices.ContainsFunc(t.run.Places, func(p Place) bool { return p.Path == path }) {
 			t.list.Failures = append(t.list.Failures, Failure{path, syscall.ENOENT})
 			continue // it is a name that has no folder of its own in the list
 		}
 		folder, name := t.missing(path, exists)
+		if whole := join(folder, name); t.status.At(ended(t.full(whole)), unix.AT_SYMLINK_NOFOLLOW) == 0 {
+			// A link that leads nowhere: where it leads to may come into being without
+			// its folder noticing.
+			failure := Failure{whole, syscall.ENOENT}
+			if !slices.Contains(t.list.Failures, failure) {
+				t.list.Failures = append(t.list.Failures, failure)
+			}
+			continue
+		}
 		f := t.folderAt(folder)
 		if !slices.Contains(f.Absent, name) {
 			f.Absent = append(f.Absent, name)
@@ -45,7 +57,7 @@ func (t *taker) missing(path string, exists map[string]bool) (folder, name strin
 	for folder != "/" && folder != "." {
 		there, known := exists[folder]
 		if !known {
-			there = t.status.at(ended(t.full(folder)), 0) != syscall.ENOENT
+			there = t.status.At(ended(t.full(folder)), 0) != syscall.ENOENT
 			exists[folder] = there
 		}
 		if there {
@@ -70,6 +82,16 @@ func split(path string) (folder, name string) {
 	return path[:i], path[i+1:]
 }
 
+func join(folder, name string) string {
+	switch folder {
+	case ".":
+		return name
+	case "/":
+		return "/" + name
+	}
+	return folder + "/" + name
+}
+
 // full returns a path for this process: relative ones are below the run's folder.
 func (t *taker) full(path string) string {
 	if filepath.IsAbs(path) {
@@ -87,8 +109,8 @@ func (t *taker) settle(f *Folder) error {
 	}
 	full := t.full(f.Path)
 	stamp := Stamp{Mount: noMount}
-	if errno := t.status.at(ended(full), 0); errno == 0 {
-		stamp = t.status.stamp
+	if errno := t.status.At(ended(full), 0); errno == 0 {
+		stamp = t.status.Stamp
 	}
 	there := map[string]bool{}
 	if len(f.Absent) > 64 {
@@ -101,7 +123,7 @@ func (t *taker) settle(f *Folder) error {
 		if len(f.Absent) > 64 && !there[name] {
 			continue
 		}
-		if t.status.at(ended(full+"/"+name), 0) != syscall.ENOENT && !t.isMade(full+"/"+name) {
+		if t.status.At(ended(full+"/"+name), 0) != syscall.ENOENT && !t.isMade(full+"/"+name) {
 			return request.Refuse(f.Path+"/"+name, "appeared meanwhile")
 		}
 	}
@@ -112,53 +134,5 @@ func (t *taker) settle(f *Folder) error {
 		}
 	}
 	f.Stamp = stamp
-	return nil
-}
-
-// ---- what the command wrote
-
-// isMade reports whether the command made a file, by whatever path.
-func (t *taker) isMade(path string) bool {
-	real, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		return false
-	}
-	real = filepath.Join(real, filepath.Base(path))
-	return slices.ContainsFunc(t.run.Report.Files, func(f writtenFile) bool { return f.Path == real })
-}
-
-// madeIn returns the names that the command has made in a folder.
-func (t *taker) madeIn(path string) []string {
-	real, err := filepath.EvalSymlinks(t.full(path))
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, f := range t.run.Report.Files {
-		if folder, name := split(f.Path); folder == real {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// written refuses what a command must not leave behind.
-func (t *taker) written() error {
-	for _, f := range t.run.Report.Files {
-		if t.private(f.Path) || IsScratch(f.Path) {
-			continue
-		}
-		var st unix.Stat_t
-		gone := unix.Lstat(f.Path, &st) != nil
-		switch {
-		case f.How&changedInPlace != 0:
-			return request.Refuse(f.Path, "is changed in place")
-		case gone && f.How&created != 0: // made, and removed
-		case gone:
-			return request.Refuse(f.Path, "is removed")
-		case t.run.Leaves == nil || !t.run.Leaves(f.Path):
-			return request.Refuse(f.Path, "is left behind")
-		}
-	}
 	return nil
 }

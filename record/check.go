@@ -32,12 +32,16 @@ const (
 // it was.
 func (l *List) Check(now *Surroundings) (state State, why string) {
 	c := checker{list: l, now: now}
-	c.status.read = time.Now().UnixNano()
+	c.status.Read = time.Now().UnixNano()
+	c.skip = l.began != 0 && c.status.Read-l.began < int64(believed) && c.status.Read >= l.began
 	if why := now.differs(&l.World); why != "" {
 		return Changed, why
 	}
 	if !c.files() || !c.folders() || !c.others() || !c.read() {
 		return Changed, c.why
+	}
+	if !c.skip {
+		l.began = c.status.Read
 	}
 	if !c.takeOver() {
 		return Unchanged, ""
@@ -51,6 +55,7 @@ type checker struct {
 	now    *Surroundings
 	status status
 	buffer []byte
+	skip   bool // what a compiler began with
 	why    string
 	// What stat could not decide: indices, and the stamps found in their place.
 	doubtful, listings []restamp
@@ -83,18 +88,25 @@ func (c *checker) files() bool {
 	for i := range c.list.Files {
 		f := &c.list.Files[i]
 		flags := 0
+		if c.skip && f.Flags&Startup != 0 {
+			continue
+		}
 		if f.Flags&Plain != 0 {
 			flags = unix.AT_SYMLINK_NOFOLLOW
 		}
-		if errno := c.status.at(c.path(f.Path), flags); errno != 0 {
+		if errno := c.status.At(c.path(f.Path), flags); errno != 0 {
 			return c.changed(f.Path, errno.Error())
 		}
-		now := &c.status.stamp
+		now := &c.status.Stamp
 		switch {
 		case f.Stamp.Same(now) && f.Stamp.Proves():
+			// Who may look at a file may not always read it.
+			if f.Mode&readable != readable && c.probe(c.buffer) != 0 {
+				return c.changed(f.Path, "cannot be read")
+			}
 			continue
-		case c.status.mode() != f.Mode:
-			return c.changed(f.Path, modeChange(f.Mode, c.status.mode()))
+		case c.status.Mode() != f.Mode && keepsModes:
+			return c.changed(f.Path, modeChange(f.Mode, c.status.Mode()))
 		case f.Flags&Dated != 0 && now.Mtime != f.Stamp.Mtime:
 			return c.changed(f.Path, "another modification time")
 		case now.Size != f.Stamp.Size && f.Flags&Loader == 0:
@@ -104,6 +116,9 @@ func (c *checker) files() bool {
 	}
 	return true
 }
+
+// readable: for everybody.
+const readable = 0o444
 
 func modeChange(was, is uint32) string {
 	if was&unix.S_IFMT != is&unix.S_IFMT {
@@ -120,20 +135,20 @@ func (c *checker) folders() bool {
 			flags = unix.AT_SYMLINK_NOFOLLOW
 		}
 		path := c.path(f.Path)
-		errno := c.status.at(path, flags)
+		errno := c.status.At(path, flags)
 		switch {
 		case errno == syscall.ENOENT && f.Flags&(Exists|Listed) == 0:
 			continue // and so is everything that was looked for in it
 		case errno != 0:
 			return c.changed(f.Path, errno.Error())
-		case c.status.kind() != unix.S_IFDIR:
+		case c.status.Kind() != unix.S_IFDIR:
 			return c.changed(f.Path, "no longer a folder")
 		case len(f.Absent) == 0 && f.Flags&Listed == 0:
 			continue
-		case f.Stamp.Same(&c.status.stamp) && f.Stamp.Proves() && c.status.namesProved(path):
+		case f.Stamp.Same(&c.status.Stamp) && f.Stamp.Proves() && c.status.NamesProved(path):
 			continue
 		}
-		now := c.status.stamp
+		now := c.status.Stamp
 		if !c.absent(f) || f.Flags&Listed != 0 && !c.listed(f) {
 			return false
 		}
@@ -145,9 +160,10 @@ func (c *checker) folders() bool {
 // absent asks for each name.
 func (c *checker) absent(f *Folder) bool {
 	for _, name := range f.Absent {
-		path := append(append(c.path(f.Path)[:len(c.buffer)-1], '/'), name...)
-		c.buffer = append(path, 0)
-		switch errno := c.status.at(c.buffer, 0); errno {
+		path := c.path(f.Path)
+		path[len(path)-1] = '/'
+		c.buffer = append(append(path, name...), 0)
+		switch errno := c.status.At(c.buffer, 0); errno {
 		case syscall.ENOENT:
 		case 0:
 			return c.changed(f.Path+"/"+name, "was not there")
@@ -213,7 +229,7 @@ func (c *checker) others() bool {
 	}
 	for i := range c.list.Kinds {
 		k := &c.list.Kinds[i]
-		if errno := c.status.at(c.path(k.Path), 0); errno != 0 || c.status.kind() != k.Mode&unix.S_IFMT {
+		if errno := c.status.At(c.path(k.Path), 0); errno != 0 || c.status.Kind() != k.Mode&unix.S_IFMT {
 			return c.changed(k.Path, "is something else")
 		}
 	}
@@ -222,7 +238,7 @@ func (c *checker) others() bool {
 
 // probe returns why a path cannot be looked at, or read.
 func (c *checker) probe(path []byte) syscall.Errno {
-	errno := c.status.at(path, 0)
+	errno := c.status.At(path, 0)
 	if errno != 0 {
 		return errno
 	}
@@ -232,6 +248,9 @@ func (c *checker) probe(path []byte) syscall.Errno {
 
 // read reads the files that stat could not decide about.
 func (c *checker) read() bool {
+	if !c.related() {
+		return false
+	}
 	for i := range c.doubtful {
 		d := &c.doubtful[i]
 		f := &c.list.Files[d.index]

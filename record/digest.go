@@ -79,7 +79,7 @@ func readAll(path string, most int64) (data []byte, stamp Stamp, err error) {
 // steady opens a regular file, and reads until it has not changed meanwhile.
 func steady(path string, read func(*os.File) error, stamp *Stamp) error {
 	for range 5 {
-		before := status{read: time.Now().UnixNano()}
+		before := status{Read: time.Now().UnixNano()}
 		// O_NONBLOCK: opening a FIFO must not wait for a writer.
 		f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 		if err != nil {
@@ -97,22 +97,21 @@ func steady(path string, read func(*os.File) error, stamp *Stamp) error {
 var errMoved = fmt.Errorf("changed while it was read")
 
 func between(f *os.File, before *status, read func(*os.File) error) (Stamp, error) {
-	self := ended(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
-	if errno := before.at(self, 0); errno != 0 {
-		return Stamp{}, errno
+	if err := before.Of(f); err != nil {
+		return Stamp{}, err
 	}
-	if before.kind() != unix.S_IFREG {
+	if before.Kind() != unix.S_IFREG {
 		return Stamp{}, key.ErrNotRegular
 	}
 	if err := read(f); err != nil {
 		return Stamp{}, err
 	}
-	after := status{read: before.read}
-	if errno := after.at(self, 0); errno != 0 {
-		return Stamp{}, errno
+	after := status{Read: before.Read}
+	if err := after.Of(f); err != nil {
+		return Stamp{}, err
 	}
-	if !before.stamp.Same(&after.stamp) && before.stamp.Mount != noMount {
+	if !before.Stamp.Same(&after.Stamp) && before.Stamp.Mount != noMount {
 		return Stamp{}, errMoved
 	}
-	return before.stamp, nil
+	return before.Stamp, nil
 }

@@ -14,13 +14,6 @@ import (
 // The files that mean less than their content, each for a reason. Everything else
 // counts whole. docs/launcher.md has the table for users.
 
-type writtenFile = observe.File
-
-const (
-	changedInPlace = observe.Changed
-	created        = observe.Created
-)
-
 // passing are files that say how the machine is doing, and how many processors it
 // has: what a compiler makes does not depend on that, only how fast. A * stands
 // for anything.
@@ -39,13 +32,20 @@ var passing = []string{
 	"/sys/fs/cgroup/*",                      // limits of a container: how many threads to start
 	"/proc/mounts", "/etc/mtab",             // which of these file systems there are
 	"/sys/fs/selinux", "/selinux", "/etc/selinux/config", // libselinux looks whether it is needed
-	"/etc/localtime",                           // how times are shown; the clock is another matter
 	"/var/run/nscd/socket", "/run/nscd/socket", // names of users
-	"/usr/lib/locale/*", "/usr/share/locale/*", // messages
+	// Messages, and which characters are letters.
+	"/usr/lib/locale/locale-archive", "/usr/lib/locale/*/LC_*", "/usr/lib/locale/*.UTF-8", "/usr/lib/locale/*.utf8",
+	"/usr/share/locale/locale.alias", "/usr/share/locale/*.mo", "/usr/share/locale-langpack/*.mo",
 }
 
+// localTime says which zone the machine is in. Python reads it to be ready, and it
+// does not count for Python; a compiler reads it for __TIMESTAMP__.
+const localTime = "/etc/localtime"
+
 // lessThanContent reports whether a name does not count.
-func lessThanContent(path string) bool { return matches(path, passing) }
+func lessThanContent(path string) bool {
+	return matches(path, passing) && !strings.Contains(path, "/..") && !strings.Contains(path, "/./")
+}
 
 // isTemporary reports whether a folder is one for temporary files.
 func isTemporary(r *Run, path string) bool {
@@ -85,11 +85,11 @@ func (t *taker) ofPython(n *observe.Name) bool {
 			return false
 		}
 	}
-	return t.sources()[filepath.Dir(folder)+"/"+stem+".py"]
+	return t.sourcesOfPython()[filepath.Dir(folder)+"/"+stem+".py"]
 }
 
-// sources are the sources of Python that were looked at.
-func (t *taker) sources() map[string]bool {
+// sourcesOfPython are the sources of Python that were looked at.
+func (t *taker) sourcesOfPython() map[string]bool {
 	if t.pythons == nil {
 		t.pythons = map[string]bool{}
 		for i := range t.run.Report.Names {

@@ -17,6 +17,8 @@ type List struct {
 	Kinds    []Kind
 	World    World
 	Payload  []byte
+
+	began int64 // when what a compiler began with was compared, 0: not yet
 }
 
 // File is a regular file that was read, run or looked at: its content counts, and
@@ -36,9 +38,11 @@ type FileFlags uint8
 
 // The flags.
 const (
-	Plain  FileFlags = 1 << iota // that it is no link
-	Dated                        // its modification time
-	Loader                       // less: only what the loader's cache says of the libraries in the list
+	Plain   FileFlags = 1 << iota // that it is no link
+	Dated                         // its modification time
+	Loader                        // less: only what the loader's cache says of the libraries in the list
+	Twin                          // which of the others of the same content are the same file, or as old
+	Startup                       // that it is compared once a second, see Compiler
 )
 
 // Folder is a folder that something was looked for in.
@@ -83,7 +87,7 @@ type Kind struct {
 
 // World is what counts beside files.
 type World struct {
-	// Dir is the folder that the command ran in, "" if it did not ask.
+	// Dir is the folder that the command ran in, without links; "" if it did not ask.
 	Dir string
 	// Variables are those of the environment that count, sorted by name. Rule and
 	// Also, names that count beside, say which those are, so that new ones are noticed.
@@ -102,6 +106,7 @@ const (
 	NoVariables      Rule = iota // nothing was run
 	KnownVariables               // those that the programs document
 	AllVariables                 // all but those that name a session, a job or a rank (Withhold)
+	NamedVariables               // those in Also
 	SessionVariables             // all but those that only name a session (WithholdSession)
 	EveryVariable                // all, but jitcache's own
 )

@@ -17,7 +17,8 @@ type Part struct {
 // Parts returns everything in the list but stamps and payload, by aspect: two
 // lists with the same parts are of the same world, on whatever machine.
 func (l *List) Parts() []Part {
-	var files, libraries, absent encoder
+	var files, libraries, names encoder
+	kin := l.kinship(func(i int) *Stamp { return &l.Files[i].Stamp })
 	for i := range l.Files {
 		f := &l.Files[i]
 		e := &files
@@ -30,30 +31,39 @@ func (l *List) Parts() []Part {
 		if f.Flags&Dated != 0 {
 			e.signed(f.Stamp.Mtime)
 		}
+		if len(kin) > 0 && kin[0].index == i {
+			e.text(l.Files[kin[0].file].Path)
+			e.text(l.Files[kin[0].time].Path)
+			kin = kin[1:]
+		}
 		e.b = append(e.b, f.Digest[:]...)
 	}
+	names.number(uint64(len(l.Folders)))
 	for i := range l.Folders {
 		f := &l.Folders[i]
-		absent.text(f.Path)
-		absent.number(uint64(f.Flags))
-		absent.texts(f.Absent)
-		absent.b = append(absent.b, f.Names[:]...)
-		absent.texts(f.Except)
+		names.text(f.Path)
+		names.number(uint64(f.Flags))
+		names.texts(f.Absent)
+		names.b = append(names.b, f.Names[:]...)
+		names.texts(f.Except)
 	}
+	names.number(uint64(len(l.Links)))
 	for _, k := range l.Links {
-		absent.text(k.Path)
-		absent.text(k.Text)
+		names.text(k.Path)
+		names.text(k.Text)
 	}
+	names.number(uint64(len(l.Failures)))
 	for _, f := range l.Failures {
-		absent.text(f.Path)
-		absent.number(uint64(f.Errno))
+		names.text(f.Path)
+		names.number(uint64(f.Errno))
 	}
 	for _, k := range l.Kinds {
-		absent.text(k.Path)
-		absent.number(uint64(k.Mode))
+		names.text(k.Path)
+		names.number(uint64(k.Mode))
 	}
 	var environment encoder
 	environment.number(uint64(l.World.Rule))
+	environment.texts(l.World.Also)
 	for _, v := range l.World.Variables {
 		environment.text(v.Name)
 		environment.b = append(environment.b, v.Value[:]...)
@@ -62,7 +72,7 @@ func (l *List) Parts() []Part {
 	return []Part{
 		{"files", key.Sum(files.b)},
 		{"programs' libraries", key.Sum(libraries.b)},
-		{"names that are absent", key.Sum(absent.b)},
+		{"names that are absent", key.Sum(names.b)},
 		{"environment", key.Sum(environment.b)},
 		{"processor", l.World.CPU},
 		{"host", l.World.Host},

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,20 +28,44 @@ import (
 type family struct {
 	names  []string
 	marker string
+	does   int
 }
 
+// What programs do, as far as it matters.
+const (
+	driving   = 1 << iota // take a user's options
+	compiling             // read sources
+	linking               // read libraries to link them
+	making                // start others, and may obey any variable
+	wrapping              // start one that does, and may obey any variable
+)
+
+const clangMarker = "CCC_OVERRIDE_OPTIONS"
+
 var families = []family{
-	{[]string{"gcc", "g++", "c++", "cc", "cpp", "gfortran", "cc1", "cc1plus", "f951", "lto1", "collect2", "lto-wrapper", "c99", "c89"}, "COLLECT_GCC"},
-	{[]string{"as", "gas"}, "GNU assembler"},
-	{[]string{"ld", "ld.bfd", "ld.gold", "gold"}, "COLLECT_NO_DEMANGLE"},
-	{[]string{"clang", "clang++"}, "CCC_OVERRIDE_OPTIONS"},
-	{[]string{"lld", "ld.lld"}, "LLD_REPRODUCE"},
-	{[]string{"mold"}, "MOLD_"},
-	// Open MPI's wrapper, and MPICH's, which is a script that the shell runs.
-	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "OMPI_"},
+	{
+		[]string{"gcc", "g++", "c++", "cc", "cpp", "gfortran", "cc1", "cc1plus", "f951", "lto1", "lto-wrapper", "c99", "c89"},
+		"COLLECT_GCC", driving | compiling,
+	},
+	{[]string{"collect2"}, "COLLECT_GCC", linking},
+	{[]string{"as", "gas"}, "GNU assembler", 0},
+	{[]string{"ld", "ld.bfd", "ld.gold", "gold"}, "COLLECT_NO_DEMANGLE", linking},
+	{[]string{"clang", "clang++"}, clangMarker, driving | compiling},
+	{[]string{"lld", "ld.lld"}, "LLD_REPRODUCE", driving | linking},
+	{[]string{"mold"}, "MOLD_", driving | linking},
+	// Open MPI's wrapper; MPICH's is a script. The names of its variables begin with what
+	// a file says, so it may obey any: it is known for what it does when it starts.
+	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "opal_install_dirs", wrapping},
+	// Starts what a file says, by the times of files: gcc's for -flto=auto. Of the clock
+	// it tells nobody.
+	{[]string{"make", "gmake"}, "MAKEFLAGS", making},
 	// The launcher, which only becomes its command where it is itself observed.
-	{[]string{"jitcache"}, "jitcache-observe: requests"},
+	{[]string{"jitcache"}, "jitcache-observe: requests", 0},
 }
+
+// inner are programs that are started by a driver, which has spelled out for them
+// what processor it is about.
+var inner = []string{"cc1", "cc1plus", "f951", "lto1"}
 
 // plainName returns what a program's file is called without the target in front,
 // as in x86_64-linux-gnu-gcc, and the version behind.
@@ -61,31 +88,67 @@ func plainName(path string) string {
 	return name
 }
 
-// isKnown reports whether a file is a known program.
-func isKnown(path string) bool {
+// familyOf returns the family of a program, nil if it is not known.
+func familyOf(path string) *family {
 	name := plainName(path)
-	for _, f := range families {
-		for _, n := range f.names {
-			if n == name && has(path, f.marker) {
-				return true
-			}
+	for i := range families {
+		if f := &families[i]; slices.Contains(f.names, name) && has(path, f.marker) {
+			return f
 		}
 	}
-	return false
+	return nil
 }
 
-// IsKnown reports whether what is run by a path is a known program, or a known
-// script.
+// texts remembers what has been looked for in executables: the text of g++'s
+// compiler is in the middle of 35 MB, and to come to it takes ten milliseconds.
+var texts = struct {
+	mu    sync.Mutex
+	known map[sought]bool
+}{known: map[sought]bool{}}
+
+type sought struct {
+	stamp Stamp
+	text  string
+}
+
+// IsKnown reports whether what is run by a path is a known program.
 func IsKnown(path string) bool {
-	if real, err := filepath.EvalSymlinks(path); err == nil && isKnown(real) {
-		return true
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
 	}
-	text, _, err := readAll(path, 1<<20)
-	return err == nil && isKnownScript(text)
+	f := familyOf(real)
+	return f != nil && f.does&(wrapping|making) == 0
 }
 
 // has reports whether an executable of the machine has a text in it.
 func has(path, text string) bool {
+	s := status{Read: time.Now().UnixNano()}
+	if s.At(ended(path), 0) != 0 {
+		return false
+	}
+	k := sought{s.Stamp, text}
+	k.stamp.Read = 0
+	if !s.Stamp.Proves() {
+		return contains(path, text)
+	}
+	texts.mu.Lock()
+	found, known := texts.known[k]
+	texts.mu.Unlock()
+	if known {
+		return found
+	}
+	found = contains(path, text)
+	texts.mu.Lock()
+	defer texts.mu.Unlock()
+	if len(texts.known) >= 1024 {
+		clear(texts.known)
+	}
+	texts.known[k] = found
+	return found
+}
+
+func contains(path, text string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -103,19 +166,18 @@ func has(path, text string) bool {
 	return string(b[:4]) == "\x7fELF" && bytes.Contains(b, []byte(text))
 }
 
-// MPICH's mpicc is a script. It is known by the first lines of its own text, and
-// obeys what begins with MPICH_.
-const (
-	mpichMarker = "compile script"
-	mpichName   = "MPICH"
-)
-
-// isKnownScript reports whether a script that a shell was started with is known.
-func isKnownScript(text []byte) bool {
-	head := text[:min(len(text), 2048)]
-	return bytes.HasPrefix(head, []byte("#!")) && bytes.Contains(head, []byte(mpichMarker)) && bytes.Contains(head, []byte(mpichName))
+// headOf returns the first bytes of a file, none if it cannot be read.
+func headOf(path string) []byte {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, _ := f.Read(head)
+	return head[:max(n, 0)]
 }
 
-// shells run scripts. They are no programs of their own here: what counts is the
-// script.
+// shells run scripts, which may obey anything. Of the clock and the terminal they
+// have their own use.
 var shells = []string{"sh", "bash", "dash"}

@@ -1,8 +1,12 @@
 package record
 
 import (
+	"bytes"
+	"debug/elf"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +15,7 @@ import (
 	"jitcache/observe/observetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(observetest.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(observetest.Main(m, nil)) }
 
 // world is a folder in which commands are run.
 type world struct {
@@ -94,5 +98,31 @@ func TestCompileIsUnchangedUntilSomethingThatItLookedAtChanges(t *testing.T) {
 	w.put("inc/b.h", "#define B 3\n")
 	if state, why := l.Check(w.surroundings()); state != Changed || !strings.Contains(why, "inc/b.h") {
 		t.Errorf("state %d, %s", state, why)
+	}
+}
+
+func TestLibrariesThatAProgramNamesAreThoseOfItsDynamicSection(t *testing.T) {
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("no gcc")
+	}
+	dir := t.TempDir()
+	out := filepath.Join(dir, "lib")
+	if text, err := exec.Command(gcc, "-shared", "-x", "c", "/dev/null", "-Wl,--no-as-needed", "-lm", "-o", out).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	f, err := elf.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	want, _ := f.ImportedLibraries()
+	if got := importsOf(out); !slices.Equal(got, want) || len(got) < 2 || !isShared(out) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	// What is cut short names less, and nothing breaks.
+	whole, _ := os.ReadFile(out)
+	for n := range min(len(whole), 2000) {
+		imports(bytes.NewReader(whole[:n]))
 	}
 }

@@ -14,6 +14,8 @@ import (
 const (
 	MaxLists = 8
 	MaxBytes = 4 << 20
+	// MaxList is the size of a list that a set can have.
+	MaxList = MaxBytes - setHead - 4
 )
 
 // A set as bytes: magic 8, count 4, then per list its size, 4, and the list.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/binary"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -13,8 +14,12 @@ import (
 // Surroundings are the process that asks, beside its files. They are for one
 // goroutine.
 type Surroundings struct {
-	Dir string   // the folder that the command runs in; paths in lists may be relative to it
+	// Dir is the folder that the command runs in; paths in lists may be relative to it.
+	// "" is that of the process.
+	Dir string
 	Env []string // NAME=VALUE, as the command would get it
+	// Environment is, if it is not nil, in place of Env.
+	Environment *Environment
 	// Places are where the places of lists are now.
 	Places []Place
 	// Notes is where digests of large files are remembered; may be nil.
@@ -41,13 +46,20 @@ func (s *Surroundings) digests() *digests {
 }
 
 func (s *Surroundings) variables(r Rule, also []string) []Variable {
+	if s.Environment != nil && len(s.Places) == 0 {
+		return s.Environment.variables(r, also)
+	}
 	known := string(rune(r)) + strings.Join(also, "\x00")
 	is, ok := s.known[known]
 	if !ok {
 		if s.known == nil {
 			s.known = map[string][]Variable{}
 		}
-		is = r.variables(s.Env, also, s.Places)
+		env := s.Env
+		if s.Environment != nil {
+			env = s.Environment.All()
+		}
+		is = r.variables(env, also, s.Places)
 		s.known[known] = is
 	}
 	return is
@@ -55,7 +67,7 @@ func (s *Surroundings) variables(r Rule, also []string) []Variable {
 
 // differs says in what the surroundings are another world, "" for nothing.
 func (s *Surroundings) differs(w *World) string {
-	if w.Dir != "" && w.Dir != placed(s.Dir, s.Places) {
+	if w.Dir != "" && w.Dir != placed(realDir(s.Dir), s.Places) {
 		return s.Dir + ": another folder to work in"
 	}
 	if d := difference(w.Variables, s.variables(w.Rule, w.Also)); d != "" {
@@ -73,8 +85,38 @@ func (s *Surroundings) differs(w *World) string {
 	return ""
 }
 
+// Parts returns all that a program could ask of the process, by aspect, but for
+// files and those variables that no list has.
+func (s *Surroundings) Parts() []Part {
+	var environment encoder
+	for _, v := range s.variables(AllVariables, []string{"TMPDIR"}) {
+		environment.text(v.Name)
+		environment.b = append(environment.b, v.Value[:]...)
+	}
+	return []Part{
+		{"environment", key.Sum(environment.b)},
+		{"processor", Processor()},
+		{"folder", key.Sum([]byte(realDir(s.Dir)))},
+		{"limits", limits()},
+	}
+}
+
 // Processor is the digest of what the processor is to a compiler.
 func Processor() key.Digest { return key.Sum(cpu.Description()) }
+
+// realDir returns a folder without links, which is what getcwd says of it; "" is that of
+// the process.
+func realDir(dir string) string {
+	if dir == "" {
+		// Not os.Getwd, which says what PWD does.
+		dir, _ = unix.Getwd()
+		return dir
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
 
 // host is the digest of what uname says.
 func host() key.Digest {

@@ -35,18 +35,24 @@ type Run struct {
 	// InPlace: what it leaves behind stays where it is. What stood there before
 	// counts then, unless nobody but known programs can have looked.
 	InPlace bool
+	// Compiler is set if the program is one of our own, that has a compiler in it.
+	Compiler *Compiler
 }
 
 // Take makes the list of a run. Everything that was looked at is in it, or the
 // error, a *request.Refused, says why the result cannot be kept.
 func (r *Run) Take() (*List, error) {
-	t := taker{run: r, list: &List{}, folders: map[string]int{}, absent: map[string]bool{}}
-	t.status.read = now()
+	t := taker{
+		run: r, list: &List{}, folders: map[string]int{}, absent: map[string]bool{}, made: map[string]bool{},
+		reals: map[string]string{}, included: map[string]bool{},
+	}
+	for _, f := range r.Report.Files {
+		t.made[f.Path] = true
+	}
+	t.status.Read = now()
 	if err := t.all(); err != nil {
 		return nil, err
 	}
-	t.list.place(t.run.Places)
-	t.sort()
 	return t.list, nil
 }
 
@@ -61,6 +67,12 @@ type taker struct {
 	absent  map[string]bool // paths that are in there
 	native  bool            // a file that was read asks for this processor
 	pythons map[string]bool // sources of Python that were looked at
+
+	made     map[string]bool   // what the command wrote, by paths without links
+	reals    map[string]string // folders without links, "" for what is not there
+	beside   bool              // something beside the private folder was named through it
+	zone     uint64            // programs that have turned a time into a date
+	included map[string]bool   // files that a compiler has read as sources
 }
 
 func (t *taker) all() error {
@@ -73,6 +85,7 @@ func (t *taker) all() error {
 		return request.Refuse(t.run.command(), "has started something that goes on")
 	}
 	t.known = t.programs()
+	t.dates()
 	if err := t.uses(); err != nil {
 		return err
 	}
@@ -91,7 +104,10 @@ func (t *taker) all() error {
 	if err := t.fold(); err != nil {
 		return err
 	}
+	t.twins()
 	t.world()
+	t.list.place(t.run.Places)
+	t.sort()
 	return nil
 }
 
@@ -103,12 +119,6 @@ func (r *Run) command() string {
 }
 
 // ---- names
-
-// private reports whether a path is in the folder that was made for the run.
-func (t *taker) private(path string) bool {
-	p := t.run.Private
-	return p != "" && (path == p || strings.HasPrefix(path, p) && path[len(p)] == '/')
-}
 
 // forms returns the paths under which a name is kept: as it was used.
 func (t *taker) forms(n *observe.Name) []string {
@@ -131,11 +141,26 @@ func (t *taker) formsOf(path string, relative, absolute bool) []string {
 }
 
 func (t *taker) name(n *observe.Name) error {
-	if t.private(n.Path) || lessThanContent(n.Path) || t.ofPython(n) {
+	if !keepsChildren && n.Programs&bitOf(t.run.Report.Programs[0].ID) == 0 {
+		return nil
+	}
+	if t.private(n.Path) {
+		path, err := t.outside(n.Path)
+		if err != nil || path == "" {
+			return err
+		}
+		// Where it leads is told by where temporary files go.
+		moved := *n
+		moved.Path, moved.Bits = path, n.Bits&^observe.Relative|observe.Absolute
+		n, t.beside = &moved, true
+	} else if t.throughMade(n.Path) {
+		return request.Refuse(n.Path, "is reached by a link that the command makes")
+	}
+	if lessThanContent(n.Path) || t.ofPython(n) || t.isFolder(n) || n.Path == localTime && n.Programs&^t.known.python == 0 {
 		return nil
 	}
 	if n.Bits&observe.Made != 0 {
-		return t.made(n)
+		return t.replaced(n)
 	}
 	for _, path := range t.forms(n) {
 		if err := t.kept(n, path); err != nil {
@@ -145,15 +170,23 @@ func (t *taker) name(n *observe.Name) error {
 	return nil
 }
 
-// made: the command has made, replaced or removed it itself, later. What stood
+// replaced: the command has made, replaced or removed it itself, later. What stood
 // there before is of no account if it was only looked at: compilers stat their
-// output first. What was read is another matter.
-func (t *taker) made(n *observe.Name) error {
-	isFolder := n.Mode&unix.S_IFMT == unix.S_IFDIR
-	if n.Mode != 0 && !isFolder && n.Bits&(observe.Read|observe.Ran) != 0 {
+// output first. What was read is another matter, and so is what was absent, and is
+// again: who finds a lock waits.
+func (t *taker) replaced(n *observe.Name) error {
+	if n.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return nil
+	}
+	if n.Mode != 0 && n.Bits&(observe.Read|observe.Ran) != 0 {
 		return request.Refuse(n.Path, "is read, and then written")
 	}
-	if !t.run.InPlace || !t.known.unknown || isFolder {
+	if n.Mode == 0 && n.Errno == syscall.ENOENT && t.status.At(ended(n.Path), unix.AT_SYMLINK_NOFOLLOW) == syscall.ENOENT {
+		for _, path := range t.forms(n) {
+			t.absent[path] = true
+		}
+	}
+	if !t.run.InPlace || !t.known.unknown {
 		return nil
 	}
 	// A program that may do anything may do something else where its output stands.
@@ -197,10 +230,13 @@ func (t *taker) places() {
 }
 
 func (t *taker) kept(n *observe.Name, path string) error {
-	if n.Bits&observe.Text != 0 {
+	if n.Bits&observe.Text != 0 && keepsTexts {
 		t.list.Links = append(t.list.Links, Link{path, n.Text})
 	}
 	if n.Bits&(observe.Looked|observe.Read|observe.Ran|observe.Listed) == 0 {
+		return nil
+	}
+	if n.Bits&(observe.Read|observe.Ran|observe.Listed) == 0 && n.Mode != 0 && !keepsLooked {
 		return nil
 	}
 	switch n.Mode & unix.S_IFMT {
@@ -229,22 +265,25 @@ func (t *taker) file(n *observe.Name, path string) error {
 	if n.Bits&observe.Plain != 0 {
 		f.Flags |= Plain
 	}
-	if n.Statted&^t.known.blind != 0 {
+	if t.isDated(n) {
 		f.Flags |= Dated
 	}
 	if path == loaderCache {
 		f.Flags = f.Flags&^Dated | Loader
 	}
+	if t.run.Compiler.began(n.Path) {
+		f.Flags |= Startup
+	}
 	if n.Bits&observe.Large != 0 {
 		return request.Refuse(n.Path, "was changed too shortly before to tell what it was, and is large")
 	}
 	full := ended(n.Path)
-	if errno := t.status.at(full, 0); errno != 0 {
+	if errno := t.status.At(full, 0); errno != 0 {
 		return request.Refuse(n.Path, "is gone by now")
 	}
 	was := seen(&n.Stamp)
-	was.Mount = t.status.stamp.Mount
-	if !was.Same(&t.status.stamp) || n.Stamp.Mount != uniqueOf(&t.status) {
+	was.Mount = t.status.Stamp.Mount
+	if !was.Same(&t.status.Stamp) || n.Stamp.Mount != t.status.Unique() {
 		return request.Refuse(n.Path, "was changed meanwhile")
 	}
 	f.Stamp = was
@@ -253,11 +292,19 @@ func (t *taker) file(n *observe.Name, path string) error {
 	case f.Flags&Loader != 0: // when all libraries are known
 	case n.Bits&observe.Sent != 0:
 		f.Digest = key.Sum(n.Content)
+		if !was.Proves() {
+			if now, _, err := contentOf(n.Path); err != nil || now != f.Digest {
+				return request.Refuse(n.Path, "was changed meanwhile")
+			}
+		}
 		t.asks(n, n.Content)
 	default:
 		if f.Digest, err = t.content(n, &was); err != nil {
 			return err
 		}
+	}
+	if n.Bits&observe.Read != 0 && n.Programs&t.known.compilers != 0 {
+		t.included[path] = true
 	}
 	t.list.Files = append(t.list.Files, f)
 	return nil
@@ -281,28 +328,36 @@ func (t *taker) content(n *observe.Name, was *Stamp) (key.Digest, error) {
 }
 
 // A compiler is asked for this processor by an option, which may be in a file:
-// one of options, of specs, of a configuration. Those are small, and no sources.
-const askable = 64 << 10
+// one of options, of specs, of a configuration. Those are small.
+const askable = 1 << 20
 
 func (t *taker) mayAsk(n *observe.Name) bool {
 	return !t.native && n.Bits&observe.Read != 0 && n.Stamp.Size <= askable && n.Programs&t.known.drivers != 0
 }
 
 func (t *taker) asks(n *observe.Name, data []byte) {
-	if t.mayAsk(n) && bytes.Contains(data, []byte("=native")) {
+	if t.mayAsk(n) && saysNative(data) {
 		t.native = true
 	}
 }
 
-func seen(s *observe.Stamp) Stamp {
-	return Stamp{Dev: s.Dev, Ino: s.Ino, Size: s.Size, Mtime: s.Mtime, Ctime: s.Ctime, Read: s.Taken}
+// saysNative looks for the word in a file of options, in which quotes and
+// backslashes may stand anywhere.
+func saysNative(data []byte) bool {
+	if bytes.HasPrefix(data, []byte("\x7fELF")) {
+		return false
+	}
+	plain := bytes.Map(func(r rune) rune {
+		if strings.ContainsRune("\\\"'\n\r", r) {
+			return -1
+		}
+		return r
+	}, data)
+	return bytes.Contains(plain, []byte("native"))
 }
 
-func uniqueOf(s *status) uint64 {
-	if s.st.Mask&mountUnique != 0 {
-		return s.st.Mnt_id
-	}
-	return 0
+func seen(s *observe.Stamp) Stamp {
+	return Stamp{Dev: s.Dev, Ino: s.Ino, Size: s.Size, Mtime: s.Mtime, Ctime: s.Ctime, Read: s.Taken}
 }
 
 func (t *taker) folder(n *observe.Name, path string) error {
@@ -314,7 +369,7 @@ func (t *taker) folder(n *observe.Name, path string) error {
 	if n.Bits&observe.Plain != 0 {
 		f.Flags |= NoLink
 	}
-	if n.Bits&observe.Listed != 0 {
+	if n.Bits&observe.Listed != 0 && keepsListings {
 		f.Flags |= Listed
 		f.Except = t.madeIn(path)
 		f.Names = namesDigest(slices.Clone(n.Names), f.Except)

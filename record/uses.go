@@ -12,11 +12,18 @@ import (
 // programs are masks of the programs of a run: bit i is program i, the last bit all
 // from 63 on.
 type programs struct {
-	unknown bool   // one of them may obey anything
-	blind   uint64 // those that ask for no modification times
-	drivers uint64 // those that take options
-	shells  uint64
-	python  uint64
+	unknown   bool   // one of them may obey anything
+	all       uint64 // not what started the first one, which has the last bit too
+	known     uint64 // those that obey what is documented
+	blind     uint64 // those that ask for no modification times
+	drivers   uint64 // those that take options
+	compilers uint64 // those that read sources
+	clang     uint64
+	linkers   uint64
+	wrappers  uint64 // Open MPI's
+	starters  uint64 // those, and make
+	shells    uint64
+	python    uint64
 }
 
 func bitOf(id int) uint64 { return 1 << min(uint(id), 63) }
@@ -24,54 +31,71 @@ func bitOf(id int) uint64 { return 1 << min(uint(id), 63) }
 // programs finds out which of the programs are known.
 func (t *taker) programs() programs {
 	var p programs
-	many := len(t.run.Report.Programs) > 0
-	for _, program := range t.run.Report.Programs {
-		bit := bitOf(program.ID)
-		name := plainName(program.Path)
+	if t.run.Compiler != nil {
+		return programs{blind: ^uint64(0), known: ^uint64(0)}
+	}
+	var others uint64
+	for i := range t.run.Report.Programs {
+		program := &t.run.Report.Programs[i]
+		bit, base := bitOf(program.ID), filepath.Base(program.Path)
+		family := familyOf(program.Path)
+		p.all |= bit
 		switch {
-		case isKnown(program.Path):
-			p.blind |= bit
-			if !slices.Contains([]string{"cc1", "cc1plus", "f951", "lto1", "as", "ld", "ld.bfd", "ld.gold"}, name) {
-				p.drivers |= bit
+		case family != nil && family.does&(wrapping|making) != 0:
+			if family.does&wrapping != 0 {
+				p.wrappers |= bit
 			}
-		case slices.Contains(shells, filepath.Base(program.Path)) && t.runsKnownScript(&program):
+			p.starters |= bit
+			others |= bit
+		case family != nil:
+			p.known |= bit
+			p.mark(family, plainName(program.Path), bit)
+		case slices.Contains(shells, base):
 			p.shells |= bit
+			others |= bit
+		case strings.HasPrefix(base, "python"):
+			p.python |= bit
+			others |= bit
 		default:
-			p.unknown = true
-			if strings.HasPrefix(filepath.Base(program.Path), "python") {
-				p.python |= bit
-			}
-			if slices.Contains(shells, filepath.Base(program.Path)) {
-				p.shells |= bit
-			}
+			others |= bit
 		}
 	}
-	// One that is not known makes its bit count, also where others share it.
-	for _, program := range t.run.Report.Programs {
-		if program.ID >= 63 {
-			p.blind &^= bitOf(63)
-		}
+	// Where one that is not known shares its bit, the bit is not.
+	p.known &^= others
+	if strange := (&taker{run: t.run, known: p}).strange(); strange != 0 {
+		p.known &^= strange
+		others |= strange
 	}
-	p.unknown = p.unknown || !many
+	p.blind = p.known &^ p.dated(t.run.Report.Programs)
+	p.unknown = others != 0 || p.known == 0
 	return p
 }
 
-// runsKnownScript reports whether a shell was started with a script that is known.
-func (t *taker) runsKnownScript(p *observe.Program) bool {
-	for _, arg := range p.Args[min(1, len(p.Args)):] {
-		if strings.HasPrefix(arg, "-") {
-			continue
-		}
-		for i := range t.run.Report.Names {
-			n := &t.run.Report.Names[i]
-			if n.Path == arg && n.Bits&observe.Ran != 0 {
-				text, _, err := readAll(arg, 1<<20)
-				return err == nil && isKnownScript(text)
-			}
-		}
-		return false
+// mark notes what a known program does.
+func (p *programs) mark(f *family, name string, bit uint64) {
+	if f.does&linking != 0 {
+		p.linkers |= bit
 	}
-	return false
+	if f.does&driving != 0 && !slices.Contains(inner, name) {
+		p.drivers |= bit
+	}
+	if f.does&compiling != 0 {
+		p.compilers |= bit
+	}
+	if f.marker == clangMarker {
+		p.clang |= bit
+	}
+}
+
+// dated are programs that are known, and do use times: gold writes those of what
+// it links into what it links incrementally.
+func (p *programs) dated(all []observe.Program) (mask uint64) {
+	for i := range all {
+		if name := plainName(all[i].Path); name == "gold" || name == "ld.gold" {
+			mask |= bitOf(all[i].ID)
+		}
+	}
+	return mask
 }
 
 // whys says why what has used something cannot be repeated.
@@ -91,10 +115,15 @@ var whys = map[observe.Use]string{
 	observe.UseUnreadable: "names something that cannot be read",
 	observe.UseShared:     "has processes that cannot be told apart",
 	observe.UseUnsteady:   "looks at a file that appears meanwhile",
+	observe.UseSignal:     "looks for other processes",
+	observe.UseIdentity:   "becomes another user",
 }
 
 // uses refuses what cannot be repeated.
 func (t *taker) uses() error {
+	if t.run.Compiler != nil && len(t.run.Report.Programs) != 1 {
+		return request.Refuse(t.run.command(), "runs another program")
+	}
 	for i := range t.run.Report.Uses {
 		u := &t.run.Report.Uses[i]
 		switch u.Use {
@@ -110,7 +139,11 @@ func (t *taker) uses() error {
 				continue
 			}
 		case observe.UseSocket:
-			if strings.HasSuffix(u.Detail, "/nscd/socket") {
+			if strings.HasSuffix(u.Detail, "/nscd/socket") || t.listsInterfaces(u) {
+				continue
+			}
+		case observe.UseUnknown:
+			if t.listsInterfaces(u) {
 				continue
 			}
 		}
@@ -127,13 +160,24 @@ func (t *taker) uses() error {
 	return nil
 }
 
+// listsInterfaces reports whether a use is how Open MPI's wrapper asks which network
+// interfaces there are: its start is that of all of Open MPI's programs. What it
+// tells the compiler does not depend on them.
+func (t *taker) listsInterfaces(u *observe.Used) bool {
+	// SIOCGIFCONF and its like (linux/sockios.h)
+	return u.Programs&^t.known.wrappers == 0 && (u.Detail == "socket" || strings.HasPrefix(u.Detail, "ioctl 0x89"))
+}
+
 // harmlessClock reports whether the clock was asked for something else than a
 // date that gets into the result: by a known program in any way but time(2); by
 // Python, which seeds and compares with it all the time.
 func (t *taker) harmlessClock(u *observe.Used) bool {
+	if t.run.Compiler != nil {
+		return true // whoever has it compile has looked through the text
+	}
 	harmless := t.known.python
 	if u.Detail != "time" {
-		harmless |= t.known.blind | t.known.shells
+		harmless |= t.known.known | t.known.shells | t.known.starters
 	}
 	return u.Programs&^harmless == 0
 }
@@ -145,22 +189,30 @@ func (t *taker) used(use observe.Use, by uint64) bool {
 // world notes what counts beside files.
 func (t *taker) world() {
 	w := &t.list.World
+	if t.run.Compiler != nil {
+		t.compilerWorld(w)
+		return
+	}
 	all := ^uint64(0)
 	w.Rule = KnownVariables
 	if t.known.unknown {
 		w.Rule = max(AllVariables, t.run.Unknown)
 	}
-	if t.used(observe.UseFolder, all) && t.run.Dir != t.run.Private {
-		w.Dir = t.run.Dir
+	if !keepsEnvironment {
+		w.Rule = NoVariables
+	}
+	if keepsDir && t.used(observe.UseFolder, all) && t.run.Dir != t.run.Private {
+		w.Dir = realDir(t.run.Dir)
 	}
 	w.Also = t.also()
 	s := Surroundings{Env: t.run.Env, Places: t.run.Places}
 	w.Variables = s.variables(w.Rule, w.Also)
-	if t.native || t.known.unknown || t.saysNative() {
+	if keepsProcessor && (t.native || t.known.unknown || t.saysNative()) {
 		w.CPU = Processor()
 	}
-	// Shells ask for the host's name to set a variable that is not given to anybody.
-	if t.used(observe.UseHost, all&^t.known.shells) {
+	// Shells ask for the host's name to set a variable that is not given to anybody,
+	// Open MPI's wrapper because all of Open MPI's programs do when they start.
+	if t.used(observe.UseHost, all&^(t.known.shells|t.known.wrappers)) {
 		w.Host = host()
 	}
 	if t.known.unknown && t.used(observe.UseLimits, all) {
@@ -173,10 +225,16 @@ func (t *taker) world() {
 // that was looked at by its value: so gcc sees whether it may take it for the
 // folder.
 func (t *taker) also() []string {
-	if t.known.unknown {
-		return nil
-	}
 	var names []string
+	if t.zone != 0 {
+		names = append(names, "TZ", "TZDIR")
+	}
+	if t.beside {
+		names = append(names, "TMPDIR")
+	}
+	if t.known.unknown {
+		return names
+	}
 	for _, e := range t.run.Env {
 		name, value, _ := strings.Cut(e, "=")
 		if name == "PWD" {
@@ -216,5 +274,8 @@ func (t *taker) saysNative() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(t.run.Env, func(e string) bool { return strings.Contains(e, "=native") })
+	return slices.ContainsFunc(t.run.Env, func(e string) bool {
+		name, value, _ := strings.Cut(e, "=")
+		return strings.Contains(value, "native") && !matches(name, withheld)
+	})
 }

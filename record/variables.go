@@ -9,7 +9,7 @@ import (
 
 // documented are the variables that known programs obey, by their manuals: gcc(1),
 // cpp(1), ld(1), as(1), clang(1), ld.lld(1), mold(1), ld.so(8), locale(7),
-// mpicc(1) of Open MPI and of MPICH. A name that ends in * is a prefix.
+// mpicc(1) of Open MPI. A name that ends in * is a prefix.
 var documented = []string{
 	// The C library and its loader.
 	"LD_*", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "LANG", "LANGUAGE", "LC_*", "MALLOC_*",
@@ -31,14 +31,17 @@ var documented = []string{
 var withheld = []string{
 	"SHLVL", "OLDPWD", "PWD", "_", "TERM", "COLORTERM", "TERM_*", "COLUMNS", "LINES", "WINDOWID", "DISPLAY", "WAYLAND_DISPLAY",
 	"SSH_*", "TMUX", "TMUX_*", "STY", "XDG_SESSION_*", "XDG_RUNTIME_DIR", "XDG_VTNR", "XDG_SEAT", "DBUS_*", "HOSTNAME", "HOST",
+	"GNOME_TERMINAL_*", "KONSOLE_*", "KITTY_*", "WEZTERM_*", "VSCODE_*", "JPY_*", "GPG_TTY", "SESSION_MANAGER", "PYTEST_CURRENT_TEST",
 	"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "GNUMAKEFLAGS", "CARGO_MAKEFLAGS", "NINJA_STATUS",
 	"INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID", "LISTEN_*", "NOTIFY_SOCKET", "WATCHDOG_*",
-	"JITCACHE*",
+	"JITCACHE*", "UW_JIT_CACHE", "UW_JIT_CACHE_DIR", // where results are kept, and whether
 	// Schedulers and launchers.
 	"SLURM_*", "SLURMD_*", "SBATCH_*", "SRUN_*", "PMI_*", "PMI2_*", "PMIX_*", "PALS_*", "FLUX_*", "PBS_*", "LSB_*", "LSF_*",
 	"SGE_*", "JOB_ID", "COBALT_*", "ALPS_*", "HYDRA_*", "HYDI_*", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "MPIRUN_*",
 	"OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "OMPI_FILE_LOCATION", "OMPI_APP_*", "OMPI_FIRST_RANKS", "OMPI_COMMAND",
-	"OMPI_ARGV", "OMPI_NUM_APP_CTX", "OMPI_MCA_ess_*", "OMPI_MCA_orte_*", "OMPI_MCA_pmix*", "OMPI_MCA_initial_wdir",
+	"OMPI_ARGV", "OMPI_NUM_APP_CTX", "OMPI_WORLD_*", "OMPI_TOOL_NAME", "OMPI_VERSION", "OMPI_LIBDIR_LOC", "OPAL_USER_PARAMS_GIVEN",
+	"PRTE_*", "ORTE_*", "HFI_NO_BACKTRACE", "IPATH_NO_BACKTRACE", "GFORTRAN_UNBUFFERED_PRECONNECTED",
+	"OMPI_MCA_*", "MPIR_CVAR_*", // parameters of the libraries at run time, which launchers set too
 	"MV2_COMM_WORLD_*", "MPICH_*HOSTNAME", "LOCAL_RANK", "RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR",
 	"MASTER_PORT", "TORCHELASTIC_*", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES",
 	// Kubernetes' services, by the forms that it documents.
@@ -117,32 +120,56 @@ func counted(name, value string) string {
 	return strings.Join(words, " ")
 }
 
+// Only returns what some patterns match of an environment, and where temporary
+// files go.
+func Only(env, patterns []string) []string {
+	var kept []string
+	for _, e := range env {
+		if name, _, _ := strings.Cut(e, "="); matches(name, patterns) || slices.Contains(ours, name) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// ours are variables that the command is given anew for each run.
+var ours = []string{"TMPDIR"}
+
 // counts reports whether a variable counts by a rule; also are names that do
 // beside those.
 func (r Rule) counts(name string, also []string) bool {
-	switch r {
-	case KnownVariables:
-		return slices.Contains(also, name) || matches(name, documented) && !matches(name, withheld)
-	case AllVariables:
-		return !matches(name, withheld)
-	case SessionVariables:
+	switch {
+	case r == NoVariables:
+		return false
+	case slices.Contains(also, name):
+		return true
+	case r == NamedVariables:
+		return false
+	case r == SessionVariables:
 		return !matches(name, session) && !match(name, ofJitcache)
-	case EveryVariable:
+	case r == EveryVariable:
 		return !match(name, ofJitcache)
 	}
-	return false
+	return (r == AllVariables || matches(name, documented)) && !matches(name, withheld) && !slices.Contains(ours, name)
 }
 
-// variables returns what counts of an environment, sorted. Of a name that occurs
-// twice the first counts, as getenv has it.
+// variables returns what counts of an environment, sorted. A name that occurs twice
+// has all its values, in their order: programs differ in which they take.
 func (r Rule) variables(env, also []string, places []Place) []Variable {
-	var all []Variable
+	values := map[string][]byte{}
 	for _, e := range env {
-		name, value, ok := strings.Cut(e, "=")
-		if !ok || !r.counts(name, also) || slices.ContainsFunc(all, func(v Variable) bool { return v.Name == name }) {
+		name, value, set := strings.Cut(e, "=")
+		if !r.counts(name, also) {
 			continue
 		}
-		d := key.Sum([]byte(Mark(counted(name, value), places)))
+		if set {
+			e = name + "=" + Mark(counted(name, value), places)
+		}
+		values[name] = append(append(values[name], e...), 0)
+	}
+	all := make([]Variable, 0, len(values))
+	for name, value := range values {
+		d := key.Sum(value)
 		all = append(all, Variable{name, [16]byte(d[:16])})
 	}
 	slices.SortFunc(all, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })

@@ -1,4 +1,4 @@
-"""Formatters and linters: gofumpt, go vet, staticcheck, ruff, mypy, clang-format.
+"""Formatters and linters: gofumpt, go vet, staticcheck, ruff, mypy, clang-format, white space.
 
     python tests/lint.py [--write]
 
@@ -23,7 +23,10 @@ import build_library
 
 PYTHON_TOOLS = ["ruff==0.17.6", "mypy==2.4.1", "clang-format==23.1.5"]
 GO_TOOLS = {"gofumpt": "mvdan.cc/gofumpt@v0.12.0", "staticcheck": "honnef.co/go/tools/cmd/staticcheck@v0.8.2"}
-PYTHON = ["python", "tests", "examples", "cmake", "build_library.py", "hatch_build.py"]
+#: Git's name for a tree without files: all that is there is new to it.
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+PYTHON = ["python", "tests", "examples", "cmake", "capi", "build_library.py", "hatch_build.py"]
 
 
 def files(*patterns: str) -> list[str]:
@@ -63,6 +66,7 @@ def steps(write: bool) -> list[tuple[str, list[str], bool]]:
         ("ruff", [ruff, "check", "-q", *(["--fix"] if write else []), *PYTHON], False),
         ("mypy", [str(VENV / "mypy")], False),
         ("clang-format", clang, False),
+        ("whitespace", ["git", "diff", "--check", EMPTY_TREE], False),
     ]
 
 

@@ -26,11 +26,15 @@ jc_blob *jc_blob_new(size_t capacity)
 	return b;
 }
 
-void jc_blob_retain(jc_blob *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }
+void jc_blob_retain(jc_blob *b) { jc_blob_retain_many(b, 1); }
 
-void jc_blob_release(jc_blob *b)
+void jc_blob_retain_many(jc_blob *b, int32_t n) { atomic_fetch_add_explicit(&b->refs, n, memory_order_relaxed); }
+
+void jc_blob_release(jc_blob *b) { jc_blob_release_many(b, 1); }
+
+void jc_blob_release_many(jc_blob *b, int32_t n)
 {
-	if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1)
+	if (atomic_fetch_sub_explicit(&b->refs, n, memory_order_acq_rel) != n)
 		return;
 	atomic_fetch_sub_explicit(&live, 1, memory_order_relaxed);
 	free(b);

@@ -1,8 +1,8 @@
 // Package blob holds the bytes of entries in C memory: counted, immutable, and
 // usable by a host without copying.
 //
-// C memory, because a host keeps a blob for as long as it likes, from any
-// thread, and across fork; and because the garbage collector then never has
+// The memory is C's for two reasons: a host keeps a blob for as long as it likes,
+// from any thread, and across fork; and the garbage collector then never has
 // hundreds of megabytes of cubins to account for.
 package blob
 
@@ -20,7 +20,7 @@ const Align = C.JC_BLOB_ALIGN
 
 // Blob is one entry's bytes. It is a C struct: a *Blob may be handed to C as it
 // is, and never points to Go memory. The functions that return one say who owns
-// the reference; every reference is given back with Release, once.
+// the reference; its owner calls Release once for each.
 type Blob C.jc_blob
 
 // ErrNoMemory is returned when the allocator has no room for a blob.
@@ -118,8 +118,8 @@ func (b *Blob) SetEntry(id *[32]byte, kind []byte, created, cost int64) {
 	b.created, b.cost = C.int64_t(created), C.int64_t(cost)
 }
 
-// SetFile says which file holds these very bytes, so that a path to it can be
-// given out later. Inode 0 is no file.
+// SetFile says which file holds these very bytes, so that the blob can give a
+// path to it later. Inode 0 is no file.
 func (b *Blob) SetFile(dev, ino uint64) { b.dev, b.ino = C.uint64_t(dev), C.uint64_t(ino) }
 
 // File returns what SetFile was told.

@@ -34,11 +34,14 @@ typedef struct jc_blob {
  * or NULL if there is no memory. */
 jc_blob *jc_blob_new(size_t capacity);
 
-/* jc_blob_retain adds a reference. */
+/* jc_blob_retain adds a reference, jc_blob_retain_many n of them. */
 void jc_blob_retain(jc_blob *b);
+void jc_blob_retain_many(jc_blob *b, int32_t n);
 
-/* jc_blob_release drops a reference and frees the blob with the last one. */
+/* jc_blob_release drops a reference, jc_blob_release_many n of them; the blob is
+ * freed with the last one. */
 void jc_blob_release(jc_blob *b);
+void jc_blob_release_many(jc_blob *b, int32_t n);
 
 /* jc_blob_live counts the blobs of this process, for leak tests. */
 int64_t jc_blob_live(void);

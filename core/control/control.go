@@ -30,8 +30,8 @@ func names(list string) (found []string) {
 	return found
 }
 
-// A control build that takes out nothing, or what there is not, would be like any
-// other, and its tests green.
+// A control build that takes out nothing, or something that does not exist, would
+// be like any other build, and its tests green.
 func init() {
 	for _, name := range gone {
 		Is(name)

@@ -31,7 +31,7 @@ const (
 	Tool  Tag = 'T' // what the program is, see AddTool
 )
 
-// Tags of inputs that are no components.
+// Tags of inputs that are not components.
 const (
 	Absent Tag = 'A' // a file that was looked for and is not there
 	Folder Tag = 'D' // the names in a folder
@@ -42,7 +42,7 @@ func (t Tag) ofInput() bool { return strings.IndexByte("FTAD", byte(t)) >= 0 }
 func (t Tag) valid() bool { return strings.IndexByte("bntifldsFT", byte(t)) >= 0 }
 
 // Builder collects the components of a key. Its methods hash each value at
-// once and keep only the digest. A Builder is for one goroutine.
+// once and keep only the digest. One goroutine may use a Builder.
 type Builder struct {
 	parts  []component
 	inputs []Input
@@ -60,8 +60,7 @@ type component struct {
 // NewBuilder returns an empty Builder.
 func NewBuilder() *Builder { return &Builder{kind: DefaultKind} }
 
-// Clone returns a Builder with the same components, name and kind, to go on
-// with.
+// Clone returns another Builder with the same components, name and kind.
 func (b *Builder) Clone() *Builder {
 	c := *b
 	c.parts, c.inputs = slices.Clone(b.parts), slices.Clone(b.inputs)
@@ -93,7 +92,7 @@ func (b *Builder) AddTagged(label string, tag Tag, value []byte) error {
 	return b.addHashed(label, tag, uint64(len(value)), Sum(value))
 }
 
-// AddDigest adds a component of plain bytes of which size and digest are known.
+// AddDigest adds a component of plain bytes whose size and digest are known.
 func (b *Builder) AddDigest(label string, size int, digest Digest) error {
 	return b.addHashed(label, Bytes, uint64(size), digest)
 }
@@ -170,7 +169,7 @@ func (b *Builder) AddInput(in Input) { b.inputs = append(b.inputs, in) }
 // not hashed. The file is remembered as an Input.
 func (b *Builder) AddFile(label, path string) error { return b.addRead(label, File, path) }
 
-// AddTool adds a component that stands for a program or library by what it is:
+// AddTool adds a component that stands for the identity of a program or library:
 // its GNU build id if it is an ELF file with one, else its content. The path is
 // not hashed. The file is remembered as an Input.
 func (b *Builder) AddTool(label, path string) error { return b.addRead(label, Tool, path) }

@@ -1,7 +1,7 @@
 // Package key computes the names under which compiled results are kept.
 //
 // A key is built from labelled components: the source, the options, the
-// target, the compiler by what it is, and whatever else the result depends on.
+// target, the compiler's identity, and whatever else the result depends on.
 //
 //	b := key.NewBuilder()
 //	b.Add("source", src)

@@ -16,13 +16,13 @@ const blockSize = guts.MaxSIMD * guts.ChunkSize
 //
 // blake3.Sum256 and blake3.Hasher start goroutines and allocate for anything
 // above 1 KiB: 17 us for 4 KiB here, against 2 us for the same compression
-// functions driven from one loop, and a goroutine per call is nothing that a
-// library inside somebody else's process should spend. The digests are the
-// same (TestHasherAgreesWithBlake3).
+// functions driven from one loop. Nor should a library inside somebody else's
+// process spend a goroutine per call. The digests are the same
+// (TestHasherAgreesWithBlake3).
 //
-// Each step is one call on 16 KiB, a few microseconds, so the loop is never
-// long between two points where the Go scheduler can stop it; asynchronous
-// preemption is off in libjitcache (ARCHITECTURE.md, "Go inside").
+// Each step is one call on 16 KiB, a few microseconds, so the Go scheduler can
+// stop the loop soon at any time; asynchronous preemption is off in libjitcache
+// (ARCHITECTURE.md, "Go inside").
 type hasher struct {
 	buf     [blockSize]byte
 	n       int           // bytes waiting in buf; a full buf waits, it may be the root

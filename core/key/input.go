@@ -7,17 +7,19 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"jitcache/core/stamp"
 )
 
 // Input is a file as it was when a key read it, a name under which there was
-// none, or a folder for the names in it. Everything but Path is there to
+// no file, or a folder for the names in it. Everything but Path serves to
 // notice a change later.
 type Input struct {
 	Path string // absolute
 	// Tag is File or Tool, how Value was computed; or Absent, and all below is
 	// zero; or Folder.
 	Tag Tag
-	Stamp
+	stamp.Stamp
 	// Value is the digest of the component's value; of a Folder that of the names
 	// in it, see ReadNames.
 	Value Digest
@@ -35,14 +37,14 @@ func ReadInput(tag Tag, path string) (value []byte, in Input, err error) {
 	if len(path) > MaxPath {
 		return nil, Input{}, fmt.Errorf("%.40s…: path of %d bytes, want at most %d", path, len(path), MaxPath)
 	}
-	// A file that changes while it is read is read again; one that never rests
-	// cannot be keyed.
+	// A file that changes while it is read is read again; one that never stops
+	// changing cannot be keyed.
 	for range 5 {
 		var before, after Input
 		if value, before, after, err = readOnce(tag, path); err != nil {
 			return nil, Input{}, err
 		}
-		if before.Same(&after.Stamp) {
+		if before.Same(&after.Stamp) || before.Mount == stamp.NoMount {
 			before.Value = Sum(value)
 			return value, before, nil
 		}
@@ -58,7 +60,7 @@ func readOnce(tag Tag, path string) (value []byte, before, after Input, err erro
 		return nil, before, after, err
 	}
 	defer f.Close()
-	if before, err = stamp(f, tag, path, now); err != nil {
+	if before, err = inputOf(f, tag, path, now); err != nil {
 		return nil, before, after, err
 	}
 	if tag == Tool {
@@ -69,7 +71,7 @@ func readOnce(tag Tag, path string) (value []byte, before, after Input, err erro
 	if err != nil {
 		return nil, before, after, err
 	}
-	after, err = stamp(f, tag, path, now)
+	after, err = inputOf(f, tag, path, now)
 	return value, before, after, err
 }
 
@@ -78,29 +80,25 @@ func contentDigest(f *os.File) ([]byte, error) {
 	return d[:], err
 }
 
-func stamp(f *os.File, tag Tag, path string, now int64) (Input, error) {
-	var st syscall.Stat_t
-	if err := syscall.Fstat(int(f.Fd()), &st); err != nil {
-		return Input{}, &os.PathError{Op: "stat", Path: path, Err: err}
+func inputOf(f *os.File, tag Tag, path string, now int64) (Input, error) {
+	status := stamp.Status{Read: now}
+	if err := status.Of(f); err != nil {
+		return Input{}, err
 	}
-	return stampOf(&st, tag, path, now)
-}
-
-func stampOf(st *syscall.Stat_t, tag Tag, path string, now int64) (Input, error) {
-	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+	if status.Kind() != syscall.S_IFREG {
 		return Input{}, &os.PathError{Op: "read", Path: path, Err: ErrNotRegular}
 	}
-	return Input{Path: path, Tag: tag, Stamp: StampOf(st, now)}, nil
+	return Input{Path: path, Tag: tag, Stamp: status.Stamp}, nil
 }
 
 // Changed reports whether the file may differ from what the key has read, and
 // why. A result that was compiled in between must then not be stored: it would
 // be a wrong hit for ever.
 //
-// It compares what stat says. Where the time stamps are too fresh to prove
-// anything the file is read again, and only its content decides: refusing such
-// a file would mean that a source edited a moment ago is never cached at its
-// first run, which is the run that people wait for.
+// It compares what stat says. If the time stamps prove nothing, because they are
+// too fresh or nobody vouches for them, it reads the file again, and only its content
+// decides. If it refused such a file, a source edited a moment ago would never be
+// cached at its first run, which is the run that people wait for.
 func (in Input) Changed() (reason string, changed bool) {
 	if !checkInputs {
 		return "", false
@@ -111,21 +109,18 @@ func (in Input) Changed() (reason string, changed bool) {
 	case Folder:
 		return in.namesChanged()
 	}
-	var st syscall.Stat_t
-	if err := syscall.Stat(in.Path, &st); err != nil {
-		return fmt.Sprintf("%s: %v", in.Path, err), true
-	}
-	now, err := stampOf(&st, in.Tag, in.Path, in.Read)
-	if err != nil {
-		return err.Error(), true
-	}
-	if !in.Same(&now.Stamp) {
-		return in.Path + ": changed since the key was computed", true
-	}
-	if in.Fresh() {
-		if _, again, err := ReadInput(in.Tag, in.Path); err != nil || again.Value != in.Value {
-			return in.Path + ": changed since the key was computed", true
+	status := stamp.Status{Read: in.Read}
+	switch errno := status.At(append([]byte(in.Path), 0), 0); {
+	case errno != 0:
+		return fmt.Sprintf("%s: %v", in.Path, errno), true
+	case status.Kind() != syscall.S_IFREG:
+		return fmt.Sprintf("%s: %v", in.Path, ErrNotRegular), true
+	case in.Same(&status.Stamp) && in.Proves():
+		return "", false
+	case in.Same(&status.Stamp):
+		if _, again, err := ReadInput(in.Tag, in.Path); err == nil && again.Value == in.Value {
+			return "", false
 		}
 	}
-	return "", false
+	return in.Path + ": changed since the key was computed", true
 }

@@ -37,7 +37,7 @@ type Part struct {
 // to say which component changed, too little to name anything.
 type Short [8]byte
 
-// DefaultKind is the kind of a key for which none was set.
+// DefaultKind is the kind of a key that was given none.
 const DefaultKind = "generic"
 
 // Limits of a key. They bound what a reader of a stored key has to accept; the

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"jitcache/core/stamp"
 )
 
 // IsAbsent reports whether err, of a stat or an open, says that there is no
@@ -18,18 +20,18 @@ func IsAbsent(err error) bool {
 }
 
 // NewAbsent returns the input for a file that was looked for and is not there:
-// it has changed once there is one. A folder of that name is no such file.
+// it has changed once the file exists. A folder of that name does not count.
 func NewAbsent(path string) Input { return Input{Path: path, Tag: Absent} }
 
 // ReadNames reads the names in a folder, sorted. The digest is of the names,
-// each with its size, u16, before it; the stamp is the folder's.
-func ReadNames(path string) (names []string, digest Digest, stamp Stamp, err error) {
+// each with its size, u16, before it; at is the folder's stamp.
+func ReadNames(path string) (names []string, digest Digest, at stamp.Stamp, err error) {
 	for range 5 {
 		names, before, after, err := readNamesOnce(path)
 		if err != nil {
-			return nil, Digest{}, Stamp{}, err
+			return nil, Digest{}, stamp.Stamp{}, err
 		}
-		if before.Same(&after) {
+		if before.Same(&after) || before.Mount == stamp.NoMount {
 			var list []byte
 			for _, name := range names {
 				list = appendString(list, name)
@@ -37,10 +39,10 @@ func ReadNames(path string) (names []string, digest Digest, stamp Stamp, err err
 			return names, Sum(list), before, nil
 		}
 	}
-	return nil, Digest{}, Stamp{}, fmt.Errorf("%s: changes while it is read", path)
+	return nil, Digest{}, stamp.Stamp{}, fmt.Errorf("%s: changes while it is read", path)
 }
 
-func readNamesOnce(path string) (names []string, before, after Stamp, err error) {
+func readNamesOnce(path string) (names []string, before, after stamp.Stamp, err error) {
 	now := time.Now().UnixNano()
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -58,12 +60,10 @@ func readNamesOnce(path string) (names []string, before, after Stamp, err error)
 	return names, before, after, err
 }
 
-func folderStamp(f *os.File, now int64) (Stamp, error) {
-	var st syscall.Stat_t
-	if err := syscall.Fstat(int(f.Fd()), &st); err != nil {
-		return Stamp{}, &os.PathError{Op: "stat", Path: f.Name(), Err: err}
-	}
-	return StampOf(&st, now), nil
+func folderStamp(f *os.File, now int64) (stamp.Stamp, error) {
+	status := stamp.Status{Read: now}
+	err := status.Of(f)
+	return status.Stamp, err
 }
 
 func (in *Input) appeared() (reason string, changed bool) {
@@ -78,11 +78,11 @@ func (in *Input) appeared() (reason string, changed bool) {
 }
 
 func (in *Input) namesChanged() (reason string, changed bool) {
-	var st syscall.Stat_t
-	if err := syscall.Stat(in.Path, &st); err != nil {
-		return fmt.Sprintf("%s: %v", in.Path, err), true
+	path, status := append([]byte(in.Path), 0), stamp.Status{Read: in.Read}
+	if errno := status.At(path, 0); errno != 0 {
+		return fmt.Sprintf("%s: %v", in.Path, errno), true
 	}
-	if now := StampOf(&st, in.Read); in.Same(&now) && !in.Fresh() {
+	if in.Same(&status.Stamp) && in.Proves() && status.NamesProved(path) {
 		return "", false
 	}
 	if _, value, _, err := ReadNames(in.Path); err != nil || value != in.Value {

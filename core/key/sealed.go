@@ -5,22 +5,27 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"jitcache/core/stamp"
 )
 
 // A sealed key is a Key as bytes: how it is pickled, and how it passes between
 // the languages. Little-endian:
 //
-//	magic    8   "jckey" 0 0 1
+//	magic    8   "jckey" 0 0 2
 //	id      32
 //	kind    16   padded with NUL
 //	name     2   length, then the bytes
 //	parts    4   count, then per part: short 8, label length 2, label
 //	inputs   4   count, then per input: tag 1, dev 8, ino 8, size 8, mtime 8,
-//	             ctime 8, read 8, value 32, path length 2, path
+//	             ctime 8, read 8, mount 8, value 32, path length 2, path
 //
 // The first three fields stand at fixed places, so that a lookup needs no
-// parsing.
-const sealedMagic = "jckey\x00\x00\x01"
+// parsing. Version 1 has no mount: nothing vouches for the stamps in it.
+const (
+	sealedMagic = "jckey\x00\x00\x02"
+	sealedOld   = "jckey\x00\x00\x01"
+)
 
 // Offsets of the fixed fields of a sealed key.
 const (
@@ -55,7 +60,7 @@ func (k *Key) Append(dst []byte) []byte {
 func (in Input) append(dst []byte) []byte {
 	le := binary.LittleEndian
 	dst = append(dst, byte(in.Tag))
-	for _, v := range []uint64{in.Dev, in.Ino, uint64(in.Size), uint64(in.Mtime), uint64(in.Ctime), uint64(in.Read)} {
+	for _, v := range []uint64{in.Dev, in.Ino, in.Size, uint64(in.Mtime), uint64(in.Ctime), uint64(in.Read), in.Mount} {
 		dst = le.AppendUint64(dst, v)
 	}
 	dst = append(dst, in.Value[:]...)
@@ -69,7 +74,7 @@ func appendString(dst []byte, s string) []byte {
 
 // ParseSealed reads what Append wrote. The Key does not alias b.
 func ParseSealed(b []byte) (*Key, error) {
-	if len(b) < sealedHead || string(b[:SealedID]) != sealedMagic {
+	if len(b) < sealedHead || string(b[:SealedID]) != sealedMagic && string(b[:SealedID]) != sealedOld {
 		return nil, errSealed
 	}
 	k := &Key{ID: ID(b[SealedID:])}
@@ -77,7 +82,7 @@ func ParseSealed(b []byte) (*Key, error) {
 	if err := CheckKind(k.Kind); err != nil {
 		return nil, fmt.Errorf("sealed key: %w", err)
 	}
-	r := reader{b[sealedHead:], true}
+	r := reader{b[sealedHead:], true, string(b[:SealedID]) == sealedOld}
 	k.Name = r.text(MaxName)
 	if n := r.count(10); n > 0 { // a part is at least 10 bytes
 		k.Parts = make([]Part, n)
@@ -89,7 +94,7 @@ func ParseSealed(b []byte) (*Key, error) {
 			r.ok = false
 		}
 	}
-	if n := r.count(83); n > 0 { // an input is at least 83
+	if n := r.count(83); n > 0 { // an input is at least 83, of version 1
 		k.Inputs = make([]Input, n)
 	}
 	for i := range k.Inputs {
@@ -104,8 +109,9 @@ func ParseSealed(b []byte) (*Key, error) {
 // reader takes fields off a byte slice. After a field that is not there ok is
 // false and everything reads as zero.
 type reader struct {
-	b  []byte
-	ok bool
+	b   []byte
+	ok  bool
+	old bool // version 1
 }
 
 func (r *reader) take(n int) []byte {
@@ -160,8 +166,12 @@ func (r *reader) input() Input {
 	if v := r.take(1); v != nil {
 		in.Tag = Tag(v[0])
 	}
-	in.Dev, in.Ino, in.Size = r.u64(), r.u64(), int64(r.u64())
+	in.Dev, in.Ino, in.Size = r.u64(), r.u64(), r.u64()
 	in.Mtime, in.Ctime, in.Read = int64(r.u64()), int64(r.u64()), int64(r.u64())
+	in.Mount = stamp.NoMount
+	if !r.old {
+		in.Mount = r.u64()
+	}
 	copy(in.Value[:], r.take(32))
 	in.Path = r.text(MaxPath)
 	if !in.Tag.ofInput() {
@@ -175,7 +185,7 @@ func AppendInput(dst []byte, in Input) []byte { return in.append(dst) }
 
 // ParseInputs reads inputs, one after the other, as AppendInput wrote them.
 func ParseInputs(b []byte) ([]Input, error) {
-	r := reader{b, true}
+	r := reader{b, true, false}
 	var ins []Input
 	for r.ok && len(r.b) > 0 {
 		ins = append(ins, r.input())

@@ -9,8 +9,8 @@ import (
 
 // toolIdentity says what a program or library is: "build-id:" and the bytes of
 // its GNU build id, or "content:" and the BLAKE3 of the file. The linker makes
-// the build id from the content, so it survives a copy or a new time stamp and
-// spares reading a library of a hundred megabytes.
+// the build id from the content, so it survives a copy or a new time stamp, and
+// a library of a hundred megabytes need not be read.
 func toolIdentity(f *os.File) ([]byte, error) {
 	if value := BuildIDValue(buildID(f)); value != nil {
 		return value, nil
@@ -22,9 +22,9 @@ func toolIdentity(f *os.File) ([]byte, error) {
 	return append([]byte("content:"), d...), nil
 }
 
-// BuildIDValue returns the value of a Tool component for a library of which the
-// GNU build id is known, as that of one which is loaded is; nil if it is too
-// short to be one.
+// BuildIDValue returns the value of a Tool component for a library whose GNU
+// build id is known, such as a loaded one; nil if it is too short to be a build
+// id.
 func BuildIDValue(id []byte) []byte {
 	if len(id) < minBuildID {
 		return nil

@@ -4,4 +4,7 @@ package lease
 
 import "jitcache/core/control"
 
-var enabled = !control.Is("nolease")
+var (
+	enabled  = !control.Is("nolease")
+	ownClock = !control.Is("anyclock")
+)

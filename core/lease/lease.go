@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,9 +22,9 @@ import (
 )
 
 // A holder may take this long before others compile too. Some compiles take ten
-// minutes (large template instantiations, viscoelastic solvers); one that is
-// stopped or gone while its lock lives on, in a forked child say, is not
-// coming back.
+// minutes (large template instantiations, viscoelastic solvers); a holder that is
+// stopped or gone while its lock lives on, in a forked child say, will not
+// come back.
 const (
 	HolderLimit = 30 * time.Minute
 	LostLimit   = 10 * time.Second
@@ -43,14 +42,14 @@ const (
 // everybody compiles.
 const maxLevel = 16
 
-// Locker makes lock files: TryLock as in lockfile.Try, for a name in a folder
-// that it chooses, and LockPath the file of a name.
+// Locker provides the lock files: TryLock and ReadLock are lockfile.Try and
+// lockfile.Read for a folder that it chooses.
 type Locker interface {
-	TryLock(name string) (*lockfile.Lock, error)
-	LockPath(name string) string
+	TryLock(name string, sign func() string) (*lockfile.Lock, error)
+	ReadLock(name string) (text string, changed time.Time, err error)
 }
 
-// Table is the leases of one cache in this process. The zero value has no ring
+// Table has the leases of one cache in this process. The zero value has no ring
 // two.
 type Table struct {
 	Locks Locker // nil: only threads of this process
@@ -80,7 +79,7 @@ func (s slot) name() string {
 	return s.id.String() + "." + strconv.Itoa(s.level)
 }
 
-// inflight is a lease in this process, being sought or held.
+// inflight is a lease that this process seeks or holds.
 type inflight struct {
 	since time.Time
 	held  bool
@@ -96,7 +95,9 @@ type Lease struct {
 	once     sync.Once
 }
 
-// Holder is what a lock file says of who holds it.
+// Holder is what a lock file says about its holder. Anybody who may write the folder
+// can write that, so it is only shown to people; except the owner, which the kernel
+// is asked about.
 type Holder struct {
 	lockfile.Owner
 	Since time.Time
@@ -105,10 +106,11 @@ type Holder struct {
 
 // watched is a holder in another process that this one waits for.
 type watched struct {
-	holder string
-	first  time.Time // when it was first seen
-	lost   time.Time // since when it is stopped or gone; zero if it is not
-	told   bool      // Waiting was called
+	holder  string
+	changed time.Time // when its lock file was, by the file system's clock
+	first   time.Time // when it was first seen
+	lost    time.Time // since when it is stopped or gone; zero if it is not
+	told    bool      // Waiting was called
 }
 
 // Outcome is what Acquire has come to.
@@ -121,9 +123,9 @@ const (
 	Busy                   // somebody else still has it
 )
 
-// Acquire tries to get the lease on id until the deadline. found is asked after
-// each wait whether the entry is there by now; then the outcome is Look. name is
-// for the people who wait.
+// Acquire tries to get the lease on id until the deadline. After each wait it asks
+// found whether the entry is there by now; then the outcome is Look. name is for
+// the people who wait.
 func (t *Table) Acquire(id key.ID, name string, deadline time.Time, found func() bool) (*Lease, Outcome) {
 	if !enabled {
 		return nil, Granted
@@ -147,8 +149,8 @@ func (t *Table) Acquire(id key.ID, name string, deadline time.Time, found func()
 	return nil, Granted
 }
 
-// join returns the lease of a slot, and whether it is new: then it is the
-// caller's to seek.
+// join returns the lease of a slot, and whether it is new: then the caller must
+// seek it.
 func (t *Table) join(at slot) (f *inflight, mine bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -188,7 +190,7 @@ func (t *Table) lockThere(at slot, f *inflight, name string, deadline time.Time,
 	l = &Lease{table: t, slot: at, inflight: f}
 	pause := firstPoll
 	for first := true; ; first = false {
-		lock, err := t.tryLock(at)
+		lock, err := t.tryLock(at, name)
 		switch {
 		case lock != nil || err != nil:
 			// Between the caller's look and the lock another may have finished.
@@ -197,7 +199,7 @@ func (t *Table) lockThere(at slot, f *inflight, name string, deadline time.Time,
 				l.Release()
 				return nil, Look, false
 			}
-			t.hold(l, lock, name)
+			t.hold(l, lock)
 			return l, Granted, false
 		case t.outlived(at):
 			t.end(f, at)
@@ -217,30 +219,28 @@ func (t *Table) lockThere(at slot, f *inflight, name string, deadline time.Time,
 	}
 }
 
-// tryLock returns an error, which is no failure, if there is nothing to lock.
-func (t *Table) tryLock(at slot) (*lockfile.Lock, error) {
+// tryLock returns an error, which is not a failure, if there is nothing to lock.
+func (t *Table) tryLock(at slot, name string) (*lockfile.Lock, error) {
 	if t.Locks == nil {
 		return nil, lockfile.ErrUnsupported
 	}
-	lock, err := t.Locks.TryLock(at.name())
+	sign := func() string { return Holder{lockfile.Self(), time.Now(), name}.String() }
+	lock, err := t.Locks.TryLock(at.name(), sign)
 	if err != nil && t.Unsupported != nil {
 		t.Unsupported(err)
 	}
 	return lock, err
 }
 
-func (t *Table) hold(l *Lease, lock *lockfile.Lock, name string) {
+func (t *Table) hold(l *Lease, lock *lockfile.Lock) {
 	t.mu.Lock()
 	l.lock = lock
 	l.inflight.held, l.inflight.since = true, time.Now()
 	t.mu.Unlock()
 	t.forget(l.slot.id)
-	if lock != nil {
-		lock.Write(Holder{lockfile.Self(), l.inflight.since, name}.String())
-	}
 }
 
-// forget drops what was noted about holders of a key that has come free.
+// forget drops what was noted about the holders of a key that is free now.
 func (t *Table) forget(id key.ID) {
 	t.mu.Lock()
 	for level := 0; level < maxLevel && len(t.watched) > 0; level++ {
@@ -275,15 +275,18 @@ func (l *Lease) Release() {
 const unsigned = "?"
 
 // outlived reports whether the holder of a slot, in another process, has had its
-// time.
+// time. The time runs from when its lock file was signed, by the kernel's clock, or
+// from when this process first saw it. The time in the file itself is not used,
+// because somebody else wrote it.
 func (t *Table) outlived(at slot) bool {
-	h, err := ReadHolder(t.Locks.LockPath(at.name()))
+	text, changed, err := t.Locks.ReadLock(at.name())
 	if errors.Is(err, fs.ErrNotExist) {
 		return false // just removed
 	}
-	// A lock that was just taken is not signed yet. One that stays so was taken
-	// by a process that was stopped there and then, or on a full disk: nobody
-	// can say that its holder is coming back.
+	h, err := ParseHolder(text)
+	// A lock that was just taken is not signed yet. One that stays unsigned was
+	// taken by a process that was stopped there and then, or on a full disk:
+	// nobody knows whether its holder will come back.
 	who, state := unsigned, lockfile.Gone
 	if err == nil {
 		who, state = h.Owner.String(), h.State()
@@ -291,13 +294,19 @@ func (t *Table) outlived(at slot) bool {
 	now := time.Now()
 	t.mu.Lock()
 	w := t.watched[at]
+	first := w.holder != who || !w.changed.Equal(changed)
 	if w.holder != who {
 		w = watched{holder: who, first: now}
 	}
-	if who == unsigned {
-		h.Since = w.first
+	w.changed = changed
+	waited := now.Sub(w.first)
+	// At the first look the file may still be what the last holder has left.
+	if age := now.Sub(changed); !first && who != unsigned && age > waited {
+		waited = age
 	}
-	waited := now.Sub(h.Since)
+	if !ownClock {
+		waited = now.Sub(h.Since)
+	}
 	if state != lockfile.Stopped && state != lockfile.Gone {
 		w.lost = time.Time{}
 	} else if w.lost.IsZero() {
@@ -319,13 +328,9 @@ func (h Holder) String() string {
 	return fmt.Sprintf("%s %d %s\n", h.Owner, h.Since.UnixNano(), h.Name)
 }
 
-// ReadHolder reads who holds a lock file.
-func ReadHolder(path string) (Holder, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return Holder{}, err
-	}
-	owner, rest, _ := strings.Cut(strings.TrimSuffix(string(b), "\n"), " ")
+// ParseHolder reads what a lock file says.
+func ParseHolder(text string) (Holder, error) {
+	owner, rest, _ := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
 	since, name, _ := strings.Cut(rest, " ")
 	o, ok := lockfile.ParseOwner(owner)
 	ns, err := strconv.ParseInt(since, 10, 64)

@@ -21,16 +21,22 @@ import (
 // folder makes lock files in a folder.
 type folder string
 
-func (f folder) LockPath(name string) string { return lockfile.Path(string(f), name) }
-
-func (f folder) TryLock(name string) (*lockfile.Lock, error) {
-	return lockfile.Try(f.LockPath(name), 0o600)
+func (f folder) open() (int, error) {
+	return syscall.Open(string(f), syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 }
+
+func (f folder) TryLock(name string, sign func() string) (*lockfile.Lock, error) {
+	return lockfile.Try(f.open, name, 0o600, sign)
+}
+
+func (f folder) ReadLock(name string) (string, time.Time, error) { return lockfile.Read(f.open, name) }
 
 // broken is a folder where locks do not work.
 type broken struct{ folder }
 
-func (broken) TryLock(string) (*lockfile.Lock, error) { return nil, lockfile.ErrUnsupported }
+func (broken) TryLock(string, func() string) (*lockfile.Lock, error) {
+	return nil, lockfile.ErrUnsupported
+}
 
 // compileOnce is what a caller does: look, lease, compile. The entry is a file
 // of the folder; each compile appends a line to the witness.
@@ -244,12 +250,11 @@ func TestLockThatNobodySignedIsGivenUpOn(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "torn": "12345678-4026"} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t.TempDir())
-			lock, err := dir.TryLock(slot{testID(0), 0}.name())
+			lock, err := dir.TryLock(slot{testID(0), 0}.name(), func() string { return text })
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer lock.Remove()
-			lock.Write(text)
 			table := &Table{Locks: dir, lostLimit: 300 * time.Millisecond}
 			table.Waiting = func(key.ID, Holder, time.Duration) { t.Error("told of a holder without a name") }
 			start := time.Now()
@@ -325,26 +330,76 @@ func TestHolderComesBackFromItsFile(t *testing.T) {
 	table := &Table{Locks: dir}
 	l, _ := table.Acquire(testID(0), "a name with blanks", time.Now(), func() bool { return false })
 	defer l.Release()
-	h, err := ReadHolder(dir.LockPath(testID(0).String()))
+	text, _, err := dir.ReadLock(testID(0).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := ParseHolder(text)
 	if err != nil || h.Owner != lockfile.Self() || h.Name != "a name with blanks" || time.Since(h.Since) > time.Minute {
 		t.Errorf("%+v, %v", h, err)
 	}
 	for _, bad := range []string{"", "x", "a-1-2-3", "a-1-2-3 x name"} {
-		path := filepath.Join(string(dir), "bad")
-		os.WriteFile(path, []byte(bad), 0o600)
-		if _, err := ReadHolder(path); err == nil {
+		if _, err := ParseHolder(bad); err == nil {
 			t.Errorf("%q is a holder", bad)
 		}
 	}
 }
 
-func FuzzReadHolder(f *testing.F) {
+// What a lock file says of the time is the word of whoever has written it: a holder
+// that began ten years ago, or will begin, is waited for as any other. Control
+// anyclock must fail this.
+func TestAgeOfAHolderIsNotWhatItsFileSays(t *testing.T) {
+	for name, since := range map[string]time.Time{
+		"long ago": time.Unix(1, 0), "to come": time.Now().Add(24 * time.Hour),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t.TempDir())
+			lock, err := dir.TryLock(testID(0).String(), Holder{lockfile.Self(), since, "x"}.String)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lock.Remove()
+			old := time.Now().Add(-24 * time.Hour)
+			if err := os.Chtimes(filepath.Join(string(dir), testID(0).String()+lockfile.Suffix), old, old); err != nil {
+				t.Fatal(err)
+			}
+			table := &Table{Locks: dir, holderLimit: 500 * time.Millisecond}
+			start := time.Now()
+			for outcome := Busy; outcome != Granted; {
+				var l *Lease
+				l, outcome = table.Acquire(testID(0), "", time.Now().Add(50*time.Millisecond), func() bool { return false })
+				l.Release()
+				if time.Since(start) > 3*time.Second {
+					t.Fatal("still waiting")
+				}
+			}
+			if d := time.Since(start); d < 400*time.Millisecond {
+				t.Errorf("went on after %v, want 500ms", d)
+			}
+		})
+	}
+}
+
+// One that holds its lease for long is not waited for by those who come late either.
+func TestWhoComesLateWaitsForTheRestOfTheTime(t *testing.T) {
+	dir := folder(t.TempDir())
+	never := func() bool { return false }
+	l, _ := (&Table{Locks: dir}).Acquire(testID(0), "", time.Now(), never)
+	defer l.Release()
+	time.Sleep(300 * time.Millisecond)
+	table := &Table{Locks: dir, holderLimit: 250 * time.Millisecond}
+	start := time.Now()
+	second, outcome := table.Acquire(testID(0), "", start.Add(time.Second), never)
+	if outcome != Granted || time.Since(start) > 200*time.Millisecond {
+		t.Errorf("outcome %d after %v", outcome, time.Since(start))
+	}
+	second.Release()
+}
+
+func FuzzParseHolder(f *testing.F) {
 	f.Add("12345678-4026531836-1-2 3 name\n")
-	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
-		path := filepath.Join(dir, "f")
-		os.WriteFile(path, []byte(text), 0o600)
-		if h, err := ReadHolder(path); err == nil && h.Pid <= 0 {
+		if h, err := ParseHolder(text); err == nil && h.Pid <= 0 {
 			t.Errorf("process %d", h.Pid)
 		}
 	})

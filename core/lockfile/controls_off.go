@@ -7,4 +7,5 @@ import "jitcache/core/control"
 var (
 	sayUnsupported = !control.Is("norefusal")
 	checkSame      = !control.Is("nosamefile")
+	checkRegular   = !control.Is("anyfile")
 )

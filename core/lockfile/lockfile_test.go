@@ -13,17 +13,18 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestMain lets the test binary be the other process.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("LOCKFILE_TEST_HOLD"); path != "" {
-		l, err := Try(path, 0o600)
+		l, err := Try(folder(filepath.Dir(path)), strings.TrimSuffix(filepath.Base(path), Suffix), 0o600, Self().String)
 		if l == nil {
 			println("not mine", err)
 			os.Exit(1)
 		}
-		l.Write(Self().String())
 		os.Stdout.WriteString("held\n")
 		bufio.NewReader(os.Stdin).ReadString('\n')
 		l.Remove()
@@ -31,6 +32,25 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// folder is a Folder that does exist, or not.
+func folder(dir string) Folder {
+	return func() (int, error) {
+		fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return -1, &fs.PathError{Op: "open", Path: dir, Err: err}
+		}
+		return fd, nil
+	}
+}
+
+// tryFile tries the lock of a file.
+func tryFile(path string) (*Lock, error) {
+	return Try(folder(filepath.Dir(path)), strings.TrimSuffix(filepath.Base(path), Suffix), 0o600, nil)
+}
+
+// fileIn is the file of a lock with a name.
+func fileIn(dir, name string) string { return filepath.Join(dir, name+Suffix) }
 
 // hold has another process hold a lock until release is called.
 func hold(t *testing.T, path string) (p *os.Process, release func()) {
@@ -58,13 +78,13 @@ func hold(t *testing.T, path string) (p *os.Process, release func()) {
 }
 
 func TestLockIsHeldByOneOfTwoProcesses(t *testing.T) {
-	path := Path(t.TempDir(), "a")
+	path := fileIn(t.TempDir(), "a")
 	_, release := hold(t, path)
-	if l, err := Try(path, 0o600); l != nil || err != nil {
+	if l, err := tryFile(path); l != nil || err != nil {
 		t.Fatalf("held elsewhere, but %v, %v", l, err)
 	}
 	release()
-	l, err := Try(path, 0o600)
+	l, err := tryFile(path)
 	if l == nil {
 		t.Fatalf("free, but %v", err)
 	}
@@ -75,13 +95,13 @@ func TestLockIsHeldByOneOfTwoProcesses(t *testing.T) {
 }
 
 func TestLockIsFreeOnceItsHolderIsKilled(t *testing.T) {
-	path := Path(t.TempDir(), "a")
+	path := fileIn(t.TempDir(), "a")
 	p, _ := hold(t, path)
 	p.Kill()
 	p.Wait()
 	start := time.Now()
 	for {
-		l, err := Try(path, 0o600)
+		l, err := tryFile(path)
 		if l != nil {
 			l.Remove()
 			return
@@ -94,16 +114,16 @@ func TestLockIsFreeOnceItsHolderIsKilled(t *testing.T) {
 }
 
 func TestLockIsHeldByOneOfTwoCallers(t *testing.T) {
-	path := Path(t.TempDir(), "a")
-	l, err := Try(path, 0o600)
+	path := fileIn(t.TempDir(), "a")
+	l, err := tryFile(path)
 	if l == nil {
 		t.Fatal(err)
 	}
-	if second, _ := Try(path, 0o600); second != nil {
+	if second, _ := tryFile(path); second != nil {
 		t.Error("taken twice in one process")
 	}
 	l.Unlock()
-	if l, err = Try(path, 0o600); l == nil {
+	if l, err = tryFile(path); l == nil {
 		t.Errorf("unlocked, but %v", err)
 	} else {
 		l.Remove()
@@ -111,10 +131,10 @@ func TestLockIsHeldByOneOfTwoCallers(t *testing.T) {
 }
 
 func TestLockOnARemovedFileIsTakenAgain(t *testing.T) {
-	path := Path(t.TempDir(), "a")
-	first, _ := Try(path, 0o600)
+	path := fileIn(t.TempDir(), "a")
+	first, _ := tryFile(path)
 	os.Remove(path)
-	second, err := Try(path, 0o600)
+	second, err := tryFile(path)
 	if second == nil {
 		t.Fatalf("the path is free, but %v", err)
 	}
@@ -125,13 +145,13 @@ func TestLockOnARemovedFileIsTakenAgain(t *testing.T) {
 // Many take one lock and remove its file, so that some lock a file that is gone
 // by then. Control nosamefile must fail this.
 func TestLockThatIsRemovedAtEachReleaseHasOneHolder(t *testing.T) {
-	path := Path(t.TempDir(), "a")
+	path := fileIn(t.TempDir(), "a")
 	var holders, taken, shared atomic.Int64
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); {
-				l, err := Try(path, 0o600)
+				l, err := tryFile(path)
 				if err != nil {
 					t.Error(err)
 					return
@@ -157,13 +177,13 @@ func TestLockThatIsRemovedAtEachReleaseHasOneHolder(t *testing.T) {
 
 func TestWhereNothingCanBeLockedSaysSo(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Try(Path(filepath.Join(dir, "missing"), "a"), 0o600); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := tryFile(fileIn(filepath.Join(dir, "missing"), "a")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing folder: %v", err)
 	}
-	if err := os.Symlink("/etc/passwd", Path(dir, "link")); err != nil {
+	if err := os.Symlink("/etc/passwd", fileIn(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if l, err := Try(Path(dir, "link"), 0o600); l != nil || !errors.Is(err, ErrUnsupported) {
+	if l, err := tryFile(fileIn(dir, "link")); l != nil || !errors.Is(err, ErrUnsupported) {
 		t.Errorf("symbolic link: %v, %v", l, err)
 	}
 }
@@ -197,7 +217,7 @@ func TestOwnerIsWhoItSays(t *testing.T) {
 }
 
 func TestOwnerThatIsStoppedOrGoneIsSeen(t *testing.T) {
-	path := Path(t.TempDir(), "a")
+	path := fileIn(t.TempDir(), "a")
 	p, _ := hold(t, path)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -229,17 +249,74 @@ func wait(t *testing.T, cond func() bool) {
 }
 
 func TestWriteReplacesWhatADeadHolderHasLeft(t *testing.T) {
-	path := Path(t.TempDir(), "a")
+	path := fileIn(t.TempDir(), "a")
 	if err := os.WriteFile(path, []byte(strings.Repeat("longer ", 20)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := Try(path, 0o600)
+	l, err := Try(folder(filepath.Dir(path)), "a", 0o600, func() string { return "mine\n" })
 	if l == nil || err != nil {
 		t.Fatal(l, err)
 	}
-	l.Write("mine\n")
 	if b, err := os.ReadFile(path); err != nil || string(b) != "mine\n" {
 		t.Errorf("%q, %v", b, err)
 	}
 	l.Remove()
+}
+
+// What may stand where a lock file should be, in a folder that others write. Control
+// anyfile must fail this.
+func TestWhatIsNoFileOfItsOwnIsNotLockedNorRead(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"FIFO":        func(path string) error { return unix.Mkfifo(path, 0o600) },
+		"folder":      func(path string) error { return os.Mkdir(path, 0o700) },
+		"socket":      func(path string) error { return unix.Mknod(path, unix.S_IFSOCK|0o600, 0) },
+		"link":        func(path string) error { return os.Symlink("file", path) },
+		"second name": func(path string) error { return os.Link(filepath.Dir(path)+"/file", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(dir+"/file", []byte("another's"), 0o640); err != nil {
+				t.Fatal(err)
+			}
+			if err := make(fileIn(dir, "a")); err != nil {
+				t.Fatal(err)
+			}
+			sign := func() string { return "mine" }
+			if l, err := Try(folder(dir), "a", 0o600, sign); l != nil || !errors.Is(err, ErrUnsupported) {
+				t.Errorf("tried: %v, %v", l, err)
+			}
+			if text, _, err := Read(folder(dir), "a"); text != "" || err == nil {
+				t.Errorf("read: %q, %v", text, err)
+			}
+			if text, err := os.ReadFile(dir + "/file"); string(text) != "another's" {
+				t.Errorf("the other file: %q, %v", text, err)
+			}
+			if st, err := os.Stat(dir + "/file"); err != nil || st.Mode() != 0o640 {
+				t.Errorf("the other file: %v, %v", st.Mode(), err)
+			}
+		})
+	}
+}
+
+// A lock file of any size is locked, and read up to what a holder writes.
+func TestLargeLockFileIsReadInPart(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(fileIn(dir, "a"), []byte("someone"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(fileIn(dir, "a"), 8<<40); err != nil {
+		t.Skip("no files of this size here: ", err)
+	}
+	text, changed, err := Read(folder(dir), "a")
+	if len(text) != maxText || !strings.HasPrefix(text, "someone") || err != nil || time.Since(changed) > time.Minute {
+		t.Errorf("%d bytes, written %v, %v", len(text), changed, err)
+	}
+	l, err := Try(folder(dir), "a", 0o600, func() string { return "mine" })
+	if l == nil {
+		t.Fatal(err)
+	}
+	defer l.Remove()
+	if text, _, err := Read(folder(dir), "a"); text != "mine" || err != nil {
+		t.Errorf("%.20q, %v", text, err)
+	}
 }

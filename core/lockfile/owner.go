@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// Owner identifies a process for as long as its machine runs: its pid alone is
+// Owner identifies a process for as long as its machine runs; a pid alone is
 // soon used again. It is written into lock files and into the names of
-// temporary files, so that others can tell what nobody needs any more.
+// temporary files, so that others can tell which ones nobody needs any more.
 type Owner struct {
 	Boot  string // first 8 digits of the kernel's boot id: the machine, and this run of it
 	Space uint64 // inode of the pid namespace: in which of its containers

@@ -1,47 +1,28 @@
-#include "memory.h"
+#include "tier.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "../mutex/mutex.h"
-
-/* Shards spread the lock: eight threads that do nothing but hit should rarely
- * meet. A power of two. */
-#define SHARDS 16
 #define FIRST_BUCKETS 16
 
+/* What a search reads is in the first cache line, with it what a hit writes: a
+ * hit is so short that half of it is waiting for lines. */
 typedef struct node {
-	uint8_t id[32];
+	_Alignas(LINE) uint8_t id[32];
 	jc_blob *blob;
-	struct node *chain;         /* next in the bucket */
-	struct node *older, *newer; /* the shard's recency list */
-	uint64_t tick;              /* the tier's clock at the last use */
+	struct node *chain; /* next in the bucket */
+	uint64_t tick;      /* the tier's clock at the last use */
 	int64_t touch_at;
+	struct node *older, *newer; /* the shard's recency list */
+	uint64_t cost;              /* the blob's, not below 0 */
 	int kind;
+	int32_t spare; /* references to the blob that are kept for hits, beside the node's own */
 } node;
 
-typedef struct shard {
-	jc_mutex lock;
-	node **buckets;
-	size_t nbuckets; /* a power of two */
-	size_t count;
-	node *newest, *oldest;
-	_Atomic uint64_t oldest_tick; /* UINT64_MAX if empty; read without the lock */
-	uint64_t hits[JC_MEMORY_KINDS], saved[JC_MEMORY_KINDS];
-	char pad[64];
-} shard;
-
-struct jc_memory {
-	uint64_t cap;
-	_Atomic uint64_t bytes;
-	_Atomic uint64_t clock;
-	_Atomic uint64_t epoch;
-	_Atomic int64_t flush_at;
-	_Atomic int nkinds; /* one is added under the lock of the first shard */
-	char kinds[JC_MEMORY_KINDS][17];
-	shard shards[SHARDS];
-};
+/* References are taken so many at once: an atomic addition for each would be one of
+ * the dearest parts of a hit. */
+#define MANY 256
 
 static int64_t now_ns(void)
 {
@@ -52,9 +33,10 @@ static int64_t now_ns(void)
 
 jc_memory *jc_memory_new(uint64_t cap)
 {
-	jc_memory *m = calloc(1, sizeof *m);
+	jc_memory *m = aligned_alloc(LINE, sizeof *m);
 	if (m == NULL)
 		return NULL;
+	memset(m, 0, sizeof *m);
 	m->cap = cap;
 	m->flush_at = now_ns() + JC_MEMORY_FLUSH_NS;
 	for (int i = 0; i < SHARDS; i++) {
@@ -104,7 +86,18 @@ static void note_oldest(shard *s)
 	atomic_store_explicit(&s->oldest_tick, s->oldest ? s->oldest->tick : UINT64_MAX, memory_order_relaxed);
 }
 
-static uint64_t tick(jc_memory *m) { return atomic_fetch_add_explicit(&m->clock, 1, memory_order_relaxed); }
+/* tick moves the clock on and returns it. It does so without an atomic addition,
+ * which would be the dearest part of a hit: two threads at once may get the same
+ * time, and one may put the clock back. That is over at the next tick of the
+ * kernel's clock, milliseconds later. */
+static uint64_t tick(jc_memory *m, int64_t now)
+{
+	uint64_t t = atomic_load_explicit(&m->clock, memory_order_relaxed) + 1;
+	if (t < (uint64_t)now)
+		t = (uint64_t)now;
+	atomic_store_explicit(&m->clock, t, memory_order_relaxed);
+	return t;
+}
 
 /* use finds an entry, makes it the newest, and counts n hits on it. It returns
  * the blob with a reference, or NULL. */
@@ -120,9 +113,13 @@ static jc_blob *use(jc_memory *m, const uint8_t *id, uint64_t n_hits, int *due)
 		return NULL;
 	}
 	jc_blob *b = n->blob;
-	jc_blob_retain(b);
+	if (n->spare == 0) {
+		jc_blob_retain_many(b, MANY);
+		n->spare = MANY;
+	}
+	n->spare--;
 	int was_oldest = s->oldest == n;
-	n->tick = tick(m);
+	n->tick = tick(m, now);
 	if (n->newer != NULL) {
 		list_remove(s, n);
 		list_push(s, n);
@@ -133,8 +130,8 @@ static jc_blob *use(jc_memory *m, const uint8_t *id, uint64_t n_hits, int *due)
 		n->touch_at = now + JC_MEMORY_TOUCH_NS;
 		*due |= JC_MEMORY_TOUCH;
 	}
-	s->hits[n->kind] += n_hits;
-	s->saved[n->kind] += n_hits * (uint64_t)(b->cost > 0 ? b->cost : 0);
+	s->used[n->kind].hits += n_hits;
+	s->used[n->kind].saved += n_hits * n->cost;
 	jc_mutex_unlock(&s->lock);
 	int64_t at = atomic_load_explicit(&m->flush_at, memory_order_relaxed);
 	if (now > at && atomic_compare_exchange_strong(&m->flush_at, &at, now + JC_MEMORY_FLUSH_NS))
@@ -150,29 +147,6 @@ int jc_memory_used(jc_memory *m, const uint8_t id[32], uint64_t n, int *due)
 	if (b != NULL)
 		jc_blob_release(b);
 	return b != NULL;
-}
-
-static int kind_index(jc_memory *m, const char *kind)
-{
-	int n = atomic_load_explicit(&m->nkinds, memory_order_acquire);
-	for (int i = 0; i < n; i++)
-		if (strcmp(m->kinds[i], kind) == 0)
-			return i;
-	jc_mutex_lock(&m->shards[0].lock);
-	n = atomic_load_explicit(&m->nkinds, memory_order_relaxed);
-	int i = 0;
-	while (i < n && strcmp(m->kinds[i], kind) != 0)
-		i++;
-	if (i == JC_MEMORY_KINDS)
-		i = JC_MEMORY_KINDS - 1;
-	else if (i == n) {
-		/* The last place is for all that found none of their own. */
-		const char *name = i == JC_MEMORY_KINDS - 1 ? "other" : kind;
-		memcpy(m->kinds[i], name, strnlen(name, 16));
-		atomic_store_explicit(&m->nkinds, n + 1, memory_order_release);
-	}
-	jc_mutex_unlock(&m->shards[0].lock);
-	return i;
 }
 
 /* What a blob is counted as: its bytes and about what malloc adds. */
@@ -209,9 +183,12 @@ static void unlink_node(jc_memory *m, shard *s, node *n)
 	atomic_fetch_add_explicit(&m->epoch, 1, memory_order_release);
 }
 
+/* drop frees a node that is in no shard; NULL is fine. */
 static void drop(node *n)
 {
-	jc_blob_release(n->blob);
+	if (n == NULL)
+		return;
+	jc_blob_release_many(n->blob, n->spare + 1);
 	free(n);
 }
 
@@ -236,39 +213,60 @@ static void evict(jc_memory *m)
 	}
 }
 
-void jc_memory_put(jc_memory *m, jc_blob *b)
+/* new_node makes a node of a blob, NULL if it is not to be kept. */
+static node *new_node(jc_memory *m, jc_blob *b)
 {
 	if (weight(b) > m->cap)
-		return;
-	node *n = calloc(1, sizeof *n);
+		return NULL;
+	node *n = aligned_alloc(LINE, sizeof *n);
 	if (n == NULL)
-		return;
+		return NULL;
+	*n = (node){.blob = b, .cost = b->cost > 0 ? (uint64_t)b->cost : 0, .kind = jc_memory_kind(m, b->kind)};
 	memcpy(n->id, b->id, 32);
-	n->blob = b;
-	n->kind = kind_index(m, b->kind);
 	n->touch_at = now_ns() + JC_MEMORY_TOUCH_NS;
 	jc_blob_retain(b);
-	shard *s = shard_of(m, n->id);
-	jc_mutex_lock(&s->lock);
-	node *old = find(s, n->id);
-	if (old != NULL)
-		unlink_node(m, s, old);
-	if (s->count >= s->nbuckets && !grow(s) && s->nbuckets == 0) {
-		jc_mutex_unlock(&s->lock);
-		drop(n);
-		return;
-	}
+	return n;
+}
+
+/* take_out takes an entry out of its shard, whose lock is held. */
+static node *take_out(jc_memory *m, shard *s, const uint8_t *id)
+{
+	node *n = find(s, id);
+	if (n != NULL)
+		unlink_node(m, s, n);
+	return n;
+}
+
+/* link_node puts n, which may be NULL, into its shard, whose lock is held. It
+ * returns what is left over: the entry that was there, or n if there is no memory. */
+static node *link_node(jc_memory *m, shard *s, node *n)
+{
+	if (n == NULL)
+		return NULL;
+	node *old = take_out(m, s, n->id);
+	if (s->count >= s->nbuckets && !grow(s) && s->nbuckets == 0)
+		return n;
 	node **head = &s->buckets[bucket_of(s, n->id)];
 	n->chain = *head;
 	*head = n;
-	n->tick = tick(m);
+	n->tick = tick(m, n->touch_at - JC_MEMORY_TOUCH_NS);
 	list_push(s, n);
 	s->count++;
 	note_oldest(s);
-	atomic_fetch_add_explicit(&m->bytes, weight(b), memory_order_relaxed);
+	atomic_fetch_add_explicit(&m->bytes, weight(n->blob), memory_order_relaxed);
+	return old;
+}
+
+void jc_memory_put(jc_memory *m, jc_blob *b)
+{
+	node *n = new_node(m, b);
+	if (n == NULL)
+		return;
+	shard *s = shard_of(m, n->id);
+	jc_mutex_lock(&s->lock);
+	node *left = link_node(m, s, n);
 	jc_mutex_unlock(&s->lock);
-	if (old != NULL)
-		drop(old);
+	drop(left);
 	evict(m);
 }
 
@@ -276,36 +274,112 @@ int jc_memory_remove(jc_memory *m, const uint8_t id[32])
 {
 	shard *s = shard_of(m, id);
 	jc_mutex_lock(&s->lock);
-	node *n = find(s, id);
-	if (n != NULL)
-		unlink_node(m, s, n);
+	node *n = take_out(m, s, id);
 	jc_mutex_unlock(&s->lock);
-	if (n == NULL)
-		return 0;
 	drop(n);
-	return 1;
+	return n != NULL;
+}
+
+/* clear_shard drops the entries of a kind from a shard, and adds to its words. */
+static void clear_shard(jc_memory *m, int i, const char *kind, uint64_t add)
+{
+	shard *s = &m->shards[i];
+	node *gone = NULL;
+	jc_mutex_lock(&s->lock);
+	for (int w = i; add != 0 && w < JC_MEMORY_WORDS; w += SHARDS)
+		atomic_fetch_add_explicit(&m->words.at[w], add, memory_order_relaxed);
+	for (node *n = s->oldest, *next; n != NULL; n = next) {
+		next = n->newer;
+		if (kind != NULL && strcmp(n->blob->kind, kind) != 0)
+			continue;
+		unlink_node(m, s, n);
+		n->chain = gone;
+		gone = n;
+	}
+	jc_mutex_unlock(&s->lock);
+	for (node *next; gone != NULL; gone = next) {
+		next = gone->chain;
+		drop(gone);
+	}
 }
 
 void jc_memory_clear(jc_memory *m, const char *kind)
 {
+	for (int i = 0; i < SHARDS; i++)
+		clear_shard(m, i, kind, 0);
+}
+
+/* The words. Each belongs to one shard, and changes under its lock. */
+
+#define BEGIN ((1ULL << JC_MEMORY_UNDER_WAY) + 1)
+#define END ((1ULL << JC_MEMORY_UNDER_WAY) - 1)
+#define IS_QUIET(word) (((word) & ((1ULL << JC_MEMORY_UNDER_WAY) - 1)) == 0)
+
+_Static_assert(JC_MEMORY_WORDS % SHARDS == 0 && 256 % SHARDS == 0, "the shard of a word is that of its keys");
+
+static _Atomic uint64_t *word_of(jc_memory *m, const uint8_t *id) { return &m->words.at[jc_memory_word(id)]; }
+
+void jc_memory_keep(jc_memory *m, jc_blob *b, uint64_t ticket)
+{
+	_Atomic uint64_t *word = word_of(m, b->id);
+	node *n = IS_QUIET(ticket) && *word == ticket ? new_node(m, b) : NULL;
+	if (n == NULL)
+		return;
+	shard *s = shard_of(m, b->id);
+	jc_mutex_lock(&s->lock);
+	node *left = *word == ticket ? link_node(m, s, n) : n;
+	jc_mutex_unlock(&s->lock);
+	drop(left);
+	evict(m);
+}
+
+jc_memory_change jc_memory_begin(jc_memory *m, const uint8_t id[32], int old)
+{
+	shard *s = shard_of(m, id);
+	jc_mutex_lock(&s->lock);
+	uint64_t before = atomic_fetch_add(word_of(m, id), BEGIN);
+	node *n = old ? take_out(m, s, id) : NULL;
+	jc_mutex_unlock(&s->lock);
+	drop(n);
+	return (jc_memory_change){before, old, n != NULL};
+}
+
+void jc_memory_end(jc_memory *m, const uint8_t id[32], jc_memory_change change, int changed, jc_blob *b)
+{
+	node *n = b != NULL ? new_node(m, b) : NULL, *left = NULL;
+	shard *s = shard_of(m, id);
+	jc_mutex_lock(&s->lock);
+	uint64_t before = atomic_fetch_add(word_of(m, id), END);
+	/* No other change of the word was under way at any time in between. */
+	int alone = IS_QUIET(change.word) && before == change.word + BEGIN;
+	if (alone && n != NULL)
+		left = link_node(m, s, n);
+	else if (changed)
+		left = take_out(m, s, id);
+	jc_mutex_unlock(&s->lock);
+	drop(left);
+	if (!alone)
+		drop(n);
+	if (change.old)
+		atomic_fetch_add_explicit(&m->epoch, 1, memory_order_release);
+	evict(m);
+}
+
+void jc_memory_begin_clear(jc_memory *m, const char *kind)
+{
+	for (int i = 0; i < SHARDS; i++)
+		clear_shard(m, i, kind, BEGIN);
+}
+
+void jc_memory_end_clear(jc_memory *m)
+{
 	for (int i = 0; i < SHARDS; i++) {
-		shard *s = &m->shards[i];
-		node *gone = NULL;
-		jc_mutex_lock(&s->lock);
-		for (node *n = s->oldest, *next; n != NULL; n = next) {
-			next = n->newer;
-			if (kind != NULL && strcmp(n->blob->kind, kind) != 0)
-				continue;
-			unlink_node(m, s, n);
-			n->chain = gone;
-			gone = n;
-		}
-		jc_mutex_unlock(&s->lock);
-		for (node *next; gone != NULL; gone = next) {
-			next = gone->chain;
-			drop(gone);
-		}
+		jc_mutex_lock(&m->shards[i].lock);
+		for (int w = i; w < JC_MEMORY_WORDS; w += SHARDS)
+			atomic_fetch_add(&m->words.at[w], END);
+		jc_mutex_unlock(&m->shards[i].lock);
 	}
+	atomic_fetch_add_explicit(&m->epoch, 1, memory_order_release);
 }
 
 void jc_memory_free(jc_memory *m)
@@ -333,54 +407,6 @@ void jc_memory_size(jc_memory *m, uint64_t *bytes, uint64_t *count)
 
 const _Atomic uint64_t *jc_memory_epoch(jc_memory *m) { return &m->epoch; }
 
-int jc_memory_drain(jc_memory *m, jc_memory_hits hits[JC_MEMORY_KINDS])
-{
-	uint64_t all_hits[JC_MEMORY_KINDS] = {0}, all_saved[JC_MEMORY_KINDS] = {0};
-	for (int i = 0; i < SHARDS; i++) {
-		shard *s = &m->shards[i];
-		jc_mutex_lock(&s->lock);
-		for (int k = 0; k < JC_MEMORY_KINDS; k++) {
-			all_hits[k] += s->hits[k];
-			all_saved[k] += s->saved[k];
-			s->hits[k] = s->saved[k] = 0;
-		}
-		jc_mutex_unlock(&s->lock);
-	}
-	int wrote = 0;
-	for (int k = 0; k < JC_MEMORY_KINDS; k++) {
-		if (all_hits[k] == 0)
-			continue;
-		memcpy(hits[wrote].kind, m->kinds[k], sizeof hits[wrote].kind);
-		hits[wrote].hits = all_hits[k];
-		hits[wrote].saved = all_saved[k];
-		wrote++;
-	}
-	return wrote;
-}
-
-void jc_memory_count(jc_memory *m, const char *kind, uint64_t n)
-{
-	char name[17] = {0};
-	memcpy(name, kind, strnlen(kind, 16));
-	int i = kind_index(m, name);
-	jc_mutex_lock(&m->shards[0].lock);
-	m->shards[0].hits[i] += n;
-	jc_mutex_unlock(&m->shards[0].lock);
-}
-
-int jc_memory_counted(jc_memory *m)
-{
-	uint64_t n = 0;
-	for (int i = 0; i < SHARDS; i++) {
-		shard *s = &m->shards[i];
-		jc_mutex_lock(&s->lock);
-		for (int k = 0; k < JC_MEMORY_KINDS; k++)
-			n += s->hits[k];
-		jc_mutex_unlock(&s->lock);
-	}
-	return n > 0;
-}
-
 void jc_memory_fork_prepare(jc_memory *m)
 {
 	for (int i = 0; i < SHARDS; i++)
@@ -397,7 +423,10 @@ void jc_memory_fork_child(jc_memory *m)
 {
 	for (int i = 0; i < SHARDS; i++) {
 		jc_mutex_init(&m->shards[i].lock, JC_RANK_SHARD);
-		memset(m->shards[i].hits, 0, sizeof m->shards[i].hits);
-		memset(m->shards[i].saved, 0, sizeof m->shards[i].saved);
+		memset(m->shards[i].used, 0, sizeof m->shards[i].used);
 	}
+	/* Changes that were under way are the parent's, and never end here. */
+	for (int w = 0; w < JC_MEMORY_WORDS; w++)
+		if (!IS_QUIET(m->words.at[w]))
+			m->words.at[w] = ((m->words.at[w] >> JC_MEMORY_UNDER_WAY) + 1) << JC_MEMORY_UNDER_WAY;
 }

@@ -11,6 +11,7 @@ package memory
 import "C"
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"jitcache/core/blob"
@@ -20,7 +21,7 @@ import (
 // Memory is a tier. Its methods may be called from any goroutine or thread.
 type Memory C.jc_memory
 
-// Due says what a hit asks of the caller that got it.
+// Due says what a hit asks its caller to do.
 type Due int
 
 const (
@@ -40,7 +41,7 @@ func (m *Memory) Pointer() unsafe.Pointer { return unsafe.Pointer(m) }
 
 func (m *Memory) c() *C.jc_memory { return (*C.jc_memory)(m) }
 
-// Free drops everything. Nobody else may be using the tier.
+// Free drops everything. Nobody else may use the tier at the same time.
 func (m *Memory) Free() { C.jc_memory_free(m.c()) }
 
 // Get returns the blob under id with a reference for the caller, or nil.
@@ -50,7 +51,8 @@ func (m *Memory) Get(id *[32]byte) (*blob.Blob, Due) {
 	return blob.From(unsafe.Pointer(b)), Due(due)
 }
 
-// Put keeps b under its own ID, unless it alone is larger than the tier.
+// Put keeps b under its own ID, unless it alone is larger than the tier. It is for a
+// tier without a directory behind it; see Keep and Begin.
 func (m *Memory) Put(b *blob.Blob) { C.jc_memory_put(m.c(), (*C.jc_blob)(b.Pointer())) }
 
 // Remove drops an entry and reports whether there was one.
@@ -67,6 +69,75 @@ func (m *Memory) Clear(kind string) {
 	s := C.CString(kind)
 	defer C.free(unsafe.Pointer(s))
 	C.jc_memory_clear(m.c(), s)
+}
+
+// Ticket says which changes of a key had been made when it was taken.
+type Ticket uint64
+
+// Ticket is taken before the directory is read, see Keep. memory.h explains the
+// order of memory and directory.
+func (m *Memory) Ticket(id *[32]byte) Ticket {
+	words := (*[C.JC_MEMORY_WORDS]atomic.Uint64)(unsafe.Pointer(m))
+	return Ticket(words[(uint(id[0])|uint(id[1])<<8)%C.JC_MEMORY_WORDS].Load()) // jc_memory_word
+}
+
+// Keep keeps b, which was read from the directory after the ticket was taken, unless
+// its key has changed since.
+func (m *Memory) Keep(b *blob.Blob, t Ticket) {
+	C.jc_memory_keep(m.c(), (*C.jc_blob)(b.Pointer()), C.uint64_t(t))
+}
+
+// Change is an ongoing change of one entry in the directory.
+type Change struct {
+	m  *Memory
+	id *[32]byte
+	c  C.jc_memory_change
+}
+
+// Begin is called before an entry is put, replaced or removed; old says that this
+// makes the present entry out of date. End must follow. dropped says that the tier
+// had such an entry and has dropped it.
+func (m *Memory) Begin(id *[32]byte, old bool) (c Change, dropped bool) {
+	flag := C.int(0)
+	if old {
+		flag = 1
+	}
+	c = Change{m, id, C.jc_memory_begin(m.c(), (*C.uint8_t)(unsafe.Pointer(id)), flag)}
+	return c, c.c.dropped != 0
+}
+
+// End is called afterwards. The tier keeps b, unless it is nil: b is what the
+// directory has after this change, or the directory has nothing. changed says that
+// the directory has changed.
+func (c *Change) End(changed bool, b *blob.Blob) {
+	flag := C.int(0)
+	if changed {
+		flag = 1
+	}
+	var raw *C.jc_blob
+	if b != nil {
+		raw = (*C.jc_blob)(b.Pointer())
+	}
+	C.jc_memory_end(c.m.c(), (*C.uint8_t)(unsafe.Pointer(c.id)), c.c, flag, raw)
+}
+
+// BeginClear is Begin for all entries of a kind, or for all entries if kind is "".
+// EndClear must follow.
+func (m *Memory) BeginClear(kind string) {
+	if kind == "" {
+		C.jc_memory_begin_clear(m.c(), nil)
+		return
+	}
+	s := C.CString(kind)
+	defer C.free(unsafe.Pointer(s))
+	C.jc_memory_begin_clear(m.c(), s)
+}
+
+// EndClear is called after they have been removed.
+func (m *Memory) EndClear() { C.jc_memory_end_clear(m.c()) }
+
+func (m *Memory) epoch() uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(C.jc_memory_epoch(m.c()))).Load()
 }
 
 // Size returns how much is kept.

@@ -37,7 +37,7 @@ void jc_memory_free(jc_memory *m);
 jc_blob *jc_memory_get(jc_memory *m, const uint8_t id[32], int *due);
 
 /* jc_memory_put keeps b under its id, replacing what was there. A blob larger
- * than the cap is not kept. */
+ * than the cap is not kept. For a tier that stands before no directory. */
 void jc_memory_put(jc_memory *m, jc_blob *b);
 
 /* jc_memory_remove drops one entry; it returns whether there was one. */
@@ -46,11 +46,81 @@ int jc_memory_remove(jc_memory *m, const uint8_t id[32]);
 /* jc_memory_clear drops the entries of a kind, or all if kind is NULL. */
 void jc_memory_clear(jc_memory *m, const char *kind);
 
+/* The order of memory and directory.
+ *
+ * An entry is in two places, and no lock covers both: a lookup that has read the
+ * file and not kept it yet may be overtaken by one that removes or replaces it. So
+ * that this process sees the changes that it makes, and in one order:
+ *
+ *  - Whoever changes the directory says so before he touches it and after
+ *    (jc_memory_begin and _end, jc_memory_begin_clear and _end_clear).
+ *  - Whoever reads the directory takes a ticket before, and keeps what he has read
+ *    with that ticket (jc_memory_keep). It is kept if no change of the key was
+ *    under way when the ticket was taken, and none has begun since.
+ *  - What would make bytes old drops them when it begins. What has stored a result
+ *    keeps it when it ends, if no other change of the key has overlapped with it;
+ *    else nobody knows which of them the directory has, and the key has no place
+ *    here until somebody reads it again.
+ *
+ * So while a change is under way nothing is kept under its key, and what is kept at
+ * any other time is what the directory has, as far as this process has changed it.
+ * It follows that when a call which removes or replaces an entry has returned, no
+ * lookup that begins afterwards gives what was there before; and that two lookups,
+ * one after the other, never see two results in the wrong order.
+ *
+ * It does not follow for what other processes do, nor for another tier of this one:
+ * what they remove or replace may be given from memory for as long as it is there.
+ *
+ * Changes are counted in words, each for a thousandth of all keys. Two keys that
+ * meet in one by chance cost a lookup that reads the file once more. The ticket of a
+ * key is its word; a jc_memory begins with the words, so that it needs no call. */
+#define JC_MEMORY_WORDS 1024
+
+typedef struct jc_memory_words {
+	/* The low JC_MEMORY_UNDER_WAY bits count the changes that are under way, the
+	 * others those that have begun or ended. */
+	_Atomic uint64_t at[JC_MEMORY_WORDS];
+} jc_memory_words;
+#define JC_MEMORY_UNDER_WAY 20
+
+/* jc_memory_word returns the number of a key's word. */
+static inline unsigned jc_memory_word(const uint8_t id[32]) { return (id[0] | (unsigned)id[1] << 8) % JC_MEMORY_WORDS; }
+
+static inline uint64_t jc_memory_ticket(jc_memory *m, const uint8_t id[32])
+{
+	return atomic_load(&((jc_memory_words *)m)->at[jc_memory_word(id)]);
+}
+
+/* jc_memory_keep keeps b, which was read from the directory after the ticket was
+ * taken, unless its key has changed since. */
+void jc_memory_keep(jc_memory *m, jc_blob *b, uint64_t ticket);
+
+typedef struct jc_memory_change {
+	uint64_t word; /* of the key, when the change began */
+	int old;       /* it makes old what there was */
+	int dropped;   /* which this tier had */
+} jc_memory_change;
+
+/* jc_memory_begin is called before an entry is put, replaced or removed; old is 0
+ * for a put that keeps what there is. jc_memory_end must follow, with the result. */
+jc_memory_change jc_memory_begin(jc_memory *m, const uint8_t id[32], int old);
+
+/* jc_memory_end is called afterwards. b is to be kept: it is what the directory has
+ * by this change, or the directory has nothing; or it is NULL. changed says that the
+ * directory has changed. */
+void jc_memory_end(jc_memory *m, const uint8_t id[32], jc_memory_change change, int changed, jc_blob *b);
+
+/* jc_memory_begin_clear and jc_memory_end_clear are the same for all keys of a
+ * kind, or all if kind is NULL. */
+void jc_memory_begin_clear(jc_memory *m, const char *kind);
+void jc_memory_end_clear(jc_memory *m);
+
 /* jc_memory_size returns how many bytes and entries are kept. */
 void jc_memory_size(jc_memory *m, uint64_t *bytes, uint64_t *count);
 
-/* jc_memory_epoch rises whenever an entry leaves or is replaced, so that a
- * caller can keep what it got for as long as the epoch stands. */
+/* jc_memory_epoch rises whenever an entry leaves or is replaced, and at the end of
+ * what makes bytes old, so that a caller can keep what it got for as long as the
+ * epoch stands. */
 const _Atomic uint64_t *jc_memory_epoch(jc_memory *m);
 
 /* Hits since the last drain, by kind. The last kind takes those that the table

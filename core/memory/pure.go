@@ -32,6 +32,30 @@ func (m *Memory) Remove(*[32]byte) bool { return false }
 // Clear has nothing to drop.
 func (m *Memory) Clear(string) {}
 
+// Ticket says which changes of a key had been made when it was taken.
+type Ticket uint64
+
+// Ticket is none.
+func (m *Memory) Ticket(*[32]byte) Ticket { return 0 }
+
+// Keep keeps nothing.
+func (m *Memory) Keep(*blob.Blob, Ticket) {}
+
+// Change is an ongoing change of one entry in the directory.
+type Change struct{}
+
+// Begin drops nothing.
+func (m *Memory) Begin(*[32]byte, bool) (c Change, dropped bool) { return Change{}, false }
+
+// End keeps nothing.
+func (c *Change) End(bool, *blob.Blob) {}
+
+// BeginClear has nothing to drop.
+func (m *Memory) BeginClear(string) {}
+
+// EndClear ends what BeginClear began.
+func (m *Memory) EndClear() {}
+
 // Size is that of nothing.
 func (m *Memory) Size() (bytes, count uint64) { return 0, 0 }
 

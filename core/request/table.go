@@ -2,8 +2,8 @@ package request
 
 import "sync"
 
-// Table keeps what was made for each of at most so many keys. It may be used
-// from any thread.
+// Table keeps the value that was made for each key, for a bounded number of keys.
+// It may be used from any thread.
 type Table[K comparable, V any] struct {
 	most int
 
@@ -16,11 +16,11 @@ func NewTable[K comparable, V any](most int) *Table[K, V] {
 	return &Table[K, V]{most: most, values: map[K]V{}}
 }
 
-// Get returns the value of a key, and has it made if there is none. Of an error
-// of fn nothing is kept. Another value may go for a new one, it does not matter
-// which: it is made anew when it is wanted.
+// Get returns the value of a key, and calls fn to make it if there is none. It
+// keeps nothing if fn returns an error. A new value may displace any other one,
+// which is made anew when it is wanted.
 //
-// The table is locked while fn runs, which must not ask it.
+// The table is locked while fn runs, so fn must not use the table.
 func (t *Table[K, V]) Get(k K, fn func() (V, error)) (V, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

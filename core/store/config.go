@@ -4,12 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 )
 
-// Config is what belongs to a cache directory, whoever uses it: v1/config, lines
+// Config has the settings of a cache directory, whoever uses it: v1/config, lines
 // of "name = value". Names that this version does not know are kept.
 type Config struct {
 	// MaxSize is the cap in bytes; 0 is unlimited.
@@ -20,7 +19,7 @@ type Config struct {
 	other []string // lines not understood
 }
 
-// DefaultMaxSize is the cap of a directory for which none was set: 5 GiB, as
+// DefaultMaxSize is the cap of a directory for which none was set: 5 GiB, like
 // ccache's. A CUB kernel is 120 KB, a Cython solver 1 MB.
 const DefaultMaxSize = 5 << 30
 
@@ -111,23 +110,14 @@ func FormatSize(n int64) string {
 // SetConfig replaces the configuration of the directory.
 func (s *Store) SetConfig(c Config) error {
 	c.other = s.config.other
-	if err := s.writeFile("config", c.encode()); err != nil {
-		return err
+	dir, e := s.openDirBelow("")
+	if e == 0 {
+		defer closeFd(dir)
+		e = s.replace(dir, "config", c.encode())
+	}
+	if e != 0 {
+		return asError("write", s.v1+"/config", e)
 	}
 	s.config = c
-	return nil
-}
-
-// writeFile replaces a small file of the v1 folder.
-func (s *Store) writeFile(name string, data []byte) error {
-	path := s.v1 + "/" + name
-	tmp := s.v1 + "/tmp/" + s.tempName()
-	if e := s.writeNew(tmp, data); e != 0 {
-		return &fs.PathError{Op: "write", Path: path, Err: e}
-	}
-	if e := renameat(atCwd, tmp, atCwd, path); e != 0 {
-		unlinkat(atCwd, tmp, 0)
-		return &fs.PathError{Op: "write", Path: path, Err: e}
-	}
 	return nil
 }

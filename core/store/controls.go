@@ -15,11 +15,15 @@ const (
 	checkLimit    = true // nothing is written beyond the limit of the size of files
 	makeAgain     = true // a put makes the folders that somebody has removed
 	refuseLinks   = true // no symbolic link below the root is followed
+	checkRegular  = true // what is written in place is a regular file with no other name
 	checkWritable = true // Open finds out whether puts can work
 	readsPinned   = true // the file behind a path is looked at again
 	clampCells    = true // the ledger's cells do not go below zero
 	takeSamples   = true // an eviction from a large directory looks at a sample
+	putsShare     = true // puts share the work where there is much to evict
+	sweepTemps    = true // copies of processes that are gone are removed from the temp directory
+	sparesLiving  = true // and those of others are not
 )
 
 // folderAt opens a folder each time that it is needed.
-func folderAt(path string) (int, syscall.Errno) { return openFolder(path) }
+func (s *Store) folderAt(path string) (int, syscall.Errno) { return s.openNow(path) }

@@ -21,24 +21,28 @@ var (
 	checkLimit    = !control.Is("nolimit")
 	makeAgain     = !control.Is("norepair")
 	refuseLinks   = !control.Is("follow")
+	checkRegular  = !control.Is("anyfile")
 	checkWritable = !control.Is("nowritable")
 	readsPinned   = !control.Is("nopinned")
 	clampCells    = !control.Is("noclamp")
 	takeSamples   = !control.Is("lookatall")
+	putsShare     = !control.Is("evictall")
+	sweepTemps    = !control.Is("notempsweep")
+	sparesLiving  = !control.Is("sweepliving")
 )
 
 // keptOpen holds the descriptors of folders by their paths.
 var keptOpen sync.Map
 
-func folderAt(path string) (int, syscall.Errno) {
+func (s *Store) folderAt(path string) (int, syscall.Errno) {
 	if !control.Is("keepopen") {
-		return openFolder(path)
+		return s.openNow(path)
 	}
 	if fd, ok := keptOpen.Load(path); ok {
 		again, err := unix.Dup(fd.(int))
 		return again, errno(err)
 	}
-	fd, e := openFolder(path)
+	fd, e := s.openNow(path)
 	if e == 0 {
 		if own, err := unix.Dup(fd); err == nil {
 			keptOpen.Store(path, own)

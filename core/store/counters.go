@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"sync"
 
 	"jitcache/core/key"
 )
@@ -20,7 +21,7 @@ const (
 	PutsRefused  Counter = 3
 	Compiles     Counter = 4 // results committed under a lease
 	CompileTime  Counter = 5 // nanoseconds, of those
-	TimeSaved    Counter = 6 // nanoseconds of compiling that hits have spared
+	TimeSaved    Counter = 6 // nanoseconds of compiling that hits have saved
 	Waits        Counter = 7 // lookups that waited for another's compile
 	WaitTime     Counter = 8 // nanoseconds
 	Evictions    Counter = 9
@@ -57,7 +58,7 @@ func (c *Counters) Add(other *Counters) {
 }
 
 // counterTable holds the counters of up to 16 kinds; the last slot is for all
-// kinds that found none of their own.
+// kinds that found no slot of their own.
 type counterTable struct {
 	names  [maxKinds]string
 	counts [maxKinds]Counters
@@ -119,6 +120,27 @@ func (t *counterTable) decode(b []byte) {
 			t.counts[i][j] = binary.LittleEndian.Uint64(at[key.MaxKind+8*j:])
 		}
 	}
+}
+
+// Tally counts what one process does if there is no directory and so no ledger.
+// Its methods may be called from any goroutine.
+type Tally struct {
+	mu    sync.Mutex
+	kinds counterTable
+}
+
+// Count adds n to a counter of a kind.
+func (t *Tally) Count(kind []byte, c Counter, n uint64) {
+	t.mu.Lock()
+	t.kinds.at(kind)[c] += n
+	t.mu.Unlock()
+}
+
+// ByKind returns the counters of each kind.
+func (t *Tally) ByKind() map[string]*Counters {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.kinds.byKind()
 }
 
 // Kinds returns the names of m in order.

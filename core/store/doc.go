@@ -4,12 +4,11 @@
 //	b, reason := s.Get(&id)      // verified bytes, or why not
 //	reason = s.Put(store.Item{Key: k, Payload: code})
 //
-// docs/format.md specifies every byte. The invariant that all of it serves: a
-// Get returns exactly the bytes of one Put under that key, or a [Reason]. What
-// makes it so is that a file appears in its place by one rename, is never
-// changed there, and carries checksums of everything it holds; so there is no
-// index to repair, and nothing a crash or a full disk can leave behind that is
-// taken for an entry.
+// docs/format.md specifies every byte. All of it serves one invariant: a Get
+// returns exactly the bytes of one Put under that key, or a [Reason]. It holds
+// because a file appears in its place by one rename, is never changed there, and
+// carries checksums of everything it holds. So there is no index to repair, and
+// nothing that a crash or a full disk leaves behind is taken for an entry.
 //
 // Everything beside the entries is advice: the ledger (sizes and counters), the
 // names (for Explain), lock files. Losing any of it costs accuracy, never an

@@ -45,7 +45,7 @@ type footer struct {
 }
 
 // maxAttributes bounds what a reader allocates for a trailer. A caller's
-// attributes are lowered names and compiler messages: kilobytes.
+// attributes are lowered names and compiler messages, some kilobytes.
 const maxAttributes = 64 << 20
 
 // The attributes: a zero byte, which is the payload's NUL, then records in
@@ -191,8 +191,8 @@ func parseFooter(b []byte, fileSize int64) (f footer, why Reason) {
 	return f, None
 }
 
-// verify checks a whole entry file in memory: that it is one, of that key, and
-// that every byte is as it was written.
+// verify checks a whole entry file in memory: that it is an entry, of that key,
+// and that every byte is as it was written.
 func verify(b []byte, id *key.ID) (f footer, a attributes, why Reason) {
 	if len(b) < footerSize {
 		return f, a, Truncated

@@ -52,24 +52,66 @@ func cellOf(files []file) cell {
 	return c
 }
 
-// evict removes least recently used entries until the cap is kept. The cells of
-// the shards that it has looked at are then true. keep is the entry just
-// written: it goes last.
-func (s *Store) evict(l *ledger, keep *key.ID) {
+// evictFor is how long a put that has made room for itself goes on evicting, where
+// the cap was lowered or others have crossed it. Then the next put goes on: with a
+// million entries it would take minutes, on the thread of a caller who waits. The
+// first few entries count as no time: a small directory then comes down to its cap
+// at once, however busy the machine is.
+const (
+	evictFor  = 5 * time.Millisecond
+	evictFree = 64
+)
+
+// slice is how long a trim evicts before it writes the ledger and lets others have
+// it.
+const slice = 100 * time.Millisecond
+
+// effort says how much is evicted at once: evictFree entries and so many bytes at
+// least, and then until so much time is gone, or twice what the first look took.
+// What could not be removed counts too, or each put would go through a directory
+// full of it.
+type effort struct {
+	least int64
+	time  time.Duration
+	tried int64 // bytes
+	files int   // that they are of
+	start time.Time
+	look  time.Duration // what the first one took
+}
+
+// forPut is the effort of a put, or several, that have added bytes. To free twice
+// of that comes down to the cap in the end, however busy a machine is.
+func forPut(added int64) *effort { return &effort{least: 2 * max(added, 0), time: evictFor} }
+
+func (e *effort) looked() {
+	if e.look == 0 {
+		e.look = time.Since(e.start)
+	}
+}
+
+func (e *effort) spent() bool {
+	return putsShare && e.files > evictFree && e.tried >= e.least && time.Since(e.start) > max(e.time, 2*e.look)
+}
+
+// evict removes least recently used entries until the cap is kept or the effort is
+// spent. The cells of the shards that it has looked at are then true. keep is the
+// entry just written: it goes last.
+func (s *Store) evict(l *ledger, keep *key.ID, e *effort) {
 	limit := s.MaxSize()
 	if limit == 0 {
 		return
 	}
+	e.start = time.Now()
 	for range shards {
 		total, count := l.total()
-		if total <= uint64(limit) {
+		if total <= uint64(limit) || e.spent() {
 			return
 		}
 		n := shards
 		if count > sampleSize && takeSamples {
 			n = int(max(1, shards*sampleSize/count))
 		}
-		if !s.evictFrom(l, n, limit, keep) {
+		if !s.evictFrom(l, n, limit, keep, e) {
 			return
 		}
 	}
@@ -77,7 +119,7 @@ func (s *Store) evict(l *ledger, keep *key.ID) {
 
 // evictFrom looks at the n shards at the cursor and frees what is too much from
 // them, oldest first. It reports whether going on can help.
-func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID) bool {
+func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID, e *effort) bool {
 	var files []file
 	first := int(l.cursor)
 	for i := range n {
@@ -103,10 +145,13 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID) bool {
 		}
 	}
 	d.sortByAge(files, keep)
+	e.looked()
 	for i := range files {
-		if need <= 0 {
+		if need <= 0 || e.spent() {
 			break
 		}
+		e.files++
+		e.tried += files[i].size
 		need -= d.evict(l, &files[i])
 	}
 	// All shards seen and still too much: the rest cannot be removed.
@@ -151,15 +196,12 @@ func (d *folder) readCreated(f *file) {
 
 // evict removes one entry and returns what that freed.
 func (d *folder) evict(l *ledger, f *file) int64 {
-	kind := []byte(key.DefaultKind)
-	if foot, why := d.footer(f); why == None {
-		kind = foot.kind
-	}
+	kind, _ := d.kind(f)
 	if !d.unlink(f) {
 		return 0
 	}
 	l.apply(f.shard, change{-f.size, -1})
-	c := l.evicted.at(kind)
+	c := l.evicted.at([]byte(kind))
 	c[Evictions]++
 	c[EvictedBytes] += uint64(f.size)
 	return f.size

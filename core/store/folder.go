@@ -1,10 +1,11 @@
 package store
 
 import (
-	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
 )
 
 // folder holds the folder of a shard open, for work on several of its files. It
@@ -13,11 +14,6 @@ type folder struct {
 	s     *Store
 	shard int
 	fd    int // -1: none is open
-}
-
-// openFolder opens what is at a path now.
-func openFolder(path string) (int, syscall.Errno) {
-	return openBelow([]byte(path+"\x00"), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 }
 
 func (s *Store) folder() folder { return folder{s: s, fd: -1} }
@@ -45,7 +41,7 @@ func (d *folder) openFile(f *file) (int, syscall.Errno) {
 	if e := d.open(f.shard); e != 0 {
 		return -1, e
 	}
-	return openat(d.fd, f.name, flagsRead, 0)
+	return openNoLink(d.fd, f.name, flagsRead, 0)
 }
 
 // footer reads the footer of a listed file.
@@ -58,13 +54,42 @@ func (d *folder) footer(f *file) (footer, Reason) {
 	return readFooter(fd, f.size)
 }
 
+// kind returns the kind of a listed file; the default one, and that it is not known,
+// if it cannot be read.
+func (d *folder) kind(f *file) (kind string, known bool) {
+	if foot, why := d.footer(f); why == None {
+		return string(foot.kind), true
+	}
+	return key.DefaultKind, false
+}
+
+// remove removes a file that was not listed from its folder, which is open, unless
+// it is a folder itself. It sets the size, which is what it was accounted with.
+func (d *folder) remove(f *file) (kind string, e syscall.Errno) {
+	var st unix.Stat_t
+	if e := fstatat(d.fd, f.name, &st); e != 0 {
+		return "", e
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return "", unix.EISDIR
+	}
+	f.size = st.Size
+	kind, _ = d.kind(f)
+	return kind, unlinkat(d.fd, f.name, 0)
+}
+
 // dateToNow gives an entry from the future the present time, so that it ages
 // like the others.
 func (d *folder) dateToNow(f *file) {
-	if fd, e := d.openFile(f); e == 0 {
-		touch(fd, d.s.now())
-		closeFd(fd)
+	fd, e := d.openFile(f)
+	if e != 0 {
+		return
 	}
+	var st syscall.Stat_t
+	if fstat(fd, &st) == 0 && d.s.trust.checkEntry(&st) == None {
+		touch(fd, d.s.now())
+	}
+	closeFd(fd)
 }
 
 // unlink removes what was listed, and reports whether it is gone.
@@ -72,9 +97,6 @@ func (d *folder) unlink(f *file) bool {
 	if e := d.open(f.shard); e != 0 {
 		return e == unix.ENOENT
 	}
-	e := unlinkat(d.fd, f.name, 0)
-	if e == unix.EISDIR {
-		return os.RemoveAll(d.s.entries+shardName(f.shard)+"/"+f.name) == nil
-	}
+	e := removeTree(d.fd, f.name)
 	return e == 0 || e == unix.ENOENT
 }

@@ -152,12 +152,14 @@ func (s *Store) readLedger() (*ledger, syscall.Errno) {
 
 // writeLedger writes the ledger in place. Its lock is held.
 func (s *Store) writeLedger(l *ledger) syscall.Errno {
-	fd, e := openBelow([]byte(s.v1+"/ledger\x00"), unix.O_WRONLY|unix.O_CREAT|unix.O_CLOEXEC, s.mode)
+	fd, size, e := s.openToWrite("ledger")
 	if e != 0 {
 		return e
 	}
-	s.setMode(fd)
 	e = pwriteAll(fd, l.encode(), 0)
+	if e == 0 && size > ledgerSize {
+		unix.Ftruncate(fd, ledgerSize) // it was another's
+	}
 	if ec := closeFd(fd); e == 0 {
 		e = ec
 	}
@@ -165,7 +167,7 @@ func (s *Store) writeLedger(l *ledger) syscall.Errno {
 }
 
 // lockLedger tries the ledger's lock.
-func (s *Store) lockLedger() (*lockfile.Lock, error) { return s.TryLock("ledger") }
+func (s *Store) lockLedger() (*lockfile.Lock, error) { return s.TryLock("ledger", nil) }
 
 // ledgerWait is how long a command waits for the ledger's lock before it goes
 // on without.
@@ -174,18 +176,22 @@ const ledgerWait = 2 * time.Second
 // waitLedger takes the ledger's lock and reads it. Without the lock the worst
 // is a count that is off until the next look.
 func (s *Store) waitLedger(ctx context.Context) (unlocker, *ledger) {
-	var lock unlocker
-	for end := time.Now().Add(ledgerWait); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
-		l, err := s.lockLedger()
-		if l != nil {
-			lock = l
+	return s.waitLedgerUntil(ctx, time.Now().Add(ledgerWait))
+}
+
+// waitLedgerUntil tries once in any case.
+func (s *Store) waitLedgerUntil(ctx context.Context, end time.Time) (lock unlocker, l *ledger) {
+	for {
+		held, err := s.lockLedger()
+		if held != nil {
+			lock = held
+		}
+		if held != nil || err != nil || ctx.Err() != nil || !time.Now().Before(end) {
 			break
 		}
-		if err != nil {
-			break
-		}
+		time.Sleep(5 * time.Millisecond)
 	}
-	l, _ := s.readLedger()
+	l, _ = s.readLedger()
 	return lock, l
 }
 

@@ -1,9 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,7 +33,7 @@ func (f *file) id() (key.ID, bool) {
 	return id, err == nil
 }
 
-func shardName(i int) string { return string(appendHex(nil, []byte{byte(i)})) }
+func shardName(i int) string { return fmt.Sprintf("%02x", i) }
 
 // listing is what a shard has under the names of entries.
 type listing struct {
@@ -82,20 +83,6 @@ func (s *Store) list(shard int) (l listing) {
 func isEntryName(name string) bool {
 	digits, ok := strings.CutSuffix(name, entrySuffix)
 	return ok && len(digits) == 62 && strings.Trim(digits, "0123456789abcdef") == ""
-}
-
-// readNames reads a folder through a second descriptor, which it closes.
-func readNames(dir int) ([]string, error) {
-	if e := fault(OpList, ""); e != 0 && e != unix.EINTR { // os reads on
-		return nil, e
-	}
-	fd, e := openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
-	if e != 0 {
-		return nil, e
-	}
-	d := os.NewFile(uintptr(fd), "entries")
-	defer d.Close()
-	return d.Readdirnames(-1)
 }
 
 // Entry is what a listing says of an entry. The payload has not been verified.
@@ -151,12 +138,41 @@ func (s *Store) Len() (int, error) {
 	return n, err
 }
 
-// Walk calls fn for every entry that can be read, in no order. Files that are
-// no good entries are passed over; Verify finds them.
+// Keys returns the keys of a shard in order, of which there are 256; ok is false
+// beyond the last. It looks at names alone: what such a file is, Describe says.
+func (s *Store) Keys(shard int) (ids []key.ID, ok bool) {
+	if shard < 0 || shard >= shards {
+		return nil, false
+	}
+	name := shardName(shard)
+	dir, e := s.openDirBelow("entries/" + name)
+	if e != 0 {
+		return nil, true
+	}
+	defer closeFd(dir)
+	names, _ := readNames(dir)
+	ids = make([]key.ID, 0, len(names))
+	for _, n := range names {
+		if isEntryName(n) {
+			id, _ := key.ParseID(name + strings.TrimSuffix(n, entrySuffix))
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b key.ID) int { return bytes.Compare(a[:], b[:]) })
+	return ids, true
+}
+
+// Walk calls fn for every entry that can be read, in the order of their keys. It
+// holds the keys of one shard, and one entry. Files that are no good entries are
+// passed over; Verify finds them.
 func (s *Store) Walk(ctx context.Context, fn func(*Entry) error) error {
-	return s.each(ctx, nil, func(_ int, l listing) error {
-		for i := range l.files {
-			e, why := s.describe(&l.files[i])
+	for shard := range shards {
+		ids, _ := s.Keys(shard)
+		for i := range ids {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			e, why := s.Describe(&ids[i])
 			if why != None {
 				continue
 			}
@@ -164,8 +180,8 @@ func (s *Store) Walk(ctx context.Context, fn func(*Entry) error) error {
 				return err
 			}
 		}
-		return nil
-	})
+	}
+	return ctx.Err()
 }
 
 // Stat returns what an entry says of itself, or why it would miss as far as
@@ -176,23 +192,35 @@ func (s *Store) Stat(id *key.ID) (*Entry, Reason) {
 	if why != None {
 		return nil, why
 	}
-	closeFd(fd)
-	return s.describe(&file{
-		shard: int(id[0]), name: id.String()[2:] + entrySuffix,
-		size: st.Size, used: st.Mtim.Sec*1e9 + st.Mtim.Nsec, uid: st.Uid,
-	})
+	defer closeFd(fd)
+	return s.describe(fd, &st, id)
 }
 
-func (s *Store) describe(f *file) (*Entry, Reason) {
-	path := s.entries + shardName(f.shard) + "/" + f.name
-	fd, e := openBelow([]byte(path+"\x00"), flagsRead, 0)
+// Describe is Stat whoever has written the entry.
+func (s *Store) Describe(id *key.ID) (*Entry, Reason) {
+	var p entryPath
+	fd, e := s.openBelow(s.entryPath(&p, id), flagsRead, 0)
 	if e != 0 {
 		return nil, reasonOf(e)
 	}
 	defer closeFd(fd)
-	foot, why := readFooter(fd, f.size)
+	var st syscall.Stat_t
+	if e := fstat(fd, &st); e != 0 {
+		return nil, reasonOf(e)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil, NotRegular
+	}
+	return s.describe(fd, &st, id)
+}
+
+func (s *Store) describe(fd int, st *syscall.Stat_t, id *key.ID) (*Entry, Reason) {
+	foot, why := readFooter(fd, st.Size)
 	if why != None {
 		return nil, why
+	}
+	if foot.id != *id {
+		return nil, ForeignKey
 	}
 	attrs := make([]byte, foot.attributes)
 	n, e := preadFull(fd, attrs, int64(foot.payload))
@@ -203,10 +231,11 @@ func (s *Store) describe(f *file) (*Entry, Reason) {
 		return nil, why
 	}
 	a, _ := parseAttributes(attrs, true)
+	name := id.String()
 	entry := &Entry{
-		ID: foot.id, Kind: string(foot.kind), Parts: a.parts,
-		Size: f.size, Payload: int64(foot.payload), Created: foot.created, Used: f.used,
-		Cost: foot.cost, UID: f.uid, Path: path,
+		ID: *id, Kind: string(foot.kind), Parts: a.parts,
+		Size: st.Size, Payload: int64(foot.payload), Created: foot.created, Used: min(st.Mtim.Nano(), s.now()),
+		Cost: foot.cost, UID: st.Uid, Path: s.entries + name[:2] + "/" + name[2:] + entrySuffix,
 	}
 	if a.name >= 0 {
 		entry.Name = string(attrs[a.name : a.name+a.nameLen])

@@ -1,7 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"jitcache/core/key"
@@ -13,7 +16,16 @@ func TestWalkAndMatchFindEntries(t *testing.T) {
 		put(t, s, testKey(t, i), payload(i, i))
 	}
 	seen := map[key.ID]*Entry{}
-	if err := s.Walk(context.Background(), func(e *Entry) error { seen[e.ID] = e; return nil }); err != nil {
+	var last key.ID
+	err := s.Walk(context.Background(), func(e *Entry) error {
+		if bytes.Compare(last[:], e.ID[:]) >= 0 {
+			t.Errorf("%v after %v", e.ID, last)
+		}
+		last = e.ID
+		seen[e.ID] = e
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 20 {
@@ -32,5 +44,30 @@ func TestWalkAndMatchFindEntries(t *testing.T) {
 		if _, err := s.Match(bad); err == nil {
 			t.Errorf("%q matches", bad)
 		}
+	}
+}
+
+func TestWhatIsNoGoodEntryIsNotListed(t *testing.T) {
+	s := open(t)
+	k := testKey(t, 1)
+	put(t, s, k, payload(1, 10))
+	foreign, link, folder, short := testKey(t, 2), testKey(t, 3), testKey(t, 4), testKey(t, 5)
+	for _, other := range []*key.Key{foreign, link, folder, short} {
+		os.MkdirAll(filepath.Dir(s.fileOf(other)), 0o700)
+	}
+	os.Link(s.fileOf(k), s.fileOf(foreign))
+	os.Symlink(s.fileOf(k), s.fileOf(link))
+	os.Mkdir(s.fileOf(folder), 0o700)
+	os.WriteFile(s.fileOf(short), []byte("short"), 0o600)
+	n := 0
+	s.Walk(context.Background(), func(e *Entry) error {
+		n++
+		if e.ID != k.ID {
+			t.Errorf("%v is listed", e.Path)
+		}
+		return nil
+	})
+	if n != 1 {
+		t.Errorf("%d are listed", n)
 	}
 }

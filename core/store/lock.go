@@ -5,61 +5,99 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"jitcache/core/lockfile"
 )
 
 // TryLock takes the lock with a name in the folder of locks of this directory,
 // making the folder if need be. See lockfile.Try for the rest.
-func (s *Store) TryLock(name string) (*lockfile.Lock, error) {
+func (s *Store) TryLock(name string, sign func() string) (*lockfile.Lock, error) {
 	dir, own := s.LockDir()
 	mode := fs.FileMode(s.mode)
 	if own {
 		mode = 0o600
 	}
-	path := lockfile.Path(dir, name)
+	l, err := lockfile.Try(s.openLocks, name, mode, sign)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return l, err
+	}
 	if own {
-		if err := s.ownLocks(dir); err != nil {
-			return nil, errors.Join(lockfile.ErrUnsupported, err)
-		}
-		return lockfile.Try(path, mode)
+		err = os.MkdirAll(dir, privateDir)
+	} else {
+		err = s.makeLocks()
 	}
-	l, err := lockfile.Try(path, mode)
-	if errors.Is(err, fs.ErrNotExist) {
-		if e := s.makeDir(dir); e != 0 {
-			return nil, errors.Join(lockfile.ErrUnsupported, e)
-		}
-		l, err = lockfile.Try(path, mode)
-	}
-	return l, err
-}
-
-// ownLocks makes the private folder of locks, once. One that somebody else has
-// made, in a place where anybody can, is refused.
-func (s *Store) ownLocks(dir string) error {
-	s.locksOnce.Do(func() {
-		if s.locksErr = os.MkdirAll(dir, privateDir); s.locksErr == nil {
-			s.locksErr = errors.Join(checkOwn(filepath.Dir(dir)), checkOwn(dir))
-		}
-	})
-	return s.locksErr
-}
-
-func checkOwn(dir string) error {
-	st, err := os.Lstat(dir)
 	if err != nil {
-		return err
+		return nil, errors.Join(lockfile.ErrUnsupported, err)
 	}
-	sys := st.Sys().(*syscall.Stat_t)
-	if !st.IsDir() || int(sys.Uid) != os.Geteuid() || sys.Mode&(groupWrites|otherWrites) != 0 {
-		return &fs.PathError{Op: "lock", Path: dir, Err: fs.ErrPermission}
-	}
-	return nil
+	return lockfile.Try(s.openLocks, name, mode, sign)
 }
 
-// LockPath returns the file of the lock with a name.
-func (s *Store) LockPath(name string) string {
-	dir, _ := s.LockDir()
-	return lockfile.Path(dir, name)
+// ReadLock returns what the holder of a lock says; see lockfile.Read.
+func (s *Store) ReadLock(name string) (text string, changed time.Time, err error) {
+	return lockfile.Read(s.openLocks, name)
+}
+
+// Locks returns the names of the locks that have files, held or not.
+func (s *Store) Locks() []string {
+	dir, err := s.openLocks()
+	if err != nil {
+		return nil
+	}
+	defer closeFd(dir)
+	files, _ := readNames(dir)
+	var names []string
+	for _, file := range files {
+		if name, ok := strings.CutSuffix(file, lockfile.Suffix); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// openLocks opens the folder of locks.
+func (s *Store) openLocks() (int, error) {
+	dir, own := s.LockDir()
+	if own {
+		return openOwn(dir)
+	}
+	fd, e := s.openDirBelow("locks")
+	return fd, asError("open", dir, e)
+}
+
+func (s *Store) makeLocks() error {
+	v1, e := s.openDirBelow("")
+	if e == 0 {
+		e = s.makeDir(v1, "locks")
+		closeFd(v1)
+	}
+	return asError("mkdir", s.v1+"/locks", e)
+}
+
+// openOwn opens a folder that is this user's own, and in one that is. One that
+// somebody else has made, in a place where anybody can, is refused.
+func openOwn(path string) (int, error) {
+	parent, e := openat(atCwd, filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY, 0)
+	if e != 0 {
+		return -1, asError("open", path, e)
+	}
+	defer closeFd(parent)
+	fd, e := openNoLink(parent, filepath.Base(path), unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if e != 0 {
+		return -1, asError("open", path, e)
+	}
+	if !isOwn(parent) || !isOwn(fd) {
+		closeFd(fd)
+		return -1, asError("lock", path, unix.EACCES)
+	}
+	return fd, nil
+}
+
+func isOwn(fd int) bool {
+	var st syscall.Stat_t
+	return fstat(fd, &st) == 0 && int(st.Uid) == os.Geteuid() && st.Mode&(groupWrites|otherWrites) == 0
 }

@@ -3,8 +3,7 @@ package store
 import (
 	"context"
 	"syscall"
-
-	"jitcache/core/key"
+	"time"
 )
 
 // What is done to a whole directory when somebody asks for it: to verify it, to
@@ -90,7 +89,8 @@ type Cleared struct {
 	Bytes   int64
 }
 
-// Clear removes the entries of a kind, all of them and the names if kind is "".
+// Clear removes the entries of a kind, all of them and the names if kind is "", and
+// counts each for its kind.
 func (s *Store) Clear(ctx context.Context, kind string, progress Progress) (Cleared, error) {
 	var done Cleared
 	if s.refuse != None {
@@ -102,58 +102,91 @@ func (s *Store) Clear(ctx context.Context, kind string, progress Progress) (Clea
 		defer d.close()
 		for i := range l.files {
 			f := &l.files[i]
-			if kind != "" {
-				if foot, why := d.footer(f); why != None || string(foot.kind) != kind {
-					continue
-				}
+			k, known := d.kind(f)
+			if kind != "" && (!known || k != kind) || !d.unlink(f) {
+				continue
 			}
-			if d.unlink(f) {
-				done.Entries++
-				done.Bytes += f.size
-				c.bytes -= uint64(f.size)
-				c.count--
-			}
+			s.Count([]byte(k), Removals, 1)
+			done.Entries++
+			done.Bytes += f.size
+			c.bytes -= uint64(f.size)
+			c.count--
 		}
 		return c, nil
 	})
 	if kind == "" && err == nil {
 		s.forgetNames()
 	}
-	counted := kind
-	if counted == "" {
-		counted = key.DefaultKind
-	}
-	s.Count([]byte(counted), Removals, uint64(done.Entries))
 	s.sweep()
 	return done, err
 }
 
 // Trim counts the directory anew, evicts down to the cap, and sweeps what dead
-// processes have left.
+// processes have left. To count is the first half of its progress.
 func (s *Store) Trim(ctx context.Context, progress Progress) (Cleared, error) {
 	var done Cleared
 	if s.refuse != None {
 		return done, &Refused{s.refuse, s.root, "it cannot be written", ""}
 	}
-	if err := s.pass(ctx, progress, func(_ int, l listing) (cell, error) { return cellOf(l.files), nil }); err != nil {
+	var half Progress
+	if progress != nil {
+		half = func(share float64, entries int) { progress(share/2, entries) }
+	}
+	if err := s.pass(ctx, half, func(_ int, l listing) (cell, error) { return cellOf(l.files), nil }); err != nil {
 		return done, err
 	}
-	lock, l := s.waitLedger(ctx)
+	tooMuch := int64(0)
+	end := time.Now().Add(ledgerWait) // of waiting for the ledger, in all
+	for {
+		more, err := s.trimSome(ctx, end, &done)
+		if err != nil {
+			return done, err
+		}
+		if tooMuch == 0 {
+			tooMuch = more + done.Bytes
+		}
+		if more <= 0 {
+			break
+		}
+		if progress != nil {
+			progress(1-float64(more)/float64(2*tooMuch), done.Entries)
+		}
+	}
+	if progress != nil {
+		progress(1, done.Entries)
+	}
+	return done, nil
+}
+
+// trimSome evicts for a while and adds up what it has. It returns how many bytes
+// there are still too many of, 0 if no more can be done, and sweeps then.
+func (s *Store) trimSome(ctx context.Context, end time.Time, done *Cleared) (more int64, err error) {
+	lock, l := s.waitLedgerUntil(ctx, end)
 	if lock != nil {
 		defer lock.Unlock()
 	}
-	s.evict(l, nil)
-	for i := range l.evicted.counts {
-		done.Entries += int(l.evicted.counts[i][Evictions])
-		done.Bytes += int64(l.evicted.counts[i][EvictedBytes])
+	if err := ctx.Err(); err != nil {
+		return 0, err
 	}
-	s.sweep()
-	l.swept = s.now()
+	s.evict(l, nil, &effort{time: slice})
+	before := done.Entries
+	done.add(&l.evicted)
+	if total, _ := l.total(); s.MaxSize() > 0 && done.Entries > before {
+		more = max(0, int64(total)-s.MaxSize())
+	}
+	if more == 0 {
+		s.sweep()
+		l.swept = s.now()
+	}
 	l.kinds.merge(&l.evicted)
-	if e := s.writeLedger(l); e != 0 {
-		return done, e
+	return more, asError("write", s.v1+"/ledger", s.writeLedger(l))
+}
+
+func (c *Cleared) add(evicted *counterTable) {
+	for i := range evicted.counts {
+		c.Entries += int(evicted.counts[i][Evictions])
+		c.Bytes += int64(evicted.counts[i][EvictedBytes])
 	}
-	return done, nil
 }
 
 // pass visits every shard and then sets the ledger's cells to what fn has left.

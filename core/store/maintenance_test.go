@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"maps"
 	"os"
 	"testing"
 )
@@ -51,6 +52,41 @@ func TestClearByKind(t *testing.T) {
 	}
 	if s.LastNamed(testKey(t, 1).Name) != nil {
 		t.Error("names are left")
+	}
+}
+
+func TestRemovalsAreThoseOfTheirKinds(t *testing.T) {
+	s := open(t)
+	for i := range 60 {
+		k := testKey(t, i)
+		k.Kind = []string{"cubin", "native", "numba"}[i%3]
+		put(t, s, k, payload(i, 100))
+	}
+	s.Remove(&testKey(t, 0).ID)
+	s.Remove(&testKey(t, 0).ID)
+	s.Remove(&testKey(t, 2).ID)
+	os.Truncate(s.fileOf(testKey(t, 5)), 50) // whose kind nobody knows
+	for _, step := range []struct {
+		clear string
+		want  map[string]uint64
+	}{
+		{"native", map[string]uint64{"cubin": 1, "native": 20, "numba": 1}},
+		{"generic", map[string]uint64{"cubin": 1, "native": 20, "numba": 1}},
+		{"", map[string]uint64{"cubin": 20, "native": 20, "numba": 19, "generic": 1}},
+	} {
+		if _, err := s.Clear(context.Background(), step.clear, nil); err != nil {
+			t.Fatal(err)
+		}
+		s.Flush()
+		got := map[string]uint64{}
+		for kind, c := range open(t, dir(s.Root())).Usage().Kinds {
+			if c[Removals] > 0 {
+				got[kind] = c[Removals]
+			}
+		}
+		if !maps.Equal(got, step.want) {
+			t.Errorf("clear %q: %v, want %v", step.clear, got, step.want)
+		}
 	}
 }
 

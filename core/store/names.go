@@ -2,12 +2,9 @@ package store
 
 import (
 	"encoding/binary"
-	"fmt"
 	"syscall"
 
 	"github.com/zeebo/xxh3"
-	"golang.org/x/sys/unix"
-
 	"jitcache/core/key"
 )
 
@@ -49,10 +46,11 @@ func (r *nameRecord) name() string {
 	return r.entries[0].Key.Name
 }
 
-// nameSet returns the file of a name and the offset of its set.
-func nameSet(name string) (rel string, set int64) {
+// nameSet returns the file of a name, in the folder names, and the offset of its
+// set.
+func nameSet(name string) (file string, set int64) {
 	sum := key.Sum([]byte(name))
-	return fmt.Sprintf("names/%x", sum[:1]), int64(sum[1]%sets) * setSize
+	return shardName(int(sum[0])), int64(sum[1]%sets) * setSize
 }
 
 // remember records that k was stored under its name.
@@ -60,13 +58,12 @@ func (s *Store) remember(k *key.Key, now int64) {
 	if k.Name == "" {
 		return
 	}
-	rel, set := nameSet(k.Name)
-	fd, e := openBelow([]byte(s.v1+"/"+rel+"\x00"), unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NONBLOCK, s.mode)
+	file, set := nameSet(k.Name)
+	fd, _, e := s.openToWrite("names/" + file)
 	if e != 0 {
 		return
 	}
 	defer closeFd(fd)
-	s.setMode(fd)
 	records, e := readSet(fd, set)
 	if e != 0 {
 		return
@@ -173,16 +170,12 @@ func parseNameRecord(b []byte) *nameRecord {
 // LastNamed returns the last entry stored under a name and the one before it;
 // fewer if there were fewer or they are not known any more.
 func (s *Store) LastNamed(name string) []Named {
-	rel, set := nameSet(name)
-	fd, e := openBelow([]byte(s.v1+"/"+rel+"\x00"), flagsRead, 0)
+	file, set := nameSet(name)
+	fd, _, e := s.openToRead("names/" + file)
 	if e != 0 {
 		return nil
 	}
 	defer closeFd(fd)
-	var st syscall.Stat_t
-	if fstat(fd, &st) != 0 || s.trust.checkEntry(&st) != None {
-		return nil
-	}
 	records, _ := readSet(fd, set)
 	for _, r := range records {
 		if r != nil && r.name() == name {

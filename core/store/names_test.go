@@ -65,8 +65,9 @@ func TestManyNamesAreRemembered(t *testing.T) {
 func TestDamagedNamesAreForgotten(t *testing.T) {
 	s := open(t)
 	put(t, s, testKey(t, 1), []byte("x"))
-	rel, _ := nameSet(testKey(t, 1).Name)
-	data, err := os.ReadFile(filepath.Join(s.v1, rel))
+	file, _ := nameSet(testKey(t, 1).Name)
+	path := filepath.Join(s.v1, "names", file)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func TestDamagedNamesAreForgotten(t *testing.T) {
 			data[i] ^= 0x55
 		}
 	}
-	os.WriteFile(filepath.Join(s.v1, rel), data, 0o600)
+	os.WriteFile(path, data, 0o600)
 	if got := s.LastNamed(testKey(t, 1).Name); got != nil {
 		t.Errorf("%v", got)
 	}

@@ -79,7 +79,8 @@ func (s *Store) Count(kind []byte, c Counter, n uint64) {
 }
 
 // CountHit counts a disk hit and the compile that it spared. Now and then it
-// writes the ledger, so that the counters of a long-running process are seen.
+// writes the ledger, so that the counters of a long-running process are seen. It
+// evicts nothing: a lookup is in a hurry, and has added nothing.
 func (s *Store) CountHit(kind []byte, cost int64) {
 	p := &s.pending
 	p.mu.Lock()
@@ -91,7 +92,7 @@ func (s *Store) CountHit(kind []byte, cost int64) {
 	look := p.hits%hitsPerLook == 0
 	p.mu.Unlock()
 	if look {
-		s.flushIfDue(nil)
+		s.FlushIfDue()
 	}
 }
 
@@ -111,15 +112,22 @@ func (s *Store) CountRefused(kind []byte, why Reason) {
 	p.mu.Unlock()
 }
 
-// due reports whether the ledger should be written now.
+// old reports whether something has waited for long to be written.
+func (p *pending) old(now int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return (p.bytes != 0 || p.counted) && now-p.written > flushAfter
+}
+
+// due reports whether the ledger should be written after a put.
 func (p *pending) due(limit, now int64) bool {
+	if p.old(now) {
+		return true
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bytes == 0 && !p.counted {
 		return false
-	}
-	if now-p.written > flushAfter {
-		return true
 	}
 	share := int64(flushNoLimit)
 	if limit > 0 {
@@ -144,6 +152,14 @@ type batch struct {
 	stale   [shards]bool
 	kinds   counterTable
 	refused refusalNote
+}
+
+// added returns by how much the directory has grown.
+func (b *batch) added() (bytes int64) {
+	for _, d := range b.cells {
+		bytes += d.bytes
+	}
+	return bytes
 }
 
 func (p *pending) take() *batch {
@@ -171,17 +187,21 @@ func (p *pending) giveBack(b *batch) {
 	}
 }
 
-// flushIfDue writes the ledger if it is due, and evicts if the cap is crossed.
-// keep is the entry just written.
+// flushIfDue writes the ledger after a put if it is due, and evicts if the cap is
+// crossed. keep is the entry just written.
 func (s *Store) flushIfDue(keep *key.ID) {
 	if s.pending.due(s.MaxSize(), s.now()) {
-		s.flush(keep)
+		s.flush(keep, true)
 	}
 }
 
 // FlushIfDue writes the ledger if that is due: what a long-running process calls
 // on its lookups, so that its counters are seen.
-func (s *Store) FlushIfDue() { s.flushIfDue(nil) }
+func (s *Store) FlushIfDue() {
+	if s.pending.old(s.now()) {
+		s.flush(nil, !putsShare)
+	}
+}
 
 // finalWait is how long the last write of a process waits for the ledger's
 // lock, which others hold for a fraction of a millisecond. There is no later put
@@ -191,12 +211,12 @@ const finalWait = 250 * time.Millisecond
 // Flush writes what is pending into the ledger. It waits a little if somebody
 // else is writing.
 func (s *Store) Flush() {
-	for end := time.Now().Add(finalWait); !s.flush(nil) && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(finalWait); !s.flush(nil, true) && time.Now().Before(end); time.Sleep(time.Millisecond) {
 	}
 }
 
 // flush reports whether it has written, or never will.
-func (s *Store) flush(keep *key.ID) bool {
+func (s *Store) flush(keep *key.ID, evicts bool) bool {
 	p := &s.pending
 	if s.refuse != None {
 		return true
@@ -210,7 +230,7 @@ func (s *Store) flush(keep *key.ID) bool {
 	}
 	lock, err := s.lockLedger()
 	if lock == nil && err == nil {
-		s.flushBusy(keep)
+		s.flushBusy(keep, evicts)
 		return false
 	}
 	if lock != nil {
@@ -220,7 +240,9 @@ func (s *Store) flush(keep *key.ID) bool {
 	b := p.take()
 	s.merge(l, b)
 	s.recount(l, recountBudget)
-	s.evict(l, keep)
+	if evicts {
+		s.evict(l, keep, forPut(b.added()))
+	}
 	s.sweepDaily(l)
 	l.kinds.merge(&l.evicted)
 	if s.writeLedger(l) != 0 {
@@ -239,7 +261,7 @@ func (s *Store) flush(keep *key.ID) bool {
 // off twice it would hide as much from the cap. So the shards that were looked at
 // are counted anew once the ledger is free. The rest is tried again a second
 // later.
-func (s *Store) flushBusy(keep *key.ID) {
+func (s *Store) flushBusy(keep *key.ID, evicts bool) {
 	l, _ := s.readLedger()
 	p := &s.pending
 	p.mu.Lock()
@@ -248,9 +270,13 @@ func (s *Store) flushBusy(keep *key.ID) {
 	for i, d := range p.cells {
 		l.apply(i, d)
 	}
+	added := p.bytes
 	p.mu.Unlock()
+	if !evicts {
+		return
+	}
 	before := l.cells
-	s.evict(l, keep)
+	s.evict(l, keep, forPut(added))
 	for i := range before {
 		if was, is := before[i], l.cells[i]; was != is && was.count != unknownCount {
 			p.addShard(i, change{int64(is.bytes - was.bytes), int64(is.count - was.count)})

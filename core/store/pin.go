@@ -28,11 +28,18 @@ type Pin struct {
 // pinSerial numbers the pins of the process, over all stores.
 var pinSerial atomic.Uint64
 
+// Around the owner and the number in the name of a copy in the temp directory.
+const (
+	tempPrefix = "jitcache-"
+	tempSuffix = ".so"
+)
+
 var elfMagic = []byte("\x7fELF")
 
 // NewPin returns a path to b's payload. s may be nil: then the path is to a
 // copy. Copies go to tempdir. The caller gives the pin up with Release, or, if it
-// is C, by closing Fd or else removing Path.
+// is C, by closing Fd or else removing Path, which has no symbolic links: if one is
+// met on the way then, somebody else has put it there.
 //
 // An ELF payload is linked: its file is payload, attributes, footer, and every
 // ELF reader ignores what follows the sections. Anything else would see the
@@ -89,7 +96,7 @@ func isWriteOf(dir int, name string, size int64, b *blob.Blob) bool {
 	if !readsPinned {
 		return true
 	}
-	fd, e := openat(dir, name, flagsRead, 0)
+	fd, e := openNoLink(dir, name, flagsRead, 0)
 	if e != 0 {
 		return false
 	}
@@ -101,9 +108,14 @@ func isWriteOf(dir int, name string, size int64, b *blob.Blob) bool {
 
 // copyToTemp writes the payload to a private file in the temp directory.
 func copyToTemp(tempdir string, data []byte) *Pin {
-	name := fmt.Sprintf("jitcache-%s.%d.so", lockfile.Self(), pinSerial.Add(1))
-	path := filepath.Join(tempdir, name)
-	fd, e := createAt(atCwd, path, 0o700)
+	sweepTempOnce(tempdir)
+	name := fmt.Sprintf("%s%s.%d%s", tempPrefix, lockfile.Self(), pinSerial.Add(1), tempSuffix)
+	dir, e := openat(atCwd, tempdir, unix.O_PATH|unix.O_DIRECTORY, 0)
+	if e != 0 {
+		return nil
+	}
+	defer closeFd(dir)
+	fd, e := createAt(dir, name, 0o700)
 	if e != 0 {
 		return nil
 	}
@@ -116,10 +128,10 @@ func copyToTemp(tempdir string, data []byte) *Pin {
 		e = ec
 	}
 	if e != 0 {
-		unlinkat(atCwd, path, 0)
+		unlinkat(dir, name, 0)
 		return nil
 	}
-	return &Pin{Path: path, Fd: -1}
+	return &Pin{Path: resolve(dir, tempdir) + "/" + name, Fd: -1}
 }
 
 // copyToMemory is for a machine with no place on a disk that allows execution.
@@ -150,5 +162,9 @@ func (p *Pin) Release() {
 		closeFd(p.Fd)
 		return
 	}
-	unlinkat(atCwd, p.Path, 0)
+	folder := []byte(filepath.Dir(p.Path) + "\x00")
+	if dir, e := openNoLinks("/", folder, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0, true); e == 0 {
+		unlinkat(dir, filepath.Base(p.Path), 0)
+		closeFd(dir)
+	}
 }

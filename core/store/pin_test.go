@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -147,5 +148,36 @@ func TestPathsAreNeverTheSameText(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", p.Path, len(got), err)
 		}
 		p.Release()
+	}
+}
+
+// Giving a path up removes that path, and nothing behind a link that somebody has put
+// on its way. Control follow must fail this.
+func TestPinIsNotRemovedThroughALink(t *testing.T) {
+	for _, openat2 := range []bool{true, false} {
+		for name, data := range map[string][]byte{"linked": elfPayload, "copied": []byte("text")} {
+			s := open(t)
+			k := testKey(t, 1)
+			put(t, s, k, data)
+			b, _ := s.Get(&k.ID)
+			p, err := NewPin(s, t.TempDir(), b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Release()
+			folder, other := filepath.Dir(p.Path), t.TempDir()
+			victim := filepath.Join(other, filepath.Base(p.Path))
+			if err := os.WriteFile(victim, []byte("another's"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			os.Rename(folder, folder+"-moved")
+			os.Symlink(other, folder)
+			haveOpenat2.Store(openat2)
+			p.Release()
+			haveOpenat2.Store(true)
+			if _, err := os.Stat(victim); err != nil {
+				t.Errorf("%s, openat2 %v: %v", name, openat2, err)
+			}
+		}
 	}
 }

@@ -1,10 +1,9 @@
 package store
 
 import (
+	"encoding/binary"
 	"runtime"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"jitcache/core/blob"
 	"jitcache/core/key"
@@ -26,21 +25,29 @@ type entryPath struct {
 }
 
 func (s *Store) entryPath(p *entryPath, id *key.ID) []byte {
+	var digits [2 * len(id)]byte
+	putHex(&digits, id)
 	b := append(p.buf[:0], s.entries...)
-	b = appendHex(b, id[:1])
+	b = append(b, digits[:2]...)
 	b = append(b, '/')
-	b = appendHex(b, id[1:])
+	b = append(b, digits[2:]...)
 	return append(b, entrySuffix+"\x00"...)
 }
 
 const entrySuffix = ".jce"
 
-func appendHex(b, src []byte) []byte {
-	const digits = "0123456789abcdef"
-	for _, c := range src {
-		b = append(b, digits[c>>4], digits[c&15])
+// putHex writes an ID in hexadecimal, four bytes at a time: each digit of a miss
+// by itself would take as long as the rest of it that is not a system call.
+func putHex(dst *[2 * len(key.ID{})]byte, id *key.ID) {
+	for i := 0; i < len(id); i += 4 {
+		// Half a byte each, in the order of the digits.
+		x := uint64(binary.LittleEndian.Uint32(id[i:]))
+		x = (x | x<<16) & 0x0000ffff0000ffff
+		x = (x | x<<8) & 0x00ff00ff00ff00ff
+		x = (x>>4 | x<<8) & 0x0f0f0f0f0f0f0f0f
+		letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101 // 10 and above
+		binary.LittleEndian.PutUint64(dst[2*i:], x+0x3030303030303030+letters*('a'-'0'-10))
 	}
-	return b
 }
 
 // open opens an entry and checks that the file may be used at all. The caller
@@ -48,13 +55,21 @@ func appendHex(b, src []byte) []byte {
 func (s *Store) open(id *key.ID, st *syscall.Stat_t) (fd int, why Reason) {
 	var p entryPath
 	path := s.entryPath(&p, id)
-	fd, e := openPath(path, flagsRead, 0, s.mount.Network)
+	fd, e := s.openBelow(path, flagsRead, 0)
 	if e != 0 {
 		return -1, reasonOf(e)
 	}
-	if e := fstat(fd, st); e != 0 {
+	if why = s.check(fd, st, id); why != None {
 		abandon(fd)
-		return -1, reasonOf(e)
+		return -1, why
+	}
+	return fd, None
+}
+
+// check finds out whether an entry's file may be used at all.
+func (s *Store) check(fd int, st *syscall.Stat_t, id *key.ID) (why Reason) {
+	if e := fstat(fd, st); e != 0 {
+		return reasonOf(e)
 	}
 	why = s.trust.checkEntry(st)
 	if why == None && st.Size < footerSize {
@@ -63,11 +78,7 @@ func (s *Store) open(id *key.ID, st *syscall.Stat_t) (fd int, why Reason) {
 	if why == None && st.Size > wholeRead {
 		why = checkEnd(fd, st.Size, id)
 	}
-	if why != None {
-		abandon(fd)
-		return -1, why
-	}
-	return fd, None
+	return why
 }
 
 // checkEnd reads the footer of a large file, before anything is allocated for
@@ -100,13 +111,32 @@ func (s *Store) Get(id *key.ID) (*blob.Blob, Reason) {
 	if why != None {
 		return nil, why
 	}
-	b, why := s.read(fd, &st, id)
-	if why == None {
-		s.renew(fd, &st)
-	}
+	b, why := s.get(fd, &st, id)
 	closeFd(fd)
 	return b, why
 }
+
+// GetFrom is Get from a file that somebody has opened, at EntryPath, and closes.
+func (s *Store) GetFrom(fd int, id *key.ID) (*blob.Blob, Reason) {
+	var st syscall.Stat_t
+	if why := s.check(fd, &st, id); why != None {
+		return nil, why
+	}
+	return s.get(fd, &st, id)
+}
+
+func (s *Store) get(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason) {
+	b, why := s.read(fd, st, id)
+	if why == None {
+		s.renew(fd, st)
+	}
+	return b, why
+}
+
+// EntryPath returns what the path of every entry begins with; the rest is the ID in
+// hexadecimal with a slash behind the first byte, and a suffix (docs/format.md). It is
+// opened as flagsRead says, and without following links.
+func (s *Store) EntryPath() string { return s.entries }
 
 func (s *Store) read(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason) {
 	b, err := blob.New(int(st.Size))
@@ -143,6 +173,21 @@ func (s *Store) GetInto(id *key.ID, buf []byte) (size int, kind []byte, cost int
 	if why != None {
 		return 0, nil, 0, why
 	}
+	size, kind, cost, why = s.getInto(fd, &st, id, buf)
+	closeFd(fd)
+	return size, kind, cost, why
+}
+
+// GetIntoFrom is GetInto from a file that somebody has opened and closes.
+func (s *Store) GetIntoFrom(fd int, id *key.ID, buf []byte) (size int, kind []byte, cost int64, why Reason) {
+	var st syscall.Stat_t
+	if why := s.check(fd, &st, id); why != None {
+		return 0, nil, 0, why
+	}
+	return s.getInto(fd, &st, id, buf)
+}
+
+func (s *Store) getInto(fd int, st *syscall.Stat_t, id *key.ID, buf []byte) (size int, kind []byte, cost int64, why Reason) {
 	var f footer
 	if int(st.Size) <= len(buf) {
 		f, why = readWhole(fd, buf[:st.Size], id)
@@ -150,9 +195,8 @@ func (s *Store) GetInto(id *key.ID, buf []byte) (size int, kind []byte, cost int
 		f, why = readParts(fd, st.Size, buf, id)
 	}
 	if why == None && f.payload <= uint64(len(buf)) {
-		s.renew(fd, &st)
+		s.renew(fd, st)
 	}
-	closeFd(fd)
 	return int(f.payload), f.kind, f.cost, why
 }
 
@@ -216,9 +260,8 @@ func (s *Store) Touch(id *key.ID) {
 	if s.refuse != None || s.mount.Network {
 		return
 	}
-	var p entryPath
-	fd, e := openBelow(s.entryPath(&p, id), flagsRead, 0)
-	if e == 0 {
+	var st syscall.Stat_t
+	if fd, why := s.open(id, &st); why == None {
 		touch(fd, s.stamp())
 		closeFd(fd)
 	}
@@ -237,25 +280,12 @@ func (s *Store) stamp() int64 {
 	}
 }
 
-// has reports whether there is a good entry under id.
-func (s *Store) has(id *key.ID) bool {
+// Has reports whether there is a good entry under id.
+func (s *Store) Has(id *key.ID) bool {
 	b, why := s.Get(id)
 	if why != None {
 		return false
 	}
 	b.Release()
 	return true
-}
-
-// openDirBelow opens a folder of v1 for the *at system calls.
-func (s *Store) openDirBelow(rel string) (int, syscall.Errno) {
-	path := s.v1 + "/" + rel
-	fd, e := folderAt(path)
-	if e == unix.ENOTDIR {
-		var st unix.Stat_t
-		if fstatat(atCwd, path, &st) == 0 && st.Mode&unix.S_IFMT == unix.S_IFLNK {
-			e = unix.ELOOP
-		}
-	}
-	return fd, e
 }

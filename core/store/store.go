@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -62,9 +61,6 @@ type Store struct {
 	last    atomic.Int64 // the last time stamp given to an entry
 	small   atomic.Bool  // so small a cap that every hit renews recency
 	pending pending
-
-	locksOnce sync.Once // guards the private folder of lock files
-	locksErr  error
 }
 
 // smallCount is how many entries a cap has to have room for. With fewer every
@@ -86,7 +82,7 @@ const (
 // Open opens a cache directory, making it if it does not exist. A directory
 // that must not or cannot be used is a *Refused error.
 //
-// The cost does not depend on the number of entries: four files are opened.
+// The cost does not depend on the number of entries: four files and a folder are opened.
 func Open(o Options) (*Store, error) {
 	s := &Store{options: o, trust: o.Trust, now: func() int64 { return time.Now().UnixNano() }}
 	s.trust.euid = uint32(os.Geteuid())
@@ -102,7 +98,9 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.decideWriting(fresh)
+	if err := s.decideWriting(fresh); err != nil {
+		return nil, err
+	}
 	if fresh {
 		if s.refuse != None {
 			return nil, &Refused{s.refuse, s.root, "it is empty and cannot be written (" + s.refuse.String() + ")", ""}
@@ -212,52 +210,67 @@ func (s *Store) readLayout() (fresh bool, err error) {
 
 // readSmall reads a file of the v1 folder, up to limit bytes.
 func (s *Store) readSmall(name string, limit int) ([]byte, syscall.Errno) {
-	fd, e := openBelow([]byte(s.v1+"/"+name+"\x00"), flagsRead, 0)
+	fd, size, e := s.openToRead(name)
 	if e != 0 {
 		return nil, e
 	}
 	defer closeFd(fd)
-	var st syscall.Stat_t
-	if e := fstat(fd, &st); e != 0 {
-		return nil, e
-	}
-	if s.trust.checkEntry(&st) != None {
-		return nil, unix.EPERM
-	}
-	b := make([]byte, min(int(st.Size), limit))
+	b := make([]byte, min(size, int64(limit)))
 	n, e := readFull(fd, b)
 	return b[:n], e
 }
 
 // decideWriting finds out whether puts can work at all, so that a cache baked
 // into an image is quietly read-only.
-func (s *Store) decideWriting(fresh bool) {
-	dir := s.v1
+func (s *Store) decideWriting(fresh bool) error {
+	open := s.openDirBelow
 	if fresh {
-		dir = s.root
+		open = s.openFolder
 	}
-	can := !s.mount.ReadOnly && unix.Faccessat(atCwd, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS) == nil
+	dir, e := open("")
+	if e != 0 {
+		return &Refused{reasonOf(e), s.root, e.Error(), ""}
+	}
+	defer closeFd(dir)
+	can := !s.mount.ReadOnly && unix.Faccessat(dir, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS) == nil
 	if s.options.ReadOnly || checkWritable && !can {
 		s.refuse = ReadOnly
 	}
+	return nil
 }
 
 // makeLayout makes the folders and files of a new cache; VERSION comes last.
 func (s *Store) makeLayout() error {
-	for _, dir := range []string{s.v1, s.v1 + "/entries", s.v1 + "/names", s.v1 + "/locks", s.v1 + "/open", s.v1 + "/tmp"} {
-		if e := s.makeDir(dir); e != 0 {
-			return &fs.PathError{Op: "mkdir", Path: dir, Err: e}
+	root, e := s.openFolder("")
+	if e != 0 {
+		return asError("open", s.root, e)
+	}
+	defer closeFd(root)
+	if e := s.makeDir(root, "v1"); e != 0 {
+		return asError("mkdir", s.v1, e)
+	}
+	v1, e := s.openDirBelow("")
+	if e != 0 {
+		return asError("open", s.v1, e)
+	}
+	defer closeFd(v1)
+	for _, name := range []string{"entries", "names", "locks", "open", "tmp"} {
+		if e := s.makeDir(v1, name); e != 0 {
+			return asError("mkdir", s.v1+"/"+name, e)
 		}
 	}
-	for _, f := range []struct{ path, text string }{
-		{s.root + "/CACHEDIR.TAG", cachedirTag},
-		{s.root + "/README.txt", readmeText},
-		{s.v1 + "/config", string(s.config.encode())},
-		{s.v1 + "/ledger", string(new(ledger).encode())},
-		{s.v1 + "/VERSION", versionText},
+	for _, f := range []struct {
+		dir        int
+		name, text string
+	}{
+		{root, "CACHEDIR.TAG", cachedirTag},
+		{root, "README.txt", readmeText},
+		{v1, "config", string(s.config.encode())},
+		{v1, "ledger", string(new(ledger).encode())},
+		{v1, "VERSION", versionText},
 	} {
-		if e := s.makeFile(f.path, []byte(f.text)); e != 0 {
-			return &fs.PathError{Op: "create", Path: f.path, Err: e}
+		if e := s.makeFile(f.dir, f.name, []byte(f.text)); e != 0 {
+			return asError("create", f.name, e)
 		}
 	}
 	return nil
@@ -266,72 +279,27 @@ func (s *Store) makeLayout() error {
 // makeFile makes a file of the layout, whole or not at all: another process may
 // be opening the cache. One that is there is kept, unless it is empty, as a power
 // cut leaves them.
-func (s *Store) makeFile(path string, data []byte) syscall.Errno {
-	tmp := s.v1 + "/tmp/" + s.tempName()
-	if e := s.writeNew(tmp, data); e != 0 {
+func (s *Store) makeFile(dir int, name string, data []byte) syscall.Errno {
+	tmp, e := s.openDirBelow("tmp")
+	if e != 0 {
 		return e
 	}
-	e := linkat(atCwd, tmp, atCwd, path)
+	defer closeFd(tmp)
+	temp := s.tempName()
+	if e := s.writeNew(tmp, temp, data); e != 0 {
+		return e
+	}
+	e = linkat(tmp, temp, dir, name)
 	if e != 0 {
 		var st unix.Stat_t
-		if fstatat(atCwd, path, &st) == 0 && st.Size > 0 {
+		if fstatat(dir, name, &st) == 0 && st.Size > 0 {
 			e = 0
-		} else if e = renameat(atCwd, tmp, atCwd, path); e == 0 { // empty, or no links here
+		} else if e = renameat(tmp, temp, dir, name); e == 0 { // empty, or no links here
 			return 0
 		}
 	}
-	unlinkat(atCwd, tmp, 0)
+	unlinkat(tmp, temp, 0)
 	return e
-}
-
-// makeDir makes one folder with the mode that the root has.
-func (s *Store) makeDir(path string) syscall.Errno {
-	e := mkdir(path, s.dirMode)
-	if e == 0 && s.dirMode&0o077 != 0 {
-		// The umask must not keep out those whom the root lets in. The setgid
-		// bit comes from the parent; chmod by a user outside the group would
-		// clear it.
-		if fd, e := openBelow([]byte(path+"\x00"), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); e == 0 {
-			var st syscall.Stat_t
-			if fstat(fd, &st) == 0 && st.Mode&0o777 != s.dirMode&0o777 {
-				fchmod(fd, st.Mode&0o2000|s.dirMode&0o777)
-			}
-			closeFd(fd)
-		}
-	}
-	if e == unix.EEXIST {
-		return 0
-	}
-	return e
-}
-
-// writeNew makes a file with the mode of the directory's files. It fails if
-// there is one.
-func (s *Store) writeNew(path string, data []byte) syscall.Errno {
-	fd, e := openBelow([]byte(path+"\x00"), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, s.mode)
-	if e != 0 {
-		return e
-	}
-	s.setMode(fd)
-	e = writeAll(fd, data)
-	if ec := closeFd(fd); e == 0 {
-		e = ec
-	}
-	if e != 0 {
-		unlinkat(atCwd, path, 0)
-	}
-	return e
-}
-
-// setMode undoes what the umask took from a new file that others are to use.
-func (s *Store) setMode(fd int) {
-	if s.mode&0o066 == 0 {
-		return
-	}
-	var st syscall.Stat_t
-	if fstat(fd, &st) == 0 && st.Mode&0o777 != s.mode {
-		fchmod(fd, s.mode)
-	}
 }
 
 // applyMaxSize gives the directory the cap that the caller asks for.

@@ -155,3 +155,20 @@ func BenchmarkPutFloor(b *testing.B) {
 		i++
 	}
 }
+
+func TestPathOfAnEntryHasItsKeyInHexadecimal(t *testing.T) {
+	s := open(t)
+	for n := range 100 {
+		id := testKey(t, n).ID
+		if n == 0 {
+			for i := range id {
+				id[i] = byte(8 * i)
+			}
+		}
+		var p entryPath
+		want := s.entries + id.String()[:2] + "/" + id.String()[2:] + ".jce\x00"
+		if got := string(s.entryPath(&p, &id)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package store
 import (
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -68,10 +69,59 @@ func (s *Store) sweepDir(rel string, stale int64) {
 				continue
 			}
 		}
-		if unlinkat(dir, name, 0) == unix.EISDIR {
-			os.RemoveAll(s.v1 + "/" + rel + "/" + name)
+		removeTree(dir, name)
+	}
+}
+
+// tempsSwept are the temp directories that this process has swept.
+var tempsSwept sync.Map
+
+// sweepTempOnce sweeps a temp directory, once in a process.
+func sweepTempOnce(tempdir string) {
+	if _, swept := tempsSwept.LoadOrStore(tempdir, true); !swept && sweepTemps {
+		sweepTemp(tempdir, time.Now().UnixNano())
+	}
+}
+
+// maxTempNames is how many names of a temp directory are looked at: it may hold
+// any number, and so many take three milliseconds.
+const maxTempNames = 10_000
+
+// sweepTemp removes the copies of payloads (NewPin) that processes of this user
+// have left in a temp directory.
+func sweepTemp(tempdir string, now int64) {
+	d, err := os.Open(tempdir)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(maxTempNames)
+	dir := int(d.Fd())
+	for _, name := range names {
+		rest, ok := strings.CutPrefix(name, tempPrefix)
+		owner, isOwner := lockfile.ParseOwner(rest)
+		if !ok || !isOwner || !strings.HasSuffix(name, tempSuffix) {
+			continue
+		}
+		var st unix.Stat_t
+		if fstatat(dir, name, &st) != 0 || st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != os.Geteuid() {
+			continue
+		}
+		if isLeft(owner, now-st.Ctim.Nano()) {
+			unlinkat(dir, name, 0)
 		}
 	}
+}
+
+// isLeft reports whether what an owner has made, and what is so old, is a leftover.
+func isLeft(owner lockfile.Owner, age int64) bool {
+	switch owner.State() {
+	case lockfile.Gone:
+		return true
+	case lockfile.Unknown:
+		return age > staleOpen
+	}
+	return !sparesLiving
 }
 
 // sweepLocks removes lock files that nobody holds.
@@ -95,7 +145,7 @@ func (s *Store) sweepLocks() {
 		if !ok || base == "ledger" || fstatat(dir, name, &st) != 0 || now-st.Mtim.Nano() < staleLock {
 			continue
 		}
-		if l, err := s.TryLock(base); err == nil && l != nil {
+		if l, err := s.TryLock(base, nil); err == nil && l != nil {
 			l.Remove()
 		}
 	}

@@ -20,15 +20,15 @@ func TestSweepRemovesWhatTheDeadLeft(t *testing.T) {
 		os.WriteFile(filepath.Join(s.v1, f), nil, 0o600)
 	}
 	os.Mkdir(filepath.Join(s.v1, "tmp", deadHere+"dir"), 0o700)
-	lock := s.LockPath("idle")
+	lock := lockPath(s, "idle")
 	os.WriteFile(lock, nil, 0o600)
 	os.Chtimes(lock, old, old)
-	held, err := s.TryLock("held")
+	held, err := s.TryLock("held", nil)
 	if held == nil {
 		t.Fatal(err)
 	}
 	defer held.Unlock()
-	os.Chtimes(s.LockPath("held"), old, old)
+	os.Chtimes(lockPath(s, "held"), old, old)
 	if _, err := s.Trim(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func limited(op Op, p []byte) ([]byte, syscall.Errno) {
 
 // flagsRead opens an entry to read it. O_NONBLOCK: a FIFO in its place must not
 // block; O_NOCTTY: nor a terminal become ours.
-const flagsRead = unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY
+const flagsRead = unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
 
 // haveOpenat2 is cleared when the kernel (before 5.6) or a seccomp filter does
 // not let us have openat2.
@@ -71,20 +71,16 @@ var haveOpenat2 atomic.Bool
 
 func init() { haveOpenat2.Store(true) }
 
-// openBelow opens a path of which no component may be a symbolic link. path
-// ends in a NUL and is absolute with no links in its first, resolved part, so
-// that what this refuses is a link below the cache's root. Where openat2 is
-// missing only the last component is checked; an entry's owner and mode still
-// are, after the open.
-func openBelow(path []byte, flags int, mode uint32) (int, syscall.Errno) {
-	return openPath(path, flags, mode, true)
-}
-
-// openPath is openBelow, and blocks says whether the scheduler must be told that
-// the call may take long. Telling it costs 50 ns, a tenth of a miss; an entry of
-// a local file system is opened without, and may hold one of the runtime's
-// processors while a cold directory is read.
+// openPath opens an absolute path that ends in a NUL and has no symbolic links.
+// ENOSYS if that cannot be asked of this kernel. blocks says whether the scheduler
+// must be told that the call may take long. Telling it costs 50 ns, a tenth of a
+// miss; an entry of a local file system is opened without, and may hold one of the
+// runtime's processors while a cold directory is read.
 func openPath(path []byte, flags int, mode uint32, blocks bool) (int, syscall.Errno) {
+	how := unix.OpenHow{Flags: uint64(flags), Mode: uint64(mode), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	if !refuseLinks {
+		how.Resolve = 0
+	}
 	for {
 		if Fault != nil {
 			if e := fault(OpOpen, string(path[:len(path)-1])); e != 0 {
@@ -96,25 +92,16 @@ func openPath(path []byte, flags int, mode uint32, blocks bool) (int, syscall.Er
 		}
 		var fd uintptr
 		var e syscall.Errno
-		if haveOpenat2.Load() {
-			how := unix.OpenHow{Flags: uint64(flags | unix.O_NOFOLLOW), Mode: uint64(mode)}
-			if refuseLinks {
-				how.Resolve = unix.RESOLVE_NO_SYMLINKS
-			}
-			if blocks {
-				fd, _, e = syscall.Syscall6(unix.SYS_OPENAT2, ^uintptr(99), uintptr(unsafe.Pointer(&path[0])),
-					uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
-			} else {
-				fd, _, e = syscall.RawSyscall6(unix.SYS_OPENAT2, ^uintptr(99), uintptr(unsafe.Pointer(&path[0])),
-					uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
-			}
-			if e == unix.ENOSYS || e == unix.EPERM && !openat2Works() {
-				haveOpenat2.Store(false)
-				continue
-			}
+		if blocks {
+			fd, _, e = syscall.Syscall6(unix.SYS_OPENAT2, ^uintptr(99), uintptr(unsafe.Pointer(&path[0])),
+				uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
 		} else {
-			fd, _, e = syscall.Syscall6(unix.SYS_OPENAT, ^uintptr(99), uintptr(unsafe.Pointer(&path[0])),
-				uintptr(flags|unix.O_NOFOLLOW), uintptr(mode), 0, 0)
+			fd, _, e = syscall.RawSyscall6(unix.SYS_OPENAT2, ^uintptr(99), uintptr(unsafe.Pointer(&path[0])),
+				uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
+		}
+		if e == unix.ENOSYS || e == unix.EPERM && !openat2Works() {
+			haveOpenat2.Store(false)
+			return -1, unix.ENOSYS
 		}
 		runtime.KeepAlive(path)
 		if e == unix.EINTR {
@@ -355,8 +342,8 @@ func unlinkat(dir int, name string, flags int) syscall.Errno {
 	return again(OpUnlink, name, func() error { return unix.Unlinkat(dir, name, flags) })
 }
 
-func mkdir(path string, mode uint32) syscall.Errno {
-	return again(OpMkdir, path, func() error { return unix.Mkdir(path, mode) })
+func mkdirat(dir int, name string, mode uint32) syscall.Errno {
+	return again(OpMkdir, name, func() error { return unix.Mkdirat(dir, name, mode) })
 }
 
 func linkat(fromDir int, from string, toDir int, to string) syscall.Errno {

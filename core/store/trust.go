@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -52,7 +53,11 @@ func (t *Trust) checkRoot(path string, st *syscall.Stat_t) *Refused {
 		return &Refused{NotRegular, path, "it is not a directory", ""}
 	}
 	if st.Mode&otherWrites != 0 {
-		return no(fmt.Sprintf("anybody may write it (mode %04o)", st.Mode&0o7777), "chmod o-w "+path)
+		who := "o"
+		if st.Mode&groupWrites != 0 && !t.Shared {
+			who = "go"
+		}
+		return no(fmt.Sprintf("anybody may write it (mode %04o)", st.Mode&0o7777), t.chmod(who, path, st))
 	}
 	if t.Shared {
 		t.gid = st.Gid
@@ -63,9 +68,28 @@ func (t *Trust) checkRoot(path string, st *syscall.Stat_t) *Refused {
 		return no(fmt.Sprintf("it belongs to user %d", st.Uid), fmt.Sprintf("JITCACHE_TRUST=%d, or %s", st.Uid, consent))
 	}
 	if st.Mode&groupWrites != 0 {
-		return no(fmt.Sprintf("group %d may write it (mode %04o)", st.Gid, st.Mode&0o7777), consent+", or chmod g-w "+path)
+		return no(fmt.Sprintf("group %d may write it (mode %04o)", st.Gid, st.Mode&0o7777), consent+", or "+t.chmod("g", path, st))
 	}
 	return nil
+}
+
+// chmod returns the command that takes the right to write from some, or what to
+// do where this user may not give it.
+func (t *Trust) chmod(who, path string, st *syscall.Stat_t) string {
+	if st.Uid != t.euid && t.euid != 0 {
+		return "have its owner take that right away, or name a directory of your own with JITCACHE_DIR"
+	}
+	return "chmod " + who + "-w " + shellWord(path)
+}
+
+// shellWord quotes a path for a shell, if it needs to be.
+func shellWord(path string) string {
+	for _, c := range path {
+		if !strings.ContainsRune("/._-+,:@%", c) && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+		}
+	}
+	return path
 }
 
 // checkEntry decides about an open entry file. It is on the hit's path.

@@ -103,9 +103,11 @@ func (s *Store) publish(it *Item) (w Written, d change, e syscall.Errno) {
 	w, d, e = s.publishOnce(it)
 	if e == unix.ENOTDIR {
 		// A file stands where the shard belongs: out of the way with it.
-		shard := s.entries + it.Key.ID.String()[:2]
-		if renameat(atCwd, shard, atCwd, s.v1+"/tmp/"+s.tempName()) == 0 {
-			e = unix.ENOENT
+		if entries, eo := s.openDirBelow("entries"); eo == 0 {
+			if s.putAside(entries, it.Key.ID.String()[:2]) == 0 {
+				e = unix.ENOENT
+			}
+			closeFd(entries)
 		}
 	}
 	if e == unix.ENOENT {
@@ -126,7 +128,7 @@ func (s *Store) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 	defer closeFd(shard)
 	var old unix.Stat_t
 	if fstatat(shard, name, &old) == 0 {
-		if !it.Replace && s.has(&it.Key.ID) {
+		if !it.Replace && s.Has(&it.Key.ID) {
 			return w, d, 0
 		}
 		if old.Mode&unix.S_IFMT == unix.S_IFREG {
@@ -204,15 +206,10 @@ func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int
 	return Written{Dev: uint64(st.Dev), Ino: st.Ino, Created: now}, 0
 }
 
-func createAt(dir int, name string, mode uint32) (int, syscall.Errno) {
-	return openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, mode)
-}
-
 // repairLayout makes what a put needs and somebody has removed, or nobody has
 // made yet: the shard, else all folders.
 func (s *Store) repairLayout(id *key.ID) syscall.Errno {
-	shard := s.entries + id.String()[:2]
-	if e := s.makeDir(shard); e == 0 {
+	if e := s.makeShard(id); e == 0 {
 		if fd, e := s.openDirBelow("tmp"); e == 0 {
 			closeFd(fd)
 			return 0
@@ -227,12 +224,21 @@ func (s *Store) repairLayout(id *key.ID) syscall.Errno {
 	if err := s.makeLayout(); err != nil {
 		return errno(err)
 	}
-	return s.makeDir(shard)
+	return s.makeShard(id)
+}
+
+func (s *Store) makeShard(id *key.ID) syscall.Errno {
+	entries, e := s.openDirBelow("entries")
+	if e != 0 {
+		return e
+	}
+	defer closeFd(entries)
+	return s.makeDir(entries, shardName(int(id[0])))
 }
 
 // mkdirAll makes the root again, parents first.
 func mkdirAll(path string, mode uint32) syscall.Errno {
-	e := mkdir(path, mode)
+	e := mkdirat(atCwd, path, mode)
 	if e == unix.ENOENT {
 		for i := len(path) - 1; i > 0; i-- {
 			if path[i] == '/' {
@@ -242,7 +248,7 @@ func mkdirAll(path string, mode uint32) syscall.Errno {
 				break
 			}
 		}
-		e = mkdir(path, mode)
+		e = mkdirat(atCwd, path, mode)
 	}
 	if e == unix.EEXIST {
 		return 0
@@ -250,41 +256,29 @@ func mkdirAll(path string, mode uint32) syscall.Errno {
 	return e
 }
 
-// Remove removes an entry. It reports whether there was one.
+// Remove removes an entry, and counts it for its kind. It reports whether there was
+// one.
 func (s *Store) Remove(id *key.ID) (bool, Reason) {
 	if s.refuse != None {
 		return false, s.refuse
 	}
-	hex := id.String()
-	dir, e := s.openDirBelow("entries/" + hex[:2])
-	if e == unix.ENOENT {
-		return false, None
+	d := s.folder()
+	defer d.close()
+	f := file{shard: int(id[0]), name: id.String()[2:] + entrySuffix}
+	e := d.open(f.shard)
+	kind := ""
+	if e == 0 {
+		kind, e = d.remove(&f)
 	}
-	if e != 0 {
-		return false, reasonOf(e)
-	}
-	defer closeFd(dir)
-	size, e := removeAt(dir, hex[2:]+entrySuffix)
 	switch {
 	case e == unix.ENOENT:
 		return false, None
 	case e != 0:
 		return false, reasonOf(e)
 	}
-	s.pending.addEntry(id, change{-size, -1})
+	s.pending.addEntry(id, change{-f.size, -1})
+	s.Count([]byte(kind), Removals, 1)
 	return true, None
-}
-
-// removeAt removes a file and returns the size that it was accounted with.
-func removeAt(dir int, name string) (int64, syscall.Errno) {
-	var st unix.Stat_t
-	if e := fstatat(dir, name, &st); e != 0 {
-		return 0, e
-	}
-	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		return 0, unix.EISDIR
-	}
-	return st.Size, unlinkat(dir, name, 0)
 }
 
 // NewBlob returns a blob of an item, laid out as if it had been read, with a

@@ -10,8 +10,15 @@ int knob_number(const char *variable, int otherwise);
  * 209 for the first two of the other, in this process. One thread at a time. */
 int knob_failure(const char *variable, const char *call);
 
-/* knob_gate waits as long as the file is there that a variable names, if it does. */
+/* knob_gate waits, if a variable is set: the thread takes its value as name, and goes
+ * on when its process gets SIGUSR2. That is nothing that an observer sees. One thread of
+ * a process at a time. */
 void knob_gate(const char *variable);
+
+/* knob_witness counts a call: by a file, with a line, in calls/__pycache__ beside the
+ * library, if there is such a folder. What is written there is nobody's input, so a
+ * result is kept in spite of it. */
+__attribute__((format(printf, 1, 2))) void knob_witness(const char *format, ...);
 
 /* knob_log appends a line to the file that a variable names, if it does, in one
  * write: lines of many threads and processes do not mix. */

@@ -9,12 +9,14 @@
  * the same if, and only if, a compiler would have had the same work.
  *
  *	-DSTUBNVRTC_MAJOR=12 -DSTUBNVRTC_MINOR=9	another version, default 13.5
- *	STUBNVRTC_LOG		file to which each nvrtcCreateProgram,
- *				nvrtcCompileProgram and nvrtcDestroyProgram
- *				appends its name and the program's
+ *	calls/__pycache__	a folder beside the library: each nvrtcCreateProgram,
+ *				nvrtcCompileProgram and nvrtcDestroyProgram makes a
+ *				file there with its name and the program's
  *	STUBNVRTC_SLEEP_MS	how long a compile takes at least
- *	STUBNVRTC_GATE		a file: a compile waits as long as it is there, and
- *				reads its files then
+ *	STUBNVRTC_GATE		a name: a compile waits as long as its thread has it,
+ *				and reads its files then
+ *	STUBNVRTC_GATE_BEHIND	the same, when it has read everything
+ *	STUBNVRTC_CRASH		1: a compile ends the process
  *	STUBNVRTC_FAIL		"nvrtcGetCUBIN=11:1", as FAKECUDA_FAIL
  *
  * #error fails with a log, #warning has one. Functions are those that follow
@@ -28,6 +30,7 @@
 
 #include <ctype.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +79,7 @@ static int enter(const char *call, const char *name)
 	pthread_mutex_lock(&lock);
 	int code = knob_failure("STUBNVRTC_FAIL", call);
 	if (name != NULL)
-		knob_log("STUBNVRTC_LOG", "%s %s", call, name);
+		knob_witness("%s %s", call, name);
 	pthread_mutex_unlock(&lock);
 	return code;
 }
@@ -224,6 +227,8 @@ static int read_options(reading *r, request *q, int n, const char *const *option
 				r->folders[r->nfolders++] = v;
 			continue; /* where a header lies is not what it says */
 		}
+		if (strcmp(options[i], "--no-cache") == 0 || strcmp(options[i], "-no-cache") == 0)
+			continue; /* nor whether it looked in a cache of its own */
 		text_print(digest, "%s\n", options[i]);
 		if ((v = value("-D", "--define-macro", n, options, &i)) != NULL) {
 			text_print(digest, "%s\n", v);
@@ -355,7 +360,10 @@ API int nvrtcCompileProgram(program *p, int n, const char *const *options)
 	reading r = {.nheaders = p->nheaders, .headers = p->headers, .names = p->names};
 	usleep((useconds_t)knob_number("STUBNVRTC_SLEEP_MS", 0) * 1000);
 	knob_gate("STUBNVRTC_GATE");
+	if (knob_number("STUBNVRTC_CRASH", 0))
+		raise(SIGSEGV);
 	int code = compile(p, &r, n, options);
+	knob_gate("STUBNVRTC_GATE_BEHIND");
 	reading_free(&r);
 	p->compiled = code == SUCCESS;
 	return code;

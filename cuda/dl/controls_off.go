@@ -4,8 +4,4 @@ package dl
 
 import "jitcache/core/control"
 
-var (
-	byContent    = !control.Is("noidentity")
-	asLoaded     = !control.Is("noimage")
-	forkIsWaited = !control.Is("noforklock")
-)
+var forkIsWaited = !control.Is("noforklock")

@@ -86,17 +86,6 @@ func open(t testing.TB, f File) *Library {
 	return l
 }
 
-const noBuildID = "-Wl,--build-id=none"
-
-func BenchmarkIdentify(b *testing.B) {
-	p := Locations{Wheels: []string{toolkit(b, "JITCACHE_TEST_CUDA13")}}
-	for b.Loop() {
-		if _, _, err := Identify(NVRTC, p); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func BenchmarkFind(b *testing.B) {
 	p := Locations{Wheels: []string{toolkit(b, "JITCACHE_TEST_CUDA13")}}
 	for b.Loop() {

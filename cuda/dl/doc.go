@@ -1,12 +1,13 @@
 // Package dl finds and opens libraries that may be absent: NVRTC, which
 // compiles, and libcuda, which loads what was compiled.
 //
-//	file, id, err := dl.Identify(dl.NVRTC, locations) // looks, loads nothing; id goes into a key
-//	library, err := file.Open()                    // dlopen; only a miss needs it
+//	file, err := dl.Find(dl.NVRTC, locations) // looks, loads nothing
+//	library, err := file.Open()               // dlopen
 //	compile := library.Symbol("nvrtcCompileProgram")
 //
-// Finding and opening are two steps, because a hit needs to know which NVRTC
-// would compile, and loading it takes 10 to 75 ms.
+// Finding and opening are two steps, because a lookup needs to know which NVRTC would
+// compile, and loading it takes 10 to 75 ms; and where NVRTC runs in a process of its
+// own, that opens it.
 //
 // # Where Find looks
 //
@@ -18,10 +19,9 @@
 //     lists them (dlinfo), then the paths in /etc/ld.so.cache, then, for
 //     libcuda, the folder of WSL.
 //
-// Step 5 finds the file and hands its full path to dlopen, so the loader cannot
-// come to another answer than the one that the key was made of. Where two such
-// folders hold the same name, the choice may differ from the loader's; what is
-// identified is still what is opened.
+// Step 5 finds the file and hands its full path to dlopen. Where two such folders hold
+// the same name, the choice may differ from the loader's; what is said to be found is
+// still what is opened.
 //
 // # What the package does not do
 //

@@ -14,7 +14,7 @@ import (
 
 // File is a library that was found, and not opened.
 type File struct {
-	// Path is absolute, or, of a library that is loaded, as it was opened.
+	// Path is absolute.
 	Path   string
 	wanted Wanted
 	image  *image // nil if it was not loaded
@@ -69,22 +69,9 @@ func Find(w Wanted, p Locations) (File, error) {
 	return f, nil
 }
 
-// Identify is Find and Identity in one. It is for every lookup: as long as
-// nothing changes it costs a stat for each file that is not loaded, two for
-// NVRTC.
-func Identify(w Wanted, p Locations) (File, Identity, error) {
-	if f, ok := recall(w, p); ok {
-		if id, err := f.Identity(); err == nil {
-			return f, id, nil
-		}
-	}
-	f, err := Find(w, p)
-	if err != nil {
-		return File{}, Identity{}, err
-	}
-	id, err := f.Identity()
-	return f, id, err
-}
+// Last returns what Find has found last, as long as nothing is loaded or unloaded. It
+// does not look whether the file is there.
+func Last(w Wanted, p Locations) (File, bool) { return recall(w, p) }
 
 func recall(w Wanted, p Locations) (File, bool) {
 	now := generation()
@@ -104,7 +91,11 @@ func search(w Wanted, p Locations) (File, error) {
 		return explicit(w, p.Explicit)
 	}
 	if im := newestLoaded(w); im != nil {
-		return File{im.path, w, im}, nil
+		path := im.path
+		if !filepath.IsAbs(path) { // of the folder that the process was in then
+			path, _ = im.file()
+		}
+		return File{path, w, im}, nil
 	}
 	missing := &NotFound{Library: w.String(), Names: names[w]}
 	for _, group := range p.groups(w) {

@@ -1,7 +1,6 @@
 #include "image.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,40 +41,6 @@ uint64_t jc_dl_generation(void)
 	return generation;
 }
 
-/* note_id finds the GNU build id among notes. */
-static void note_id(const unsigned char *p, size_t n, jc_dl_image *image)
-{
-	while (n >= sizeof(ElfW(Nhdr))) {
-		ElfW(Nhdr) h;
-		memcpy(&h, p, sizeof h);
-		size_t name = ((size_t)h.n_namesz + 3) & ~(size_t)3, desc = ((size_t)h.n_descsz + 3) & ~(size_t)3;
-		p += sizeof h;
-		n -= sizeof h;
-		if (name > n || desc > n - name)
-			return;
-		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && memcmp(p, "GNU", 4) == 0 &&
-			h.n_descsz <= JC_DL_ID) {
-			memcpy(image->id, p + name, h.n_descsz);
-			image->nid = h.n_descsz;
-			return;
-		}
-		p += name + desc;
-		n -= name + desc;
-	}
-}
-
-/* is_mapped says whether a part of the library is in memory. */
-static int is_mapped(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		if (p->p_type == PT_LOAD && part->p_vaddr >= p->p_vaddr &&
-			part->p_vaddr + part->p_filesz <= p->p_vaddr + p->p_filesz)
-			return 1;
-	}
-	return 0;
-}
-
 struct wanted {
 	const char *prefix;
 	jc_dl_image *out;
@@ -94,13 +59,7 @@ static int collect(struct dl_phdr_info *info, size_t size, void *data)
 		return 0;
 	jc_dl_image *image = &w->out[w->count - 1];
 	image->base = info->dlpi_addr;
-	image->nid = 0;
 	strcpy(image->path, info->dlpi_name);
-	for (int i = 0; i < info->dlpi_phnum && image->nid == 0; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		if (p->p_type == PT_NOTE && is_mapped(info, p))
-			note_id((const unsigned char *)(info->dlpi_addr + p->p_vaddr), p->p_filesz, image);
-	}
 	return 0;
 }
 

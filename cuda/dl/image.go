@@ -19,9 +19,8 @@ import (
 
 // image is a library that the process has loaded, as it was when it was asked.
 type image struct {
-	base    uintptr
-	path    string // as it was opened; may be relative
-	buildID []byte // from memory: the file may be another by now; nil if none
+	base uintptr
+	path string // as it was opened; may be relative
 }
 
 // maxImages is how many loaded libraries of one name are looked at. Two NVRTCs
@@ -43,9 +42,6 @@ func images(prefix string) []image {
 	for i := range found {
 		r := &raw[i]
 		found[i] = image{base: uintptr(r.base), path: C.GoString(&r.path[0])}
-		if r.nid > 0 {
-			found[i].buildID = C.GoBytes(unsafe.Pointer(&r.id[0]), C.int(r.nid))
-		}
 	}
 	return found
 }

@@ -5,15 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JC_DL_ID 64
 #define JC_DL_PATH 4096
 
 /* One loaded library, copied: it may be unloaded at any time. */
 typedef struct jc_dl_image {
-	uintptr_t base;             /* what the loader added to its addresses */
-	uint32_t nid;               /* bytes of id, 0 if it has none */
-	unsigned char id[JC_DL_ID]; /* GNU build id, read from memory */
-	char path[JC_DL_PATH];      /* as it was opened; may be relative */
+	uintptr_t base;        /* what the loader added to its addresses */
+	char path[JC_DL_PATH]; /* as it was opened; may be relative */
 } jc_dl_image;
 
 /* jc_dl_generation returns a number that changes whenever a library is loaded

@@ -20,11 +20,8 @@ type Library struct {
 // that is loaded. It may be called again, for the same library. An error has the
 // loader's own text.
 //
-// A file that was loaded when it was found is not loaded afresh: the new one
-// might be another than the identity says. If it was unloaded since, that is an
-// error, and Find finds what there is now. The other way round, a file may be
-// replaced between Find and Open: identify again when the library is open, and
-// if the value is another, the result belongs to another key.
+// A file that was loaded when it was found is not loaded afresh. If it was unloaded
+// since, that is an error, and Find finds what there is now.
 func (f File) Open() (*Library, error) {
 	s := C.CString(f.Path)
 	defer C.free(unsafe.Pointer(s))

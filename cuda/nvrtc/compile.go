@@ -79,32 +79,6 @@ type Result struct {
 	Lowered map[string]string // of each name expression
 }
 
-// Failed is a source that does not compile.
-type Failed struct {
-	Name string
-	Log  string // what the compiler said; many lines
-}
-
-func (f *Failed) Error() string { return "nvrtc: " + f.Name + " does not compile" }
-
-// Error is a call of NVRTC that failed for any other reason.
-type Error struct {
-	Call   string
-	Status int
-	Text   string // NVRTC's word for the status
-	Log    string // what it said, "" if it said nothing
-}
-
-func (e *Error) Error() string {
-	return fmt.Sprintf("nvrtc: %s: %s (%d)", e.Call, e.Text, e.Status)
-}
-
-// Statuses of NVRTC by which a source or its options are at fault.
-const (
-	statusInvalidOption = 5
-	statusCompilation   = 6
-)
-
 // New takes the functions of a loaded library; symbol returns nil for one that
 // it lacks. The table is never freed: neither is the library.
 func New(symbol func(name string) unsafe.Pointer) (*Compiler, error) {
@@ -168,14 +142,8 @@ func (c *Compiler) Compile(p *Program) (*Result, error) {
 	n, options := list(&a, p.Options, func(o string) string { return o })
 	status := C.do_compile(c.table, program, n, options)
 	log := c.log(program)
-	switch status {
-	case 0:
-	case statusCompilation, statusInvalidOption:
-		return nil, &Failed{p.Name, log}
-	default:
-		err := c.failed("nvrtcCompileProgram", status)
-		err.Log = log
-		return nil, err
+	if status != 0 {
+		return nil, Failure(p.Name, compileCall, int(status), c.says(status), log)
 	}
 	return c.result(p, program, expressions, log)
 }
@@ -206,7 +174,7 @@ func (c *Compiler) result(p *Program, program C.jc_nvrtc_program, expressions []
 	}
 	// With -arch=compute_90 there is no cubin, and without -dlto no LTO-IR.
 	if size <= 1 {
-		return nil, &Failed{p.Name, fmt.Sprintf("nvrtc made no %v with these options\n%s", p.Target, log)}
+		return nil, Empty(p.Name, p.Target, log)
 	}
 	code, err := blob.New(int(size))
 	if err != nil {
@@ -239,5 +207,7 @@ func (c *Compiler) log(program C.jc_nvrtc_program) string {
 }
 
 func (c *Compiler) failed(call string, status C.int) *Error {
-	return &Error{Call: call, Status: int(status), Text: C.GoString(C.do_error(c.table, status))}
+	return &Error{Call: call, Status: int(status), Text: c.says(status)}
 }
+
+func (c *Compiler) says(status C.int) string { return C.GoString(C.do_error(c.table, status)) }

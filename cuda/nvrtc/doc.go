@@ -1,6 +1,5 @@
-// Package nvrtc runs NVIDIA's runtime compiler, and says what its options mean
-// to a cache: which change the result, which read files, which write some.
+// Package nvrtc runs NVIDIA's runtime compiler in this process, and has its errors.
 //
-// It knows neither where the library is (package dl) nor what it may include
-// (package include).
+// It does not know where the library is (package dl). Where results are kept the
+// compiler runs in a process of its own (package worker).
 package nvrtc

@@ -9,10 +9,7 @@
 // It prints how far the first mass has come after a second, and whether it was
 // compiled for it.
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -20,8 +17,6 @@
 #include <vector>
 
 #include <dlfcn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <jitcache_native.h>
 
@@ -57,87 +52,45 @@ std::string write_source(int n)
 	return c.str();
 }
 
-const std::vector<std::string> flags = {"-O3", "-march=native", "-fPIC", "-shared"};
+const std::vector<std::string> flags = {"-O3", "-march=native"};
 
-// What is to be compiled, and whether it was.
-struct Job {
-	std::string compiler, source;
-	bool compiled;
-};
-
-// Runs a command without a shell, and returns whether it succeeded.
-bool run(const std::vector<std::string> &command)
-{
-	std::vector<char *> argv;
-	for (const auto &word : command)
-		argv.push_back(const_cast<char *>(word.c_str()));
-	argv.push_back(nullptr);
-	int status = -1;
-	const pid_t child = fork();
-	if (child == 0) {
-		execvp(argv[0], argv.data());
-		_exit(127);
-	}
-	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
-}
-
-// Called by the library if nobody has compiled it yet: compiles, and commits.
-int32_t compile(void *user, jitcache_lease *lease)
-{
-	auto *job = static_cast<Job *>(user);
-	char folder[] = "/tmp/native_host-XXXXXX";
-	if (mkdtemp(folder) == nullptr)
-		throw std::runtime_error("no temporary folder");
-	const std::string in = std::string(folder) + "/rhs.c", out = std::string(folder) + "/rhs.so";
-	std::ofstream(in) << job->source;
-	std::vector<std::string> command = {job->compiler};
-	command.insert(command.end(), flags.begin(), flags.end());
-	command.insert(command.end(), {in, "-lm", "-o", out});
-	const bool good = run(command);
-	std::ifstream file(out, std::ios::binary);
-	const std::string code{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-	unlink(in.c_str());
-	unlink(out.c_str());
-	rmdir(folder);
-	if (!good)
-		throw std::runtime_error(job->compiler + " failed");
-	job->compiled = true;
-	return jitcache_commit(lease, code.data(), code.size(), nullptr, nullptr);
-}
-
-// The key of a job: compiler, flags, source, and every header that it includes.
-jitcache_key *key_of(jitcache_cache *cache, const Job &job)
+// What the source compiles to: from the cache, or compiled, once for all who ask at
+// once. In steps, so that the program could answer signals or show its progress.
+jitcache_blob *compile(jitcache_cache *cache, const std::string &compiler, const std::string &source, bool *hit)
 {
 	jitcache_native_request *request = nullptr;
-	jitcache_key *key = nullptr;
+	jitcache_native_job *job = nullptr;
+	jitcache_blob *blob = nullptr;
 	check(jitcache_native_request_new(&request));
 	const auto owner = own(request, jitcache_native_request_free);
 	const auto add = [&](char part, const std::string &text) {
 		check(jitcache_native_request_add(request, part, text.data(), text.size()));
 	};
-	add(JITCACHE_NATIVE_COMPILER, job.compiler);
+	add(JITCACHE_NATIVE_COMPILER, compiler);
 	for (const auto &flag : flags)
 		add(JITCACHE_NATIVE_FLAG, flag);
-	add(JITCACHE_NATIVE_FLAG, "-lm");
+	add(JITCACHE_NATIVE_LINK, "-lm");
 	add(JITCACHE_NATIVE_NAME, "rhs");
 	add(JITCACHE_NATIVE_SOURCE, "rhs.c");
-	add(JITCACHE_NATIVE_TEXT, job.source);
-	check(jitcache_native_key(cache, request, &key));
-	return key;
+	add(JITCACHE_NATIVE_TEXT, source);
+	check(jitcache_native_start(cache, request, -1, 0, &job));
+	const auto job_owner = own(job, jitcache_native_job_free);
+	int32_t status = JITCACHE_BUSY, from_cache = 0;
+	while (status == JITCACHE_BUSY)
+		status = check(jitcache_native_step(job, &blob, &from_cache));
+	*hit = from_cache != 0;
+	return blob;
 }
 
 void solve(int n, const char *compiler)
 {
 	jitcache_cache *cache = nullptr;
-	jitcache_blob *blob = nullptr;
 	const char *path = nullptr;
+	bool hit = false;
 	check(jitcache_open(nullptr, &cache));
 	const auto cache_owner = own(cache, jitcache_close);
-	Job job = {compiler, write_source(n), false};
-	const auto key = own(key_of(cache, job), jitcache_key_free);
-	check(jitcache_get_or_compile(cache, key.get(), -1, compile, &job, &blob));
-	const auto blob_owner = own(blob, jitcache_blob_release);
-	check(jitcache_blob_path(blob, &path));
+	const auto blob = own(compile(cache, compiler, write_source(n), &hit), jitcache_blob_release);
+	check(jitcache_blob_path(blob.get(), &path));
 	void *library = dlopen(path, RTLD_NOW);
 	if (library == nullptr)
 		throw std::runtime_error(dlerror());
@@ -150,7 +103,7 @@ void solve(int n, const char *compiler)
 		for (size_t j = 0; j < y.size(); j++)
 			y[j] += dy[j] / steps;
 	}
-	std::cout << "y = " << y[0] << (job.compiled ? ", compiled" : ", from the cache") << "\n";
+	std::cout << "y = " << y[0] << (hit ? ", from the cache" : ", compiled") << "\n";
 }
 
 } // namespace

@@ -53,6 +53,10 @@ static void watch_descriptors(const jo_request *r)
 			fcntl(fd, F_SETFD, FD_CLOEXEC);
 			continue;
 		}
+		if (fd == r->head.channel) {
+			fcntl(fd, F_SETFD, 0);
+			continue;
+		}
 		if (fd > 2 && !(r->head.flags & JO_INHERIT)) {
 			fcntl(fd, F_SETFD, FD_CLOEXEC);
 			continue;

@@ -18,6 +18,7 @@
 #include "output.h"
 #include "path.h"
 #include "report.h"
+#include "round.h"
 #include "stop.h"
 #include "use.h"
 
@@ -259,6 +260,8 @@ int jo_handle_call(jo_process *p, long nr, const uint64_t args[6])
 {
 	char text[32];
 	const jo_call *c = jo_call_of(nr);
+	if (nr == JO_MARK && jo_round_mark())
+		return JO_GO_ON;
 	if (JO_WITHOUT(CHILDREN) && p->group->child)
 		return JO_GO_ON;
 	if (c == NULL) {

@@ -29,9 +29,9 @@
 #include "process.h"
 #include "report.h"
 #include "request.h"
+#include "round.h"
 #include "stop.h"
 #include "trace.h"
-#include "use.h"
 #include "watch.h"
 #include "written.h"
 
@@ -51,19 +51,7 @@ static void finish(uint32_t flags)
 	reported = 1;
 	jo_trace_quiet();
 	jo_notify_end();
-	if ((flags & JO_UNOBSERVED) == 0) {
-		if (!jo_use_blind())
-			jo_look_settle();
-		jo_names_report(jo_path_real);
-		jo_written_report();
-		jo_use_report();
-	}
-	jo_report_begin(JO_END);
-	jo_report_u32((uint32_t)status);
-	jo_report_u32((uint32_t)jo_child_failed());
-	jo_report_u32(flags);
-	jo_report_end();
-	jo_report_flush();
+	jo_round_report(status, jo_child_failed(), flags);
 	while (write(request.head.done, &done, 1) < 0 && errno == EINTR)
 		;
 }
@@ -269,6 +257,7 @@ int main(int argc, char **argv)
 	const jo_head *h = &request.head;
 	int passes = (h->flags & JO_PASS) != 0;
 	jo_report_open(h->report);
+	jo_round_start((h->flags & JO_ROUNDS) != 0);
 	jo_child_prepare(&request);
 	jo_output_start(h->out, h->err, passes ? 1 : -1, passes ? 2 : -1);
 	jo_watch_timer(passes);

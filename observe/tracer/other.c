@@ -118,7 +118,7 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	case JO_CALL_CLONE: clone_call(p, args[0]); break;
 	case JO_CALL_AFFINITY: jo_watch_unpin(); break;
 	case JO_CALL_CONNECT: connect_call(p, args); break;
-	case JO_CALL_SOCKET: jo_use(p, JO_USE_SOCKET, NULL); break;
+	case JO_CALL_SOCKET: jo_use(p, JO_USE_SOCKET, "socket"); break;
 	case JO_CALL_SIGNAL: signal_call(p, args); break;
 	case JO_CALL_IDENTITY: identity_call(p, c->nr, args); break;
 	case JO_CALL_IOCTL: ioctl_call(p, args); break;

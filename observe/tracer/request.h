@@ -11,6 +11,7 @@ enum {
 	JO_PASS = 4,        /* output goes to descriptors 1 and 2 too, while the command runs */
 	JO_DEFAULTS = 8,    /* no signal is ignored or blocked when the command starts */
 	JO_STOPS_ONLY = 32, /* as on a kernel before 5.6: for tests */
+	JO_ROUNDS = 64,     /* the command lives on: round.h */
 };
 
 /* A request is this, as it lies in memory, and then strings that end in a NUL:
@@ -20,6 +21,8 @@ typedef struct jo_head {
 	int32_t report, done; /* descriptors: a file for the report, a pipe that is written to when it is whole */
 	int32_t out, err;     /* and files for what the command prints */
 	uint32_t narguments, nvariables;
+	int32_t channel; /* a descriptor that the command gets and that is no input; -1: none */
+	uint32_t unused;
 	uint64_t blocked; /* signals that are blocked when the command starts */
 } jo_head;
 

@@ -14,13 +14,17 @@ loaded the cache always misses, one warning says why (logger ``jitcache``), and
 
 from __future__ import annotations
 
-from ._cache import Cache
-from ._default import default_cache
-from ._entry import Entry
-from ._errors import CompileError, DriverError, Error, LibraryError, RefusedError
-from ._key import File, Key, Tool
-from ._lease import Lease
-from ._library import available
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._cache import Cache
+    from ._default import default_cache
+    from ._entry import Entry
+    from ._errors import CompileError, DriverError, Error, LibraryError, RefusedError
+    from ._key import File, Key, Tool
+    from ._lease import Lease
+    from ._library import available
 
 __version__ = "0.1.0"
 
@@ -39,3 +43,35 @@ __all__ = [
     "available",
     "default_cache",
 ]
+
+# Where the names are. A program that imports the package may never use it, or
+# only an exception of it, so a module is read when a name of it is asked for.
+_MODULES = {
+    "Cache": "_cache",
+    "CompileError": "_errors",
+    "DriverError": "_errors",
+    "Entry": "_entry",
+    "Error": "_errors",
+    "File": "_key",
+    "Key": "_key",
+    "Lease": "_lease",
+    "LibraryError": "_errors",
+    "RefusedError": "_errors",
+    "Tool": "_key",
+    "available": "_library",
+    "default_cache": "_default",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Read the module that has a name."""
+        module = _MODULES.get(name)
+        if module is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(__import__(f"{__name__}.{module}", fromlist=(name,)), name)
+        return found
+
+    def __dir__() -> list[str]:
+        """Return the names that are read already, and those that are not."""
+        return sorted({*globals(), *__all__})

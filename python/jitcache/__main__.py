@@ -1,9 +1,10 @@
 """The ``jitcache`` command, and where this package has what C and C++ programs are built with.
 
+    cc program.c $(python -m jitcache --cflags --libs)
     cmake -Djitcache_DIR=$(python -m jitcache --cmakedir) …
-    cc -I$(python -m jitcache --includedir) …
+    PKG_CONFIG_PATH=$(python -m jitcache --pkgconfigdir) …
 
-``--libdir`` has the library, ``--pkgconfigdir`` is for PKG_CONFIG_PATH.
+``--includedir`` has the headers, ``--libdir`` the library.
 """
 
 from __future__ import annotations
@@ -16,21 +17,22 @@ import sys
 from . import _library
 
 _FOLDERS = {"--cmakedir": "cmake", "--includedir": "include", "--libdir": "", "--pkgconfigdir": "pkgconfig"}
+_FLAGS = {"--cflags": "-I{0}/include", "--libs": "-L{0} -Wl,-rpath,{0} -ljitcache"}
 
 
-def _print_folder(name: str) -> int:
+def _print_places(wanted: list[str]) -> int:
     here = os.path.dirname(os.path.abspath(__file__))
     if not os.path.isdir(os.path.join(here, "include")):
         print(f"jitcache: {here}: no wheel was installed here; see make install", file=sys.stderr)
         return 1
-    print(os.path.join(here, name) if name else here)
+    print(*(_FLAGS[w].format(here) if w in _FLAGS else os.path.join(here, _FOLDERS[w]).rstrip("/") for w in wanted))
     return 0
 
 
 def main() -> int:
     """Run the command with ``sys.argv``; return its exit status."""
-    if len(sys.argv) == 2 and sys.argv[1] in _FOLDERS:
-        return _print_folder(_FOLDERS[sys.argv[1]])
+    if len(sys.argv) > 1 and {*_FOLDERS, *_FLAGS} >= set(sys.argv[1:]):
+        return _print_places(sys.argv[1:])
     lib = _library.load()
     if lib is None:
         print(f"jitcache: {_library.available()[1]}", file=sys.stderr)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-import json
-import math
 import os
-import time
-import weakref
-from typing import TYPE_CHECKING, Any, Callable
 
 from . import _ffi, _library
-from ._blob import Blob, blob_of
-from ._entry import Entry
-from ._key import Key, check
-from ._lease import Lease, as_bytes, as_json
-from ._lookup import find, find_view, read
-from ._view_tier import ViewTier
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
+    from collections.abc import Iterator, Mapping
+    from types import ModuleType, TracebackType
+    from typing import Any, Callable
+
+    from ._entry import Entry
+    from ._key import Key
+    from ._lease import Lease
+    from ._view_tier import ViewTier
 
 _byref = ctypes.byref
 _void_p = ctypes.c_void_p
@@ -43,6 +39,8 @@ class Cache:
     cannot be stored is handed back, and ``last_reason`` says why. Raises Error
     for a bad argument.
     """
+
+    _lookup: ModuleType  # read when there is a library
 
     def __init__(
         self,
@@ -73,14 +71,19 @@ class Cache:
             self._open(self._lib, options)
 
     def _open(self, lib: _ffi.Library, options: Mapping[str, str]) -> None:
+        # While the library's runtime starts, for which another processor takes 1.5 ms:
+        # what lookups need.
+        from . import _key, _lookup, _view_tier  # noqa: F401
+
+        self._lookup = _lookup
         options_handle = _void_p()
-        check(lib, lib.jitcache_options_new(_byref(options_handle)))
+        _ffi.check(lib, lib.jitcache_options_new(_byref(options_handle)))
         try:
             for name, value in options.items():
-                check(lib, lib.jitcache_options_set(options_handle, name.encode(), os.fsencode(value)))
+                _ffi.check(lib, lib.jitcache_options_set(options_handle, name.encode(), os.fsencode(value)))
             handle = _void_p()
             if self._usable(lib.jitcache_open(options_handle, _byref(handle))):
-                self._handle = handle
+                self._handle = _ffi.as_argument(handle)
         finally:
             lib.jitcache_options_free(options_handle)
         if self._handle is None:
@@ -88,15 +91,14 @@ class Cache:
             return
         epoch = lib.jitcache_epoch(self._handle)
         if epoch:
-            self._views = ViewTier(lib, self._handle, epoch)
-            _open_caches.add(self)
+            self._views = _view_tier.ViewTier(lib, self._handle, epoch)
 
     def _usable(self, status: int) -> bool:
         """Check a status: True if there is a cache, False if there is none here."""
         if status in _ffi.NO_CACHE or (self._closed and status == _ffi.ERR_HANDLE):  # closed by another thread
             return False
         assert self._lib is not None
-        check(self._lib, status)
+        _ffi.check(self._lib, status)
         return True
 
     # -- lookups
@@ -112,7 +114,7 @@ class Cache:
         lib = self._lib
         if lib is None or self._handle is None:
             return default
-        found = read(lib, self._handle, key._handle or key._handle_for(lib))
+        found = self._lookup.read(lib, self._handle, key._handle or key._handle_for(lib))
         if isinstance(found, bytes):
             return found
         if found < 0:
@@ -132,7 +134,7 @@ class Cache:
         lib, handle = self._lib, self._handle
         if lib is None or handle is None:
             return default
-        found = find_view(lib, handle, key._handle or key._handle_for(lib))
+        found = self._lookup.find_view(lib, handle, key._handle or key._handle_for(lib))
         if isinstance(found, int):
             if found < 0:
                 self._usable(found)
@@ -144,7 +146,7 @@ class Cache:
         if lib is None or handle is None:
             return default
         ticket = views.begin_lookup()
-        status, blob = find(lib, handle, key._handle or key._handle_for(lib))
+        status, blob = self._lookup.find(lib, handle, key._handle or key._handle_for(lib))
         if blob is None:
             if status < 0:
                 self._usable(status)
@@ -158,10 +160,14 @@ class Cache:
         lib = self._lib
         if lib is None or self._handle is None:
             return None
-        status, blob = find(lib, self._handle, key._handle_for(lib))
+        status, blob = self._lookup.find(lib, self._handle, key._handle_for(lib))
         if status < 0:
             self._usable(status)
-        return None if blob is None else Entry(blob)
+        if blob is None:
+            return None
+        from ._entry import Entry
+
+        return Entry(blob)
 
     @property
     def last_miss(self) -> str:
@@ -196,6 +202,8 @@ class Cache:
 
         A good entry that is there already is kept, unless ``replace`` is set.
         """
+        from ._lease import as_bytes, as_json
+
         payload = as_bytes(data)
         text = as_json(attributes)
         lib = self._lib
@@ -218,8 +226,11 @@ class Cache:
         Waits while somebody else compiles it: without ``timeout`` until they are
         done, have died or have taken 30 minutes; else for so many seconds, after
         which the lease locks nothing. 0 does not wait. A thread that holds a
-        lease never waits. Ctrl-C works.
+        lease never waits, so coroutines of one loop do not wait for each other.
+        Ctrl-C works.
         """
+        from ._lease import Lease, wait
+
         lib = self._lib
         if lib is None or self._handle is None:
             return Lease(self, key, kind)
@@ -229,44 +240,13 @@ class Cache:
             if view is not None:
                 return Lease(self, key, kind, data=view.tobytes())
             ticket = views.begin_lookup()
-        blob, lease, guarded = self._wait(lib, key._handle_for(lib, kind), timeout)
+        blob, lease, guarded = wait(self, lib, key._handle_for(lib, kind), timeout)
         if blob is None:
             return Lease(self, key, kind, handle=lease, guarded=guarded)
         view = blob.view()
         if views is not None and ticket is not None:
             views.keep(ticket, key, view, blob.kind())
         return Lease(self, key, kind, data=view.tobytes(), blob=blob)
-
-    def _wait(self, lib: _ffi.Library, key: _void_p, timeout: float | None) -> tuple[Blob | None, _void_p | None, bool]:
-        blob, lease = _void_p(), _void_p()
-        end = None if timeout is None else time.monotonic() + timeout
-        try:
-            while True:
-                left = -1 if end is None else max(0, math.ceil((end - time.monotonic()) * 1000))
-                # At most 100 ms: signal handlers run in between.
-                status = lib.jitcache_acquire(self._handle, key, left, _byref(blob), _byref(lease))
-                if status != _ffi.BUSY:
-                    break
-        except BaseException:
-            # Ctrl-C right behind the call: what it gave must not be lost.
-            lib.jitcache_blob_release(blob)
-            lib.jitcache_lease_free(lease)
-            raise
-        self._usable(status)
-        return blob_of(lib, blob) if blob.value else None, lease if lease.value else None, status == _ffi.LEASE
-
-    def _commit(self, lease: _void_p | None, data: bytes, attributes: bytes | None) -> tuple[bool, Blob | None]:
-        lib = self._lib
-        if lease is None or lib is None:
-            return False, None
-        blob = _void_p()
-        status = lib.jitcache_commit(lease, data, len(data), attributes, _byref(blob))
-        stored = self._usable(status) and status == _ffi.OK
-        return stored, blob_of(lib, blob) if blob.value else None
-
-    def _give_up(self, lease: _void_p) -> None:
-        if self._lib is not None:
-            self._lib.jitcache_lease_free(lease)
 
     def get_or_compile(
         self,
@@ -283,6 +263,11 @@ class Cache:
         ``acquire``). What ``fn`` raises reaches the caller as it is, and the next
         in line compiles.
         """
+        views = self._views
+        if views is not None:
+            view = views.get(key)
+            if view is not None:
+                return view.tobytes()
         data = self._compiled(key, fn, attributes, kind, timeout).data
         assert data is not None
         return data
@@ -350,18 +335,24 @@ class Cache:
         """
         return self._json("jitcache_verify") or {"entries": 0, "bytes": 0, "bad": [], "removed": 0}
 
-    def entries(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """Return what is known of the entries of a kind in the directory, or of all, last used first.
+    def entries(self, kind: str | None = None) -> Iterator[dict[str, Any]]:
+        """Go through what is known of the entries of a kind in the directory, or of all.
 
         As ``jitcache ls -json`` prints it: ``{"key", "kind", "name", "size",
         "file_size", "created", "used", "compile_seconds", "owner", "path"}``, and
         ``"attributes"`` if there are any. ``Key.from_hex`` makes a key of ``"key"``.
+
+        They come in the order of their keys, read one by one: a million take no more
+        memory than one. An entry that is stored or removed meanwhile may be among
+        them or not. Raises Error if the cache is closed meanwhile.
         """
-        return self._json("jitcache_list", None if kind is None else kind.encode()) or []
+        from ._listing import listed
+
+        return listed(self, kind)
 
     def count(self, kind: str | None = None) -> int:
         """Return the number of entries of a kind in the directory; without one, ``len``."""
-        return len(self) if kind is None else len(self.entries(kind))
+        return len(self) if kind is None else sum(1 for _ in self.entries(kind))
 
     def stats(self) -> dict[str, Any]:
         """Return the counters of the directory, as ``jitcache stats --json`` prints them."""
@@ -390,6 +381,10 @@ class Cache:
         status = self._changing(call, *arguments) if function == "jitcache_verify" else call(*arguments)
         if not self._usable(status):
             return None
+        import json
+
+        from ._blob import blob_of
+
         return json.loads(bytes(blob_of(lib, blob).view()))
 
     def flush(self) -> None:
@@ -442,30 +437,3 @@ class Cache:
         if self._handle is None:
             return f"<jitcache.Cache, {self.last_miss}>"
         return f"<jitcache.Cache {self.stats().get('directory') or 'in memory'}>"
-
-
-_open_caches: weakref.WeakSet[Cache] = weakref.WeakSet()
-
-
-def _report_all() -> None:
-    for cache in list(_open_caches):
-        views = cache._views
-        if views is not None:
-            views.start_over()
-
-
-def _after_fork() -> None:
-    for cache in list(_open_caches):
-        views = cache._views
-        if views is not None:
-            views.forget()
-
-
-def _register() -> None:
-    import atexit
-
-    atexit.register(_report_all)
-    os.register_at_fork(after_in_child=_after_fork)
-
-
-_register()

@@ -1,187 +1,133 @@
-"""Cython source to C, through the cache.
-
-Which files Cython reads is found by reading what a source cimports and includes,
-and those again: what it may read counts, whether it does or not.
-"""
+"""Cython source to C or C++, through the cache: one more command that is observed."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
-import tempfile
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ._errors import CompileError, LibraryError
-from ._key import File, Key
-from ._native_job import Source, as_bytes, run
+from ._errors import LibraryError
+from ._native_job import Command, Source
+from ._native_request import built
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ._cache import Cache
 
-_CIMPORT = re.compile(rb"\bfrom\s+([\w.]+)\s+cimport\s*(\([^)]*\)|[^\n]*)|\bcimport\s+([^\n]*)")
-_INCLUDE = re.compile(rb"\binclude\s+[\"']([^\"'\n]+)[\"']")
-_PYTHON = re.compile(rb"\bcython\.cimports\.([\w.]+)")
+# What Python is started with: it finds modules as its own finders do, and Cython the
+# declarations for its version (numpy/__init__.cython-30.pxd), but both ask for the
+# names that they want, where the original reads whole folders, and every package that
+# is installed would be a change.
+_START = """
+import sys, json, os, glob, re
+from importlib import machinery, util
+class Finder:
+    kinds = [(s, machinery.ExtensionFileLoader) for s in machinery.EXTENSION_SUFFIXES]
+    kinds += [(s, machinery.SourceFileLoader) for s in machinery.SOURCE_SUFFIXES]
+    kinds += [(s, machinery.SourcelessFileLoader) for s in machinery.BYTECODE_SUFFIXES]
+    def __init__(self, folder):
+        if not os.path.isdir(folder):
+            raise ImportError(folder)
+        self.folder = folder
+    def find_spec(self, name, target=None):
+        base = os.path.join(self.folder, name.rpartition(".")[2])
+        package = os.path.isdir(base)
+        for path, places in ((os.path.join(base, "__init__"), [base]), (base, None)):
+            if places is None or package:
+                for suffix, loader in self.kinds:
+                    if os.path.isfile(path + suffix):
+                        path += suffix
+                        return util.spec_from_file_location(
+                            name, path, loader=loader(name, path), submodule_search_locations=places)
+        if package:
+            spec = machinery.ModuleSpec(name, None)
+            spec.submodule_search_locations = [base]
+            return spec
+import zipimport
+sys.path_hooks[:] = [zipimport.zipimporter, Finder]
+sys.path_importer_cache.clear()
+sys.path[:] = json.loads(sys.argv.pop(1))
+import Cython
+newest = int("".join(re.findall("[0-9]+", Cython.__version__)[:2]))
+def find(pattern, *args, original=glob.glob, **options):
+    before, star, after = pattern.rpartition(".cython-*")
+    if not star or glob.has_magic(after) or os.sep in after:
+        return original(pattern, *args, **options)
+    before = re.sub(r"\\[([*?[])\\]", r"\\1", before)
+    names = (f"{before}.cython-{version}{after}" for version in range(newest + 1))
+    return [name for name in names if os.path.lexists(name)]
+glob.glob = find
+from Cython.Compiler.Main import main
+main(command_line=1)
+"""
 
-# The C of a key, so that a hit in this process need not read it again.
-_texts: dict[str, bytes] = {}
+# What Python and Cython obey, started so.
+_VARIABLES = ("LANG", "LC_*", "LANGUAGE", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH", "HOME")
+
+# The comments before a source, in which Cython's users say that it is C++.
+_CPLUS = re.compile(
+    rb"\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*#[ \t]*distutils:[ \t]*language[ \t]*=[ \t]*c\+\+", re.IGNORECASE
+)
+
+# C of hits, so that one text is one object, whose hash is known.
+_texts: dict[Command, bytes] = {}
 _MOST = 64
 
 
-_SHOWN = re.compile(rb"^__version__ = [\"']([^\"']+)", re.MULTILINE)
-_versions: dict[tuple[object, ...], str] = {}
-
-
-def _version(folder: str) -> str:
-    """Return Cython's version without importing it."""
-    path = os.path.join(folder, "Shadow.py")
-    st = os.stat(path)
-    known = (path, st.st_ino, st.st_size, st.st_mtime_ns)
-    version = _versions.get(known)
-    if version is None:
-        with open(path, "rb") as f:
-            m = _SHOWN.search(f.read())
-        if m is None:
-            raise LibraryError(f"{path}: does not say which Cython it is")
-        version = _versions[known] = m[1].decode()
-    return version
-
-
 @lru_cache(maxsize=4)
-def _folder(_path: tuple[str, ...]) -> str:
-    """Return where Cython is, for a sys.path."""
-    spec = find_spec("Cython")
-    if spec is None or spec.origin is None:
+def _path(path: tuple[str, ...]) -> str:
+    """Return sys.path for Cython's process, by our own."""
+    if find_spec("Cython") is None:
         raise LibraryError("Cython is not installed")
-    return os.path.dirname(spec.origin)
+    return json.dumps([os.path.abspath(p) for p in path if p])
 
 
-def _modules(text: bytes) -> Iterator[str]:
-    """Yield the names of modules whose declarations a source may read."""
-    for m in _CIMPORT.finditer(text.replace(b"\\\n", b" ")):
-        if m[1] is None:
-            yield from re.findall(r"[\w.]+", m[3].decode("latin-1"))
-            continue
-        base = m[1].decode("latin-1")
-        yield base
-        for name in re.findall(r"\w+", m[2].decode("latin-1")):
-            yield f"{base.rstrip('.')}.{name}" if base.strip(".") else base + name
-    for m in _PYTHON.finditer(text):
-        yield m[1].decode("latin-1")
+def _command(source: Source, texts: list[Source], folders: list[str]) -> Command:
+    name = os.path.basename(source.name)
+    cplus = _CPLUS.match(source.read()) is not None
+    output = os.path.splitext(name)[0] + (".cpp" if cplus else ".c")
+    arguments = [sys.executable, "-I", "-S", "-c", _START, _path(tuple(sys.path)), name, "-o", "\1/" + output]
+    if cplus:
+        arguments.append("--cplus")
+    # Beside texts in memory those may lie that a source on disk includes.
+    for folder in [*(["\1"] if source.text is None and texts else []), *folders]:
+        arguments += ["-I", folder]
+    own = None if source.text is not None else os.path.dirname(source.name)
+    return Command(tuple(arguments), tuple(texts), output, own, _VARIABLES, "cython", name)
 
 
-def _places(module: str) -> list[str]:
-    path = module.lstrip(".").replace(".", os.sep)
-    return [f"{path}.pxd", os.path.join(path, "__init__.pxd"), f"{module.lstrip('.')}.pxd"]
+class Translated(NamedTuple):
+    """Sources with C or C++ in the place of Cython, and what ``Built`` says of the translation."""
+
+    sources: list[Source]
+    missed: str
+    refused: str
 
 
-class _Closure:
-    """Every file beside the source that Cython may read."""
-
-    def __init__(self, texts: dict[str, bytes], folders: list[str]) -> None:
-        self.texts = texts  # in memory
-        self.folders = folders
-        self.files: dict[str, None] = {}
-        self._seen: set[str] = set()
-
-    def follow(self, text: bytes, folder: str | None) -> None:
-        """Follow what a text names; folder is where it lies, None in memory."""
-        names = [place for module in _modules(text) for place in _places(module)]
-        names += [m[1].decode("utf-8", "surrogateescape") for m in _INCLUDE.finditer(text)]
-        folders = self.folders if folder is None else [folder, os.path.dirname(folder), *self.folders]
-        for name in names:
-            if name in self.texts:
-                self._visit(name, self.texts[name], None)
-            for place in folders:
-                path = os.path.join(place, name)
-                if os.path.isfile(path) and path not in self._seen:
-                    self.files[path] = None
-                    with open(path, "rb") as f:
-                        self._visit(path, f.read(), os.path.dirname(path))
-
-    def _visit(self, name: str, text: bytes, folder: str | None) -> None:
-        if name not in self._seen:
-            self._seen.add(name)
-            self.follow(text, folder)
+def _translated(command: Command, cache: Cache | None, timeout: float | None) -> tuple[Source, str, str]:
+    entry = built(command, cache, timeout)
+    with entry:
+        view, text = entry.view, _texts.get(command)
+        if text is None or text != view:
+            text = bytes(view)
+            if len(_texts) >= _MOST:
+                _texts.clear()
+            _texts[command] = text
+        return Source(command.output, text), entry.missed, entry.refused
 
 
-def _key(source: Source, texts: dict[str, bytes], folders: list[str]) -> Key:
-    own = _folder(tuple(sys.path))
-    # Beside the source, given folders, and sys.path; what comes with Cython is known by its version.
-    places = [d for d in [*folders, *sys.path] if os.path.isdir(d)]
-    closure = _Closure(texts, list(dict.fromkeys(places)))
-    text = texts[source.name]
-    stem = os.path.splitext(source.name)[0]
-    closure.follow(text + f"\ncimport {stem}\n".encode(), None)
-    files = [path for path in closure.files if not path.startswith(own + os.sep)]
-    parts: dict[str, object] = {
-        "what": "cython 1", "source": text, "name": source.name,
-        "cython": _version(own),
-        "python": sys.version_info[:2],
-        # Which of them is read is a matter of their order.
-        "files": [os.path.basename(p) for p in files],
-        "texts": {n: t for n, t in texts.items() if n.endswith((".pxd", ".pxi", ".pyx"))},
-    }  # fmt: skip
-    parts.update({f"file {i}": File(path) for i, path in enumerate(files)})
-    return Key(parts).named(source.name)
-
-
-def _run(source: Source, texts: dict[str, bytes], folders: list[str]) -> bytes:
-    """Run Cython's compiler in a private folder; return the C."""
-    with tempfile.TemporaryDirectory(prefix="jitcache-") as folder:
-        for name, text in texts.items():
-            with open(os.path.join(folder, name), "wb") as f:
-                f.write(text)
-        output = os.path.splitext(source.name)[0] + ".c"
-        command = [sys.executable, "-m", "cython", source.name, "-o", output]
-        command += [word for d in folders for word in ("-I", d)]
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PYTHONSAFEPATH": "1"}
-        status, log = run(command, folder, env)
-        try:
-            with open(os.path.join(folder, output), "rb") as f:
-                text = f.read()
-        except FileNotFoundError:
-            text = b""
-        if status != 0 or not text:
-            raise CompileError(f"{source.name}: cython: exit status {status}\n{log}", log, command)
-        return text
-
-
-def translate(sources: list[Source], include_dirs: list[str], cache: Cache | None) -> list[Source]:
-    """Return the sources with C in the place of Cython."""
-    texts = {os.path.basename(s.name): s.read() for s in sources if s.text is not None or s.name.endswith(".pyx")}
-    done: list[Source] = []
-    for source in sources:
-        if not source.name.endswith(".pyx"):
+def translate(sources: list[Source], include_dirs: list[str], cache: Cache | None, timeout: float | None) -> Translated:
+    """Return the sources with C or C++ in the place of Cython."""
+    texts = [s for s in sources if s.text is not None]
+    done, missed, refused = [], "", ""
+    for s in sources:
+        if s.name.endswith(".pyx"):
+            source, why, why_not = _translated(_command(s, texts, include_dirs), cache, timeout)
             done.append(source)
-            continue
-        folders = ([] if source.text is not None else [os.path.dirname(source.name)]) + include_dirs
-        plain = Source(os.path.basename(source.name), None)
-        c = _translated(plain, texts, folders, cache)
-        done.append(Source(os.path.splitext(plain.name)[0] + ".c", c))
-    return done
-
-
-def _translated(source: Source, texts: dict[str, bytes], folders: list[str], cache: Cache | None) -> bytes:
-    if cache is None:
-        return _run(source, texts, folders)
-    key = _key(source, texts, folders)
-    text = _texts.get(key.hex)
-    if text is None:
-        with cache.acquire(key, kind="cython") as lease:
-            if lease.data is None:
-                text = _run(source, texts, folders)
-                if _key(source, texts, folders) == key:  # else a file was changed meanwhile
-                    lease.commit(text)
-                else:
-                    return text
-            else:
-                text = as_bytes(lease.data)
-        if len(_texts) >= _MOST:
-            _texts.clear()
-        _texts[key.hex] = text
-    return text
+            missed, refused = missed or why, refused or why_not
+        else:
+            done.append(s)
+    return Translated(done, missed, refused)

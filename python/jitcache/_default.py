@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import os
-import threading
 
 from ._cache import Cache
 
 _default: Cache | None = None
-_lock = threading.Lock()
+_lock = _thread.allocate_lock()
 
 
 def default_cache() -> Cache:
@@ -37,7 +37,7 @@ def cache_of(cache: Cache | bool | None) -> Cache | None:
 
 def _after_fork() -> None:
     global _lock
-    _lock = threading.Lock()
+    _lock = _thread.allocate_lock()
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from typing import TYPE_CHECKING, Any
 
 from ._blob import aligned
 from ._entry import Entry
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 _ALIGN = 64
 
@@ -53,6 +53,8 @@ class DetachedEntry(Entry):
         """A path to a copy of the payload, which exists until ``close``."""
         view = self.view
         if not self._path:
+            import tempfile
+
             fd, self._path = tempfile.mkstemp(prefix="jitcache-", suffix=".so")
             with os.fdopen(fd, "wb") as f:
                 f.write(view)

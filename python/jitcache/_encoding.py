@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import struct
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _NAN = b"\x00\x00\x00\x00\x00\x00\xf8\x7f"  # all NaNs are one
 _header = struct.Struct("<BHQ").pack
@@ -53,7 +55,7 @@ def encode(label: str, value: Any) -> tuple[int, bytes]:
     if isinstance(value, int):
         return 105, value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)  # "i"
     if isinstance(value, float):
-        return 102, _NAN if math.isnan(value) else _double(value)  # "f"
+        return 102, _NAN if value != value else _double(value)  # noqa: PLR0124  "f"; math.isnan would import math
     if isinstance(value, (list, tuple)):
         return 108, _count(len(value)) + b"".join(_nested(label, v) for v in value)  # "l"
     if isinstance(value, dict):

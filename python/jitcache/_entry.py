@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
-from typing import TYPE_CHECKING, Any
 
-from ._key import check
+from . import _ffi
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Any
+
+    from typing_extensions import Self
 
     from ._blob import Blob
 
@@ -60,7 +62,7 @@ class Entry:
         """
         blob = self._open
         out = ctypes.c_char_p()
-        check(blob.lib, blob.lib.jitcache_blob_path(blob.handle, ctypes.byref(out)))
+        _ffi.check(blob.lib, blob.lib.jitcache_blob_path(blob.handle, ctypes.byref(out)))
         return os.fsdecode(out.value or b"")
 
     @property
@@ -68,8 +70,12 @@ class Entry:
         """What was stored with the entry, {} if nothing was."""
         blob = self._open
         text = blob.lib.jitcache_blob_attributes(blob.handle)
+        if not text:
+            return {}
+        import json
+
         try:
-            found = json.loads(text) if text else {}
+            found = json.loads(text)
         except ValueError:  # an intact entry of another writer
             return {}
         return found if isinstance(found, dict) else {}
@@ -89,7 +95,7 @@ class Entry:
         """Give the entry up. May be called more than once."""
         self._blob = None
 
-    def __enter__(self) -> Entry:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:

@@ -7,10 +7,11 @@ One line a function, in the headers' order. Handles are words and passed as
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
-from typing import TYPE_CHECKING, Any
+from ctypes import c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
-from . import _blob
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ABI_VERSION = 1
 
@@ -40,88 +41,93 @@ REPLACE = 1
 # The reason of a result that is handed out and not kept (jitcache.h).
 UNREPEATABLE = 24
 
-LOG_FN = ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
-_handle_out = POINTER(c_void_p)
-_size_out = POINTER(c_size_t)
+def log_fn() -> Any:
+    """Return the type of what is called with a line of the log."""
+    return ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
-_FUNCTIONS: list[tuple[str, object, list[object]]] = [
-    ("jitcache_status_name", c_char_p, [c_int32]),
-    ("jitcache_reason_name", c_char_p, [c_int32]),
-    ("jitcache_last_miss", c_int32, []),
-    ("jitcache_last_error", c_char_p, []),
-    ("jitcache_abi_version", c_uint32, []),
-    ("jitcache_version", c_char_p, []),
-    ("jitcache_options_new", c_int32, [_handle_out]),
-    ("jitcache_options_set", c_int32, [c_void_p, c_char_p, c_char_p]),
-    ("jitcache_options_free", None, [c_void_p]),
-    ("jitcache_open", c_int32, [c_void_p, _handle_out]),
-    ("jitcache_close", c_int32, [c_void_p]),
-    ("jitcache_key_new", c_int32, [_handle_out]),
-    ("jitcache_key_add", c_int32, [c_void_p, c_char_p, c_char_p, c_size_t]),
-    ("jitcache_key_add_file", c_int32, [c_void_p, c_char_p, c_char_p]),
-    ("jitcache_key_add_tool", c_int32, [c_void_p, c_char_p, c_char_p]),
-    ("jitcache_key_add_packed", c_int32, [c_void_p, c_char_p, c_size_t]),
-    ("jitcache_key_from_digest", c_int32, [c_char_p, _handle_out]),
-    ("jitcache_key_save", c_int32, [c_void_p, c_void_p, c_size_t, _size_out]),
-    ("jitcache_key_load", c_int32, [c_char_p, c_size_t, _handle_out]),
-    ("jitcache_blob_data", c_void_p, [c_void_p]),
-    ("jitcache_blob_size", c_size_t, [c_void_p]),
-    ("jitcache_blob_attributes", c_char_p, [c_void_p]),
-    ("jitcache_blob_kind", c_char_p, [c_void_p]),
-    ("jitcache_blob_name", c_char_p, [c_void_p]),
-    ("jitcache_blob_path", c_int32, [c_void_p, POINTER(c_char_p)]),
-    ("jitcache_blob_retain", None, [c_void_p]),
-    ("jitcache_put", c_int32, [c_void_p, c_void_p, c_char_p, c_size_t, c_char_p, c_uint32]),
-    ("jitcache_acquire", c_int32, [c_void_p, c_void_p, c_int64, _handle_out, _handle_out]),
-    ("jitcache_commit", c_int32, [c_void_p, c_char_p, c_size_t, c_char_p, _handle_out]),
-    ("jitcache_lease_free", None, [c_void_p]),
-    ("jitcache_remove", c_int32, [c_void_p, c_void_p]),
-    ("jitcache_trim", c_int32, [c_void_p]),
-    ("jitcache_clear", c_int32, [c_void_p, c_char_p]),
-    ("jitcache_verify", c_int32, [c_void_p, _handle_out]),
-    ("jitcache_count", c_int32, [c_void_p, POINTER(c_uint64)]),
-    ("jitcache_list", c_int32, [c_void_p, c_char_p, _handle_out]),
-    ("jitcache_stats", c_int32, [c_void_p, _handle_out]),
-    ("jitcache_explain", c_int32, [c_void_p, c_void_p, _handle_out]),
-    ("jitcache_flush", c_int32, [c_void_p]),
-    ("jitcache_epoch", c_void_p, [c_void_p]),
-    ("jitcache_used", c_int32, [c_void_p, c_void_p, c_uint64]),
-    ("jitcache_set_log", c_int32, [LOG_FN, c_void_p]),
-    ("jitcache_main", c_int32, [c_int32, POINTER(c_char_p)]),
-    ("jitcache_cuda_request_new", c_int32, [c_char_p, c_size_t, c_char_p, _handle_out]),
-    ("jitcache_cuda_request_packed", c_int32, [c_void_p, c_char_p, c_size_t]),
-    ("jitcache_cuda_request_free", None, [c_void_p]),
-    ("jitcache_cuda_run", c_int32, [c_void_p, c_void_p, _handle_out]),
-    ("jitcache_cuda_key", c_int32, [c_void_p, c_void_p, _handle_out]),
-    ("jitcache_cuda_last_log", c_char_p, []),
-    ("jitcache_cuda_load", c_int32, [c_void_p, c_void_p, c_int64, _handle_out]),
-    ("jitcache_cuda_load_blob", c_int32, [c_void_p, c_void_p, _handle_out]),
-    ("jitcache_cuda_function", c_int32, [c_void_p, c_char_p, _handle_out]),
-    ("jitcache_cuda_module_handle", c_void_p, [c_void_p]),
-    ("jitcache_cuda_module_free", None, [c_void_p]),
-    ("jitcache_native_request_new", c_int32, [_handle_out]),
-    ("jitcache_native_request_add", c_int32, [c_void_p, c_int32, c_char_p, c_size_t]),
-    ("jitcache_native_request_free", None, [c_void_p]),
-    ("jitcache_native_key", c_int32, [c_void_p, c_void_p, _handle_out]),
-    ("jitcache_native_build", c_int32, [c_void_p, c_void_p, c_int64, c_int64, _handle_out]),
-    ("jitcache_native_start", c_int32, [c_void_p, c_void_p, c_int64, c_int64, _handle_out]),
-    ("jitcache_native_step", c_int32, [c_void_p, _handle_out, POINTER(c_int32)]),
-    ("jitcache_native_job_free", None, [c_void_p]),
-    ("jitcache_native_last_log", c_char_p, []),
-]
+
+def _functions() -> list[tuple[str, object, list[object]]]:
+    """Return name, result and arguments of each function but those below. Out-parameters are passed by ``byref``."""
+    return [
+        ("jitcache_status_name", c_char_p, [c_int32]),
+        ("jitcache_reason_name", c_char_p, [c_int32]),
+        ("jitcache_last_miss", c_int32, []),
+        ("jitcache_last_error", c_char_p, []),
+        ("jitcache_abi_version", c_uint32, []),
+        ("jitcache_version", c_char_p, []),
+        ("jitcache_options_new", c_int32, [c_void_p]),
+        ("jitcache_options_set", c_int32, [c_void_p, c_char_p, c_char_p]),
+        ("jitcache_options_free", None, [c_void_p]),
+        ("jitcache_open", c_int32, [c_void_p, c_void_p]),
+        ("jitcache_close", c_int32, [c_void_p]),
+        ("jitcache_key_new", c_int32, [c_void_p]),
+        ("jitcache_key_add", c_int32, [c_void_p, c_char_p, c_char_p, c_size_t]),
+        ("jitcache_key_add_file", c_int32, [c_void_p, c_char_p, c_char_p]),
+        ("jitcache_key_add_tool", c_int32, [c_void_p, c_char_p, c_char_p]),
+        ("jitcache_key_add_packed", c_int32, [c_void_p, c_char_p, c_size_t]),
+        ("jitcache_key_from_digest", c_int32, [c_char_p, c_void_p]),
+        ("jitcache_key_save", c_int32, [c_void_p, c_void_p, c_size_t, c_void_p]),
+        ("jitcache_key_load", c_int32, [c_char_p, c_size_t, c_void_p]),
+        ("jitcache_blob_data", c_void_p, [c_void_p]),
+        ("jitcache_blob_size", c_size_t, [c_void_p]),
+        ("jitcache_blob_attributes", c_char_p, [c_void_p]),
+        ("jitcache_blob_kind", c_char_p, [c_void_p]),
+        ("jitcache_blob_name", c_char_p, [c_void_p]),
+        ("jitcache_blob_path", c_int32, [c_void_p, c_void_p]),
+        ("jitcache_blob_retain", None, [c_void_p]),
+        ("jitcache_put", c_int32, [c_void_p, c_void_p, c_char_p, c_size_t, c_char_p, c_uint32]),
+        ("jitcache_acquire", c_int32, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
+        ("jitcache_commit", c_int32, [c_void_p, c_char_p, c_size_t, c_char_p, c_void_p]),
+        ("jitcache_lease_free", None, [c_void_p]),
+        ("jitcache_remove", c_int32, [c_void_p, c_void_p]),
+        ("jitcache_trim", c_int32, [c_void_p]),
+        ("jitcache_clear", c_int32, [c_void_p, c_char_p]),
+        ("jitcache_verify", c_int32, [c_void_p, c_void_p]),
+        ("jitcache_count", c_int32, [c_void_p, c_void_p]),
+        ("jitcache_cursor_new", c_int32, [c_void_p, c_char_p, c_void_p]),
+        ("jitcache_cursor_next", c_int32, [c_void_p, c_void_p]),
+        ("jitcache_cursor_free", None, [c_void_p]),
+        ("jitcache_stats", c_int32, [c_void_p, c_void_p]),
+        ("jitcache_explain", c_int32, [c_void_p, c_void_p, c_void_p]),
+        ("jitcache_flush", c_int32, [c_void_p]),
+        ("jitcache_epoch", c_void_p, [c_void_p]),
+        ("jitcache_used", c_int32, [c_void_p, c_void_p, c_uint64]),
+        ("jitcache_set_log", c_int32, [log_fn(), c_void_p]),
+        ("jitcache_main", c_int32, [c_int32, c_void_p]),
+        ("jitcache_cuda_request_new", c_int32, [c_char_p, c_size_t, c_char_p, c_void_p]),
+        ("jitcache_cuda_request_packed", c_int32, [c_void_p, c_char_p, c_size_t]),
+        ("jitcache_cuda_request_free", None, [c_void_p]),
+        ("jitcache_cuda_run", c_int32, [c_void_p, c_void_p, c_void_p]),
+        ("jitcache_cuda_key", c_int32, [c_void_p, c_void_p, c_void_p]),
+        ("jitcache_cuda_last_log", c_char_p, []),
+        ("jitcache_cuda_load", c_int32, [c_void_p, c_void_p, c_int64, c_void_p]),
+        ("jitcache_cuda_load_blob", c_int32, [c_void_p, c_void_p, c_void_p]),
+        ("jitcache_cuda_function", c_int32, [c_void_p, c_char_p, c_void_p]),
+        ("jitcache_cuda_module_handle", c_void_p, [c_void_p]),
+        ("jitcache_cuda_module_free", None, [c_void_p]),
+        ("jitcache_native_request_new", c_int32, [c_void_p]),
+        ("jitcache_native_request_add", c_int32, [c_void_p, c_int32, c_char_p, c_size_t]),
+        ("jitcache_native_request_free", None, [c_void_p]),
+        ("jitcache_native_key", c_int32, [c_void_p, c_void_p, c_void_p]),
+        ("jitcache_native_record_key", c_int32, [c_void_p, c_void_p, c_void_p]),
+        ("jitcache_native_process_key", c_int32, [c_void_p, c_void_p, c_void_p]),
+        ("jitcache_native_build", c_int32, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]),
+        ("jitcache_native_start", c_int32, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]),
+        ("jitcache_native_step", c_int32, [c_void_p, c_void_p, c_void_p]),
+        ("jitcache_native_job_free", None, [c_void_p]),
+        ("jitcache_native_last_log", c_char_p, []),
+    ]
+
 
 # The functions of a lookup are declared without argument types: converting
 # arguments that are ctypes objects already costs as much again as the call (285
 # against 191 ns).
-_LOOKUPS = ["jitcache_get_data", "jitcache_get_into", "jitcache_cuda_lookup", "jitcache_native_lookup"]
+_LOOKUPS = ("jitcache_get_data", "jitcache_get_into", "jitcache_cuda_lookup", "jitcache_native_lookup")
 
 # These only count down and free, so the interpreter's lock need not be given up
 # and fetched again around them.
-_FREES: list[tuple[str, object, list[object]]] = [
-    ("jitcache_blob_release", None, [c_void_p]),
-    ("jitcache_key_free", None, [c_void_p]),
-]
+_FREES = ("jitcache_blob_release", "jitcache_key_free")
 
 
 class Library:
@@ -133,22 +139,42 @@ class Library:
     """
 
     def __init__(self, lib: ctypes.CDLL) -> None:
-        self._declare(lib, _FUNCTIONS)
-        for name in _LOOKUPS:
-            f = getattr(lib, name)
-            f.restype = c_int32
-            setattr(self, name, f)
-        self._declare(ctypes.PyDLL(lib._name, handle=lib._handle), _FREES)
-        #: Makes a Blob of an address.
-        self.blob_at = _blob.constructor(self)
-
-    def _declare(self, lib: ctypes.CDLL, functions: list[tuple[str, object, list[object]]]) -> None:
-        for name, restype, argtypes in functions:
+        for name, restype, argtypes in _functions():
             f = getattr(lib, name)
             f.restype = restype
             f.argtypes = argtypes
             setattr(self, name, f)
+        for name in _LOOKUPS:
+            f = getattr(lib, name)
+            f.restype = c_int32
+            setattr(self, name, f)
+        with_lock = ctypes.PyDLL(lib._name, handle=lib._handle)
+        for name in _FREES:
+            f = getattr(with_lock, name)
+            f.restype = None
+            f.argtypes = [c_void_p]
+            setattr(self, name, f)
+        from ._blob import constructor
+
+        #: Makes a Blob of an address.
+        self.blob_at = constructor(self)
 
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
+
+
+def as_argument(handle: c_void_p) -> c_void_p:
+    """Return a handle as ctypes passes it on, which it would make for each call: a tenth of a hit in memory."""
+    argument: Any = c_void_p.from_param(handle.value)
+    return argument  # type: ignore[no-any-return]
+
+
+def check(lib: Library, status: int) -> int:
+    """Return a status that is no error; raise Error for one that is."""
+    if status < 0:
+        from ._errors import error_of
+
+        text = lib.jitcache_last_error().decode("utf-8", "replace")
+        raise error_of(text or lib.jitcache_status_name(status).decode(), status)
+    return status

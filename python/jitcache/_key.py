@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import TYPE_CHECKING, Any
 
-from . import _encoding, _ffi, _key_format, _library
-from ._errors import Error, error_of
+from . import _encoding, _ffi, _library
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 
 class File:
@@ -119,6 +119,8 @@ class Key:
             digest = bytes.fromhex(digits)
         except ValueError:
             raise ValueError(f"key {digits!r}: want 64 hex digits") from None
+        from . import _key_format
+
         return cls._from_sealed(_key_format.bare(digest))
 
     def named(self, name: str) -> Key:
@@ -127,6 +129,8 @@ class Key:
         The name is not hashed. Entries of one name are compared to explain a
         miss.
         """
+        from . import _key_format
+
         return Key._from_sealed(_key_format.with_name(self._sealed, name))
 
     @property
@@ -139,12 +143,16 @@ class Key:
     @property
     def name(self) -> str:
         """The name, "" if there is none."""
-        return _key_format.parse(self._sealed).name
+        from . import _key_format
+
+        return _key_format.parse(self._sealed)[0]
 
     @property
     def components(self) -> dict[str, str]:
         """Label and the first 16 hex digits of the value's digest, by label."""
-        return _key_format.parse(self._sealed).components
+        from . import _key_format
+
+        return _key_format.parse(self._sealed)[1]
 
     def _handle_for(self, lib: _ffi.Library, kind: str = "generic") -> ctypes.c_void_p:
         """Return the library's handle for this key and a kind of entries."""
@@ -155,19 +163,21 @@ class Key:
         owner = self._handles.get(kind)
         if owner is not None:
             return owner
+        from . import _key_format
+
         handle = ctypes.c_void_p()
         sealed = _key_format.with_kind(self._sealed, kind)
         status = lib.jitcache_key_load(sealed, len(sealed), ctypes.byref(handle))
         if status in _ffi.NO_CACHE:
             # The call that it is for will say so. Not kept as the key's own: a
             # forked child may have a cache again.
-            check(lib, lib.jitcache_key_from_digest(self._digest, ctypes.byref(handle)))
+            _ffi.check(lib, lib.jitcache_key_from_digest(self._digest, ctypes.byref(handle)))
             owner = self._handles[""] = KeyHandle(lib, handle)
             return owner
-        check(lib, status)
+        _ffi.check(lib, status)
         owner = self._handles[kind] = KeyHandle(lib, handle)
         if kind == "generic":
-            self._handle = handle
+            self._handle = owner.handle
         return owner
 
     def __eq__(self, other: object) -> bool:
@@ -190,7 +200,7 @@ class KeyHandle:
     __slots__ = ("_free", "handle")
 
     def __init__(self, lib: _ffi.Library, handle: ctypes.c_void_p) -> None:
-        self.handle = handle
+        self.handle = _ffi.as_argument(handle)
         self._free = lib.jitcache_key_free
 
     def __del__(self) -> None:
@@ -205,16 +215,17 @@ _LARGE = 16 << 10
 def _seal(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes, KeyHandle | None]:
     try:
         return _seal_with(lib, components)
-    except Error as e:
-        if e.status not in _ffi.NO_CACHE:
+    except Exception as e:
+        if getattr(e, "status", 0) not in _ffi.NO_CACHE:  # of an Error, whose module is read when there is one
             raise
         return _seal_without(components), None
 
 
 def _seal_with(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes, KeyHandle]:
     handle = ctypes.c_void_p()
-    check(lib, lib.jitcache_key_new(ctypes.byref(handle)))
+    _ffi.check(lib, lib.jitcache_key_new(ctypes.byref(handle)))
     owner = KeyHandle(lib, handle)
+    handle = owner.handle
     packed = []
     for label, value in components.items():
         if not isinstance(label, str):
@@ -224,12 +235,12 @@ def _seal_with(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes,
             continue
         name, tag, data = _encoding.encode_component(label, value)
         if tag == _encoding.BYTES and len(data) >= _LARGE and b"\0" not in name:
-            check(lib, lib.jitcache_key_add(handle, name, data, len(data)))
+            _ffi.check(lib, lib.jitcache_key_add(handle, name, data, len(data)))
         else:
             packed.append(_encoding.join(name, tag, data))
     if packed:
         text = b"".join(packed)
-        check(lib, lib.jitcache_key_add_packed(handle, text, len(text)))
+        _ffi.check(lib, lib.jitcache_key_add_packed(handle, text, len(text)))
     return _saved(lib, handle), owner
 
 
@@ -237,7 +248,7 @@ def _add_file(lib: _ffi.Library, handle: ctypes.c_void_p, label: str, file: File
     path = os.path.abspath(file.path)
     os.stat(path)  # a missing file is the OSError that open() would raise
     add = getattr(lib, file._function)
-    check(lib, add(handle, label.encode("utf-8", "surrogateescape"), os.fsencode(path)))
+    _ffi.check(lib, add(handle, label.encode("utf-8", "surrogateescape"), os.fsencode(path)))
 
 
 def _saved(lib: _ffi.Library, handle: ctypes.c_void_p) -> bytes:
@@ -248,7 +259,7 @@ def _saved(lib: _ffi.Library, handle: ctypes.c_void_p) -> bytes:
         buffer = ctypes.create_string_buffer(capacity)
         status = lib.jitcache_key_save(handle, buffer, capacity, ctypes.byref(size))
         if status != _ffi.TOO_SMALL:
-            check(lib, status)
+            _ffi.check(lib, status)
             return buffer.raw[: size.value]
         capacity = size.value
 
@@ -261,12 +272,6 @@ def _seal_without(components: Mapping[str, Any]) -> bytes:
                 packed[label] = value._tag + f.read()
         else:
             packed[label] = _encoding.pack(label, value)
+    from . import _key_format
+
     return _key_format.without_library(packed)
-
-
-def check(lib: _ffi.Library, status: int) -> int:
-    """Return a status that is no error; raise Error for one that is."""
-    if status < 0:
-        text = lib.jitcache_last_error().decode("utf-8", "replace")
-        raise error_of(text or lib.jitcache_status_name(status).decode(), status)
-    return status

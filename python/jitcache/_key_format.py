@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
 
-MAGIC = b"jckey\x00\x00\x01"
+MAGIC = b"jckey\x00\x00\x02"
 # Of keys that were made without the library: no library takes them.
 _MAGIC_WITHOUT = b"jcnone\x00\x01"
 KIND = slice(40, 56)
 _HEAD = 56
-
-
-class Sealed(NamedTuple):
-    """What a sealed key holds; inputs stay as bytes."""
-
-    digest: bytes
-    name: str
-    components: dict[str, str]  # label -> 16 hex digits
 
 
 def with_kind(sealed: bytes, kind: str) -> bytes:
@@ -60,15 +51,15 @@ def without_library(components: dict[str, bytes]) -> bytes:
     return out + struct.pack("<I", 0)
 
 
-def parse(sealed: bytes) -> Sealed:
-    """Read a sealed key. Raises ValueError if it is none."""
+def parse(sealed: bytes) -> tuple[str, dict[str, str]]:
+    """Return the name, and 16 hex digits by label, of a sealed key. Raises ValueError if it is none."""
     try:
         return _parse(sealed)
     except (struct.error, IndexError):
         raise ValueError("sealed key: malformed") from None
 
 
-def _parse(sealed: bytes) -> Sealed:
+def _parse(sealed: bytes) -> tuple[str, dict[str, str]]:
     if sealed[:8] not in (MAGIC, _MAGIC_WITHOUT):
         raise ValueError("sealed key: malformed")
     (n,) = struct.unpack_from("<H", sealed, _HEAD)
@@ -83,4 +74,4 @@ def _parse(sealed: bytes) -> Sealed:
         components[sealed[at : at + n].decode("utf-8", "surrogateescape")] = short.hex()
         at += n
     struct.unpack_from("<I", sealed, at)
-    return Sealed(sealed[8:40], name, components)
+    return name, components

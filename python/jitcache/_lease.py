@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+import ctypes
+import time
 
+from . import _ffi
+from ._blob import blob_of
 from ._entry import Entry
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import ctypes
     from collections.abc import Mapping
     from types import TracebackType
+    from typing import Any
 
     from ._blob import Blob
     from ._cache import Cache
     from ._key import Key
+
+_byref = ctypes.byref
+_void_p = ctypes.c_void_p
 
 
 class Lease:
@@ -35,7 +41,7 @@ class Lease:
         *,
         data: bytes | None = None,
         blob: Blob | None = None,
-        handle: ctypes.c_void_p | None = None,
+        handle: _void_p | None = None,
         guarded: bool = False,
     ) -> None:
         self._cache = cache
@@ -68,7 +74,7 @@ class Lease:
         payload, text = as_bytes(data), as_json(attributes)
         handle, self._handle = self._handle, None
         self.data, self._attributes = payload, attributes
-        self.stored, self._blob = self._cache._commit(handle, payload, text)
+        self.stored, self._blob = commit(self._cache, handle, payload, text)
         return self.stored
 
     def entry(self) -> Entry:
@@ -90,8 +96,9 @@ class Lease:
     def release(self) -> None:
         """Give the lease up. May be called more than once, and after ``commit``."""
         handle, self._handle = self._handle, None
-        if handle is not None:
-            self._cache._give_up(handle)
+        lib = self._cache._lib
+        if handle is not None and lib is not None:
+            lib.jitcache_lease_free(handle)
 
     def __enter__(self) -> Lease:
         return self
@@ -101,6 +108,39 @@ class Lease:
 
     def __del__(self) -> None:
         self.release()
+
+
+def wait(
+    cache: Cache, lib: _ffi.Library, key: _void_p, timeout: float | None
+) -> tuple[Blob | None, _void_p | None, bool]:
+    """Return the entry of a key, or a lease, by their handles; and whether the lease is the only one."""
+    blob, lease = _void_p(), _void_p()
+    end = None if timeout is None else time.monotonic() + timeout
+    try:
+        while True:
+            left = -1 if end is None else max(0, -int((time.monotonic() - end) * 1000 // 1))
+            # At most 100 ms: signal handlers run in between.
+            status = lib.jitcache_acquire(cache._handle, key, left, _byref(blob), _byref(lease))
+            if status != _ffi.BUSY:
+                break
+    except BaseException:
+        # Ctrl-C right behind the call: what it gave must not be lost.
+        lib.jitcache_blob_release(blob)
+        lib.jitcache_lease_free(lease)
+        raise
+    cache._usable(status)
+    return blob_of(lib, blob) if blob.value else None, lease if lease.value else None, status == _ffi.LEASE
+
+
+def commit(cache: Cache, lease: _void_p | None, data: bytes, attributes: bytes | None) -> tuple[bool, Blob | None]:
+    """End a lease with a result; return whether it is stored, and the result as a blob."""
+    lib = cache._lib
+    if lease is None or lib is None:
+        return False, None
+    blob = _void_p()
+    status = lib.jitcache_commit(lease, data, len(data), attributes, _byref(blob))
+    stored = cache._usable(status) and status == _ffi.OK
+    return stored, blob_of(lib, blob) if blob.value else None
 
 
 def as_bytes(data: Any) -> bytes:
@@ -116,4 +156,6 @@ def as_json(attributes: Mapping[str, Any] | None) -> bytes | None:
     """Return attributes as JSON text, None for none."""
     if attributes is None:
         return None
+    import json
+
     return json.dumps(dict(attributes), separators=(",", ":")).encode()

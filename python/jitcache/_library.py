@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import os
 import struct
 import sys
-import threading
 
 from . import _ffi
-from ._errors import Error
 
 _NAME = "libjitcache.so"
 _SONAME = "libjitcache.so.1"
 
 # What Go reserves, and some.
 _SPACE = 2 << 30
+_PRIVATE_ANONYMOUS = 0x22  # flags of mmap
 
-_lock = threading.Lock()
+_lock = _thread.allocate_lock()
 _loaded: _ffi.Library | None = None
 _why: str | None = None  # why it cannot be used; "" once it is loaded
 _path = ""
@@ -39,7 +39,7 @@ def _check_whole(path: str) -> None:
     The loader maps what the ELF headers promise; touching a page beyond the end
     of the file would kill the process with SIGBUS.
     """
-    with open(path, "rb") as f:
+    with open(path, "rb", 4096) as f:
         size = os.fstat(f.fileno()).st_size
         head = f.read(64)
         if len(head) < 64 or head[:4] != b"\x7fELF":
@@ -60,9 +60,16 @@ def _check_whole(path: str) -> None:
 
 def _check_space() -> None:
     """Raise OSError if there is no address space for Go, which ends the process when it finds that out."""
-    import mmap
-
-    mmap.mmap(-1, _SPACE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0).close()
+    # By the C library: module mmap is a file that would be read for this alone.
+    c = ctypes.CDLL(None, use_errno=True)
+    reserve, release = c["mmap"], c["munmap"]
+    reserve.restype, release.restype = ctypes.c_void_p, ctypes.c_int
+    reserve.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    release.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    address = reserve(None, _SPACE, 0, _PRIVATE_ANONYMOUS, -1, 0)
+    if address == ctypes.c_void_p(-1).value:
+        raise OSError(ctypes.get_errno(), "mmap")
+    release(address, _SPACE)
 
 
 def _try(path: str) -> _ffi.Library:
@@ -125,6 +132,8 @@ def load_or_raise() -> _ffi.Library:
     """Return the library, for what cannot do without. Raises Error with the reason."""
     lib = load()
     if lib is None:
+        from ._errors import Error
+
         raise Error(_why or "")
     return lib
 
@@ -147,7 +156,7 @@ def path() -> str:
 def _after_fork() -> None:
     # Another thread of the parent may have held it.
     global _lock
-    _lock = threading.Lock()
+    _lock = _thread.allocate_lock()
 
 
 os.register_at_fork(after_in_child=_after_fork)

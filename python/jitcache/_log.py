@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
-from typing import Any
 
 from . import _ffi
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _callback: Any = None  # the library keeps calling it
 
@@ -19,13 +21,16 @@ def warn(text: str) -> None:
 
 
 def _on_line(_user: int, _level: int, text: bytes) -> None:
-    with contextlib.suppress(Exception):  # a handler of the host's that raises must not reach C
+    try:  # noqa: SIM105  contextlib would be imported for it
         warn(text.decode("utf-8", "replace"))
+    except Exception:  # noqa: BLE001, S110  a handler of the host's that raises must not reach C
+        pass
 
 
 def attach(lib: _ffi.Library) -> None:
     """Have the library's warnings logged until the interpreter ends."""
     global _callback
-    _callback = _ffi.LOG_FN(_on_line)
+    log_fn = _ffi.log_fn()
+    _callback = log_fn(_on_line)
     lib.jitcache_set_log(_callback, None)
-    atexit.register(lib.jitcache_set_log, _ffi.LOG_FN(), None)
+    atexit.register(lib.jitcache_set_log, log_fn(), None)

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Union
 
@@ -66,8 +67,34 @@ class Job(NamedTuple):
     abi: str  # of Python, for extensions
     folder: str | None  # where it is compiled, None: in a folder that is made for it
 
+    @property
+    def output(self) -> str:
+        """What the result is called in the private folder."""
+        return OUTPUT
+
+    def texts(self) -> list[tuple[str, bytes]]:
+        """Return the files that are made in the private folder."""
+        return [(s.name, s.text) for s in self.sources if s.text is not None]
+
+    def parts(self) -> list[tuple[str, bytes]]:
+        """Return the parts of the request: jitcache_native.h has the letters."""
+        parts = [("c", os.fsencode(w)) for w in self.words]
+        parts += [("o", os.fsencode(f)) for f in self.flags]
+        parts += [("l", os.fsencode(f)) for f in self.link]
+        parts += [("k", self.kind.encode()), ("N", self.name.encode())]
+        if self.folder is not None:
+            parts.append(("d", os.fsencode(self.folder)))
+        for source in self.sources:
+            if source.text is None:
+                parts.append(("f", os.fsencode(source.name)))
+            else:
+                parts += [("s", os.fsencode(source.name)), ("t", source.text)]
+        if self.abi:
+            parts += [("x", b"SOABI"), ("y", self.abi.encode())]
+        return parts
+
     def command(self, private: str) -> list[str]:
-        """Return the command that compiles, with a private folder that has the texts: native/request.go makes the same."""
+        """Return the command, with a private folder that has the texts: native/request.go makes the same."""
 
         def place(name: str) -> str:
             return name if self.folder is None or os.path.isabs(name) else os.path.join(private, name)
@@ -78,6 +105,41 @@ class Job(NamedTuple):
             *self.words, *kind, *self.flags, f"-ffile-prefix-map={private}=.", *inputs, "-x", "none", *self.link,
             "-o", place(OUTPUT),
         ]  # fmt: skip
+
+
+class Command(NamedTuple):
+    """Any command that makes one file. In its words the byte 1 stands for the private folder."""
+
+    arguments: tuple[str, ...]
+    sources: tuple[Source, ...]  # with texts
+    output: str
+    folder: str | None
+    variables: tuple[str, ...]  # that it is given, none: all
+    entry: str  # the kind of its entry
+    name: str
+    labels: tuple[tuple[str, str], ...] = ()  # what else the result depends on
+    derived: bool = False  # the texts follow from the labels, and do not count
+
+    def texts(self) -> list[tuple[str, bytes]]:
+        """Return the files that are made in the private folder."""
+        return [(s.name, s.text) for s in self.sources if s.text is not None]
+
+    def parts(self) -> list[tuple[str, bytes]]:
+        """Return the parts of the request."""
+        parts = [("a", os.fsencode(w)) for w in self.arguments]
+        parts += [("e", v.encode()) for v in self.variables]
+        parts += [("O", os.fsencode(self.output)), ("K", self.entry.encode()), ("N", self.name.encode())]
+        if self.folder is not None:
+            parts.append(("d", os.fsencode(self.folder)))
+        for name, text in self.texts():
+            parts += [("s", os.fsencode(name)), ("u" if self.derived else "t", text)]
+        for label, value in self.labels:
+            parts += [("x", label.encode()), ("y", value.encode())]
+        return parts
+
+    def command(self, private: str) -> list[str]:
+        """Return the words, with a private folder."""
+        return [word.replace("\1", private) for word in self.arguments]
 
 
 def as_bytes(text: str | bytes) -> bytes:
@@ -194,30 +256,51 @@ def _joined(flags: Sequence[Path]) -> list[str]:
     return [*found, wants] if wants else found
 
 
-# Whether words name something relative to a folder, by the folder and when it was changed.
+# Whether words name something in a folder, by the folder and when it was changed.
 _relative: dict[tuple[tuple[str, ...], str, int], bool] = {}
+
+# Variables with folders: an empty one is the folder that the compiler runs in.
+_PATHS = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "LD_LIBRARY_PATH")
+
+# So long after its last change a folder's time says that nothing has changed since.
+_SETTLED_NS = 3_000_000_000
 
 
 def folder_for(words: tuple[str, ...]) -> str | None:
     """Return the folder to compile in: the caller's, if a word may name something in it, else None.
 
     What a word means is the compiler's business: ``-Iinc``, ``@flags`` and
-    ``-Wl,-T,script.ld`` all name something. So every ending of every word that is
-    there in the caller's folder counts as one.
+    ``-Wl,-T,script.ld,-z,now`` all name something. So does every word, by whatever
+    is in it, that has the name of something in the caller's folder.
     """
     try:
         here = os.getcwd()
-        known = (words, here, os.stat(here).st_mtime_ns)
+        changed = os.stat(here).st_mtime_ns
     except OSError:
         return None
+    if any(not f.startswith("/") for v in _PATHS if (value := os.environ.get(v)) for f in value.split(os.pathsep)):
+        return here
+    known = (words, here, changed)
     found = _relative.get(known)
     if found is None:
-        names = {*os.listdir(here), ".", ".."}
-        found = any(word[i:].partition("/")[0] in names for word in words for i in range(len(word)))
+        names = sorted({*os.listdir(here), ".", ".."}, key=len)
+        found = any(_named(word, name) for name in names for word in words)
         if len(_relative) >= _MOST:
             _relative.clear()
-        _relative[known] = found
+        if time.time_ns() - changed > _SETTLED_NS:
+            _relative[known] = found
     return here if found else None
+
+
+def _named(word: str, name: str) -> bool:
+    """Return whether a word may end in a name, or have it before what separates words in one."""
+    at = word.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if end == len(word) or not (word[end].isalnum() or word[end] in "._-+"):
+            return name not in (".", "..") or at == 0 or word[at - 1] != "."
+        at = word.find(name, at + 1)
+    return False
 
 
 _MOST = 256

@@ -7,10 +7,13 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, TypeVar
 
+from ._detached_entry import DetachedEntry
 from ._errors import CompileError, Error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ._entry import Entry
 
 T = TypeVar("T")
 
@@ -119,3 +122,22 @@ def group_of(comm: Any, sources: Sequence[int]) -> Any:
     """Return the communicator of this rank's source, which is its rank 0, and of all who have the same; collective."""
     source = sources[comm.rank]
     return comm.Split(source, 0 if source == comm.rank else 1 + comm.rank)
+
+
+#: What one message carries at most: MPI counts in 31 bits.
+CHUNK = 1 << 30
+
+
+def received(comm: Any, sources: Sequence[int], entry: Entry | None, kind: str, name: str) -> Entry:
+    """Return this rank's entry, its own or its source's; collective."""
+    if all(source == rank for rank, source in enumerate(sources)):
+        assert entry is not None
+        return entry
+    group = group_of(comm, sources)
+    size, attributes = group.bcast((entry.size, entry.attributes) if entry is not None else None, 0)
+    data = bytearray(size) if entry is None else entry.view
+    view = memoryview(data)
+    for start in range(0, size if group.size > 1 else 0, CHUNK):
+        group.Bcast(view[start : start + CHUNK], 0)
+    group.Free()
+    return entry if entry is not None else DetachedEntry(bytes(data), attributes, kind, name)

@@ -5,36 +5,45 @@ a memoryview, a microsecond. Most programs ask for the same few entries over and
 over; for those this tier answers in a seventh of it. It holds views of the
 library's memory, no copies, and only of what the library holds itself.
 
-It never gives what is older than the library would. A lookup takes the table
-that there is before it asks the library, and what it finds is kept in that one.
-Whatever may make it old puts an empty table in its place: when an entry leaves
-the library's tier or is replaced there, which the library says by counting up
-its epoch; and when a call of this cache's that replaces or removes entries
-begins, and again when it ends. So what was found before a change ends up, at
+A view is never older than what the library would give. Before a lookup asks the
+library it takes the table of that moment, and what it finds goes into that table.
+Whatever may make it old puts an empty table in the place of the old one. The
+library says when an entry leaves its tier, or is replaced there: it counts its
+epoch up. A call of this cache's that replaces or removes entries does it twice,
+when it begins and when it ends. So what was found before a change ends up, at
 worst, in a table that nobody looks into any more.
 
 There is no lock: a signal handler or a destructor may look something up between
 any two steps, and would wait for itself. Each step that others see is one
-operation of a dict or list, or one assignment, and nobody iterates over a table.
+operation of a dict or list, or one assignment; nobody iterates over a table.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
-import itertools
-from typing import TYPE_CHECKING, Callable
+import os
 
 from . import _ffi
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Callable
+
     from ._key import Key, KeyHandle
+
+    #: Views by the digests of their keys; and the library's epoch before a lookup, which is to be kept in that table.
+    Table = dict[bytes, "_Given"]
+    Ticket = tuple[Table, int]
 
 # How many views are held.
 _MOST = 1024
 
 # After how many hits on one of them the library is told: it orders entries by use,
-# counts hits, and renews files that are used from memory only.
+# counts hits, and renews files that are used from memory only. One argument of
+# memoryview.cast for each.
 _BATCH = 256
+_FORMATS = ("B",) * _BATCH
 
 
 class _Given:
@@ -50,18 +59,19 @@ class _Given:
     def __init__(
         self, used: Callable[[ctypes.c_void_p, int], int], key: KeyHandle, view: memoryview, epoch: int
     ) -> None:
+        self._unreported: list[None] = []  # first: whatever happens next, it is looked at in the end
         self._used = used
         self._key = key
         self._view = view.toreadonly()  # our own: callers may release theirs
         self.epoch = epoch
-        self._unreported: list[None] = []
         self.begin_batch()
 
     def begin_batch(self) -> None:
         """Count from zero, without a report."""
-        self._left = itertools.repeat((), _BATCH)
+        self._left: Any = iter(_FORMATS)
+        cast: Any = self._view.cast
         #: Returns a new view and counts the hit, in one step; raises StopIteration when the batch is used up.
-        self.take = itertools.starmap(self._view.toreadonly, self._left).__next__
+        self.take: Callable[[], memoryview] = map(cast, self._left).__next__
         self._unreported[:] = [None]
 
     def take_from_next(self) -> memoryview | None:
@@ -79,14 +89,9 @@ class _Given:
 
     def __del__(self) -> None:
         if self._unreported:
-            hits = _BATCH - self._left.__length_hint__()
+            hits: int = _BATCH - self._left.__length_hint__()
             if hits:
                 self._used(self._key.handle, hits)
-
-
-#: Views by the digests of their keys; and the library's epoch before a lookup, which is to be kept in that table.
-Table = dict[bytes, _Given]
-Ticket = tuple[Table, int]
 
 
 class ViewTier:
@@ -98,6 +103,7 @@ class ViewTier:
         self._epoch = ctypes.c_uint64.from_address(epoch)
         self._changes: list[None] = []  # those that are under way
         self.start_over()
+        _open[id(self)] = self
 
     def get(self, key: Key) -> memoryview | None:
         """Return a view of the entry if one is held that still stands."""
@@ -155,10 +161,28 @@ class ViewTier:
         self._changes.append(None)
         self._epoch = ctypes.c_uint64(self._epoch.value + 1)
         self.start_over()
+        _open.pop(id(self), None)
 
     def forget(self) -> None:
         """Start over in a forked child: the hits are the parent's to report, and its threads are not here."""
-        for given in self._table.values():
+        for given in list(self._table.values()):
             given.begin_batch()
         self._changes = []
         self.start_over()
+
+
+_open: dict[int, ViewTier] = {}  # by id; what is closed leaves
+
+
+def _at_exit() -> None:
+    for tier in list(_open.values()):
+        tier.start_over()
+
+
+def _after_fork() -> None:
+    for tier in list(_open.values()):
+        tier.forget()
+
+
+atexit.register(_at_exit)
+os.register_at_fork(after_in_child=_after_fork)

@@ -6,11 +6,10 @@
     saxpy.code                                       # the cubin
     saxpy.load().function("saxpy<float>")            # a CUfunction, as an int
 
-What NVRTC would compile is looked up first, by all that it depends on: the
-source, the options in whatever spelling, every header that can be reached, the
-architecture, and the NVRTC that is installed. A hit loads neither NVRTC nor the
-driver; ``load`` loads the driver. docs/cuda.md tells what is keyed and what is
-refused.
+What is compiled once is recorded: every file that NVRTC looks at, the names that it
+looks for in vain, the variables that it asks for, and NVRTC itself. As long as all
+of that is the same, the code is found again. A hit loads neither NVRTC nor the
+driver; ``load`` loads the driver. docs/cuda.md says more.
 """
 
 from __future__ import annotations
@@ -26,7 +25,8 @@ from ._blob import Blob, blob_of
 from ._default import cache_of
 from ._entry import Entry
 from ._errors import CompileError, Error
-from ._key import Key, KeyHandle, check
+from ._key import Key, KeyHandle
+from ._lease import wait
 from ._lookup import find_code
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class _Request:
     def __init__(self, lib: _ffi.Library, source: bytes, name: bytes, packed: bytes) -> None:
         self.handle = _void_p()
         self._free = lib.jitcache_cuda_request_free
-        check(lib, lib.jitcache_cuda_request_new(source, len(source), name, _byref(self.handle)))
-        check(lib, lib.jitcache_cuda_request_packed(self.handle, packed, len(packed)))
+        _ffi.check(lib, lib.jitcache_cuda_request_new(source, len(source), name, _byref(self.handle)))
+        _ffi.check(lib, lib.jitcache_cuda_request_packed(self.handle, packed, len(packed)))
 
     def __del__(self) -> None:
         if self.handle:
@@ -142,10 +142,11 @@ def _request(lib: _ffi.Library, program: _Program) -> _Request:
 class Code:
     """What was compiled.
 
-    ``hit``: whether it was in the cache.
+    ``hit``: whether it was in the cache. ``refused``: why it is not kept, "" if it is
+    or nothing is.
     """
 
-    __slots__ = ("__weakref__", "_about", "_blob", "_cache", "_request", "hit")
+    __slots__ = ("__weakref__", "_about", "_blob", "_cache", "_request", "hit", "refused")
 
     def __init__(self, blob: Blob, hit: bool, request: _Request, cache: Cache | None) -> None:
         self._blob = blob
@@ -153,6 +154,7 @@ class Code:
         self._cache = cache
         self._about: dict[str, Any] | None = None
         self.hit = hit
+        self.refused = ""
 
     @property
     def code(self) -> bytes:
@@ -241,7 +243,7 @@ class Module:
         Raises DriverError if there is none of that name.
         """
         found = _void_p()
-        check(self._lib, self._lib.jitcache_cuda_function(self._handle, _bytes(name, "name"), _byref(found)))
+        _ffi.check(self._lib, self._lib.jitcache_cuda_function(self._handle, _bytes(name, "name"), _byref(found)))
         return Function(self, name, found.value or 0)
 
     def __int__(self) -> int:
@@ -273,31 +275,36 @@ def _check(lib: _ffi.Library, status: int) -> int:
         log = lib.jitcache_cuda_last_log().decode("utf-8", "replace")
         text = lib.jitcache_last_error().decode("utf-8", "replace")
         raise CompileError(f"{text}\n{log}" if log else text, log)
-    return check(lib, status)
+    return _ffi.check(lib, status)
 
 
-def _run(lib: _ffi.Library, request: _Request, lease: ctypes.c_void_p | None) -> Blob:
+def _run(lib: _ffi.Library, request: _Request, lease: ctypes.c_void_p | None) -> tuple[Blob, str]:
+    """Compile; return the code, and why it is not kept."""
     blob = _void_p()
-    _check(lib, lib.jitcache_cuda_run(request.handle, lease, _byref(blob)))
-    return blob_of(lib, blob)
+    status = _check(lib, lib.jitcache_cuda_run(request.handle, lease, _byref(blob)))
+    why = lib.jitcache_last_error().decode("utf-8", "replace") if status == _ffi.NOT_STORED else ""
+    return blob_of(lib, blob), why
 
 
-def _compiled(lib: _ffi.Library, request: _Request, cache: Cache | None) -> tuple[Blob, bool]:
-    """Return the code, and whether it was there."""
+def _compiled(lib: _ffi.Library, request: _Request, cache: Cache | None) -> tuple[Blob, bool, str]:
+    """Return the code, whether it was there, and why it is not kept."""
     if cache is None or cache._handle is None:
-        return _run(lib, request, None), False
-    status, blob, key_handle = find_code(lib.jitcache_cuda_lookup, lib, cache._handle, request.handle)
-    if blob is not None:
-        return blob, True
+        blob, _ = _run(lib, request, None)
+        return blob, False, ""
+    status, found, key_handle = find_code(lib.jitcache_cuda_lookup, lib, cache._handle, request.handle)
+    if found is not None:
+        return found, True, ""
     if status < 0:
-        check(lib, status)
+        _ffi.check(lib, status)
     if not key_handle:  # nothing is cached
-        return _run(lib, request, None), False
+        blob, _ = _run(lib, request, None)
+        return blob, False, ""
     key = KeyHandle(lib, _void_p(key_handle))
-    blob, lease, _ = cache._wait(lib, key.handle, None)
-    if blob is not None:
-        return blob, True
-    return _run(lib, request, lease), False
+    found, lease, _ = wait(cache, lib, key.handle, None)
+    if found is not None:
+        return found, True, ""
+    blob, why = _run(lib, request, lease)
+    return blob, False, why
 
 
 def compile(  # noqa: A001  as re.compile
@@ -319,11 +326,13 @@ def compile(  # noqa: A001  as re.compile
     ``#include`` finds by name. ``cache`` is a Cache, None for the default one, or
     False for none.
 
-    However many threads and processes ask for the same at once, one compiles.
+    However many threads and processes ask for the same at once, one compiles, in a
+    process of its own, and what it looks at is recorded: a later call hits if all of
+    that is the same. What cannot be repeated, because it shows the time, is compiled
+    each time, and ``refused`` says why.
     Raises CompileError, with NVRTC's ``log``, for a source that does not compile,
-    RefusedError for an option or include that cannot be keyed, LibraryError
-    without NVRTC, DriverError if the architecture is asked of a driver that does
-    not say, and TypeError.
+    LibraryError without NVRTC, DriverError if the architecture is asked of a driver
+    that does not say, and TypeError.
     """
     return code_of(_Program(source, name, options, target, name_expressions, headers), cache_of(cache))
 
@@ -332,8 +341,10 @@ def code_of(program: _Program, cache: Cache | None) -> Code:
     """Return the code of what a caller asks for. Raises as ``compile``."""
     lib = _library.load_or_raise()
     request = _request(lib, program)
-    blob, hit = _compiled(lib, request, cache)
-    return Code(blob, hit, request, cache)
+    blob, hit, why = _compiled(lib, request, cache)
+    code = Code(blob, hit, request, cache)
+    code.refused = why
+    return code
 
 
 def key(
@@ -346,8 +357,10 @@ def key(
     headers: Mapping[str, Text] | None = None,
     cache: Cache | bool | None = None,
 ) -> Key:
-    """Return the key that ``compile`` would look up now, for ``Cache.explain`` or ``remove``.
+    """Return the key under which ``compile`` would find its code now, for ``Cache.explain`` or ``remove``.
 
+    Where nothing is known for the world as it is, that key is not known either: this
+    one then stands for the request, and nothing is stored under it.
     Raises what ``compile`` raises, except CompileError.
     """
     return key_of(_Program(source, name, options, target, name_expressions, headers), cache_of(cache))
@@ -357,5 +370,5 @@ def key_of(program: _Program, cache: Cache | None) -> Key:
     """Return the key of what a caller asks for. Raises as ``key``."""
     lib = _library.load_or_raise()
     request, handle = _request(lib, program), _void_p()
-    check(lib, lib.jitcache_cuda_key(cache and cache._handle, request.handle, _byref(handle)))
+    _ffi.check(lib, lib.jitcache_cuda_key(cache and cache._handle, request.handle, _byref(handle)))
     return Key._taken(lib, handle)

@@ -28,7 +28,7 @@ from ._errors import Error
 from ._key import Key
 from ._lease import as_bytes
 from ._location import location_of, machine
-from ._ranks import communicator, group_of, together
+from ._ranks import communicator, group_of, received, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -115,7 +115,7 @@ def entry_or_compile(
             patient=True,
         )
     has = [there or rank in missing for rank, there in enumerate(found)]
-    entry = _received(comm, plan.senders(has), own.entry, kind, own.key.name)
+    entry = received(comm, plan.senders(has), own.entry, kind, own.key.name)
     if comm.rank in plan.leaders and not has[comm.rank]:
         own.store(entry, kind)
     return entry
@@ -152,9 +152,10 @@ class _OwnRank:
         return _RankReport(machine(), location, self.key.hex if isinstance(self.key, Key) else "")
 
     def look_up(self) -> bool:
-        """Return whether the cache has the entry."""
+        """Return whether the cache has the entry. A miss is counted once, by who compiles or waits for it."""
         assert self.cache is not None
-        self.entry = self.cache.entry(self.key)
+        if self.cache.explain(self.key).get("hit"):
+            self.entry = self.cache.entry(self.key)
         return self.entry is not None
 
     def compile(
@@ -281,22 +282,3 @@ def _ranges(ranks: Iterable[int]) -> str:
             runs.append([rank, rank])
     texts = [str(a) if a == b else f"{a}-{b}" for a, b in runs]
     return ",".join(texts[:_MOST] + ["…"] * (len(texts) > _MOST))
-
-
-#: What one message carries at most: MPI counts in 31 bits.
-_CHUNK = 1 << 30
-
-
-def _received(comm: Any, sources: Sequence[int], entry: Entry | None, kind: str, name: str) -> Entry:
-    """Return this rank's entry, its own or its source's; collective."""
-    if all(source == rank for rank, source in enumerate(sources)):
-        assert entry is not None
-        return entry
-    group = group_of(comm, sources)
-    size, attributes = group.bcast((entry.size, entry.attributes) if entry is not None else None, 0)
-    data = bytearray(size) if entry is None else entry.view
-    view = memoryview(data)
-    for start in range(0, size if group.size > 1 else 0, _CHUNK):
-        group.Bcast(view[start : start + _CHUNK], 0)
-    group.Free()
-    return entry if entry is not None else DetachedEntry(bytes(data), attributes, kind, name)

@@ -17,193 +17,27 @@ says more.
 from __future__ import annotations
 
 import ctypes
-import os
 import re
-import subprocess
-import tempfile
 from typing import TYPE_CHECKING
 
-from . import _ffi, _library
-from ._blob import blob_of
 from ._default import cache_of
-from ._detached_entry import DetachedEntry
-from ._entry import Entry
 from ._errors import CompileError
-from ._key import Key, KeyHandle, check
-from ._log import warn
-from ._lookup import find_built
-from ._native_job import OUTPUT, BuildArguments, Job, Path, Sources, job_of, quote_flags, run, sources_of
+from ._native_job import BuildArguments, Job, Path, Sources, job_of, quote_flags, sources_of
+from ._native_request import Built, built, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
 
-    from ._blob import Blob
     from ._cache import Cache
+    from ._entry import Entry
+    from ._key import Key
 
 __all__ = ["Built", "CompileError", "build", "key", "load_extension", "load_shared"]
 
-_byref = ctypes.byref
-_void_p = ctypes.c_void_p
 
-
-class Built(Entry):
-    """What was compiled: an Entry that knows where it is from.
-
-    ``hit``: whether it was in the cache. ``refused``: why it is not kept, "" if it
-    is.
-    """
-
-    __slots__ = ("hit", "refused")
-
-    def __init__(self, blob: Blob, hit: bool) -> None:
-        super().__init__(blob)
-        self.hit = hit
-        self.refused = ""
-
-    @property
-    def log(self) -> str:
-        """What the compiler said when it was compiled: warnings, "" for none."""
-        return str(self.attributes.get("log", ""))
-
-
-class DetachedBuilt(DetachedEntry):
-    """The same, where the library cannot be used."""
-
-    __slots__ = ("hit", "refused")
-
-    def __init__(self, data: bytes, log: str, name: str, refused: str) -> None:
-        super().__init__(data, {"log": log}, "native", name)
-        self.hit = False
-        self.refused = refused
-
-    log = Built.log
-
-
-class _Request:
-    """A job as the library has it. Freed with this object."""
-
-    __slots__ = ("_free", "handle")
-
-    def __init__(self, lib: _ffi.Library, job: Job) -> None:
-        self.handle = _void_p()
-        self._free = lib.jitcache_native_request_free
-        check(lib, lib.jitcache_native_request_new(_byref(self.handle)))
-        for letter, text in _parts(job):
-            check(lib, lib.jitcache_native_request_add(self.handle, ord(letter), text, len(text)))
-
-    def __del__(self) -> None:
-        if self.handle:
-            self._free(self.handle)
-
-
-def _parts(job: Job) -> list[tuple[str, bytes]]:
-    parts = [("c", os.fsencode(w)) for w in job.words]
-    parts += [("o", os.fsencode(f)) for f in job.flags]
-    parts += [("l", os.fsencode(f)) for f in job.link]
-    parts += [("k", job.kind.encode()), ("N", job.name.encode())]
-    if job.folder is not None:
-        parts.append(("d", os.fsencode(job.folder)))
-    for source in job.sources:
-        if source.text is None:
-            parts.append(("f", os.fsencode(source.name)))
-        else:
-            parts += [("s", source.name.encode()), ("t", source.text)]
-    if job.abi:
-        parts += [("x", b"SOABI"), ("y", job.abi.encode())]
-    return parts
-
-
-# Requests that were made before: the library hashes texts once per request.
-_requests: dict[Job, _Request] = {}
-_MOST = 256
-
-
-def _request(lib: _ffi.Library, job: Job) -> _Request:
-    request = _requests.get(job)
-    if request is None:
-        request = _Request(lib, job)
-        if len(_requests) >= _MOST:
-            _requests.clear()
-        _requests[job] = request
-    return request
-
-
-def _run(job: Job, timeout: float | None) -> tuple[bytes, str]:
-    """Run the compiler without the library; return what it made, and what it said."""
-    with tempfile.TemporaryDirectory(prefix="jitcache-") as folder:
-        for source in job.sources:
-            if source.text is not None:
-                with open(os.path.join(folder, source.name), "wb") as f:
-                    f.write(source.text)
-        command = job.command(folder)
-        env = {k: v for k, v in os.environ.items() if k not in ("DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES")}
-        try:
-            status, text = run(command, job.folder or folder, env, timeout)
-        except subprocess.TimeoutExpired as e:
-            raise CompileError(f"{job.words[0]}: has run for longer than {timeout} s, and was ended", "", command) from e
-        except OSError as e:
-            raise CompileError(f"{job.words[0]}: {e.strerror}", "", command) from e
-        log = text.replace(folder + os.sep, "")
-        try:
-            with open(os.path.join(folder, OUTPUT), "rb") as f:
-                data = f.read()
-        except OSError:
-            data = b""
-        if status != 0 or not data:
-            raise CompileError(f"{job.words[0]}: exit status {status}\n{log}", log, command)
-        return data, log
-
-
-def _built(job: Job, cache: Cache | None, timeout: float | None) -> Built | DetachedBuilt:
-    """Look a job up, and compile it if need be."""
-    lib = _library.load() if cache is None else cache._lib
-    handle = None if cache is None else cache._handle
-    if lib is None or (cache is not None and handle is None):
-        data, log = _run(job, timeout)
-        return DetachedBuilt(data, log, job.name, "")
-    request = _request(lib, job)
-    if handle is not None:
-        status, blob = find_built(lib, handle, request.handle)
-        if blob is not None:
-            return Built(blob, True)
-        if status in _ffi.NO_CACHE:
-            data, log = _run(job, timeout)
-            return DetachedBuilt(data, log, job.name, "")
-        if status < 0:
-            check(lib, status)
-    return _compiled(lib, job, request, handle, timeout)
-
-
-def _compiled(
-    lib: _ffi.Library, job: Job, request: _Request, cache: ctypes.c_void_p | None, timeout: float | None
-) -> Built:
-    """Have the library compile: one of many, and observed. Signals are answered between the steps."""
-    limit = 0 if timeout is None else max(1, int(timeout * 1000))
-    running, blob, hit = _void_p(), _void_p(), ctypes.c_int32()
-    check(lib, lib.jitcache_native_start(cache, request.handle, -1, limit, _byref(running)))
-    try:
-        status = _ffi.BUSY
-        while status == _ffi.BUSY:
-            status = lib.jitcache_native_step(running, _byref(blob), _byref(hit))
-        why = lib.jitcache_last_error().decode("utf-8", "replace")
-        if status in (_ffi.ERR_COMPILE, _ffi.TIMEOUT):
-            log = lib.jitcache_native_last_log().decode("utf-8", "replace")
-            raise CompileError(f"{why}\n{log}".rstrip("\n"), log, job.command("."))
-        if status != _ffi.NOT_STORED:
-            check(lib, status)
-            why = ""
-    finally:
-        lib.jitcache_native_job_free(running)
-    found = blob_of(lib, blob)
-    built = Built(found, bool(hit.value))
-    built.refused = why
-    if why and cache is not None and lib.jitcache_last_miss() == _ffi.UNREPEATABLE:
-        warn(f"native: not kept: {why}")
-    return built
-
-
-def _job(arguments: BuildArguments, cache: Cache | None) -> Job:
+def _job(arguments: BuildArguments, cache: Cache | None, timeout: float | None) -> tuple[Job, str, str]:
+    """Return the compile, and what has changed for a translation, and why that is not kept; "" for nothing."""
     arguments.check()
     arguments = arguments.with_placeholders()
     sources = sources_of(arguments.sources, arguments.name)
@@ -211,8 +45,9 @@ def _job(arguments: BuildArguments, cache: Cache | None) -> Job:
         from . import _cython
 
         arguments = arguments._replace(flags=[*arguments.flags, *quote_flags(sources)])
-        sources = _cython.translate(sources, arguments.folders(), cache)
-    return job_of(arguments, sources)
+        sources, missed, refused = _cython.translate(sources, arguments.folders(), cache, timeout)
+        return job_of(arguments, sources), missed, refused
+    return job_of(arguments, sources), "", ""
 
 
 def build(
@@ -227,7 +62,7 @@ def build(
     cache: Cache | bool | None = None,
     compiler: Path | Sequence[str] | None = None,
     timeout: float | None = None,
-) -> Built | DetachedBuilt:
+) -> Built:
     """Return what the sources compile to: from the cache, or compiled.
 
     ``sources`` is a path, several, or a mapping of file names to texts, headers
@@ -243,13 +78,19 @@ def build(
 
     However many threads and processes ask for the same at once, one compiles, and
     what it looks at is recorded: a later build hits if all of that is the same.
-    What cannot be repeated is compiled each time, and ``refused`` says why.
+    The result's ``missed`` says what has changed. What cannot be repeated is compiled
+    each time, and ``refused`` says why.
     Raises CompileError, with the compiler's ``log`` and ``command``, LibraryError
     without a compiler or Cython, Error for a bad argument, and TypeError.
     """
     found = cache_of(cache)
     arguments = BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
-    return _built(_job(arguments, found), found, timeout)
+    job, missed, refused = _job(arguments, found, timeout)
+    entry = built(job, found, timeout)
+    if not entry.hit:
+        entry.missed = missed or entry.missed
+    entry.refused = refused or entry.refused
+    return entry
 
 
 def key(
@@ -266,19 +107,14 @@ def key(
 ) -> Key | None:
     """Return the key under which ``build`` would find its result now, for ``Cache.explain`` or ``remove``.
 
-    None: nothing is known for the world as it is. Raises what ``build`` raises.
+    None: nothing is known for the world as it is. Cython sources are translated
+    for it. Raises what ``build`` raises.
     """
-    lib = _library.load_or_raise()
     found = cache_of(cache)
     if found is None or found._handle is None:
         return None
-    job = _job(BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler), found)
-    handle = _void_p()
-    status = lib.jitcache_native_key(found._handle, _request(lib, job).handle, _byref(handle))
-    if status == _ffi.MISS:
-        return None
-    check(lib, status)
-    return Key._taken(lib, handle)
+    arguments = BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
+    return key_of(_job(arguments, found, None)[0], found._handle)
 
 
 def load_extension(entry: Entry, modname: str) -> ModuleType:

@@ -14,8 +14,10 @@ from . import (
     launch,
     mpi,
     native,
+    observe,
     package,
     python,
+    releases,
     storm,
     underworld3,
 )
@@ -33,6 +35,7 @@ AREAS: dict[str, Area] = {
     "python": python.tests,
     **_interpreters,
     "wheel": package.wheel,
+    "package": package.tests,
     "cuda": cuda.tests,
     "native": native.tests,
     "launch": launch.tests,
@@ -42,6 +45,8 @@ AREAS: dict[str, Area] = {
     "root": python.root,
     "sdist": package.sdist,
     "portable": package.portable,
+    "releases": releases.tests,
+    "bench": package.bench,
     "types": package.types,
     "calls": c.system_calls,
     "lint": package.lint,
@@ -56,6 +61,7 @@ AREAS: dict[str, Area] = {
     "mpi": mpi.tests,
     "underworld3": underworld3.tests,
     "nvrtc": cuda.nvrtc,
+    "observe": observe.tests,
     "native-rest": native.rest,
     "native-controls": native.controls,
     "launch-controls": launch.controls,
@@ -78,14 +84,14 @@ AREAS: dict[str, Area] = {
 }
 
 #: Without root and without Debian's packages, in ten minutes.
-TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "cuda", "native", "launch", "controls"]
+TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "package", "cuda", "native", "launch", "controls"]
 
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
-    "race", "root", "sdist", "portable", "types", "calls", "lint", "fuzz-short",
+    "race", "root", "sdist", "portable", "releases", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
-    "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-upstream", "cuda-core",
-    "cute-dsl", "frameworks",
+    "observe", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-upstream",
+    "cuda-core", "cute-dsl", "frameworks", "bench",
 ]  # fmt: skip
 
 #: Older versions of what the above runs with: for a quarter of an hour.
@@ -93,8 +99,8 @@ OLDER = ["numba-old", "cuda-core-old"]
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset({
-    "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old", "numba-upstream", "cuda-core",
-    "cuda-core-old", "cute-dsl", "frameworks",
+    "observe", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
+    "numba-upstream", "cuda-core", "cuda-core-old", "cute-dsl", "frameworks", "bench",
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

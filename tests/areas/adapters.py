@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-from .common import BUILD, ROOT, Count, counted, environment, pytest, run, total, venv
+from .common import BUILD, ROOT, Count, counted, environment, pytest, run, skipped, total, venv
 from .python import interpreters
 
 #: The version that is current, by whose side everything is tested.
@@ -54,7 +54,7 @@ def numba_old() -> Count:
     for version, wanted in GENERATIONS.items():
         name = next((w for w in wanted if w in here), None)
         if name is None:
-            counts.append(Count(0, 1, 0))
+            counts.append(skipped("numba-old", f"numba {version}"))
             continue
         python = venv("numba-old", f"numba-{version}-{name}", [f"numba=={version}", "pytest>=8"], here[name])
         # How fast it is, and what notices a mechanism that is taken out, is for the current one.

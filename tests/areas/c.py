@@ -7,7 +7,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from .common import BUILD, ROOT, Count, build_library, counted, run, total
+import compilers
+
+from .common import BUILD, ROOT, Count, counted, run, skipped, total
 
 STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 PROGRAMS = BUILD / "test" / "c"
@@ -29,13 +31,7 @@ SOURCES = [
 
 def compiler(standard: str) -> list[str]:
     """The C or C++ compiler of this machine."""
-    cc = build_library.find_cc() or ["cc"]
-    if "++" not in standard:
-        return cc
-    if cc[-2:] == ["ziglang", "cc"]:
-        return [*cc[:-1], "c++"]
-    cxx = {"gcc": "g++", "clang": "clang++"}.get(Path(cc[0]).name, "c++")
-    return [cxx if shutil.which(cxx) else "c++"]
+    return compilers.cpp() if "++" in standard else compilers.c()
 
 
 def _alone(header: Path, standard: str, *flags: str) -> Count:
@@ -101,7 +97,7 @@ CALLS = {
 def system_calls() -> Count:
     """A disk hit and a miss make the system calls that they must, and no more."""
     if shutil.which("strace") is None:
-        return Count(0, len(CALLS), 0)
+        return skipped("calls", *CALLS)
     program = build("calls", "system_calls.c", "gnu99")
     if program is None:
         return Count(0, 0, 1)

@@ -17,6 +17,8 @@ sys.path.insert(0, str(ROOT))
 
 import build_library
 
+from . import skips
+
 
 class Count(NamedTuple):
     """How many tests ran, were skipped, and failed."""
@@ -33,15 +35,20 @@ def total(counts: list[Count]) -> Count:
     return Count(*(sum(c) for c in zip(*counts))) if counts else Count(0, 0, 0)
 
 
+def skipped(area: str, *names: str) -> Count:
+    """Count tests that cannot run here."""
+    return Count(0, skips.note(area, *names), 0)
+
+
 def log_of(area: str) -> Path:
     return BUILD / "test" / f"{area}.log"
 
 
 def go_command() -> str:
-    found = build_library.find_go()
-    if found is None:
-        sys.exit("tests: Go 1.26 is missing; run make venv")
-    return found
+    try:
+        return build_library.choose_go().command
+    except build_library.Missing as e:
+        sys.exit(f"tests: {e}; run make venv")
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -50,7 +57,7 @@ def environment(**more: str) -> dict[str, str]:
     env = {k: v for k, v in os.environ.items() if k.startswith("JITCACHE_TEST_") or not k.startswith(own)}
     env["JITCACHE_DIR"] = str(BUILD / "test" / "cache")
     env["PATH"] = os.path.dirname(go_command()) + os.pathsep + env["PATH"]
-    env["GOTOOLCHAIN"] = "local"
+    env.update(GOTOOLCHAIN="local", GOEXPERIMENT=build_library.runtimes.EXPERIMENT)  # as the library
     cc = build_library.find_cc()
     if cc is not None:
         env["CC"] = " ".join(cc)
@@ -108,7 +115,10 @@ def counted(status: int, text: str) -> Count:
 
 def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None) -> Count:
     """Run pytest and count by its last line."""
-    status, text = run(area, [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *args], env=env)
+    status, text = run(
+        area, [python, "-m", "pytest", "-q", "-rs", "--no-fold-skipped", "-p", "no:cacheprovider", *args], env=env
+    )
+    skips.note(area, *re.findall(r"^SKIPPED (\S.*?) - ", text, re.MULTILINE))
     n = dict.fromkeys(("passed", "failed", "error", "errors", "skipped", "xfailed", "xpassed"), 0)
     lines = text.strip().splitlines()
     for number, what in re.findall(r"(\d+) (\w+)", lines[-1] if lines else ""):

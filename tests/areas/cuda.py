@@ -14,8 +14,7 @@ from .go import test
 
 FOLDER = "tests/cuda"
 
-#: NVIDIA's wheels: the compiler, and headers to compile. The versions are those
-#: whose include rules docs/cuda-includes.md tells.
+#: NVIDIA's wheels: the compiler, and headers to compile.
 WHEELS = {
     "12": [
         "nvidia-cuda-nvrtc-cu12==12.9.86",
@@ -106,16 +105,10 @@ def row(form: str, change: str) -> str:
     return f"test_table.py::test_answer_is_that_of_a_fresh_compile[stub-{form}-{change}-manifests]"
 
 
-def moved(form: str, change: str) -> str:
-    return f"test_meanwhile.py::test_result_is_handed_back_and_not_stored[stub-{form}-{change}]"
-
-
 CONTROLS = [
-    Control("headers of headers", "topfile", (row("nested", "edit"), row("nested", "replace-the-folder"), row("through-memory", "unseen-edit"), "test_walk.py::test_long_walk")),
     Control("absent names", "noabsent", (row("angle", "add-in-front"), row("has_include-absent", "add-in-front"), row("beside-the-working-directory", "add-in-front"), "test_walk.py::test_long_walk")),
     Control("lease of a compile", "nolease", ("test_one_compile.py::test_one_of_four_processes_compiles[stub]",)),
-    Control("headers after the compile", "noinputs", (moved("nested", "edit"), moved("nested", "add-in-front"), moved("beside-the-source", "unseen-edit"))),
-    Control("identity of NVRTC", "noidentity", ("test_libraries.py::test_other_version_is_another_entry[stub-older]", "test_libraries.py::test_replaced_nvrtc_is_noticed", "test_explain.py::test_compiler_that_changed_is_named")),
+    Control("the time", "notime", ("test_errors.py::test_what_shows_the_time_is_compiled_each_time[stub-header-__TIME__]",)),
 ]  # fmt: skip
 
 

@@ -7,12 +7,13 @@ import os
 import re
 import subprocess
 
+from . import skips
 from .common import ROOT, Count, go_command, run, total
 
 
-def test(area: str, *args: str, env: dict[str, str] | None = None) -> Count:
-    """Count the top-level tests of a go test run."""
-    status, text = run(area, [go_command(), "test", "-json", *args], env=env)
+def test(area: str, *args: str, env: dict[str, str] | None = None, go: str = "") -> Count:
+    """Count the top-level tests of a go test run, of this checkout's Go or another."""
+    status, text = run(area, [go or go_command(), "test", "-json", *args], env=env)
     counts = {"pass": 0, "fail": 0, "skip": 0}
     for line in text.splitlines():
         try:
@@ -21,6 +22,8 @@ def test(area: str, *args: str, env: dict[str, str] | None = None) -> Count:
             continue
         if event.get("Test") and "/" not in event["Test"] and event["Action"] in counts:
             counts[event["Action"]] += 1
+            if event["Action"] == "skip":
+                skips.note(area, f"{event['Package']}.{event['Test']}")
     failed = counts["fail"] or int(status != 0)  # or it did not build
     return Count(counts["pass"] + counts["fail"], counts["skip"], failed)
 

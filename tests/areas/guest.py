@@ -63,6 +63,8 @@ CONTROLS = [
     Control("no handlers of fork in a copy", front="copy_watches", c=("fork_loads.c: first_call_beside_fork_ends_with_an_older_glibc",)),
     Control("leftovers are swept", front="no_sweep", python=("test_leftovers.py::test_copy_of_a_killed_process_is_swept", "test_leftovers.py::test_folder_of_a_killed_process_is_swept")),
     Control("leftovers have no owner", front="sweeps_all", python=("test_leftovers.py::test_what_is_no_leftover_of_ours_is_not_swept", "test_leftovers.py::test_folder_of_a_living_process_stays")),
+    Control("paths are swept", out="notempsweep", python=("test_leftovers.py::test_path_of_a_killed_process_is_swept",)),
+    Control("paths have no owner", out="sweepliving", python=("test_leftovers.py::test_path_of_a_living_process_stays", "test_leftovers.py::test_path_that_is_not_certainly_a_leftover_stays")),
     Control("quick copy", front="slow_copy", c=("fork_cost.c: first_call_of_a_child_is_quick",)),
     Control("limits before a copy", front="no_limits", c=("fork_refused.c: child_without_file_size_is_told", "fork_refused.c: child_without_address_space_is_told")),
     Control("limit of file size", out="nolimit", c=("limits.c: put_beyond_the_limit_of_file_size_is_not_stored",)),

@@ -11,7 +11,7 @@ from .control import go_failures, python_red, red
 FOLDER = "tests/native"
 
 #: What the tests use where the machine has it not: PyPI's.
-NEEDS = ["Cython>=3", "setuptools"]
+NEEDS = ["Cython>=3", "setuptools", "ziglang>=0.15"]
 
 
 def tests() -> Count:
@@ -33,29 +33,59 @@ class _Control(NamedTuple):
 
 
 _TABLE = "test_table.py::test_hit_if_and_only_if_a_fresh_compile_is_the_same"
+_CLASS = "test_classes.py::test_change_is_noticed"
+
+
+def _difference(name: str) -> dict[str, list[str]]:
+    return {"record": [f"TestEachDifferenceIsNoticed/{name.replace(' ', '_')}"]}
+
 
 _CONTROLS = [
     _Control(
-        "headers not looked at", "noheaders",
-        {"native": ["TestHeaderThatChangesIsNoticed"]},
-        [f"{_TABLE}[quote-edit-gcc]", f"{_TABLE}[-isystem-retarget-gcc]"],
+        "absent names not kept", "noabsent", _difference("absent name"),
+        [f"{_TABLE}[quote-add in front-gcc]", f"{_CLASS}[library that appears earlier-gcc]", f"{_CLASS}[folder of headers that appears-gcc]",
+         "test_walk.py::test_walk_leaves_no_wrong_hit[gcc]"],
     ),
     _Control(
-        "absent names not kept", "noabsent",
-        {"native": ["TestHeaderThatAppearsInFrontIsNoticed"]},
-        [f"{_TABLE}[quote-add in front-gcc]", f"{_TABLE}[has absent-add in front-gcc]", f"{_TABLE}[computed-add in front-gcc]"],
+        "files that are looked at not kept", "nolooked", _difference("content that is looked at"),
+        [f"{_CLASS}[mode that a wrapper looks at-gcc]"],
     ),
     _Control(
-        "precompiled headers not looked at", "noprecompiled", {},
-        [f"{_TABLE}[quote-precompile-gcc]", f"{_TABLE}[-isystem-precompile in front-g++]", f"{_TABLE}[comment-precompile-gcc]"],
+        "programs that were started not followed", "nochildren",
+        {"record": ["TestCompileIsUnchangedUntilSomethingThatItLookedAtChanges"]},
+        [f"{_TABLE}[quote-edit-gcc]", f"{_CLASS}[member of a thin archive-gcc]"],
     ),
     _Control(
-        "libraries of the compiler not looked at", "nolibraries", {},
-        ["test_flags.py::test_library_of_the_compiler_that_is_replaced", "test_flags.py::test_library_that_comes_first_for_the_loader"],
+        "texts of links not kept", "nolinktexts", _difference("text of a link"),
+        [f"{_CLASS}[text of a link that a wrapper reads-gcc]"],
     ),
-    _Control("native not resolved", "nonative", {"native": ["TestNativeIsWhatTheProcessorIs"]}, []),
-    _Control("inputs not looked at again", "noinputs", {}, ["test_table.py::test_header_that_changes_while_it_is_compiled_is_not_kept"]),
-    _Control("no lease", "nolease", {}, ["test_build.py::test_processes_compile_once"]),
+    _Control("listings not kept", "nolistings", _difference("names in a folder"), [f"{_CLASS}[what a wrapper lists-gcc]"]),
+    _Control(
+        "environment not kept", "noenvironment", _difference("variable"),
+        [f"{_CLASS}[variable of a wrapper-gcc]", "test_flags.py::test_include_path_of_the_environment[CPATH]"],
+    ),
+    _Control("processor not kept", "noprocessor", {"record": ["TestProcessorCountsWhereItIsAskedFor"]}, []),
+    _Control("permissions not kept", "nomodes", _difference("permissions"), [f"{_CLASS}[mode that a wrapper looks at-gcc]"]),
+    _Control("folder not kept", "nofolder", _difference("folder that is asked for"), []),
+    _Control(
+        "modification times not kept", "nodates", _difference("time that is looked at"),
+        [f"{_CLASS}[time that a wrapper compares-gcc]", "test_build.py::test_modification_time_counts_where_it_shows"],
+    ),
+    _Control(
+        "twins not compared", "notwins", {"record": ["TestTwinsAreToEachOtherWhatTheyWere"]},
+        [f"{_CLASS}[header named twice that becomes another-gcc]"],
+    ),
+    _Control("fresh files not read again", "nofresh", {"record": ["TestFreshFileIsReadAgain"]}, []),
+    _Control(
+        "stamps of images believed", "noimages",
+        {"record": ["TestTimeThatAnImageHasIsTrustedForOneBoot"]},
+        ["test_machines.py::test_image_that_is_mounted_in_place_of_another_with_equal_stamps[image]",
+         "test_machines.py::test_image_that_is_mounted_in_place_of_another_with_equal_stamps[overlay]"],
+    ),
+    _Control(
+        "no lease", "nolease", {"command": ["TestManyAtOnceRunOneCommand"]},
+        ["test_build.py::test_processes_compile_once", "test_situations.py::test_sixteen_at_once_make_one_compile"],
+    ),
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -10,8 +11,11 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import compilers
+from lint import PYTHON_TOOLS
+
 from .c import compiler
-from .common import BUILD, ROOT, Count, build_library, counted, environment, run, total
+from .common import BUILD, ROOT, Count, build_library, counted, environment, pytest, run, skipped, total, venv
 
 CHECK = str(ROOT / "tests" / "abi" / "check.py")
 
@@ -22,11 +26,32 @@ def abi() -> Count:
 
 
 def types() -> Count:
-    """The same with the types of every function, by abidiff."""
+    """The types of every function, by abidiff; and those that a user of the Python package sees, by mypy."""
+    return total([_types_in_c(), _types_in_python()])
+
+
+def _types_in_c() -> Count:
     if shutil.which("abidiff") is None:
-        return Count(0, 1, 0)
+        return skipped("types", "types")
     library = build_library.build(BUILD / "symbols", strip=False)
     return counted(*run("types", [sys.executable, CHECK, "--types", str(library)]))
+
+
+def _types_in_python() -> Count:
+    python = venv("types", "types", [tool for tool in PYTHON_TOOLS if tool.startswith("mypy")])
+    if python is None:
+        return Count(0, 0, 1)
+    # Installed, as a user has it: of what is on MYPYPATH mypy looks at everything.
+    status, text = run("types", [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"])
+    if status != 0:
+        return Count(0, 0, 1)
+    installed = Path(text.strip()) / "jitcache"
+    shutil.rmtree(installed, ignore_errors=True)
+    shutil.copytree(ROOT / "python" / "jitcache", installed, ignore=shutil.ignore_patterns("*.so*", "__pycache__"))
+    programs = sorted((ROOT / "tests" / "typed").glob("*.py"))
+    command = [python, "-m", "mypy", "--strict", "--config-file=", "--no-incremental", "--python-version=3.10"]
+    failed = sum(run("types", [*command, str(p)])[0] != 0 for p in programs)
+    return Count(len(programs), 0, failed)
 
 
 def _venv(area: str, folder: Path) -> str:
@@ -42,9 +67,7 @@ def _try(area: str, python: str, folder: Path) -> Count:
     """Use an installed package: the README's lines twice, and the command."""
     bin_ = folder / "bin"
     bin_.mkdir()
-    compiler = build_library.find_cc() or ["cc"]
-    (bin_ / "gcc").write_text(f'#!/bin/sh\nexec {shlex.join([shutil.which(compiler[0]) or "", *compiler[1:]])} "$@"\n')
-    (bin_ / "gcc").chmod(0o755)
+    compilers.script(bin_ / "gcc", compilers.c())
     env = environment(HOME=str(folder))
     env["PATH"] = f"{bin_}{os.pathsep}{env['PATH']}"
     for name in ("JITCACHE_DIR", "XDG_CACHE_HOME", "PYTHONPATH"):
@@ -75,7 +98,7 @@ def _contents(area: str, wheel: Path) -> Count:
     want |= {
         f"jitcache/{name}"
         for name in (
-            "libjitcache.so.1", "jitcache-observe", "__init__.py", "py.typed", "pkgconfig/jitcache.pc",
+            "libjitcache.so.1", "libjitcache.so", "jitcache-observe", "__init__.py", "py.typed", "pkgconfig/jitcache.pc",
             "cmake/jitcacheConfig.cmake", "cmake/jitcacheConfigVersion.cmake",
         )
     }  # fmt: skip
@@ -87,44 +110,63 @@ def _contents(area: str, wheel: Path) -> Count:
     return Count(1, 0, 0)
 
 
-PROGRAM = """
+PROGRAMS = {
+    "c": """
+#include <jitcache.h>
+int main(void) { return jitcache_abi_version() >= JITCACHE_ABI_VERSION ? 0 : 1; }
+""",
+    "cpp": """
 #include <jitcache.hpp>
 int main() { return jitcache::Key().add("x", "1").hex().size() == 64 ? 0 : 1; }
-"""
+""",
+}
 LISTS = """
 cmake_minimum_required(VERSION 3.16)
-project(host CXX)
+project(host C CXX)
+set(CMAKE_CXX_STANDARD 11)
 find_package(jitcache 0.1 REQUIRED)
-add_executable(host main.cpp)
-target_link_libraries(host jitcache::jitcache)
+foreach(language c cpp)
+  add_executable(host_${language} main.${language})
+  target_link_libraries(host_${language} jitcache::jitcache)
+endforeach()
 """
 
 
 def _link(area: str, python: str, folder: Path) -> Count:
-    """Build a program in C++ against an installed wheel: by hand, pkg-config and CMake."""
-    where = {
-        what: run(area, [python, "-m", "jitcache", f"--{what}dir"], cwd=folder)[1].strip()
-        for what in ("include", "lib", "pkgconfig", "cmake")
-    }
-    (folder / "main.cpp").write_text(PROGRAM)
+    """Programs in C and C++ build against an installed wheel in every way that is promised, and start by themselves."""
+    folder.mkdir()
+    for language, text in PROGRAMS.items():
+        (folder / f"main.{language}").write_text(text)
     (folder / "CMakeLists.txt").write_text(LISTS)
-    host, build = folder / "host", folder / "build"
-    compile_ = [*compiler("c++11"), "-std=c++11", str(folder / "main.cpp"), "-o", str(host)]
-    rpath = f"-Wl,-rpath,{where['lib']}"
-    by_hand = [f"-I{where['include']}", f"{where['lib']}/{build_library.SONAME}", rpath]
-    attempts = [[[*compile_, *by_hand], [str(host)]]]
+    env = environment(**compilers.variables())
+    env.pop("LD_LIBRARY_PATH", None)
+
+    def ask(*command: str) -> str:
+        return run(area, [*command], env=env, cwd=folder)[1].strip()
+
+    own = {what: ask(python, "-m", "jitcache", f"--{what}dir") for what in ("include", "lib", "pkgconfig", "cmake")}
+    ways = {
+        "-ljitcache": [f"-I{own['include']}", f"-L{own['lib']}", f"-Wl,-rpath,{own['lib']}", "-ljitcache"],
+        "--cflags --libs": shlex.split(ask(python, "-m", "jitcache", "--cflags", "--libs")),
+    }
+    without = []
+    env["PKG_CONFIG_PATH"] = own["pkgconfig"]
     if shutil.which("pkg-config"):
-        env = environment(PKG_CONFIG_PATH=where["pkgconfig"])
-        flags = run(area, ["pkg-config", "--cflags", "--libs", "jitcache"], env=env)[1].split()
-        attempts.append([[*compile_, *flags, rpath], [str(host)]])
+        ways["pkg-config"] = shlex.split(ask("pkg-config", "--cflags", "--libs", "jitcache"))
+    else:
+        without.append("pkg-config")
+    attempts = [
+        [[*compiler(standard), f"-std={standard}", f"main.{language}", "-o", f"by{i}", *flags], [f"./by{i}"]]
+        for i, flags in enumerate(ways.values())
+        for language, standard in (("c", "c99"), ("cpp", "c++11"))
+    ]
     if shutil.which("cmake"):
-        configure = ["cmake", "-S", str(folder), "-B", str(build), f"-Djitcache_DIR={where['cmake']}"]
-        attempts.append([configure, ["cmake", "--build", str(build)], [str(build / "host")]])
-    failed = 0
-    for commands in attempts:
-        host.unlink(missing_ok=True)
-        failed += any(run(area, command, cwd=folder)[0] != 0 for command in commands)
-    return Count(len(attempts), 3 - len(attempts), failed)
+        configure = ["cmake", "-S", ".", "-B", "build", f"-Djitcache_DIR={own['cmake']}"]
+        attempts.append([configure, ["cmake", "--build", "build"], ["build/host_c"], ["build/host_cpp"]])
+    else:
+        without.append("cmake")
+    failed = sum(any(run(area, command, env=env, cwd=folder)[0] != 0 for command in commands) for commands in attempts)
+    return total([Count(len(attempts), 0, failed), skipped(area, *without)])
 
 
 def wheel() -> Count:
@@ -138,7 +180,26 @@ def wheel() -> Count:
         python = _venv("wheel", folder / "venv")
         installed = _pip("wheel", python, "--no-index", str(wheels[0]))
         counts = [Count(1, 0, int(installed != 0)), _contents("wheel", wheels[0]), _try("wheel", python, folder)]
-        return total([*counts, _link("wheel", python, folder)])
+        return total([*counts, _link("wheel", python, folder / "link")])
+
+
+def tests() -> Count:
+    """The build: which Go, which version, what is written down of it."""
+    return pytest("package", sys.executable, "tests/package", "-m", "not rest")
+
+
+def bench() -> Count:
+    """The benchmark installs what it measures: those of its rows that need packages, in an environment that has none."""
+    area, result = "bench", BUILD / "bench" / "bench.json"
+    python = venv(area, "bench", ["-r", str(ROOT / "tests" / "requirements.txt")])
+    if python is None:
+        return Count(0, 0, 1)
+    result.unlink(missing_ok=True)
+    rows = ["native_hit", "disk_hit_bytes_python", "key", "cuda_core_hit"]
+    run(area, [python, str(ROOT / "tests" / "bench" / "bench.py"), "--quick", *(f"--only={row}" for row in rows)])
+    doc = json.loads(result.read_text()) if result.exists() else {"notes": {"not measured": "all"}, "figures_us": {}}
+    right = not doc["notes"]["not measured"] and set(rows) <= {row for row, at in doc["figures_us"].items() if at}
+    return Count(len(rows), 0, 0 if right and "cython" in doc["figures_us"]["native_hit"] else len(rows))
 
 
 def sdist() -> Count:
@@ -181,6 +242,7 @@ def portable() -> Count:
         counts.append(counted(*run("portable", [sys.executable, CHECK, "--portable", str(library)])))
         python = _venv("portable", folder / "venv")
         counts.append(Count(1, 0, int(_pip("portable", python, "--no-index", str(wheels[0])) != 0)))
+        counts.append(pytest("portable", sys.executable, "tests/package", "-m", "rest"))
         return total([*counts, _try("portable", python, folder)])
 
 

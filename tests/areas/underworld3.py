@@ -6,18 +6,34 @@ import sys
 from glob import glob
 
 from . import mpi
-from .common import Count, log_of, pytest, venv
+from .common import BUILD, Count, build_library, log_of, pytest, total, venv
+from .control import python_red
 from .python import interpreters
 
 FOLDER = "tests/underworld3"
 AREA = "underworld3"
 
 
+#: Without the environment in what is recorded these must fail.
+CONTROLS = [
+    "test_table.py::test_wrapper[mpicc.openmpi-OMPI_CFLAGS-jitcache]",
+    "test_table.py::test_wrapper[mpicc.mpich-MPICH_CC-jitcache]",
+    "test_ranks.py::test_rank_with_other_variables_compiles_for_itself[two machines]",
+]
+
+
 def tests() -> Count:
     log_of(AREA).unlink(missing_ok=True)
     if not mpi.ready(AREA) or not _others():
         return Count(0, 0, 1)
-    return pytest(AREA, sys.executable, FOLDER)
+    return total([pytest(AREA, sys.executable, FOLDER), controls()])
+
+
+def controls() -> Count:
+    """What the environment says is not kept, and the tests of it must fail."""
+    folder = BUILD / "controls" / "environment-not-kept"
+    build_library.build(folder, control="noenvironment")
+    return total([python_red(AREA, "environment not kept", f"{FOLDER}/{node}", folder) for node in CONTROLS])
 
 
 def _others() -> bool:

@@ -80,7 +80,9 @@ def _compile_go(go: str, cc: list[str]) -> None:
     script = OUT / "empty.map"
     script.write_text(_EMPTY_SCRIPT)
     external = f"-Wl,--version-script={script} -Wl,-z,now -Wl,--build-id=sha1"
-    linker = f"-s -w -buildid= -X runtime.godebugDefault={build_library.NO_PREEMPTION} -extldflags '{external}'"
+    linker = (
+        f"-s -w -buildid= -X runtime.godebugDefault={build_library.readback.NO_PREEMPTION} -extldflags '{external}'"
+    )
     common = [go, "build", "-trimpath", "-buildvcs=false"]
     _run(
         [*common, "-buildmode=c-shared", "-ldflags", linker, "-o", str(OUT / "libempty.so"), "./tests/bench/go/empty"],

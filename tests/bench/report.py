@@ -20,6 +20,7 @@ LABELS = {
     "jitcache_lease": "jitcache, acquire and commit",
     "jitcache_empty": "jitcache, empty cache",
     "jitcache_python": "jitcache, Python",
+    "jitcache_import": "jitcache, Python, its import",
     "jitcache_c": "jitcache, C",
     "cuda_core": "cuda.core",
     "c_read": "open+fstat+read+close, C",
@@ -28,6 +29,7 @@ LABELS = {
     "c_flock": "open+flock+unlink, C",
     "jitcache_thread": "jitcache, a thread waits",
     "jitcache_process": "jitcache, a process waits",
+    "python_ctypes": "import ctypes, Python",
     "python_read": "open+fstat+read+close, Python",
     "python_verified": "the same and XXH3, Python",
     "go_blake3": "BLAKE3, Go, the library's",
@@ -49,7 +51,7 @@ def label(name: str) -> str:
 def document(raw: Raw, notes: dict[str, Any], machine: dict[str, Any], titles: dict[str, str]) -> dict[str, Any]:
     """Return what docs/bench.json holds."""
     figures = {
-        row: {at: {name: rounded(summarise(s)) for name, s in samples.items()} for at, samples in series.items()}
+        row: {at: {name: rounded(summarise(s), 3) for name, s in samples.items()} for at, samples in series.items()}
         for row, series in raw.items()
     }
     bounds = {}
@@ -66,8 +68,9 @@ def document(raw: Raw, notes: dict[str, Any], machine: dict[str, Any], titles: d
     return out
 
 
-def rounded(values: dict[str, float]) -> dict[str, float]:
-    return {k: float(f"{v:.4g}") for k, v in values.items()}
+def rounded(values: dict[str, float], digits: int = 4) -> dict[str, float]:
+    """Round to so many digits. Of times the third already differs from run to run."""
+    return {k: float(f"{v:.{digits}g}") for k, v in values.items()}
 
 
 def judge(doc: dict[str, Any]) -> list[str]:

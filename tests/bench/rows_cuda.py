@@ -44,6 +44,7 @@ class Nvrtc:
 
     def __init__(self, path: Path) -> None:
         self._lib = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+        self.include = path.parent.parent / "include"
 
     def heap(self, size: int) -> None:
         """Set how large a precompiled header may be."""
@@ -76,11 +77,13 @@ def _once(function: Callable[[], Any]) -> Callable[[], float]:
     return run
 
 
-def _wheels(w: Workplace) -> Path | None:
+def loaded_nvrtc(w: Workplace) -> Nvrtc | None:
+    """Install NVRTC and load it, so that cuda.core finds it too; None if it cannot be had."""
     folder = area.wheels("bench", "13")
     if folder is None:
         w.notes["not measured"]["nvrtc"] = "its wheel cannot be had"
-    return folder
+        return None
+    return Nvrtc(folder / "nvidia/cu13/lib/libnvrtc.so.13")
 
 
 def _cuda_core(folder: Path) -> Callable[[str], bytes] | None:
@@ -103,10 +106,9 @@ def cuda_hit(w: Workplace) -> Iterator[Series]:
     import jitcache
     from jitcache import cuda
 
-    folder = _wheels(w)
-    if folder is None:
+    nvrtc = loaded_nvrtc(w)
+    if nvrtc is None:
         return
-    nvrtc = Nvrtc(folder / "nvidia/cu13/lib/libnvrtc.so.13")
     rival = _cuda_core(w.folder("cuda-core"))
     if rival is None:
         w.notes["not measured"]["cuda_core"] = "cuda.core cannot be imported"
@@ -142,12 +144,10 @@ def cuda_cub(w: Workplace) -> Iterator[Series]:
     import jitcache
     from jitcache import cuda
 
-    folder = _wheels(w)
-    if folder is None:
+    nvrtc = loaded_nvrtc(w)
+    if nvrtc is None:
         return
-    nvrtc = Nvrtc(folder / "nvidia/cu13/lib/libnvrtc.so.13")
-    include = folder / "nvidia/cu13/include"
-    options = [ARCH, f"-I{include / 'cccl'}", f"-I{include}"]
+    options = [ARCH, f"-I{nvrtc.include / 'cccl'}", f"-I{nvrtc.include}"]
     with jitcache.Cache(w.folder("cuda-cub"), memory_size=0) as cache:
 
         def hit() -> bytes:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Callable
 
-from rows_cuda import _sources
+from rows_cuda import _sources, loaded_nvrtc
 from runs import BenchError, Contender, Loop, Series
 from workplace import Workplace
 
@@ -70,6 +70,8 @@ def cuda_core_hit(w: Workplace) -> Iterator[Series]:
     """``Program.compile(cache=…)`` and ``compile_program``, whole, and the lookup alone."""
     import jitcache
 
+    if loaded_nvrtc(w) is None:
+        return
     try:
         caches = _caches(w.folder("cuda-core-hit"))
     except ImportError as e:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Callable
 
 from runs import BenchError, Calls, Contender, Series
@@ -53,7 +55,7 @@ def _rivals(w: Workplace, at: str, name: str, text: str, flags: list[str]) -> li
     command = [compiler, *flags, "-c", str(folder / name), "-o", str(folder / "out.o")]
     env = {**os.environ, "CCACHE_DIR": str(folder / "ccache")}
     found = [Contender("gcc", _timed(command, env))]
-    ccache = shutil.which("ccache")
+    ccache = shutil.which("ccache", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if ccache is None:
         w.notes["not measured"]["ccache"] = "ccache is not installed"
         return found

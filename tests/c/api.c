@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void what_is_put_is_there(void)
@@ -342,6 +343,44 @@ static void result_that_is_not_stored_is_handed_back(void)
 	jitcache_close(c);
 }
 
+static void cursor_gives_each_entry_once(void)
+{
+	jitcache_cache *c = open_cache("1Mi");
+	jitcache_cursor *all, *some;
+	jitcache_blob *b;
+	char text[16];
+	int seen[40] = {0}, n = 0;
+	for (int i = 0; i < 40; i++) {
+		snprintf(text, sizeof text, "entry %d.", i);
+		jitcache_key *k = make_key(text);
+		jitcache_key_set_name(k, text);
+		jitcache_key_set_kind(k, i < 30 ? "generic" : "cubin");
+		jitcache_put(c, k, "x", 1, NULL, 0);
+		jitcache_key_free(k);
+	}
+	CHECK(jitcache_cursor_new(c, NULL, &all) == JITCACHE_OK);
+	CHECK(jitcache_cursor_new(c, "cubin", &some) == JITCACHE_OK);
+	while (jitcache_cursor_next(all, &b) == JITCACHE_OK) {
+		for (int i = 0; i < 40; i++) {
+			snprintf(text, sizeof text, "\"entry %d.\"", i);
+			seen[i] += strstr((const char *)jitcache_blob_data(b), text) != NULL;
+		}
+		jitcache_blob_release(b);
+	}
+	for (int i = 0; i < 40; i++)
+		CHECK(seen[i] == 1);
+	CHECK(jitcache_cursor_next(all, &b) == JITCACHE_MISS && b == NULL);
+	for (; jitcache_cursor_next(some, &b) == JITCACHE_OK; n++)
+		jitcache_blob_release(b);
+	CHECK(n == 10);
+	jitcache_cursor_free(all);
+	jitcache_cursor_free(some);
+	CHECK(jitcache_cursor_new(c, "none", &some) == JITCACHE_OK && jitcache_cursor_next(some, &b) == JITCACHE_MISS);
+	jitcache_close(c);
+	CHECK(jitcache_cursor_next(some, &b) == JITCACHE_ERR_HANDLE && b == NULL);
+	jitcache_cursor_free(some);
+}
+
 static void reports_are_json(void)
 {
 	jitcache_cache *c = open_cache("1Mi");
@@ -357,11 +396,6 @@ static void reports_are_json(void)
 	jitcache_blob_release(b);
 	CHECK(jitcache_explain(c, k, &b) == JITCACHE_OK &&
 		strstr((const char *)jitcache_blob_data(b), "\"hit\":true") != NULL);
-	jitcache_blob_release(b);
-	CHECK(jitcache_list(c, NULL, &b) == JITCACHE_OK &&
-		strstr((const char *)jitcache_blob_data(b), "\"name\":\"thing\"") != NULL);
-	jitcache_blob_release(b);
-	CHECK(jitcache_list(c, "cubin", &b) == JITCACHE_OK && blob_is(b, "[]"));
 	jitcache_blob_release(b);
 	CHECK(jitcache_verify(c, &b) == JITCACHE_OK &&
 		strstr((const char *)jitcache_blob_data(b), "\"entries\":1") != NULL);
@@ -429,6 +463,84 @@ static void warnings_go_to_the_callback(void)
 	jitcache_set_log(NULL, NULL);
 }
 
+enum { MISS_THREADS = 4, MISS_KINDS = 10, MISSES = 500 };
+
+/* More kinds than the library counts by itself. */
+static jitcache_key *absent[MISS_KINDS];
+
+static void *miss_all(void *p)
+{
+	for (int i = 0; i < MISSES * MISS_KINDS; i++) {
+		jitcache_blob *b;
+		char buffer[8];
+		size_t size;
+		int32_t status = i % 2 ? jitcache_get((jitcache_cache *)p, absent[i % MISS_KINDS], &b)
+		                       : jitcache_get_into((jitcache_cache *)p, absent[i % MISS_KINDS], buffer,
+						 sizeof buffer, &size);
+		CHECK(status == JITCACHE_MISS && jitcache_last_miss() == JITCACHE_REASON_ABSENT);
+	}
+	return NULL;
+}
+
+static void misses_are_counted_by_kind(const char *memory)
+{
+	jitcache_cache *c = open_cache(memory);
+	jitcache_blob *json;
+	pthread_t t[MISS_THREADS];
+	char kind[17], want[64];
+	for (int i = 0; i < MISS_KINDS; i++) {
+		snprintf(kind, sizeof kind, "kind-%d", i);
+		absent[i] = make_key(kind);
+		CHECK(jitcache_key_set_kind(absent[i], kind) == JITCACHE_OK);
+	}
+	for (int i = 0; i < MISS_THREADS; i++)
+		pthread_create(&t[i], NULL, miss_all, c);
+	for (int i = 0; i < MISS_THREADS; i++)
+		pthread_join(t[i], NULL);
+	CHECK(jitcache_stats(c, &json) == JITCACHE_OK);
+	const char *text = (const char *)jitcache_blob_data(json);
+	snprintf(want, sizeof want, "\"misses\":%d,", MISS_THREADS * MISSES * MISS_KINDS);
+	CHECK(strstr(text, want) != NULL);
+	snprintf(want, sizeof want, "\"misses\":%d,", MISS_THREADS * MISSES);
+	for (int i = 0; i < MISS_KINDS; i++) {
+		snprintf(kind, sizeof kind, "\"kind-%d\"", i);
+		const char *own = strstr(text, kind);
+		CHECK(own != NULL && (own = strstr(own, "\"misses\"")) != NULL &&
+			strncmp(own, want, strlen(want)) == 0);
+		jitcache_key_free(absent[i]);
+	}
+	jitcache_blob_release(json);
+	CHECK(jitcache_close(c) == JITCACHE_OK);
+}
+
+static void misses_are_counted(void) { misses_are_counted_by_kind("0"); }
+static void misses_are_counted_beside_a_tier_in_memory(void) { misses_are_counted_by_kind("1Mi"); }
+
+/* Nothing is read from a directory that others may write, and nothing stored there. */
+static void directory_that_others_may_write_is_a_cache_in_memory(void)
+{
+	static const mode_t modes[] = {0775, 0777, 01777};
+	for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+		jitcache_cache *c;
+		jitcache_key *k = make_key("x");
+		jitcache_blob *b;
+		CHECK(mkdir(check_dir, 0700) == 0 && chmod(check_dir, modes[i]) == 0);
+		c = open_cache("1Mi");
+		CHECK(jitcache_get(c, k, &b) == JITCACHE_MISS && jitcache_last_miss() == JITCACHE_REASON_NO_DIRECTORY);
+		CHECK(jitcache_put(c, k, "old", 3, NULL, 0) == JITCACHE_NOT_STORED);
+		CHECK(jitcache_put(c, k, "code", 4, NULL, JITCACHE_REPLACE) == JITCACHE_NOT_STORED);
+		CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && blob_is(b, "code"));
+		CHECK(jitcache_stats(c, &b) == JITCACHE_OK);
+		const char *json = (const char *)jitcache_blob_data(b);
+		CHECK(json != NULL && strstr(json, "\"hits_memory\":1,\"hits_disk\":0,\"misses\":1,") != NULL);
+		CHECK(json != NULL && strstr(json, "\"puts\":0,\"not_stored\":2,") != NULL);
+		jitcache_blob_release(b);
+		jitcache_key_free(k);
+		jitcache_close(c);
+		CHECK(rmdir(check_dir) == 0); /* it is empty */
+	}
+}
+
 static void names_of_numbers(void)
 {
 	CHECK(strcmp(jitcache_status_name(JITCACHE_OK), "ok") == 0);
@@ -456,8 +568,12 @@ int main(int argc, char **argv)
 	RUN(what_the_callback_returns_comes_back);
 	RUN(result_that_is_not_stored_is_handed_back);
 	RUN(reports_are_json);
+	RUN(cursor_gives_each_entry_once);
 	RUN(epoch_changes_when_something_leaves);
 	RUN(hits_are_counted_without_a_tier);
+	RUN(misses_are_counted);
+	RUN(misses_are_counted_beside_a_tier_in_memory);
+	RUN(directory_that_others_may_write_is_a_cache_in_memory);
 	RUN(names_of_numbers);
 	DONE;
 }

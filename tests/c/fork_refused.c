@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 
 static jitcache_cache *cache;
-static jitcache_key *known;
+static jitcache_key *known, *absent;
 
 /* calls_fail returns the step at which a call did not fail as it must. */
 static int calls_fail(void)
@@ -22,6 +22,9 @@ static int calls_fail(void)
 	jitcache_lease *l;
 	jitcache_key *fresh = make_key("fresh");
 	char hex[65];
+	/* What is not there is not there: no runtime is needed to say so. */
+	if (jitcache_get(cache, absent, &b) != JITCACHE_MISS || jitcache_last_miss() != JITCACHE_REASON_ABSENT)
+		return 9;
 	if (jitcache_get(cache, known, &b) != JITCACHE_ERR_FORK || b != NULL)
 		return 2;
 	if (jitcache_last_miss() != JITCACHE_REASON_FORK || strstr(jitcache_last_error(), "forked") == NULL)
@@ -86,11 +89,15 @@ static int without_address_space(void *p)
 static void without(int (*something)(void *))
 {
 	cache = open_cache("0");
+	char frozen[65];
 	known = make_key("known");
+	absent = make_key("absent");
+	CHECK(jitcache_key_hex(absent, frozen) == JITCACHE_OK);
 	CHECK(jitcache_put(cache, known, "known", 5, NULL, 0) == JITCACHE_OK);
 	for (int i = 0; i < 3; i++)
 		CHECK(in_child(something, NULL));
 	jitcache_key_free(known);
+	jitcache_key_free(absent);
 	CHECK(jitcache_close(cache) == JITCACHE_OK);
 }
 

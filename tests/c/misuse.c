@@ -44,8 +44,10 @@ static void null_is_an_argument_error(void)
 	CHECK(jitcache_remove(c, NULL) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_trim(NULL) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_count(c, NULL) == JITCACHE_ERR_ARGUMENT && jitcache_count(NULL, &u) == JITCACHE_ERR_ARGUMENT);
-	CHECK(jitcache_list(c, NULL, NULL) == JITCACHE_ERR_ARGUMENT &&
-		jitcache_list(NULL, NULL, &b) == JITCACHE_ERR_ARGUMENT);
+	jitcache_cursor *cursor;
+	CHECK(jitcache_cursor_new(c, NULL, NULL) == JITCACHE_ERR_ARGUMENT &&
+		jitcache_cursor_new(NULL, NULL, &cursor) == JITCACHE_ERR_ARGUMENT && cursor == NULL);
+	CHECK(jitcache_cursor_next(NULL, &b) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_stats(c, NULL) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_explain(c, k, NULL) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_blob_path(NULL, NULL) == JITCACHE_ERR_ARGUMENT);
@@ -58,6 +60,7 @@ static void null_is_an_argument_error(void)
 	jitcache_blob_release(NULL);
 	jitcache_blob_retain(NULL);
 	jitcache_lease_free(NULL);
+	jitcache_cursor_free(NULL);
 	CHECK(jitcache_close(c) == JITCACHE_OK);
 }
 
@@ -94,6 +97,13 @@ static void stale_and_foreign_handles_are_found_out(void)
 	jitcache_blob_release(old);
 	CHECK(jitcache_blob_size(b) == 1);
 	jitcache_blob_release(b);
+	jitcache_cursor *cursor;
+	CHECK(jitcache_cursor_new(c, NULL, &cursor) == JITCACHE_OK);
+	CHECK(jitcache_cursor_next(cursor, NULL) == JITCACHE_ERR_ARGUMENT);
+	CHECK(jitcache_cursor_next((jitcache_cursor *)(void *)c, &b) == JITCACHE_ERR_HANDLE && b == NULL);
+	jitcache_cursor_free(cursor);
+	jitcache_cursor_free(cursor);
+	CHECK(jitcache_cursor_next(cursor, &b) == JITCACHE_ERR_HANDLE);
 	int local = 0;
 	uintptr_t junk[] = {1, 2, 3, 4, 5, 15, 0xffff, (uintptr_t)-1, (uintptr_t)&local, 0x5000000000000012u};
 	for (size_t i = 0; i < sizeof junk / sizeof junk[0]; i++) {

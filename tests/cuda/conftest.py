@@ -16,7 +16,7 @@ sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS /
 
 import fakes
 import jitcache
-from fakes import CallLog
+from fakes import CallLog, Gate, Witnesses
 from isolation import isolate
 from jitcache import _default
 
@@ -97,11 +97,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return get
 
 
-def use(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, path: Path) -> Compiler:
+def use(monkeypatch: pytest.MonkeyPatch, name: str, path: Path) -> Compiler:
     """Make an NVRTC the one of this test and of the processes that it starts."""
-    log = CallLog(folder / "nvrtc.log")
+    log = Witnesses(fakes.witnesses(path))
+    log.path.mkdir(parents=True, exist_ok=True)
+    log.clear()
     monkeypatch.setenv("JITCACHE_NVRTC", str(path))
-    monkeypatch.setenv("STUBNVRTC_LOG", str(log.path))
     return Compiler(name, path, log)
 
 
@@ -110,22 +111,21 @@ def compiler(
     request: pytest.FixtureRequest, built: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Compiler:
     """Every NVRTC, one after the other."""
-    return use(monkeypatch, tmp_path, request.param, built(request.param))
+    return use(monkeypatch, request.param, built(request.param))
 
 
 @pytest.fixture
 def stub(built: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compiler:
     """The NVRTC that compiles to a digest of all that it reads."""
-    return use(monkeypatch, tmp_path, "stub", built("stub"))
+    return use(monkeypatch, "stub", built("stub"))
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A file: compiles that begin while it is there end when it has gone."""
-    path = tmp_path / "gate"
-    path.touch()
-    monkeypatch.setenv("STUBNVRTC_GATE", str(path))
-    return path
+def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """Where compiles wait that have begun."""
+    name = f"gate-{os.getpid()}"
+    monkeypatch.setenv("STUBNVRTC_GATE", name)
+    return Gate(name)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 /* counted.c: a real NVRTC, REAL, whose compiles are written down as the fake
  * writes down its own, and take at least as long as a test wants:
- * STUBNVRTC_LOG, STUBNVRTC_SLEEP_MS and STUBNVRTC_GATE, see cuda/cudatest/libnvrtc.c. */
+ * calls/__pycache__, STUBNVRTC_SLEEP_MS and STUBNVRTC_GATE, see cuda/cudatest/libnvrtc.c. */
 #define _GNU_SOURCE
 #include "knobs.h"
 
@@ -59,7 +59,7 @@ static void before(const char *call)
 {
 	if (call[5] == 'G') /* nvrtcGet…: nobody counts them */
 		return;
-	knob_log("STUBNVRTC_LOG", "%s", call);
+	knob_witness("%s", call);
 	if (call[5] == 'C' && call[6] == 'o') { /* nvrtcCompileProgram */
 		usleep((useconds_t)knob_number("STUBNVRTC_SLEEP_MS", 0) * 1000);
 		knob_gate("STUBNVRTC_GATE");

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
 from conftest import CallLog, Compiler
+from installed import compilers
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 
 
 def test_objects(stub: Compiler, calls: CallLog, tmp_path: Path) -> None:
-    if shutil.which("c++") is None:
-        pytest.skip("no C++ compiler here")
     program = tmp_path / "objects"
     command = [
-        "c++", "-std=c++11", *STRICT, f"-I{ROOT}/build/include", f"{ROOT}/tests/cuda/objects.cpp", "-o", program,
+        *compilers.cpp(), "-std=c++11", *STRICT, f"-I{ROOT}/build/include", f"{ROOT}/tests/cuda/objects.cpp", "-o", program,
         f"-L{ROOT}/build/lib", f"-Wl,-rpath,{ROOT}/build/lib", "-ljitcache", "-lpthread", "-ldl",
     ]  # fmt: skip
     subprocess.run(command, check=True)

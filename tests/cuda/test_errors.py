@@ -6,7 +6,7 @@ from pathlib import Path
 
 import jitcache
 import pytest
-from conftest import Compiler
+from conftest import REAL, Compiler
 from jitcache import cuda
 from sources import BROKEN, KERNEL, OPTIONS, TEMPLATE, kernel
 
@@ -79,36 +79,66 @@ def test_failure_of_nvrtc_itself(
     assert destroyed == made - (call == "nvrtcCreateProgram")
 
 
-# Options with effects that a hit would not have, or that read what cannot be known.
-REFUSED = [
-    ["--pch"],
-    ["-pch"],
-    ["--create-pch=kernel.pch"],
-    ["--pch-dir=/tmp"],
-    ["-Xptxas", "-o,out.cubin"],
-    ["--ptxas-options=--options-file,flags.txt"],
-    ["--a-new-include-option=/usr/include"],
-]
+# Options with effects that a hit would not have.
+LEAVES = [["--create-pch=kernel.pch"], ["--time=times.csv"]]
 
 
-@pytest.mark.parametrize("options", REFUSED, ids=" ".join)
-def test_refused_option_is_named_and_works_without_a_cache(
-    stub: Compiler, cache: jitcache.Cache, options: list[str]
+@pytest.mark.parametrize("compiler", REAL, indirect=True)
+@pytest.mark.parametrize("options", LEAVES, ids=" ".join)
+def test_what_leaves_files_behind_is_compiled_each_time(
+    compiler: Compiler, cache: jitcache.Cache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str]
 ) -> None:
-    for what in (cuda.compile, cuda.key):
-        with pytest.raises(jitcache.RefusedError) as caught:
-            what(kernel(), options=[*OPTIONS, *options], cache=cache)
-        assert options[0] in str(caught.value)
-    assert stub.compiles == 0
-    assert len(cuda.compile(kernel(), options=[*OPTIONS, *options], cache=False)) > 0
+    monkeypatch.chdir(tmp_path)
+    left = tmp_path / options[0].partition("=")[2]
+    for n in (1, 2):
+        code = cuda.compile('#include "a.h"\n#pragma nv_hdrstop\n' + kernel(), headers={"a.h": "#define A 1\n"},
+                            options=[*OPTIONS, *options], cache=cache)  # fmt: skip
+        assert (code.hit, str(left) in code.refused, compiler.compiles) == (False, True, n)
+        left.unlink()
+
+
+# Where the time of the compile can hide. @ is the word, and the others are its halves.
+FORMS = {
+    "source": {"source": "__device__ const char made[] = @;\n"},
+    "spliced": {"source": "__device__ const char made[] = <\\\n>;\n"},
+    "pasted": {"source": "#define P(a, b) P2(a, b)\n#define P2(a, b) a##b\n__device__ const char made[] = P(<, >);\n"},
+    "option": {"source": "__device__ const char made[] = MADE;\n", "options": ["-DMADE=@"]},
+    "option and source": {
+        "source": "#define P(a, b) P2(a, b)\n#define P2(a, b) a##b\n__device__ const char made[] = P(A, >);\n",
+        "options": ["-DA=<"],
+    },
+    "header in memory": {"source": '#include "m.h"\n__device__ const char made[] = MADE;\n', "headers": {"m.h": "#define MADE @\n"}},
+    "header": {"source": "#include <made.h>\n__device__ const char made[] = MADE;\n"},
+    "name expression": {
+        "source": "template <int N> __global__ void k() {}\n", "name_expressions": ["k<sizeof(@)>"],
+    },
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("word", ["__DATE__", "__TIME__"])
-def test_time_of_the_compile_is_refused(compiler: Compiler, cache: jitcache.Cache, word: str) -> None:
-    source = f"__device__ const char made[] = {word};\n" + kernel()
-    with pytest.raises(jitcache.RefusedError, match=word):
-        cuda.compile(source, options=OPTIONS, cache=cache)
-    assert len(cuda.compile(source, options=OPTIONS, cache=False)) > 0
+@pytest.mark.parametrize("form", FORMS)
+def test_what_shows_the_time_is_compiled_each_time(
+    compiler: Compiler, cache: jitcache.Cache, tmp_path: Path, form: str, word: str
+) -> None:
+    """Control notime must fail this."""
+
+    def with_word(text: str) -> str:
+        return text.replace("@", word).replace("<\\\n>", f"{word[:4]}\\\n{word[4:]}").replace("(<,", f"({word[:4]},") \
+            .replace("=<", f"={word[:4]}").replace(", >)", f", {word[4:]})")  # fmt: skip
+
+    (tmp_path / "made.h").write_text(f"#define MADE {word}\n")
+    asked = dict(FORMS[form])
+    asked["source"] = with_word(asked["source"]) + kernel()
+    asked["options"] = [*OPTIONS, f"-I{tmp_path}", *map(with_word, asked.get("options", ()))]
+    if "headers" in asked:
+        asked["headers"] = {name: with_word(text) for name, text in asked["headers"].items()}
+    if "name_expressions" in asked:
+        if compiler.name == "stub":
+            pytest.skip("the fake reads no expressions")
+        asked["name_expressions"] = list(map(with_word, asked["name_expressions"]))
+    for n in (1, 2):
+        code = cuda.compile(**asked, cache=cache)
+        assert (code.hit, word in code.refused, compiler.compiles) == (False, True, n)
 
 
 NULS = {

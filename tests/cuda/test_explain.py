@@ -14,7 +14,7 @@ from sources import OPTIONS, TEMPLATE
 CHANGES = {
     "source": ({"source": TEMPLATE + "\n"}, "source"),
     "target": ({"target": "ptx"}, "target"),
-    "architecture": ({"options": ["-arch=sm_90"]}, "arch"),
+    "architecture": ({"options": ["-arch=sm_90"]}, "options"),
     "option": ({"options": [*OPTIONS, "-DN=2"]}, "options"),
     "name expression": ({"name_expressions": ["axpy<int>"]}, "name expressions"),
     "header in memory": ({"headers": {"a.h": "#define A 2\n"}}, "headers in memory"),
@@ -45,7 +45,7 @@ def test_header_that_changed_is_named(stub: Compiler, cache: jitcache.Cache, tmp
     request = ask(source=source, options=[*OPTIONS, f"-I{tmp_path}"], headers=None)
     cuda.compile(**request, cache=cache)
     header.write_text("#define A 2\n")
-    assert cache.explain(cuda.key(**request, cache=cache))["changed"] == ["headers"]
+    assert cache.explain(cuda.key(**request, cache=cache))["why"] == f"{header}: another content"
 
 
 def test_compiler_that_changed_is_named(stub: Compiler, cache: jitcache.Cache, built, monkeypatch) -> None:

@@ -256,8 +256,9 @@ def test_damaged_file_is_compiled_again(stub: Compiler, cache, driver: Driver) -
 def test_names_of_code_that_was_compiled_again(compiler: Compiler, cache, driver: Driver) -> None:
     """They come from the new code, not from the one that was refused."""
     request = {"source": TEMPLATE, "options": OPTIONS, "name_expressions": ["axpy<float>"]}
+    cuda.compile(**request, cache=cache)
     key = cuda.key(**request, cache=cache)
-    assert cache.put(key, b"garbage", kind="cubin")
+    assert cache.put(key, b"garbage", kind="cubin", replace=True)
     code = cuda.compile(**request, cache=cache)
     assert code.lowered_names == {}
     assert int(code.load().function("axpy<float>")) != 0

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 import jitcache
 import pytest
 from conftest import Compiler
+from fakes import Gate
 from jitcache import cuda
-from trees import CHANGES, FORMS, Tree, stays
+from trees import CHANGES, FORMS, IN_FRONT, Tree, stays
 
 MOVES = [(form, change) for form in ("nested", "beside-the-source") for change in CHANGES if not stays(form, change)]
 
 
-def meanwhile(tree: Tree, cache: jitcache.Cache, compiler: Compiler, gate: Path, change: str) -> cuda.Code:
+def meanwhile(tree: Tree, cache: jitcache.Cache, gate: Gate, change: str) -> cuda.Code:
     """Compile, and change something when NVRTC has been called and before it reads."""
-    seen = compiler.compiles
 
     def wait() -> None:
-        while compiler.compiles == seen:
-            time.sleep(0.001)
+        gate.wait()
         CHANGES[change].apply(tree)
-        gate.unlink()
+        gate.open()
 
     thread = threading.Thread(target=wait, daemon=True)
     thread.start()
@@ -33,28 +31,49 @@ def meanwhile(tree: Tree, cache: jitcache.Cache, compiler: Compiler, gate: Path,
 
 
 @pytest.mark.parametrize(("form", "change"), MOVES)
-def test_result_is_handed_back_and_not_stored(
-    compiler: Compiler, cache: jitcache.Cache, gate: Path, monkeypatch, tmp_path: Path, form: str, change: str
+def test_answer_is_of_the_world_that_nvrtc_has_seen(
+    compiler: Compiler, cache: jitcache.Cache, gate: Gate, monkeypatch, tmp_path: Path, form: str, change: str
 ) -> None:
-    """Control noinputs must fail this."""
+    """What has changed before it was looked at is no reason not to keep the code; under what it was nobody finds it."""
     tree = Tree(tmp_path / "tree", FORMS[form])
     CHANGES[change].before(tree)
     monkeypatch.chdir(tree.working_directory)
-    key = cuda.key(**tree.request())
-    handed = meanwhile(tree, cache, compiler, gate, change)
+    handed = meanwhile(tree, cache, gate, change)
+    monkeypatch.delenv("STUBNVRTC_GATE")
     after = cuda.compile(**tree.request(), cache=False).code
-    assert handed.code == after
-    assert not handed.hit
-    assert cache.get(key) is None
-    assert cuda.key(**tree.request()).hex != key.hex
+    assert (handed.code, handed.hit) == (after, False)
+    codes = [cuda.compile(**tree.request(), cache=cache) for _ in range(2)]
+    assert [code.code for code in codes] == [after, after]
+    assert codes[1].hit
+
+
+@pytest.mark.parametrize(("form", "change"), MOVES)
+def test_what_changes_behind_nvrtc_is_found_by_nobody(
+    stub: Compiler, cache: jitcache.Cache, gate: Gate, monkeypatch, tmp_path: Path, form: str, change: str
+) -> None:
+    tree = Tree(tmp_path / "tree", FORMS[form])
+    CHANGES[change].before(tree)
+    monkeypatch.chdir(tree.working_directory)
+    monkeypatch.delenv("STUBNVRTC_GATE")
+    before = cuda.compile(**tree.request(), cache=False).code
+    monkeypatch.setenv("STUBNVRTC_GATE_BEHIND", gate.name)
+    handed = meanwhile(tree, cache, gate, change)
+    assert handed.code == before
+    # What was absent is noted as such, and the next one sees that it is there.
+    assert bool(handed.refused) == (cache.stats()["total"]["puts"] == 0)
+    assert handed.refused or change in IN_FRONT
+    monkeypatch.delenv("STUBNVRTC_GATE_BEHIND")
+    after = cuda.compile(**tree.request(), cache=False).code
+    assert after != before
     assert cuda.compile(**tree.request(), cache=cache).code == after
 
 
 @pytest.mark.parametrize("change", [name for name in CHANGES if stays("angle", name)])
 def test_what_changes_nothing_does_no_harm(
-    compiler: Compiler, cache: jitcache.Cache, gate: Path, tmp_path: Path, change: str
+    compiler: Compiler, cache: jitcache.Cache, gate: Gate, monkeypatch, tmp_path: Path, change: str
 ) -> None:
     tree = Tree(tmp_path / "tree", FORMS["angle"])
     CHANGES[change].before(tree)
-    first = meanwhile(tree, cache, compiler, gate, change)
+    first = meanwhile(tree, cache, gate, change)
+    monkeypatch.delenv("STUBNVRTC_GATE")
     assert cuda.compile(**tree.request(), cache=cache).code == first.code

@@ -247,6 +247,11 @@ def stays(form: str, change: str) -> bool:
     return CHANGES[change].same or (form == "in-memory" and change in IN_FRONT)
 
 
+def is_found(form: str, change: str) -> bool:
+    """Say whether the code is found after the change: a name in front that is no longer absent is looked at again."""
+    return stays(form, change) and (form == "in-memory" or change != "folder-in-front")
+
+
 def left_out(form: str, change: str, compiler: str) -> str:
     """Say why a combination makes no sense, "" if it does."""
     if form == "in-memory" and change not in ("nothing", "edit", "remove", *IN_FRONT):

@@ -38,7 +38,7 @@ def take_out(what: str) -> None:
     elif what == "hits":
         stat_cache.StatCache._report = lambda self, entry: None
     elif what == "lease":
-        Cache._wait = lambda self, lib, handle, timeout: (None, None, False)
+        cuda.wait = lambda cache, lib, key, timeout: (None, None, False)
     elif what == "linked lease":
         Cache.acquire = lambda self, key, timeout=None, *, kind="generic": cache_lease(self, key, kind)
     elif what == "log":

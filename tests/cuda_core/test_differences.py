@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jitcache
 import pytest
@@ -74,17 +75,40 @@ def test_link_in_place_of_an_entry_is_not_followed(ours: type, upstream: type, t
         assert cache.get(KEY) == found
 
 
-def test_directory_that_cannot_be_is_a_cache_that_misses(ours: type, upstream: type, tmp_path: Path) -> None:
+def test_directory_that_cannot_be_is_a_cache_in_memory(ours: type, upstream: type, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match=r"Not a directory|File exists"):
         upstream(tmp_path / "file" / "c")
-    cache = ours(tmp_path / "file" / "c")
+    in_memory(ours(tmp_path / "file" / "c"))
+
+
+# cuda.core's class keeps entries there, and would run what anybody else puts there.
+@pytest.mark.parametrize("cap", [None, 1 << 30, 50_000])
+@pytest.mark.parametrize("mode", [0o775, 0o777, 0o1777])
+def test_directory_that_others_may_write_is_a_cache_in_memory(
+    ours: type, tmp_path: Path, mode: int, cap: int | None
+) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c").chmod(mode)
+    in_memory(ours(tmp_path / "c", max_size_bytes=cap))
+    assert list((tmp_path / "c").iterdir()) == []
+
+
+def in_memory(cache: Any) -> None:
+    """Assert that a cache whose directory is not used keeps what cuda.core's class keeps, as long as it is there."""
     cache[KEY] = CODE
+    assert (cache.get(KEY), len(cache)) == (CODE, 1)
+    assert cache.cache.stats()["total"]["hits_memory"] == 1
+    cache[KEY] = OTHER
+    assert (cache[KEY], len(cache)) == (OTHER, 1)
+    del cache[KEY]
     assert (cache.get(KEY), len(cache)) == (None, 0)
-    assert cache.cache.last_miss
+    assert cache.cache.last_miss == "no directory"
     with pytest.raises(KeyError):
         del cache[KEY]
+    cache[KEY] = CODE
     cache.clear()
+    assert (cache.get(KEY), len(cache)) == (None, 0)
     cache.close()
 
 

@@ -76,7 +76,7 @@ SIDE_EFFECTS = {
 
 
 @pytest.mark.parametrize("given", SIDE_EFFECTS.values(), ids=SIDE_EFFECTS)
-def test_what_writes_files_is_refused_by_both_and_compiled_without_a_cache(
+def test_what_writes_files_is_refused_by_theirs_and_compiled_by_ours(
     given: dict[str, object], cache: jitcache.Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from cuda.core.utils import FileStreamProgramCache
@@ -84,19 +84,16 @@ def test_what_writes_files_is_refused_by_both_and_compiled_without_a_cache(
     monkeypatch.chdir(tmp_path)
     options = ProgramOptions(**{"arch": "sm_80", **given})
     theirs = error_of(lambda: Program(KERNEL, "c++", options).compile("cubin", cache=FileStreamProgramCache("cuda")))
-    ours = error_of(lambda: compile_program(KERNEL, options=options, cache=cache))
     assert type(theirs) is ValueError
-    assert isinstance(ours, ValueError)
-    assert isinstance(ours, jitcache.RefusedError)
-    size = len(compile_program(KERNEL, options=options, cache=False).code)
-    assert size > 1000
+    for store in (cache, cache, False):
+        assert len(compile_program(KERNEL, options=options, cache=store).code) > 1000
 
 
-def test_time_in_the_result_is_refused(cache: jitcache.Cache) -> None:
+def test_time_in_the_result_is_that_of_the_compile(cache: jitcache.Cache) -> None:
     """cuda.core's own gives out the time of the first compile for good."""
     source = '__device__ const char *when = __TIME__; extern "C" __global__ void k(const char **p) { *p = when; }'
-    with pytest.raises(ValueError, match="__TIME__"):
-        compile_program(source, options=OPTIONS, cache=cache)
+    compile_program(source, options=OPTIONS, cache=cache)
+    assert cache.stats()["total"]["puts"] == 0
 
 
 def test_precompiled_header_counts_by_its_content(workspace: Workspace) -> None:
@@ -152,7 +149,7 @@ def test_words_may_be_in_capitals(cache: jitcache.Cache) -> None:
     code = compile_program(KERNEL, "C++", OPTIONS, "CUBIN", cache=cache).code
     again = compile_program(KERNEL, "c++", OPTIONS, "cubin", cache=cache).code
     assert code == again
-    assert len(cache.entries("cubin")) == 1
+    assert cache.count("cubin") == 1
 
 
 def test_source_with_a_nul_is_refused(cache: jitcache.Cache) -> None:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cuda.core import ProgramOptions
-from fakes import CallLog
+from fakes import Witnesses, witnesses
 from processes import printed
 
 HERE = Path(__file__).resolve().parent
@@ -47,7 +47,8 @@ class Workspace:
         self.home = folder.parent / "home"
         self.home.mkdir(exist_ok=True)
         self.counted = counted
-        self.log = CallLog(folder.parent / "nvrtc.log")
+        self.log = Witnesses(witnesses(self.counted))
+        self.log.clear()
 
     def environment(self, **env: str) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE_", "CUDA_", "STUBNVRTC_"))}
@@ -62,7 +63,6 @@ class Workspace:
             "CACHE": str(self.cache),
             "COUNTED": str(self.counted),
             "JITCACHE_NVRTC": str(self.counted),
-            "STUBNVRTC_LOG": str(self.log.path),
             **env,
         }
 

@@ -41,7 +41,9 @@ _LEDGER_SIZE = 14664
 _SHARDS = struct.Struct("<512Q")
 _COUNTERS = struct.Struct("<16s80Q")
 _PLACE = struct.Struct("<8sQq")
-_INPUT = struct.Struct("<cQQqqqq32s")
+_INPUT = {1: struct.Struct("<cQQQqqq32s"), 2: struct.Struct("<cQQQqqqQ32s")}  # by version
+
+_NO_MOUNT = 2**64 - 1
 
 
 class Malformed(ValueError):
@@ -158,6 +160,7 @@ class Input:
     mtime: int
     ctime: int
     opened: int
+    mount: int
     digest: bytes
     path: bytes
 
@@ -176,8 +179,10 @@ class SealedKey:
 def read_sealed(sealed: bytes) -> SealedKey:
     """Take a sealed key apart."""
     c = Cursor(sealed)
-    if c.take(8) != b"jckey\0\0\1":
+    magic = c.take(8)
+    if magic[:-1] != b"jckey\0\0" or magic[-1] not in _INPUT:
         raise Malformed("not a sealed key")
+    layout = _INPUT[magic[-1]]
     key, kind = c.take(32), c.take(16).rstrip(b"\0")
     if not re.fullmatch(rb"[a-z0-9_.-]{1,16}", kind):
         raise Malformed(f"kind {kind!r}")
@@ -196,12 +201,13 @@ def read_sealed(sealed: bytes) -> SealedKey:
         raise Malformed("labels that do not ascend")
     inputs = []
     for _ in range(c.number(4)):
-        fields = _INPUT.unpack(c.take(_INPUT.size))
+        *fields, digest = layout.unpack(c.take(layout.size))
+        mount = fields.pop() if magic[-1] == 2 else _NO_MOUNT
         path_size = c.number(2)
         path = c.take(path_size)
         if fields[0] not in (b"F", b"T", b"A", b"D") or path_size > MAX_PATH or not path.startswith(b"/"):
             raise Malformed(f"input with tag {fields[0]!r} and path {path[:80]!r}")
-        inputs.append(Input(*fields, path))
+        inputs.append(Input(*fields, mount, digest, path))
     c.end()
     return SealedKey(key, kind.decode(), name, {text(label): short for label, short in components}, tuple(inputs))
 

@@ -101,12 +101,12 @@ def seal(
 ) -> bytes:
     """Return the sealed key of components; key is given where there are none."""
     components, inputs, named = ordered(components), list(inputs), name.encode("utf-8", "surrogateescape")
-    parts = [b"jckey\0\0\1", key or key_of(components), kind.encode().ljust(16, b"\0")]
+    parts = [b"jckey\0\0\2", key or key_of(components), kind.encode().ljust(16, b"\0")]
     parts += [struct.pack("<H", len(named)), named, struct.pack("<I", len(components))]
     parts += [c.short + struct.pack("<H", len(c.label)) + c.label for c in components]
     parts.append(struct.pack("<I", len(inputs)))
     for i in inputs:
-        parts.append(i.tag + struct.pack("<QQqqqq", i.device, i.inode, i.size, i.mtime, i.ctime, i.opened))
+        parts.append(i.tag + struct.pack("<QQQqqqQ", i.device, i.inode, i.size, i.mtime, i.ctime, i.opened, i.mount))
         parts.append(i.digest + struct.pack("<H", len(i.path)) + i.path)
     return b"".join(parts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import stat
@@ -42,7 +43,7 @@ COPIES = """
     jitcache.Key(n=1).hex
     libc = ctypes.CDLL(None, use_errno=True)
     new_mounts, new_user, private = 0x20000, 0x10000000, 0x44000
-    while True:
+    while sys.argv[1] == "once" or sys.stdin.readline():
         pid = os.fork()
         if pid == 0:
             if libc.unshare(new_mounts) != 0 and libc.unshare(new_mounts | new_user) != 0:
@@ -54,6 +55,7 @@ COPIES = """
             print(len(jitcache.Key(n=2).hex), jitcache.available(), flush=True)
             os._exit(0)
         status = os.waitpid(pid, 0)[1]
+        print("ended", flush=True)
         if sys.argv[1] == "once":
             sys.exit(os.waitstatus_to_exitcode(status))
 """
@@ -68,32 +70,36 @@ def unshared(tmp_path: Path) -> None:
 
 def copy_once(temp: Path) -> None:
     out = check(COPIES, "once", env={"TMPDIR": str(temp)})
-    assert out.splitlines()[1:] == ["64 (True, '')"], out
+    assert out.splitlines()[1:] == ["64 (True, '')", "ended"], out
 
 
 def killed_while_it_copies(temp: Path) -> str:
     """Kill a process while it makes its copy, as often as it takes, and return what it left."""
-    p = start(COPIES, "again", stdout=subprocess.PIPE, env={"TMPDIR": str(temp)})
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    p = start(COPIES, "again", env={"TMPDIR": str(temp)}, **pipes)
     end = time.monotonic() + 60
-    pid = 0
     try:
         while time.monotonic() < end:
-            line = p.stdout.readline().split()
-            if len(line) == 1:
-                pid = int(line[0])
-            until = time.monotonic() + 0.05
-            while len(line) == 1 and time.monotonic() < until:
-                left = names(temp, "jitcache-copy-")
-                if left:
-                    os.kill(pid, signal.SIGKILL)
-                    time.sleep(0.05)
-                    if names(temp, "jitcache-copy-") == left:
-                        return left.pop()
-                    break
+            p.stdin.write("next\n")
+            p.stdin.flush()
+            kill_when_there_is_a_copy(int(p.stdout.readline()), temp)
+            while p.stdout.readline() != "ended\n":
+                pass
+            left = names(temp, "jitcache-copy-")
+            if left:
+                return left.pop()
     finally:
-        p.kill()
         p.communicate()
     raise AssertionError("no copy was left")
+
+
+def kill_when_there_is_a_copy(pid: int, temp: Path) -> None:
+    until = time.monotonic() + 0.2
+    while time.monotonic() < until:
+        if names(temp, "jitcache-copy-"):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            return
 
 
 def test_copy_with_a_name_works_and_goes(unshared: None, temp: Path) -> None:
@@ -179,3 +185,71 @@ def test_folder_of_a_living_process_stays(tmp_path: Path, temp: Path) -> None:
     assert list(temp.iterdir()) == [folder]
     p.kill()
     p.wait()
+
+
+# A path to an entry that is no ELF file is one to a copy in the temp directory.
+PATHS = """
+    import os, sys, time, jitcache
+    cache = jitcache.Cache(sys.argv[1])
+    with cache.entry_or_compile(jitcache.Key(n=1), lambda: b"no ELF") as entry:
+        print(entry.path, flush=True)
+        if sys.argv[2] == "dies":
+            os.kill(os.getpid(), 9)
+        if sys.argv[2] == "waits":
+            sys.stdin.read()
+            assert open(entry.path, "rb").read() == b"no ELF"
+"""
+
+
+def path_once(tmp_path: Path, temp: Path) -> None:
+    path = Path(check(PATHS, tmp_path / "cache", "ends", env={"TMPDIR": str(temp)}).strip())
+    assert path.parent == temp and not path.exists()
+
+
+def path_of_a_killed_process(tmp_path: Path, temp: Path) -> Path:
+    p = start(PATHS, tmp_path / "cache", "dies", env={"TMPDIR": str(temp)}, stdout=subprocess.PIPE)
+    path = Path(p.communicate(timeout=60)[0].strip())
+    assert p.returncode == -signal.SIGKILL and path.parent == temp and path.exists()
+    return path
+
+
+def test_path_of_a_killed_process_is_swept(tmp_path: Path, temp: Path) -> None:
+    path_of_a_killed_process(tmp_path, temp)
+    path_once(tmp_path, temp)
+    assert os.listdir(temp) == []
+
+
+def test_path_of_a_living_process_stays(tmp_path: Path, temp: Path) -> None:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    p = start(PATHS, tmp_path / "cache", "waits", env={"TMPDIR": str(temp)}, **pipes)
+    path = Path(p.stdout.readline().strip())
+    path_once(tmp_path, temp)
+    assert path.exists()
+    p.communicate(timeout=60)
+    assert p.returncode == 0 and os.listdir(temp) == []
+
+
+def test_path_that_is_not_certainly_a_leftover_stays(tmp_path: Path, temp: Path) -> None:
+    """One of a process with the pid of a dead one, of another container or machine, of another user; links and pipes."""
+    path = path_of_a_killed_process(tmp_path, temp)
+    boot, space, pid, begun = path.name[len("jitcache-") : -len(".1.so")].split("-")
+    mine = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
+    stays = {
+        f"jitcache-{boot}-{space}-{os.getpid()}-{mine}.1.so", f"jitcache-{boot}-{int(space) + 1}-{pid}-{begun}.1.so",
+        f"jitcache-{'0' * 8}-{space}-{pid}-{begun}.1.so", f"jitcache-{boot}-{space}-{pid}-{begun}.1.txt",
+        f"jitcache-{pid}.so", f"jitcach-{boot}-{space}-{pid}-{begun}.2.so",
+    }  # fmt: skip
+    for name in stays:
+        (temp / name).write_text("x")
+    others = {f"jitcache-{boot}-{space}-{pid}-{begun}.{n}.so": n for n in (3, 4, 5)}
+    link, pipe, other = others
+    (temp / link).symlink_to(tmp_path / "target")
+    os.mkfifo(temp / pipe)
+    if os.geteuid() == 0:
+        (temp / other).write_text("x")
+        os.chown(temp / other, 65534, -1)
+    reused = temp / f"jitcache-{boot}-{space}-{os.getpid()}-{int(mine) + 1}.1.so"
+    reused.write_text("x")
+    before = set(os.listdir(temp))
+    path_once(tmp_path, temp)
+    assert set(os.listdir(temp)) == before - {path.name, reused.name}

@@ -12,7 +12,10 @@ TSAN = "-fsanitize=thread"
 HERE = Path(__file__).parent
 # All of the front but the table of Go's functions: race.c has another core.
 FRONT = [p for p in sorted(programs.ROOT.glob("capi/*.c")) if p.name != "table.c"]
-BELOW = [programs.ROOT / "core" / p for p in ("blob/blob.c", "lockfile/held.c", "memory/memory.c", "mutex/mutex.c")]
+BELOW = [
+    programs.ROOT / "core" / p
+    for p in ("blob/blob.c", "lockfile/held.c", "memory/hits.c", "memory/memory.c", "mutex/mutex.c")
+]
 
 pytestmark = pytest.mark.skipif(not programs.understood(TSAN), reason="this compiler has no ThreadSanitizer")
 
@@ -37,7 +40,7 @@ def test_front_and_memory_have_no_races(tmp_path: Path, soak: bool) -> None:
 
 @pytest.mark.parametrize(
     ("instead", "where"),
-    [({"memory": "unlocked.c"}, "memory.c"), ({"handles": "unordered.c"}, "handles.c|blob.c|cache.c")],
+    [({"memory": "unlocked.c"}, "memory.c"), ({"handles": "unordered.c"}, "handles.c|blob.c|cache.c|memory.c")],
 )
 def test_control_planted_race_is_reported(tmp_path: Path, instead: dict[str, str], where: str) -> None:
     status, text = race(tmp_path, 100, TSAN, **instead)

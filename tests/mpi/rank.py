@@ -27,7 +27,7 @@ def without(mechanism: str) -> None:
     elif mechanism == "errors broadcast":
         mpi.together = lambda comm, do, patient=False: _ranks.communicator(comm).allgather(do())
     elif mechanism == "one rank compiles":
-        mpi._Places.compilers = lambda self, found: frozenset(r for r, there in enumerate(found) if not there)
+        mpi._Plan.compilers = lambda self, found: frozenset(r for r, there in enumerate(found) if not there)
     else:
         raise SystemExit(f"no control is called {mechanism!r}")
 
@@ -47,7 +47,7 @@ else:
 if "machines" in request:
     mpi.machine = lambda: request["machines"][rank]
 if "chunk" in request:
-    mpi._CHUNK = request["chunk"]
+    _ranks.CHUNK = request["chunk"]
 
 
 def own(name: str, default: Any = None) -> Any:

@@ -113,6 +113,7 @@ def test_ranks_without_a_cache_are_sent_it(four: Job) -> None:
     places = [None, *four.places()[1:3], None]
     said = four.right(cache=places)
     assert [line["there"] for line in said] == [False, True, True, False]
+    assert four.compiles() == 1
     assert four.noted("compile ")[0].startswith("compile 1 ")  # one that can store
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import jitcache
 import pytest
-from conftest import LoggedCompiler, in_process, need
+from conftest import CountedCompiler, in_process, need
 from jitcache import native
 
 TEXT = "int f(int x) { return 3 * x; }\n"
@@ -23,36 +23,35 @@ def call(entry: Any, name: str = "f") -> int:
     return int(native.load_shared(entry)[name](14))
 
 
-def test_shared_library_is_compiled_once_and_loaded(cache: Any, logged: LoggedCompiler) -> None:
+def test_shared_library_is_compiled_once_and_loaded(cache: Any, counted: CountedCompiler) -> None:
     for hit in (False, True):
-        entry = native.build({"f.c": TEXT}, compiler=logged.path, cache=cache)
+        entry = native.build({"f.c": TEXT}, compiler=counted.path, cache=cache)
         assert entry.hit is hit
         assert call(entry) == 42
-    assert logged.compiles() == 1
+    assert counted.compiles() == 1
 
 
-def test_hit_runs_nothing(tmp_path: Path, logged: LoggedCompiler) -> None:
+def test_hit_runs_nothing(tmp_path: Path, counted: CountedCompiler) -> None:
     asked: Any = {
         "sources": {"f.c": "#include <stdio.h>\n" + TEXT},
-        "compiler": str(logged.path),
+        "compiler": str(counted.path),
         "flags": ["-O2", "-march=native"],
     }
     assert not in_process(tmp_path / "cache", **asked)["hit"]
-    before = logged.calls()
-    # Not even if there were a compiler in PATH no more.
+    assert counted.compiles() == 1
     assert in_process(tmp_path / "cache", **asked)["hit"]
-    assert logged.calls() == before
+    assert counted.compiles() == 1
 
 
-def test_cache_that_is_off_asks_the_compiler_nothing(
-    tmp_path: Path, logged: LoggedCompiler, monkeypatch: pytest.MonkeyPatch
+def test_cache_that_is_off_observes_nothing_and_refuses_nothing(
+    tmp_path: Path, counted: CountedCompiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JITCACHE", "0")
     with jitcache.Cache(tmp_path / "cache") as cache:
         for n in (1, 2):
-            entry = native.build("#include <stdio.h>\n" + TEXT, compiler=logged.path, cache=cache)
+            entry = native.build("#include <stdio.h>\n" + TEXT, compiler=counted.path, cache=cache)
             assert (entry.hit, entry.refused, call(entry)) == (False, "", 42)
-            assert len(logged.calls()) == logged.compiles() == n
+            assert counted.compiles() == n
 
 
 def test_hit_starts_no_process(tmp_path: Path) -> None:
@@ -109,13 +108,10 @@ def test_relative_paths_are_those_of_the_caller(tmp_path: Path, cache: Any, monk
         assert call(entry) == value
 
 
-def test_equal_texts_in_other_folders_are_one_entry(tmp_path: Path, cache: Any) -> None:
+def test_equal_texts_in_other_folders_are_two_requests(tmp_path: Path, cache: Any) -> None:
+    """What they come to is in the result, where it shows the path."""
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "f.c").write_text(TEXT)
-        entry = native.build([tmp_path / name / "f.c"], cache=cache)
-    assert entry.hit
-    for name in ("one", "two"):  # unless the path is in the result
         (tmp_path / name / "f.c").write_text("const char *f(void) { return __FILE__; }\n")
         entry = native.build([tmp_path / name / "f.c"], cache=cache)
         assert not entry.hit
@@ -155,12 +151,12 @@ def test_nothing_stays_in_the_temp_folder(tmp_path: Path, cache: Any) -> None:
     assert os.listdir(tmp_path / "tmp") == []
 
 
-def test_processes_compile_once(tmp_path: Path, logged: LoggedCompiler) -> None:
-    asked: Any = {"sources": {"f.c": TEXT * 1}, "compiler": str(logged.path)}
+def test_processes_compile_once(tmp_path: Path, counted: CountedCompiler) -> None:
+    asked: Any = {"sources": {"f.c": TEXT * 1}, "compiler": str(counted.path)}
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: in_process(tmp_path / "cache", **asked), range(4)))
     assert len({f["bytes"] for f in found}) == 1
-    assert logged.compiles() == 1
+    assert counted.compiles() == 1
     assert sum(not f["hit"] for f in found) == 1
 
 
@@ -192,24 +188,71 @@ def test_without_the_library_it_compiles(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "flags"),
+    ("text", "why"),
     [
-        ("const char *f(void) { return __DATE__; }\n", []),
-        ("const char *f(void) { return __TIMESTAMP__; }\n", []),
-        ('__asm__(".section x\\n.incbin \\"/etc/hostname\\"\\n.text");\nint f;\n', []),
-        ('__asm__(".include \\"/dev/null\\"");\nint f;\n', []),
-        ('#define S(x) #x\n__asm__(".include  " S("/dev/null"));\nint f;\n', []),
-        (TEXT, ["-save-temps=obj"]),
-        (TEXT, ["-fstack-usage"]),
+        ("const char *f(void) { return __DATE__; }\n", "time of day"),
+        ("const char *f(void) { return __TIME__; }\n", "time of day"),
+        (
+            "#define A __TI\n#define P(a, b) a##b\n#define Q(a, b) P(a, b)\nconst char *f(void) { return Q(__TI, ME__); }\n",
+            "time of day",
+        ),
     ],
 )
-def test_what_cannot_be_keyed_is_compiled_each_time(cache: Any, text: str, flags: list[str]) -> None:
+def test_what_cannot_be_repeated_is_compiled_each_time_and_says_why(cache: Any, text: str, why: str) -> None:
     for _ in range(2):
-        entry = native.build(text, flags=flags, cache=cache)
+        entry = native.build(text, cache=cache)
         assert not entry.hit
-        assert entry.refused
-    with pytest.raises(jitcache.RefusedError):
-        native.key(text, flags=flags, cache=cache)
+        assert why in entry.refused
+    assert native.key(text, cache=cache) is None
+
+
+@pytest.mark.parametrize("flag", ["-save-temps=cwd", "-fstack-usage", "--coverage", "-MD", "-gsplit-dwarf"])
+def test_file_that_is_made_beside_the_result_is_gone_with_the_folder(
+    tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, flag: str
+) -> None:
+    """It is the compiler's, in the private folder: nobody could have asked for it."""
+    (tmp_path / "cwd").mkdir()
+    monkeypatch.chdir(tmp_path / "cwd")
+    for hit in (False, True):
+        entry = native.build(TEXT, kind="object", flags=[flag], cache=cache)
+        assert (entry.hit, entry.refused) == (hit, "")
+    assert os.listdir(tmp_path / "cwd") == []
+    # Where it is left behind, the result is handed out and not kept.
+    for _ in range(2):
+        entry = native.build(TEXT, kind="object", flags=["-MD", f"-MF{tmp_path}/f.d"], cache=cache)
+        assert not entry.hit
+        assert "f.d: is left behind" in entry.refused
+    assert "source.c" in (tmp_path / "f.d").read_text()
+
+
+def test_modification_time_counts_where_it_shows(tmp_path: Path, cache: Any) -> None:
+    source = tmp_path / "f.c"
+    source.write_text("const char *f(void) { return __TIMESTAMP__; }\n")
+    found = set()
+    for when, hit in ((100_000_000, False), (100_000_000, True), (200_000_000, False)):
+        os.utime(source, (when, when))
+        entry = native.build([source], cache=cache)
+        assert entry.hit is hit, entry.missed
+        assert bytes(entry) == bytes(native.build([source], cache=False))
+        found.add(bytes(entry))
+    assert len(found) == 2
+    # A text has one time, and a file of which no time shows has any.
+    for hit in (False, True):
+        assert native.build(source.read_text(), cache=cache).hit is hit
+    source.write_text("int f(void) { return 1; }\n")
+    for when in (100_000_000, 200_000_000):
+        os.utime(source, (when, when))
+        entry = native.build([source], cache=cache)
+    assert entry.hit
+
+
+def test_zone_counts_where_a_time_shows(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    dated, plain = (f"const char *f(void) {{ return {what}; }}\n" for what in ("__TIMESTAMP__", '""'))
+    for zone, hit in (("UTC0", False), ("UTC0", True), ("XXX5", False), ("UTC0", True)):
+        monkeypatch.setenv("TZ", zone)
+        assert native.build(dated, cache=cache).hit is hit
+        native.build(plain, cache=cache)
+    assert native.build(plain, cache=cache).hit
 
 
 def test_member_named_include_is_keyed(cache: Any) -> None:
@@ -236,17 +279,58 @@ def test_key_is_that_of_the_entry(cache: Any) -> None:
     key = native.key(TEXT, name="triple", cache=cache)
     assert bytes(cache.entry(key)) == bytes(entry)
     assert key.name == entry.name == "triple"
-    changed = native.key(TEXT, name="triple", flags=["-DX"], cache=cache)
-    assert cache.explain(changed)["changed"] == ["flags"]
+    assert native.key(TEXT, name="triple", flags=["-DX"], cache=cache) is None
     assert cache.remove(key)
-    assert not native.build(TEXT, name="triple", cache=cache).hit
+    again = native.build(TEXT, name="triple", cache=cache)
+    assert not again.hit
+    assert again.missed == "the entry: absent"
+
+
+def test_miss_says_what_has_changed(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    header = tmp_path / "v.h"
+    asked: Any = {"sources": '#include "v.h"\nint f(int x) { return V; }\n', "flags": [f"-I{tmp_path}"], "cache": cache}
+    header.write_text("#define V 1\n")
+    first = native.build(**asked)
+    assert first.missed == "absent"
+    assert native.build(**asked).missed == ""
+    header.write_text("#define V 22\n")
+    assert native.build(**asked).missed == f"{header}: another size"
+    monkeypatch.setenv("CPATH", "/nowhere")
+    assert native.build(**asked).missed == "environment: CPATH is set now"
+
+
+def test_log_says_what_has_changed(tmp_path: Path) -> None:
+    header, log = tmp_path / "v.h", tmp_path / "log"
+    env = {"JITCACHE_LOG": "miss", "JITCACHE_LOG_FILE": str(log)}
+    for text in ("#define V 1\n", "#define V 22\n"):
+        header.write_text(text)
+        in_process(
+            tmp_path / "cache",
+            env=env,
+            sources={"f.c": '#include "v.h"\nint v = V;\n'},
+            flags=[f"-I{tmp_path}"],
+            name="vee",
+        )
+    lines = log.read_text().splitlines()
+    assert sum("vee" in line and "absent" in line for line in lines) == 1
+    assert sum("vee" in line and f"{header}: another size" in line for line in lines) == 1
+
+
+def test_keys_of_two_worlds_explain_each_other(tmp_path: Path, cache: Any) -> None:
+    asked: Any = {"sources": '#include "v.h"\nint v = V;\n', "flags": [f"-I{tmp_path}"], "cache": cache, "name": "vee"}
+    keys = []
+    for value in (1, 22):
+        (tmp_path / "v.h").write_text(f"#define V {value}\n")
+        native.build(**asked)
+        keys.append(native.key(**asked))
+    assert cache.explain(keys[0])["changed"] == ["files"]
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
         {"sources": []}, {"sources": ["x.txt"]}, {"sources": {"a/b.c": ""}}, {"kind": "program"},
-        {"sources": {"../x.c": TEXT}}, {"compiler": []},
+        {"sources": {"../x.c": TEXT}}, {"sources": {"-x.c": TEXT}}, {"compiler": []},
     ],
 )  # fmt: skip
 def test_wrong_use_is_an_error(cache: Any, wrong: dict[str, Any]) -> None:

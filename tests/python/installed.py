@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(ROOT / "tests"))
+
+import compilers
 
 
 def run(*command: str | Path, **more: str) -> str:
@@ -28,11 +31,11 @@ def install(prefix: Path) -> Path:
 
 def example(name: str, folders: pytest.TempPathFactory) -> Path:
     """Build an example with CMake and all warnings, and return the program; skip without CMake."""
-    if shutil.which("cmake") is None or shutil.which("c++") is None:
+    if shutil.which("cmake") is None:
         pytest.skip("no cmake here")
     prefix, build = install(folders.mktemp("prefix")), folders.mktemp("build")
     source = shutil.copytree(ROOT / "examples" / name, build / "source")
     strict = "-DCMAKE_CXX_FLAGS=-Wall -Wextra -pedantic -Werror"
-    run("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", strict)
+    run("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", strict, **compilers.variables())
     run("cmake", "--build", build)
     return build / name

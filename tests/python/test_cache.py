@@ -248,25 +248,38 @@ def test_entries_are_those_of_a_kind(cache: jitcache.Cache) -> None:
     assert one["attributes"] == {"arch": "sm_90"}
     assert Path(one["path"]).read_bytes().startswith(b"x" * 10)
     assert cache.get(jitcache.Key.from_hex(one["key"])) == b"x" * 10
-    assert "attributes" not in cache.entries("native")[0]
+    assert "attributes" not in next(cache.entries("native"))
     assert {e["key"] for e in cache.entries()} == {key(1).hex, key(2).hex}
     assert (cache.count(), cache.count("cubin"), cache.count("none")) == (2, 1, 0)
-    assert cache.entries("none") == []
+    assert list(cache.entries("none")) == []
 
 
-def test_entries_come_last_used_first(cache: jitcache.Cache) -> None:
-    for n in range(4):
+def test_entries_come_in_the_order_of_their_keys_as_they_are_asked_for(cache: jitcache.Cache) -> None:
+    for n in range(50):
         cache.put(key(n), b"x")
-    paths = {e["key"]: e["path"] for e in cache.entries()}
-    for used, n in enumerate((3, 1, 2, 0)):
-        os.utime(paths[key(n).hex], ns=(0, 10**18 + used))
-    assert [e["key"] for e in cache.entries()] == [key(n).hex for n in (0, 2, 1, 3)]
+    want = sorted(key(n).hex for n in range(50))
+    assert [e["key"] for e in cache.entries()] == want
+    entries = cache.entries()
+    assert next(entries)["key"] == want[0]
+    cache.remove(jitcache.Key.from_hex(want[-1]))
+    assert [e["key"] for e in entries] == want[1:-1]
+
+
+def test_entries_end_with_their_cache(cache: jitcache.Cache) -> None:
+    for n in range(2):
+        cache.put(key(n), b"x")
+    entries = cache.entries()
+    next(entries)
+    cache.close()
+    with pytest.raises(jitcache.Error, match="cache"):
+        next(entries)
+    assert list(cache.entries()) == []
 
 
 def test_what_is_damaged_is_not_listed(cache: jitcache.Cache) -> None:
     for n in range(2):
         cache.put(key(n), b"x")
-    path = Path(cache.entries()[0]["path"])
+    path = Path(next(cache.entries())["path"])
     path.chmod(0o600)
     path.write_bytes(path.read_bytes()[:-40] + bytes(40))
     assert cache.count("generic") == 1

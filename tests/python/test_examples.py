@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -16,30 +15,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "examples"
-sys.path.insert(0, str(ROOT))
+import compilers
 
-import build_library
-
-CC = build_library.find_cc()
+CC = compilers.c()
 STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 LINK = [f"-L{ROOT}/build/lib", f"-Wl,-rpath,{ROOT}/build/lib", "-ljitcache", "-ldl"]
-
-
-def cxx() -> list[str]:
-    """The C++ compiler beside the C compiler that build_library found."""
-    if CC and CC[-2:] == ["ziglang", "cc"]:
-        return [*CC[:-1], "c++"]
-    for name in ("c++", "g++", "clang++"):
-        if shutil.which(name):
-            return [name]
-    pytest.skip("no C++ compiler")
 
 
 class LoggedCompiler:
     """Stands in for the compiler and counts how often it runs."""
 
     def __init__(self, folder: Path) -> None:
-        assert CC is not None
         self.path = folder / "cc"
         self._file = folder / "logged"
         self.path.write_text(
@@ -79,24 +65,22 @@ def check_twice(logged: LoggedCompiler, command: list[str | Path], **env: str) -
 
 
 def test_c(tmp_path: Path, logged: LoggedCompiler) -> None:
-    assert CC is not None
     program = build(CC, "c99", EXAMPLES / "c" / "minimal.c", tmp_path / "minimal")
     check_twice(logged, [program, logged.path])
 
 
 def test_cpp(tmp_path: Path, logged: LoggedCompiler) -> None:
-    program = build(cxx(), "c++11", EXAMPLES / "cpp" / "minimal.cpp", tmp_path / "minimal")
+    program = build(compilers.cpp(), "c++11", EXAMPLES / "cpp" / "minimal.cpp", tmp_path / "minimal")
     check_twice(logged, [program, logged.path])
 
 
 def test_c_and_cpp_report_a_compiler_that_fails(tmp_path: Path) -> None:
-    assert CC is not None
     refuses = tmp_path / "refuses"
     refuses.write_text("#!/bin/sh\nexit 1\n")
     refuses.chmod(0o755)
     programs = [
         build(CC, "c99", EXAMPLES / "c" / "minimal.c", tmp_path / "c"),
-        build(cxx(), "c++11", EXAMPLES / "cpp" / "minimal.cpp", tmp_path / "cpp"),
+        build(compilers.cpp(), "c++11", EXAMPLES / "cpp" / "minimal.cpp", tmp_path / "cpp"),
     ]
     for program in programs:
         for compiler in (refuses, tmp_path / "absent"):

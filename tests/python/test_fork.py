@@ -152,3 +152,18 @@ def test_pools(tmp_path: Path, method: str) -> None:
     with multiprocessing.get_context(method).Pool(4) as pool:
         jobs = [(str(tmp_path / "cache"), n % 5) for n in range(40)]
         assert pool.map_async(work, jobs).get(timeout=60) == [b"code %d" % (n % 5) for n in range(40)]
+
+
+def test_child_goes_on_with_a_list_that_its_parent_began(tmp_path: Path) -> None:
+    cache = jitcache.Cache(tmp_path / "cache")
+    for n in range(20):
+        cache.put(key(n), b"x")
+    want = sorted(key(n).hex for n in range(20))
+    entries = cache.entries()
+    assert [next(entries)["key"] for _ in range(5)] == want[:5]
+
+    def child() -> None:
+        assert [e["key"] for e in entries] == want[5:]
+
+    assert in_child(child) == 0
+    assert [e["key"] for e in entries] == want[5:]

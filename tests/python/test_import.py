@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import statistics
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
 from processes import check
+
+PYTHON = Path(__file__).resolve().parents[2] / "python"
 
 
 def test_import_loads_no_library_and_starts_no_thread() -> None:
@@ -29,6 +35,53 @@ def test_import_loads_no_library_and_starts_no_thread() -> None:
         """
     )
     assert out == "ok\n"
+
+
+#: What the package may import beside its own modules and ctypes, which it cannot do without: nothing that is a file
+#: of more than a few lines, and nothing that is read for annotations, for errors or for what few programs ask.
+ALLOWED = {
+    "import jitcache": {"__future__"},
+    "from jitcache import *": {"__future__", "atexit"},
+    """
+from jitcache import Cache, Key
+cache = Cache(sys.argv[1])
+assert cache.get(Key(n=1)) == cache.view(Key(n=1)) == b"x"
+""": {"__future__", "atexit"},
+    """
+import jitcache
+with jitcache.default_cache() as cache:
+    cache.put(jitcache.Key(n=2), b"y", replace=True)
+    assert cache.get(jitcache.Key(n=3)) is None
+    assert cache.get_or_compile(jitcache.Key(n=3), lambda: b"z") == b"z"
+    assert cache.entry(jitcache.Key(n=3)).view == b"z"
+    cache.remove(jitcache.Key(n=3))
+""": {"__future__", "atexit"},
+}
+
+
+@pytest.mark.parametrize("code", ALLOWED)
+def test_no_other_module_is_imported_until_it_is_needed(tmp_path: Path, code: str) -> None:
+    """Without site: what its files import would be taken for ours, or hide it."""
+    check("import jitcache, sys; jitcache.Cache(sys.argv[1]).put(jitcache.Key(n=1), b'x')", tmp_path / "cache")
+    head = f"import sys\nsys.path.insert(0, {str(PYTHON)!r})\nimport ctypes\nbefore = set(sys.modules)"
+    tail = "print(*sorted(m for m in set(sys.modules) - before if m.partition('.')[0] != 'jitcache'))"
+    text = f"{head}\n{code}\n{tail}"
+    command = [sys.executable, "-S", "-c", text, str(tmp_path / "cache")]
+    p = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    assert set(p.stdout.split()) <= ALLOWED[code]
+
+
+def test_names_are_there_before_their_modules_are_read() -> None:
+    out = check(
+        """
+        import jitcache, sys
+        print(set(jitcache.__all__) <= set(dir(jitcache)), "jitcache._cache" in sys.modules)
+        print(jitcache.Cache is jitcache.Cache, "Cache" in vars(jitcache), hasattr(jitcache, "Cahce"))
+        from jitcache import *
+        print(all(name in globals() for name in jitcache.__all__))
+        """
+    )
+    assert out == "True False\nTrue True False\nTrue\n"
 
 
 def test_import_is_fast() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import compilers
 import pytest
 from installed import ROOT, install, run
 
@@ -63,13 +64,13 @@ def test_command_is_installed(prefix: Path, tmp_path: Path) -> None:
 
 
 def test_cmake_finds_it(prefix: Path, tmp_path: Path) -> None:
-    if shutil.which("cmake") is None or shutil.which("cc") is None:
+    if shutil.which("cmake") is None:
         pytest.skip("no cmake here")
     (tmp_path / "main.c").write_text(PROGRAM)
     (tmp_path / "main.cpp").write_text(CPP)
     (tmp_path / "CMakeLists.txt").write_text(LISTS)
     build = tmp_path / "build"
-    run("cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", **compilers.variables())
     run("cmake", "--build", build)
     assert run(build / "host_c").endswith(" 1\n")
     assert run(build / "host_cpp").endswith(" 64\n")
@@ -90,11 +91,11 @@ def test_cmake_installs_the_same_tree(prefix: Path, tmp_path: Path) -> None:
 
 
 def test_pkg_config_finds_it(prefix: Path, tmp_path: Path) -> None:
-    if shutil.which("pkg-config") is None or shutil.which("cc") is None:
+    if shutil.which("pkg-config") is None:
         pytest.skip("no pkg-config here")
     flags = run("pkg-config", "--cflags", "--libs", "jitcache", PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
     (tmp_path / "main.c").write_text(PROGRAM)
-    run("cc", tmp_path / "main.c", "-o", tmp_path / "host", *flags, f"-Wl,-rpath,{prefix}/lib")
+    run(*compilers.c(), tmp_path / "main.c", "-o", tmp_path / "host", *flags, f"-Wl,-rpath,{prefix}/lib")
     assert run(tmp_path / "host").endswith(" 1\n")
 
 

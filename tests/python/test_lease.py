@@ -219,6 +219,38 @@ def test_tasks_on_one_thread(tmp_path: Path) -> None:
     assert asyncio.run(main()) == [b"code"] * 4
 
 
+def test_of_threads_that_coroutines_ask_in_one_compiles(tmp_path: Path) -> None:
+    """Coroutines of one loop are one thread, which never waits: each compiles. Control nolease must fail this."""
+    cache = jitcache.Cache(tmp_path / "cache")
+    compiles = []
+
+    def compile() -> bytes:
+        compiles.append(1)
+        time.sleep(0.2)
+        return b"code"
+
+    async def on_the_loop() -> bytes:
+        with cache.acquire(key("loop")) as lease:
+            if lease.data is None:
+                compiles.append(1)
+                await asyncio.sleep(0.05)
+                lease.commit(b"code")
+            return lease.data
+
+    async def in_a_thread() -> bytes:
+        return await asyncio.to_thread(cache.get_or_compile, key("thread"), compile)
+
+    async def main(task: object) -> list[bytes]:
+        return await asyncio.gather(*(task() for _ in range(8)))
+
+    counts = []
+    for task in (on_the_loop, in_a_thread):
+        compiles.clear()
+        assert asyncio.run(main(task)) == [b"code"] * 8
+        counts.append(len(compiles))
+    assert counts == [8, 1]
+
+
 def test_ctrl_c_works_in_a_wait(tmp_path: Path) -> None:
     cache = jitcache.Cache(tmp_path / "cache")
     waiter = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from pathlib import Path
 
 import jitcache
@@ -27,7 +28,50 @@ def test_refused_directory_is_one_warning_and_no_error(tmp_path: Path) -> None:
         shared,
     )
     assert out.count("WARNING jitcache") == 1
-    assert "chmod o-w" in out
+    assert "chmod go-w" in out
+    assert "for as long as the process runs" in out
+
+
+@pytest.mark.parametrize("mode", [0o775, 0o777, 0o1777])
+def test_directory_that_others_may_write_is_a_cache_in_memory(tmp_path: Path, mode: int) -> None:
+    directory = tmp_path / "c"
+    directory.mkdir()
+    directory.chmod(mode)
+    cache, compiles = jitcache.Cache(directory), []
+    threads = [
+        threading.Thread(target=cache.get_or_compile, args=(jitcache.Key(a=1), lambda: compiles.append(1) or b"x"))
+        for _ in range(4)
+    ]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert compiles == [1]
+    assert cache.get(jitcache.Key(a=1)) == b"x"
+    cache.put(jitcache.Key(a=1), b"y", replace=True)
+    assert [cache.get(jitcache.Key(a=1)) for _ in range(3)] == [b"y"] * 3
+    total = cache.stats()["total"]
+    assert total["hits_memory"] >= 4
+    assert (total["hits_disk"], total["puts"], total["not_stored"], total["compiles"]) == (0, 0, 2, 1)
+    assert total["miss_reasons"]["no directory"] == total["misses"] >= 1
+    assert list(directory.iterdir()) == []
+
+
+def test_without_memory_too_nothing_is_said_to_be_kept(tmp_path: Path) -> None:
+    tmp_path.chmod(0o775)
+    out = check(
+        """
+        import logging, sys, jitcache
+        logging.basicConfig(stream=sys.stdout)
+        cache = jitcache.Cache(sys.argv[1], memory_size=0)
+        cache.put(jitcache.Key(a=1), b"x")
+        assert cache.get(jitcache.Key(a=1)) is None
+        assert cache.stats()["total"]["misses"] == 1
+        """,
+        tmp_path,
+    )
+    assert "no result is kept" in out
+    assert "in memory" not in out
 
 
 def test_warning_reaches_the_logger(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -192,3 +192,11 @@ def test_together() -> None:
     assert [str(e) for e in ended] == ["rank 1: ZeroDivisionError: integer division or modulo by zero"] * 3
     ended = job(2, lambda c: mpi.together(c, lambda: threading.Lock()))
     assert all(isinstance(e, jitcache.Error) and "TypeError" in str(e) for e in ended)  # what cannot travel
+
+
+def test_request_is_one_miss_and_then_one_hit(tmp_path: Path) -> None:
+    cache = jitcache.Cache(tmp_path / "cache", memory_size=0)
+    for misses, hits in ((1, 0), (1, 1)):
+        assert mpi.get_or_compile(None, cache, jitcache.Key(n=1), lambda: b"code") == b"code"
+        total = cache.stats()["total"]
+        assert (total["misses"], total["hits_disk"]) == (misses, hits)

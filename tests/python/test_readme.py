@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import compilers
 import pytest
 import readme
-from test_examples import CC, ROOT, build, cxx, run
+from test_examples import ROOT, build, run
 
 sys.path.insert(0, str(ROOT / "tests" / "bench"))
 
@@ -28,15 +27,11 @@ def this_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def gcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put the C compiler of this machine into PATH as gcc."""
-    assert CC is not None
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    compiler = [shutil.which(CC[0]) or CC[0], *CC[1:]]  # not itself
-    (folder / "gcc").write_text(f'#!/bin/sh\nexec {shlex.join(compiler)} "$@"\n')
-    (folder / "gcc").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+def own_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the C compiler of this machine into PATH by the names that the README has."""
+    for name in ("gcc", "cc"):
+        compilers.script(tmp_path / "bin" / name, compilers.c())
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
 
 
 def run_python_lines(count: Path, times: int) -> None:
@@ -48,13 +43,13 @@ def jitcache(*args: str) -> str:
     return run([sys.executable, "-m", "jitcache", *args])
 
 
-@pytest.mark.usefixtures("gcc")
+@pytest.mark.usefixtures("own_compiler")
 def test_python_lines_compile_once_in_three_processes(tmp_path: Path) -> None:
     run_python_lines(tmp_path / "count", 3)
     assert (tmp_path / "count").read_text() == "run\n"
 
 
-@pytest.mark.usefixtures("gcc")
+@pytest.mark.usefixtures("own_compiler")
 def test_stats_are_printed_as_shown(tmp_path: Path) -> None:
     run_python_lines(tmp_path / "count", 3)
     shown = next(b for b in readme.blocks("") if b.startswith("$ jitcache stats")).splitlines()[1:]
@@ -69,12 +64,17 @@ def test_stats_are_printed_as_shown(tmp_path: Path) -> None:
     assert shape(printed) == shape(shown)
 
 
+@pytest.mark.usefixtures("own_compiler")
 @pytest.mark.parametrize("language", ["c", "cpp"])
 def test_c_lines_are_a_program(language: str, tmp_path: Path) -> None:
-    assert CC is not None
     source = tmp_path / f"lines.{language}"
     source.write_text(readme.program(language))
-    build(CC if language == "c" else cxx(), "c99" if language == "c" else "c++11", source, tmp_path / "lines")
+    build(
+        compilers.c() if language == "c" else compilers.cpp(),
+        "c99" if language == "c" else "c++11",
+        source,
+        tmp_path / "lines",
+    )
     assert run([tmp_path / "lines"]) == "compiled\nthe code\n"
     assert run([tmp_path / "lines"]) == "the code\n"
 

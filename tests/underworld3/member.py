@@ -7,12 +7,16 @@ Writes a line of JSON: what it computed, or what was raised.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import socket
 import sys
 import time
 from pathlib import Path
 from typing import Any
+
+CLONE_NEWUTS = 0x04000000
 
 request: dict[str, Any] = json.loads(sys.argv[1])
 if request.get("petsc") == "before":
@@ -34,6 +38,17 @@ if not request.get("old"):
     from jitcache.adapters import underworld3 as adapter
 
     adapter.install(flat=request.get("flat", False))
+if "machines" in request:
+    from jitcache import _location, _native_ranks
+
+    _native_ranks.machine = _location.machine = lambda: request["machines"][rank]
+    if os.geteuid() == 0:  # and that is its name
+        assert ctypes.CDLL(None).unshare(CLONE_NEWUTS) == 0
+        socket.sethostname(request["machines"][rank])
+if "variables" in request:
+    os.environ.update(request["variables"][rank])
+if "pids" in request:
+    Path(request["pids"], str(rank)).write_text(str(os.getpid()))
 if request.get("petsc") == "after":
     import petsc4py.PETSc
 
@@ -43,9 +58,9 @@ constants = [_jitextension.Constant(name, 3.0) for name in request["constants"]]
 
 def value() -> float:
     """What F or G is, for u = 2."""
-    return float(
-        eval(callbacks[0], {"constants": [c.value for c in constants], "u": [2.0], "SCALE": request.get("scale")})
-    )
+    scale = request.get("scale")
+    scale = scale[rank] if isinstance(scale, list) else scale
+    return float(eval(callbacks[0], {"constants": [c.value for c in constants], "u": [2.0], "SCALE": scale}))
 
 
 def getext() -> dict[str, Any]:
@@ -98,10 +113,17 @@ def build() -> dict[str, Any]:
     _, other_name, texts = _jitextension._named(request["planted"])
     texts = [[name, text.replace(other_name, modname)] for name, text in texts]
     _, folder = _jitextension.compile_and_load(modname, texts)
-    planted = Path(request["folder"])
-    planted.mkdir()
-    (planted / "planted.so").write_bytes(next(Path(folder).glob("*.so")).read_bytes())
-    _jit_cache.store_module(source_hash, modname, planted, manifest)
+    module = next(Path(folder).glob("*.so")).read_bytes()
+    if request.get("old"):
+        planted = Path(request["folder"])
+        planted.mkdir()
+        (planted / "planted.so").write_bytes(module)
+        _jit_cache.store_module(source_hash, modname, planted, manifest)
+    else:
+        from jitcache._native_request import key_of
+
+        cache = adapter._cache(_jit_cache.get_cache_dir())
+        cache.put(key_of(adapter._wish(source_hash, modname), cache._handle), module, kind="native", replace=True)
     return {"hash": source_hash}
 
 

@@ -13,6 +13,8 @@ from job import ROOT, Ended, end, start
 
 sys.path.insert(0, str(ROOT))
 
+from bell import Bell
+
 import build_library
 
 MEMBER = Path(__file__).with_name("member.py")
@@ -27,32 +29,29 @@ class Site:
         self.cache = folder / "jit"
         self.temp = folder / "tmp"
         self.temp.mkdir()
+        self.bell = Bell(folder / "bell")
         self.compiler = self.make_compiler("cc")
-        self.log = folder / "compiles"
 
-    def make_compiler(self, name: str, version: str = "") -> Path:
-        """Make a script that runs the compiler, and appends a line whenever it compiles."""
-        found = build_library.find_cc()
+    def make_compiler(self, name: str, first: str = "", real: str = "") -> Path:
+        """Make a script that runs a compiler, and rings whenever it compiles; ``first`` it does what is said."""
+        found = shlex.split(real) if real else build_library.find_cc()
         assert found is not None
         path = self.folder / name
         path.write_text(
-            f'#!/bin/sh\ncase " $* " in *" --version "*) echo {shlex.quote(version)};; *" -c "*) echo run >>"$CC_LOG";; esac\n'
-            f'exec {shlex.join(found)} "$@"\n'
+            f'#!/bin/sh\ncase " $* " in *" -c "*)\n{first}\n{self.bell.script}\n;; esac\nexec {shlex.join(found)} "$@"\n'
         )
         path.chmod(0o755)
         return path
 
     def compiles(self) -> int:
         """How often the compiler has run since the last time it was asked."""
-        count = len(self.log.read_text().splitlines()) if self.log.exists() else 0
-        self.log.unlink(missing_ok=True)
-        return count
+        return self.bell.rung()
 
     def begin(
         self, ranks: int = 0, mpi: str = "mpich", env: dict[str, Any] | None = None, **request: Any
     ) -> subprocess.Popen[str]:
         """Start a process, or a job of ranks, that does what is requested (member.py)."""
-        more = {"CC": self.compiler, "CC_LOG": self.log, "UW_JIT_CACHE_DIR": self.cache, "TMPDIR": self.temp}
+        more = {"CC": self.compiler, "UW_JIT_CACHE_DIR": self.cache, "TMPDIR": self.temp}
         whole = {"callbacks": [F], "constants": ["A"], **request}
         return start(mpi, ranks, [MEMBER, json.dumps(whole)], **{**more, **(env or {})})
 
@@ -86,4 +85,5 @@ class Site:
 
     def modules(self) -> list[Path]:
         """The files that hold modules, in the old layout or in entries."""
-        return sorted([*self.cache.glob("*.so"), *self.cache.glob("v1/entries/*/*.jce")])
+        entries = [file for file in self.cache.glob("v1/entries/*/*.jce") if b"PyInit_" in file.read_bytes()]
+        return sorted([*self.cache.glob("*.so"), *entries])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from job import ROOT
 from site_folder import F, G, Site
 
 HOME = "/somebody"
@@ -67,11 +70,10 @@ def test_library_that_cannot_be_used(site: Site) -> None:
 
 def test_load_never_waits(site: Site) -> None:
     """Somebody compiles the module: load_module is told at once that it is not there."""
-    slow = site.make_compiler("slow")
-    slow.write_text(site.compiler.read_text().replace("echo run", "sleep 5; echo run"))
+    slow = site.make_compiler("slow", "sleep 5")
     compiling = site.begin(env={"CC": slow})
     deadline = time.monotonic() + 20
-    while not list(site.temp.glob("*/build")) and time.monotonic() < deadline:
+    while not list(site.temp.glob("*/build/temp*")) and time.monotonic() < deadline:
         time.sleep(0.02)
     (said,) = site.run(do="load", env={"CC": slow}).said
     assert compiling.poll() is None, "the compile was over"
@@ -107,7 +109,7 @@ def test_without_flat_there_are_no_such_files(site: Site) -> None:
 def test_flat_files_are_links_and_removing_one_is_a_miss(site: Site, ranks: int) -> None:
     site.solve(ranks, flat=True)
     (link,) = site.cache.glob("*.so")
-    (entry,) = site.cache.glob("v1/entries/*/*.jce")
+    entry = next(file for file in site.modules() if file != link)
     assert link.stat().st_ino == entry.stat().st_ino
     assert site.solve(ranks, flat=True) == 0
     link.unlink()
@@ -134,3 +136,61 @@ def test_install_where_it_is_not(tmp_path: Path) -> None:
     env["PYTHONPATH"] += f":{tmp_path}"
     p = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert "underworld3.utilities._jit_cache has no get_cache_dir" in p.stderr
+
+
+COMMAND = "x86_64-linux-gnu-gcc -g -Wformat -Werror=format-security -Wdate-time -c cy_ext.c -o build/temp/cy_ext.o"
+NOISE = ["Compiling cy_ext.pyx because it changed.", "running build_ext", "building 'fn_ptr_ext' extension", COMMAND]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cy_ext.h:3:70: error: 'nonsense' undeclared (first use in this function)",
+        "cy_ext.h:1:10: fatal error: petsc.h: No such file or directory",
+        "gcc: error: unrecognized command-line option '-nonsense'",
+        "cy_ext.c:12:5: error: format not a string literal and no format arguments [-Werror=format-security]",
+        "cy_ext.pyx:21:4: undeclared name not builtin: nonsense",
+        "/usr/bin/ld: cannot find -lnonsense: No such file or directory",
+        "ModuleNotFoundError: No module named 'Cython'",
+        "error: command 'mpicc' failed: No such file or directory",
+    ],
+)
+def test_error_is_the_line_that_says_it(line: str) -> None:
+    from jitcache.adapters.underworld3 import _build
+
+    log = "\n".join(
+        [
+            *NOISE,
+            "cy_ext.h: In function 'UW_petsc_eqn_0':",
+            line,
+            "error: command '/usr/bin/gcc' failed with exit code 1",
+        ]
+    )
+    assert _build.first_error(log) == line
+    assert _build.first_error("\n".join(NOISE)) == ""
+
+
+def test_error_of_the_compiler_is_the_exception(site: Site) -> None:
+    """The flags of Debian's Python have the word error in them, and commands are printed."""
+    (said,) = site.run(callbacks=["constants[0]*nonsense"], env={"CFLAGS": "-Werror=format-security"}).said
+    assert said["error"] == "BuildError" and "error: " in said["text"] and "nonsense" in said["text"], said["text"]
+    assert "Werror" in said["log"] and "Werror" not in said["text"]
+
+
+def counters(site: Site) -> dict[str, Any]:
+    """What the command says of the directory."""
+    env = {**os.environ, "JITCACHE_DIR": str(site.cache), "PYTHONPATH": str(ROOT / "python")}
+    command = [sys.executable, "-m", "jitcache", "stats", "-json"]
+    said = json.loads(subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout)
+    found: dict[str, Any] = said["total"]
+    return found
+
+
+@pytest.mark.parametrize("ranks", [0, 2])
+def test_one_request_is_one_miss_or_one_hit(site: Site, ranks: int) -> None:
+    site.solve(ranks)
+    first = counters(site)
+    assert (first["misses"], first["hits_disk"] + first["hits_memory"]) == (1, 0), first
+    site.solve(ranks)
+    second = counters(site)
+    assert (second["misses"], second["hits_disk"] + second["hits_memory"]) == (1, 1), second

@@ -16,7 +16,7 @@ MPIRUN = shutil.which("mpirun")
 
 
 @pytest.mark.skipif(
-    not DIRS or MPIRUN is None or not (job.VENVS / "petsc" / "bin" / "ready").exists(),
+    not DIRS or MPIRUN is None or not (job.VENVS / "petsc" / "ready").exists(),
     reason="petsc4py is not installed (tests/deps-ci.sh)",
 )
 @pytest.mark.parametrize("order", ["before", "after"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,15 +35,26 @@ CHANGES = [
     Change("the configuration of PETSc", env={"PETSC_DIR": "int64"}, old=SAME),
     Change("PETSC_ARCH", env={"PETSC_ARCH": "debug"}, old=SAME),
     Change("the compiler, by what it is", env={"CC": "other"}, old=SAME),
-    Change("the compiler's version behind a wrapper", env={"CC_SAYS": "gcc 99"}, old=SAME),
     Change("flags of underworld3", env={"UW3_JIT_CFLAGS": "-O1"}),
     Change("CFLAGS", env={"CFLAGS": "-O1"}, old=SAME),
     Change("LDFLAGS", env={"LDFLAGS": "-Wl,-O1"}, old=SAME),
     Change("CPATH", env={"CPATH": "/nonexistent"}, old=SAME),
     Change("the place of the temp directory", env={"TMPDIR": "other-tmp"}, compiles=SAME),
-    Change("the name of the compiler", env={"CC": "renamed"}, compiles=SAME),
+    Change("the name of the compiler", env={"CC": "renamed"}, old=SAME),
     Change("code for the CPU", env={"CFLAGS": "-march=native"}, old=SAME),
-    Change("a variable of no meaning", env={"ANYTHING": "1"}, compiles=SAME),
+    Change("a variable of Intel MPI's wrapper", env={"I_MPI_CC": "icx"}, old=SAME),
+    Change("a variable that a script may obey", env={"ANYTHING": "1"}, old=SAME),
+    Change(
+        "what names a job and a rank",
+        env={
+            "SLURM_JOB_ID": "7",
+            "PMIX_RANK": "3",
+            "OMPI_COMM_WORLD_RANK": "3",
+            "OMPI_MCA_btl": "self",
+            "HOSTNAME": "a",
+        },
+        compiles=SAME,
+    ),
 ]
 
 
@@ -50,7 +62,7 @@ def prepared(site: Site, env: dict[str, Any]) -> dict[str, Any]:
     """Make what a change's environment names."""
     env = dict(env)
     if env.get("CC") == "other":
-        env["CC"] = site.make_compiler("other", "one of another make")
+        env["CC"] = site.make_compiler("other", ": another")
     elif env.get("CC") == "renamed":
         env["CC"] = site.folder / "renamed"
         env["CC"].write_bytes(site.compiler.read_bytes())
@@ -72,8 +84,6 @@ ROWS = [(change, False) for change in CHANGES] + [(change, True) for change in C
 
 @pytest.mark.parametrize(("change", "old"), ROWS, ids=[f"{c.name}-{'old' if o else 'jitcache'}" for c, o in ROWS])
 def test_change(site: Site, change: Change, old: bool) -> None:
-    script = site.compiler.read_text().replace("echo ''", 'echo "$CC_SAYS"')
-    site.compiler.write_text(script)
     assert site.solve(old=old) == 1
     env = prepared(site, change.env)
     request = dict(change.request)
@@ -81,6 +91,36 @@ def test_change(site: Site, change: Change, old: bool) -> None:
     seen = [site.solve(old=old, env=env, callbacks=callbacks, **request) for _ in range(2)]
     seen.append(site.solve(old=old))
     assert tuple(seen) == (change.old if old else change.compiles)
+
+
+SCALED = ["constants[0]*u[0]*SCALE"]
+
+#: A wrapper of an MPI, how it is told which compiler to run, and variables by which it compiles something else.
+WRAPPERS = [
+    ("mpicc.openmpi", "OMPI_CC", {"OMPI_CFLAGS": "-DSCALE={}"}),
+    ("mpicc.openmpi", "OMPI_CC", {"OMPI_CPPFLAGS": "-DSCALE={}"}),
+    ("mpicc.openmpi", "OMPI_CC", {"OMPI_CC": "{compiler} -DSCALE={}"}),
+    ("mpicc.mpich", "MPICH_CC", {"MPICH_CC": "{compiler} -DSCALE={}"}),
+    ("mpicc.mpich", "MPICH_CC", {"MPICC_PROFILE": "{folder}/profile{}"}),
+]
+
+
+@pytest.mark.parametrize("old", [True, False], ids=["old", "jitcache"])
+@pytest.mark.parametrize(
+    ("wrapper", "compiler", "change"), WRAPPERS, ids=[f"{w}-{next(iter(c))}" for w, _, c in WRAPPERS]
+)
+def test_wrapper(site: Site, wrapper: str, compiler: str, change: dict[str, str], old: bool) -> None:
+    """What a wrapper's variables say is compiled, and not what they said before; with the old cache it is wrong."""
+    if shutil.which(wrapper) is None:
+        pytest.skip(f"no {wrapper}")
+    for n in (2, 3):
+        (site.folder / f"profile{n}.conf").write_text(f'CC="$CC -DSCALE={n}"\n')
+    seen = []
+    for n in (2, 3, 3, 2):
+        said = {k: v.format(n, compiler=site.compiler, folder=site.folder) for k, v in change.items()}
+        env = {"CC": wrapper, compiler: site.compiler, **said}
+        seen.append(site.tried(old=old, callbacks=SCALED, scale=n, env=env))
+    assert seen == (["right 1", "wrong", "wrong", "right 0"] if old else ["right 1", "right 1", "right 0", "right 0"])
 
 
 @pytest.mark.skipif(not OTHER.exists(), reason="no other version of Python")

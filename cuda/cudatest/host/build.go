@@ -33,7 +33,7 @@ func Build(path string, flags ...string) error {
 	for _, name := range sources[kind] {
 		command = append(command, filepath.Join(filepath.Dir(here), "..", name))
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(filepath.Dir(path), calls), 0o755); err != nil {
 		return err
 	}
 	cmd := exec.Command(command[0], append(command[1:], "-ldl")...)
@@ -41,7 +41,23 @@ func Build(path string, flags ...string) error {
 	return cmd.Run()
 }
 
-// Calls makes the fakes write their calls to a file of the test's, and returns
+// calls is where the fake NVRTC makes a file for each call, beside itself.
+const calls = "calls/__pycache__"
+
+// Compiles returns how often the fake NVRTC in a folder was called by a name.
+func Compiles(folder, name string) int {
+	files, _ := filepath.Glob(filepath.Join(folder, calls, "*"))
+	n := 0
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		if word, _, _ := strings.Cut(string(text), " "); word == name {
+			n++
+		}
+	}
+	return n
+}
+
+// Calls makes the fake driver write its calls to a file of the test's, and returns
 // how to count those of one name.
 func Calls(t testing.TB, variable string) (count func(name string) int) {
 	path := filepath.Join(t.TempDir(), "calls")

@@ -163,7 +163,6 @@ func TestFakeMakesTheSameOfTheSame(t *testing.T) {
 
 func TestFakeIsCountedAndFails(t *testing.T) {
 	l := stub(t)
-	count := host.Calls(t, "STUBNVRTC_LOG")
 	s := host.Source{Text: "__global__ void k() {}\n", Name: "k.cu", Options: []string{"-arch=sm_80"}}
 	t.Setenv("STUBNVRTC_FAIL", "nvrtcCompileProgram=7:1")
 	for _, want := range []int{7, 0, 0} {
@@ -172,7 +171,7 @@ func TestFakeIsCountedAndFails(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcDestroyProgram"} {
-		if n := count(name); n != 3 {
+		if n := host.Compiles(filepath.Dir(l.Path), name); n != 3 {
 			t.Errorf("%s: %d lines, want 3", name, n)
 		}
 	}

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(needed) == "" {
 		os.Exit(0)
 	}
-	os.Exit(observetest.Main(m))
+	os.Exit(observetest.Main(m, nil))
 }
 
 const (

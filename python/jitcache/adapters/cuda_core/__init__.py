@@ -76,10 +76,9 @@ def compile_program(  # noqa: PLR0917  as cuda.core has them
 
     Returns an ``ObjectCode``. Raises an error that is both ``jitcache.CompileError``
     and cuda.core's ``NVRTCError`` for C++ that does not compile; one that is both
-    ``jitcache.RefusedError`` and ValueError for what cannot be keyed, with the
-    option or include in the way; ``jitcache.LibraryError`` if NVRTC is not found;
-    TypeError for a wrong ``cache``; and for all else that is wrong what cuda.core
-    raises.
+    ``jitcache.RefusedError`` and ValueError for PTX and NVVM IR that cannot be keyed;
+    ``jitcache.LibraryError`` if NVRTC is not found; TypeError for a wrong ``cache``;
+    and for all else that is wrong what cuda.core raises.
     """
     global _compile
     if _compile is None:

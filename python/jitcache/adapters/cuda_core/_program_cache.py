@@ -52,19 +52,21 @@ def _payload(value: object) -> bytes:
 
 
 def _open(path: str | os.PathLike[str] | None, cap: int | None) -> Cache:
-    # Without the tier in memory: it would give out what another process has replaced.
-    if path is not None:
+    if path is None:
+        found = Cache().stats().get("directory") if cap is not None else None
+        directory = os.path.join(found, KIND) if found else None
+    else:
         text = os.fspath(path)
         if not isinstance(text, str):
             raise TypeError(f"path: want str or a path of str, not {type(text).__name__}")
         if not text:
             raise ValueError("path: is empty")
-        return Cache(os.path.abspath(text), max_size=cap, memory_size=0)
-    cache = Cache(memory_size=0)
-    directory = cache.stats().get("directory")
-    if cap is None or not directory:
-        return cache
-    return Cache(os.path.join(directory, KIND), max_size=cap, memory_size=0)
+        directory = os.path.abspath(text)
+    cache = Cache(directory, max_size=cap)
+    if not cache.stats().get("directory"):
+        return cache  # in memory only
+    # Without the tier in memory: it would give out what another process has replaced.
+    return Cache(directory, max_size=cap, memory_size=0)
 
 
 def _stat_cache_of(cache: Cache) -> StatCache | None:
@@ -92,7 +94,8 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
     ``in``, as in cuda.core's own: look the bytes up, and they are either there or not.
 
     What cannot be looked up is a miss and what cannot be stored is not: neither
-    raises, and ``cache.last_reason`` says why. Methods may be called from any
+    raises, and ``cache.last_reason`` says why. Where the directory is not used, because
+    others may write it say, a warning tells why, and entries are kept in memory. Methods may be called from any
     thread, and in a forked child. Raises ValueError if ``max_size_bytes`` is not
     positive or ``path`` is empty, TypeError for another type.
     """
@@ -165,7 +168,7 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
             raise KeyError(key)
 
     def __len__(self) -> int:
-        return self.cache.count(KIND)
+        return self.cache.count(KIND if self.cache.stats().get("directory") else None)
 
     def __bool__(self) -> bool:
         """An empty cache is a cache."""

@@ -176,7 +176,7 @@ def entries(cache: Cache | None = None) -> list[dict[str, Any]]:
     Its attributes are the function, its file and line when it was compiled, the
     route, the architecture, and how it was keyed.
     """
-    return (cache or default_cache()).entries(KIND)
+    return list((cache or default_cache()).entries(KIND))
 
 
 def count(cache: Cache | None = None) -> int:

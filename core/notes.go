@@ -1,0 +1,62 @@
+package core
+
+import (
+	"jitcache/core/key"
+	"jitcache/core/store"
+)
+
+// Notes are entries that the library makes for itself: what a compile has looked at,
+// digests of large files. They live and age like the others, but no counter counts
+// them, and the in-process tier does not hold them; whoever reads one keeps its content.
+
+// LoadNote returns what was noted under a key, nil if there is nothing.
+func (c *Cache) LoadNote(id *key.ID) []byte {
+	if c.unread() != store.None {
+		return nil
+	}
+	b, why := c.store.Get(id)
+	if why != store.None {
+		return nil
+	}
+	defer b.Release()
+	return append([]byte(nil), b.Data()...)
+}
+
+// SaveNote replaces what was noted under a key, if it can.
+func (c *Cache) SaveNote(k *key.Key, data []byte) {
+	c.write(store.Item{Key: k, Payload: data, Replace: true})
+}
+
+// WarnOnce gives a warning to the host, once per process and reason.
+func (c *Cache) WarnOnce(reason, text string) { c.log.warn(reason, "%s", text) }
+
+// MissedBecause counts and logs a miss whose reason the caller knows: k is the
+// request's key, why says what has changed in the world, "" if nothing was known
+// of it.
+func (c *Cache) MissedBecause(k *key.Key, kind, why string) {
+	if c.store != nil {
+		c.store.Count([]byte(kind), store.MissCounter(store.Absent), 1)
+	}
+	if !c.log.wants(Miss) {
+		return
+	}
+	if why == "" {
+		why = store.Absent.String()
+	}
+	c.log.line(Miss, "%s: %s", label(k.Name, k.ID), why)
+}
+
+// NotStored counts and logs a result that was returned and not stored, for a
+// reason that its maker knows: what says what is in the way.
+func (c *Cache) NotStored(k *key.Key, kind string, why store.Reason, what string) {
+	if c.store != nil {
+		c.store.Count([]byte(kind), store.Compiles, 1)
+		c.store.CountRefused([]byte(kind), why)
+	}
+	c.log.line(Info, "not stored: %s: %s", label(k.Name, k.ID), what)
+}
+
+// NotUsed logs that a result that was found is not used, and why.
+func (c *Cache) NotUsed(k *key.Key, why string) {
+	c.log.line(Info, "not used: %s: %s", label(k.Name, k.ID), why)
+}

@@ -1,0 +1,152 @@
+// Package stamp tells from what stat says whether a file can have changed.
+//
+// A file's numbers and times prove that it is the same only if the kernel sets the
+// time of each change. Images and layers carry the times that their maker wanted:
+// two that are mounted in turn at one path can agree in all that stat says and
+// differ in content. So a stamp says on which mount a file was, or that nothing
+// vouches for it; then its content decides.
+package stamp
+
+import (
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Stamp is what stat said of a file, and when. With it a later check can tell,
+// without reading the file, whether it can have changed.
+type Stamp struct {
+	Dev, Ino, Size uint64
+	Mtime, Ctime   int64 // nanoseconds since 1970
+	Read           int64 // the same: just before it was asked for
+	// Mount says which mount the file was on, if the other fields do not suffice: two
+	// images that are mounted in turn at one path can agree in all of them. A time of
+	// change without nanoseconds does not come from the kernel but from the maker of a
+	// disk's image, and machines may have different ones: there Mount says which boot
+	// it was. 0: the fields suffice; NoMount: nothing vouches for them.
+	Mount uint64
+}
+
+// NoMount is the Mount of a stamp that proves nothing.
+const NoMount = ^uint64(0)
+
+// A file's time stamps prove nothing about edits that follow its last change
+// within one tick of the file system's clock. Linux takes that clock from the
+// timer interrupt, 1 to 10 ms apart (3 distinct stamps in 300 writes were
+// measured); file systems without nanoseconds, and NFS servers, count whole
+// seconds or two.
+const (
+	FineTick   = int64(50 * time.Millisecond)
+	coarseTick = int64(2 * time.Second)
+)
+
+// Same reports whether both are of one file that has not changed in between.
+func (s *Stamp) Same(now *Stamp) bool {
+	return s.Ino == now.Ino && s.Ctime == now.Ctime && s.Mtime == now.Mtime && s.Size == now.Size && s.Dev == now.Dev &&
+		s.Mount == now.Mount
+}
+
+// Proves reports whether an equal later stamp means that the file is the same. It
+// does not soon after a change, nor where nobody vouches for time stamps.
+func (s *Stamp) Proves() bool {
+	tick := FineTick
+	if s.Mtime%int64(time.Second) == 0 && s.Ctime%int64(time.Second) == 0 {
+		tick = coarseTick
+	}
+	return s.Mount != NoMount && (max(s.Mtime, s.Ctime) <= s.Read-tick || !readsFresh)
+}
+
+// Status is one answer of statx, in memory that is used for many.
+type Status struct {
+	Stamp Stamp
+	// Read becomes Stamp.Read: the caller sets it, just before it opens the file.
+	Read int64
+	st   unix.Statx_t
+}
+
+// mountUnique asks for an id that no mount has had before (Linux 6.8).
+const mountUnique = 0x4000
+
+// Mode is the file's type and permissions, as stat has them.
+func (s *Status) Mode() uint32 { return uint32(s.st.Mode) }
+
+// Kind is its type alone, one of unix.S_IF….
+func (s *Status) Kind() uint32 { return uint32(s.st.Mode) & unix.S_IFMT }
+
+// Unique is the id of the mount, 0 if the kernel has no ids that it never reuses.
+func (s *Status) Unique() uint64 {
+	if s.st.Mask&mountUnique != 0 {
+		return s.st.Mnt_id
+	}
+	return 0
+}
+
+// At asks what is at a path, which ends in a NUL. flags are those of statx.
+func (s *Status) At(path []byte, flags int) syscall.Errno {
+	return s.ask(unix.AT_FDCWD, path, flags, path)
+}
+
+// Of asks what an open file is.
+func (s *Status) Of(f *os.File) error {
+	fd := int(f.Fd())
+	if errno := s.ask(fd, []byte{0}, unix.AT_EMPTY_PATH, nil); errno != 0 {
+		return &os.PathError{Op: "stat", Path: f.Name(), Err: errno}
+	}
+	return nil
+}
+
+// ask asks, and finds out by path, or by fd without a path, how far the answer can
+// be trusted.
+func (s *Status) ask(fd int, name []byte, flags int, path []byte) syscall.Errno {
+	// AT_STATX_SYNC_AS_STAT is 0: what stat would say.
+	_, _, errno := syscall.Syscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(&name[0])), uintptr(flags),
+		unix.STATX_BASIC_STATS|mountUnique, uintptr(unsafe.Pointer(&s.st)), 0)
+	if errno == syscall.ENOSYS || errno == syscall.EPERM {
+		errno = s.askOld(fd, name, flags)
+	}
+	if errno != 0 {
+		return errno
+	}
+	s.Stamp = Stamp{
+		Dev: unix.Mkdev(s.st.Dev_major, s.st.Dev_minor), Ino: s.st.Ino, Size: s.st.Size,
+		Mtime: s.st.Mtime.Sec*1e9 + int64(s.st.Mtime.Nsec), Ctime: s.st.Ctime.Sec*1e9 + int64(s.st.Ctime.Nsec),
+		Read: s.Read,
+	}
+	s.Stamp.Mount = mounts.vouch(fd, path, s.Stamp.Dev, s.Unique()).identity
+	if s.Stamp.Mount == 0 {
+		s.Stamp.Mount = identify(&s.Stamp)
+	}
+	return 0
+}
+
+// askOld asks without statx, which kernels before 4.11 and some containers lack.
+func (s *Status) askOld(fd int, name []byte, flags int) syscall.Errno {
+	var old unix.Stat_t
+	if err := unix.Fstatat(fd, unix.ByteSliceToString(name), &old, flags); err != nil {
+		errno, _ := err.(syscall.Errno)
+		return errno
+	}
+	s.st = unix.Statx_t{
+		Mode: uint16(old.Mode), Ino: old.Ino, Size: uint64(old.Size), Dev_major: unix.Major(old.Dev), Dev_minor: unix.Minor(old.Dev),
+		Mtime: unix.StatxTimestamp{Sec: old.Mtim.Sec, Nsec: uint32(old.Mtim.Nsec)},
+		Ctime: unix.StatxTimestamp{Sec: old.Ctim.Sec, Nsec: uint32(old.Ctim.Nsec)},
+	}
+	return 0
+}
+
+// NamesProved reports whether the stamp of the folder at path vouches for the names
+// in it.
+func (s *Status) NamesProved(path []byte) bool {
+	return mounts.vouch(unix.AT_FDCWD, path, s.Stamp.Dev, s.Unique()).names
+}
+
+// identify returns the Mount of a stamp on a file system that vouches for itself.
+func identify(s *Stamp) uint64 {
+	if doubtsImages && s.Ctime%int64(time.Second) == 0 {
+		return mounts.ofBoot(s.Dev)
+	}
+	return 0
+}

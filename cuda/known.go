@@ -1,0 +1,132 @@
+package cuda
+
+import (
+	"fmt"
+	"sync"
+
+	"jitcache/command"
+	"jitcache/core/key"
+	"jitcache/core/request"
+	"jitcache/cuda/dl"
+	"jitcache/cuda/driver"
+)
+
+// schema is a component of every request. It changes when the same request is to be
+// compiled to something else, or when a record has said too little.
+const schema = "cuda 2"
+
+// known is what the process knows of a request between calls, so that a hit
+// looks at files and devices only.
+type known struct {
+	parts   *parts // without the texts of headers, which are large
+	headers key.Digest
+	arch    string // of the options, "" if they name none
+	size    int    // of the source
+	source  key.Digest
+
+	mu    sync.Mutex
+	spec  *command.Spec // the last one,
+	nvrtc string        // and what it was made for
+	sm    string
+}
+
+// Bounds of what the process keeps. One is some kilobytes, one with a large
+// list some hundred.
+const maxKnown = 256
+
+var requests = request.NewTable[[2]key.Digest, *known](maxKnown)
+
+// known returns what is known of the request. The error is that it is
+// malformed.
+func (r *Request) known() (*known, error) {
+	return requests.Get([2]key.Digest{r.SourceDigest, r.PartsDigest}, func() (*known, error) {
+		p, err := parse(r.Parts)
+		if err != nil {
+			return nil, err
+		}
+		k := &known{parts: p, arch: archOf(p.options), size: len(r.Source), source: r.SourceDigest}
+		var all []byte
+		for _, h := range p.headers {
+			all = key.AppendPacked(all, h.Name, key.Bytes, []byte(h.Text))
+		}
+		k.headers, p.headers = key.Sum(all), nil
+		return k, nil
+	})
+}
+
+// find returns the NVRTC to use. What was found before holds as long as nothing is
+// loaded; that its file is gone shows when it is looked at.
+func (k *known) find() (dl.File, error) {
+	if file, ok := dl.Last(dl.NVRTC, k.parts.compiler); ok {
+		return file, nil
+	}
+	file, err := dl.Find(dl.NVRTC, k.parts.compiler)
+	if err != nil {
+		return file, libraryError{err}
+	}
+	return file, nil
+}
+
+// device returns the architecture to compile for where the options name none: that of
+// the current device. NVRTC's own default is an old one that changes from version to
+// version.
+func (k *known) device() (string, error) {
+	if k.arch != "" {
+		return "", nil
+	}
+	d, err := driver.Open(k.parts.driver)
+	if err == nil {
+		var arch string
+		if arch, err = d.Arch(); err == nil {
+			return arch, nil
+		}
+	}
+	return "", fmt.Errorf("no --gpu-architecture is given, and the device is not known: %w", err)
+}
+
+// specFor returns the request as package command knows it, for an NVRTC and a device.
+func (k *known) specFor(nvrtc, sm string) *command.Spec {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.spec == nil || k.nvrtc != nvrtc || k.sm != sm {
+		k.spec, k.nvrtc, k.sm = k.newSpec(nvrtc, sm), nvrtc, sm
+	}
+	return k.spec
+}
+
+func (k *known) newSpec(nvrtc, sm string) *command.Spec {
+	p := k.parts
+	texts := func(label string, texts ...string) command.Part {
+		return command.Part{Label: label, Value: key.AppendTexts(nil, texts...)}
+	}
+	s := &command.Spec{Kind: p.target.String(), More: []command.Part{
+		texts("compiles", schema),
+		{Label: "source", Digest: k.source, Size: k.size},
+		texts("source's name", p.name),
+		texts("target", p.target.String()),
+		texts("device", sm),
+		texts("options", p.options...),
+		texts("name expressions", p.expressions...),
+		{Label: "headers in memory", Value: k.headers[:]},
+		texts("nvrtc", nvrtc),
+	}}
+	if p.name != defaultName {
+		s.Name = p.name
+	}
+	return s
+}
+
+// spec returns the request as it is now: for the NVRTC that is found, and the device.
+func (r *Request) spec() (k *known, s *command.Spec, file dl.File, err error) {
+	if k, err = r.known(); err != nil {
+		return nil, nil, file, err
+	}
+	if file, err = k.find(); err != nil {
+		return nil, nil, file, err
+	}
+	sm, err := k.device()
+	if err != nil {
+		return nil, nil, file, err
+	}
+	return k, k.specFor(file.Path, sm), file, nil
+}

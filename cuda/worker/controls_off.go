@@ -1,0 +1,10 @@
+//go:build control
+
+package worker
+
+import "jitcache/core/control"
+
+var (
+	checkWorker = !control.Is("noworkercheck")
+	bounded     = !control.Is("nobound")
+)

@@ -1,0 +1,172 @@
+package worker
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
+	"jitcache/record"
+)
+
+// idleFor is how long a worker waits for its next program. Programs that compile while
+// they run do so in bursts, and another worker takes 60 ms.
+const idleFor = 10 * time.Second
+
+// Pool keeps workers that are idle. It may be used from any goroutine.
+//
+// Whatever a worker has looked at belongs to every later record of it. So it gets
+// programs only that are likely to look at the same: of one folder, with the same
+// options and the same lines with "include". That is a guess, and if it is wrong a
+// record has a file more than it needs.
+type Pool struct {
+	mu   sync.Mutex
+	idle []*Worker
+	tick bool
+}
+
+// Request is what Get needs to know of a program.
+type Request struct {
+	*Work
+	NVRTC string // the path of the library
+	Locks Locks  // nil: there are none
+	Now   *record.Surroundings
+}
+
+// kind is what a worker must have in common with a program.
+type kind key.Digest
+
+// Get returns a worker for a program: one that is ready, or one that loads NVRTC. nil:
+// there are as many as there may be, and one has to be waited for. The caller gives it
+// back by Put, or ends it.
+func (p *Pool) Get(r *Request) (*Worker, error) {
+	k := r.kind()
+	for {
+		w := p.take(k)
+		if w == nil {
+			break
+		}
+		if w.fits(r.Now) {
+			return w, nil
+		}
+		w.End()
+	}
+	s := takeSlot(r.Locks)
+	if s == nil {
+		p.endOldest()
+		return nil, nil
+	}
+	w, err := start(r.NVRTC, r.Dir, r.Env)
+	if err != nil {
+		s.release()
+		return nil, err
+	}
+	w.slot, w.kind, w.locks = s, k, r.Locks
+	return w, nil
+}
+
+func (p *Pool) take(k kind) *Worker {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.idle, func(w *Worker) bool { return w.kind == k })
+	if i < 0 {
+		return nil
+	}
+	w := p.idle[i]
+	p.idle = slices.Delete(p.idle, i, i+1)
+	return w
+}
+
+func (p *Pool) endOldest() {
+	p.mu.Lock()
+	var w *Worker
+	if len(p.idle) > 0 {
+		w = p.idle[0]
+		p.idle = slices.Delete(p.idle, 0, 1)
+	}
+	p.mu.Unlock()
+	if w != nil {
+		w.End()
+	}
+}
+
+// Put gives a worker back that has answered and been recorded. It is ended where others
+// wait for one.
+func (p *Pool) Put(w *Worker) {
+	if w.history == nil || w.run.Seen() > mostSeen || isScarce(w.locks) {
+		w.End()
+		return
+	}
+	w.since = time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = append(p.idle, w)
+	if !p.tick {
+		p.tick = true
+		time.AfterFunc(time.Second, p.sweep)
+	}
+}
+
+// mostSeen is how many bytes the reports of a worker may have together: they are kept
+// as long as it lives.
+const mostSeen = 64 << 20
+
+// sweep ends what has been idle for too long, or is in the way of others.
+func (p *Pool) sweep() {
+	p.mu.Lock()
+	var over []*Worker
+	p.idle = slices.DeleteFunc(p.idle, func(w *Worker) bool {
+		old := time.Since(w.since) >= idleFor
+		if old {
+			over = append(over, w)
+		}
+		return old
+	})
+	if len(p.idle) > 0 && isScarce(p.idle[0].locks) {
+		over = append(over, p.idle...)
+		p.idle = nil
+	}
+	p.tick = len(p.idle) > 0
+	if p.tick {
+		time.AfterFunc(time.Second, p.sweep)
+	}
+	p.mu.Unlock()
+	for _, w := range over {
+		w.End()
+	}
+}
+
+// kind is the digest of all that a worker is chosen by.
+func (r *Request) kind() kind {
+	var all []byte
+	add := func(texts ...string) {
+		all = key.AppendTexts(binary.LittleEndian.AppendUint32(all, uint32(len(texts))), texts...)
+	}
+	add(r.NVRTC, r.Dir, place())
+	add(r.Options...)
+	for _, h := range r.Headers {
+		add(h.Name)
+		add(includes(h.Text)...)
+	}
+	add(includes(r.Source)...)
+	// A source that is a file is looked at.
+	if _, err := os.Stat(r.Name); err == nil {
+		add(r.Name)
+	}
+	return kind(key.Sum(all))
+}
+
+// place is who this process is, and which files it sees: a worker that was started
+// before that changed is of another place.
+func place() string {
+	var root unix.Stat_t
+	unix.Stat("/", &root)
+	mounts, _ := os.Readlink("/proc/self/ns/mnt")
+	groups, _ := unix.Getgroups()
+	return fmt.Sprint(unix.Geteuid(), unix.Getegid(), groups, root.Dev, root.Ino, mounts)
+}

@@ -1,0 +1,100 @@
+#include "variables.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "folder.h"
+#include "wire.h"
+
+typedef struct variable {
+	struct variable *next;
+	char *value; /* NULL: there is none now */
+	char *last;  /* what it was last. Older ones stay too: somebody may have kept one */
+	int asked;
+	char name[];
+} variable;
+
+static variable *all;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+extern char **environ;
+
+/* real is getenv: variables that NVRTC sets itself are there too. */
+static char *real(const char *name)
+{
+	size_t n = strlen(name);
+	for (char **e = environ; e != NULL && *e != NULL; e++)
+		if (strncmp(*e, name, n) == 0 && (*e)[n] == '=')
+			return *e + n + 1;
+	return NULL;
+}
+
+/* find returns the entry of a name of n bytes, making one if there is none. */
+static variable *find(const char *name, size_t n)
+{
+	variable *v = all;
+	while (v != NULL && (strncmp(v->name, name, n) != 0 || v->name[n] != 0))
+		v = v->next;
+	if (v == NULL && (v = calloc(1, sizeof *v + n + 1)) != NULL) {
+		memcpy(v->name, name, n);
+		v->next = all;
+		all = v;
+	}
+	return v;
+}
+
+static char *ask(const char *name)
+{
+	/* PWD is the folder's name. */
+	if (name == NULL || (strcmp(name, "PWD") == 0 && !jw_folder_shown()))
+		return NULL;
+	pthread_mutex_lock(&lock);
+	variable *v = find(name, strlen(name));
+	char *value = real(name);
+	if (v != NULL) {
+		v->asked = 1;
+		value = value == NULL ? v->value : value;
+	}
+	pthread_mutex_unlock(&lock);
+	return value;
+}
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT char *getenv(const char *name) { return ask(name); }
+EXPORT char *secure_getenv(const char *name) { return ask(name); }
+EXPORT char *__secure_getenv(const char *name); /* before glibc 2.17 */
+char *__secure_getenv(const char *name) { return ask(name); }
+
+void jw_variables_begin(void)
+{
+	pthread_mutex_lock(&lock);
+	for (variable *v = all; v != NULL; v = v->next)
+		v->value = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+void jw_variables_set(const char *text)
+{
+	const char *end = strchr(text, '=');
+	if (end == NULL)
+		return;
+	pthread_mutex_lock(&lock);
+	variable *v = find(text, (size_t)(end - text));
+	if (v != NULL && v->value == NULL) { /* of two the first counts */
+		if (v->last == NULL || strcmp(v->last, end + 1) != 0)
+			v->last = strdup(end + 1);
+		v->value = v->last;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void jw_variables_tell(void)
+{
+	pthread_mutex_lock(&lock);
+	for (const variable *v = all; v != NULL; v = v->next)
+		if (v->asked)
+			jw_add_text(JW_ASKED, v->name);
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,315 @@
+package worker
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/request"
+	"jitcache/observe"
+	"jitcache/record"
+)
+
+// given are the variables that the process itself gets, for its loader. All others
+// NVRTC has to ask for by name. Not PATH, which nothing in it needs, and not
+// LD_PRELOAD, whose libraries are the host's business.
+var given = []string{"LD_LIBRARY_PATH"}
+
+// ErrUnobserved is returned where no process may be started, or none be observed.
+var ErrUnobserved = errors.New("worker: NVRTC cannot be observed here")
+
+// Gone is a worker that has ended before it had answered.
+type Gone struct {
+	Status syscall.WaitStatus
+	// Loading: it had not loaded NVRTC yet.
+	Loading bool
+	// Killed: somebody has ended it, it has not failed by itself.
+	Killed bool
+}
+
+func (g *Gone) Error() string {
+	how := "has gone"
+	switch {
+	case g.Status.Signaled():
+		how = fmt.Sprintf("was ended by signal %d", g.Status.Signal())
+	case g.Status.Exited():
+		how = fmt.Sprintf("has ended with status %d", g.Status.ExitStatus())
+	}
+	if g.Loading {
+		return "worker: the process that loads NVRTC " + how
+	}
+	return "worker: the process that NVRTC runs in " + how
+}
+
+// NotLoaded is an NVRTC that the loader does not load.
+type NotLoaded struct{ Why string }
+
+func (e *NotLoaded) Error() string { return e.Why }
+
+// Work is a program to compile, and where.
+type Work struct {
+	Source, Name         string
+	Headers              []Header
+	Expressions, Options []string
+	Target               string // "CUBIN", "PTX", "LTOIR"
+	Env                  []string
+	// Dir is the folder to work in, absolute. Shown: NVRTC is told its name, and the
+	// result depends on it.
+	Dir   string
+	Shown bool
+}
+
+// Header is a header in memory.
+type Header struct{ Name, Text string }
+
+// Worker is a process that has loaded an NVRTC, or does. It is for one goroutine at a
+// time.
+type Worker struct {
+	Major, Minor int // of NVRTC, once it is Ready
+
+	run     *observe.Run
+	channel int
+	nvrtc   string
+	ready   bool
+	answer  *answer
+	slot    *slot
+	kind    kind
+	locks   Locks
+
+	asked   []string        // variables
+	startup map[string]bool // names that were looked at before the first program
+	history *record.List    // what was looked at so far, and is expected to be the same
+	since   time.Time       // it is idle
+}
+
+// program is where jitcache-nvrtc is: beside the tracer.
+func program() string {
+	if observe.Tracer == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(observe.Tracer), "jitcache-nvrtc")
+}
+
+// start starts a process that loads an NVRTC.
+func start(nvrtc, dir string, env []string) (*Worker, error) {
+	path := program()
+	if path == "" || unix.Access(path, unix.X_OK) != nil {
+		return nil, ErrUnobserved
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("worker: no channel: %w", err)
+	}
+	for i := range pair {
+		// Below 3 are those that a host has closed.
+		if pair[i] > 2 {
+			continue
+		}
+		if fd, err := unix.FcntlInt(uintptr(pair[i]), unix.F_DUPFD_CLOEXEC, 3); err == nil {
+			unix.Close(pair[i])
+			pair[i] = fd
+		}
+	}
+	defer unix.Close(pair[1])
+	run, err := observe.Start(&observe.Command{
+		Args: []string{path, strconv.Itoa(pair[1]), nvrtc}, Dir: dir, Env: only(env, given), Stdin: -1, Channel: pair[1],
+	})
+	if err != nil {
+		unix.Close(pair[0])
+		return nil, errors.Join(ErrUnobserved, err)
+	}
+	w := &Worker{run: run, channel: pair[0], nvrtc: nvrtc}
+	m := newMessage()
+	for _, v := range env {
+		m.text(partVariable, v)
+	}
+	w.ask(m)
+	return w, nil
+}
+
+// only returns those of an environment that have one of some names.
+func only(env, names []string) []string {
+	var kept []string
+	for _, e := range env {
+		for _, name := range names {
+			if len(e) > len(name) && e[len(name)] == '=' && e[:len(name)] == name {
+				kept = append(kept, e)
+			}
+		}
+	}
+	return kept
+}
+
+// ask sends a message. That nobody takes it shows when its answer is waited for.
+func (w *Worker) ask(m message) {
+	w.answer = &answer{}
+	m.send(w.channel)
+}
+
+// Compile has a program compiled. The worker must be ready.
+func (w *Worker) Compile(p *Work) {
+	m := newMessage()
+	for _, v := range p.Env {
+		m.text(partVariable, v)
+	}
+	if p.Shown {
+		m.text(partShown, "")
+	}
+	m.add(partUmask, binary.LittleEndian.AppendUint32(nil, umask()))
+	m.text(partName, p.Name)
+	m.text(partSource, p.Source)
+	for _, h := range p.Headers {
+		m.text(partHeader, h.Name)
+		m.text(partText, h.Text)
+	}
+	for _, o := range p.Options {
+		m.text(partOption, o)
+	}
+	for _, e := range p.Expressions {
+		m.text(partExpression, e)
+	}
+	m.text(partTarget, p.Target)
+	w.ask(m)
+}
+
+// umask is the host's: only the kernel tells it without changing it.
+func umask() uint32 {
+	said, _ := os.ReadFile("/proc/self/status")
+	_, rest, _ := strings.Cut(string(said), "\nUmask:\t")
+	line, _, _ := strings.Cut(rest, "\n")
+	mask, err := strconv.ParseUint(line, 8, 32)
+	if err != nil { // before Linux 4.7
+		return 0o022
+	}
+	return uint32(mask)
+}
+
+// Wait waits for the answer, at most for d, and returns it; nil if it is not there yet.
+// The first one is that NVRTC is loaded. An error is a *Gone, a *NotLoaded,
+// ErrUnobserved, or that the answer makes no sense; then the worker has to be ended.
+func (w *Worker) Wait(d time.Duration) (*Answer, error) {
+	deadline := time.Now().Add(d)
+	for {
+		left := time.Until(deadline)
+		fds := []unix.PollFd{{Fd: int32(w.channel), Events: unix.POLLIN}, {Fd: int32(w.run.Done()), Events: unix.POLLIN}}
+		n, err := unix.Poll(fds, int(max(left, 0)/time.Millisecond))
+		if err != nil && err != unix.EINTR {
+			return nil, err
+		}
+		if n > 0 && fds[0].Revents != 0 {
+			whole, err := w.answer.read(w.channel)
+			if err == errAnswer {
+				return nil, err
+			}
+			if err != nil {
+				return nil, w.gone()
+			}
+			if whole {
+				return w.take()
+			}
+		} else if n > 0 {
+			return nil, w.gone()
+		}
+		if left <= 0 {
+			return nil, nil
+		}
+	}
+}
+
+// gone says how the worker has ended.
+func (w *Worker) gone() error {
+	g := &Gone{Loading: !w.ready}
+	if w.run.Wait(time.Second) {
+		if rep, err := w.run.Report(); err == nil {
+			g.Status = rep.Status
+			if rep.Unobserved {
+				return ErrUnobserved
+			}
+		} else {
+			g.Killed = true // and the tracer was
+		}
+	}
+	g.Killed = g.Killed || g.Status.Signaled() && g.Status.Signal() == syscall.SIGKILL
+	return g
+}
+
+func (w *Worker) take() (*Answer, error) {
+	a, err := w.answer.parse()
+	w.answer = nil
+	if err != nil {
+		return nil, err
+	}
+	w.asked = a.asked
+	if w.ready {
+		return a, nil
+	}
+	if a.Call != "" {
+		return nil, &NotLoaded{a.Why}
+	}
+	rep, err := w.run.Round()
+	if err != nil {
+		return nil, err
+	}
+	if rep == nil {
+		return nil, ErrUnobserved
+	}
+	w.startup = make(map[string]bool, len(rep.Names))
+	for i := range rep.Names {
+		w.startup[rep.Names[i].Path] = rep.Names[i].Path != w.nvrtc
+	}
+	w.ready, w.Major, w.Minor = true, a.major, a.minor
+	return a, nil
+}
+
+// Ready reports whether NVRTC has been loaded.
+func (w *Worker) Ready() bool { return w.ready }
+
+// Record makes the list of all that the worker has looked at since it began, for the
+// program that it has answered last. The error can be a *request.Refused; then the
+// worker is of no more use.
+func (w *Worker) Record(p *Work, notes record.Notes) (*record.List, *observe.Report, error) {
+	w.history = nil
+	rep, err := w.run.Round()
+	if err != nil || rep == nil {
+		return nil, nil, errors.Join(errAnswer, err)
+	}
+	if len(rep.Out)+len(rep.Err) > 0 {
+		return nil, rep, request.Refuse("nvrtc", "prints something")
+	}
+	r := record.Run{
+		Report: rep, Dir: p.Dir, Env: p.Env, Notes: notes,
+		Compiler: &record.Compiler{Asked: append(slices.Clone(given), w.asked...), Startup: w.startup},
+	}
+	list, err := r.Take()
+	if err != nil {
+		return nil, rep, err
+	}
+	w.history = list
+	return list, rep, nil
+}
+
+// fits reports whether all that the worker has looked at is what it was, beyond doubt:
+// then it would not look at it again and see something else.
+func (w *Worker) fits(now *record.Surroundings) bool {
+	return !checkWorker || w.history != nil && w.history.Settled(now)
+}
+
+// End ends the process.
+func (w *Worker) End() {
+	w.run.Cancel()
+	if w.channel >= 0 {
+		unix.Close(w.channel)
+		w.channel = -1
+	}
+	w.slot.release()
+	w.slot = nil
+}

@@ -1,0 +1,279 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"jitcache/command"
+	"jitcache/core"
+	"jitcache/cuda/cudatest/host"
+	"jitcache/cuda/nvrtc"
+	"jitcache/observe"
+)
+
+// workers returns the processes that have this project's NVRTC.
+func (p *project) workers() (ids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		words := strings.Split(string(text), "\x00")
+		if len(words) > 2 && filepath.Base(words[0]) == "jitcache-nvrtc" && words[2] == p.nvrtc {
+			id, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// waiting returns the processes of this project that wait at a gate.
+func (p *project) waiting(gate string) (ids []int) {
+	for _, id := range p.workers() {
+		names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", id))
+		for _, name := range names {
+			if text, _ := os.ReadFile(name); string(text) == gate+"\n" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// until waits until something holds.
+func (p *project) until(holds func() bool) {
+	p.Helper()
+	for start := time.Now(); !holds(); time.Sleep(2 * time.Millisecond) {
+		if time.Since(start) > time.Minute {
+			p.Fatal("it does not come to that")
+		}
+	}
+}
+
+// begin compiles sources side by side. The function that it returns waits for them.
+func (p *project) begin(n int) (wait func()) {
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() {
+			r, err := p.try(fmt.Sprintf("#define N %d\n%s", i, simple))
+			if err != nil || r.Blob == nil {
+				p.Errorf("%d: %v", i, err)
+			}
+		})
+	}
+	return group.Wait
+}
+
+func TestTextThatShowsTheTimeIsNotKept(t *testing.T) {
+	p := newProject(t)
+	p.write("a.h", "#define WHEN __DATE__\n")
+	for _, source := range []string{"const char *when = __TIME__;\n" + simple, "#include \"a.h\"\n" + simple} {
+		for range 2 {
+			if r, err := p.try(source); err != nil || r.Hit || r.Kept || r.Blob == nil || !strings.Contains(r.Why, "time") {
+				t.Errorf("%q: %+v, %v", source, r, err)
+			}
+		}
+	}
+}
+
+func TestWorkerIsUsedAgainWhereItWouldLookAtTheSame(t *testing.T) {
+	p := newProject(t)
+	for i := range 5 {
+		p.compile(fmt.Sprintf("#define N %d\n%s", i, simple))
+	}
+	if n := len(p.workers()); n != 1 {
+		t.Errorf("%d workers", n)
+	}
+	first := p.workers()
+	p.compile("#include <stdint.h>\n"+simple, part('h', "stdint.h")+part('t', ""))
+	if again := p.workers(); len(again) != 2 || again[0] != first[0] && again[1] != first[0] {
+		t.Errorf("workers %v, then %v", first, again)
+	}
+}
+
+func TestWorkerWhoseFilesHaveChangedIsNotUsedAgain(t *testing.T) {
+	p := newProject(t)
+	p.compile(simple)
+	time.Sleep(100 * time.Millisecond)
+	other := p.nvrtc + ".new"
+	build := filepath.Join(t.TempDir(), "libnvrtc.so.13")
+	if err := errors.Join(host.Build(build, "-DSTUBNVRTC_MAJOR=12", "-DSTUBNVRTC_MINOR=9"), os.Rename(build, other), os.Rename(other, p.nvrtc)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(1100 * time.Millisecond) // what a compiler begins with is compared once a second
+	r, err := p.try("#define N 1\n" + simple)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := ParseAttributes(r.Blob.Attributes()).NVRTC; v != "12.9" {
+		t.Errorf("compiled by NVRTC %s, which is no longer there", v)
+	}
+}
+
+func TestThreadsCompileSideBySideAndNoMoreThanTheBound(t *testing.T) {
+	p := newProject(t)
+	p.env = append(p.env, "STUBNVRTC_GATE=side-by-side")
+	most := min(max(runtime.NumCPU(), 8), 64)
+	wait := p.begin(most + 3)
+	p.until(func() bool { return len(p.waiting("side-by-side")) >= most })
+	time.Sleep(300 * time.Millisecond)
+	if n := len(p.workers()); n != most {
+		t.Errorf("%d workers, want %d", n, most)
+	}
+	done := make(chan struct{})
+	go func() {
+		wait()
+		close(done)
+	}()
+	p.until(func() bool {
+		for _, id := range p.waiting("side-by-side") {
+			syscall.Kill(id, syscall.SIGUSR2)
+		}
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+func TestWorkerHasNothingOfItsHost(t *testing.T) {
+	p := newProject(t)
+	file, err := os.Create(filepath.Join(p.folder, "open"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	syscall.Syscall(syscall.SYS_FCNTL, file.Fd(), syscall.F_SETFD, 0)
+	p.compile(simple)
+	for _, id := range p.workers() {
+		fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", id))
+		for _, fd := range fds {
+			to, _ := os.Readlink(fd)
+			if to != "/dev/null" && !strings.HasPrefix(to, "/memfd:jitcache") && !strings.HasPrefix(to, "socket:") {
+				t.Errorf("descriptor %s is %s", filepath.Base(fd), to)
+			}
+		}
+		parent, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
+		if words := strings.Fields(string(parent)); len(words) > 3 && words[3] == strconv.Itoa(os.Getpid()) {
+			t.Error("it is a child of the host")
+		}
+	}
+}
+
+func TestCrashIsAnErrorOfOneRequest(t *testing.T) {
+	p := newProject(t)
+	p.env = append(p.env, "STUBNVRTC_CRASH=1")
+	_, err := p.try(simple)
+	var failed *nvrtc.Error
+	if !errors.As(err, &failed) || FaultOf(err) != DoesNotCompile || !strings.Contains(err.Error(), "signal 11") {
+		t.Errorf("%v", err)
+	}
+	p.env = p.env[:len(p.env)-1]
+	if _, hit := p.compile(simple); hit {
+		t.Error("found what crashed")
+	}
+}
+
+func TestKilledWorkerIsReplaced(t *testing.T) {
+	p := newProject(t)
+	p.env = append(p.env, "STUBNVRTC_GATE=killed")
+	wait := p.begin(1)
+	p.until(func() bool { return len(p.waiting("killed")) == 1 })
+	first := p.waiting("killed")[0]
+	syscall.Kill(first, syscall.SIGKILL)
+	p.until(func() bool { w := p.waiting("killed"); return len(w) == 1 && w[0] != first })
+	syscall.Kill(p.waiting("killed")[0], syscall.SIGUSR2)
+	wait()
+}
+
+func TestTruncatedLibraryIsAnErrorOfOneRequest(t *testing.T) {
+	p := newProject(t)
+	whole, err := os.ReadFile(p.nvrtc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{0, 64, 4096, len(whole) / 2} {
+		if err := os.WriteFile(p.nvrtc, whole[:size], 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.try(simple); err == nil || FaultOf(err) != NoLibrary {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+	if err := os.WriteFile(p.nvrtc, whole, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.compile(simple)
+}
+
+func TestWithoutAnObserverTheHostCompilesAndSaysSoOnce(t *testing.T) {
+	p := newProject(t)
+	before := observe.Tracer
+	observe.Tracer = ""
+	defer func() { observe.Tracer = before }()
+	var said []string
+	var mu sync.Mutex
+	c, err := core.Open(core.Options{
+		Values: map[string]string{"directory": filepath.Join(t.TempDir(), "cache")},
+		Sink: func(level core.Level, line string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if level == core.Warning {
+				said = append(said, line)
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i := range 3 {
+		j, err := p.request(fmt.Sprintf("#define N %d\n%s", i, simple)).Job(c, p.packed(), command.Want{Timeout: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := do(t, j)
+		if err != nil || r.Kept || r.Blob == nil {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "NVRTC") {
+		t.Errorf("%q", said)
+	}
+}
+
+func TestFolderAndVariablesAreThoseOfTheRequest(t *testing.T) {
+	p := newProject(t)
+	p.write("one/a.h", "#define A 1\n")
+	p.write("two/a.h", "#define A 2\n")
+	const source = "#include \"a.h\"\n" + simple
+	var codes []string
+	for _, folder := range []string{"one", "two", "one"} {
+		t.Chdir(filepath.Join(p.folder, folder))
+		code, hit := p.compile(source)
+		if hit != (len(codes) == 2) {
+			t.Errorf("%s: hit %v", folder, hit)
+		}
+		codes = append(codes, code)
+	}
+	if codes[0] != codes[2] || codes[0] == codes[1] {
+		t.Error("a worker has worked in another's folder")
+	}
+	p.env = append(p.env, "STUBNVRTC_SLEEP_MS=1") // which the fake asks for
+	if _, hit := p.compile(source); hit {
+		t.Error("a variable that NVRTC asks for has changed")
+	}
+	p.env = append(p.env, "OTHER=1")
+	if _, hit := p.compile(source); !hit {
+		t.Error("a variable that NVRTC does not ask for has changed")
+	}
+}

@@ -1,0 +1,41 @@
+#include "round.h"
+
+#include "look.h"
+#include "names.h"
+#include "output.h"
+#include "path.h"
+#include "report.h"
+#include "use.h"
+#include "written.h"
+
+static int in_rounds;
+
+void jo_round_start(int rounds) { in_rounds = rounds; }
+
+void jo_round_report(int status, int failure, uint32_t flags)
+{
+	if ((flags & JO_UNOBSERVED) == 0) {
+		if (!jo_use_blind())
+			jo_look_settle();
+		jo_names_report(jo_path_real);
+		jo_written_report();
+		jo_use_report();
+	}
+	jo_report_begin(JO_END);
+	jo_report_u32((uint32_t)status);
+	jo_report_u32((uint32_t)failure);
+	jo_report_u32(flags);
+	jo_report_end();
+	jo_report_flush();
+}
+
+int jo_round_mark(void)
+{
+	if (!in_rounds)
+		return 0;
+	jo_output_pass();
+	jo_round_report(0, 0, 0);
+	/* Until the next round anything may change: it begins without what was believed. */
+	jo_path_moved(0);
+	return 1;
+}

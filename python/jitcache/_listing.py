@@ -1,0 +1,37 @@
+"""The entries of a cache, one after the other."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+
+from . import _ffi
+from ._blob import blob_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ._cache import Cache
+
+
+def listed(cache: Cache, kind: str | None) -> Iterator[dict[str, Any]]:
+    """Go through what ``Cache.entries`` says. The library is asked from the first entry on, and for one at a time."""
+    lib, usable = cache._lib, cache._usable
+    if lib is None or cache._handle is None:
+        return
+    cursor, handle = ctypes.c_void_p(), ctypes.c_void_p()
+    if not usable(
+        lib.jitcache_cursor_new(cache._handle, None if kind is None else kind.encode(), ctypes.byref(cursor))
+    ):
+        return
+    try:
+        while True:
+            status = lib.jitcache_cursor_next(cursor, ctypes.byref(handle))
+            if status == _ffi.MISS or status in _ffi.NO_CACHE:
+                return
+            _ffi.check(lib, status)
+            yield json.loads(bytes(blob_of(lib, handle).view()))
+    finally:
+        lib.jitcache_cursor_free(cursor)

@@ -1,0 +1,227 @@
+"""What native.build asks of the library: a request, a lookup, and steps until it is made."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import tempfile
+from typing import TYPE_CHECKING, Callable, Union
+
+from . import _ffi, _library
+from ._blob import blob_of
+from ._detached_entry import DetachedEntry
+from ._entry import Entry
+from ._errors import CompileError
+from ._key import Key
+from ._log import warn
+from ._lookup import find_built
+from ._native_job import Command, Job, run
+
+if TYPE_CHECKING:
+    from ._blob import Blob
+    from ._cache import Cache
+
+_byref = ctypes.byref
+_void_p = ctypes.c_void_p
+
+Wish = Union[Job, Command]
+
+#: When every text was modified, for ``__TIMESTAMP__`` (command/run.go).
+_TEXT_TIME = 315532800
+
+
+class Built(Entry):
+    """What was compiled: an Entry that knows where it is from.
+
+    ``hit``: whether it was in the cache. ``missed``: why not, the first file or
+    variable that has changed, "" after a hit. ``refused``: why it is not kept, "" if
+    it is, or if nothing is.
+    """
+
+    __slots__ = ()
+
+    hit: bool
+    missed: str
+    refused: str
+
+    @property
+    def log(self) -> str:
+        """What the compiler said when it was compiled: warnings, "" for none."""
+        return str(self.attributes.get("log", ""))
+
+
+class _Stored(Built):
+    """The same, in a cache."""
+
+    __slots__ = ("hit", "missed", "refused")
+
+    def __init__(self, blob: Blob, hit: bool) -> None:
+        super().__init__(blob)
+        self.hit = hit
+        self.missed = self.refused = ""
+
+
+class _Detached(DetachedEntry, Built):
+    """The same, where the library cannot be used."""
+
+    __slots__ = ("hit", "missed", "refused")
+
+    def __init__(self, data: bytes, log: str, name: str) -> None:
+        super().__init__(data, {"log": log}, "native", name)
+        self.hit = False
+        self.missed = self.refused = ""
+
+
+class _Request:
+    """A wish as the library has it. Freed with this object."""
+
+    __slots__ = ("_free", "handle")
+
+    def __init__(self, lib: _ffi.Library, wish: Wish) -> None:
+        self.handle = _void_p()
+        self._free = lib.jitcache_native_request_free
+        _ffi.check(lib, lib.jitcache_native_request_new(_byref(self.handle)))
+        for letter, text in wish.parts():
+            _ffi.check(lib, lib.jitcache_native_request_add(self.handle, ord(letter), text, len(text)))
+
+    def __del__(self) -> None:
+        if self.handle:
+            self._free(self.handle)
+
+
+# Requests that were made before: the library hashes texts once per request.
+_requests: dict[Wish, _Request] = {}
+_MOST = 256
+
+
+def _request(lib: _ffi.Library, wish: Wish) -> _Request:
+    request = _requests.get(wish)
+    if request is None:
+        request = _Request(lib, wish)
+        if len(_requests) >= _MOST:
+            _requests.clear()
+        _requests[wish] = request
+    return request
+
+
+def _run(wish: Wish, timeout: float | None) -> tuple[bytes, str]:
+    """Run the compiler without the library; return what it made, and what it said."""
+    with tempfile.TemporaryDirectory(prefix="jitcache-") as folder:
+        for name, text in wish.texts():
+            path = os.path.join(folder, name)
+            with open(path, "wb") as f:
+                f.write(text)
+            os.utime(path, (_TEXT_TIME, _TEXT_TIME))
+        command = wish.command(folder)
+        try:
+            status, said = run(command, wish.folder or folder, os.environ, timeout)
+        except subprocess.TimeoutExpired as e:
+            raise CompileError(f"{command[0]}: has run for longer than {timeout} s, and was ended", "", command) from e
+        except OSError as e:
+            raise CompileError(f"{command[0]}: {e.strerror}", "", command) from e
+        log = said.replace(folder + os.sep, "")
+        try:
+            with open(os.path.join(folder, wish.output), "rb") as f:
+                data = f.read()
+        except OSError:
+            data = b""
+        if status != 0 or not data:
+            raise CompileError(f"{command[0]}: exit status {status}\n{log}", log, command)
+        return data, log
+
+
+def built(wish: Wish, cache: Cache | None, timeout: float | None) -> _Stored | _Detached:
+    """Look a wish up, and have it made if need be."""
+    lib = _library.load() if cache is None else cache._lib
+    handle = None if cache is None else cache._handle
+    if lib is None or (cache is not None and handle is None):
+        return _Detached(*_run(wish, timeout), wish.name)
+    request = _request(lib, wish)
+    missed = ""
+    if handle is not None:
+        found = _find(lib, handle, request)
+        if isinstance(found, _Stored):
+            return found
+        if found in _ffi.NO_CACHE:
+            return _Detached(*_run(wish, timeout), wish.name)
+        missed = _said(lib)
+    made = _made(lib, wish, request, handle, timeout)
+    made.missed = "" if made.hit else missed
+    return made
+
+
+def _find(lib: _ffi.Library, cache: ctypes.c_void_p, request: _Request) -> _Stored | int:
+    """Look a request up; return the status if it is not there. A miss is counted when it is built."""
+    status, blob = find_built(lib, cache, request.handle)
+    if blob is not None:
+        return _Stored(blob, True)
+    if status not in _ffi.NO_CACHE:
+        _ffi.check(lib, status)
+    return status
+
+
+def look_up(wish: Wish, cache: Cache) -> _Stored | None:
+    """Return what a wish has come to if it is in the cache; nothing is run, and a miss is not counted."""
+    lib, handle = cache._lib, cache._handle
+    if lib is None or handle is None:
+        return None
+    found = _find(lib, handle, _request(lib, wish))
+    return found if isinstance(found, _Stored) else None
+
+
+def _said(lib: _ffi.Library) -> str:
+    """Return what the library has said last."""
+    return str(lib.jitcache_last_error().decode("utf-8", "replace"))
+
+
+def _made(
+    lib: _ffi.Library, wish: Wish, request: _Request, cache: ctypes.c_void_p | None, timeout: float | None
+) -> _Stored:
+    """Have the library compile: one of many, and observed. Signals are answered between the steps."""
+    limit = 0 if timeout is None else max(1, int(timeout * 1000))
+    running, blob, hit = _void_p(), _void_p(), ctypes.c_int32()
+    _ffi.check(lib, lib.jitcache_native_start(cache, request.handle, -1, limit, _byref(running)))
+    try:
+        status = _ffi.BUSY
+        while status == _ffi.BUSY:
+            status = lib.jitcache_native_step(running, _byref(blob), _byref(hit))
+        why, reason = _said(lib), lib.jitcache_last_miss()
+        if status in (_ffi.ERR_COMPILE, _ffi.TIMEOUT):
+            log = lib.jitcache_native_last_log().decode("utf-8", "replace")
+            raise CompileError(f"{why}\n{log}".rstrip("\n"), log, wish.command("."))
+        if status != _ffi.NOT_STORED:
+            _ffi.check(lib, status)
+    finally:
+        lib.jitcache_native_job_free(running)
+    made = _Stored(blob_of(lib, blob), bool(hit.value))
+    if status == _ffi.NOT_STORED:
+        made.refused = why
+        if reason == _ffi.UNREPEATABLE:
+            warn(f"native: not kept: {why}")
+    return made
+
+
+def key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
+    """Return the key under which the result is now, None if nothing is known."""
+    return _key(_library.load_or_raise().jitcache_native_key, wish, cache)
+
+
+def record_key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
+    """Return the key under which it is stored in which worlds the wish was made."""
+    return _key(_library.load_or_raise().jitcache_native_record_key, wish, cache)
+
+
+def process_key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
+    """Return the key of the wish and of all that its command could ask of this process, but for files."""
+    return _key(_library.load_or_raise().jitcache_native_process_key, wish, cache)
+
+
+def _key(ask: Callable[..., int], wish: Wish, cache: ctypes.c_void_p) -> Key | None:
+    lib = _library.load_or_raise()
+    handle = _void_p()
+    status = ask(cache, _request(lib, wish).handle, _byref(handle))
+    if status == _ffi.MISS:
+        return None
+    _ffi.check(lib, status)
+    return Key._taken(lib, handle)

@@ -1,0 +1,18 @@
+//go:build !control
+
+package record
+
+// Tests are shown to notice when one of these is taken out (package control):
+const (
+	keepsAbsent      = true // names that were looked for in vain count
+	keepsLooked      = true // files that were looked at and not read count
+	keepsChildren    = true // what the programs did that the first one started counts
+	keepsTexts       = true // texts of links count
+	keepsListings    = true // names in folders count
+	keepsEnvironment = true // variables count
+	keepsProcessor   = true // the processor counts
+	keepsModes       = true // permissions count
+	keepsDir         = true // the folder counts where it was asked for
+	keepsDates       = true // modification times count for those who may use them
+	keepsTwins       = true // files of equal content that are one count as one
+)

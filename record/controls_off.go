@@ -1,0 +1,19 @@
+//go:build control
+
+package record
+
+import "jitcache/core/control"
+
+var (
+	keepsAbsent      = !control.Is("noabsent")
+	keepsLooked      = !control.Is("nolooked")
+	keepsChildren    = !control.Is("nochildren")
+	keepsTexts       = !control.Is("nolinktexts")
+	keepsListings    = !control.Is("nolistings")
+	keepsEnvironment = !control.Is("noenvironment")
+	keepsProcessor   = !control.Is("noprocessor")
+	keepsModes       = !control.Is("nomodes")
+	keepsDir         = !control.Is("nofolder")
+	keepsDates       = !control.Is("nodates")
+	keepsTwins       = !control.Is("notwins")
+)

@@ -1,0 +1,75 @@
+package record
+
+import (
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/observe"
+)
+
+// A known program is what its file says as long as nothing else is loaded into it:
+// a library that was preloaded, or a plugin, may obey any variable, and look at any
+// file for its time. What the loader gives a program follows from what is in the
+// files: each names the libraries that it needs.
+
+// unnamed are libraries that known programs load without naming them: the C library's
+// own, and the plugin by which GNU's linkers have gcc compile what they link.
+var unnamed = []string{
+	"libgcc_s.so.*", "libnss_*.so.*", "libresolv.so.*", "ISO*.so", "UTF-*.so", "UNICODE.so", "liblto_plugin.so", "ld-linux*.so.*",
+}
+
+// strange returns the known programs into which something else was loaded.
+func (t *taker) strange() uint64 {
+	needed := map[string]bool{}
+	libraries := map[string]*observe.Name{}
+	var programs []string
+	for i := range t.run.Report.Programs {
+		if p := &t.run.Report.Programs[i]; bitOf(p.ID)&t.known.known != 0 {
+			programs = append(programs, p.Path)
+		}
+	}
+	for i := range t.run.Report.Names {
+		n := &t.run.Report.Names[i]
+		if n.Mode&unix.S_IFMT == unix.S_IFREG && n.Programs&t.known.known != 0 && n.Bits&observe.Read != 0 && n.Bits&observe.Ran == 0 {
+			libraries[n.Path] = n
+		}
+	}
+	for wanted := programs; len(wanted) > 0; {
+		path := wanted[0]
+		wanted = wanted[1:]
+		for _, name := range importsOf(path) {
+			if needed[name] {
+				continue
+			}
+			needed[name] = true
+			for path := range libraries {
+				if filepath.Base(path) == name {
+					wanted = append(wanted, path)
+				}
+			}
+		}
+	}
+	var strange uint64
+	for path, n := range libraries {
+		name := filepath.Base(path)
+		if needed[name] || matches(name, unnamed) || !isShared(path) {
+			continue
+		}
+		// Linkers read the libraries that they link. One that they load has a function
+		// that is called when it is.
+		mask := t.known.known &^ t.known.linkers
+		if has(path, "\x00onload\x00") {
+			mask = t.known.known
+		}
+		strange |= n.Programs & mask
+	}
+	return strange
+}
+
+// isShared reports whether a file is a shared library.
+func isShared(path string) bool {
+	head := headOf(path)
+	return len(head) > 17 && strings.HasPrefix(string(head), "\x7fELF") && head[16] == sharedType
+}

@@ -1,0 +1,103 @@
+package record
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// The parts of an ELF file of 64 bits that lead to the libraries that it needs, as
+// elf(5) has them. debug/elf would do, but brings 250 kB into a library that every
+// forked child copies (core/key has the same words).
+const (
+	elfHead     = 64
+	segmentHead = 56
+	loaded      = 1 // PT_LOAD
+	dynamic     = 2 // PT_DYNAMIC
+	neededTag   = 1 // DT_NEEDED
+	stringsTag  = 5 // DT_STRTAB
+	sharedType  = 3 // ET_DYN
+	mostSegment = 1 << 12
+	mostDynamic = 1 << 20
+	mostName    = 1 << 12
+)
+
+// importsOf returns the libraries that a program or a library names, without
+// folders; none for what is no such file.
+func importsOf(path string) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	return imports(f)
+}
+
+func imports(r io.ReaderAt) []string {
+	le := binary.LittleEndian
+	segments := segmentsOf(r)
+	var offsets []uint64
+	var strings uint64
+	for _, s := range segments {
+		if s.kind != dynamic || s.size > mostDynamic {
+			continue
+		}
+		table := make([]byte, s.size)
+		if _, err := r.ReadAt(table, int64(s.at)); err != nil {
+			return nil
+		}
+		for ; len(table) >= 16; table = table[16:] {
+			tag, value := le.Uint64(table), le.Uint64(table[8:])
+			switch tag {
+			case neededTag:
+				offsets = append(offsets, value)
+			case stringsTag:
+				strings = value
+			}
+		}
+	}
+	var names []string
+	for _, s := range segments {
+		if s.kind != loaded || strings < s.address || strings-s.address >= s.size {
+			continue
+		}
+		for _, offset := range offsets {
+			text := make([]byte, mostName)
+			n, _ := r.ReadAt(text, int64(s.at+strings-s.address+offset))
+			if end := bytes.IndexByte(text[:n], 0); end > 0 {
+				names = append(names, filepath.Base(string(text[:end])))
+			}
+		}
+		break
+	}
+	return names
+}
+
+// segment is a part of a file, and where it is loaded.
+type segment struct {
+	kind              uint32
+	at, address, size uint64
+}
+
+func segmentsOf(r io.ReaderAt) []segment {
+	le := binary.LittleEndian
+	var h [elfHead]byte
+	if _, err := r.ReadAt(h[:], 0); err != nil || string(h[:6]) != "\x7fELF\x02\x01" {
+		return nil
+	}
+	offset, size, count := int64(le.Uint64(h[32:])), int64(le.Uint16(h[54:])), int64(le.Uint16(h[56:]))
+	if size < segmentHead || count > mostSegment {
+		return nil
+	}
+	var all []segment
+	for i := range count {
+		var p [segmentHead]byte
+		if _, err := r.ReadAt(p[:], offset+i*size); err != nil {
+			return nil
+		}
+		all = append(all, segment{le.Uint32(p[:]), le.Uint64(p[8:]), le.Uint64(p[16:]), le.Uint64(p[32:])})
+	}
+	return all
+}

@@ -1,0 +1,86 @@
+package record
+
+import "jitcache/core/key"
+
+// Files of equal content are twins. Whether two names of a header are one file
+// decides what #pragma once and #import leave out, and compilers tell by more than
+// the content: clang by device and inode, gcc by the modification time. So of twins
+// that a compiler has read, which are one file and which have one time counts.
+
+// twins marks them.
+func (t *taker) twins() {
+	byContent := map[key.Digest]int{}
+	for i := range t.list.Files {
+		f := &t.list.Files[i]
+		if f.Stamp.Size == 0 || !t.included[f.Path] || !keepsTwins {
+			continue
+		}
+		first, known := byContent[f.Digest]
+		if !known {
+			byContent[f.Digest] = i
+			continue
+		}
+		f.Flags |= Twin
+		t.list.Files[first].Flags |= Twin
+	}
+}
+
+// kin says of a file which is the first of its twins that is the same file, and
+// the first that has the same time.
+type kin struct{ index, file, time int }
+
+// kinship returns the kin of each file that has a twin; stampOf is how files are.
+func (l *List) kinship(stampOf func(i int) *Stamp) []kin {
+	var all []kin
+	firsts := map[key.Digest][]int{}
+	for i := range l.Files {
+		f := &l.Files[i]
+		if f.Flags&Twin == 0 {
+			continue
+		}
+		mine, k := stampOf(i), kin{i, i, i}
+		for _, other := range firsts[f.Digest] {
+			s := stampOf(other)
+			if k.file == i && s.Ino == mine.Ino && s.Dev == mine.Dev {
+				k.file = other
+			}
+			if k.time == i && s.Mtime == mine.Mtime {
+				k.time = other
+			}
+		}
+		firsts[f.Digest] = append(firsts[f.Digest], i)
+		all = append(all, k)
+	}
+	return all
+}
+
+// related reports whether twins are to each other what they were. What stat has
+// decided about is as in the list.
+func (c *checker) related() bool {
+	var now map[int]*Stamp
+	for i := range c.doubtful {
+		if d := &c.doubtful[i]; c.list.Files[d.index].Flags&Twin != 0 {
+			if now == nil {
+				now = map[int]*Stamp{}
+			}
+			now[d.index] = &d.now
+		}
+	}
+	if now == nil {
+		return true
+	}
+	listed := func(i int) *Stamp { return &c.list.Files[i].Stamp }
+	was := c.list.kinship(listed)
+	is := c.list.kinship(func(i int) *Stamp {
+		if s := now[i]; s != nil {
+			return s
+		}
+		return listed(i)
+	})
+	for i := range was {
+		if was[i] != is[i] {
+			return c.changed(c.list.Files[was[i].index].Path, "another of the same content is no longer, or is now, one file with it or of one time")
+		}
+	}
+	return true
+}

@@ -1,0 +1,116 @@
+package record
+
+import (
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/request"
+	"jitcache/observe"
+)
+
+// private reports whether a path begins with the folder that was made for the run.
+func (t *taker) private(path string) bool { return within(path, t.run.Private) }
+
+func within(path, folder string) bool {
+	rest, ok := strings.CutPrefix(path, folder)
+	return ok && folder != "" && (rest == "" || rest[0] == '/')
+}
+
+// outside returns where a path that begins with the private folder leads if it is
+// not in there: through "..", or a link that the command has made. "" if it is.
+func (t *taker) outside(path string) (string, error) {
+	folder, name := split(path)
+	if name == "." || name == ".." {
+		folder, name = path, ""
+	}
+	rest := ""
+	real := t.real(folder)
+	for real == "" && folder != "/" {
+		if t.isMade(folder) {
+			return "", request.Refuse(folder, "is made and removed, and has led elsewhere")
+		}
+		var last string
+		folder, last = split(folder)
+		rest = "/" + last + rest
+		real = t.real(folder)
+	}
+	found := strings.TrimSuffix(strings.TrimSuffix(real, "/")+rest+"/"+name, "/")
+	if t.status.At(ended(found), unix.AT_SYMLINK_NOFOLLOW) == 0 && t.status.Kind() == unix.S_IFLNK {
+		if target, err := filepath.EvalSymlinks(found); err == nil {
+			found = target
+		} else {
+			return "", request.Refuse(path, "is a link that leads nowhere")
+		}
+	}
+	if t.private(found) {
+		return "", nil
+	}
+	return found, nil
+}
+
+// real returns a folder without links, "" if it is not there.
+func (t *taker) real(folder string) string {
+	real, known := t.reals[folder]
+	if !known {
+		real, _ = filepath.EvalSymlinks(folder)
+		t.reals[folder] = real
+	}
+	return real
+}
+
+// isMade reports whether the command made what is at a path, or was, however the
+// path leads there.
+func (t *taker) isMade(path string) bool {
+	folder, name := split(path)
+	real := t.real(folder)
+	return real != "" && t.made[strings.TrimSuffix(real, "/")+"/"+name]
+}
+
+// throughMade reports whether a path leads through something that the command has
+// made: a link, for what is in folders that it made is its own.
+func (t *taker) throughMade(path string) bool {
+	if len(t.made) == 0 {
+		return false
+	}
+	for folder, _ := split(path); folder != "/" && folder != "."; folder, _ = split(folder) {
+		if t.isMade(folder) {
+			return true
+		}
+	}
+	return false
+}
+
+// madeIn returns the names that the command has made in a folder.
+func (t *taker) madeIn(path string) []string {
+	real := t.real(t.full(path))
+	var names []string
+	for _, f := range t.run.Report.Files {
+		if folder, name := split(f.Path); folder == real {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// written refuses what a command must not leave behind.
+func (t *taker) written() error {
+	for _, f := range t.run.Report.Files {
+		if t.private(f.Path) || IsScratch(f.Path) {
+			continue
+		}
+		var st unix.Stat_t
+		gone := unix.Lstat(f.Path, &st) != nil
+		switch {
+		case f.How&observe.Changed != 0:
+			return request.Refuse(f.Path, "is changed in place")
+		case gone && f.How&observe.Created != 0: // made, and removed
+		case gone:
+			return request.Refuse(f.Path, "is removed")
+		case t.run.Leaves == nil || !t.run.Leaves(f.Path):
+			return request.Refuse(f.Path, "is left behind")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+"""Which tests may be skipped, by name: what is not on the list has to run.
+
+JITCACHE_TEST_SKIPS names an environment of tests/skips.txt. Every test that is
+skipped there must be on its list, and every line of the list must skip a test:
+one that silently stopped running is a defect, and so is a reason that is gone.
+Without the variable anything may be skipped, as on somebody's own machine; what
+is on the list for a machine without gcc then counts where there is none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+LIST = Path(__file__).resolve().parent.parent / "skips.txt"
+
+#: What each area has skipped, in this run.
+NAMES: dict[str, list[str]] = {}
+
+
+class Row(NamedTuple):
+    """A line of the list."""
+
+    environments: list[str]
+    areas: list[str]
+    pattern: str
+    reason: str
+
+    def fits(self, name: str) -> bool:
+        """Whether it is about a test; only * stands for other text."""
+        return re.fullmatch(re.escape(self.pattern).replace(r"\*", ".*"), name) is not None
+
+
+def rows() -> list[Row]:
+    """Read the list."""
+    found = []
+    for line in LIST.read_text().splitlines():
+        if line and not line.startswith("#"):
+            environments, areas, pattern, reason = line.split(None, 3)
+            found.append(Row(environments.split(","), areas.split(","), pattern, reason))
+    return found
+
+
+def note(area: str, *names: str) -> int:
+    """Keep the names of tests that an area has skipped; return how many."""
+    NAMES.setdefault(area, []).extend(names)
+    return len(names)
+
+
+def _list_of(environment: str, area: str) -> list[Row]:
+    return [row for row in rows() if environment in row.environments and area in row.areas]
+
+
+def left_out() -> dict[str, str]:
+    """Return the areas that the environment which is named does without, and why: those of the pattern *."""
+    environment = os.environ.get("JITCACHE_TEST_SKIPS")
+    found = [row for row in rows() if row.pattern == "*" and environment in row.environments]
+    return {area: row.reason for row in found for area in row.areas}
+
+
+def expected(area: str) -> int:
+    """Count the tests that an area has skipped as the list says."""
+    environment = os.environ.get("JITCACHE_TEST_SKIPS") or ("" if shutil.which("gcc") else "bare")
+    own = _list_of(environment, area)
+    return sum(any(row.fits(name) for row in own) for name in NAMES.get(area, []))
+
+
+def problems(area: str, skipped: int) -> list[str]:
+    """Return what is wrong with what an area has skipped, in the environment that is named."""
+    environment = os.environ.get("JITCACHE_TEST_SKIPS")
+    if not environment:
+        return []
+    names, own = NAMES.get(area, []), _list_of(environment, area)
+    wrong = [f"{name} was skipped" for name in names if not any(row.fits(name) for row in own)]
+    wrong += [f"nothing was skipped by {row.pattern}" for row in own if not any(row.fits(n) for n in names)]
+    if skipped != len(names):
+        wrong.append(f"{skipped} were skipped, and {len(names)} names are known")
+    return wrong

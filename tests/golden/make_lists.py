@@ -1,0 +1,92 @@
+"""Writes lists.jcset from docs/format.md, sharing no code with the package."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import blake3
+
+
+def number(n: int) -> bytes:
+    out = bytearray()
+    while n > 127:
+        out.append(n & 127 | 128)
+        n >>= 7
+    return bytes([*out, n])
+
+
+def signed(n: int) -> bytes:
+    return number(n << 1 if n >= 0 else (-n << 1) - 1)
+
+
+def text(b: bytes) -> bytes:
+    return number(len(b)) + b
+
+
+def texts(*all_of_them: bytes) -> bytes:
+    return number(len(all_of_them)) + b"".join(map(text, all_of_them))
+
+
+def digest(b: bytes) -> bytes:
+    return blake3.blake3(b).digest()
+
+
+def table(items: list[tuple[bytes, bytes]]) -> bytes:
+    """Items that begin with a path."""
+    out, last = number(len(items)), b""
+    for path, rest in items:
+        shared = 0
+        while shared < min(len(path), len(last)) and path[shared] == last[shared]:
+            shared += 1
+        out += number(shared) + text(path[shared:]) + rest
+        last = path
+    return out
+
+
+def stamp(n: int, mount: int = 0) -> bytes:
+    ctime, mtime, asked = 1_700_000_000_223_456_789, 1_700_000_000_123_456_789, 1_700_000_100_000_000_000
+    return (
+        number(2049)
+        + number(n)
+        + number(10 * n)
+        + signed(ctime)
+        + signed(ctime - mtime)
+        + signed(asked - ctime)
+        + number(mount)
+    )
+
+
+def file(flags: int, mode: int, at: bytes, content: bytes) -> bytes:
+    return number(flags) + number(mode) + at + digest(content)
+
+
+NOBODY = 2**64 - 1
+NEVER = number(0) * 3 + signed(0) * 3 + number(NOBODY)
+
+FULL = b"".join([
+    b"jclist\0\2",
+    table([
+        (b"/etc/ld.so.cache", file(4, 0o100644, stamp(1), b"cache")),
+        (b"/usr/bin/gcc", file(1, 0o100755, stamp(2), b"gcc")),
+        (b"/usr/bin/gcc-\xff", file(2 | 8, 0o100755, stamp(3), b"same")),
+        (b"inc/b.h", file(8, 0o100600, stamp(4, 0x1234567890ABCDEF), b"same")),
+    ]),
+    table([
+        (b"/usr/include", number(7) + stamp(5) + texts(b"a.h", b"b.h") + digest(b"names") + texts(b"made")),
+        (b"inc", number(0) + NEVER + texts(b"c.h")),
+    ]),
+    table([(b"/usr/bin/cc", text(b"gcc")), (b"/usr/bin/ld", text(b"x86_64-linux-gnu-ld"))]),
+    table([(b"/closed/secret", number(13))]),
+    table([(b"/dev/null", number(0o020000))]),
+    text(b"/home/user"), number(1), texts(b"PWD"),
+    number(2), text(b"CPATH"), b"\1" + bytes(15), text(b"PATH"), b"\2" + bytes(15),
+    number(1), digest(b"cpu"), number(0), number(1), digest(b"limits"),
+    text(b"\7" * 32),
+])  # fmt: skip
+
+EMPTY = b"jclist\0\2" + number(0) * 5 + text(b"") + number(0) + texts() + number(0) + number(0) * 3 + text(b"")
+
+LISTS = [FULL, EMPTY]
+data = b"jcset\0\0\2" + struct.pack("<I", len(LISTS)) + b"".join(struct.pack("<I", len(x)) + x for x in LISTS)
+Path(__file__).with_name("lists.jcset").write_bytes(data)

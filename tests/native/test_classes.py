@@ -1,0 +1,48 @@
+"""What a model of compilers had missed: each is changed, beside a build without the cache."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rows_headers  # noqa: F401
+import rows_libraries  # noqa: F401
+import rows_tools  # noqa: F401
+from conftest import need, rest
+from rows import CASES
+from world import World
+
+COMPILERS = ["gcc", "g++", pytest.param("clang", marks=rest), pytest.param("clang++", marks=rest)]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", CASES)
+def test_change_is_noticed(
+    tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, name: str, compiler: str
+) -> None:
+    """After the change the result is what a fresh build's is; it was kept before and after, or refused by name."""
+    need(compiler)
+    w = World(tmp_path / "world", compiler)
+    change = CASES[name](w, monkeypatch)
+    before = w.fresh()
+    assert before is not None
+    first, hit, refused = w.cached(cache)
+    assert not hit
+    if name in REFUSED and not ("preload" in name and "clang" in compiler):
+        assert REFUSED[name] in refused
+        assert not w.cached(cache)[1]
+        return
+    assert (first, refused) == (before, "")
+    assert w.cached(cache) == (before, True, "")
+    change()
+    after = w.fresh()
+    assert after != before, "the row changes nothing, and proves nothing"
+    got, hit, _ = w.cached(cache)
+    assert (got, hit) == (after, False)
+    if after is not None:
+        assert w.cached(cache)[:2] == (after, True)
+
+
+#: What is made and not kept, by what is said.
+REFUSED = {"date by a flag": "time of day", "preloaded library": "time of day"}

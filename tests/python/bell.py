@@ -1,0 +1,38 @@
+"""A bell: a file that a program opens many times, and the kernel tells this process. It leaves nothing behind."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from pathlib import Path
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_OPEN, _CLOSE = 0x20, 0x10  # IN_OPEN, IN_CLOSE_NOWRITE
+
+
+class Bell:
+    """Counts how often a shell script has rung. What else reads the file, the cache say, opens it a few times at most."""
+
+    _RINGS = 64
+
+    def __init__(self, path: Path) -> None:
+        path.write_text("x\n")
+        #: The lines of a shell script that ring.
+        self.script = "\n".join([f": < {path}"] * self._RINGS)
+        self._watch = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        # Both, for what comes twice in a row is told once.
+        assert _libc.inotify_add_watch(self._watch, os.fsencode(path), _OPEN | _CLOSE) >= 0
+
+    def rung(self) -> int:
+        """Return how often it has rung since the last time that this was asked."""
+        opened = 0
+        while True:
+            try:
+                events = os.read(self._watch, 1 << 16)
+            except BlockingIOError:
+                return opened // self._RINGS
+            opened += sum(mask & _OPEN != 0 for _, mask, _, _ in struct.iter_unpack("iIII", events))
+
+    def close(self) -> None:
+        os.close(self._watch)

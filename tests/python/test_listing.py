@@ -1,0 +1,69 @@
+"""A list of any length takes the memory of one entry, and a time that grows with it and no faster.
+
+What a process took, the kernel says when it has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
+import jitcache
+import pytest
+
+SHORT, LONG = 3_000, 24_000
+ATTRIBUTES = {"text": "x" * 2000}
+ENTRIES = "import jitcache, sys; print(sum(1 for _ in jitcache.Cache(sys.argv[1]).entries()))"
+
+
+class Taken(NamedTuple):
+    """What a process has taken: bytes of memory at its highest, and seconds of a processor."""
+
+    output: bytes
+    memory: int
+    time: float
+
+
+# A process begins with the peak of the one that started it, so a small one does.
+WITNESS = """
+import os, sys
+pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, used = os.wait4(pid, 0)
+print(status, used.ru_maxrss * 1024, used.ru_utime + used.ru_stime, file=sys.stderr)
+"""
+
+
+def taken(*command: str) -> Taken:
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "JITCACHE_MEMORY": "0"}
+    p = subprocess.run([sys.executable, "-IS", "-c", WITNESS, sys.executable, *command], env=env, capture_output=True)
+    status, memory, time = p.stderr.split()[-3:]
+    assert int(status) == 0, p.stderr
+    return Taken(p.stdout, int(memory), float(time))
+
+
+@pytest.fixture(scope="module")
+def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
+    made = {}
+    for n in (SHORT, LONG):
+        made[n] = str(tmp_path_factory.mktemp("listing") / str(n))
+        with jitcache.Cache(made[n]) as cache:
+            for i in range(n):
+                cache.put(jitcache.Key(i=i), b"x", attributes=ATTRIBUTES)
+    return made
+
+
+@pytest.mark.parametrize("how", ["entries", "ls", "ls -json", "ls -last 10"])
+def test_list_takes_no_memory_for_its_length(directories: dict[int, str], how: str) -> None:
+    def run(n: int) -> Taken:
+        if how == "entries":
+            return taken("-c", ENTRIES, directories[n])
+        return taken("-m", "jitcache", "-directory", directories[n], *how.split())
+
+    short, long = run(SHORT), run(LONG)
+    listed = {"entries": long.output == b"%d\n" % LONG, "ls -last 10": long.output.count(b"\n") == 11}
+    assert listed.get(how, len(long.output) > 7 * len(short.output))
+    # The attributes alone are 42 MB more.
+    assert long.memory - short.memory < 8 << 20
+    assert long.time < 2 * LONG / SHORT * short.time
