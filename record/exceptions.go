@@ -12,7 +12,7 @@ import (
 )
 
 // The files that mean less than their content, each for a reason. Everything else
-// counts whole. docs/launcher.md has the table for users.
+// counts whole. docs/observation.md has the table for users.
 
 // passing are files that say how the machine is doing, and how many processors it
 // has: what a compiler makes does not depend on that, only how fast. A * stands

@@ -8,7 +8,7 @@
 /* Neither inputs nor effects outside the tree, or only on what was opened to be
  * written, which was stopped at. Who a process is (getuid), how much memory there is
  * (sysinfo) and whether a descriptor is ready (poll) are left out on purpose:
- * docs/launcher.md, "What does not count". */
+ * docs/observation.md, "Left out on purpose". */
 static const short harmless[] = {
 	SYS_brk,
 	SYS_capget,

@@ -84,7 +84,20 @@ AREAS: dict[str, Area] = {
 }
 
 #: Without root and without Debian's packages, in ten minutes.
-TEST = ["go", "header", "c", "abi", "python", *_interpreters, "wheel", "package", "cuda", "native", "launch", "controls"]
+TEST = [
+    "go",
+    "header",
+    "c",
+    "abi",
+    "python",
+    *_interpreters,
+    "wheel",
+    "package",
+    "cuda",
+    "native",
+    "launch",
+    "controls",
+]
 
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +97,20 @@ def test_printed_names_are_those_of_this_run(place: Any) -> None:
 def test_what_is_in_an_invented_folder_counts(place: Any) -> None:
     script = place.tool("reads", "#!/bin/sh\nrandom; cat $1/a.c\n")
     one, two = folders(place)
+    os.utime(two / "a.c", ns=(0, (one / "a.c").stat().st_mtime_ns))
     said = [place.run("--placeholder", f"B={place.folder}/tmp*", script, f).stdout for f in (one, two)]
     assert said[0] == said[1]
     (two / "a.c").write_text("another\n")
     assert place.run("--placeholder", f"B={place.folder}/tmp*", script, two).stdout.endswith(b"another\n")
+
+
+def test_time_of_an_invented_file_counts_for_who_may_ask_for_it(place: Any) -> None:
+    """A program that is not known, and has opened a file, may ask for its time too: that is not seen."""
+    script = place.tool("reads", "#!/bin/sh\nrandom; cat $1/a.c\n")
+    one, two = folders(place)
+    os.utime(two / "a.c", (0, 0))
+    said = [place.run("--placeholder", f"B={place.folder}/tmp*", script, f).stdout for f in (one, two)]
+    assert said[0] != said[1]
 
 
 def test_two_names_of_one_rule_are_told_apart(place: Any) -> None:
