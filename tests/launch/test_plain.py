@@ -257,3 +257,9 @@ def test_setuid_programs_get_their_privileges(place: Any, gcc: str) -> None:
             env={"JITCACHE_DIR": str(place.folder.parent / "cache-of-nobody")},
         )
         assert p.stdout == b"0\n", p.stderr
+
+
+def test_version_is_the_headers(place: Any) -> None:
+    header = (conftest.ROOT / "include" / "jitcache.h").read_text()
+    version = re.search(r'#define JITCACHE_VERSION "(.*)"', header)[1]
+    assert place.plain(conftest.PROGRAM, "version").stdout == f"jitcache {version}\n".encode()
