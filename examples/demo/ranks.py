@@ -39,6 +39,8 @@ def missing(toolchain: Toolchain) -> str:
     """Install what is missing; return what cannot be had, "" if all can."""
     if not toolchain.python_headers:
         return "this Python came without Python.h"
+    if "zig" in toolchain.cc_version or any("ziglang" in f for f in toolchain.cc_files):
+        return "zig keeps files of its own, so what it makes is compiled each time"
     try:
         wheels.require(["mpi4py", "mpich", "setuptools"])
     except wheels.WheelError as e:
