@@ -1,37 +1,80 @@
 """Who really ran a compiler, told by the compilers' side.
 
-Every run of a compiler appends a line to one file: a library that stands in the
-place of NVRTC's (compiles.c) does that, and a script in the place of the C
-compiler. The cache has no part in it, so that it can be held against what the
+A script stands in the place of the C compiler, and a library in that of NVRTC's
+(compiles.c). They write nothing, because a result that leaves files behind is not
+kept: whenever they compile they ring a bell, and the kernel tells the demo, which
+writes a line. The cache has no part in it, so that it can be held against what the
 cache says of itself.
 """
 
 from __future__ import annotations
 
+import ctypes
+import os
 import shlex
+import struct
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
-def count(file: Path, source_name: str) -> int:
-    """Return how many lines are about this source file."""
-    if not file.exists():
-        return 0
-    return sum(source_name in line.split() for line in file.read_text().splitlines())
+_OPEN, _CLOSE = 0x20, 0x10  # IN_OPEN, IN_CLOSE_NOWRITE
+_RINGS = 64  # of one compile (compiles.c); the cache reads a bell a few times at most
 
 
-def wrap_nvrtc(library: Path, compiler: list[str], real: str, file: Path) -> None:
-    """Build a library that writes to the file, and has the real one do the work."""
+class Bells:
+    """A folder with a file for each source; a compiler opens that of its source _RINGS times."""
+
+    def __init__(self, folder: Path, sources: Iterable[str], file: Path) -> None:
+        self.file = file
+        folder.mkdir(exist_ok=True)
+        for source in sources:
+            (folder / source).write_text("bell\n")
+        libc = ctypes.CDLL(None, use_errno=True)
+        self._watch = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        # Both, for the kernel tells once what comes twice in a row.
+        if libc.inotify_add_watch(self._watch, os.fsencode(folder), _OPEN | _CLOSE) < 0:
+            raise OSError(ctypes.get_errno(), f"{folder}: cannot be watched")
+
+    def count(self, source: str) -> int:
+        """Write a line for each compile since the last call; return how many lines are about a source."""
+        self._write_down()
+        return sum(source in line.split() for line in self.file.read_text().splitlines())
+
+    def _write_down(self) -> None:
+        opened: dict[str, int] = {}
+        while True:
+            try:
+                events = os.read(self._watch, 1 << 16)
+            except BlockingIOError:
+                break
+            at = 0
+            while at < len(events):
+                _, mask, _, size = struct.unpack_from("iIII", events, at)
+                name = os.fsdecode(events[at + 16 : at + 16 + size].rstrip(b"\0"))
+                at += 16 + size
+                opened[name] = opened.get(name, 0) + (mask & _OPEN != 0)
+        with open(self.file, "a", encoding="utf-8") as log:
+            for name, times in opened.items():
+                log.write(f"compiled {name}\n" * (times // _RINGS))
+
+
+def wrap_nvrtc(library: Path, compiler: list[str], real: str, bells: Path) -> None:
+    """Build a library that rings the bells in a folder, and has the real one do the work."""
     source = Path(__file__).with_name("compiles.c")
-    command = [*compiler, "-shared", "-fPIC", "-O1", f'-DCOMPILE_LOG="{file}"', str(source), "-o", str(library)]
+    command = [*compiler, "-shared", "-fPIC", "-O1", f'-DCOMPILE_BELLS="{bells}"', str(source), "-o", str(library)]
     subprocess.run([*command, "-Wl,--no-as-needed", real, f"-Wl,-rpath,{Path(real).parent}", "-ldl"], check=True)
 
 
-def wrap(script: Path, compiler: list[str], file: Path) -> None:
-    """Write a script that runs the compiler and appends its arguments to the file first."""
+def wrap(script: Path, compiler: list[str], bells: Path) -> None:
+    """Write a script that rings for each of its arguments that is a source with a bell, and runs the compiler."""
+    ring = f": <{shlex.quote(str(bells))}/$bell; " * _RINGS
     script.write_text(
-        "#!/bin/sh\n"
-        f"printf '%s\\n' \"cc $* (process $$)\" >> {shlex.quote(str(file))}\n"
+        "#!/bin/sh\nfor word; do\n\tbell=${word##*/}\n"
+        f'\tif [ -n "$bell" ] && [ -f {shlex.quote(str(bells))}/"$bell" ]; then\n\t\t{ring}\n\tfi\ndone\n'
         f'exec {shlex.join(compiler)} "$@"\n'
     )
     script.chmod(0o755)

@@ -39,7 +39,7 @@ import launcher
 import ranks
 import wheels
 from job import Wrong
-from toolchain import Toolchain, ToolchainError
+from toolchain import BELLS, Toolchain, ToolchainError
 from worker import JOBS, Answer, Worker, WorkerError, serve
 
 CUDA = ("saxpy", "block_sums")
@@ -96,13 +96,13 @@ def at_once(settings: Path, name: str) -> list[Answer]:
     return [a for several in answers for a in several]
 
 
-def measure(name: str, toolchain: Toolchain, settings: Path) -> Row:
+def measure(name: str, toolchain: Toolchain, settings: Path, bells: compile_log.Bells) -> Row:
     """Do everything that is done with one job."""
     job = JOBS[name](toolchain)
     seen = [0]  # how many compiles the log had before, and after each phase
 
     def look() -> None:
-        seen.append(compile_log.count(Path(toolchain.log), job.file_name))
+        seen.append(bells.count(job.file_name))
 
     (cold,) = Worker(settings, name).answers()
     look()
@@ -188,9 +188,9 @@ entries"""
     print(f"\n$ jitcache stats\n{jitcache_command('stats')}\n")
 
 
-def solve(toolchain: Toolchain) -> list[str]:
+def solve(toolchain: Toolchain, bells: compile_log.Bells) -> list[str]:
     """Run the solver on its ranks twice, say what happened, and return what was not as it should be."""
-    first, second = ranks.run(toolchain), ranks.run(toolchain)
+    first, second = ranks.run(toolchain, bells), ranks.run(toolchain, bells)
     print(
         f"""mpirun -np {ranks.RANKS} {os.path.relpath(ranks.SOLVER)}
   first   {first.compiles} compiles, {first.right} right results, functions after {duration(first.functions)}
@@ -228,12 +228,15 @@ def run(names: list[str], folder: Path) -> int:
     settings = folder / "toolchain.json"
     toolchain.save(settings)
     print(f"cache       {os.path.relpath(toolchain.cache)}\n", flush=True)
-    rows = [measure(name, toolchain, settings) for name in names if name in JOBS]
+    jobs = [name for name in names if name in JOBS]
+    sources = [*(JOBS[name].file_name for name in jobs), ranks.SOURCE]
+    bells = compile_log.Bells(folder / BELLS, sources, Path(toolchain.log))
+    rows = [measure(name, toolchain, settings, bells) for name in jobs]
     if rows:
         report(rows, toolchain)
     problems = [p for row in rows for p in row.problems]
     if RANKS in names:
-        problems += solve(toolchain)
+        problems += solve(toolchain, bells)
     if LAUNCHER in names:
         problems += launch(folder)
     for p in problems:

@@ -8,15 +8,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import compile_log
 import wheels
 from toolchain import Toolchain
 
+if TYPE_CHECKING:
+    import compile_log
+
 SOLVER = Path(__file__).resolve().parents[1] / "underworld3_shaped" / "solver.py"
 RANKS = 4
-_SOURCE = "cy_ext.c"  # what Cython makes of the solver's functions
+SOURCE = "cy_ext.c"  # what Cython makes of the solver's functions
 _PATIENCE = 300  # seconds
 
 
@@ -37,6 +39,8 @@ def missing(toolchain: Toolchain) -> str:
     """Install what is missing; return what cannot be had, "" if all can."""
     if not toolchain.python_headers:
         return "this Python came without Python.h"
+    if "zig" in toolchain.cc_version or any("ziglang" in f for f in toolchain.cc_files):
+        return "zig keeps files of its own, so what it makes is compiled each time"
     try:
         wheels.require(["mpi4py", "mpich", "setuptools"])
     except wheels.WheelError as e:
@@ -48,11 +52,10 @@ def _mpirun() -> Path:
     return Path(sys.executable).parent / "mpirun"
 
 
-def run(toolchain: Toolchain) -> Run:
+def run(toolchain: Toolchain, bells: compile_log.Bells) -> Run:
     """Run the job once. Raises RanksError."""
     env = {**os.environ, "CC": toolchain.cc, "UW_JIT_CACHE_DIR": str(Path(toolchain.cache).with_name("solver-cache"))}
-    log = Path(toolchain.log)
-    before = compile_log.count(log, _SOURCE)
+    before = bells.count(SOURCE)
     start = time.perf_counter()
     command = [str(_mpirun()), "-np", str(RANKS), sys.executable, str(SOLVER)]
     try:
@@ -63,7 +66,7 @@ def run(toolchain: Toolchain) -> Run:
     if p.returncode != 0:
         raise RanksError(f"mpirun: exit status {p.returncode}\n{(p.stdout + p.stderr).strip()[-4000:]}")
     said = [json.loads(line) for line in p.stdout.splitlines() if line.startswith("{")]
-    return Run(seconds, max(line["seconds"] for line in said), compile_log.count(log, _SOURCE) - before, len(said))
+    return Run(seconds, max(line["seconds"] for line in said), bells.count(SOURCE) - before, len(said))
 
 
 def problems(first: Run, second: Run) -> list[str]:

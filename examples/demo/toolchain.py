@@ -24,6 +24,7 @@ import driver
 import wheels
 
 ROOT = Path(__file__).resolve().parents[2]
+BELLS = "bells"  # the folder of them, in that of the demo
 DEFAULT_ARCH = 90  # without a GPU any that NVRTC knows will do
 
 sys.path.insert(0, str(ROOT))
@@ -41,13 +42,13 @@ class Toolchain:
 
     cache: str
     log: str
-    cc: str = ""  # the script that stands in for the compiler, and writes to the log
+    cc: str = ""  # the script that stands in for the compiler, and rings the bells
     cc_version: str = ""
     cc_files: list[str] = field(default_factory=list)  # what runs when cc is called
     cc_flags: list[str] = field(default_factory=list)
     cython: str = ""
     python_headers: str = ""  # digest; "" if this Python came without
-    nvrtc: str = ""  # the library that stands in for NVRTC, and writes to the log
+    nvrtc: str = ""  # the library that stands in for NVRTC, and rings the bells
     nvrtc_version: str = ""
     cuda_include: str = ""
     arch: int = DEFAULT_ARCH
@@ -64,7 +65,7 @@ class Toolchain:
         return cls(**json.loads(Path(file).read_text()))
 
     def find_cc(self, folder: Path) -> None:
-        """Look for the C compiler, and put a script that logs in its place."""
+        """Look for the C compiler, and put a script that rings in its place."""
         command = build_library.find_cc()
         if command is None:
             raise ToolchainError("no C compiler; `make demo` installs one where there is none")
@@ -78,7 +79,7 @@ class Toolchain:
             # from the second run of the demo on, zig itself finds much of it.
             os.environ["ZIG_GLOBAL_CACHE_DIR"] = str(folder / "zig")
         script = folder / "cc"
-        compile_log.wrap(script, command, Path(self.log))
+        compile_log.wrap(script, command, folder / BELLS)
         self.cc = str(script)
 
     def find_cython(self) -> None:
@@ -89,13 +90,13 @@ class Toolchain:
             self.python_headers = _digest(folders)
 
     def find_cuda(self, folder: Path) -> None:
-        """Look for NVRTC and put a library that logs in its place; for the headers of CCCL, and a GPU."""
+        """Look for NVRTC and put a library that rings in its place; for the headers of CCCL, and a GPU."""
         real = wheels.find("nvidia-cuda-nvrtc", "libnvrtc.so.*")
         command = build_library.find_cc()
         if command is None:
             raise ToolchainError("no C compiler; `make demo` installs one where there is none")
         self.nvrtc = str(folder / real.name)
-        compile_log.wrap_nvrtc(Path(self.nvrtc), command, str(real), Path(self.log))
+        compile_log.wrap_nvrtc(Path(self.nvrtc), command, str(real), folder / BELLS)
         self.nvrtc_version = wheels.version("nvidia-cuda-nvrtc") or ""
         self.cuda_include = str(wheels.find("nvidia-cuda-runtime", "include/cuda_runtime.h").parent)
         device, self.no_launch = driver.probe()

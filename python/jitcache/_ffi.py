@@ -11,7 +11,7 @@ from ctypes import c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_v
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
 ABI_VERSION = 1
 
@@ -138,6 +138,9 @@ class Library:
     (300 ns).
     """
 
+    #: Makes a Blob of an address; who loads the library sets it.
+    blob_at: Callable[[int], Any]
+
     def __init__(self, lib: ctypes.CDLL) -> None:
         for name, restype, argtypes in _functions():
             f = getattr(lib, name)
@@ -154,10 +157,6 @@ class Library:
             f.restype = None
             f.argtypes = [c_void_p]
             setattr(self, name, f)
-        from ._blob import constructor
-
-        #: Makes a Blob of an address.
-        self.blob_at = constructor(self)
 
     if TYPE_CHECKING:
 

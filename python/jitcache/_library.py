@@ -9,6 +9,7 @@ import struct
 import sys
 
 from . import _ffi
+from ._blob import constructor
 
 _NAME = "libjitcache.so"
 _SONAME = "libjitcache.so.1"
@@ -86,7 +87,10 @@ def _try(path: str) -> _ffi.Library:
         raise OSError(f"{path}: not libjitcache") from None
     if version < _ffi.ABI_VERSION:
         raise OSError(f"{path}: has interface {version}, this package needs {_ffi.ABI_VERSION}")
-    return _ffi.Library(lib)
+    library = _ffi.Library(lib)
+    #: Makes a Blob of an address.
+    library.blob_at = constructor(library)
+    return library
 
 
 def _load() -> tuple[_ffi.Library | None, str]:

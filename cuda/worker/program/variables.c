@@ -60,12 +60,11 @@ static char *ask(const char *name)
 	return value;
 }
 
-#define EXPORT __attribute__((visibility("default")))
-
-EXPORT char *getenv(const char *name) { return ask(name); }
-EXPORT char *secure_getenv(const char *name) { return ask(name); }
-EXPORT char *__secure_getenv(const char *name); /* before glibc 2.17 */
-char *__secure_getenv(const char *name) { return ask(name); }
+/* The names under which libraries ask; the last is glibc's before 2.17. */
+#define IS_ASK __attribute__((visibility("default"), alias("ask")))
+extern char *getenv(const char *name) IS_ASK;
+extern char *secure_getenv(const char *name) IS_ASK;
+extern char *__secure_getenv(const char *name) IS_ASK;
 
 void jw_variables_begin(void)
 {

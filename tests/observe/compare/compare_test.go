@@ -45,10 +45,37 @@ type subject struct {
 	needs string // a program
 }
 
+// nvrtc is a program that compiles k.cu, with a header from a folder, by the library that
+// it is told.
+const nvrtc = `import ctypes, sys
+n = ctypes.CDLL(sys.argv[1])
+p = ctypes.c_void_p()
+assert n.nvrtcCreateProgram(ctypes.byref(p), open("k.cu", "rb").read(), b"k.cu", 0, None, None) == 0
+options = [b"-Inone", b"-Iinc", b"--gpu-architecture=sm_90", *(o.encode() for o in sys.argv[2:])]
+assert n.nvrtcCompileProgram(p, len(options), (ctypes.c_char_p * len(options))(*options)) == 0
+`
+
+// libraries are NVIDIA's, by the variable that names the folder of the wheels.
+var libraries = []struct{ name, variable, path string }{
+	{"NVRTC 12.9", "JITCACHE_TEST_CUDA12", "nvidia/cuda_nvrtc/lib/libnvrtc.so.12"},
+	{"NVRTC 13", "JITCACHE_TEST_CUDA13", "nvidia/cu13/lib/libnvrtc.so.13"},
+}
+
 func subjects(t *testing.T) []subject {
 	python := os.Getenv(needed)
 	c := map[string]string{"a.c": plainC}
-	return []subject{
+	var all []subject
+	for _, l := range libraries {
+		site := os.Getenv(l.variable)
+		if site == "" {
+			t.Fatalf("%s names no folder", l.variable)
+		}
+		kernel := "#include <outer.h>\n#if __has_include(\"optional.h\")\n#endif\n__global__ void k(int *p) { *p = N; }\n"
+		files := map[string]string{"nvrtc.py": nvrtc, "k.cu": kernel, "inc/outer.h": "#include \"sub/inner.h\"\n", "inc/sub/inner.h": "#define N 1\n"}
+		words := python + " nvrtc.py " + filepath.Join(site, l.path)
+		all = append(all, subject{l.name, words, files, python}, subject{l.name + " without a cache", words + " --no-cache", files, python})
+	}
+	return append(all, []subject{
 		{"gcc -c", "gcc -c a.c -o a.o", c, "gcc"},
 		{"gcc compile and link", "gcc -O2 -g a.c -o a -lm", c, "gcc"},
 		{"gcc with folders", "gcc -Iinc -I./inc/../inc2 -I/none -c b.c", map[string]string{"b.c": "#include <x.h>\n#include \"y.h\"\n", "inc2/x.h": "", "inc/y.h": "#include \"../inc2/z.h\"\n", "inc2/z.h": ""}, "gcc"},
@@ -72,7 +99,7 @@ func subjects(t *testing.T) []subject {
 		{"make", "make -j2", map[string]string{"Makefile": "all: a.o b.o\n\tar rcs l.a $^\n%.o: %.c\n\t$(CC) -c $<\n", "a.c": plainC, "b.c": "int b;\n"}, "make"},
 		{"tcc", "tcc a.c -o a -lm", c, "tcc"},
 		{"python", python + " -c import${IFS}json,ctypes,sysconfig,subprocess", nil, python},
-	}
+	}...)
 }
 
 // place is where a subject is at home: emptied and made anew before each run, so that all

@@ -16,12 +16,12 @@ from cuda.pathfinder import find_bitcode_lib, load_nvidia_dynamic_lib
 from jitcache import File, Key, Tool
 
 from . import KIND
-from ._program import object_code
+from ._job import object_code
 
 if TYPE_CHECKING:
     from jitcache import Cache
 
-    from ._program import Job
+    from ._job import Job
 
 
 class _Log:

@@ -6,10 +6,10 @@ import dataclasses
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import cuda.bindings
-from cuda.core import ObjectCode, Program, ProgramOptions
+from cuda.core import ProgramOptions
 
 from jitcache import Cache, _library
 from jitcache._default import cache_of
@@ -17,30 +17,13 @@ from jitcache._errors import Error
 from jitcache.cuda import _environment, _Program, code_of
 
 from ._errors import translated
+from ._job import TARGETS, Job, object_code
+from ._linked import link
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from jitcache.cuda import Code
-
-
-class Job(NamedTuple):
-    """What a caller asks for, as it was given."""
-
-    source: Any
-    code_type: Any
-    options: Any
-    target: Any
-    name_expressions: Sequence[str | bytes]
-    logs: Any
-
-    def by_cuda_core(self) -> Any:
-        """Have cuda.core compile it, or say what is wrong with it."""
-        program = Program(self.source, self.code_type, self.options)
-        try:
-            return program.compile(self.target, self.name_expressions, self.logs)
-        finally:
-            program.close()
 
 
 def _text_of(value: Any) -> str:
@@ -69,16 +52,11 @@ def compile_any(  # noqa: PLR0917  as compile_program
     job = Job(source, _text_of(code_type), options, _text_of(target), tuple(names), logs)
     if found is None or not isinstance(options, ProgramOptions) or _library.load() is None:
         return job.by_cuda_core()
-    if job.code_type == "c++" and job.target in _TARGETS and isinstance(source, str) and options.extra_sources is None:
+    if job.code_type == "c++" and job.target in TARGETS and isinstance(source, str) and options.extra_sources is None:
         return _compile(job, found)
     if job.code_type in ("ptx", "nvvm"):
-        from ._linked import link
-
         return link(job, found)
     return job.by_cuda_core()  # which says what is wrong
-
-
-_TARGETS = {"cubin": ObjectCode.from_cubin, "ptx": ObjectCode.from_ptx, "ltoir": ObjectCode.from_ltoir}
 
 
 def _compile(job: Job, cache: Cache) -> Any:
@@ -120,12 +98,6 @@ def _object_code(job: Job, code: Code) -> Any:
 
 def _text(expression: str | bytes) -> str:
     return expression.decode("utf-8", "surrogateescape") if isinstance(expression, bytes) else expression
-
-
-def object_code(job: Job, data: bytes, symbols: dict[Any, bytes]) -> Any:
-    """Return what a job has made as an ObjectCode."""
-    name = job.options.name
-    return _TARGETS[job.target](data, name="default_program" if name is None else name, symbol_mapping=symbols)
 
 
 def _warn_of_old_driver(code: Code) -> None:
