@@ -61,7 +61,11 @@ func live(t *testing.T) *living {
 func (l *living) answer() {
 	l.t.Helper()
 	fds := []unix.PollFd{{Fd: int32(l.fd), Events: unix.POLLIN}}
-	if n, err := unix.Poll(fds, 10_000); n != 1 || err != nil {
+	n, err := unix.Poll(fds, 10_000)
+	for err == unix.EINTR { // Go's own signals
+		n, err = unix.Poll(fds, 10_000)
+	}
+	if n != 1 || err != nil {
 		l.t.Fatalf("no answer: %d, %v", n, err)
 	}
 	var b [1]byte
