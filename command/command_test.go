@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,6 +47,14 @@ func do(t *testing.T, c *core.Cache, s *Spec) *Result {
 	return nil
 }
 
+// needsGCC skips a test where there is no gcc.
+func needsGCC(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip(err)
+	}
+}
+
 func compile(dir string, text string, flags ...string) *Spec {
 	return &Spec{
 		Args:   append(append([]string{"gcc"}, flags...), "-I"+dir, "-c", "a.c", "-o", ".out"),
@@ -55,6 +64,7 @@ func compile(dir string, text string, flags ...string) *Spec {
 }
 
 func TestResultIsThereAsLongAsTheWorldIsTheSame(t *testing.T) {
+	needsGCC(t)
 	dir, c := t.TempDir(), open(t, filepath.Join(t.TempDir(), "cache"))
 	header := filepath.Join(dir, "b.h")
 	put := func(text string) {
@@ -86,6 +96,7 @@ func TestResultIsThereAsLongAsTheWorldIsTheSame(t *testing.T) {
 }
 
 func TestFailureIsNotKeptAndSaysWhy(t *testing.T) {
+	needsGCC(t)
 	c := open(t, filepath.Join(t.TempDir(), "cache"))
 	for range 2 {
 		r := do(t, c, compile(t.TempDir(), "#error no\n"))
@@ -96,6 +107,7 @@ func TestFailureIsNotKeptAndSaysWhy(t *testing.T) {
 }
 
 func TestWhatCannotBeRepeatedIsMadeAndNotKept(t *testing.T) {
+	needsGCC(t)
 	c := open(t, filepath.Join(t.TempDir(), "cache"))
 	for range 2 {
 		r := do(t, c, compile(t.TempDir(), "const char *when = __TIME__;\n"))
@@ -106,6 +118,7 @@ func TestWhatCannotBeRepeatedIsMadeAndNotKept(t *testing.T) {
 }
 
 func TestWorksWithoutACache(t *testing.T) {
+	needsGCC(t)
 	r := do(t, nil, compile(t.TempDir(), "int x;\n"))
 	if r.Blob == nil || r.Hit || r.Kept {
 		t.Errorf("%+v", r)

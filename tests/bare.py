@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What a compiler's package brings: with a version behind or a machine in front.
 TOOLS = (
-    "go gofmt gcc g++ c++ cc c89 c99 clang clang++ clang-cpp cpp tcc zig nvcc gfortran f77 f95 "
+    "go gofmt musl-gcc gcc g++ c++ cc c89 c99 clang clang++ clang-cpp cpp tcc zig nvcc gfortran f77 f95 "
     "mpicc mpicxx mpic++ mpiCC mpicxx.openmpi mpicc.openmpi mpic++.openmpi opal_wrapper "
     "ld gold lld ld.lld ld.gold ld.bfd as ar nm ranlib strip objcopy objdump readelf size gcc-ar gcc-nm gcc-ranlib"
 )

@@ -8,10 +8,10 @@
 set -eu
 missing=
 for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake pkg-config:pkg-config g++:g++ clang:clang ccache:ccache mpirun:openmpi-bin mksquashfs:squashfs-tools \
-	ld.lld:lld mold:mold gfortran:gfortran mpicc.openmpi:libopenmpi-dev mpicc.mpich:libmpich-dev ninja:ninja-build tcc:tcc make:make gdb:gdb; do
+	ld.lld:lld mold:mold gfortran:gfortran mpicc.openmpi:libopenmpi-dev mpicc.mpich:libmpich-dev ninja:ninja-build tcc:tcc make:make gdb:gdb musl-gcc:musl-tools; do
 	command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
 done
-for package in libopenmpi-dev mpich libmpich-dev; do # the wrappers link nothing without
+for package in libopenmpi-dev mpich libmpich-dev gcc-multilib; do # the wrappers link nothing without; -m32
 	dpkg-query -W "$package" >/dev/null 2>&1 || missing="$missing $package"
 done
 [ -e /usr/lib/python3/dist-packages/petsc4py.pth ] || missing="$missing python3-petsc4py"

@@ -64,6 +64,7 @@ def test_list_takes_no_memory_for_its_length(directories: dict[int, str], how: s
     short, long = run(SHORT), run(LONG)
     listed = {"entries": long.output == b"%d\n" % LONG, "ls -last 10": long.output.count(b"\n") == 11}
     assert listed.get(how, len(long.output) > 7 * len(short.output))
-    # The attributes alone are 42 MB more.
-    assert long.memory - short.memory < 8 << 20
+    # The attributes alone are 42 MB more. The collector of a busy machine lags behind:
+    # 12 MB were seen with a load of 10, 2 MB without.
+    assert long.memory - short.memory < 20 << 20
     assert long.time < 2 * LONG / SHORT * short.time
