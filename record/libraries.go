@@ -32,7 +32,7 @@ func (t *taker) strange() uint64 {
 	}
 	for i := range t.run.Report.Names {
 		n := &t.run.Report.Names[i]
-		if n.Mode&unix.S_IFMT == unix.S_IFREG && n.Programs&t.known.known != 0 && n.Bits&observe.Read != 0 && n.Bits&observe.Ran == 0 {
+		if n.Mode&unix.S_IFMT == unix.S_IFREG && n.Readers&t.known.known != 0 && n.Bits&observe.Ran == 0 {
 			libraries[n.Path] = n
 		}
 	}
@@ -63,7 +63,7 @@ func (t *taker) strange() uint64 {
 		if has(path, "\x00onload\x00") {
 			mask = t.known.known
 		}
-		strange |= n.Programs & mask
+		strange |= n.Readers & mask
 	}
 	return strange
 }

@@ -120,6 +120,8 @@ static void noted(const jo_process *p, jo_name *name, uint32_t bits)
 	name->programs |= jo_use_program(p);
 	if (bits & JO_STATTED)
 		name->statted |= jo_use_program(p);
+	if (bits & JO_READ)
+		name->readers |= jo_use_program(p);
 }
 
 int jo_look_at(const jo_process *p, const jo_path *path, uint32_t bits)

@@ -40,6 +40,7 @@ typedef struct jo_name {
 	uint32_t bits;
 	uint64_t statted;  /* by which programs: bit i is program i, the last one all others */
 	uint64_t programs; /* that did anything with it */
+	uint64_t readers;  /* that opened it for reading */
 	jo_stamp stamp;    /* of what it leads to */
 	char *text;        /* of a link that was read */
 } jo_name;

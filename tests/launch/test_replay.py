@@ -272,6 +272,20 @@ def test_a_program_of_its_own(place: Any, gcc: str) -> None:
     assert place.read("out") != kept
 
 
+def test_link_with_a_library_by_its_name(place: Any, gcc: str) -> None:
+    """It is read and not loaded, so the compiler is still known, and passes over the objects' times."""
+    place.write(f_c="int f(void) { return 7; }\n", a_c="int f(void);\nint main(void) { return f(); }\n")
+    assert place.plain(gcc, "-shared", "-fPIC", "f.c", "-o", "libf.so").returncode == 0
+    link = [gcc, "-Wl,--build-id=uuid", "a.o", "libf.so", "-o", "a"]
+    kept = []
+    for _ in range(2):
+        assert place.plain(gcc, "-c", "a.c", "-o", "a.o").returncode == 0
+        place.run(*link)
+        kept.append(place.read("a"))
+        (place.folder / "a").unlink()
+    assert kept[0] == kept[1]
+
+
 def test_fortran_assembler_archiver_and_linker(place: Any, gcc: str) -> None:
     place.write(a_c="int f(void) { return 7; }\nint main(void) { return f(); }\n")
     place.plain(gcc, "-S", "a.c", "-o", "a.s")
