@@ -153,7 +153,7 @@ func (t *taker) name(n *observe.Name) error {
 		moved := *n
 		moved.Path, moved.Bits = path, n.Bits&^observe.Relative|observe.Absolute
 		n, t.beside = &moved, true
-	} else if t.throughMade(n.Path) {
+	} else if t.throughMade(n) {
 		return request.Refuse(n.Path, "is reached by a link that the command makes")
 	}
 	if lessThanContent(n.Path) || t.ofPython(n) || t.isFolder(n) || n.Path == localTime && n.Programs&^t.known.python == 0 {

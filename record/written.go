@@ -3,6 +3,7 @@ package record
 import (
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -68,18 +69,24 @@ func (t *taker) isMade(path string) bool {
 	return real != "" && t.made[strings.TrimSuffix(real, "/")+"/"+name]
 }
 
-// throughMade reports whether a path leads through something that the command has
-// made: a link, for what is in folders that it made is its own.
-func (t *taker) throughMade(path string) bool {
+// throughMade reports whether a name leads through something that the command has
+// made: a link, for what is in folders that it made is its own, and what was absent
+// before there was such a folder was absent.
+func (t *taker) throughMade(n *observe.Name) bool {
 	if len(t.made) == 0 {
 		return false
 	}
-	for folder, _ := split(path); folder != "/" && folder != "."; folder, _ = split(folder) {
-		if t.isMade(folder) {
+	absent := n.Mode == 0 && n.Errno == syscall.ENOENT
+	for folder, _ := split(n.Path); folder != "/" && folder != "."; folder, _ = split(folder) {
+		if t.isMade(folder) && !(absent && t.isRealFolder(folder)) {
 			return true
 		}
 	}
 	return false
+}
+
+func (t *taker) isRealFolder(path string) bool {
+	return t.status.At(ended(path), unix.AT_SYMLINK_NOFOLLOW) == 0 && t.status.Kind() == unix.S_IFDIR
 }
 
 // madeIn returns the names that the command has made in a folder.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import time
 from pathlib import Path
@@ -270,6 +271,18 @@ def test_a_program_of_its_own(place: Any, gcc: str) -> None:
     (place.folder / "in").write_text("b")
     place.run("./gen")
     assert place.read("out") != kept
+
+
+def test_names_in_a_folder_that_is_made(place: Any) -> None:
+    """They were looked for before there was the folder."""
+    script = place.tool("makes", "#!/bin/sh\n[ -e d/x ] || [ -e d/y ]\nmkdir d && random d/x\n")
+    said = []
+    for _ in range(2):
+        said.append((place.run(script).stdout, place.read("d/x")))
+        shutil.rmtree(place.folder / "d")
+    assert said[0] == said[1]
+    (place.folder / "d").mkdir()
+    assert b"exist" in place.run(script).stderr
 
 
 def test_link_with_a_library_by_its_name(place: Any, gcc: str) -> None:
