@@ -84,10 +84,10 @@ type Name struct {
 	// those that did anything with it, Readers of those that opened it for reading:
 	// bit i is program i, the last bit all others.
 	Statted, Programs, Readers uint64
-	Stamp             Stamp
-	Text              string   // of a link
-	Content           []byte   // if Sent, of a file
-	Names             []string // if Sent, of a folder, in no order
+	Stamp                      Stamp
+	Text                       string   // of a link
+	Content                    []byte   // if Sent, of a file
+	Names                      []string // if Sent, of a folder, in no order
 }
 
 // Program is one that ran.
