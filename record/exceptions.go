@@ -62,8 +62,10 @@ func isTemporary(r *Run, path string) bool {
 // IsScratch reports whether a file may be written by anybody at any time: Python
 // keeps what it made of its sources beside them.
 func IsScratch(path string) bool {
-	return filepath.Base(path) == "__pycache__" || strings.HasSuffix(path, ".pyc") || strings.Contains(path, ".pyc.") ||
-		strings.Contains(path, "/__pycache__/")
+	folder, name := split(path)
+	// A draft of one has a number behind it.
+	stem, number, draft := strings.Cut(name, ".pyc")
+	return name == "__pycache__" || filepath.Base(folder) == "__pycache__" && draft && stem != "" && strings.Trim(number, ".0123456789") == ""
 }
 
 // ofPython reports whether a name is a compiled file of Python that stands for its

@@ -130,3 +130,15 @@ func TestLibrariesThatAProgramNamesAreThoseOfItsDynamicSection(t *testing.T) {
 		imports(bytes.NewReader(whole[:n]))
 	}
 }
+
+func TestOnlyWhatPythonMakesOfItsSourcesIsScratch(t *testing.T) {
+	for path, scratch := range map[string]bool{
+		"/src/__pycache__": true, "/src/__pycache__/a.cpython-311.pyc": true, "/src/__pycache__/a.cpython-311.pyc.140234": true,
+		"/src/a.pyc": false, "/src/__pycache__/a.o": false, "/src/__pycache__/a.pyc.o": false, "/src/__pycache__/b/a.pyc": false,
+		"/src/__pycache__/.pyc": false, "/src/my__pycache__/a.pyc": false,
+	} {
+		if IsScratch(path) != scratch {
+			t.Errorf("%s: %v", path, !scratch)
+		}
+	}
+}
