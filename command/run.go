@@ -17,8 +17,9 @@ import (
 type run struct {
 	spec     *Spec
 	observed *observe.Run
-	dir      string // where it runs
-	private  string // the folder that was made for it
+	dir      string   // where it runs
+	folder   *private // that was made for it
+	private  string   // its path
 	env      []string
 	notes    record.Notes
 }
@@ -78,14 +79,10 @@ func (r *run) makePrivateIn(folder string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(folder, "jitcache-")
-	if err != nil {
+	if r.folder, err = newPrivate(folder); err != nil {
 		return err
 	}
-	// Without links, as processes in it will see it.
-	if r.private, err = filepath.EvalSymlinks(dir); err != nil {
-		r.private = dir
-	}
+	r.private = r.folder.path
 	if err := os.Mkdir(filepath.Join(r.private, temporary), 0o700); err != nil {
 		return err
 	}
@@ -133,7 +130,7 @@ func (r *run) End() {
 		r.observed.Cancel()
 	}
 	if r.private != "" {
-		os.RemoveAll(r.private)
+		r.folder.remove()
 		r.private = ""
 	}
 }

@@ -142,8 +142,9 @@ def test_what_is_no_leftover_of_ours_is_not_swept(unshared: None, temp: Path) ->
 
 # A compiler that kills who asks it, or lets him wait.
 ASK = """
-    import sys, jitcache
+    import os, sys, jitcache
     from jitcache import native
+    os.environ["HOST_OF_TEST"] = str(os.getpid())
     cache = jitcache.Cache(sys.argv[1])
     try:
         native.build("int f(void)\\n{ return 1; }\\n", compiler=sys.argv[2], cache=cache)
@@ -161,10 +162,10 @@ def compiler(folder: Path, what: str) -> Path:
 
 def test_folder_of_a_killed_process_is_swept(tmp_path: Path, temp: Path) -> None:
     env = {"TMPDIR": str(temp)}
-    kills, refuses = compiler(tmp_path, "kill -9 $PPID"), compiler(tmp_path, "exit 1")
+    kills, refuses = compiler(tmp_path, "kill -9 $HOST_OF_TEST"), compiler(tmp_path, "exit 1")
     p = start(ASK, tmp_path / "cache", kills, env=env)
     assert p.wait(60) == -signal.SIGKILL
-    (left,) = names(temp, "jitcache-ask-")
+    (left,) = names(temp, "jitcache-run-")
     check(ASK, tmp_path / "cache", refuses, env=env)
     assert os.listdir(temp) == [left]
     age(temp / left)
@@ -174,10 +175,11 @@ def test_folder_of_a_killed_process_is_swept(tmp_path: Path, temp: Path) -> None
 
 def test_folder_of_a_living_process_stays(tmp_path: Path, temp: Path) -> None:
     env = {"TMPDIR": str(temp)}
-    waits, refuses = compiler(tmp_path, "echo asked >&2; sleep 60"), compiler(tmp_path, "exit 1")
+    asked = tmp_path / "asked"
+    waits, refuses = compiler(tmp_path, f": > {asked}; sleep 60"), compiler(tmp_path, "exit 1")
     p = start(ASK, tmp_path / "cache", waits, env=env)
     end = time.monotonic() + 30
-    while not any(path.stat().st_size for path in temp.glob("*/.log")) and time.monotonic() < end:
+    while not asked.exists() and time.monotonic() < end:
         time.sleep(0.01)
     (folder,) = temp.iterdir()
     age(folder)

@@ -1,0 +1,10 @@
+//go:build control
+
+package command
+
+import "jitcache/core/control"
+
+var (
+	sweepsTemps  = !control.Is("notempsweep")
+	sparesLiving = !control.Is("sweepliving")
+)
