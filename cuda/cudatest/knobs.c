@@ -75,8 +75,8 @@ void knob_witness(const char *format, ...)
 	if (n < 0 || n > 4000 || access(path, F_OK) != 0)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	snprintf(path + n, sizeof path - (size_t)n, "/%011ld%09ld-%d-%d.pyc", (long)now.tv_sec, now.tv_nsec, (int)getpid(),
-		atomic_fetch_add(&calls, 1));
+	snprintf(path + n, sizeof path - (size_t)n, "/%011ld%09ld-%d-%d.pyc", (long)now.tv_sec, now.tv_nsec,
+		(int)getpid(), atomic_fetch_add(&calls, 1));
 	va_list args;
 	va_start(args, format);
 	int size = vsnprintf(line, sizeof line, format, args);

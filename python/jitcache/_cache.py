@@ -75,7 +75,15 @@ class Cache:
         # all that the cache's methods need. Later a file may not be to be had, because
         # the process has no descriptor left or the disk fails.
         from . import (  # noqa: F401
-            _detached_entry, _entry, _errors, _key, _key_format, _lease, _log, _lookup, _view_tier,
+            _detached_entry,
+            _entry,
+            _errors,
+            _key,
+            _key_format,
+            _lease,
+            _log,
+            _lookup,
+            _view_tier,
         )  # fmt: skip
 
         self._lookup = _lookup
