@@ -72,8 +72,19 @@ class Cache:
 
     def _open(self, lib: _ffi.Library, options: Mapping[str, str]) -> None:
         # While the library's runtime starts, for which another processor takes 1.5 ms:
-        # what lookups need.
-        from . import _key, _lookup, _view_tier  # noqa: F401
+        # all that the cache's methods need. Later a file may not be to be had, because
+        # the process has no descriptor left or the disk fails.
+        from . import (  # noqa: F401
+            _detached_entry,
+            _entry,
+            _errors,
+            _key,
+            _key_format,
+            _lease,
+            _log,
+            _lookup,
+            _view_tier,
+        )  # fmt: skip
 
         self._lookup = _lookup
         options_handle = _void_p()
