@@ -78,7 +78,7 @@ _CONTROLS = [
     _Control("fresh files not read again", "nofresh", {"record": ["TestFreshFileIsReadAgain"]}, []),
     _Control(
         "stamps of images believed", "noimages",
-        {"record": ["TestTimeThatAnImageHasIsTrustedForOneBoot"]},
+        {"core/stamp": ["TestTimeThatAnImageHasIsTrustedForOneBoot"]},
         ["test_machines.py::test_image_that_is_mounted_in_place_of_another_with_equal_stamps[image]",
          "test_machines.py::test_image_that_is_mounted_in_place_of_another_with_equal_stamps[overlay]"],
     ),

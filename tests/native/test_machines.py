@@ -122,6 +122,11 @@ class Images:
             self.images[0],
         ]
         subprocess.run(command, check=True)
+        # Long ago: what changed a moment ago is read again in any case.
+        for path in ("/v.h", "/"):
+            for field in ("mtime", "ctime"):
+                old = [need("debugfs"), "-w", "-R", f"set_inode_field {path} {field} 20240101000000", self.images[0]]
+                subprocess.run(old, check=True, capture_output=True)
         image = self.images[0].read_bytes()
         assert image.count(b"V_OF_THE_IMAGE 1") == 1
         self.images[1].write_bytes(image.replace(b"V_OF_THE_IMAGE 1", b"V_OF_THE_IMAGE 2"))
