@@ -85,8 +85,7 @@ static int is_self(int fd)
 	struct stat st;
 	if (fd < 0 || stat_fd(fd, &st) != 0)
 		return 0;
-	return (st.st_dev == self_dev && st.st_ino == self_ino && st.st_size == self_size) ||
-	       JC_CONTROL == JC_NO_VERSION;
+	return st.st_dev == self_dev && st.st_ino == self_ino && st.st_size == self_size;
 }
 
 /* source returns a descriptor on our own file: the one from the start, unless
@@ -99,7 +98,7 @@ static int source(int *opened)
 	if (JC_CONTROL == JC_NO_PATH)
 		return -1;
 	int fd = open(self_path, O_RDONLY | O_CLOEXEC);
-	if (is_self(fd)) {
+	if (is_self(fd) || (fd >= 0 && JC_CONTROL == JC_NO_VERSION)) {
 		*opened = 1;
 		return fd;
 	}
