@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
+def site(tmp_path: Path) -> Iterator[Site]:
     """A machine with a compiler that counts, and a directory for the cache."""
-    return Site(tmp_path)
+    made = Site(tmp_path)
+    yield made
+    made.bell.close()  # a user has 128 of its kind

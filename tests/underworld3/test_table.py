@@ -48,7 +48,7 @@ CHANGES = [
         "what names a job and a rank",
         env={
             "SLURM_JOB_ID": "7",
-            "PMIX_RANK": "3",
+            "SLURM_STEP_ID": "3",
             "OMPI_COMM_WORLD_RANK": "3",
             "OMPI_MCA_btl": "self",
             "HOSTNAME": "a",
