@@ -30,7 +30,8 @@ def libraries(text: str) -> set[str]:
 def test_second_process_hits_without_nvrtc_and_driver(host: Path, version: str) -> None:
     first, second = (run(host, wheels(version)).splitlines() for _ in range(2))
     assert first[0].startswith("compiled: ")
-    assert libraries("\n".join(first)) >= {"libnvrtc", "libnvrtc-builtins"}
+    # NVRTC works in a process of its own.
+    assert libraries("\n".join(first)) == {"nothing"}
     assert second[0] == first[0].replace("compiled", "hit")
     assert libraries("\n".join(second)) == {"nothing"}
     # The names in the code are those of the kernels, hit or not.
