@@ -45,13 +45,13 @@ TIME = """
         timed(type(a.g.targetctx), "refresh")
         timed(type(a.g.targetctx), "get_executable")
         timed(entry, "_revive")
-        timed(overloads.Overloads, "_look")
+        timed(overloads.Overloads, "_look_up")
         timed(overloads.Overloads, "_load")
     sig = (a.g.typeof_pyval(x),)
     start = time.perf_counter()
     a.g.compile(sig)
     whole = time.perf_counter() - start
-    part = sum(seconds.get(n, 0) for n in ("_look", "_load")) - sum(seconds.get(n, 0) for n in ("refresh", "_revive", "get_executable"))
+    part = sum(seconds.get(n, 0) for n in ("_look_up", "_load")) - sum(seconds.get(n, 0) for n in ("refresh", "_revive", "get_executable"))
     print(whole * 1e3, part * 1e3)
 """
 
