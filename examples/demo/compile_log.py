@@ -1,4 +1,4 @@
-"""Who really ran a compiler, told by the compilers' side.
+"""Which compilers really ran, as the compilers themselves report.
 
 Every run of a compiler appends a line to one file: a library that stands in the
 place of NVRTC's (compiles.c) does that, and a script in the place of the C
@@ -21,7 +21,7 @@ def count(file: Path, source_name: str) -> int:
 
 
 def wrap_nvrtc(library: Path, compiler: list[str], real: str, file: Path) -> None:
-    """Build a library that writes to the file, and has the real one do the work."""
+    """Build a library that writes to the file, and lets the real one do the work."""
     source = Path(__file__).with_name("compiles.c")
     command = [*compiler, "-shared", "-fPIC", "-O1", f'-DCOMPILE_LOG="{file}"', str(source), "-o", str(library)]
     subprocess.run([*command, "-Wl,--no-as-needed", real, f"-Wl,-rpath,{Path(real).parent}", "-ldl"], check=True)
