@@ -79,7 +79,7 @@ static void destroy(void *object, jc_extra *extra)
 
 void jc_cache_maintain(jc_cache *c, const uint8_t *id, int due)
 {
-	/* Not worth a runtime of its own in a forked child. */
+	/* Not worth starting a runtime in a forked child. */
 	const jc_core *core = jc_core_running();
 	int32_t status;
 	void *cache = core != NULL ? jc_cache_core(c, core, &status) : NULL;
@@ -103,8 +103,8 @@ static size_t hold_all(jc_cache ***all)
 	return held;
 }
 
-/* flush writes the counters of every cache. It holds no lock meanwhile: to open a
- * cache again takes one that comes before that of the list. */
+/* flush writes the counters of every cache. It holds no lock meanwhile: opening a
+ * cache again takes a lock that comes before that of the list. */
 static void flush(const jc_core *core)
 {
 	jc_cache **all;

@@ -14,7 +14,7 @@
 #include "runtime.h"
 #include "thread.h"
 
-/* call is one call in progress: what it has entered, and where the core is. */
+/* call is one call in progress: the handles that it has entered, and the core. */
 typedef struct call {
 	jc_handle cache_handle, key_handle;
 	jc_cache *c;
@@ -36,11 +36,11 @@ static jc_blob *from_memory(jc_cache *c, const uint8_t *id)
 	return b;
 }
 
-/* begin enters cache and key. With another status than OK nothing is entered.
+/* begin enters cache and key. If the status is not OK, nothing is entered.
  *
- * With hit it looks into memory first, and if the entry is there, *hit is it
- * and only the cache is entered: a hit in memory is too short to pay for more.
- * A key may not be freed while it is used, and a frozen one does not change. */
+ * With hit it looks into memory first. If the entry is there, *hit gets it and
+ * only the cache is entered: a hit in memory is too short to pay for more. A key
+ * may not be freed while it is used, and a frozen one does not change. */
 static int32_t begin(call *a, jitcache_cache *cache, jitcache_key *key, jc_blob **hit)
 {
 	int32_t status = JITCACHE_OK;
@@ -102,8 +102,8 @@ static int32_t begin_cache(call *a, jitcache_cache *cache)
 	return status;
 }
 
-/* open_file opens the entry's file, if that is the front's to do. It returns 0 if there
- * is none: a miss, which is counted, and no core is needed for it. */
+/* open_file opens the entry's file, if the front is to do so. It returns 0 if there is
+ * no file: it has then counted a miss, for which no core is needed. */
 static int open_file(call *a, jc_file *file)
 {
 	const uint8_t *id = a->sealed + JC_SEALED_ID;
@@ -244,7 +244,7 @@ int32_t jitcache_remove(jitcache_cache *cache, jitcache_key *key)
 	return end(&a, status);
 }
 
-/* as_json ends a call that has made a report, in *json if somebody wants it. */
+/* as_json ends a call that has made a report, and puts it in *json if json is not NULL. */
 static int32_t as_json(call *a, int32_t status, jc_blob *b, jitcache_blob **json)
 {
 	if (b != NULL && json != NULL)

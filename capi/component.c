@@ -15,15 +15,15 @@
 
 enum { MAX_LABEL = 1024, HEADER = 1 + 2 + 8 };
 
-/* A value of this size or more is hashed where it lies, one of less is copied
- * and hashed with the others: a copy of 4 KiB costs as much as a call into Go. */
+/* A value of this size or more is hashed where it is, a smaller one is copied and
+ * hashed with the others: a copy of 4 KiB costs as much as a call into Go. */
 enum { LARGE = 4096 };
 
 /* In a packed component: the value is the size and the BLAKE3 of the value. */
 enum { HASHED = 0x80, HASHED_SIZE = 8 + 32 };
 
 /* next walks packed components. It returns the size of the one at p, 0 if there
- * are not so many bytes. */
+ * are fewer bytes than that. */
 static size_t next(const uint8_t *p, size_t n, const char **label, size_t *nlabel)
 {
 	if (n < HEADER)
@@ -49,7 +49,7 @@ static int32_t check_label(const jc_key *k, const char *label, size_t n)
 }
 
 /* hash_now makes the value of a HASHED component, if there is a core to do it.
- * If there is not, whoever needs the whole key will find out. */
+ * If there is none, the call that needs the whole key will report it. */
 static int hash_now(const void *data, size_t size, uint8_t value[HASHED_SIZE])
 {
 	const jc_core *core = jc_core_get();

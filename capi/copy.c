@@ -1,14 +1,14 @@
 /* copy.c: a second copy of this library in the process.
  *
  * dlopen knows a file by the text of its path and by device and inode, so
- * neither a link nor the same path will do: the bytes go to a new file in
- * memory (memfd), or in the temp directory, and that is opened. By its path a copy
- * knows that it is one.
+ * neither a link nor the same path works. The bytes go to a new file in memory
+ * (memfd), or in the temp directory, and dlopen opens that. A copy recognises
+ * itself by its path.
  *
- * Where do the bytes come from? The path may hold another version by now: after
- * an upgrade under a running process a child would silently run that one. So
- * the library opens its own file when it is loaded, and a copy is used only if
- * its build id is ours.
+ * The library's path may lead to another version by now: after an upgrade under
+ * a running process a child would silently run that one. So the library opens
+ * its own file when it is loaded, and a copy is used only if its build id is
+ * ours.
  */
 #include "copy.h"
 
@@ -28,8 +28,8 @@
 #include "controls.h"
 #include "leftovers.h"
 
-/* What the paths of copies have, and a host gives no library: in /proc/PID/fd, and
- * in the temp directory. */
+/* Parts of a copy's path, in /proc/PID/fd and in the temp directory. No host gives
+ * a library such a path. */
 #define MARK "/fd/./"
 #define PREFIX "jitcache-copy-"
 
@@ -39,8 +39,8 @@ static ino_t self_ino;
 static off_t self_size;
 static char self_path[4096];
 
-/* Files are looked at by system call: fstat is a symbol of its own only since
- * glibc 2.33, and the library is to load on 2.17. */
+/* The system call, because fstat is a symbol of its own only since glibc 2.33, and
+ * the library must load on 2.17. */
 static int stat_fd(int fd, struct stat *st) { return (int)syscall(SYS_fstat, fd, st); }
 
 /* loaded_from returns the path by which the loader knows this library, NULL if it
@@ -61,7 +61,7 @@ void jc_library_open(void)
 {
 	struct stat st;
 	const char *path = loaded_from();
-	/* A copy needs none: the first of a process makes all copies. */
+	/* A copy needs none: the first library of a process makes all copies. */
 	if (path == NULL || jc_library_is_copy())
 		return;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -156,8 +156,8 @@ static int nameless_file(const char *temp)
 	return fd;
 }
 
-/* named_file makes one with a name. If this process is killed it stays, until
- * another one makes such a file. */
+/* named_file makes a file with a name. If this process is killed, the file stays
+ * until another process makes such a file. */
 static int named_file(const char *temp, char *path, size_t size)
 {
 	jc_leftovers_sweep(temp, PREFIX);
@@ -168,9 +168,9 @@ static int named_file(const char *temp, char *path, size_t size)
 	return fd;
 }
 
-/* The path of a descriptor, of a text that no ancestor of this process can have
- * used: dlopen would give it the copy that it knows by that text. Process ids
- * are used again in a long chain of forks, so each generation adds a dot. */
+/* The path of a descriptor, as a text that no ancestor of this process can have
+ * used: dlopen would return the copy that it knows by that text. Process ids are
+ * reused in a long chain of forks, so each generation adds a dot. */
 static void fd_path(char *path, size_t size, uint32_t generation, int fd)
 {
 	int n = snprintf(path, size, "/proc/%ld" MARK, (long)getpid());
@@ -234,8 +234,8 @@ static const jc_core *copy_with_name(int from, char *why, size_t size)
 	return core;
 }
 
-/* has_space says whether a Go runtime can reserve what it must, 1.6 GB, under
- * ulimit -v. It ends the process if it cannot. */
+/* has_space says whether a Go runtime can reserve the 1.6 GB that it needs under
+ * ulimit -v. A runtime that cannot would end the process. */
 static int has_space(void)
 {
 	const size_t need = (size_t)2 << 30;

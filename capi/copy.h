@@ -16,8 +16,7 @@ int jc_library_is_copy(void);
 const char *jc_library_path(void);
 
 /* jc_library_copy loads a second copy of the library and returns its table, or
- * NULL and why not. generation is that of the core that it is to be
- * (runtime.h). */
+ * NULL and why not. generation is that of the core in the copy (runtime.h). */
 const jc_core *jc_library_copy(uint32_t generation, char *why, size_t size);
 
 #endif

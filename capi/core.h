@@ -1,4 +1,4 @@
-/* core.h: what the two halves of the library know of each other.
+/* core.h: what the two halves of the library know about each other.
  *
  * The front is C: the public functions, the handles, everything that must work
  * in a forked child before a Go runtime runs there. The core is Go, behind a
@@ -54,11 +54,11 @@ typedef struct jc_bytes {
 	size_t size, room;
 } jc_bytes;
 
-/* What the core has of the front. */
+/* What the front gives the core. */
 typedef struct jc_front {
 	void (*log)(int32_t level, char *text); /* text is malloc'd, and taken */
 	const char *observer;                   /* path of jitcache-observe, "" if there is none */
-	_Atomic int32_t stopped;                /* the core has panicked: it sets this, and answers nothing any more */
+	_Atomic int32_t stopped;                /* the core has panicked: it sets this, and answers no more calls */
 } jc_front;
 
 /* An entry's file, opened by the front, which closes it; fd is -1 if it is not. The

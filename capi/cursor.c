@@ -1,6 +1,6 @@
 /* cursor.c: the entries of a directory, one after the other.
  *
- * All of a cursor is here and nothing in the core, so that it goes on in a forked
+ * A cursor's state is here and none of it in the core, so that it works in a forked
  * child: the keys of one part of the directory, and which of them comes next. */
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* jc_entry_open opens the file of an entry. path is what those of all begin with
- * (jc_opened). It returns -ENOENT if there is none; with any other error the core
- * is to try, and to say why not. */
+/* jc_entry_open opens the file of an entry. path is what the paths of all entries
+ * begin with (jc_opened). It returns -ENOENT if there is none; after any other error
+ * the core must try, and say why it fails. */
 int jc_entry_open(const char *path, const uint8_t id[32]);
 
 #endif

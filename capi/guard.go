@@ -15,9 +15,9 @@ import (
 )
 
 // poisoned is set by the first panic. The state that it left behind cannot be
-// trusted, locks may be held; so from then on every call returns an error at
+// trusted, and locks may be held. So from then on every call returns an error at
 // once, and the host goes on without a cache. Lock files are given up: nobody
-// is to wait for a process that will not finish.
+// must wait for a process that will not finish.
 var poisoned atomic.Pointer[string]
 
 // guard runs an export's body. No panic leaves it.

@@ -1,8 +1,8 @@
 /* handles.h: what the host holds instead of pointers.
  *
  * A handle is a word: kind, index of a slot, generation. It is never
- * dereferenced, so a stale or foreign one is found out and not followed; a
- * slot is used again only under the next generation. */
+ * dereferenced, so a stale or foreign one is detected and not followed; a slot
+ * is used again only under the next generation. */
 #ifndef JC_HANDLES_H
 #define JC_HANDLES_H
 
@@ -30,7 +30,7 @@ typedef struct jc_extra {
 	struct jc_path *path; /* NULL until asked for */
 } jc_extra;
 
-/* How an object ends, with the last reference to its handle. */
+/* Ends an object, when the last reference to its handle is dropped. */
 typedef void jc_destroy(void *object, jc_extra *extra);
 
 /* jc_handle_new returns a handle on object with one reference, 0 if there is no
@@ -53,7 +53,7 @@ int jc_handle_hold(jc_handle h);
 /* jc_handle_peek returns the object without a reference. */
 void *jc_handle_peek(jc_handle h, enum jc_kind kind);
 
-/* jc_handle_extra returns what else the slot of a handle holds that was entered. */
+/* jc_handle_extra returns what else the slot of an entered handle holds. */
 jc_extra *jc_handle_extra(jc_handle h);
 
 /* jc_handle_close drops the first reference and lets nobody enter any more. It

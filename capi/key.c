@@ -1,4 +1,4 @@
-/* key.c: keys. One is built of components (component.c) and hashed by the core
+/* key.c: keys. A key is built of components (component.c), and the core hashes it
  * at its first use. Its sealed form is in C memory, so that a key outlives fork
  * and is freed without a call into Go. */
 #include "key.h"

@@ -25,7 +25,7 @@ typedef struct lease {
 	jc_cache *cache;
 	const uint8_t *sealed;
 	size_t nsealed;
-	jc_thread *thread; /* whom it was granted to */
+	jc_thread *thread; /* the one that it was granted to */
 	int keep;          /* jitcache_get_or_compile wants the blob */
 	int committed;
 	int32_t status; /* of the commit */
@@ -193,7 +193,7 @@ int32_t jitcache_acquire(
 	return status;
 }
 
-/* keep_bytes makes a blob of a result that no core has made one of. */
+/* keep_bytes makes a blob of a result for which no core has made one. */
 static void keep_bytes(lease *l, const void *data, size_t size)
 {
 	jc_blob *b = jc_blob_new(size);
@@ -236,7 +236,7 @@ static int32_t commit(lease *l, const void *data, size_t size, const char *attri
 	jc_out out = {0};
 	int32_t status =
 		jc_core_running()->commit(l->core, (uint8_t *)data, size, (char *)attributes, l->keep, &l->blob, &out);
-	l->core = NULL; /* ended, whatever came of it */
+	l->core = NULL; /* ended, successful or not */
 	l->reason = out.reason;
 	return jc_finish(status, &out);
 }
@@ -311,11 +311,11 @@ static int32_t acquire_in_time(
 	}
 }
 
-/* The cleanup below is found by the unwinder of a C++ host, through two symbols
- * of libgcc_s. A C host, Python for one, has no use for them and may not have
- * them loaded; a host with another unwinder must not be given libgcc's. So they
- * are weak: where they are missing an exception passes this frame by, and the
- * lease is given up as after a longjmp. */
+/* The unwinder of a C++ host finds the cleanup below, through two symbols of
+ * libgcc_s. A C host, Python for one, has no use for them and may not have them
+ * loaded; a host with another unwinder must not get libgcc's. So they are weak:
+ * if they are missing, an exception skips this frame, and the lease is given up
+ * as after a longjmp. */
 __asm__(".weak _Unwind_Resume\n\t.weak __gcc_personality_v0");
 
 /* callback is the frame of a callback in progress. */

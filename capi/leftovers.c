@@ -1,5 +1,5 @@
-/* leftovers.c: a lock on the file says that its process lives. A process id would
- * not: it is used again, and in another container it is another process. */
+/* leftovers.c: a lock on the file shows that its process lives. A process id would
+ * not: ids are reused, and in another container the same id is another process. */
 #include "leftovers.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@
 /* Between making a file and locking it a process needs microseconds. */
 enum { YOUNG = 60 };
 
-/* A temp directory may hold any number of files; of so many names a sweep takes
+/* A temp directory may hold any number of files; a sweep of this many names takes
  * three milliseconds. */
 enum { MOST_NAMES = 10000 };
 

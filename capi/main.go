@@ -26,14 +26,14 @@ import (
 // procs is how many threads run Go code at once. With two, as the runtime would
 // choose on two cores, a call made while four other threads read waits for 10 to
 // 13 ms at the 90th percentile, until sysmon takes a processor away from one
-// that is in a system call; with one for each of the five, and one more, it does
-// not. The library comes to as many threads of its own and five more, under 32
-// busy ones of the host on a busy machine: twelve are promised.
+// that is in a system call. With one for each of the five, and one more, it does
+// not wait. The library then has as many threads of its own and five more, under
+// 32 busy ones of the host on a busy machine: twelve are promised.
 const procs = 6
 
 // memoryLimit makes the collector keep the Go heap small; entries are in C
-// memory and do not count. The stacks of a thousand threads of the host do, with
-// 256 KiB each (stack.go), used or not.
+// memory and do not count. The stacks of a thousand threads of the host count,
+// with 256 KiB each (stack.go), used or not.
 const memoryLimit = 512 << 20
 
 // goRuntime says what has been done to Go's runtime in this library; the build

@@ -24,7 +24,7 @@ int jc_misses_any(jc_misses *m);
 /* jc_misses_report hands them to the core. */
 void jc_misses_report(jc_misses *m, const jc_core *core, void *cache);
 
-/* jc_misses_forget is for a forked child: they are its parent's. */
+/* jc_misses_forget is for a forked child: the counts are its parent's. */
 void jc_misses_forget(jc_misses *m);
 
 #endif

@@ -30,7 +30,7 @@ const char *jitcache_status_name(int32_t status)
 	return "unknown";
 }
 
-/* The texts of store.Reason; TestReasonNames holds the two together. */
+/* The texts of store.Reason; TestReasonsAreTheSameInCAndGo compares the two. */
 const char *jitcache_reason_name(int32_t reason)
 {
 	switch (reason) {

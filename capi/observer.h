@@ -3,8 +3,8 @@
 #define JC_OBSERVER_H
 
 /* jc_observer_path returns where jitcache-observe is: JITCACHE_OBSERVER, or beside
- * this library, or where make install puts it; "" if it is nowhere. The text
- * lasts. Called under jc_start_lock. */
+ * this library, or where make install puts it; "" if it is nowhere. The text stays
+ * valid. Called under jc_start_lock. */
 const char *jc_observer_path(void);
 
 #endif

@@ -7,8 +7,8 @@
 #include "core.h"
 #include "thread.h"
 
-/* The options that there are: core.OptionNames, held together by
- * TestOptionNames. */
+/* All options, as in core.OptionNames; TestOptionsAreTheSameInCAndGoAndInTheManual
+ * compares the two. */
 static const char *const known[] = {
 	"directory", "max_size", "memory_size", "durable", "shared", "readonly", "trust", "lock_dir", "file_system"};
 
@@ -103,8 +103,8 @@ static void append(block *b, const char *text, size_t n)
 	b->size += n + 1;
 }
 
-/* The variables that the core wants to see: its own, and those that say where
- * a user's files belong. */
+/* The variables that the core reads: its own, and those that say where a user's
+ * files belong. */
 static int wanted(const char *entry)
 {
 	static const char *const names[] = {
@@ -121,8 +121,8 @@ extern char **environ;
 
 static void append_environment(block *b)
 {
-	/* A program that runs with another user's rights must not be told by its
-	 * caller whose code to load. */
+	/* The caller of a program that runs with another user's rights must not choose
+	 * whose code it loads. */
 	if (getauxval(AT_SECURE) != 0)
 		return;
 	for (char **e = environ; e != NULL && *e != NULL; e++) {

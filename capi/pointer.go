@@ -13,9 +13,9 @@ import (
 )
 
 // Go objects that C keeps: caches, leases, modules, jobs. This file is the only one
-// that knows go-pointer. Its pointers are addresses that malloc may hand out again
-// and that must not be given back twice; neither can happen here, because C
-// holds each behind a handle of its own (handles.c), which ends once.
+// that knows go-pointer. Its pointers are addresses that malloc may return again
+// and that must not be freed twice. Neither can happen here, because C holds each
+// behind a handle of its own (handles.c), which ends once.
 
 // Caches by pointer, beside go-pointer's own table: a cache is looked up at every
 // call, and that table has a lock, which many threads would wait for.

@@ -50,8 +50,8 @@ typedef struct jc_found {
 	size_t nsealed;
 } jc_found;
 
-/* jc_call_give hands out what was found, with the status that the core gave; data
- * and size may be NULL. */
+/* jc_call_give gives the host what was found, with the core's status; data and size
+ * may be NULL. */
 int32_t jc_call_give(const jc_call *c, int32_t status, jc_found *found, jitcache_blob **blob, const void **data,
 	size_t *size, jitcache_key **key);
 

@@ -19,12 +19,11 @@
 static const jc_core *_Atomic current;
 static _Atomic uint32_t generation = 1;
 static _Atomic int forked;
-static _Atomic int failed; /* no core can be had in this process */
+static _Atomic int failed; /* this process can have no core */
 static char failure[256];  /* and why not; under jc_start_lock */
 
-/* The loader's lock may be another thread's, which calls from a library's
- * constructor and waits here for the thread that loads a copy. A copy takes
- * milliseconds. */
+/* Another thread may hold the loader's lock: it calls from a library's constructor
+ * and waits here for the thread that loads a copy. A copy takes milliseconds. */
 enum { PATIENCE_MS = 5000 };
 
 static jc_front front = {.log = jc_log_push, .observer = ""};

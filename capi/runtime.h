@@ -12,7 +12,7 @@ int32_t jc_no_core(void);
 /* jc_core_running returns the core if it runs already, without starting one. */
 const jc_core *jc_core_running(void);
 
-/* jc_core_stopped says that the core has panicked and answers nothing any more. */
+/* jc_core_stopped says that the core has panicked and answers no more calls. */
 int jc_core_stopped(void);
 
 /* jc_core_generation changes when the process has another core than before:

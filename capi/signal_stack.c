@@ -10,7 +10,7 @@
 #include "controls.h"
 
 #define STACK_SIZE (256 << 10)
-#define GUARD (64 << 10) /* a page, however large pages are: beyond the stack is nobody's memory */
+#define GUARD (64 << 10) /* at least a page of any size: nobody's memory, beyond the stack */
 
 char *jc_signal_stack_make(void)
 {

@@ -6,8 +6,8 @@
  * NULL if it has one, or there is no memory. */
 char *jc_signal_stack_make(void);
 
-/* jc_signal_stack_free takes away at a thread's end what it was given; NULL for
- * nothing. */
+/* jc_signal_stack_free frees at a thread's end what jc_signal_stack_make returned,
+ * which may be NULL. */
 void jc_signal_stack_free(char *stack);
 
 #endif

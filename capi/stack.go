@@ -3,13 +3,13 @@ package main
 // #include "core.h"
 import "C"
 
-// A handler of the host's that was installed without SA_ONSTACK runs on the
-// stack that the thread is on when its signal comes. In Go that is a
-// goroutine's, and those begin with 8 KiB: the handler would overwrite Go's
-// heap. Go makes a stack larger by copying it when a function needs more, and
-// does not shrink it again (NO_SHRINKING in capi/overlay/readback.py); so one call of
-// such a function makes room, 256 KiB in all, for three nested handlers with
-// frames of 64 KiB. What is not used costs address space only.
+// If the host installed a handler without SA_ONSTACK, it runs on the stack that
+// the thread is on when its signal comes. In Go that is a goroutine's, which
+// begins with 8 KiB: the handler would overwrite Go's heap. Go makes a stack
+// larger by copying it when a function needs more, and does not shrink it again
+// (NO_SHRINKING in capi/overlay/readback.py). So one call of such a function makes
+// room, 256 KiB in all, for three nested handlers with frames of 64 KiB. What is
+// not used costs address space only.
 const (
 	frameSize = 64 << 10
 	frames    = 3

@@ -5,8 +5,9 @@
  * Three things are done around that:
  *
  * - All signals are blocked. Go's threads inherit the mask, so the host's
- *   signals are never delivered to them. Go unblocks those of faults again, and
- *   is kept from unblocking four others (UNBLOCKED in capi/overlay/runtimes.py).
+ *   signals are never delivered to them. Go unblocks those of faults again; the
+ *   overlay stops it from unblocking four others (UNBLOCKED in
+ *   capi/overlay/runtimes.py).
  * - SIGPIPE and SIGURG are put back to what the host had. Go would turn an
  *   ignored SIGPIPE into a caught one, which exec'ed children see as default;
  *   and its SIGURG handler, with the preemption signal that belongs to it,

@@ -9,10 +9,10 @@
 #include "log.h"
 #include "signal_stack.h"
 
-/* Everything of a thread hangs on one pthread_key. Not on _Thread_local: Go
- * marks the library STATIC_TLS, so its TLS comes out of glibc's small surplus,
- * once for every copy that a chain of forks loads: 8 bytes last for 40 of them,
- * a buffer of a kilobyte fails at the first. */
+/* A thread's state is behind one pthread_key, not in _Thread_local: Go marks the
+ * library STATIC_TLS, so its TLS comes out of glibc's small surplus, once for
+ * every copy that a chain of forks loads. 8 bytes last for 40 copies, a buffer of
+ * a kilobyte fails at the first. */
 static pthread_key_t self_key;
 static int self_ok;
 
@@ -92,7 +92,7 @@ void jc_unwind_to(char *frame)
 	if (t == NULL || t->nframes == 0)
 		return;
 	/* Stacks grow down. A callback that is still running calls from below the
-	 * frame that called it; one that was left does not. */
+	 * frame that called it; a callback that was left does not. */
 	while (JC_CONTROL != JC_NO_UNWIND && t->nframes > 0) {
 		jc_frame *f = &t->frames[t->nframes - 1];
 		int inside = f->at > frame || !same_stack(frame) || !same_stack(f->at);

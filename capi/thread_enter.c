@@ -1,7 +1,7 @@
 /* thread_enter.c: a thread's first call into Go.
  *
- * With it Go ties a goroutine and what belongs to it to the thread, until the
- * thread ends. Three things are done around that, once, so that no other call
+ * That call makes Go tie a goroutine and what belongs to it to the thread, until
+ * the thread ends. Three things are done around it, once, so that no other call
  * pays for them:
  *
  * - The host's signals are blocked. Go would change the thread's mask, and the

@@ -17,7 +17,7 @@ int jc_memory_kind(jc_memory *m, const char *kind)
 	if (i == JC_MEMORY_KINDS)
 		i = JC_MEMORY_KINDS - 1;
 	else if (i == n) {
-		/* The last place is for all that found none of their own. */
+		/* The last slot is for all kinds that found no slot of their own. */
 		const char *name = i == JC_MEMORY_KINDS - 1 ? "other" : kind;
 		memcpy(m->kinds[i], name, strnlen(name, 16));
 		atomic_store_explicit(&m->nkinds, n + 1, memory_order_release);

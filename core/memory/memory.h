@@ -18,9 +18,9 @@ typedef struct jc_memory jc_memory;
 #define JC_MEMORY_TOUCH 1 /* the entry's file wants its recency renewed */
 #define JC_MEMORY_FLUSH 2 /* the counters want to be written to the ledger */
 
-/* How often: an entry that is used only from memory must look used on disk
- * too, and an hour is as exact as eviction needs; counters that a killed
- * process loses are those of its last ten seconds. */
+/* How often: an entry that is used only from memory must look used on disk too,
+ * and eviction needs no more than an hour's precision; a killed process loses the
+ * counters of its last ten seconds. */
 #define JC_MEMORY_TOUCH_NS (3600LL * 1000000000)
 #define JC_MEMORY_FLUSH_NS (10LL * 1000000000)
 
@@ -37,7 +37,7 @@ void jc_memory_free(jc_memory *m);
 jc_blob *jc_memory_get(jc_memory *m, const uint8_t id[32], int *due);
 
 /* jc_memory_put keeps b under its id, replacing what was there. A blob larger
- * than the cap is not kept. For a tier that stands before no directory. */
+ * than the cap is not kept. For a tier without a directory behind it. */
 void jc_memory_put(jc_memory *m, jc_blob *b);
 
 /* jc_memory_remove drops one entry; it returns whether there was one. */
@@ -48,19 +48,19 @@ void jc_memory_clear(jc_memory *m, const char *kind);
 
 /* The order of memory and directory.
  *
- * An entry is in two places, and no lock covers both: a lookup that has read the
- * file and not kept it yet may be overtaken by one that removes or replaces it. So
- * that this process sees the changes that it makes, and in one order:
+ * An entry is in two places, and no lock covers both: a call that removes or replaces
+ * the entry may overtake a lookup that has read the file and not kept it yet. These
+ * rules make this process see its own changes, and in one order:
  *
- *  - Whoever changes the directory says so before he touches it and after
+ *  - A call that changes the directory says so before it touches it and after
  *    (jc_memory_begin and _end, jc_memory_begin_clear and _end_clear).
- *  - Whoever reads the directory takes a ticket before, and keeps what he has read
- *    with that ticket (jc_memory_keep). It is kept if no change of the key was
- *    under way when the ticket was taken, and none has begun since.
- *  - What would make bytes old drops them when it begins. What has stored a result
- *    keeps it when it ends, if no other change of the key has overlapped with it;
- *    else nobody knows which of them the directory has, and the key has no place
- *    here until somebody reads it again.
+ *  - A call that reads the directory takes a ticket before, and keeps what it has
+ *    read with that ticket (jc_memory_keep). The tier keeps it if no change of the
+ *    key was under way when the ticket was taken, and none has begun since.
+ *  - A change that makes bytes out of date drops them when it begins. A change that
+ *    stores a result keeps it when it ends, if no other change of the key has
+ *    overlapped with it; else nobody knows which result the directory has, and the
+ *    key is not kept until somebody reads it again.
  *
  * So while a change is under way nothing is kept under its key, and what is kept at
  * any other time is what the directory has, as far as this process has changed it.
@@ -68,8 +68,8 @@ void jc_memory_clear(jc_memory *m, const char *kind);
  * lookup that begins afterwards gives what was there before; and that two lookups,
  * one after the other, never see two results in the wrong order.
  *
- * It does not follow for what other processes do, nor for another tier of this one:
- * what they remove or replace may be given from memory for as long as it is there.
+ * This does not hold for changes by other processes, or through another tier of this
+ * one: memory may still give what they remove or replace, as long as it is there.
  *
  * Changes are counted in words, each for a thousandth of all keys. Two keys that
  * meet in one by chance cost a lookup that reads the file once more. The ticket of a
@@ -105,9 +105,9 @@ typedef struct jc_memory_change {
  * for a put that keeps what there is. jc_memory_end must follow, with the result. */
 jc_memory_change jc_memory_begin(jc_memory *m, const uint8_t id[32], int old);
 
-/* jc_memory_end is called afterwards. b is to be kept: it is what the directory has
- * by this change, or the directory has nothing; or it is NULL. changed says that the
- * directory has changed. */
+/* jc_memory_end is called afterwards. The tier keeps b, unless it is NULL: b is what
+ * the directory has after this change, or the directory has nothing. changed says
+ * that the directory has changed. */
 void jc_memory_end(jc_memory *m, const uint8_t id[32], jc_memory_change change, int changed, jc_blob *b);
 
 /* jc_memory_begin_clear and jc_memory_end_clear are the same for all keys of a
@@ -118,9 +118,9 @@ void jc_memory_end_clear(jc_memory *m);
 /* jc_memory_size returns how many bytes and entries are kept. */
 void jc_memory_size(jc_memory *m, uint64_t *bytes, uint64_t *count);
 
-/* jc_memory_epoch rises whenever an entry leaves or is replaced, and at the end of
- * what makes bytes old, so that a caller can keep what it got for as long as the
- * epoch stands. */
+/* jc_memory_epoch rises whenever an entry leaves or is replaced, and at the end of a
+ * change that makes bytes out of date, so that a caller can keep what it got for as
+ * long as the epoch does not change. */
 const _Atomic uint64_t *jc_memory_epoch(jc_memory *m);
 
 /* Hits since the last drain, by kind. The last kind takes those that the table

@@ -11,8 +11,8 @@
 
 #include <pthread.h>
 
-/* What each guards is said where it is. A rank that is taken twice by one thread
- * is broken too: only fork takes all tiers in memory. */
+/* Each lock's definition says what it guards. One thread must not take a rank twice
+ * either: only fork takes all tiers in memory. */
 enum jc_rank {
 	JC_RANK_PATH = 1, /* capi: making paths to blobs */
 	JC_RANK_START,    /* capi: starting a core */

@@ -9,8 +9,8 @@ import (
 )
 
 // freeShare says how much an eviction that has looked at a sample frees at once: a
-// quarter of its share of the cap, so that the look (1.5 us a file) is paid by
-// the puts that follow.
+// quarter of its share of the cap, which spreads the cost of the look (1.5 us a
+// file) over the puts that follow.
 const freeShare = 4
 
 // sampleSize is about how many entries one eviction looks at. A directory with
@@ -21,15 +21,15 @@ const sampleSize = 256
 
 // recountBudget is how long one put may spend counting shards whose cell is
 // lost. A shard of a cache of 100,000 entries takes half a millisecond. The first
-// few thousand files count as no time: a small directory is then counted at
-// once, however busy the machine is.
+// few thousand files count as no time, so a small directory is counted at once,
+// however busy the machine is.
 const (
 	recountBudget = 5 * time.Millisecond
 	recountFree   = 4096
 )
 
-// recount sets unknown cells to what their shards hold, as many as the time
-// allows, but one at least.
+// recount sets unknown cells to what their shards hold: as many as the time
+// allows, and at least one.
 func (s *Store) recount(l *ledger, budget time.Duration) {
 	start, seen := time.Now(), 0
 	for i := range l.cells {
@@ -52,35 +52,35 @@ func cellOf(files []file) cell {
 	return c
 }
 
-// evictFor is how long a put that has made room for itself goes on evicting, where
-// the cap was lowered or others have crossed it. Then the next put goes on: with a
-// million entries it would take minutes, on the thread of a caller who waits. The
-// first few entries count as no time: a small directory then comes down to its cap
-// at once, however busy the machine is.
+// evictFor is how long a put that has made room for itself goes on evicting, if the
+// cap was lowered or others have crossed it. Then the next put goes on: a million
+// entries would take minutes, on the thread of a caller who waits. The first few
+// entries count as no time, so a small directory comes down to its cap at once,
+// however busy the machine is.
 const (
 	evictFor  = 5 * time.Millisecond
 	evictFree = 64
 )
 
-// slice is how long a trim evicts before it writes the ledger and lets others have
-// it.
+// slice is how long a trim evicts before it writes the ledger and gives up its
+// lock.
 const slice = 100 * time.Millisecond
 
-// effort says how much is evicted at once: evictFree entries and so many bytes at
-// least, and then until so much time is gone, or twice what the first look took.
-// What could not be removed counts too, or each put would go through a directory
-// full of it.
+// effort says how much is evicted at once: evictFree entries and a number of bytes
+// at least, and then more until a time is over, or twice what the first look took.
+// Entries that cannot be removed count too, or each put would go through a
+// directory full of them.
 type effort struct {
 	least int64
 	time  time.Duration
 	tried int64 // bytes
 	files int   // that they are of
 	start time.Time
-	look  time.Duration // what the first one took
+	look  time.Duration // what the first look took
 }
 
-// forPut is the effort of a put, or several, that have added bytes. To free twice
-// of that comes down to the cap in the end, however busy a machine is.
+// forPut is the effort of one or more puts that have added bytes. It frees twice
+// as much, so the directory reaches its cap in the end, however busy a machine is.
 func forPut(added int64) *effort { return &effort{least: 2 * max(added, 0), time: evictFor} }
 
 func (e *effort) looked() {
@@ -94,8 +94,8 @@ func (e *effort) spent() bool {
 }
 
 // evict removes least recently used entries until the cap is kept or the effort is
-// spent. The cells of the shards that it has looked at are then true. keep is the
-// entry just written: it goes last.
+// spent. The cells of the shards that it has looked at are exact then. keep is the
+// entry just written: it is removed last.
 func (s *Store) evict(l *ledger, keep *key.ID, e *effort) {
 	limit := s.MaxSize()
 	if limit == 0 {
@@ -117,8 +117,8 @@ func (s *Store) evict(l *ledger, keep *key.ID, e *effort) {
 	}
 }
 
-// evictFrom looks at the n shards at the cursor and frees what is too much from
-// them, oldest first. It reports whether going on can help.
+// evictFrom looks at the n shards at the cursor and frees the excess from them,
+// oldest entries first. It reports whether going on can help.
 func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID, e *effort) bool {
 	var files []file
 	first := int(l.cursor)
@@ -158,8 +158,8 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID, e *effort
 	return n < shards
 }
 
-// sortByAge sorts the entry that was used longest ago first, and keep last.
-// Where two were used at the same time the older one goes first.
+// sortByAge sorts the entry that was used longest ago first, and keep last. Of
+// two that were used at the same time the older one comes first.
 func (d *folder) sortByAge(files []file, keep *key.ID) {
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.used, b.used) })
 	tied := false

@@ -9,7 +9,7 @@ import (
 )
 
 // folder holds the folder of a shard open, for work on several of its files. It
-// moves to another shard when a file of one is asked for.
+// moves to another shard when it is asked for a file there.
 type folder struct {
 	s     *Store
 	shard int
@@ -54,8 +54,8 @@ func (d *folder) footer(f *file) (footer, Reason) {
 	return readFooter(fd, f.size)
 }
 
-// kind returns the kind of a listed file; the default one, and that it is not known,
-// if it cannot be read.
+// kind returns the kind of a listed file, and whether it is known: if the file
+// cannot be read, it returns the default kind and false.
 func (d *folder) kind(f *file) (kind string, known bool) {
 	if foot, why := d.footer(f); why == None {
 		return string(foot.kind), true

@@ -31,7 +31,7 @@ const (
 	kindSize     = 16 + counterSlots*8
 )
 
-// unknownCount is the count of a cell that has to be counted again.
+// unknownCount is the count of a cell that must be counted again.
 const unknownCount = ^uint64(0)
 
 type cell struct {
@@ -55,7 +55,7 @@ type refusalNote struct {
 	reason Reason
 }
 
-// unknownLedger is what stands for a ledger that cannot be read.
+// unknownLedger takes the place of a ledger that cannot be read.
 func unknownLedger() *ledger {
 	l := new(ledger)
 	for i := range l.cells {
@@ -134,8 +134,8 @@ func (l *ledger) apply(shard int, d change) {
 	c.count = uint64(max(0, int64(c.count)+d.count))
 }
 
-// readLedger reads the ledger without its lock. A reader may meet a write half
-// done; the checksum tells, and a moment later it is whole.
+// readLedger reads the ledger without its lock. A reader may meet a half-done
+// write; the checksum shows it, and a moment later the ledger is whole.
 func (s *Store) readLedger() (*ledger, syscall.Errno) {
 	var e syscall.Errno
 	for range 3 {
@@ -173,13 +173,13 @@ func (s *Store) lockLedger() (*lockfile.Lock, error) { return s.TryLock("ledger"
 // on without.
 const ledgerWait = 2 * time.Second
 
-// waitLedger takes the ledger's lock and reads it. Without the lock the worst
-// is a count that is off until the next look.
+// waitLedger takes the ledger's lock and reads it. Without the lock, at worst a
+// count is wrong until the next look.
 func (s *Store) waitLedger(ctx context.Context) (unlocker, *ledger) {
 	return s.waitLedgerUntil(ctx, time.Now().Add(ledgerWait))
 }
 
-// waitLedgerUntil tries once in any case.
+// waitLedgerUntil tries at least once.
 func (s *Store) waitLedgerUntil(ctx context.Context, end time.Time) (lock unlocker, l *ledger) {
 	for {
 		held, err := s.lockLedger()

@@ -14,7 +14,7 @@ import (
 	"jitcache/core/key"
 )
 
-// What there is: the files of a shard, and the entries that they are.
+// Listings: the files of a shard, and the entries in them.
 
 // file is an entry as a listing of its shard shows it.
 type file struct {
@@ -35,11 +35,11 @@ func (f *file) id() (key.ID, bool) {
 
 func shardName(i int) string { return fmt.Sprintf("%02x", i) }
 
-// listing is what a shard has under the names of entries.
+// listing has the files of a shard that have the names of entries.
 type listing struct {
 	files []file
-	odd   []file // that are no regular files
-	err   error  // why there are none, as where the shard is no folder
+	odd   []file // that are not regular files
+	err   error  // why there are none, for example if the shard is not a folder
 }
 
 // list lists a shard; one that does not exist has no entries.
@@ -101,8 +101,8 @@ type Entry struct {
 	Path       string
 }
 
-// Progress is told how far a pass over all shards is, from 0 to 1, and how many
-// entries it has seen. It may be nil.
+// Progress is called with how far a pass over all shards is, from 0 to 1, and how
+// many entries it has seen. It may be nil.
 type Progress func(done float64, entries int)
 
 func (p Progress) tell(shard, entries int) {
@@ -138,8 +138,8 @@ func (s *Store) Len() (int, error) {
 	return n, err
 }
 
-// Keys returns the keys of a shard in order, of which there are 256; ok is false
-// beyond the last. It looks at names alone: what such a file is, Describe says.
+// Keys returns the keys of a shard, in order. There are 256 shards; ok is false
+// beyond the last. It looks at names alone; Describe says what such a file is.
 func (s *Store) Keys(shard int) (ids []key.ID, ok bool) {
 	if shard < 0 || shard >= shards {
 		return nil, false
@@ -163,8 +163,8 @@ func (s *Store) Keys(shard int) (ids []key.ID, ok bool) {
 }
 
 // Walk calls fn for every entry that can be read, in the order of their keys. It
-// holds the keys of one shard, and one entry. Files that are no good entries are
-// passed over; Verify finds them.
+// holds the keys of one shard, and one entry. It skips files that are not good
+// entries; Verify finds them.
 func (s *Store) Walk(ctx context.Context, fn func(*Entry) error) error {
 	for shard := range shards {
 		ids, _ := s.Keys(shard)
@@ -184,8 +184,8 @@ func (s *Store) Walk(ctx context.Context, fn func(*Entry) error) error {
 	return ctx.Err()
 }
 
-// Stat returns what an entry says of itself, or why it would miss as far as
-// that can be told without reading the payload.
+// Stat returns what an entry says about itself, or why it would miss, as far as
+// that shows without reading the payload.
 func (s *Store) Stat(id *key.ID) (*Entry, Reason) {
 	var st syscall.Stat_t
 	fd, why := s.open(id, &st)
@@ -196,7 +196,7 @@ func (s *Store) Stat(id *key.ID) (*Entry, Reason) {
 	return s.describe(fd, &st, id)
 }
 
-// Describe is Stat whoever has written the entry.
+// Describe is Stat for entries that anybody has written.
 func (s *Store) Describe(id *key.ID) (*Entry, Reason) {
 	var p entryPath
 	fd, e := s.openBelow(s.entryPath(&p, id), flagsRead, 0)

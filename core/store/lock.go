@@ -37,7 +37,7 @@ func (s *Store) TryLock(name string, sign func() string) (*lockfile.Lock, error)
 	return lockfile.Try(s.openLocks, name, mode, sign)
 }
 
-// ReadLock returns what the holder of a lock says; see lockfile.Read.
+// ReadLock returns what the holder of a lock has written; see lockfile.Read.
 func (s *Store) ReadLock(name string) (text string, changed time.Time, err error) {
 	return lockfile.Read(s.openLocks, name)
 }
@@ -78,8 +78,8 @@ func (s *Store) makeLocks() error {
 	return asError("mkdir", s.v1+"/locks", e)
 }
 
-// openOwn opens a folder that is this user's own, and in one that is. One that
-// somebody else has made, in a place where anybody can, is refused.
+// openOwn opens a folder of this user's own. It refuses one that somebody else
+// has made, in a place where anybody can.
 func openOwn(path string) (int, error) {
 	parent, e := openat(atCwd, filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY, 0)
 	if e != 0 {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// What is done to a whole directory when somebody asks for it: to verify it, to
-// clear it, to trim it. Each goes over all shards, and then sets the ledger right.
+// Maintenance of a whole directory: to verify, clear or trim it. Each goes over all
+// shards, and then corrects the ledger.
 
-// Bad is a file that is no good entry.
+// Bad is a file that is not a good entry.
 type Bad struct {
 	Path   string
 	Reason Reason
@@ -23,9 +23,9 @@ type Report struct {
 	Removed int // of Bad
 }
 
-// Verify reads every entry and checks every byte. What can only be replaced is
-// removed, unless keep is set; what another user or a later version has written
-// is reported and left. The ledger is set to what was found.
+// Verify reads every entry and checks every byte. It removes files that can only be
+// replaced, unless keep is set; it reports and leaves what another user or a later
+// version has written. The ledger is set to what was found.
 func (s *Store) Verify(ctx context.Context, keep bool, progress Progress) (Report, error) {
 	var r Report
 	err := s.pass(ctx, progress, func(shard int, l listing) (cell, error) {
@@ -122,7 +122,7 @@ func (s *Store) Clear(ctx context.Context, kind string, progress Progress) (Clea
 }
 
 // Trim counts the directory anew, evicts down to the cap, and sweeps what dead
-// processes have left. To count is the first half of its progress.
+// processes have left. The count is the first half of its progress.
 func (s *Store) Trim(ctx context.Context, progress Progress) (Cleared, error) {
 	var done Cleared
 	if s.refuse != None {
@@ -158,8 +158,8 @@ func (s *Store) Trim(ctx context.Context, progress Progress) (Cleared, error) {
 	return done, nil
 }
 
-// trimSome evicts for a while and adds up what it has. It returns how many bytes
-// there are still too many of, 0 if no more can be done, and sweeps then.
+// trimSome evicts for a while and adds up what it has evicted. It returns how many
+// bytes are still too many; if it can do no more, it sweeps and returns 0.
 func (s *Store) trimSome(ctx context.Context, end time.Time, done *Cleared) (more int64, err error) {
 	lock, l := s.waitLedgerUntil(ctx, end)
 	if lock != nil {

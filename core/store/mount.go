@@ -49,7 +49,7 @@ var fileSystems = map[int64]Mount{
 }
 
 // mountOf looks at the file system of an open descriptor. kind is "local" or
-// "network" where the user knows better, else "".
+// "network" if the user knows better, else "".
 func mountOf(fd int, kind string) Mount {
 	var st unix.Statfs_t
 	if unix.Fstatfs(fd, &st) != nil {

@@ -49,7 +49,7 @@ func (p *pending) learn(s *Store, l *ledger) {
 }
 
 // fewAtCap reports whether a directory at its cap would hold fewer entries than
-// smallCount, going by those it has. Of an empty one that is not known, so it is
+// smallCount, going by those it has. For an empty one nobody knows, so it is
 // true.
 func fewAtCap(limit int64, total, count uint64) bool {
 	if limit == 0 || count == 0 {
@@ -78,9 +78,9 @@ func (s *Store) Count(kind []byte, c Counter, n uint64) {
 	p.mu.Unlock()
 }
 
-// CountHit counts a disk hit and the compile that it spared. Now and then it
+// CountHit counts a disk hit and the compile that it saved. Now and then it
 // writes the ledger, so that the counters of a long-running process are seen. It
-// evicts nothing: a lookup is in a hurry, and has added nothing.
+// evicts nothing: a lookup must be fast, and has added nothing.
 func (s *Store) CountHit(kind []byte, cost int64) {
 	p := &s.pending
 	p.mu.Lock()
@@ -112,7 +112,7 @@ func (s *Store) CountRefused(kind []byte, why Reason) {
 	p.mu.Unlock()
 }
 
-// old reports whether something has waited for long to be written.
+// old reports whether something has waited long to be written.
 func (p *pending) old(now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,8 +195,8 @@ func (s *Store) flushIfDue(keep *key.ID) {
 	}
 }
 
-// FlushIfDue writes the ledger if that is due: what a long-running process calls
-// on its lookups, so that its counters are seen.
+// FlushIfDue writes the ledger if that is due: a long-running process calls it on
+// its lookups, so that its counters are seen.
 func (s *Store) FlushIfDue() {
 	if s.pending.old(s.now()) {
 		s.flush(nil, !putsShare)
@@ -255,12 +255,11 @@ func (s *Store) flush(keep *key.ID, evicts bool) bool {
 	return true
 }
 
-// flushBusy does what cannot wait while another process has the ledger: keep
-// the cap. What it frees goes to pending like any change, but only for this
-// process to reckon with: the other may see it itself when it evicts, and taken
-// off twice it would hide as much from the cap. So the shards that were looked at
-// are counted anew once the ledger is free. The rest is tried again a second
-// later.
+// flushBusy does what cannot wait while another process has the ledger: it keeps
+// the cap. What it frees goes to pending like any change, but only this process
+// reckons with it. The other process may see it itself when it evicts; subtracted
+// twice it would hide as much from the cap. So the shards that were looked at are
+// counted anew once the ledger is free. The rest is tried again a second later.
 func (s *Store) flushBusy(keep *key.ID, evicts bool) {
 	l, _ := s.readLedger()
 	p := &s.pending

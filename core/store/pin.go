@@ -18,8 +18,8 @@ import (
 
 // A pin is a path to the verified bytes of a blob. It opens for as long as the
 // pin is held, whatever is evicted, cleared or replaced in the meantime, and it
-// is never the path of another pin of this process: dlopen, given a path that
-// it has seen, returns the old library without looking.
+// is never the path of another pin of this process: if dlopen gets a path that
+// it has seen, it returns the old library without looking.
 type Pin struct {
 	Path string
 	Fd   int // of a memfd that Path goes through, else -1
@@ -38,8 +38,8 @@ var elfMagic = []byte("\x7fELF")
 
 // NewPin returns a path to b's payload. s may be nil: then the path is to a
 // copy. Copies go to tempdir. The caller gives the pin up with Release, or, if it
-// is C, by closing Fd or else removing Path, which has no symbolic links: if one is
-// met on the way then, somebody else has put it there.
+// is C, by closing Fd or else removing Path. Path has no symbolic links: if there
+// is one on the way then, somebody else has put it there.
 //
 // An ELF payload is linked: its file is payload, attributes, footer, and every
 // ELF reader ignores what follows the sections. Anything else would see the
@@ -58,8 +58,8 @@ func NewPin(s *Store, tempdir string, b *blob.Blob) (*Pin, error) {
 	return copyToMemory(b.Data())
 }
 
-// link makes a second name for the blob's file, if the file under its key still
-// is that one.
+// link makes a second name for the blob's file, if that is still the file under
+// its key.
 func (s *Store) link(b *blob.Blob) *Pin {
 	dev, ino := b.File()
 	if ino == 0 {
@@ -89,9 +89,9 @@ func (s *Store) link(b *blob.Blob) *Pin {
 	return &Pin{Path: s.v1 + "/open/" + name, Fd: -1}
 }
 
-// isWriteOf reports whether a file was written when b's was. The number of an
-// inode does not say so: when an entry is replaced twice, the second file may get
-// that of the first (seen with ext4 while processes were killed).
+// isWriteOf reports whether a file was written when b's was. The inode number does
+// not tell: when an entry is replaced twice, the second file may get the number of
+// the first (seen with ext4 while processes were killed).
 func isWriteOf(dir int, name string, size int64, b *blob.Blob) bool {
 	if !readsPinned {
 		return true

@@ -9,9 +9,9 @@ import (
 	"jitcache/core/key"
 )
 
-// wholeRead is the largest file that is read before its footer has been looked
-// at. Above it an allocation on the word of a file is too much: a sparse file
-// of a terabyte costs its author nothing.
+// wholeRead is the largest file that is read before its footer is checked. For a
+// larger one, a file's size alone must not cause an allocation: a sparse file of a
+// terabyte costs its author nothing.
 const wholeRead = 16 << 20
 
 // touchAfter is how old the recency of an entry may be before a hit renews it,
@@ -36,8 +36,8 @@ func (s *Store) entryPath(p *entryPath, id *key.ID) []byte {
 
 const entrySuffix = ".jce"
 
-// putHex writes an ID in hexadecimal, four bytes at a time: each digit of a miss
-// by itself would take as long as the rest of it that is not a system call.
+// putHex writes an ID in hexadecimal, four bytes at a time. Digit by digit it would
+// take as long as all the rest of a miss, except the system call.
 func putHex(dst *[2 * len(key.ID{})]byte, id *key.ID) {
 	for i := 0; i < len(id); i += 4 {
 		// Half a byte each, in the order of the digits.
@@ -116,7 +116,7 @@ func (s *Store) Get(id *key.ID) (*blob.Blob, Reason) {
 	return b, why
 }
 
-// GetFrom is Get from a file that somebody has opened, at EntryPath, and closes.
+// GetFrom is Get from a file that the caller has opened, at EntryPath, and closes.
 func (s *Store) GetFrom(fd int, id *key.ID) (*blob.Blob, Reason) {
 	var st syscall.Stat_t
 	if why := s.check(fd, &st, id); why != None {
@@ -134,8 +134,8 @@ func (s *Store) get(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason)
 }
 
 // EntryPath returns what the path of every entry begins with; the rest is the ID in
-// hexadecimal with a slash behind the first byte, and a suffix (docs/format.md). It is
-// opened as flagsRead says, and without following links.
+// hexadecimal with a slash after the first byte, and a suffix (docs/format.md). Open
+// the file with flagsRead, and without following links.
 func (s *Store) EntryPath() string { return s.entries }
 
 func (s *Store) read(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason) {
@@ -162,7 +162,7 @@ func (s *Store) read(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason
 
 // GetInto reads the payload of an entry into buf and verifies it. It returns
 // the size of the payload; if that is larger than buf, nothing was verified and
-// the caller comes again with more room. It spares a large payload the copy out
+// the caller calls again with a larger buf. It saves copying a large payload out
 // of a blob.
 //
 // buf should have some room beyond the payload: with as much as the whole file
@@ -178,7 +178,7 @@ func (s *Store) GetInto(id *key.ID, buf []byte) (size int, kind []byte, cost int
 	return size, kind, cost, why
 }
 
-// GetIntoFrom is GetInto from a file that somebody has opened and closes.
+// GetIntoFrom is GetInto from a file that the caller has opened and closes.
 func (s *Store) GetIntoFrom(fd int, id *key.ID, buf []byte) (size int, kind []byte, cost int64, why Reason) {
 	var st syscall.Stat_t
 	if why := s.check(fd, &st, id); why != None {

@@ -31,10 +31,10 @@ type Options struct {
 	ReadOnly bool
 	Trust    Trust
 	// LockDir is where lock files go if not into the cache directory itself;
-	// NodeLockDir is that for a directory on a network file system.
+	// NodeLockDir is the same for a directory on a network file system.
 	LockDir, NodeLockDir string
-	// FileSystem is "local" or "network" where the user knows better than
-	// statfs, else "".
+	// FileSystem is "local" or "network" if the user knows better than statfs,
+	// else "".
 	FileSystem string
 }
 
@@ -63,11 +63,11 @@ type Store struct {
 	pending pending
 }
 
-// smallCount is how many entries a cap has to have room for. With fewer every
-// disk hit renews recency, a system call of half a microsecond: there exact
-// order is what people test, and evicting the wrong one hurts. With more an
-// hour's precision costs nothing (ccache renews at each hit; Go hourly, citing
-// usage data in golang/go#22990).
+// smallCount separates small caps from large ones, by the entries they have room
+// for. Under a smaller cap every disk hit renews recency, a system call of half a
+// microsecond: there people test the exact order, and evicting the wrong entry
+// hurts. Under a larger one an hour's precision costs nothing (ccache renews at
+// each hit; Go hourly, citing usage data in golang/go#22990).
 const smallCount = 64
 
 const (
@@ -138,7 +138,7 @@ func openRoot(dir string, readOnly bool) (int, error) {
 	return -1, &Refused{reasonOf(e), dir, e.Error(), ""}
 }
 
-// bare returns the system's words of an error, without the path.
+// bare returns the system's text of an error, without the path.
 func bare(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -200,8 +200,8 @@ func (s *Store) readLayout() (fresh bool, err error) {
 	}
 	text, e := s.readSmall("config", 64<<10)
 	if e != 0 && e != unix.ENOENT {
-		// Without its cap a put could evict most of a cache that may be larger
-		// than the default, and all for want of a descriptor.
+		// The cap may be larger than the default. If it is unknown for want of a
+		// descriptor, a put could evict most of the cache.
 		return false, &Refused{reasonOf(e), s.root, "v1/config: " + e.Error(), ""}
 	}
 	s.config = parseConfig(text)
@@ -277,8 +277,8 @@ func (s *Store) makeLayout() error {
 }
 
 // makeFile makes a file of the layout, whole or not at all: another process may
-// be opening the cache. One that is there is kept, unless it is empty, as a power
-// cut leaves them.
+// be opening the cache. It keeps a file that is there, unless that is empty, as a
+// power cut leaves them.
 func (s *Store) makeFile(dir int, name string, data []byte) syscall.Errno {
 	tmp, e := s.openDirBelow("tmp")
 	if e != 0 {
@@ -366,8 +366,8 @@ func (s *Store) LockDir() (dir string, own bool) {
 // directory open.
 var tempNames atomic.Uint64
 
-// tempName returns a name that no other process or call uses, and that tells
-// whose it is.
+// tempName returns a name that no other process or call uses, and that names its
+// owner.
 func (s *Store) tempName() string {
 	return lockfile.Self().String() + "." + strconv.FormatUint(tempNames.Add(1), 10)
 }

@@ -12,9 +12,8 @@ import (
 )
 
 // What dead processes leave behind: temporary files of puts, pinned names, lock
-// files. A name begins with its owner (lockfile.Owner); what belongs to a
-// process that is gone is removed, and what belongs to one that cannot be seen
-// from here once it is old.
+// files. A name begins with its owner (lockfile.Owner). A file is removed if its
+// process is gone; if its process cannot be seen from here, once it is old.
 const (
 	sweepEvery = int64(24 * time.Hour)
 	staleTemp  = int64(time.Hour)          // a put takes milliseconds
@@ -76,15 +75,15 @@ func (s *Store) sweepDir(rel string, stale int64) {
 // tempsSwept are the temp directories that this process has swept.
 var tempsSwept sync.Map
 
-// sweepTempOnce sweeps a temp directory, once in a process.
+// sweepTempOnce sweeps a temp directory, once per process.
 func sweepTempOnce(tempdir string) {
 	if _, swept := tempsSwept.LoadOrStore(tempdir, true); !swept && sweepTemps {
 		sweepTemp(tempdir, time.Now().UnixNano())
 	}
 }
 
-// maxTempNames is how many names of a temp directory are looked at: it may hold
-// any number, and so many take three milliseconds.
+// maxTempNames is how many names of a temp directory a sweep looks at, which takes
+// three milliseconds: the directory may hold any number.
 const maxTempNames = 10_000
 
 // sweepTemp removes the copies of payloads (NewPin) that processes of this user
@@ -113,7 +112,7 @@ func sweepTemp(tempdir string, now int64) {
 	}
 }
 
-// isLeft reports whether what an owner has made, and what is so old, is a leftover.
+// isLeft reports whether a file of an owner, of an age, is a leftover.
 func isLeft(owner lockfile.Owner, age int64) bool {
 	switch owner.State() {
 	case lockfile.Gone:

@@ -12,10 +12,10 @@ import (
 	"jitcache/core/lockfile"
 )
 
-// The system calls that touch the cache directory, all of them, so that tests
-// can make each fail in turn (see Fault). They are raw: os.File goes through
-// the runtime's poller, which costs five more system calls for an open and a
-// close than the hit needs (measured: os.ReadFile 7.7 us for 4 KiB, these 3.9).
+// All system calls that touch the cache directory are here, so that tests can make
+// each fail in turn (see Fault). They are raw: os.File goes through the runtime's
+// poller, which costs five more system calls for an open and a close than the hit
+// needs (measured: os.ReadFile 7.7 us for 4 KiB, these 3.9).
 
 // Op names a system call for Fault.
 type Op string
@@ -62,20 +62,20 @@ func limited(op Op, p []byte) ([]byte, syscall.Errno) {
 }
 
 // flagsRead opens an entry to read it. O_NONBLOCK: a FIFO in its place must not
-// block; O_NOCTTY: nor a terminal become ours.
+// block; O_NOCTTY: a terminal there must not become ours.
 const flagsRead = unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
 
-// haveOpenat2 is cleared when the kernel (before 5.6) or a seccomp filter does
-// not let us have openat2.
+// haveOpenat2 is cleared if the kernel (before 5.6) lacks openat2 or a seccomp
+// filter refuses it.
 var haveOpenat2 atomic.Bool
 
 func init() { haveOpenat2.Store(true) }
 
 // openPath opens an absolute path that ends in a NUL and has no symbolic links.
-// ENOSYS if that cannot be asked of this kernel. blocks says whether the scheduler
-// must be told that the call may take long. Telling it costs 50 ns, a tenth of a
-// miss; an entry of a local file system is opened without, and may hold one of the
-// runtime's processors while a cold directory is read.
+// ENOSYS if this kernel has no such call. blocks says whether the scheduler must be
+// told that the call may take long. Telling it costs 50 ns, a tenth of a miss, so an
+// entry of a local file system is opened without; that may hold one of the runtime's
+// processors while a cold directory is read.
 func openPath(path []byte, flags int, mode uint32, blocks bool) (int, syscall.Errno) {
 	how := unix.OpenHow{Flags: uint64(flags), Mode: uint64(mode), Resolve: unix.RESOLVE_NO_SYMLINKS}
 	if !refuseLinks {
@@ -156,10 +156,10 @@ func abandon(fd int) {
 	}
 }
 
-// again makes a call, once more whenever a signal has interrupted it: the host's
-// signals are its own, and over FUSE and NFS any call may return EINTR. A call
-// that had done its work before then finds it done (EEXIST, ENOENT), which costs
-// a put at worst.
+// again repeats a call as long as a signal interrupts it: the host's signals are
+// its own, and over FUSE and NFS any call may return EINTR. A call that had done
+// its work before it was interrupted then finds it done (EEXIST, ENOENT), which
+// costs a put at worst.
 func again(op Op, path string, call func() error) syscall.Errno {
 	for {
 		e := fault(op, path)
@@ -172,8 +172,8 @@ func again(op Op, path string, call func() error) syscall.Errno {
 	}
 }
 
-// readFull reads len(p) bytes from where the file stands. It returns fewer only
-// at the end of the file or with an error.
+// readFull reads len(p) bytes from the file's offset. It returns fewer only at the
+// end of the file or with an error.
 func readFull(fd int, p []byte) (int, syscall.Errno) {
 	n := 0
 	for n < len(p) {
@@ -377,7 +377,7 @@ func errno(err error) syscall.Errno {
 	return unix.EIO
 }
 
-// reasonOf is what a failed system call means for a lookup or a put.
+// reasonOf returns what a failed system call means for a lookup or a put.
 func reasonOf(e syscall.Errno) Reason {
 	switch e {
 	case 0:

@@ -8,8 +8,8 @@ import (
 )
 
 // Trust says whose files a cache may use. The rule, for the root and for each
-// entry: it belongs to this user or to root and nobody else may write it; or to
-// a user that was named; or the users of a shared directory have agreed.
+// entry: it belongs to this user or to root and nobody else may write it; or it
+// belongs to a named user; or the users of a shared directory have agreed.
 //
 // An entry is code that this process will run, so a wrong answer here is how
 // one user runs code as another.
@@ -74,7 +74,7 @@ func (t *Trust) checkRoot(path string, st *syscall.Stat_t) *Refused {
 }
 
 // chmod returns the command that takes the right to write from some, or what to
-// do where this user may not give it.
+// do if this user may not run it.
 func (t *Trust) chmod(who, path string, st *syscall.Stat_t) string {
 	if st.Uid != t.euid && t.euid != 0 {
 		return "have its owner take that right away, or name a directory of your own with JITCACHE_DIR"

@@ -28,7 +28,7 @@ type Written struct {
 
 // Put stores an item. None means that the entry is there afterwards, written
 // now or before; w is zero if it was there. Any other Reason means that nothing
-// was stored, and never that something half was.
+// was stored, not even half of it.
 //
 // This is the one commit protocol; nothing else renames into entries/:
 //
@@ -67,8 +67,8 @@ func (s *Store) Put(it Item) (w Written, why Reason) {
 	return w, None
 }
 
-// refusal is what a failed system call means for a put: what is missing cannot
-// be an entry.
+// refusal returns what a failed system call means for a put, where a missing file
+// is not an absent entry.
 func refusal(e syscall.Errno) Reason {
 	if why := reasonOf(e); why != Absent {
 		return why
@@ -97,12 +97,12 @@ type change struct {
 	bytes, count int64
 }
 
-// publish writes the temporary file and renames it. If a folder is missing, all
-// of them are made and it tries once more.
+// publish writes the temporary file and renames it. If a folder is missing, it
+// makes all of them and tries once more.
 func (s *Store) publish(it *Item) (w Written, d change, e syscall.Errno) {
 	w, d, e = s.publishOnce(it)
 	if e == unix.ENOTDIR {
-		// A file stands where the shard belongs: out of the way with it.
+		// A file is where the shard belongs: move it out of the way.
 		if entries, eo := s.openDirBelow("entries"); eo == 0 {
 			if s.putAside(entries, it.Key.ID.String()[:2]) == 0 {
 				e = unix.ENOENT
@@ -206,8 +206,8 @@ func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int
 	return Written{Dev: uint64(st.Dev), Ino: st.Ino, Created: now}, 0
 }
 
-// repairLayout makes what a put needs and somebody has removed, or nobody has
-// made yet: the shard, else all folders.
+// repairLayout makes folders that a put needs and that are missing: the shard, else
+// all folders.
 func (s *Store) repairLayout(id *key.ID) syscall.Errno {
 	if e := s.makeShard(id); e == 0 {
 		if fd, e := s.openDirBelow("tmp"); e == 0 {

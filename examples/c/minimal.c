@@ -36,7 +36,7 @@ static int32_t compile(void *user, jitcache_lease *lease)
 	}
 	unlink(out);
 	if (size == 0 || size == sizeof code)
-		return JITCACHE_ERR_COMPILE; /* gives the lease up, and is what our caller gets */
+		return JITCACHE_ERR_COMPILE; /* gives the lease up; our caller gets this status */
 	return jitcache_commit(lease, code, size, NULL, NULL);
 }
 
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	must(jitcache_key_add_tool(key, "compiler", argv[1]));
 	must(jitcache_key_set_kind(key, "native"));
 
-	/* JITCACHE_NOT_STORED has a blob too: a full disk is no reason to stop. */
+	/* With JITCACHE_NOT_STORED there is a blob too: a full disk is no reason to stop. */
 	must(jitcache_get_or_compile(cache, key, -1, compile, argv[1], &blob));
 	must(jitcache_blob_path(blob, &path));
 	library = dlopen(path, RTLD_NOW);

@@ -43,7 +43,7 @@ static void run(const std::string &compiler)
 	jitcache::Key key;
 	key.add("source", source).add("flags", flags).add_tool("compiler", compiler).kind("native");
 
-	// What compile throws comes through. A full disk is no reason to throw: the code is there all the same.
+	// What compile throws reaches us. A full disk is no reason to throw: the code is there all the same.
 	const jitcache::Blob code = cache.get_or_compile(key, [&] { return compile(compiler); });
 	void *library = dlopen(code.path(), RTLD_NOW);
 	void *f = library == nullptr ? nullptr : dlsym(library, "f");

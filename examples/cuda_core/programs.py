@@ -1,4 +1,4 @@
-"""The programs of the demo: what cuda.core caches itself, and what it refuses to."""
+"""The programs of the demo: what cuda.core caches itself, and what it refuses to cache."""
 
 from __future__ import annotations
 

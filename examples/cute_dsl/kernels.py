@@ -1,4 +1,4 @@
-"""Three functions as programs have them: one kernel on vectors, a matrix product in registers, one with a class."""
+"""Three typical functions: one kernel on vectors, a matrix product in registers, one with a class."""
 
 from __future__ import annotations
 

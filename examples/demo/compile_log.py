@@ -1,4 +1,4 @@
-"""Who really ran a compiler, told by the compilers' side.
+"""Which compilers really ran, as the compilers themselves report.
 
 A script stands in the place of the C compiler, and a library in that of NVRTC's
 (compiles.c). They write nothing, because a result that leaves files behind is not

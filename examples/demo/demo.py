@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "demo"
 
 # A checkout's package and library, without an installation; workers and the
-# jitcache command inherit it. No setting of the user's own cache gets in.
+# jitcache command inherit them. No setting of the user's own cache applies.
 sys.path.insert(0, str(ROOT / "python"))
 for _name in [n for n in os.environ if n.startswith("JITCACHE")]:
     del os.environ[_name]
@@ -50,7 +50,7 @@ AT_ONCE = 4
 
 
 class Row(NamedTuple):
-    """A line of the table, and what was not as it should be."""
+    """A line of the table, and what went wrong."""
 
     cells: list[str]
     file: str
@@ -58,7 +58,7 @@ class Row(NamedTuple):
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people write it."""
+    """Return a time for people to read."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.{2 if seconds < 10 * size else 0}f} {unit}"
@@ -128,7 +128,7 @@ def measure(name: str, toolchain: Toolchain, settings: Path, bells: compile_log.
 
 
 def prepare(names: list[str], folder: Path) -> Toolchain:
-    """Find, and install if need be, what the jobs compile with; drop from the names what cannot be done."""
+    """Find, and install if need be, what the jobs compile with; drop the names of jobs that cannot run."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("cache", "solver-cache"):  # of the last run
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -162,7 +162,7 @@ def prepare(names: list[str], folder: Path) -> Toolchain:
 
 
 def show(rows: list[list[str]]) -> None:
-    """Print a table, the first row being its head."""
+    """Print a table; the first row is its head."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:-1], widths[1:])), row[-1]]

@@ -1,4 +1,4 @@
-"""Expressions: formulas as text, their derivatives, and what they are in C.
+"""Expressions: formulas as text, their derivatives, and their form in C.
 
 Solvers take equations from their users as formulas, derive what Newton's method
 needs, and write a function in C for each: this is a small one of that kind.
@@ -28,11 +28,11 @@ class Expression:
         return Expression(ast.unparse(_derive(self._tree, name)))
 
     def c(self) -> str:
-        """Return it in C, which is Cython too."""
+        """Return it in C, which is valid Cython too."""
         return _c(self._tree)
 
     def value(self, **variables: float) -> float:
-        """Return its value, by Python: what compiled code is checked with."""
+        """Return its value, computed by Python, to check compiled code with."""
         names = {f: getattr(math, f) for f in FUNCTIONS}
         return float(eval(self.text, {"__builtins__": {}}, {**names, **variables}))
 

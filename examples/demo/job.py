@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Wrong(Exception):
-    """What the compiled code computes is not what it should."""
+    """The compiled code computes a wrong result."""
 
 
 class Job(abc.ABC):
@@ -36,8 +36,8 @@ class Job(abc.ABC):
 
     @abc.abstractmethod
     def obtain(self, cache: jitcache.Cache) -> Any:
-        """Return the compiled code in the form in which ``check`` uses it. Raises Wrong."""
+        """Return the compiled code in the form that ``check`` uses. Raises Wrong."""
 
     @abc.abstractmethod
     def check(self, code: Any) -> str:
-        """Run the code on data; return what was found right. Raises Wrong."""
+        """Run the code on data; return what was checked. Raises Wrong."""

@@ -1,4 +1,4 @@
-"""Two GPU kernels, compiled by NVRTC: one without headers, one out of CUB's templates."""
+"""Two GPU kernels, compiled by NVRTC: one without headers, one made of CUB's templates."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Run(NamedTuple):
 
 
 def missing(toolchain: Toolchain) -> str:
-    """Install what is missing; return what cannot be had, "" if all can."""
+    """Install what is missing; return what cannot be installed, "" if there is nothing."""
     if not toolchain.python_headers:
         return "this Python came without Python.h"
     if "zig" in toolchain.cc_version or any("ziglang" in f for f in toolchain.cc_files):
@@ -70,7 +70,7 @@ def run(toolchain: Toolchain, bells: compile_log.Bells) -> Run:
 
 
 def problems(first: Run, second: Run) -> list[str]:
-    """Return what is not as it should be."""
+    """Return what went wrong."""
     found = []
     if [first.compiles, second.compiles] != [1, 0]:
         found.append(f"ranks: {[first.compiles, second.compiles]} compiles, expected [1, 0]")

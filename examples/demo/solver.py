@@ -28,8 +28,8 @@ RESIDUAL = Expression("u + 0.1*u**3 + 0.5*exp(u) - 2*sin(3*x)*sqrt(1 + x**2)")
 JACOBIAN = RESIDUAL.derivative("u")
 _POINTS = [i / 1000 - 1 for i in range(2001)]
 
-# The functions of libm are declared by ourselves: without an include the source
-# is all that there is to key.
+# The source declares the functions of libm itself: without an include no header
+# needs to be keyed.
 _C = "\n".join([f"double {f}(double);" for f in FUNCTIONS] + ["double pow(double, double);"]) + "".join(
     f"""
 
@@ -101,7 +101,7 @@ class _Native(Job):
         self.compiled = True
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            # Bare file names, in a folder of their own: the result must not hold its path.
+            # Bare file names, in a folder of their own: the result must not contain its path.
             more = self._write(folder)
             command = [self.toolchain.cc, *self._flags(), *more, "-o", "out.so", self.file_name, "-lm"]
             subprocess.run(command, cwd=folder, check=True)
@@ -160,7 +160,7 @@ class Newton(_Native):
         return [f"-I{sysconfig.get_path(which)}" for which in ("include", "platinclude")]
 
     def check(self, code: jitcache.Entry) -> str:
-        """Solve, and look at what is left."""
+        """Solve, and check the residual."""
         loader = importlib.machinery.ExtensionFileLoader(self.name, code.path)
         spec = importlib.util.spec_from_loader(self.name, loader)
         assert spec is not None

@@ -72,8 +72,8 @@ class Toolchain:
         self.cc_files = _files_of(command)
         self.cc_version = _output([*command, "--version"]).partition("\n")[0]
         if "ziglang" in command:
-            # zig compiles for the very CPU it runs on unless told otherwise,
-            # and then the CPU would have to be in the key.
+            # zig compiles for the CPU that it runs on unless told otherwise;
+            # then the CPU would have to be in the key.
             self.cc_flags = ["-mcpu=baseline"]
             # It also keeps what it compiled, by default below the user's home; so
             # from the second run of the demo on, zig itself finds much of it.

@@ -12,7 +12,7 @@ _REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 
 
 class WheelError(Exception):
-    """A package is not there and cannot be had."""
+    """A package is missing and cannot be installed."""
 
 
 def require(prefixes: list[str]) -> None:

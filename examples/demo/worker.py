@@ -1,4 +1,4 @@
-"""Workers: fresh processes that ask for one job's result, and say what came."""
+"""Workers: fresh processes that ask for one job's result, and report what they got."""
 
 from __future__ import annotations
 

@@ -54,8 +54,8 @@ std::string write_source(int n)
 
 const std::vector<std::string> flags = {"-O3", "-march=native"};
 
-// What the source compiles to: from the cache, or compiled, once for all who ask at
-// once. In steps, so that the program could answer signals or show its progress.
+// The code of a source: from the cache, or compiled, once for all who ask at the same
+// time. In steps, so that the program could answer signals or show its progress.
 jitcache_blob *compile(jitcache_cache *cache, const std::string &compiler, const std::string &source, bool *hit)
 {
 	jitcache_native_request *request = nullptr;

@@ -1,4 +1,4 @@
-"""Four functions as programs have them: a loop, one that calls NumPy, a parallel one, and one over elements."""
+"""Four typical functions: a loop, one that calls NumPy, a parallel one, and one over elements."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ template <typename T, int Threads> __global__ void sum(const T *in, T *out)
 )";
 
 static const char *const kernels[] = {"sum<float, 128>", "sum<int, 256>"};
-enum { THREADS = 128 }; // of the first, which is launched
+enum { THREADS = 128 }; // of the first kernel, which is launched
 
 // What was asked for on the command line.
 struct Arguments {
@@ -63,7 +63,7 @@ static Arguments parse(int argc, char **argv)
 	return a;
 }
 
-// The headers of CUDA and of CCCL, where the wheels of CUDA 13 and of CUDA 12 have them.
+// The headers of CUDA and of CCCL, at their places in the wheels of CUDA 13 and CUDA 12.
 static std::vector<std::string> include_folders(const std::string &packages)
 {
 	std::vector<std::string> found;
@@ -75,7 +75,7 @@ static std::vector<std::string> include_folders(const std::string &packages)
 	return found;
 }
 
-// The architecture is given: without it the driver would be asked for that of the device.
+// The architecture is given: otherwise the driver would be asked for the device's.
 static cuda::Request make_request(const Arguments &a)
 {
 	cuda::Request request(source, "sum.cu");
@@ -105,7 +105,7 @@ static std::set<std::string> mapped()
 	return found;
 }
 
-// call looks a function of the driver up and calls it. Its result is a CUresult.
+// call looks up a function of the driver and calls it. Its result is a CUresult.
 template <typename... A> static void call(const char *name, A... arguments)
 {
 	static void *const driver = dlopen("libcuda.so.1", RTLD_NOW);

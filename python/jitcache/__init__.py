@@ -6,10 +6,10 @@
     key = jitcache.Key(source=src, options=["-O3"], arch="sm_90").named("saxpy")
     code = cache.get_or_compile(key, lambda: compile(src))
 
-The work is done by ``libjitcache.so``, which is loaded when it is first needed:
-importing this package loads nothing and starts no thread. If it cannot be
-loaded the cache always misses, one warning says why (logger ``jitcache``), and
-``jitcache.available()`` tells.
+``libjitcache.so`` does the work. It is loaded when it is first needed: importing
+this package loads nothing and starts no thread. If it cannot be loaded, the
+cache always misses, one warning says why (logger ``jitcache``), and so does
+``jitcache.available()``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 # Where the names are. A program that imports the package may never use it, or
-# only an exception of it, so a module is read when a name of it is asked for.
+# only an exception of it, so a module is read when one of its names is used.
 _MODULES = {
     "Cache": "_cache",
     "CompileError": "_errors",
@@ -73,5 +73,5 @@ if not TYPE_CHECKING:
         return found
 
     def __dir__() -> list[str]:
-        """Return the names that are read already, and those that are not."""
+        """Return all names, those that are read already and those that are not."""
         return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""The ``jitcache`` command, and where this package has what C and C++ programs are built with.
+"""The ``jitcache`` command, and where this package has the files to build C and C++ programs with.
 
     cc program.c $(python -m jitcache --cflags --libs)
     cmake -Djitcache_DIR=$(python -m jitcache --cmakedir) …
@@ -37,8 +37,8 @@ def main() -> int:
     if lib is None:
         print(f"jitcache: {_library.available()[1]}", file=sys.stderr)
         return 1
-    # The command runs in the library, where Python's handler would wait for it
-    # to return. And `jitcache ls | head` ends quietly.
+    # The command runs in the library, and Python's handler would wait until it
+    # returns. And `jitcache ls | head` ends quietly.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     args = ["jitcache", *sys.argv[1:]]
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _print_uncovered() -> None:
-    """Say what of this Python keeps a cache of its own that an adapter might be thought to cover."""
+    """Name the packages of this Python with a cache of their own that one might think an adapter covers."""
     from importlib.util import find_spec
 
     if find_spec("numba_cuda") is not None:

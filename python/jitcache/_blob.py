@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def aligned(size: int, to: int) -> tuple[int, memoryview]:
-    """Return address and view of new memory that is zero, and starts at a multiple of ``to``."""
+    """Return address and view of new zeroed memory that starts at a multiple of ``to``."""
     array = (ctypes.c_ubyte * (size + to))()
     start = -ctypes.addressof(array) % to
     return ctypes.addressof(array) + start, memoryview(array).cast("B")[start : start + size]
@@ -21,8 +21,8 @@ def aligned(size: int, to: int) -> tuple[int, memoryview]:
 class Blob:
     """A reference to a blob of the library, dropped with this object.
 
-    It is also what exposes the memory, a ctypes array in place: another object
-    for that would cost a lookup a tenth more.
+    It also exposes the memory, as a ctypes array in place: another object for
+    that would make a lookup a tenth slower.
     """
 
     __slots__ = ()
@@ -55,7 +55,7 @@ _LONGEST = 1 << 46
 
 
 def constructor(lib: _ffi.Library) -> Callable[[int], Blob]:
-    """Return what makes a Blob of an address; its ``handle`` and ``size`` are then to be set."""
+    """Return a function that makes a Blob of an address; set its ``handle`` and ``size`` afterwards."""
     members = {"__slots__": ("handle", "size"), "lib": lib, "release": lib.jitcache_blob_release}
     blob: Any = type("Blob", (Blob, ctypes.c_ubyte * _LONGEST), members)
     made: Callable[[int], Blob] = blob.from_address
@@ -71,5 +71,5 @@ def take(lib: _ffi.Library, handle: int, address: int, size: int) -> Blob:
 
 
 def blob_of(lib: _ffi.Library, handle: ctypes.c_void_p) -> Blob:
-    """Take over a handle of which only the word is known."""
+    """Take over a handle when only its word is known."""
     return take(lib, handle.value or 0, lib.jitcache_blob_data(handle) or 0, lib.jitcache_blob_size(handle))

@@ -32,11 +32,11 @@ class Cache:
     nothing. ``durable``: fsync what is stored. ``shared``: trust everybody who may
     write the directory. ``readonly``: store nothing.
 
-    The environment variable ``JITCACHE`` (``0``, ``readonly``, ``refresh``) beats
+    The environment variable ``JITCACHE`` (``0``, ``readonly``, ``refresh``) overrides
     the arguments. Methods may be called from any thread, and in a forked child.
 
     A cache never fails the program: what cannot be looked up is a miss, what
-    cannot be stored is handed back, and ``last_reason`` says why. Raises Error
+    cannot be stored is still returned, and ``last_reason`` says why. Raises Error
     for a bad argument.
     """
 
@@ -271,8 +271,8 @@ class Cache:
         """Return the entry's bytes, compiling them with ``fn()`` if they are missing.
 
         However many threads and processes ask at once, one compiles (see
-        ``acquire``). What ``fn`` raises reaches the caller as it is, and the next
-        in line compiles.
+        ``acquire``). An exception of ``fn`` reaches the caller unchanged, and the
+        next in line compiles.
         """
         views = self._views
         if views is not None:
@@ -294,7 +294,7 @@ class Cache:
     ) -> Entry:
         """As ``get_or_compile``, but return an Entry, for its ``path`` say.
 
-        It is one even where nothing could be stored.
+        It returns one even if nothing could be stored.
         """
         return self._compiled(key, fn, attributes, kind, timeout).entry()
 
@@ -310,7 +310,7 @@ class Cache:
     # -- maintenance
 
     def _changing(self, function: Callable[..., int], *args: Any) -> int:
-        """Call a function of the library that may replace or remove entries which are there."""
+        """Call a function of the library that may replace or remove existing entries."""
         views = self._views
         if views is None:
             return function(*args)
@@ -347,15 +347,15 @@ class Cache:
         return self._json("jitcache_verify") or {"entries": 0, "bytes": 0, "bad": [], "removed": 0}
 
     def entries(self, kind: str | None = None) -> Iterator[dict[str, Any]]:
-        """Go through what is known of the entries of a kind in the directory, or of all.
+        """Iterate over what is known of the entries of a kind in the directory, or of all.
 
         As ``jitcache ls -json`` prints it: ``{"key", "kind", "name", "size",
         "file_size", "created", "used", "compile_seconds", "owner", "path"}``, and
         ``"attributes"`` if there are any. ``Key.from_hex`` makes a key of ``"key"``.
 
         They come in the order of their keys, read one by one: a million take no more
-        memory than one. An entry that is stored or removed meanwhile may be among
-        them or not. Raises Error if the cache is closed meanwhile.
+        memory than one. An entry that is stored or removed meanwhile may be included
+        or not. Raises Error if the cache is closed meanwhile.
         """
         from ._listing import listed
 

@@ -1,4 +1,4 @@
-"""The cache of those who name none."""
+"""The cache of callers that name none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _lock = _thread.allocate_lock()
 def default_cache() -> Cache:
     """Return the cache of this process that the environment describes.
 
-    It is opened at the first call and shared by everybody who asks.
+    It is opened at the first call and shared by all callers.
     """
     global _default
     if _default is None:

@@ -1,4 +1,4 @@
-"""Entries that are in no cache: what was compiled where nothing could be kept."""
+"""Entries that are in no cache: results that could not be kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ALIGN = 64
 
 
 class DetachedEntry(Entry):
-    """An Entry over bytes of this process, for where the library cannot be used."""
+    """An Entry over bytes of this process, for use without the library."""
 
     __slots__ = ("_address", "_attributes", "_kind", "_name", "_path", "_view")
 

@@ -23,7 +23,7 @@ def encode_component(label: str, value: Any) -> tuple[bytes, int, bytes]:
     """Return label, tag and value of a component as bytes.
 
     Raises TypeError, naming the label, for a value of a type that has no
-    encoding, and ValueError for a label that is none.
+    encoding, and ValueError for a bad label.
     """
     name = label.encode("utf-8", "surrogateescape")
     if not 0 < len(name) <= 1024:

@@ -54,9 +54,9 @@ class Entry:
     def path(self) -> str:
         """A path to the payload, for dlopen and tools that take files.
 
-        It opens until ``close``, whatever becomes of the entry in the cache; only
-        the removal of the whole directory takes it along, so ask for it where it is
-        used. The same text is never given twice in a process. An ELF payload may be
+        It opens until ``close``, whatever becomes of the entry in the cache. Only
+        the removal of the whole directory removes it too, so ask for it where it is
+        used. A process never gets the same path twice. An ELF payload may be
         followed by some hundred bytes that ELF readers ignore.
         Raises Error if no place on the machine can hold it.
         """

@@ -1,4 +1,4 @@
-"""Exceptions. A miss is none: it is ``None``, or ``False`` with a reason."""
+"""Exceptions. A miss is not one: it is ``None``, or ``False`` with a reason."""
 
 from __future__ import annotations
 

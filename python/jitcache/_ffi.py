@@ -32,18 +32,18 @@ ERR_REFUSED = -21
 ERR_LIBRARY = -22
 ERR_DRIVER = -23
 
-# Those that mean that there is no cache here for now: as in a process without
-# the library, everything then misses.
+# Those that mean that there is no cache here for now. Everything then misses, as
+# in a process without the library.
 NO_CACHE = (ERR_FORK, ERR_INTERNAL)
 
 REPLACE = 1
 
-# The reason of a result that is handed out and not kept (jitcache.h).
+# The reason of a result that is returned and not kept (jitcache.h).
 UNREPEATABLE = 24
 
 
 def log_fn() -> Any:
-    """Return the type of what is called with a line of the log."""
+    """Return the type of the callback for a line of the log."""
     return ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
 
@@ -125,16 +125,16 @@ def _functions() -> list[tuple[str, object, list[object]]]:
 # against 191 ns).
 _LOOKUPS = ("jitcache_get_data", "jitcache_get_into", "jitcache_cuda_lookup", "jitcache_native_lookup")
 
-# These only count down and free, so the interpreter's lock need not be given up
-# and fetched again around them.
+# These only count down and free, so the interpreter's lock need not be released
+# and taken again around them.
 _FREES = ("jitcache_blob_release", "jitcache_key_free")
 
 
 class Library:
     """The functions of a loaded library, each an attribute by its full name.
 
-    Raises AttributeError if one is missing. Not the ``CDLL`` itself, because that
-    has a ``__getattr__``, with which reading an attribute costs as much as a call
+    Raises AttributeError if one is missing. It is not the ``CDLL`` itself, because
+    the ``__getattr__`` of that makes reading an attribute cost as much as a call
     (300 ns).
     """
 
@@ -164,7 +164,7 @@ class Library:
 
 
 def as_argument(handle: c_void_p) -> c_void_p:
-    """Return a handle as ctypes passes it on, which it would make for each call: a tenth of a hit in memory."""
+    """Return a handle as ctypes passes it on. Making that at each call would cost a tenth of a hit in memory."""
     argument: Any = c_void_p.from_param(handle.value)
     return argument  # type: ignore[no-any-return]
 

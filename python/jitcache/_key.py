@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class File:
     """The content of a file, as a component of a key; the path does not count.
 
-    The file is read when the key is made, and looked at again when a result is
-    stored: if it has changed in between the result is handed back and not
-    stored (reason ``input changed``).
+    The file is read when the key is made, and checked again when a result is
+    stored: if it has changed in between, the result is returned and not stored
+    (reason ``input changed``).
     """
 
     __slots__ = ("path",)
@@ -33,7 +33,7 @@ class File:
 
 
 class Tool(File):
-    """A compiler or library by what it is: its GNU build id, else its content.
+    """The identity of a compiler or library: its GNU build id, else its content.
 
     A name without a slash is searched for in ``PATH``.
     """
@@ -57,17 +57,17 @@ class Tool(File):
 class Key:
     """What a result depends on, as labelled components. A key does not change.
 
-    ``Key(source=src, options=["-O3"])``: a keyword is a label. Labels that are no
+    ``Key(source=src, options=["-O3"])``: a keyword is a label. Labels that are not
     identifiers come in a mapping: ``Key({"-D": defines}, source=src)``.
 
     Values may be str, bytes, None, bool, int, float, lists and tuples, dicts with
     str keys, and sets, nested at will; text counts as its UTF-8 bytes, a list as
-    a tuple, True is not 1. ``File`` and ``Tool`` stand for what is in a file.
+    a tuple, True is not 1. ``File`` and ``Tool`` stand for the content of a file.
     Anything else is a TypeError that names the label.
 
-    Keys are equal if their components are; they can be hashed and pickled. One
-    that was made where the library cannot be used, or has stopped working, serves
-    there; a process that has a cache, a forked child too, refuses it by an Error.
+    Keys are equal if their components are; they can be hashed and pickled. A key
+    that was made while the library could not be used, or had stopped working, is
+    good only there; a process that has a cache, a forked child too, raises Error.
     """
 
     __slots__ = ("_digest", "_handle", "_handles", "_hex", "_sealed")
@@ -159,7 +159,7 @@ class Key:
         return self._owner_for(lib, kind).handle
 
     def _owner_for(self, lib: _ffi.Library, kind: str) -> KeyHandle:
-        """Return what keeps that handle."""
+        """Return the object that keeps that handle."""
         owner = self._handles.get(kind)
         if owner is not None:
             return owner
@@ -207,8 +207,8 @@ class KeyHandle:
         self._free(self.handle)
 
 
-# Values of this size or more are hashed by the library where they are, smaller
-# ones cross in one call, packed (a call costs as much as two copies of so much).
+# The library hashes values of this size or more where they are. Smaller ones cross
+# in one call, packed (a call costs as much as two copies of this size).
 _LARGE = 16 << 10
 
 

@@ -29,15 +29,15 @@ def with_name(sealed: bytes, name: str) -> bytes:
 
 
 def bare(digest: bytes) -> bytes:
-    """Return the sealed form of a key of which only the digest is known."""
+    """Return the sealed form of a key when only its digest is known."""
     return MAGIC + digest + b"generic".ljust(16, b"\x00") + struct.pack("<HII", 0, 0, 0)
 
 
 def without_library(components: dict[str, bytes]) -> bytes:
-    """Return a sealed key for packed components where the library is missing.
+    """Return a sealed key for packed components if the library is missing.
 
-    Its digest is SHA-256 and not the real one: such a key serves as a value of
-    this program, and never names an entry.
+    Its digest is SHA-256 and not the real one: such a key is a value in this
+    program, and never names an entry.
     """
     import hashlib
 

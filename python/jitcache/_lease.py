@@ -24,10 +24,10 @@ _void_p = ctypes.c_void_p
 
 
 class Lease:
-    """What ``Cache.acquire`` gives: the entry, or the right to compile it.
+    """What ``Cache.acquire`` returns: the entry, or the right to compile it.
 
     Use it in ``with``. On a hit ``data`` is the bytes. Otherwise it is ``None``,
-    and the caller is to compile and ``commit``; a lease that is left without a
+    and the caller must compile and ``commit``; a lease that is left without a
     commit is given up, and whoever waits compiles instead.
     """
 
@@ -63,8 +63,8 @@ class Lease:
         """Store the result, end the lease, and return whether it was stored.
 
         ``data`` is bytes or anything with the buffer protocol; afterwards it is
-        ``self.data`` either way. ``attributes`` is given back with the entry and
-        must be representable in JSON.
+        ``self.data``, stored or not. Lookups return ``attributes`` with the entry;
+        they must be representable in JSON.
         Raises ValueError if there is nothing to commit any more.
         """
         if self.hit:
@@ -78,7 +78,7 @@ class Lease:
         return self.stored
 
     def entry(self) -> Entry:
-        """Return the entry, or what was committed as if it were one, stored or not.
+        """Return the entry, or an Entry of what was committed, stored or not.
 
         Raises ValueError if nothing was committed yet.
         """
@@ -113,7 +113,7 @@ class Lease:
 def wait(
     cache: Cache, lib: _ffi.Library, key: _void_p, timeout: float | None
 ) -> tuple[Blob | None, _void_p | None, bool]:
-    """Return the entry of a key, or a lease, by their handles; and whether the lease is the only one."""
+    """Return the handle of a key's entry or of a lease; and whether the lease is the only one."""
     blob, lease = _void_p(), _void_p()
     end = None if timeout is None else time.monotonic() + timeout
     try:

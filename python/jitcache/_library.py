@@ -25,7 +25,7 @@ _path = ""
 
 
 def candidates() -> list[str]:
-    """The places where the library is looked for, in order."""
+    """The places that are searched for the library, in order."""
     override = os.environ.get("JITCACHE_LIBRARY")
     if override:
         return [override]
@@ -35,7 +35,7 @@ def candidates() -> list[str]:
 
 
 def _check_whole(path: str) -> None:
-    """Raise OSError for a file that is cut short.
+    """Raise OSError for a truncated file.
 
     The loader maps what the ELF headers promise; touching a page beyond the end
     of the file would kill the process with SIGBUS.
@@ -60,8 +60,8 @@ def _check_whole(path: str) -> None:
 
 
 def _check_space() -> None:
-    """Raise OSError if there is no address space for Go, which ends the process when it finds that out."""
-    # By the C library: module mmap is a file that would be read for this alone.
+    """Raise OSError if there is no address space for Go, which would end the process."""
+    # Through the C library: module mmap is a file that would be read for this alone.
     c = ctypes.CDLL(None, use_errno=True)
     reserve, release = c["mmap"], c["munmap"]
     reserve.restype, release.restype = ctypes.c_void_p, ctypes.c_int
@@ -133,7 +133,7 @@ def load() -> _ffi.Library | None:
 
 
 def load_or_raise() -> _ffi.Library:
-    """Return the library, for what cannot do without. Raises Error with the reason."""
+    """Return the library, for callers that cannot do without it. Raises Error with the reason."""
     lib = load()
     if lib is None:
         from ._errors import Error

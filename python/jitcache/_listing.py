@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def listed(cache: Cache, kind: str | None) -> Iterator[dict[str, Any]]:
-    """Go through what ``Cache.entries`` says. The library is asked from the first entry on, and for one at a time."""
+    """Iterate over the entries, as ``Cache.entries`` says. Nothing is read before the first, then one at a time."""
     lib, usable = cache._lib, cache._usable
     if lib is None or cache._handle is None:
         return

@@ -15,7 +15,7 @@ _directories: WeakKeyDictionary[Cache, str] = WeakKeyDictionary()
 
 
 def location_of(cache: Cache) -> tuple[Any, ...] | None:
-    """Return what tells a cache's directory from those of other ranks; None if it cannot be used."""
+    """Return what identifies a cache's directory among the ranks; None if it cannot be used."""
     directory = _directories.get(cache)
     if directory is None:
         stats = cache.stats()
@@ -35,7 +35,7 @@ def location_of(cache: Cache) -> tuple[Any, ...] | None:
 
 @functools.cache
 def machine() -> str:
-    """Return what tells this machine from others; containers on it share it, as they do its inodes."""
+    """Return what identifies this machine; containers on it share that, as they share its inodes."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
             return f.read().strip()
@@ -52,7 +52,7 @@ _NETWORK = frozenset({
 
 @functools.lru_cache(maxsize=64)
 def is_network(device: int) -> bool:
-    """Return whether several machines may see a file system. One that is not known is taken for this machine's."""
+    """Return whether several machines may see a file system. An unknown one counts as this machine's."""
     said = os.environ.get("JITCACHE_FS")
     if said in ("local", "network"):
         return said == "network"

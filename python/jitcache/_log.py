@@ -28,7 +28,7 @@ def _on_line(_user: int, _level: int, text: bytes) -> None:
 
 
 def attach(lib: _ffi.Library) -> None:
-    """Have the library's warnings logged until the interpreter ends."""
+    """Log the library's warnings until the interpreter ends."""
     global _callback
     log_fn = _ffi.log_fn()
     _callback = log_fn(_on_line)

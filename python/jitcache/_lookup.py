@@ -1,7 +1,7 @@
 """Lookups through ctypes, as cheap as they get.
 
-Arguments are ctypes objects that exist already, which spares a third of a call.
-They come from a list of spares rather than one set per thread: between the call
+Arguments are ctypes objects that exist already, which saves a third of a call.
+They come from a list of spares and not from one set per thread: between the call
 and the reading of its results a signal handler or a destructor may run and look
 something up itself.
 """
@@ -70,12 +70,12 @@ def find(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> tup
 
 
 class _Buffer:
-    """Memory that views are of, one lookup after the other, with the arguments of a call that fills it.
+    """Memory for views, one lookup after the other, with the arguments of a call that fills it.
 
     It is used again as soon as nobody holds a view of it: a bytearray refuses to
-    grow or shrink for as long as anybody does, slices and what they were handed to
-    included. A payload that was read into memory which was just used, at the start
-    of a page, costs a fifteenth less than one in new memory of the library's.
+    grow or shrink as long as anybody does, also through slices and objects made of
+    them. Reading a payload into memory that was just used, at the start of a page,
+    costs a fifteenth less than reading it into new memory of the library.
     """
 
     __slots__ = ("array", "capacity", "data", "passed_by", "size", "size_ref", "start")
@@ -187,7 +187,7 @@ _bytes_functions: tuple[Any, Any] | None = None
 
 
 def _find_bytes_functions() -> tuple[Any, Any]:
-    """Return what makes a bytes object to be filled in place, which the C API allows until anybody else has seen it."""
+    """Return a function that makes a bytes object to fill in place. The C API allows that before others see it."""
     global _bytes_functions
     # By subscription: their attributes are everybody's.
     new_bytes, data_of = ctypes.pythonapi["PyBytes_FromStringAndSize"], ctypes.pythonapi["PyBytes_AsString"]

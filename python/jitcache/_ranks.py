@@ -76,13 +76,13 @@ def _text(said: Any) -> str:
 
 
 def together(comm: Any, do: Callable[[], T], *, patient: bool = False) -> list[T]:
-    """Do something on each rank, and return what came of it on all, by rank; if one raises, all do. Collective.
+    """Call ``do`` on each rank, and return the results of all, by rank; if one raises, all do. Collective.
 
-    Whatever a rank does by itself between two collectives runs in here: so the
-    ranks meet again whatever happens to one of them, and what they then know is
-    the same on all. ``patient``: the ranks that are done sleep until the last one
-    is. What ``do`` returns must be picklable. Raises as ``get_or_compile`` does;
-    of several ranks that fail it is the first one's failure.
+    Everything that a rank does by itself between two collectives runs in here. So
+    the ranks meet again whatever happens to one of them, and then all know the
+    same. ``patient``: the ranks that are done sleep until the last one is done.
+    What ``do`` returns must be picklable. Raises as ``get_or_compile`` does; if
+    several ranks fail, the failure is the first one's.
     """
     comm = communicator(comm)
     value, failure, original = b"", None, None
@@ -109,7 +109,7 @@ _SHORTEST, _LONGEST = 1e-4, 2e-2  # seconds between two looks
 
 
 def _wait_for_all(comm: Any) -> None:
-    """Wait for all ranks without keeping the processor from the one that compiles."""
+    """Wait for all ranks, and leave the processor to the one that compiles."""
     if comm.size == 1 or not hasattr(comm, "Ibarrier"):
         return
     request, pause = comm.Ibarrier(), _SHORTEST
@@ -119,7 +119,7 @@ def _wait_for_all(comm: Any) -> None:
 
 
 def group_of(comm: Any, sources: Sequence[int]) -> Any:
-    """Return the communicator of this rank's source, which is its rank 0, and of all who have the same; collective."""
+    """Return a communicator of all ranks with this rank's source, which is its rank 0; collective."""
     source = sources[comm.rank]
     return comm.Split(source, 0 if source == comm.rank else 1 + comm.rank)
 

@@ -1,17 +1,17 @@
-"""The tier above the library's: views that were given out, to be given again without a call.
+"""The tier above the library's: it returns views that exist already, without a call.
 
 A hit in the library's own memory costs a call through ctypes and the making of
 a memoryview, a microsecond. Most programs ask for the same few entries over and
-over; for those this tier answers in a seventh of it. It holds views of the
+over; for those this tier answers in a seventh of that time. It holds views of the
 library's memory, no copies, and only of what the library holds itself.
 
 A view is never older than what the library would give. Before a lookup asks the
-library it takes the table of that moment, and what it finds goes into that table.
-Whatever may make it old puts an empty table in the place of the old one. The
-library says when an entry leaves its tier, or is replaced there: it counts its
-epoch up. A call of this cache's that replaces or removes entries does it twice,
-when it begins and when it ends. So what was found before a change ends up, at
-worst, in a table that nobody looks into any more.
+library, it takes the present table, and puts what it finds into that table.
+Whatever may make views out of date replaces the table by an empty one. The library
+says when an entry leaves its tier, or is replaced there: it counts its epoch up.
+A call of this cache that replaces or removes entries does so twice, when it begins
+and when it ends. So what was found before a change ends up, at worst, in a table
+that nobody looks into any more.
 
 There is no lock: a signal handler or a destructor may look something up between
 any two steps, and would wait for itself. Each step that others see is one
@@ -50,8 +50,8 @@ class _Given:
     """A view, given out again in batches of hits.
 
     A batch that is used up is reported at once. The rest is reported when nobody
-    holds this any more, no table and no thread that is just giving it out: so
-    each hit is counted once, and none twice.
+    holds this any more, neither a table nor a thread that is returning it. So each
+    hit is counted exactly once.
     """
 
     __slots__ = ("_key", "_left", "_unreported", "_used", "_view", "epoch", "take")
@@ -106,7 +106,7 @@ class ViewTier:
         _open[id(self)] = self
 
     def get(self, key: Key) -> memoryview | None:
-        """Return a view of the entry if one is held that still stands."""
+        """Return a view of the entry if the tier holds one that is still valid."""
         given = self._table.get(key._digest)
         if given is None or self._epoch.value != given.epoch:
             return None
@@ -116,19 +116,19 @@ class ViewTier:
             return given.take_from_next()
 
     def let_go(self) -> int:
-        """Let all go if the library has let anything go; return its epoch."""
+        """Drop all views if the library has dropped anything; return its epoch."""
         epoch = self._epoch.value
         if epoch != self._since:
             self.start_over()
         return epoch
 
     def begin_lookup(self) -> Ticket:
-        """Return what ``keep`` has to know of when a lookup began."""
+        """Return a ticket that tells ``keep`` when a lookup began."""
         epoch = self.let_go()
         return self._table, epoch
 
     def keep(self, ticket: Ticket, key: Key, view: memoryview, kind: str) -> None:
-        """Hold a view of what a lookup has found, an entry of some kind. ``ticket`` is from before the lookup."""
+        """Hold a view of the entry that a lookup has found. ``ticket`` is from before the lookup."""
         table, epoch = ticket
         if self._changes or self._epoch.value != epoch:
             return
@@ -142,7 +142,7 @@ class ViewTier:
         table.setdefault(key._digest, _Given(self._used, owner, view, epoch))
 
     def start_over(self) -> None:
-        """Let all go, and report their hits."""
+        """Drop all views, and report their hits."""
         self._since = self._epoch.value
         self._table: Table = {}
 
@@ -152,12 +152,12 @@ class ViewTier:
         self.start_over()
 
     def end_change(self) -> None:
-        """Go on after such a call, whatever came of it."""
+        """Go on after such a call, successful or not."""
         self.start_over()
         self._changes.pop()
 
     def close(self) -> None:
-        """Let all go for good: the library's epoch is not looked at any more."""
+        """Drop all views for good: the library's epoch is not read any more."""
         self._changes.append(None)
         self._epoch = ctypes.c_uint64(self._epoch.value + 1)
         self.start_over()

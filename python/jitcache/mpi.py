@@ -1,19 +1,18 @@
-"""One compile for a job of ranks.
+"""One compile for an MPI job.
 
     from jitcache import mpi
 
     code = mpi.get_or_compile(comm, cache, key, lambda: build(source))
 
-The ranks of a communicator ask for what one of them has, or one of them
-compiles, and it travels to the others by MPI: nobody waits for a file to appear
-in a directory, and nobody reads what another rank has just written. ``comm`` is
-a communicator of mpi4py or petsc4py, or None for a process by itself; this module
-imports neither.
+One rank of a communicator has the result or compiles it, and sends it to the
+others by MPI: nobody waits for a file to appear in a directory, and nobody reads
+what another rank has just written. ``comm`` is a communicator of mpi4py or
+petsc4py, or None for a process by itself; this module imports neither.
 
 Both functions are **collective**: every rank of the communicator calls them, in
 the same order as its other collectives, as with ``comm.bcast``. Each rank returns
-the same bytes or raises the same exception: what goes wrong on one rank, in
-``compile`` or before, is raised on all. docs/mpi.md tells more.
+the same bytes or raises the same exception: if one rank fails, in ``compile`` or
+before, all raise. docs/mpi.md says more.
 """
 
 from __future__ import annotations
@@ -58,19 +57,18 @@ def get_or_compile(
 ) -> bytes:
     """Return the entry's bytes on every rank; one rank compiles them if no rank has them. Collective.
 
-    ``comm``: who asks; any communicator of mpi4py, or of petsc4py, or None.
-    ``cache``: this rank's, None for the default one, False for none. Ranks whose
-    caches are in one directory are served by one of them, which looks up and
-    stores; other directories, those of other nodes say, are looked up and filled
-    by ranks of theirs. ``key``: this rank's key; or a function that makes it,
-    which one rank of each machine calls and sends to the machine's others, for
-    keys that cost something and cannot differ there. ``compile()`` returns bytes;
-    one rank calls it, the others sleep. ``attributes``, ``kind`` and ``timeout``
-    are those of ``Cache.get_or_compile``; other jobs that compile the same are
-    waited for as there.
+    ``comm``: the ranks that ask; any communicator of mpi4py, or of petsc4py, or None.
+    ``cache``: this rank's, None for the default one, False for none. Of the ranks
+    whose caches are in one directory, one looks up and stores for all. For each
+    other directory, on other nodes say, one of its own ranks does. ``key``: this
+    rank's key; or a function that makes it. One rank of each machine calls that,
+    and sends the key to the machine's others: for expensive keys that cannot differ
+    there. ``compile()`` returns bytes; one rank calls it, the others sleep.
+    ``attributes``, ``kind`` and ``timeout`` are those of ``Cache.get_or_compile``,
+    which also says how other jobs that compile the same are waited for.
 
-    The keys of all ranks must be equal but for the component labelled ``cpu``.
-    Ranks that differ in that one alone get what was compiled for theirs: it is
+    The keys of all ranks must be equal except in the component labelled ``cpu``.
+    Ranks that differ only in that get what was compiled for their CPU: there is
     one compile for each distinct key that is missing.
 
     Raises on every rank Error if keys differ, with the components and the ranks;
@@ -97,8 +95,8 @@ def entry_or_compile(
 ) -> Entry:
     """As ``get_or_compile``, but return an Entry, for its ``path`` say. Collective.
 
-    Where a rank got the bytes from another one, the path is a file of its own in
-    the temp directory, which is removed when the entry is closed.
+    If a rank got the bytes from another one, the path is a file of its own in the
+    temp directory, which is removed when the entry is closed.
     """
     comm = communicator(comm)
     own = _OwnRank(cache, key)
@@ -178,7 +176,7 @@ class _OwnRank:
 
 
 def _agreed_key(comm: Any, reports: Sequence[_RankReport], key: AnyKey) -> Key:
-    """Return this rank's key; collective. Where functions are to make it one rank of each machine calls its own."""
+    """Return this rank's key; collective. If functions make the key, one rank of each machine calls its own."""
     if all(a.digits for a in reports):
         return key  # type: ignore[return-value]
     sources = list(range(len(reports)))
@@ -206,7 +204,7 @@ def _agreed_key(comm: Any, reports: Sequence[_RankReport], key: AnyKey) -> Key:
 
 
 class _Plan:
-    """Who looks up, who compiles, who sends. The same on every rank, because it follows from what was gathered."""
+    """Who looks up, who compiles, who sends. It is the same on every rank: it follows from what was gathered."""
 
     def __init__(self, reports: Sequence[_RankReport]) -> None:
         self._reports = reports
