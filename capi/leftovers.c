@@ -28,25 +28,11 @@ const char *jc_temp_folder(void)
 
 void jc_leftover_lock(int fd) { flock(fd, LOCK_EX | LOCK_NB); }
 
-static void remove_folder(int parent, const char *name, int fd)
-{
-	int copy = dup(fd);
-	DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
-	if (d == NULL && copy >= 0)
-		close(copy);
-	for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			unlinkat(fd, e->d_name, 0);
-	if (d != NULL)
-		closedir(d);
-	unlinkat(parent, name, AT_REMOVEDIR);
-}
-
 /* is_left says whether fd is a leftover, and still what the name stands for. */
 static int is_left(int parent, const char *name, int fd)
 {
 	struct stat st, now;
-	return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && st.st_uid == geteuid() &&
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
 	       (time(NULL) - st.st_mtime >= YOUNG || st.st_mtime - time(NULL) >= YOUNG) &&
 	       (flock(fd, LOCK_EX | LOCK_NB) == 0 || JC_CONTROL == JC_SWEEPS_ALL) &&
 	       fstatat(parent, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_dev == st.st_dev &&
@@ -57,17 +43,13 @@ static void sweep(int parent, const char *name)
 {
 	struct stat st;
 	/* A device or a pipe is not even opened. */
-	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
 		return;
 	int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	if (is_left(parent, name, fd)) {
-		if (S_ISDIR(st.st_mode))
-			remove_folder(parent, name, fd);
-		else
-			unlinkat(parent, name, 0);
-	}
+	if (is_left(parent, name, fd))
+		unlinkat(parent, name, 0);
 	close(fd);
 }
 

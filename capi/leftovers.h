@@ -5,13 +5,12 @@
 /* jc_temp_folder returns where temporary files belong. */
 const char *jc_temp_folder(void);
 
-/* jc_leftover_lock locks a temporary file or folder that has a name, so that it is
+/* jc_leftover_lock locks a temporary file that has a name, so that it is
  * not swept: until the descriptor is closed, or its process dies. */
 void jc_leftover_lock(int fd);
 
-/* jc_leftovers_sweep removes files and folders whose names begin with prefix: those
- * of this user that nobody has locked and that are a minute old. A folder may hold
- * files, and no folders. */
+/* jc_leftovers_sweep removes files whose names begin with prefix: those of this user
+ * that nobody has locked and that are a minute old. */
 void jc_leftovers_sweep(const char *folder, const char *prefix);
 
 #endif
