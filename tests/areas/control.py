@@ -141,13 +141,21 @@ def go_failures(area: str, out: str, package: str, names: list[str]) -> set[str]
     return {event["Test"] for event in events if event["Action"] == "fail" and "Test" in event}
 
 
+#: A test that looks for a race finds it in most runs: one of seven was green on a loaded machine.
+TRIES = 5
+
+
 def python_red(area: str, what: str, node: str, library: Path, **more: str) -> Count:
-    """Count a pytest node that must fail with a library."""
+    """Count a pytest node that must fail with a library, in one of TRIES runs."""
     env = environment(JITCACHE_LIBRARY=str(library / "libjitcache.so"), **more)
-    status, text = run(area, [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", node], env=env)
-    if "1 skipped" in text:
-        return skipped(area, f"{what}: {node}")
-    return red(area, what, node, status == 1 and "1 failed" in text)
+    is_red = False
+    for _ in range(TRIES):
+        status, text = run(area, [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", node], env=env)
+        if "1 skipped" in text:
+            return skipped(area, f"{what}: {node}")
+        if is_red := status == 1 and "1 failed" in text:
+            break
+    return red(area, what, node, is_red)
 
 
 def _control(control: Control) -> Count:
