@@ -72,7 +72,7 @@ type taker struct {
 	reals    map[string]string // folders without links, "" for what is not there
 	beside   bool              // something beside the private folder was named through it
 	zone     uint64            // programs that have turned a time into a date
-	included map[string]bool   // files that a compiler has read as sources
+	included map[string]bool   // files of which it may count that two are one
 }
 
 func (t *taker) all() error {
@@ -303,7 +303,7 @@ func (t *taker) file(n *observe.Name, path string) error {
 			return err
 		}
 	}
-	if n.Bits&observe.Read != 0 && n.Programs&t.known.compilers != 0 {
+	if n.Bits&observe.Read != 0 && n.Programs&t.known.compilers != 0 || n.Programs&t.known.strangers != 0 {
 		t.included[path] = true
 	}
 	t.list.Files = append(t.list.Files, f)

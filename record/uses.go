@@ -18,6 +18,7 @@ type programs struct {
 	blind     uint64 // those that ask for no modification times
 	drivers   uint64 // those that take options
 	compilers uint64 // those that read sources
+	strangers uint64 // those of which nobody knows what they do with two names of one file
 	clang     uint64
 	linkers   uint64
 	wrappers  uint64 // Open MPI's
@@ -32,7 +33,7 @@ func bitOf(id int) uint64 { return 1 << min(uint(id), 63) }
 func (t *taker) programs() programs {
 	var p programs
 	if t.run.Compiler != nil {
-		return programs{blind: ^uint64(0), known: ^uint64(0)}
+		return programs{blind: ^uint64(0), known: ^uint64(0), strangers: ^uint64(0)}
 	}
 	var others uint64
 	for i := range t.run.Report.Programs {
@@ -67,6 +68,7 @@ func (t *taker) programs() programs {
 		others |= strange
 	}
 	p.blind = p.known &^ p.dated(t.run.Report.Programs)
+	p.strangers = others &^ (p.shells | p.python | p.starters)
 	p.unknown = others != 0 || p.known == 0
 	return p
 }
