@@ -98,6 +98,11 @@ CONTROLS = [
         ["api.c: directory_that_others_may_write_is_a_cache_in_memory"],
     ),
     Control("list that is kept", "", {}, ["test_listing.py::test_list_takes_no_memory_for_its_length[entries]"], front="hoards"),
+    Control(
+        "cursor that goes on until it has found something", "", {},
+        ["test_listing.py::test_signal_is_answered_while_a_rare_kind_is_looked_for"],
+        ["api.c: cursor_comes_back_from_many_entries_of_another_kind"], front="stays",
+    ),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip
 
