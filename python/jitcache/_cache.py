@@ -357,8 +357,6 @@ class Cache:
         memory than one. An entry that is stored or removed meanwhile may be included
         or not. Raises Error if the cache is closed meanwhile.
         """
-        if self._lib is None or self._handle is None:
-            return iter(())
         from ._listing import listed
 
         return listed(self._lib, self._handle, self._usable, kind)

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 
 def listed(
-    lib: _ffi.Library, cache: ctypes.c_void_p, usable: Callable[[int], bool], kind: str | None
+    lib: _ffi.Library | None, cache: ctypes.c_void_p | None, usable: Callable[[int], bool], kind: str | None
 ) -> Iterator[dict[str, Any]]:
     """Iterate over the entries, as ``Cache.entries`` says. Nothing is read before the first, then one at a time."""
+    if lib is None or cache is None:
+        return
     cursor, handle = ctypes.c_void_p(), ctypes.c_void_p()
     if not usable(
         lib.jitcache_cursor_new(cache, None if kind is None else kind.encode(), ctypes.byref(cursor))
