@@ -109,6 +109,7 @@ CONTROLS = [
     Control("absent names", "noabsent", (row("angle", "add-in-front"), row("has_include-absent", "add-in-front"), row("beside-the-working-directory", "add-in-front"), "test_walk.py::test_long_walk")),
     Control("lease of a compile", "nolease", ("test_one_compile.py::test_one_of_four_processes_compiles[stub]",)),
     Control("the time", "notime", ("test_errors.py::test_what_shows_the_time_is_compiled_each_time[stub-header-__TIME__]",)),
+    Control("bound of the workers", "nobound", ("test_workers.py::test_two_processes_with_two_roots_share_the_bound",)),
 ]  # fmt: skip
 
 
