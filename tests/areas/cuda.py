@@ -14,8 +14,9 @@ from .go import test
 
 FOLDER = "tests/cuda"
 
-#: NVIDIA's wheels: the compiler, and headers to compile.
+#: NVIDIA's wheels: the compiler, and headers to compile. 11 is for one test.
 WHEELS = {
+    "11": ["nvidia-cuda-nvrtc-cu11==11.8.89"],
     "12": [
         "nvidia-cuda-nvrtc-cu12==12.9.86",
         "nvidia-cuda-cccl-cu12==12.9.27",
