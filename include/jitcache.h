@@ -100,7 +100,7 @@ extern "C" {
 #define JITCACHE_OK 0         /* done; the entry is there */
 #define JITCACHE_MISS 1       /* there is no usable entry; see jitcache_last_miss */
 #define JITCACHE_LEASE 2      /* there is no entry, and the caller must compile it */
-#define JITCACHE_BUSY 3       /* somebody else is compiling it: call again */
+#define JITCACHE_BUSY 3       /* not done yet, somebody else is compiling it perhaps: call again */
 #define JITCACHE_TIMEOUT 4    /* the time is up: compile, under a lease that locks nothing */
 #define JITCACHE_NOT_STORED 5 /* the result is right but was not stored; see jitcache_last_miss */
 #define JITCACHE_TOO_SMALL 6  /* the buffer is too small; the size that is needed was returned */
@@ -495,7 +495,9 @@ JITCACHE_API int32_t jitcache_cursor_new(jitcache_cache *cache, const char *kind
  * comes or goes meanwhile is returned once or not at all. Entries that cannot be
  * read are skipped (jitcache_verify finds them), and so are entries that are in
  * memory only.
- * OK; MISS: there are no more; ERR_ARGUMENT; ERR_HANDLE: the cursor's or the
+ * BUSY: it has passed 64 entries that are of another kind, or cannot be read, and comes
+ * back so that the host can answer signals: call again.
+ * OK; BUSY; MISS: there are no more; ERR_ARGUMENT; ERR_HANDLE: the cursor's or the
  * cache's; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_cursor_next(jitcache_cursor *cursor, jitcache_blob **json);
 

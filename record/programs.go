@@ -59,6 +59,9 @@ var families = []family{
 	// Starts what a file says, by the times of files: gcc's for -flto=auto. Of the clock
 	// it tells nobody.
 	{[]string{"make", "gmake"}, "MAKEFLAGS", making},
+	// Starts the compiler that it finds, and is told to do no more (package command). Its
+	// file of settings may name any program to go before. Of the clock it tells nobody.
+	{[]string{"ccache"}, "CCACHE_CONFIGPATH", making},
 	// The launcher, which only becomes its command where it is itself observed.
 	{[]string{"jitcache"}, "jitcache-observe: requests", 0},
 }

@@ -81,4 +81,12 @@ const jo_call *jo_call_of(long nr);
 /* jo_class_of returns the class of a system call. */
 enum jo_class jo_class_of(long nr);
 
+/* What is to be done at a call. A negative number is minus an errno: the call is known to
+ * fail with that, and may be made to. */
+enum {
+	JO_GO_ON,
+	JO_WAIT_FOR_END,
+	JO_BROKEN_PIPE, /* of a write: it has to fail as if the reader were gone */
+};
+
 #endif

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "control.h"
-#include "handle.h"
 #include "look.h"
 #include "names.h"
 #include "output.h"
@@ -95,6 +94,14 @@ static void ioctl_call(jo_process *p, const uint64_t args[6])
 	jo_use(p, JO_USE_UNKNOWN, text);
 }
 
+static void list_call(jo_process *p, int fd)
+{
+	jo_path folder;
+	char real[JO_PATH];
+	if (jo_path_opened(p, fd, &folder, real) == JO_SOMETHING)
+		jo_look_list(p, &folder, real);
+}
+
 static int write_call(jo_process *p, const uint64_t args[6])
 {
 	switch (jo_output_stop(p->id, (int)args[0])) {
@@ -111,7 +118,7 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 		jo_use(p, JO_USE_CWD, NULL);
 		jo_look_way(p, p->group->cwd);
 		break;
-	case JO_CALL_LIST: jo_look_list(p, (int)args[0]); break;
+	case JO_CALL_LIST: list_call(p, (int)args[0]); break;
 	case JO_CALL_CLOCK_ID: jo_use(p, JO_USE_CLOCK, "clock_gettime"); break;
 	case JO_CALL_TIME: jo_use(p, JO_USE_CLOCK, "time"); break;
 	case JO_CALL_TIME_OF_DAY: jo_use(p, JO_USE_CLOCK, "gettimeofday"); break;

@@ -65,6 +65,7 @@ CONTROLS = [
         ["test_key.py::test_result_of_a_file_that_changed_is_handed_back_and_not_stored"],
         ["api.c: file_that_changes_is_noticed"],
     ),
+    Control("absent names not kept", "noabsent", {"cuda": ["TestDriverThatNVRTCOpensCounts"]}),
     Control("time not looked for", "notime", {"cuda": ["TestTextThatShowsTheTimeIsNotKept"]}),
     Control("worker used again as it is", "noworkercheck", {"cuda": ["TestWorkerWhoseFilesHaveChangedIsNotUsedAgain"]}),
     Control("as many workers as are asked for", "nobound", {"cuda": ["TestThreadsCompileSideBySideAndNoMoreThanTheBound"]}),
@@ -98,6 +99,11 @@ CONTROLS = [
         ["api.c: directory_that_others_may_write_is_a_cache_in_memory"],
     ),
     Control("list that is kept", "", {}, ["test_listing.py::test_list_takes_no_memory_for_its_length[entries]"], front="hoards"),
+    Control(
+        "cursor that goes on until it has found something", "", {},
+        ["test_listing.py::test_signal_is_answered_while_a_rare_kind_is_looked_for"],
+        ["api.c: cursor_comes_back_from_many_entries_of_another_kind"], front="stays",
+    ),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip
 

@@ -14,8 +14,9 @@ from .go import test
 
 FOLDER = "tests/cuda"
 
-#: NVIDIA's wheels: the compiler, and headers to compile.
+#: NVIDIA's wheels: the compiler, and headers to compile. 11 is for one test.
 WHEELS = {
+    "11": ["nvidia-cuda-nvrtc-cu11==11.8.89"],
     "12": [
         "nvidia-cuda-nvrtc-cu12==12.9.86",
         "nvidia-cuda-cccl-cu12==12.9.27",
@@ -110,6 +111,7 @@ CONTROLS = [
     Control("lease of a compile", "nolease", ("test_one_compile.py::test_one_of_four_processes_compiles[stub]",)),
     Control("two names of one file", "notwins", ("test_twins.py::test_answer_is_that_of_a_fresh_compile_when_two_names_become_another_number_of_files[stub-link to copy]",)),
     Control("the time", "notime", ("test_errors.py::test_what_shows_the_time_is_compiled_each_time[stub-header-__TIME__]",)),
+    Control("bound of the workers", "nobound", ("test_workers.py::test_two_processes_with_two_roots_share_the_bound",)),
 ]  # fmt: skip
 
 
