@@ -28,7 +28,14 @@ CALLERS = [
 
 
 def tests() -> Count:
-    return pytest("launch", sys.executable, FOLDER, f"--ignore={FOLDER}/test_callers.py", env=environment())
+    return pytest(
+        "launch", sys.executable, FOLDER, f"--ignore={FOLDER}/test_callers.py", "-m", "not rest", env=environment()
+    )
+
+
+def rest() -> Count:
+    """The tables, and what needs more than gcc."""
+    return pytest("launch-rest", sys.executable, FOLDER, "-m", "rest", env=environment())
 
 
 def callers() -> Count:
