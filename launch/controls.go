@@ -6,4 +6,5 @@ package launch
 const (
 	looks = true // a replay looks at what it would overwrite
 	marks = true // in texts, names of places are those of the run that reads them
+	tells = true // a command that prints to a terminal is told so
 )

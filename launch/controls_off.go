@@ -7,4 +7,5 @@ import "jitcache/core/control"
 var (
 	looks = !control.Is("nolooks")
 	marks = !control.Is("nomarks")
+	tells = !control.Is("notells")
 )

@@ -77,6 +77,7 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	run := record.Run{
 		Report: rep, Dir: r.dir, Env: r.env, Places: r.places, Notes: l.cache,
 		Leaves: func(string) bool { return true }, Unknown: ran.Unknown, InPlace: true,
+		Terminal: r.printsToTerminal(),
 	}
 	list, err := run.Take()
 	var result *result

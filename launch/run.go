@@ -134,7 +134,7 @@ func (l *lookup) observe(program string, lease *core.Lease, given []string) {
 		return append([]string{self(), KeepName, ran.String()}, given...)
 	}}
 	l.cache.Close() // counters; what is open is closed with this program
-	c := &observe.Command{Args: r.words, Dir: r.dir, Env: env, Inherit: true, Pass: true}
+	c := &observe.Command{Args: r.words, Dir: r.dir, Env: env, Inherit: true, Pass: true, Terminals: tells}
 	c.Become(front)
 	lease.Release()
 }

@@ -35,6 +35,8 @@ type Run struct {
 	// InPlace: what it leaves behind stays where it is. What stood there before
 	// counts then, unless nobody but known programs can have looked.
 	InPlace bool
+	// Terminal: the command was told that it prints to one.
+	Terminal bool
 	// Compiler is set if the program is one of our own, that has a compiler in it.
 	Compiler *Compiler
 }

@@ -220,8 +220,8 @@ func (t *taker) world() {
 	}
 }
 
-// also returns variables that count though nobody documents them: those that name
-// a folder in which something was looked at, and PWD where the folder counts, or
+// also returns variables that count though nobody documents them: those of a terminal
+// that is printed to, those that name a folder in which something was looked at, and PWD where the folder counts, or
 // that was looked at by its value: so gcc sees whether it may take it for the
 // folder.
 func (t *taker) also() []string {
@@ -231,6 +231,9 @@ func (t *taker) also() []string {
 	}
 	if t.beside {
 		names = append(names, "TMPDIR")
+	}
+	if t.run.Terminal {
+		names = append(names, ofTerminals...)
 	}
 	if t.known.unknown {
 		return names

@@ -12,6 +12,7 @@ enum {
 	JO_GO_ON,
 	JO_WAIT_FOR_END,
 	JO_BROKEN_PIPE, /* of a write: it has to fail as if the reader were gone */
+	JO_ANSWERED,    /* the process has its answer, and the kernel is not asked */
 };
 
 /* jo_handle_call looks into a call before the kernel does it. */

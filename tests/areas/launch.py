@@ -60,6 +60,10 @@ _CONTROLS = [
     _Control("no lease", "nolease", ["test_processes.py::test_sixteen_at_once_run_it_once"]),
     _Control("overwritten unseen", "nolooks", ["test_replay.py::test_output_that_has_another_name"]),
     _Control(
+        "terminal not told", "notells",
+        ["test_terminal.py::test_command_is_told_what_is_a_terminal[o2]", "test_terminal.py::test_colours_of_a_compiler"],
+    ),
+    _Control(
         "names of another run in texts", "nomarks",
         ["test_invented.py::test_text_outputs_get_the_names_of_this_run", "test_invented.py::test_printed_names_are_those_of_this_run"],
     ),
