@@ -119,6 +119,14 @@ var whys = map[observe.Use]string{
 	observe.UseIdentity:   "becomes another user",
 }
 
+// Why returns why a result that depends on a use is not kept, as its refusal says it.
+func Why(u observe.Use) string {
+	if why, ok := whys[u]; ok {
+		return why
+	}
+	return "does something that is not known"
+}
+
 // uses refuses what cannot be repeated.
 func (t *taker) uses() error {
 	if t.run.Compiler != nil && len(t.run.Report.Programs) != 1 {
@@ -147,15 +155,11 @@ func (t *taker) uses() error {
 				continue
 			}
 		}
-		why, ok := whys[u.Use]
-		if !ok {
-			why = "does something that is not known"
-		}
 		what := t.run.command()
 		if u.Detail != "" {
 			what += " (" + u.Detail + ")"
 		}
-		return request.Refuse(what, why)
+		return request.Refuse(what, Why(u.Use))
 	}
 	return nil
 }

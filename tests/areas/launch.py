@@ -63,6 +63,8 @@ _CONTROLS = [
         "terminal not told", "notells",
         ["test_terminal.py::test_command_is_told_what_is_a_terminal[o2]", "test_terminal.py::test_colours_of_a_compiler"],
     ),
+    _Control("refusals not remembered", "noremembered", ["test_refusals.py::test_command_that_cannot_be_kept_is_observed_once[changed in place]"]),
+    _Control("refusals not forgotten", "noforgotten", ["test_refusals.py::test_another_script_is_observed_at_once"]),
     _Control(
         "names of another run in texts", "nomarks",
         ["test_invented.py::test_text_outputs_get_the_names_of_this_run", "test_invented.py::test_printed_names_are_those_of_this_run"],
