@@ -191,8 +191,9 @@ func (t *taker) replaced(n *observe.Name) error {
 	if !t.run.InPlace || !t.known.unknown {
 		return nil
 	}
-	// A program that may do anything may do something else where its output stands.
-	if n.Mode != 0 && n.Statted != 0 {
+	// A program that may do anything may do something else where its output stands. Its
+	// size and times are gone: who has asked for them must be known not to go by those.
+	if n.Mode != 0 && n.Statted&^t.known.blind != 0 {
 		return request.Refuse(n.Path, "is looked at, and then written")
 	}
 	for _, path := range t.forms(n) {

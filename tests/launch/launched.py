@@ -6,6 +6,7 @@ import ctypes
 import os
 import re
 import shutil
+import stat
 import struct
 import subprocess
 import sys
@@ -29,7 +30,19 @@ class Outcome(NamedTuple):
     status: int
     out: bytes
     err: bytes
-    files: dict[str, tuple[int, bytes]]  # by name: mode and content
+    files: dict[str, tuple[int, int, bytes]]  # by name: mode, how many names it has, and content or text
+
+
+def left(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    """What there is in a folder."""
+    found = {}
+    for f in sorted(folder.rglob("*")):
+        st = f.lstat()
+        if stat.S_ISREG(st.st_mode):
+            found[str(f.relative_to(folder))] = (st.st_mode, st.st_nlink, f.read_bytes())
+        else:
+            found[str(f.relative_to(folder))] = (st.st_mode, 0, os.fsencode(os.readlink(f)) if f.is_symlink() else b"")
+    return found
 
 
 class Names:
@@ -66,6 +79,7 @@ class Launched(World):
         self.words: list[str] = []
         self.out = folder / "out"
         self.out.mkdir()
+        self.log = ""  # of the last launch
 
     def command(self) -> list[str]:
         """The words: those that were given, else a compile, and link, of what is asked."""
@@ -93,11 +107,8 @@ class Launched(World):
         p = subprocess.run(
             words, env={**os.environ, **env}, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=300
         )
-        files = {
-            str(f.relative_to(self.out)): (f.lstat().st_mode, f.read_bytes() if f.is_file() else b"")
-            for f in self.out.rglob("*")
-        }
-        return Outcome(p.returncode, INVENTED.sub(b"/cc", p.stdout), INVENTED.sub(b"/cc", p.stderr), files)
+        said = [INVENTED.sub(b"/cc", text) for text in (p.stdout, p.stderr)]
+        return Outcome(p.returncode, *said, left(self.out))
 
     def plain(self) -> Outcome:
         """Run it without the launcher, where nothing stands."""
@@ -124,5 +135,5 @@ class Launched(World):
         made = names.read()
         assert not [name for name in outcome.files if ".jitcache" in name]
         replayed = bool(made) and all(name.startswith(".jitcache-") or (self.out / name).is_dir() for name in made)
-        lines = log.read_text().splitlines() if log.exists() else []
-        return outcome, replayed, "\n".join(line for line in lines if "not stored" in line)
+        self.log = log.read_text() if log.exists() else ""
+        return outcome, replayed, "\n".join(line for line in self.log.splitlines() if "not stored" in line)
