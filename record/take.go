@@ -364,8 +364,9 @@ func seen(s *observe.Stamp) Stamp {
 }
 
 func (t *taker) folder(n *observe.Name, path string) error {
-	if isTemporary(t.run, path) && n.Bits&observe.Listed == 0 {
-		return nil // where temporary files go is no input
+	// Where temporary files go is no input. Known programs do not list it.
+	if isTemporary(t.run, path) && (n.Bits&observe.Listed == 0 || n.Programs&^(t.known.clearers|t.known.known) == 0) {
+		return nil
 	}
 	f := t.folderAt(path)
 	f.Flags |= Exists

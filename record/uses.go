@@ -1,9 +1,12 @@
 package record
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"jitcache/core/request"
 	"jitcache/observe"
@@ -21,7 +24,9 @@ type programs struct {
 	clang     uint64
 	linkers   uint64
 	wrappers  uint64 // Open MPI's
-	starters  uint64 // those, and make
+	starters  uint64 // those, make, and others that have their own use for a clock
+	followers uint64 // those that read what compilers have preprocessed
+	clearers  uint64 // those that list the folder for temporary files to remove theirs
 	shells    uint64
 	python    uint64
 }
@@ -41,9 +46,14 @@ func (t *taker) programs() programs {
 		family := familyOf(program.Path)
 		p.all |= bit
 		switch {
-		case family != nil && family.does&(wrapping|making) != 0:
-			if family.does&wrapping != 0 {
+		case family != nil && family.does&strange != 0:
+			switch {
+			case family.does&wrapping != 0:
 				p.wrappers |= bit
+			case family.does&following != 0:
+				p.followers |= bit
+			case family.does&clearing != 0:
+				p.clearers |= bit
 			}
 			p.starters |= bit
 			others |= bit
@@ -179,12 +189,30 @@ func (t *taker) harmlessClock(u *observe.Used) bool {
 	if t.run.Compiler != nil {
 		return true // whoever has it compile has looked through the text
 	}
-	harmless := t.known.python
+	harmless := t.known.python | t.followers()
 	if u.Detail != "time" {
 		harmless |= t.known.known | t.known.shells | t.known.starters
 	}
 	return u.Programs&^harmless == 0
 }
+
+// followers are the programs that have read nothing in which a date could still be
+// asked for: only what the tree has made, libraries, and what is no text.
+func (t *taker) followers() uint64 {
+	mask := t.known.followers
+	for i := range t.run.Report.Names {
+		n := &t.run.Report.Names[i]
+		if n.Readers&mask == 0 || n.Mode&unix.S_IFMT != unix.S_IFREG || isLibrary(n.Path) || isZone(n.Path) || n.Path == loaderCache ||
+			lessThanContent(n.Path) || isBitcode(n.Path) {
+			continue
+		}
+		mask &^= n.Readers
+	}
+	return mask
+}
+
+// isBitcode reports whether a file is a library of LLVM's, such as CUDA's libdevice.
+func isBitcode(path string) bool { return bytes.HasPrefix(headOf(path), []byte("BC\xc0\xde")) }
 
 func (t *taker) used(use observe.Use, by uint64) bool {
 	return slices.ContainsFunc(t.run.Report.Uses, func(u observe.Used) bool { return u.Use == use && u.Programs&by != 0 })

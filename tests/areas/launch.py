@@ -24,13 +24,20 @@ CALLERS = [
     "pythran",
     "cmake",
     "ninja",
+    "nvidia-cuda-nvcc==13.5.37",
+    "nvidia-cuda-crt==13.5.37",
+    "nvidia-nvvm==13.5.37",
+    "nvidia-cuda-runtime==13.5.37",
+    "nvidia-cuda-cccl==13.3.5.0.6",
 ]
+
+#: What needs them.
+_OF_CALLERS = [f"{FOLDER}/test_callers.py", f"{FOLDER}/test_nvcc.py"]
 
 
 def tests() -> Count:
-    return pytest(
-        "launch", sys.executable, FOLDER, f"--ignore={FOLDER}/test_callers.py", "-m", "not rest", env=environment()
-    )
+    others = [f"--ignore={path}" for path in _OF_CALLERS]
+    return pytest("launch", sys.executable, FOLDER, *others, "-m", "not rest", env=environment())
 
 
 def rest() -> Count:
@@ -47,7 +54,7 @@ def callers() -> Count:
     if own is None:
         return Count(0, 0, 1)
     env = environment(JITCACHE_TEST_CALLERS=own)
-    return pytest("callers", sys.executable, f"{FOLDER}/test_callers.py", env=env)
+    return pytest("callers", sys.executable, *_OF_CALLERS, env=env)
 
 
 class _Control(NamedTuple):
