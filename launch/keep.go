@@ -60,7 +60,7 @@ func ParseRan(text string) (*Ran, error) {
 // Keep keeps what a command has come to that this process's parent has run. What
 // cannot be kept it says in the log.
 func Keep(o *Options, words []string, ran *Ran) error {
-	l, err := open(o, words)
+	l, err := open(o, words, readStatus())
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func TestRefusalIsForgottenAfterAWhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cache.Close()
-	r, err := newRequest(&Options{}, []string{"cat"})
+	r, err := newRequest(&Options{}, []string{"cat"}, readStatus())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,8 +40,8 @@ type Request struct {
 }
 
 // newRequest says what this process would run.
-func newRequest(o *Options, words []string) (*Request, error) {
-	r := &Request{words: words, env: os.Environ(), state: readStatus(), stream: streams()}
+func newRequest(o *Options, words []string, state status) (*Request, error) {
+	r := &Request{words: words, env: os.Environ(), state: state, stream: streams()}
 	var buffer [unix.PathMax]byte
 	n, err := unix.Getcwd(buffer[:])
 	if err != nil {
