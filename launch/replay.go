@@ -19,12 +19,13 @@ type replay struct {
 	places []record.Place
 	paths  []string // of the outputs, here
 	drafts []string // what stands for them before they have their names; "" for none
+	stands []bool   // whether a file is at the path
 	made   []string // folders
 }
 
 // files puts the files in place.
 func (r *result) files(places []record.Place) error {
-	p := &replay{result: r, places: places, paths: make([]string, len(r.outputs)), drafts: make([]string, len(r.outputs))}
+	p := &replay{result: r, places: places, paths: make([]string, len(r.outputs)), drafts: make([]string, len(r.outputs)), stands: make([]bool, len(r.outputs))}
 	for i := range r.outputs {
 		p.paths[i] = record.Unmark(r.outputs[i].path, places)
 		if err := p.fits(i); err != nil && looks {
@@ -40,6 +41,12 @@ func (r *result) files(places []record.Place) error {
 	for i, draft := range p.drafts {
 		if draft == "" {
 			continue
+		}
+		// ext4 writes to the disk at once what is renamed over a file: 0.12 to 0.18 ms, and
+		// more beside others, where removing that takes 0.01. Assemblers and linkers remove
+		// their older output, too.
+		if p.stands[i] {
+			unix.Unlink(p.paths[i])
 		}
 		if err := unix.Rename(draft, p.paths[i]); err != nil {
 			p.undo()
@@ -76,6 +83,7 @@ func (p *replay) fits(i int) error {
 			return fmt.Errorf("%s: is what the command reads", p.paths[i])
 		}
 	}
+	p.stands[i] = true
 	return nil
 }
 

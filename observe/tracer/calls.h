@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/* By these a descriptor is asked whether it is a terminal: termios, and termios2. */
+enum { JO_TCGETS = 0x5401, JO_TCGETS2 = 0x802c542a };
+
 enum jo_class {
 	JO_CALL_UNKNOWN,     /* not in the lists */
 	JO_CALL_HARMLESS,    /* not stopped at */
@@ -87,6 +90,7 @@ enum {
 	JO_GO_ON,
 	JO_WAIT_FOR_END,
 	JO_BROKEN_PIPE, /* of a write: it has to fail as if the reader were gone */
+	JO_ANSWERED,    /* the process has its answer, and the kernel is not asked */
 };
 
 #endif

@@ -64,6 +64,7 @@ AREAS: dict[str, Area] = {
     "observe": observe.tests,
     "native-rest": native.rest,
     "native-controls": native.controls,
+    "launch-rest": launch.rest,
     "launch-controls": launch.controls,
     "callers": launch.callers,
     "gpu": cuda.gpu,
@@ -104,7 +105,7 @@ TEST = [
 REST = [
     "race", "root", "sdist", "portable", "releases", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
-    "observe", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-upstream",
+    "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-upstream",
     "cuda-core", "cute-dsl", "frameworks", "bench",
 ]  # fmt: skip
 
@@ -113,7 +114,7 @@ OLDER = ["numba-old", "cuda-core-old"]
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset({
-    "observe", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
+    "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
     "numba-upstream", "cuda-core", "cuda-core-old", "cute-dsl", "frameworks", "bench",
 })  # fmt: skip
 

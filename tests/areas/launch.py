@@ -24,11 +24,25 @@ CALLERS = [
     "pythran",
     "cmake",
     "ninja",
+    "nvidia-cuda-nvcc==13.5.37",
+    "nvidia-cuda-crt==13.5.37",
+    "nvidia-nvvm==13.5.37",
+    "nvidia-cuda-runtime==13.5.37",
+    "nvidia-cuda-cccl==13.3.5.0.6",
 ]
+
+#: What needs them.
+_OF_CALLERS = [f"{FOLDER}/test_callers.py", f"{FOLDER}/test_nvcc.py"]
 
 
 def tests() -> Count:
-    return pytest("launch", sys.executable, FOLDER, f"--ignore={FOLDER}/test_callers.py", env=environment())
+    others = [f"--ignore={path}" for path in _OF_CALLERS]
+    return pytest("launch", sys.executable, FOLDER, *others, "-m", "not rest", env=environment())
+
+
+def rest() -> Count:
+    """The tables, and what needs more than gcc."""
+    return pytest("launch-rest", sys.executable, FOLDER, "-m", "rest", env=environment())
 
 
 def callers() -> Count:
@@ -40,7 +54,7 @@ def callers() -> Count:
     if own is None:
         return Count(0, 0, 1)
     env = environment(JITCACHE_TEST_CALLERS=own)
-    return pytest("callers", sys.executable, f"{FOLDER}/test_callers.py", env=env)
+    return pytest("callers", sys.executable, *_OF_CALLERS, env=env)
 
 
 class _Control(NamedTuple):
@@ -52,6 +66,12 @@ class _Control(NamedTuple):
 _CONTROLS = [
     _Control("no lease", "nolease", ["test_processes.py::test_sixteen_at_once_run_it_once"]),
     _Control("overwritten unseen", "nolooks", ["test_replay.py::test_output_that_has_another_name"]),
+    _Control(
+        "terminal not told", "notells",
+        ["test_terminal.py::test_command_is_told_what_is_a_terminal[o2]", "test_terminal.py::test_colours_of_a_compiler"],
+    ),
+    _Control("refusals not remembered", "noremembered", ["test_refusals.py::test_command_that_cannot_be_kept_is_observed_once[changed in place]"]),
+    _Control("refusals not forgotten", "noforgotten", ["test_refusals.py::test_another_script_is_observed_at_once"]),
     _Control(
         "names of another run in texts", "nomarks",
         ["test_invented.py::test_text_outputs_get_the_names_of_this_run", "test_invented.py::test_printed_names_are_those_of_this_run"],
