@@ -1,6 +1,8 @@
 package core
 
 import (
+	"iter"
+
 	"jitcache/core/key"
 	"jitcache/core/store"
 )
@@ -11,15 +13,33 @@ import (
 
 // LoadNote returns what was noted under a key, nil if there is nothing.
 func (c *Cache) LoadNote(id *key.ID) []byte {
-	if c.unread() != store.None {
+	if c.unread() != store.None || c.store == nil {
 		return nil
 	}
-	b, why := c.store.Get(id)
+	return loadNote(c.store, id)
+}
+
+func loadNote(s *store.Store, id *key.ID) []byte {
+	b, why := s.Get(id)
 	if why != store.None {
 		return nil
 	}
 	defer b.Release()
 	return append([]byte(nil), b.Data()...)
+}
+
+// LayerNotes gives what was noted under a key in each of the layers, in their order.
+func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if c.unread() != store.None {
+			return
+		}
+		for _, l := range c.used {
+			if note := loadNote(l.store, id); note != nil && !yield(note) {
+				return
+			}
+		}
+	}
 }
 
 // SaveNote replaces what was noted under a key, if it can.

@@ -9,6 +9,7 @@ import (
 
 	"jitcache/core/memory"
 	"jitcache/core/store"
+	"jitcache/core/trust"
 )
 
 // Options says what to open. The zero value opens the default directory.
@@ -50,6 +51,7 @@ var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE_LOG_FILE", "where, if not to standard error; %p is the process, %h the host"},
 	{"JITCACHE_SHARED", "1: trust everybody who may write the directory"},
 	{"JITCACHE_TRUST", "user ids whose entries are used too"},
+	{"JITCACHE_LAYERS", "directories that lookups go on to, with : between"},
 	{"JITCACHE_LOCK_DIR", "where lock files go"},
 	{"JITCACHE_FS", "local or network, where statfs is wrong"},
 	{"JITCACHE_NVRTC", "path of libnvrtc"},
@@ -79,6 +81,7 @@ type settings struct {
 	rule       string // which rule chose the directory
 	memorySize int64
 	store      store.Options
+	trust      *trust.Settings
 	log        logger
 }
 
@@ -107,6 +110,7 @@ func (o *Options) read() (*settings, error) {
 	}
 	r.readLog()
 	r.readMode()
+	r.readTrust()
 	r.readDirectory()
 	r.readSizes()
 	st := &r.s.store
@@ -219,6 +223,12 @@ func (r *reader) readMode() {
 	case "refresh":
 		r.s.mode = ModeRefresh
 	}
+}
+
+// readTrust reads who else is trusted.
+func (r *reader) readTrust() {
+	r.s.trust = trust.Read(r.o.env, trust.Folders(r.o.env, r.o.home()))
+	r.problems = append(r.problems, r.s.trust.Problems...)
 }
 
 func (r *reader) readDirectory() {

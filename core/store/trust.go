@@ -17,8 +17,9 @@ type Trust struct {
 	Users  []uint32 // named owners, JITCACHE_TRUST
 	Shared bool     // consent to a directory that others write, JITCACHE_SHARED
 
-	euid uint32
-	gid  uint32 // of the root, if shared
+	euid  uint32
+	gid   uint32 // of the root, if shared
+	layer bool   // of a layer, for which there is no consent to whoever may write it
 }
 
 // Refused is the error of Open for a directory that is not used.
@@ -30,11 +31,15 @@ type Refused struct {
 }
 
 func (r *Refused) Error() string {
-	s := fmt.Sprintf("cache directory %s is not used: %s", r.Path, r.Rule)
-	if r.Mend != "" {
-		s += "; to use it: " + r.Mend
+	return fmt.Sprintf("cache directory %s is not used: %s", r.Path, r.Why())
+}
+
+// Why returns what is wrong, and how to put it right.
+func (r *Refused) Why() string {
+	if r.Mend == "" {
+		return r.Rule
 	}
-	return s
+	return r.Rule + "; to use it: " + r.Mend
 }
 
 const (
@@ -63,12 +68,15 @@ func (t *Trust) checkRoot(path string, st *syscall.Stat_t) *Refused {
 		t.gid = st.Gid
 		return nil
 	}
-	const consent = "set JITCACHE_SHARED=1 if you trust everybody who may write it"
+	consent := "set JITCACHE_SHARED=1 if you trust everybody who may write it, or "
+	if t.layer {
+		consent = "" // that is consent to the users of the cache's own directory
+	}
 	if !t.knows(st.Uid) {
-		return no(fmt.Sprintf("it belongs to user %d", st.Uid), fmt.Sprintf("JITCACHE_TRUST=%d, or %s", st.Uid, consent))
+		return no(fmt.Sprintf("it belongs to user %d", st.Uid), fmt.Sprintf("%sJITCACHE_TRUST=%d", consent, st.Uid))
 	}
 	if st.Mode&groupWrites != 0 {
-		return no(fmt.Sprintf("group %d may write it (mode %04o)", st.Gid, st.Mode&0o7777), consent+", or "+t.chmod("g", path, st))
+		return no(fmt.Sprintf("group %d may write it (mode %04o)", st.Gid, st.Mode&0o7777), consent+t.chmod("g", path, st))
 	}
 	return nil
 }
