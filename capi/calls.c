@@ -5,6 +5,7 @@
 
 #include "blob_handle.h"
 #include "cache.h"
+#include "controls.h"
 #include "core.h"
 #include "entry.h"
 #include "handles.h"
@@ -114,7 +115,8 @@ static int open_file(call *a, jc_file *file)
 	if (a->c->memory != NULL)
 		file->ticket = jc_memory_ticket(a->c->memory, id);
 	file->fd = jc_entry_open(a->c->entries, id);
-	return file->fd != -ENOENT || a->c->layered || !jc_misses_add(&a->c->misses, a->sealed + JC_SEALED_KIND);
+	int more = a->c->layered && JC_CONTROL != JC_NO_LAYERS;
+	return file->fd != -ENOENT || more || !jc_misses_add(&a->c->misses, a->sealed + JC_SEALED_KIND);
 }
 
 static void close_file(const jc_file *file)

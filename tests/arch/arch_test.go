@@ -28,7 +28,8 @@ var uses = map[string][]string{
 	"core/memory":        {"core/blob", "core/mutex"},
 	"core/lease":         {"core/key", "core/lockfile"},
 	"core/store":         {"core/key", "core/blob", "core/lockfile"},
-	"core":               {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store"},
+	"core/trust":         {},
+	"core":               {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store", "core/trust"},
 	"cuda/dl":            {"core/mutex"},
 	"cuda/cudatest/host": {},
 	"cuda/nvrtc":         {"core/blob"},
@@ -45,7 +46,7 @@ var uses = map[string][]string{
 	"record/cpu":          {},
 	"command":             {"core", "core/lockfile", "core/blob", "core/key", "core/request", "core/store", "observe", "record"},
 	"native":              {"command", "core/key", "core/request"},
-	"cli":                 {"core", "core/lease", "core/store", "cuda/dl"},
+	"cli":                 {"core", "core/lease", "core/store", "core/trust", "cuda/dl"},
 	"launch":              {"core", "core/blob", "core/key", "core/request", "core/store", "observe", "record"},
 	"cli/jitcache":        {"cli", "launch"},
 	"core/cpuid":          {}, // a module of its own: go.mod
