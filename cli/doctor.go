@@ -44,6 +44,7 @@ type diagnosis struct {
 	// Settings are what environment, user and machine have set; of those of one name the
 	// first counts.
 	Settings    []trust.Setting `json:"settings"`
+	Keys        []trustRow      `json:"keys"`
 	LastRefusal string          `json:"last_refusal,omitempty"`
 	LastRefused time.Time       `json:"last_refused,omitzero"`
 	Version     string          `json:"version"`
@@ -118,6 +119,7 @@ func (c *command) diagnose() *diagnosis {
 	for _, l := range cache.Layers() {
 		d.Layers = append(d.Layers, layerRow{l.Directory, l.Source, l.Refused == "", l.Refused, l.Copies})
 	}
+	d.Keys = keyRows(cache.Signers())
 	d.Settings = append([]trust.Setting{}, cache.Settings().All...)
 	s, refused := cache.Store()
 	switch {
@@ -289,6 +291,13 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 	}
 	for _, s := range d.Settings {
 		row("setting", "%s = %s (%s)", s.Name, s.Value, s.Source)
+	}
+	for _, k := range d.Keys {
+		state := "trusted"
+		if k.Withdrawn {
+			state = "withdrawn"
+		}
+		row("key", "%s %s (%s): %s", k.Key, k.Name, k.Source, state)
 	}
 	for _, l := range d.Leases {
 		row("compiling", "%s, process %d, since %s", or(l.Name, l.Key[:12]), l.Pid, l.Since.Format("15:04:05"))

@@ -93,10 +93,14 @@ func (c *command) verify() *ffcli.Command {
 	flags := c.flags("verify")
 	keep := flags.Bool("keep", false, "report damaged entries, do not remove them")
 	asJSON := flags.Bool("json", false, "print a JSON object")
-	return c.new("verify [-keep] [-json]", "read every entry, and remove those that are damaged", flags, 0, 0, func([]string) error {
+	signatures := flags.Bool("signatures", false, "say which entries no trusted key has signed, and remove nothing")
+	return c.new("verify [-keep] [-signatures] [-json]", "read every entry, and remove those that are damaged", flags, 0, 0, func([]string) error {
 		cache, _, err := c.open()
 		if err != nil {
 			return err
+		}
+		if *signatures {
+			return c.verifySignatures(cache, *asJSON)
 		}
 		p, done := c.progress("verify")
 		r, err := cache.Verify(context.Background(), *keep, p)

@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"os"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -28,6 +29,10 @@ type Cache struct {
 	alone    *store.Tally   // counts in its place; nil with JITCACHE=0
 	layers   []*Layer       // that the settings name
 	used     []*Layer       // of those
+	words    struct {
+		mu sync.Mutex
+		of map[key.ID][]byte // keys on which notes rest, see rely
+	}
 	leases   lease.Table
 	standing standing
 	closed   atomic.Bool
@@ -256,7 +261,7 @@ func (c *Cache) unread() store.Reason {
 func (c *Cache) read(id *key.ID, opened Opened) (*blob.Blob, memory.Ticket, store.Reason) {
 	switch {
 	case opened.Fd >= 0:
-		b, why := c.store.GetFrom(opened.Fd, id)
+		b, why := c.unlessWithdrawn(c.store.GetFrom(opened.Fd, id))
 		return b, opened.Ticket, why
 	case opened.Fd == NotThere:
 		return nil, opened.Ticket, store.Absent
@@ -268,7 +273,7 @@ func (c *Cache) read(id *key.ID, opened Opened) (*blob.Blob, memory.Ticket, stor
 	if c.store == nil {
 		return nil, ticket, store.NoDirectory
 	}
-	b, why := c.store.Get(id)
+	b, why := c.own(id)
 	return b, ticket, why
 }
 
@@ -301,7 +306,7 @@ func (c *Cache) fromDisk(id *key.ID, opened Opened) (*blob.Blob, store.Reason) {
 // again with a larger buffer. With no in-process tier the payload is read
 // straight into buf; some room beyond the payload makes that one read.
 func (c *Cache) LookupInto(id *key.ID, kind, buf []byte, opened Opened, sealed func() *key.Key) (int, store.Reason) {
-	if c.memory != nil || c.unread() != store.None {
+	if c.memory != nil || c.unread() != store.None || c.settings.keys.AnyWithdrawn() {
 		b, why := c.Lookup(id, kind, opened, sealed)
 		if why != store.None {
 			return 0, why
@@ -368,7 +373,6 @@ func (c *Cache) Used(kind []byte, n uint64) {
 // missed counts and logs a miss.
 func (c *Cache) missed(id *key.ID, kind []byte, why store.Reason, sealed func() *key.Key) {
 	c.count(kind, store.MissCounter(why), 1)
-	c.warnUnusable(id, why)
 	if c.log.wants(Miss) {
 		c.logMiss(id, why, sealed)
 	}

@@ -39,9 +39,7 @@ func (c *Cache) Explain(k *key.Key) Explanation {
 		b, _, why = c.read(&k.ID, NotOpened) // which counts nothing
 	}
 	if b == nil && c.Layered() && why != store.Off && why != store.Refresh {
-		if b = c.fromLayers(&k.ID); b != nil {
-			why = store.None
-		}
+		b, why = c.goOn(&k.ID, why)
 	}
 	if b == nil {
 		if b = c.fromMemory(&k.ID); b != nil {
@@ -83,7 +81,7 @@ func (c *Cache) lastNamed(name string) (last []store.Named) {
 		last = c.store.LastNamed(name)
 	}
 	for _, l := range c.used {
-		if len(last) == 0 {
+		if len(last) == 0 && !l.Signed {
 			last = l.store.LastNamed(name)
 		}
 	}

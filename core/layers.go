@@ -23,6 +23,9 @@ type Layer struct {
 	// Copies says why what is found in it is copied into the cache's own directory,
 	// "" if it is used where it is.
 	Copies string
+	// Signed: whoever may write it is not trusted, but those are who have signed its
+	// entries. What they have not signed is not used.
+	Signed bool
 
 	store *store.Store
 }
@@ -61,6 +64,11 @@ func (c *Cache) openLayer(l *Layer) (refused string) {
 	}
 	s, err := store.OpenLayer(l.Directory, &c.settings.store)
 	var r *store.Refused
+	if errors.As(err, &r) && r.Reason == store.WrongOwner && c.settings.keys.Any() {
+		l.Signed = true
+		l.Copies = "others may write it, and its entries are signed"
+		s, err = store.OpenAnybodys(l.Directory, &c.settings.store)
+	}
 	switch {
 	case errors.As(err, &r):
 		return r.Why()
@@ -71,7 +79,7 @@ func (c *Cache) openLayer(l *Layer) (refused string) {
 	if c.store != nil && c.store.Root() == s.Root() {
 		return ownDirectory
 	}
-	if m := s.Mount(); m.Network {
+	if m := s.Mount(); m.Network && !l.Signed {
 		l.Copies = "it is on a network file system (" + m.Name + ")"
 	}
 	return ""
@@ -88,35 +96,39 @@ func (c *Cache) Layered() bool { return len(c.used) > 0 }
 func (c *Cache) Settings() *trust.Settings { return c.settings.trust }
 
 // goOn goes on to the layers with a lookup for which the directory has no good entry;
-// why says why not.
+// why says why not. It counts nothing.
 func (c *Cache) goOn(id *key.ID, why store.Reason) (*blob.Blob, store.Reason) {
-	b := c.fromLayers(id)
-	if b == nil {
+	c.warnUnusable(id, why)
+	if !goesOn {
 		return nil, why
 	}
-	c.warnUnusable(id, why)
-	return b, store.None
-}
-
-// fromLayers returns the first good entry of a layer, nil if there is none. It counts
-// nothing.
-func (c *Cache) fromLayers(id *key.ID) *blob.Blob {
-	if !goesOn {
-		return nil
-	}
 	for _, l := range c.used {
-		b, why := l.store.Get(id)
-		switch {
-		case why == store.None:
+		b, reason := c.fromLayer(l, id)
+		if b != nil {
 			if l.Copies != "" && copies {
 				c.copyIn(b)
 			}
-			return b
-		case why != store.Absent:
-			c.log.warn("layer "+l.Directory+" "+why.String(), "layer %s: entry %s cannot be used: %v", l.Directory, label("", *id), why)
+			return b, store.None
+		}
+		if reason == store.Absent {
+			continue
+		}
+		c.log.warn("layer "+l.Directory+" "+reason.String(), "layer %s: entry %s cannot be used: %v", l.Directory, label("", *id), reason)
+		if why == store.Absent || why == store.NoDirectory {
+			why = reason
 		}
 	}
-	return nil
+	return nil, why
+}
+
+// fromLayer returns the entry of a layer, if it is there and may be used.
+func (c *Cache) fromLayer(l *Layer, id *key.ID) (*blob.Blob, store.Reason) {
+	b, why := l.store.Get(id)
+	if why == store.None && (l.Signed && !c.signed(b) || !l.Signed && c.withdrawn(b)) {
+		b.Release()
+		return nil, store.Signature
+	}
+	return b, why
 }
 
 // copyIn stores what was found in a layer in the cache's own directory, if it can.

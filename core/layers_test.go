@@ -234,7 +234,7 @@ func TestEntryOfALayerThatOthersMayWriteIsNotUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	o, warned := over(t, dir)
-	if _, why := get(t, open(t, o), k); why != store.Absent {
+	if _, why := get(t, open(t, o), k); why != store.WrongOwner {
 		t.Error(why)
 	}
 	if !strings.Contains(*warned, "wrong owner") {

@@ -3,6 +3,7 @@ package core
 import (
 	"iter"
 
+	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/core/store"
 )
@@ -16,15 +17,16 @@ func (c *Cache) LoadNote(id *key.ID) []byte {
 	if c.unread() != store.None || c.store == nil {
 		return nil
 	}
-	return loadNote(c.store, id)
+	return c.note(c.own(id))
 }
 
-func loadNote(s *store.Store, id *key.ID) []byte {
-	b, why := s.Get(id)
+// note returns the content of a note, and remembers on whose word it rests.
+func (c *Cache) note(b *blob.Blob, why store.Reason) []byte {
 	if why != store.None {
 		return nil
 	}
 	defer b.Release()
+	c.rely(b)
 	return append([]byte(nil), b.Data()...)
 }
 
@@ -35,7 +37,7 @@ func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 			return
 		}
 		for _, l := range c.used {
-			if note := loadNote(l.store, id); note != nil && !yield(note) {
+			if note := c.note(c.fromLayer(l, id)); note != nil && !yield(note) {
 				return
 			}
 		}
@@ -44,7 +46,7 @@ func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 
 // SaveNote replaces what was noted under a key, if it can.
 func (c *Cache) SaveNote(k *key.Key, data []byte) {
-	c.write(store.Item{Key: k, Payload: data, Replace: true})
+	c.write(store.Item{Key: k, Payload: data, Replace: true, Words: c.relied(&k.ID)})
 }
 
 // WarnOnce gives a warning to the host, once per process and reason.

@@ -52,6 +52,9 @@ var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE_SHARED", "1: trust everybody who may write the directory"},
 	{"JITCACHE_TRUST", "user ids whose entries are used too"},
 	{"JITCACHE_LAYERS", "directories that lookups go on to, with : between"},
+	{"JITCACHE_KEYS", "keys of signatures that are trusted, with commas between"},
+	{"JITCACHE_NAMESPACE", "project or tenant that signatures are for"},
+	{"JITCACHE_SIGNING_KEY_FILE", "the key that `jitcache sign` signs with"},
 	{"JITCACHE_LOCK_DIR", "where lock files go"},
 	{"JITCACHE_FS", "local or network, where statfs is wrong"},
 	{"JITCACHE_NVRTC", "path of libnvrtc"},
@@ -82,6 +85,7 @@ type settings struct {
 	memorySize int64
 	store      store.Options
 	trust      *trust.Settings
+	keys       *trust.Keys
 	log        logger
 }
 
@@ -225,10 +229,17 @@ func (r *reader) readMode() {
 	}
 }
 
+// SettingsFolders returns the folders in which user and machine say whom they trust, the
+// user's first if there is one.
+func (o *Options) SettingsFolders() []string { return trust.Folders(o.env, o.home()) }
+
 // readTrust reads who else is trusted.
 func (r *reader) readTrust() {
-	r.s.trust = trust.Read(r.o.env, trust.Folders(r.o.env, r.o.home()))
-	r.problems = append(r.problems, r.s.trust.Problems...)
+	folders := r.o.SettingsFolders()
+	r.s.trust = trust.Read(r.o.env, folders)
+	namespace, _ := r.s.trust.Get("namespace")
+	r.s.keys = trust.ReadKeys(r.o.env, folders, namespace.Value)
+	r.problems = append(append(r.problems, r.s.trust.Problems...), r.s.keys.Problems...)
 }
 
 func (r *reader) readDirectory() {

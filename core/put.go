@@ -86,7 +86,13 @@ func (c *Cache) keepsUnstored(id *key.ID, why store.Reason) bool {
 	if why == store.None || why == store.InputChange || c.store != nil && c.store.Has(id) {
 		return false
 	}
-	return !slices.ContainsFunc(c.used, func(l *Layer) bool { return l.store.Has(id) })
+	return !slices.ContainsFunc(c.used, func(l *Layer) bool {
+		b, _ := c.fromLayer(l, id)
+		if b != nil {
+			b.Release()
+		}
+		return b != nil
+	})
 }
 
 // change runs fn, which changes the entry of a key in the directory, in the order
@@ -121,6 +127,13 @@ func (c *Cache) write(it store.Item) (store.Written, store.Reason) {
 			return store.Written{}, store.InputChange
 		}
 		return store.Written{}, store.NoDirectory
+	}
+	if !it.Replace && c.settings.keys.AnyWithdrawn() {
+		b, why := c.own(&it.Key.ID)
+		if b != nil {
+			b.Release()
+		}
+		it.Replace = why == store.Signature // what nobody uses any more is not kept
 	}
 	return c.store.Put(it)
 }

@@ -145,6 +145,7 @@ extern "C" {
 #define JITCACHE_REASON_DESCRIPTORS 22   /* too many open files */
 #define JITCACHE_REASON_INTERNAL 23      /* as JITCACHE_ERR_INTERNAL */
 #define JITCACHE_REASON_UNREPEATABLE 24  /* its compile cannot be repeated, or cannot be observed */
+#define JITCACHE_REASON_SIGNATURE 25     /* no key that is trusted has signed it, or one that was withdrawn */
 
 /* jitcache_status_name returns a status as a word ("miss"), and "unknown" for
  * any other number. The text is constant. */

@@ -14,6 +14,16 @@ func OpenLayer(dir string, own *Options) (*Store, error) {
 	return Open(Options{Directory: dir, ReadOnly: true, Trust: trust, FileSystem: own.FileSystem})
 }
 
+// LargestOfAnybody is how large a file is at most that is read of a layer that anybody
+// may write: its size is the choice of whoever has made it.
+const LargestOfAnybody = 1 << 30
+
+// OpenAnybodys opens a layer that OpenLayer refuses because of who may write it. What is
+// found in it is bytes that are worth nothing before a signature on them was verified.
+func OpenAnybodys(dir string, own *Options) (*Store, error) {
+	return Open(Options{Directory: dir, ReadOnly: true, Trust: Trust{layer: true, anybody: true}, FileSystem: own.FileSystem})
+}
+
 // Copy stores an entry that another Store has read, byte for byte, unless a good one is
 // there. b belongs to the caller alone, and is the entry in this directory afterwards.
 func (s *Store) Copy(b *blob.Blob) (Written, Reason) {

@@ -17,9 +17,10 @@ type Trust struct {
 	Users  []uint32 // named owners, JITCACHE_TRUST
 	Shared bool     // consent to a directory that others write, JITCACHE_SHARED
 
-	euid  uint32
-	gid   uint32 // of the root, if shared
-	layer bool   // of a layer, for which there is no consent to whoever may write it
+	euid    uint32
+	gid     uint32 // of the root, if shared
+	anybody bool   // whoever owns it and may write it
+	layer   bool   // of a layer, for which there is no consent to whoever may write it
 }
 
 // Refused is the error of Open for a directory that is not used.
@@ -57,7 +58,7 @@ func (t *Trust) checkRoot(path string, st *syscall.Stat_t) *Refused {
 	if st.Mode&syscall.S_IFMT != syscall.S_IFDIR {
 		return &Refused{NotRegular, path, "it is not a directory", ""}
 	}
-	if !checkOwners {
+	if !checkOwners || t.anybody {
 		return nil
 	}
 	if st.Mode&otherWrites != 0 {
@@ -108,7 +109,10 @@ func (t *Trust) checkEntry(st *syscall.Stat_t) Reason {
 	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return NotRegular
 	}
-	if !checkOwners {
+	if !checkOwners || t.anybody {
+		if t.anybody && st.Size > LargestOfAnybody {
+			return TooLarge
+		}
 		return None
 	}
 	if st.Mode&otherWrites != 0 {

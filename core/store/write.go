@@ -17,6 +17,7 @@ type Item struct {
 	Attributes string // JSON text of the caller, "" for none
 	Cost       int64  // nanoseconds that the compile took, 0 unknown
 	Replace    bool   // replace a good entry too
+	Words      []byte // keys of those on whose word it rests, see Records
 
 	// Of an entry that is copied: what follows the payload, and when it was made.
 	trailer []byte
@@ -84,7 +85,11 @@ func (it *Item) trailerSize() int {
 	if it.trailer != nil {
 		return len(it.trailer)
 	}
-	return attributeSize(it.Key, it.Attributes) + footerSize
+	n := attributeSize(it.Key, it.Attributes) + footerSize
+	if len(it.Words) > 0 {
+		n += recordOverhead + len(it.Words)
+	}
+	return n
 }
 
 // makeTrailer returns attributes and footer of an item, and when it was made.
@@ -93,6 +98,9 @@ func (it *Item) makeTrailer(now int64) ([]byte, int64) {
 		return it.trailer, it.created
 	}
 	b := appendAttributes(make([]byte, 0, it.trailerSize()), it.Key, it.Attributes)
+	if len(it.Words) > 0 {
+		b = appendRecord(b, tagWords, it.Words, "")
+	}
 	return appendFooter(b, &footer{
 		attributes:    uint32(len(b)),
 		payload:       uint64(len(it.Payload)),

@@ -4,5 +4,7 @@ package trust
 
 // What control builds of the tests go without (package control).
 const (
-	checkOwner = true // settings are read only from files that nobody else may write
+	checkSignature = true // a signature is of what it stands on
+	heedsWithdrawn = true // a key that was withdrawn is not trusted
+	checkOwner     = true // settings are read only from files that nobody else may write
 )

@@ -28,7 +28,7 @@ var uses = map[string][]string{
 	"core/memory":        {"core/blob", "core/mutex"},
 	"core/lease":         {"core/key", "core/lockfile"},
 	"core/store":         {"core/key", "core/blob", "core/lockfile"},
-	"core/trust":         {},
+	"core/trust":         {"core/key"},
 	"core":               {"core/key", "core/blob", "core/lockfile", "core/memory", "core/lease", "core/store", "core/trust"},
 	"cuda/dl":            {"core/mutex"},
 	"cuda/cudatest/host": {},
