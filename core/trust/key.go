@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 )
@@ -36,10 +37,19 @@ func ParsePublic(text string) (p Public, err error) {
 	return Public(b), nil
 }
 
-// NewSecret makes a key.
+// NewSecret makes a key. It asks the kernel for what that is made from, because package
+// crypto/rand has a generator of its own, which would be in every library.
 func NewSecret() (Secret, error) {
-	_, key, err := ed25519.GenerateKey(nil)
-	return Secret{key}, err
+	var seed [ed25519.SeedSize]byte
+	f, err := os.Open("/dev/urandom")
+	if err != nil {
+		return Secret{}, err
+	}
+	defer f.Close()
+	if _, err := io.ReadFull(f, seed[:]); err != nil {
+		return Secret{}, err
+	}
+	return Secret{ed25519.NewKeyFromSeed(seed[:])}, nil
 }
 
 // String returns the key as text. Whoever has it can sign.
