@@ -32,6 +32,7 @@ type MemoryStats struct {
 type KindStats struct {
 	HitsMemory   uint64            `json:"hits_memory"`
 	HitsDisk     uint64            `json:"hits_disk"`
+	HitsLayer    uint64            `json:"hits_layer"`
 	Misses       uint64            `json:"misses"`
 	MissReasons  map[string]uint64 `json:"miss_reasons,omitempty"`
 	Puts         uint64            `json:"puts"`
@@ -86,7 +87,7 @@ func (s *Stats) addKinds(kinds map[string]*store.Counters) {
 
 func kindStats(c *store.Counters) KindStats {
 	k := KindStats{
-		HitsMemory: c[store.HitsMemory], HitsDisk: c[store.HitsDisk], Misses: c.Misses(),
+		HitsMemory: c[store.HitsMemory], HitsDisk: c[store.HitsDisk], HitsLayer: c[store.HitsLayer], Misses: c.Misses(),
 		Puts: c[store.Puts], NotStored: c[store.PutsRefused],
 		Compiles: c[store.Compiles], CompileTime: seconds(c[store.CompileTime]), TimeSaved: seconds(c[store.TimeSaved]),
 		Waits: c[store.Waits], WaitTime: seconds(c[store.WaitTime]),

@@ -145,6 +145,7 @@ extern "C" {
 #define JITCACHE_REASON_DESCRIPTORS 22   /* too many open files */
 #define JITCACHE_REASON_INTERNAL 23      /* as JITCACHE_ERR_INTERNAL */
 #define JITCACHE_REASON_UNREPEATABLE 24  /* its compile cannot be repeated, or cannot be observed */
+#define JITCACHE_REASON_SIGNATURE 25     /* no key that is trusted has signed it, or one that was withdrawn */
 
 /* jitcache_status_name returns a status as a word ("miss"), and "unknown" for
  * any other number. The text is constant. */
@@ -210,7 +211,10 @@ JITCACHE_API void jitcache_options_free(jitcache_options *options);
 /* jitcache_open opens a cache. options may be NULL. The environment is read
  * now: JITCACHE (on, 0, readonly, refresh; beats the options), JITCACHE_DIR,
  * JITCACHE_SIZE, JITCACHE_MEMORY, JITCACHE_LOG, JITCACHE_LOG_FILE,
- * JITCACHE_SHARED, JITCACHE_TRUST, JITCACHE_LOCK_DIR, JITCACHE_FS.
+ * JITCACHE_SHARED, JITCACHE_TRUST, JITCACHE_LAYERS, JITCACHE_LOCK_DIR,
+ * JITCACHE_FS, JITCACHE_KEYS, JITCACHE_NAMESPACE; and the settings of user and
+ * machine (docs/sharing.md). A lookup goes on to the layers where the directory
+ * has no entry; puts, jitcache_remove and the list are of the directory alone.
  *
  * A directory that cannot be used, or must not be used because others may write
  * it, is not an error. The cache then keeps results in memory only, for as long

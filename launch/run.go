@@ -56,12 +56,16 @@ func Run(o *Options, words, given []string) int {
 
 // run returns the exit status, if there is one: else the command is to be run plain.
 func (l *lookup) run(given []string) (status int, done bool) {
-	if _, err := l.cache.Store(); err != nil || l.cache.Mode() == core.ModeOff {
+	_, refused := l.cache.Store()
+	if l.cache.Mode() == core.ModeOff || refused != nil && !l.cache.Layered() {
 		return 0, false
 	}
 	found, why := l.find()
 	if found != nil {
 		return 0, l.replay(found)
+	}
+	if refused != nil {
+		return 0, false
 	}
 	if plain := l.plain(); plain != "" {
 		l.cache.NotStored(l.request.request, kind, store.Unrepeatable, plain+" (as when it was last looked)")

@@ -78,7 +78,7 @@ func (t *taker) programs() programs {
 		others |= strange
 	}
 	p.blind = p.known &^ p.dated(t.run.Report.Programs)
-	p.strangers = others &^ (p.shells | p.python | p.starters)
+	p.strangers = others &^ (p.shells | p.python | p.starters&^p.followers)
 	p.unknown = others != 0 || p.known == 0
 	return p
 }

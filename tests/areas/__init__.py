@@ -12,6 +12,7 @@ from . import (
     guest,
     host,
     launch,
+    machines,
     mpi,
     native,
     observe,
@@ -62,6 +63,7 @@ AREAS: dict[str, Area] = {
     "underworld3": underworld3.tests,
     "nvrtc": cuda.nvrtc,
     "observe": observe.tests,
+    "machines": machines.tests,
     "native-rest": native.rest,
     "native-controls": native.controls,
     "launch-rest": launch.rest,
@@ -105,7 +107,8 @@ TEST = [
 REST = [
     "race", "root", "sdist", "portable", "releases", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
-    "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-upstream",
+    "observe", "machines", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3",
+    "numba", "numba-upstream",
     "cuda-core", "cute-dsl", "frameworks", "bench",
 ]  # fmt: skip
 

@@ -98,6 +98,32 @@ CONTROLS = [
         ["test_log.py::test_directory_that_others_may_write_is_a_cache_in_memory[509]"],
         ["api.c: directory_that_others_may_write_is_a_cache_in_memory"],
     ),
+    Control(
+        "lookup ends at the own directory", "nolayers",
+        {"core": ["TestLookupGoesOnToTheLayersInTheirOrder", "TestOnlyOneCompilesAndOnlyWhatNoLayerHas", "TestLayersServeACacheWithoutADirectory"]},
+        ["test_layers.py::test_warmed_image_compiles_nothing_in_another_process"],
+    ),
+    Control(
+        "lookup of the front ends at the own directory", "", {},
+        ["test_layers.py::test_own_entry_wins_and_remove_takes_only_that"], front="no_layers",
+    ),
+    Control("network layers not copied", "nocopies", {"core": ["TestWhatIsFoundOnANetworkIsCopied", "TestSignedEntryOfALayerThatAnybodyMayWriteIsVerifiedAndCopied"]}),
+    Control(
+        "files and directories of anybody", "anyowner",
+        {"core": ["TestLayerThatOthersMayWriteIsRefusedAndTheWarningNamesTheRule", "TestEntryOfALayerThatOthersMayWriteIsNotUsed"]},
+    ),
+    Control(
+        "signatures of anything", "anysignature",
+        {"core": ["TestForgedEntryOfALayerIsNeverUsedNorCopied", "TestEntryThatWasReplacedBetweenLookupsIsVerifiedEachTime"],
+         "core/trust": ["TestEveryByteOfAStatementIsSigned"]},
+        ["test_signatures.py::test_entries_in_another_namespace_are_compiled"],
+    ),
+    Control(
+        "withdrawn keys trusted", "nowithdrawal",
+        {"core": ["TestCopyOfAWithdrawnKeysEntryIsAMissAndIsReplaced", "TestNoteThatRestsOnAWithdrawnWordIsForgotten"],
+         "core/trust": ["TestKeyThatAnybodyWithdrawsIsNotTrusted"]},
+    ),
+    Control("settings of anybody", "anyconfig", {"core/trust": ["TestSettingsThatOthersMayWriteAreIgnoredWithAProblem"]}),
     Control("list that is kept", "", {}, ["test_listing.py::test_list_takes_no_memory_for_its_length[entries]"], front="hoards"),
     Control(
         "cursor that goes on until it has found something", "", {},

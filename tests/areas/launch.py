@@ -65,6 +65,7 @@ class _Control(NamedTuple):
 
 _CONTROLS = [
     _Control("no lease", "nolease", ["test_processes.py::test_sixteen_at_once_run_it_once"]),
+    _Control("lookup ends at the own directory", "nolayers", ["test_layered_launch.py::test_warmed_image_runs_nothing"]),
     _Control("overwritten unseen", "nolooks", ["test_replay.py::test_output_that_has_another_name"]),
     _Control(
         "terminal not told", "notells",

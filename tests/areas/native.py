@@ -57,6 +57,10 @@ def _difference(name: str) -> dict[str, list[str]]:
 
 _CONTROLS = [
     _Control(
+        "lookup ends at the own directory", "nolayers", {},
+        ["test_layered_build.py::test_warmed_image_compiles_nothing", "test_layered_build.py::test_own_lists_and_those_of_layers_are_tried"],
+    ),
+    _Control(
         "absent names not kept", "noabsent", _difference("absent name"),
         [f"{_TABLE}[quote-add in front-gcc]", f"{_CLASS}[library that appears earlier-gcc]", f"{_CLASS}[folder of headers that appears-gcc]",
          "test_walk.py::test_walk_leaves_no_wrong_hit[gcc]"],
