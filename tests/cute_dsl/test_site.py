@@ -61,7 +61,7 @@ RUN = """
 
 
 @pytest.mark.parametrize("without", ["", "site"])
-def test_package_beside_pythons_library_counts(project: Project, tmp_path: Path, without: str) -> None:
+def test_package_beside_pythons_library_counts_by_value(project: Project, tmp_path: Path, without: str) -> None:
     base = interpreter(tmp_path / "base")
     subprocess.run([base, "-m", "venv", "--without-pip", "--system-site-packages", tmp_path / "venv"], check=True)
     package = base.parent.parent / "lib" / base.name / "site-packages" / "installed.py"
@@ -73,6 +73,9 @@ def test_package_beside_pythons_library_counts(project: Project, tmp_path: Path,
     env = {"PYTHONPATH": os.pathsep.join([project.environment()["PYTHONPATH"], *paths]), "PYTHON": python}
     if without:
         env["WITHOUT"] = without
-    assert project.check(RUN, **env).out.split() == ["source", "False", "2"]
+    said = [project.check(RUN, **env).out.split()]
     package.write_text(PACKAGE.replace("FACTOR = 2", "FACTOR = 3"))
-    assert project.check(RUN, **env).out.split() == (["source", "True", "2"] if without else ["source", "False", "3"])
+    said += [project.check(RUN, **env).out.split() for _ in range(2)]
+    # Of Python's own modules few may be asked.
+    how = "traced" if without else "source"
+    assert said == [[how, "False", "2"], [how, "False", "3"], [how, "True", "3"]]
