@@ -93,7 +93,7 @@ class Project:
         self.cache = folder.parent / "cache"
         self.log = folder.parent / "compiles"
         self.home = folder.parent / "home"
-        folder.mkdir()
+        folder.mkdir(parents=True)
         self.home.mkdir()
         self.write(app=APP, lib=LIB)
 

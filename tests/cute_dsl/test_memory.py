@@ -116,6 +116,23 @@ def test_memoised_function_that_reads_the_world_counts_by_what_it_remembers(proj
     assert run(project, "app.device", "app.asked()", N="1") == ["source", "traced", "5"]
 
 
+@pytest.mark.parametrize("without", ["", "changes"])
+def test_what_a_trace_has_remembered_counts_once_it_has_changed(project: Project, without: str) -> None:
+    """A list, say, that the program goes on to change; the control does not look."""
+    text = PROGRAM.format(decorator="lru_cache").replace("return N + k", "return [N + k]")
+    project.write(app=text.replace("remembered()", "remembered()[0]").replace("remembered(k=5)", "remembered()[0]"))
+    env = {"WITHOUT": without} if without else {}
+    code = """
+        import app
+        from jitcache.adapters import cute_dsl
+        cute_dsl.compile(app.first, 1, key="source")
+        app.remembered()[0] = 7
+        cute_dsl.compile(app.second, 1, key="source")(1)
+    """
+    assert project.check(code, **env).out == "17"
+    assert run(project, "app.second", **env) == (["source", "found", "17"] if without else ["source", "traced", "11"])
+
+
 @pytest.mark.parametrize("without", ["", "runs"])
 def test_memoised_function_that_reads_the_world_must_not_run_in_a_trace(project: Project, without: str) -> None:
     """Nobody knows what it has read then. The control takes it as if that were seen, and has what was read first."""

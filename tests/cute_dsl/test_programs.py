@@ -29,7 +29,7 @@ EDITS = [
     Edit("function of a helper module", "pointwise", "tiles", "threads // ROWS", "threads // ROWS // 2"),
     Edit("operation", "pointwise", "pointwise", "operator.mul", "operator.add"),
     Edit("lines, which are in the result", "pointwise", "pointwise", "import operator\n", "import operator\n\n"),
-    Edit("columns, which are in the result", "pointwise", "pointwise", "    mine = [", "    mine = ["[:11] + "  ["),
+    Edit("columns, which are in the result", "pointwise", "pointwise", "    mine = [", "    mine =  ["),
     Edit("lines of a helper", "pointwise", "tiles", "ROWS = 4\n", "ROWS = 4\n\n\n"),
     Edit("name of a symbol", "pointwise", "pointwise", 'prefix("each")', 'prefix("one")'),
     Edit("name of the host's symbol", "pointwise", "pointwise", 'prefix("host")', 'prefix("caller")'),
@@ -111,7 +111,9 @@ STALE = [
 ]
 
 
-@pytest.mark.parametrize(("name", "module", "old", "new", "without"), STALE, ids=[f"{r[0]} without {r[4]}" for r in STALE])
+@pytest.mark.parametrize(
+    ("name", "module", "old", "new", "without"), STALE, ids=[f"{r[0]} without {r[4]}" for r in STALE]
+)
 def test_without_what_notices_the_edit_it_is_wrong(
     project: Project, name: str, module: str, old: str, new: str, without: str
 ) -> None:

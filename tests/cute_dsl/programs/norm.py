@@ -6,11 +6,10 @@ import math
 import cuda.bindings.driver as cuda
 import cutlass
 import cutlass.cute as cute
+import tiles
 import torch
 from cutlass import Float32, Int32
 from cutlass.cute.runtime import make_ptr
-
-import tiles
 
 
 @functools.lru_cache(maxsize=16)
@@ -62,7 +61,9 @@ class Norm:
         total = cute.arch.warp_reduction_sum(total)
         scale = cute.math.rsqrt(total / self.config.columns + eps, fastmath=math.pi > 3)
         for i in cutlass.range(count, unroll=self.config.vector()):
-            out[row, thread + i * step] = tiles.scaled(x[row, thread + i * step].to(Float32), scale).to(self.config.kind)
+            out[row, thread + i * step] = tiles.scaled(x[row, thread + i * step].to(Float32), scale).to(
+                self.config.kind
+            )
 
 
 def job():

@@ -7,10 +7,9 @@ from typing import List
 import cuda.bindings.driver as cuda
 import cutlass
 import cutlass.cute as cute
+import tiles
 import torch
 from cutlass.cute.runtime import from_dlpack
-
-import tiles
 
 VECTOR = 4
 

@@ -4,11 +4,10 @@ import cuda.bindings.driver as cuda
 import cutlass
 import cutlass.cute as cute
 import cutlass.utils as utils
+import tiles
 import torch
 from cutlass.cute.nvgpu import warp
 from cutlass.cute.runtime import from_dlpack
-
-import tiles
 
 
 class Product:
@@ -18,7 +17,9 @@ class Product:
         self.tile = (64, 64, 32)
 
     @cute.jit
-    def __call__(self, a: cute.Tensor, b: cute.Tensor, c: cute.Tensor, stream: cuda.CUstream, epilogue: cutlass.Constexpr):
+    def __call__(
+        self, a: cute.Tensor, b: cute.Tensor, c: cute.Tensor, stream: cuda.CUstream, epilogue: cutlass.Constexpr
+    ):
         op = warp.MmaF16BF16Op(a.element_type, self.accumulator, (16, 8, 16))
         atoms = cute.make_layout(self.atoms)
         mma = cute.make_tiled_mma(op, atoms, permutation_mnk=(self.atoms[0] * 16, self.atoms[1] * 16, 16))

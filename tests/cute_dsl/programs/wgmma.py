@@ -8,11 +8,10 @@ import cutlass.cute as cute
 import cutlass.pipeline as pipeline
 import cutlass.utils as utils
 import cutlass.utils.hopper_helpers as hopper
+import tiles
 import torch
 from cutlass.cute.nvgpu import cpasync, warpgroup
 from cutlass.cute.runtime import from_dlpack
-
-import tiles
 
 THREADS = 128
 DEPTH = 64

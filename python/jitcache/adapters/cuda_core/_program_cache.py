@@ -105,7 +105,9 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
     __contains__ = None
     __iter__ = None
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, *, max_size_bytes: int | None = None, shared: bool = False) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, max_size_bytes: int | None = None, shared: bool = False
+    ) -> None:
         if max_size_bytes is not None:
             if isinstance(max_size_bytes, bool) or not isinstance(max_size_bytes, int):
                 raise TypeError(f"max_size_bytes: want int, not {type(max_size_bytes).__name__}")

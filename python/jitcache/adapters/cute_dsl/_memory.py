@@ -13,16 +13,20 @@ from __future__ import annotations
 
 import gc
 import weakref
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitcache.adapters._code import Unkeyable
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 class Item(NamedTuple):
-    """What is remembered: a key that is made of arguments, and the result."""
+    """What is remembered: a key that is made of arguments, and the result; both as bytes, because they may change."""
 
     key: Any
     result: Any
+    described: bytes
 
     @property
     def identity(self) -> tuple[int, int]:
@@ -39,7 +43,7 @@ class Memory(NamedTuple):
     items: dict[tuple[int, int], Item]
 
     @classmethod
-    def of(cls, function: Any, described: bytes | None) -> Memory:
+    def of(cls, function: Any, described: bytes | None, describe: Callable[[Any, Any], bytes]) -> Memory:
         """Return what a function remembers now. Raises Unkeyable where that cannot be seen."""
         info = function.cache_info()
         # What the garbage collector sees of it: its type; key, result and the type of a link in turn if it is
@@ -49,19 +53,23 @@ class Memory(NamedTuple):
         table = inside[1 + len(links)] if len(inside) > 1 + len(links) else None
         if type(table) is not dict or len(table) != info.currsize:
             raise Unkeyable("memoised function", function.__qualname__)
-        items = [Item(*pair) for pair in (zip(links[::3], links[1::3]) if links else table.items())]
-        if any(item.key not in table for item in items):
+        pairs = list(zip(links[::3], links[1::3]) if links else table.items())
+        if any(key not in table for key, _ in pairs):
             raise Unkeyable("memoised function", function.__qualname__)
+        items = [Item(*pair, describe(*pair)) for pair in pairs]
         return cls(function, described, info.misses, {item.identity: item for item in items})
 
     def foreign(self, before: Memory | None = None) -> list[Item]:
         """Return what may have come of other values than are here now. What has come since ``before`` has not."""
+        if self.described is None:
+            return list(self.items.values())
         known = _known.get(self.function)
         own = known.items if known is not None and known.described == self.described else {}
         return [
             item
             for identity, item in self.items.items()
-            if self.described is None or (identity not in own and (before is None or identity in before.items))
+            if (before is None or identity in before.items)
+            and (identity not in own or own[identity].described != item.described)
         ]
 
 

@@ -113,8 +113,10 @@ def places_of(function: pytypes.FunctionType) -> str:
     return f"{os.path.abspath(code.co_filename)} {decorated} {ast.dump(node, include_attributes=True)}"
 
 
-def file_of(function: pytypes.FunctionType) -> bytes:
+def file_of(function: object) -> bytes:
     """Return the content of the file that a function is in. Raises Unkeyable if there is none."""
+    if not isinstance(function, pytypes.FunctionType):
+        raise Unkeyable("no source", function)
     path = function.__code__.co_filename
     linecache.checkcache(path)
     text = "".join(linecache.getlines(path, function.__globals__))

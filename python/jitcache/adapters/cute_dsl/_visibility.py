@@ -89,7 +89,7 @@ BOOKKEEPING = re.compile(
 )
 
 
-#: Where the DSL keeps how a function's symbol is to be named, and what sets it: host functions do that for their kernels.
+#: Where the DSL keeps how a function's symbol is named, and what sets it: host functions do that for their kernels.
 PREFIX, SETS_PREFIX = "_cute_dsl_name_options", "set_name_prefix"
 
 

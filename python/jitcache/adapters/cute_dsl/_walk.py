@@ -4,12 +4,13 @@ Python runs while the DSL traces, so what it can see is nearly everything. This
 follows functions, globals, closures, defaults, classes and objects by value, and
 refuses what it cannot follow: ``Unkeyable``, and the function is traced instead.
 Too much in a key is a trace more, too little is a wrong result. Files and lines
-do not count.
+count only where they are in the result.
 """
 
 from __future__ import annotations
 
 import collections
+import contextlib
 import enum
 import functools
 import operator
@@ -46,7 +47,7 @@ from ._visibility import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _MOST_ITEMS = 10_000
 
@@ -84,6 +85,7 @@ class Walker(DependencyWalker):
         self._prefixes: dict[int, Any] = {}  # of the names that functions have in what is compiled, by their ids
         self._places = places
         self._space: dict[str, Any] = {}  # the globals of the function that is described
+        self._references: set[tuple[str, int]] = set()  # names that texts have, and where they are looked up
         self._by_name = ""  # a function that makes names while it runs
         self._modules: dict[int, pytypes.ModuleType] = {}  # those that are described in part
         self._names: set[str] = set()  # that any function asks for
@@ -108,9 +110,10 @@ class Walker(DependencyWalker):
 
         out = {"function": marks + self._within(text, function)}
         self._note_names(function, names, attributes)
-        out["defaults"] = self._within(self._value, (function.__defaults__, function.__kwdefaults__))
-        for label, value, seen in self._around(function, names, attributes):
-            out[label] = self._within(self._value, value, seen)
+        with self._among(function.__globals__):
+            out["defaults"] = self._within(self._value, (function.__defaults__, function.__kwdefaults__))
+            for label, value, seen in self._around(function, names, attributes):
+                out[label] = self._within(self._value, value, seen)
         self._check()
         return out
 
@@ -196,8 +199,8 @@ class Walker(DependencyWalker):
             self._put("places", places_of(function).encode("utf-8", "surrogatepass"))
         self._put("text", text.tree.encode("utf-8", "surrogatepass"))
         # What annotations were when the function was defined; their names may mean something else by now.
-        self._space = function.__globals__
-        self._value(function.__annotations__)
+        with self._among(function.__globals__):
+            self._value(function.__annotations__)
         self._marks(function)
         return text.names, text.attributes
 
@@ -225,7 +228,17 @@ class Walker(DependencyWalker):
 
     def _whole(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
         self._note_names(function, names, attributes)
-        self._surroundings(function, names, attributes)
+        with self._among(function.__globals__):
+            self._surroundings(function, names, attributes)
+
+    @contextlib.contextmanager
+    def _among(self, space: dict[str, Any]) -> Iterator[None]:
+        """Describe what a function has: what names in texts mean is looked up in its globals."""
+        outer, self._space = self._space, space
+        try:
+            yield
+        finally:
+            self._space = outer
 
     def _note_names(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
         self._names.update(names, attributes)
@@ -244,11 +257,11 @@ class Walker(DependencyWalker):
             self._by_name = self._by_name or inside._by_name
         except Unkeyable:
             described = None  # a trace must not run it, see Memory
-        memory = self.memories[id(function)] = Memory.of(function, described)
+        memory = Memory.of(function, described, lambda *item: self._apart(function).describe(item))
+        self.memories[id(function)] = memory
         self._put("around", memory.described or file_of(function.__wrapped__))
         before = self._before.memories.get(id(function)) if self._before is not None else None
-        items = memory.foreign(before)
-        for row in sorted(self._apart(function).describe(tuple(item)) for item in items):
+        for row in sorted(item.described for item in memory.foreign(before)):
             self._put("remembered", row)
 
     def _apart(self, function: Any) -> Walker:
@@ -350,7 +363,8 @@ class Walker(DependencyWalker):
         """A type that an annotation names by a text, and what the name means where the annotation is."""
         text = value.__forward_arg__
         self._put("reference", text.encode())
-        if not self._again(value):
+        if (text, id(self._space)) not in self._references:
+            self._references.add((text, id(self._space)))
             self._named(text, self._space)
 
     def _named(self, text: str, space: Mapping[str, Any]) -> None:
