@@ -54,7 +54,7 @@ EDITS = [
     Edit("what it would ask if it were another", "norm", "torch", "minor=0", "minor=1"),
     Edit("constant of a class", "norm", "norm", "BITS = 64", "BITS = 32"),
     Edit("helper", "norm", "tiles", "value * factor", "value + factor"),
-    Edit("helper that is not used", "norm", "tiles", "threads // ROWS", "threads", hits=True),
+    Edit("constant that is not used", "norm", "tiles", "ROWS = 4\n", "ROWS = 4\nUNUSED = 1\n", hits=True),
 ]  # fmt: skip
 
 
@@ -98,7 +98,8 @@ def test_edited_program_is_what_a_plain_compile_gives(before: dict[str, Project]
         project.cache = cache
     assert answer["right"], answer
     assert answer["reason"] == "", answer
-    assert (answer["hit"], answer["trace"]) == ((True, 0) if row.hits else (False, 1)), answer
+    # What is traced may turn out to be known: the edit made no difference.
+    assert answer["trace"] == (0 if row.hits else 1), answer
 
 
 # What makes the edit's test red if it is taken out: a wrong hit.
