@@ -25,7 +25,10 @@ def folders(*paths: str) -> tuple[str, ...]:
 
 _PATHS = sysconfig.get_paths()
 _STDLIB = folders(_PATHS["stdlib"], _PATHS["platstdlib"])
-_SITE = folders(_PATHS["purelib"], _PATHS["platlib"], *(os.path.join(p, "dist-packages") for p in _STDLIB))
+# A virtual environment's packages, and those of the interpreter that it was made from, which it may see too.
+_SITE = folders(
+    _PATHS["purelib"], _PATHS["platlib"], *(p + name for p in _STDLIB for name in ("site-packages", "dist-packages"))
+)
 
 
 def is_standard(path: str) -> bool:
