@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from . import c
-from .common import BUILD, Count, build_library, environment, go_command, run, skipped, total
+from . import c, without
+from .common import BUILD, ROOT, Count, build_library, environment, go_command, run, skipped, total
 
 
 class Control(NamedTuple):
@@ -141,7 +141,7 @@ def tests() -> Count:
 def misspelled() -> Count:
     """A control that there is not takes nothing out: it must not be built, nor run."""
     try:
-        build_library.control_flags("nolease,nolaese")
+        build_library.check_control("nolease,nolaese")
         built = True
     except ValueError:
         built = False
@@ -166,9 +166,10 @@ def go_failures(area: str, out: str, package: str, names: list[str]) -> set[str]
     """Return which of a package's tests fail without a mechanism."""
     # A slash comes before a subtest.
     pattern = "/".join("^(" + "|".join(dict.fromkeys(part)) + ")$" for part in zip(*(n.split("/") for n in names)))
-    tags, without = build_library.control_flags(out)
-    command = [go_command(), "test", "-json", "-count=1", "-tags", tags, "-ldflags", without]
-    _, text = run(area, [*command, f"./{package}", "-run", pattern])
+    program = without.tests(area, package, out)
+    command = [go_command(), "tool", "test2json", str(program), "-test.v=test2json", "-test.timeout=10m"]
+    _, text = run(area, [*command, f"-test.run={pattern}"], cwd=ROOT / package)
+    program.unlink()
     events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     return {event["Test"] for event in events if event["Action"] == "fail" and "Test" in event}
 
@@ -197,7 +198,10 @@ def _control(control: Control) -> Count:
         counts += [red("controls", control.name, f"{package} {name}", name in failed) for name in names]
     if control.python or control.c:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
-        build_library.build(folder, control=control.out, preempt=control.preempt, front=control.front)
+        if control.out:
+            without.library(folder, control.out)
+        else:
+            build_library.build(folder, preempt=control.preempt, front=control.front)
         counts += [python_red("controls", control.name, f"tests/python/{node}", folder) for node in control.python]
         counts += [_c(control, row, folder) for row in control.c]
     return total(counts)

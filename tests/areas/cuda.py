@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from . import c
-from .common import BUILD, Count, build_library, counted, environment, pytest, run, total
+from . import c, without
+from .common import BUILD, Count, counted, environment, pytest, run, total
 from .control import python_red
 from .go import test
 
@@ -120,6 +120,6 @@ def controls() -> Count:
     counts = []
     for control in CONTROLS:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
-        build_library.build(folder, control=control.out)
+        without.library(folder, control.out)
         counts += [python_red("cuda-controls", control.name, f"{FOLDER}/{node}", folder) for node in control.nodes]
     return total(counts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
+from . import without
 from .common import BUILD, Count, build_library, environment, pytest, skipped, total, venv
 from .control import python_red
 from .python import interpreters
@@ -85,7 +86,7 @@ def controls() -> Count:
     counts = []
     for control in _CONTROLS:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
-        build_library.build(folder, control=control.out)
+        without.library(folder, control.out)
         program = str(folder / build_library.COMMAND)
         counts += [
             python_red("launch-controls", control.name, f"{FOLDER}/{node}", folder, JITCACHE_TEST_LAUNCHER=program)

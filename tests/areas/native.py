@@ -6,8 +6,8 @@ import re
 import sys
 from typing import NamedTuple
 
-from . import cuda
-from .common import BUILD, Count, build_library, environment, log_of, pytest, run, total
+from . import cuda, without
+from .common import BUILD, Count, environment, log_of, pytest, run, total
 from .control import go_failures, python_red, red
 
 FOLDER = "tests/native"
@@ -117,7 +117,7 @@ def controls() -> Count:
             counts += [red("native-controls", control.name, f"{package} {name}", name in failed) for name in names]
         if control.python:
             folder = BUILD / "controls" / control.name.replace(" ", "-")
-            build_library.build(folder, control=control.out)
+            without.library(folder, control.out)
             counts += [
                 python_red("native-controls", control.name, f"{FOLDER}/{node}", folder) for node in control.python
             ]
