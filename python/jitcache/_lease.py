@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         def _usable(self, status: int) -> bool: ...
         def entry(self, key: Key) -> Entry | None: ...
 
+
 _byref = ctypes.byref
 _void_p = ctypes.c_void_p
 

@@ -21,9 +21,7 @@ def listed(
     if lib is None or cache is None:
         return
     cursor, handle = ctypes.c_void_p(), ctypes.c_void_p()
-    if not usable(
-        lib.jitcache_cursor_new(cache, None if kind is None else kind.encode(), ctypes.byref(cursor))
-    ):
+    if not usable(lib.jitcache_cursor_new(cache, None if kind is None else kind.encode(), ctypes.byref(cursor))):
         return
     try:
         while True:

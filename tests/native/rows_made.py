@@ -117,7 +117,9 @@ def plugin_that_is_built_anew(w: World, _: Any) -> Callable[[], None]:
 @case
 def what_a_plugin_reads(w: World, _: Any) -> Callable[[], None]:
     w.put("value", "1\n")
-    plugin(w, f'int v; FILE *f = fopen("{w.folder}/value", "r"); if (fscanf(f, "%d", &v) == 1) sprintf(text, "V=%d", v)')
+    plugin(
+        w, f'int v; FILE *f = fopen("{w.folder}/value", "r"); if (fscanf(f, "%d", &v) == 1) sprintf(text, "V=%d", v)'
+    )
     return lambda: void(w.put("value", "2\n"))
 
 

@@ -58,7 +58,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_what_ccache_keeps_is_no_input(tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, compiler: str) -> None:
+def test_what_ccache_keeps_is_no_input(
+    tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, compiler: str
+) -> None:
     """It stands aside: what it has of the same compile, or of others, is neither used nor looked at."""
     need(compiler)
     w = World(tmp_path / "world", compiler)
