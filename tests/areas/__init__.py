@@ -82,6 +82,7 @@ AREAS: dict[str, Area] = {
     "disks-long": disks.long,
     "guest-soak": guest.soak,
     "host-soak": host.soak,
+    "launch-soak": launch.soak,
 }
 
 #: Without root and without Debian's packages, in ten minutes.
@@ -118,4 +119,4 @@ BESIDE = frozenset({
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.
-SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak"]
+SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak", "launch-soak"]
