@@ -70,10 +70,9 @@ _WALK = "test_walk.py::test_walk_leaves_no_wrong_replay"
 _CONTROLS = [
     _Control(
         "launched absent names", "noabsent",
-        [f"{_ROW}[folder of an assembler that comes first]", f"{_ROW}[module that appears before another]",
-         f"{_COMPILE}[library that appears earlier-gcc]", _WALK],
+        [f"{_ROW}[folder of an assembler that comes first]", f"{_COMPILE}[library that appears earlier-gcc]", _WALK],
     ),
-    _Control("launched children", "nochildren", [f"{_ROW}[version that a script greps]", f"{_ROW}[target of make]"]),
+    _Control("launched children", "nochildren", [f"{_ROW}[version that a script greps]"]),
     _Control("launched listings", "nolistings", [f"{_ROW}[files that a script finds by a pattern]"]),
     _Control("launched environment", "noenvironment", [f"{_COMPILE}[variable of a wrapper-gcc]"]),
     _Control("launched times", "nodates", [f"{_COMPILE}[time that a wrapper compares-gcc]"]),
