@@ -77,7 +77,7 @@ _CONTROLS = [
     _Control("launched environment", "noenvironment", [f"{_COMPILE}[variable of a wrapper-gcc]"]),
     _Control("launched times", "nodates", [f"{_COMPILE}[time that a wrapper compares-gcc]"]),
     _Control("no lease", "nolease", ["test_processes.py::test_sixteen_at_once_run_it_once"]),
-    _Control("overwritten unseen", "nolooks", ["test_replay.py::test_output_that_has_another_name", _WALK]),
+    _Control("overwritten unseen", "nolooks", ["test_replay.py::test_output_that_has_another_name"]),
     _Control(
         "terminal not told", "notells",
         ["test_terminal.py::test_command_is_told_what_is_a_terminal[o2]", "test_terminal.py::test_colours_of_a_compiler"],

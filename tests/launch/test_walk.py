@@ -311,7 +311,7 @@ def summary(entry: tuple[int, int, bytes] | None) -> str:
 
 
 def test_walk_leaves_no_wrong_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The controls nolooks and noabsent must fail this."""
+    """The control noabsent must fail this."""
     seed = int(os.environ.get("LAUNCH_WALK_SEED") or random.randrange(10**6))
     print(f"LAUNCH_WALK_SEED={seed}")
     walk = Walk(tmp_path, seed, monkeypatch)
