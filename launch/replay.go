@@ -13,7 +13,8 @@ import (
 
 // replay puts what a command has left in place, as if it had just run: first all
 // of it under names of its own, then under theirs. If that cannot be done nothing is
-// changed, or only whole files, and the command has to be run.
+// changed, or only whole files, or an older output is gone; then the command has to be
+// run.
 type replay struct {
 	result *result
 	places []record.Place

@@ -89,7 +89,8 @@ static int terminal_call(jo_process *p, const uint64_t args[6])
 		uint32_t input, output, control, local;
 		uint8_t line, characters[19];
 		uint32_t speeds[2];
-	} usual = {0x500, 5, 0xbf, 0x8a3b, 0, {3, 28, 127, 21, 4, 0, 1, 0, 17, 19, 26, 0, 18, 15, 23, 22}, {38400, 38400}};
+	} usual = {
+		0x500, 5, 0xbf, 0x8a3b, 0, {3, 28, 127, 21, 4, 0, 1, 0, 17, 19, 26, 0, 18, 15, 23, 22}, {38400, 38400}};
 	size_t n = args[1] == JO_TCGETS ? offsetof(__typeof__(usual), speeds) : sizeof usual;
 	if (!jo_output_is_terminal(p->id, (int)args[0]) || !jo_process_write(p, args[2], &usual, n))
 		return JO_GO_ON;

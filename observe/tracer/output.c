@@ -47,10 +47,7 @@ int jo_output_is_terminal(pid_t id, int fd)
 	return stat(path, &st) == 0 && ((streams[0].terminal && is(0, &st)) || (streams[1].terminal && is(1, &st)));
 }
 
-int jo_output_is(const struct stat *st)
-{
-	return is(0, st) || is(1, st);
-}
+int jo_output_is(const struct stat *st) { return is(0, st) || is(1, st); }
 
 /* pass_on copies what is new. */
 static void pass_on(int i, uint64_t size)

@@ -85,6 +85,7 @@ AREAS: dict[str, Area] = {
     "guest-soak": guest.soak,
     "host-soak": host.soak,
     "walks-long": native.walks,
+    "launch-soak": launch.soak,
 }
 
 #: Without root and without Debian's packages, in ten minutes.
@@ -122,4 +123,4 @@ BESIDE = frozenset({
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.
-SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak", "walks-long"]
+SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak", "walks-long", "launch-soak"]

@@ -64,7 +64,19 @@ class _Control(NamedTuple):
     tests: list[str]
 
 
+_ROW = "test_table.py::test_change_of_what_a_command_reads_is_noticed"
+_COMPILE = "test_table.py::test_change_of_a_compile_and_link_is_noticed"
+_WALK = "test_walk.py::test_walk_leaves_no_wrong_replay"
+
 _CONTROLS = [
+    _Control(
+        "launched absent names", "noabsent",
+        [f"{_ROW}[folder of an assembler that comes first]", f"{_COMPILE}[library that appears earlier-gcc]", _WALK],
+    ),
+    _Control("launched children", "nochildren", [f"{_ROW}[version that a script greps]"]),
+    _Control("launched listings", "nolistings", [f"{_ROW}[files that a script finds by a pattern]"]),
+    _Control("launched environment", "noenvironment", [f"{_COMPILE}[variable of a wrapper-gcc]"]),
+    _Control("launched times", "nodates", [f"{_COMPILE}[time that a wrapper compares-gcc]"]),
     _Control("no lease", "nolease", ["test_processes.py::test_sixteen_at_once_run_it_once"]),
     _Control("lookup ends at the own directory", "nolayers", ["test_layered_launch.py::test_warmed_image_runs_nothing"]),
     _Control("overwritten unseen", "nolooks", ["test_replay.py::test_output_that_has_another_name"]),
@@ -79,6 +91,12 @@ _CONTROLS = [
         ["test_invented.py::test_text_outputs_get_the_names_of_this_run", "test_invented.py::test_printed_names_are_those_of_this_run"],
     ),
 ]  # fmt: skip
+
+
+def soak() -> Count:
+    """The walk, for ten minutes."""
+    env = environment(LAUNCH_WALK_SECONDS="600", LAUNCH_WALK_STEPS="200")
+    return pytest("launch-soak", sys.executable, f"{FOLDER}/test_walk.py", env=env)
 
 
 def controls() -> Count:

@@ -169,7 +169,7 @@ REFUSED["cache of somebody else before the compiler"] = ""  # what it does depen
 @row
 def preprocessed_text_to_a_pipe(w: Launched, _: Any) -> Callable[[], Any]:
     w.put("a.h", "1\n")
-    words(w, "sh -c", 'gcc -E -P a.h | tee out/text')
+    words(w, "sh -c", "gcc -E -P a.h | tee out/text")
     return lambda: w.put("a.h", "2\n")
 
 
@@ -282,7 +282,7 @@ def text_that_fortran_includes(w: Launched, _: Any) -> Callable[[], Any]:
 
 @row
 def program_of_fortran(w: Launched, _: Any) -> Callable[[], Any]:
-    w.put("a.F90", "#include \"v.h\"\nprogram p\n print *, V\nend program\n")
+    w.put("a.F90", '#include "v.h"\nprogram p\n print *, V\nend program\n')
     w.put("v.h", "#define V 1\n")
     words(w, "gfortran -Wl,--build-id=none a.F90 -o out/a")
     return lambda: w.put("v.h", "#define V 2\n")
@@ -380,5 +380,3 @@ def link_that_a_script_follows(w: Launched, _: Any) -> Callable[[], Any]:
         os.symlink("v2", current)
 
     return change
-
-

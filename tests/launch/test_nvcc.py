@@ -106,5 +106,3 @@ def test_variable_of_nvcc_counts(place: Any, nvcc: Nvcc) -> None:
     (place.folder / "made").unlink()
     nvcc.run(*words, env={"NVCC_APPEND_FLAGS": "-DX -lineinfo"})
     assert place.read("made") != kept
-
-

@@ -227,7 +227,7 @@ def test_wrapper_over_its_older_output(place: Any, gcc: str) -> None:
 
 
 def test_wrapper_that_looks_at_its_older_output(place: Any, gcc: str) -> None:
-    script = place.tool("wraps", f'#!/bin/sh\n[ a.o -nt a.c ] && exit\nexec {gcc} -flto -c a.c -o a.o\n')
+    script = place.tool("wraps", f"#!/bin/sh\n[ a.o -nt a.c ] && exit\nexec {gcc} -flto -c a.c -o a.o\n")
     place.write(a_c="int f(void) { return 1; }\n", a_o="older")
     os.utime(place.folder / "a.o", (10**9, 10**9))
     assert place.run(script).returncode == 0

@@ -127,7 +127,7 @@ def test_python_prints_lines_at_once_to_a_terminal(place: Any, tmp_path: Path) -
     assert launched(place, *words, **env) == on_terminal(place, *words, **env) == b"1\n2\n3\n"
 
 
-def test_compiler_prints_in_order_to_both(place: Any, gcc: str) -> None:
+def test_both_streams_are_in_their_order_on_a_terminal(place: Any) -> None:
     place.tool("talks", "#!/bin/sh\necho a; echo b >&2; echo c; echo d >&2; random\n")
     said = [launched(place, "talks") for _ in range(2)]
     assert said[0] == said[1]
