@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -406,4 +407,55 @@ func TestLinksInALayerOfAnybodyAreNotFollowed(t *testing.T) {
 	if _, why := get(t, open(t, o), k); why != store.Symlink {
 		t.Error(why)
 	}
+}
+
+func TestEntryThatIsRewrittenWhileItIsReadIsTheSignedOneOrAMiss(t *testing.T) {
+	k, by := testKey(t, "n", "1"), secret(t)
+	signedText := strings.Repeat("signed", 1000)
+	dir := signedImage(t, by, "", map[*key.Key]string{k: signedText})
+	good, err := os.ReadFile(entryFile(dir, k))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewrite(t, dir, store.Item{Key: k, Payload: []byte(strings.Repeat("forged", 1000)), Attributes: `{"from":"the image"}`}, signatures(t, dir, k)...)
+	os.Chmod(dir, 0o777)
+	bad, err := os.ReadFile(entryFile(dir, k))
+	if err != nil || len(bad) != len(good) {
+		t.Fatal(len(good), len(bad), err)
+	}
+	o, _ := trusting(t, env{"JITCACHE": "readonly", "JITCACHE_KEYS": by.Public().String()}, dir)
+	o.Values["memory_size"] = "0"
+	c := open(t, o)
+	stop := make(chan bool)
+	var writers sync.WaitGroup
+	for _, data := range [][]byte{good, bad} {
+		writers.Go(func() {
+			f, err := os.OpenFile(entryFile(dir, k), os.O_WRONLY, 0) // in place, as through a hard link
+			if err != nil {
+				return
+			}
+			defer f.Close()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					f.WriteAt(data, 0)
+				}
+			}
+		})
+	}
+	hits := 0
+	for range 3000 {
+		got, why := get(t, c, k)
+		if why == store.None {
+			hits++
+		}
+		if why == store.None && got != signedText {
+			t.Fatalf("got %.20q", got)
+		}
+	}
+	close(stop)
+	writers.Wait()
+	t.Logf("%d of 3000 lookups were hits", hits)
 }

@@ -32,7 +32,6 @@ type MemoryStats struct {
 type KindStats struct {
 	HitsMemory   uint64            `json:"hits_memory"`
 	HitsDisk     uint64            `json:"hits_disk"`
-	HitsLayer    uint64            `json:"hits_layer"`
 	Misses       uint64            `json:"misses"`
 	MissReasons  map[string]uint64 `json:"miss_reasons,omitempty"`
 	Puts         uint64            `json:"puts"`
@@ -46,6 +45,7 @@ type KindStats struct {
 	Evictions    uint64            `json:"evictions"`
 	EvictedBytes uint64            `json:"evicted_bytes"`
 	Removals     uint64            `json:"removals"`
+	HitsLayer    uint64            `json:"hits_layer"`
 }
 
 // Stats returns the counters of the directory, with what this process has not

@@ -50,7 +50,7 @@ func ReadKeys(env func(string) string, folders []string, namespace string) *Keys
 		switch {
 		case err == nil:
 			k.parse(string(text), path)
-		case !os.IsNotExist(err):
+		case !isMissing(err):
 			k.Problems = append(k.Problems, fmt.Sprintf("%s is ignored: %v", path, err))
 		}
 	}
@@ -126,7 +126,7 @@ func Note(folder string, known Known) error {
 	}
 	path := KeysFile(folder)
 	text, err := ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil && !isMissing(err) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	var kept strings.Builder

@@ -82,6 +82,15 @@ func TestWhatIsNoFileOfSettingsIsIgnoredAndStopsNobody(t *testing.T) {
 	}
 }
 
+func TestHomeThatIsNoneIsNoProblem(t *testing.T) {
+	for _, home := range []string{"/dev/null", "/does/not/exist"} {
+		folders := Folders(environment(nil), home)
+		if s, k := Read(environment(nil), folders), ReadKeys(environment(nil), folders, ""); len(s.Problems)+len(k.Problems) != 0 {
+			t.Errorf("%s: %v %v", home, s.Problems, k.Problems)
+		}
+	}
+}
+
 func TestFoldersAreTheUsersAndTheMachines(t *testing.T) {
 	for _, c := range []struct{ xdg, home, want string }{
 		{"/x", "/h", "/x/jitcache"}, {"", "/h", "/h/.config/jitcache"}, {"relative", "/h", "/h/.config/jitcache"}, {"", "", ""},

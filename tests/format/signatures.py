@@ -79,9 +79,7 @@ def public_key(text: str) -> bytes:
     return base64.urlsafe_b64decode(rest + "=")
 
 
-def message(
-    namespace: str, key: bytes, kind: str, created: int, cost: int, payload: bytes, attributes: bytes
-) -> bytes:
+def message(namespace: str, key: bytes, kind: str, created: int, cost: int, payload: bytes, attributes: bytes) -> bytes:
     """Return what is signed; attributes are without the signatures."""
     return b"".join([
         b"jitcache signature 1\n", struct.pack("<H", len(namespace.encode())), namespace.encode(), key,

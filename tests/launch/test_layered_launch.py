@@ -8,7 +8,6 @@ from typing import Any
 def test_warmed_image_runs_nothing(place: Any) -> None:
     """The control nolayers must fail this."""
 
-
     def run(**env: str) -> bytes:
         for name in ("a.o", "random.out"):
             (place.folder / name).unlink(missing_ok=True)

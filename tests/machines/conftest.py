@@ -22,7 +22,9 @@ USER, HOME, LAYER = 61001, "/home/other", "/srv/image"
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 #: What compiles, and what starts a compile. That none of them ran is what strace saw.
-COMPILERS = re.compile(r'execve\("[^"]*/(cc1|cc1plus|as|ld|collect2|clang[^/"]*|cython|jitcache-nvrtc|jitcache-observe)"')
+COMPILERS = re.compile(
+    r'execve\("[^"]*/(cc1|cc1plus|as|ld|collect2|clang[^/"]*|cython|jitcache-nvrtc|jitcache-observe)"'
+)
 
 
 class Outcome(NamedTuple):

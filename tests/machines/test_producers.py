@@ -64,7 +64,9 @@ def rows() -> list[Any]:
         ("g++", "cpp", '#include <vector>\n#include <string>\nextern "C" int f() { return 1; }\n'),
         ("clang", "c", "#include <stdio.h>\nint f(void) { return 2; }\n"),
     ):
-        made.append(pytest.param(NATIVE.format(source=source, ending=ending, compiler=compiler), id=f"native {compiler}"))
+        made.append(
+            pytest.param(NATIVE.format(source=source, ending=ending, compiler=compiler), id=f"native {compiler}")
+        )
     return made
 
 
@@ -107,7 +109,9 @@ def test_second_machine_compiles_no_c_of_cython(machine: Machine, tmp_path: Path
 @pytest.mark.parametrize("source", [pytest.param(PLAIN, id="CUDA"), pytest.param(CUB, id="CUDA with CUB")])
 def test_second_machine_compiles_no_cuda(machine: Machine, tmp_path: Path, source: str) -> None:
     wheels = Path(os.environ["JITCACHE_TEST_CUDA12"])
-    include = [f"-I{p}" for p in (wheels / "nvidia" / "cuda_cccl" / "include", wheels / "nvidia" / "cuda_runtime" / "include")]
+    include = [
+        f"-I{p}" for p in (wheels / "nvidia" / "cuda_cccl" / "include", wheels / "nvidia" / "cuda_runtime" / "include")
+    ]
     library = next(wheels.rglob("libnvrtc.so.12"))
     program = CUDA.format(source=source, options=["-arch=sm_80", *include])
     both(machine, tmp_path, program, JITCACHE_NVRTC=str(library))
@@ -126,7 +130,9 @@ def test_second_machine_runs_no_command(machine: Machine, tmp_path: Path) -> Non
 
 def test_what_differs_there_is_compiled_again(machine: Machine, tmp_path: Path) -> None:
     """A change that no stamp shows: the witness must see it."""
-    program = NATIVE.format(source="#include <differs.h>\nint f(void) { return DIFFERS; }\n", ending="c", compiler="gcc")
+    program = NATIVE.format(
+        source="#include <differs.h>\nint f(void) { return DIFFERS; }\n", ending="c", compiler="gcc"
+    )
     header, command = Path("/usr/local/include/differs.h"), (PYTHON, "-c", BEGIN + program)
     header.write_text("#define DIFFERS 1\n")
     try:

@@ -47,4 +47,4 @@ def test_own_lists_and_those_of_layers_are_tried(tmp_path: Path, counted: Any) -
         header.write_text(f"#define OWN {value}\n")
         assert in_process(own, env=env, **asked(tmp_path, counted))["hit"], value
     assert counted.compiles() == 2
-    assert {p for p in os.listdir(image)} == {"CACHEDIR.TAG", "README.txt", "v1"}
+    assert set(os.listdir(image)) == {"CACHEDIR.TAG", "README.txt", "v1"}

@@ -42,7 +42,10 @@ class CI:
                 key = jitcache.Key(n=n).named(f"entry {n}")
                 cache.put(key, b"payload %d" % n, kind="cubin", attributes={"n": n})
         signed = command("-directory", self.directory, "sign", **self.env, JITCACHE_SIGNING_KEY_FILE=str(self.secret))
-        assert (signed.returncode, signed.stdout) == (0, "3 signed, 0 were already, 0 are from others, 0 cannot be used\n")
+        assert (signed.returncode, signed.stdout) == (
+            0,
+            "3 signed, 0 were already, 0 are from others, 0 cannot be used\n",
+        )
         self.directory.chmod(0o777)
 
     def files(self) -> list[Path]:
