@@ -90,6 +90,34 @@ def test_what_a_trace_has_remembered_does_not_count(project: Project, without: s
     assert run(project, "app.second, app.first", **env)[:2] == ["source", found]
 
 
+NESTED = """
+@functools.lru_cache
+def outer(k):
+    return remembered(k) * 2 + (outer(k - 1) if k else 0)
+
+@functools.cache
+def other(k):
+    return outer(k) + (other(k - 1) if k else 0)
+
+@cute.jit
+def third(x: cutlass.Int32):
+    cute.printf("%d\\n", x + outer(2))
+
+@cute.jit
+def fourth(x: cutlass.Int32):
+    cute.printf("%d\\n", x + other(1) + remembered(2))
+"""
+
+
+def test_memoised_functions_that_call_each_other_and_themselves_count_by_value(project: Project) -> None:
+    project.write(app=PROGRAM.format(decorator="lru_cache") + NESTED)
+    traced, found = ["source", "traced"], ["source", "found"]
+    assert run(project, "app.third, app.fourth") == [*traced, *traced, "13", "12"]
+    assert run(project, "app.fourth, app.third, app.first") == [*found, *found, *traced, "12", "13", "2"]
+    project.edit("app", "N = 1", "N = 2")
+    assert run(project, "app.fourth, app.third") == [*traced, *traced, "19", "19"]
+
+
 def test_what_was_remembered_in_a_trace_counts_once_the_value_is_another(project: Project) -> None:
     project.write(app=PROGRAM.format(decorator="lru_cache"))
     code = """

@@ -81,6 +81,7 @@ class Walker(DependencyWalker):
         """``before`` is a walk over the same before a trace; with ``places`` it counts where functions are written."""
         super().__init__()
         self.memories: dict[int, Memory] = {}  # of memoised functions, by their ids
+        self._memoised_around: tuple[Any, ...] = ()  # functions that this is a walk inside of
         self._before = before
         self._prefixes: dict[int, Any] = {}  # of the names that functions have in what is compiled, by their ids
         self._places = places
@@ -250,6 +251,15 @@ class Walker(DependencyWalker):
         if self._again(function):
             return
         self._put("memoised", f"{function.__module__}.{function.__qualname__} {function.cache_parameters()}".encode())
+        if any(function is outer for outer in self._memoised_around):
+            return
+        memory = self.memories.get(id(function)) or self._memory(function)
+        self._put("around", memory.described or file_of(function.__wrapped__))
+        before = self._before.memories.get(id(function)) if self._before is not None else None
+        for row in sorted(item.described for item in memory.foreign(before)):
+            self._put("remembered", row)
+
+    def _memory(self, function: Any) -> Memory:
         inside = self._apart(function)
         try:
             described = inside.describe(function.__wrapped__) + inside.rest()
@@ -257,18 +267,15 @@ class Walker(DependencyWalker):
             self._by_name = self._by_name or inside._by_name
         except Unkeyable:
             described = None  # a trace must not run it, see Memory
-        memory = Memory.of(function, described, lambda *item: self._apart(function).describe(item))
-        self.memories[id(function)] = memory
-        self._put("around", memory.described or file_of(function.__wrapped__))
-        before = self._before.memories.get(id(function)) if self._before is not None else None
-        for row in sorted(item.described for item in memory.foreign(before)):
-            self._put("remembered", row)
+        found = Memory.of(function, described, lambda *item: self._apart(function).describe(item))
+        return self.memories.setdefault(id(function), found)
 
     def _apart(self, function: Any) -> Walker:
-        """Return a walk in which nothing is met yet but a function."""
-        walker = Walker(places=self._places)
+        """Return a walk of what is in a memoised function, in which nothing is met yet."""
+        walker = Walker(self._before, places=self._places)
         walker._depth = self._depth + 1
-        walker._number(function)
+        walker._memoised_around = (*self._memoised_around, function)
+        walker.memories = self.memories
         return walker
 
     def _method(self, method: pytypes.MethodType) -> None:
