@@ -126,6 +126,11 @@ def test_moved(project: Project, before: dict[str, Path]) -> None:
     assert [(a["trace"], a["compile"], a["right"]) for a in answer.values()] == [(0, 0, True), (1, 0, True)]
 
 
+def make_old(project: Project) -> None:
+    """Give a file the time of another day."""
+    os.utime(project.folder / "app.py", (1_700_000_000, 1_700_000_000))
+
+
 def test_lines_count_where_they_are_in_the_result(project: Project) -> None:
     """With line information both keys have them: of an edited file, one in another folder, one of another day."""
     prepare(project)
@@ -133,8 +138,11 @@ def test_lines_count_where_they_are_in_the_result(project: Project) -> None:
     project.jobs(**options)
     answer = project.jobs(**options)
     assert [(a["trace"], a["compile"], a["right"]) for a in answer.values()] == [(0, 0, True), (1, 0, True)]
-    day = lambda: os.utime(project.folder / "app.py", (1_700_000_000, 1_700_000_000))
-    for change in (lambda: project.edit("app", "import lib\n", "import lib\n\n\n\n"), project.move, day):
+    for change in (
+        lambda: project.edit("app", "import lib\n", "import lib\n\n\n\n"),
+        project.move,
+        lambda: make_old(project),
+    ):
         change()
         answer = project.jobs(**options)
         assert [(a["compile"], a["right"], a["reason"]) for a in answer.values()] == [(1, True, "")] * 2
@@ -155,7 +163,7 @@ def test_without_the_time_of_a_file_the_result_has_that_of_before(project: Proje
     prepare(project)
     options = {"OPTIONS": "--generate-line-info", "WITHOUT": "times"}
     project.jobs(**options)
-    os.utime(project.folder / "app.py", (1_700_000_000, 1_700_000_000))
+    make_old(project)
     answer = project.jobs(**options)
     assert not any(a["right"] for a in answer.values())
 
