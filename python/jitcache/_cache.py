@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 
 from . import _ffi, _library
 
@@ -440,8 +441,9 @@ class Cache:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None) is not None:
+    # When the interpreter ends, modules are empty already, this one too; the library writes the counters by itself.
+    def __del__(self, _ends: Callable[[], bool] = sys.is_finalizing) -> None:
+        if getattr(self, "_handle", None) is not None and not _ends():
             self.close()
 
     def __repr__(self) -> str:
