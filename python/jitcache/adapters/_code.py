@@ -25,12 +25,13 @@ def folders(*paths: str) -> tuple[str, ...]:
 
 _PATHS = sysconfig.get_paths()
 _STDLIB = folders(_PATHS["stdlib"], _PATHS["platstdlib"])
-_SITE = folders(_PATHS["purelib"], _PATHS["platlib"], *(os.path.join(p, "dist-packages") for p in _STDLIB))
+# Packages are below the standard library's folder, also those of the interpreter that a virtual environment is made from.
+_INSTALLED = tuple(path + name + os.sep for path in _STDLIB for name in ("site-packages", "dist-packages"))
 
 
 def is_standard(path: str) -> bool:
     """Return whether a file belongs to Python itself."""
-    return path.startswith("<frozen ") or (path.startswith(_STDLIB) and not path.startswith(_SITE))
+    return path.startswith("<frozen ") or (path.startswith(_STDLIB) and not path.startswith(_INSTALLED))
 
 
 _codes: weakref.WeakKeyDictionary[pytypes.CodeType, tuple[bytes, tuple[str, ...], tuple[str, ...]]]

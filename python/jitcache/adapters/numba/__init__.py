@@ -175,10 +175,11 @@ def count() -> int:
 def clear() -> None:
     """Remove all entries of Numba's functions, and no others."""
     from ._cpu import KIND as CPUS
+    from ._overloads import RECORDS
 
     cache = _cache()
-    cache.clear(KIND)
-    cache.clear(CPUS)
+    for kind in (KIND, RECORDS, CPUS):
+        cache.clear(kind)
 
 
 class Locator:

@@ -14,6 +14,8 @@ from numba.core.environment import Environment, lookup_environment
 from numba.core.funcdesc import _dynamic_module
 from numba.core.serialize import NumbaPickler
 
+from ._code import number_of
+
 if TYPE_CHECKING:
     from ._walk import Walker
 
@@ -21,17 +23,22 @@ if TYPE_CHECKING:
 class _Pickler(NumbaPickler):  # type: ignore[misc]
     """Writes what the loading process has itself by name or number instead of a copy."""
 
-    def __init__(self, file: Any, positions: dict[int, int]) -> None:
+    def __init__(self, file: Any, walker: Walker) -> None:
         super().__init__(file, protocol=4)
-        self._positions = positions
+        self._walker = walker
+        self._positions = _positions(walker)
+        self._classes = {id(cls): name for name, cls in walker.classes.items()}
 
     def persistent_id(self, obj: Any) -> Any:
-        """Return what stands for an object: a jitted function's place in the walk, an environment's parts."""
+        """Return what stands for an object: a jitted function's place in the walk, a class, an environment's parts."""
         position = self._positions.get(id(obj))
         if position is not None:
             return "jitted", position
+        name = self._classes.get(id(obj))
+        if name is not None:
+            return "class", name
         if isinstance(obj, Environment):
-            return "environment", obj.env_name, obj.globals.get("__name__"), _dumps(list(obj.consts), self._positions)
+            return "environment", obj.env_name, obj.globals.get("__name__"), _dumps(list(obj.consts), self._walker)
         return None
 
 
@@ -45,6 +52,8 @@ class _Unpickler(pickle.Unpickler):
         """Return what stands behind ``persistent_id``."""
         if pid[0] == "jitted":
             return self._walker.dispatchers[pid[1]]
+        if pid[0] == "class":
+            return self._walker.classes[pid[1]]
         _, name, module, consts = pid
         found = lookup_environment(name)
         if found is None:
@@ -70,10 +79,15 @@ class _Unpickler(pickle.Unpickler):
         return vars(sys.modules.get(module) or importlib.import_module(module))
 
 
-def _dumps(value: Any, positions: dict[int, int]) -> bytes:
+def _dumps(value: Any, walker: Walker) -> bytes:
     with io.BytesIO() as file:
-        _Pickler(file, positions).dump(value)
+        _Pickler(file, walker).dump(value)
         return file.getvalue()
+
+
+def classes_in(data: bytes, walker: Walker) -> dict[str, int]:
+    """Return which classes that cannot be imported compiled code names, and which of that name they are."""
+    return {name: number_of(cls) for name, cls in walker.classes.items() if name.encode() in data}
 
 
 def _positions(walker: Walker) -> dict[int, int]:
@@ -135,7 +149,7 @@ def dump_result(result: Any, walker: Walker) -> bytes:
     try:
         reduced = result._reduce()
         parts = (*reduced[:7], reloads, tuple(_environments(result.library)), _symbols(result.library))
-        return _dumps(parts, _positions(walker))
+        return _dumps(parts, walker)
     finally:
         descriptor.global_dict = space
 
@@ -173,7 +187,7 @@ def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any
 def dump_library(library: Any, walker: Walker) -> bytes:
     """Return a code library as bytes."""
     state = library.serialize_using_object_code()
-    return _dumps((state, _reloads(library, set()), _symbols(library)), _positions(walker))
+    return _dumps((state, _reloads(library, set()), _symbols(library)), walker)
 
 
 def load_library(data: bytes, context: Any, walker: Walker, function: Any) -> Any:

@@ -21,6 +21,7 @@ from numba.core.target_extension import dispatcher_registry, target_registry
 from numba.np.ufunc import wrappers
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 
+from . import _uses
 from ._entry import keep_reloads
 from ._overloads import CFuncOverloads, JitOverloads, KernelOverloads, Overloads, WrapperOverloads
 
@@ -169,6 +170,7 @@ def attach() -> None:
             return
         _attached = True
         FunctionIdentity._unique_ids = _random_ids()
+        _uses.attach()
         for owner, name, make in (
             (Dispatcher, "enable_caching", _enabling("_cache", "py_func", JitOverloads)),
             (Dispatcher, "compile", _jit_compile),

@@ -3,14 +3,18 @@
 Numba treats globals and closure cells as constants and follows calls into other
 files; so does this. A name counts if the code mentions it, used or not: too much
 in a key is a compile more, too little is a wrong result. What cannot be described
-raises ``Unkeyable``. Files and lines do not count, so neither do time stamps.
+by value counts by the content of the module file that defines it; without a file
+it raises ``Unkeyable``. Nothing is left out. Of what is described by value files
+and lines do not count.
 """
 
 from __future__ import annotations
 
+import collections
 import ctypes
 import datetime as dt
 import enum
+import functools
 import re
 import types as pytypes
 import weakref
@@ -23,18 +27,22 @@ from numba.core.ccallback import CFunc
 from numba.core.cpu_options import AbstractOptionValue
 from numba.core.dispatcher import Dispatcher
 from numba.core.typing.templates import Signature
+from numba.core.typing.typeof import typeof_impl
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
+from numba.stencils.stencil import StencilFunc
 
 from jitcache.adapters._code import PLAIN, content_of
 from jitcache.adapters._dependency_walk import DependencyWalker
 
 from ._code import Unkeyable, code_of, lines_of, pack, pin, versioned, versioned_class, versioned_module
+from ._files import content_of_module
 
 # More than Numba makes a constant of; code that uses it has dynamic globals.
 _MOST_BYTES = 10**6
 _MOST_ITEMS = 10_000
 
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _ADDRESS = re.compile("0x[0-9a-f]{4}")
 
 
@@ -54,8 +62,35 @@ _REFUSED: dict[type, str] = {
 }
 
 
+# Of a class, what says nothing that its other attributes, its bases and Python's version do not.
+_SLOTS = (
+    pytypes.GetSetDescriptorType,
+    pytypes.MemberDescriptorType,
+    pytypes.WrapperDescriptorType,
+    pytypes.MethodDescriptorType,
+    pytypes.ClassMethodDescriptorType,
+    type(collections.namedtuple("_", "x").x),  # type: ignore[attr-defined]
+)
+_OF_CLASSES = frozenset(
+    ("__module__", "__qualname__", "__doc__", "__weakref__", "__dict__", "__firstlineno__", "__static_attributes__")
+    + ("__abstractmethods__", "_abc_impl", "__annotations__", "__annotate__", "__annotations_cache__")
+)
+_ENUM_PROPERTY = getattr(enum, "property", pytypes.DynamicClassAttribute)
+# Of Numba's templates, what they remember.
+_MEMORIES = frozenset(("_impl_cache", "_overload_cache", "_compiled_overloads", "_inline_overloads"))
+
+
 def _first_class(_walker: DependencyWalker, value: Any) -> None:
     raise Unkeyable("first-class function", value)
+
+
+def _is_typed(value: Any) -> bool:
+    """Whether Numba has a type for a value of a class that it has no function for."""
+    try:
+        numba.typeof(value)
+    except Exception:  # noqa: BLE001 - of the value's own code
+        return False
+    return True
 
 
 class Walker(DependencyWalker):
@@ -70,6 +105,9 @@ class Walker(DependencyWalker):
         super().__init__()
         self.dispatchers: list[Any] = []
         self.namespaces: dict[str | None, dict[str, Any] | None] = {}
+        self.classes: dict[str, type] = {}  # those that cannot be imported, by what pickles name them
+        self.codes: set[pytypes.CodeType] = set()  # what is described by value
+        self._where: Any = None  # the module that what is described belongs to, by name
         self._asked = 0  # how often it mattered what was met before
 
     def describe(self, value: Any) -> bytes:
@@ -80,6 +118,8 @@ class Walker(DependencyWalker):
         """Return what a function depends on by label: itself, its defaults, each global and each cell."""
         self._number(function)
         self._note_namespace(function)
+        self._where = function.__globals__.get("__name__")
+        self.codes.add(function.__code__)
         code, names, texts = code_of(function.__code__)
         out = {"function": pack(f"{function.__module__}.{function.__qualname__}".encode(), code)}
         if lines:
@@ -99,28 +139,84 @@ class Walker(DependencyWalker):
         self._asked += 1
         return super()._again(value)
 
+    def registered(self, parts: tuple[Any, ...]) -> bytes:
+        """Return something that is registered with Numba as bytes; of a class that it made, what others put into it."""
+        return self._within(self._registered, parts)
+
+    def _registered(self, parts: tuple[Any, ...]) -> None:
+        for part in parts:
+            if isinstance(part, type) and not issubclass(part, types.Type):
+                self._put("class", f"{part.__module__}.{part.__qualname__}".encode())
+                for cls in part.__mro__[:-1]:
+                    if cls is part or not versioned_class(cls):
+                        self.members(cls)
+            elif isinstance(part, tuple):
+                self._registered(part)
+            else:
+                self._value(part)
+
+    def names(self, space: dict[str, Any], names: tuple[str, ...], *, runs: bool) -> bytes:
+        """Return what some names mean among the globals of code, that Python ``runs`` or Numba compiles, as bytes."""
+        self._where = space.get("__name__")
+        return self._within(self._names, space, names, runs)
+
+    def _names(self, space: dict[str, Any], names: tuple[str, ...], runs: bool) -> None:
+        for name in names:
+            if name in space:
+                self._put(f"global {name}")
+                value = space[name]
+                if runs and isinstance(value, pytypes.ModuleType):
+                    self._ran_module(value, names)
+                else:
+                    self._value(value, names)
+
+    def _ran_module(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
+        """Put a module that Python code looks into, by whatever names: its file, and what is plain in it."""
+        self._module(module, names)
+        if versioned_module(module) or (id(module), "") in self._attributes:
+            return
+        self._attributes.add((id(module), ""))
+        self._file(module.__name__)
+        for name, value in module.__dict__.items():
+            if type(value) in PLAIN and not name.startswith("__"):
+                self._put(name, PLAIN[type(value)](value))
+
+    def _file(self, module: Any, what: object = "") -> None:
+        """Put the content of a module's file."""
+        if not isinstance(module, str):
+            raise Unkeyable("no file", what)
+        self._put("file", content_of_module(module))
+
     def _module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
         self._put("module", module.__name__.encode())
         if versioned_module(module):
             return
         self._asked += 1
         self._alive.append(module)
+        where, self._where = self._where, module.__name__
         for name in names or ():
             self._attribute(module, name, names or ())
+        self._where = where
 
     def _function(self, function: pytypes.FunctionType) -> None:
         if versioned(function.__code__.co_filename):
             self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
-            for cell in function.__closure__ or ():
-                self._value(content_of(cell))
+            if function.__closure__ and not self._again(function):
+                for cell in function.__closure__:
+                    self._value(content_of(cell))
             return
         if self._again(function):
             return
         self._note_namespace(function)
         self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
+        self.codes.add(function.__code__)
         code, names, texts = code_of(function.__code__)
         self._put("code", code)
+        where, self._where = self._where, function.__globals__.get("__name__")
         self._surroundings(function, names, texts)
+        if function.__dict__:
+            self._dict({name: value for name, value in function.__dict__.items() if name != "__wrapped__"})
+        self._where = where
 
     def _dispatcher(self, dispatcher: Any) -> None:
         if self._again(dispatcher):
@@ -156,19 +252,59 @@ class Walker(DependencyWalker):
             return
         if isinstance(getattr(cls, "class_type", None), types.ClassType):
             raise Unkeyable("jitclass", cls)
-        pin(cls)
-        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-            self._value(cls._fields)
-        elif issubclass(cls, enum.Enum):
-            for name, member in cls.__members__.items():
-                self._put("member", name.encode())
+        name = pin(cls)
+        if name and self.classes.setdefault(name.partition("#")[0], cls) is not cls:
+            raise Unkeyable("two classes of one name", cls)
+        where, self._where = self._where, cls.__module__
+        if issubclass(cls, enum.Enum):
+            for label, member in cls.__members__.items():
+                self._put("member", label.encode())
                 self._value(member.value)
-        for base in cls.__mro__[:-1]:
-            for name, attribute in sorted(vars(base).items()) if not versioned_class(base) else ():
-                function = getattr(attribute, "__func__", attribute)
-                if isinstance(function, pytypes.FunctionType):
-                    self._put("method", name.encode())
-                    self._function(function)
+        for base in (*cls.__mro__[1:-1], type(cls)):
+            self._value(base)
+        self.members(cls)
+        self._where = where
+
+    def members(self, cls: type) -> None:
+        """Put the attributes of a class."""
+        of_enum = issubclass(cls, enum.Enum)
+        for name, value in sorted(vars(cls).items()):
+            if name in _OF_CLASSES or name in _MEMORIES or isinstance(value, _SLOTS):
+                continue
+            if of_enum and (name.startswith("_") or isinstance(value, (cls, _ENUM_PROPERTY))):
+                continue  # what the members are, and Python makes of them
+            self._put("attribute", name.encode())
+            self._value(value)
+
+    def _method(self, value: Any) -> None:
+        """A staticmethod, a classmethod or a bound method."""
+        self._put(type(value).__name__)
+        self._value(value.__func__)
+        self._value(getattr(value, "__self__", None))
+
+    def _property(self, value: property) -> None:
+        self._put("property")
+        for function in (value.fget, value.fset, value.fdel):
+            self._value(function)
+
+    def _partial(self, value: Any) -> None:
+        self._put("partial")
+        for part in (value.func, value.args, value.keywords):
+            self._value(part)
+
+    def _memoised(self, value: Any) -> None:
+        """A function that remembers: what, cannot be seen."""
+        self._put("memoised")
+        self._value(value.__wrapped__)
+        self._file(value.__module__, value)
+
+    def _stencil(self, value: Any) -> None:
+        if self._again(value):
+            return
+        self._put("stencil", repr(value.mode).encode())
+        self._value(value.options)
+        self._value(value.neighborhood)
+        self._function(value.kernel_ir.func_id.func)
 
     def _enum(self, value: enum.Enum) -> None:
         self._class(type(value))
@@ -186,8 +322,9 @@ class Walker(DependencyWalker):
     def _set(self, value: Any) -> None:
         self._put("set", b"".join(sorted(self.describe(item) for item in value)))
 
-    def _dict(self, value: dict[Any, Any]) -> None:
-        self._items([*value.keys(), *value.values()])
+    def _dict(self, value: Any) -> None:
+        if type(value) is dict or not self._again(value):
+            self._items([*value.keys(), *value.values()])
 
     def _array(self, value: Any) -> None:
         self._put("array", type(value).__qualname__.encode())
@@ -271,19 +408,28 @@ class Walker(DependencyWalker):
             self._value(state[name])
 
     def _unknown(self, value: Any) -> None:
-        """What Numba cannot type it cannot make a constant of: only object mode sees it, when it runs."""
+        """Put an instance: its class and state, if Python knows all of these, else its file, if Numba cannot type it."""
         kind = type(value)
         name = f"{kind.__module__}.{kind.__qualname__}"
         if kind.__module__ in ("_cffi_backend", "_ctypes") or ctypes._CFuncPtr in kind.__mro__:  # type: ignore[attr-defined]
             raise Unkeyable("C function pointer", name)
-        try:
-            numba.typeof(value)
-        except ValueError:
-            self._put("object", name.encode())
-        except Exception as e:
-            raise Unkeyable("global", f"{name}: {e}") from e
-        else:
+        if self._again(value):
+            return
+        self._put("object", name.encode())
+        typer = typeof_impl.dispatch(kind)
+        if not versioned(typer.__code__.co_filename):
+            self._function(typer)
+        elif typer is not typeof_impl.dispatch(object) or _is_typed(value):
             raise Unkeyable("global", name)
+        self._class(kind)
+        if all(b is object or (b.__flags__ & _HEAP and not versioned_class(b)) for b in kind.__mro__):
+            for base in kind.__mro__:
+                slots = base.__dict__.get("__slots__", ())
+                for slot in (slots,) if isinstance(slots, str) else slots:
+                    self._value((slot, getattr(value, slot, ...)))
+            self._value(getattr(value, "__dict__", None))
+        else:
+            self._file(self._where, name)
 
     plain: ClassVar[dict[type, Callable[[Any], bytes]]] = {
         **PLAIN,
@@ -294,6 +440,14 @@ class Walker(DependencyWalker):
     kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
         pytypes.FunctionType: _function,
         pytypes.BuiltinFunctionType: _builtin,
+        pytypes.MethodType: _method,
+        pytypes.MappingProxyType: _dict,
+        staticmethod: _method,
+        classmethod: _method,
+        property: _property,
+        functools.partial: _partial,
+        type(functools.lru_cache(len)): _memoised,
+        StencilFunc: _stencil,
         Dispatcher: _dispatcher,
         DUFunc: _ufunc,
         GUFunc: _ufunc,
