@@ -129,7 +129,7 @@ ROWS = [
             def over(x):
                 return lambda x: x * 10
          """, "a": "from o import h\n@numba.njit(cache=True)\ndef f(x):\n    return h(x)"},
-        "import a; print(a.f(1))", ("10", "20"), "10", "extensions", rewrite("o", "10", "20"), compiles=2),
+        "import a; print(a.f(1))", ("10", "20"), "10", "records", rewrite("o", "10", "20"), compiles=2),
     Row("an intrinsic in another file is edited",
         {"o": """
             from numba.extending import intrinsic
@@ -281,8 +281,8 @@ def test_every_part_of_an_extension_counts(project: Project, _what: str, old: st
     assert "f" in project.check(call).compiled
     assert project.check(call, "numba").compiled == []
     assert (
-        "f" not in project.check(call, WITHOUT="extensions").compiled
-        or project.check(call, WITHOUT="extensions").compiled == []
+        "f" not in project.check(call, WITHOUT="records").compiled
+        or project.check(call, WITHOUT="records").compiled == []
     )
 
 

@@ -253,7 +253,7 @@ class Overloads:
         if lookup.parts is None or lookup.target is None or seen is None:
             return
         first = lookup.parts.first()
-        if self._key_parts(lookup).first() != first:  # globals may change meanwhile
+        if not self._is_unchanged(lookup):
             refuse("changed while it was compiled", self)
             return
         data = self._dump(result, lookup)
@@ -275,6 +275,11 @@ class Overloads:
         cpu.note(self._cache, lookup.target)
         _cache_log("[cache] index saved to %r", lookup.parts.name)
         _cache_log("[cache] data saved to %r", lookup.parts.name)
+
+    def _is_unchanged(self, lookup: Lookup) -> bool:
+        """Whether what was compiled is what the key was made for: globals may change meanwhile."""
+        assert lookup.parts is not None
+        return self._key_parts(lookup).first() == lookup.parts.first()
 
     def _attributes(self, lookup: Lookup) -> dict[str, Any]:
         assert lookup.target is not None

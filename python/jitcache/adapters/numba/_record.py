@@ -87,6 +87,13 @@ def record_of(seen: Seen, walker: Walker, classes: Mapping[str, int]) -> tuple[R
         tuple(sorted(classes.items())),
     )
     components, now = record.look()
+    _require_unchanged(seen, now, components)
+    _require_described(homeless - described, seen)
+    return record, components
+
+
+def _require_unchanged(seen: Seen, now: Seen, components: Mapping[str, Any]) -> None:
+    """What was looked at may change while it is compiled, or after what is used was."""
     for label, value in seen.names.items():
         if (now.names[label] if label in now.names else label.value(Walker())) != value:
             raise Unkeyable("changed while it was compiled", f"names of {label.module}")
@@ -95,8 +102,6 @@ def record_of(seen: Seen, walker: Walker, classes: Mapping[str, int]) -> tuple[R
             raise Unkeyable("changed while it was compiled", path)
     if now.environment != seen.environment:
         raise Unkeyable("changed while it was compiled", "environment")
-    _require_described(homeless - described, seen)
-    return record, components
 
 
 def _require_described(codes: set[Any], seen: Seen) -> None:

@@ -93,7 +93,7 @@ def _find_foreign(template: Any) -> bool:
         if cls.__module__ not in (*_MAKERS, _AGAIN, "abc"):
             return _is_foreign_class(cls)
         functions = (v for v in vars(cls).values() if isinstance(v, pytypes.FunctionType))
-        if cls.__module__ in _MAKERS and any(_is_foreign_function(f, vars(cls).get("key")) for f in functions):
+        if cls.__module__ != _AGAIN and any(_is_foreign_function(f, vars(cls).get("key")) for f in functions):
             return True
     return False
 

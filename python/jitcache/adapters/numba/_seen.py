@@ -181,6 +181,7 @@ def making(thing: Any = None, how: Any = None) -> Iterator[Seen]:
     finally:
         here.open.pop()
         outer = current()
+        seen.registered = len(registrations.all())
         if thing is not None:
             known = _made.setdefault(thing, {})
             if how in known:
@@ -188,7 +189,6 @@ def making(thing: Any = None, how: Any = None) -> Iterator[Seen]:
                 before.add(seen)
                 seen = before
             known[how] = seen
-        seen.registered = len(registrations.all())
         if outer is not None:
             outer.add(seen)
 

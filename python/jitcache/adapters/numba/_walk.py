@@ -303,7 +303,6 @@ class Walker(DependencyWalker):
             return
         self._put("stencil", repr(value.mode).encode())
         self._value(value.options)
-        self._value(value.neighborhood)
         self._function(value.kernel_ir.func_id.func)
 
     def _enum(self, value: enum.Enum) -> None:

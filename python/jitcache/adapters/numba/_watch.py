@@ -44,7 +44,7 @@ def _starts(code: Any, _offset: int) -> Any:
     return None
 
 
-_OURS = os.path.abspath(__file__).rpartition("adapters")[0]
+_OURS: Any = os.path.abspath(__file__).rpartition("adapters")[0]
 
 
 def _is_quiet(path: str) -> bool:
@@ -165,10 +165,10 @@ def _reading_all(original: Callable[..., Any]) -> Callable[..., Any]:
 def _opening(original: Callable[..., Any]) -> Callable[..., Any]:
     def opened(file: Any, mode: str = "r", *args: Any, **more: Any) -> Any:
         if _asker() is not None:
-            if isinstance(file, (str, bytes, os.PathLike)) and not set(mode) & set("wax+"):
-                here.open[-1].read(os.fsdecode(file))
-            else:
+            if not isinstance(file, (str, bytes, os.PathLike)):
                 here.open[-1].refuse("file", f"{file} is opened")
+            elif "r" in mode or not set(mode) & set("wax"):
+                _quietly(here.open[-1].read, os.fsdecode(file))
         return original(file, mode, *args, **more)
 
     return opened
