@@ -16,6 +16,7 @@ import datetime as dt
 import enum
 import functools
 import re
+import sys
 import types as pytypes
 import weakref
 from typing import Any, Callable, ClassVar
@@ -72,7 +73,7 @@ _SLOTS = (
     type(collections.namedtuple("_", "x").x),  # type: ignore[attr-defined]
 )
 _OF_CLASSES = frozenset(
-    ("__module__", "__qualname__", "__doc__", "__weakref__", "__dict__", "__firstlineno__", "__static_attributes__")
+    ("__module__", "__qualname__", "__doc__", "__weakref__", "__dict__", "__firstlineno__", "__static_attributes__", "__slotnames__")
     + ("__abstractmethods__", "_abc_impl", "__annotations__", "__annotate__", "__annotations_cache__")
 )
 _ENUM_PROPERTY = getattr(enum, "property", pytypes.DynamicClassAttribute)
@@ -185,7 +186,8 @@ class Walker(DependencyWalker):
         """Put the content of a module's file."""
         if not isinstance(module, str):
             raise Unkeyable("no file", what)
-        self._put("file", content_of_module(module))
+        own = module in sys.modules and versioned_module(sys.modules[module])
+        self._put("file", module.encode() if own else content_of_module(module))
 
     def _module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
         self._put("module", module.__name__.encode())
@@ -202,8 +204,10 @@ class Walker(DependencyWalker):
         if versioned(function.__code__.co_filename):
             self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
             if function.__closure__ and not self._again(function):
+                where, self._where = self._where, function.__module__
                 for cell in function.__closure__:
                     self._value(content_of(cell))
+                self._where = where
             return
         if self._again(function):
             return
