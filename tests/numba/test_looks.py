@@ -7,7 +7,6 @@ names taken out, the old result must be served.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -213,3 +212,98 @@ def test_without_the_mechanism_the_old_result_is_served(project: Project, row: L
     assert project.check(row.call, WITHOUT=row.without, **environment(row, 0)).out == row.right[0]
     change(project, row)
     assert project.check(row.call, WITHOUT=row.without, **environment(row, 1)).out == row.right[0]
+
+
+class Same(NamedTuple):
+    """What must not count: a piece of code before and after, and which functions it may compile the second time."""
+
+    name: str
+    modules: dict[str, str]
+    before: str
+    after: str
+    compiled: list[str] = []
+
+
+PACKAGE = "from numba.extending import overload\ndef other(x):\n    raise NotImplementedError\n@overload(other)\ndef over(x):\n    return lambda x: 5\n"
+CELL = """
+import numba, collections, enum
+P = collections.namedtuple("P", "x")
+class E(enum.Enum):
+    A = 1
+@numba.njit(cache=True)
+def f(p):
+    return p.x + 1
+@numba.njit(cache=True)
+def g(p):
+    return P(p.x + 1)
+@numba.njit(cache=True)
+def h(e):
+    return 1 if e == E.A else 2
+p = g(P(1))
+print(f(P(1)), p, type(p) is P, h(E.A))
+"""
+INTRINSIC = """
+from numba.extending import intrinsic
+from numba.core import types
+@intrinsic
+def i(context, x):
+    def make(context, builder, sig, args):
+        return args[0]
+    return types.int64(types.int64), make
+"""
+SAME = [
+    Same("an unrelated package with an overload", {"p": PACKAGE, "o": OVERLOAD + "@overload(h)\ndef over(x):\n    return lambda x: 1", "a": USE},
+         "import a; print(a.f(1))", "import p, a; print(a.f(1))"),
+    Same("the order of unrelated packages", {"p": PACKAGE, "o": OVERLOAD + "@overload(h)\ndef over(x):\n    return lambda x: 1", "a": USE},
+         "import p, a; print(a.f(1))", "import a, p; print(a.f(1))"),
+    Same("an overload for another type of the same name", {
+        "p": TYPE + "from numba.extending import lower_builtin\n@lower_builtin(operator.add, ThingType, ThingType)\n"
+                    "def add(context, builder, sig, args):\n    return args[0]\n"
+                    "@overload(operator.mul)\ndef mul(x, y):\n    if isinstance(x, ThingType):\n        return lambda x, y: 1",
+        "a": "@numba.njit(cache=True)\ndef f(x):\n    return x * 3 + 1"},
+        "import a; print(a.f(1))", "import p, a; print(a.f(1))"),
+    Same("the first function with an intrinsic", {"o": INTRINSIC, "a": "from o import i\n@numba.njit(cache=True)\ndef f(x):\n    return i(x)\n"
+         "@numba.njit(cache=True)\ndef g(x):\n    return i(x) + 1\n@numba.njit(cache=True)\ndef k(x):\n    return x + 1"},
+        "import a; print(a.f(1), a.g(1), a.k(1))", "import a; print(a.k(1), a.g(1), a.f(1))"),
+    Same("a cell that is run again", {"a": ""}, f"for _ in range(2):\n    exec({CELL!r}, globals())",
+         f"for _ in range(2):\n    exec({CELL!r}, globals())"),
+    Same("a comment in the file of a function", {"a": "# one\n@numba.njit(cache=True)\ndef f(x):\n    return x + 1"},
+         "import a; print(a.f(1))", "import a; print(a.f(1))"),
+    Same("a callee that was called before", {"a": "@numba.njit(cache=True)\ndef g(x):\n    return x + 1\n@numba.njit(cache=True)\ndef f(x):\n    return g(x)"},
+         "import a; print(a.f(1))", "import a; a.g(1); print(a.f(1))"),
+    Same("a callee that is found in the cache", {"a": "@numba.njit(cache=True)\ndef g(x):\n    return x + 1\n@numba.njit(cache=True)\ndef f(x):\n    return g(x)"},
+         "import a; a.g(1); print(a.f(1))", "import a; print(a.f(1))"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", SAME, ids=[r.name for r in SAME])
+def test_what_does_not_matter_is_a_hit(project: Project, row: Same) -> None:
+    project.write(**row.modules)
+    told = "\nfrom jitcache.adapters import numba as j\nprint(j.uncached())"
+    first = project.check(row.before + told)
+    assert first.out.splitlines()[-1] == "{}"
+    assert first.compiled
+    second = project.check(row.after + told)
+    assert (second.compiled, second.out.splitlines()[-1]) == ([], "{}")
+    plain = project.check(row.after, "none")
+    assert second.out.splitlines()[:-1] == plain.out.splitlines()
+
+
+def test_a_cell_that_is_run_again_is_compiled_again_only_where_its_code_makes_objects(project: Project) -> None:
+    ran = project.check(f"for _ in range(2):\n    exec({CELL!r}, globals())")
+    assert sorted(ran.compiled) == ["f", "g", "g", "h"]
+
+
+def test_packages_of_the_interpreter_below_are_no_part_of_python(project: Project, tmp_path: Path) -> None:
+    """A virtual environment that sees its base interpreter's packages has them below the standard library's folder."""
+    program = (
+        "import sys, sysconfig\n"
+        f"base = {str(tmp_path)!r}\n"
+        "paths = dict(sysconfig.get_paths(), stdlib=base + '/lib', platstdlib=base + '/lib', purelib='/venv', platlib='/venv')\n"
+        "sysconfig.get_paths = lambda *a, **k: paths\n"
+        "from jitcache.adapters import _code\n"
+        "print(*(_code.is_standard(base + p) for p in ('/lib/re.py', '/lib/site-packages/p.py', '/lib/dist-packages/p.py')))\n"
+    )
+    env = project.environment("none")
+    ran = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["True", "False", "False"]

@@ -14,8 +14,6 @@ from numba.core.environment import Environment, lookup_environment
 from numba.core.funcdesc import _dynamic_module
 from numba.core.serialize import NumbaPickler
 
-from ._code import number_of
-
 if TYPE_CHECKING:
     from ._walk import Walker
 
@@ -27,16 +25,16 @@ class _Pickler(NumbaPickler):  # type: ignore[misc]
         super().__init__(file, protocol=4)
         self._walker = walker
         self._positions = _positions(walker)
-        self._classes = {id(cls): name for name, cls in walker.classes.items()}
+        self._classes = {id(cls): position for position, cls in enumerate(walker.classes.values())}
 
     def persistent_id(self, obj: Any) -> Any:
         """Return what stands for an object: a jitted function's place in the walk, a class, an environment's parts."""
         position = self._positions.get(id(obj))
         if position is not None:
             return "jitted", position
-        name = self._classes.get(id(obj))
-        if name is not None:
-            return "class", name
+        position = self._classes.get(id(obj))
+        if position is not None:
+            return "class", position
         if isinstance(obj, Environment):
             return "environment", obj.env_name, obj.globals.get("__name__"), _dumps(list(obj.consts), self._walker)
         return None
@@ -53,7 +51,7 @@ class _Unpickler(pickle.Unpickler):
         if pid[0] == "jitted":
             return self._walker.dispatchers[pid[1]]
         if pid[0] == "class":
-            return self._walker.classes[pid[1]]
+            return list(self._walker.classes.values())[pid[1]]
         _, name, module, consts = pid
         found = lookup_environment(name)
         if found is None:
@@ -85,9 +83,9 @@ def _dumps(value: Any, walker: Walker) -> bytes:
         return file.getvalue()
 
 
-def classes_in(data: bytes, walker: Walker) -> dict[str, int]:
-    """Return which classes that cannot be imported compiled code names, and which of that name they are."""
-    return {name: number_of(cls) for name, cls in walker.classes.items() if name.encode() in data}
+def classes_in(data: bytes, walker: Walker) -> list[str]:
+    """Return which classes that cannot be imported compiled code names, in pickles that it loads when it runs."""
+    return [name for name in walker.classes if name.encode() in data]
 
 
 def _positions(walker: Walker) -> dict[int, int]:

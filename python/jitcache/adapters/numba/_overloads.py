@@ -108,7 +108,7 @@ class Lookup:
         why: Unkeyable | None = None
         for record in records:
             try:
-                components, seen = record.look()
+                components, seen = record.look(self.parts.walker)
             except Unkeyable as e:
                 why = e
                 continue

@@ -10,7 +10,7 @@ import marshal
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._code import Unkeyable, codes_in
+from ._code import Unkeyable, codes_in, number_of
 from ._files import content, content_of_module
 from ._registered import describe, registrations
 from ._seen import Names, Seen
@@ -30,25 +30,27 @@ class Record(NamedTuple):
     files: tuple[str, ...]
     names: tuple[Names, ...]
     environment: tuple[str, ...]
-    classes: tuple[tuple[str, int], ...]  # that pickles in the code name, with their numbers
+    classes: tuple[str, ...]  # that pickles in the code name
 
-    def look(self) -> tuple[dict[str, Any], Seen]:
-        """Return what is there now, as components of a key, and as what was seen. Raises Unkeyable."""
+    def look(self, walker: Walker) -> tuple[dict[str, Any], Seen]:
+        """Return what is there now, as components of a key, and as what was seen; ``walker`` made the first key.
+
+        Raises Unkeyable.
+        """
         seen = Seen()
         seen.asked = {name: set(about) for name, about in self.asked}
         seen.files = dict.fromkeys(self.files)
         seen.environment = {name: os.environ.get(name) for name in self.environment}
         seen.names = {label: label.value(Walker()) for label in self.names}
-        return _components(self, seen), seen
+        return _components(self, seen, walker), seen
 
 
-def _components(record: Record, seen: Seen) -> dict[str, Any]:
-    walker = Walker()
+def _components(record: Record, seen: Seen, walker: Walker) -> dict[str, Any]:
     out: dict[str, Any] = {}
     found = registrations.counting(seen.asked)
     seen.registered = len(registrations.all())
     if found:
-        out["registered"] = describe(found, walker)
+        out["registered"] = describe(found, Walker())
     for path in record.files:
         out[f"file {path}"] = content(path) if path.startswith("/") else content_of_module(path)
     for label in record.names:
@@ -56,11 +58,11 @@ def _components(record: Record, seen: Seen) -> dict[str, Any]:
     for name, value in seen.environment.items():
         out[f"environment {name}"] = value
     if record.classes:
-        out["classes"] = repr(record.classes)
+        out["classes"] = [number_of(walker.classes[name]) for name in record.classes]
     return out
 
 
-def record_of(seen: Seen, walker: Walker, classes: Mapping[str, int]) -> tuple[Record, dict[str, Any]]:
+def record_of(seen: Seen, walker: Walker, classes: list[str]) -> tuple[Record, dict[str, Any]]:
     """Return the record of a compile, and the components that it adds to the key of the result.
 
     ``walker``: what made the first key. Raises Unkeyable if something that counts
@@ -84,9 +86,9 @@ def record_of(seen: Seen, walker: Walker, classes: Mapping[str, int]) -> tuple[R
         tuple(sorted(files)),
         tuple(sorted(names)),
         tuple(sorted(seen.environment)),
-        tuple(sorted(classes.items())),
+        tuple(sorted(classes)),
     )
-    components, now = record.look()
+    components, now = record.look(walker)
     _require_unchanged(seen, now, components)
     _require_described(homeless - described, seen)
     return record, components

@@ -146,9 +146,13 @@ _NUMPY = os.path.join(os.path.dirname(numpy_file), "")
 
 def _reading_variable(original: Callable[..., Any]) -> Callable[..., Any]:
     def getitem(self: Any, key: Any) -> Any:
-        if self is os.environ and isinstance(key, str) and _asker() is not None:
-            here.open[-1].environment[key] = os.environ._data.get(os.fsencode(key))  # type: ignore[attr-defined]
-        return original(self, key)
+        noted = self is os.environ and isinstance(key, str) and _asker() is not None
+        if noted:
+            here.open[-1].environment[key] = None
+        value = original(self, key)
+        if noted:
+            here.open[-1].environment[key] = value
+        return value
 
     return getitem
 
