@@ -79,6 +79,9 @@ def take_out(what: str) -> None:
         _seen.Seen.ran = _seen.Seen.compile = lambda self, frame: None
     elif what == "read":
         _watch.READS.clear()
+    elif what == "stencil":
+        walker.kinds[_walk.StencilFunc] = lambda self, value: self._put("stencil")
+        take_out_records(_overloads, _record)
     elif what == "file":
         walker._file = lambda self, module, what="": None
     elif what == "callees":

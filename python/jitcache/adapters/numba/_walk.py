@@ -432,7 +432,21 @@ class Walker(DependencyWalker):
                     self._value((slot, getattr(value, slot, ...)))
             self._value(getattr(value, "__dict__", None))
         else:
-            self._file(self._where, name)
+            self._reduced(value, name)
+
+    def _reduced(self, value: Any, name: str) -> None:
+        """Put an instance of a class that is not written in Python as pickles do, else the files that may define it."""
+        try:
+            reduced = value.__reduce_ex__(4)
+        except Exception:  # noqa: BLE001 - of the value's own code
+            holders = [m for m in list(sys.modules.values()) if any(v is value for v in list(vars(m).values()))]
+            own = {str(m.__name__) for m in holders if not versioned_module(m)}
+            for module in sorted(own) or [self._where]:
+                self._file(module, name)
+        else:
+            parts = (reduced,) if isinstance(reduced, str) else reduced
+            for part in parts:
+                self._value(list(part) if hasattr(part, "__next__") else part)
 
     plain: ClassVar[dict[type, Callable[[Any], bytes]]] = {
         **PLAIN,
