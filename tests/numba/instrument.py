@@ -51,7 +51,18 @@ def pretend(cpu: str) -> None:
 
 def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
-    from jitcache.adapters.numba import _cpu, _entry, _hooks, _key, _overloads, _record, _registered, _seen, _walk, _watch
+    from jitcache.adapters.numba import (
+        _cpu,
+        _entry,
+        _hooks,
+        _key,
+        _overloads,
+        _record,
+        _registered,
+        _seen,
+        _walk,
+        _watch,
+    )
 
     walker = _walk.Walker
     if what in ("globals", "closure"):

@@ -63,9 +63,17 @@ class Look(NamedTuple):
     call: str = "import a; print(a.f(1))"
 
 
-def over(name: str, before: str, body: str, change: tuple[str, str, str], without: str = "records", **more: str) -> Look:
+def over(
+    name: str, before: str, body: str, change: tuple[str, str, str], without: str = "records", **more: str
+) -> Look:
     """Return an overload whose body gets ``k`` in some form: 1 at first, then 2."""
-    text = OVERLOAD + before + "\n@overload(h)\ndef over(x):\n    " + body.replace("\n", "\n    ") + "\n    return lambda x: x * k"
+    text = (
+        OVERLOAD
+        + before
+        + "\n@overload(h)\ndef over(x):\n    "
+        + body.replace("\n", "\n    ")
+        + "\n    return lambda x: x * k"
+    )
     return Look(f"an overload's body reads {name}", {"o": text, "a": USE, **more}, change, ("1", "2"), without)
 
 
@@ -93,7 +101,7 @@ LOOKS = [
     over("a helper of a helper", "from c import get", "k = get()", ("d", "return 1", "return 2"),
          c="import d\ndef get():\n    return d.get()", d="def get():\n    return 1"),
     over("a name that it computes", "import c", "k = getattr(c, 'K' + 'Z'[:0] + str(len('ab')))", ("c", "K2 = 1", "K2 = 2"), c="K2 = 1"),
-    over("a function by a name that it computes", "import c", "k = getattr(c, 'ge' + 't'*1)()", ("d", "return 1", "return 2"), "run",
+    over("a function by a name that it computes", "import c", "k = getattr(c, 'ge' + 't' * len('a'))()", ("d", "return 1", "return 2"), "run",
          c="from d import *", d="def get():\n    return 1"),
     over("a value by a computed name, that comes from a third module", "import c", "k = getattr(c, 'K' + str(len('ab')))",
          ("d", "K2 = 1", "K2 = 2"), c="from d import *", d="K2 = 1"),

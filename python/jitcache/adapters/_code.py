@@ -25,7 +25,7 @@ def folders(*paths: str) -> tuple[str, ...]:
 
 _PATHS = sysconfig.get_paths()
 _STDLIB = folders(_PATHS["stdlib"], _PATHS["platstdlib"])
-# Packages are below the standard library's folder, also those of the interpreter that a virtual environment is made from.
+# Packages are below the standard library's folder; so are those of the interpreter that a virtual environment is of.
 _INSTALLED = tuple(path + name + os.sep for path in _STDLIB for name in ("site-packages", "dist-packages"))
 
 

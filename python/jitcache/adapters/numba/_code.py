@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     import types as pytypes
     from collections.abc import Iterator
 
-__all__ = ["Unkeyable", "code_of", "codes_in", "is_standard", "lines_of", "number_of", "pack", "pin", "versioned", "versioned_class", "versioned_module"]
+__all__ = [
+    "Unkeyable", "code_of", "codes_in", "is_standard", "lines_of", "number_of", "pack", "pin", "versioned",
+    "versioned_class", "versioned_module",
+]  # fmt: skip
 
 
 _PACKAGES = folders(*(os.path.dirname(str(m.__file__)) for m in (numba, np, llvmlite)))

@@ -22,10 +22,11 @@ from numba.core.utils import order_by_target_specificity
 from jitcache.adapters._code import content_of
 
 from ._code import pack, versioned
-from ._walk import Walker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from ._walk import Walker
 
 #: What a compile asked for, by name; and what about it: the winners of calls, attributes, classes of arguments.
 Asked = dict[str, set[str]]
@@ -184,9 +185,8 @@ def _others(templates: list[Any]) -> Iterator[Any]:
         members = template.__dict__
         function = members.get("_overload_func") or members.get("_definition_func")
         module: str = template.__module__ if function is None else function.__func__.__module__ or ""
-        if not module.startswith("numba.") or module.startswith(_UNSURE):
-            if is_foreign_template(template):
-                yield template
+        if (not module.startswith("numba.") or module.startswith(_UNSURE)) and is_foreign_template(template):
+            yield template
 
 
 def _calls(templates: list[Any]) -> Iterator[Registration]:
@@ -209,7 +209,11 @@ def _lowering(kind: str) -> Callable[[list[Any]], Iterator[Registration]]:
             if module.startswith("numba.") and not module.startswith(_UNSURE):
                 continue
             # An intrinsic's is registered when it is used.
-            if is_foreign(implementation, *formal) and implementation.__module__ != _AGAIN and implementation is not row[1]:
+            if (
+                is_foreign(implementation, *formal)
+                and implementation.__module__ != _AGAIN
+                and implementation is not row[1]
+            ):
                 yield _for_arguments(kind if len(row) == 2 else f"{kind} {name_of(row[1])}", formal, implementation)
 
     return read
@@ -283,9 +287,11 @@ def describe(found: Iterable[Registration], walker: Walker) -> bytes:
 _EXTENSIONS = {
     "numba.core.analysis": ("ir_extension_usedefs", "ir_extension_use_alloca"),
     "numba.core.ir_utils": (
-        "visit_vars_extensions", "add_offset_to_labels_extensions", "find_max_label_extensions", "remove_dead_extensions",
+        "visit_vars_extensions", "add_offset_to_labels_extensions", "find_max_label_extensions",
+        "remove_dead_extensions",
         "alias_analysis_extensions", "alias_func_extensions", "copy_propagate_extensions", "call_table_extensions",
-        "apply_copy_propagate_extensions", "tuple_table_extensions", "array_accesses_extensions", "build_defs_extensions",
+        "apply_copy_propagate_extensions", "tuple_table_extensions", "array_accesses_extensions",
+        "build_defs_extensions",
     ),
     "numba.core.lowering": ("lower_extensions",),
     "numba.core.postproc": ("ir_extension_insert_dels",),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import types as pytypes
 import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +20,8 @@ from ._registered import registrations
 from ._walk import Walker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import types as pytypes
+    from collections.abc import Iterator
 
 #: Modules that a compile was the first to import: another that uses what it made does not see them being imported.
 late: set[str] = set()
@@ -53,7 +53,7 @@ class Seen:
 
     def __init__(self) -> None:
         self.asked: dict[str, set[str]] = {}
-        self.files: dict[str, bytes | None] = {}  # read while compiling, or a module's, which has its content by its name
+        self.files: dict[str, bytes | None] = {}  # modules', or read, with content
         self.names: dict[Names, bytes] = {}
         self.compiled: dict[pytypes.CodeType, str] = {}  # by Numba, with the modules
         self.environment: dict[str, str | None] = {}
@@ -75,7 +75,11 @@ class Seen:
         """Add what something depends on that is used."""
         for name, about in other.asked.items():
             self.asked.setdefault(name, set()).update(about)
-        for mine, theirs in ((self.files, other.files), (self.names, other.names), (self.environment, other.environment)):
+        for mine, theirs in (
+            (self.files, other.files),
+            (self.names, other.names),
+            (self.environment, other.environment),
+        ):
             for label, value in theirs.items():  # type: ignore[attr-defined]
                 if mine.setdefault(label, value) != value:  # type: ignore[attr-defined]
                     self.refuse("changed while it was compiled", label)

@@ -10,40 +10,33 @@ and lines do not count.
 
 from __future__ import annotations
 
-import collections
-import ctypes
 import datetime as dt
 import enum
 import functools
 import re
-import sys
 import types as pytypes
 import weakref
 from typing import Any, Callable, ClassVar
 
-import numba
 import numpy as np
 from numba.core import extending, types
 from numba.core.ccallback import CFunc
 from numba.core.cpu_options import AbstractOptionValue
 from numba.core.dispatcher import Dispatcher
 from numba.core.typing.templates import Signature
-from numba.core.typing.typeof import typeof_impl
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 from numba.stencils.stencil import StencilFunc
 
 from jitcache.adapters._code import PLAIN, content_of
-from jitcache.adapters._dependency_walk import DependencyWalker
 
-from ._code import Unkeyable, code_of, lines_of, pack, pin, versioned, versioned_class, versioned_module
-from ._files import content_of_module
+from ._code import Unkeyable, code_of, lines_of, pack, versioned, versioned_class, versioned_module
+from ._objects import ObjectWalker
 
 # More than Numba makes a constant of; code that uses it has dynamic globals.
 _MOST_BYTES = 10**6
 _MOST_ITEMS = 10_000
 
-_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _ADDRESS = re.compile("0x[0-9a-f]{4}")
 
 
@@ -63,38 +56,11 @@ _REFUSED: dict[type, str] = {
 }
 
 
-# Of a class, what says nothing that its other attributes, its bases and Python's version do not.
-_SLOTS = (
-    pytypes.GetSetDescriptorType,
-    pytypes.MemberDescriptorType,
-    pytypes.WrapperDescriptorType,
-    pytypes.MethodDescriptorType,
-    pytypes.ClassMethodDescriptorType,
-    type(collections.namedtuple("_", "x").x),  # type: ignore[attr-defined]
-)
-_OF_CLASSES = frozenset(
-    ("__module__", "__qualname__", "__doc__", "__weakref__", "__dict__", "__firstlineno__", "__static_attributes__", "__slotnames__")
-    + ("__abstractmethods__", "_abc_impl", "__annotations__", "__annotate__", "__annotations_cache__")
-)
-_ENUM_PROPERTY = getattr(enum, "property", pytypes.DynamicClassAttribute)
-# Of Numba's templates, what they remember.
-_MEMORIES = frozenset(("_impl_cache", "_overload_cache", "_compiled_overloads", "_inline_overloads"))
-
-
-def _first_class(_walker: DependencyWalker, value: Any) -> None:
+def _first_class(_walker: ObjectWalker, value: Any) -> None:
     raise Unkeyable("first-class function", value)
 
 
-def _is_typed(value: Any) -> bool:
-    """Whether Numba has a type for a value of a class that it has no function for."""
-    try:
-        numba.typeof(value)
-    except Exception:  # noqa: BLE001 - of the value's own code
-        return False
-    return True
-
-
-class Walker(DependencyWalker):
+class Walker(ObjectWalker):
     """The walk by what Numba makes a constant of.
 
     ``dispatchers`` are the jitted functions met, in the order of the walk, which
@@ -106,9 +72,7 @@ class Walker(DependencyWalker):
         super().__init__()
         self.dispatchers: list[Any] = []
         self.namespaces: dict[str | None, dict[str, Any] | None] = {}
-        self.classes: dict[str, type] = {}  # those that cannot be imported, by what pickles name them
         self.codes: set[pytypes.CodeType] = set()  # what is described by value
-        self._where: Any = None  # the module that what is described belongs to, by name
         self._asked = 0  # how often it mattered what was met before
 
     def describe(self, value: Any) -> bytes:
@@ -182,13 +146,6 @@ class Walker(DependencyWalker):
             if type(value) in PLAIN and not name.startswith("__"):
                 self._put(name, PLAIN[type(value)](value))
 
-    def _file(self, module: Any, what: object = "") -> None:
-        """Put the content of a module's file."""
-        if not isinstance(module, str):
-            raise Unkeyable("no file", what)
-        own = module in sys.modules and versioned_module(sys.modules[module])
-        self._put("file", module.encode() if own else content_of_module(module))
-
     def _module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
         self._put("module", module.__name__.encode())
         if versioned_module(module):
@@ -249,58 +206,6 @@ class Walker(DependencyWalker):
     def _intrinsic(self, value: Any) -> None:
         self._put("intrinsic", value._name.encode())
         self._function(value._defn)
-
-    def _class(self, cls: type) -> None:
-        self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
-        if versioned_class(cls) or self._again(cls):
-            return
-        if isinstance(getattr(cls, "class_type", None), types.ClassType):
-            raise Unkeyable("jitclass", cls)
-        name = pin(cls)
-        if name and self.classes.setdefault(name.partition("#")[0], cls) is not cls:
-            raise Unkeyable("two classes of one name", cls)
-        where, self._where = self._where, cls.__module__
-        if issubclass(cls, enum.Enum):
-            for label, member in cls.__members__.items():
-                self._put("member", label.encode())
-                self._value(member.value)
-        for base in (*cls.__mro__[1:-1], type(cls)):
-            self._value(base)
-        self.members(cls)
-        self._where = where
-
-    def members(self, cls: type) -> None:
-        """Put the attributes of a class."""
-        of_enum = issubclass(cls, enum.Enum)
-        for name, value in sorted(vars(cls).items()):
-            if name in _OF_CLASSES or name in _MEMORIES or isinstance(value, _SLOTS):
-                continue
-            if of_enum and (name.startswith("_") or isinstance(value, (cls, _ENUM_PROPERTY))):
-                continue  # what the members are, and Python makes of them
-            self._put("attribute", name.encode())
-            self._value(value)
-
-    def _method(self, value: Any) -> None:
-        """A staticmethod, a classmethod or a bound method."""
-        self._put(type(value).__name__)
-        self._value(value.__func__)
-        self._value(getattr(value, "__self__", None))
-
-    def _property(self, value: property) -> None:
-        self._put("property")
-        for function in (value.fget, value.fset, value.fdel):
-            self._value(function)
-
-    def _partial(self, value: Any) -> None:
-        self._put("partial")
-        for part in (value.func, value.args, value.keywords):
-            self._value(part)
-
-    def _memoised(self, value: Any) -> None:
-        """A function that remembers: what, cannot be seen."""
-        self._put("memoised")
-        self._value(value.__wrapped__)
-        self._file(value.__module__, value)
 
     def _stencil(self, value: Any) -> None:
         if self._again(value):
@@ -410,44 +315,6 @@ class Walker(DependencyWalker):
             self._put(name)
             self._value(state[name])
 
-    def _unknown(self, value: Any) -> None:
-        """Put an instance: its class and state, if Python knows all of these, else its file, if Numba cannot type it."""
-        kind = type(value)
-        name = f"{kind.__module__}.{kind.__qualname__}"
-        if kind.__module__ in ("_cffi_backend", "_ctypes") or ctypes._CFuncPtr in kind.__mro__:  # type: ignore[attr-defined]
-            raise Unkeyable("C function pointer", name)
-        if self._again(value):
-            return
-        self._put("object", name.encode())
-        typer = typeof_impl.dispatch(kind)
-        if not versioned(typer.__code__.co_filename):
-            self._function(typer)
-        elif typer is not typeof_impl.dispatch(object) or _is_typed(value):
-            raise Unkeyable("global", name)
-        self._class(kind)
-        if all(b is object or (b.__flags__ & _HEAP and not versioned_class(b)) for b in kind.__mro__):
-            for base in kind.__mro__:
-                slots = base.__dict__.get("__slots__", ())
-                for slot in (slots,) if isinstance(slots, str) else slots:
-                    self._value((slot, getattr(value, slot, ...)))
-            self._value(getattr(value, "__dict__", None))
-        else:
-            self._reduced(value, name)
-
-    def _reduced(self, value: Any, name: str) -> None:
-        """Put an instance of a class that is not written in Python as pickles do, else the files that may define it."""
-        try:
-            reduced = value.__reduce_ex__(4)
-        except Exception:  # noqa: BLE001 - of the value's own code
-            holders = [m for m in list(sys.modules.values()) if any(v is value for v in list(vars(m).values()))]
-            own = {str(m.__name__) for m in holders if not versioned_module(m)}
-            for module in sorted(own) or [self._where]:
-                self._file(module, name)
-        else:
-            parts = (reduced,) if isinstance(reduced, str) else reduced
-            for part in parts:
-                self._value(list(part) if hasattr(part, "__next__") else part)
-
     plain: ClassVar[dict[type, Callable[[Any], bytes]]] = {
         **PLAIN,
         slice: lambda v: repr(v).encode(),
@@ -457,13 +324,13 @@ class Walker(DependencyWalker):
     kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
         pytypes.FunctionType: _function,
         pytypes.BuiltinFunctionType: _builtin,
-        pytypes.MethodType: _method,
+        pytypes.MethodType: ObjectWalker._method,
         pytypes.MappingProxyType: _dict,
-        staticmethod: _method,
-        classmethod: _method,
-        property: _property,
-        functools.partial: _partial,
-        type(functools.lru_cache(len)): _memoised,
+        staticmethod: ObjectWalker._method,
+        classmethod: ObjectWalker._method,
+        property: ObjectWalker._property,
+        functools.partial: ObjectWalker._partial,
+        type(functools.lru_cache(len)): ObjectWalker._memoised,
         StencilFunc: _stencil,
         Dispatcher: _dispatcher,
         DUFunc: _ufunc,
@@ -473,7 +340,7 @@ class Walker(DependencyWalker):
         types.Type: _type,
         Signature: _signature,
         AbstractOptionValue: _flag,
-        type: _class,
+        type: ObjectWalker._class,
         enum.Enum: _enum,
         np.ndarray: _array,
         np.generic: _scalar,
