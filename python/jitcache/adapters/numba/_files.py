@@ -84,12 +84,13 @@ def file_of(module: Any) -> str | None:
 def _find(name: str) -> str | None:
     """Return the file that a module which is not imported would be from, and import nothing."""
     places: Any = None
+    origin: str | None = None
     for depth in range(name.count(".") + 1):
         spec = importlib.machinery.PathFinder.find_spec(".".join(name.split(".")[: depth + 1]), places)
         if spec is None:
             return None
-        places = spec.submodule_search_locations
-    return spec.origin
+        places, origin = spec.submodule_search_locations, spec.origin
+    return origin
 
 
 def content_of_module(name: str) -> bytes:

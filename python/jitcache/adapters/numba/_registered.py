@@ -7,7 +7,6 @@ registered for other names does not.
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
 import types as pytypes
@@ -52,10 +51,15 @@ def name_of(key: Any) -> str:
     return f"{getattr(key, '__module__', '')}.{name}"
 
 
-@functools.lru_cache(maxsize=4096)
+_names: dict[type, tuple[str, ...]] = {}
+
+
 def names_of(cls: type) -> tuple[str, ...]:
     """Return a class and its bases as texts."""
-    return tuple(map(name_of, cls.__mro__[:-1]))
+    found = _names.get(cls)
+    if found is None:
+        found = _names[cls] = tuple(map(name_of, cls.__mro__[:-1]))
+    return found
 
 
 def written(template: Any) -> Any:

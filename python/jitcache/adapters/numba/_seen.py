@@ -75,13 +75,15 @@ class Seen:
         """Add what something depends on that is used."""
         for name, about in other.asked.items():
             self.asked.setdefault(name, set()).update(about)
+        mine: dict[Any, Any]
+        theirs: dict[Any, Any]
         for mine, theirs in (
             (self.files, other.files),
             (self.names, other.names),
             (self.environment, other.environment),
         ):
-            for label, value in theirs.items():  # type: ignore[attr-defined]
-                if mine.setdefault(label, value) != value:  # type: ignore[attr-defined]
+            for label, value in theirs.items():
+                if mine.setdefault(label, value) != value:
                     self.refuse("changed while it was compiled", label)
         self.codes |= other.codes
         self.described |= other.described
