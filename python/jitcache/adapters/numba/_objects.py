@@ -171,6 +171,9 @@ class ObjectWalker(DependencyWalker):
 
     def _reduced(self, value: Any, name: str) -> None:
         """Put an instance of a class that is not written in Python as pickles do, else the files that may define it."""
+        where = sys.modules.get(self._where)
+        if where is not None and versioned_module(where):
+            return  # in what Numba has made: its own, and with what it remembers
         try:
             reduced = value.__reduce_ex__(4)
         except Exception:  # noqa: BLE001 - of the value's own code
