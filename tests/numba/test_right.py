@@ -140,7 +140,7 @@ ROWS = [
                     return context.get_constant(types.int64, 10)
                 return types.int64(x), emit
          """, "a": "from o import h\n@numba.njit(cache=True)\ndef f(x):\n    return h(x)"},
-        "import a; print(a.f(1))", ("10", "20"), "10", "globals,extensions", rewrite("o", "10", "20")),
+        "import a; print(a.f(1))", ("10", "20"), "10", "globals,records", rewrite("o", "10", "20")),
     Row("an edit of the same size keeps the time stamp", {"a": "Z = 1" + F},
         "import a; print(a.f(1))", ("2", "6"), "6" if CONTENT else "2", "globals", rewrite("a", "Z = 1", "Z = 5", keep_time=True)),
     Row("the function is edited", {"a": "@numba.njit(cache=True)\ndef f(x):\n    return x + 1"},
