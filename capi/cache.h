@@ -15,6 +15,7 @@ typedef struct jc_cache {
 	size_t nsettings;
 	jc_memory *memory;
 	int lookups;   /* memory answers lookups */
+	int layered;   /* jc_opened */
 	char *entries; /* jc_opened */
 	jc_misses misses;
 	_Atomic uint32_t generation;

@@ -5,6 +5,7 @@
 
 #include "blob_handle.h"
 #include "cache.h"
+#include "controls.h"
 #include "core.h"
 #include "entry.h"
 #include "handles.h"
@@ -103,7 +104,8 @@ static int32_t begin_cache(call *a, jitcache_cache *cache)
 }
 
 /* open_file opens the entry's file, if the front is to do so. It returns 0 if there is
- * no file: it has then counted a miss, for which no core is needed. */
+ * no file, and nowhere else to look: it has then counted a miss, for which no core is
+ * needed. */
 static int open_file(call *a, jc_file *file)
 {
 	const uint8_t *id = a->sealed + JC_SEALED_ID;
@@ -113,7 +115,8 @@ static int open_file(call *a, jc_file *file)
 	if (a->c->memory != NULL)
 		file->ticket = jc_memory_ticket(a->c->memory, id);
 	file->fd = jc_entry_open(a->c->entries, id);
-	return file->fd != -ENOENT || !jc_misses_add(&a->c->misses, a->sealed + JC_SEALED_KIND);
+	int more = a->c->layered && JC_CONTROL != JC_NO_LAYERS;
+	return file->fd != -ENOENT || more || !jc_misses_add(&a->c->misses, a->sealed + JC_SEALED_KIND);
 }
 
 static void close_file(const jc_file *file)

@@ -26,6 +26,8 @@ enum jc_control {
 	JC_NO_UNWIND,    /* a callback that does not return keeps its lease */
 	JC_NO_FRAMES,    /* a call from inside a callback ends its lease */
 	JC_HOARDS,       /* a cursor keeps what it has given */
+	JC_STAYS,        /* a cursor goes on until it has found something */
+	JC_NO_LAYERS,    /* a lookup ends where there is no file */
 	JC_LATE_STORE,   /* a commit inside a callback is stored when that returns */
 };
 

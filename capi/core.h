@@ -28,6 +28,7 @@ typedef struct jc_opened {
 	void *core;        /* of pointer.go */
 	jc_memory *memory; /* NULL: no tier in memory */
 	int32_t lookups;   /* whether the tier answers lookups: not with JITCACHE=refresh */
+	int32_t layered;   /* whether the core goes on where there is no entry */
 	char *entries;     /* what the path of each entry begins with, malloc'd. NULL: who looks up asks the core */
 } jc_opened;
 
@@ -61,8 +62,8 @@ typedef struct jc_front {
 	_Atomic int32_t stopped;                /* the core has panicked: it sets this, and answers no more calls */
 } jc_front;
 
-/* An entry's file, opened by the front, which closes it; fd is -1 if it is not. The
- * ticket is that of memory.h, taken before. */
+/* An entry's file, opened by the front, which closes it. fd is -1 if it is not, and
+ * -ENOENT if there is none. The ticket is that of memory.h, taken before. */
 typedef struct jc_file {
 	int32_t fd;
 	uint64_t ticket;

@@ -16,6 +16,11 @@
 
 enum { KEY_SIZE = 32 };
 
+/* A call looks at so many entries, and comes back: its host may have a signal to answer
+ * (Python does so between calls). 64 take half a millisecond, and where each waits
+ * for a disk half a second. */
+enum { MOST = 64 };
+
 typedef struct cursor {
 	jc_handle cache; /* not entered: it may be closed meanwhile */
 	char *kind;      /* NULL: any */
@@ -74,10 +79,10 @@ static int32_t next_part(cursor *c, const jc_core *core, void *cache)
 	return JITCACHE_OK;
 }
 
-/* next_entry goes on to the next entry that there is. */
+/* next_entry goes on to the next entry that there is, or past many that are not given. */
 static int32_t next_entry(cursor *c, const jc_core *core, void *cache, jc_blob **json)
 {
-	for (;;) {
+	for (int looked = 0; looked < MOST || JC_CONTROL == JC_STAYS;) {
 		int32_t status;
 		if (c->keys == NULL || c->next == c->keys->size) {
 			status = next_part(c, core, cache);
@@ -88,10 +93,12 @@ static int32_t next_entry(cursor *c, const jc_core *core, void *cache, jc_blob *
 		jc_out out = {0};
 		uint8_t *id = c->keys->data + c->next;
 		c->next += KEY_SIZE;
+		looked++;
 		status = jc_finish(core->describe(cache, id, c->kind, json, &out), &out);
 		if (status != JITCACHE_MISS)
 			return status;
 	}
+	return JITCACHE_BUSY;
 }
 
 static int32_t next(cursor *c, jc_blob **json)

@@ -55,6 +55,9 @@ func jcgo_open(p *C.char, n C.size_t, m *C.jc_memory, opened *C.jc_opened, out *
 			return fail(out, C.JITCACHE_ERR_OPTION, err)
 		}
 		opened.core = keepCache(c)
+		if c.Layered() {
+			opened.layered = 1
+		}
 		if path := c.EntryPath(); path != "" {
 			opened.entries = C.CString(path)
 		}

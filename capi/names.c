@@ -59,6 +59,7 @@ const char *jitcache_reason_name(int32_t reason)
 	case JITCACHE_REASON_DESCRIPTORS: return "too many open files";
 	case JITCACHE_REASON_INTERNAL: return "internal error";
 	case JITCACHE_REASON_UNREPEATABLE: return "not repeatable";
+	case JITCACHE_REASON_SIGNATURE: return "no trusted signature";
 	}
 	return "unknown";
 }

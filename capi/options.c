@@ -107,8 +107,8 @@ static void append(block *b, const char *text, size_t n)
  * files belong. */
 static int wanted(const char *entry)
 {
-	static const char *const names[] = {
-		"HOME=", "XDG_CACHE_HOME=", "XDG_RUNTIME_DIR=", "TMPDIR=", "CUDA_HOME=", "CUDA_PATH=", "NO_COLOR="};
+	static const char *const names[] = {"HOME=", "XDG_CACHE_HOME=", "XDG_CONFIG_HOME=", "XDG_RUNTIME_DIR=",
+		"TMPDIR=", "CUDA_HOME=", "CUDA_PATH=", "NO_COLOR="};
 	if (strncmp(entry, "JITCACHE", 8) == 0)
 		return 1;
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

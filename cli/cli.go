@@ -89,7 +89,7 @@ func (c *command) root() *ffcli.Command {
 	}
 	root.Subcommands = []*ffcli.Command{
 		c.run(), c.stats(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),
-		c.init(), c.config(), c.doctor(), c.dir(), c.version(),
+		c.sign(), c.trust(), c.init(), c.config(), c.doctor(), c.dir(), c.version(),
 	}
 	for _, sub := range root.Subcommands {
 		sub.UsageFunc = usage

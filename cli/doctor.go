@@ -19,37 +19,43 @@ import (
 	"jitcache/core"
 	"jitcache/core/lease"
 	"jitcache/core/store"
+	"jitcache/core/trust"
 	"jitcache/cuda/dl"
 )
 
 // diagnosis is what doctor finds, as --json prints it.
 type diagnosis struct {
-	Cached      bool       `json:"cached_on_disk"`
-	Directory   string     `json:"directory"`
-	Rule        string     `json:"rule"`
-	Refused     string     `json:"refused,omitempty"`
-	Owner       string     `json:"owner,omitempty"`
-	Mode        string     `json:"mode,omitempty"`
-	FileSystem  string     `json:"file_system,omitempty"`
-	Network     bool       `json:"network"`
-	Executable  bool       `json:"executable"`
-	Free        int64      `json:"free_bytes"`
-	MaxSize     int64      `json:"max_size"`
-	Used        int64      `json:"used_bytes"`
-	Entries     int64      `json:"entries"`
-	Locks       string     `json:"lock_directory,omitempty"`
-	Leases      []leaseRow `json:"leases"`
-	LastRefusal string     `json:"last_refusal,omitempty"`
-	LastRefused time.Time  `json:"last_refused,omitzero"`
-	Version     string     `json:"version"`
-	Library     string     `json:"library,omitempty"`
-	Go          string     `json:"go"`
-	GoRuntime   string     `json:"go_runtime,omitempty"`
-	GlibcNeed   string     `json:"glibc_needed,omitempty"`
-	Glibc       string     `json:"glibc"`
-	NVRTC       string     `json:"nvrtc,omitempty"`
-	Driver      string     `json:"libcuda,omitempty"`
-	Variables   []variable `json:"variables"`
+	Cached     bool       `json:"cached_on_disk"`
+	Directory  string     `json:"directory"`
+	Rule       string     `json:"rule"`
+	Refused    string     `json:"refused,omitempty"`
+	Owner      string     `json:"owner,omitempty"`
+	Mode       string     `json:"mode,omitempty"`
+	FileSystem string     `json:"file_system,omitempty"`
+	Network    bool       `json:"network"`
+	Executable bool       `json:"executable"`
+	Free       int64      `json:"free_bytes"`
+	MaxSize    int64      `json:"max_size"`
+	Used       int64      `json:"used_bytes"`
+	Entries    int64      `json:"entries"`
+	Locks      string     `json:"lock_directory,omitempty"`
+	Leases     []leaseRow `json:"leases"`
+	Layers     []layerRow `json:"layers"`
+	// Settings are what environment, user and machine have set; of those of one name the
+	// first counts.
+	Settings    []trust.Setting `json:"settings"`
+	Keys        []trustRow      `json:"keys"`
+	LastRefusal string          `json:"last_refusal,omitempty"`
+	LastRefused time.Time       `json:"last_refused,omitzero"`
+	Version     string          `json:"version"`
+	Library     string          `json:"library,omitempty"`
+	Go          string          `json:"go"`
+	GoRuntime   string          `json:"go_runtime,omitempty"`
+	GlibcNeed   string          `json:"glibc_needed,omitempty"`
+	Glibc       string          `json:"glibc"`
+	NVRTC       string          `json:"nvrtc,omitempty"`
+	Driver      string          `json:"libcuda,omitempty"`
+	Variables   []variable      `json:"variables"`
 }
 
 type leaseRow struct {
@@ -57,6 +63,15 @@ type leaseRow struct {
 	Name  string    `json:"name,omitempty"`
 	Pid   int       `json:"pid"`
 	Since time.Time `json:"since"`
+}
+
+type layerRow struct {
+	Directory string `json:"directory"`
+	Source    string `json:"source"` // who has named it
+	Used      bool   `json:"used"`
+	Refused   string `json:"refused,omitempty"`
+	// Copied says why what is found in it is copied into the directory, if it is.
+	Copied string `json:"copied,omitempty"`
 }
 
 type variable struct {
@@ -86,7 +101,7 @@ func (c *command) doctor() *ffcli.Command {
 
 func (c *command) diagnose() *diagnosis {
 	o := c.options()
-	d := &diagnosis{Version: Version, Glibc: glibc(), Leases: []leaseRow{}, Variables: []variable{}}
+	d := &diagnosis{Version: Version, Glibc: glibc(), Leases: []leaseRow{}, Layers: []layerRow{}, Variables: []variable{}}
 	d.Directory, d.Rule = o.Directory()
 	d.Go, d.GoRuntime = runtime.Version(), c.runtime
 	d.Library = ownFile()
@@ -101,6 +116,11 @@ func (c *command) diagnose() *diagnosis {
 		d.Refused = err.Error()
 		return d
 	}
+	for _, l := range cache.Layers() {
+		d.Layers = append(d.Layers, layerRow{l.Directory, l.Source, l.Refused == "", l.Refused, l.Copies})
+	}
+	d.Keys = keyRows(cache.Signers())
+	d.Settings = append([]trust.Setting{}, cache.Settings().All...)
 	s, refused := cache.Store()
 	switch {
 	case cache.Mode() == core.ModeOff:
@@ -258,6 +278,26 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 		row("file system", "%s (%s), %s free, %s", d.FileSystem, where, store.FormatSize(d.Free), exec)
 		row("in use", "%s of %s in %d entries", store.FormatSize(d.Used), limit, d.Entries)
 		row("locks", "%s", d.Locks)
+	}
+	for _, l := range d.Layers {
+		verdict := "trusted: it is used where it is"
+		switch {
+		case !l.Used:
+			verdict = "not used: " + l.Refused
+		case l.Copied != "":
+			verdict = "what is found is copied: " + l.Copied
+		}
+		row("layer", "%s (%s): %s", l.Directory, l.Source, verdict)
+	}
+	for _, s := range d.Settings {
+		row("setting", "%s = %s (%s)", s.Name, s.Value, s.Source)
+	}
+	for _, k := range d.Keys {
+		state := "trusted"
+		if k.Withdrawn {
+			state = "withdrawn"
+		}
+		row("key", "%s %s (%s): %s", k.Key, k.Name, k.Source, state)
 	}
 	for _, l := range d.Leases {
 		row("compiling", "%s, process %d, since %s", or(l.Name, l.Key[:12]), l.Pid, l.Since.Format("15:04:05"))

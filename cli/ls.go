@@ -46,26 +46,28 @@ func list(cache *core.Cache, kind string, last int, p printer) error {
 	var found latest
 	each := p.entry
 	if last > 0 {
-		each = func(e *core.Listed) error { found.add(*e, last); return nil }
+		each = func(e *core.Listed) error { kept := *e; found.add(&kept, last); return nil }
 	}
 	if err := cache.List(context.Background(), kind, each); err != nil {
 		return err
 	}
 	for _, e := range found.inOrder() {
-		if err := p.entry(&e); err != nil {
+		if err := p.entry(e); err != nil {
 			return err
 		}
 	}
 	return p.end()
 }
 
-// latest is a heap of entries, that which was used longest ago on top.
-type latest []core.Listed
+// latest is a heap of entries, that which was used longest ago on top. They are pointers,
+// for which Go has its functions that sort anyway: those for a large struct take 25 KB of
+// the library.
+type latest []*core.Listed
 
 func (l latest) Len() int           { return len(l) }
 func (l latest) Less(i, j int) bool { return l[i].Used.Before(l[j].Used) }
 func (l latest) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
-func (l *latest) Push(x any)        { *l = append(*l, x.(core.Listed)) }
+func (l *latest) Push(x any)        { *l = append(*l, x.(*core.Listed)) }
 func (l *latest) Pop() any {
 	e := (*l)[len(*l)-1]
 	*l = (*l)[:len(*l)-1]
@@ -73,14 +75,14 @@ func (l *latest) Pop() any {
 }
 
 // add keeps no more than n.
-func (l *latest) add(e core.Listed, n int) {
+func (l *latest) add(e *core.Listed, n int) {
 	if heap.Push(l, e); len(*l) > n {
 		heap.Pop(l)
 	}
 }
 
-func (l latest) inOrder() []core.Listed {
-	slices.SortFunc(l, func(a, b core.Listed) int { return b.Used.Compare(a.Used) })
+func (l latest) inOrder() []*core.Listed {
+	slices.SortFunc(l, func(a, b *core.Listed) int { return b.Used.Compare(a.Used) })
 	return l
 }
 

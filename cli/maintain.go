@@ -93,10 +93,14 @@ func (c *command) verify() *ffcli.Command {
 	flags := c.flags("verify")
 	keep := flags.Bool("keep", false, "report damaged entries, do not remove them")
 	asJSON := flags.Bool("json", false, "print a JSON object")
-	return c.new("verify [-keep] [-json]", "read every entry, and remove those that are damaged", flags, 0, 0, func([]string) error {
+	signatures := flags.Bool("signatures", false, "say which entries no trusted key has signed, and remove nothing")
+	return c.new("verify [-keep] [-signatures] [-json]", "read every entry, and remove those that are damaged", flags, 0, 0, func([]string) error {
 		cache, _, err := c.open()
 		if err != nil {
 			return err
+		}
+		if *signatures {
+			return c.verifySignatures(cache, *asJSON)
 		}
 		p, done := c.progress("verify")
 		r, err := cache.Verify(context.Background(), *keep, p)
@@ -157,11 +161,11 @@ func printStats(out io.Writer, s *core.Stats) error {
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "KIND\tHITS\tMISSES\tCOMPILES\tCOMPILED FOR\tSAVED\tEVICTED")
 	row := func(name string, k core.KindStats) {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\n", name, k.HitsMemory+k.HitsDisk, k.Misses, k.Compiles,
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\n", name, k.HitsMemory+k.HitsDisk+k.HitsLayer, k.Misses, k.Compiles,
 			duration(int64(k.CompileTime*1e9)), duration(int64(k.TimeSaved*1e9)), k.Evictions)
 	}
 	for _, kind := range sorted(s.Kinds) {
-		if k := s.Kinds[kind]; k.HitsMemory+k.HitsDisk+k.Misses+k.Puts+k.NotStored+k.Compiles+k.Evictions > 0 {
+		if k := s.Kinds[kind]; k.HitsMemory+k.HitsDisk+k.HitsLayer+k.Misses+k.Puts+k.NotStored+k.Compiles+k.Evictions > 0 {
 			row(kind, k)
 		}
 	}

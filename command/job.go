@@ -8,7 +8,6 @@ import (
 	"jitcache/core"
 	"jitcache/core/blob"
 	"jitcache/core/key"
-	"jitcache/core/lockfile"
 	"jitcache/core/request"
 	"jitcache/core/store"
 	"jitcache/observe"
@@ -263,7 +262,7 @@ func (j *Job) start() (err error) {
 	if j.cache != nil {
 		w.Notes, w.Warn = j.cache, j.cache.WarnOnce
 		if s, _ := j.cache.Store(); s != nil {
-			w.Lock = func(name string) (*lockfile.Lock, error) { return s.TryLock(name, nil) }
+			w.Lock = s.TryUserLock
 		}
 	}
 	j.run, err = j.runner.Run(w)

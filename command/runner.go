@@ -18,8 +18,9 @@ type Runner interface {
 type World struct {
 	Env   []string // NAME=VALUE
 	Notes record.Notes
-	// Lock takes the lock with a name, for this process among all that use the cache: nil
-	// if somebody has it; an error is that locks do not work. Lock is nil without a cache.
+	// Lock takes the lock with a name, for this process among all of the user's on this
+	// node: nil if somebody has it; an error is that locks do not work. Lock is nil without
+	// a cache.
 	Lock func(name string) (*lockfile.Lock, error)
 	// Warn gives a warning to the host, once per reason.
 	Warn func(reason, text string)

@@ -3,7 +3,9 @@ package core
 import (
 	"errors"
 	"os"
+	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"jitcache/core/blob"
@@ -25,6 +27,12 @@ type Cache struct {
 	store    *store.Store   // nil: no usable directory
 	refused  error          // why not
 	alone    *store.Tally   // counts in its place; nil with JITCACHE=0
+	layers   []*Layer       // that the settings name
+	used     []*Layer       // of those
+	words    struct {
+		mu sync.Mutex
+		of map[key.ID][]byte // keys on which notes rest, see rely
+	}
 	leases   lease.Table
 	standing standing
 	closed   atomic.Bool
@@ -43,6 +51,7 @@ func Open(o Options) (*Cache, error) {
 	c := &Cache{settings: s, log: s.log}
 	c.openMemory(o.Memory)
 	c.openStore()
+	c.openLayers()
 	if c.refused != nil && !degrade {
 		return nil, c.refused
 	}
@@ -129,6 +138,17 @@ func (c *Cache) count(kind []byte, counter store.Counter, n uint64) {
 	}
 }
 
+// countHit counts a hit of a blob on disk, in the directory or in a layer.
+func (c *Cache) countHit(where store.Counter, b *blob.Blob) {
+	_, cost := b.Created()
+	if c.store != nil {
+		c.store.CountHit(where, b.KindBytes(), cost)
+		return
+	}
+	c.count(b.KindBytes(), where, 1)
+	c.count(b.KindBytes(), store.TimeSaved, uint64(max(cost, 0)))
+}
+
 // Memory returns the in-process tier, nil if there is none.
 func (c *Cache) Memory() *memory.Memory { return c.memory }
 
@@ -161,11 +181,11 @@ func (c *Cache) Get(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.Blob
 }
 
 // EntryPath returns what the path of every entry begins with (store.EntryPath), for
-// a caller that opens entries itself. If an entry is not there, such a caller ends
-// the lookup without a call of Lookup, and counts it with Missed. It is "" if lookups
-// do not go by the directory alone, or if every miss is logged.
+// a caller that opens entries itself. If an entry is not there, and there are no
+// layers, such a caller ends the lookup without a call of Lookup, and counts it with
+// Missed. It is "" if lookups do not go by the directory, or if every miss is logged.
 func (c *Cache) EntryPath() string {
-	if c.unread() != store.None || c.log.wants(Miss) {
+	if c.unread() != store.None || c.store == nil || c.log.wants(Miss) {
 		return ""
 	}
 	return c.store.EntryPath()
@@ -174,9 +194,12 @@ func (c *Cache) EntryPath() string {
 // Opened is the file of an entry that the caller of Lookup has opened, and closes.
 // The caller took the ticket before it opened the file.
 type Opened struct {
-	Fd     int // -1: it has opened none
+	Fd     int // a negative number: it has opened none; NotThere: for there is none
 	Ticket memory.Ticket
 }
+
+// NotThere is in place of the descriptor of a file that is not there.
+const NotThere = -int(syscall.ENOENT)
 
 // NotOpened is for a caller that leaves that to Lookup.
 var NotOpened = Opened{Fd: -1}
@@ -228,23 +251,29 @@ func (c *Cache) unread() store.Reason {
 		return store.Off
 	case c.settings.mode == ModeRefresh:
 		return store.Refresh
-	case c.store == nil:
+	case c.store == nil && !c.Layered():
 		return store.NoDirectory
 	}
 	return store.None
 }
 
-// read reads an entry, and returns the ticket that was taken before.
+// read reads an entry of the directory, and returns the ticket that was taken before.
 func (c *Cache) read(id *key.ID, opened Opened) (*blob.Blob, memory.Ticket, store.Reason) {
-	if opened.Fd >= 0 {
-		b, why := c.store.GetFrom(opened.Fd, id)
+	switch {
+	case opened.Fd >= 0:
+		b, why := c.unlessWithdrawn(c.store.GetFrom(opened.Fd, id))
 		return b, opened.Ticket, why
+	case opened.Fd == NotThere:
+		return nil, opened.Ticket, store.Absent
 	}
 	var ticket memory.Ticket
 	if c.memory != nil {
 		ticket = c.memory.Ticket((*[32]byte)(id))
 	}
-	b, why := c.store.Get(id)
+	if c.store == nil {
+		return nil, ticket, store.NoDirectory
+	}
+	b, why := c.own(id)
 	return b, ticket, why
 }
 
@@ -253,11 +282,15 @@ func (c *Cache) fromDisk(id *key.ID, opened Opened) (*blob.Blob, store.Reason) {
 		return nil, why
 	}
 	b, ticket, why := c.read(id, opened)
+	where := store.HitsDisk
+	if why != store.None {
+		where = store.HitsLayer
+		b, why = c.goOn(id, why)
+	}
 	if why != store.None {
 		return nil, why
 	}
-	_, cost := b.Created()
-	c.store.CountHit(b.KindBytes(), cost)
+	c.countHit(where, b)
 	switch {
 	case c.memory == nil:
 	case inOrder:
@@ -273,7 +306,7 @@ func (c *Cache) fromDisk(id *key.ID, opened Opened) (*blob.Blob, store.Reason) {
 // again with a larger buffer. With no in-process tier the payload is read
 // straight into buf; some room beyond the payload makes that one read.
 func (c *Cache) LookupInto(id *key.ID, kind, buf []byte, opened Opened, sealed func() *key.Key) (int, store.Reason) {
-	if c.memory != nil || c.unread() != store.None {
+	if c.memory != nil || c.unread() != store.None || c.settings.keys.AnyWithdrawn() {
 		b, why := c.Lookup(id, kind, opened, sealed)
 		if why != store.None {
 			return 0, why
@@ -285,18 +318,33 @@ func (c *Cache) LookupInto(id *key.ID, kind, buf []byte, opened Opened, sealed f
 		return len(b.Data()), store.None
 	}
 	size, entryKind, cost, why := c.readInto(id, buf, opened)
-	switch {
-	case why != store.None:
-		c.missed(id, kind, why, sealed)
-	case size <= len(buf):
-		c.store.CountHit(entryKind, cost)
+	if why == store.None {
+		if size <= len(buf) {
+			c.store.CountHit(store.HitsDisk, entryKind, cost)
+		}
+		return size, why
 	}
-	return size, why
+	b, why := c.goOn(id, why)
+	if why != store.None {
+		c.missed(id, kind, why, sealed)
+		return 0, why
+	}
+	defer b.Release()
+	if len(b.Data()) <= len(buf) {
+		copy(buf, b.Data())
+		c.countHit(store.HitsLayer, b)
+	}
+	return len(b.Data()), why
 }
 
 func (c *Cache) readInto(id *key.ID, buf []byte, opened Opened) (size int, kind []byte, cost int64, why store.Reason) {
-	if opened.Fd >= 0 {
+	switch {
+	case c.store == nil:
+		return 0, nil, 0, store.NoDirectory
+	case opened.Fd >= 0:
 		return c.store.GetIntoFrom(opened.Fd, id, buf)
+	case opened.Fd == NotThere:
+		return 0, nil, 0, store.Absent
 	}
 	return c.store.GetInto(id, buf)
 }
@@ -325,12 +373,16 @@ func (c *Cache) Used(kind []byte, n uint64) {
 // missed counts and logs a miss.
 func (c *Cache) missed(id *key.ID, kind []byte, why store.Reason, sealed func() *key.Key) {
 	c.count(kind, store.MissCounter(why), 1)
+	if c.log.wants(Miss) {
+		c.logMiss(id, why, sealed)
+	}
+}
+
+// warnUnusable warns of an entry that is in the directory and cannot be used.
+func (c *Cache) warnUnusable(id *key.ID, why store.Reason) {
 	if why.Damaged() {
 		c.log.warn("damaged "+why.String(), "entry %s is damaged (%v) and will be compiled again; see `jitcache verify`", label("", *id), why)
 	} else if why != store.Absent && why != store.Off && why != store.Refresh && why != store.NoDirectory {
 		c.log.warn("miss "+why.String(), "entry %s cannot be used: %v", label("", *id), why)
-	}
-	if c.log.wants(Miss) {
-		c.logMiss(id, why, sealed)
 	}
 }

@@ -7,4 +7,6 @@ const (
 	degrade   = true // a cache whose directory cannot be used is one in memory
 	cutsWaits = true // a wait is cut into slices
 	inOrder   = true // what is kept in memory is not older than the disk
+	goesOn    = true // a lookup goes on to the layers
+	copies    = true // what is found in a layer that does not stay as it is is copied
 )

@@ -8,4 +8,6 @@ var (
 	degrade   = !control.Is("nodegrade")
 	cutsWaits = !control.Is("longslice")
 	inOrder   = !control.Is("noorder")
+	goesOn    = !control.Is("nolayers")
+	copies    = !control.Is("nocopies")
 )

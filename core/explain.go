@@ -36,7 +36,10 @@ func (c *Cache) Explain(k *key.Key) Explanation {
 	var b *blob.Blob
 	why := c.unread()
 	if why == store.None {
-		b, why = c.store.Get(&k.ID) // which counts nothing
+		b, _, why = c.read(&k.ID, NotOpened) // which counts nothing
+	}
+	if b == nil && c.Layered() && why != store.Off && why != store.Refresh {
+		b, why = c.goOn(&k.ID, why)
 	}
 	if b == nil {
 		if b = c.fromMemory(&k.ID); b != nil {
@@ -53,10 +56,10 @@ func (c *Cache) explain(k *key.Key, why store.Reason) Explanation {
 	e := Explanation{Key: k.ID.String(), Name: k.Name, Hit: why == store.None, Reason: why.String()}
 	var stands bool
 	e.Why, stands = c.standing.reason(&k.ID)
-	if c.store == nil || k.Name == "" {
+	if k.Name == "" {
 		return e
 	}
-	for _, last := range c.store.LastNamed(k.Name) {
+	for _, last := range c.lastNamed(k.Name) {
 		if last.Key.ID == k.ID {
 			continue
 		}
@@ -69,6 +72,20 @@ func (c *Cache) explain(k *key.Key, why store.Reason) Explanation {
 		break
 	}
 	return e
+}
+
+// lastNamed returns the last entries that were stored under a name, the last one first:
+// in the directory, else in the first layer that has any.
+func (c *Cache) lastNamed(name string) (last []store.Named) {
+	if c.store != nil {
+		last = c.store.LastNamed(name)
+	}
+	for _, l := range c.used {
+		if len(last) == 0 && !l.Signed {
+			last = l.store.LastNamed(name)
+		}
+	}
+	return last
 }
 
 // Difference says in words what changed, "" if no change is known.

@@ -1,6 +1,9 @@
 package core
 
 import (
+	"iter"
+
+	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/core/store"
 )
@@ -11,20 +14,39 @@ import (
 
 // LoadNote returns what was noted under a key, nil if there is nothing.
 func (c *Cache) LoadNote(id *key.ID) []byte {
-	if c.unread() != store.None {
+	if c.unread() != store.None || c.store == nil {
 		return nil
 	}
-	b, why := c.store.Get(id)
+	return c.note(c.own(id))
+}
+
+// note returns the content of a note, and remembers on whose word it rests.
+func (c *Cache) note(b *blob.Blob, why store.Reason) []byte {
 	if why != store.None {
 		return nil
 	}
 	defer b.Release()
+	c.rely(b)
 	return append([]byte(nil), b.Data()...)
+}
+
+// LayerNotes gives what was noted under a key in each of the layers, in their order.
+func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if c.unread() != store.None {
+			return
+		}
+		for _, l := range c.used {
+			if note := c.note(c.fromLayer(l, id)); note != nil && !yield(note) {
+				return
+			}
+		}
+	}
 }
 
 // SaveNote replaces what was noted under a key, if it can.
 func (c *Cache) SaveNote(k *key.Key, data []byte) {
-	c.write(store.Item{Key: k, Payload: data, Replace: true})
+	c.write(store.Item{Key: k, Payload: data, Replace: true, Words: c.relied(&k.ID)})
 }
 
 // WarnOnce gives a warning to the host, once per process and reason.

@@ -9,6 +9,7 @@ import (
 
 	"jitcache/core/memory"
 	"jitcache/core/store"
+	"jitcache/core/trust"
 )
 
 // Options says what to open. The zero value opens the default directory.
@@ -50,6 +51,10 @@ var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE_LOG_FILE", "where, if not to standard error; %p is the process, %h the host"},
 	{"JITCACHE_SHARED", "1: trust everybody who may write the directory"},
 	{"JITCACHE_TRUST", "user ids whose entries are used too"},
+	{"JITCACHE_LAYERS", "directories that lookups go on to, with : between"},
+	{"JITCACHE_KEYS", "keys of signatures that are trusted, with commas between"},
+	{"JITCACHE_NAMESPACE", "project or tenant that signatures are for"},
+	{"JITCACHE_SIGNING_KEY_FILE", "the key that `jitcache sign` signs with"},
 	{"JITCACHE_LOCK_DIR", "where lock files go"},
 	{"JITCACHE_FS", "local or network, where statfs is wrong"},
 	{"JITCACHE_NVRTC", "path of libnvrtc"},
@@ -79,6 +84,8 @@ type settings struct {
 	rule       string // which rule chose the directory
 	memorySize int64
 	store      store.Options
+	trust      *trust.Settings
+	keys       *trust.Keys
 	log        logger
 }
 
@@ -107,6 +114,7 @@ func (o *Options) read() (*settings, error) {
 	}
 	r.readLog()
 	r.readMode()
+	r.readTrust()
 	r.readDirectory()
 	r.readSizes()
 	st := &r.s.store
@@ -219,6 +227,19 @@ func (r *reader) readMode() {
 	case "refresh":
 		r.s.mode = ModeRefresh
 	}
+}
+
+// SettingsFolders returns the folders in which user and machine say whom they trust, the
+// user's first if there is one.
+func (o *Options) SettingsFolders() []string { return trust.Folders(o.env, o.home()) }
+
+// readTrust reads who else is trusted.
+func (r *reader) readTrust() {
+	folders := r.o.SettingsFolders()
+	r.s.trust = trust.Read(r.o.env, folders)
+	namespace, _ := r.s.trust.Get("namespace")
+	r.s.keys = trust.ReadKeys(r.o.env, folders, namespace.Value)
+	r.problems = append(append(r.problems, r.s.trust.Problems...), r.s.keys.Problems...)
 }
 
 func (r *reader) readDirectory() {

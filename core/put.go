@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"jitcache/core/blob"
 	"jitcache/core/key"
@@ -82,7 +83,16 @@ func (c *Cache) put(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
 // lookup must not return bytes that the key does not stand for, not even in this
 // process; nor bytes other than those on disk.
 func (c *Cache) keepsUnstored(id *key.ID, why store.Reason) bool {
-	return why != store.None && why != store.InputChange && (c.store == nil || !c.store.Has(id))
+	if why == store.None || why == store.InputChange || c.store != nil && c.store.Has(id) {
+		return false
+	}
+	return !slices.ContainsFunc(c.used, func(l *Layer) bool {
+		b, _ := c.fromLayer(l, id)
+		if b != nil {
+			b.Release()
+		}
+		return b != nil
+	})
 }
 
 // change runs fn, which changes the entry of a key in the directory, in the order
@@ -90,7 +100,7 @@ func (c *Cache) keepsUnstored(id *key.ID, why store.Reason) bool {
 // memory may keep. old says that the change makes the entry before it out of date;
 // change reports whether memory had that.
 func (c *Cache) change(id *key.ID, old bool, fn func() (changed bool, keep *blob.Blob)) (dropped bool) {
-	if c.memory == nil || c.store == nil {
+	if c.memory == nil || c.store == nil && !c.Layered() {
 		if _, keep := fn(); keep != nil {
 			c.memory.Put(keep) // it is all there is
 		}
@@ -117,6 +127,13 @@ func (c *Cache) write(it store.Item) (store.Written, store.Reason) {
 			return store.Written{}, store.InputChange
 		}
 		return store.Written{}, store.NoDirectory
+	}
+	if !it.Replace && c.settings.keys.AnyWithdrawn() {
+		b, why := c.own(&it.Key.ID)
+		if b != nil {
+			b.Release()
+		}
+		it.Replace = why == store.Signature // what nobody uses any more is not kept
 	}
 	return c.store.Put(it)
 }

@@ -45,6 +45,7 @@ type KindStats struct {
 	Evictions    uint64            `json:"evictions"`
 	EvictedBytes uint64            `json:"evicted_bytes"`
 	Removals     uint64            `json:"removals"`
+	HitsLayer    uint64            `json:"hits_layer"`
 }
 
 // Stats returns the counters of the directory, with what this process has not
@@ -86,7 +87,7 @@ func (s *Stats) addKinds(kinds map[string]*store.Counters) {
 
 func kindStats(c *store.Counters) KindStats {
 	k := KindStats{
-		HitsMemory: c[store.HitsMemory], HitsDisk: c[store.HitsDisk], Misses: c.Misses(),
+		HitsMemory: c[store.HitsMemory], HitsDisk: c[store.HitsDisk], HitsLayer: c[store.HitsLayer], Misses: c.Misses(),
 		Puts: c[store.Puts], NotStored: c[store.PutsRefused],
 		Compiles: c[store.Compiles], CompileTime: seconds(c[store.CompileTime]), TimeSaved: seconds(c[store.TimeSaved]),
 		Waits: c[store.Waits], WaitTime: seconds(c[store.WaitTime]),

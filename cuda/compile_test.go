@@ -41,7 +41,7 @@ func newProject(t *testing.T) *project {
 
 func (p *project) open() *core.Cache {
 	p.Helper()
-	c, err := core.Open(core.Options{Values: map[string]string{"directory": filepath.Join(filepath.Dir(p.nvrtc), "cache"), "memory_size": "0"}})
+	c, err := core.Open(core.Options{Values: map[string]string{"directory": filepath.Join(filepath.Dir(p.nvrtc), "cache"), "memory_size": "0", "lock_dir": filepath.Join(filepath.Dir(p.nvrtc), "locks")}})
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -294,3 +294,57 @@ func TestFolderAndVariablesAreThoseOfTheRequest(t *testing.T) {
 		t.Error("a variable that NVRTC does not ask for has changed")
 	}
 }
+
+// driver puts a fake driver into a folder where workers look first, in place of the one
+// that is there.
+func (p *project) driver(folder string, flags ...string) {
+	p.Helper()
+	made := filepath.Join(p.TempDir(), "libcuda.so.1")
+	if err := errors.Join(host.Build(made, flags...), os.Rename(made, filepath.Join(folder, "libcuda.so.1"))); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func TestDriverThatNVRTCOpensCounts(t *testing.T) {
+	p := newProject(t)
+	if err := host.Build(p.nvrtc, "-DSTUBNVRTC_MAJOR=12", "-DSTUBNVRTC_MINOR=8", "-DSTUBNVRTC_DRIVER"); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	p.env = append(p.env, "LD_LIBRARY_PATH="+folder)
+	codes := map[string]bool{}
+	differs := func(what string) {
+		t.Helper()
+		code, hit := p.compile(simple)
+		if hit || codes[code] {
+			t.Errorf("%s: found what was made without", what)
+		}
+		codes[code] = true
+		if again, hit := p.compile(simple); !hit || again != code {
+			t.Errorf("%s: not found again", what)
+		}
+	}
+	differs("no driver")
+	p.driver(folder)
+	differs("a driver that appears")
+	p.driver(folder, "-DFAKECUDA_OLD")
+	differs("another driver")
+}
+
+// Before 12.9 NVRTC has no cache of its own, and does not know the option that turns
+// it off.
+func TestOlderNVRTCDoesNotLookForTheDriver(t *testing.T) {
+	wheels := os.Getenv("JITCACHE_TEST_CUDA11")
+	if wheels == "" {
+		t.Skip("JITCACHE_TEST_CUDA11 names no folder with NVIDIA's wheels")
+	}
+	p := newProject(t)
+	p.nvrtc = filepath.Join(wheels, "nvidia/cuda_nvrtc/lib/libnvrtc.so.11.2")
+	folder := t.TempDir()
+	p.env = append(p.env, "LD_LIBRARY_PATH="+folder)
+	first, _ := p.compile(simple)
+	p.driver(folder)
+	if again, hit := p.compile(simple); !hit || again != first {
+		t.Error("a driver made it another result")
+	}
+}

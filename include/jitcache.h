@@ -100,7 +100,7 @@ extern "C" {
 #define JITCACHE_OK 0         /* done; the entry is there */
 #define JITCACHE_MISS 1       /* there is no usable entry; see jitcache_last_miss */
 #define JITCACHE_LEASE 2      /* there is no entry, and the caller must compile it */
-#define JITCACHE_BUSY 3       /* somebody else is compiling it: call again */
+#define JITCACHE_BUSY 3       /* not done yet, somebody else is compiling it perhaps: call again */
 #define JITCACHE_TIMEOUT 4    /* the time is up: compile, under a lease that locks nothing */
 #define JITCACHE_NOT_STORED 5 /* the result is right but was not stored; see jitcache_last_miss */
 #define JITCACHE_TOO_SMALL 6  /* the buffer is too small; the size that is needed was returned */
@@ -145,6 +145,7 @@ extern "C" {
 #define JITCACHE_REASON_DESCRIPTORS 22   /* too many open files */
 #define JITCACHE_REASON_INTERNAL 23      /* as JITCACHE_ERR_INTERNAL */
 #define JITCACHE_REASON_UNREPEATABLE 24  /* its compile cannot be repeated, or cannot be observed */
+#define JITCACHE_REASON_SIGNATURE 25     /* no key that is trusted has signed it, or one that was withdrawn */
 
 /* jitcache_status_name returns a status as a word ("miss"), and "unknown" for
  * any other number. The text is constant. */
@@ -210,7 +211,10 @@ JITCACHE_API void jitcache_options_free(jitcache_options *options);
 /* jitcache_open opens a cache. options may be NULL. The environment is read
  * now: JITCACHE (on, 0, readonly, refresh; beats the options), JITCACHE_DIR,
  * JITCACHE_SIZE, JITCACHE_MEMORY, JITCACHE_LOG, JITCACHE_LOG_FILE,
- * JITCACHE_SHARED, JITCACHE_TRUST, JITCACHE_LOCK_DIR, JITCACHE_FS.
+ * JITCACHE_SHARED, JITCACHE_TRUST, JITCACHE_LAYERS, JITCACHE_LOCK_DIR,
+ * JITCACHE_FS, JITCACHE_KEYS, JITCACHE_NAMESPACE; and the settings of user and
+ * machine (docs/sharing.md). A lookup goes on to the layers where the directory
+ * has no entry; puts, jitcache_remove and the list are of the directory alone.
  *
  * A directory that cannot be used, or must not be used because others may write
  * it, is not an error. The cache then keeps results in memory only, for as long
@@ -495,7 +499,9 @@ JITCACHE_API int32_t jitcache_cursor_new(jitcache_cache *cache, const char *kind
  * comes or goes meanwhile is returned once or not at all. Entries that cannot be
  * read are skipped (jitcache_verify finds them), and so are entries that are in
  * memory only.
- * OK; MISS: there are no more; ERR_ARGUMENT; ERR_HANDLE: the cursor's or the
+ * BUSY: it has passed 64 entries that are of another kind, or cannot be read, and comes
+ * back so that the host can answer signals: call again.
+ * OK; BUSY; MISS: there are no more; ERR_ARGUMENT; ERR_HANDLE: the cursor's or the
  * cache's; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_cursor_next(jitcache_cursor *cursor, jitcache_blob **json);
 

@@ -5,6 +5,9 @@ package launch
 import "jitcache/core/control"
 
 var (
-	looks = !control.Is("nolooks")
-	marks = !control.Is("nomarks")
+	looks     = !control.Is("nolooks")
+	marks     = !control.Is("nomarks")
+	tells     = !control.Is("notells")
+	remembers = !control.Is("noremembered")
+	forgets   = !control.Is("noforgotten")
 )

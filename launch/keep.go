@@ -60,7 +60,7 @@ func ParseRan(text string) (*Ran, error) {
 // Keep keeps what a command has come to that this process's parent has run. What
 // cannot be kept it says in the log.
 func Keep(o *Options, words []string, ran *Ran) error {
-	l, err := open(o, words)
+	l, err := open(o, words, readStatus())
 	if err != nil {
 		return err
 	}
@@ -77,6 +77,7 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	run := record.Run{
 		Report: rep, Dir: r.dir, Env: r.env, Places: r.places, Notes: l.cache,
 		Leaves: func(string) bool { return true }, Unknown: ran.Unknown, InPlace: true,
+		Terminal: r.printsToTerminal(),
 	}
 	list, err := run.Take()
 	var result *result
@@ -85,7 +86,8 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	}
 	var refused *request.Refused
 	if errors.As(err, &refused) {
-		l.refuse(rep, refused.Error())
+		l.cache.NotStored(r.request, kind, store.Unrepeatable, refused.Error())
+		l.remember(rep, refused)
 		return nil
 	}
 	if err != nil {
@@ -101,31 +103,6 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 		l.lists.Add(list, r.surroundings(l.cache))
 	}
 	return nil
-}
-
-// refuse says that a result is not kept, and remembers it.
-func (l *lookup) refuse(rep *observe.Report, why string) {
-	l.cache.NotStored(l.request.request, kind, store.Unrepeatable, why)
-	if d := forHowLong(rep); d > 0 {
-		l.remember(why, d)
-	}
-}
-
-// forHowLong says how long a command that cannot be kept is run plain.
-func forHowLong(rep *observe.Report) (d time.Duration) {
-	if rep.Outlived {
-		return plainFor
-	}
-	for _, u := range rep.Uses {
-		switch u.Use {
-		case observe.UseFolder, observe.UseHost, observe.UseLimits:
-		case observe.UseClock, observe.UseUnsteady, observe.UseUnreadable:
-			d = max(d, plainForClock)
-		default:
-			return plainFor
-		}
-	}
-	return d
 }
 
 // attributes say of an entry what the command was, and what it has left.

@@ -1,9 +1,6 @@
 package launch
 
 import (
-	"encoding/binary"
-	"time"
-
 	"jitcache/core"
 	"jitcache/core/key"
 	"jitcache/record"
@@ -51,45 +48,4 @@ func (l *lookup) list() (list *record.List, why string) {
 		return nil, found.Why
 	}
 	return found.List, ""
-}
-
-// ---- commands that are run plain
-//
-// Some commands cannot be kept whatever they are given: they read their standard
-// input, or talk to others. Some must not be observed: under the filter set-id
-// programs get no privileges. The first time shows which; the next times they are
-// run as if there was no observer.
-
-// How long that is remembered. What a source asks for, such as the time of day, may
-// be edited out at any time; what the command is will not change so soon.
-const (
-	plainFor      = 24 * time.Hour
-	plainForClock = 10 * time.Minute
-)
-
-func (l *lookup) plainKey() *key.Key {
-	b := key.NewBuilder()
-	b.Add("run plain", l.request.request.ID[:])
-	b.Add("folder", []byte(record.Mark(l.request.dir, l.request.places)))
-	b.SetKind("manifest")
-	return mustSeal(b)
-}
-
-// plain returns why the command is to be run plain, "" if it is not.
-func (l *lookup) plain() string {
-	data := l.cache.LoadNote(&l.plainKey().ID)
-	if len(data) < 8 {
-		return ""
-	}
-	until := int64(binary.LittleEndian.Uint64(data))
-	if now := time.Now().UnixNano(); now > until || until > now+int64(plainFor) {
-		return ""
-	}
-	return string(data[8:])
-}
-
-// remember notes that a command is to be run plain, and why.
-func (l *lookup) remember(why string, d time.Duration) {
-	until := uint64(time.Now().Add(d).UnixNano())
-	l.cache.SaveNote(l.plainKey(), append(binary.LittleEndian.AppendUint64(nil, until), why...))
 }

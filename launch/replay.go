@@ -13,18 +13,20 @@ import (
 
 // replay puts what a command has left in place, as if it had just run: first all
 // of it under names of its own, then under theirs. If that cannot be done nothing is
-// changed, or only whole files, and the command has to be run.
+// changed, or only whole files, or an older output is gone; then the command has to be
+// run.
 type replay struct {
 	result *result
 	places []record.Place
 	paths  []string // of the outputs, here
 	drafts []string // what stands for them before they have their names; "" for none
+	stands []bool   // whether a file is at the path
 	made   []string // folders
 }
 
 // files puts the files in place.
 func (r *result) files(places []record.Place) error {
-	p := &replay{result: r, places: places, paths: make([]string, len(r.outputs)), drafts: make([]string, len(r.outputs))}
+	p := &replay{result: r, places: places, paths: make([]string, len(r.outputs)), drafts: make([]string, len(r.outputs)), stands: make([]bool, len(r.outputs))}
 	for i := range r.outputs {
 		p.paths[i] = record.Unmark(r.outputs[i].path, places)
 		if err := p.fits(i); err != nil && looks {
@@ -40,6 +42,12 @@ func (r *result) files(places []record.Place) error {
 	for i, draft := range p.drafts {
 		if draft == "" {
 			continue
+		}
+		// ext4 writes to the disk at once what is renamed over a file: 0.12 to 0.18 ms, and
+		// more beside others, where removing that takes 0.01. Assemblers and linkers remove
+		// their older output, too.
+		if p.stands[i] {
+			unix.Unlink(p.paths[i])
 		}
 		if err := unix.Rename(draft, p.paths[i]); err != nil {
 			p.undo()
@@ -76,6 +84,7 @@ func (p *replay) fits(i int) error {
 			return fmt.Errorf("%s: is what the command reads", p.paths[i])
 		}
 	}
+	p.stands[i] = true
 	return nil
 }
 

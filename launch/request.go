@@ -14,7 +14,7 @@ import (
 
 // schema is a component of every request. It changes when the same command is to
 // have another result, or when a list or a result had said too little.
-const schema = "run 1"
+const schema = "run 2"
 
 // kind is what the entries are called in statistics.
 const kind = "run"
@@ -40,8 +40,8 @@ type Request struct {
 }
 
 // newRequest says what this process would run.
-func newRequest(o *Options, words []string) (*Request, error) {
-	r := &Request{words: words, env: os.Environ(), state: readStatus(), stream: streams()}
+func newRequest(o *Options, words []string, state status) (*Request, error) {
+	r := &Request{words: words, env: os.Environ(), state: state, stream: streams()}
 	var buffer [unix.PathMax]byte
 	n, err := unix.Getcwd(buffer[:])
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 )
 
 // open says what this process would run, and opens the cache.
-func open(o *Options, words []string) (*lookup, error) {
-	r, err := newRequest(o, words)
+func open(o *Options, words []string, state status) (*lookup, error) {
+	r, err := newRequest(o, words, state)
 	if err != nil {
 		return nil, err
 	}
@@ -36,10 +36,11 @@ func open(o *Options, words []string) (*lookup, error) {
 func Run(o *Options, words, given []string) int {
 	// In an observed tree the observer outside has to see what the command looks at;
 	// beside another tracer there can be none.
-	if readStatus().tracer != 0 {
+	state := readStatus()
+	if state.tracer != 0 {
 		return become(words)
 	}
-	l, err := open(o, words)
+	l, err := open(o, words, state)
 	if err != nil {
 		return become(words)
 	}
@@ -55,12 +56,16 @@ func Run(o *Options, words, given []string) int {
 
 // run returns the exit status, if there is one: else the command is to be run plain.
 func (l *lookup) run(given []string) (status int, done bool) {
-	if _, err := l.cache.Store(); err != nil || l.cache.Mode() == core.ModeOff {
+	_, refused := l.cache.Store()
+	if l.cache.Mode() == core.ModeOff || refused != nil && !l.cache.Layered() {
 		return 0, false
 	}
 	found, why := l.find()
 	if found != nil {
 		return 0, l.replay(found)
+	}
+	if refused != nil {
+		return 0, false
 	}
 	if plain := l.plain(); plain != "" {
 		l.cache.NotStored(l.request.request, kind, store.Unrepeatable, plain+" (as when it was last looked)")
@@ -134,7 +139,7 @@ func (l *lookup) observe(program string, lease *core.Lease, given []string) {
 		return append([]string{self(), KeepName, ran.String()}, given...)
 	}}
 	l.cache.Close() // counters; what is open is closed with this program
-	c := &observe.Command{Args: r.words, Dir: r.dir, Env: env, Inherit: true, Pass: true}
+	c := &observe.Command{Args: r.words, Dir: r.dir, Env: env, Inherit: true, Pass: true, Terminals: tells}
 	c.Become(front)
 	lease.Release()
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,6 +47,9 @@ const (
 	null     = 'n'
 	other    = 'o'
 )
+
+// printsToTerminal reports whether output or errors go to one.
+func (r *Request) printsToTerminal() bool { return strings.IndexByte(r.stream[1:], terminal) >= 0 }
 
 // streams says what the standard descriptors are; where output and errors are one
 // terminal, the second is "=".

@@ -27,6 +27,10 @@ type Command struct {
 	Inherit bool
 	// Pass copies what is printed to this process's output while it runs.
 	Pass bool
+	// Terminals tells the command, where it prints to a terminal by way of Pass, that it
+	// prints to one, of unknown size. Whatever keeps the result has to tell such runs from
+	// others.
+	Terminals bool
 	// Stops keeps the tracer from using what kernels before 5.6 have not.
 	Stops bool
 	// Channel, if it is not 0, is a descriptor of a command that lives on and is given

@@ -248,3 +248,22 @@ func (r *Report) uses(t *testing.T, want ...Use) {
 		t.Errorf("uses %+v, want %v", r.Uses, want)
 	}
 }
+
+// when calls fn as soon as a file is there.
+func when(t *testing.T, path string, fn func()) {
+	done := make(chan struct{})
+	t.Cleanup(func() { close(done) })
+	go func() {
+		for {
+			if _, err := os.Stat(path); err == nil {
+				fn()
+				return
+			}
+			select {
+			case <-done:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}()
+}

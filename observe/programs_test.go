@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // What a command can be, and what it can be given.
@@ -314,9 +313,8 @@ func TestCommandThatCannotRunFailsAsItIs(t *testing.T) {
 func TestFileThatTheTreeWaitsForIsSeen(t *testing.T) {
 	modes(t, func(t *testing.T, stops bool) {
 		dir := folder(t)
-		timer := time.AfterFunc(100*time.Millisecond, func() { os.WriteFile(dir+"/x", []byte("here\n"), 0o600) })
-		defer timer.Stop()
-		script := "i=0; while ! [ -e " + dir + "/x ]; do sleep 0.005; done; cat x"
+		when(t, dir+"/looked", func() { os.WriteFile(dir+"/x", []byte("here\n"), 0o600) })
+		script := "while ! [ -e " + dir + "/x ]; do : >looked; sleep 0.005; done; cat x"
 		r := observeCommand(t, &Command{Args: []string{"/bin/sh", "-c", script}, Dir: dir, Env: os.Environ(), Stdin: -1, Stops: stops})
 		if string(r.Out) != "here\n" || !r.used(UseUnsteady) {
 			t.Errorf("%q, %+v", r.Out, r.Uses)
@@ -328,12 +326,11 @@ func TestFolderThatIsExchangedMeanwhileIsSeen(t *testing.T) {
 	dir := folder(t)
 	put(t, dir+"/here/f", "old\n")
 	put(t, dir+"/there/f", "new\n")
-	timer := time.AfterFunc(100*time.Millisecond, func() {
+	when(t, dir+"/began", func() {
 		os.Rename(dir+"/here", dir+"/gone")
 		os.Rename(dir+"/there", dir+"/here")
 	})
-	defer timer.Stop()
-	script := "sleep 0.3; cat f"
+	script := ": >" + dir + "/began; sleep 1; cat f"
 	r := observeCommand(t, &Command{Args: []string{"/bin/sh", "-c", script}, Dir: dir + "/here", Env: os.Environ(), Stdin: -1})
 	if string(r.Out) != "old\n" || !r.used(UseUnsteady) {
 		t.Errorf("%q, %+v", r.Out, r.Uses)

@@ -11,13 +11,14 @@ import (
 
 // The request that the tracer reads: tracer/request.h.
 const (
-	magic       = 0x31524f4a
-	flagPlain   = 1
-	flagInherit = 2
-	flagPass    = 4
-	flagDefault = 8
-	flagStops   = 32
-	flagRounds  = 64
+	magic         = 0x31524f4a
+	flagPlain     = 1
+	flagInherit   = 2
+	flagPass      = 4
+	flagDefault   = 8
+	flagStops     = 32
+	flagRounds    = 64
+	flagTerminals = 128
 )
 
 // Tracer is the path of jitcache-observe, "" where there is none: then commands
@@ -47,6 +48,7 @@ func (c *Command) request(report, done, out, err int) []byte {
 	flags := uint32(0)
 	for flag, set := range map[uint32]bool{
 		flagPlain: c.Plain, flagInherit: c.Inherit, flagDefault: !c.Inherit, flagPass: c.Pass, flagStops: c.Stops,
+		flagTerminals: c.Terminals,
 	} {
 		if set {
 			flags |= flag

@@ -38,6 +38,10 @@ const (
 	linking               // read libraries to link them
 	making                // start others, and may obey any variable
 	wrapping              // start one that does, and may obey any variable
+	timing                // measure how long they take, and may obey any variable
+	following             // read what a compiler has preprocessed, and may obey any variable
+	clearing              // list the folder for temporary files to remove theirs, and may obey any variable
+	strange   = making | wrapping | timing | following | clearing
 )
 
 const clangMarker = "CCC_OVERRIDE_OPTIONS"
@@ -59,6 +63,14 @@ var families = []family{
 	// Starts what a file says, by the times of files: gcc's for -flto=auto. Of the clock
 	// it tells nobody.
 	{[]string{"make", "gmake"}, "MAKEFLAGS", making},
+	// Starts the compiler that it finds, and is told to do no more (package command). Its
+	// file of settings may name any program to go before. Of the clock it tells nobody.
+	{[]string{"ccache"}, "CCACHE_CONFIGPATH", making},
+	// CUDA's. Its front ends ask for the date each time they start, as all of their maker do,
+	// and read what the host's compiler has put it into. PTX has no dates.
+	{[]string{"nvcc"}, "nvcc.profile", clearing},
+	{[]string{"cudafe++", "cicc"}, "Edison Design Group", following},
+	{[]string{"ptxas"}, "Specify name of NVIDIA GPU", timing},
 	// The launcher, which only becomes its command where it is itself observed.
 	{[]string{"jitcache"}, "jitcache-observe: requests", 0},
 }
@@ -118,7 +130,7 @@ func IsKnown(path string) bool {
 		return false
 	}
 	f := familyOf(real)
-	return f != nil && f.does&(wrapping|making) == 0
+	return f != nil && f.does&strange == 0
 }
 
 // has reports whether an executable of the machine has a text in it.

@@ -167,8 +167,8 @@ type SetStore struct {
 func NewSetStore(k *key.Key) *SetStore { return &SetStore{set: &Set{}, key: k} }
 
 // Find returns the first list that is unchanged: of the process's own set, else of
-// that in the notes, to which other processes may have added. It notes stamps that
-// were out of date.
+// that in the notes, to which other processes may have added, else of the sets in
+// layers. It notes stamps that were out of date, and what it has found in a layer.
 func (s *SetStore) Find(now *Surroundings) Found {
 	found := s.set.Find(now)
 	if found.List == nil && now.Notes != nil {
@@ -179,10 +179,33 @@ func (s *SetStore) Find(now *Surroundings) Found {
 			}
 		}
 	}
+	if found.List == nil && now.Notes != nil {
+		found = s.findInLayers(now, found)
+	}
 	if found.Stale {
 		s.store(now.Notes)
 	}
 	return found
+}
+
+// findInLayers is Find in the sets of layers, where the own lists have come to own. A
+// list that it finds is in the own set afterwards.
+func (s *SetStore) findInLayers(now *Surroundings, own Found) Found {
+	for data := range now.Notes.LayerNotes(&s.key.ID) {
+		set, err := ParseSet(data)
+		if err != nil {
+			continue
+		}
+		found := set.Find(now)
+		if found.List != nil && s.set.Add(found.List) {
+			found.Stale = true // by as much as the own set has not got
+			return found
+		}
+		if own.Why == "" {
+			own.Why = found.Why
+		}
+	}
+	return own
 }
 
 // Add puts a list in front, of what others have noted meanwhile too, and notes it

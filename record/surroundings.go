@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/binary"
+	"iter"
 	"path/filepath"
 	"strings"
 
@@ -34,6 +35,8 @@ type Surroundings struct {
 type Notes interface {
 	// LoadNote returns what was noted under a key, nil if nothing is there.
 	LoadNote(id *key.ID) []byte
+	// LayerNotes gives what others have noted under a key, whose notes are only read.
+	LayerNotes(id *key.ID) iter.Seq[[]byte]
 	// SaveNote replaces it.
 	SaveNote(k *key.Key, data []byte)
 }

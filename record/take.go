@@ -35,6 +35,8 @@ type Run struct {
 	// InPlace: what it leaves behind stays where it is. What stood there before
 	// counts then, unless nobody but known programs can have looked.
 	InPlace bool
+	// Terminal: the command was told that it prints to one.
+	Terminal bool
 	// Compiler is set if the program is one of our own, that has a compiler in it.
 	Compiler *Compiler
 }
@@ -72,7 +74,7 @@ type taker struct {
 	reals    map[string]string // folders without links, "" for what is not there
 	beside   bool              // something beside the private folder was named through it
 	zone     uint64            // programs that have turned a time into a date
-	included map[string]bool   // files that a compiler has read as sources
+	included map[string]bool   // files of which it may count that two are one
 }
 
 func (t *taker) all() error {
@@ -189,8 +191,9 @@ func (t *taker) replaced(n *observe.Name) error {
 	if !t.run.InPlace || !t.known.unknown {
 		return nil
 	}
-	// A program that may do anything may do something else where its output stands.
-	if n.Mode != 0 && n.Statted != 0 {
+	// A program that may do anything may do something else where its output stands. Its
+	// size and times are gone: who has asked for them must be known not to go by those.
+	if n.Mode != 0 && n.Statted&^t.known.blind != 0 {
 		return request.Refuse(n.Path, "is looked at, and then written")
 	}
 	for _, path := range t.forms(n) {
@@ -303,7 +306,7 @@ func (t *taker) file(n *observe.Name, path string) error {
 			return err
 		}
 	}
-	if n.Bits&observe.Read != 0 && n.Programs&t.known.compilers != 0 {
+	if n.Bits&observe.Read != 0 && n.Programs&t.known.compilers != 0 || n.Programs&t.known.strangers != 0 {
 		t.included[path] = true
 	}
 	t.list.Files = append(t.list.Files, f)
@@ -361,8 +364,9 @@ func seen(s *observe.Stamp) Stamp {
 }
 
 func (t *taker) folder(n *observe.Name, path string) error {
-	if isTemporary(t.run, path) && n.Bits&observe.Listed == 0 {
-		return nil // where temporary files go is no input
+	// Where temporary files go is no input. Known programs do not list it.
+	if isTemporary(t.run, path) && (n.Bits&observe.Listed == 0 || n.Programs&^(t.known.clearers|t.known.known) == 0) {
+		return nil
 	}
 	f := t.folderAt(path)
 	f.Flags |= Exists

@@ -4,8 +4,10 @@ import "jitcache/core/key"
 
 // Files of equal content are twins. Whether two names of a header are one file
 // decides what #pragma once and #import leave out, and compilers tell by more than
-// the content: clang by device and inode, gcc by the modification time. So of twins
-// that a compiler has read, which are one file and which have one time counts.
+// the content: clang by device and inode, gcc by the modification time. NVRTC asks for
+// device and inode, and does not open the second name. So of twins that a compiler has
+// read, or a program that is not known has looked at, which are one file and which have
+// one time counts.
 
 // twins marks them.
 func (t *taker) twins() {

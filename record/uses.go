@@ -1,9 +1,12 @@
 package record
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"jitcache/core/request"
 	"jitcache/observe"
@@ -18,10 +21,13 @@ type programs struct {
 	blind     uint64 // those that ask for no modification times
 	drivers   uint64 // those that take options
 	compilers uint64 // those that read sources
+	strangers uint64 // those of which nobody knows what they do with two names of one file
 	clang     uint64
 	linkers   uint64
 	wrappers  uint64 // Open MPI's
-	starters  uint64 // those, and make
+	starters  uint64 // those, make, and others that have their own use for a clock
+	followers uint64 // those that read what compilers have preprocessed
+	clearers  uint64 // those that list the folder for temporary files to remove theirs
 	shells    uint64
 	python    uint64
 }
@@ -32,7 +38,7 @@ func bitOf(id int) uint64 { return 1 << min(uint(id), 63) }
 func (t *taker) programs() programs {
 	var p programs
 	if t.run.Compiler != nil {
-		return programs{blind: ^uint64(0), known: ^uint64(0)}
+		return programs{blind: ^uint64(0), known: ^uint64(0), strangers: ^uint64(0)}
 	}
 	var others uint64
 	for i := range t.run.Report.Programs {
@@ -41,9 +47,14 @@ func (t *taker) programs() programs {
 		family := familyOf(program.Path)
 		p.all |= bit
 		switch {
-		case family != nil && family.does&(wrapping|making) != 0:
-			if family.does&wrapping != 0 {
+		case family != nil && family.does&strange != 0:
+			switch {
+			case family.does&wrapping != 0:
 				p.wrappers |= bit
+			case family.does&following != 0:
+				p.followers |= bit
+			case family.does&clearing != 0:
+				p.clearers |= bit
 			}
 			p.starters |= bit
 			others |= bit
@@ -67,6 +78,7 @@ func (t *taker) programs() programs {
 		others |= strange
 	}
 	p.blind = p.known &^ p.dated(t.run.Report.Programs)
+	p.strangers = others &^ (p.shells | p.python | p.starters&^p.followers)
 	p.unknown = others != 0 || p.known == 0
 	return p
 }
@@ -119,6 +131,14 @@ var whys = map[observe.Use]string{
 	observe.UseIdentity:   "becomes another user",
 }
 
+// Why returns why a result that depends on a use is not kept, as its refusal says it.
+func Why(u observe.Use) string {
+	if why, ok := whys[u]; ok {
+		return why
+	}
+	return "does something that is not known"
+}
+
 // uses refuses what cannot be repeated.
 func (t *taker) uses() error {
 	if t.run.Compiler != nil && len(t.run.Report.Programs) != 1 {
@@ -147,15 +167,11 @@ func (t *taker) uses() error {
 				continue
 			}
 		}
-		why, ok := whys[u.Use]
-		if !ok {
-			why = "does something that is not known"
-		}
 		what := t.run.command()
 		if u.Detail != "" {
 			what += " (" + u.Detail + ")"
 		}
-		return request.Refuse(what, why)
+		return request.Refuse(what, Why(u.Use))
 	}
 	return nil
 }
@@ -175,12 +191,30 @@ func (t *taker) harmlessClock(u *observe.Used) bool {
 	if t.run.Compiler != nil {
 		return true // whoever has it compile has looked through the text
 	}
-	harmless := t.known.python
+	harmless := t.known.python | t.followers()
 	if u.Detail != "time" {
 		harmless |= t.known.known | t.known.shells | t.known.starters
 	}
 	return u.Programs&^harmless == 0
 }
+
+// followers are the programs that have read nothing in which a date could still be
+// asked for: only what the tree has made, libraries, and what is no text.
+func (t *taker) followers() uint64 {
+	mask := t.known.followers
+	for i := range t.run.Report.Names {
+		n := &t.run.Report.Names[i]
+		if n.Readers&mask == 0 || n.Mode&unix.S_IFMT != unix.S_IFREG || isLibrary(n.Path) || isZone(n.Path) || n.Path == loaderCache ||
+			lessThanContent(n.Path) || isBitcode(n.Path) {
+			continue
+		}
+		mask &^= n.Readers
+	}
+	return mask
+}
+
+// isBitcode reports whether a file is a library of LLVM's, such as CUDA's libdevice.
+func isBitcode(path string) bool { return bytes.HasPrefix(headOf(path), []byte("BC\xc0\xde")) }
 
 func (t *taker) used(use observe.Use, by uint64) bool {
 	return slices.ContainsFunc(t.run.Report.Uses, func(u observe.Used) bool { return u.Use == use && u.Programs&by != 0 })
@@ -220,8 +254,8 @@ func (t *taker) world() {
 	}
 }
 
-// also returns variables that count though nobody documents them: those that name
-// a folder in which something was looked at, and PWD where the folder counts, or
+// also returns variables that count though nobody documents them: those of a terminal
+// that is printed to, those that name a folder in which something was looked at, and PWD where the folder counts, or
 // that was looked at by its value: so gcc sees whether it may take it for the
 // folder.
 func (t *taker) also() []string {
@@ -231,6 +265,9 @@ func (t *taker) also() []string {
 	}
 	if t.beside {
 		names = append(names, "TMPDIR")
+	}
+	if t.run.Terminal {
+		names = append(names, ofTerminals...)
 	}
 	if t.known.unknown {
 		return names

@@ -49,6 +49,13 @@ var withheld = []string{
 	"*_PORT_*_TCP_PORT", "*_PORT_*_TCP_PROTO", "POD_NAME", "POD_IP", "POD_UID",
 }
 
+// ofTerminals are variables by which programs choose how they print to a terminal: colours
+// and links, gcc(1) and no-color.org, and the width of lines.
+var ofTerminals = []string{
+	"TERM", "TERMINFO", "TERMINFO_DIRS", "COLORTERM", "TERM_URLS", "TERM_PROGRAM", "VTE_VERSION", "NO_COLOR", "CLICOLOR",
+	"CLICOLOR_FORCE", "FORCE_COLOR", "COLUMNS", "LINES",
+}
+
 // session are those of them that say which terminal, shell or unit a process was
 // started from, and nothing that a program could work with. A command that is run
 // in its own right, and may obey anything, is not given these; the others it may

@@ -2,16 +2,18 @@
 # Debian's packages for make test-all, where they are not there already: abidiff
 # for the types of the interface, strace for system calls, cmake and pkg-config
 # for the installed library, squashfs-tools for images that are mounted in turn,
-# clang and ccache beside gcc, linkers, wrappers and builds that are observed beside
+# clang and ccache beside gcc, generators of parsers, linkers, wrappers and builds that are observed beside
 # strace, clang 16 where clang is older (it reads configuration files), the compiler
 # wrappers and launchers of both MPIs, PETSc with an MPI as hosts that are hard to please.
 set -eu
 missing=
 for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake pkg-config:pkg-config g++:g++ clang:clang ccache:ccache mpirun:openmpi-bin mksquashfs:squashfs-tools \
-	ld.lld:lld mold:mold gfortran:gfortran mpicc.openmpi:libopenmpi-dev mpicc.mpich:libmpich-dev ninja:ninja-build tcc:tcc make:make gdb:gdb musl-gcc:musl-tools; do
+	ld.lld:lld mold:mold gfortran:gfortran mpicc.openmpi:libopenmpi-dev mpicc.mpich:libmpich-dev ninja:ninja-build tcc:tcc make:make gdb:gdb musl-gcc:musl-tools bison:bison flex:flex m4:m4; do
 	command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
 done
-for package in libopenmpi-dev mpich libmpich-dev gcc-multilib; do # the wrappers link nothing without; -m32
+# Headers for plugins of the gcc that is there; a clang that embeds files, and clang's runtime for profiles.
+plugins="gcc-$(gcc -dumpversion | cut -d. -f1)-plugin-dev"
+for package in libopenmpi-dev mpich libmpich-dev gcc-multilib "$plugins"; do # the wrappers link nothing without; -m32
 	dpkg-query -W "$package" >/dev/null 2>&1 || missing="$missing $package"
 done
 [ -e /usr/lib/python3/dist-packages/petsc4py.pth ] || missing="$missing python3-petsc4py"
@@ -26,6 +28,9 @@ install() {
 }
 # shellcheck disable=SC2086 # words
 [ -z "$missing" ] || install $missing
+for package in clang-19 "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"; do # not every release has them
+	dpkg-query -W "$package" >/dev/null 2>&1 || (install "$package") || echo "deps-ci: without $package" >&2
+done
 case $(clang -dumpversion) in
 [0-9].* | 1[0-5].*) [ -x /usr/bin/clang-16 ] || install clang-16 ;;
 esac

@@ -4,7 +4,8 @@
 // the host of a guest has to. That was 0.7 ms of each start of the launcher, half
 // of it, and of each first load of the library.
 //
-// It has what those two use (go.mod: replace); it is no part of the module.
+// It has what those two use (go.mod: replace), and Ask and Saved for package record/cpu;
+// it is no part of the module.
 package cpuid
 
 import "runtime"

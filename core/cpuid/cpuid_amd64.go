@@ -1,7 +1,11 @@
 package cpuid
 
-func ask(leaf, sub uint32) (a, b, c, d uint32)
-func saved() uint32
+// Ask asks the processor, by CPUID.
+func Ask(leaf, sub uint32) (a, b, c, d uint32)
+
+// Saved says which registers the system saves, and so lets programs use: XGETBV's
+// answer, if Ask(1, 0) says that there is one (the bit OSXSAVE).
+func Saved() (low, high uint32)
 
 // vectors: Intel's manual, volume 1, 14.3 and 15.2. Registers that the system does
 // not save must not be used.
@@ -14,10 +18,14 @@ func vectors() (avx2, avx512 bool) {
 		isAVX2 = 1 << 5
 		isF    = 1 << 16
 	)
-	if _, _, c, _ := ask(1, 0); c&xsave != xsave || saved()&avx != avx {
+	if _, _, c, _ := Ask(1, 0); c&xsave != xsave {
+		return false, false
+	}
+	saved, _ := Saved()
+	if saved&avx != avx {
 		return false, false
 	}
 	// AVX says that leaf 7 is there or zero: no processor has XSAVE without it.
-	_, b, _, _ := ask(leaf7, 0)
-	return b&isAVX2 != 0, b&isF != 0 && saved()&masks == masks
+	_, b, _, _ := Ask(leaf7, 0)
+	return b&isAVX2 != 0, b&isF != 0 && saved&masks == masks
 }

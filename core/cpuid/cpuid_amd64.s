@@ -1,7 +1,7 @@
 #include "textflag.h"
 
-// func ask(leaf, sub uint32) (a, b, c, d uint32)
-TEXT ·ask(SB), NOSPLIT, $0-24
+// func Ask(leaf, sub uint32) (a, b, c, d uint32)
+TEXT ·Ask(SB), NOSPLIT, $0-24
 	MOVL leaf+0(FP), AX
 	MOVL sub+4(FP), CX
 	CPUID
@@ -11,9 +11,10 @@ TEXT ·ask(SB), NOSPLIT, $0-24
 	MOVL DX, d+20(FP)
 	RET
 
-// func saved() uint32
-TEXT ·saved(SB), NOSPLIT, $0-4
+// func Saved() (low, high uint32)
+TEXT ·Saved(SB), NOSPLIT, $0-8
 	XORL CX, CX
 	XGETBV
-	MOVL AX, ret+0(FP)
+	MOVL AX, low+0(FP)
+	MOVL DX, high+4(FP)
 	RET

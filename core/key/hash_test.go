@@ -2,6 +2,8 @@ package key
 
 import (
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 
 	"lukechampine.com/blake3"
@@ -58,5 +60,19 @@ func BenchmarkSum(b *testing.B) {
 				Sum(data)
 			}
 		})
+	}
+}
+
+func TestManySmallFilesAreHashedInTheMemoryOfOne(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 1000 {
+		if d, err := SumReader(strings.NewReader("small")); err != nil || d != Sum([]byte("small")) {
+			t.Fatal(d, err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
+		t.Errorf("%d bytes were allocated", took)
 	}
 }

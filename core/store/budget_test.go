@@ -107,7 +107,7 @@ func TestLookupsEvictNothing(t *testing.T) {
 	s.pending.written = 0 // the counters are due
 	for i := range 100 {
 		get(t, s, testKey(t, i))
-		s.CountHit([]byte("generic"), 1)
+		s.CountHit(HitsDisk, []byte("generic"), 1)
 	}
 	s.FlushIfDue()
 	if entries, _ := onDisk(t, s); entries != n {

@@ -15,6 +15,7 @@ const (
 	checkLimit    = true // nothing is written beyond the limit of the size of files
 	makeAgain     = true // a put makes the folders that somebody has removed
 	refuseLinks   = true // no symbolic link below the root is followed
+	checkOwners   = true // who may have written a file or a directory decides whether it is used
 	checkRegular  = true // what is written in place is a regular file with no other name
 	checkWritable = true // Open finds out whether puts can work
 	readsPinned   = true // the file behind a path is looked at again

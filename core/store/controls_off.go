@@ -21,6 +21,7 @@ var (
 	checkLimit    = !control.Is("nolimit")
 	makeAgain     = !control.Is("norepair")
 	refuseLinks   = !control.Is("follow")
+	checkOwners   = !control.Is("anyowner")
 	checkRegular  = !control.Is("anyfile")
 	checkWritable = !control.Is("nowritable")
 	readsPinned   = !control.Is("nopinned")

@@ -27,6 +27,7 @@ const (
 	Evictions    Counter = 9
 	EvictedBytes Counter = 10
 	Removals     Counter = 11 // by remove and clear
+	HitsLayer    Counter = 12 // in a layer
 	missBase     Counter = 16
 	refusalBase  Counter = 48
 	counterSlots         = 80

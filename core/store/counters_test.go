@@ -11,8 +11,8 @@ func TestCountersOfTwoStoresAddUp(t *testing.T) {
 	a := open(t)
 	b := open(t, dir(a.Root()))
 	a.Count([]byte("cubin"), Compiles, 3)
-	b.CountHit([]byte("cubin"), 5)
-	b.CountHit([]byte("native"), 7)
+	b.CountHit(HitsDisk, []byte("cubin"), 5)
+	b.CountHit(HitsDisk, []byte("native"), 7)
 	b.Count([]byte("cubin"), MissCounter(Checksum), 2)
 	b.CountRefused([]byte("cubin"), NoSpace)
 	a.Flush()
@@ -53,7 +53,7 @@ func TestCountersSurviveManyThreads(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 1000 {
-				s.CountHit([]byte("generic"), 1)
+				s.CountHit(HitsDisk, []byte("generic"), 1)
 			}
 			s.Flush()
 		})

@@ -55,6 +55,9 @@ const (
 	tagName   = 1 // text
 	tagPart   = 2 // short digest (8), label; one record per component
 	tagCaller = 3 // JSON text
+
+	tagSignature = 4 // key and signature (package trust); several
+	tagWords     = 5 // keys of those on whose word the entry rests
 )
 
 const recordOverhead = 1 + 4 + 1

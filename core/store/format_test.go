@@ -14,8 +14,8 @@ import (
 // file returns the bytes of an entry file.
 func entryFile(t testing.TB, k *key.Key, payload []byte, attributes string) []byte {
 	t.Helper()
-	s := &Store{}
-	return append(slices.Clone(payload), s.trailer(&Item{Key: k, Payload: payload, Attributes: attributes}, 12345)...)
+	trailer, _ := (&Item{Key: k, Payload: payload, Attributes: attributes}).makeTrailer(12345)
+	return append(slices.Clone(payload), trailer...)
 }
 
 func TestTrailerIsSmall(t *testing.T) {

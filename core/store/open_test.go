@@ -283,7 +283,7 @@ func TestReadOnlyStoreWritesNothing(t *testing.T) {
 	if rep, err := r.Verify(context.Background(), false, nil); err != nil || rep.Entries != 1 {
 		t.Errorf("verify: %+v, %v", rep, err)
 	}
-	r.CountHit([]byte("generic"), 0)
+	r.CountHit(HitsDisk, []byte("generic"), 0)
 	r.Flush()
 	if after := snapshot(t, s.Root()); after != before {
 		t.Errorf("the directory was\n%s\nand is\n%s", before, after)

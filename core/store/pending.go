@@ -78,14 +78,14 @@ func (s *Store) Count(kind []byte, c Counter, n uint64) {
 	p.mu.Unlock()
 }
 
-// CountHit counts a disk hit and the compile that it saved. Now and then it
-// writes the ledger, so that the counters of a long-running process are seen. It
-// evicts nothing: a lookup must be fast, and has added nothing.
-func (s *Store) CountHit(kind []byte, cost int64) {
+// CountHit counts a hit on disk, where HitsDisk or HitsLayer, and the compile that it
+// saved. Now and then it writes the ledger, so that the counters of a long-running
+// process are seen. It evicts nothing: a lookup must be fast, and has added nothing.
+func (s *Store) CountHit(where Counter, kind []byte, cost int64) {
 	p := &s.pending
 	p.mu.Lock()
 	c := p.kinds.at(kind)
-	c[HitsDisk]++
+	c[where]++
 	c[TimeSaved] += uint64(max(cost, 0))
 	p.counted = true
 	p.hits++

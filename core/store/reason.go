@@ -33,7 +33,8 @@ const (
 	Descriptors  Reason = 22 // too many open files
 	Panicked     Reason = 23 // the library has failed internally and stopped working
 	Unrepeatable Reason = 24 // what made it cannot be repeated, or not be seen
-	reasonEnd    Reason = 25
+	Signature    Reason = 25 // no key that is trusted has signed it
+	reasonEnd    Reason = 26
 )
 
 var reasonNames = [reasonEnd]string{
@@ -43,7 +44,7 @@ var reasonNames = [reasonEnd]string{
 	NoMemory: "no memory", Off: "off", Refresh: "refresh", Fork: "fork", Unavailable: "unavailable",
 	TooLarge: "too large", ReadOnly: "read-only", NoSpace: "no space", InputChange: "input changed",
 	NoDirectory: "no directory", Descriptors: "too many open files", Panicked: "internal error",
-	Unrepeatable: "not repeatable",
+	Unrepeatable: "not repeatable", Signature: "no trusted signature",
 }
 
 // String returns the reason in words, "" for None.

@@ -17,8 +17,10 @@ type Trust struct {
 	Users  []uint32 // named owners, JITCACHE_TRUST
 	Shared bool     // consent to a directory that others write, JITCACHE_SHARED
 
-	euid uint32
-	gid  uint32 // of the root, if shared
+	euid    uint32
+	gid     uint32 // of the root, if shared
+	anybody bool   // whoever owns it and may write it
+	layer   bool   // of a layer, for which there is no consent to whoever may write it
 }
 
 // Refused is the error of Open for a directory that is not used.
@@ -30,11 +32,15 @@ type Refused struct {
 }
 
 func (r *Refused) Error() string {
-	s := fmt.Sprintf("cache directory %s is not used: %s", r.Path, r.Rule)
-	if r.Mend != "" {
-		s += "; to use it: " + r.Mend
+	return fmt.Sprintf("cache directory %s is not used: %s", r.Path, r.Why())
+}
+
+// Why returns what is wrong, and how to put it right.
+func (r *Refused) Why() string {
+	if r.Mend == "" {
+		return r.Rule
 	}
-	return s
+	return r.Rule + "; to use it: " + r.Mend
 }
 
 const (
@@ -52,6 +58,9 @@ func (t *Trust) checkRoot(path string, st *syscall.Stat_t) *Refused {
 	if st.Mode&syscall.S_IFMT != syscall.S_IFDIR {
 		return &Refused{NotRegular, path, "it is not a directory", ""}
 	}
+	if !checkOwners || t.anybody {
+		return nil
+	}
 	if st.Mode&otherWrites != 0 {
 		who := "o"
 		if st.Mode&groupWrites != 0 && !t.Shared {
@@ -63,12 +72,15 @@ func (t *Trust) checkRoot(path string, st *syscall.Stat_t) *Refused {
 		t.gid = st.Gid
 		return nil
 	}
-	const consent = "set JITCACHE_SHARED=1 if you trust everybody who may write it"
+	consent := "set JITCACHE_SHARED=1 if you trust everybody who may write it, or "
+	if t.layer {
+		consent = "" // that is consent to the users of the cache's own directory
+	}
 	if !t.knows(st.Uid) {
-		return no(fmt.Sprintf("it belongs to user %d", st.Uid), fmt.Sprintf("JITCACHE_TRUST=%d, or %s", st.Uid, consent))
+		return no(fmt.Sprintf("it belongs to user %d", st.Uid), fmt.Sprintf("%sJITCACHE_TRUST=%d", consent, st.Uid))
 	}
 	if st.Mode&groupWrites != 0 {
-		return no(fmt.Sprintf("group %d may write it (mode %04o)", st.Gid, st.Mode&0o7777), consent+", or "+t.chmod("g", path, st))
+		return no(fmt.Sprintf("group %d may write it (mode %04o)", st.Gid, st.Mode&0o7777), consent+t.chmod("g", path, st))
 	}
 	return nil
 }
@@ -96,6 +108,12 @@ func shellWord(path string) string {
 func (t *Trust) checkEntry(st *syscall.Stat_t) Reason {
 	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return NotRegular
+	}
+	if !checkOwners || t.anybody {
+		if t.anybody && st.Size > LargestOfAnybody {
+			return TooLarge
+		}
+		return None
 	}
 	if st.Mode&otherWrites != 0 {
 		return WrongOwner

@@ -17,6 +17,11 @@ type Item struct {
 	Attributes string // JSON text of the caller, "" for none
 	Cost       int64  // nanoseconds that the compile took, 0 unknown
 	Replace    bool   // replace a good entry too
+	Words      []byte // keys of those on whose word it rests, see Records
+
+	// Of an entry that is copied: what follows the payload, and when it was made.
+	trailer []byte
+	created int64
 }
 
 // Written is where a put left an entry, so that a blob of the same bytes can
@@ -45,7 +50,7 @@ func (s *Store) Put(it Item) (w Written, why Reason) {
 	if s.refuse != None {
 		return w, s.refuse
 	}
-	size := int64(len(it.Payload)) + int64(attributeSize(it.Key, it.Attributes)) + footerSize
+	size := int64(len(it.Payload) + it.trailerSize())
 	if limit := s.MaxSize(); limit > 0 && size > limit {
 		return w, TooLarge
 	}
@@ -76,10 +81,26 @@ func refusal(e syscall.Errno) Reason {
 	return IO
 }
 
-// trailer returns attributes and footer.
-func (s *Store) trailer(it *Item, now int64) []byte {
-	n := attributeSize(it.Key, it.Attributes)
-	b := appendAttributes(make([]byte, 0, n+footerSize), it.Key, it.Attributes)
+func (it *Item) trailerSize() int {
+	if it.trailer != nil {
+		return len(it.trailer)
+	}
+	n := attributeSize(it.Key, it.Attributes) + footerSize
+	if len(it.Words) > 0 {
+		n += recordOverhead + len(it.Words)
+	}
+	return n
+}
+
+// makeTrailer returns attributes and footer of an item, and when it was made.
+func (it *Item) makeTrailer(now int64) ([]byte, int64) {
+	if it.trailer != nil {
+		return it.trailer, it.created
+	}
+	b := appendAttributes(make([]byte, 0, it.trailerSize()), it.Key, it.Attributes)
+	if len(it.Words) > 0 {
+		b = appendRecord(b, tagWords, it.Words, "")
+	}
 	return appendFooter(b, &footer{
 		attributes:    uint32(len(b)),
 		payload:       uint64(len(it.Payload)),
@@ -89,7 +110,7 @@ func (s *Store) trailer(it *Item, now int64) []byte {
 		kind:          []byte(it.Key.Kind),
 		created:       now,
 		cost:          it.Cost,
-	})
+	}), now
 }
 
 // change is what a put did to a shard.
@@ -141,7 +162,7 @@ func (s *Store) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 	}
 	defer closeFd(tmp)
 	now := s.stamp()
-	trailer := s.trailer(it, now)
+	trailer, created := it.makeTrailer(now)
 	temp := s.tempName()
 	if w, e = s.writeTemp(tmp, temp, it.Payload, trailer, now); e != 0 {
 		return w, d, e
@@ -153,6 +174,7 @@ func (s *Store) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 	if s.options.Durable {
 		fsync(shard)
 	}
+	w.Created = created
 	d.bytes += int64(len(it.Payload) + len(trailer))
 	d.count++
 	return w, d, 0

@@ -9,6 +9,7 @@
  * the same if, and only if, a compiler would have had the same work.
  *
  *	-DSTUBNVRTC_MAJOR=12 -DSTUBNVRTC_MINOR=9	another version, default 13.5
+ *	-DSTUBNVRTC_DRIVER	a compile depends on the driver that it finds
  *	calls/__pycache__	a folder beside the library: each nvrtcCreateProgram,
  *				nvrtcCompileProgram and nvrtcDestroyProgram makes a
  *				file there with its name and the program's
@@ -29,6 +30,7 @@
 #include "preprocess.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -326,12 +328,25 @@ static void emit(program *p, const request *q, const char *names, const char *no
 	}
 }
 
+/* opens_driver asks the driver for something, as NVRTC does for its own cache. No
+ * version before 12.9 does it. */
+static void opens_driver(text *all)
+{
+#ifdef STUBNVRTC_DRIVER
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	text_print(all, "driver %d %d\n", driver != NULL, driver != NULL && dlsym(driver, "cuCtxGetId") != NULL);
+#else
+	(void)all;
+#endif
+}
+
 static int compile(program *p, reading *r, int n, const char *const *options)
 {
 	text all = {0}, names = {0};
 	request q = {.sm = STUBNVRTC_MAJOR < 13 ? 52 : 75};
 	char note[64];
 	text_print(&all, "NVRTC %d.%d\n", STUBNVRTC_MAJOR, STUBNVRTC_MINOR);
+	opens_driver(&all);
 	int code = read_options(r, &q, n, options, &all);
 	if (code == SUCCESS) {
 		read_source(r, p->name, p->source);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void text_add(text *t, const char *s, size_t n)
 {
@@ -333,6 +334,15 @@ void read_source(reading *r, const char *name, const char *source)
 	free(plain);
 }
 
+/* same_file says whether two names are one file. A header in memory has only its name. */
+static int same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+	if (strcmp(a, b) == 0)
+		return 1;
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 void include(reading *r, const char *from, int line, const char *spelled, int quoted)
 {
 	char *name;
@@ -345,7 +355,7 @@ void include(reading *r, const char *from, int line, const char *spelled, int qu
 	}
 	int again = 0;
 	for (int i = 0; i < r->nonce; i++)
-		again |= strcmp(r->once[i], name) == 0;
+		again |= same_file(r->once[i], name);
 	r->depth++;
 	if (!again)
 		read_source(r, name, content);

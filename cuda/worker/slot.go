@@ -8,12 +8,12 @@ import (
 	"jitcache/core/lockfile"
 )
 
-// Locks takes the lock with a name, for this process among others; nil if somebody has
-// it. An error is that locks do not work.
+// Locks takes the lock with a name, for this process among all of the user's on this node;
+// nil if somebody has it. An error is that locks do not work.
 type Locks func(name string) (*lockfile.Lock, error)
 
 // A worker has 80 MB resident once it has compiled something small, and 370 after a
-// kernel with CUB: so many at a time, of all processes that share a folder for locks.
+// kernel with CUB: so many at a time, of all processes of a user on a node.
 // Eight threads compile side by side; a node of many cores has memory for more.
 func bound() int { return min(max(runtime.NumCPU(), 8), 64) }
 

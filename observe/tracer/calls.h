@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/* By these a descriptor is asked whether it is a terminal: termios, and termios2. */
+enum { JO_TCGETS = 0x5401, JO_TCGETS2 = 0x802c542a };
+
 enum jo_class {
 	JO_CALL_UNKNOWN,     /* not in the lists */
 	JO_CALL_HARMLESS,    /* not stopped at */
@@ -80,5 +83,14 @@ const jo_call *jo_call_of(long nr);
 
 /* jo_class_of returns the class of a system call. */
 enum jo_class jo_class_of(long nr);
+
+/* What is to be done at a call. A negative number is minus an errno: the call is known to
+ * fail with that, and may be made to. */
+enum {
+	JO_GO_ON,
+	JO_WAIT_FOR_END,
+	JO_BROKEN_PIPE, /* of a write: it has to fail as if the reader were gone */
+	JO_ANSWERED,    /* the process has its answer, and the kernel is not asked */
+};
 
 #endif

@@ -47,11 +47,11 @@ int jo_change_open(jo_process *p, const jo_path *path, int flags)
 		jo_look_at(p, path, JO_LOOKED);
 		return 0;
 	}
-	unsigned type = jo_path_type(path->text, (flags & O_NOFOLLOW) == 0);
+	unsigned type = jo_real_type(path->text, (flags & O_NOFOLLOW) == 0);
 	/* What is opened to be read too, or changed, is an input, unless it is emptied. */
 	if (type != 0 && ((flags & O_TRUNC) == 0 || type != S_IFREG))
 		jo_look_open(p, path, JO_READ);
-	if (!wait_for(p, JO_CALL_OPEN, path, jo_path_real(path->text)))
+	if (!wait_for(p, JO_CALL_OPEN, path, jo_real(path->text)))
 		return 0;
 	p->pending.flags = flags;
 	p->pending.existed = (int)type;
@@ -61,9 +61,9 @@ int jo_change_open(jo_process *p, const jo_path *path, int flags)
 int jo_change_name(jo_process *p, int class, const jo_path *path)
 {
 	jo_look_link(p, path, 0);
-	if (!wait_for(p, class, path, jo_path_real(path->text)))
+	if (!wait_for(p, class, path, jo_real(path->text)))
 		return 0;
-	p->pending.existed = (int)jo_path_type(path->text, 0);
+	p->pending.existed = (int)jo_real_type(path->text, 0);
 	return 1;
 }
 
@@ -72,14 +72,14 @@ int jo_change_two(jo_process *p, int class, const jo_path *from, const jo_path *
 	/* A file that is not the tree's is one that it reads. */
 	if (from != NULL && !follow)
 		jo_look_link(p, from, 0);
-	if (from != NULL && (follow || jo_path_type(from->text, 0) != S_IFLNK))
+	if (from != NULL && (follow || jo_real_type(from->text, 0) != S_IFLNK))
 		jo_look_at(p, from, JO_READ);
 	if (class == JO_CALL_LINK)
 		jo_look_link(p, to, 0); /* it has to be absent */
-	if (!wait_for(p, class, to, jo_path_real(to->text)))
+	if (!wait_for(p, class, to, jo_real(to->text)))
 		return 0;
-	p->pending.existed = (int)jo_path_type(to->text, 0);
-	const char *real = from == NULL || class != JO_CALL_RENAME ? NULL : jo_path_real(from->text);
+	p->pending.existed = (int)jo_real_type(to->text, 0);
+	const char *real = from == NULL || class != JO_CALL_RENAME ? NULL : jo_real(from->text);
 	if (real != NULL)
 		p->pending.real_from = copied(real);
 	return class != JO_CALL_RENAME || real != NULL;
@@ -88,7 +88,7 @@ int jo_change_two(jo_process *p, int class, const jo_path *from, const jo_path *
 int jo_change_file(jo_process *p, const jo_path *path, int follow)
 {
 	char end[JO_PATH];
-	const char *real = !follow ? jo_path_real(path->text) : jo_path_end(path->text, 0, end) ? end : NULL;
+	const char *real = !follow ? jo_real(path->text) : jo_real_end(path->text, 0, end) ? end : NULL;
 	return wait_for(p, JO_CALL_CHANGE, path, real);
 }
 
@@ -98,7 +98,7 @@ static const char *file_of(jo_process *p, int fd, char *real)
 	ssize_t n = jo_process_descriptor(p, fd, real, JO_PATH);
 	if (n == -2)
 		jo_use(p, JO_USE_UNREADABLE, "descriptors");
-	return n < 0 || real[0] != '/' || jo_path_type(real, 0) == 0 ? NULL : real;
+	return n < 0 || real[0] != '/' || jo_real_type(real, 0) == 0 ? NULL : real;
 }
 
 int jo_change_descriptor(jo_process *p, int fd)
@@ -160,7 +160,7 @@ static void opened(jo_process *p, const jo_pending *w, int fd)
 	char buffer[JO_PATH];
 	/* Through links: the descriptor tells. */
 	const char *real = file_of(p, fd, buffer);
-	if (real == NULL || jo_path_type(real, 0) != S_IFREG)
+	if (real == NULL || jo_real_type(real, 0) != S_IFREG)
 		return;
 	if (w->existed == 0)
 		made(real, 0, 0);
@@ -174,7 +174,7 @@ static void opened(jo_process *p, const jo_pending *w, int fd)
 static void renamed(const jo_pending *w)
 {
 	uint32_t from = jo_written_in(w->real_from);
-	int folder = jo_path_type(w->real, 0) == S_IFDIR, whole = !folder || (from & JO_CREATED) != 0;
+	int folder = jo_real_type(w->real, 0) == S_IFDIR, whole = !folder || (from & JO_CREATED) != 0;
 	made(w->real, w->existed, folder);
 	jo_write_name(w->real, w->path, w->form);
 	removed(w->real_from);
@@ -183,7 +183,7 @@ static void renamed(const jo_pending *w)
 	/* A folder that was not the tree's takes everything in it along. */
 	if (!whole)
 		jo_write(w->real_from, JO_CHANGED, 0);
-	jo_path_moved(folder);
+	jo_real_moved(folder);
 }
 
 static void entered(jo_process *p, jo_pending *w)
@@ -228,12 +228,12 @@ void jo_change_result(jo_process *p, int64_t result)
 	case JO_CALL_OPEN: opened(p, w, (int)result); break;
 	case JO_CALL_MAKE:
 	case JO_CALL_LINK:
-		made(w->real, 0, jo_path_type(w->real, 0) == S_IFDIR);
+		made(w->real, 0, jo_real_type(w->real, 0) == S_IFDIR);
 		jo_write_name(w->real, w->path, w->form);
 		break;
 	case JO_CALL_REMOVE:
 		removed(w->real);
-		jo_path_moved(w->existed == S_IFDIR);
+		jo_real_moved(w->existed == S_IFDIR);
 		break;
 	case JO_CALL_RENAME: renamed(w); break;
 	case JO_CALL_CHANGE: changed(w->real); break;

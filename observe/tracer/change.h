@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "path.h"
+#include "real.h"
 #include "process.h"
 
 /* Each of these is called before the call, and returns 1 if its end is to be waited

@@ -14,6 +14,7 @@
 #include "filter.h"
 #include "look.h"
 #include "names.h"
+#include "path.h"
 #include "report.h"
 #include "use.h"
 

@@ -2,7 +2,7 @@
 #ifndef JO_EXECUTE_H
 #define JO_EXECUTE_H
 
-#include "path.h"
+#include "real.h"
 #include "process.h"
 
 /* jo_execute_call notes what the kernel reads to run a program: the file, the

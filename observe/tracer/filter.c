@@ -144,21 +144,27 @@ static void open_block(int flags)
 	result(NOTICE);
 }
 
-/* Questions whether a descriptor is a terminal: TCGETS, TCGETS2. */
-static const uint32_t is_terminal[] = {0x5401, 0x802c542a};
+/* Questions whether a descriptor is a terminal, and how large. */
+static const uint32_t is_terminal[] = {JO_TCGETS, JO_TCGETS2};
+static int asks_terminal;
+enum { WINDOW = 0x5413 }; /* TIOCGWINSZ */
+
+void jo_filter_terminal(void) { asks_terminal = 1; }
 
 /* What can be asked of any descriptor that the command did not come with, or set of it,
  * and concerns only this process: TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIOASYNC,
  * FIONCLEX, FIOCLEX; copies of what was opened: FICLONE, FICLONERANGE; where a file is
  * on the disk, and its flags: FS_IOC_FIEMAP, FS_IOC_GETFLAGS. */
 static const uint32_t asked[] = {
-	0x540f, 0x5413, 0x541b, 0x5421, 0x5452, 0x5450, 0x5451, 0x40049409, 0x4020940d, 0xc020660b, 0x80086601};
+	0x540f, WINDOW, 0x541b, 0x5421, 0x5452, 0x5450, 0x5451, 0x40049409, 0x4020940d, 0xc020660b, 0x80086601};
 
 static void ioctl_block(void)
 {
 	load(ARGUMENT(1));
 	for (size_t i = 0; i < sizeof is_terminal / sizeof *is_terminal; i++)
-		when_equal(is_terminal[i], SECCOMP_RET_ALLOW);
+		when_equal(is_terminal[i], asks_terminal ? TRACE : SECCOMP_RET_ALLOW);
+	if (asks_terminal)
+		when_equal(WINDOW, SECCOMP_RET_ERRNO | ENOTTY);
 	when_watched(0, reads, nreads);
 	load(ARGUMENT(1));
 	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)

@@ -18,6 +18,10 @@ enum { JO_STOP_CALL = 1, JO_STOP_FOREIGN = 2 };
  * handing it on, is stopped at. With writes only writing to it is. */
 void jo_filter_watch(int fd, int writes);
 
+/* jo_filter_terminal has questions stopped at whether a descriptor is a terminal. How large
+ * one is, is not known then. */
+void jo_filter_terminal(void);
+
 /* jo_filter_make computes both filters for what is watched, and returns 0 if there
  * are too many descriptors for one. */
 int jo_filter_make(void);

@@ -106,7 +106,7 @@ static int open_to_read(const jo_process *p, const jo_path *path, int flags)
 	if ((flags & O_NOFOLLOW) == 0)
 		return jo_look_open(p, path, bits);
 	jo_look_link(p, path, 0);
-	if (jo_path_type(path->text, 0) != S_IFLNK)
+	if (jo_real_type(path->text, 0) != S_IFLNK)
 		jo_look_open(p, path, bits);
 	return 0;
 }

@@ -4,17 +4,11 @@
 
 #include <stdint.h>
 
+#include "calls.h"
 #include "process.h"
 
-/* What jo_handle_call wants. A negative number is minus an errno: the call is known to
- * fail with that, and may be made to. */
-enum {
-	JO_GO_ON,
-	JO_WAIT_FOR_END,
-	JO_BROKEN_PIPE, /* of a write: it has to fail as if the reader were gone */
-};
-
-/* jo_handle_call looks into a call before the kernel does it. */
+/* jo_handle_call looks into a call before the kernel does it, and returns what is to be
+ * done, of calls.h. */
 int jo_handle_call(jo_process *p, long nr, const uint64_t args[6]);
 
 /* jo_handle_interrupted says of a call that a signal has interrupted whether it would

@@ -32,7 +32,7 @@ static int below_own(const char *path)
 	char above[JO_PATH];
 	snprintf(above, sizeof above, "%s", path);
 	for (up(above); above[0] != 0; up(above)) {
-		const char *real = jo_path_real(above);
+		const char *real = jo_real(above);
 		if (real != NULL)
 			return (jo_written_in(real) & (JO_CREATED | JO_REMOVED)) != 0;
 	}
@@ -46,13 +46,13 @@ static int own(const char *path, int exists, int follow)
 	char end[JO_PATH];
 	if (!jo_wrote_any() || JO_WITHOUT(OWN))
 		return 0;
-	int may = jo_may_be_written(path) || (!exists && jo_path_unsettled());
-	const char *real = may ? jo_path_real(path) : NULL;
+	int may = jo_may_be_written(path) || (!exists && jo_real_unsettled());
+	const char *real = may ? jo_real(path) : NULL;
 	if (real != NULL && (jo_written_in(real) & (JO_CREATED | JO_REPLACED | JO_REMOVED)))
 		return 1;
 	if (may && real == NULL && !exists && below_own(path))
 		return 1;
-	return exists && follow && jo_path_end(path, 0, end) && (jo_written_in(end) & (JO_CREATED | JO_REPLACED)) != 0;
+	return exists && follow && jo_real_end(path, 0, end) && (jo_written_in(end) & (JO_CREATED | JO_REPLACED)) != 0;
 }
 
 /* told reports whether a path leads, by a link, to what /proc says of whoever asks:
@@ -63,7 +63,7 @@ static int told(const char *path, const jo_stamp *stamp)
 	struct stat st;
 	if (dev == 0)
 		dev = stat("/proc/self", &st) == 0 ? (uint64_t)st.st_dev : ~UINT64_C(0);
-	return stamp->mode != 0 && stamp->dev == dev && jo_path_tells(path);
+	return stamp->mode != 0 && stamp->dev == dev && jo_real_tells(path);
 }
 
 /* send puts the content of a file into the report where its stamp proves nothing.
@@ -108,7 +108,7 @@ static int followed(jo_name *name, uint32_t bits)
 /* appeared: a name that was absent is looked for again. The tree may wait for it. */
 static int appeared(const jo_process *p, const jo_name *name)
 {
-	if (jo_path_type(name->path, 1) == 0)
+	if (jo_real_type(name->path, 1) == 0)
 		return 0;
 	if (!own(name->path, 1, 1) && !JO_WITHOUT(UNSTEADY))
 		jo_use(p, JO_USE_UNSTEADY, name->path);
@@ -161,7 +161,7 @@ int jo_look_open(const jo_process *p, const jo_path *path, uint32_t bits)
 	if (type == -ENOENT || type == S_IFREG || stat(path->text, &st) != 0)
 		return type;
 	if (S_ISDIR(st.st_mode)) {
-		const char *before = jo_path_end(path->text, 0, real)
+		const char *before = jo_real_end(path->text, 0, real)
 		                             ? jo_name_opened(jo_name_of(path->text), real, path->form)
 		                             : NULL;
 		if (before != NULL) {
@@ -247,24 +247,16 @@ void jo_look_ways(const jo_process *p, const jo_process *q, int fd)
 
 /* ---- folders */
 
-void jo_look_list(jo_process *p, int fd)
+void jo_look_list(const jo_process *p, const jo_path *folder, const char *real)
 {
-	char real[JO_PATH];
-	jo_path path;
-	uint32_t form;
-	ssize_t n = jo_process_descriptor(p, fd, real, sizeof real);
-	if (n == -2)
-		jo_use(p, JO_USE_UNREADABLE, "descriptors");
-	if (n < 0 || real[0] != '/' || jo_path_make(p, AT_FDCWD, jo_name_folder(real, &form), 1, &path) != JO_SOMETHING)
-		return;
-	jo_name *name = jo_name_of(path.text);
+	jo_name *name = jo_name_of(folder->text);
 	if ((name->bits & JO_LISTED) || (jo_written_in(real) & JO_CREATED))
 		return;
-	if (!followed(name, JO_LISTED | form))
+	if (!followed(name, JO_LISTED | folder->form))
 		return;
 	noted(p, name, 0);
-	if (!jo_stamp_send_names(path.text))
-		jo_use(p, JO_USE_UNREADABLE, path.text);
+	if (!jo_stamp_send_names(folder->text))
+		jo_use(p, JO_USE_UNREADABLE, folder->text);
 }
 
 /* Folders that processes have entered: relative names were taken for names in them. */

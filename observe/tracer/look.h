@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "path.h"
 #include "process.h"
+#include "real.h"
 
 /* jo_look_at notes that a path was looked at, opened or run: bits are JO_LOOKED,
  * JO_READ, JO_RUN and JO_STATTED of names.h. It returns the type of file; minus an
@@ -20,8 +20,8 @@ int jo_look_open(const jo_process *p, const jo_path *path, uint32_t bits);
 /* jo_look_link notes that a path was looked at without following a link. */
 void jo_look_link(const jo_process *p, const jo_path *path, uint32_t bits);
 
-/* jo_look_list notes that the names in an open folder were read. */
-void jo_look_list(jo_process *p, int fd);
+/* jo_look_list notes that the names in a folder were read, which really is at real. */
+void jo_look_list(const jo_process *p, const jo_path *folder, const char *real);
 
 /* jo_look_attributes notes that extended attributes of a path were asked for, all or
  * the one that is named. Where there are none that is all that there is to know. */

@@ -259,7 +259,9 @@ int main(int argc, char **argv)
 	jo_report_open(h->report);
 	jo_round_start((h->flags & JO_ROUNDS) != 0);
 	jo_child_prepare(&request);
-	jo_output_start(h->out, h->err, passes ? 1 : -1, passes ? 2 : -1);
+	jo_output_start(h->out, h->err, passes ? 1 : -1, passes ? 2 : -1, (h->flags & JO_TERMINALS) != 0);
+	if (jo_output_terminals())
+		jo_filter_terminal();
 	jo_watch_timer(passes);
 	uint32_t flags = 0;
 	if (!watched() && !jo_front_plain()) {

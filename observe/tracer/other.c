@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include "control.h"
-#include "handle.h"
 #include "look.h"
 #include "names.h"
 #include "output.h"
@@ -80,6 +80,23 @@ static void clone_call(jo_process *p, uint64_t flags)
 		jo_use(p, JO_USE_LIVES, "clone");
 }
 
+/* terminal_call: a file that stands for a terminal says that it is one, of no particular
+ * kind: what kind it is would be an input. The structure is the kernel's struct termios2,
+ * of which an older call takes the first part. */
+static int terminal_call(jo_process *p, const uint64_t args[6])
+{
+	static const struct {
+		uint32_t input, output, control, local;
+		uint8_t line, characters[19];
+		uint32_t speeds[2];
+	} usual = {
+		0x500, 5, 0xbf, 0x8a3b, 0, {3, 28, 127, 21, 4, 0, 1, 0, 17, 19, 26, 0, 18, 15, 23, 22}, {38400, 38400}};
+	size_t n = args[1] == JO_TCGETS ? offsetof(__typeof__(usual), speeds) : sizeof usual;
+	if (!jo_output_is_terminal(p->id, (int)args[0]) || !jo_process_write(p, args[2], &usual, n))
+		return JO_GO_ON;
+	return JO_ANSWERED;
+}
+
 /* ioctl_call: one that is not known. */
 static void ioctl_call(jo_process *p, const uint64_t args[6])
 {
@@ -93,6 +110,14 @@ static void ioctl_call(jo_process *p, const uint64_t args[6])
 		return;
 	snprintf(text, sizeof text, "ioctl %#x", (unsigned)args[1]);
 	jo_use(p, JO_USE_UNKNOWN, text);
+}
+
+static void list_call(jo_process *p, int fd)
+{
+	jo_path folder;
+	char real[JO_PATH];
+	if (jo_path_opened(p, fd, &folder, real) == JO_SOMETHING)
+		jo_look_list(p, &folder, real);
 }
 
 static int write_call(jo_process *p, const uint64_t args[6])
@@ -111,7 +136,7 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 		jo_use(p, JO_USE_CWD, NULL);
 		jo_look_way(p, p->group->cwd);
 		break;
-	case JO_CALL_LIST: jo_look_list(p, (int)args[0]); break;
+	case JO_CALL_LIST: list_call(p, (int)args[0]); break;
 	case JO_CALL_CLOCK_ID: jo_use(p, JO_USE_CLOCK, "clock_gettime"); break;
 	case JO_CALL_TIME: jo_use(p, JO_USE_CLOCK, "time"); break;
 	case JO_CALL_TIME_OF_DAY: jo_use(p, JO_USE_CLOCK, "gettimeofday"); break;
@@ -121,7 +146,11 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	case JO_CALL_SOCKET: jo_use(p, JO_USE_SOCKET, "socket"); break;
 	case JO_CALL_SIGNAL: signal_call(p, args); break;
 	case JO_CALL_IDENTITY: identity_call(p, c->nr, args); break;
-	case JO_CALL_IOCTL: ioctl_call(p, args); break;
+	case JO_CALL_IOCTL:
+		if (args[1] == JO_TCGETS || args[1] == JO_TCGETS2)
+			return terminal_call(p, args);
+		ioctl_call(p, args);
+		break;
 	case JO_CALL_WRITE: return write_call(p, args);
 	case JO_CALL_USED:
 		identity_changed |= c->flags == JO_USE_IDENTITY;

@@ -13,28 +13,41 @@
 static struct {
 	int fd, pass;
 	int gone; /* nobody reads what is passed on */
+	int terminal;
 	uint64_t noted, passed;
-} streams[2] = {{-1, -1, 0, 0, 0}, {-1, -1, 0, 0, 0}};
+} streams[2] = {{-1, -1, 0, 0, 0, 0}, {-1, -1, 0, 0, 0, 0}};
 
 /* So much of each is kept. Of more, what was passed on is given back to the system. */
 #define MOST (UINT64_C(1) << 28)
 
-void jo_output_start(int out, int err, int pass_out, int pass_err)
+void jo_output_start(int out, int err, int pass_out, int pass_err, int terminals)
 {
 	streams[0].fd = out;
 	streams[1].fd = err;
 	streams[0].pass = pass_out;
 	streams[1].pass = pass_err;
+	for (int i = 0; i < 2 && terminals; i++)
+		streams[i].terminal = streams[i].pass >= 0 && isatty(streams[i].pass);
 }
 
-int jo_output_is(const struct stat *st)
+int jo_output_terminals(void) { return streams[0].terminal || streams[1].terminal; }
+
+/* is reports whether a file is that of a stream. */
+static int is(int i, const struct stat *st)
 {
 	struct stat own;
-	for (int i = 0; i < 2; i++)
-		if (fstat(streams[i].fd, &own) == 0 && own.st_dev == st->st_dev && own.st_ino == st->st_ino)
-			return 1;
-	return 0;
+	return fstat(streams[i].fd, &own) == 0 && own.st_dev == st->st_dev && own.st_ino == st->st_ino;
 }
+
+int jo_output_is_terminal(pid_t id, int fd)
+{
+	char path[64];
+	struct stat st;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)id, fd);
+	return stat(path, &st) == 0 && ((streams[0].terminal && is(0, &st)) || (streams[1].terminal && is(1, &st)));
+}
+
+int jo_output_is(const struct stat *st) { return is(0, st) || is(1, st); }
 
 /* pass_on copies what is new. */
 static void pass_on(int i, uint64_t size)
@@ -96,7 +109,7 @@ void jo_output_pass(void)
 int jo_output_stop(pid_t id, int fd)
 {
 	char path[64];
-	struct stat st, own;
+	struct stat st;
 	if (fd != 1 && fd != 2)
 		return JO_OUTPUT_OTHER;
 	jo_output_pass();
@@ -104,8 +117,7 @@ int jo_output_stop(pid_t id, int fd)
 		return JO_OUTPUT_NOTED;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)id, fd);
 	for (int i = 0; i < 2 && stat(path, &st) == 0; i++)
-		if (streams[i].gone && fstat(streams[i].fd, &own) == 0 && own.st_dev == st.st_dev &&
-			own.st_ino == st.st_ino)
+		if (streams[i].gone && is(i, &st))
 			return JO_OUTPUT_GONE;
 	return JO_OUTPUT_NOTED;
 }

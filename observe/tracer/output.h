@@ -10,8 +10,14 @@
 #include <sys/types.h>
 
 /* jo_output_start takes the files, and where what is written is passed on to
- * while the tree runs; -1: nowhere. */
-void jo_output_start(int out, int err, int pass_out, int pass_err);
+ * while the tree runs; -1: nowhere. With terminals, a file from which a terminal gets
+ * its output stands for one. */
+void jo_output_start(int out, int err, int pass_out, int pass_err, int terminals);
+
+/* jo_output_terminals reports whether one of the files stands for a terminal, and
+ * jo_output_is_terminal whether a descriptor of a process is such a file. */
+int jo_output_terminals(void);
+int jo_output_is_terminal(pid_t id, int fd);
 
 /* jo_output_stop is called before a process writes to a descriptor, 1 or 2. */
 enum {

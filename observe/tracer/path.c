@@ -10,99 +10,8 @@
 #include "look.h"
 #include "names.h"
 #include "report.h"
-#include "table.h"
 #include "use.h"
 #include "watch.h"
-
-/* ---- to where a path leads */
-
-int jo_path_end(const char *path, int flags, char *into)
-{
-	char link[64];
-	int fd = open(path, O_PATH | O_CLOEXEC | flags);
-	if (fd < 0)
-		return 0;
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(link, into, JO_PATH - 1);
-	close(fd);
-	if (n < 0 || n == JO_PATH - 1 || into[0] != '/')
-		return 0;
-	into[n] = 0;
-	return 1;
-}
-
-/* Where folders really are: a compile looks for many names in few of them. */
-enum { KNOWN = 512 };
-static struct {
-	char *folder, *real;
-} known[KNOWN];
-
-static int unsettled; /* the tree has renamed or removed a folder */
-
-int jo_path_unsettled(void) { return unsettled; }
-
-void jo_path_moved(int folder)
-{
-	unsettled |= folder;
-	for (int i = 0; i < KNOWN; i++) {
-		free(known[i].folder);
-		free(known[i].real);
-		known[i].folder = known[i].real = NULL;
-	}
-}
-
-static const char *real_folder(const char *folder)
-{
-	static char buffer[JO_PATH];
-	uint32_t h = jo_hash(folder) % KNOWN;
-	if (known[h].folder != NULL && strcmp(known[h].folder, folder) == 0)
-		return known[h].real;
-	if (!jo_path_end(*folder == 0 ? "/" : folder, O_DIRECTORY, buffer))
-		return NULL;
-	free(known[h].folder);
-	free(known[h].real);
-	known[h].folder = strdup(folder);
-	known[h].real = strdup(buffer);
-	return known[h].folder != NULL ? known[h].real : NULL;
-}
-
-const char *jo_path_real(const char *path)
-{
-	static char buffer[JO_PATH];
-	char folder[JO_PATH];
-	size_t n = strlen(path);
-	while (n > 1 && path[n - 1] == '/')
-		n--;
-	size_t slash = n;
-	while (slash > 0 && path[slash - 1] != '/')
-		slash--;
-	const char *base = path + slash;
-	size_t nbase = n - slash;
-	if (slash == 0 || n >= JO_PATH)
-		return NULL;
-	if (nbase == 0 || (nbase == 1 && base[0] == '.') || (nbase == 2 && base[0] == '.' && base[1] == '.'))
-		return jo_path_end(path, 0, buffer) ? buffer : NULL;
-	memcpy(folder, path, slash - 1);
-	folder[slash - 1] = 0;
-	const char *real = real_folder(folder);
-	if (real == NULL ||
-		snprintf(buffer, sizeof buffer, "%s/%.*s", real[1] == 0 ? "" : real, (int)nbase, base) >= JO_PATH)
-		return NULL;
-	return buffer;
-}
-
-unsigned jo_path_type(const char *path, int follow)
-{
-	struct stat st;
-	return (follow ? stat(path, &st) : lstat(path, &st)) == 0 ? st.st_mode & S_IFMT : 0;
-}
-
-int jo_path_tells(const char *path)
-{
-	char end[JO_PATH], own[64];
-	int n = snprintf(own, sizeof own, "/proc/%d/", (int)getpid());
-	return jo_path_end(path, 0, end) && strncmp(end, own, (size_t)n) == 0;
-}
 
 /* ---- what /proc and /dev say of the processes of the tree */
 
@@ -178,7 +87,7 @@ static int gone(const char *real)
 {
 	static const char mark[] = " (deleted)";
 	size_t n = strlen(real);
-	return n > sizeof mark && strcmp(real + n - (sizeof mark - 1), mark) == 0 && jo_path_type(real, 0) == 0;
+	return n > sizeof mark && strcmp(real + n - (sizeof mark - 1), mark) == 0 && jo_real_type(real, 0) == 0;
 }
 
 /* descriptor: a path that goes through a descriptor of q. */
@@ -270,7 +179,7 @@ static const char *of_folder(jo_process *p, const char *relative)
 		jo_use(p, JO_USE_UNREADABLE, "a path from a folder that has none");
 		return NULL;
 	}
-	if (!unsettled)
+	if (!jo_real_unsettled())
 		return g->cwd;
 	/* The tree has renamed or removed folders. */
 	snprintf(link, sizeof link, "/proc/%d/cwd", (int)p->id);
@@ -335,4 +244,18 @@ int jo_path_make(jo_process *p, int folder, const char *given, int follow, jo_pa
 	if (t[1] == 'p' || t[1] == 'd' || t[1] == '/' || t[1] == '.')
 		return special(p, into, follow);
 	return JO_SOMETHING;
+}
+
+int jo_path_opened(jo_process *p, int fd, jo_path *into, char *real)
+{
+	uint32_t form;
+	ssize_t n = jo_process_descriptor(p, fd, real, JO_PATH);
+	if (n == -2)
+		jo_use(p, JO_USE_UNREADABLE, "descriptors");
+	if (n < 0 || real[0] != '/')
+		return JO_NOWHERE;
+	const char *name = jo_name_folder(real, &form);
+	int kind = jo_path_make(p, AT_FDCWD, name, 1, into);
+	into->form = form;
+	return kind;
 }

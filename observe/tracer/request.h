@@ -12,6 +12,7 @@ enum {
 	JO_DEFAULTS = 8,    /* no signal is ignored or blocked when the command starts */
 	JO_STOPS_ONLY = 32, /* as on a kernel before 5.6: for tests */
 	JO_ROUNDS = 64,     /* the command lives on: round.h */
+	JO_TERMINALS = 128, /* where output goes to a terminal, the command is told that it prints to one */
 };
 
 /* A request is this, as it lies in memory, and then strings that end in a NUL:

@@ -3,7 +3,7 @@
 #include "look.h"
 #include "names.h"
 #include "output.h"
-#include "path.h"
+#include "real.h"
 #include "report.h"
 #include "use.h"
 #include "written.h"
@@ -17,7 +17,7 @@ void jo_round_report(int status, int failure, uint32_t flags)
 	if ((flags & JO_UNOBSERVED) == 0) {
 		if (!jo_use_blind())
 			jo_look_settle();
-		jo_names_report(jo_path_real);
+		jo_names_report(jo_real);
 		jo_written_report();
 		jo_use_report();
 	}
@@ -36,6 +36,6 @@ int jo_round_mark(void)
 	jo_output_pass();
 	jo_round_report(0, 0, 0);
 	/* Until the next round anything may change: it begins without what was believed. */
-	jo_path_moved(0);
+	jo_real_moved(0);
 	return 1;
 }

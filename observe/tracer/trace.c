@@ -58,6 +58,8 @@ static void on_filter(jo_process *p)
 		return; /* it goes no further */
 	if (wants == JO_BROKEN_PIPE && jo_stop_refuse(p->id, EPIPE))
 		syscall(SYS_tkill, p->id, SIGPIPE);
+	if (wants == JO_ANSWERED)
+		jo_stop_refuse(p->id, 0);
 	go_on(wants == JO_WAIT_FOR_END ? PTRACE_SYSCALL : PTRACE_CONT, p->id, 0);
 }
 

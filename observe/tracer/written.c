@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "path.h"
+#include "real.h"
 #include "report.h"
 #include "table.h"
 

@@ -359,7 +359,7 @@ class Cache:
         """
         from ._listing import listed
 
-        return listed(self, kind)
+        return listed(self._lib, self._handle, self._usable, kind)
 
     def count(self, kind: str | None = None) -> int:
         """Return the number of entries of a kind in the directory; without one, ``len``."""

@@ -64,8 +64,9 @@ from Cython.Compiler.Main import main
 main(command_line=1)
 """
 
-# What Python and Cython obey, started so.
-_VARIABLES = ("LANG", "LC_*", "LANGUAGE", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH", "HOME")
+# What Python and Cython obey, started so. Not HOME: both look there for caches and for
+# modules of the user's, which are not asked for.
+_VARIABLES = ("LANG", "LC_*", "LANGUAGE", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH")
 
 # The comments before a source, in which Cython's users say that it is C++.
 _CPLUS = re.compile(

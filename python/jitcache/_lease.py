@@ -13,11 +13,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
-    from typing import Any
+    from typing import Any, Protocol
 
     from ._blob import Blob
-    from ._cache import Cache
     from ._key import Key
+
+    class Keeper(Protocol):
+        """The cache, as far as a lease needs it."""
+
+        _lib: _ffi.Library | None
+        _handle: ctypes.c_void_p | None
+
+        def _usable(self, status: int) -> bool: ...
+        def entry(self, key: Key) -> Entry | None: ...
+
 
 _byref = ctypes.byref
 _void_p = ctypes.c_void_p
@@ -35,7 +44,7 @@ class Lease:
 
     def __init__(
         self,
-        cache: Cache,
+        cache: Keeper,
         key: Key,
         kind: str,
         *,
@@ -111,7 +120,7 @@ class Lease:
 
 
 def wait(
-    cache: Cache, lib: _ffi.Library, key: _void_p, timeout: float | None
+    cache: Keeper, lib: _ffi.Library, key: _void_p, timeout: float | None
 ) -> tuple[Blob | None, _void_p | None, bool]:
     """Return the handle of a key's entry or of a lease; and whether the lease is the only one."""
     blob, lease = _void_p(), _void_p()
@@ -132,7 +141,7 @@ def wait(
     return blob_of(lib, blob) if blob.value else None, lease if lease.value else None, status == _ffi.LEASE
 
 
-def commit(cache: Cache, lease: _void_p | None, data: bytes, attributes: bytes | None) -> tuple[bool, Blob | None]:
+def commit(cache: Keeper, lease: _void_p | None, data: bytes, attributes: bytes | None) -> tuple[bool, Blob | None]:
     """End a lease with a result; return whether it is stored, and the result as a blob."""
     lib = cache._lib
     if lease is None or lib is None:

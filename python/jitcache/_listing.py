@@ -11,24 +11,23 @@ from ._blob import blob_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
-
-    from ._cache import Cache
+    from typing import Any, Callable
 
 
-def listed(cache: Cache, kind: str | None) -> Iterator[dict[str, Any]]:
+def listed(
+    lib: _ffi.Library | None, cache: ctypes.c_void_p | None, usable: Callable[[int], bool], kind: str | None
+) -> Iterator[dict[str, Any]]:
     """Iterate over the entries, as ``Cache.entries`` says. Nothing is read before the first, then one at a time."""
-    lib, usable = cache._lib, cache._usable
-    if lib is None or cache._handle is None:
+    if lib is None or cache is None:
         return
     cursor, handle = ctypes.c_void_p(), ctypes.c_void_p()
-    if not usable(
-        lib.jitcache_cursor_new(cache._handle, None if kind is None else kind.encode(), ctypes.byref(cursor))
-    ):
+    if not usable(lib.jitcache_cursor_new(cache, None if kind is None else kind.encode(), ctypes.byref(cursor))):
         return
     try:
         while True:
             status = lib.jitcache_cursor_next(cursor, ctypes.byref(handle))
+            if status == _ffi.BUSY:  # nothing yet, and Python answers signals
+                continue
             if status == _ffi.MISS or status in _ffi.NO_CACHE:
                 return
             _ffi.check(lib, status)

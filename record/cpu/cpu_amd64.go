@@ -1,8 +1,6 @@
 package cpu
 
-// id runs CPUID, extended XGETBV.
-func id(leaf, sub uint32) (a, b, c, d uint32)
-func extended() (low, high uint32)
+import "github.com/klauspost/cpuid/v2" // core/cpuid, which stands for it
 
 // leaves are asked for in this order: Intel's manual, volume 2, CPUID; AMD's,
 // volume 3, appendix E.
@@ -30,14 +28,14 @@ var leaves = [][2]uint32{
 
 func words() []uint32 {
 	const saves = 1 << 27 // the system saves the registers of XGETBV's answer
-	most, _, _, _ := id(0, 0)
-	mostExtended, _, _, _ := id(0x80000000, 0)
+	most, _, _, _ := cpuid.Ask(0, 0)
+	mostExtended, _, _, _ := cpuid.Ask(0x80000000, 0)
 	var all []uint32
 	usable := false
 	for _, l := range leaves {
 		var r [4]uint32
 		if l[0] <= most || l[0] >= 0x80000000 && l[0] <= mostExtended {
-			r[0], r[1], r[2], r[3] = id(l[0], l[1])
+			r[0], r[1], r[2], r[3] = cpuid.Ask(l[0], l[1])
 		}
 		switch l[0] {
 		case 1:
@@ -51,7 +49,7 @@ func words() []uint32 {
 		all = append(all, r[:]...)
 	}
 	if usable {
-		low, high := extended() // what the system lets programs use
+		low, high := cpuid.Saved() // what the system lets programs use
 		all = append(all, low, high)
 	}
 	return all

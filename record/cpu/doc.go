@@ -2,7 +2,7 @@
 // the like ask of it. What tells one core of the processor from another is left
 // out.
 //
-// It is Go and its assembler, for the launcher is built without C.
+// It is Go and its assembler (core/cpuid), for the launcher is built without C.
 package cpu
 
 import (

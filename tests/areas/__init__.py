@@ -12,6 +12,7 @@ from . import (
     guest,
     host,
     launch,
+    machines,
     mpi,
     native,
     observe,
@@ -62,8 +63,10 @@ AREAS: dict[str, Area] = {
     "underworld3": underworld3.tests,
     "nvrtc": cuda.nvrtc,
     "observe": observe.tests,
+    "machines": machines.tests,
     "native-rest": native.rest,
     "native-controls": native.controls,
+    "launch-rest": launch.rest,
     "launch-controls": launch.controls,
     "callers": launch.callers,
     "gpu": cuda.gpu,
@@ -81,6 +84,8 @@ AREAS: dict[str, Area] = {
     "disks-long": disks.long,
     "guest-soak": guest.soak,
     "host-soak": host.soak,
+    "walks-long": native.walks,
+    "launch-soak": launch.soak,
 }
 
 #: Without root and without Debian's packages, in ten minutes.
@@ -103,7 +108,8 @@ TEST = [
 REST = [
     "race", "root", "sdist", "portable", "releases", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
-    "observe", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-upstream",
+    "observe", "machines", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3",
+    "numba", "numba-upstream",
     "cuda-core", "cute-dsl", "frameworks", "bench",
 ]  # fmt: skip
 
@@ -112,9 +118,9 @@ OLDER = ["numba-old", "cuda-core-old"]
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset({
-    "observe", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
+    "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
     "numba-upstream", "cuda-core", "cuda-core-old", "cute-dsl", "frameworks", "bench",
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.
-SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak"]
+SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak", "walks-long", "launch-soak"]

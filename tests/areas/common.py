@@ -56,6 +56,7 @@ def environment(**more: str) -> dict[str, str]:
     own = ("JITCACHE", "PYTHON")
     env = {k: v for k, v in os.environ.items() if k.startswith("JITCACHE_TEST_") or not k.startswith(own)}
     env["JITCACHE_DIR"] = str(BUILD / "test" / "cache")
+    env["XDG_CONFIG_HOME"] = str(BUILD / "test" / "settings")
     env["PATH"] = os.path.dirname(go_command()) + os.pathsep + env["PATH"]
     env.update(GOTOOLCHAIN="local", GOEXPERIMENT=build_library.runtimes.EXPERIMENT)  # as the library
     cc = build_library.find_cc()

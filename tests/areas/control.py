@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from . import c
-from .common import BUILD, Count, build_library, environment, go_command, run, skipped, total
+from . import c, without
+from .common import BUILD, ROOT, Count, build_library, environment, go_command, run, skipped, total
 
 
 class Control(NamedTuple):
@@ -65,6 +65,7 @@ CONTROLS = [
         ["test_key.py::test_result_of_a_file_that_changed_is_handed_back_and_not_stored"],
         ["api.c: file_that_changes_is_noticed"],
     ),
+    Control("absent names not kept", "noabsent", {"cuda": ["TestDriverThatNVRTCOpensCounts"]}),
     Control("time not looked for", "notime", {"cuda": ["TestTextThatShowsTheTimeIsNotKept"]}),
     Control("worker used again as it is", "noworkercheck", {"cuda": ["TestWorkerWhoseFilesHaveChangedIsNotUsedAgain"]}),
     Control("as many workers as are asked for", "nobound", {"cuda": ["TestThreadsCompileSideBySideAndNoMoreThanTheBound"]}),
@@ -97,7 +98,38 @@ CONTROLS = [
         ["test_log.py::test_directory_that_others_may_write_is_a_cache_in_memory[509]"],
         ["api.c: directory_that_others_may_write_is_a_cache_in_memory"],
     ),
+    Control(
+        "lookup ends at the own directory", "nolayers",
+        {"core": ["TestLookupGoesOnToTheLayersInTheirOrder", "TestOnlyOneCompilesAndOnlyWhatNoLayerHas", "TestLayersServeACacheWithoutADirectory"]},
+        ["test_layers.py::test_warmed_image_compiles_nothing_in_another_process"],
+    ),
+    Control(
+        "lookup of the front ends at the own directory", "", {},
+        ["test_layers.py::test_own_entry_wins_and_remove_takes_only_that"], front="no_layers",
+    ),
+    Control("network layers not copied", "nocopies", {"core": ["TestWhatIsFoundOnANetworkIsCopied", "TestSignedEntryOfALayerThatAnybodyMayWriteIsVerifiedAndCopied"]}),
+    Control(
+        "files and directories of anybody", "anyowner",
+        {"core": ["TestLayerThatOthersMayWriteIsRefusedAndTheWarningNamesTheRule", "TestEntryOfALayerThatOthersMayWriteIsNotUsed"]},
+    ),
+    Control(
+        "signatures of anything", "anysignature",
+        {"core": ["TestForgedEntryOfALayerIsNeverUsedNorCopied", "TestEntryThatWasReplacedBetweenLookupsIsVerifiedEachTime"],
+         "core/trust": ["TestEveryByteOfAStatementIsSigned"]},
+        ["test_signatures.py::test_entries_in_another_namespace_are_compiled"],
+    ),
+    Control(
+        "withdrawn keys trusted", "nowithdrawal",
+        {"core": ["TestCopyOfAWithdrawnKeysEntryIsAMissAndIsReplaced", "TestNoteThatRestsOnAWithdrawnWordIsForgotten"],
+         "core/trust": ["TestKeyThatAnybodyWithdrawsIsNotTrusted"]},
+    ),
+    Control("settings of anybody", "anyconfig", {"core/trust": ["TestSettingsThatOthersMayWriteAreIgnoredWithAProblem"]}),
     Control("list that is kept", "", {}, ["test_listing.py::test_list_takes_no_memory_for_its_length[entries]"], front="hoards"),
+    Control(
+        "cursor that goes on until it has found something", "", {},
+        ["test_listing.py::test_signal_is_answered_while_a_rare_kind_is_looked_for"],
+        ["api.c: cursor_comes_back_from_many_entries_of_another_kind"], front="stays",
+    ),
     Control("preemption on", "", {}, [], ["signals.c: no_preemption_signal_is_sent"], preempt=True),
 ]  # fmt: skip
 
@@ -109,7 +141,7 @@ def tests() -> Count:
 def misspelled() -> Count:
     """A control that there is not takes nothing out: it must not be built, nor run."""
     try:
-        build_library.control_flags("nolease,nolaese")
+        build_library.check_control("nolease,nolaese")
         built = True
     except ValueError:
         built = False
@@ -134,20 +166,29 @@ def go_failures(area: str, out: str, package: str, names: list[str]) -> set[str]
     """Return which of a package's tests fail without a mechanism."""
     # A slash comes before a subtest.
     pattern = "/".join("^(" + "|".join(dict.fromkeys(part)) + ")$" for part in zip(*(n.split("/") for n in names)))
-    tags, without = build_library.control_flags(out)
-    command = [go_command(), "test", "-json", "-count=1", "-tags", tags, "-ldflags", without]
-    _, text = run(area, [*command, f"./{package}", "-run", pattern])
+    program = without.tests(area, package, out)
+    command = [go_command(), "tool", "test2json", str(program), "-test.v=test2json", "-test.timeout=10m"]
+    _, text = run(area, [*command, f"-test.run={pattern}"], cwd=ROOT / package)
+    program.unlink()
     events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     return {event["Test"] for event in events if event["Action"] == "fail" and "Test" in event}
 
 
+#: A test that looks for a race finds it in most runs: one of seven was green on a loaded machine.
+TRIES = 5
+
+
 def python_red(area: str, what: str, node: str, library: Path, **more: str) -> Count:
-    """Count a pytest node that must fail with a library."""
+    """Count a pytest node that must fail with a library, in one of TRIES runs."""
     env = environment(JITCACHE_LIBRARY=str(library / "libjitcache.so"), **more)
-    status, text = run(area, [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", node], env=env)
-    if "1 skipped" in text:
-        return skipped(area, f"{what}: {node}")
-    return red(area, what, node, status == 1 and "1 failed" in text)
+    is_red = False
+    for _ in range(TRIES):
+        status, text = run(area, [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", node], env=env)
+        if "1 skipped" in text:
+            return skipped(area, f"{what}: {node}")
+        if is_red := status == 1 and "1 failed" in text:
+            break
+    return red(area, what, node, is_red)
 
 
 def _control(control: Control) -> Count:
@@ -157,7 +198,10 @@ def _control(control: Control) -> Count:
         counts += [red("controls", control.name, f"{package} {name}", name in failed) for name in names]
     if control.python or control.c:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
-        build_library.build(folder, control=control.out, preempt=control.preempt, front=control.front)
+        if control.out:
+            without.library(folder, control.out)
+        else:
+            build_library.build(folder, preempt=control.preempt, front=control.front)
         counts += [python_red("controls", control.name, f"tests/python/{node}", folder) for node in control.python]
         counts += [_c(control, row, folder) for row in control.c]
     return total(counts)

@@ -7,15 +7,16 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from . import c
-from .common import BUILD, Count, build_library, counted, environment, pytest, run, total
+from . import c, without
+from .common import BUILD, Count, counted, environment, pytest, run, total
 from .control import python_red
 from .go import test
 
 FOLDER = "tests/cuda"
 
-#: NVIDIA's wheels: the compiler, and headers to compile.
+#: NVIDIA's wheels: the compiler, and headers to compile. 11 is for one test.
 WHEELS = {
+    "11": ["nvidia-cuda-nvrtc-cu11==11.8.89"],
     "12": [
         "nvidia-cuda-nvrtc-cu12==12.9.86",
         "nvidia-cuda-cccl-cu12==12.9.27",
@@ -108,7 +109,9 @@ def row(form: str, change: str) -> str:
 CONTROLS = [
     Control("absent names", "noabsent", (row("angle", "add-in-front"), row("has_include-absent", "add-in-front"), row("beside-the-working-directory", "add-in-front"), "test_walk.py::test_long_walk")),
     Control("lease of a compile", "nolease", ("test_one_compile.py::test_one_of_four_processes_compiles[stub]",)),
+    Control("two names of one file", "notwins", ("test_twins.py::test_answer_is_that_of_a_fresh_compile_when_two_names_become_another_number_of_files[stub-link to copy]",)),
     Control("the time", "notime", ("test_errors.py::test_what_shows_the_time_is_compiled_each_time[stub-header-__TIME__]",)),
+    Control("bound of the workers", "nobound", ("test_workers.py::test_two_processes_with_two_roots_share_the_bound",)),
 ]  # fmt: skip
 
 
@@ -117,6 +120,6 @@ def controls() -> Count:
     counts = []
     for control in CONTROLS:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
-        build_library.build(folder, control=control.out)
+        without.library(folder, control.out)
         counts += [python_red("cuda-controls", control.name, f"{FOLDER}/{node}", folder) for node in control.nodes]
     return total(counts)

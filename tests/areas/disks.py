@@ -7,7 +7,8 @@ import re
 import sys
 from typing import NamedTuple
 
-from .common import BUILD, Count, build_library, environment, log_of, pytest, total
+from . import without
+from .common import BUILD, Count, environment, log_of, pytest, total
 from .control import go_failures, python_red, red
 
 FOLDER = "tests/disks"
@@ -155,7 +156,7 @@ def controls() -> Count:
 def _control(control: Control) -> Count:
     area = "disks-controls"
     folder = BUILD / "controls" / f"disks-{control.out}"
-    build_library.build(folder, control=control.out)
+    without.library(folder, control.out)
     failed = go_failures(area, control.out, "core/store", control.go) if control.go else set()
     counts = [red(area, control.out, name, name in failed) for name in control.go]
     counts += [python_red(area, control.out, f"{FOLDER}/{node}", folder, DISKS_STUCK=STUCK) for node in control.python]

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from . import c
+from . import c, without
 from .common import BUILD, Count, build_library, counted, environment, log_of, pytest, run, total
 from .control import python_red, red
 
@@ -141,9 +141,10 @@ def _run(area: str, program: Path, arguments: list[str]) -> tuple[int, str]:
 def _control(control: Control) -> Count:
     area = "guest-controls"
     folder = BUILD / "controls" / control.name.replace(" ", "-").replace("'", "")
-    library = build_library.build(
-        folder, control=control.out, front=control.front, ranks=control.ranks, plain=control.plain
-    )
+    if control.out:
+        library = without.library(folder, control.out)
+    else:
+        library = build_library.build(folder, front=control.front, ranks=control.ranks, plain=control.plain)
     if control.unloads:
         _let_unload(library)
     counts = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
+from . import without
 from .common import BUILD, Count, build_library, environment, pytest, skipped, total, venv
 from .control import python_red
 from .python import interpreters
@@ -24,11 +25,25 @@ CALLERS = [
     "pythran",
     "cmake",
     "ninja",
+    "nvidia-cuda-nvcc==13.5.37",
+    "nvidia-cuda-crt==13.5.37",
+    "nvidia-nvvm==13.5.37",
+    "nvidia-cuda-runtime==13.5.37",
+    "nvidia-cuda-cccl==13.3.5.0.6",
 ]
+
+#: What needs them.
+_OF_CALLERS = [f"{FOLDER}/test_callers.py", f"{FOLDER}/test_nvcc.py"]
 
 
 def tests() -> Count:
-    return pytest("launch", sys.executable, FOLDER, f"--ignore={FOLDER}/test_callers.py", env=environment())
+    others = [f"--ignore={path}" for path in _OF_CALLERS]
+    return pytest("launch", sys.executable, FOLDER, *others, "-m", "not rest", env=environment())
+
+
+def rest() -> Count:
+    """The tables, and what needs more than gcc."""
+    return pytest("launch-rest", sys.executable, FOLDER, "-m", "rest", env=environment())
 
 
 def callers() -> Count:
@@ -40,7 +55,7 @@ def callers() -> Count:
     if own is None:
         return Count(0, 0, 1)
     env = environment(JITCACHE_TEST_CALLERS=own)
-    return pytest("callers", sys.executable, f"{FOLDER}/test_callers.py", env=env)
+    return pytest("callers", sys.executable, *_OF_CALLERS, env=env)
 
 
 class _Control(NamedTuple):
@@ -49,9 +64,28 @@ class _Control(NamedTuple):
     tests: list[str]
 
 
+_ROW = "test_table.py::test_change_of_what_a_command_reads_is_noticed"
+_COMPILE = "test_table.py::test_change_of_a_compile_and_link_is_noticed"
+_WALK = "test_walk.py::test_walk_leaves_no_wrong_replay"
+
 _CONTROLS = [
+    _Control(
+        "launched absent names", "noabsent",
+        [f"{_ROW}[folder of an assembler that comes first]", f"{_COMPILE}[library that appears earlier-gcc]", _WALK],
+    ),
+    _Control("launched children", "nochildren", [f"{_ROW}[version that a script greps]"]),
+    _Control("launched listings", "nolistings", [f"{_ROW}[files that a script finds by a pattern]"]),
+    _Control("launched environment", "noenvironment", [f"{_COMPILE}[variable of a wrapper-gcc]"]),
+    _Control("launched times", "nodates", [f"{_COMPILE}[time that a wrapper compares-gcc]"]),
     _Control("no lease", "nolease", ["test_processes.py::test_sixteen_at_once_run_it_once"]),
+    _Control("lookup ends at the own directory", "nolayers", ["test_layered_launch.py::test_warmed_image_runs_nothing"]),
     _Control("overwritten unseen", "nolooks", ["test_replay.py::test_output_that_has_another_name"]),
+    _Control(
+        "terminal not told", "notells",
+        ["test_terminal.py::test_command_is_told_what_is_a_terminal[o2]", "test_terminal.py::test_colours_of_a_compiler"],
+    ),
+    _Control("refusals not remembered", "noremembered", ["test_refusals.py::test_command_that_cannot_be_kept_is_observed_once[changed in place]"]),
+    _Control("refusals not forgotten", "noforgotten", ["test_refusals.py::test_another_script_is_observed_at_once"]),
     _Control(
         "names of another run in texts", "nomarks",
         ["test_invented.py::test_text_outputs_get_the_names_of_this_run", "test_invented.py::test_printed_names_are_those_of_this_run"],
@@ -59,12 +93,18 @@ _CONTROLS = [
 ]  # fmt: skip
 
 
+def soak() -> Count:
+    """The walk, for ten minutes."""
+    env = environment(LAUNCH_WALK_SECONDS="600", LAUNCH_WALK_STEPS="200")
+    return pytest("launch-soak", sys.executable, f"{FOLDER}/test_walk.py", env=env)
+
+
 def controls() -> Count:
     """One mechanism is taken out, and the tests of its promise must fail."""
     counts = []
     for control in _CONTROLS:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
-        build_library.build(folder, control=control.out)
+        without.library(folder, control.out)
         program = str(folder / build_library.COMMAND)
         counts += [
             python_red("launch-controls", control.name, f"{FOLDER}/{node}", folder, JITCACHE_TEST_LAUNCHER=program)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import NamedTuple
 
-from .common import BUILD, Count, build_library, environment, pytest, run, total
+from . import cuda, without
+from .common import BUILD, Count, environment, log_of, pytest, run, total
 from .control import go_failures, python_red, red
 
 FOLDER = "tests/native"
@@ -17,6 +19,19 @@ NEEDS = ["Cython>=3", "setuptools", "ziglang>=0.15"]
 def tests() -> Count:
     """What needs nothing but gcc."""
     return pytest("native", sys.executable, FOLDER, "-m", "not rest", env=environment())
+
+
+def walks() -> Count:
+    """The random walks of gcc and clang, and of all NVRTCs, until they are saturated; prints what they saw."""
+    wheels = cuda.real("walks-long")
+    if wheels is None:
+        return Count(0, 0, 1)
+    files = [f"{FOLDER}/test_walk.py", f"{cuda.FOLDER}/test_walk.py"]
+    env = environment(WALKS_SATURATE="1", **wheels)
+    counts = [pytest("walks-long", sys.executable, "-s", file, env=env) for file in files]
+    for line in re.findall(r"^\d+ steps, .*saturated;.*$", log_of("walks-long").read_text(), re.MULTILINE):
+        print(line)
+    return total(counts)
 
 
 def rest() -> Count:
@@ -41,6 +56,10 @@ def _difference(name: str) -> dict[str, list[str]]:
 
 
 _CONTROLS = [
+    _Control(
+        "lookup ends at the own directory", "nolayers", {},
+        ["test_layered_build.py::test_warmed_image_compiles_nothing", "test_layered_build.py::test_own_lists_and_those_of_layers_are_tried"],
+    ),
     _Control(
         "absent names not kept", "noabsent", _difference("absent name"),
         [f"{_TABLE}[quote-add in front-gcc]", f"{_CLASS}[library that appears earlier-gcc]", f"{_CLASS}[folder of headers that appears-gcc]",
@@ -98,7 +117,7 @@ def controls() -> Count:
             counts += [red("native-controls", control.name, f"{package} {name}", name in failed) for name in names]
         if control.python:
             folder = BUILD / "controls" / control.name.replace(" ", "-")
-            build_library.build(folder, control=control.out)
+            without.library(folder, control.out)
             counts += [
                 python_red("native-controls", control.name, f"{FOLDER}/{node}", folder) for node in control.python
             ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from glob import glob
 
-from . import mpi
-from .common import BUILD, Count, build_library, log_of, pytest, total, venv
+from . import mpi, without
+from .common import BUILD, Count, log_of, pytest, total, venv
 from .control import python_red
 from .python import interpreters
 
@@ -32,7 +32,7 @@ def tests() -> Count:
 def controls() -> Count:
     """What the environment says is not kept, and the tests of it must fail."""
     folder = BUILD / "controls" / "environment-not-kept"
-    build_library.build(folder, control="noenvironment")
+    without.library(folder, "noenvironment")
     return total([python_red(AREA, "environment not kept", f"{FOLDER}/{node}", folder) for node in CONTROLS])
 
 

@@ -30,6 +30,7 @@ import report
 import rows_cuda
 import rows_cuda_core
 import rows_cute
+import rows_first
 import rows_hits
 import rows_launch
 import rows_leases
@@ -67,6 +68,7 @@ ROWS = [
     Row("cuda_hit", "CUDA: from a source to its cubin, warm", rows_cuda.cuda_hit),
     Row("cuda_core_hit", "cuda.core: a warm call with its cache and with ours", rows_cuda_core.cuda_core_hit),
     Row("native_hit", "C, C++ and Cython: from sources to the result, warm", rows_native.native_hit),
+    Row("first_compile", "C, C++ and CUDA: from sources to a result that is in no cache yet", rows_first.first_compile),
     Row("launch_hit", "Launchers: an object that is known, a process each", rows_launch.launch_hit),
     Row("cuda_cub", "CUDA: the same for a kernel with 444 headers", rows_cuda.cuda_cub),
     Row("cute_hit", "CuTe DSL: a matrix product in a fresh process, after the import", rows_cute.cute_hit),

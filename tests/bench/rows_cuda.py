@@ -44,6 +44,7 @@ class Nvrtc:
 
     def __init__(self, path: Path) -> None:
         self._lib = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+        self.path = path
         self.include = path.parent.parent / "include"
 
     def heap(self, size: int) -> None:

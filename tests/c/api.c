@@ -381,6 +381,29 @@ static void cursor_gives_each_entry_once(void)
 	jitcache_cursor_free(some);
 }
 
+static void cursor_comes_back_from_many_entries_of_another_kind(void)
+{
+	jitcache_cache *c = open_cache("1Mi");
+	jitcache_cursor *some;
+	jitcache_blob *b;
+	char text[16];
+	int busy = 0, status;
+	for (int i = 0; i < 300; i++) {
+		snprintf(text, sizeof text, "entry %d.", i);
+		jitcache_key *k = make_key(text);
+		jitcache_put(c, k, "x", 1, NULL, 0);
+		jitcache_key_free(k);
+	}
+	CHECK(jitcache_cursor_new(c, "none", &some) == JITCACHE_OK);
+	while ((status = jitcache_cursor_next(some, &b)) == JITCACHE_BUSY) {
+		CHECK(b == NULL);
+		busy++;
+	}
+	CHECK(status == JITCACHE_MISS && busy == 300 / 64);
+	jitcache_cursor_free(some);
+	jitcache_close(c);
+}
+
 static void reports_are_json(void)
 {
 	jitcache_cache *c = open_cache("1Mi");
@@ -569,6 +592,7 @@ int main(int argc, char **argv)
 	RUN(result_that_is_not_stored_is_handed_back);
 	RUN(reports_are_json);
 	RUN(cursor_gives_each_entry_once);
+	RUN(cursor_comes_back_from_many_entries_of_another_kind);
 	RUN(epoch_changes_when_something_leaves);
 	RUN(hits_are_counted_without_a_tier);
 	RUN(misses_are_counted);

@@ -42,9 +42,9 @@ def build(out: Path, sources: list[str], *flags: str) -> Path:
     return out
 
 
-def build_counted(folder: Path, real: Path) -> Path:
+def build_counted(folder: Path, real: Path, *flags: str) -> Path:
     """Build what counts the compiles of a real NVRTC, with that one's builtins beside it, as they are its own."""
-    out = build(folder / real.name, COUNTED, f'-DREAL="{real}"')
+    out = build(folder / real.name, COUNTED, f'-DREAL="{real}"', *flags)
     for builtins in real.parent.glob("libnvrtc-builtins.so.*"):
         (folder / builtins.name).symlink_to(builtins)
     return out

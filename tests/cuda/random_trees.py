@@ -24,6 +24,7 @@ class RandomTree:
         self.root = root
         self.random = random.Random(seed)
         self.value = 0
+        self.did = "begun"
         for folder in FOLDERS:
             (root / folder).mkdir()
         for folder in ("last", "pool"):
@@ -144,6 +145,7 @@ class RandomTree:
             self.link_hard, self.swap_folders, self.edit_source,
         ]  # fmt: skip
         change = self.random.choice(self.random.choice([unchanging, changing]))
+        self.did = change.__name__
         change()
         return change in changing
 

@@ -1,7 +1,9 @@
 """Random edits of random trees of headers: no answer is ever another than a fresh compile's.
 
 Each step edits something, or nothing, and asks. A fresh compile says what the
-answer must be. Of the steps that change nothing at least 80 % must hit.
+answer must be. The walk goes on until nothing new has happened for a while: what was
+done to a file of a kind, what the cache noticed, and what came of it. Of the steps that
+change nothing at least 80 % must hit.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from pathlib import Path
 import jitcache
 import pytest
 from conftest import REAL, Compiler
+from coverage_of_walks import Coverage, fact
+from jitcache import cuda
 from processes import check
 from random_trees import RandomTree, ask
 
@@ -30,34 +34,39 @@ ASK = """
 
 def test_long_walk(stub: Compiler, tmp_path: Path) -> None:
     """The controls topfile and noabsent must fail this."""
-    walk(tmp_path, 2000)
+    walk(tmp_path, 1000, 60)
 
 
 @pytest.mark.parametrize("compiler", REAL, indirect=True)
 def test_short_walk(compiler: Compiler, tmp_path: Path) -> None:
-    walk(tmp_path, 200)
+    walk(tmp_path, 300, 20)
 
 
-def walk(tmp_path: Path, steps: int) -> None:
+def walk(tmp_path: Path, quiet: int, seconds: float) -> None:
     seed = int(os.environ.get("CUDA_WALK_SEED") or random.randrange(10**6))
     print(f"CUDA_WALK_SEED={seed}")
     (tmp_path / "tree").mkdir()
     tree = RandomTree(tmp_path / "tree", seed)
-    unchanged = hits = 0
-    codes = set()
+    coverage = Coverage(quiet, seconds)
+    n = unchanged = hits = 0
+    codes: set[str] = set()
     with jitcache.Cache(tmp_path / "cache", memory_size=0) as cache:
-        for n in range(steps):
+        while not coverage.over:
             changed = tree.step() or n == 0
-            fresh = ask(tree.request(), cache=False)[1]
+            request = tree.request()
+            fresh = ask(request, cache=False)[1]
+            missed = cache.explain(cuda.key(**request, cache=cache)).get("why") or ""
             if n % ELSEWHERE == ELSEWHERE - 1:
-                hit, code = json.loads(check(ASK, tmp_path / "cache", json.dumps(tree.request())))
+                hit, code = json.loads(check(ASK, tmp_path / "cache", json.dumps(request)))
             else:
-                hit, code = ask(tree.request(), cache)
-            assert code == fresh, f"seed {seed}, step {n}: {'a wrong hit' if hit else 'a wrong answer'}"
+                hit, code = ask(request, cache)
+            assert code == fresh, f"seed {seed}, step {n}, {tree.did}: {'a wrong hit' if hit else 'a wrong answer'}"
+            coverage.step(tree.did, fact(missed), "hit" if hit else "made", "known" if code in codes else "new")
             codes.add(code)
             unchanged += not changed
             hits += hit and not changed
-    print(f"{steps} steps, {unchanged} of them unchanged, {hits} of those hits, {len(codes)} results")
-    assert len(codes) > steps / 20
-    assert unchanged > steps / 5
+            n += 1
+    print(f"{coverage}; {unchanged} steps unchanged, {hits} of those hits, {len(codes)} results")
+    assert len(codes) > min(n, 2000) / 20
+    assert unchanged > n / 5
     assert hits >= 0.8 * unchanged

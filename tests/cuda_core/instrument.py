@@ -74,16 +74,16 @@ class Everything:
 
 
 def watch_programs(path: str) -> None:
-    from jitcache.adapters.cuda_core import _program as program
+    from jitcache.adapters.cuda_core import _job as job
 
-    class Watched(program.Program):
+    class Watched(job.Program):
         def compile(self, *args, **more):
             with open(path, "a") as f:
                 f.write("compiled\n")
             time.sleep(float(os.environ.get("LINKED_SLEEP", "0")))
             return super().compile(*args, **more)
 
-    program.Program = Watched
+    job.Program = Watched
 
 
 for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):

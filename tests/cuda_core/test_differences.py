@@ -94,6 +94,58 @@ def test_directory_that_others_may_write_is_a_cache_in_memory(
     assert list((tmp_path / "c").iterdir()) == []
 
 
+def test_warning_says_which_rule_a_directory_breaks_and_what_mends_it(workspace: Workspace) -> None:
+    code = """
+        import logging
+        logging.basicConfig(format="%(levelname)s %(message)s")
+        cache = ProgramCache(os.environ["CACHE"])
+        cache["k"] = b"x"
+        assert cache["k"] == b"x"
+    """
+    for mode, rule, mends in ((0o775, "group", "JITCACHE_SHARED=1"), (0o777, "anybody", "chmod go-w")):
+        path = workspace.folder / f"{mode:o}"
+        path.mkdir()
+        path.chmod(mode)
+        p = workspace.start(code, CACHE=str(path))
+        said = p.communicate()[1]
+        assert p.returncode == 0, said
+        assert [line.split()[0] for line in said.splitlines() if str(path) in line] == ["WARNING"]
+        assert all(word in said for word in (rule, f"mode 0{mode:o}", mends)), said
+        assert list(path.iterdir()) == []
+
+
+CONSENT = """
+    cache = ProgramCache(os.environ["CACHE"], max_size_bytes={cap}, {consent})
+    print(cache.get("k"), len(cache))
+    cache["k"] = b"x"
+    print(cache["k"], len(cache))
+"""
+
+
+@pytest.mark.parametrize("cap", [None, 1 << 30, 50_000])
+@pytest.mark.parametrize(
+    ("mode", "consent", "env", "used"),
+    [
+        (0o775, "shared=True", {}, True),
+        (0o775, "", {"JITCACHE_SHARED": "1"}, True),
+        (0o2770, "shared=True", {}, True),
+        (0o775, "", {}, False),  # the control of those above
+        (0o777, "shared=True", {}, False),
+        (0o1777, "", {"JITCACHE_SHARED": "1"}, False),
+    ],
+)
+def test_directory_of_a_group_is_used_with_consent(
+    workspace: Workspace, mode: int, consent: str, env: dict[str, str], cap: int | None, *, used: bool
+) -> None:
+    path = workspace.folder / "shared"
+    path.mkdir()
+    path.chmod(mode)
+    code = CONSENT.format(cap=cap, consent=consent)
+    first = ["None", "0", "b'x'", "1"]
+    assert workspace.run(code, CACHE=str(path), **env).split() == first
+    assert workspace.run(code, CACHE=str(path), **env).split() == (["b'x'", "1", "b'x'", "1"] if used else first)
+
+
 def in_memory(cache: Any) -> None:
     """Assert that a cache whose directory is not used keeps what cuda.core's class keeps, as long as it is there."""
     cache[KEY] = CODE

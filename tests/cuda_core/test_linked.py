@@ -181,12 +181,12 @@ def test_log_is_written_on_a_hit_too(workspace: Workspace) -> None:
 import io
 logs = [io.StringIO(), io.StringIO()]
 o = ProgramOptions(arch="sm_80", ptxas_options="-v")
-from jitcache.adapters.cuda_core import _program as program
-class Talks(program.Program):
+from jitcache.adapters.cuda_core import _job as job
+class Talks(job.Program):
     def compile(self, target, names, logs):
         logs.write("a word of the linker's")
         return super().compile(target, names, logs)
-program.Program = Talks
+job.Program = Talks
 for log in logs:
     compile_program(S, "ptx", o, logs=log)
 compile_program(S, "ptx", o)

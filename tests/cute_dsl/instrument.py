@@ -17,9 +17,13 @@ import cutlass.cute as cute
 from cutlass.base_dsl.compiler import Compiler
 from cutlass.cutlass_dsl import CuTeDSL
 from jitcache import Cache
+from jitcache.adapters import _code as code
 from jitcache.adapters import cute_dsl
+from jitcache.adapters.cute_dsl import _memory as memory
+from jitcache.adapters.cute_dsl import _object as objects
 from jitcache.adapters.cute_dsl import _settings as settings
 from jitcache.adapters.cute_dsl import _source as source
+from jitcache.adapters.cute_dsl import _text as text
 from jitcache.adapters.cute_dsl import _tools as tools
 from jitcache.adapters.cute_dsl import _trace as trace
 from jitcache.adapters.cute_dsl import _visibility as visibility
@@ -59,9 +63,7 @@ Compiler.compile, CuTeDSL.generate_mlir = compile_, generate_mlir
 
 def fresh(fn, args, kwargs, options):
     """What the DSL compiles without a cache, as object bytes."""
-    from jitcache.adapters.cute_dsl import _object as objects
-
-    compile_ = cute.compile[() if isinstance(options, str) else options]
+    compile_ = cute.compile[() if isinstance(options, str) or options is None else options]
     if isinstance(options, str):
         kwargs = {**kwargs, "options": options}
     made = objects.export(compile_(fn, *args, **kwargs), tvm_ffi="tvm" in str(options))
@@ -87,6 +89,23 @@ def jobs() -> None:
     right = hashlib.sha256(fresh(fn, args, kwargs, options)).hexdigest()
     for found in answer.values():
         found["right"] = found.pop("object") == right
+    print(json.dumps(answer))
+
+
+def program(name: str) -> None:
+    """Compile the job of a program by source, and print what came of it, beside a fresh compile's bytes."""
+    import importlib
+
+    module, _, job = name.partition(".")
+    make = getattr(importlib.import_module(module), job or "job")
+    before = noted()
+    fn, args, kwargs, options = make()
+    result = cute_dsl.compile(fn, *args, **kwargs, options=options, key="source")
+    after = noted()
+    answer = {what: after.count(what) - before.count(what) for what in ("trace", "compile")}
+    answer |= {"hit": result.hit, "how": result.how, "reason": result.reason}
+    fn, args, kwargs, options = make()
+    answer["right"] = result.object == fresh(fn, args, kwargs, options)
     print(json.dumps(answer))
 
 
@@ -125,8 +144,30 @@ def take_out(what: str) -> None:
         options_of = settings.options_of
         trace.options_of = lambda given: options_of(given)._replace(locations=False)
         source._LINES = __import__("re").compile("(?!)")
+    elif what == "memory":  # what was remembered does not count
+        walk.Memory.foreign = lambda self, before=None: []
+    elif what == "learning":  # what was remembered in a trace counts as if it came from elsewhere
+        learn = source.learn
+        source.learn = lambda before, after: learn(before, after) and memory._known.clear() is None
+    elif what == "runs":  # a function of which not all can be seen may have run
+        source.learn = lambda before, after: True
+        walk.Memory.foreign = lambda self, before=None: [
+            item for i, item in self.items.items() if before is None or i in before.items
+        ]
+    elif what == "changes":  # what a trace has remembered is what it was
+        of = walk.Memory.of
+        walk.Memory.of = lambda function, described, describe: of(function, described, lambda *item: b"")
+    elif what == "references":
+        walk.Walker._named = lambda self, text, space: None
+    elif what == "variables":  # every name is that of a builtin
+        text._looked_up = lambda node: set(text.TELLING)
+    elif what == "prefixes":  # what a trace sets is a change
+        walk.SETS_PREFIX = None
+    elif what == "handles":
+        objects.is_handle = lambda value: False
+    elif what == "site":  # whatever lies below Python's library is Python's
+        code._SITE = (code._SITE[0], code._SITE[0])
     elif what == "edited":
-        from jitcache.adapters.cute_dsl import _text as text
 
         def imported(function):
             code = function.__dict__.get("_original_code") or function.__code__
@@ -157,8 +198,6 @@ def take_out(what: str) -> None:
 
         trace.one_at_a_time = contextlib.nullcontext
     elif what == "names":
-        from jitcache.adapters.cute_dsl import _object as objects
-
         objects._with_names = lambda found, *a: found
     else:
         sys.exit(f"instrument: nothing is called {what!r}")

@@ -93,7 +93,7 @@ class Project:
         self.cache = folder.parent / "cache"
         self.log = folder.parent / "compiles"
         self.home = folder.parent / "home"
-        folder.mkdir()
+        folder.mkdir(parents=True)
         self.home.mkdir()
         self.write(app=APP, lib=LIB)
 
@@ -101,6 +101,11 @@ class Project:
         """Write modules, by name."""
         for name, text in files.items():
             (self.folder / f"{name}.py").write_text(textwrap.dedent(text))
+
+    def program(self, name: str, **env: str) -> dict[str, Any]:
+        """Have a process compile the job of a program by source, ``module`` or ``module.job``."""
+        answer: dict[str, Any] = json.loads(self.check(f"instrument.program({name!r})", **env).out.splitlines()[-1])
+        return answer
 
     def edit(self, module: str, old: str, new: str) -> None:
         """Change a module's text, in which the old one is."""
@@ -136,7 +141,7 @@ class Project:
         """Start a process on a piece of code."""
         text = "import instrument\n" + textwrap.dedent(code)
         return subprocess.Popen(
-            [sys.executable, "-c", text],
+            [env.pop("PYTHON", sys.executable), "-c", text],
             env=self.environment(**env),
             cwd=self.home,
             stdin=subprocess.DEVNULL,

@@ -126,16 +126,16 @@ def test_moved(project: Project, before: dict[str, Path]) -> None:
 
 
 def test_lines_count_where_they_are_in_the_result(project: Project) -> None:
-    """With line information the traced key has them, and the source is not enough."""
+    """With line information both keys have them: of an edited file, and of one in another folder."""
     prepare(project)
     options = {"OPTIONS": "--generate-line-info"}
     project.jobs(**options)
     answer = project.jobs(**options)
-    assert [(a["trace"], a["compile"]) for a in answer.values()] == [(1, 0), (1, 0)]
-    assert answer["source"]["reason"] == "lines in the result"
-    project.edit("app", "import lib\n", "import lib\n\n\n\n")
-    answer = project.jobs(**options)
-    assert [(a["compile"], a["right"]) for a in answer.values()] == [(1, True), (1, True)]
+    assert [(a["trace"], a["compile"], a["right"]) for a in answer.values()] == [(0, 0, True), (1, 0, True)]
+    for change in (lambda: project.edit("app", "import lib\n", "import lib\n\n\n\n"), project.move):
+        change()
+        answer = project.jobs(**options)
+        assert [(a["compile"], a["right"], a["reason"]) for a in answer.values()] == [(1, True, "")] * 2
 
 
 def test_without_lines_the_result_has_those_of_before(project: Project) -> None:

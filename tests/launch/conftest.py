@@ -99,3 +99,11 @@ def gcc() -> str:
     if shutil.which("gcc") is None:
         pytest.skip("no gcc")
     return "gcc"
+
+
+def need(name: str) -> str:
+    """Skip where a program is missing."""
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"no {name}")
+    return found

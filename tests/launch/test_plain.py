@@ -200,7 +200,7 @@ int main(int n, char **words)
 
 
 def test_what_is_printed_to_a_terminal_is_printed_again(place: Any) -> None:
-    """A launched command prints to a file, from which the terminal gets it: it sees no terminal."""
+    """A launched command prints to a file, from which the terminal gets it."""
     script = place.tool("asks", "#!/bin/sh\nrandom; echo late >&2\n")
     place.run(script)
     said = []

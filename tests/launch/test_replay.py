@@ -212,6 +212,32 @@ def test_wrapper_that_obeys_any_variable(place: Any) -> None:
     assert again == first
 
 
+def test_wrapper_over_its_older_output(place: Any, gcc: str) -> None:
+    """It is the compiler that looks at the output, and compilers pass over what they find."""
+    script = place.tool("wraps", f'#!/bin/sh\nexec {gcc} -flto "$@"\n')  # a random number is in the object
+    place.write(a_c="int f(void) { return 1; }\n", a_o="older")
+    kept = []
+    for _ in range(2):
+        assert place.run(script, "-c", "a.c", "-o", "a.o").returncode == 0
+        kept.append(place.read("a.o"))
+    assert kept[0] == kept[1]
+    place.plain("touch", "a.o")
+    place.run(script, "-c", "a.c", "-o", "a.o")
+    assert place.read("a.o") == kept[0]
+
+
+def test_wrapper_that_looks_at_its_older_output(place: Any, gcc: str) -> None:
+    script = place.tool("wraps", f"#!/bin/sh\n[ a.o -nt a.c ] && exit\nexec {gcc} -flto -c a.c -o a.o\n")
+    place.write(a_c="int f(void) { return 1; }\n", a_o="older")
+    os.utime(place.folder / "a.o", (10**9, 10**9))
+    assert place.run(script).returncode == 0
+    kept = place.read("a.o")
+    (place.folder / "a.c").write_text("int f(void) { return 2; }\n")
+    os.utime(place.folder / "a.c", (10**9, 10**9))
+    assert place.run(script).returncode == 0
+    assert place.read("a.o") == kept
+
+
 def test_programs_that_appear_earlier(place: Any) -> None:
     place.tool("top", "#!/bin/sh\nwork\n")
     later = place.folder.parent / "later"

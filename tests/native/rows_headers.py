@@ -292,3 +292,28 @@ def header_in_whose_place_there_is_a_folder(w: World, _: Any) -> Callable[[], No
         (w.folder / "early/v.h").mkdir()
 
     return change
+
+
+@case
+def header_of_an_option_in_full(w: World, _: Any) -> Callable[[], None]:
+    w.put("v.h", "#define V 1\n")
+    source(w, "int f(void) { return V; }\n")
+    w.asked["flags"] = [f"--include={w.folder}/v.h"]
+    return lambda: void(w.put("v.h", "#define V 2\n"))
+
+
+@case
+def header_of_the_preprocessors_own_option(w: World, _: Any) -> Callable[[], None]:
+    w.put("v.h", "#define V 1\n")
+    source(w, "int f(void) { return V; }\n")
+    w.asked["flags"] = [f"-Wp,-imacros,{w.folder}/v.h"]
+    return lambda: void(w.put("v.h", "#define V 2\n"))
+
+
+@case
+def time_of_the_source_by_a_flag(w: World, _: Any) -> Callable[[], None]:
+    suffix = ".cpp" if w.compiler.endswith("++") else ".c"
+    path = w.put(f"f{suffix}", "const char *f(void) { return V; }\n")
+    os.utime(path, (10**9, 10**9))
+    w.asked |= {"sources": [str(path)], "flags": ["-DV=__TIMESTAMP__", "-Wno-builtin-macro-redefined"]}
+    return lambda: os.utime(path, (10**9 + 99, 10**9 + 99))

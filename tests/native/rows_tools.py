@@ -272,3 +272,67 @@ def variable_by_which_clang_rewrites_its_words(w: World, patch: Any) -> Callable
         pytest.skip("clang only")
     source(w, "#ifndef V\n#define V 1\n#endif\nint f(void) { return V; }\n")
     return lambda: patch.setenv("CCC_OVERRIDE_OPTIONS", "# +-DV=2")
+
+
+@case
+def program_that_tools_are_run_by(w: World, _: Any) -> Callable[[], None]:
+    if "clang" in w.compiler:
+        pytest.skip("gcc only")
+    source(w, "int f(void) { return V; }\n")
+    text = 'case $1 in *cc1*) exec "$@" -DV={0};; *) exec "$@";; esac'
+    w.script("by", text.format(1))
+    w.asked["flags"] = ["-wrapper", f"{w.folder}/by"]
+    return lambda: void(w.script("by", text.format(2)))
+
+
+# ---- ccache in front
+
+
+def behind_ccache(w: World, patch: Any, text: str = "int f(void) { return V; }\n") -> None:
+    """The compiler is found by ccache, whose own files are in a folder of this world."""
+    patch.setenv("CCACHE_DIR", str(w.folder / "ccache"))
+    patch.setenv("PATH", f"{w.folder}/bin{os.pathsep}{os.environ['PATH']}")
+    (w.folder / "bin").mkdir()
+    source(w, text)
+    w.asked["compiler"] = f"{need('ccache')} {w.compiler}"
+
+
+@case
+def header_behind_ccache(w: World, patch: Any) -> Callable[[], None]:
+    behind_ccache(w, patch, '#include "v.h"\nint f(void) { return V; }\n')
+    w.put("v.h", "#define V 1\n")
+    w.asked["flags"] = [f"-I{w.folder}"]
+    return lambda: void(w.put("v.h", "#define V 2\n"))
+
+
+@case
+def compiler_that_ccache_finds_earlier(w: World, patch: Any) -> Callable[[], None]:
+    behind_ccache(w, patch, "#ifndef V\n#define V 1\n#endif\nint f(void) { return V; }\n")
+    real = need(w.compiler)
+    return lambda: void(w.script(f"bin/{w.compiler}", f'exec {real} -DV=2 "$@"'))
+
+
+@case
+def compiler_that_a_variable_of_ccaches_names(w: World, patch: Any) -> Callable[[], None]:
+    behind_ccache(w, patch, "#ifndef V\n#define V 1\n#endif\nint f(void) { return V; }\n")
+    other = w.script("other", f'exec {need(w.compiler)} -DV=2 "$@"')
+    return lambda: patch.setenv("CCACHE_COMPILER", str(other))
+
+
+@case
+def compiler_that_ccaches_configuration_names(w: World, patch: Any) -> Callable[[], None]:
+    behind_ccache(w, patch, "#ifndef V\n#define V 1\n#endif\nint f(void) { return V; }\n")
+    other = w.script("other", f'exec {need(w.compiler)} -DV=2 "$@"')
+    return lambda: void(w.put("ccache/ccache.conf", f"compiler = {other}\n"))
+
+
+@case
+def link_of_ccaches_by_the_compilers_name(w: World, patch: Any) -> Callable[[], None]:
+    """As distributions have them: a folder of such links is first in PATH."""
+    behind_ccache(w, patch, "#ifndef V\n#define V 1\n#endif\nint f(void) { return V; }\n")
+    real = need(w.compiler)  # before the link is there
+    (w.folder / "links").mkdir()
+    remake(w.folder / "links" / w.compiler, need("ccache"))
+    patch.setenv("PATH", f"{w.folder}/links{os.pathsep}{os.environ['PATH']}")
+    w.asked["compiler"] = w.compiler
+    return lambda: void(w.script(f"bin/{w.compiler}", f'exec {real} -DV=2 "$@"'))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import rows_headers  # noqa: F401
 import rows_libraries  # noqa: F401
+import rows_made  # noqa: F401
 import rows_tools  # noqa: F401
 from conftest import need, rest
 from rows import CASES
@@ -45,4 +46,33 @@ def test_change_is_noticed(
 
 
 #: What is made and not kept, by what is said.
-REFUSED = {"date by a flag": "time of day", "preloaded library": "time of day"}
+REFUSED = {
+    "date by a flag": "time of day",
+    "preloaded library": "time of day",
+    # cc1 asks for the time by itself, but so might the plugin.
+    "plugin that is built anew": "time of day",
+    "what a plugin reads": "time of day",
+    "variable that a plugin obeys": "time of day",
+    "modules that a compiler keeps": "is left behind",
+}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_what_ccache_keeps_is_no_input(
+    tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, compiler: str
+) -> None:
+    """It stands aside: what it has of the same compile, or of others, is neither used nor looked at."""
+    need(compiler)
+    w = World(tmp_path / "world", compiler)
+    CASES["header behind ccache"](w, monkeypatch)
+    (w.folder / "ccache").mkdir()  # it looks for settings there
+    fresh = w.fresh()
+    assert w.cached(cache) == (fresh, False, "")
+    assert list((w.folder / "ccache").iterdir()) == []
+    name, text = next(iter(w.asked["sources"].items()))
+    w.put(name, text)
+    w.run(need("ccache"), need(compiler), "-c", f"-I{w.folder}", w.folder / name, "-o", "f.o")
+    assert list((w.folder / "ccache").iterdir()) != []
+    assert w.cached(cache) == (fresh, True, "")
+    monkeypatch.setattr(w, "asked", {**w.asked, "flags": [*w.asked["flags"], "-DOTHER"]})
+    assert w.cached(cache)[1:] == (False, "")

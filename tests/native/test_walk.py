@@ -3,7 +3,7 @@
 The world has headers, libraries, a wrapper, tools, files of options and variables.
 Each step edits, adds, removes, retargets or replaces one of them, or nothing, and
 asks. The walk goes on until nothing new has happened for a while: a file of a kind,
-what was done to it, and what came of it.
+what was done to it, what the cache noticed, and what came of it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,12 @@ from typing import Any
 import jitcache
 import pytest
 from conftest import COMPILERS, in_process, need
+from coverage_of_walks import Coverage, fact, kind
 from world import World
 
-#: How long a walk may take, and how many steps without anything new end it.
+#: How long a walk may take in CI, and how many steps without anything new end it anywhere.
 SECONDS = float(os.environ.get("NATIVE_WALK_SECONDS") or 40)
-STEPS_WITHOUT_NEWS = 60
+STEPS_WITHOUT_NEWS = 150
 
 #: Now and then another process is asked, which knows what is stored and nothing else.
 ELSEWHERE = 20
@@ -206,32 +206,27 @@ def test_walk_leaves_no_wrong_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     seed = int(os.environ.get("NATIVE_WALK_SEED") or random.randrange(10**6))
     print(f"NATIVE_WALK_SEED={seed}")
     walk = Walk(tmp_path / "world", compiler, seed, monkeypatch)
-    seen: set[tuple[str, str, str]] = set()
+    coverage = Coverage(STEPS_WITHOUT_NEWS, SECONDS)
     results: set[bytes | None] = set()
-    n = news = unchanged = hits = back = failures = 0
-    start = time.monotonic()
+    n = unchanged = hits = back = failures = 0
     with jitcache.Cache(tmp_path / "cache", memory_size=0) as cache:
-        while n - news < STEPS_WITHOUT_NEWS and time.monotonic() - start < SECONDS:
-            kind, what = walk.repair() if failures == 3 else walk.step() if n else ("", "begun")
+        while not coverage.over:
+            path, what = walk.repair() if failures == 3 else walk.step() if n else ("", "begun")
             fresh = walk.world.fresh()
             failures = 0 if fresh is not None else failures + 1
             got, hit, refused = ask(walk.world, cache, tmp_path, fresh is not None and n % ELSEWHERE == ELSEWHERE - 1)
-            assert got == fresh, f"seed {seed}, step {n}, {kind} {what}: {'a wrong hit' if hit else 'a wrong answer'}"
-            assert not refused, f"seed {seed}, step {n}, {kind} {what}: {refused}"
+            assert got == fresh, f"seed {seed}, step {n}, {path} {what}: {'a wrong hit' if hit else 'a wrong answer'}"
+            assert not refused, f"seed {seed}, step {n}, {path} {what}: {refused}"
             came = "failed" if fresh is None else "hit" if hit else "made"
-            if (kind, what, came) not in seen:
-                seen.add((kind, what, came))
-                news = n
+            coverage.step(kind(path), what, fact(walk.world.missed), came)
             back += hit and fresh in results and what != "nothing"
             results.add(fresh)
             if what == "nothing" and fresh is not None:
                 unchanged += 1
                 hits += hit
             n += 1
-    took = time.monotonic() - start
-    saw = f"{len(seen)} things seen, {len(results)} results"
-    print(f"{n} steps in {took:.0f} s, {saw}, {unchanged} unchanged, {hits} of those hits, {back} other hits")
-    assert len(results) > n / 20
+    print(f"{coverage}; {len(results)} results, {unchanged} steps unchanged, {hits} of those hits, {back} other hits")
+    assert len(results) > min(n, 1000) / 20
     assert unchanged >= n // 12
     assert hits >= 0.8 * unchanged
 
@@ -240,4 +235,5 @@ def ask(world: World, cache: Any, tmp_path: Path, elsewhere: bool) -> tuple[byte
     if not elsewhere:
         return world.cached(cache)
     found = in_process(tmp_path / "cache", **world.asked)
+    world.missed = found["missed"]
     return bytes.fromhex(found["bytes"]), found["hit"], found["refused"]

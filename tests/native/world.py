@@ -19,6 +19,7 @@ class World:
     def __init__(self, folder: Path, compiler: str) -> None:
         self.folder, self.compiler = folder, compiler
         self.asked: dict[str, Any] = {"compiler": compiler}
+        self.missed = ""  # why the last build with the cache was none from it
         folder.mkdir(parents=True, exist_ok=True)
 
     def put(self, name: str, text: str | bytes, mode: int = 0o644) -> Path:
@@ -71,8 +72,10 @@ class World:
         """Build with a cache; return the result, whether it was a hit, and why it is not kept."""
         try:
             with native.build(cache=cache, **self.asked) as entry:
+                self.missed = entry.missed
                 return bytes(entry), entry.hit, entry.refused
         except native.CompileError:
+            self.missed = ""
             return None, False, ""
 
 

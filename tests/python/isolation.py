@@ -14,3 +14,4 @@ def isolate(monkeypatch: pytest.MonkeyPatch, folder: Path, keep: frozenset[str] 
         if name.startswith("JITCACHE") and name not in keep:
             monkeypatch.delenv(name)
     monkeypatch.setenv("JITCACHE_DIR", str(folder / "default-cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "settings"))

@@ -6,8 +6,10 @@ What a process took, the kernel says when it has ended.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from typing import NamedTuple
 
 import jitcache
@@ -68,3 +70,17 @@ def test_list_takes_no_memory_for_its_length(directories: dict[int, str], how: s
     # 12 MB were seen with a load of 10, 2 MB without.
     assert long.memory - short.memory < 20 << 20
     assert long.time < 2 * LONG / SHORT * short.time
+
+
+def test_signal_is_answered_while_a_rare_kind_is_looked_for(directories: dict[int, str]) -> None:
+    """The control stays must fail this. Python answers between two calls of the library."""
+    answered: list[float] = []
+    before = signal.signal(signal.SIGPROF, lambda *_: answered.append(time.monotonic()))
+    try:
+        with jitcache.Cache(directories[LONG], memory_size=0) as cache:
+            signal.setitimer(signal.ITIMER_PROF, 0.01, 0.01)
+            assert list(cache.entries("rare")) == []
+            signal.setitimer(signal.ITIMER_PROF, 0)
+    finally:
+        signal.signal(signal.SIGPROF, before)
+    assert len(answered) >= 3

@@ -25,13 +25,15 @@ def folders(*paths: str) -> tuple[str, ...]:
 
 _PATHS = sysconfig.get_paths()
 _STDLIB = folders(_PATHS["stdlib"], _PATHS["platstdlib"])
-# Packages are below the standard library's folder; so are those of the interpreter that a virtual environment is of.
-_INSTALLED = tuple(path + name + os.sep for path in _STDLIB for name in ("site-packages", "dist-packages"))
+# A virtual environment's packages, and those of the interpreter that it was made from, which it may see too.
+_SITE = folders(
+    _PATHS["purelib"], _PATHS["platlib"], *(p + name for p in _STDLIB for name in ("site-packages", "dist-packages"))
+)
 
 
 def is_standard(path: str) -> bool:
     """Return whether a file belongs to Python itself."""
-    return path.startswith("<frozen ") or (path.startswith(_STDLIB) and not path.startswith(_INSTALLED))
+    return path.startswith("<frozen ") or (path.startswith(_STDLIB) and not path.startswith(_SITE))
 
 
 _codes: weakref.WeakKeyDictionary[pytypes.CodeType, tuple[bytes, tuple[str, ...], tuple[str, ...]]]

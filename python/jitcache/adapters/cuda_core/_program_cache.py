@@ -51,7 +51,7 @@ def _payload(value: object) -> bytes:
         raise FileNotFoundError(f"path-backed ObjectCode: {code} does not exist any more") from None
 
 
-def _open(path: str | os.PathLike[str] | None, cap: int | None) -> Cache:
+def _open(path: str | os.PathLike[str] | None, cap: int | None, *, shared: bool) -> Cache:
     if path is None:
         found = Cache().stats().get("directory") if cap is not None else None
         directory = os.path.join(found, KIND) if found else None
@@ -62,11 +62,11 @@ def _open(path: str | os.PathLike[str] | None, cap: int | None) -> Cache:
         if not text:
             raise ValueError("path: is empty")
         directory = os.path.abspath(text)
-    cache = Cache(directory, max_size=cap)
+    cache = Cache(directory, max_size=cap, shared=shared)
     if not cache.stats().get("directory"):
         return cache  # in memory only
     # Without the tier in memory: it would give out what another process has replaced.
-    return Cache(directory, max_size=cap, memory_size=0)
+    return Cache(directory, max_size=cap, memory_size=0, shared=shared)
 
 
 def _stat_cache_of(cache: Cache) -> StatCache | None:
@@ -86,7 +86,8 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
     entries lie beside others. ``max_size_bytes``: the cap of the directory, as entries
     with their description, some 300 bytes each; None leaves it at the cap that the
     directory has. With a cap and no path, the directory is ``cuda.core`` in the
-    default one.
+    default one. ``shared``: consent to run what others have put into the directory,
+    which a group may write or somebody else owns.
 
     Keys are bytes, bytearray or str ("k" is b"k"), values bytes-like or ObjectCode;
     what is given back is bytes. An assignment replaces, for all processes at once.
@@ -104,14 +105,16 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
     __contains__ = None
     __iter__ = None
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, *, max_size_bytes: int | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, max_size_bytes: int | None = None, shared: bool = False
+    ) -> None:
         if max_size_bytes is not None:
             if isinstance(max_size_bytes, bool) or not isinstance(max_size_bytes, int):
                 raise TypeError(f"max_size_bytes: want int, not {type(max_size_bytes).__name__}")
             if max_size_bytes <= 0:
                 raise ValueError(f"max_size_bytes: want a positive number, not {max_size_bytes}")
         #: The jitcache behind it: ``stats()``, ``verify()``, ``last_miss`` and so on.
-        self.cache = _open(path, max_size_bytes)
+        self.cache = _open(path, max_size_bytes, shared=shared)
         self._keys: dict[bytes, Key] = {}
         self._stat_cache: StatCache | None = None
         if max_size_bytes is None or max_size_bytes >= _EXACT_BELOW:

@@ -104,7 +104,7 @@ def _plain(job: Job, why: Any) -> Compiled:
     """Compile without a cache."""
     reason = _refuse(job, why.reason, why)
     result = job.compile()
-    return Compiled(result, result, b"", "", reason, hit=False)
+    return Compiled(result, result, None, "", reason, hit=False)
 
 
 def _cached(job: Job, cache: Cache, key: str) -> Compiled:
@@ -136,9 +136,7 @@ def _traced(job: Job, cache: Cache, reason: str, *, replace: bool = False, lease
     try:
         if trace.made is not None:
             try:
-                return Compiled(
-                    *job.load(trace.made), trace.made.data, "traced", reason, hit=True, made=trace.made.call
-                )
+                return Compiled(*job.load(trace.made), trace.made, "traced", reason, hit=True)
             except Exception as e:  # noqa: BLE001 - intact, but not for this process
                 trace.end()
                 _refuse(job, "entry cannot be loaded", e)
@@ -155,9 +153,9 @@ def _traced(job: Job, cache: Cache, reason: str, *, replace: bool = False, lease
         why = trace.commit(made)
         if why:
             _refuse(job, why, why)
-        return Compiled(function, call, made.data, "" if why else "traced", why or reason, hit=False, made=made.call)
+        return Compiled(function, call, made, "" if why else "traced", why or reason, hit=False)
     except Unkeyable as e:
-        return Compiled(trace.result, trace.result, b"", "", _refuse(job, e.reason, e), hit=False)
+        return Compiled(trace.result, trace.result, None, "", _refuse(job, e.reason, e), hit=False)
     finally:
         trace.end()
 

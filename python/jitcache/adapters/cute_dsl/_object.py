@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import enum
 import inspect
 import os
 import tempfile
@@ -41,16 +42,19 @@ class ObjectFile(NamedTuple):
 
     data: bytes
     call: Call | None  # None: the ABI route, which has its signature in the object
+    handles: tuple[str, ...] = ()  # parameters whose default is a handle, which is nothing in another process
 
     def attributes(self) -> dict[str, Any]:
         """Return what goes into the attributes of its entry."""
-        return {} if self.call is None else {"positional": self.call.positional, "keywords": self.call.keywords}
+        if self.call is not None:
+            return {"positional": self.call.positional, "keywords": self.call.keywords}
+        return {"handles": list(self.handles)} if self.handles else {}
 
 
 def object_file_of(data: bytes, attributes: dict[str, Any]) -> ObjectFile:
     """Return the object of an entry."""
     if "positional" not in attributes:
-        return ObjectFile(data, None)
+        return ObjectFile(data, None, tuple(attributes.get("handles", ())))
     return ObjectFile(data, Call(attributes["positional"], attributes["keywords"]))
 
 
@@ -59,11 +63,35 @@ def export(result: Any, *, tvm_ffi: bool) -> ObjectFile:
     if getattr(result, "_pyir_spec", None) is not None:
         raise Unkeyable("other frontend", "what it made looks at Python's state at each call")
     try:
-        return _export_tvm_ffi(result) if tvm_ffi else ObjectFile(result.dump_to_object(PREFIX), None)
+        return _export_tvm_ffi(result) if tvm_ffi else _export_abi(result)
     except Unkeyable:
         raise
     except Exception as e:
         raise Unkeyable("cannot be exported", e) from e
+
+
+def _export_abi(result: Any) -> ObjectFile:
+    """The signature goes into the object, as a pickle. Handles, a stream by default say, cannot."""
+    taken = result.execution_args
+    whole = taken.signature
+    handles = [p for p in whole.parameters.values() if is_handle(p.default)]
+    if handles:
+        taken.signature = _with_defaults(whole, dict.fromkeys(p.name for p in handles))
+    try:
+        return ObjectFile(result.dump_to_object(PREFIX), None, tuple(p.name for p in handles))
+    finally:
+        taken.signature = whole
+
+
+def is_handle(value: Any) -> bool:
+    """Return whether a value is a handle of the driver's: a number that means something in one process."""
+    return type(value).__module__.startswith("cuda.bindings") and not isinstance(value, enum.Enum)
+
+
+def _with_defaults(signature: inspect.Signature, defaults: dict[str, Any]) -> inspect.Signature:
+    return signature.replace(
+        parameters=[p.replace(default=defaults.get(n, p.default)) for n, p in signature.parameters.items()]
+    )
 
 
 def _export_tvm_ffi(result: Any) -> ObjectFile:
@@ -118,6 +146,11 @@ def load(
     with _loading, _path(made.data) as path:
         found = load_module(path, enable_tvm_ffi=made.call is not None)[PREFIX]
     if made.call is None:
+        if made.handles:
+            given = inspect.signature(function).parameters
+            taken = found.execution_args
+            taken.signature = _with_defaults(taken.signature, {name: given[name].default for name in made.handles})
+            taken._meta = taken._build_meta()
         return found, found
     return found, _with_names(found, made.call, function, _bound(function, args, kwargs))
 

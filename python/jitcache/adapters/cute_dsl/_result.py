@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._object import Call
+    from ._object import ObjectFile
 
 # What a function that was loaded cannot say: it has no module.
 _OF_COMPILES = frozenset({"artifacts", "dump_to_object", "export_to_c", "ir_module"})
@@ -22,15 +22,13 @@ class Compiled:
     ``cute.compile`` for files, or ``object``.
     """
 
-    def __init__(
-        self, function: Any, call: Any, data: bytes, how: str, reason: str, *, hit: bool, made: Call | None = None
-    ) -> None:
+    def __init__(self, function: Any, call: Any, made: ObjectFile | None, how: str, reason: str, *, hit: bool) -> None:
         self._call = call
-        self._made = made  # the names of its parameters, with TVM FFI
+        self._made = made  # None if nothing could be kept
         #: The DSL's object: a JitCompiledFunction, or a tvm_ffi.Function with ``--enable-tvm-ffi``.
         self.function = function
         #: The object file, an ELF relocatable whose symbols begin with ``jitcache``; b"" if nothing could be kept.
-        self.object = data
+        self.object = b"" if made is None else made.data
         #: Whether nothing was compiled.
         self.hit = hit
         #: Which key it was found or stored under: "source", "traced", or "" if nothing was.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import os
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,10 @@ from jitcache import Key
 from jitcache.adapters._code import Unkeyable
 
 from . import _object as objects
+from ._memory import learn
 from ._result import Compiled
 from ._settings import settings_of
+from ._tools import packages
 from ._trace import KIND, Job, common
 from ._visibility import is_dsl
 from ._walk import Walker
@@ -22,8 +25,11 @@ if TYPE_CHECKING:
     from jitcache import Cache, Lease
 
 
-# Options by which places in the source come into what is compiled, or into what is printed.
-_LINES = re.compile("line-?info|assert|warnings|remark|debug|diagnostic|iket", re.IGNORECASE)
+# Options by which places in the source come into what is compiled.
+_LINES = re.compile("line-?info|assert", re.IGNORECASE)
+
+# Those by which a compile prints what it finds.
+_PRINTS = re.compile("warnings|remark|debug|diagnostic|iket", re.IGNORECASE)
 
 
 class SourceLookup:
@@ -36,6 +42,7 @@ class SourceLookup:
         self._components: dict[str, Any] = {}
         self._key: Key | None = None
         self._replace = False
+        self._walker: Walker | None = None
         self._architecture = ""
         self.reason = ""
 
@@ -47,7 +54,7 @@ class SourceLookup:
     def find(self) -> Compiled | None:
         """Return the result if it is there; else, if it can be keyed, hold the lease."""
         try:
-            walker = Walker()
+            walker = self._walker = Walker(places=self._has_places())
             self._components = self._seen(walker)
             described = walker.describe(((*self._job.receiver, *self._job.args), self._job.kwargs))
             self._key = Key({**self._components, "arguments": described, "rest": walker.rest()}).named(self._job.name)
@@ -64,7 +71,7 @@ class SourceLookup:
         with lease.entry() as entry:
             made = objects.object_file_of(bytes(entry.view), entry.attributes)
         try:
-            return Compiled(*self._job.load(made), made.data, "source", "", hit=True, made=made.call)
+            return Compiled(*self._job.load(made), made, "source", "", hit=True)
         except Exception as e:  # noqa: BLE001 - intact, but not for this process
             self._refuse("entry cannot be loaded", e)
             self._replace = True
@@ -83,12 +90,12 @@ class SourceLookup:
             raise Unkeyable("trace hooks")
         settings = settings_of(owner)
         options = _options(self._job.options)
-        if _LINES.search(f"{options} {getattr(owner.envar, 'compiler_opt', '')}") or any(
-            getattr(owner.envar, name, True) for name in ("lineinfo", "enable_assertions", "debug")
-        ):
-            raise Unkeyable("lines in the result")
+        if _PRINTS.search(_all_options(owner, options)) or getattr(owner.envar, "debug", True):
+            raise Unkeyable("prints what it finds")
         self._architecture = settings.architecture
         found: dict[str, Any] = walker.root(self._job.function)
+        if self._has_places():
+            found["places"] = [*packages(), os.path.dirname(os.__file__)]
         for receiver in self._job.receiver:
             found["class"] = walker.describe(type(receiver))
         found["options"] = options
@@ -96,19 +103,28 @@ class SourceLookup:
         found["python"] = list(sys.version_info[:3])
         return {**found, **common(self._cache, owner, settings)}
 
+    def _has_places(self) -> bool:
+        """Whether places in the source are in the result, by which debuggers and messages name them."""
+        owner = _owner(self._job.function)
+        return _LINES.search(_all_options(owner, _options(self._job.options))) is not None or any(
+            getattr(owner.envar, name, True) for name in ("lineinfo", "enable_assertions")
+        )
+
     def store(self, result: Compiled) -> None:
         """Store what was made meanwhile under the key, if nothing that is in it has changed."""
-        if self._key is None or not result.object:
+        made = result._made
+        if self._key is None or made is None:
             return
+        walker = Walker(self._walker, places=self._has_places())
+        assert self._walker is not None
         try:
-            changed = self._seen(Walker()) != self._components
+            changed = self._seen(walker) != self._components or not learn(self._walker.memories, walker.memories)
         except Unkeyable:
             changed = True
         if changed:
             self._refuse(self.reason or "changed while it was compiled", "changed while it was compiled")
             result.reason = self.reason
             return
-        made = objects.ObjectFile(result.object, result._made)
         attributes = self._job.attributes(made, "source", self._architecture)
         if self._lease is not None:
             lease, self._lease = self._lease, None
@@ -154,6 +170,11 @@ def _options(options: Any) -> str:
             raise Unkeyable("linked file" if cls.__name__ == "LinkLibraries" else "unknown options", cls.__name__)
         lines.append(f"{cls.__name__} {value!r}")
     return "\n".join(lines)
+
+
+def _all_options(owner: Any, options: str) -> str:
+    """Options as they were given, and those of the environment."""
+    return f"{options} {getattr(owner.envar, 'compiler_opt', '')}"
 
 
 def _adapters() -> list[Any]:

@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
+import symtable
 import threading
 import types as pytypes
 import weakref
 from typing import NamedTuple
 
-from jitcache.adapters._code import Unkeyable
+from jitcache.adapters._code import Unkeyable, pack
+
+from ._visibility import TELLING
 
 
 class Text(NamedTuple):
@@ -93,14 +97,42 @@ def text_of(function: pytypes.FunctionType) -> Text:
         if known is None and function.__code__ is not code:
             # It was compiled before it was first seen here, and nobody knows which text that read.
             raise Unkeyable("compiled before", function.__qualname__)
-        text = _describe(node)
+        text = _describe(node, code)
         if known is not None and known[1] != text:
             raise Unkeyable("source was edited", code.co_filename)
         _texts[function] = (file.source, text)
         return text
 
 
-def _describe(node: ast.AST) -> Text:
+def places_of(function: pytypes.FunctionType) -> str:
+    """Return where each part of a function's text is, and where it was decorated. Raises what ``text_of`` raises."""
+    text_of(function)
+    code = _originals[function]
+    node = _files[code.co_filename].nodes[code.co_name, code.co_firstlineno]
+    decorated = function.__dict__.get("_decorator_location")
+    return f"{os.path.abspath(code.co_filename)} {decorated} {ast.dump(node, include_attributes=True)}"
+
+
+def file_of(function: object) -> bytes:
+    """Return the content of the file that a function is in. Raises Unkeyable if there is none."""
+    if not isinstance(function, pytypes.FunctionType):
+        raise Unkeyable("no source", function)
+    path = function.__code__.co_filename
+    linecache.checkcache(path)
+    text = "".join(linecache.getlines(path, function.__globals__))
+    if not text:
+        raise Unkeyable("no source", path)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def lines_of(code: pytypes.CodeType) -> bytes:
+    """Return where each part of code is, and of code in it."""
+    inner = (lines_of(const) for const in code.co_consts if isinstance(const, pytypes.CodeType))
+    path = os.path.abspath(code.co_filename).encode("utf-8", "surrogateescape")
+    return pack(path, str(code.co_firstlineno).encode(), code.co_linetable, *inner)
+
+
+def _describe(node: ast.AST, code: pytypes.CodeType) -> Text:
     names: dict[str, None] = {}
     attributes: dict[str, None] = {}
     for inner in ast.walk(node):
@@ -114,7 +146,24 @@ def _describe(node: ast.AST) -> Text:
             raise Unkeyable("annotation that is text", inner.annotation.value)
         elif isinstance(inner, (ast.Import, ast.ImportFrom)):
             _look_at_import(inner, attributes)
+    if not TELLING.isdisjoint(names):
+        # A name of a builtin that tells more than can be described is most often that of a variable.
+        looked_up = _looked_up(node).difference(code.co_freevars)
+        for name in TELLING.difference(looked_up).intersection(names):
+            del names[name]
+            attributes[name] = None
     return Text(ast.dump(node), tuple(names), tuple(attributes))
+
+
+def _looked_up(node: ast.AST) -> set[str]:
+    """Return the names that a function, or one in it, looks up outside of itself."""
+    found: set[str] = set()
+    tables = symtable.symtable(ast.unparse(node), "<function>", "exec").get_children()
+    while tables:
+        table = tables.pop()
+        found.update(s.get_name() for s in table.get_symbols() if s.is_global())
+        tables += table.get_children()
+    return found
 
 
 def _look_at_import(node: ast.Import | ast.ImportFrom, attributes: dict[str, None]) -> None:

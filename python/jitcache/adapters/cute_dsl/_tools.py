@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jitcache import Cache
 
 #: Of what is stored, and of how keys are made: changes with either.
-FORMAT = 1
+FORMAT = 2
 
 #: The kind of the entries that say which compiler is behind which time stamps.
 KIND = "cute-dsl-files"

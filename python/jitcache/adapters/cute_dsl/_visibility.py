@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _PURE = frozenset(
     [
         *(
+            "_operator",
             "__future__",
             "abc",
             "ast",
@@ -63,6 +64,9 @@ UNDESCRIBABLE = frozenset(
 BY_NAME = frozenset(["getattr", "hasattr", "vars"])
 _BY_NAME_ATTRIBUTES = frozenset(["__dict__", "__getattribute__", "attrgetter", "format", "format_map", "methodcaller"])
 
+#: Builtins that a function is asked about by name. A variable of such a name is none.
+TELLING = UNDESCRIBABLE | BY_NAME
+
 # Attributes that lead to everything.
 _LEAD_ANYWHERE = frozenset(
     [
@@ -83,6 +87,10 @@ DEVICE = frozenset(
 BOOKKEEPING = re.compile(
     "_dsl_|_preprocessed|_original_code|_decorator_location|__pyir_rewritten|__wrapped__|set_name_prefix"
 )
+
+
+#: Where the DSL keeps how a function's symbol is named, and what sets it: host functions do that for their kernels.
+PREFIX, SETS_PREFIX = "_cute_dsl_name_options", "set_name_prefix"
 
 
 # What a class has that says nothing about it, or is described with what it belongs to.

@@ -4,29 +4,34 @@ Python runs while the DSL traces, so what it can see is nearly everything. This
 follows functions, globals, closures, defaults, classes and objects by value, and
 refuses what it cannot follow: ``Unkeyable``, and the function is traced instead.
 Too much in a key is a trace more, too little is a wrong result. Files and lines
-do not count.
+count only where they are in the result.
 """
 
 from __future__ import annotations
 
 import collections
+import contextlib
 import enum
 import functools
+import operator
 import sys
 import types as pytypes
 import typing
-from typing import Any, Callable, ClassVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
 from jitcache.adapters._code import PLAIN, Unkeyable, code_of, content_of, is_standard
 from jitcache.adapters._dependency_walk import DependencyWalker
 
 from ._arguments import Shapes
-from ._text import text_of
+from ._memory import Memory
+from ._text import file_of, lines_of, places_of, text_of
 from ._visibility import (
     BOOKKEEPING,
     BY_NAME,
     DEVICE,
     OF_EVERY_CLASS,
+    PREFIX,
+    SETS_PREFIX,
     UNDESCRIBABLE,
     behind,
     global_names,
@@ -41,12 +46,10 @@ from ._visibility import (
     uses_computed_names,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
 _MOST_ITEMS = 10_000
-
-
-def _memoised(_walker: DependencyWalker, value: Any) -> None:
-    # What it remembers is from this process: it may be of a global's earlier value.
-    raise Unkeyable("memoised function", getattr(value, "__qualname__", value))
 
 
 def _descriptor(walker: DependencyWalker, value: Any) -> None:
@@ -74,8 +77,16 @@ _FIELD: type = type(vars(collections.namedtuple("_", "x"))["x"])  # noqa: PYI024
 class Walker(DependencyWalker):
     """The walk by what Python can see."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: Walker | None = None, *, places: bool = False) -> None:
+        """``before`` is a walk over the same before a trace; with ``places`` it counts where functions are written."""
         super().__init__()
+        self.memories: dict[int, Memory] = {}  # of memoised functions, by their ids
+        self._memoised_around: tuple[Any, ...] = ()  # functions that this is a walk inside of
+        self._before = before
+        self._prefixes: dict[int, Any] = {}  # of the names that functions have in what is compiled, by their ids
+        self._places = places
+        self._space: dict[str, Any] = {}  # the globals of the function that is described
+        self._references: set[tuple[str, int]] = set()  # names that texts have, and where they are looked up
         self._by_name = ""  # a function that makes names while it runs
         self._modules: dict[int, pytypes.ModuleType] = {}  # those that are described in part
         self._names: set[str] = set()  # that any function asks for
@@ -100,9 +111,10 @@ class Walker(DependencyWalker):
 
         out = {"function": marks + self._within(text, function)}
         self._note_names(function, names, attributes)
-        out["defaults"] = self._within(self._value, (function.__defaults__, function.__kwdefaults__))
-        for label, value, seen in self._around(function, names, attributes):
-            out[label] = self._within(self._value, value, seen)
+        with self._among(function.__globals__):
+            out["defaults"] = self._within(self._value, (function.__defaults__, function.__kwdefaults__))
+            for label, value, seen in self._around(function, names, attributes):
+                out[label] = self._within(self._value, value, seen)
         self._check()
         return out
 
@@ -184,35 +196,87 @@ class Walker(DependencyWalker):
     def _text(self, function: pytypes.FunctionType) -> tuple[tuple[str, ...], tuple[str, ...]]:
         self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
         text = text_of(function)
+        if self._places:
+            self._put("places", places_of(function).encode("utf-8", "surrogatepass"))
         self._put("text", text.tree.encode("utf-8", "surrogatepass"))
         # What annotations were when the function was defined; their names may mean something else by now.
-        self._value(function.__annotations__)
+        with self._among(function.__globals__):
+            self._value(function.__annotations__)
         self._marks(function)
         return text.names, text.attributes
 
     def _marks(self, function: pytypes.FunctionType) -> None:
         """What programs and decorators have set as attributes of a function."""
-        for name, value in sorted(function.__dict__.items()):
-            if not BOOKKEEPING.match(name):
-                self._put("mark", name.encode())
-                self._value(value)
+        marks = {name: value for name, value in function.__dict__.items() if not BOOKKEEPING.match(name)}
+        prefix = self._prefixes[id(function)] = marks.pop(PREFIX, None)
+        if self._before is not None and SETS_PREFIX in self._before._names:
+            prefix = self._before._prefixes.get(id(function))  # the trace itself may have set another
+        if prefix is not None:
+            marks[PREFIX] = prefix
+        for name, value in sorted(marks.items()):
+            self._put("mark", name.encode())
+            self._value(value)
 
     def _plain(self, function: pytypes.FunctionType) -> tuple[tuple[str, ...], tuple[str, ...]]:
         self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
         code, names, texts = code_of(function.__code__)
         self._put("code", code)
+        if self._places:
+            self._put("places", lines_of(function.__code__))
         self._marks(function)
         used = global_names(function.__code__)
         return used, (*(n for n in names if n not in used), *texts)
 
     def _whole(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
         self._note_names(function, names, attributes)
-        self._surroundings(function, names, attributes)
+        with self._among(function.__globals__):
+            self._surroundings(function, names, attributes)
+
+    @contextlib.contextmanager
+    def _among(self, space: dict[str, Any]) -> Iterator[None]:
+        """Describe what a function has: what names in texts mean is looked up in its globals."""
+        outer, self._space = self._space, space
+        try:
+            yield
+        finally:
+            self._space = outer
 
     def _note_names(self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]) -> None:
         self._names.update(names, attributes)
         if uses_computed_names(function, names, attributes):
             self._by_name = function.__qualname__
+
+    def _memoised(self, function: Any) -> None:
+        """A function that remembers: what it is around, and what it remembers that may come of other values."""
+        if self._again(function):
+            return
+        self._put("memoised", f"{function.__module__}.{function.__qualname__} {function.cache_parameters()}".encode())
+        if any(function is outer for outer in self._memoised_around):
+            return
+        memory = self.memories.get(id(function)) or self._memory(function)
+        self._put("around", memory.described or file_of(function.__wrapped__))
+        before = self._before.memories.get(id(function)) if self._before is not None else None
+        for row in sorted(item.described for item in memory.foreign(before)):
+            self._put("remembered", row)
+
+    def _memory(self, function: Any) -> Memory:
+        inside = self._apart(function)
+        try:
+            described = inside.describe(function.__wrapped__) + inside.rest()
+            self._names.update(inside._names)
+            self._by_name = self._by_name or inside._by_name
+        except Unkeyable:
+            described = None  # a trace must not run it, see Memory
+        found = Memory.of(function, described, lambda *item: self._apart(function).describe(item))
+        return self.memories.setdefault(id(function), found)
+
+    def _apart(self, function: Any) -> Walker:
+        """Return a walk of what is in a memoised function, in which nothing is met yet."""
+        walker = Walker(self._before, places=self._places)
+        walker._depth = self._depth + 1
+        walker._memoised_around = (*self._memoised_around, function)
+        walker.memories = self.memories
+        return walker
 
     def _method(self, method: pytypes.MethodType) -> None:
         self._put("method")
@@ -240,6 +304,8 @@ class Walker(DependencyWalker):
         self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
         if cls.__name__ in DEVICE:
             raise Unkeyable("asks the device", cls.__qualname__)
+        if cls in (operator.attrgetter, operator.methodcaller):
+            self._by_name = cls.__name__
         # A class that the DSL made for its arguments has no more than a name in common with others of its kind.
         if (owner_of(cls.__module__) and is_importable(cls)) or self._again(cls):
             return
@@ -259,11 +325,7 @@ class Walker(DependencyWalker):
         space = getattr(sys.modules.get(cls.__module__), "__dict__", {})
         for text in vars(cls).get("__annotations__", {}).values():
             if isinstance(text, str):
-                names, attributes = names_in(text)
-                for name in names:
-                    if name in space:
-                        self._put("named", name.encode())
-                        self._value(space[name], (*names, *attributes))
+                self._named(text, space)
 
     def _enum(self, value: enum.Enum) -> None:
         self._value(type(value))
@@ -303,6 +365,21 @@ class Walker(DependencyWalker):
         for key, item in value.items():  # in their order, which a loop over it sees
             self._value(key)
             self._value(item)
+
+    def _reference(self, value: typing.ForwardRef) -> None:
+        """A type that an annotation names by a text, and what the name means where the annotation is."""
+        text = value.__forward_arg__
+        self._put("reference", text.encode())
+        if (text, id(self._space)) not in self._references:
+            self._references.add((text, id(self._space)))
+            self._named(text, self._space)
+
+    def _named(self, text: str, space: Mapping[str, Any]) -> None:
+        names, attributes = names_in(text)
+        for name in names:
+            if name in space:
+                self._put("named", name.encode())
+                self._value(space[name], (*names, *attributes))
 
     def _generic(self, value: Any) -> None:
         self._put("generic", repr(typing.get_origin(value)).encode())
@@ -354,6 +431,7 @@ class Walker(DependencyWalker):
         pytypes.MethodWrapperType: _method_wrapper,
         _FIELD: _field,
         functools._lru_cache_wrapper: _memoised,
+        typing.ForwardRef: _reference,
         functools.partial: _wrapped,
         staticmethod: _wrapped,
         classmethod: _wrapped,

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"jitcache/core"
+	"jitcache/core/store"
+	"jitcache/core/trust"
+)
+
+// trustRow is a key as `jitcache trust list -json` prints it.
+type trustRow struct {
+	Key       string `json:"key"`
+	Name      string `json:"name,omitempty"`
+	Withdrawn bool   `json:"withdrawn"`
+	Source    string `json:"source"`
+}
+
+func (c *command) trust() *ffcli.Command {
+	flags := c.flags("trust")
+	asJSON := flags.Bool("json", false, "print a JSON array, with list")
+	const usage = "trust new FILE | add KEY [NAME] | remove KEY | list"
+	cmd := c.new(usage, "say whose signatures on entries are trusted", flags, 1, 1<<16, func(args []string) error {
+		switch what, args := args[0], args[1:]; {
+		case what == "new" && len(args) == 1:
+			return c.newKey(args[0])
+		case what == "add" && len(args) >= 1:
+			return c.noteKey(args[0], strings.Join(args[1:], " "), false)
+		case what == "remove" && len(args) == 1:
+			return c.noteKey(args[0], "", true)
+		case what == "list" && len(args) == 0:
+			return c.listKeys(*asJSON)
+		}
+		return wrong("usage: jitcache " + usage)
+	})
+	cmd.LongHelp = "new makes a key, and prints the half of it that others are to add. add trusts a key, and\n" +
+		"remove withdraws one: entries that it alone has signed are misses from then on, copies\n" +
+		"too. Both write to the file keys in $XDG_CONFIG_HOME/jitcache."
+	return cmd
+}
+
+func (c *command) newKey(path string) error {
+	s, err := trust.NewSecret()
+	if err == nil {
+		err = trust.WriteSecret(path, s)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(c.stdout, s.Public())
+	return nil
+}
+
+func (c *command) noteKey(text, name string, withdrawn bool) error {
+	k, err := trust.ParsePublic(text)
+	if err != nil {
+		return wrong(err.Error())
+	}
+	o := c.options()
+	folders := o.SettingsFolders()
+	if len(folders) < 2 {
+		return fmt.Errorf("there is no home directory to write to")
+	}
+	before := trust.ReadKeys(c.env, folders, "")
+	if err := trust.Note(folders[0], trust.Known{Key: k, Name: name, Withdrawn: withdrawn}); err != nil {
+		return err
+	}
+	after := trust.ReadKeys(c.env, folders, "")
+	switch {
+	case !withdrawn && !after.Trusts(k):
+		return no(fmt.Sprintf("%s stays withdrawn, for somebody else has withdrawn it too; see `jitcache trust list`", k))
+	case !withdrawn && before.Withdraws(k):
+		fmt.Fprintf(c.stderr, "jitcache: %s was withdrawn, and is trusted again\n", k)
+	}
+	return nil
+}
+
+func (c *command) listKeys(asJSON bool) error {
+	o := c.options()
+	keys := trust.ReadKeys(c.env, o.SettingsFolders(), "")
+	for _, p := range keys.Problems {
+		fmt.Fprintf(c.stderr, "jitcache: warning: %s\n", p)
+	}
+	rows := []trustRow{}
+	for _, k := range keys.All {
+		rows = append(rows, trustRow{k.Key.String(), k.Name, keys.Withdraws(k.Key), k.Source})
+	}
+	if asJSON {
+		return c.printJSON(rows)
+	}
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		state := "trusted"
+		if r.Withdrawn {
+			state = "withdrawn"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Key, state, r.Source, r.Name)
+	}
+	return w.Flush()
+}
+
+func (c *command) sign() *ffcli.Command {
+	flags := c.flags("sign")
+	file := flags.String("key", "", "the secret key's `FILE`; default $JITCACHE_SIGNING_KEY_FILE")
+	return c.new("sign [-key FILE]", "sign the entries of the directory that were compiled here", flags, 0, 0, func([]string) error {
+		cache, s, err := c.open()
+		if err != nil {
+			return err
+		}
+		defer cache.Close()
+		set, _ := cache.Settings().Get("signing-key-file")
+		if *file == "" {
+			*file = set.Value
+		}
+		if *file == "" {
+			return wrong("which key? -key FILE, or JITCACHE_SIGNING_KEY_FILE")
+		}
+		secret, err := trust.ReadSecret(*file)
+		if err != nil {
+			return err
+		}
+		if s.Refuses() != store.None {
+			return fmt.Errorf("%s: %v", s.Root(), s.Refuses())
+		}
+		done, err := cache.Sign(context.Background(), secret)
+		fmt.Fprintf(c.stdout, "%d signed, %d were already, %d are from others, %d cannot be used\n", done.Signed, done.Before, done.Others, done.Bad)
+		if err == nil && done.Bad > 0 {
+			return no("not every entry is signed")
+		}
+		return err
+	})
+}
+
+// verifySignatures says which entries no trusted key has signed.
+func (c *command) verifySignatures(cache *core.Cache, asJSON bool) error {
+	states := map[core.Signing]int{}
+	odd := map[string]core.Signing{}
+	err := cache.EachSigned(context.Background(), func(path string, state core.Signing) {
+		states[state]++
+		if state != core.SignedByTrusted {
+			odd[path] = state
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = c.printJSON(map[string]any{"signed": states[core.SignedByTrusted], "not": odd})
+	} else {
+		for _, path := range sorted(odd) {
+			fmt.Fprintf(c.stdout, "%s\t%s\n", path, odd[path])
+		}
+		fmt.Fprintf(c.stdout, "%d entries, %d signed by a key that is trusted\n", states[core.SignedByTrusted]+len(odd), states[core.SignedByTrusted])
+	}
+	if err == nil && len(odd) > 0 {
+		return no("not every entry is signed by a key that is trusted")
+	}
+	return err
+}
+
+// keyRows are the keys that doctor shows, one of a kind.
+func keyRows(keys *trust.Keys) []trustRow {
+	rows := []trustRow{}
+	for _, k := range keys.All {
+		r := trustRow{k.Key.String(), k.Name, keys.Withdraws(k.Key), k.Source}
+		if !slices.Contains(rows, r) {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}

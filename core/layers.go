@@ -1,0 +1,150 @@
+package core
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"jitcache/core/blob"
+	"jitcache/core/key"
+	"jitcache/core/store"
+	"jitcache/core/trust"
+)
+
+// Layers are directories in the format of a cache to which a lookup goes on when the
+// cache's own has no answer: a container's image, a team's directory. Nothing is ever
+// written to one.
+
+// Layer is a directory that somebody has named as a layer.
+type Layer struct {
+	Directory string
+	Source    string // who has named it, see trust.Setting
+	Refused   string // why it is not used, "" if it is
+	// Copies says why what is found in it is copied into the cache's own directory,
+	// "" if it is used where it is.
+	Copies string
+	// Signed: whoever may write it is not trusted, but those are who have signed its
+	// entries. What they have not signed is not used.
+	Signed bool
+
+	store *store.Store
+}
+
+// openLayers opens the layers in their order. One that must not or cannot be used is
+// left out, with a warning.
+func (c *Cache) openLayers() {
+	if c.settings.mode == ModeOff {
+		return
+	}
+	set, _ := c.settings.trust.Get("layers")
+	for _, dir := range strings.Split(set.Value, ":") {
+		if dir == "" {
+			continue
+		}
+		l := &Layer{Directory: dir, Source: set.Source}
+		c.layers = append(c.layers, l)
+		if l.Refused = c.openLayer(l); l.Refused == ownDirectory {
+			continue // as where an image is made
+		}
+		if l.Refused != "" {
+			c.log.warn("layer "+dir, "layer %s (%s) is not used: %s", l.Directory, l.Source, l.Refused)
+			continue
+		}
+		c.used = append(c.used, l)
+		c.log.line(Debug, "layer %s (%s)", l.Directory, l.Source)
+	}
+}
+
+const ownDirectory = "it is the cache's own directory"
+
+// openLayer returns why a layer is not used, "" if it is.
+func (c *Cache) openLayer(l *Layer) (refused string) {
+	if !filepath.IsAbs(l.Directory) {
+		return "its path is not absolute"
+	}
+	s, err := store.OpenLayer(l.Directory, &c.settings.store)
+	var r *store.Refused
+	if errors.As(err, &r) && r.Reason == store.WrongOwner && c.settings.keys.Any() {
+		l.Signed = true
+		l.Copies = "others may write it, and its entries are signed"
+		s, err = store.OpenAnybodys(l.Directory, &c.settings.store)
+	}
+	switch {
+	case errors.As(err, &r):
+		return r.Why()
+	case err != nil:
+		return err.Error()
+	}
+	l.store, l.Directory = s, s.Root()
+	if c.store != nil && c.store.Root() == s.Root() {
+		return ownDirectory
+	}
+	if m := s.Mount(); m.Network && !l.Signed {
+		l.Copies = "it is on a network file system (" + m.Name + ")"
+	}
+	return ""
+}
+
+// Layers returns the layers that the settings name, in their order, whether they are
+// used or not.
+func (c *Cache) Layers() []*Layer { return c.layers }
+
+// Layered reports whether lookups go on to layers.
+func (c *Cache) Layered() bool { return len(c.used) > 0 }
+
+// Settings returns what environment, user and machine have set.
+func (c *Cache) Settings() *trust.Settings { return c.settings.trust }
+
+// goOn goes on to the layers with a lookup for which the directory has no good entry;
+// why says why not. It counts nothing.
+func (c *Cache) goOn(id *key.ID, why store.Reason) (*blob.Blob, store.Reason) {
+	c.warnUnusable(id, why)
+	if !goesOn {
+		return nil, why
+	}
+	for _, l := range c.used {
+		b, reason := c.fromLayer(l, id)
+		if b != nil {
+			if l.Copies != "" && copies {
+				c.copyIn(b)
+			}
+			return b, store.None
+		}
+		if reason == store.Absent {
+			continue
+		}
+		c.log.warn("layer "+l.Directory+" "+reason.String(), "layer %s: entry %s cannot be used: %v", l.Directory, label("", *id), reason)
+		if why == store.Absent || why == store.NoDirectory {
+			why = reason
+		}
+	}
+	return nil, why
+}
+
+// fromLayer returns the entry of a layer, if it is there and may be used.
+func (c *Cache) fromLayer(l *Layer, id *key.ID) (*blob.Blob, store.Reason) {
+	b, why := l.store.Get(id)
+	if why == store.None && (l.Signed && !c.signed(b) || !l.Signed && c.withdrawn(b)) {
+		b.Release()
+		return nil, store.Signature
+	}
+	return b, why
+}
+
+// copyIn stores what was found in a layer in the cache's own directory, if it can.
+func (c *Cache) copyIn(b *blob.Blob) {
+	if c.store == nil {
+		return
+	}
+	id := key.ID(b.ID())
+	c.change(&id, false, func() (changed bool, keep *blob.Blob) {
+		w, why := c.store.Copy(b)
+		if why != store.None {
+			c.log.line(Debug, "not copied from a layer: %s: %v", label(b.Name(), id), why)
+		}
+		if changed = why == store.None && w.Created != 0; changed && c.memory != nil {
+			keep = b
+		}
+		return changed, keep
+	})
+}

@@ -1,0 +1,116 @@
+package core
+
+import (
+	"context"
+
+	"jitcache/core/key"
+	"jitcache/core/store"
+	"jitcache/core/trust"
+)
+
+// Signed is what Sign has come to, in entries.
+type Signed struct {
+	Signed int // now
+	Before int // by this key, before
+	Others int // that somebody else has stored or signed, or that rest on another's word
+	Bad    int // that cannot be read, or not written again
+}
+
+// Sign signs the entries of the directory that were compiled here. Those that somebody
+// else has signed, or that rest on somebody else's word, are left as they are: a
+// signature says that a process of the signer's user has made the entry.
+func (c *Cache) Sign(ctx context.Context, secret trust.Secret) (done Signed, err error) {
+	err = c.eachOwn(ctx, func(id *key.ID) {
+		b, why := c.store.GetOwn(id)
+		switch why {
+		case store.None:
+		case store.WrongOwner:
+			done.Others++
+			return
+		default:
+			done.Bad++
+			return
+		}
+		defer b.Release()
+		st, signatures, r := Statement(b)
+		own := trust.Keys{All: []trust.Known{{Key: secret.Public()}}, Namespace: c.settings.keys.Namespace}
+		switch {
+		case own.Accepts(st, signatures):
+			done.Before++
+			return
+		case len(signatures) > 0 || len(r.Words) > 0:
+			done.Others++
+			return
+		}
+		s := secret.Sign(st, own.Namespace)
+		if c.store.AddSignature(b, s.Append(nil)) != store.None {
+			done.Bad++
+			return
+		}
+		done.Signed++
+	})
+	return done, err
+}
+
+// eachOwn calls fn for every key that has a file in the directory.
+func (c *Cache) eachOwn(ctx context.Context, fn func(id *key.ID)) error {
+	for part := 0; ; part++ {
+		ids, ok := c.Keys(part)
+		if !ok || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for i := range ids {
+			fn(&ids[i])
+		}
+	}
+}
+
+// Signing says who has signed an entry.
+type Signing string
+
+// Who may have.
+const (
+	SignedByTrusted   Signing = "signed by a key that is trusted"
+	SignedByWithdrawn Signing = "signed by a key that was withdrawn"
+	SignedByStranger  Signing = "signed by strangers"
+	SignedFalsely     Signing = "a signature is not of this entry"
+	Unsigned          Signing = "not signed"
+	Unreadable        Signing = "cannot be used"
+)
+
+// EachSigned calls fn for every file of an entry in the directory.
+func (c *Cache) EachSigned(ctx context.Context, fn func(path string, state Signing)) error {
+	return c.eachOwn(ctx, func(id *key.ID) {
+		hex := id.String()
+		fn(c.store.EntryPath()+hex[:2]+"/"+hex[2:]+".jce", c.signing(id))
+	})
+}
+
+func (c *Cache) signing(id *key.ID) Signing {
+	b, why := c.store.Get(id)
+	if why != store.None {
+		return Unreadable
+	}
+	defer b.Release()
+	st, signatures, r := Statement(b)
+	keys := c.settings.keys
+	message := st.Message(keys.Namespace)
+	state := Unsigned
+	if len(r.Signatures) > 0 {
+		state = SignedByStranger
+	}
+	if len(signatures) < len(r.Signatures) {
+		state = SignedFalsely
+	}
+	for i := range signatures {
+		switch s := &signatures[i]; {
+		case !s.Holds(message):
+			state = SignedFalsely
+		case keys.Trusts(s.By):
+			return SignedByTrusted
+		case keys.Withdraws(s.By):
+			state = SignedByWithdrawn
+		}
+	}
+	return state
+}

@@ -1,0 +1,124 @@
+package core
+
+import (
+	"bytes"
+
+	"jitcache/core/blob"
+	"jitcache/core/key"
+	"jitcache/core/store"
+	"jitcache/core/trust"
+)
+
+// Signatures say whose process has stored an entry. They are asked for where the owner
+// of a directory does not say it, and by who has withdrawn a key.
+
+// Signers returns the keys that environment, user and machine have named.
+func (c *Cache) Signers() *trust.Keys { return c.settings.keys }
+
+// Statement returns what signatures on an entry are of, and those that are on it. b is
+// as Store.Get has returned it.
+func Statement(b *blob.Blob) (*trust.Statement, []trust.Signature, store.Records) {
+	r := store.ReadRecords(b)
+	st := &trust.Statement{ID: key.ID(b.ID()), Kind: b.Kind(), Payload: b.Data(), Attributes: r.Plain}
+	st.Created, st.Cost = b.Created()
+	var all []trust.Signature
+	for _, data := range r.Signatures {
+		if s, ok := trust.ParseSignature(data); ok {
+			all = append(all, s)
+		}
+	}
+	return st, all, r
+}
+
+// signed reports whether somebody who is trusted has signed an entry.
+func (c *Cache) signed(b *blob.Blob) bool {
+	st, signatures, _ := Statement(b)
+	return c.settings.keys.Accepts(st, signatures)
+}
+
+// withdrawn reports whether an entry rests on the word of somebody whose key was
+// withdrawn.
+func (c *Cache) withdrawn(b *blob.Blob) bool {
+	keys := c.settings.keys
+	if !keys.AnyWithdrawn() {
+		return false
+	}
+	st, signatures, r := Statement(b)
+	for words := r.Words; len(words) >= len(trust.Public{}); words = words[len(trust.Public{}):] {
+		if keys.Withdraws(trust.Public(words[:len(trust.Public{})])) {
+			return true
+		}
+	}
+	for i := range signatures {
+		if keys.Withdraws(signatures[i].By) {
+			return !keys.Accepts(st, signatures)
+		}
+	}
+	return false
+}
+
+// own returns an entry of the directory, as long as nobody has withdrawn the key that it
+// rests on.
+func (c *Cache) own(id *key.ID) (*blob.Blob, store.Reason) {
+	b, why := c.store.Get(id)
+	return c.unlessWithdrawn(b, why)
+}
+
+func (c *Cache) unlessWithdrawn(b *blob.Blob, why store.Reason) (*blob.Blob, store.Reason) {
+	if why == store.None && c.withdrawn(b) {
+		b.Release()
+		return nil, store.Signature
+	}
+	return b, why
+}
+
+// ---- notes
+//
+// What was noted in a layer that rests on signatures is merged with own notes, and then
+// has no signature. So the own note has the keys of those on whose word it rests.
+
+// rely remembers that what this process notes under a key from now on rests on the word
+// of those who have signed b, or on whose word b rests.
+func (c *Cache) rely(b *blob.Blob) {
+	st, signatures, r := Statement(b)
+	words := r.Words
+	if len(signatures) > 0 {
+		message := st.Message(c.settings.keys.Namespace)
+		for i := range signatures {
+			if c.settings.keys.Trusts(signatures[i].By) && signatures[i].Holds(message) {
+				words = append(words, signatures[i].By[:]...)
+			}
+		}
+	}
+	if len(words) == 0 {
+		return
+	}
+	c.words.mu.Lock()
+	defer c.words.mu.Unlock()
+	if c.words.of == nil {
+		c.words.of = map[key.ID][]byte{}
+	}
+	known := c.words.of[st.ID]
+	for size := len(trust.Public{}); len(words) >= size; words = words[size:] {
+		if !holdsKey(known, words[:size]) {
+			known = append(known, words[:size]...)
+		}
+	}
+	c.words.of[st.ID] = known
+}
+
+func holdsKey(all, one []byte) bool {
+	for ; len(all) >= len(one); all = all[len(one):] {
+		if bytes.Equal(all[:len(one)], one) {
+			return true
+		}
+	}
+	return false
+}
+
+// relied returns the keys on which a note rests.
+func (c *Cache) relied(id *key.ID) []byte {
+	c.words.mu.Lock()
+	defer c.words.mu.Unlock()
+	return bytes.Clone(c.words.of[*id])
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"encoding/binary"
+	"syscall"
+
+	"github.com/zeebo/xxh3"
+
+	"jitcache/core/blob"
+	"jitcache/core/key"
+)
+
+// Records are what the attributes of an entry say of who has made it, as bytes that
+// this package does not look into.
+type Records struct {
+	// Plain are the attributes without the signatures.
+	Plain      []byte
+	Signatures [][]byte
+	// Words are the keys of those on whose word the entry rests, one after the other.
+	Words []byte
+}
+
+// ReadRecords returns the records of an entry that Get has returned.
+func ReadRecords(b *blob.Blob) Records {
+	whole := b.Buffer()
+	attrs := whole[len(b.Data()) : len(whole)-footerSize]
+	r := Records{Plain: append([]byte(nil), attrs[:1]...)}
+	for off := 1; off < len(attrs); {
+		end := off + recordOverhead + int(binary.LittleEndian.Uint32(attrs[off+1:]))
+		data := attrs[off+5 : end-1]
+		switch attrs[off] {
+		case tagSignature:
+			r.Signatures = append(r.Signatures, data)
+		case tagWords:
+			r.Words = append(r.Words, data...)
+		}
+		if attrs[off] != tagSignature {
+			r.Plain = append(r.Plain, attrs[off:end]...)
+		}
+		off = end
+	}
+	return r
+}
+
+// GetOwn is Get for an entry that this user has stored: WrongOwner if another one has.
+func (s *Store) GetOwn(id *key.ID) (*blob.Blob, Reason) {
+	var st syscall.Stat_t
+	fd, why := s.open(id, &st)
+	if why != None {
+		return nil, why
+	}
+	defer closeFd(fd)
+	if st.Uid != s.trust.euid {
+		return nil, WrongOwner
+	}
+	return s.read(fd, &st, id)
+}
+
+// AddSignature stores an entry again that Get has returned, with one more signature. It
+// is otherwise the same: when it was made, too.
+func (s *Store) AddSignature(b *blob.Blob, signature []byte) Reason {
+	whole, payload := b.Buffer(), len(b.Data())
+	attrs := whole[payload : len(whole)-footerSize]
+	f, why := parseFooter(whole[len(whole)-footerSize:], int64(len(whole)))
+	if why != None {
+		return why
+	}
+	trailer := appendRecord(append([]byte(nil), attrs...), tagSignature, signature, "")
+	f.attributes, f.attributesSum = uint32(len(trailer)), xxh3.Hash(trailer)
+	a, _ := parseAttributes(attrs, true)
+	_, why = s.Put(Item{
+		Key:     &key.Key{ID: f.id, Name: b.Name(), Kind: b.Kind(), Parts: a.parts},
+		Payload: whole[:payload], Replace: true,
+		trailer: appendFooter(trailer, &f), created: f.created,
+	})
+	return why
+}

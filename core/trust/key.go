@@ -1,0 +1,94 @@
+package trust
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// Public is a key by which entries are verified; its owner has the other half.
+type Public [ed25519.PublicKeySize]byte
+
+// Secret is the half that signs.
+type Secret struct{ key ed25519.PrivateKey }
+
+// In a text a key is "ed25519:" and its bytes, a secret one "secret-ed25519:" and the
+// bytes that it is made from; both in the base64 of names of files, without padding.
+const (
+	publicPrefix = "ed25519:"
+	secretPrefix = "secret-ed25519:"
+)
+
+var encoding = base64.RawURLEncoding.Strict()
+
+// String returns the key as text.
+func (p Public) String() string { return publicPrefix + encoding.EncodeToString(p[:]) }
+
+// ParsePublic reads what String has written.
+func ParsePublic(text string) (p Public, err error) {
+	rest, ok := strings.CutPrefix(text, publicPrefix)
+	b, err := encoding.DecodeString(rest)
+	if !ok || err != nil || len(b) != len(p) {
+		return p, fmt.Errorf("%.80q is no key: want %s and 43 letters", text, publicPrefix)
+	}
+	return Public(b), nil
+}
+
+// NewSecret makes a key. It asks the kernel for what that is made from, because package
+// crypto/rand has a generator of its own, which would be in every library.
+func NewSecret() (Secret, error) {
+	var seed [ed25519.SeedSize]byte
+	f, err := os.Open("/dev/urandom")
+	if err != nil {
+		return Secret{}, err
+	}
+	defer f.Close()
+	if _, err := io.ReadFull(f, seed[:]); err != nil {
+		return Secret{}, err
+	}
+	return Secret{ed25519.NewKeyFromSeed(seed[:])}, nil
+}
+
+// String returns the key as text. Whoever has it can sign.
+func (s Secret) String() string { return secretPrefix + encoding.EncodeToString(s.key.Seed()) }
+
+// Public returns the other half.
+func (s Secret) Public() Public { return Public(s.key.Public().(ed25519.PublicKey)) }
+
+// ReadSecret reads a key from a file that nobody else may write: a line of it, of which
+// those that begin with # say nothing.
+func ReadSecret(path string) (s Secret, err error) {
+	text, err := ReadFile(path)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		rest, ok := strings.CutPrefix(line, secretPrefix)
+		seed, err := encoding.DecodeString(rest)
+		if !ok || err != nil || len(seed) != ed25519.SeedSize {
+			break
+		}
+		return Secret{ed25519.NewKeyFromSeed(seed)}, nil
+	}
+	return s, fmt.Errorf("%s: there is no secret key in it", path)
+}
+
+// WriteSecret makes a file for a key that only this user may read. There must be none.
+func WriteSecret(path string, s Secret) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "# jitcache: signs entries. Whoever has this can sign as you. Its other half:\n# %s\n%s\n", s.Public(), s)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package trust
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Known is a key that somebody has named.
+type Known struct {
+	Key       Public
+	Name      string // what the user calls it, "" if nothing
+	Withdrawn bool   // it was trusted, and is not any more
+	Source    string // who has named it, as Setting.Source
+}
+
+// Keys are the keys that environment, user and machine have named.
+type Keys struct {
+	All []Known
+	// Namespace is in every signature: entries that were signed for another project or
+	// tenant are not those of this one.
+	Namespace string
+	// Problems say in a line each what is ignored, and why.
+	Problems []string
+}
+
+// keysVariable names keys in the environment.
+const keysVariable = "JITCACHE_KEYS"
+
+// KeysFile returns the file of a folder in which keys are named: a line each, the key
+// and what it is called; with the word "withdrawn" before a key that is not trusted any
+// more.
+func KeysFile(folder string) string { return folder + "/keys" }
+
+// ReadKeys reads the keys: of the environment, where commas stand for the ends of lines,
+// and of the file in each folder. A key that one of them withdraws is not trusted,
+// whoever names it.
+func ReadKeys(env func(string) string, folders []string, namespace string) *Keys {
+	k := &Keys{Namespace: namespace}
+	if len(namespace) > mostNamespace {
+		k.Namespace = ""
+		k.Problems = append(k.Problems, fmt.Sprintf("namespace is ignored: it is longer than %d bytes", mostNamespace))
+	}
+	k.parse(strings.ReplaceAll(env(keysVariable), ",", "\n"), keysVariable)
+	for _, folder := range folders {
+		path := KeysFile(folder)
+		text, err := ReadFile(path)
+		switch {
+		case err == nil:
+			k.parse(string(text), path)
+		case !isMissing(err):
+			k.Problems = append(k.Problems, fmt.Sprintf("%s is ignored: %v", path, err))
+		}
+	}
+	return k
+}
+
+const mostNamespace = 255
+
+const withdrawnWord = "withdrawn"
+
+func (k *Keys) parse(text, source string) {
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0][0] == '#' {
+			continue
+		}
+		known := Known{Source: source}
+		if words[0] == withdrawnWord {
+			known.Withdrawn, words = true, append(words[1:], "")
+		}
+		var err error
+		if known.Key, err = ParsePublic(words[0]); err != nil {
+			k.Problems = append(k.Problems, fmt.Sprintf("%s: %v", source, err))
+			continue
+		}
+		known.Name = strings.TrimSpace(strings.Join(words[1:], " "))
+		k.All = append(k.All, known)
+	}
+}
+
+// Trusts reports whether a key is trusted.
+func (k *Keys) Trusts(p Public) bool {
+	return slices.ContainsFunc(k.All, func(o Known) bool { return o.Key == p }) && !k.Withdraws(p)
+}
+
+// Withdraws reports whether a key was withdrawn.
+func (k *Keys) Withdraws(p Public) bool {
+	return heedsWithdrawn && slices.ContainsFunc(k.All, func(o Known) bool { return o.Key == p && o.Withdrawn })
+}
+
+// Any reports whether any key is trusted, AnyWithdrawn whether any was withdrawn.
+func (k *Keys) Any() bool {
+	return slices.ContainsFunc(k.All, func(o Known) bool { return k.Trusts(o.Key) })
+}
+
+// AnyWithdrawn reports whether any key was withdrawn.
+func (k *Keys) AnyWithdrawn() bool {
+	return heedsWithdrawn && slices.ContainsFunc(k.All, func(o Known) bool { return o.Withdrawn })
+}
+
+// Accepts reports whether a key that is trusted has signed a statement.
+func (k *Keys) Accepts(st *Statement, signatures []Signature) bool {
+	var message []byte
+	for i := range signatures {
+		if !k.Trusts(signatures[i].By) {
+			continue
+		}
+		if message == nil {
+			message = st.Message(k.Namespace)
+		}
+		if signatures[i].Holds(message) {
+			return true
+		}
+	}
+	return false
+}
+
+// Note writes down in a folder that a key is trusted, or withdrawn, in place of what is
+// written there of it. It makes the folder if need be.
+func Note(folder string, known Known) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	path := KeysFile(folder)
+	text, err := ReadFile(path)
+	if err != nil && !isMissing(err) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if !slices.Contains(strings.Fields(line), known.Key.String()) {
+			kept.WriteString(strings.TrimSuffix(line, "\n") + "\n")
+		}
+	}
+	words := []string{known.Key.String()}
+	if known.Withdrawn {
+		words = []string{withdrawnWord, words[0]}
+	}
+	if known.Name != "" {
+		words = append(words, known.Name)
+	}
+	kept.WriteString(strings.Join(words, " ") + "\n")
+	f, err := os.CreateTemp(filepath.Dir(path), ".keys-")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(kept.String())
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

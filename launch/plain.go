@@ -1,0 +1,170 @@
+package launch
+
+import (
+	"encoding/binary"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
+	"jitcache/core/request"
+	"jitcache/observe"
+	"jitcache/record"
+)
+
+// Some commands cannot be kept whatever they are given: they read their standard
+// input, or talk to others. Some must not be observed: under the filter set-id
+// programs get no privileges. The first time shows which; the next times they are
+// run as if there was no observer. Nothing is wrong if the reason is gone by then:
+// only, the result is not kept. So it is forgotten after a while, and at once where
+// it can be seen that it may be gone.
+
+// How long it is remembered. What a command finds, such as a source that asks for
+// the time of day, may be another at any time; what it is will not change so soon.
+const (
+	plainFor        = 24 * time.Hour
+	plainForContent = 10 * time.Minute
+)
+
+// refusal is what is remembered of a command that cannot be kept.
+type refusal struct {
+	why   string
+	until int64 // nanoseconds since 1970
+	// stood is a path at which there was something that the command has changed or
+	// removed: where nothing is, it may do what can be repeated. "" for other reasons.
+	stood string
+	// ran are the programs and scripts that were run, and stamps is what stat says of
+	// them: others may do something else.
+	ran    []string
+	stamps key.Digest
+}
+
+// plainSchema is a part of the key of refusals: it changes with their bytes.
+const plainSchema = "run plain 2"
+
+func (l *lookup) plainKey() *key.Key {
+	b := key.NewBuilder()
+	b.Add(plainSchema, l.request.request.ID[:])
+	b.Add("folder", []byte(record.Mark(l.request.dir, l.request.places)))
+	b.SetKind("manifest")
+	return mustSeal(b)
+}
+
+// plain returns why the command is to be run plain, "" if it is not.
+func (l *lookup) plain() string {
+	r, ok := parseRefusal(l.cache.LoadNote(&l.plainKey().ID))
+	if !ok || !remembers {
+		return ""
+	}
+	if now := time.Now().UnixNano(); now > r.until || r.until > now+int64(plainFor) {
+		return ""
+	}
+	if r.stood != "" && !stands(record.Unmark(r.stood, l.request.places)) {
+		return ""
+	}
+	if forgets && r.stamps != l.stampsOf(r.ran) {
+		return ""
+	}
+	return r.why
+}
+
+// remember notes that a command is to be run plain, and why.
+func (l *lookup) remember(rep *observe.Report, refused *request.Refused) {
+	d := forHowLong(rep, refused)
+	if d == 0 {
+		return
+	}
+	r := refusal{why: refused.Error(), until: time.Now().Add(d).UnixNano(), stood: stoodBefore(rep, refused.What)}
+	r.stood = record.Mark(r.stood, l.request.places)
+	for i := range rep.Names {
+		if n := &rep.Names[i]; n.Bits&observe.Ran != 0 && n.Bits&observe.Made == 0 {
+			r.ran = append(r.ran, record.Mark(n.Path, l.request.places))
+		}
+	}
+	r.stamps = l.stampsOf(r.ran)
+	l.cache.SaveNote(l.plainKey(), r.append(nil))
+}
+
+// forHowLong says how long a command that cannot be kept is run plain; 0: the next run
+// may fare better.
+func forHowLong(rep *observe.Report, refused *request.Refused) time.Duration {
+	if rep.Outlived {
+		return plainFor
+	}
+	if refused.Moved() {
+		return 0
+	}
+	for _, u := range rep.Uses {
+		if record.Why(u.Use) != refused.Why {
+			continue
+		}
+		switch u.Use {
+		case observe.UseClock, observe.UseUnsteady, observe.UseUnreadable:
+			return plainForContent
+		}
+		return plainFor
+	}
+	return plainForContent
+}
+
+// stoodBefore returns a path if there was something that the command has changed.
+func stoodBefore(rep *observe.Report, path string) string {
+	for i := range rep.Files {
+		if f := &rep.Files[i]; f.Path == path && f.How&(observe.Changed|observe.Replaced|observe.Removed) != 0 && f.How&observe.Created == 0 {
+			return path
+		}
+	}
+	for i := range rep.Names {
+		if n := &rep.Names[i]; n.Path == path && n.Bits&observe.Made != 0 && n.Mode != 0 {
+			return path
+		}
+	}
+	return ""
+}
+
+func stands(path string) bool {
+	var st unix.Stat_t
+	return unix.Lstat(path, &st) == nil
+}
+
+// stampsOf is a digest of what stat says of files. Where one is not there it is of
+// what there is.
+func (l *lookup) stampsOf(paths []string) key.Digest {
+	var b []byte
+	for _, path := range paths {
+		var st unix.Stat_t
+		if unix.Stat(record.Unmark(path, l.request.places), &st) == nil {
+			for _, n := range []int64{int64(st.Dev), int64(st.Ino), st.Size, st.Mtim.Nano(), st.Ctim.Nano()} {
+				b = binary.LittleEndian.AppendUint64(b, uint64(n))
+			}
+		}
+		b = append(b, 0)
+	}
+	return key.Sum(b)
+}
+
+// append appends the refusal as bytes: docs/format.md, "Commands that are not kept".
+func (r *refusal) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.until))
+	b = appendText(appendText(b, r.why), r.stood)
+	b = binary.AppendUvarint(b, uint64(len(r.ran)))
+	for _, path := range r.ran {
+		b = appendText(b, path)
+	}
+	return append(b, r.stamps[:]...)
+}
+
+// parseRefusal reads what append wrote.
+func parseRefusal(b []byte) (r refusal, ok bool) {
+	d := decoder{b: b}
+	if until := d.take(8); until != nil {
+		r.until = int64(binary.LittleEndian.Uint64(until))
+	}
+	r.why, r.stood = d.text(), d.text()
+	r.ran = make([]string, d.count())
+	for i := range r.ran {
+		r.ran[i] = d.text()
+	}
+	copy(r.stamps[:], d.take(uint64(len(r.stamps))))
+	return r, !d.bad && len(d.b) == 0 && r.why != ""
+}

@@ -1,0 +1,108 @@
+"""nvcc, which runs the host's compiler and five programs of its own, and needs no GPU."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opens import Opens
+
+PYTHON = os.environ.get("JITCACHE_TEST_CALLERS", "")
+
+pytestmark = pytest.mark.skipif(not PYTHON, reason="JITCACHE_TEST_CALLERS names no Python with nvcc")
+
+SOURCE = """#include <cstdio>
+#include "v.h"
+__global__ void k(float *x) { x[threadIdx.x] *= V; }
+void launch(float *x) { k<<<1, 32>>>(x); }
+"""
+
+
+class Nvcc:
+    """nvcc of PyPI, and how often its code generators run, as copies that nobody else uses."""
+
+    def __init__(self, place: Any, root: Path) -> None:
+        self.place, self.path = place, root / "bin" / "nvcc"
+        for name in ("bin", "nvvm/bin"):
+            for program in (root / name).iterdir():
+                program.chmod(program.stat().st_mode | 0o111)
+        self.opens = Opens(*map(str, (root / "nvvm/bin/cicc", root / "bin/ptxas", root / "bin/cudafe++")))
+
+    def run(self, *words: str, **more: Any) -> tuple[str, bool]:
+        """Launch it; return what the log says, and whether CUDA's compilers were opened."""
+        self.opens.count()
+        log = self.place.cache.parent / "log"
+        log.unlink(missing_ok=True)
+        env = {**more.pop("env", {}), "JITCACHE_LOG": "miss", "JITCACHE_LOG_FILE": str(log)}
+        p = self.place.run(self.path, "-arch=sm_90", *words, env=env, **more)
+        assert p.returncode == 0, p.stderr.decode()
+        return log.read_text() if log.exists() else "", self.opens.count() > 0
+
+
+@pytest.fixture(scope="session")
+def toolkit(tmp_path_factory: Any) -> Path:
+    found = subprocess.run(
+        [PYTHON, "-c", "import nvidia.cu13; print(*nvidia.cu13.__path__)"], capture_output=True, text=True, check=False
+    )
+    if found.returncode != 0:
+        pytest.skip("no nvcc of PyPI")
+    copy = tmp_path_factory.mktemp("toolkit") / "cu13"
+    shutil.copytree(found.stdout.strip(), copy)
+    return copy
+
+
+@pytest.fixture
+def nvcc(place: Any, gcc: str, toolkit: Path) -> Iterator[Nvcc]:
+    place.write(a_cu=SOURCE, v_h="#define V 2\n")
+    made = Nvcc(place, toolkit)
+    yield made
+    made.opens.close()
+
+
+@pytest.mark.parametrize("words", [["-c"], ["-cubin"], ["-shared", "-Xcompiler=-fPIC", "-cudart=none"]], ids="".join)
+def test_second_run_starts_no_compiler_and_an_edit_does(place: Any, nvcc: Nvcc, words: list[str]) -> None:
+    words = [*words, "a.cu", "-o", "made"]
+    assert nvcc.run(*words)[1]
+    kept = place.read("made")
+    (place.folder / "made").unlink()
+    assert nvcc.run(*words) == ("", False)
+    assert place.read("made") == kept
+    place.write(v_h="#define V 3\n")
+    (place.folder / "made").unlink()
+    log, compiled = nvcc.run(*words)
+    assert compiled
+    assert "v.h" in log
+    assert place.read("made") != kept
+
+
+def test_others_may_use_the_folder_for_temporary_files(place: Any, nvcc: Nvcc) -> None:
+    """nvcc lists it, to remove its own."""
+    words = ["-cubin", "a.cu", "-o", "made"]
+    nvcc.run(*words)
+    (place.folder / "made").unlink()
+    (Path(place.env["TMPDIR"]) / "of-others").write_text("")
+    assert nvcc.run(*words) == ("", False)
+
+
+@pytest.mark.parametrize("name", ["d.cu", "d.ii"])
+def test_date_is_seen(place: Any, nvcc: Nvcc, name: str) -> None:
+    """The front ends ask for it each time, and it counts where it may be in what they read."""
+    (place.folder / name).write_text("const char *f() { return __DATE__; }\n")
+    for why in ("time of day", "as when it was last looked"):
+        log, _ = nvcc.run("-ptx", name, "-o", "made")
+        assert "not stored" in log
+        assert why in log
+
+
+def test_variable_of_nvcc_counts(place: Any, nvcc: Nvcc) -> None:
+    words = ["-ptx", "a.cu", "-o", "made"]
+    nvcc.run(*words)
+    kept = place.read("made")
+    (place.folder / "made").unlink()
+    nvcc.run(*words, env={"NVCC_APPEND_FLAGS": "-DX -lineinfo"})
+    assert place.read("made") != kept

@@ -1,0 +1,142 @@
+"""Another machine: a root of its own, with copied files, another host name, user and home."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests")]
+
+USER, HOME, LAYER = 61001, "/home/other", "/srv/image"
+
+#: No folder of a home: what is looked for in one counts, and so does the variable that names it.
+PATH = "/usr/local/bin:/usr/bin:/bin"
+
+#: What compiles, and what starts a compile. That none of them ran is what strace saw.
+COMPILERS = re.compile(
+    r'execve\("[^"]*/(cc1|cc1plus|as|ld|collect2|clang[^/"]*|cython|jitcache-nvrtc|jitcache-observe)"'
+)
+
+
+class Outcome(NamedTuple):
+    """What a command has printed, and the compilers that ran."""
+
+    out: str
+    compilers: list[str]
+
+
+class Machine:
+    """A machine that has the same packages at the same paths, and nothing else in common.
+
+    Its files are seen through an overlay, so that each has another device; those that
+    compilers and modules are made of are copies, with inodes and times of their own.
+    """
+
+    def __init__(self, folder: Path, copies: list[Path]) -> None:
+        self.folder, self.transfer = folder, folder / "transfer"
+        folder.mkdir()
+        self.transfer.mkdir()
+        script = f"""
+            set -e
+            hostname another
+            cd {folder}
+            mkdir here
+            mount -t tmpfs none here
+            cd here
+            mkdir upper work root
+            mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root
+            mount --rbind /proc root/proc
+            mount --rbind /dev root/dev
+            mkdir -p root{HOME} root/transfer root/tmp
+            mount --bind {self.transfer} root/transfer
+            mount -t tmpfs none root/tmp
+            chmod 1777 root/tmp
+            chown {USER}:{USER} root{HOME}
+            for path in {" ".join(map(str, copies))}; do
+                cp -a --no-preserve=timestamps root$path root$path.new
+                mv root$path root$path.old
+                mv root$path.new root$path
+            done
+            path={ROOT}
+            while [ $path != / ]; do chmod a+rx root$path; path=$(dirname $path); done
+            path={os.path.realpath(sys.executable)}
+            while [ $path != / ]; do chmod a+rx root$path; path=$(dirname $path); done
+            echo ready
+            exec sleep 3600
+        """
+        self._holder = subprocess.Popen(["unshare", "-m", "-u", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
+        assert self._holder.stdout is not None
+        assert self._holder.stdout.readline() == "ready\n", "no machine"
+        self._root = f"{folder}/here/root"
+
+    def close(self) -> None:
+        self._holder.kill()
+        self._holder.communicate()
+
+    def _inside(self, *words: str) -> list[str]:
+        return ["nsenter", "-m", "-u", "-t", str(self._holder.pid), "chroot", *words]
+
+    def root(self, script: str) -> None:
+        """Run a script in it as root."""
+        subprocess.run([*self._inside(self._root), "/bin/sh", "-ec", script], check=True)
+
+    def install(self, cache: Path) -> None:
+        """Copy a cache directory to be the machine's layer, as an image has it, and take what the user had of his own."""
+        shutil.rmtree(self.transfer / "cache", ignore_errors=True)
+        shutil.copytree(cache, self.transfer / "cache")
+        self.root(f"rm -rf {LAYER} {HOME}/.cache && cp -r /transfer/cache {LAYER} && chmod -R go+rX,go-w {LAYER}")
+
+    def run(self, *command: str, folder: str = "/tmp", traced: bool = True, **env: str) -> Outcome:
+        """Run a command as the machine's user, over the layer. Without strace nobody sees what it runs."""
+        log = self.transfer / "strace"
+        log.unlink(missing_ok=True)
+        given = {"PATH": PATH, "HOME": HOME, "LANG": "C", "USER": "other", "JITCACHE_LAYERS": LAYER, **env}
+        words = [f"{name}={value}" for name, value in given.items()]
+        inside = self._inside(f"--userspec={USER}:{USER}", self._root, "env", "-i", "-C", folder, *words, *command)
+        strace = ["strace", "-f", "-qq", "-s", "300", "-e", "trace=execve", "-e", "signal=none", "-o", str(log)]
+        p = subprocess.run([*strace, *inside] if traced else inside, capture_output=True, text=True, check=False)
+        assert p.returncode == 0, p.stderr + p.stdout
+        lines = log.read_text().splitlines() if traced else []
+        ran = [m[1] for line in lines if " = 0" in line and (m := COMPILERS.search(line))]
+        return Outcome(p.stdout, ran)
+
+
+def here(*command: str, folder: str = "/tmp", **env: str) -> str:
+    """Run a command on this machine; return what it printed."""
+    given = {"PATH": PATH, "HOME": "/home/first", "LANG": "C", "USER": "first", **env}
+    p = subprocess.run(command, cwd=folder, env=given, capture_output=True, text=True, check=False)
+    assert p.returncode == 0, p.stderr + p.stdout
+    return p.stdout
+
+
+def copied() -> list[Path]:
+    """The folders of compilers, headers and modules that a machine has copies of."""
+    folders = [Path("/usr/lib/gcc"), Path("/usr/include"), Path("/usr/local/include")]
+    for module in ("Cython", "setuptools", "jitcache"):
+        for base in (Path(p) for p in sys.path if p.endswith("site-packages")):
+            if (base / module).is_dir():
+                folders.append(base / module)
+    wheels = os.environ.get("JITCACHE_TEST_CUDA12")
+    return [f for f in folders if f.is_dir()] + ([Path(wheels)] if wheels else [])
+
+
+@pytest.fixture(scope="session")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    if os.geteuid() != 0:
+        pytest.skip("not root")
+    if shutil.which("strace") is None:
+        pytest.skip("no strace")
+    if subprocess.run(["unshare", "-m", "-u", "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    made = Machine(tmp_path_factory.mktemp("machines") / "another", copied())
+    yield made
+    made.close()
