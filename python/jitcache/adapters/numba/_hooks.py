@@ -18,9 +18,11 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import NullCache
 from numba.core.ccallback import CFunc
 from numba.core.target_extension import dispatcher_registry, target_registry
+from numba.core.targetconfig import ConfigStack
 from numba.np.ufunc import wrappers
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 
+from ._code import versioned
 from ._entry import keep_reloads
 from ._overloads import CFuncOverloads, JitOverloads, KernelOverloads, Overloads, WrapperOverloads
 
@@ -63,7 +65,8 @@ class Choice:
         if isinstance(cache, Overloads) or not self.installed:
             return False
         if isinstance(cache, NullCache):
-            return self.everything and str(function.__module__).partition(".")[0] != "numba"
+            # Of Numba's own functions those that Python calls; the others are compiled into what calls them.
+            return self.everything and (not versioned(function.__code__.co_filename) or len(ConfigStack()) == 0)
         # Numba's, because it was asked for before install; those of others stay.
         return type(cache).__module__ == "numba.core.caching"
 
