@@ -142,7 +142,7 @@ if os.environ.get("CPU"):
     pretend(os.environ["CPU"])
 for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):
     take_out(mechanism)
-if os.environ["CACHE"] == "jitcache":
+if os.environ["CACHE"] in ("jitcache", "everything"):
     from jitcache.adapters import numba as adapter
 
-    adapter.install()
+    adapter.install(everything=os.environ["CACHE"] == "everything")

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -194,6 +195,7 @@ def run(names: list[str], folder: Path, mode: str, without: str = "", most: floa
 def compare(module: str, names: list[str], folder: Path, without: str) -> tuple[int, list[str], tuple[int, int]]:
     """Run a module in all modes; return how many tests ran, what differs, and the compiles cold and warm."""
     folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / "cache", ignore_errors=True)
     ran = {mode: run(names, folder, mode, without) for mode in MODES}
     differ = {
         name

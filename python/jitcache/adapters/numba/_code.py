@@ -17,7 +17,7 @@ from jitcache.adapters._code import Unkeyable, code_of, folders, is_standard, pa
 if TYPE_CHECKING:
     import types as pytypes
 
-__all__ = ["Unkeyable", "code_of", "lines_of", "pack", "pin", "versioned", "versioned_class", "versioned_module"]
+__all__ = ["Unkeyable", "code_of", "lines_of", "own_locals", "pack", "pin", "versioned", "versioned_class", "versioned_module"]
 
 
 _PACKAGES = folders(*(os.path.dirname(str(m.__file__)) for m in (numba, np, llvmlite)))
@@ -49,6 +49,15 @@ def lines_of(function: pytypes.FunctionType) -> bytes:
     code = function.__code__
     table = code.co_linetable if sys.version_info >= (3, 10) else code.co_lnotab
     return pack(code.co_filename.encode(), str(code.co_firstlineno).encode(), table)
+
+
+def own_locals(types: dict[str, Any]) -> dict[str, Any]:
+    """Return the types of variables that somebody has given, of those that a function has.
+
+    Numba's compiler adds to them: a variable ``x`` that is set again becomes
+    ``x.1``, with the type of ``x``. So they differ before and after a compile.
+    """
+    return {name: t for name, t in types.items() if "." not in name or types.get(name.partition(".")[0]) is not t}
 
 
 def _is_importable(cls: type) -> bool:

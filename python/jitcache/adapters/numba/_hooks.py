@@ -65,10 +65,18 @@ class Choice:
         if isinstance(cache, Overloads) or not self.installed:
             return False
         if isinstance(cache, NullCache):
-            # Of Numba's own functions those that Python calls; the others are compiled into what calls them.
-            return self.everything and (not versioned(function.__code__.co_filename) or len(ConfigStack()) == 0)
+            return self.everything and self._is_kept(function)
         # Numba's, because it was asked for before install; those of others stay.
         return type(cache).__module__ == "numba.core.caching"
+
+    @staticmethod
+    def _is_kept(function: Any) -> bool:
+        """Whether a function that does not ask for a cache gets one: of Numba's own only what Python calls.
+
+        The others are compiled into what calls them, which is kept.
+        """
+        code = getattr(function, "__code__", None)  # a loop's wrapper may be of no function
+        return code is not None and (not versioned(code.co_filename) or len(ConfigStack()) == 0)
 
 
 choice = Choice()

@@ -29,7 +29,7 @@ from numba.np.ufunc.gufunc import GUFunc
 from jitcache.adapters._code import PLAIN, content_of
 from jitcache.adapters._dependency_walk import DependencyWalker
 
-from ._code import Unkeyable, code_of, lines_of, pack, pin, versioned, versioned_class, versioned_module
+from ._code import Unkeyable, code_of, lines_of, own_locals, pack, pin, versioned, versioned_class, versioned_module
 
 # More than Numba makes a constant of; code that uses it has dynamic globals.
 _MOST_BYTES = 10**6
@@ -128,7 +128,7 @@ class Walker(DependencyWalker):
         self.dispatchers.append(dispatcher)
         self._put("jitted", type(dispatcher).__qualname__.encode())
         self._value(dispatcher.targetoptions)
-        self._value(dispatcher.locals)
+        self._value(own_locals(dispatcher.locals))
         self._value(dispatcher._compiler.pipeline_class)
         if not dispatcher._can_compile:  # calls are resolved among these
             self._value(list(dispatcher.overloads))
@@ -141,7 +141,7 @@ class Walker(DependencyWalker):
         builder = getattr(value, "gufunc_builder", None)
         kernel = value._dispatcher if builder is None else builder.nb_func
         self._put("ufunc", type(value).__qualname__.encode())
-        self._value((kernel.targetoptions, kernel.locals, getattr(builder, "signature", None)))
+        self._value((kernel.targetoptions, own_locals(kernel.locals), getattr(builder, "signature", None)))
         if value._frozen:
             self._value([str(t) for t in value.types])
         self._function(kernel.py_func)

@@ -1,0 +1,69 @@
+"""What nobody asked to be cached: found again by everything=True, right, and not to be told from what is compiled."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+from project import Project
+
+
+class Kept(NamedTuple):
+    """A function without ``cache=True`` whose second process compiles nothing."""
+
+    name: str
+    module: str
+    call: str
+    right: str
+    compiled: list[str] = []  # in the second process
+
+
+KEPT = [
+    Kept("a variable with a type of its own that is set twice", """
+        @numba.njit(locals={"total": numba.float32})
+        def g(x):
+            total = 0.0
+            for i in range(x):
+                total += 0.1
+            return total
+        @numba.njit
+        def f(x):
+            return g(x)
+     """, "print(a.f(3) == 0.3, a.g(2) == 0.2)", "False False"),
+    Kept("a function that calls itself with another type", """
+        @numba.njit
+        def f(x, y):
+            if x > 1 and y > 0:
+                return x + f(x - y, y)
+            return y
+     """, "print(a.f(13, 0.125))", "678.125"),
+    Kept("two functions that call each other", """
+        @numba.njit
+        def f(x):
+            return 1 if x < 1 else x * g(x - 1)
+        @numba.njit
+        def g(x):
+            return 1 if x < 1 else x * f(x - 1)
+     """, "print(a.f(10))", "3628800"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", KEPT, ids=[r.name for r in KEPT])
+def test_is_kept(project: Project, row: Kept) -> None:
+    project.write(a=row.module)
+    first = project.check(f"import a; {row.call}", "everything")
+    assert first.out == row.right
+    assert first.compiled
+    second = project.run(f"import a; {row.call}", "everything")
+    assert (second.out, second.compiled, second.status) == (row.right, row.compiled, 0), second.err
+
+
+def test_of_two_functions_that_call_each_other_the_inner_one_is_not_taken_for_the_whole(project: Project) -> None:
+    row = next(r for r in KEPT if r.name == "two functions that call each other")
+    project.write(a=row.module)
+    project.check("import a; print(a.f(10))", "everything")
+    # Its code is there, but refers to that of the outer one.
+    ran = project.run("import a; print(a.g(10), a.f(9))", "everything")
+    assert (ran.out, ran.status) == ("3628800 362880", 0), ran.err
+    ran = project.run("import a; print(a.g(10), a.f(9))", "everything")
+    assert (ran.out, ran.compiled, ran.status) == ("3628800 362880", [], 0), ran.err
