@@ -51,7 +51,7 @@ def pretend(cpu: str) -> None:
 
 def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
-    from jitcache.adapters.numba import _cpu, _entry, _hooks, _key, _overloads, _walk
+    from jitcache.adapters.numba import _cpu, _entry, _hooks, _key, _loaded, _overloads, _walk
 
     walker = _walk.Walker
     if what in ("globals", "closure"):
@@ -103,6 +103,14 @@ def take_out(what: str) -> None:
         _overloads.Exception = _overloads.Unkeyable = ZeroDivisionError
     elif what == "check":
         _overloads.Overloads._is_unchanged = lambda self, look: True
+    elif what == "looking into":
+        _loaded.LoadedResult.open = lambda self, compile_again: None
+        _hooks.Source = lambda compile_again: None
+    elif what == "own locals":
+        _walk.own_locals = _overloads.own_locals = dict
+    elif what == "recursion":
+        _entry._codes = lambda code: [code]
+        _entry.RuntimeLinker.scan_unresolved_symbols = lambda self, module, engine: None
     elif what == "content":
         described = walker.root
 

@@ -47,6 +47,46 @@ KEPT = [
      """, "print(a.f(10))", "3628800"),
 ]  # fmt: skip
 
+LOOKED_INTO = """
+@numba.njit
+def f(x):
+    return x.sum() + 1
+@numba.njit(parallel=True)
+def g(x):
+    return (x + 1).sum()
+@numba.cfunc("float64(float64)")
+def c(x):
+    return x + 1
+"""
+LOOK = """
+    import a, io, contextlib, numpy, re
+    x = numpy.ones(4)
+    print(a.f(x), a.g(x), a.c.ctypes(1.0))
+    (sig,) = a.f.signatures
+    print("@" in a.f.inspect_llvm(sig), ".text" in a.f.inspect_asm(sig), "define double" in a.c.inspect_llvm())
+    print(len(str(a.f.inspect_cfg(sig).dot)) > 100, sorted(a.f.overloads[sig].metadata))
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        a.g.parallel_diagnostics(level=1)
+    print("Parallel loop listing" in text.getvalue())
+    a.f.inspect_types(text)
+    print(len(a.f.get_annotation_info()), "array(float64, 1d, C)" in text.getvalue(), a.f.overloads[sig].fndesc.typemap is None)
+"""
+
+
+@pytest.mark.parametrize("without", ["", "looking into"])
+def test_what_is_found_again_can_be_looked_into(project: Project, without: str) -> None:
+    project.write(a=LOOKED_INTO)
+    plain = project.check(LOOK, "none")
+    cold = project.check(LOOK, "everything")
+    assert cold.out == plain.out
+    warm = project.run(LOOK, "everything", WITHOUT=without)
+    if without:
+        assert warm.out != plain.out
+    else:
+        # All but the types by variable in the descriptor, which is none of Numba's interface.
+        assert (warm.out, warm.err) == (plain.out.removesuffix("False") + "True", ""), warm.err
+
 
 @pytest.mark.parametrize("row", KEPT, ids=[r.name for r in KEPT])
 def test_is_kept(project: Project, row: Kept) -> None:

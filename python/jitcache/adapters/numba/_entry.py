@@ -17,6 +17,7 @@ from numba.core.funcdesc import _dynamic_module
 from numba.core.serialize import NumbaPickler
 
 from ._code import Unkeyable
+from ._loaded import LoadedLibrary, LoadedResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,7 +167,7 @@ def _revive(codegen: Any, code: _Code) -> Any:
     and crashes.
     """
     name, _, (machine_code, bitcode) = code.state
-    library = codegen.create_library(name)
+    library = LoadedLibrary(codegen, name)
     library.enable_object_caching()
     library._set_compiled_object(machine_code)
     library._shared_module = ll.parse_bitcode(bitcode)
@@ -198,14 +199,17 @@ def dump_result(result: Any, walker: Walker) -> bytes:
     if recursive:
         _recursive[descriptor.llvm_func_name] = result.library
     reloads = list(dict.fromkeys([*result.reload_init, *_reloads(result.library, set())]))
-    space, descriptor.global_dict = descriptor.global_dict, None
+    # Numba takes them away from what it caches; a program that did not ask for that may look at them.
+    kept = {name: getattr(descriptor, name) for name in ("global_dict", "typemap", "calltypes")}
+    descriptor.global_dict = None
     try:
         reduced = result._reduce()
         codes = [tuple(part) for part in _codes(code)]
         parts = (*reduced[1:7], reloads, tuple(_environments(result.library)), recursive, codes)
         return _dumps(parts, _positions(walker))
     finally:
-        descriptor.global_dict = space
+        for name, value in kept.items():
+            setattr(descriptor, name, value)
 
 
 def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any:
@@ -225,7 +229,7 @@ def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any
     entry_point = context.get_executable(library, descriptor, environment)
     for e in referenced:
         library.codegen.set_env(e.env_name, e)
-    return compiler.compile_result(
+    result = compiler.compile_result(
         target_context=context,
         typing_context=context.typing_context,
         library=library,
@@ -239,6 +243,7 @@ def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any
         reload_init=reloads,
         referenced_envs=referenced,
     )
+    return LoadedResult(*result)
 
 
 def dump_library(library: Any, walker: Walker) -> bytes:

@@ -11,6 +11,7 @@ import random
 import threading
 import weakref
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, Callable
 
 from numba.core import sigutils
@@ -24,6 +25,7 @@ from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 
 from ._code import versioned
 from ._entry import keep_reloads
+from ._loaded import LoadedLibrary, LoadedResult, Source
 from ._overloads import CFuncOverloads, JitOverloads, KernelOverloads, Overloads, WrapperOverloads
 
 if TYPE_CHECKING:
@@ -121,6 +123,8 @@ def _jit_compile(original: Any) -> Any:
         with _around_compile(self._cache, sig):
             entry_point = original(self, sig)
         compiled = self.overloads.get(args)
+        if isinstance(compiled, LoadedResult):
+            compiled.open(partial(self._compiler.compile, *sigutils.normalize_signature(sig)))
         if compiled is not None and compiled.reload_init:
             keep_reloads(compiled.library, compiled.reload_init)  # for callers that are stored
         return entry_point
@@ -129,11 +133,13 @@ def _jit_compile(original: Any) -> Any:
 
 
 def _cfunc_compile(original: Any) -> Any:
-    def compile(self: Any) -> Any:  # noqa: A001 - Numba's name
+    def compile(self: Any) -> None:  # noqa: A001 - Numba's name
         if choice.wants(self._cache, self._pyfunc):
             self._cache = CFuncOverloads(choice.cache(), self)
         with _around_compile(self._cache, self._sig):
-            return original(self)
+            original(self)
+        if isinstance(self._library, LoadedLibrary):
+            self._library.source = Source(self._compile_uncached)
 
     return compile
 
