@@ -9,8 +9,10 @@ so the function is compiled then, for that alone.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from numba.core import event
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
@@ -33,8 +35,15 @@ class Source:
     def result(self) -> Any:
         """The CompileResult, which no call will use."""
         if self._result is None:
-            with global_compiler_lock:
+            timers: dict[str, float] = {}
+            with (
+                event.install_timer("numba:compiler_lock", partial(timers.__setitem__, "compiler_lock")),
+                event.install_timer("numba:llvm_lock", partial(timers.__setitem__, "llvm_lock")),
+                global_compiler_lock,
+            ):
                 self._result = self._compile()
+            if self._result.metadata is not None:
+                self._result.metadata.setdefault("timers", timers)
         return self._result
 
 
