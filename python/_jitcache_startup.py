@@ -1,6 +1,6 @@
 """Start-up: what the variable ``JITCACHE_NUMBA`` asks for, in a program without a line of ours.
 
-``jitcache.pth`` imports this in each Python process that has the variable. It
+``jitcache_startup.pth`` imports this in each Python process that has the variable. It
 waits for the program's ``import numba``; a process without one imports neither.
 Numba has an entry point for extensions, but that comes with the first compile,
 which is too late: a function with a signature is being compiled then, and

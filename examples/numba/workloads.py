@@ -116,8 +116,8 @@ def tsfresh() -> list[Any]:
     from tsfresh.feature_extraction import feature_calculators as features
 
     series = np.cumsum(np.random.default_rng(0).normal(size=200))
-    profile = [{"feature": name, "threshold": 0.98} for name in ("min", "max", "mean")]
-    return [dict(features.matrix_profile(series, profile)), features.sample_entropy(series)]
+    alike = [{"query": series[20:40], "threshold": 2.0, "normalize": normalize} for normalize in (True, False)]
+    return [dict(features.query_similarity_count(series, alike)), features.sample_entropy(series)]
 
 
 def hapsira() -> list[Any]:

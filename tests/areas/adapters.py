@@ -41,10 +41,15 @@ def _with_numba(area: str) -> str | None:
     return venv(area, "numba", [f"numba=={NUMBA}", "pytest>=8"], _newest())
 
 
+def _builder() -> dict[str, str]:
+    """An environment that names the interpreter that can build a wheel."""
+    return environment(JITCACHE_TEST_BUILDER=sys.executable)
+
+
 def numba() -> Count:
     """Numba, its own cache and ours side by side, and with mechanisms taken out."""
     python = _with_numba("numba")
-    return Count(0, 0, 1) if python is None else pytest("numba", python, "tests/numba", env=environment())
+    return Count(0, 0, 1) if python is None else pytest("numba", python, "tests/numba", env=_builder())
 
 
 def numba_old() -> Count:
@@ -59,7 +64,7 @@ def numba_old() -> Count:
         python = venv("numba-old", f"numba-{version}-{name}", [f"numba=={version}", "pytest>=8"], here[name])
         # How fast it is, and what notices a mechanism that is taken out, is for the current one.
         chosen = ["tests/numba", "--deselect", "tests/numba/test_speed.py", "-k", "not without"]
-        counts.append(Count(0, 0, 1) if python is None else pytest("numba-old", python, *chosen, env=environment()))
+        counts.append(Count(0, 0, 1) if python is None else pytest("numba-old", python, *chosen, env=_builder()))
     return total(counts)
 
 

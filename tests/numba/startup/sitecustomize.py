@@ -1,3 +1,3 @@
-"""What jitcache.pth does where the wheel is installed, for a checkout."""
+"""What jitcache_startup.pth does where the wheel is installed, for a checkout."""
 
 import _jitcache_startup  # noqa: F401
