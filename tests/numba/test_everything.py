@@ -37,6 +37,14 @@ KEPT = [
                 return x + f(x - y, y)
             return y
      """, "print(a.f(13, 0.125))", "678.125"),
+    Kept("a block of object mode by its own name", """
+        from numba import objmode
+        @numba.njit
+        def f(x):
+            with objmode(y="float64"):
+                y = x / 10
+            return y
+     """, "print(a.f(123))", "12.3"),
     Kept("two functions that call each other", """
         @numba.njit
         def f(x):
@@ -46,6 +54,23 @@ KEPT = [
             return 1 if x < 1 else x * f(x - 1)
      """, "print(a.f(10))", "3628800"),
 ]  # fmt: skip
+
+def test_function_that_nobody_asked_to_be_kept_is_refused_without_a_word(project: Project) -> None:
+    project.write(a="""
+        import numpy
+        Z = numpy.ones(10)[::2]
+        @numba.njit
+        def f(x):
+            return x + Z[0]
+        @numba.njit(cache=True)
+        def g(x):
+            return x + Z[0]
+     """)
+    code = "import warnings; warnings.simplefilter('error'); import a; print(a.{}(1.0))"
+    assert project.check(code.format("f"), "everything").out == "2.0"
+    # Whoever asks is told, as Numba does.
+    assert "NumbaWarning: Cannot cache" in project.run(code.format("g"), "everything").err
+
 
 LOOKED_INTO = """
 @numba.njit

@@ -222,6 +222,7 @@ def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any
     for reload in reloads:
         reload()
     library = _revive_all(context.codegen(), codes)
+    library.descriptor = descriptor
     if recursive:
         library._jitcache_code = _Code(*codes[0])
         _recursive[descriptor.llvm_func_name] = library

@@ -81,6 +81,13 @@ class Choice:
         return code is not None and (not versioned(code.co_filename) or len(ConfigStack()) == 0)
 
 
+    def overloads(self, ours: type[Overloads], instead_of: Any, function: Any) -> Overloads:
+        """Return our cache of a function, in the place of another one."""
+        made = ours(self.cache(), function)
+        made.asked = not isinstance(instead_of, NullCache)
+        return made
+
+
 choice = Choice()
 
 
@@ -119,7 +126,7 @@ def _jit_compile(original: Any) -> Any:
         if args in self.overloads or not self._can_compile:
             return original(self, sig)
         if choice.wants(self._cache, self.py_func):
-            self._cache = JitOverloads(choice.cache(), self)
+            self._cache = choice.overloads(JitOverloads, self._cache, self)
         with _around_compile(self._cache, sig):
             entry_point = original(self, sig)
         compiled = self.overloads.get(args)
@@ -135,7 +142,7 @@ def _jit_compile(original: Any) -> Any:
 def _cfunc_compile(original: Any) -> Any:
     def compile(self: Any) -> None:  # noqa: A001 - Numba's name
         if choice.wants(self._cache, self._pyfunc):
-            self._cache = CFuncOverloads(choice.cache(), self)
+            self._cache = choice.overloads(CFuncOverloads, self._cache, self)
         with _around_compile(self._cache, self._sig):
             original(self)
         if isinstance(self._library, LoadedLibrary):
@@ -147,7 +154,7 @@ def _cfunc_compile(original: Any) -> Any:
 def _kernel_compile(original: Any) -> Any:
     def compile(self: Any, sig: Any, flags: Any, locals: Any) -> Any:  # noqa: A001, A002 - Numba's names
         if choice.wants(self.cache, self.py_func):
-            self.cache = KernelOverloads(choice.cache(), self)
+            self.cache = choice.overloads(KernelOverloads, self.cache, self)
         with _around_compile(self.cache, sig, flags, locals):
             return original(self, sig, flags, locals)
 

@@ -54,17 +54,18 @@ class LoadedLibrary(JITCodeLibrary):  # type: ignore[misc]
     descriptor: Any = None
 
     def _made_again(self) -> Any:
+        """Return the library of another compile, which has other symbols."""
         return None if self.source is None else self.source.result.library
 
     def get_llvm_str(self) -> str:
         """Return the LLVM of the function."""
         again = self._made_again()
-        return str(super().get_llvm_str() if again is None else again.get_llvm_str())
+        return self._as_here(super().get_llvm_str() if again is None else again.get_llvm_str())
 
     def get_asm_str(self) -> str:
         """Return the assembler code of the function."""
         again = self._made_again()
-        return str(super().get_asm_str() if again is None else again.get_asm_str())
+        return self._as_here(super().get_asm_str() if again is None else again.get_asm_str())
 
     def get_function_cfg(self, name: str, py_func: Any = None, **how: Any) -> Any:
         """Return the control flow of a function of the library."""
@@ -80,8 +81,16 @@ class LoadedLibrary(JITCodeLibrary):  # type: ignore[misc]
             return super().get_disasm_cfg(mangled_name)
         return again.get_disasm_cfg(self._name_there(mangled_name))
 
+    def _as_here(self, text: str) -> str:
+        """Return code with the symbols of the function that is called."""
+        if self.source is not None:
+            there = self.source.result.fndesc
+            for kind in _NAMES:
+                text = text.replace(getattr(there, kind), getattr(self.descriptor, kind))
+        return text
+
     def _name_there(self, name: str) -> str:
-        """Return the symbol, which is another in each compile."""
+        """Return the symbol of the other compile."""
         assert self.source is not None
         for kind in _NAMES:
             if getattr(self.descriptor, kind, None) == name:
@@ -95,7 +104,6 @@ class LoadedResult(CompileResult):  # type: ignore[misc]
     def open(self, compile_again: Callable[[], Any]) -> None:
         """Say how to compile the function again; until then the result says what is in the entry."""
         self.library.source = self.source = Source(compile_again)
-        self.library.descriptor = self.fndesc
 
     def _field(self, name: str) -> Any:
         source = getattr(self, "source", None)

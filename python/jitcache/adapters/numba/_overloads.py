@@ -124,6 +124,7 @@ class Overloads:
     """
 
     how = "jit"
+    asked = True  # whether the program asks for the function to be cached
 
     def __init__(self, cache: Cache, function: Any) -> None:
         self._cache = cache
@@ -306,6 +307,8 @@ class Results(Overloads):
             return True
         if lookup.parts is not None:  # or it was counted already
             refuse(reason, self)
+        if not self.asked:
+            return False
         name = result.fndesc.qualname.split(".")[-1]
         code = self._function.__code__
         text = f'Cannot cache compiled function "{name}" {why}'

@@ -23,6 +23,7 @@ from numba.core.ccallback import CFunc
 from numba.core.cpu_options import AbstractOptionValue
 from numba.core.dispatcher import Dispatcher
 from numba.core.typing.templates import Signature
+from numba.core.withcontexts import WithContext
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
@@ -145,6 +146,10 @@ class Walker(DependencyWalker):
         if value._frozen:
             self._value([str(t) for t in value.types])
         self._function(kernel.py_func)
+
+    def _with_context(self, value: Any) -> None:
+        """What stands behind ``with``: objects of Numba's without a state."""
+        self._class(type(value))
 
     def _intrinsic(self, value: Any) -> None:
         self._put("intrinsic", value._name.encode())
@@ -299,6 +304,7 @@ class Walker(DependencyWalker):
         GUFunc: _ufunc,
         CFunc: _first_class,
         extending._Intrinsic: _intrinsic,
+        WithContext: _with_context,
         types.Type: _type,
         Signature: _signature,
         AbstractOptionValue: _flag,
