@@ -120,20 +120,6 @@ def tsfresh() -> list[Any]:
     return [dict(features.query_similarity_count(series, alike)), features.sample_entropy(series)]
 
 
-def hapsira() -> list[Any]:
-    """Propagate an orbit, and solve for one between two places."""
-    from astropy import units as u
-    from hapsira.bodies import Earth
-    from hapsira.iod import izzo
-    from hapsira.twobody import Orbit
-
-    r, v = [-6045, -3490, 2500] * u.km, [-3.457, 6.618, 2.533] * u.km / u.s
-    orbit = Orbit.from_vectors(Earth, r, v)
-    later = orbit.propagate(30 * u.min)
-    found = izzo.lambert(Earth.k, [15945.34, 0, 0] * u.km, [12214.83, 10249.46, 0] * u.km, 76 * u.min)
-    return [later.r.value, later.v.value, orbit.ecc.value, *(part.value for part in found)]
-
-
 def datashader() -> list[Any]:
     """Count points and lines by pixel."""
     import datashader as ds

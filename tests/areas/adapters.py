@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
+from .control import red
 from .common import BUILD, ROOT, Count, counted, environment, pytest, run, skipped, total, venv
 from .python import interpreters
 
@@ -78,6 +79,34 @@ def numba_upstream() -> Count:
     return counted(*run("numba-upstream", command, env=environment()))
 
 
+#: In how many areas Numba's general suite runs.
+SUITE_SHARDS = 4
+
+
+def _suite(area: str, *args: str) -> tuple[int, str]:
+    python = venv(area, "numba-suite", [f"numba=={NUMBA}", "scipy", "cffi"], _newest())
+    if python is None:
+        return 1, ""
+    folder = str(BUILD / "test" / area)
+    return run(area, [python, str(ROOT / "tests" / "numba" / "suite.py"), folder, *args], env=environment())
+
+
+def numba_suite() -> Count:
+    """About a hundred tests of Numba's general suite with everything cached, and what notices mechanisms that are taken out."""
+    count = counted(*_suite("numba-suite", "--small"))
+    # Without these a test of Numba's ends differently when it is warm.
+    controls = {"closure": "test_closure", "recursion": "test_recursion", "looking into": "test_cfunc"}
+    for what, module in controls.items():
+        status, text = _suite("numba-suite", "--modules", module, "--without", what)
+        count = total([count, red("numba-suite", what, module, status == 1 and "plain, cold, warm: " in text)])
+    return count
+
+
+def numba_suite_shard(number: int) -> Count:
+    """A part of 2,700 tests of Numba's general suite with everything cached: hours for all of them."""
+    return counted(*_suite(f"numba-suite-{number}", "--shard", f"{number}/{SUITE_SHARDS}"))
+
+
 def _with_cuda_core(area: str, version: str) -> str | None:
     here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
     own = next((here[v] for v in ("3.11", "3.12", "3.13", "3.14") if v in here), None)
@@ -113,7 +142,7 @@ def frameworks() -> Count:
     """The examples of all adapters, as make demo-all runs them but for the installing."""
     area = "frameworks"
     found = {
-        "numba": _with_numba(area), "cuda_core": _with_cuda_core(area, "1.2.2"), "cute_dsl": _with_cute_dsl(area),
+        "numba": venv(area, "numba-demo", [f"numba=={NUMBA}", "quantecon"], _newest()), "cuda_core": _with_cuda_core(area, "1.2.2"), "cute_dsl": _with_cute_dsl(area),
     }  # fmt: skip
     given = [f"--python={name}={python}" for name, python in found.items() if python is not None]
     command = [sys.executable, str(ROOT / "examples" / "frameworks.py"), *given, *found]
