@@ -123,6 +123,15 @@ def test_is_kept(project: Project, row: Kept) -> None:
     assert (second.out, second.compiled, second.status) == (row.right, row.compiled, 0), second.err
 
 
+@pytest.mark.parametrize(("name", "what"), [(KEPT[0].name, "own locals"), (KEPT[1].name, "recursion"), (KEPT[3].name, "recursion")])
+def test_is_not_kept_without_the_mechanism(project: Project, name: str, what: str) -> None:
+    row = next(r for r in KEPT if r.name == name)
+    project.write(a=row.module)
+    project.check(f"import a; {row.call}", "everything", WITHOUT=what)
+    second = project.run(f"import a; {row.call}", "everything", WITHOUT=what)
+    assert second.compiled or second.status != 0
+
+
 def test_of_two_functions_that_call_each_other_the_inner_one_is_not_taken_for_the_whole(project: Project) -> None:
     row = next(r for r in KEPT if r.name == "two functions that call each other")
     project.write(a=row.module)
