@@ -3,7 +3,9 @@
     pip install numba quantecon
     python examples/numba/demo.py [FOLDER]
 
-Then a package from PyPI, quantecon, in fresh processes. Each time is that of the first call in a process of its own, for each function,
+Then a package from PyPI, quantecon, in fresh processes.
+
+Each time is that of the first call in a process of its own, for each function,
 after Numba has got ready. FOLDER, by default build/demo-numba, gets both caches.
 The exit status is 0 if each function was compiled when it should be, and right.
 """

@@ -36,7 +36,7 @@ BEGIN, END = "<!-- packages.py -->\n", "<!-- -->\n"
 
 
 class Work(NamedTuple):
-    """A row of the table: a function of workloads.py, the distribution that it shows, and how near its results have to be."""
+    """A row of the table: a function of workloads.py, what it shows, and how near its results have to be."""
 
     function: str
     distribution: str
@@ -149,14 +149,15 @@ def measure(python: str, work: Work) -> Row:
     first, cold = ran["own", "cold"], ran["everything", "cold"]
     name = f"{work.distribution} {metadata_of(python, work.distribution)}, {work.what}"
     ratio = cold.seconds / first.seconds
-    refused = ", ".join(f"`{reason}`: {n}" for reason, n in ours.refused.items())
+    why = f" ({', '.join(f'`{reason}`: {n}' for reason, n in ours.refused.items())})" if ours.compiled else ""
     text = (
         f"| {name} | {len(first.compiled)}, {first.seconds:.1f} s | {len(own.compiled)}, {own.seconds:.1f} s "
-        f"| {len(ours.compiled)}, {ours.seconds:.1f} s{f' ({refused})' if ours.compiled and refused else ''} | {ratio:.2f} |"
+        f"| {len(ours.compiled)}, {ours.seconds:.1f} s{why} | {ratio:.2f} |"
     )
     print(text, flush=True)
     (FOLDER / work.function / "row").write_text(text)
-    problems = [f"{name}: {p} results differ" for p, r in ran.items() if not same(r.results, first.results, work.tolerance)]
+    wrong = [p for p, r in ran.items() if not same(r.results, first.results, work.tolerance)]
+    problems = [f"{name}: {p} results differ" for p in wrong]
     if ours.compiled and not ours.refused:
         problems.append(f"{name}: warm, compiled {', '.join(sorted(set(ours.compiled))[:10])}: {ours.refused}")
     if not cold.compiled or not first.compiled:
@@ -177,7 +178,8 @@ def machine() -> str:
         models = {line.partition(":")[2].strip() for line in f if line.startswith("model name")}
     load = os.getloadavg()[1]
     busy = "loaded by others" if load > 2 * (os.cpu_count() or 1) else "not loaded"
-    return f"{os.cpu_count()} cores of {', '.join(sorted(models))}, {busy} (load average {load:.1f}), Python {platform.python_version()}"
+    here = f"{os.cpu_count()} cores of {', '.join(sorted(models))}, {busy} (load average {load:.1f})"
+    return f"{here}, Python {platform.python_version()}"
 
 
 def main() -> int:
@@ -210,7 +212,9 @@ def main() -> int:
 def put(numba: str) -> None:
     """Put the table into the page."""
     measured = [FOLDER / w.function / "row" for w in WORKS]
-    table = HEAD + "\n".join(path.read_text() for path in measured if path.exists()) + f"\n\nNumba {numba}, {machine()}.\n"
+    table = (
+        HEAD + "\n".join(path.read_text() for path in measured if path.exists()) + f"\n\nNumba {numba}, {machine()}.\n"
+    )
     before, _, rest = DOCS.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
     DOCS.write_text(before + BEGIN + table + END + after)

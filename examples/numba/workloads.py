@@ -128,4 +128,5 @@ def datashader() -> list[Any]:
     points = pd.DataFrame(np.random.default_rng(0).normal(size=(1000, 2)), columns=["x", "y"])
     canvas = ds.Canvas(plot_width=50, plot_height=50, x_range=(-3, 3), y_range=(-3, 3))
     counts = canvas.points(points, "x", "y", ds.count())
-    return [counts.values, canvas.line(points, "x", "y", ds.any()).values, ds.tf.shade(counts, how="eq_hist").values]
+    lines, shades = canvas.line(points, "x", "y", ds.any()), ds.tf.shade(counts, how="eq_hist")
+    return [counts.to_numpy(), lines.to_numpy(), shades.to_numpy()]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import sys
 
-from .control import red
 from .common import BUILD, ROOT, Count, counted, environment, pytest, run, skipped, total, venv
+from .control import red
 from .python import interpreters
 
 #: The version that is current, by whose side everything is tested.

@@ -27,17 +27,21 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 #: Modules of numba.tests, the shards of which take about as long.
-MODULES = """
-    test_closure test_generators test_recursion test_dispatcher test_extending test_array_methods test_dyn_array
-    test_jitclasses test_typedlist test_dictobject test_listobject test_ufuncs.TestUFuncs test_parfors_passes test_indexing
-    test_tuples test_record_dtype test_try_except test_exceptions test_globals test_nested_calls test_optional
-    test_array_manipulation test_array_attr test_array_exprs test_array_iterators test_fancy_indexing test_slices
-    test_comprehension test_withlifting test_function_type test_ir_inlining test_literal_dispatch test_enums
-    test_struct_ref test_cfunc test_stencils test_looplifting test_object_mode test_extending_types test_parfors
-""".split()
+MODULES = [
+    "test_closure", "test_generators", "test_recursion", "test_dispatcher", "test_extending", "test_array_methods",
+    "test_dyn_array", "test_jitclasses", "test_typedlist", "test_dictobject", "test_listobject",
+    "test_ufuncs.TestUFuncs", "test_parfors_passes", "test_indexing", "test_tuples", "test_record_dtype",
+    "test_try_except", "test_exceptions", "test_globals", "test_nested_calls", "test_optional",
+    "test_array_manipulation", "test_array_attr", "test_array_exprs", "test_array_iterators", "test_fancy_indexing",
+    "test_slices", "test_comprehension", "test_withlifting", "test_function_type", "test_ir_inlining",
+    "test_literal_dispatch", "test_enums", "test_struct_ref", "test_cfunc", "test_stencils", "test_looplifting",
+    "test_object_mode", "test_extending_types", "test_parfors",
+]  # fmt: skip
 
 #: About a hundred tests that take seconds.
-SMALL = ["test_closure", "test_recursion", "test_globals", "test_enums", "test_nested_calls", "test_optional", "test_cfunc"]
+SMALL = [
+    "test_closure", "test_recursion", "test_globals", "test_enums", "test_nested_calls", "test_optional", "test_cfunc",
+]  # fmt: skip
 
 MODES = ("plain", "cold", "warm")
 

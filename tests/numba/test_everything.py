@@ -55,8 +55,10 @@ KEPT = [
      """, "print(a.f(10))", "3628800"),
 ]  # fmt: skip
 
+
 def test_function_that_nobody_asked_to_be_kept_is_refused_without_a_word(project: Project) -> None:
-    project.write(a="""
+    project.write(
+        a="""
         import numpy
         Z = numpy.ones(10)[::2]
         @numba.njit
@@ -65,7 +67,8 @@ def test_function_that_nobody_asked_to_be_kept_is_refused_without_a_word(project
         @numba.njit(cache=True)
         def g(x):
             return x + Z[0]
-     """)
+     """
+    )
     code = "import warnings; warnings.simplefilter('error'); import a; print(a.{}(1.0))"
     assert project.check(code.format("f"), "everything").out == "2.0"
     # Whoever asks is told, as Numba does.
@@ -123,7 +126,9 @@ def test_is_kept(project: Project, row: Kept) -> None:
     assert (second.out, second.compiled, second.status) == (row.right, row.compiled, 0), second.err
 
 
-@pytest.mark.parametrize(("name", "what"), [(KEPT[0].name, "own locals"), (KEPT[1].name, "recursion"), (KEPT[3].name, "recursion")])
+@pytest.mark.parametrize(
+    ("name", "what"), [(KEPT[0].name, "own locals"), (KEPT[1].name, "recursion"), (KEPT[3].name, "recursion")]
+)
 def test_is_not_kept_without_the_mechanism(project: Project, name: str, what: str) -> None:
     row = next(r for r in KEPT if r.name == name)
     project.write(a=row.module)

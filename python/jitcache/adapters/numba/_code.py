@@ -17,7 +17,17 @@ from jitcache.adapters._code import Unkeyable, code_of, folders, is_standard, pa
 if TYPE_CHECKING:
     import types as pytypes
 
-__all__ = ["Unkeyable", "code_of", "lines_of", "own_locals", "pack", "pin", "versioned", "versioned_class", "versioned_module"]
+__all__ = [
+    "Unkeyable",
+    "code_of",
+    "lines_of",
+    "own_locals",
+    "pack",
+    "pin",
+    "versioned",
+    "versioned_class",
+    "versioned_module",
+]
 
 
 _PACKAGES = folders(*(os.path.dirname(str(m.__file__)) for m in (numba, np, llvmlite)))

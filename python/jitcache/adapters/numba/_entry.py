@@ -20,8 +20,6 @@ from ._code import Unkeyable
 from ._loaded import LoadedLibrary, LoadedResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ._walk import Walker
 
 

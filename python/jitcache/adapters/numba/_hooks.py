@@ -80,7 +80,6 @@ class Choice:
         code = getattr(function, "__code__", None)  # a loop's wrapper may be of no function
         return code is not None and (not versioned(code.co_filename) or len(ConfigStack()) == 0)
 
-
     def overloads(self, ours: type[Overloads], instead_of: Any, function: Any) -> Overloads:
         """Return our cache of a function, in the place of another one."""
         made = ours(self.cache(), function)

@@ -341,7 +341,9 @@ class JitOverloads(Results):
     def _key_parts(self, lookup: Lookup) -> KeyParts:
         how, walker = self._compiler, Walker()
         options = options_for(how, walker)
-        return key_parts(walker, self._function, lookup.sig, options, self.how, own_locals(how.locals), how.pipeline_class)
+        return key_parts(
+            walker, self._function, lookup.sig, options, self.how, own_locals(how.locals), how.pipeline_class
+        )
 
 
 class CFuncOverloads(JitOverloads):
