@@ -110,7 +110,8 @@ def take_out(what: str) -> None:
         _walk.own_locals = _overloads.own_locals = dict
     elif what == "recursion":
         _entry._codes = lambda code: [code]
-        _entry.RuntimeLinker.scan_unresolved_symbols = lambda self, module, engine: None
+        revive = _entry._revive
+        _entry._revive = lambda codegen, code: revive(codegen, code._replace(lacking=[]))
     elif what == "content":
         described = walker.root
 
