@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from . import (
     adapters,
     c,
@@ -27,6 +29,11 @@ from .common import Area, log_of
 __all__ = ["AREAS", "BESIDE", "OLDER", "REST", "SOAK", "TEST", "log_of"]
 
 _interpreters = {f"python-{v}": python.on(path) for v, path in python.interpreters().items()}
+
+#: Numba's general suite, a shard each.
+_suite = {
+    f"numba-suite-{n}": functools.partial(adapters.numba_suite_shard, n) for n in range(1, adapters.SUITE_SHARDS + 1)
+}
 
 AREAS: dict[str, Area] = {
     "go": go.tests,
@@ -74,6 +81,8 @@ AREAS: dict[str, Area] = {
     "numba": adapters.numba,
     "numba-old": adapters.numba_old,
     "numba-upstream": adapters.numba_upstream,
+    "numba-suite": adapters.numba_suite,
+    **_suite,
     "cute-dsl": adapters.cute_dsl,
     "cuda-core": adapters.cuda_core,
     "cuda-core-old": adapters.cuda_core_old,
@@ -109,17 +118,17 @@ REST = [
     "race", "root", "sdist", "portable", "releases", "types", "calls", "lint", "fuzz-short",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "observe", "machines", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3",
-    "numba", "numba-upstream",
+    "numba", "numba-upstream", "numba-suite",
     "cuda-core", "cute-dsl", "frameworks", "bench",
 ]  # fmt: skip
 
-#: Older versions of what the above runs with: for a quarter of an hour.
-OLDER = ["numba-old", "cuda-core-old"]
+#: Older versions of what the above runs with, for a quarter of an hour; and all of Numba's suite, for hours.
+OLDER = ["numba-old", "cuda-core-old", *_suite]
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset({
-    "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
-    "numba-upstream", "cuda-core", "cuda-core-old", "cute-dsl", "frameworks", "bench",
+    "observe", "machines", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
+    "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "frameworks", "bench",
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

@@ -56,6 +56,7 @@ def take_out(what: str) -> None:
         _entry,
         _hooks,
         _key,
+        _loaded,
         _overloads,
         _record,
         _registered,
@@ -132,6 +133,15 @@ def take_out(what: str) -> None:
     elif what == "check":
         _overloads.Overloads._is_unchanged = lambda self, look: True
         _record._require_unchanged = lambda *_: None
+    elif what == "looking into":
+        _loaded.LoadedResult.open = lambda self, compile_again: None
+        _hooks.Source = lambda compile_again: None
+    elif what == "own locals":
+        _walk.own_locals = _overloads.own_locals = dict
+    elif what == "recursion":
+        _entry._codes = lambda code: [code]
+        revive = _entry._revive
+        _entry._revive = lambda codegen, code: revive(codegen, code._replace(lacking=[]))
     elif what == "content":
         described = walker.root
 
@@ -169,7 +179,7 @@ if os.environ["CACHE"] not in ("numba", "none"):  # what counts compiles is no p
     _watch._OURS = (_watch._OURS, os.path.abspath(__file__))
 for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):
     take_out(mechanism)
-if os.environ["CACHE"] == "jitcache":
+if os.environ["CACHE"] in ("jitcache", "everything"):
     from jitcache.adapters import numba as adapter
 
-    adapter.install()
+    adapter.install(everything=os.environ["CACHE"] == "everything")

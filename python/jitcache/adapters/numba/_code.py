@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
-    "Unkeyable", "code_of", "codes_in", "is_standard", "lines_of", "number_of", "pack", "pin", "versioned",
+    "Unkeyable", "code_of", "codes_in", "is_standard", "lines_of", "number_of", "own_locals", "pack", "pin", "versioned",
     "versioned_class", "versioned_module",
 ]  # fmt: skip
 
@@ -55,6 +55,15 @@ def lines_of(function: pytypes.FunctionType) -> bytes:
     code = function.__code__
     table = code.co_linetable if sys.version_info >= (3, 10) else code.co_lnotab
     return pack(code.co_filename.encode(), str(code.co_firstlineno).encode(), table)
+
+
+def own_locals(types: dict[str, Any]) -> dict[str, Any]:
+    """Return the types of variables that somebody has given, of those that a function has.
+
+    Numba's compiler adds to them: a variable ``x`` that is set again becomes
+    ``x.1``, with the type of ``x``. So they differ before and after a compile.
+    """
+    return {name: t for name, t in types.items() if "." not in name or types.get(name.partition(".")[0]) is not t}
 
 
 def _is_importable(cls: type) -> bool:

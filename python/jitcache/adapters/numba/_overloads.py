@@ -23,7 +23,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaWarning
 
 from . import _cpu as cpu
-from ._code import Unkeyable
+from ._code import Unkeyable, own_locals
 from ._entry import classes_in, dump_library, dump_result, load_library, load_result
 from ._index import Index
 from ._key import KeyParts, key_parts, options_for, options_of
@@ -141,6 +141,7 @@ class Overloads:
     """
 
     how = "jit"
+    asked = True  # whether the program asks for the function to be cached
 
     def __init__(self, cache: Cache, function: Any) -> None:
         self._cache = cache
@@ -182,6 +183,8 @@ class Overloads:
             return
         try:
             self._save(lookup, result)
+        except Unkeyable as e:
+            refuse(e.reason, f"{self}: {e}")
         except Exception as e:  # noqa: BLE001 - a cache never fails the program
             refuse("cannot be stored", f"{self}: {type(e).__name__}: {e}")
 
@@ -327,6 +330,8 @@ class Results(Overloads):
             return True
         if lookup.parts is not None:  # or it was counted already
             refuse(reason, self)
+        if not self.asked:
+            return False
         name = result.fndesc.qualname.split(".")[-1]
         code = self._function.__code__
         text = f'Cannot cache compiled function "{name}" {why}'
@@ -359,7 +364,9 @@ class JitOverloads(Results):
     def _key_parts(self, lookup: Lookup) -> KeyParts:
         how, walker = self._compiler, Walker()
         options = options_for(how, walker)
-        return key_parts(walker, self._function, lookup.sig, options, self.how, how.locals, how.pipeline_class)
+        return key_parts(
+            walker, self._function, lookup.sig, options, self.how, own_locals(how.locals), how.pipeline_class
+        )
 
 
 class CFuncOverloads(JitOverloads):
@@ -385,7 +392,7 @@ class KernelOverloads(Results):
         return self._dispatcher.targetdescr.target_context
 
     def _key_parts(self, lookup: Lookup) -> KeyParts:
-        local_types = {**self._dispatcher.locals, **(lookup.local_types or {})}
+        local_types = own_locals({**self._dispatcher.locals, **(lookup.local_types or {})})
         walker = Walker()
         return key_parts(walker, self._function, lookup.sig, options_of(lookup.flags, walker), self.how, local_types)
 

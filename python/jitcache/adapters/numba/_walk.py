@@ -24,13 +24,14 @@ from numba.core.ccallback import CFunc
 from numba.core.cpu_options import AbstractOptionValue
 from numba.core.dispatcher import Dispatcher
 from numba.core.typing.templates import Signature
+from numba.core.withcontexts import WithContext
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 from numba.stencils.stencil import StencilFunc
 
 from jitcache.adapters._code import PLAIN, content_of
 
-from ._code import Unkeyable, code_of, lines_of, pack, versioned, versioned_class, versioned_module
+from ._code import Unkeyable, code_of, lines_of, own_locals, pack, versioned, versioned_class, versioned_module
 from ._objects import ObjectWalker
 
 # More than Numba makes a constant of; code that uses it has dynamic globals.
@@ -185,7 +186,7 @@ class Walker(ObjectWalker):
         self.dispatchers.append(dispatcher)
         self._put("jitted", type(dispatcher).__qualname__.encode())
         self._value(dispatcher.targetoptions)
-        self._value(dispatcher.locals)
+        self._value(own_locals(dispatcher.locals))
         self._value(dispatcher._compiler.pipeline_class)
         if not dispatcher._can_compile:  # calls are resolved among these
             self._value(list(dispatcher.overloads))
@@ -198,10 +199,14 @@ class Walker(ObjectWalker):
         builder = getattr(value, "gufunc_builder", None)
         kernel = value._dispatcher if builder is None else builder.nb_func
         self._put("ufunc", type(value).__qualname__.encode())
-        self._value((kernel.targetoptions, kernel.locals, getattr(builder, "signature", None)))
+        self._value((kernel.targetoptions, own_locals(kernel.locals), getattr(builder, "signature", None)))
         if value._frozen:
             self._value([str(t) for t in value.types])
         self._function(kernel.py_func)
+
+    def _with_context(self, value: Any) -> None:
+        """What stands behind ``with``: objects of Numba's without a state."""
+        self._class(type(value))
 
     def _intrinsic(self, value: Any) -> None:
         self._put("intrinsic", value._name.encode())
@@ -337,6 +342,7 @@ class Walker(ObjectWalker):
         GUFunc: _ufunc,
         CFunc: _first_class,
         extending._Intrinsic: _intrinsic,
+        WithContext: _with_context,
         types.Type: _type,
         Signature: _signature,
         AbstractOptionValue: _flag,
