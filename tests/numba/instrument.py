@@ -57,6 +57,7 @@ def take_out(what: str) -> None:
         _hooks,
         _key,
         _loaded,
+        _objects,
         _overloads,
         _record,
         _registered,
@@ -117,7 +118,7 @@ def take_out(what: str) -> None:
         _entry.keep_reloads = _hooks.keep_reloads = lambda library, reload_init: None
         _entry._reloads = lambda library, seen: []
     elif what == "pin":
-        _walk.pin = lambda cls: ""
+        _objects.pin = lambda cls: ""
     elif what == "places":
         _entry._positions = lambda walker: {}
     elif what == "kernel":

@@ -21,9 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
-    "Unkeyable", "code_of", "codes_in", "is_standard", "lines_of", "number_of", "own_locals", "pack", "pin", "versioned",
-    "versioned_class", "versioned_module",
-]  # fmt: skip
+    "Unkeyable",
+    "code_of",
+    "codes_in",
+    "is_standard",
+    "lines_of",
+    "number_of",
+    "own_locals",
+    "pack",
+    "pin",
+    "versioned",
+    "versioned_class",
+    "versioned_module",
+]
 
 
 _PACKAGES = folders(*(os.path.dirname(str(m.__file__)) for m in (numba, np, llvmlite)))

@@ -75,16 +75,9 @@ class Seen:
         """Add what something depends on that is used."""
         for name, about in other.asked.items():
             self.asked.setdefault(name, set()).update(about)
-        mine: dict[Any, Any]
-        theirs: dict[Any, Any]
-        for mine, theirs in (
-            (self.files, other.files),
-            (self.names, other.names),
-            (self.environment, other.environment),
-        ):
-            for label, value in theirs.items():
-                if mine.setdefault(label, value) != value:
-                    self.refuse("changed while it was compiled", label)
+        self._agree(self.files, other.files)
+        self._agree(self.names, other.names)
+        self._agree(self.environment, other.environment)
         self.codes |= other.codes
         self.described |= other.described
         self.compiled.update(other.compiled)
@@ -92,6 +85,11 @@ class Seen:
         # What was registered after it was made is not in it, if it would count.
         for registration in registrations.counting(other.asked, other.registered):
             self.refuse("changed while it was compiled", registration.name)
+
+    def _agree(self, mine: dict[Any, Any], theirs: dict[Any, Any]) -> None:
+        for label, value in theirs.items():
+            if mine.setdefault(label, value) != value:
+                self.refuse("changed while it was compiled", label)
 
     # -- what is seen
 
