@@ -39,7 +39,7 @@ def _newest() -> str:
 
 
 def _with_numba(area: str) -> str | None:
-    return venv(area, "numba", [f"numba=={NUMBA}", "pytest>=8"], _newest())
+    return venv(area, "numba-example", [f"numba=={NUMBA}", "quantecon", "pytest>=8"], _newest())
 
 
 def _builder() -> dict[str, str]:
@@ -62,7 +62,7 @@ def numba_old() -> Count:
         if name is None:
             counts.append(skipped("numba-old", f"numba {version}"))
             continue
-        python = venv("numba-old", f"numba-{version}-{name}", [f"numba=={version}", "pytest>=8"], here[name])
+        python = venv("numba-old", f"numba-example-{version}-{name}", [f"numba=={version}", "quantecon", "pytest>=8"], here[name])
         # How fast it is, and what notices a mechanism that is taken out, is for the current one.
         chosen = ["tests/numba", "--deselect", "tests/numba/test_speed.py", "-k", "not without"]
         counts.append(Count(0, 0, 1) if python is None else pytest("numba-old", python, *chosen, env=_builder()))
@@ -142,7 +142,7 @@ def frameworks() -> Count:
     """The examples of all adapters, as make demo-all runs them but for the installing."""
     area = "frameworks"
     found = {
-        "numba": venv(area, "numba-demo", [f"numba=={NUMBA}", "quantecon"], _newest()), "cuda_core": _with_cuda_core(area, "1.2.2"), "cute_dsl": _with_cute_dsl(area),
+        "numba": _with_numba(area), "cuda_core": _with_cuda_core(area, "1.2.2"), "cute_dsl": _with_cute_dsl(area),
     }  # fmt: skip
     given = [f"--python={name}={python}" for name, python in found.items() if python is not None]
     command = [sys.executable, str(ROOT / "examples" / "frameworks.py"), *given, *found]

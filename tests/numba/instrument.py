@@ -121,6 +121,10 @@ def take_out(what: str) -> None:
         _objects.pin = lambda cls: ""
     elif what == "places":
         _entry._positions = lambda walker: {}
+    elif what == "omitted":
+        place = _entry._Pickler.persistent_id
+        omitted = numba.types.Omitted
+        _entry._Pickler.persistent_id = lambda self, o: None if isinstance(o, omitted) else place(self, o)
     elif what == "kernel":
         o = _overloads
 

@@ -45,6 +45,12 @@ KEPT = [
                 y = x / 10
             return y
      """, "print(a.f(123))", "12.3"),
+    Kept("an argument that is left out and has no hash", """
+        import numpy
+        @numba.njit
+        def f(x, y=numpy.ones((2, 2)), z=()):
+            return x + y.sum()
+     """, "print(a.f(3))", "7.0"),
     Kept("two functions that call each other", """
         @numba.njit
         def f(x):
@@ -127,7 +133,8 @@ def test_is_kept(project: Project, row: Kept) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "what"), [(KEPT[0].name, "own locals"), (KEPT[1].name, "recursion"), (KEPT[3].name, "recursion")]
+    ("name", "what"),
+    [(KEPT[0].name, "own locals"), (KEPT[1].name, "recursion"), (KEPT[3].name, "omitted"), (KEPT[4].name, "recursion")],
 )
 def test_is_not_kept_without_the_mechanism(project: Project, name: str, what: str) -> None:
     row = next(r for r in KEPT if r.name == name)

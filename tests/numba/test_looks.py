@@ -294,7 +294,8 @@ def test_what_does_not_matter_is_a_hit(project: Project, row: Same) -> None:
     assert first.compiled
     second = project.check(row.after + told)
     assert (second.compiled, second.out.splitlines()[-1]) == ([], "{}")
-    plain = project.check(row.after, "none")
+    # Numba itself refuses to cache what has no file.
+    plain = project.check(row.after.replace("(cache=True)", ""), "none")
     assert second.out.splitlines()[:-1] == plain.out.splitlines()
 
 

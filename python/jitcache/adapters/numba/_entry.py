@@ -34,15 +34,19 @@ class _Pickler(NumbaPickler):  # type: ignore[misc]
         self._walker = walker
         self._positions = _positions(walker)
         self._classes = {id(cls): position for position, cls in enumerate(walker.classes.values())}
+        self._omitted = {id(t): position for position, t in enumerate(walker.omitted)}
 
     def persistent_id(self, obj: Any) -> Any:
-        """Return what stands for an object: a jitted function's place in the walk, a class, an environment's parts."""
+        """Return what stands for an object: its place in the walk, or an environment's parts."""
         position = self._positions.get(id(obj))
         if position is not None:
             return "jitted", position
         position = self._classes.get(id(obj))
         if position is not None:
             return "class", position
+        position = self._omitted.get(id(obj))
+        if position is not None:  # Numba compares some of these by the addresses of the values
+            return "omitted", position
         if isinstance(obj, Environment):
             return "environment", obj.env_name, obj.globals.get("__name__"), _dumps(list(obj.consts), self._walker)
         return None
@@ -60,6 +64,8 @@ class _Unpickler(pickle.Unpickler):
             return self._walker.dispatchers[pid[1]]
         if pid[0] == "class":
             return list(self._walker.classes.values())[pid[1]]
+        if pid[0] == "omitted":
+            return self._walker.omitted[pid[1]]
         _, name, module, consts = pid
         found = lookup_environment(name)
         if found is None:

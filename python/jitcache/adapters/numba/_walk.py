@@ -65,13 +65,15 @@ class Walker(ObjectWalker):
     """The walk by what Numba makes a constant of.
 
     ``dispatchers`` are the jitted functions met, in the order of the walk, which
-    is the same for everybody with the same key; ``namespaces`` the globals of
-    functions by module name, None where there are two of one name.
+    is the same for everybody with the same key, and ``omitted`` the types of
+    arguments that are not given; ``namespaces`` the globals of functions by module
+    name, None where there are two of one name.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.dispatchers: list[Any] = []
+        self.omitted: list[Any] = []
         self.namespaces: dict[str | None, dict[str, Any] | None] = {}
         self.codes: set[pytypes.CodeType] = set()  # what is described by value
         self._asked = 0  # how often it mattered what was met before
@@ -303,6 +305,8 @@ class Walker(ObjectWalker):
                 raise Unkeyable(reason, t)
         self._class(type(t))
         if types.Omitted in bases:
+            self._asked += 1
+            self.omitted.append(t)
             self._value(t.value)
             return
         key = t.key
