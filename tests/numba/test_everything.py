@@ -81,6 +81,20 @@ def test_function_that_nobody_asked_to_be_kept_is_refused_without_a_word(project
     assert "NumbaWarning: Cannot cache" in project.run(code.format("g"), "everything").err
 
 
+def test_what_numba_imports_to_get_ready_is_not_looked_at(project: Project) -> None:
+    """SciPy, where it is installed; the first function that is compiled is one that is not kept."""
+    project.write(a="@numba.njit\ndef f(x):\n    return x + 1")
+    code = """
+        import sys
+        from jitcache.adapters.numba import _seen
+        seen = []
+        _seen.Seen.imported = lambda self, module, names: seen.append(module.__name__)
+        import a
+        print(a.f(1), seen, "numba.np.linalg" in sys.modules)
+    """
+    assert project.check(code).out == "2 [] True"
+
+
 LOOKED_INTO = """
 @numba.njit
 def f(x):

@@ -222,6 +222,10 @@ def _compile_extra(original: Method) -> Method:
             seen = current()
             if seen is None:
                 return original(typingctx, targetctx, func, *args, **more)
+            if not here.watching:
+                # What Numba imports to get ready is no part of what it compiles.
+                typingctx.refresh()
+                targetctx.refresh()
             if not versioned(func.__code__.co_filename):
                 seen.compile(func)
             with watching():
