@@ -62,7 +62,9 @@ def numba_old() -> Count:
         if name is None:
             counts.append(skipped("numba-old", f"numba {version}"))
             continue
-        python = venv("numba-old", f"numba-example-{version}-{name}", [f"numba=={version}", "quantecon", "pytest>=8"], here[name])
+        python = venv(
+            "numba-old", f"numba-example-{version}-{name}", [f"numba=={version}", "quantecon", "pytest>=8"], here[name]
+        )
         # How fast it is, and what notices a mechanism that is taken out, is for the current one.
         chosen = ["tests/numba", "--deselect", "tests/numba/test_speed.py", "-k", "not without"]
         counts.append(Count(0, 0, 1) if python is None else pytest("numba-old", python, *chosen, env=_builder()))
