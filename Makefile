@@ -45,7 +45,7 @@ test: lib ## all tests that need no root, in ten minutes
 test-all: lib ## make test, then what needs root, Debian's packages (make deps-ci) or longer
 	@$(PY) tests/run.py test-all
 
-test-rest: lib ## test-all without test, and without older versions of frameworks
+test-rest: lib ## test-all without test, and without what takes half an hour more
 	@$(PY) tests/run.py test-rest
 
 soak: lib ## storms, disks, forks and hosts for minutes each; the figures of docs/reliability.md

@@ -105,6 +105,14 @@ def go_environment(go: runtimes.Release, cc: list[str]) -> dict[str, str]:
     return env
 
 
+def define(env: dict[str, str], front: str, ranks: bool) -> None:
+    """Put what the C half is built without, and whether its locks are looked at, into the environment of a build."""
+    defines = [f"-DJC_CONTROL=JC_{front.upper()}"] if front else []
+    defines += ["-DJC_RANKS"] if ranks else []
+    if defines:
+        env["CGO_CFLAGS"] = " ".join([env.get("CGO_CFLAGS", "-O2 -g"), *defines])
+
+
 def find_zig() -> list[str] | None:
     """Return the command of PyPI's ziglang as a C compiler."""
     if importlib.util.find_spec("ziglang") is None:
@@ -163,8 +171,12 @@ def build(
     front: str = "",
     ranks: bool = False,
     strip: bool = True,
+    command: bool = True,
 ) -> Path:
     """Build the library into the folder ``output``, read it back, and return its file.
+
+    The programs that it starts are put beside it, and the ``jitcache`` command unless
+    ``command`` is false.
 
     Raises Missing, CalledProcessError, and Unsound if the library's runtime is not
     the changed one; there is none in ``output`` then.
@@ -188,23 +200,20 @@ def build(
     variables = f"-X runtime.godebugDefault={settings} -X 'main.goRuntime={state}'"
     linker = f"{'-s -w ' if strip else ''}-buildid= {variables} -extldflags '{external}'"
     library = output / "libjitcache.so"
-    command = [go.command, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false"]
+    building = [go.command, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false"]
     if control:
         tags, without = control_flags(control)
         linker += f" {without}"
-        command += ["-tags", tags]
-    command += ["-ldflags", linker]
+        building += ["-tags", tags]
+    building += ["-ldflags", linker]
     if not plain:
         overlay, left = runtimes.overlay(go, ROOT / "build")
-        command += ["-overlay", str(overlay)]
+        building += ["-overlay", str(overlay)]
         for path in left:
             print(f"build_library: {path} is another one and stays as it is", file=sys.stderr)
     env = go_environment(go, cc)
-    defines = [f"-DJC_CONTROL=JC_{front.upper()}"] if front else []
-    defines += ["-DJC_RANKS"] if ranks else []
-    if defines:
-        env["CGO_CFLAGS"] = " ".join([env.get("CGO_CFLAGS", "-O2 -g"), *defines])
-    subprocess.run([*command, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
+    define(env, front, ranks)
+    subprocess.run([*building, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
     (output / "libjitcache.h").unlink()  # cgo's own; ours is include/jitcache.h
     problems = [] if plain or preempt else readback.problems(library)
     if problems and go.tested:
@@ -213,7 +222,8 @@ def build(
     for problem in problems:
         print(f"build_library: {go.version}: {problem}", file=sys.stderr)
     build_programs(output, cc, portable=portable)
-    build_command(output, control=control)
+    if command:
+        build_command(output, control=control)
     link = output / SONAME
     link.unlink(missing_ok=True)
     link.symlink_to("libjitcache.so")

@@ -22,6 +22,10 @@ type trustRow struct {
 	Source    string `json:"source"`
 }
 
+func rowOf(keys *trust.Keys, k trust.Known) trustRow {
+	return trustRow{k.Key.String(), k.Name, keys.Withdraws(k.Key), k.Source}
+}
+
 func (c *command) trust() *ffcli.Command {
 	flags := c.flags("trust")
 	asJSON := flags.Bool("json", false, "print a JSON array, with list")
@@ -89,7 +93,7 @@ func (c *command) listKeys(asJSON bool) error {
 	}
 	rows := []trustRow{}
 	for _, k := range keys.All {
-		rows = append(rows, trustRow{k.Key.String(), k.Name, keys.Withdraws(k.Key), k.Source})
+		rows = append(rows, rowOf(keys, k))
 	}
 	if asJSON {
 		return c.printJSON(rows)
@@ -168,8 +172,7 @@ func (c *command) verifySignatures(cache *core.Cache, asJSON bool) error {
 func keyRows(keys *trust.Keys) []trustRow {
 	rows := []trustRow{}
 	for _, k := range keys.All {
-		r := trustRow{k.Key.String(), k.Name, keys.Withdraws(k.Key), k.Source}
-		if !slices.Contains(rows, r) {
+		if r := rowOf(keys, k); !slices.Contains(rows, r) {
 			rows = append(rows, r)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"jitcache/core/lease"
 	"jitcache/core/memory"
 	"jitcache/core/store"
+	"jitcache/core/trust"
 )
 
 // Cache is an open cache. Its methods may be called from any goroutine or
@@ -31,7 +32,7 @@ type Cache struct {
 	used     []*Layer       // of those
 	words    struct {
 		mu sync.Mutex
-		of map[key.ID][]byte // keys on which notes rest, see rely
+		of map[key.ID][]trust.Public // keys on which notes rest, see rely
 	}
 	leases   lease.Table
 	standing standing

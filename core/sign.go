@@ -80,10 +80,7 @@ const (
 
 // EachSigned calls fn for every file of an entry in the directory.
 func (c *Cache) EachSigned(ctx context.Context, fn func(path string, state Signing)) error {
-	return c.eachOwn(ctx, func(id *key.ID) {
-		hex := id.String()
-		fn(c.store.EntryPath()+hex[:2]+"/"+hex[2:]+".jce", c.signing(id))
-	})
+	return c.eachOwn(ctx, func(id *key.ID) { fn(c.store.PathOf(id), c.signing(id)) })
 }
 
 func (c *Cache) signing(id *key.ID) Signing {

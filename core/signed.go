@@ -1,7 +1,7 @@
 package core
 
 import (
-	"bytes"
+	"slices"
 
 	"jitcache/core/blob"
 	"jitcache/core/key"
@@ -44,10 +44,8 @@ func (c *Cache) withdrawn(b *blob.Blob) bool {
 		return false
 	}
 	st, signatures, r := Statement(b)
-	for words := r.Words; len(words) >= len(trust.Public{}); words = words[len(trust.Public{}):] {
-		if keys.Withdraws(trust.Public(words[:len(trust.Public{})])) {
-			return true
-		}
+	if slices.ContainsFunc(keysIn(r.Words), keys.Withdraws) {
+		return true
 	}
 	for i := range signatures {
 		if keys.Withdraws(signatures[i].By) {
@@ -81,12 +79,12 @@ func (c *Cache) unlessWithdrawn(b *blob.Blob, why store.Reason) (*blob.Blob, sto
 // of those who have signed b, or on whose word b rests.
 func (c *Cache) rely(b *blob.Blob) {
 	st, signatures, r := Statement(b)
-	words := r.Words
+	words := keysIn(r.Words)
 	if len(signatures) > 0 {
 		message := st.Message(c.settings.keys.Namespace)
 		for i := range signatures {
 			if c.settings.keys.Trusts(signatures[i].By) && signatures[i].Holds(message) {
-				words = append(words, signatures[i].By[:]...)
+				words = append(words, signatures[i].By)
 			}
 		}
 	}
@@ -96,29 +94,31 @@ func (c *Cache) rely(b *blob.Blob) {
 	c.words.mu.Lock()
 	defer c.words.mu.Unlock()
 	if c.words.of == nil {
-		c.words.of = map[key.ID][]byte{}
+		c.words.of = map[key.ID][]trust.Public{}
 	}
 	known := c.words.of[st.ID]
-	for size := len(trust.Public{}); len(words) >= size; words = words[size:] {
-		if !holdsKey(known, words[:size]) {
-			known = append(known, words[:size]...)
+	for _, k := range words {
+		if !slices.Contains(known, k) {
+			known = append(known, k)
 		}
 	}
 	c.words.of[st.ID] = known
 }
 
-func holdsKey(all, one []byte) bool {
-	for ; len(all) >= len(one); all = all[len(one):] {
-		if bytes.Equal(all[:len(one)], one) {
-			return true
-		}
+// keysIn returns the keys that an entry's words are.
+func keysIn(words []byte) (all []trust.Public) {
+	for size := len(trust.Public{}); len(words) >= size; words = words[size:] {
+		all = append(all, trust.Public(words[:size]))
 	}
-	return false
+	return all
 }
 
-// relied returns the keys on which a note rests.
-func (c *Cache) relied(id *key.ID) []byte {
+// relied returns the keys on which a note rests, as an entry has them.
+func (c *Cache) relied(id *key.ID) (words []byte) {
 	c.words.mu.Lock()
 	defer c.words.mu.Unlock()
-	return bytes.Clone(c.words.of[*id])
+	for _, k := range c.words.of[*id] {
+		words = append(words, k[:]...)
+	}
+	return words
 }

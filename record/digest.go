@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"jitcache/core/key"
+	"jitcache/core/request"
 )
 
 // digests computes contents' digests. What a process has read it remembers with the
@@ -25,28 +25,17 @@ const mostRecent = 4096
 
 // recent are the digests of what this process has read, by stamps without the time of
 // reading.
-var recent = struct {
-	mu      sync.Mutex
-	digests map[Stamp]key.Digest
-}{digests: map[Stamp]key.Digest{}}
+var recent = request.NewTable[Stamp, key.Digest](mostRecent)
 
 // recall returns the digest of what has a stamp, if it is remembered.
 func recall(s Stamp) (d key.Digest, known bool) {
 	s.Read = 0
-	recent.mu.Lock()
-	defer recent.mu.Unlock()
-	d, known = recent.digests[s]
-	return d, known
+	return recent.Find(s)
 }
 
 func remember(s Stamp, d key.Digest) {
 	s.Read = 0
-	recent.mu.Lock()
-	defer recent.mu.Unlock()
-	if len(recent.digests) >= mostRecent {
-		clear(recent.digests)
-	}
-	recent.digests[s] = d
+	recent.Put(s, d)
 }
 
 // large is the size from which on a note is cheaper than reading.

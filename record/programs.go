@@ -6,10 +6,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"jitcache/core/request"
 )
 
 // A program is known if its variables are documented, and it obeys no others
@@ -113,10 +114,7 @@ func familyOf(path string) *family {
 
 // texts remembers what has been looked for in executables: the text of g++'s
 // compiler is in the middle of 35 MB, and to come to it takes ten milliseconds.
-var texts = struct {
-	mu    sync.Mutex
-	known map[sought]bool
-}{known: map[sought]bool{}}
+var texts = request.NewTable[sought, bool](1024)
 
 type sought struct {
 	stamp Stamp
@@ -144,19 +142,11 @@ func has(path, text string) bool {
 	if !s.Stamp.Proves() {
 		return contains(path, text)
 	}
-	texts.mu.Lock()
-	found, known := texts.known[k]
-	texts.mu.Unlock()
-	if known {
-		return found
+	found, known := texts.Find(k)
+	if !known {
+		found = contains(path, text)
+		texts.Put(k, found)
 	}
-	found = contains(path, text)
-	texts.mu.Lock()
-	defer texts.mu.Unlock()
-	if len(texts.known) >= 1024 {
-		clear(texts.known)
-	}
-	texts.known[k] = found
 	return found
 }
 

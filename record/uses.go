@@ -255,9 +255,9 @@ func (t *taker) world() {
 }
 
 // also returns variables that count though nobody documents them: those of a terminal
-// that is printed to, those that name a folder in which something was looked at, and PWD where the folder counts, or
-// that was looked at by its value: so gcc sees whether it may take it for the
-// folder.
+// that is printed to; those that name a folder in which something was looked at; and
+// PWD where the folder counts, or was looked at by that name, by which gcc sees whether
+// it may take it for the folder.
 func (t *taker) also() []string {
 	var names []string
 	if t.zone != 0 {

@@ -53,6 +53,7 @@ def main() -> int:
     a = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="jitcache-bare-") as name:
         top = a.keep.resolve() if a.keep else Path(name)
+        top.chmod(0o755)  # tests become other users, who need programs too
         path_without_compilers(top / "bin")
         (top / "home").mkdir()
         where = Path.cwd()

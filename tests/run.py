@@ -20,7 +20,7 @@ from typing import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from areas import AREAS, BESIDE, OLDER, REST, SOAK, TEST, log_of, skips
+from areas import AREAS, BESIDE, LONGER, REST, SOAK, TEST, log_of, skips
 from areas.common import Count
 
 EXPECTED = Path(__file__).resolve().parent / "expected.txt"
@@ -100,7 +100,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     names: list[str] = []
     for arg in sys.argv[1:]:
-        names += {"test": TEST, "test-all": TEST + REST + OLDER, "test-rest": REST, "soak": SOAK}.get(arg, [arg])
+        names += {"test": TEST, "test-all": TEST + REST + LONGER, "test-rest": REST, "soak": SOAK}.get(arg, [arg])
     unknown = [n for n in names if n not in AREAS]
     if unknown or not names:
         print(f"tests: want test, test-all or of {', '.join(AREAS)}; not {unknown}", file=sys.stderr)

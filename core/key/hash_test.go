@@ -72,7 +72,8 @@ func TestManySmallFilesAreHashedInTheMemoryOfOne(t *testing.T) {
 		}
 	}
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
+	// A block each would be 1 GB. The race detector has a pool forget some of what it is given.
+	if took := after.TotalAlloc - before.TotalAlloc; took > 300<<20 {
 		t.Errorf("%d bytes were allocated", took)
 	}
 }

@@ -28,9 +28,29 @@ func (t *Table[K, V]) Get(k K, fn func() (V, error)) (V, error) {
 		return v, nil
 	}
 	v, err := fn()
-	if err != nil {
-		return v, err
+	if err == nil {
+		t.put(k, v)
 	}
+	return v, err
+}
+
+// Find returns the value of a key, if there is one; Put keeps one. They are for values
+// that take so long to make that two threads had better make the same one than wait.
+func (t *Table[K, V]) Find(k K) (v V, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v, ok = t.values[k]
+	return v, ok
+}
+
+// Put keeps a value under a key, see Find and Get.
+func (t *Table[K, V]) Put(k K, v V) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.put(k, v)
+}
+
+func (t *Table[K, V]) put(k K, v V) {
 	for other := range t.values {
 		if len(t.values) < t.most {
 			break
@@ -38,7 +58,6 @@ func (t *Table[K, V]) Get(k K, fn func() (V, error)) (V, error) {
 		delete(t.values, other)
 	}
 	t.values[k] = v
-	return v, nil
 }
 
 // Len returns how many there are.

@@ -231,11 +231,10 @@ func (s *Store) describe(fd int, st *syscall.Stat_t, id *key.ID) (*Entry, Reason
 		return nil, why
 	}
 	a, _ := parseAttributes(attrs, true)
-	name := id.String()
 	entry := &Entry{
 		ID: *id, Kind: string(foot.kind), Parts: a.parts,
 		Size: st.Size, Payload: int64(foot.payload), Created: foot.created, Used: min(st.Mtim.Nano(), s.now()),
-		Cost: foot.cost, UID: st.Uid, Path: s.entries + name[:2] + "/" + name[2:] + entrySuffix,
+		Cost: foot.cost, UID: st.Uid, Path: s.PathOf(id),
 	}
 	if a.name >= 0 {
 		entry.Name = string(attrs[a.name : a.name+a.nameLen])

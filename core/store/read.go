@@ -34,6 +34,13 @@ func (s *Store) entryPath(p *entryPath, id *key.ID) []byte {
 	return append(b, entrySuffix+"\x00"...)
 }
 
+// PathOf returns the path of a key's entry, whether there is one or not.
+func (s *Store) PathOf(id *key.ID) string {
+	var p entryPath
+	path := s.entryPath(&p, id)
+	return string(path[:len(path)-1]) // without the NUL
+}
+
 const entrySuffix = ".jce"
 
 // putHex writes an ID in hexadecimal, four bytes at a time. Digit by digit it would

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 
 from . import _ffi, _library
 
@@ -322,10 +323,9 @@ class Cache:
 
     def remove(self, key: Key) -> bool:
         """Remove an entry; return whether there was one."""
-        lib = self._lib
-        if lib is None or self._handle is None:
+        if self._lib is None or self._handle is None:
             return False
-        status = self._changing(lib.jitcache_remove, self._handle, key._handle_for(lib))
+        status = self._changing(self._lib.jitcache_remove, self._handle, key._handle_for(self._lib))
         return self._usable(status) and status == _ffi.OK
 
     def trim(self) -> None:
@@ -386,8 +386,7 @@ class Cache:
         lib = self._lib
         if lib is None or self._handle is None:
             return None
-        blob = _void_p()
-        call = getattr(lib, function)
+        blob, call = _void_p(), getattr(lib, function)
         arguments = (self._handle, *args, _byref(blob))
         status = self._changing(call, *arguments) if function == "jitcache_verify" else call(*arguments)
         if not self._usable(status):
@@ -440,8 +439,9 @@ class Cache:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None) is not None:
+    # When the interpreter ends, modules are empty already, this one too; the library writes the counters by itself.
+    def __del__(self, _ends: Callable[[], bool] = sys.is_finalizing) -> None:
+        if getattr(self, "_handle", None) is not None and not _ends():
             self.close()
 
     def __repr__(self) -> str:

@@ -26,9 +26,12 @@ from . import (
 )
 from .common import Area, log_of
 
-__all__ = ["AREAS", "BESIDE", "OLDER", "REST", "SOAK", "TEST", "log_of"]
+__all__ = ["AREAS", "BESIDE", "LONGER", "REST", "SOAK", "TEST", "log_of"]
 
 _interpreters = {f"python-{v}": python.on(path) for v, path in python.interpreters().items()}
+# The oldest and the newest; what is between them seldom differs from both.
+_versions = sorted(_interpreters, key=lambda name: int(name.rpartition(".")[2]))
+_ends = [name for name in _versions if name in (_versions[0], _versions[-1])]
 
 #: Numba's general suite, a shard each.
 _suite = {
@@ -104,7 +107,7 @@ TEST = [
     "c",
     "abi",
     "python",
-    *_interpreters,
+    *_ends,
     "wheel",
     "package",
     "cuda",
@@ -115,15 +118,18 @@ TEST = [
 
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
-    "race", "root", "sdist", "portable", "releases", "types", "calls", "lint", "fuzz-short",
+    "race", "root", "sdist", "types", "calls", "lint",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
-    "observe", "machines", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3",
-    "numba", "numba-upstream", "numba-suite",
-    "cuda-core", "cute-dsl", "frameworks", "bench",
+    "observe", "machines", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3",
+    "numba", "numba-upstream", "numba-suite", "cuda-core", "cute-dsl", "frameworks", "bench",
 ]  # fmt: skip
 
-#: Older versions of what the above runs with, for a quarter of an hour; and all of Numba's suite, for hours.
-OLDER = ["numba-old", "cuda-core-old", *_suite]
+#: For half an hour more: other versions of what the above runs with, each Go, zig's library, every row of the launcher's table;
+#: and for hours, all of Numba's suite.
+LONGER = [
+    *(name for name in _interpreters if name not in _ends), "portable", "releases", "fuzz-short", "launch-rest",
+    "numba-old", "cuda-core-old", *_suite,
+]  # fmt: skip
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset({

@@ -144,7 +144,9 @@ def _control(control: Control) -> Count:
     if control.out:
         library = without.library(folder, control.out)
     else:
-        library = build_library.build(folder, front=control.front, ranks=control.ranks, plain=control.plain)
+        library = build_library.build(
+            folder, front=control.front, ranks=control.ranks, plain=control.plain, command=False
+        )
     if control.unloads:
         _let_unload(library)
     counts = []

@@ -9,7 +9,7 @@ import functools
 import threading
 from pathlib import Path
 
-from .common import BUILD, ROOT, build_library, go_command, run
+from .common import BUILD, build_library, go_command, run
 
 _FOLDER = BUILD / "control"
 _building = threading.RLock()  # areas run side by side
@@ -66,7 +66,7 @@ def _build_tests(area: str, package: str) -> Path:
     program = _FOLDER / f"{package.replace('/', '-')}.test"
     tags, linker = build_library.control_flags(build_library.ANY_CONTROL)
     command = [go_command(), "test", "-c", "-tags", tags, "-ldflags", linker, "-o", str(program), f"./{package}"]
-    status, text = run(area, command, cwd=ROOT)
+    status, text = run(area, command)
     if status != 0:
         raise RuntimeError(f"{package}: {text[-2000:]}")
     return program

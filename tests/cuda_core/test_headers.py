@@ -79,8 +79,8 @@ def test_they_are_written_again_where_they_are_gone(workspace: Workspace) -> Non
     assert workspace.run(OURS) == first
 
 
-def test_another_user_s_folder_hits(workspace: Workspace, tmp_path: Path) -> None:
-    """To cuda.core's own another home is another key. Where a header shows its path in the code, it is to ours too."""
+def test_another_user_s_folder_is_another_request_for_the_same_code(workspace: Workspace, tmp_path: Path) -> None:
+    """Headers are written into the user's folder, which the options name."""
     short = {"ours": OURS, "theirs": THEIRS, "fresh": FRESH}
     for name, text in short.items():
         short[name] = text.replace("#include <cuda/std/array>\\n", "").replace(
@@ -90,8 +90,7 @@ def test_another_user_s_folder_hits(workspace: Workspace, tmp_path: Path) -> Non
     env = {"HOME": str(tmp_path / "another"), "XDG_CACHE_HOME": ""}
     workspace.run(short["fresh"], **env)
     workspace.compiles()
-    codes.append(workspace.run(short["ours"], **env))
-    assert workspace.compiles() == 0
-    codes.append(workspace.run(short["theirs"], **env))
-    assert workspace.compiles() == 1
+    for name in ("ours", "theirs"):
+        codes.append(workspace.run(short[name], **env))
+        assert workspace.compiles() > 0
     assert len(set(codes)) == 1

@@ -154,6 +154,8 @@ def take_out(what: str) -> None:
         walk.Memory.foreign = lambda self, before=None: [
             item for i, item in self.items.items() if before is None or i in before.items
         ]
+    elif what == "times":
+        text.place_of = trace.place_of = os.path.abspath
     elif what == "changes":  # what a trace has remembered is what it was
         of = walk.Memory.of
         walk.Memory.of = lambda function, described, describe: of(function, described, lambda *item: b"")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import NamedTuple
@@ -125,14 +126,23 @@ def test_moved(project: Project, before: dict[str, Path]) -> None:
     assert [(a["trace"], a["compile"], a["right"]) for a in answer.values()] == [(0, 0, True), (1, 0, True)]
 
 
+def make_old(project: Project) -> None:
+    """Give a file the time of another day."""
+    os.utime(project.folder / "app.py", (1_700_000_000, 1_700_000_000))
+
+
 def test_lines_count_where_they_are_in_the_result(project: Project) -> None:
-    """With line information both keys have them: of an edited file, and of one in another folder."""
+    """With line information both keys have them: of an edited file, one in another folder, one of another day."""
     prepare(project)
     options = {"OPTIONS": "--generate-line-info"}
     project.jobs(**options)
     answer = project.jobs(**options)
     assert [(a["trace"], a["compile"], a["right"]) for a in answer.values()] == [(0, 0, True), (1, 0, True)]
-    for change in (lambda: project.edit("app", "import lib\n", "import lib\n\n\n\n"), project.move):
+    for change in (
+        lambda: project.edit("app", "import lib\n", "import lib\n\n\n\n"),
+        project.move,
+        lambda: make_old(project),
+    ):
         change()
         answer = project.jobs(**options)
         assert [(a["compile"], a["right"], a["reason"]) for a in answer.values()] == [(1, True, "")] * 2
@@ -144,6 +154,16 @@ def test_without_lines_the_result_has_those_of_before(project: Project) -> None:
     options = {"OPTIONS": "--generate-line-info", "WITHOUT": "lines"}
     project.jobs(**options)
     project.edit("app", "import lib\n", "import lib\n\n\n\n")
+    answer = project.jobs(**options)
+    assert not any(a["right"] for a in answer.values())
+
+
+def test_without_the_time_of_a_file_the_result_has_that_of_before(project: Project) -> None:
+    """The control: tables of lines have it."""
+    prepare(project)
+    options = {"OPTIONS": "--generate-line-info", "WITHOUT": "times"}
+    project.jobs(**options)
+    make_old(project)
     answer = project.jobs(**options)
     assert not any(a["right"] for a in answer.values())
 

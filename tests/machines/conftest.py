@@ -60,6 +60,10 @@ class Machine:
             mount --bind {self.transfer} root/transfer
             mount -t tmpfs none root/tmp
             chmod 1777 root/tmp
+            case {ROOT} in /tmp/*)
+                mkdir -p root{ROOT} upper-own work-own
+                mount -t overlay overlay -o lowerdir={ROOT},upperdir=upper-own,workdir=work-own root{ROOT}
+            esac
             chown {USER}:{USER} root{HOME}
             for path in {" ".join(map(str, copies))}; do
                 cp -a --no-preserve=timestamps root$path root$path.new

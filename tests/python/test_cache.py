@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jitcache
 import pytest
+from processes import run
 
 
 @pytest.fixture
@@ -371,3 +372,23 @@ def test_pickled_key_is_the_same(cache: jitcache.Cache) -> None:
     assert again.name == "n"
     assert again.components == k.components
     assert cache.get(again) == b"x"
+
+
+# What hangs on a module of Python's own is freed when the other modules are empty.
+LATE = """
+    import ctypes, sys, jitcache
+    class Late: pass
+    cache, key = jitcache.Cache(sys.argv[1]), jitcache.Key(n=1)
+    cache.put(key, b"1")
+    late = ctypes.late = Late()
+    late.all = [cache, cache.entry(key), cache.view(key), cache.acquire(jitcache.Key(n=2)), key]
+    late.detached = jitcache.Cache(sys.argv[1], readonly=True).entry_or_compile(jitcache.Key(n=3), lambda: b"1")
+    late.path = late.detached.path
+"""
+
+
+def test_what_is_freed_after_the_modules_ends_in_silence_and_is_counted(tmp_path: Path) -> None:
+    p = run(LATE, tmp_path / "cache")
+    assert (p.returncode, p.stdout, p.stderr) == (0, "", "")
+    with jitcache.Cache(tmp_path / "cache") as cache:
+        assert cache.stats()["total"]["puts"] == 1

@@ -110,7 +110,17 @@ def places_of(function: pytypes.FunctionType) -> str:
     code = _originals[function]
     node = _files[code.co_filename].nodes[code.co_name, code.co_firstlineno]
     decorated = function.__dict__.get("_decorator_location")
-    return f"{os.path.abspath(code.co_filename)} {decorated} {ast.dump(node, include_attributes=True)}"
+    return f"{place_of(code.co_filename)} {decorated} {ast.dump(node, include_attributes=True)}"
+
+
+def place_of(path: str) -> str:
+    """Return what tables of lines say of a file: where it is, when it was modified, in seconds, and its size."""
+    path = os.path.abspath(path)
+    try:
+        found = os.stat(path)
+    except OSError:
+        return path
+    return f"{path} {int(found.st_mtime)} {found.st_size}"
 
 
 def file_of(function: object) -> bytes:
@@ -128,7 +138,7 @@ def file_of(function: object) -> bytes:
 def lines_of(code: pytypes.CodeType) -> bytes:
     """Return where each part of code is, and of code in it."""
     inner = (lines_of(const) for const in code.co_consts if isinstance(const, pytypes.CodeType))
-    path = os.path.abspath(code.co_filename).encode("utf-8", "surrogateescape")
+    path = place_of(code.co_filename).encode("utf-8", "surrogateescape")
     return pack(path, str(code.co_firstlineno).encode(), code.co_linetable, *inner)
 
 

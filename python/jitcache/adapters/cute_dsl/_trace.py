@@ -21,6 +21,7 @@ from . import _object as objects
 from . import _tools as tools
 from ._arguments import describe_arguments, describe_signature
 from ._settings import Settings, options_of, settings_of
+from ._text import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +33,9 @@ KIND = "cute-dsl"
 
 # MLIR keeps state by thread and the DSL by process: one compile at a time. Nobody who holds this waits for a lease.
 _compiling = threading.RLock()
+
+# Files in a module's text that locations name.
+_FILES = re.compile(r'loc\("([^"\n]+)":\d')
 
 _LINKED = re.compile(r'"?link-libraries"? = \[([^\]]*)\]')
 
@@ -200,6 +204,8 @@ class Trace:
             "option text": _option_text(self._job.options),
             **common(self._cache, owner, settings),
         }
+        if options.locations:
+            components["places"] = sorted(place_of(path) for path in set(_FILES.findall(text)))
         if options.tvm_ffi:
             components["arguments"] = self._checks()
         linked = [*options.linked, *(p.strip(' "') for found in _LINKED.findall(text) for p in found.split(",") if p)]
