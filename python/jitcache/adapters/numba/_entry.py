@@ -9,7 +9,6 @@ import sys
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import llvmlite.binding as ll
 from numba.core import compiler, types
 from numba.core.codegen import RuntimeLinker
 from numba.core.environment import Environment, lookup_environment
@@ -178,18 +177,18 @@ def _codes(code: _Code) -> list[_Code]:
 def _revive(codegen: Any, code: _Code) -> Any:
     """Return a library again.
 
-    What Numba does, but for the walk through its module to list the symbols in it,
-    and with the pointers of recursive calls set. Numba leaves those as they are,
-    and crashes.
+    What Numba does, but for the module that others link, which is read when somebody
+    does, and the walk through it to list its symbols; and with the pointers of
+    recursive calls set. Numba leaves those as they are, and crashes.
     """
     name, _, (machine_code, bitcode) = code.state
     library = LoadedLibrary(codegen, name)
     library.enable_object_caching()
     library._set_compiled_object(machine_code)
-    library._shared_module = ll.parse_bitcode(bitcode)
+    library.bitcode = bitcode
     linker, engine = codegen._rtlinker, codegen._engine
     if code.lacking:
-        linker.scan_unresolved_symbols(library._shared_module, engine)
+        linker.scan_unresolved_symbols(library.linkable(), engine)
     library._finalize_final_module()
     engine._defined_symbols.update(code.defined)
     linker._defined.update(code.defined)

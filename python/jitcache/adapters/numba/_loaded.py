@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import llvmlite.binding as ll
 from numba.core import event
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
@@ -52,6 +53,17 @@ class LoadedLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     source: Source | None = None
     descriptor: Any = None
+    bitcode = b""  # of what others link
+
+    def linkable(self) -> Any:
+        """Return the module that others link into theirs; it is read when the first one is compiled, which most never see."""
+        if self._shared_module is None:
+            self._shared_module, self.bitcode = ll.parse_bitcode(self.bitcode), b""
+        return self._shared_module
+
+    def _get_module_for_linking(self) -> Any:
+        self.linkable()
+        return super()._get_module_for_linking()
 
     def _made_again(self) -> Any:
         """Return the library of another compile, which has other symbols."""

@@ -37,6 +37,17 @@ _AGAIN = "numba.core.typing.templates"
 _UNSURE = (*_MAKERS, _AGAIN, "numba.tests.")
 
 
+class _Sure(dict[str, bool]):
+    """Whether what a module has written is Numba's own, by its name; a process asks for thousands of things."""
+
+    def __missing__(self, module: str) -> bool:
+        self[module] = module.startswith("numba.") and not module.startswith(_UNSURE)
+        return self[module]
+
+
+_sure = _Sure()
+
+
 def name_of(key: Any) -> str:
     """Return what is registered, or what it is registered for, as text."""
     if isinstance(key, str):
@@ -81,8 +92,13 @@ def _is_foreign_function(function: Any, *keys: Any) -> bool:
         return code is None or not versioned(code.co_filename)
     if module not in _MAKERS:
         return False
-    given = [*keys, *(content_of(cell) for cell in getattr(function, "__closure__", None) or ())]
-    return any(is_foreign(value) for value in given if isinstance(value, (type, pytypes.FunctionType)))
+    for value in (*keys, *map(content_of, getattr(function, "__closure__", None) or ())):
+        if isinstance(value, pytypes.FunctionType):
+            if not _sure[value.__module__ or ""] and _is_foreign_function(value):
+                return True
+        elif isinstance(value, type) and _is_foreign_class(value):
+            return True
+    return False
 
 
 def _is_foreign_class(cls: Any) -> bool:
@@ -183,13 +199,20 @@ def _for_class(kind: str, cls: type, implementation: Any) -> Registration:
     return Registration(f"{kind} {name}", lambda asked: name in asked.get(kind, ()), (kind, cls, implementation))
 
 
+# Templates by id; Numba keeps them, many in two lists.
+_looked_at: set[int] = set()
+
+
 def _others(templates: list[Any]) -> Iterator[Any]:
     # A process looks at some 3,000 once, nearly all of Numba's own; with a call for each it would take twice as long.
     for template in templates:
+        if id(template) in _looked_at:
+            continue
+        _looked_at.add(id(template))
         members = template.__dict__
         function = members.get("_overload_func") or members.get("_definition_func")
-        module: str = template.__module__ if function is None else function.__func__.__module__ or ""
-        if (not module.startswith("numba.") or module.startswith(_UNSURE)) and is_foreign_template(template):
+        module = template.__module__ if function is None else function.__func__.__module__
+        if not _sure[module or ""] and is_foreign_template(template):
             yield template
 
 
@@ -209,8 +232,7 @@ def _lowering(kind: str) -> Callable[[list[Any]], Iterator[Registration]]:
     def read(rows: list[Any]) -> Iterator[Registration]:
         for row in rows:
             implementation, formal = row[0], row[-1]
-            module: str = implementation.__module__ or ""
-            if module.startswith("numba.") and not module.startswith(_UNSURE):
+            if _sure[implementation.__module__ or ""]:
                 continue
             # An intrinsic's is registered when it is used.
             if (
@@ -254,27 +276,37 @@ class Registrations:
         self._lock = threading.Lock()
         self._registries = 0
         self._containers: list[_Container] = []
+        self._items: list[Any] = []  # of the containers
+        self._total = 0  # in all of them
         self._examined: dict[int, int] = {}  # how much of each container
         self._found: list[Registration] = []
 
     def all(self) -> list[Registration]:
         """Return it; what is new comes last."""
+        registries = len(cpu_target.typing_context._registries) + len(cpu_target.target_context._registries)
+        # Asked several times for each hit: what only grows is the same as long as there is as much of it.
+        if registries != self._registries or sum(map(len, self._items)) != self._total:
+            self._look(registries)
+        return self._found
+
+    def _look(self, registries: int) -> None:
         with self._lock:
-            registries = len(cpu_target.typing_context._registries) + len(cpu_target.target_context._registries)
             if registries != self._registries:
-                self._registries = registries
                 self._containers = list(_containers())
+                self._items = [items for items, _ in self._containers]
+            total = 0
             for items, read in self._containers:
                 start = self._examined.get(id(items), 0)
-                if start != len(items):
-                    new = list(items.items() if isinstance(items, dict) else items)[start:]
-                    self._examined[id(items)] = start + len(new)
-                    self._found += read(new)
-            return self._found
+                new = list(items.items() if isinstance(items, dict) else items)[start:] if start != len(items) else []
+                self._found += read(new)
+                self._examined[id(items)] = start + len(new)
+                total += start + len(new)
+            self._registries, self._total = registries, total
 
     def counting(self, asked: Mapping[str, set[str]], since: int = 0) -> list[Registration]:
         """Return those that count for what was asked, of those from a number on."""
-        return [r for r in self.all()[since:] if r.counts(asked)]
+        found = self.all()
+        return [r for r in found[since:] if r.counts(asked)] if since < len(found) else []
 
 
 registrations = Registrations()
@@ -311,14 +343,28 @@ def _extensions() -> Iterator[Any]:
             yield space.get(name) or {}
 
 
+def _passes() -> list[Any]:
+    """Return all that Numba runs in every compile, its own too, in the order in which it is registered."""
+    rewrites = sys.modules.get("numba.core.rewrites.registry")
+    found: list[Any] = [] if rewrites is None else [list(r) for r in rewrites.rewrite_registry.rewrites.values()]
+    for extension in _extensions():
+        if extension:
+            found.append([(cls, list(v) if isinstance(v, list) else v) for cls, v in extension.items()])
+    return found
+
+
+_known_passes: tuple[list[Any], list[Any]] = ([], [])  # all of them, and what others have registered of them
+
+
 def passes() -> list[Any]:
     """Return what others have registered that Numba runs in every compile: rewrites, and extensions of its passes."""
-    rewrites = sys.modules.get("numba.core.rewrites.registry")
-    registered = [] if rewrites is None else rewrites.rewrite_registry.rewrites.values()
-    found = [r for kind in registered for r in kind if is_foreign(r)]
-    for extension in _extensions():
-        found += [(cls, value) for cls, value in extension.items() if _is_foreign_value(value)]
-    return found
+    global _known_passes
+    known, foreign = _known_passes
+    now = _passes()
+    if now != known:
+        foreign = [p for kind in now for p in kind if _is_foreign_value(p[1] if isinstance(p, tuple) else p)]
+        _known_passes = now, foreign
+    return foreign
 
 
 def _is_foreign_value(value: Any) -> bool:
