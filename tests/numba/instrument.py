@@ -101,6 +101,10 @@ def take_out(what: str) -> None:
         _seen.Seen.ran = _seen.Seen.compile = lambda self, frame: None
     elif what == "read":
         _watch.READS.clear()
+    elif what == "versioned":
+        walker._versioned = lambda self, module, names: None
+        walker._around = staticmethod(_objects.DependencyWalker._around)
+        take_out_records(_overloads, _record)
     elif what == "stencil":
         walker.kinds[_walk.StencilFunc] = lambda self, value: self._put("stencil")
         take_out_records(_overloads, _record)
@@ -169,7 +173,7 @@ def take_out(what: str) -> None:
 
 
 def take_out_records(overloads, record) -> None:
-    overloads.record_of = lambda seen, walker, classes: (record.Record((), (), (), (), ()), {})
+    overloads.record_of = lambda seen, walker, classes: (record.Record((), (), (), (), (), ()), {})
 
 
 KEPT: list[object] = []

@@ -136,6 +136,39 @@ def test_what_is_found_again_can_be_looked_into(project: Project, without: str) 
         assert (warm.out, warm.err) == (plain.out.removesuffix("False") + "True", ""), warm.err
 
 
+WARNS = """
+@numba.njit
+def g(x):
+    return x.T @ x
+@numba.njit(parallel=True)
+def h(x):
+    return x + 1
+@numba.njit
+def f(x):
+    return g(x)[0, 0] + h(2)
+"""
+WARNED = """
+    import a, numpy, os, warnings
+    with warnings.catch_warnings(record=True) as log:
+        warnings.simplefilter("always")
+        x = numpy.ones((4, 4))[::2, ::2]
+        print(a.f(x), len(log), a.g(x)[0, 0], len(log), a.h(3), len(log))
+    for w in log:
+        print(w.category.__name__, os.path.basename(w.filename), w.lineno, w.message)
+"""
+
+
+@pytest.mark.parametrize("without", ["", "read"])
+def test_what_numba_warns_of_is_said_when_it_is_found_again(project: Project, without: str) -> None:
+    project.write(a=WARNS)
+    plain = project.check(WARNED, "none")
+    assert "NumbaPerformanceWarning" in plain.out
+    assert project.check(WARNED, "everything", WITHOUT=without).out == plain.out
+    warm = project.check(WARNED, "everything", WITHOUT=without)
+    assert warm.compiled == []
+    assert (warm.out == plain.out) == (not without)
+
+
 @pytest.mark.parametrize("row", KEPT, ids=[r.name for r in KEPT])
 def test_is_kept(project: Project, row: Kept) -> None:
     project.write(a=row.module)

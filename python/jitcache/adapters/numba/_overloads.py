@@ -30,6 +30,7 @@ from ._key import KeyParts, key_parts, options_for, options_of
 from ._record import MOST, dump, load, record_of
 from ._seen import current, making
 from ._walk import Walker
+from ._warned import warn_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -247,6 +248,9 @@ class Overloads:
         made = current()
         if made is not None and lookup.seen is not None:
             made.add(lookup.seen)
+        if lookup.seen is not None and lookup.seen.warnings:
+            callees = [dispatcher.py_func for dispatcher in lookup.parts.walker.dispatchers]
+            warn_again(lookup.seen.warnings, self._function, callees)
         _cache_log("[cache] index loaded from %r", lookup.parts.name)
         _cache_log("[cache] data loaded from %r", lookup.parts.name)
         return result

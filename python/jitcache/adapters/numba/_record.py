@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ._code import Unkeyable, codes_in, number_of
 from ._files import content, content_of_module
 from ._registered import describe, registrations
-from ._seen import Names, Seen
+from ._seen import Names, Seen, Warned
 from ._walk import Walker
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class Record(NamedTuple):
     names: tuple[Names, ...]
     environment: tuple[str, ...]
     classes: tuple[str, ...]  # that pickles in the code name
+    warnings: tuple[Warned, ...]  # that were shown, and are again
 
     def look(self, walker: Walker) -> tuple[dict[str, Any], Seen]:
         """Return what is there now, as components of a key, and as what was seen; ``walker`` made the first key.
@@ -42,6 +43,7 @@ class Record(NamedTuple):
         seen.files = dict.fromkeys(self.files)
         seen.environment = {name: os.environ.get(name) for name in self.environment}
         seen.names = {label: label.value(Walker()) for label in self.names}
+        seen.warnings = dict.fromkeys(self.warnings)
         return _components(self, seen, walker), seen
 
 
@@ -87,6 +89,7 @@ def record_of(seen: Seen, walker: Walker, classes: list[str]) -> tuple[Record, d
         tuple(sorted(names)),
         tuple(sorted(seen.environment)),
         tuple(sorted(classes)),
+        tuple(seen.warnings),
     )
     components, now = record.look(walker)
     _require_unchanged(seen, now, components)
@@ -119,7 +122,12 @@ def _require_described(codes: set[Any], seen: Seen) -> None:
 
 def dump(records: list[Record]) -> bytes:
     """Return records as bytes."""
-    return marshal.dumps([(r.asked, r.files, tuple(map(tuple, r.names)), r.environment, r.classes) for r in records])
+    return marshal.dumps(
+        [
+            (r.asked, r.files, tuple(map(tuple, r.names)), r.environment, r.classes, tuple(map(tuple, r.warnings)))
+            for r in records
+        ]
+    )
 
 
 def load(data: bytes | None) -> list[Record]:
@@ -128,8 +136,10 @@ def load(data: bytes | None) -> list[Record]:
         return []
     try:
         return [
-            Record(asked, files, tuple(Names(*label) for label in names), environment, classes)
-            for asked, files, names, environment, classes in marshal.loads(data)  # noqa: S302 - as trusted as the pickles in entries
+            Record(
+                asked, files, tuple(Names(*n) for n in names), environment, classes, tuple(Warned(*w) for w in warned)
+            )
+            for asked, files, names, environment, classes, warned in marshal.loads(data)  # noqa: S302 - as trusted as the pickles in entries
         ]
     except (ValueError, EOFError, TypeError):
         return []

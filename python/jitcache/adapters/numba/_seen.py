@@ -42,6 +42,15 @@ class Names(NamedTuple):
         return walker.names(found.__dict__, self.names, runs=self.runs)
 
 
+class Warned(NamedTuple):
+    """A warning of Numba's: the name of its class, its text, and where it points to."""
+
+    category: str
+    text: str
+    file: str
+    line: int
+
+
 def names_in(code: pytypes.CodeType) -> tuple[str, ...]:
     """Return all names and texts in code, by which it may look something up."""
     described = code_of(code)
@@ -59,6 +68,7 @@ class Seen:
         self.environment: dict[str, str | None] = {}
         self.codes: set[pytypes.CodeType] = set()  # that have no file
         self.described: set[pytypes.CodeType] = set()  # by value, in what the names mean
+        self.warnings: dict[Warned, None] = {}  # of Numba's, that were shown
         self.refused: tuple[str, str] | None = None
         self.registered = 0  # how much was, at the latest
         self._ran: dict[int, pytypes.CodeType] = {}  # by id; a code object's hash is slow
@@ -81,6 +91,7 @@ class Seen:
         self.codes |= other.codes
         self.described |= other.described
         self.compiled.update(other.compiled)
+        self.warnings.update(other.warnings)
         self.refused = self.refused or other.refused
         # What was registered after it was made is not in it, if it would count.
         for registration in registrations.counting(other.asked, other.registered):

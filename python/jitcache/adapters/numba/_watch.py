@@ -15,6 +15,7 @@ import io
 import os
 import sys
 import threading
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from numpy import __file__ as numpy_file
 
 from ._code import is_standard, versioned
 from ._seen import current, here, names_in
+from ._warned import showing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,10 +54,10 @@ def _is_quiet(path: str) -> bool:
     return versioned(path) or path.startswith(_OURS)
 
 
-def _quietly(function: Callable[..., Any], *args: Any) -> None:
+def _quietly(function: Callable[..., Any], *args: Any) -> Any:
     _quiet.on = True
     try:
-        function(*args)
+        return function(*args)
     finally:
         _quiet.on = False
 
@@ -131,8 +133,8 @@ def _asker() -> Any:
     frame: Any = sys._getframe(2)
     while frame is not None:
         path = frame.f_code.co_filename
-        if not path.startswith(_OURS) and not is_standard(path):
-            return None if versioned(path) and not _is_numpy(path) else frame
+        if not is_standard(path):
+            return None if path.startswith(_OURS) or (versioned(path) and not _is_numpy(path)) else frame
         frame = frame.f_back
     return None
 
@@ -146,12 +148,13 @@ _NUMPY = os.path.join(os.path.dirname(numpy_file), "")
 
 def _reading_variable(original: Callable[..., Any]) -> Callable[..., Any]:
     def getitem(self: Any, key: Any) -> Any:
-        noted = self is os.environ and isinstance(key, str) and _asker() is not None
-        if noted:
-            here.open[-1].environment[key] = None
+        is_environment = self is os.environ or self is os.environb
+        if not is_environment or not isinstance(key, (str, bytes)) or _asker() is None:
+            return original(self, key)
+        read = here.open[-1].environment
+        read[os.fsdecode(key)] = None
         value = original(self, key)
-        if noted:
-            here.open[-1].environment[key] = value
+        read[os.fsdecode(key)] = os.fsdecode(value)
         return value
 
     return getitem
@@ -178,6 +181,19 @@ def _opening(original: Callable[..., Any]) -> Callable[..., Any]:
     return opened
 
 
+def _looking(original: Callable[..., Any]) -> Callable[..., Any]:
+    def looked(path: Any = ".", *args: Any, **more: Any) -> Any:
+        if _asker() is not None:
+            known = isinstance(path, (str, bytes, os.PathLike))
+            if known and _quietly(os.path.isfile, path):
+                _quietly(here.open[-1].read, os.fsdecode(path))
+            else:
+                here.open[-1].refuse("file", f"it is asked what {path} is, or whether")
+        return original(path, *args, **more)
+
+    return looked
+
+
 def _importing(original: Callable[..., Any]) -> Callable[..., Any]:
     def imported(*args: Any, **more: Any) -> Any:
         frame = _asker()
@@ -193,14 +209,19 @@ def _importing(original: Callable[..., Any]) -> Callable[..., Any]:
     return imported
 
 
-#: Where others' code reads from outside: object, attribute, and what stands there while a compile goes on.
+#: Where others' code reads from outside, and warnings are shown: object, attribute, and what stands there meanwhile.
 READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (type(os.environ), "__getitem__", _reading_variable),
     (type(os.environ), "__iter__", _reading_all),
     (builtins, "open", _opening),
     (io, "open", _opening),
+    (os, "open", _looking),
+    (os, "stat", _looking),
+    (os, "listdir", _looking),
+    (os, "scandir", _looking),
     (builtins, "__import__", _importing),
     (importlib, "import_module", _importing),
+    (warnings, "_showwarnmsg", showing),
 ]
 _originals: list[Any] = []
 
