@@ -119,7 +119,7 @@ ROWS = [
         ("0", "refused"), "0", "settings", env={"NUMBA_BOUNDSCHECK": "1"}),
     Row("two lambdas of one line and one bytecode",
         {"a": "import math\ng, f = numba.njit(cache=True)(lambda x: math.sin(x)), numba.njit(cache=True)(lambda x: math.cos(x))"},
-        "import a; a.g(0.0); print(a.f(0.0))", ("1.0", "1.0"), "0.0", "function", compiles=0),
+        "import a; a.g(0.0); print(a.f(0.0))", ("1.0", "1.0"), "0.0", "function,versioned", compiles=0),
     Row("an implementation of overload in another file is edited",
         {"o": """
             from numba.extending import overload

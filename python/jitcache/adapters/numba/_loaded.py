@@ -54,9 +54,10 @@ class LoadedLibrary(JITCodeLibrary):  # type: ignore[misc]
     source: Source | None = None
     descriptor: Any = None
     bitcode = b""  # of what others link
+    _shared_module: Any
 
     def linkable(self) -> Any:
-        """Return the module that others link into theirs; it is read when the first one is compiled, which most never see."""
+        """Return the module that others link into theirs, which is read for the first of them; most never see one."""
         if self._shared_module is None:
             self._shared_module, self.bitcode = ll.parse_bitcode(self.bitcode), b""
         return self._shared_module

@@ -12,7 +12,7 @@ import ctypes
 import enum
 import sys
 import types as pytypes
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
 from numba.core import types
@@ -22,6 +22,9 @@ from jitcache.adapters._dependency_walk import DependencyWalker
 
 from ._code import Unkeyable, pin, versioned, versioned_class, versioned_module
 from ._files import content_of_module
+
+if TYPE_CHECKING:
+    import contextvars
 
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
@@ -80,6 +83,7 @@ class ObjectWalker(DependencyWalker):
         super().__init__()
         self.classes: dict[str, type] = {}
         self._where: Any = None  # the module that what is described belongs to, by name
+        self._by_id: dict[int, set[str]] = {}  # modules by what they hold; a walk takes no time in which that changes
 
     def _function(self, function: pytypes.FunctionType) -> None:
         """Put a function."""
@@ -144,6 +148,11 @@ class ObjectWalker(DependencyWalker):
         self._value(value.__wrapped__)
         self._file(value.__module__, value)
 
+    def _variable(self, value: contextvars.ContextVar[Any]) -> None:
+        """What a context variable is here."""
+        self._put("variable", value.name.encode())
+        self._value(value.get(...))
+
     def _unknown(self, value: Any) -> None:
         """Put an instance: its class, and its state if Python knows all of that."""
         kind = type(value)
@@ -169,6 +178,15 @@ class ObjectWalker(DependencyWalker):
         else:
             self._reduced(value, name)
 
+    def _holders(self, value: Any) -> set[str]:
+        """Return the modules that have a value by any name, but Python's, Numba's and NumPy's."""
+        if not self._by_id:
+            for module in list(sys.modules.values()):
+                if isinstance(module, pytypes.ModuleType) and not versioned_module(module):
+                    for held in list(vars(module).values()):
+                        self._by_id.setdefault(id(held), set()).add(str(module.__name__))
+        return self._by_id.get(id(value), set())
+
     def _reduced(self, value: Any, name: str) -> None:
         """Put an instance of a class that is not written in Python as pickles do, else the files that may define it."""
         where = sys.modules.get(self._where)
@@ -177,11 +195,10 @@ class ObjectWalker(DependencyWalker):
         try:
             reduced = value.__reduce_ex__(4)
         except Exception:  # noqa: BLE001 - of the value's own code
-            holders = [m for m in list(sys.modules.values()) if any(v is value for v in list(vars(m).values()))]
-            own = {str(m.__name__) for m in holders if not versioned_module(m)}
-            for module in sorted(own) or [self._where]:
+            for module in sorted(self._holders(value)) or [self._where]:
                 self._file(module, name)
+            self._value(getattr(value, "__dict__", None))  # of this thread, if it is for each
         else:
             parts = (reduced,) if isinstance(reduced, str) else reduced
             for part in parts:
-                self._value(list(part) if hasattr(part, "__next__") else part)
+                self._value(list(part) if hasattr(type(part), "__next__") else part)

@@ -347,10 +347,8 @@ def _passes() -> list[Any]:
     """Return all that Numba runs in every compile, its own too, in the order in which it is registered."""
     rewrites = sys.modules.get("numba.core.rewrites.registry")
     found: list[Any] = [] if rewrites is None else [list(r) for r in rewrites.rewrite_registry.rewrites.values()]
-    for extension in _extensions():
-        if extension:
-            found.append([(cls, list(v) if isinstance(v, list) else v) for cls, v in extension.items()])
-    return found
+    extended = (e.items() for e in _extensions() if e)
+    return found + [[(cls, list(v) if isinstance(v, list) else v) for cls, v in items] for items in extended]
 
 
 _known_passes: tuple[list[Any], list[Any]] = ([], [])  # all of them, and what others have registered of them

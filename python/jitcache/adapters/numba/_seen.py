@@ -94,8 +94,18 @@ class Seen:
         self.warnings.update(other.warnings)
         self.refused = self.refused or other.refused
         # What was registered after it was made is not in it, if it would count.
-        for registration in registrations.counting(other.asked, other.registered):
-            self.refuse("changed while it was compiled", registration.name)
+        try:
+            for registration in registrations.counting(other.asked, other.registered):
+                self.refuse("changed while it was compiled", registration.name)
+        except Exception as e:  # noqa: BLE001 - a cache never fails the program
+            self.refuse("error", f"{type(e).__name__}: {e}")
+
+    def note_registered(self) -> None:
+        """Note how much is registered, of which all that counts was looked at."""
+        try:
+            self.registered = len(registrations.all())
+        except Exception as e:  # noqa: BLE001 - a cache never fails the program
+            self.refuse("error", f"{type(e).__name__}: {e}")
 
     def _agree(self, mine: dict[Any, Any], theirs: dict[Any, Any]) -> None:
         for label, value in theirs.items():
@@ -146,8 +156,8 @@ class Seen:
                 walker = Walker()
                 self.names[label] = label.value(walker)
                 self.described |= walker.codes
-            except Unkeyable as e:
-                self.refuse(e.reason, e)
+            except Exception as e:  # noqa: BLE001 - a cache never fails the program
+                self.refuse(getattr(e, "reason", "error"), f"{label.module}: {type(e).__name__}: {e}")
 
     def imported(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
         """Note that code imports a module and looks into it by some names."""
@@ -196,7 +206,7 @@ def making(thing: Any = None, how: Any = None) -> Iterator[Seen]:
     finally:
         here.open.pop()
         outer = current()
-        seen.registered = len(registrations.all())
+        seen.note_registered()
         if thing is not None:
             known = _made.setdefault(thing, {})
             if how in known:

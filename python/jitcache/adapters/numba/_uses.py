@@ -179,17 +179,23 @@ def _box(original: Method) -> Method:
 
 def _model(original: Method) -> Method:
     def lookup(self: Any, fetype: Any) -> Any:
-        seen = current()
-        if seen is None:
+        if not here.open:
             return original(self, fetype)
-        seen.ask("model", name_of(fetype))
-        handler = self._handlers.get(type(fetype))
-        if handler is None or not is_foreign(handler):
+        kind = type(fetype)
+        here.open[-1].ask("model", names_of(kind)[0])
+        handler = self._handlers.get(kind)
+        if handler is None or _sure(handler):
             return original(self, fetype)
         with making(handler):
             return observed(original, self, fetype)
 
     return lookup
+
+
+@functools.cache
+def _sure(handler: type) -> bool:
+    """Whether a model of data is Numba's own; it is asked for more often than anything else."""
+    return not is_foreign(handler)
 
 
 # -- what is made

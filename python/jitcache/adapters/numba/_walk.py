@@ -11,6 +11,7 @@ and lines do not count.
 from __future__ import annotations
 
 import builtins
+import contextvars
 import datetime as dt
 import enum
 import functools
@@ -61,6 +62,11 @@ _REFUSED: dict[type, str] = {
     types.ExternalFunctionPointer: "C function pointer",
     types.DeferredType: "deferred type",
 }
+
+
+def _original(value: Any) -> Any:
+    """Return what a value is when no compile is watched: functions of Python's that read stand elsewhere then."""
+    return getattr(value, "_jitcache_original", value) if isinstance(value, pytypes.FunctionType) else value
 
 
 def _first_class(_walker: ObjectWalker, value: Any) -> None:
@@ -173,7 +179,7 @@ class Walker(ObjectWalker):
             if name not in module.__dict__ or (id(module), name) in self._attributes:
                 continue
             self._attributes.add((id(module), name))
-            value = module.__dict__[name]
+            value = _original(module.__dict__[name])
             kind, own = type(value), getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
             self._put("attribute", f"{module.__name__}.{name} {own if isinstance(own, str) else ''}".encode())
             if kind in PLAIN:
@@ -200,11 +206,15 @@ class Walker(ObjectWalker):
         yield from ObjectWalker._around(function, names, attributes)
         for name in names:
             if name not in function.__globals__ and name in _BUILTINS:
-                value = _BUILTINS[name]
+                value = _original(_BUILTINS[name])
                 if type(value) in PLAIN or Walker._is_foreign(value):
                     yield f"builtin {name}", value, (*names, *attributes)
 
     def _function(self, function: pytypes.FunctionType) -> None:
+        original = _original(function)
+        if original is not function:
+            self._value(original)
+            return
         if versioned(function.__code__.co_filename):
             self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
             if function.__closure__ and not self._again(function):
@@ -384,6 +394,7 @@ class Walker(ObjectWalker):
         property: ObjectWalker._property,
         functools.partial: ObjectWalker._partial,
         type(functools.lru_cache(len)): ObjectWalker._memoised,
+        contextvars.ContextVar: ObjectWalker._variable,
         StencilFunc: _stencil,
         Dispatcher: _dispatcher,
         DUFunc: _ufunc,

@@ -24,10 +24,10 @@ def showing(original: Callable[[Any], None]) -> Callable[[Any], None]:
 
     def show(message: Any) -> None:
         category = message.category
-        if here.open and category.__module__ == errors.__name__:
-            if getattr(warnings, "_showwarnmsg_impl", None) is for_all:
-                warned = Warned(category.__name__, str(message.message), message.filename, message.lineno)
-                here.open[-1].warnings[warned] = None
+        caught = getattr(warnings, "_showwarnmsg_impl", None) is not for_all
+        if here.open and not caught and category.__module__ == errors.__name__:
+            warned = Warned(category.__name__, str(message.message), message.filename, message.lineno)
+            here.open[-1].warnings[warned] = None
         original(message)
 
     return show

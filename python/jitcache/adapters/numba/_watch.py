@@ -58,6 +58,9 @@ def _quietly(function: Callable[..., Any], *args: Any) -> Any:
     _quiet.on = True
     try:
         return function(*args)
+    except Exception as e:  # noqa: BLE001 - a cache never fails the program
+        here.open[-1].refuse("error", f"{type(e).__name__}: {e}")
+        return None
     finally:
         _quiet.on = False
 
@@ -126,21 +129,29 @@ def unobserved() -> Iterator[None]:
 # -- what is read
 
 
+class _Readers(dict[str, bool]):
+    """Whether what code of a file reads need not be seen, as it is Numba's or ours. Each import in a function asks."""
+
+    def __missing__(self, path: str) -> bool:
+        own = versioned(path) and not is_standard(path) and not path.startswith(_NUMPY)
+        self[path] = own or path.startswith(_OURS)
+        return self[path]
+
+
+_own = _Readers()
+
+
 def _asker() -> Any:
     """Return the frame of others' code that reads something, None if Numba does or no compile goes on here."""
-    if not here.open or getattr(_quiet, "on", False):
-        return None
     frame: Any = sys._getframe(2)
+    if _own[frame.f_code.co_filename] or not here.open or getattr(_quiet, "on", False):
+        return None
     while frame is not None:
         path = frame.f_code.co_filename
         if not is_standard(path):
-            return None if path.startswith(_OURS) or (versioned(path) and not _is_numpy(path)) else frame
+            return None if _own[path] else frame
         frame = frame.f_back
     return None
-
-
-def _is_numpy(path: str) -> bool:
-    return path.startswith(_NUMPY)
 
 
 _NUMPY = os.path.join(os.path.dirname(numpy_file), "")
@@ -235,7 +246,9 @@ def _begin() -> None:
             for owner, name, make in READS:
                 original = getattr(owner, name)
                 _originals.append(original)
-                setattr(owner, name, make(original))
+                instead = make(original)
+                instead._jitcache_original = original
+                setattr(owner, name, instead)
 
 
 def _end() -> None:
