@@ -200,6 +200,15 @@ LOOKS = [
              "def lower(context, builder, sig, args):\n    return args[0]",
         "k": "order = 1", "a": "from o import h\n@numba.njit(cache=True)\ndef f(x):\n    return h(x)"},
         ("k", "1", "2"), ("1", "1.5"), "registered", "import a; print(a.f(1.5))"),
+    Look("a model that replaces another after something was compiled", {
+        "t": TYPE + "class Other(models.StructModel):\n    def __init__(self, manager, t):\n"
+                    "        super().__init__(manager, t, [('q', types.int64), ('p', types.int64)])\n"
+                    "make_attribute_wrapper(ThingType, 'p', 'x')",
+        "a": "import os, t\n@numba.njit(cache=True)\ndef g(x):\n    return x\ng(1)\n@t.intrinsic\n"
+             "def first(context, v):\n    def make(context, builder, sig, args):\n        return builder.extract_value(args[0], 0)\n"
+             "    return t.types.int64(v), make\n@numba.njit(cache=True)\ndef f(v):\n    return first(v)\n"
+             "if os.environ['VALUE'] == '2':\n    t.register_model(t.ThingType)(t.Other)"},
+        ("environ", "1", "2"), ("10", "20"), "registered", "import a; print(a.f(a.t.Thing()))"),
     Look("a method of a type", {
         "t": TYPE + "from k import K\n@overload_method(ThingType, 'm')\ndef m(v):\n    k = K\n    return lambda v: k", "k": "K = 1",
         "a": "import t\n@numba.njit(cache=True)\ndef f(v):\n    return v.m()"},

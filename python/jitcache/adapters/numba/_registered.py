@@ -7,6 +7,7 @@ registered for other names does not.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import types as pytypes
@@ -270,16 +271,24 @@ def _containers() -> Iterator[_Container]:
 
 
 class Registrations:
-    """What others have registered, in its order. Numba's lists only grow: each item is looked at once."""
+    """What others have registered, in its order. Numba's lists only grow: each item is looked at once.
+
+    Of its dictionaries the values may be replaced; what replaces one comes beside it.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.after_fork()
+        self._pairs: list[tuple[dict[Any, Any], dict[Any, Any], _Container]] = []  # dictionaries, as they were
         self._registries = 0
         self._containers: list[_Container] = []
         self._items: list[Any] = []  # of the containers
         self._total = 0  # in all of them
         self._examined: dict[int, int] = {}  # how much of each container
         self._found: list[Registration] = []
+
+    def after_fork(self) -> None:
+        """Have a lock that no other thread holds."""
+        self._lock = threading.Lock()
 
     def all(self) -> list[Registration]:
         """Return it; what is new comes last."""
@@ -291,6 +300,7 @@ class Registrations:
 
     def _look(self, registries: int) -> None:
         with self._lock:
+            self._look_for_replaced()
             if registries != self._registries:
                 self._containers = list(_containers())
                 self._items = [items for items, _ in self._containers]
@@ -302,14 +312,25 @@ class Registrations:
                 self._examined[id(items)] = start + len(new)
                 total += start + len(new)
             self._registries, self._total = registries, total
+            self._pairs = [(c.items, dict(c.items), c) for c in self._containers if isinstance(c.items, dict)]
+
+    def _look_for_replaced(self) -> None:
+        for items, known, container in self._pairs:
+            if items != known:
+                new = [(key, value) for key, value in items.items() if known.get(key, value) is not value]
+                self._found += container.read(new)
+                known.update(new)
 
     def counting(self, asked: Mapping[str, set[str]], since: int = 0) -> list[Registration]:
         """Return those that count for what was asked, of those from a number on."""
         found = self.all()
+        if not since:
+            self._look_for_replaced()
         return [r for r in found[since:] if r.counts(asked)] if since < len(found) else []
 
 
 registrations = Registrations()
+os.register_at_fork(after_in_child=registrations.after_fork)
 
 
 def describe(found: Iterable[Registration], walker: Walker) -> bytes:
