@@ -135,7 +135,7 @@ class Row(NamedTuple):
     warm: list[str]  # what the warm process compiled
 
 
-def measure(python: str, work: Work, rounds: int) -> Row:
+def measure(python: str, work: Work, rounds: int = 1) -> Row:
     """Run the processes of a row."""
     places = {cache: FOLDER / work.function / cache for cache in ("own", "everything")}
     envs = {
