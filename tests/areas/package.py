@@ -95,6 +95,7 @@ def _contents(area: str, wheel: Path) -> Count:
     """The wheel has what it needs and nothing of the tests."""
     names = set(zipfile.ZipFile(wheel).namelist())
     want = {f"jitcache/include/{path.name}" for path in (ROOT / "include").iterdir()}
+    want |= {"_jitcache_startup.py", "jitcache_startup.pth"}
     want |= {
         f"jitcache/{name}"
         for name in (
