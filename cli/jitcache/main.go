@@ -13,7 +13,7 @@ func main() {
 	if status, done := launched(os.Args); done {
 		os.Exit(status)
 	}
-	env := cli.Environment{Get: os.Getenv}
+	env := cli.Environment{Get: os.Getenv, Bundle: bundleCommand}
 	for _, e := range os.Environ() {
 		if name, _, _ := strings.Cut(e, "="); strings.HasPrefix(name, "JITCACHE") {
 			env.Names = append(env.Names, name)

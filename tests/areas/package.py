@@ -195,7 +195,7 @@ def bench() -> Count:
     if python is None:
         return Count(0, 0, 1)
     result.unlink(missing_ok=True)
-    rows = ["native_hit", "disk_hit_bytes_python", "key", "cuda_core_hit"]
+    rows = ["native_hit", "disk_hit_bytes_python", "layer_hit", "signed_layer", "key", "cuda_core_hit"]
     run(area, [python, str(ROOT / "tests" / "bench" / "bench.py"), "--quick", *(f"--only={row}" for row in rows)])
     doc = json.loads(result.read_text()) if result.exists() else {"notes": {"not measured": "all"}, "figures_us": {}}
     right = not doc["notes"]["not measured"] and set(rows) <= {row for row, at in doc["figures_us"].items() if at}

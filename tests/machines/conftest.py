@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests"), str(Path(__file__).resolve().parent)]
 
 USER, HOME, LAYER = 61001, "/home/other", "/srv/image"
 
@@ -38,7 +38,8 @@ class Machine:
     """A machine that has the same packages at the same paths, and nothing else in common.
 
     Its files are seen through an overlay, so that each has another device; those that
-    compilers and modules are made of are copies, with inodes and times of their own.
+    compilers and modules are made of are copies, with inodes and times of their own. It
+    has no network.
     """
 
     def __init__(self, folder: Path, copies: list[Path]) -> None:
@@ -77,27 +78,39 @@ class Machine:
             echo ready
             exec sleep 3600
         """
-        self._holder = subprocess.Popen(["unshare", "-m", "-u", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
+        self._holder = subprocess.Popen(["unshare", "-m", "-u", "-n", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
         assert self._holder.stdout is not None
         assert self._holder.stdout.readline() == "ready\n", "no machine"
         self._root = f"{folder}/here/root"
+        self._copied: set[Path] = set()
 
     def close(self) -> None:
         self._holder.kill()
         self._holder.communicate()
 
     def _inside(self, *words: str) -> list[str]:
-        return ["nsenter", "-m", "-u", "-t", str(self._holder.pid), "chroot", *words]
+        return ["nsenter", "-m", "-u", "-n", "-t", str(self._holder.pid), "chroot", *words]
 
     def root(self, script: str) -> None:
         """Run a script in it as root."""
         subprocess.run([*self._inside(self._root), "/bin/sh", "-ec", script], check=True)
 
+    def copy(self, folder: Path) -> None:
+        """Put copies in the place of the files of a folder, once."""
+        if folder not in self._copied:
+            self._copied.add(folder)
+            self.root(f"cp -a --no-preserve=timestamps {folder} {folder}.new && mv {folder} {folder}.old && mv {folder}.new {folder}")
+
+    def forget(self) -> None:
+        """Take the layer, and what the user had of his own."""
+        self.root(f"rm -rf {LAYER} {HOME}/.cache {HOME}/.config")
+
     def install(self, cache: Path) -> None:
         """Copy a cache directory to be the machine's layer, as an image has it, and take what the user had of his own."""
         shutil.rmtree(self.transfer / "cache", ignore_errors=True)
         shutil.copytree(cache, self.transfer / "cache")
-        self.root(f"rm -rf {LAYER} {HOME}/.cache && cp -r /transfer/cache {LAYER} && chmod -R go+rX,go-w {LAYER}")
+        self.forget()
+        self.root(f"cp -r /transfer/cache {LAYER} && chmod -R go+rX,go-w {LAYER}")
 
     def run(self, *command: str, folder: str = "/tmp", traced: bool = True, **env: str) -> Outcome:
         """Run a command as the machine's user, over the layer. Without strace nobody sees what it runs."""
@@ -139,7 +152,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         pytest.skip("not root")
     if shutil.which("strace") is None:
         pytest.skip("no strace")
-    if subprocess.run(["unshare", "-m", "-u", "true"], check=False, capture_output=True).returncode != 0:
+    if subprocess.run(["unshare", "-m", "-u", "-n", "true"], check=False, capture_output=True).returncode != 0:
         pytest.skip("nothing can be mounted here")
     made = Machine(tmp_path_factory.mktemp("machines") / "another", copied())
     yield made
