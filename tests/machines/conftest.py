@@ -21,6 +21,9 @@ USER, HOME, LAYER = 61001, "/home/other", "/srv/image"
 #: No folder of a home: what is looked for in one counts, and so does the variable that names it.
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
+#: A folder with nothing in it: a word of a command that names something where it runs makes that folder count.
+EMPTY = "/mnt"
+
 #: What compiles, and what starts a compile. That none of them ran is what strace saw.
 COMPILERS = re.compile(
     r'execve\("[^"]*/(cc1|cc1plus|as|ld|collect2|clang[^/"]*|cython|jitcache-nvrtc|jitcache-observe)"'
@@ -112,7 +115,7 @@ class Machine:
         self.forget()
         self.root(f"cp -r /transfer/cache {LAYER} && chmod -R go+rX,go-w {LAYER}")
 
-    def run(self, *command: str, folder: str = "/tmp", traced: bool = True, **env: str) -> Outcome:
+    def run(self, *command: str, folder: str = EMPTY, traced: bool = True, **env: str) -> Outcome:
         """Run a command as the machine's user, over the layer. Without strace nobody sees what it runs."""
         log = self.transfer / "strace"
         log.unlink(missing_ok=True)
@@ -127,7 +130,7 @@ class Machine:
         return Outcome(p.stdout, ran)
 
 
-def here(*command: str, folder: str = "/tmp", **env: str) -> str:
+def here(*command: str, folder: str = EMPTY, **env: str) -> str:
     """Run a command on this machine; return what it printed."""
     given = {"PATH": PATH, "HOME": "/home/first", "LANG": "C", "USER": "first", **env}
     p = subprocess.run(command, cwd=folder, env=given, capture_output=True, text=True, check=False)

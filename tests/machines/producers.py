@@ -23,6 +23,10 @@ class Producer(NamedTuple):
     traced: bool = True
     #: A virtual environment that the other machine has copies of.
     copied: str = ""
+    #: Whether what it prints says that it compiled; of others strace does.
+    says: bool = True
+    #: Where it keeps its results if JITCACHE_DIR does not say so: a variable that does, and what is below a home.
+    place: tuple[str, str] = ("JITCACHE_DIR", ".cache/jitcache")
 
 
 def last(text: str) -> Any:
@@ -58,9 +62,10 @@ say(hit=e.hit, missed=e.missed, refused=e.refused, bytes=bytes(e).hex())
 
 CUDA = """
 from jitcache import cuda
-source = {source!r}
-e = cuda.compile(source, options={options!r}, cache=cache)
-say(hit=e.hit, bytes=e.code.hex())
+asked = dict(source={source!r}, options={options!r}, name="f.cu")
+told = cache.explain(cuda.key(**asked, cache=cache))
+e = cuda.compile(**asked, cache=cache)
+say(hit=e.hit, bytes=e.code.hex(), changed=told["changed"])
 """
 
 PLAIN = 'extern "C" __global__ void f(float *x) { x[threadIdx.x] *= 2; }\n'
@@ -124,7 +129,10 @@ def cute_dsl() -> Producer:
 def underworld3() -> Producer:
     """Eighteen functions of a solver, by Cython and gcc."""
     command = (sys.executable, str(ROOT / "examples" / "underworld3_shaped" / "solver.py"))
-    return Producer(command, lambda first, now: "seconds" in last(now), {"PYTHONPATH": str(ROOT / "python")})
+    return Producer(
+        command, lambda first, now: "seconds" in last(now), {"PYTHONPATH": str(ROOT / "python")}, says=False,
+        place=("UW_JIT_CACHE_DIR", ".cache/underworld3/jit"),
+    )  # fmt: skip
 
 
 def launched() -> Producer:
@@ -133,7 +141,7 @@ def launched() -> Producer:
         "mkdir -p /tmp/launch && cd /tmp/launch && printf '#include <stdio.h>\\nint f(void) { return 1; }\\n' > a.c && rm -f a.o"
         f" && {LAUNCHER} run gcc -O1 -flto -c a.c -o a.o && sha256sum a.o"
     )
-    return Producer(("/bin/sh", "-ec", script), lambda first, now: now == first, traced=False)
+    return Producer(("/bin/sh", "-ec", script), lambda first, now: now == first, traced=False, says=False)
 
 
 #: Cython tells sources what host they are translated on, so it translates again; the C is the same.
