@@ -16,7 +16,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests"), str(Path(__file__).resolve().parent)]
 
-USER, HOME, LAYER = 61001, "/home/other", "/srv/image"
+from producers import HOME
+
+USER, LAYER = 61001, "/srv/image"
 
 #: No folder of a home: what is looked for in one counts, and so does the variable that names it.
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -138,9 +140,13 @@ def here(*command: str, folder: str = EMPTY, **env: str) -> str:
     return p.stdout
 
 
+#: The folders of compilers and headers that a machine has copies of.
+SYSTEM = [Path("/usr/lib/gcc"), Path("/usr/include"), Path("/usr/local/include")]
+
+
 def copied() -> list[Path]:
-    """The folders of compilers, headers and modules that a machine has copies of."""
-    folders = [Path("/usr/lib/gcc"), Path("/usr/include"), Path("/usr/local/include")]
+    """These, and the folders of modules."""
+    folders = SYSTEM.copy()
     for module in ("Cython", "setuptools", "jitcache"):
         for base in (Path(p) for p in sys.path if p.endswith("site-packages")):
             if (base / module).is_dir():
@@ -149,14 +155,25 @@ def copied() -> list[Path]:
     return [f for f in folders if f.is_dir()] + ([Path(wheels)] if wheels else [])
 
 
-@pytest.fixture(scope="session")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+def _made(folder: Path, copies: list[Path]) -> Iterator[Machine]:
     if os.geteuid() != 0:
         pytest.skip("not root")
     if shutil.which("strace") is None:
         pytest.skip("no strace")
     if subprocess.run(["unshare", "-m", "-u", "-n", "true"], check=False, capture_output=True).returncode != 0:
         pytest.skip("nothing can be mounted here")
-    made = Machine(tmp_path_factory.mktemp("machines") / "another", copied())
+    made = Machine(folder / "another", copies)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """Another machine."""
+    yield from _made(tmp_path_factory.mktemp("machines"), copied())
+
+
+@pytest.fixture(scope="session")
+def dated_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """One on which the modules of Python have the times that they have here."""
+    yield from _made(tmp_path_factory.mktemp("dated"), [folder for folder in SYSTEM if folder.is_dir()])

@@ -32,30 +32,39 @@ def first(p: Producer, cache: Path) -> str:
     return out
 
 
+def machine_of(request: pytest.FixtureRequest, p: Producer) -> Machine:
+    """The machine that a producer is tried on, with copies of all that it needs."""
+    machine: Machine = request.getfixturevalue("dated_machine" if p.dated else "machine")
+    if p.copied:
+        machine.copy(Path(p.copied))
+    return machine
+
+
 def finds(machine: Machine, p: Producer, out: str, **env: str) -> None:
     """Run it there twice: it compiles nothing."""
+    own = {} if p.place[0] == "JITCACHE_DIR" else {p.place[0]: f"{HOME}/{p.place[1]}"}
     for _ in range(2):
-        there = machine.run(*p.command, traced=p.traced, **p.env, **env)
+        there = machine.run(*p.command, traced=p.traced, **p.env, **own, **env)
         assert p.found(out, there.out), there.out
         assert not p.compilers & set(there.compilers)
 
 
 @pytest.mark.parametrize("name", rows())
-def test_layer_of_one_machine_serves_another(machine: Machine, tmp_path: Path, name: str) -> None:
+def test_layer_of_one_machine_serves_another(request: pytest.FixtureRequest, tmp_path: Path, name: str) -> None:
     p = PRODUCERS[name][0]()
-    if p.copied:
-        machine.copy(Path(p.copied))
+    machine = machine_of(request, p)
     out = first(p, tmp_path / "cache")
     machine.install(tmp_path / "cache")
     finds(machine, p, out)
 
 
 @pytest.mark.parametrize("name", rows())
-def test_bundle_of_one_machine_serves_another_without_network(machine: Machine, tmp_path: Path, name: str) -> None:
+def test_bundle_of_one_machine_serves_another_without_network(
+    request: pytest.FixtureRequest, tmp_path: Path, name: str
+) -> None:
     """It is signed, carried over as a file, and added by the user."""
     p = PRODUCERS[name][0]()
-    if p.copied:
-        machine.copy(Path(p.copied))
+    machine = machine_of(request, p)
     out = first(p, tmp_path / "cache")
     secret = tmp_path / "secret"
     public = here(LAUNCHER, "trust", "new", str(secret)).strip()
@@ -127,4 +136,4 @@ def test_another_gpu_is_a_miss_with_that_reason(machine: Machine, tmp_path: Path
         there = machine.run(*p.command, **{**p.env, "FAKECUDA_CC": cc})
         assert last(there.out)["hit"] is hit
         assert ("jitcache-nvrtc" in there.compilers) is not hit
-        assert last(there.out)["changed"] == ([] if hit else ["options"])
+        assert last(there.out)["changed"] == ([] if hit else ["device"])
