@@ -256,20 +256,8 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
-// bomb gives as many zeros, or records of a header, as anybody wants.
-type bomb struct {
-	block []byte
-	count int
-}
-
-func (b *bomb) Read(p []byte) (int, error) {
-	if b.count--; b.count < 0 {
-		return 0, io.EOF
-	}
-	return copy(p, b.block), nil
-}
-
-func bombed(t *testing.T, head []byte, block []byte, count int) []byte {
+// bombed returns a stream of a head and as many blocks.
+func bombed(t *testing.T, head, block []byte, count int) []byte {
 	t.Helper()
 	var to bytes.Buffer
 	z, err := zstd.NewWriter(&to, zstd.WithEncoderLevel(zstd.SpeedFastest))
@@ -277,8 +265,8 @@ func bombed(t *testing.T, head []byte, block []byte, count int) []byte {
 		t.Fatal(err)
 	}
 	z.Write(head)
-	if _, err := io.CopyBuffer(z, struct{ io.Reader }{&bomb{block, count}}, make([]byte, len(block))); err != nil {
-		t.Fatal(err)
+	for range count {
+		z.Write(block)
 	}
 	z.Close()
 	return to.Bytes()

@@ -214,7 +214,7 @@ func (r *Reader) end() error {
 		return &Refused{"", "after the end of the bundle something follows"}
 	}
 	if r.plain.zeros < endOfTar {
-		return &Refused{"", "this bundle was cut off after member " + r.last}
+		return r.broken(errors.New("it was cut off"))
 	}
 	return io.EOF
 }

@@ -15,7 +15,9 @@ def tests() -> Count:
     """Run it with Cython, with NVRTC from its wheels, and with each framework that has an adapter."""
     run(AREA, [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *native.NEEDS])
     variables = {f"JITCACHE_TEST_{name}": python for name, python in adapters.interpreters_of(AREA).items()}
-    variables["JITCACHE_TEST_OTHER_PROCESSOR"] = str(without.library(BUILD / "controls" / "other-processor", "othercpu"))
+    variables["JITCACHE_TEST_OTHER_PROCESSOR"] = str(
+        without.library(BUILD / "controls" / "other-processor", "othercpu")
+    )
     fakes = BUILD / "test" / "cuda"
     run(AREA, [sys.executable, "tests/cuda/fakes.py", str(fakes)])
     variables["JITCACHE_TEST_FAKE_DRIVER"] = str(fakes / "libcuda.so.1")

@@ -32,8 +32,8 @@ import rows_cuda_core
 import rows_cute
 import rows_first
 import rows_hits
-import rows_layers
 import rows_launch
+import rows_layers
 import rows_leases
 import rows_native
 import rows_starts

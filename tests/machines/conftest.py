@@ -83,7 +83,9 @@ class Machine:
             echo ready
             exec sleep 3600
         """
-        self._holder = subprocess.Popen(["unshare", "-m", "-u", "-n", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
+        self._holder = subprocess.Popen(
+            ["unshare", "-m", "-u", "-n", "sh", "-c", script], stdout=subprocess.PIPE, text=True
+        )
         assert self._holder.stdout is not None
         assert self._holder.stdout.readline() == "ready\n", "no machine"
         self._root = f"{folder}/here/root"
@@ -104,7 +106,9 @@ class Machine:
         """Put copies in the place of the files of a folder, once."""
         if folder not in self._copied:
             self._copied.add(folder)
-            self.root(f"cp -a --no-preserve=timestamps {folder} {folder}.new && mv {folder} {folder}.old && mv {folder}.new {folder}")
+            self.root(
+                f"cp -a --no-preserve=timestamps {folder} {folder}.new && mv {folder} {folder}.old && mv {folder}.new {folder}"
+            )
 
     def forget(self) -> None:
         """Take the layer, and what the user had of his own."""

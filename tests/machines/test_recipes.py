@@ -80,7 +80,9 @@ def test_kubernetes_volume_of_an_image(tools: Machine, tmp_path: Path) -> None:
     import zstandard
 
     text = recipe("Containers", "yaml")
-    layers, mounted = (re.search(pattern, text) for pattern in (r"JITCACHE_LAYERS, value: (\S+)}", r"mountPath: (\S+)}"))
+    layers, mounted = (
+        re.search(pattern, text) for pattern in (r"JITCACHE_LAYERS, value: (\S+)}", r"mountPath: (\S+)}")
+    )
     assert layers is not None
     assert mounted is not None
     (tmp_path / "warm_up.py").write_text(PROGRAM)
@@ -95,7 +97,7 @@ def test_kubernetes_volume_of_an_image(tools: Machine, tmp_path: Path) -> None:
     for layer in json.loads(blob(index["manifests"][0]))["layers"]:
         plain = zstandard.ZstdDecompressor().stream_reader(blob(layer)).read()
         with tarfile.open(fileobj=io.BytesIO(plain)) as tar:
-            tar.extractall(tools.transfer / "image")  # noqa: S202 - it is ours
+            tar.extractall(tools.transfer / "image")
     tools.root(f"mkdir -p {mounted[1]} && mount --bind -o ro /transfer/image {mounted[1]}")
     try:
         assert compiles(tools, JITCACHE_LAYERS=layers[1]) == 0
@@ -110,7 +112,9 @@ def test_github_actions(tools: Machine) -> None:
     path = re.search(r"path: (\S+)", text)
     assert directory is not None
     assert path is not None
-    steps = [line.replace("python -m pytest", "python warm_up.py > compiled") for line in re.findall(r"- run: (.*)", text)]
+    steps = [
+        line.replace("python -m pytest", "python warm_up.py > compiled") for line in re.findall(r"- run: (.*)", text)
+    ]
     compiled = []
     for job in ("one", "two"):
         workspace = f"/tmp/place/{job}"
@@ -144,7 +148,9 @@ def test_air_gap(tools: Machine, tmp_path: Path) -> None:
     shutil.copy(tmp_path / "warm.jcb", tools.transfer / "warm.jcb")
     once, each = (recipe("A cluster behind an air gap", "sh", n) for n in (1, 2))
     inside = ["/bin/sh", "-ec", f"cp /transfer/warm.jcb . && {each}"]
-    refused = tools.run("/bin/sh", "-c", "jitcache bundle add /transfer/warm.jcb; echo $?", traced=False, JITCACHE_LAYERS="")
+    refused = tools.run(
+        "/bin/sh", "-c", "jitcache bundle add /transfer/warm.jcb; echo $?", traced=False, JITCACHE_LAYERS=""
+    )
     assert refused.out.splitlines()[-1] == "1"
     tools.run("/bin/sh", "-ec", once, traced=False, KEY=public, JITCACHE_LAYERS="")
     said = tools.run(*inside, folder="/tmp/place", traced=False, JITCACHE_LAYERS="").out

@@ -117,7 +117,9 @@ def test_bundle_is_for_its_namespace(tmp_path: Path) -> None:
         p = bundle("-directory", own, "bundle", "add", ci.file, **env, JITCACHE_NAMESPACE=namespace)
         assert (p.returncode, p.stdout.split()[0]) == (1, "0")
         assert "a signature is not of this entry" in p.stderr
-    assert ok("-directory", own, "bundle", "add", ci.file, **env, JITCACHE_NAMESPACE="one project").startswith(f"{N} added")
+    assert ok("-directory", own, "bundle", "add", ci.file, **env, JITCACHE_NAMESPACE="one project").startswith(
+        f"{N} added"
+    )
 
 
 def test_add_that_was_killed_goes_on_where_it_was(ci: CI, tmp_path: Path) -> None:
@@ -152,7 +154,10 @@ def test_create_that_was_killed_leaves_no_bundle(ci: CI, tmp_path: Path) -> None
         p.kill()
     assert (place / "b").exists() == (p.returncode == 0)
     ok("-directory", ci.directory, "bundle", "create", place / "b")
-    assert ok("bundle", "verify", place / "b", JITCACHE_KEYS=ci.public) == f"{N} entries, {N} signed by a key that is trusted\n"
+    assert (
+        ok("bundle", "verify", place / "b", JITCACHE_KEYS=ci.public)
+        == f"{N} entries, {N} signed by a key that is trusted\n"
+    )
 
 
 def test_bundle_is_read_by_other_readers_of_tar_and_zstd_and_entries(ci: CI, tmp_path: Path) -> None:
@@ -186,7 +191,11 @@ def test_list_and_verify_say_what_is_in_it_and_make_no_directory(ci: CI, tmp_pat
 
 def test_damaged_bundle_is_one_line_and_exit_status_2(ci: CI, tmp_path: Path) -> None:
     data = ci.file.read_bytes()
-    for name, damaged in {"cut": data[:-5], "flipped": data[:200] + bytes([data[200] ^ 1]) + data[201:], "empty": b""}.items():
+    for name, damaged in {
+        "cut": data[:-5],
+        "flipped": data[:200] + bytes([data[200] ^ 1]) + data[201:],
+        "empty": b"",
+    }.items():
         file = tmp_path / name
         file.write_bytes(damaged)
         p = bundle("-directory", tmp_path / "own", "bundle", "add", "-unsigned", file)
@@ -246,7 +255,9 @@ def test_results_that_are_stored_are_signed_where_there_is_a_key(tmp_path: Path)
     assert compiled(own, **env) == N
     for file in own.rglob("*.jce"):
         assert signatures.signers(file, "p") == [(signatures.public_key(public), True)]
-    assert ok("-directory", own, "verify", "-signatures", JITCACHE_KEYS=public, JITCACHE_NAMESPACE="p").startswith(f"{N} entries, {N} signed")
+    assert ok("-directory", own, "verify", "-signatures", JITCACHE_KEYS=public, JITCACHE_NAMESPACE="p").startswith(
+        f"{N} entries, {N} signed"
+    )
 
 
 def test_key_is_trusted_from_a_time_on(ci: CI, tmp_path: Path) -> None:
