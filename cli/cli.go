@@ -47,6 +47,7 @@ type command struct {
 	terminal       bool // stderr is one
 	directory      string
 	makeBundle     func(Shell) *ffcli.Command
+	become         func(name string) error
 }
 
 // Environment is the process environment as a command sees it.
@@ -54,13 +55,15 @@ type Environment struct {
 	Get     func(name string) string
 	Names   []string // of the JITCACHE variables that are set
 	Runtime string   // what has been done to Go's runtime, "" for the command by itself
-	// Bundle makes `jitcache bundle`. The library goes without: nil.
+	// Bundle makes `jitcache bundle`, for the program that has it.
 	Bundle func(Shell) *ffcli.Command
+	// Become runs a program beside this one in its place; nil where this is no program.
+	Become func(name string) error
 }
 
 // Main runs the command and returns its exit status. args[0] is the program.
 func Main(args []string, env Environment, stdout, stderr io.Writer) int {
-	c := &command{env: env.Get, variables: env.Names, runtime: env.Runtime, stdout: stdout, stderr: stderr, terminal: isTerminal(stderr), makeBundle: env.Bundle}
+	c := &command{env: env.Get, variables: env.Names, runtime: env.Runtime, stdout: stdout, stderr: stderr, terminal: isTerminal(stderr), makeBundle: env.Bundle, become: env.Become}
 	root := c.root()
 	err := root.Parse(args[1:])
 	if err == nil {

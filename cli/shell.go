@@ -11,7 +11,7 @@ import (
 	"jitcache/core/trust"
 )
 
-// Shell is what the commands share, for one that only the program has (cli/jitcache).
+// Shell is what the commands share, for one that is made elsewhere (cli/bundles).
 type Shell struct{ c *command }
 
 // New makes a command that takes between min and max arguments; flags may be nil.
@@ -50,12 +50,24 @@ func (s Shell) No(answer string) error { return no(answer) }
 // Wrong returns the error for wrong use.
 func (s Shell) Wrong(use string) error { return wrong(use) }
 
-// bundle is what the library says of bundles; the program gives its own.
+// BundleProgram has the commands of bundles.
+const BundleProgram = "jitcache-bundle"
+
+// BundleUsage and BundleHelp are what is said of these commands at first.
+const (
+	BundleUsage = "bundle create | add | list | verify"
+	BundleHelp  = "carry entries to another machine in one file"
+)
+
+// bundle is done by a program of its own, which gives the command.
 func (c *command) bundle() *ffcli.Command {
 	if c.makeBundle != nil {
 		return c.makeBundle(Shell{c})
 	}
-	return c.new("bundle …", "carry entries to another machine in one file", nil, 0, 1<<20, func([]string) error {
-		return wrong("it is the program jitcache that makes and adds bundles, not the library")
+	return c.new(BundleUsage, BundleHelp, nil, 0, 1<<20, func([]string) error {
+		if c.become == nil {
+			return wrong("it is the program jitcache that makes and adds bundles, not the library")
+		}
+		return c.become(BundleProgram)
 	})
 }

@@ -49,7 +49,8 @@ var uses = map[string][]string{
 	"bundle":              {"core", "core/blob", "core/key", "core/store", "record"},
 	"cli":                 {"core", "core/lease", "core/store", "core/trust", "cuda/dl"},
 	"launch":              {"core", "core/blob", "core/key", "core/request", "core/store", "observe", "record"},
-	"cli/jitcache":        {"bundle", "cli", "core", "core/blob", "core/key", "core/store", "launch"},
+	"cli/bundles":         {"bundle", "cli", "core", "core/blob", "core/key", "core/store"},
+	"cli/jitcache":        {"cli", "launch"},
 	"core/cpuid":          {},
 	"capi":                {"core", "core/key", "core/blob", "core/memory", "core/store", "observe", "command", "cuda", "native", "cli"},
 }

@@ -24,7 +24,7 @@ type bundles struct{ cli.Shell }
 
 func bundleCommand(s cli.Shell) *ffcli.Command {
 	b := bundles{s}
-	top := s.New("bundle create | add | list | verify", "carry entries to another machine in one file", nil, 0, 1<<20, func([]string) error {
+	top := s.New(cli.BundleUsage, cli.BundleHelp, nil, 0, 1<<20, func([]string) error {
 		return s.Wrong("bundle: create, add, list or verify?")
 	})
 	top.Subcommands = []*ffcli.Command{b.create(), b.add(), b.list(), b.verify()}
