@@ -223,8 +223,7 @@ def build(
         print(f"build_library: {go.version}: {problem}", file=sys.stderr)
     build_programs(output, cc, portable=portable)
     if command:
-        for name in COMMANDS:
-            build_command(output, name=name, control=control)
+        build_commands(output, control=control)
     link = output / SONAME
     link.unlink(missing_ok=True)
     link.symlink_to("libjitcache.so")
@@ -273,9 +272,16 @@ def build_command(output: Path, *, name: str = COMMAND, control: str = "") -> Pa
     linker = f"-s -w -buildid= {variables} {without}"
     flags = ["-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", linker]
     env = {**go_environment(go, []), "CGO_ENABLED": "0"}
-    subprocess.run([go.command, "build", *flags, "-o", str(draft), f"./{COMMANDS[name]}"], cwd=ROOT, env=env, check=True)
+    build = [go.command, "build", *flags, "-o", str(draft), f"./{COMMANDS[name]}"]
+    subprocess.run(build, cwd=ROOT, env=env, check=True)
     draft.replace(program)
     return program
+
+
+def build_commands(output: Path, *, control: str = "") -> None:
+    """Build all of COMMANDS into the folder ``output``."""
+    for name in COMMANDS:
+        build_command(output, name=name, control=control)
 
 
 def build_programs(output: Path, cc: list[str], *, portable: bool) -> None:

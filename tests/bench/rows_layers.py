@@ -32,9 +32,12 @@ def layer_hit(w: Workplace) -> Iterator[Series]:
     for at in ("24k", "64k", "1m"):
         n = w.count(at)
         with environment(JITCACHE_LAYERS=str(w.entries(at))), w.bench() as c:
-            for place, folder in enumerate((w.entries(at), w.folder(f"over-{at}"))):
+            over = w.folder(f"over-{at}")
+            for place, folder in enumerate((w.entries(at), over)):
                 c.ask("open", place, folder, 0, "-")
-                c.ask("corpus", place, at, n, SIZES[at])
+                c.ask("corpus", place, at, n, SIZES[at])  # which stores them, too
+            for file in over.rglob("*.jce"):
+                file.unlink()
             before = counters(c, 1)
             own, layer = (Ask(c, "get", place, n, count=n) for place in (0, 1))
             yield Series(at, [Contender("own", own), Contender("jitcache", layer)], w.scale.rounds)
