@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ._key import File, Key, Tool
     from ._lease import Lease
     from ._library import available
+    from ._memoize import Memoized, memoize
 
 __version__ = "0.1.0"
 
@@ -38,10 +39,12 @@ __all__ = [
     "Key",
     "Lease",
     "LibraryError",
+    "Memoized",
     "RefusedError",
     "Tool",
     "available",
     "default_cache",
+    "memoize",
 ]
 
 # Where the names are. A program that imports the package may never use it, or
@@ -56,10 +59,12 @@ _MODULES = {
     "Key": "_key",
     "Lease": "_lease",
     "LibraryError": "_errors",
+    "Memoized": "_memoize",
     "RefusedError": "_errors",
     "Tool": "_key",
     "available": "_library",
     "default_cache": "_default",
+    "memoize": "_memoize",
 }
 
 if not TYPE_CHECKING:
