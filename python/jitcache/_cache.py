@@ -127,8 +127,8 @@ class Cache(Maintained):
     @overload
     def get(self, key: Key) -> bytes | None: ...
     @overload
-    def get(self, key: Key, default: T) -> bytes | T: ...
-    def get(self, key: Key, default: Any = None) -> Any:
+    def get(self, key: Key, default: T) -> bytes | T: ...  # noqa: F811
+    def get(self, key: Key, default: Any = None) -> Any:  # noqa: F811
         """Return the entry's bytes, or ``default`` if it is missing."""
         views = self._views
         if views is not None:
@@ -154,8 +154,8 @@ class Cache(Maintained):
     @overload
     def view(self, key: Key) -> memoryview | None: ...
     @overload
-    def view(self, key: Key, default: T) -> memoryview | T: ...
-    def view(self, key: Key, default: Any = None) -> Any:
+    def view(self, key: Key, default: T) -> memoryview | T: ...  # noqa: F811
+    def view(self, key: Key, default: Any = None) -> Any:  # noqa: F811
         """Return the entry's bytes as a read-only memoryview, without a copy.
 
         The memory lives as long as the view, or a slice of it. ``default`` if the

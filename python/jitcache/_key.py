@@ -62,7 +62,8 @@ class Key:
 
     Values may be str, bytes, None, bool, int, float, lists and tuples, dicts with
     str keys, and sets, nested at will; text counts as its UTF-8 bytes, a list as
-    a tuple, True is not 1. A number of NumPy counts as its value. ``File`` and ``Tool`` stand for the content of a file.
+    a tuple, True is not 1, and a number of NumPy as Python's. ``File`` and ``Tool``
+    stand for the content of a file.
     Anything else is a TypeError that names the label; no components are a ValueError.
 
     Keys are equal if their components are; they can be hashed and pickled. A key

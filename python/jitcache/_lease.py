@@ -119,7 +119,7 @@ class Lease:
         self.release()
 
 
-class Left(Exception):  # noqa: N818
+class Left(Exception):
     """Nobody wants the lease any more."""
 
 

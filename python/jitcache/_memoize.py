@@ -6,7 +6,7 @@ import functools
 import inspect
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Callable, Generic, TypeVar
 
 from . import _log
 from ._audit import Unwatched, Watched
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ._cache import Cache
 
     class Codec(Protocol):
-        """What makes bytes of results and results of bytes: ``pickle``, ``marshal``, ``json``, or an object like them."""
+        """What makes bytes of results, and results of bytes: ``pickle``, ``json``, or an object like them."""
 
         def dumps(self, value: Any, /) -> bytes | str: ...
         def loads(self, data: bytes, /) -> Any: ...
@@ -224,63 +224,15 @@ class Memoized(Generic[P, R]):
         return f"<jitcache.memoize of {self._name}>"
 
 
-@overload
-def memoize(function: Callable[P, bytes], /) -> Memoized[P, bytes]: ...
-@overload
-def memoize(
-    *, cache: Cache | bool | None = None, codec: None = None, depends: Depends | None = None, kind: str = "python"
-) -> Callable[[Callable[P, bytes]], Memoized[P, bytes]]: ...
-@overload
-def memoize(
-    *, cache: Cache | bool | None = None, codec: Codec, depends: Depends | None = None, kind: str = "python"
-) -> Callable[[Callable[P, R]], Memoized[P, R]]: ...
-def memoize(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    cache: Cache | bool | None = None,
-    codec: Codec | None = None,
-    depends: Depends | None = None,
-    kind: str = "python",
-) -> Any:
-    """Keep the results of a function, for all processes.
-
-        @jitcache.memoize
-        def generate(template: str, sizes: tuple[int, ...]) -> bytes: ...
-
-        @jitcache.memoize(codec=pickle, depends=lambda source: {"compiler": jitcache.Tool("gcc")})
-        def build(source: str) -> Result: ...
-
-    The function returns bytes, or what ``codec`` makes bytes of: ``pickle``,
-    ``json``, ``marshal``, or an object with ``dumps`` and ``loads``. The caller gets
-    what ``loads`` makes of the bytes, at a miss too.
-
-    A result is kept for its arguments and for the code: the function, and the
-    functions, classes, globals, defaults and closures that it reaches, each by its
-    value now and by the content of the file that it is from. Python and installed
-    packages count by their version and files. docs/memoize.md has all that counts.
-
-    A function that looks outside of Python, at files, variables, the clock or other
-    programs, is called and not kept, and so is one that reaches what cannot be
-    described, or changes what it reaches. ``depends`` lifts the first: it says
-    what of the outside counts, as components of a key or as a function of the same
-    arguments that returns them. ``{}`` says that nothing does.
-
-    However many threads and processes ask, one computes; exceptions are not kept.
-    ``cache``: None is the default one, False none. ``f.key(…)`` is the key of a call,
-    or the RefusedError that says why there is none; ``f.last_reason`` says why the
-    last result was not kept, and a warning says it once.
-    Raises TypeError for what is no function, a coroutine function or a generator function.
-    """
-    if function is None:
-        return functools.partial(_memoize, cache=cache, codec=codec, depends=depends, kind=kind)
-    return _memoize(function, cache=cache, codec=codec, depends=depends, kind=kind)
-
-
-def _memoize(function: Any, **options: Any) -> Memoized[Any, Any]:
+def memoized(function: Any, **options: Any) -> Memoized[Any, Any]:
+    """Return a function with its results kept. Raises TypeError for what cannot be that."""
     if not inspect.isfunction(function):
         raise TypeError(f"memoize: want a function, not {type(function).__qualname__}")
-    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+    if (
+        inspect.iscoroutinefunction(function)
+        or inspect.isgeneratorfunction(function)
+        or inspect.isasyncgenfunction(function)
+    ):
         raise TypeError(f"memoize: {function.__qualname__} returns before it has a result; see Cache.aget_or_compile")
     codec, cache = options["codec"], options["cache"]
     if codec is not None and not (callable(getattr(codec, "dumps", None)) and callable(getattr(codec, "loads", None))):

@@ -155,7 +155,9 @@ def origin_of_module(name: str) -> Origin:
 
 # -- installed packages
 
-_records: dict[str, dict[str, bytes]] = {}  # of each folder of packages: lists of files, by the folders of their packages
+_records: dict[
+    str, dict[str, bytes]
+] = {}  # of each folder of packages: lists of files, by the folders of their packages
 _packages: dict[str, tuple[int, tuple[int, ...], bytes]] = {}
 
 

@@ -98,10 +98,9 @@ _INSIDE: dict[str, frozenset[str]] = {
     "urllib.parse": _ALL,
     "warnings": frozenset(("warn",)),
     "zlib": _ALL,
-    # This package, of which a value says all that it is.
-    "jitcache": frozenset(("CompileError", "DriverError", "Error", "File", "Key", "LibraryError", "RefusedError", "Tool")),
+    # This package: what it raises. A key may read files.
+    "jitcache": frozenset(("CompileError", "DriverError", "Error", "LibraryError", "RefusedError")),
     "jitcache._errors": _ALL,
-    "jitcache._key": _ALL,
 }  # fmt: skip
 
 
@@ -115,17 +114,15 @@ def is_inside(module: str, name: str = "") -> bool:
     return found is _ALL or name in found
 
 
-# Attributes with two underscores that say what a value is or does, and lead nowhere else.
-_PROTOCOL = frozenset(
-    name
-    for kind in (object, int, float, complex, str, bytes, bytearray, memoryview, list, dict, set, range, slice, BaseException)
-    for name in dir(kind)
-) | frozenset((
-    "__annotations__", "__args__", "__await__", "__call__", "__cause__", "__context__", "__dict__", "__enter__",
-    "__exit__", "__func__", "__instancecheck__", "__members__", "__metadata__", "__missing__", "__module__", "__mro__",
-    "__name__", "__next__", "__notes__", "__origin__", "__post_init__", "__prepare__", "__qualname__", "__set__",
-    "__set_name__", "__slots__", "__subclasscheck__", "__version__", "__wrapped__",
-)) - {"__traceback__", "__reduce__", "__reduce_ex__", "__subclasshook__"}  # fmt: skip
+# Attributes with two underscores that say what a value is or does, and lead nowhere else: those of data, and these.
+_DATA = (object, int, float, complex, str, bytes, bytearray, memoryview, list, dict, set, range, slice, BaseException)
+_SAID = """
+    __annotations__ __args__ __await__ __call__ __cause__ __context__ __dict__ __enter__ __exit__ __func__
+    __instancecheck__ __members__ __metadata__ __missing__ __module__ __mro__ __name__ __next__ __notes__ __origin__
+    __post_init__ __prepare__ __qualname__ __set__ __set_name__ __slots__ __subclasscheck__ __version__ __wrapped__
+""".split()
+_PROTOCOL = frozenset(name for kind in _DATA for name in dir(kind)) | frozenset(_SAID)
+_PROTOCOL -= {"__traceback__", "__reduce__", "__reduce_ex__", "__subclasshook__"}
 # Of frames, which lead to all that runs.
 _FRAMES = frozenset(("ag_frame", "cr_frame", "f_back", "f_builtins", "f_globals", "f_locals", "gi_frame", "tb_frame"))
 

@@ -23,9 +23,10 @@ from ._code import Unkeyable, code_of, content_of
 from ._mentions import Import, mentions_of
 from ._origin import OWN, PACKAGE, PYTHON, Origin, origin_of, origin_of_module
 from ._outside import is_inside, leads_elsewhere
-from ._reach_values import ValueWalker
+from ._reach_values import ValueWalker, shows_all
 
 _MISSING = object()
+_CALLED = (types.FunctionType, types.BuiltinFunctionType, type)
 # Of a module, what its import has put there.
 _OF_MODULES = frozenset(("__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__path__", "__spec__"))
 
@@ -118,9 +119,10 @@ class Reach(ValueWalker):
         module = str(f.__globals__.get("__name__", f.__module__))
         path = origin.name
         if not path:  # made of a text, as dataclasses do: by the file of who made it
-            for module in (module, str(f.__module__), self._where):
-                path = getattr(sys.modules.get(module), "__file__", None) or ""
+            for name in (module, str(f.__module__), self._where):
+                path = getattr(sys.modules.get(name), "__file__", None) or ""
                 if path:
+                    module = name
                     break
         if path and origin_of(path).kind == OWN:
             self._file(module, origin_of(path).name)
@@ -176,7 +178,9 @@ class Reach(ValueWalker):
         if module is None:
             origin = origin_of_module(name)
             if origin.kind == OWN:
-                raise Unkeyable("module that is imported by the call; import it where the function's module begins", name)
+                raise Unkeyable(
+                    "module that is imported by the call; import it where the function's module begins", name
+                )
             if origin.kind == PYTHON:
                 self._look(name)
             else:
@@ -190,7 +194,7 @@ class Reach(ValueWalker):
 
     # -- modules
 
-    def _module(self, module: types.ModuleType, names: tuple[str, ...] | None) -> None:
+    def _module(self, module: types.ModuleType, names: tuple[str, ...] | None) -> None:  # noqa: ARG002
         self._chain(module, ())
 
     def _chain(self, module: types.ModuleType, chain: tuple[str, ...]) -> None:
@@ -217,7 +221,7 @@ class Reach(ValueWalker):
         else:
             if origin.kind == PYTHON and not (module is builtins and isinstance(value, type)):
                 self._look(name, chain[0])
-            self._of_others(value)
+            self._of_others(value, origin)
 
     def _whole(self, module: types.ModuleType, origin: Origin) -> None:
         if origin.kind == PYTHON:
@@ -229,16 +233,24 @@ class Reach(ValueWalker):
                         vars(module), name, value
                     )
 
-    def _of_others(self, value: Any) -> None:
-        """Put an attribute of a module of somebody else, which may have been replaced."""
+    def _of_others(self, value: Any, origin: Origin) -> None:
+        """Put an attribute of a module of somebody else, which may have been replaced, or be a setting."""
         cls = type(value)
-        if cls in self.plain or isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
+        if value is _MISSING:
+            self._put("absent")
+        elif origin.kind == PYTHON and cls not in self.plain and not isinstance(value, _CALLED):
+            # Python's own, such as sys.implementation: its version says what.
+            self._put("python", f"{cls.__module__}.{cls.__qualname__}".encode())
+        elif cls in self.plain or shows_all(cls, object) or any(b in self.kinds for b in cls.__mro__):
             self._value(value)
-        elif value is _MISSING or cls.__module__ == "builtins" or origin_of_module(str(cls.__module__)).kind != OWN:
-            # Theirs, and made by them: their files say what.
-            self._put("theirs", f"{cls.__module__}.{cls.__qualname__} {getattr(value, '__name__', '')}".encode())
         else:
-            self._value(value)
+            # In C, and made by them, such as a function of NumPy's: their files say what.
+            self._of_c(value, cls)
+
+    def _of_c(self, value: Any, cls: type) -> None:
+        if origin_of_module(str(cls.__module__)).kind == OWN:
+            raise Unkeyable("state that cannot be seen", f"{cls.__module__}.{cls.__qualname__}")
+        self._put("theirs", f"{cls.__module__}.{cls.__qualname__} {getattr(value, '__name__', '')}".encode())
 
     # -- what else calls
 
@@ -261,14 +273,19 @@ class Reach(ValueWalker):
 
     def _memory(self, value: Any) -> None:
         """A function that remembers what it has returned."""
-        self._put("memory", repr(sorted(value.cache_parameters().items()) if hasattr(value, "cache_parameters") else ()).encode())
+        self._put(
+            "memory",
+            repr(sorted(value.cache_parameters().items()) if hasattr(value, "cache_parameters") else ()).encode(),
+        )
         self.memories.append(value)
         self._value(value.__wrapped__)
         self._dict(vars(value))
 
     def _logger(self, value: logging.Logger) -> None:
         """What it does is no result; whether it would, code may ask."""
-        self._put("logger", f"{value.name} {value.getEffectiveLevel()} {value.disabled} {value.manager.disable}".encode())
+        self._put(
+            "logger", f"{value.name} {value.getEffectiveLevel()} {value.disabled} {value.manager.disable}".encode()
+        )
 
     def _code_object(self, value: types.CodeType) -> None:
         self._put("code", code_of(value)[0])
@@ -299,6 +316,14 @@ def python_version() -> bytes:
     hashes = hash("jitcache") if os.environ.get("PYTHONHASHSEED", "random") != "random" else None
     from . import __version__
 
-    said = (sys.version, sys.implementation.cache_tag, sys.byteorder, sys.maxsize, sys.platform, os.uname().machine, flags, hashes)
+    said = (
+        sys.version,
+        sys.implementation.cache_tag,
+        sys.byteorder,
+        sys.maxsize,
+        sys.platform,
+        os.uname().machine,
+        flags,
+        hashes,
+    )
     return hashlib.blake2b(repr((said, __version__)).encode(), digest_size=16).digest()
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _abc  # type: ignore[import-not-found]
 import array
 import collections
 import enum
@@ -10,7 +11,7 @@ import operator
 import re
 import sys
 import types
-from typing import Any, Callable, ClassVar
+from typing import Any, Callable, ClassVar, NamedTuple
 
 from ._code import Unkeyable
 from ._dependency_walk import DependencyWalker
@@ -26,12 +27,13 @@ _OF_CLASSES = frozenset((
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _ENUM_PROPERTY = getattr(enum, "property", types.DynamicClassAttribute)
 _MANAGED_DICT = 1 << 4  # Py_TPFLAGS_MANAGED_DICT: the __dict__ is before the object, since Python 3.11
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class that is not built in
 _WORD = 8
 #: At most so many values in one key: what holds more is data, and no setting.
 _MOST = 100_000
 
 
-def _shows_all(cls: type, base: type) -> bool:
+def shows_all(cls: type, base: type) -> bool:
     """Return whether instances hold nothing but what ``base``, their slots and their __dict__ do.
 
     By their size: what a class in C keeps beside that takes room.
@@ -46,6 +48,14 @@ def _shows_all(cls: type, base: type) -> bool:
     own_dict = cls.__dictoffset__ != 0 and base.__dictoffset__ == 0 and not managed
     own_weakref = cls.__weakrefoffset__ > 0 and base.__weakrefoffset__ == 0
     return cls.__basicsize__ == base.__basicsize__ + _WORD * (slots + own_dict + own_weakref)
+
+
+class _Named(NamedTuple):
+    x: int
+
+
+def _is_own(value: Any) -> bool:
+    return isinstance(value, types.FunctionType) and origin_of(value.__code__.co_filename).kind == OWN
 
 
 class ValueWalker(DependencyWalker):
@@ -86,7 +96,7 @@ class ValueWalker(DependencyWalker):
         cls = type(value)
         if cls is base:
             return
-        if not _shows_all(cls, base):
+        if not shows_all(cls, base):
             raise Unkeyable("state that cannot be seen", f"{cls.__module__}.{cls.__qualname__}")
         self._class(cls)
         self._state(value, base)
@@ -112,7 +122,7 @@ class ValueWalker(DependencyWalker):
         cls = type(value)
         self._put("instance")
         self._class(cls)
-        if not _shows_all(cls, object):
+        if not shows_all(cls, object):
             raise Unkeyable("state that cannot be seen", f"{cls.__module__}.{cls.__qualname__}")
         self._state(value, object)
 
@@ -217,6 +227,7 @@ class ValueWalker(DependencyWalker):
         if module == "builtins":
             return
         described = self.origin(origin_of_module(module), module, cls.__qualname__.partition(".")[0])
+        self._registered(cls)
         if not described:
             self._patches(cls)
         elif not self._again(cls):
@@ -226,13 +237,29 @@ class ValueWalker(DependencyWalker):
             self._members(cls)
             self._where = where
 
+    def _registered(self, cls: type) -> None:
+        """Put the classes that an abstract class takes for its own without being their base."""
+        if "_abc_impl" in vars(cls):
+            found: list[Any] = [ref() for ref in _abc._get_dump(cls)[0]]
+            named = ((f"{c.__module__}.{c.__qualname__}", c) for c in found if c is not None and c.__flags__ & _HEAP)
+            for name, registered in sorted(named, key=lambda item: item[0]):
+                self._put("registered", name.encode())
+                if origin_of_module(str(registered.__module__)).kind == OWN:
+                    self._value(registered)
+
     def _patches(self, cls: type) -> None:
-        """Put the functions of somebody else's class that are not somebody else's."""
-        for name, value in sorted(vars(cls).items()):
-            code = getattr(value, "__code__", None)
-            if code is not None and origin_of(code.co_filename) != Origin(OWN, "") and origin_of(code.co_filename).kind == OWN:
-                self._put("patch", name.encode())
-                self._value(value)
+        """Put what of somebody else's class may be set: its plain attributes, and functions that are not theirs."""
+        for base in cls.__mro__:
+            if base.__module__ == "builtins":
+                continue
+            for name, value in sorted(vars(base).items()):
+                code = getattr(value, "__code__", None)
+                if type(value) in self.plain and not name.startswith("__"):
+                    self._put("set", name.encode())
+                    self._value(value)
+                elif code is not None and origin_of(code.co_filename).kind == OWN and origin_of(code.co_filename).name:
+                    self._put("patch", name.encode())
+                    self._value(value)
 
     def _members(self, cls: type) -> None:
         of_enum = issubclass(cls, enum.Enum)
@@ -244,9 +271,8 @@ class ValueWalker(DependencyWalker):
         for name, value in sorted(vars(cls).items()):
             if name in _OF_CLASSES or isinstance(value, _DESCRIPTORS):
                 continue
-            if of_enum and (name.startswith("_") or isinstance(value, (cls, _ENUM_PROPERTY))):
-                if not isinstance(value, types.FunctionType) or origin_of(value.__code__.co_filename).kind != OWN:
-                    continue  # what the members are, and Python makes of them
+            if of_enum and (name.startswith("_") or isinstance(value, (cls, _ENUM_PROPERTY))) and not _is_own(value):
+                continue  # what the members are, and Python makes of them
             self._put("attribute", name.encode())
             self._value(value)
 
@@ -306,7 +332,7 @@ ValueWalker.kinds = {
     operator.itemgetter: ValueWalker._reduced,
     operator.attrgetter: ValueWalker._reduced,
     operator.methodcaller: ValueWalker._reduced,
-    type(vars(collections.namedtuple("_Field", "x"))["x"]): ValueWalker._reduced,
+    type(vars(_Named)["x"]): ValueWalker._reduced,
     type(__import__("_thread").allocate_lock()): ValueWalker._nothing,
     type(__import__("_thread").RLock()): ValueWalker._nothing,
 }

@@ -1,4 +1,4 @@
-"""One compile among the coroutines of a process: a thread per compile, which waits and holds the lease for them."""
+"""One compile among the coroutines of a process: a thread for each, which waits and holds the lease for them."""
 
 from __future__ import annotations
 
@@ -15,28 +15,39 @@ if TYPE_CHECKING:
     from ._key import Key
 
 # The compiles under way, by loop, cache and key. Each loop has its own: a future belongs to one.
-_running: dict[tuple[int, int, bytes], _Compile] = {}
+_running: dict[tuple[int, int, bytes], Shared] = {}
 
 
-async def compiled(
-    cache: Cache, key: Key, fn: Callable[[], Any], attributes: Mapping[str, Any] | None, kind: str, timeout: float | None
+async def compiled(  # noqa: PLR0917
+    cache: Cache,
+    key: Key,
+    fn: Callable[[], Any],
+    attributes: Mapping[str, Any] | None,
+    kind: str,
+    timeout: float | None,
 ) -> bytes:
     """Return the entry's bytes, compiled once however many coroutines of this process and others ask."""
     loop = asyncio.get_running_loop()
     where = (id(loop), id(cache), key._digest)
-    compile = _running.get(where)
-    if compile is None or compile.cancelled:
-        compile = _Compile(cache, key, fn, attributes, kind, timeout)
-        mine = _running[where] = compile
-        compile.task.add_done_callback(lambda _: _running.pop(where) if _running.get(where) is mine else None)
-    return await compile.result()
+    shared = _running.get(where)
+    if shared is None or shared.cancelled:
+        shared = Shared(cache, key, fn, attributes, kind, timeout)
+        mine = _running[where] = shared
+        shared.task.add_done_callback(lambda _: _running.pop(where) if _running.get(where) is mine else None)
+    return await shared.result()
 
 
-class _Compile:
+class Shared:
     """One compile, and how many coroutines wait for it."""
 
-    def __init__(
-        self, cache: Cache, key: Key, fn: Callable[[], Any], attributes: Mapping[str, Any] | None, kind: str, timeout: float | None
+    def __init__(  # noqa: PLR0917
+        self,
+        cache: Cache,
+        key: Key,
+        fn: Callable[[], Any],
+        attributes: Mapping[str, Any] | None,
+        kind: str,
+        timeout: float | None,
     ) -> None:
         self._cache, self._key, self._fn = cache, key, fn
         self._attributes, self._kind, self._timeout = attributes, kind, timeout
@@ -74,8 +85,8 @@ class _Holder:
     for it; the kernel frees its lease then.
     """
 
-    def __init__(self, compile: _Compile) -> None:
-        self._compile = compile
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
         self._loop = asyncio.get_running_loop()
         #: The bytes, or what is to be awaited for them while the thread has the lease.
         self.asked: asyncio.Future[bytes | Awaitable[Any]] = self._loop.create_future()
@@ -99,12 +110,12 @@ class _Holder:
         return self._left
 
     def _hold(self) -> None:
-        compile = self._compile
+        shared = self._shared
         future: asyncio.Future[Any] = self.asked
         try:
-            with compile._cache._acquire(compile._key, compile._timeout, compile._kind, self._is_left) as lease:
+            with shared._cache._acquire(shared._key, shared._timeout, shared._kind, self._is_left) as lease:
                 if lease.data is None:
-                    data = compile._fn()  # of a coroutine function: nothing has run yet
+                    data = shared._fn()  # of a coroutine function: nothing has run yet
                     if inspect.isawaitable(data):
                         self._tell(self.asked, data)
                         future = self.committed
@@ -112,7 +123,7 @@ class _Holder:
                         if self._left:
                             return
                         data = self._data
-                    lease.commit(data, attributes=compile._attributes)
+                    lease.commit(data, attributes=shared._attributes)
                 self._tell(future, lease.data)
         except BaseException as e:  # noqa: BLE001 - it is the coroutine's
             self._tell(future, e)

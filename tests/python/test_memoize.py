@@ -31,7 +31,11 @@ class Program:
         path.write_text(textwrap.dedent(text))
 
     def start(self, *command: str, **more: str) -> subprocess.Popen[str]:
-        env = {"PYTHONPATH": os.pathsep.join([*sys.path, str(self.folder / "site-packages")]), "JITCACHE_DIR": str(self.folder / "cache"), **more}
+        env = {
+            "PYTHONPATH": os.pathsep.join([*sys.path, str(self.folder / "site-packages")]),
+            "JITCACHE_DIR": str(self.folder / "cache"),
+            **more,
+        }
         return subprocess.Popen(
             [sys.executable, "-B", *(command or ("main.py",))],
             cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -48,7 +52,9 @@ HEAD = "import jitcache, sys\n"
 
 
 def program(folder: Path, function: str, call: str = "f()") -> Program:
-    return Program(folder, app=HEAD + textwrap.dedent(function), main=f"import app\nprint(app.{call}, app.f.last_reason)\n")
+    return Program(
+        folder, app=HEAD + textwrap.dedent(function), main=f"import app\nprint(app.{call}, app.f.last_reason)\n"
+    )
 
 
 def test_one_of_many_processes_computes(tmp_path: Path) -> None:
@@ -70,7 +76,20 @@ def test_one_of_many_processes_computes(tmp_path: Path) -> None:
 def test_arguments_are_those_that_the_function_sees(tmp_path: Path) -> None:
     f = jitcache.memoize(cache=jitcache.Cache(tmp_path))(plain)
     assert f.key(1, 2) == f.key(1, b=2) == f.key(a=1, b=2) == f.key(1)
-    keys = [f.key(1), f.key(True), f.key(1.0), f.key("1"), f.key(b"1"), f.key((1,)), f.key([1]), f.key({1}), f.key({1: 1}), f.key(None), f.key(-0.0), f.key(0.0)]
+    keys = [
+        f.key(1),
+        f.key(True),
+        f.key(1.0),
+        f.key("1"),
+        f.key(b"1"),
+        f.key((1,)),
+        f.key([1]),
+        f.key({1}),
+        f.key({1: 1}),
+        f.key(None),
+        f.key(-0.0),
+        f.key(0.0),
+    ]
     assert len(set(keys)) == len(keys)
     assert f.key({"a": 1, "b": 2}) != f.key({"b": 2, "a": 1})
     same: list[int] = []
@@ -204,7 +223,10 @@ def test_function_without_a_file_is_called_and_not_kept(tmp_path: Path) -> None:
 
 
 def test_script_itself_is_a_file(tmp_path: Path) -> None:
-    p = Program(tmp_path, main=HEAD + "@jitcache.memoize\ndef f():\n    print('ran')\n    return b'x'\nprint(f(), f.last_reason)\n")
+    p = Program(
+        tmp_path,
+        main=HEAD + "@jitcache.memoize\ndef f():\n    print('ran')\n    return b'x'\nprint(f(), f.last_reason)\n",
+    )
     assert [p.run()[0], p.run()[0]] == ["ran\nb'x' \n", "b'x' \n"]
 
 
@@ -212,13 +234,16 @@ def test_file_that_changed_since_the_process_started_is_not_trusted(tmp_path: Pa
     """The process has the old code, the disk the new: neither may be taken for the other."""
     p = program(tmp_path, "import helper\n@jitcache.memoize\ndef f(): return helper.g()\n")
     p.write("helper.py", "def g():\n    return eval_free('one')\ndef eval_free(x):\n    return x.encode()\n")
-    p.write("main.py", """
+    p.write(
+        "main.py",
+        """
         import app, helper, sys
         if len(sys.argv) > 1:
             text = open(helper.__file__).read()
             open(helper.__file__, "w").write(text.replace("'one'", "'two'"))
         print(app.f(), app.f.last_reason)
-    """)
+    """,
+    )
     out, _ = p.run("main.py", "edit")
     assert out.startswith("b'one' app.f: file changed since the process started")
     assert p.run()[0] == "b'two' \n"
@@ -230,7 +255,9 @@ PACKAGE = "def g(): return b'one'\ndef read(p):\n    with open(p) as f: return f
 def installed(p: Program) -> None:
     p.write("site-packages/theirs/__init__.py", PACKAGE)
     p.write("site-packages/theirs-1.0.dist-info/METADATA", "Name: theirs\nVersion: 1.0\n")
-    p.write("site-packages/theirs-1.0.dist-info/RECORD", "theirs/__init__.py,sha256=abc,10\ntheirs-1.0.dist-info/RECORD,,\n")
+    p.write(
+        "site-packages/theirs-1.0.dist-info/RECORD", "theirs/__init__.py,sha256=abc,10\ntheirs-1.0.dist-info/RECORD,,\n"
+    )
 
 
 def test_installed_package_counts_by_its_list_and_by_what_was_edited(tmp_path: Path) -> None:
@@ -242,8 +269,31 @@ def test_installed_package_counts_by_its_list_and_by_what_was_edited(tmp_path: P
     assert [p.run()[0], p.run()[0]] == ["ran\nb'two' \n", "b'two' \n"]
     # By an installer, which writes the list last.
     p.write("site-packages/theirs/__init__.py", PACKAGE.replace("one", "three"))
-    p.write("site-packages/theirs-1.0.dist-info/RECORD", "theirs/__init__.py,sha256=def,12\ntheirs-1.0.dist-info/RECORD,,\n")
+    p.write(
+        "site-packages/theirs-1.0.dist-info/RECORD", "theirs/__init__.py,sha256=def,12\ntheirs-1.0.dist-info/RECORD,,\n"
+    )
     assert p.run()[0] == "ran\nb'three' \n"
+
+
+def test_setting_of_an_installed_package_that_the_code_mentions_counts(tmp_path: Path) -> None:
+    p = program(
+        tmp_path,
+        "import theirs\n@jitcache.memoize\ndef f(): return b'%d %d' % (theirs.settings.level, theirs.options['n'])\n",
+    )
+    installed(p)
+    p.write(
+        "site-packages/theirs/__init__.py", PACKAGE + "class S:\n    level = 1\nsettings = S()\noptions = {'n': 1}\n"
+    )
+    main = "import app, theirs, sys\nexec(sys.argv[1])\nprint(app.f(), repr(app.f.last_reason))\n"
+    p.write("main.py", main)
+    for change, want in (
+        ("", "1 1"),
+        ("theirs.settings.level = 2", "2 1"),
+        ("theirs.options['n'] = 2", "1 2"),
+        ("theirs.S.level = 3", "3 1"),
+        ("", "1 1"),
+    ):
+        assert p.run("main.py", change)[0] == f"b'{want}' ''\n"
 
 
 def test_file_that_a_package_opens_is_seen(tmp_path: Path) -> None:
@@ -308,3 +358,42 @@ def test_walk_is_the_same_in_every_process(tmp_path: Path) -> None:
     assert p.run()[0].startswith("ran")
     for _ in range(4):
         assert p.run()[0] == "b'10' \n"
+
+
+#: What the samples of docs/memoize.md leave open.
+PRELUDE = """
+from __future__ import annotations
+import dataclasses, pickle, subprocess
+TEMPLATE = "void {name}(void) { tile({tile}); }"
+def generate(template, **names):
+    print("ran")
+    for name, value in names.items():
+        template = template.replace("{%s}" % name, str(value))
+    return template.encode()
+@dataclasses.dataclass
+class Plan:
+    steps: int
+    @classmethod
+    def best(cls, shape):
+        print("ran")
+        return cls(len(shape))
+"""
+
+
+def test_samples_of_the_manual_run_as_pasted(tmp_path: Path) -> None:
+    import re
+
+    page = (Path(__file__).resolve().parent.parent.parent / "docs" / "memoize.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 3
+    p = Program(tmp_path)
+    p.write("app.py", PRELUDE + "".join(blocks))
+    p.write("main.py", """
+        import app
+        print(app.kernel("f", tile=4), app.plan((2, 3)), b"f:" in app.build("int f(void) { return 1; }", ("-O2",)))
+        print(app.kernel.last_reason, app.plan.last_reason, app.build.last_reason)
+    """)  # fmt: skip
+    said = "b'void f(void) { tile(4); }' Plan(steps=2) True\n  \n"
+    assert [p.run()[0], p.run()[0]] == ["ran\nran\n" + said, said]
+    p.write("app.py", PRELUDE.replace("tile({tile})", "tiles({tile})") + "".join(blocks))
+    assert "tiles(4)" in p.run()[0]

@@ -10,8 +10,14 @@ import pytest
 
 
 def test_numbers_of_numpy_are_their_values() -> None:
-    Key = jitcache.Key
-    for scalar, value in ((np.int64(3), 3), (np.uint8(200), 200), (np.float64(0.1), 0.1), (np.float32(0.5), 0.5), (np.bool_(True), True)):
+    Key = jitcache.Key  # noqa: N806
+    for scalar, value in (
+        (np.int64(3), 3),
+        (np.uint8(200), 200),
+        (np.float64(0.1), 0.1),
+        (np.float32(0.5), 0.5),
+        (np.bool_(True), True),
+    ):
         assert Key(n=scalar) == Key(n=value)
         assert Key(n=[scalar, {"a": scalar}]) == Key(n=[value, {"a": value}])
     assert Key(n=np.bool_(True)) != Key(n=1)

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import jitcache
 import pytest
@@ -23,6 +23,14 @@ def key(n: object = 1) -> jitcache.Key:
 
 def own_threads() -> int:
     return sum(t.name == "jitcache-lease" for t in threading.enumerate())
+
+
+async def until(done: Callable[[], bool]) -> None:
+    for _ in range(500):
+        if done():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it never came to that")
 
 
 def settle() -> None:
@@ -49,7 +57,12 @@ def test_of_eight_coroutines_one_compiles(made: str, tmp_path: Path) -> None:
         await asyncio.sleep(0.2)
         return b"code"
 
-    compile: Any = {"thread": in_thread, "coroutine": in_loop, "partial": functools.partial(in_loop, 1), "lambda": lambda: in_loop()}[made]
+    compile: Any = {
+        "thread": in_thread,
+        "coroutine": in_loop,
+        "partial": functools.partial(in_loop, 1),
+        "lambda": lambda: in_loop(),
+    }[made]
 
     async def main() -> list[bytes]:
         return await asyncio.gather(*(cache.aget_or_compile(key(), compile) for _ in range(8)))
@@ -133,7 +146,6 @@ def start(code: str, *arguments: object) -> subprocess.Popen[str]:
 def test_cancellation_gives_the_lease_up(tmp_path: Path) -> None:
     """Another process gets it at once, while this one lives."""
     cache = jitcache.Cache(tmp_path / "cache")
-    began = asyncio.Event
 
     async def never() -> bytes:
         await asyncio.sleep(60)
@@ -141,16 +153,13 @@ def test_cancellation_gives_the_lease_up(tmp_path: Path) -> None:
 
     async def main() -> None:
         task = asyncio.ensure_future(cache.aget_or_compile(key(), never))
-        while own_threads() == 0:
-            await asyncio.sleep(0.01)
+        await until(lambda: own_threads() == 1)
         await asyncio.sleep(0.1)
         assert not cache.acquire(key(), 0).guarded  # it is held
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        end = time.monotonic() + 5
-        while own_threads() and time.monotonic() < end:
-            await asyncio.sleep(0.01)
+        await until(lambda: own_threads() == 0)
         code = "import sys, jitcache; print(jitcache.Cache(sys.argv[1]).acquire(jitcache.Key(n=1), 0).guarded)"
         p = await asyncio.create_subprocess_exec(
             sys.executable, "-c", code, str(tmp_path / "cache"), stdout=asyncio.subprocess.PIPE,
@@ -160,7 +169,6 @@ def test_cancellation_gives_the_lease_up(tmp_path: Path) -> None:
         assert out == b"True\n"
 
     asyncio.run(main())
-    del began
     settle()
 
 

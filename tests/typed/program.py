@@ -85,7 +85,11 @@ def plain(n: int, *, name: str = "") -> bytes:
     return name.encode() * n
 
 
-@jitcache.memoize(codec=pickle, depends=lambda n: {"compiler": Tool("cc")})
+def outside(n: int) -> dict[str, object]:
+    return {"compiler": Tool("cc"), "n": n}
+
+
+@jitcache.memoize(codec=pickle, depends=outside)
 def pickled(n: int) -> dict[str, int]:
     return {"n": n}
 
