@@ -6,6 +6,7 @@ import functools
 import inspect
 import sys
 import threading
+import types
 from typing import TYPE_CHECKING, Any, Callable, Generic, TypeVar
 
 from . import _log
@@ -174,7 +175,11 @@ class Memoized(Generic[P, R]):
                 name = f"{memory.__module__}.{memory.__qualname__}"
                 raise RefusedError(f"{self._name}: {name} remembers earlier results; see its cache_clear", -21)
         components: dict[str, Any] = dict(reach.components)
-        return Key({**components, **self._outside(args, kwargs)}).named(self._name), components
+        try:
+            key = Key({**components, **self._outside(args, kwargs)})
+        except OSError as e:  # a file of depends that is not there: the function may know better
+            raise RefusedError(f"{self._name}: depends: {e}", -21) from e
+        return key.named(self._name), components
 
     def _described(self, args: Any, kwargs: Any) -> Reach:
         reach = Reach(vouched=self._depends is not None)
@@ -218,7 +223,7 @@ class Memoized(Generic[P, R]):
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """As a function's: in a class it is a method."""
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else types.MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<jitcache.memoize of {self._name}>"

@@ -116,11 +116,12 @@ def is_inside(module: str, name: str = "") -> bool:
 
 # Attributes with two underscores that say what a value is or does, and lead nowhere else: those of data, and these.
 _DATA = (object, int, float, complex, str, bytes, bytearray, memoryview, list, dict, set, range, slice, BaseException)
-_SAID = """
-    __annotations__ __args__ __await__ __call__ __cause__ __context__ __dict__ __enter__ __exit__ __func__
-    __instancecheck__ __members__ __metadata__ __missing__ __module__ __mro__ __name__ __next__ __notes__ __origin__
-    __post_init__ __prepare__ __qualname__ __set__ __set_name__ __slots__ __subclasscheck__ __version__ __wrapped__
-""".split()
+_SAID = (
+    "__annotations__", "__args__", "__await__", "__call__", "__cause__", "__context__", "__dict__", "__enter__",
+    "__exit__", "__func__", "__instancecheck__", "__members__", "__metadata__", "__missing__", "__module__",
+    "__mro__", "__name__", "__next__", "__notes__", "__origin__", "__post_init__", "__prepare__",
+    "__qualname__", "__set__", "__set_name__", "__slots__", "__subclasscheck__", "__version__", "__wrapped__",
+)  # fmt: skip
 _PROTOCOL = frozenset(name for kind in _DATA for name in dir(kind)) | frozenset(_SAID)
 _PROTOCOL -= {"__traceback__", "__reduce__", "__reduce_ex__", "__subclasshook__"}
 # Of frames, which lead to all that runs.

@@ -199,9 +199,9 @@ def looks() -> bytes:
 
 
 def test_method_is_memoized_with_its_instance(tmp_path: Path) -> None:
-    class Compiler:
-        cache = jitcache.Cache(tmp_path)
+    cache = jitcache.Cache(tmp_path)
 
+    class Compiler:
         def __init__(self, level: int) -> None:
             self.level = level
 
@@ -212,6 +212,31 @@ def test_method_is_memoized_with_its_instance(tmp_path: Path) -> None:
     assert Compiler(1).compile("a") == b"a -O1"
     assert Compiler(2).compile("a") == b"a -O2"
     assert Compiler.compile(Compiler(3), "a") == b"a -O3"
+    assert len(cache) == 3
+    three = Compiler(3)
+    assert (
+        three.compile.key(three, "a")
+        == Compiler.compile.key(Compiler(3), "a")
+        != Compiler.compile.key(Compiler(4), "a")
+    )
+
+
+def test_file_of_depends_that_is_missing_is_a_reason(tmp_path: Path) -> None:
+    f = jitcache.memoize(
+        cache=jitcache.Cache(tmp_path / "cache"), depends=lambda: {"x": jitcache.File(tmp_path / "none")}
+    )(empty)
+    assert f() == b""
+    assert "depends: [Errno 2]" in f.last_reason
+
+
+def test_depends_that_is_wrong_is_an_error(tmp_path: Path) -> None:
+    f = jitcache.memoize(cache=jitcache.Cache(tmp_path / "cache"), depends={"x": object()})(empty)
+    with pytest.raises(TypeError, match="component 'depends x'"):
+        f()
+
+
+def empty() -> bytes:
+    return b""
 
 
 def test_function_without_a_file_is_called_and_not_kept(tmp_path: Path) -> None:
