@@ -13,7 +13,6 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"jitcache/core"
-	"jitcache/core/key"
 	"jitcache/core/store"
 )
 
@@ -21,9 +20,9 @@ import (
 // have looked at.
 const noteKind = "manifest"
 
-// resolve returns the key of the entry that an argument means: its hex digits, as many
-// of them as tell it from all others, or its name.
-func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*key.ID, error) {
+// resolve returns the entry that an argument means, of which nothing but the key is
+// known: by hex digits, as many as tell it from all others, or by its name.
+func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*store.Entry, error) {
 	ids, err := s.Match(strings.ToLower(arg))
 	if err != nil {
 		ids = nil // no digits: a name
@@ -40,13 +39,13 @@ func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*key.I
 	case len(ids) > 1:
 		return nil, wrong(fmt.Sprintf("%s: %d entries begin with that", arg, len(ids)))
 	case len(ids) == 1:
-		return &ids[0], nil
+		return &store.Entry{ID: ids[0]}, nil
 	case len(entries) > 1:
 		return nil, c.ambiguous(arg, fmt.Sprintf("%d entries have that name", len(entries)), entries)
 	case len(entries) == 1:
 		ids, err = s.Match(entries[0].Key)
 		if err == nil && len(ids) == 1 {
-			return &ids[0], nil
+			return &store.Entry{ID: ids[0]}, nil
 		}
 	}
 	return nil, no(fmt.Sprintf("there is no entry %s", arg))
@@ -81,11 +80,11 @@ func (c *command) ambiguous(arg, what string, entries []*core.Listed) error {
 
 // find returns the entry that an argument means.
 func (c *command) find(cache *core.Cache, s *store.Store, arg string) (*store.Entry, error) {
-	id, err := c.resolve(cache, s, arg)
+	meant, err := c.resolve(cache, s, arg)
 	if err != nil {
 		return nil, err
 	}
-	e, why := s.Stat(id)
+	e, why := s.Stat(&meant.ID)
 	if why != store.None {
 		return nil, no(fmt.Sprintf("entry %s cannot be used: %v", arg, why))
 	}
@@ -179,14 +178,14 @@ func (c *command) rm() *ffcli.Command {
 		defer cache.Close()
 		removed := []string{}
 		for _, arg := range args {
-			id, err := c.resolve(cache, s, arg)
+			meant, err := c.resolve(cache, s, arg)
 			if err != nil {
 				return err
 			}
-			if _, why := cache.Remove(id); why != store.None {
+			if _, why := cache.Remove(&meant.ID); why != store.None {
 				return fmt.Errorf("entry %s cannot be removed: %v", arg, why)
 			}
-			removed = append(removed, id.String())
+			removed = append(removed, meant.ID.String())
 		}
 		return c.answer(map[string]any{"removed": removed}, func() {})
 	})

@@ -119,7 +119,9 @@ class _Holder:
                     if inspect.isawaitable(data):
                         self._tell(self.asked, data)
                         future = self.committed
-                        self._given.wait()
+                        while not self._given.wait(1):
+                            if self._loop.is_closed():  # without a word to its tasks
+                                return
                         if self._left:
                             return
                         data = self._data
@@ -129,6 +131,9 @@ class _Holder:
             self._tell(future, e)
 
     def _tell(self, future: asyncio.Future[Any], what: Any) -> None:
+        if isinstance(what, StopIteration):  # which no future takes
+            what = RuntimeError("the compile raised StopIteration")
+
         def tell() -> None:
             if not future.done():
                 if isinstance(what, BaseException):

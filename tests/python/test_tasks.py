@@ -7,6 +7,7 @@ import functools
 import os
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from pathlib import Path
@@ -130,8 +131,6 @@ def test_loop_goes_on_while_another_process_compiles(tmp_path: Path) -> None:
 
 
 def start(code: str, *arguments: object) -> subprocess.Popen[str]:
-    import textwrap
-
     p = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
         stdin=subprocess.PIPE,
@@ -228,6 +227,33 @@ def test_exception_reaches_all_and_the_next_compiles(in_loop: bool, tmp_path: Pa
     asyncio.run(main())
 
 
+def test_stop_iteration_ends_the_wait_too(tmp_path: Path) -> None:
+    def bad() -> bytes:
+        raise StopIteration
+
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        asyncio.run(asyncio.wait_for(jitcache.Cache(tmp_path).aget_or_compile(key(), bad), timeout=20))
+
+
+def test_loop_that_is_closed_in_a_compile_gives_the_lease_up(tmp_path: Path) -> None:
+    """In a process of its own: coroutines that nobody ends complain."""
+    code = """
+        import asyncio, sys, time, jitcache
+        cache = jitcache.Cache(sys.argv[1])
+        loop = asyncio.new_event_loop()
+        task = loop.create_task(cache.aget_or_compile(jitcache.Key(n=1), lambda: asyncio.sleep(60)))
+        loop.run_until_complete(asyncio.sleep(0.3))
+        held = cache.acquire(jitcache.Key(n=1), 0).guarded
+        loop.close()
+        time.sleep(2)
+        print("holds", held, cache.acquire(jitcache.Key(n=1), 0).guarded)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    p = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert p.stdout == "holds False True\n", p.stderr
+
+
 def test_compile_may_ask_for_others(tmp_path: Path) -> None:
     """As deep as it likes: no pool of threads runs out."""
     cache = jitcache.Cache(tmp_path / "cache")
@@ -251,8 +277,6 @@ def test_without_the_library_it_compiles(tmp_path: Path) -> None:
             return b"code"
         print("holds", asyncio.run(cache.aget_or_compile(jitcache.Key(n=1), compile)))
     """
-    import textwrap
-
     p = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "JITCACHE_LIBRARY": "/nonexistent"},
