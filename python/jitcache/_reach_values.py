@@ -9,6 +9,7 @@ import enum
 import functools
 import operator
 import re
+import struct
 import sys
 import types
 from typing import Any, Callable, ClassVar, NamedTuple
@@ -21,7 +22,8 @@ from ._origin import OWN, Origin, origin_of, origin_of_module
 _OF_CLASSES = frozenset((
     "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__",
     "__dataclass_fields__", "__dataclass_params__", "__dict__", "__doc__", "__firstlineno__", "__module__",
-    "__orig_bases__", "__parameters__", "__qualname__", "__slotnames__", "__static_attributes__", "__weakref__",
+    "__orig_bases__", "__parameters__", "__qualname__", "__slotnames__", "__static_attributes__",
+    "__type_params__", "__weakref__",
     "_abc_impl",
 ))  # fmt: skip
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
@@ -167,10 +169,18 @@ class ValueWalker(DependencyWalker):
         base = frozenset if isinstance(value, frozenset) else set
         if base is set and self._again(value):
             return
+        named, items = [], []
         for item in base.__iter__(value):
-            if type(item) not in self.plain and type(item) not in (tuple, frozenset):
-                raise Unkeyable("set of other things than texts and numbers", type(item))
-        items = sorted(self._within(self._value, item) for item in base.__iter__(value))
+            if isinstance(item, (enum.Enum, type)):
+                cls = item if isinstance(item, type) else type(item)
+                named.append((f"{cls.__module__}.{cls.__qualname__} {getattr(item, '_name_', '')}", item))
+            elif type(item) in self.plain or type(item) in (tuple, frozenset):
+                items.append(self._within(self._value, item))
+            else:
+                raise Unkeyable("set of things that have no order", type(item))
+        for _, item in sorted(named, key=lambda pair: pair[0]):
+            self._value(item)
+        items.sort()
         self._put(base.__name__, str(len(items)).encode())
         self._out += items
         self._extra(value, base)
@@ -193,6 +203,9 @@ class ValueWalker(DependencyWalker):
             self._put("namespace")
             self._dict(vars(value))
             self._extra(value, types.SimpleNamespace)
+
+    def _struct(self, value: struct.Struct) -> None:
+        self._put("struct", value.format.encode())
 
     def _pattern(self, value: re.Pattern[Any]) -> None:
         self._put("pattern")
@@ -329,6 +342,7 @@ ValueWalker.kinds = {
     property: ValueWalker._property,
     functools.partial: ValueWalker._partial,
     re.Pattern: ValueWalker._pattern,
+    struct.Struct: ValueWalker._struct,
     operator.itemgetter: ValueWalker._reduced,
     operator.attrgetter: ValueWalker._reduced,
     operator.methodcaller: ValueWalker._reduced,

@@ -364,7 +364,18 @@ def test_miss_says_what_changed(tmp_path: Path) -> None:
 def test_walk_is_the_same_in_every_process(tmp_path: Path) -> None:
     """Whatever the hashes of texts are."""
     p = program(tmp_path, """
-        import enum, dataclasses, collections, re
+        import enum, dataclasses, collections, re, struct, typing
+        class P(typing.Protocol):
+            def g(self) -> int: ...
+        class Own(ValueError):
+            def __init__(self, n): self.n = n
+        class Doubled:
+            def __get__(self, instance, owner): return 2 * instance.n
+        class H:
+            n = 1
+            m = Doubled()
+            def g(self): return super().__hash__() and self.m
+        header = struct.Struct("<I").pack
         class E(enum.Flag):
             A = 1
             B = 2
@@ -374,10 +385,15 @@ def test_walk_is_the_same_in_every_process(tmp_path: Path) -> None:
             e: E = E.A | E.B
         N = collections.namedtuple("N", "a b")
         r = re.compile("a")
+        S = {E.A, E.B, int, str, P, H}
         T = {"x": {"p", "q", "r"}, "y": N(1, 2)}
         @jitcache.memoize
         def f():
             print("ran")
+            try:
+                raise Own(3)
+            except Own as e:
+                assert e.n == 3 and len(S) == 6 and header(1) == bytes((1, 0, 0, 0)) and H().g() == 2
             return b"%d" % (len(D().s) + len(T) + len({"a", "b"} & {"b", "c", "d"}) + (1 in {1, 2}))
     """)  # fmt: skip
     assert p.run()[0].startswith("ran")
