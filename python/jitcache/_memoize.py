@@ -64,7 +64,7 @@ class Memoized(Generic[P, R]):
         self._codec = codec
         self._depends = depends
         self._kind = kind
-        self._signature = inspect.signature(function)
+        self._signature = _signature_of(function)
         self._name = f"{function.__module__}.{function.__qualname__}"
         self._reasons = threading.local()
         self._warned: set[str] = set()
@@ -184,10 +184,9 @@ class Memoized(Generic[P, R]):
     def _described(self, args: Any, kwargs: Any) -> Reach:
         reach = Reach(vouched=self._depends is not None)
         try:
-            bound = self._signature.bind(*args, **kwargs)
+            arguments = self._bound(args, kwargs)
         except TypeError as e:
             raise Unkeyable("arguments that do not fit", e) from None
-        bound.apply_defaults()
         try:
             reach.components["python"] = python_version()
             reach.describe("function", self._function)
@@ -195,7 +194,7 @@ class Memoized(Generic[P, R]):
                 codec = Reach(vouched=True)
                 codec.describe("codec", self._codec)
                 reach.components.update(codec.components)
-            for name, value in bound.arguments.items():
+            for name, value in arguments.items():
                 reach.describe(f"argument {name}", value)
         except Unkeyable:
             raise
@@ -204,6 +203,14 @@ class Memoized(Generic[P, R]):
         except Exception as e:  # a value's own code, a file that cannot be read
             raise Unkeyable("cannot be described", repr(e)) from e
         return reach
+
+    def _bound(self, args: Any, kwargs: Any) -> Mapping[str, Any]:
+        """Return the arguments by their names, as the function sees them."""
+        if self._signature is None:
+            return {"positions": args, "keywords": kwargs}
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.arguments
 
     def _outside(self, args: Any, kwargs: Any) -> dict[str, Any]:
         """Return what the user says of the outside, as components."""
@@ -227,6 +234,14 @@ class Memoized(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<jitcache.memoize of {self._name}>"
+
+
+def _signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Return the signature that calls of a function are bound by, None if it claims another than its own."""
+    if "__signature__" in vars(function):
+        return None
+    # Not that of what it wraps: a wrapper may tell a position from a keyword.
+    return inspect.signature(function, follow_wrapped=False)
 
 
 def memoized(function: Any, **options: Any) -> Memoized[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import logging
 import os
@@ -96,6 +97,28 @@ def test_arguments_are_those_that_the_function_sees(tmp_path: Path) -> None:
     assert f.key([same, same]) != f.key([same, []])
     with pytest.raises(TypeError, match="required positional argument"):
         f()  # type: ignore[call-arg]
+
+
+def test_wrapper_that_tells_a_position_from_a_keyword_is_taken_as_it_is(tmp_path: Path) -> None:
+    @functools.wraps(plain)
+    def wrapper(*args: Any, **kwargs: Any) -> bytes:
+        return repr((args, kwargs)).encode()
+
+    for claimed in (False, True):
+        if claimed:
+            wrapper.__signature__ = inspect.signature(plain)
+        f = jitcache.memoize(cache=jitcache.Cache(tmp_path))(wrapper)
+        for args, kwargs in (
+            ((1,), {}),
+            ((), {"a": 1}),
+            ((1, 2), {}),
+            ((1,), {"b": 2}),
+            ((), {"b": 2, "a": 1}),
+            ((), {"a": 1, "b": 2}),
+        ):
+            for _ in range(2):
+                assert f(*args, **kwargs) == wrapper(*args, **kwargs)
+            assert bool(f.last_reason) == claimed
 
 
 def plain(a: Any, b: Any = 2) -> bytes:
