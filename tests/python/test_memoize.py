@@ -14,6 +14,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import compilers
 import jitcache
 import pytest
 
@@ -35,6 +36,7 @@ class Program:
         env = {
             "PYTHONPATH": os.pathsep.join([*sys.path, str(self.folder / "site-packages")]),
             "JITCACHE_DIR": str(self.folder / "cache"),
+            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
             **more,
         }
         return subprocess.Popen(
@@ -448,6 +450,7 @@ def test_samples_of_the_manual_run_as_pasted(tmp_path: Path) -> None:
     import re
 
     page = (Path(__file__).resolve().parent.parent.parent / "docs" / "memoize.md").read_text()
+    compilers.script(tmp_path / "bin" / "gcc", compilers.c())
     blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     assert len(blocks) == 3
     p = Program(tmp_path)
