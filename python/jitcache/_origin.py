@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import importlib.machinery
 import os
@@ -158,6 +159,7 @@ def origin_of_module(name: str) -> Origin:
 _records: dict[
     str, dict[str, bytes]
 ] = {}  # of each folder of packages: lists of files, by the folders of their packages
+_hashes: dict[str, tuple[tuple[int, ...], bytes]] = {}  # of files, with the stamps that they have it by
 _packages: dict[str, tuple[int, tuple[int, ...], bytes]] = {}
 
 
@@ -189,9 +191,10 @@ def _lists(site: str) -> dict[str, bytes]:
 def package_content(folder: str) -> tuple[str, bytes]:
     """Return the name of an installed package, and the digest of its version and files.
 
-    Its list says what the files were when they were installed; what was written
-    later counts by its content. Raises Unkeyable if that happened since the process
-    started.
+    Its list says what the files were when they were installed. A file that is
+    another now counts by its content: of sources that this process has imported, by
+    their hashes; of the rest, by size and times. Raises Unkeyable if one has changed
+    since the process started.
     """
     listed = os.path.join(folder, "RECORD")
     try:
@@ -199,7 +202,7 @@ def package_content(folder: str) -> tuple[str, bytes]:
     except OSError:
         raise Unkeyable("package without a list of its files", folder) from None
     known = _packages.get(folder)
-    # A module that is imported later may be another than it was.
+    # What is imported later is to be looked at too.
     if known is None or known[:2] != (len(sys.modules), _stamp(found)):
         known = _packages[folder] = (len(sys.modules), _stamp(found), _files_of(folder, listed, found))
     return os.path.basename(folder)[: -len(".dist-info")].partition("-")[0], known[2]
@@ -209,18 +212,38 @@ def _files_of(folder: str, listed: str, found: os.stat_result) -> bytes:
     whole = hashlib.blake2b(os.path.basename(folder).encode(), digest_size=16)
     with open(listed, "rb") as file:
         lines = file.read().splitlines()
-    site = os.path.dirname(folder)
+    site = os.path.dirname(folder) + os.sep
+    imported = {str(getattr(module, "__file__", None)) for module in list(sys.modules.values())}
     for line in lines:
         whole.update(line + b"\n")
-        name = os.fsdecode(line.partition(b",")[0].strip(b'"'))
-        if name.endswith(".pyc") or name.startswith(".."):
+        name = line.rsplit(b",", 2)[0]
+        path = site + os.fsdecode(name.strip(b'"'))
+        if path.endswith(".pyc") or name.startswith(b"..") or path == listed:
             continue
-        path = os.path.join(site, name)
-        try:
-            now = os.stat(path)
-        except OSError:
-            whole.update(b"gone\n")
-            continue
-        if now.st_ctime_ns > found.st_ctime_ns and path != listed:
-            whole.update(content(path))
+        if _is_another(path, line, found, path in imported):
+            whole.update(content(path) if os.path.exists(path) else b"gone")
     return whole.digest()
+
+
+def _is_another(path: str, line: bytes, listed: os.stat_result, imported: bool) -> bool:
+    """Whether a file may be another than its line in the list says. A copy of the folder may have any times."""
+    _, said, size = line.rsplit(b",", 2)
+    try:
+        now = os.stat(path)
+    except OSError:
+        return True
+    if imported and path.endswith(".py"):
+        return _hash_of(path, now) != said
+    later = now.st_ctime_ns > listed.st_ctime_ns or now.st_mtime_ns > listed.st_mtime_ns
+    return later or size != str(now.st_size).encode()
+
+
+def _hash_of(path: str, now: os.stat_result) -> bytes:
+    """Return what a list says of a file with this content."""
+    stamp = _stamp(now)
+    known = _hashes.get(path)
+    if known is None or known[0] != stamp:
+        with open(path, "rb") as file:
+            digest = base64.urlsafe_b64encode(hashlib.sha256(file.read()).digest())
+        known = _hashes[path] = (stamp, b"sha256=" + digest.rstrip(b"="))
+    return known[1]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import hashlib
 import inspect
 import json
 import logging
@@ -299,15 +301,17 @@ def test_file_that_changed_since_the_process_started_is_not_trusted(tmp_path: Pa
     assert p.run()[0] == "b'two' \n"
 
 
-PACKAGE = "def g(): return b'one'\ndef read(p):\n    with open(p) as f: return f.read().encode()\n"
+PACKAGE = "def h(): return b'one'\ndef g(): return h()\ndef read(p):\n    with open(p) as f: return f.read().encode()\n"
 
 
-def installed(p: Program) -> None:
-    p.write("site-packages/theirs/__init__.py", PACKAGE)
+def installed(p: Program, text: str = PACKAGE) -> None:
+    """Put a package there as an installer does: its list comes last."""
+    p.write("site-packages/theirs/__init__.py", text)
     p.write("site-packages/theirs-1.0.dist-info/METADATA", "Name: theirs\nVersion: 1.0\n")
-    p.write(
-        "site-packages/theirs-1.0.dist-info/RECORD", "theirs/__init__.py,sha256=abc,10\ntheirs-1.0.dist-info/RECORD,,\n"
-    )
+    data = (p.folder / "site-packages/theirs/__init__.py").read_bytes()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    line = f"theirs/__init__.py,sha256={digest},{len(data)}\ntheirs-1.0.dist-info/RECORD,,\n"
+    p.write("site-packages/theirs-1.0.dist-info/RECORD", line)
 
 
 def test_installed_package_counts_by_its_list_and_by_what_was_edited(tmp_path: Path) -> None:
@@ -317,12 +321,28 @@ def test_installed_package_counts_by_its_list_and_by_what_was_edited(tmp_path: P
     # By hand, which the list does not say.
     p.write("site-packages/theirs/__init__.py", PACKAGE.replace("one", "two"))
     assert [p.run()[0], p.run()[0]] == ["ran\nb'two' \n", "b'two' \n"]
-    # By an installer, which writes the list last.
-    p.write("site-packages/theirs/__init__.py", PACKAGE.replace("one", "three"))
-    p.write(
-        "site-packages/theirs-1.0.dist-info/RECORD", "theirs/__init__.py,sha256=def,12\ntheirs-1.0.dist-info/RECORD,,\n"
-    )
+    # By hand, and then copied, so that the list is the later one.
+    p.write("site-packages/theirs/__init__.py", PACKAGE.replace("one", "six"))
+    os.utime(p.folder / "site-packages/theirs/__init__.py", (1, 1))
+    os.utime(p.folder / "site-packages/theirs-1.0.dist-info/RECORD")
+    assert p.run()[0] == "ran\nb'six' \n"
+    # By an installer.
+    installed(p, PACKAGE.replace("one", "three"))
     assert p.run()[0] == "ran\nb'three' \n"
+    # Anew, as it was: the first result is found again.
+    installed(p)
+    assert p.run()[0] == "b'one' \n"
+
+
+def test_file_of_a_package_that_is_imported_by_the_call_counts(tmp_path: Path) -> None:
+    p = program(tmp_path, "import theirs\n@jitcache.memoize\ndef f(): return theirs.late()\n")
+    installed(p, PACKAGE + "def late():\n    import theirs.inner\n    return theirs.inner.N\n")
+    p.write("site-packages/theirs/inner.py", "N = b'one'\n")
+    with (p.folder / "site-packages/theirs-1.0.dist-info/RECORD").open("a") as f:
+        f.write("theirs/inner.py,sha256=x,11\n")
+    p.run()
+    p.write("site-packages/theirs/inner.py", "N = b'two'\n")
+    assert p.run()[0].startswith("b'two'")
 
 
 def test_setting_of_an_installed_package_that_the_code_mentions_counts(tmp_path: Path) -> None:
@@ -330,10 +350,7 @@ def test_setting_of_an_installed_package_that_the_code_mentions_counts(tmp_path:
         tmp_path,
         "import theirs\n@jitcache.memoize\ndef f(): return b'%d %d' % (theirs.settings.level, theirs.options['n'])\n",
     )
-    installed(p)
-    p.write(
-        "site-packages/theirs/__init__.py", PACKAGE + "class S:\n    level = 1\nsettings = S()\noptions = {'n': 1}\n"
-    )
+    installed(p, PACKAGE + "class S:\n    level = 1\nsettings = S()\noptions = {'n': 1}\n")
     main = "import app, theirs, sys\nexec(sys.argv[1])\nprint(app.f(), repr(app.f.last_reason))\n"
     p.write("main.py", main)
     for change, want in (
