@@ -223,7 +223,7 @@ def build(
         print(f"build_library: {go.version}: {problem}", file=sys.stderr)
     build_programs(output, cc, portable=portable)
     if command:
-        build_command(output, control=control)
+        build_commands(output, control=control)
     link = output / SONAME
     link.unlink(missing_ok=True)
     link.symlink_to("libjitcache.so")
@@ -253,24 +253,35 @@ def build_program(name: str, output: Path, cc: list[str], *, portable: bool, def
 COMMAND = "jitcache"
 
 
-def build_command(output: Path, *, control: str = "") -> Path:
-    """Build the ``jitcache`` command into the folder ``output``, and return it.
+#: The commands, and where their sources are.
+COMMANDS = {COMMAND: "cli/jitcache", "jitcache-bundle": "cli/bundles"}
 
-    It launches commands, so its start has to be fast: it is built without C, and
-    needs none of the machine's libraries.
+
+def build_command(output: Path, *, name: str = COMMAND, control: str = "") -> Path:
+    """Build one of COMMANDS into the folder ``output``, and return it.
+
+    ``jitcache`` launches commands, so its start has to be fast: it is built without C,
+    and needs none of the machine's libraries. So is what it becomes.
     """
     go = choose_go()
     tags, without = control_flags(control) if control else ("", "")
-    program = output / COMMAND
-    draft = output / f"{COMMAND}.{os.getpid()}"
+    program = output / name
+    draft = output / f"{name}.{os.getpid()}"
     settings = f"{readback.NO_PREEMPTION},{readback.NO_CGROUP}"
     variables = f"-X runtime.godebugDefault={settings} -X jitcache/cli.Version={version()}"
     linker = f"-s -w -buildid= {variables} {without}"
     flags = ["-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", linker]
     env = {**go_environment(go, []), "CGO_ENABLED": "0"}
-    subprocess.run([go.command, "build", *flags, "-o", str(draft), "./cli/jitcache"], cwd=ROOT, env=env, check=True)
+    build = [go.command, "build", *flags, "-o", str(draft), f"./{COMMANDS[name]}"]
+    subprocess.run(build, cwd=ROOT, env=env, check=True)
     draft.replace(program)
     return program
+
+
+def build_commands(output: Path, *, control: str = "") -> None:
+    """Build all of COMMANDS into the folder ``output``."""
+    for name in COMMANDS:
+        build_command(output, name=name, control=control)
 
 
 def build_programs(output: Path, cc: list[str], *, portable: bool) -> None:

@@ -45,8 +45,8 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
             library = build_library.build(root / "build" / ("wheel" if portable else "lib"), portable=portable)
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{_platform(portable)}"
-        command = library.parent / build_library.COMMAND
-        build_data["shared_scripts"][str(command)] = build_library.COMMAND
+        for command in build_library.COMMANDS:
+            build_data["shared_scripts"][str(library.parent / command)] = command
         startup = {str(root / "python" / name): name for name in ("_jitcache_startup.py", "jitcache_startup.pth")}
         if version == "editable":
             build_data["force_include_editable"].update(startup)

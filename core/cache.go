@@ -30,6 +30,7 @@ type Cache struct {
 	alone    *store.Tally   // counts in its place; nil with JITCACHE=0
 	layers   []*Layer       // that the settings name
 	used     []*Layer       // of those
+	signer   *trust.Secret  // nil: what is stored is not signed
 	words    struct {
 		mu sync.Mutex
 		of map[key.ID][]trust.Public // keys on which notes rest, see rely
@@ -53,6 +54,7 @@ func Open(o Options) (*Cache, error) {
 	c.openMemory(o.Memory)
 	c.openStore()
 	c.openLayers()
+	c.openSigner()
 	if c.refused != nil && !degrade {
 		return nil, c.refused
 	}

@@ -140,13 +140,17 @@ def cute_dsl() -> Count:
     return Count(0, 0, 1) if python is None else pytest("cute-dsl", python, "tests/cute_dsl", env=environment())
 
 
+def interpreters_of(area: str) -> dict[str, str]:
+    """An interpreter with each framework, as far as they can be had."""
+    found = {"NUMBA": _with_numba(area), "CUDA_CORE": _with_cuda_core(area, "1.2.2"), "CUTE_DSL": _with_cute_dsl(area)}
+    return {name: python for name, python in found.items() if python is not None}
+
+
 def frameworks() -> Count:
     """The examples of all adapters, as make demo-all runs them but for the installing."""
     area = "frameworks"
-    found = {
-        "numba": _with_numba(area), "cuda_core": _with_cuda_core(area, "1.2.2"), "cute_dsl": _with_cute_dsl(area),
-    }  # fmt: skip
-    given = [f"--python={name}={python}" for name, python in found.items() if python is not None]
+    found = dict.fromkeys(("numba", "cuda_core", "cute_dsl"))
+    given = [f"--python={name.lower()}={python}" for name, python in interpreters_of(area).items()]
     command = [sys.executable, str(ROOT / "examples" / "frameworks.py"), *given, *found]
     status, text = run(area, command, env=environment())
     right = len(re.findall(r"^Each was compiled once", text, re.MULTILINE))

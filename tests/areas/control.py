@@ -33,7 +33,8 @@ class Control(NamedTuple):
 CONTROLS = [
     Control(
         "no checksum", "nochecksum",
-        {"core/store": ["TestEveryFlippedBitIsFound", "TestGetIntoReadsWhatGetReads"]},
+        {"core/store": ["TestEveryFlippedBitIsFound", "TestGetIntoReadsWhatGetReads"],
+         "bundle": ["TestMemberThatNoBundleHasEndsItWithALineThatNamesIt/flipped_bit"]},
         ["test_malformed.py::test_malformed_file_is_a_miss_with_its_reason[flipped-payload-first-elf]",
          "test_malformed.py::test_malformed_file_is_a_miss_with_its_reason[flipped-attributes-large]"],
     ),
@@ -118,6 +119,21 @@ CONTROLS = [
          "core/trust": ["TestEveryByteOfAStatementIsSigned"]},
         ["test_signatures.py::test_entries_in_another_namespace_are_compiled"],
     ),
+    Control(
+        "bundles of anybody taken", "takesany",
+        {"bundle": ["TestOnlyWhatIsSignedByWhoIsTrustedIsAddedUnlessTheUserConsents", "TestEntryThatWasChangedHasNoSignatureAnyMore",
+                    "TestBundleThatIsRewrittenWhileItIsReadAddsOnlyWhatWasSigned"]},
+    ),
+    Control(
+        "members of any kind", "anymember",
+        {"bundle": ["TestMemberThatNoBundleHasEndsItWithALineThatNamesIt/symbolic_link", "TestMemberThatNoBundleHasEndsItWithALineThatNamesIt/twice"]},
+    ),
+    Control(
+        "bundles of any length", "anylength",
+        {"bundle": ["TestBoundsHold", "TestBombIsNotDecompressedBeyondTheBounds", "TestMillionMembersAreTooMany"]},
+    ),
+    Control("results made elsewhere signed", "signsall", {"core": ["TestWhatWasMadeElsewhereIsNotSignedHere"]}),
+    Control("results made here not signed", "nosigning", {"core": ["TestWhatIsMadeHereIsSignedWhenItIsStored"]}),
     Control(
         "withdrawn keys trusted", "nowithdrawal",
         {"core": ["TestCopyOfAWithdrawnKeysEntryIsAMissAndIsReplaced", "TestNoteThatRestsOnAWithdrawnWordIsForgotten"],
