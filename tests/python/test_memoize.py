@@ -10,6 +10,8 @@ import json
 import logging
 import os
 import pickle
+import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -464,10 +466,9 @@ class Plan:
 
 
 def test_samples_of_the_manual_run_as_pasted(tmp_path: Path) -> None:
-    import re
-
     page = (Path(__file__).resolve().parent.parent.parent / "docs" / "memoize.md").read_text()
-    compilers.script(tmp_path / "bin" / "gcc", compilers.c())
+    if shutil.which("gcc") is None:  # zig writes no assembly to its output
+        compilers.script(tmp_path / "bin" / "gcc", ["sh", "-c", "echo f:"])
     blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     assert len(blocks) == 3
     p = Program(tmp_path)
