@@ -36,8 +36,12 @@ def test_global_variable_of_the_manual(project: Project, key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["traced", "source"])
-@pytest.mark.parametrize(("place", "name"), [("math", "math.scale"), ("builtins", "scale"), ("cutlass", "cutlass.scale")])
-def test_value_that_somebody_puts_into_a_module_of_others_counts(project: Project, place: str, name: str, key: str) -> None:
+@pytest.mark.parametrize(
+    ("place", "name"), [("math", "math.scale"), ("builtins", "scale"), ("cutlass", "cutlass.scale")]
+)
+def test_value_that_somebody_puts_into_a_module_of_others_counts(
+    project: Project, place: str, name: str, key: str
+) -> None:
     project.write(a=ADD.replace("a = 1", "import math").replace("a + b", f"{name} + b"))
     code = f"""
         import a, {place}

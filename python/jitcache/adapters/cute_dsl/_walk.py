@@ -20,7 +20,7 @@ import types as pytypes
 import typing
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
-from jitcache.adapters._code import PLAIN, Unkeyable, code_of, content_of, is_standard
+from jitcache.adapters._code import PLAIN, Unkeyable, code_of, content_of
 from jitcache.adapters._dependency_walk import DependencyWalker
 
 from ._arguments import Shapes
