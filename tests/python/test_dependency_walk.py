@@ -8,8 +8,8 @@ import types
 from typing import Any
 
 import pytest
-from jitcache.adapters._code import Unkeyable, code_of
-from jitcache.adapters._dependency_walk import DependencyWalker
+from jitcache._code import Unkeyable, code_of
+from jitcache._dependency_walk import DependencyWalker
 
 
 class Walker(DependencyWalker):

@@ -20,8 +20,8 @@ import types as pytypes
 import typing
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
-from jitcache.adapters._code import PLAIN, Unkeyable, code_of, content_of
-from jitcache.adapters._dependency_walk import DependencyWalker
+from jitcache._code import PLAIN, Unkeyable, code_of, content_of
+from jitcache._dependency_walk import DependencyWalker
 
 from ._arguments import Shapes
 from ._memory import Memory

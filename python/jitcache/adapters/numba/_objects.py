@@ -18,7 +18,7 @@ import numba
 from numba.core import types
 from numba.core.typing.typeof import typeof_impl
 
-from jitcache.adapters._dependency_walk import DependencyWalker
+from jitcache._dependency_walk import DependencyWalker
 
 from ._code import Unkeyable, pin, versioned, versioned_class, versioned_module
 from ._files import content_of_module

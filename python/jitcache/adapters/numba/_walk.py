@@ -31,7 +31,7 @@ from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 from numba.stencils.stencil import StencilFunc
 
-from jitcache.adapters._code import PLAIN, content_of
+from jitcache._code import PLAIN, content_of
 
 from ._code import Unkeyable, code_of, lines_of, own_locals, pack, versioned, versioned_class, versioned_module
 from ._objects import ObjectWalker
