@@ -21,6 +21,7 @@ from typing import Any
 from . import _origin
 from ._code import Unkeyable, code_of, content_of
 from ._mentions import Import, mentions_of
+from ._module_files import content
 from ._origin import OWN, PACKAGE, PYTHON, Origin, origin_of, origin_of_module
 from ._outside import is_inside, leads_elsewhere
 from ._reach_values import ValueWalker, shows_all
@@ -81,7 +82,7 @@ class Reach(ValueWalker):
             raise Unkeyable("no file", f"module {module}")
         # Its main file, which is another in each process that is started with it, has no other name.
         own = os.path.abspath(getattr(sys.modules.get(module), "__file__", None) or "") == path
-        digest = _origin.content(path)
+        digest = content(path, imported=True)
         self.components[f"module {module}" if own else f"file {os.path.basename(path)} of {module}"] = digest
 
     # -- functions

@@ -19,9 +19,9 @@ from numba.core import types
 from numba.core.typing.typeof import typeof_impl
 
 from jitcache._dependency_walk import DependencyWalker
+from jitcache._module_files import content_of_module
 
 from ._code import Unkeyable, pin, versioned, versioned_class, versioned_module
-from ._files import content_of_module
 
 if TYPE_CHECKING:
     import contextvars
