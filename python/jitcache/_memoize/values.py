@@ -14,9 +14,10 @@ import sys
 import types
 from typing import Any, Callable, ClassVar, NamedTuple
 
-from ._code import Unkeyable
-from ._dependency_walk import DependencyWalker
-from ._origin import OWN, Origin, origin_of, origin_of_module
+from jitcache._code import Unkeyable
+from jitcache._dependency_walk import DependencyWalker
+
+from .origin import OWN, Origin, origin_of, origin_of_module
 
 _MANAGED_DICT = 1 << 4  # Py_TPFLAGS_MANAGED_DICT: the __dict__ is before the object, since Python 3.11
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class that is not built in

@@ -10,8 +10,8 @@ import sys
 import sysconfig
 from typing import Any, NamedTuple
 
-from ._code import Unkeyable, is_standard
-from ._module_files import content, has_file, stamp_of
+from jitcache._code import Unkeyable, is_standard
+from jitcache._module_files import content, has_file, stamp_of
 
 PYTHON, PACKAGE, OWN = "python", "package", "own"
 
@@ -28,7 +28,7 @@ class Origin(NamedTuple):
     name: str
 
 
-_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # this package
 _PATHS = sysconfig.get_paths()
 _STANDARD = (_PATHS["stdlib"] + os.sep, _PATHS["platstdlib"] + os.sep)
 _SITES = ("site-packages", "dist-packages")
