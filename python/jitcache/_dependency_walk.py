@@ -202,8 +202,8 @@ class DependencyWalker:
         for name, value in sorted(vars(cls).items()):
             if name in self.of_classes or isinstance(value, self.slots):
                 continue
-            made = name.startswith("_") or isinstance(value, (cls, _ENUM_PROPERTY))
-            if of_enum and made and not _is_written(value):
+            made = of_enum and (name.startswith("_") or isinstance(value, (cls, _ENUM_PROPERTY)))
+            if made and not _is_written(value):
                 continue  # what the members are, and Python makes of them
             self._put("attribute", name.encode())
             self._value(value)
