@@ -226,13 +226,13 @@ def test_names_table_has_the_last_two_keys_of_a_name(healthy: Healthy) -> None:
         named = reader.read_name(root, name)
         assert named is not None
         assert named.before is not None
-        for sealed, time, s in (
+        for sealed, noted, s in (
             (named.last, named.last_time, of_name[-1]),
             (named.before, named.before_time, of_name[-2]),
         ):
             assert (sealed.key, sealed.name, sealed.kind, sealed.inputs) == (s.id, name, s.kind, ())
             assert {label: short.hex() for label, short in sealed.components.items()} == s.key.components
-            assert time == reader.read_entry(root, s.id).created
+            assert noted == reader.read_entry(root, s.id).created
         assert named.written == named.last_time
 
 
