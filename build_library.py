@@ -175,8 +175,8 @@ def build(
 ) -> Path:
     """Build the library into the folder ``output``, read it back, and return its file.
 
-    The programs that it starts are put beside it, and the ``jitcache`` command unless
-    ``command`` is false.
+    The programs that it starts are put beside it: those in Go, with the ``jitcache``
+    command, unless ``command`` is false.
 
     Raises Missing, CalledProcessError, and Unsound if the library's runtime is not
     the changed one; there is none in ``output`` then.
@@ -223,7 +223,8 @@ def build(
         print(f"build_library: {go.version}: {problem}", file=sys.stderr)
     build_programs(output, cc, portable=portable)
     if command:
-        build_command(output, control=control)
+        for name in COMMANDS:
+            build_command(output, name=name, control=control)
     link = output / SONAME
     link.unlink(missing_ok=True)
     link.symlink_to("libjitcache.so")
@@ -251,24 +252,34 @@ def build_program(name: str, output: Path, cc: list[str], *, portable: bool, def
 
 
 COMMAND = "jitcache"
+STORAGE = "jitcache-storage"
+
+#: Programs in Go alone, with where they are and what is set in them. They start often or stand beside many
+#: programs: they are built without C, and need none of the machine's libraries.
+COMMANDS = {
+    COMMAND: (
+        "cli/jitcache",
+        f"-X runtime.godebugDefault={readback.NO_PREEMPTION},{readback.NO_CGROUP} -X jitcache/cli.Version={version()}",
+    ),
+    STORAGE: ("storage/jitcache-storage", f"-X main.Version={version()}"),
+}
 
 
-def build_command(output: Path, *, control: str = "") -> Path:
-    """Build the ``jitcache`` command into the folder ``output``, and return it.
+#: What is installed beside the library, and not in PATH.
+BESIDE = (*PROGRAMS, STORAGE)
 
-    It launches commands, so its start has to be fast: it is built without C, and
-    needs none of the machine's libraries.
-    """
+
+def build_command(output: Path, *, name: str = COMMAND, control: str = "") -> Path:
+    """Build one of COMMANDS into the folder ``output``, and return it."""
     go = choose_go()
     tags, without = control_flags(control) if control else ("", "")
-    program = output / COMMAND
-    draft = output / f"{COMMAND}.{os.getpid()}"
-    settings = f"{readback.NO_PREEMPTION},{readback.NO_CGROUP}"
-    variables = f"-X runtime.godebugDefault={settings} -X jitcache/cli.Version={version()}"
+    program = output / name
+    draft = output / f"{name}.{os.getpid()}"
+    source, variables = COMMANDS[name]
     linker = f"-s -w -buildid= {variables} {without}"
     flags = ["-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", linker]
     env = {**go_environment(go, []), "CGO_ENABLED": "0"}
-    subprocess.run([go.command, "build", *flags, "-o", str(draft), "./cli/jitcache"], cwd=ROOT, env=env, check=True)
+    subprocess.run([go.command, "build", *flags, "-o", str(draft), f"./{source}"], cwd=ROOT, env=env, check=True)
     draft.replace(program)
     return program
 
