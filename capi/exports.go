@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"unsafe"
 
@@ -23,6 +24,9 @@ import (
 func jcgo_start(f *C.jc_front) C.int32_t {
 	front = f
 	observe.Tracer = C.GoString(f.observer)
+	if observe.Tracer != "" {
+		core.StorageProgram = filepath.Join(filepath.Dir(observe.Tracer), "jitcache-storage")
+	}
 	return C.JITCACHE_OK
 }
 

@@ -161,11 +161,11 @@ func printStats(out io.Writer, s *core.Stats) error {
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "KIND\tHITS\tMISSES\tCOMPILES\tCOMPILED FOR\tSAVED\tEVICTED")
 	row := func(name string, k core.KindStats) {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\n", name, k.HitsMemory+k.HitsDisk+k.HitsLayer, k.Misses, k.Compiles,
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\n", name, k.HitsMemory+k.HitsDisk+k.HitsLayer+k.HitsRemote, k.Misses, k.Compiles,
 			duration(int64(k.CompileTime*1e9)), duration(int64(k.TimeSaved*1e9)), k.Evictions)
 	}
 	for _, kind := range sorted(s.Kinds) {
-		if k := s.Kinds[kind]; k.HitsMemory+k.HitsDisk+k.HitsLayer+k.Misses+k.Puts+k.NotStored+k.Compiles+k.Evictions > 0 {
+		if k := s.Kinds[kind]; k.HitsMemory+k.HitsDisk+k.HitsLayer+k.HitsRemote+k.Misses+k.Puts+k.NotStored+k.Compiles+k.Evictions > 0 {
 			row(kind, k)
 		}
 	}

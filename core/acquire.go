@@ -7,6 +7,7 @@ import (
 	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/core/lease"
+	"jitcache/core/remote"
 	"jitcache/core/store"
 )
 
@@ -172,6 +173,7 @@ func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want boo
 	kind := []byte(k.Kind)
 	c.count(kind, store.Compiles, 1)
 	c.count(kind, store.CompileTime, uint64(took))
+	remote.Spent.Compiled(took)
 	b, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
 	if why == store.None && stored != nil {
 		stored()

@@ -5,9 +5,10 @@ package core
 import "jitcache/core/control"
 
 var (
-	degrade   = !control.Is("nodegrade")
-	cutsWaits = !control.Is("longslice")
-	inOrder   = !control.Is("noorder")
-	goesOn    = !control.Is("nolayers")
-	copies    = !control.Is("nocopies")
+	degrade       = !control.Is("nodegrade")
+	cutsWaits     = !control.Is("longslice")
+	inOrder       = !control.Is("noorder")
+	goesOn        = !control.Is("nolayers")
+	copies        = !control.Is("nocopies")
+	checksRemotes = !control.Is("anyremote")
 )

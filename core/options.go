@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"jitcache/core/memory"
+	"jitcache/core/remote"
 	"jitcache/core/store"
 	"jitcache/core/trust"
 )
@@ -25,6 +26,8 @@ type Options struct {
 	// Memory is the in-process tier to keep using, for a cache that is opened
 	// again in a forked child; nil makes a new one.
 	Memory *memory.Memory
+	// Local keeps away from remotes, for who only looks at a directory.
+	Local bool
 }
 
 // OptionNames are the names that Options.Values may have, with what they mean.
@@ -52,11 +55,13 @@ var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE_SHARED", "1: trust everybody who may write the directory"},
 	{"JITCACHE_TRUST", "user ids whose entries are used too"},
 	{"JITCACHE_LAYERS", "directories that lookups go on to, with : between"},
+	{"JITCACHE_REMOTE", "caches of other machines that lookups go on to, URLs with blanks between"},
 	{"JITCACHE_KEYS", "keys of signatures that are trusted, with commas between"},
 	{"JITCACHE_NAMESPACE", "project or tenant that signatures are for"},
 	{"JITCACHE_SIGNING_KEY_FILE", "the key that `jitcache sign` signs with"},
 	{"JITCACHE_LOCK_DIR", "where lock files go"},
 	{"JITCACHE_FS", "local or network, where statfs is wrong"},
+	{"JITCACHE_STORAGE", "path of jitcache-storage"},
 	{"JITCACHE_NVRTC", "path of libnvrtc"},
 	{"JITCACHE_LIBCUDA", "path of libcuda"},
 	{"JITCACHE_LIBRARY", "path of libjitcache, for Python"},
@@ -86,6 +91,8 @@ type settings struct {
 	store      store.Options
 	trust      *trust.Settings
 	keys       *trust.Keys
+	local      bool
+	remote     remote.Options
 	log        logger
 }
 
@@ -124,6 +131,8 @@ func (o *Options) read() (*settings, error) {
 	st.Trust.Users = r.users("trust", "JITCACHE_TRUST")
 	st.LockDir = r.text("lock_dir", "JITCACHE_LOCK_DIR")
 	st.NodeLockDir = o.nodeLockDir()
+	r.s.local = o.Local
+	r.s.remote = remote.Options{Namespace: r.s.keys.Namespace, Folder: st.NodeLockDir, Program: o.storageProgram(), Env: o.env}
 	st.FileSystem = r.choice("file_system", "JITCACHE_FS", "local", "network")
 	for _, p := range r.problems {
 		r.s.log.warn("variable "+p, "%s", p)
@@ -263,6 +272,14 @@ func (o *Options) Directory() (dir, rule string) {
 		return filepath.Join(h, ".cache", "jitcache"), "home directory"
 	}
 	return "", "no home directory"
+}
+
+// storageProgram is the helper of remotes.
+func (o *Options) storageProgram() string {
+	if p := o.env("JITCACHE_STORAGE"); filepath.IsAbs(p) {
+		return p
+	}
+	return StorageProgram
 }
 
 func (o *Options) home() string {

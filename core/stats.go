@@ -46,6 +46,7 @@ type KindStats struct {
 	EvictedBytes uint64            `json:"evicted_bytes"`
 	Removals     uint64            `json:"removals"`
 	HitsLayer    uint64            `json:"hits_layer"`
+	HitsRemote   uint64            `json:"hits_remote"`
 }
 
 // Stats returns the counters of the directory, with what this process has not
@@ -87,7 +88,7 @@ func (s *Stats) addKinds(kinds map[string]*store.Counters) {
 
 func kindStats(c *store.Counters) KindStats {
 	k := KindStats{
-		HitsMemory: c[store.HitsMemory], HitsDisk: c[store.HitsDisk], HitsLayer: c[store.HitsLayer], Misses: c.Misses(),
+		HitsMemory: c[store.HitsMemory], HitsDisk: c[store.HitsDisk], HitsLayer: c[store.HitsLayer], HitsRemote: c[store.HitsRemote], Misses: c.Misses(),
 		Puts: c[store.Puts], NotStored: c[store.PutsRefused],
 		Compiles: c[store.Compiles], CompileTime: seconds(c[store.CompileTime]), TimeSaved: seconds(c[store.TimeSaved]),
 		Waits: c[store.Waits], WaitTime: seconds(c[store.WaitTime]),
