@@ -123,6 +123,17 @@ CONTROLS = [
         {"core": ["TestCopyOfAWithdrawnKeysEntryIsAMissAndIsReplaced", "TestNoteThatRestsOnAWithdrawnWordIsForgotten"],
          "core/trust": ["TestKeyThatAnybodyWithdrawsIsNotTrusted"]},
     ),
+    Control(
+        "what comes from a remote used as it is", "anyremote", {},
+        ["test_remote.py::test_unsigned_entries_are_neither_sent_nor_used_unless_the_remote_says_so"],
+    ),
+    Control("waiting without a bound", "nobudget", {"core/remote": ["TestBudgetGrowsWithWhatIsCompiled"]}),
+    Control("descriptors of the host kept", "inherits", {"core/remote": ["TestHelperHasNothingOfItsHost"]}),
+    Control("socket of anybody", "anysocket", {"core/remote": ["TestSocketOfAnotherUserIsNotUsed"]}),
+    Control("lengths believed", "anylength", {"core/wire": ["TestLengthAboveTheBoundIsRefused"]}),
+    Control("decompression without a bound", "nobomb", {"storage": ["TestDecompressionTakesNoMoreThanItSays"]}),
+    Control("helper serves anybody", "anypeer", {"storage": ["TestAnotherUserIsNotServed"]}),
+    Control("helper that is denied lives on", "nodenied", {"storage": ["TestHelperEnds"]}),
     Control("settings of anybody", "anyconfig", {"core/trust": ["TestSettingsThatOthersMayWriteAreIgnoredWithAProblem"]}),
     Control("list that is kept", "", {}, ["test_listing.py::test_list_takes_no_memory_for_its_length[entries]"], front="hoards"),
     Control(
