@@ -94,6 +94,7 @@ func (c *checker) files() bool {
 		if f.Flags&Plain != 0 {
 			flags = unix.AT_SYMLINK_NOFOLLOW
 		}
+		c.status.Expected = f.Stamp.Dev
 		if errno := c.status.At(c.path(f.Path), flags); errno != 0 {
 			return c.changed(f.Path, errno.Error())
 		}
@@ -134,8 +135,8 @@ func (c *checker) folders() bool {
 		if f.Flags&NoLink != 0 {
 			flags = unix.AT_SYMLINK_NOFOLLOW
 		}
-		path := c.path(f.Path)
-		errno := c.status.At(path, flags)
+		c.status.Expected = f.Stamp.Dev
+		errno := c.status.At(c.path(f.Path), flags)
 		switch {
 		case errno == syscall.ENOENT && f.Flags&(Exists|Listed) == 0:
 			continue // and so is everything that was looked for in it
@@ -145,7 +146,7 @@ func (c *checker) folders() bool {
 			return c.changed(f.Path, "no longer a folder")
 		case len(f.Absent) == 0 && f.Flags&Listed == 0:
 			continue
-		case f.Stamp.Same(&c.status.Stamp) && f.Stamp.Proves() && c.status.NamesProved(path):
+		case f.Stamp.Same(&c.status.Stamp) && f.Stamp.Proves() && c.status.NamesProved():
 			continue
 		}
 		now := c.status.Stamp
@@ -210,6 +211,7 @@ func namesDigest(names, except []string) key.Digest {
 
 // others asks for links, failures, and what is neither file nor folder.
 func (c *checker) others() bool {
+	c.status.Expected = 0
 	var text [4096]byte
 	for i := range c.list.Links {
 		k := &c.list.Links[i]

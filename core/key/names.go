@@ -82,7 +82,7 @@ func (in *Input) namesChanged() (reason string, changed bool) {
 	if errno := status.At(path, 0); errno != 0 {
 		return fmt.Sprintf("%s: %v", in.Path, errno), true
 	}
-	if in.Same(&status.Stamp) && in.Proves() && status.NamesProved(path) {
+	if in.Same(&status.Stamp) && in.Proves() && status.NamesProved() {
 		return "", false
 	}
 	if _, value, _, err := ReadNames(in.Path); err != nil || value != in.Value {

@@ -3,8 +3,11 @@ package stamp
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"maps"
 	"os"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,43 +41,65 @@ const overlay = 0x794c7630
 // at any time, whatever its file system is.
 const loop = 7
 
-// mountTable remembers by device what is mounted.
+// mountTable remembers by device what is mounted. Every stat asks it: what is known is
+// a map that nobody changes.
 type mountTable struct {
-	mu    sync.RWMutex
-	known map[mount]vouch
-	boot  []byte
+	known atomic.Pointer[map[mount]vouch]
+	mu    sync.Mutex // held while known is replaced
+	boot  func() []byte
 }
 
 type mount struct{ dev, unique uint64 }
 
 type vouch struct {
 	identity uint64 // for Stamp.Mount
+	made     uint64 // the same, where the time of a change is an image's maker's
 	names    bool   // whether a folder's stamp vouches for the names in it
 }
 
-var mounts = mountTable{known: map[mount]vouch{}}
+// of returns the Stamp.Mount of a file that was changed at ctime.
+func (v *vouch) of(ctime int64) uint64 {
+	if v.identity == 0 && doubtsImages && ctime%int64(time.Second) == 0 {
+		return v.made
+	}
+	return v.identity
+}
+
+var mounts = newMountTable()
+
+func newMountTable() *mountTable {
+	m := &mountTable{boot: sync.OnceValue(func() []byte {
+		id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+		return id
+	})}
+	m.known.Store(&map[mount]vouch{})
+	return m
+}
 
 // vouch says how far stamps on a device go: what is at path, or is open as fd without one. unique is 0 before Linux 6.8.
 func (m *mountTable) vouch(fd int, path []byte, dev, unique uint64) vouch {
 	k := mount{dev, unique}
-	m.mu.RLock()
-	v, ok := m.known[k]
-	m.mu.RUnlock()
-	if ok {
+	if v, ok := (*m.known.Load())[k]; ok {
 		return v
 	}
-	v = m.ask(fd, path, dev, unique)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.known) > 256 {
-		clear(m.known)
-	}
+	v := m.ask(fd, path, dev, unique)
+	v.made = m.ofBoot(dev)
 	// Without unique ids a device's number may later be another file system's.
 	// Then only those of disks are worth remembering.
 	if unique != 0 || unix.Major(dev) != 0 {
-		m.known[k] = v
+		m.remember(k, v)
 	}
 	return v
+}
+
+func (m *mountTable) remember(k mount, v vouch) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := map[mount]vouch{k: v}
+	if old := *m.known.Load(); len(old) < 256 {
+		maps.Copy(known, old)
+	}
+	m.known.Store(&known)
 }
 
 func (m *mountTable) ask(fd int, path []byte, dev, unique uint64) vouch {
@@ -90,33 +115,29 @@ func (m *mountTable) ask(fd int, path []byte, dev, unique uint64) vouch {
 	}
 	t := trusts[uint32(fs.Type)]
 	if t == mounted && !doubtsImages {
-		return vouch{0, true}
+		return vouch{names: true}
 	}
 	if t == own && unix.Major(dev) == loop && doubtsImages {
 		t = mounted
 	}
 	switch {
 	case t == own:
-		return vouch{0, true}
+		return vouch{names: true}
 	case t == mounted && unique != 0:
-		return vouch{m.ofBoot(unique), uint32(fs.Type) != overlay}
+		return vouch{identity: m.ofBoot(unique), names: uint32(fs.Type) != overlay}
 	}
 	return vouch{identity: NoMount}
 }
 
-// ofBoot turns the id of a mount into one that no other boot of any machine has.
+// ofBoot turns the id of a mount, or a device, into one that no other boot of any
+// machine has.
 func (m *mountTable) ofBoot(unique uint64) uint64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.boot == nil {
-		id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-		if err != nil {
-			return NoMount
-		}
-		m.boot = id
+	boot := m.boot()
+	if len(boot) == 0 {
+		return NoMount
 	}
 	h := fnv.New64a()
-	h.Write(m.boot)
+	h.Write(boot)
 	h.Write(binary.LittleEndian.AppendUint64(nil, unique))
 	return h.Sum64()>>1 | 1
 }

@@ -231,7 +231,7 @@ func TestCellsBelowZeroDoNotStopEviction(t *testing.T) {
 	// Another process has counted the removals of entries that this one counts
 	// too.
 	for range 1000 {
-		s.pending.addEntry(&k.ID, change{-one, -1})
+		s.addEntry(&k.ID, change{-one, -1})
 	}
 	s.Flush()
 	for i := range 100 {

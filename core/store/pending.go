@@ -59,7 +59,24 @@ func fewAtCap(limit int64, total, count uint64) bool {
 }
 
 // addEntry notes a change to the shard of id.
-func (p *pending) addEntry(id *key.ID, d change) { p.addShard(int(id[0]), d) }
+func (s *Store) addEntry(id *key.ID, d change) {
+	s.pending.addShard(int(id[0]), d)
+	if s.small.Load() {
+		s.small.Store(s.pending.fewAtCap(s.MaxSize()))
+	}
+}
+
+// fewAtCap is fewAtCap of what the ledger says and what it does not know yet: of a
+// new directory it is asked long before the ledger says anything.
+func (p *pending) fewAtCap(limit int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	total, count := int64(p.total)+p.bytes, int64(p.count)
+	for i := range p.cells {
+		count += p.cells[i].count
+	}
+	return fewAtCap(limit, uint64(max(total, 0)), uint64(max(count, 0)))
+}
 
 func (p *pending) addShard(shard int, d change) {
 	p.mu.Lock()

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -261,19 +262,23 @@ func TestHitsRenewRecency(t *testing.T) {
 		"few, network file system":  {smallCount - 1, 2 * time.Hour, true, false},
 		"many, network file system": {smallCount + 1, 2 * time.Hour, true, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			k := testKey(t, 0)
-			s := open(t, size(c.entries*fileSize(t, 1)))
-			put(t, s, k, []byte("x"))
-			s.Flush()
-			s.mount.Network = c.network
-			then := now.Add(-c.age)
-			os.Chtimes(s.fileOf(k), then, then)
-			get(t, s, k)
-			if d := time.Since(used(t, s, k)).Abs(); (d < 10*time.Second) != c.renewed {
-				t.Errorf("used %v ago", d)
-			}
-		})
+		for _, flushed := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, flushed %v", name, flushed), func(t *testing.T) {
+				k := testKey(t, 0)
+				s := open(t, size(c.entries*fileSize(t, 1)))
+				put(t, s, k, []byte("x"))
+				if flushed {
+					s.Flush()
+				}
+				s.mount.Network = c.network
+				then := now.Add(-c.age)
+				os.Chtimes(s.fileOf(k), then, then)
+				get(t, s, k)
+				if d := time.Since(used(t, s, k)).Abs(); (d < 10*time.Second) != c.renewed {
+					t.Errorf("used %v ago", d)
+				}
+			})
+		}
 	}
 }
 

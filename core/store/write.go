@@ -67,7 +67,7 @@ func (s *Store) Put(it Item) (w Written, why Reason) {
 		return w, None // there already
 	}
 	s.remember(it.Key, w.Created)
-	s.pending.addEntry(&it.Key.ID, delta)
+	s.addEntry(&it.Key.ID, delta)
 	s.flushIfDue(&it.Key.ID)
 	return w, None
 }
@@ -298,7 +298,7 @@ func (s *Store) Remove(id *key.ID) (bool, Reason) {
 	case e != 0:
 		return false, reasonOf(e)
 	}
-	s.pending.addEntry(id, change{-f.size, -1})
+	s.addEntry(id, change{-f.size, -1})
 	s.Count([]byte(kind), Removals, 1)
 	return true, None
 }

@@ -75,8 +75,8 @@ def test_warm_call_is_no_slower_than_numba_s_own(project: Project) -> None:
             found.append(measure(project, cache)[0])
         parts.append(measure(project, "jitcache", PARTS="1")[1])
         best = {cache: min(found) for cache, found in whole.items()}
-        if rounds >= 5 and min(parts) < 0.5 and best["jitcache"] <= best["numba"]:
+        if rounds >= 5 and best["jitcache"] <= best["numba"] and min(parts) <= best["numba"] / 2:
             break
     print(f"warm call: {best['jitcache']:.2f} ms, Numba's own {best['numba']:.2f} ms; our part {min(parts):.2f} ms")
-    assert min(parts) < 0.5
     assert best["jitcache"] <= best["numba"]
+    assert min(parts) <= best["numba"] / 2

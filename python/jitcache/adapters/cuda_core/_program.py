@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 def _text_of(value: Any) -> str:
     """Return a member of one of cuda.core's enumerations, or its value, as text."""
+    if isinstance(value, str):  # to look in vain for an attribute is the longer way
+        return value.lower()
     return str(getattr(value, "value", value)).lower()
 
 
