@@ -61,7 +61,7 @@ func (c *Cache) openRemotes() {
 		client, err := remote.New(s, c.settings.remote)
 		if err != nil {
 			r.Refused = err.Error()
-			c.log.warn("remote "+r.URL, "remote %s (%s) is not used: %v", r.URL, r.Source, err)
+			c.warnRemote(r, "is not used: "+r.Refused)
 			continue
 		}
 		r.client = client
@@ -69,10 +69,15 @@ func (c *Cache) openRemotes() {
 		r.Writes = !s.ReadOnly && c.store != nil && c.store.Refuses() == store.None
 		c.remotes.used = append(c.remotes.used, r)
 		if !r.Reads {
-			c.log.warn("remote "+r.URL, "nothing is read from the remote %s (%s): no key is trusted; see `jitcache trust`, or add |trust=unsigned", r.URL, r.Source)
+			c.warnRemote(r, "is not read: no key is trusted; see `jitcache trust`, or add |trust=unsigned")
 		}
-		c.log.line(Debug, "remote %s (%s)", r.URL, r.Source)
 	}
+}
+
+// warnRemote warns of a remote, once per process and text.
+func (c *Cache) warnRemote(r *Remote, what string) {
+	text := "remote " + r.URL + " " + what
+	c.log.warn(text, "%s", text)
 }
 
 // Remotes returns the remotes that the settings name, in their order, whether they are
@@ -122,7 +127,7 @@ func (c *Cache) fromRemote(r *Remote, id *key.ID) (b *blob.Blob, why store.Reaso
 			return b, store.None, true
 		}
 		remote.Spent.Vain(time.Since(began))
-		c.log.warn("remote "+r.URL+why.String(), "remote %s: entry %s cannot be used: %v", r.URL, label("", *id), why)
+		c.warnRemote(r, "has an entry that cannot be used: "+why.String())
 	}
 	if b != nil {
 		b.Release()
@@ -133,7 +138,7 @@ func (c *Cache) fromRemote(r *Remote, id *key.ID) (b *blob.Blob, why store.Reaso
 	case errors.Is(err, remote.ErrAbsent):
 		return nil, store.Absent, true
 	case !errors.Is(err, remote.ErrNotAsked):
-		c.log.warn("remote "+r.URL+" fails", "remote %s: %v; programs go on without it", r.URL, err)
+		c.log.warn("remote "+r.URL+" fails", "remote %s fails: %v; programs go on without it", r.URL, err)
 	}
 	return nil, store.Absent, false
 }
@@ -182,7 +187,7 @@ func (c *Cache) offer(id *key.ID) {
 			continue
 		}
 		if e := c.store.Enqueue(r.client.Outbox(), id); e != 0 {
-			c.log.warn("outbox "+e.Error(), "entries are not sent to the remote %s: %v", r.URL, e)
+			c.warnRemote(r, "gets nothing: "+e.Error())
 			continue
 		}
 		waits = true
@@ -217,9 +222,7 @@ func (c *Cache) tell() {
 		if !r.Writes {
 			continue
 		}
-		if err := r.client.Upload(c.store.Outbox(r.client.Outbox()), telling); err != nil {
-			c.log.line(Debug, "remote %s: %v", r.URL, err)
-		}
+		r.client.Upload(c.store.Outbox(r.client.Outbox()), telling)
 	}
 }
 

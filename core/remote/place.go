@@ -1,11 +1,10 @@
 package remote
 
 import (
-	"fmt"
+	"errors"
 	"os"
+	"strconv"
 	"syscall"
-
-	"jitcache/core/key"
 )
 
 // Passed are the variables that a helper gets, and no others: where it finds credentials
@@ -33,9 +32,10 @@ func (r *Remote) environment() []string {
 			all = append(all, name+"="+v)
 		}
 	}
-	all = append(all, "CRSH_URL="+r.URL, "CRSH_IDLE_TIMEOUT="+Idle, fmt.Sprintf("CRSH_NUM_ATTR=%d", len(r.Attributes)))
-	for i, a := range r.Attributes {
-		all = append(all, fmt.Sprintf("CRSH_ATTR_KEY_%d=%s", i, a.Name), fmt.Sprintf("CRSH_ATTR_VALUE_%d=%s", i, a.Value))
+	all = append(all, "CRSH_URL="+r.URL, "CRSH_IDLE_TIMEOUT="+Idle, "CRSH_NUM_ATTR="+strconv.Itoa(len(r.Attributes)/2))
+	for i, text := range r.Attributes {
+		name := [2]string{"CRSH_ATTR_KEY_", "CRSH_ATTR_VALUE_"}[i%2]
+		all = append(all, name+strconv.Itoa(i/2)+"="+text)
 	}
 	return all
 }
@@ -46,13 +46,15 @@ func (r *Remote) environment() []string {
 func (r *Remote) socketName(environment []string) string {
 	var st syscall.Stat_t
 	syscall.Stat(r.options.Program, &st)
-	texts := append([]string{fmt.Sprint(protocol, st.Dev, st.Ino, st.Size, st.Mtim)}, environment...)
+	texts := append([]string{protocol}, environment...)
+	for _, n := range []int64{int64(st.Dev), int64(st.Ino), st.Size, st.Mtim.Sec, st.Mtim.Nsec} {
+		texts = append(texts, strconv.FormatInt(n, 10))
+	}
 	for _, space := range []string{"mnt", "net", "user", "pid"} {
 		text, _ := os.Readlink("/proc/self/ns/" + space)
 		texts = append(texts, text)
 	}
-	sum := key.Sum(key.AppendTexts(nil, texts...))
-	return fmt.Sprintf("remote-%x", sum[:8])
+	return "remote-" + short(texts)
 }
 
 // protocol is part of each socket's name, so that helpers of other releases are others.
@@ -66,7 +68,7 @@ const mostSocket = 107
 func (r *Remote) place() (string, error) {
 	dir := r.options.Folder
 	if len(dir) > mostSocket-32 {
-		dir = fmt.Sprintf("/tmp/jitcache-%d", os.Geteuid())
+		dir = "/tmp/jitcache-" + strconv.Itoa(os.Geteuid())
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
 		return "", err
@@ -76,7 +78,7 @@ func (r *Remote) place() (string, error) {
 		return "", err
 	}
 	if st.Mode&syscall.S_IFMT != syscall.S_IFDIR || int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0 {
-		return "", fmt.Errorf("%s is not a folder of this user alone", dir)
+		return "", errors.New(dir + " is not a folder of this user alone")
 	}
 	return dir, nil
 }

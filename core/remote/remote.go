@@ -2,7 +2,6 @@ package remote
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"sync"
@@ -57,7 +56,7 @@ var epoch = time.Now()
 func New(s Setting, o Options) (*Remote, error) {
 	segment := Segment(o.Namespace)
 	if len(segment) > MostSegment {
-		return nil, fmt.Errorf("the namespace is too long for remotes: want at most %d letters", MostSegment)
+		return nil, errors.New("the namespace is too long for remotes")
 	}
 	if o.Program == "" {
 		return nil, errors.New("there is no jitcache-storage beside the library")
@@ -67,12 +66,12 @@ func New(s Setting, o Options) (*Remote, error) {
 
 // Outbox returns the name of the folder in which entries wait to be put there.
 func (r *Remote) Outbox() string {
-	texts := []string{r.URL}
-	for _, a := range r.Attributes {
-		texts = append(texts, a.Name, a.Value)
-	}
-	sum := key.Sum(key.AppendTexts(nil, texts...))
-	return fmt.Sprintf("%x.%s", sum[:8], r.segment)
+	return short(append([]string{r.URL}, r.Attributes...)) + "." + r.segment
+}
+
+// short is a digest of texts, 16 digits.
+func short(texts []string) string {
+	return key.ID(key.Sum(key.AppendTexts(nil, texts...))).String()[:16]
 }
 
 // Asks reports whether Get would ask: a look at two numbers.
@@ -111,7 +110,7 @@ func (r *Remote) get(id *key.ID, room func(size int) []byte, deadline time.Time)
 	case status == wire.Noop:
 		return ErrAbsent
 	}
-	n, err := wire.ReadLength(c.in, wire.MaxValue)
+	n, err := wire.ReadLength(c, wire.MaxValue)
 	if err != nil {
 		return err
 	}
@@ -119,7 +118,7 @@ func (r *Remote) get(id *key.ID, room func(size int) []byte, deadline time.Time)
 	if b == nil {
 		return errors.New("no memory")
 	}
-	_, err = io.ReadFull(c.in, b)
+	_, err = io.ReadFull(c, b)
 	return err
 }
 
@@ -247,5 +246,5 @@ func (r *Remote) Status(within time.Duration) ([]byte, error) {
 	if _, err := c.ask([]byte{wire.Status}); err != nil {
 		return nil, err
 	}
-	return wire.ReadValue(c.in, 1<<20)
+	return wire.ReadValue(c, 1<<20)
 }

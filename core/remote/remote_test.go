@@ -278,8 +278,10 @@ func TestNamesOfSocketsAreShortAndDifferWhereHelpersDo(t *testing.T) {
 	seen := map[string]string{}
 	for name, change := range map[string]func(r *Remote){
 		"as it is": func(*Remote) {}, "URL": func(r *Remote) { r.URL += "x" }, "program": func(r *Remote) { r.options.Program = "/bin/sh" },
-		"attribute":  func(r *Remote) { r.Attributes = []Attribute{{"ttl", "1d"}} },
-		"credential": func(r *Remote) { r.options.Env = func(n string) string { return map[string]string{"AWS_PROFILE": "x"}[n] } },
+		"attribute": func(r *Remote) { r.Attributes = []string{"ttl", "1d"} },
+		"credential": func(r *Remote) {
+			r.options.Env = func(n string) string { return map[string]string{"AWS_PROFILE": "x"}[n] }
+		},
 	} {
 		r := fresh(t)
 		change(r)
@@ -294,7 +296,7 @@ func TestNamesOfSocketsAreShortAndDifferWhereHelpersDo(t *testing.T) {
 func TestSettingsAreReadAndPasswordsAreNotShown(t *testing.T) {
 	all, problems := Parse(" redis://u:hunter2@h:1/2|ttl=1d|read-only  s3://b/p?region=x|trust=unsigned file:///d\n")
 	if len(problems) != 0 || len(all) != 3 || !all[0].ReadOnly || all[0].Unsigned || all[1].ReadOnly || !all[1].Unsigned ||
-		fmt.Sprint(all[0].Attributes) != "[{ttl 1d}]" || all[2].URL != "file:///d" {
+		fmt.Sprint(all[0].Attributes) != "[ttl 1d]" || all[2].URL != "file:///d" {
 		t.Errorf("%+v, %v", all, problems)
 	}
 	for _, bad := range []string{"hunter2", "ftp://u:hunter2@h", "redis://u:hunter2@h|trust=all", "redis://u:hunter2@h|read-only=false", "redis://u:hunter2@h|", "://"} {

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -10,13 +9,10 @@ import (
 // |NAME=VALUE for each attribute, as ccache's users write them.
 type Setting struct {
 	URL        string
-	Attributes []Attribute // for the helper, in their order
-	ReadOnly   bool        // nothing is put there
-	Unsigned   bool        // trust=unsigned: entries need no signature of a trusted key
+	Attributes []string // for the helper: name, value, name, value
+	ReadOnly   bool     // nothing is put there
+	Unsigned   bool     // trust=unsigned: entries need no signature of a trusted key
 }
-
-// Attribute is a setting of the engine.
-type Attribute struct{ Name, Value string }
 
 // Schemes are those that the helper knows.
 var Schemes = []string{"redis", "rediss", "redis+unix", "s3", "http", "https", "file"}
@@ -29,7 +25,7 @@ func Parse(text string) (all []Setting, problems []string) {
 		s := Setting{URL: parts[0]}
 		scheme, _, ok := strings.Cut(s.URL, "://")
 		if !ok || !slices.Contains(Schemes, scheme) {
-			problems = append(problems, fmt.Sprintf("%.20q is no remote: want a URL of %s", scheme, strings.Join(Schemes, ", ")))
+			problems = append(problems, "a remote is no URL of "+strings.Join(Schemes, ", "))
 			continue
 		}
 		bad := ""
@@ -41,9 +37,10 @@ func Parse(text string) (all []Setting, problems []string) {
 			case name == "trust" && value == "unsigned":
 				s.Unsigned = true
 			case name == "" || name == "read-only" || name == "trust":
-				bad = fmt.Sprintf("%s: %q: want trust=unsigned, read-only or an attribute of the engine", s.Shown(), name+"="+value)
+				bad = s.Shown() + ": want trust=unsigned, read-only or an attribute of the engine behind |"
+
 			default:
-				s.Attributes = append(s.Attributes, Attribute{name, value})
+				s.Attributes = append(s.Attributes, name, value)
 			}
 		}
 		if bad != "" {
@@ -82,11 +79,13 @@ func Segment(namespace string) string {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-' && namespace != "-":
 			b.WriteByte(c)
 		default:
-			fmt.Fprintf(&b, "=%02X", c)
+			b.WriteString("=" + digits[c>>4:c>>4+1] + digits[c&15:c&15+1])
 		}
 	}
 	return b.String()
 }
+
+const digits = "0123456789ABCDEF"
 
 // MostSegment is how long a namespace may be in a name: a key of the protocol has at most
 // 255 bytes, and a folder of the outbox as many.

@@ -1,11 +1,11 @@
 package remote
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"os"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -26,8 +26,10 @@ var (
 type conn struct {
 	fd       int
 	deadline time.Time
-	in       *bufio.Reader
 	greeting wire.Greeting
+	// What has come and was not read: package bufio would be three kilobytes of library.
+	buffer [64]byte
+	came   []byte
 }
 
 // dial connects, and reads the greeting. errNoHelper: nobody listens.
@@ -78,8 +80,7 @@ func (c *conn) connect(path string) error {
 	if checksOther && int(peer.Uid) != os.Geteuid() && peer.Uid != 0 {
 		return errStranger
 	}
-	c.in = bufio.NewReaderSize(c, 512) // what is larger is read past it
-	c.greeting, err = wire.ReadGreeting(c.in)
+	c.greeting, err = wire.ReadGreeting(c)
 	return err
 }
 
@@ -103,8 +104,21 @@ func (c *conn) wait(events int16) error {
 	}
 }
 
-// Read reads what has come. It is io.Reader's.
-func (c *conn) Read(b []byte) (int, error) {
+// Read reads what has come. It is io.Reader's. What is large goes to its place at once.
+func (c *conn) Read(b []byte) (n int, err error) {
+	if len(c.came) == 0 {
+		if len(b) >= len(c.buffer) {
+			return c.receive(b)
+		}
+		n, err = c.receive(c.buffer[:])
+		c.came = c.buffer[:n]
+	}
+	n = copy(b, c.came)
+	c.came = c.came[n:]
+	return n, err
+}
+
+func (c *conn) receive(b []byte) (int, error) {
 	for {
 		n, err := unix.Read(c.fd, b)
 		switch {
@@ -112,7 +126,7 @@ func (c *conn) Read(b []byte) (int, error) {
 			err = c.wait(unix.POLLIN)
 		case err == unix.EINTR:
 			err = nil
-		case err == nil && n == 0 && len(b) > 0:
+		case err == nil && n == 0:
 			return 0, io.EOF
 		case err == nil:
 			return n, nil
@@ -126,17 +140,17 @@ func (c *conn) Read(b []byte) (int, error) {
 // write sends all of b. A peer that has gone raises no signal.
 func (c *conn) write(b []byte) error {
 	for len(b) > 0 {
-		n, err := unix.SendmsgN(c.fd, b, nil, nil, unix.MSG_NOSIGNAL)
-		switch {
-		case err == unix.EAGAIN:
-			err = c.wait(unix.POLLOUT)
-		case err == unix.EINTR:
-			err = nil
-		case err == nil:
+		n, _, e := unix.Syscall6(unix.SYS_SENDTO, uintptr(c.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0)
+		switch e {
+		case 0:
 			b = b[n:]
-		}
-		if err != nil {
-			return err
+		case unix.EAGAIN:
+			if err := c.wait(unix.POLLOUT); err != nil {
+				return err
+			}
+		case unix.EINTR:
+		default:
+			return e
 		}
 	}
 	return nil
@@ -147,5 +161,5 @@ func (c *conn) ask(request []byte) (status byte, err error) {
 	if err := c.write(request); err != nil {
 		return 0, err
 	}
-	return wire.ReadStatus(c.in)
+	return wire.ReadStatus(c)
 }
