@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"unsafe"
 
@@ -24,9 +23,7 @@ import (
 func jcgo_start(f *C.jc_front) C.int32_t {
 	front = f
 	observe.Tracer = C.GoString(f.observer)
-	if observe.Tracer != "" {
-		core.StorageProgram = filepath.Join(filepath.Dir(observe.Tracer), "jitcache-storage")
-	}
+	core.StorageProgram = core.FindStorage(observe.Tracer) // which is beside it
 	return C.JITCACHE_OK
 }
 

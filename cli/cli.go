@@ -89,7 +89,7 @@ func (c *command) root() *ffcli.Command {
 	}
 	root.Subcommands = []*ffcli.Command{
 		c.run(), c.stats(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),
-		c.sign(), c.trust(), c.init(), c.config(), c.doctor(), c.dir(), c.version(),
+		c.sign(), c.trust(), c.remote(), c.init(), c.config(), c.doctor(), c.dir(), c.version(),
 	}
 	for _, sub := range root.Subcommands {
 		sub.UsageFunc = usage
@@ -175,6 +175,7 @@ func (c *command) options() core.Options {
 	if c.directory != "" {
 		values["directory"] = c.directory
 	}
+	core.StorageProgram = core.FindStorage(ownFile())
 	warn := func(_ core.Level, text string) { fmt.Fprintf(c.stderr, "jitcache: warning: %s\n", text) }
 	return core.Options{Values: values, Env: c.env, Sink: warn}
 }

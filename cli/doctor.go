@@ -25,22 +25,23 @@ import (
 
 // diagnosis is what doctor finds, as --json prints it.
 type diagnosis struct {
-	Cached     bool       `json:"cached_on_disk"`
-	Directory  string     `json:"directory"`
-	Rule       string     `json:"rule"`
-	Refused    string     `json:"refused,omitempty"`
-	Owner      string     `json:"owner,omitempty"`
-	Mode       string     `json:"mode,omitempty"`
-	FileSystem string     `json:"file_system,omitempty"`
-	Network    bool       `json:"network"`
-	Executable bool       `json:"executable"`
-	Free       int64      `json:"free_bytes"`
-	MaxSize    int64      `json:"max_size"`
-	Used       int64      `json:"used_bytes"`
-	Entries    int64      `json:"entries"`
-	Locks      string     `json:"lock_directory,omitempty"`
-	Leases     []leaseRow `json:"leases"`
-	Layers     []layerRow `json:"layers"`
+	Cached     bool        `json:"cached_on_disk"`
+	Directory  string      `json:"directory"`
+	Rule       string      `json:"rule"`
+	Refused    string      `json:"refused,omitempty"`
+	Owner      string      `json:"owner,omitempty"`
+	Mode       string      `json:"mode,omitempty"`
+	FileSystem string      `json:"file_system,omitempty"`
+	Network    bool        `json:"network"`
+	Executable bool        `json:"executable"`
+	Free       int64       `json:"free_bytes"`
+	MaxSize    int64       `json:"max_size"`
+	Used       int64       `json:"used_bytes"`
+	Entries    int64       `json:"entries"`
+	Locks      string      `json:"lock_directory,omitempty"`
+	Leases     []leaseRow  `json:"leases"`
+	Layers     []layerRow  `json:"layers"`
+	Remotes    []remoteRow `json:"remotes"`
 	// Settings are what environment, user and machine have set; of those of one name the
 	// first counts.
 	Settings    []trust.Setting `json:"settings"`
@@ -101,7 +102,7 @@ func (c *command) doctor() *ffcli.Command {
 
 func (c *command) diagnose() *diagnosis {
 	o := c.options()
-	d := &diagnosis{Version: Version, Glibc: glibc(), Leases: []leaseRow{}, Layers: []layerRow{}, Variables: []variable{}}
+	d := &diagnosis{Version: Version, Glibc: glibc(), Leases: []leaseRow{}, Layers: []layerRow{}, Remotes: []remoteRow{}, Variables: []variable{}}
 	d.Directory, d.Rule = o.Directory()
 	d.Go, d.GoRuntime = runtime.Version(), c.runtime
 	d.Library = ownFile()
@@ -121,6 +122,14 @@ func (c *command) diagnose() *diagnosis {
 	}
 	d.Keys = keyRows(cache.Signers())
 	d.Settings = append([]trust.Setting{}, cache.Settings().All...)
+	for i, set := range d.Settings {
+		if set.Name == "remotes" {
+			d.Settings[i].Value = core.ShownRemotes(set.Value)
+		}
+	}
+	for _, r := range cache.Remotes() {
+		d.Remotes = append(d.Remotes, remoteRow{URL: r.URL, Source: r.Source, Refused: r.Refused, Reads: r.Reads, Writes: r.Writes})
+	}
 	s, refused := cache.Store()
 	switch {
 	case cache.Mode() == core.ModeOff:
@@ -243,6 +252,9 @@ func (c *command) lookAtVariables(d *diagnosis) {
 	slices.Sort(names)
 	for _, name := range names {
 		v := variable{Name: name, Value: c.env(name)}
+		if name == "JITCACHE_REMOTE" {
+			v.Value = core.ShownRemotes(v.Value)
+		}
 		for _, known := range core.Variables {
 			if known.Name == name {
 				v.Known, v.Meaning = true, known.Meaning
@@ -288,6 +300,20 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 			verdict = "what is found is copied: " + l.Copied
 		}
 		row("layer", "%s (%s): %s", l.Directory, l.Source, verdict)
+	}
+	for _, r := range d.Remotes {
+		does := "read and written"
+		switch {
+		case r.Refused != "":
+			does = "not used: " + r.Refused
+		case !r.Reads && !r.Writes:
+			does = "neither read nor written"
+		case !r.Reads:
+			does = "written alone: no key is trusted"
+		case !r.Writes:
+			does = "read alone"
+		}
+		row("remote", "%s (%s): %s", r.URL, r.Source, does)
 	}
 	for _, s := range d.Settings {
 		row("setting", "%s = %s (%s)", s.Name, s.Value, s.Source)

@@ -17,8 +17,15 @@ import (
 // helper process sends it: nobody waits for that.
 
 // StorageProgram is the path of jitcache-storage, "" if there is none. Whoever knows where
-// the library or the command is sets it.
+// the library or the command is sets it, to what FindStorage says.
 var StorageProgram string
+
+// FindStorage returns where jitcache-storage is, "" if it is not, for who is part of a
+// library or program.
+func FindStorage(executable string) string { return remote.Find(executable) }
+
+// ShownRemotes returns what JITCACHE_REMOTE says as it may be shown.
+func ShownRemotes(text string) string { return remote.ShownText(text) }
 
 // Remote is a remote that somebody has named.
 type Remote struct {
@@ -224,6 +231,17 @@ func (c *Cache) tell() {
 		}
 		r.client.Upload(c.store.Outbox(r.client.Outbox()), telling)
 	}
+}
+
+// Status returns what a remote's helper says of itself, as JSON.
+func (r *Remote) Status(within time.Duration) ([]byte, error) { return r.client.Status(within) }
+
+// ServeRemote becomes the helper of the first remote that is used.
+func (c *Cache) ServeRemote() error {
+	if len(c.remotes.used) == 0 {
+		return errors.New("no remote is used")
+	}
+	return c.remotes.used[0].client.Serve()
 }
 
 // FlushRemotes waits until nothing waits for any remote, at most for a while. It returns

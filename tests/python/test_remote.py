@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -16,6 +17,7 @@ from typing import Callable, Iterator
 import pytest
 from processes import check, run
 from remotes import Machine, Redis
+from test_cli import command
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -182,6 +184,77 @@ def test_host_whose_output_is_read_to_its_end_is_not_held_up(machine: Callable[.
     assert len(one.helpers()) == 1
     assert time.monotonic() - began < 20
     assert p.stderr == b""
+
+
+def test_what_ci_has_signed_serves_who_trusts_ci_and_nobody_else(machine: Callable[..., Machine], redis: Redis) -> None:
+    ci = machine(redis.url)
+    secret = ci.folder / "secret"
+    public = command("trust", "new", secret, **ci.env).stdout.strip()
+    assert ci.compile("a", "b") == "[0, 2]"
+    assert redis.keys() == []
+    signed = command("sign", **ci.env, JITCACHE_SIGNING_KEY_FILE=str(secret))
+    assert signed.returncode == 0, signed.stderr
+    ci.sent()
+    assert len(redis.keys()) == 2
+    stranger = command("trust", "new", ci.folder / "other", **ci.env).stdout.strip()
+    for keys, expected in {
+        public: "[2, 0]", f"{public},{stranger}": "[2, 0]", stranger: "[0, 2]", "": "[0, 2]",
+        f"{public},withdrawn {public},{stranger}": "[0, 2]",
+    }.items():  # fmt: skip
+        assert machine(redis.url, JITCACHE_KEYS=keys).compile("a", "b") == expected, keys
+    assert machine(redis.url, JITCACHE_KEYS=public, JITCACHE_NAMESPACE="other").compile("a", "b") == "[0, 2]"
+    reader = machine(redis.url, JITCACHE_KEYS=public)
+    reader.compile("a")
+    assert reader.outboxes() == [], "what was fetched is not sent again"
+
+
+NATIVE = """
+import json, sys
+from jitcache import native
+entry = native.build({"f.c": "int f(int x) { return x + 41; }"}, flags=["-O1"])
+assert native.load_shared(entry).f(1) == 42
+print(json.dumps([entry.hit, entry.refused]))
+"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+def test_second_machine_does_not_run_the_compiler_either(machine: Callable[..., Machine], redis: Redis) -> None:
+    """An observed compile: the list of what was looked at is fetched, and the result by it."""
+    one, two = (machine(redis.url + UNSIGNED, CC="gcc") for _ in range(2))
+    assert check(NATIVE, env=one.env).strip() == "[false, null]"
+    one.sent()
+    assert check(NATIVE, env=two.env).strip() == "[true, null]"
+    assert two.outboxes() == []
+
+
+def test_command_says_how_the_remotes_are_and_shows_no_password(machine: Callable[..., Machine], tmp_path: Path) -> None:
+    redis = Redis(tmp_path, "--requirepass", "hunter2")
+    url = f"redis://:hunter2@127.0.0.1:{redis.port}"
+    one = machine(f"{url}{UNSIGNED} redis://:hunter2@127.0.0.1:1|read-only{UNSIGNED}")
+    one.compile("a")
+    flushed = command("remote", "-timeout", "20s", "flush", **one.env)
+    assert flushed.returncode == 0, flushed.stderr
+    up, down = json.loads(command("remote", "-json", "status", **one.env).stdout)
+    assert (up["reads"], up["writes"], down["writes"]) == (True, True, False)
+    assert up["helper"]["state"] == "up" and up["helper"]["puts"] == 1 and up["helper"]["queue"] == 0
+    for words in (("remote", "status"), ("doctor",), ("doctor", "-json"), ("remote", "-json", "status")):
+        said = command(*words, **one.env)
+        assert "hunter2" not in said.stdout + said.stderr, words
+        assert f"127.0.0.1:{redis.port}" in said.stdout
+    redis.stop()
+    one.compile("b")
+    late = command("remote", "-timeout", "300ms", "flush", **one.env)
+    assert late.returncode == 1 and "hunter2" not in late.stderr
+
+
+def test_wrong_password_is_said_once_and_without_it(machine: Callable[..., Machine], tmp_path: Path) -> None:
+    redis = Redis(tmp_path, "--requirepass", "right")
+    one = machine(f"redis://:hunter2@127.0.0.1:{redis.port}{UNSIGNED}")
+    p = run(MISSES, env=one.env)
+    redis.stop()
+    assert p.returncode == 0
+    assert p.stderr.count("remote redis://") == 1 and "access denied" in p.stderr
+    assert "hunter2" not in p.stdout + p.stderr
 
 
 def black_hole() -> socket.socket:
