@@ -90,7 +90,7 @@ func (e *inMemory) requests() int {
 }
 
 // serving starts a server over an engine in memory, and says how it ended.
-func serving(t *testing.T, idle time.Duration) (socket string, e *inMemory, ended chan string) {
+func serving(t *testing.T, idle time.Duration, change ...func(*Server)) (socket string, e *inMemory, ended chan string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "storage") // which others may enter
 	if err != nil {
@@ -107,6 +107,9 @@ func serving(t *testing.T, idle time.Duration) (socket string, e *inMemory, ende
 	}
 	e = &inMemory{values: map[string][]byte{}}
 	s.engine, s.state.probe = e, e.Probe
+	for _, fn := range change {
+		fn(s)
+	}
 	ended = make(chan string, 1)
 	go func() {
 		why, err := s.Run()

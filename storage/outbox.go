@@ -108,7 +108,7 @@ func (o *outboxes) emptied(dir string, wait time.Duration) bool {
 	}
 }
 
-// Between two tries to send what could not be sent.
+// Between two tries to send what an engine that answers has not taken.
 const (
 	firstTry = 100 * time.Millisecond
 	lastTry  = 30 * time.Second
@@ -129,11 +129,14 @@ func (o *outboxes) work(b *outbox) {
 			return
 		}
 		o.mu.Unlock()
-		if more > 0 {
+		switch {
+		case more == 0:
+			wait = firstTry
+		case o.server.state.refuses() != "": // until it is up again, which others find out
+			time.Sleep(firstTry)
+		default:
 			time.Sleep(wait)
 			wait = min(2*wait, lastTry)
-		} else {
-			wait = firstTry
 		}
 	}
 }
@@ -146,6 +149,9 @@ func (o *outboxes) sendAll(b *outbox) (left int) {
 	names, err := os.ReadDir(b.dir)
 	if err != nil || len(names) == 0 {
 		return 0
+	}
+	if o.server.state.refuses() != "" {
+		return len(names)
 	}
 	// Whoever fetches an entry verifies it; whose directory it is does not matter here.
 	from, err := store.OpenAnybodys(b.root, &store.Options{})

@@ -81,6 +81,26 @@ func TestWhatCannotBeSentWaitsAndIsSentLater(t *testing.T) {
 	}
 }
 
+func TestHelperOfADeadRemoteDoesNotWaitForEver(t *testing.T) {
+	const patience = 500 * time.Millisecond
+	socket, e, ended := serving(t, 200*time.Millisecond, func(s *Server) { s.patience = patience })
+	_, outbox, _ := directory(t, "one")
+	e.fails(errors.New("connection refused"))
+	began := time.Now()
+	flush(t, socket, outbox, 100*time.Millisecond)
+	select {
+	case why := <-ended:
+		if took := time.Since(began); why != "idle" || took < patience {
+			t.Errorf("%s after %v", why, took)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it has not ended")
+	}
+	if files(t, outbox) != 1 {
+		t.Error("what waits is lost")
+	}
+}
+
 func TestWhatIsNotGoodAnyMoreIsNotSent(t *testing.T) {
 	socket, e, _ := serving(t, 0)
 	root, outbox, ids := directory(t, "evicted", "damaged", "good")

@@ -25,6 +25,7 @@ type Server struct {
 	outboxes outboxes
 	counts   counts
 	began    time.Time
+	patience time.Duration
 
 	open atomic.Int64 // requests that are being answered
 	last atomic.Int64 // when the last one ended, in nanoseconds since began
@@ -44,7 +45,7 @@ func New(s *Settings) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Server{settings: s, engine: e, limit: limit, timeout: timeout, began: time.Now(), end: make(chan string, 8)}
+	v := &Server{settings: s, engine: e, limit: limit, timeout: timeout, began: time.Now(), patience: patience, end: make(chan string, 8)}
 	v.state.probe = e.Probe
 	v.outboxes.server = v
 	return v, nil
@@ -130,6 +131,10 @@ func isOwn(conn *net.UnixConn) bool {
 	return own
 }
 
+// patience is for how long a helper that nobody asks goes on trying to send what waits. What
+// it leaves, the next one sends.
+const patience = 5 * time.Minute
+
 // watchIdle ends the helper when nobody has asked for a while, or when its socket is not
 // its own any more: then nobody can.
 func (s *Server) watchIdle() {
@@ -145,7 +150,11 @@ func (s *Server) watchIdle() {
 			return
 		}
 		quiet := time.Since(s.began) - time.Duration(s.last.Load())
-		if s.settings.Idle > 0 && s.open.Load() == 0 && !s.outboxes.busy() && quiet >= s.settings.Idle {
+		idle := s.settings.Idle
+		if s.outboxes.busy() {
+			idle += s.patience
+		}
+		if s.settings.Idle > 0 && s.open.Load() == 0 && quiet >= idle {
 			s.end <- "idle"
 			return
 		}
