@@ -31,8 +31,12 @@ var (
 // cost.
 const worthwhile = 1 << 10
 
-// encoders may be used by many at once.
-var encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+// Both may be used by many at once.
+var (
+	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2))
+	decoder, _ = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(boundsMemory), zstd.WithDecoderConcurrency(4),
+		zstd.WithDecoderMaxWindow(8<<20), zstd.WithDecoderMaxMemory(1<<30))
+)
 
 // pack returns an entry as an engine keeps it.
 func pack(entry []byte) []byte {
@@ -63,17 +67,9 @@ func unpack(object []byte, limit int64) ([]byte, error) {
 	switch object[6] {
 	case asItIs:
 	case compressed:
-		// A decoder for each: it is this one's bound that matters.
-		bound := size
-		if !boundsMemory {
-			bound = 1 << 40
-		}
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(max(bound, 1)), zstd.WithDecoderMaxWindow(8<<20))
-		if err != nil {
-			return nil, err
-		}
-		defer d.Close()
-		if data, err = d.DecodeAll(data, nil); err != nil {
+		// Its room is all that it may fill, and takes no memory before it does.
+		var err error
+		if data, err = decoder.DecodeAll(data, make([]byte, 0, size)); err != nil {
 			return nil, errBomb
 		}
 	default:

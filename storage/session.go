@@ -23,7 +23,7 @@ type session struct {
 const slow = 30 * time.Second
 
 func (s *session) serve() {
-	s.r = bufio.NewReaderSize(s.conn, 64<<10)
+	s.r = bufio.NewReaderSize(s.conn, 4<<10)
 	if !s.send(wire.AppendGreeting(nil)) {
 		return
 	}

