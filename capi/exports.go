@@ -23,7 +23,9 @@ import (
 func jcgo_start(f *C.jc_front) C.int32_t {
 	front = f
 	observe.Tracer = C.GoString(f.observer)
-	core.StorageProgram = core.FindStorage(observe.Tracer) // which is beside it
+	if at := strings.LastIndexByte(observe.Tracer, '/'); at > 0 {
+		core.StorageProgram = observe.Tracer[:at+1] + "jitcache-storage" // beside it
+	}
 	return C.JITCACHE_OK
 }
 

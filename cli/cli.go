@@ -175,7 +175,7 @@ func (c *command) options() core.Options {
 	if c.directory != "" {
 		values["directory"] = c.directory
 	}
-	core.StorageProgram = core.FindStorage(ownFile())
+	locate()
 	warn := func(_ core.Level, text string) { fmt.Fprintf(c.stderr, "jitcache: warning: %s\n", text) }
 	return core.Options{Values: values, Env: c.env, Sink: warn}
 }

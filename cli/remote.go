@@ -1,7 +1,11 @@
+//go:build !cgo
+
+// The program alone has this command: in the library, which each forked child holds a copy
+// of, it would be thirty kilobytes.
+
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,18 +16,6 @@ import (
 
 	"jitcache/core"
 )
-
-// remoteRow is a remote as `jitcache remote status -json` prints it.
-type remoteRow struct {
-	URL     string `json:"url"`
-	Source  string `json:"source"` // who has named it
-	Refused string `json:"refused,omitempty"`
-	Reads   bool   `json:"reads"`
-	Writes  bool   `json:"writes"`
-	// Helper is what the helper says, Error why it says nothing.
-	Helper json.RawMessage `json:"helper,omitempty"`
-	Error  string          `json:"error,omitempty"`
-}
 
 func (c *command) remote() *ffcli.Command {
 	flags := c.flags("remote")
@@ -60,6 +52,9 @@ func (c *command) remote() *ffcli.Command {
 		"same program, by links in a folder of its PATH."
 	return cmd
 }
+
+// locate says where the helper of remotes is.
+func locate() { core.StorageProgram = core.FindStorage(ownFile()) }
 
 // asking is how long a helper may take to say how it is.
 const asking = 2 * time.Second
