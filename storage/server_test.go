@@ -82,7 +82,10 @@ func TestWhatIsNoRequestEndsTheConnectionAndNothingElse(t *testing.T) {
 	socket, _, _ := serving(t, 0)
 	good := dial(t, socket)
 	for _, request := range [][]byte{
-		{0x05}, {0xBF}, {0xFF}, {wire.Get, 0},
+		{0x05},
+		{0xBF},
+		{0xFF},
+		{wire.Get, 0},
 		wire.AppendSize(append(wire.AppendText([]byte{wire.Put}, "k"), 0), math.MaxUint64),
 		wire.AppendSize(append(wire.AppendText([]byte{wire.Put}, "k"), 0), 1<<63),
 		wire.AppendSize(append(wire.AppendText([]byte{wire.Put}, "k"), 0), 4_000_001),

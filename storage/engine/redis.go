@@ -81,11 +81,16 @@ func (e *inRedis) Get(ctx context.Context, n Name, limit int64) ([]byte, error) 
 	key := e.key(n)
 	pipe := e.client.Pipeline()
 	head := pipe.GetRange(ctx, key, 0, min(atOnce, limit+1)-1)
+	var renewed *redis.BoolCmd
 	if n.Ours() && e.ttl > 0 {
-		pipe.Expire(ctx, key, e.ttl)
+		renewed = pipe.Expire(ctx, key, e.ttl)
 	}
-	pipe.Exec(ctx) // a read-only replica refuses only the last
-	if err := head.Err(); err != nil {
+	_, err := pipe.Exec(ctx)
+	var said redis.Error
+	if renewed != nil && head.Err() == nil && err == renewed.Err() && errors.As(err, &said) {
+		err = nil // a read-only replica, or a rule, refuses only this
+	}
+	if err = errors.Join(head.Err(), err); err != nil {
 		return nil, ofRedis(err)
 	}
 	value := []byte(head.Val())

@@ -71,6 +71,14 @@ func TestCredentialsThatRedisDoesNotTakeAreDenied(t *testing.T) {
 			t.Errorf("%s: %v, want %v", url, err, want)
 		}
 	}
+	for _, url := range []string{"redis://:wrong@" + at, "redis://" + at} {
+		if got, err := open(t, url, nil).Get(within(t), aName(1), 10); !errors.Is(err, ErrDenied) {
+			t.Errorf("%s: get: %q, %v", url, got, err)
+		}
+	}
+	if _, err := open(t, "redis://"+address(t), nil).Get(within(t), aName(1), 10); err == nil || errors.Is(err, ErrNotFound) {
+		t.Errorf("nobody listens: %v", err)
+	}
 	// Who may only read does read, though Redis refuses to renew.
 	if got, err := open(t, "redis://reader:pw@"+at, nil).Get(within(t), aName(1), 10); string(got) != "x" || err != nil {
 		t.Errorf("%q, %v", got, err)

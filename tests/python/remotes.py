@@ -46,8 +46,19 @@ class Redis:
         program = shutil.which("redis-server")
         if program is None:
             pytest.skip("there is no redis-server")
-        self.port = free_port()
-        self.command = [program, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder), *settings]
+        self.port, self.folder = free_port(), folder
+        self.command = [
+            program,
+            "--port",
+            str(self.port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            str(folder),
+            *settings,
+        ]
         self.start()
 
     def start(self) -> None:
@@ -72,11 +83,15 @@ class Redis:
             s.sendall(text)
             s.settimeout(5)
             answer = s.recv(1 << 20)
-            while answer.startswith(b"$") and not answer.startswith(b"$-1") and len(answer) < int(answer[1 : answer.index(b"\r")]) + 5:
+            while (
+                answer.startswith(b"$")
+                and not answer.startswith(b"$-1")
+                and len(answer) < int(answer[1 : answer.index(b"\r")]) + 5
+            ):
                 answer += s.recv(1 << 20)
             return answer
 
-    def keys(self) -> list[str]:
+    def names(self) -> list[str]:
         answer = self.say("KEYS", "*").split(b"\r\n")
         return sorted(w.decode() for w in answer[2::2])
 
@@ -107,7 +122,7 @@ class Machine:
         return check(PROGRAM, *sources, env={**self.env, **more}).strip()
 
     def outboxes(self) -> list[Path]:
-        return [p for p in (self.folder / "cache/v1/outbox").glob("*/*")]
+        return list((self.folder / "cache/v1/outbox").glob("*/*"))
 
     def sent(self, seconds: float = 20) -> None:
         """Wait until nothing waits to be sent."""
