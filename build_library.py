@@ -175,8 +175,8 @@ def build(
 ) -> Path:
     """Build the library into the folder ``output``, read it back, and return its file.
 
-    The programs that it starts are put beside it: those in Go, with the ``jitcache``
-    command, unless ``command`` is false.
+    The programs that it starts are put beside it, and the ``jitcache`` command unless
+    ``command`` is false.
 
     Raises Missing, CalledProcessError, and Unsound if the library's runtime is not
     the changed one; there is none in ``output`` then.
@@ -223,8 +223,7 @@ def build(
         print(f"build_library: {go.version}: {problem}", file=sys.stderr)
     build_programs(output, cc, portable=portable)
     if command:
-        for name in COMMANDS:
-            build_command(output, name=name, control=control)
+        build_commands(output, control=control)
     link = output / SONAME
     link.unlink(missing_ok=True)
     link.symlink_to("libjitcache.so")
@@ -254,34 +253,40 @@ def build_program(name: str, output: Path, cc: list[str], *, portable: bool, def
 COMMAND = "jitcache"
 STORAGE = "jitcache-storage"
 
-#: Programs in Go alone, with where they are and what is set in them. They start often or stand beside many
-#: programs: they are built without C, and need none of the machine's libraries.
-COMMANDS = {
-    COMMAND: (
-        "cli/jitcache",
-        f"-X runtime.godebugDefault={readback.NO_PREEMPTION},{readback.NO_CGROUP} -X jitcache/cli.Version={version()}",
-    ),
-    STORAGE: ("storage/jitcache-storage", f"-X main.Version={version()}"),
-}
-
-
 #: What is installed beside the library, and not in PATH.
 BESIDE = (*PROGRAMS, STORAGE)
 
+#: The commands, and where their sources are.
+COMMANDS = {COMMAND: "cli/jitcache", "jitcache-bundle": "cli/bundles"}
+
 
 def build_command(output: Path, *, name: str = COMMAND, control: str = "") -> Path:
-    """Build one of COMMANDS into the folder ``output``, and return it."""
+    """Build one of COMMANDS, or STORAGE, into the folder ``output``, and return it.
+
+    ``jitcache`` launches commands, so its start has to be fast: it is built without C,
+    and needs none of the machine's libraries. So is what it becomes.
+    """
     go = choose_go()
     tags, without = control_flags(control) if control else ("", "")
     program = output / name
     draft = output / f"{name}.{os.getpid()}"
-    source, variables = COMMANDS[name]
+    settings = f"{readback.NO_PREEMPTION},{readback.NO_CGROUP}"
+    variables = f"-X runtime.godebugDefault={settings} -X jitcache/cli.Version={version()}"
+    if name == STORAGE:
+        variables = f"-X main.Version={version()}"
     linker = f"-s -w -buildid= {variables} {without}"
     flags = ["-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", linker]
     env = {**go_environment(go, []), "CGO_ENABLED": "0"}
-    subprocess.run([go.command, "build", *flags, "-o", str(draft), f"./{source}"], cwd=ROOT, env=env, check=True)
+    build = [go.command, "build", *flags, "-o", str(draft), f"./{COMMANDS.get(name, 'storage/jitcache-storage')}"]
+    subprocess.run(build, cwd=ROOT, env=env, check=True)
     draft.replace(program)
     return program
+
+
+def build_commands(output: Path, *, control: str = "") -> None:
+    """Build all of COMMANDS, and STORAGE, into the folder ``output``."""
+    for name in (*COMMANDS, STORAGE):
+        build_command(output, name=name, control=control)
 
 
 def build_programs(output: Path, cc: list[str], *, portable: bool) -> None:

@@ -45,9 +45,11 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
             library = build_library.build(root / "build" / ("wheel" if portable else "lib"), portable=portable)
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{_platform(portable)}"
-        command = library.parent / build_library.COMMAND
-        build_data["shared_scripts"][str(command)] = build_library.COMMAND
+        for command in build_library.COMMANDS:
+            build_data["shared_scripts"][str(library.parent / command)] = command
+        startup = {str(root / "python" / name): name for name in ("_jitcache_startup.py", "jitcache_startup.pth")}
         if version == "editable":
+            build_data["force_include_editable"].update(startup)
             observer = library.parent / build_library.OBSERVER
             build_data["shared_scripts"][str(observer)] = build_library.OBSERVER
             for built in (library, *(library.parent / program for program in build_library.BESIDE)):
@@ -55,6 +57,7 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
                 link.unlink(missing_ok=True)
                 link.symlink_to(os.path.relpath(built, link.parent))
             return
+        build_data["force_include"].update(startup)
         # By the name that programs which are linked to it ask the loader for.
         build_data["force_include"][str(library)] = f"jitcache/{build_library.SONAME}"
         for program in build_library.BESIDE:

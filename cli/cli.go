@@ -46,6 +46,8 @@ type command struct {
 	stdout, stderr io.Writer
 	terminal       bool // stderr is one
 	directory      string
+	makeBundle     func(Shell) *ffcli.Command
+	become         func(name string) error
 }
 
 // Environment is the process environment as a command sees it.
@@ -53,11 +55,15 @@ type Environment struct {
 	Get     func(name string) string
 	Names   []string // of the JITCACHE variables that are set
 	Runtime string   // what has been done to Go's runtime, "" for the command by itself
+	// Bundle makes `jitcache bundle`, for the program that has it.
+	Bundle func(Shell) *ffcli.Command
+	// Become runs a program beside this one in its place; nil where this is no program.
+	Become func(name string) error
 }
 
 // Main runs the command and returns its exit status. args[0] is the program.
 func Main(args []string, env Environment, stdout, stderr io.Writer) int {
-	c := &command{env: env.Get, variables: env.Names, runtime: env.Runtime, stdout: stdout, stderr: stderr, terminal: isTerminal(stderr)}
+	c := &command{env: env.Get, variables: env.Names, runtime: env.Runtime, stdout: stdout, stderr: stderr, terminal: isTerminal(stderr), makeBundle: env.Bundle, become: env.Become}
 	root := c.root()
 	err := root.Parse(args[1:])
 	if err == nil {
@@ -89,10 +95,13 @@ func (c *command) root() *ffcli.Command {
 	}
 	root.Subcommands = []*ffcli.Command{
 		c.run(), c.stats(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),
-		c.sign(), c.trust(), c.remote(), c.init(), c.config(), c.doctor(), c.dir(), c.version(),
+		c.bundle(), c.sign(), c.trust(), c.remote(), c.init(), c.config(), c.doctor(), c.dir(), c.version(),
 	}
 	for _, sub := range root.Subcommands {
 		sub.UsageFunc = usage
+		for _, below := range sub.Subcommands {
+			below.UsageFunc = usage
+		}
 	}
 	root.UsageFunc = usage
 	root.Exec = func(_ context.Context, args []string) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -19,25 +20,30 @@ type trustRow struct {
 	Key       string `json:"key"`
 	Name      string `json:"name,omitempty"`
 	Withdrawn bool   `json:"withdrawn"`
+	NotBefore string `json:"not_before,omitempty"`
 	Source    string `json:"source"`
 }
 
 func rowOf(keys *trust.Keys, k trust.Known) trustRow {
-	return trustRow{k.Key.String(), k.Name, keys.Withdraws(k.Key), k.Source}
+	from := ""
+	if k.NotBefore != 0 {
+		from = time.Unix(0, k.NotBefore).UTC().Format(time.RFC3339Nano)
+	}
+	return trustRow{k.Key.String(), k.Name, keys.Withdraws(k.Key), from, k.Source}
 }
 
 func (c *command) trust() *ffcli.Command {
 	flags := c.flags("trust")
 	asJSON := flags.Bool("json", false, "print a JSON array, with list")
-	const usage = "trust new FILE | add KEY [NAME] | remove KEY | list"
+	const usage = "trust new FILE | add [-not-before TIME] KEY [NAME] | remove KEY | list"
 	cmd := c.new(usage, "say whose signatures on entries are trusted", flags, 1, 1<<16, func(args []string) error {
 		switch what, args := args[0], args[1:]; {
 		case what == "new" && len(args) == 1:
 			return c.newKey(args[0])
 		case what == "add" && len(args) >= 1:
-			return c.noteKey(args[0], strings.Join(args[1:], " "), false)
+			return c.addKey(args)
 		case what == "remove" && len(args) == 1:
-			return c.noteKey(args[0], "", true)
+			return c.noteKey(args[0], trust.Known{Withdrawn: true})
 		case what == "list" && len(args) == 0:
 			return c.listKeys(*asJSON)
 		}
@@ -45,7 +51,8 @@ func (c *command) trust() *ffcli.Command {
 	})
 	cmd.LongHelp = "new makes a key, and prints the half of it that others are to add. add trusts a key, and\n" +
 		"remove withdraws one: entries that it alone has signed are misses from then on, copies\n" +
-		"too. Both write to the file keys in $XDG_CONFIG_HOME/jitcache."
+		"too. With -not-before (2026-01-31, 2026-01-31T10:00:00Z, or now) a key is trusted for what\n" +
+		"was made from then on. Both write to the file keys in $XDG_CONFIG_HOME/jitcache."
 	return cmd
 }
 
@@ -61,7 +68,28 @@ func (c *command) newKey(path string) error {
 	return nil
 }
 
-func (c *command) noteKey(text, name string, withdrawn bool) error {
+func (c *command) addKey(args []string) error {
+	var known trust.Known
+	flags := c.flags("trust add")
+	notBefore := flags.String("not-before", "", "trust it for what was made from `TIME` on")
+	if err := flags.Parse(args); err != nil || flags.NArg() == 0 {
+		return wrong("trust add: want [-not-before TIME] KEY [NAME]")
+	}
+	switch *notBefore {
+	case "":
+	case "now":
+		known.NotBefore = time.Now().UnixNano()
+	default:
+		var err error
+		if known.NotBefore, err = trust.ParseTime(*notBefore); err != nil {
+			return wrong(err.Error())
+		}
+	}
+	known.Name = strings.Join(flags.Args()[1:], " ")
+	return c.noteKey(flags.Arg(0), known)
+}
+
+func (c *command) noteKey(text string, known trust.Known) error {
 	k, err := trust.ParsePublic(text)
 	if err != nil {
 		return wrong(err.Error())
@@ -72,14 +100,15 @@ func (c *command) noteKey(text, name string, withdrawn bool) error {
 		return fmt.Errorf("there is no home directory to write to")
 	}
 	before := trust.ReadKeys(c.env, folders, "")
-	if err := trust.Note(folders[0], trust.Known{Key: k, Name: name, Withdrawn: withdrawn}); err != nil {
+	known.Key = k
+	if err := trust.Note(folders[0], known); err != nil {
 		return err
 	}
 	after := trust.ReadKeys(c.env, folders, "")
 	switch {
-	case !withdrawn && !after.Trusts(k):
+	case !known.Withdrawn && !after.Trusts(k):
 		return no(fmt.Sprintf("%s stays withdrawn, for somebody else has withdrawn it too; see `jitcache trust list`", k))
-	case !withdrawn && before.Withdraws(k):
+	case !known.Withdrawn && before.Withdraws(k):
 		fmt.Fprintf(c.stderr, "jitcache: %s was withdrawn, and is trusted again\n", k)
 	}
 	return nil
@@ -103,6 +132,8 @@ func (c *command) listKeys(asJSON bool) error {
 		state := "trusted"
 		if r.Withdrawn {
 			state = "withdrawn"
+		} else if r.NotBefore != "" {
+			state = "trusted from " + r.NotBefore + " on"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Key, state, r.Source, r.Name)
 	}

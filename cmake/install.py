@@ -39,8 +39,8 @@ def install(prefix: str, destdir: str) -> None:
     for header in (ROOT / "include").iterdir():
         shutil.copy2(header, top / "include")
     descriptions.write_installed(top, prefix)
-    command = build_library.COMMAND
-    shutil.copy2(ROOT / "build" / "lib" / command, top / "bin" / command)
+    for command in build_library.COMMANDS:
+        shutil.copy2(ROOT / "build" / "lib" / command, top / "bin" / command)
 
 
 def main() -> None:

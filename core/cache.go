@@ -31,6 +31,7 @@ type Cache struct {
 	layers   []*Layer       // that the settings name
 	used     []*Layer       // of those
 	remotes  remotes
+	signer   *trust.Secret // nil: what is stored is not signed
 	words    struct {
 		mu sync.Mutex
 		of map[key.ID][]trust.Public // keys on which notes rest, see rely
@@ -55,6 +56,7 @@ func Open(o Options) (*Cache, error) {
 	c.openStore()
 	c.openLayers()
 	c.openRemotes()
+	c.openSigner()
 	if c.refused != nil && !degrade {
 		return nil, c.refused
 	}

@@ -9,5 +9,8 @@ const (
 	inOrder       = true // what is kept in memory is not older than the disk
 	goesOn        = true // a lookup goes on to the layers
 	copies        = true // what is found in a layer that does not stay as it is is copied
+	asksWho       = true // what is brought from elsewhere is taken if somebody who is trusted has signed it
+	signs         = true // what is stored is signed
+	marks         = true // what was made elsewhere is marked, and not signed
 	checksRemotes = true // what comes from a remote was signed by somebody who is trusted
 )

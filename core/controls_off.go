@@ -10,5 +10,8 @@ var (
 	inOrder       = !control.Is("noorder")
 	goesOn        = !control.Is("nolayers")
 	copies        = !control.Is("nocopies")
+	asksWho       = !control.Is("takesany")
+	signs         = !control.Is("nosigning")
+	marks         = !control.Is("signsall")
 	checksRemotes = !control.Is("anyremote")
 )

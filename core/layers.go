@@ -139,7 +139,7 @@ func (c *Cache) copyIn(b *blob.Blob) {
 	}
 	id := key.ID(b.ID())
 	c.change(&id, false, func() (changed bool, keep *blob.Blob) {
-		w, why := c.store.Copy(b)
+		w, why := c.store.Copy(b, passedOn(b))
 		if why != store.None {
 			c.log.line(Debug, "not copied from a layer: %s: %v", label(b.Name(), id), why)
 		}

@@ -17,16 +17,18 @@ func (c *Cache) LoadNote(id *key.ID) []byte {
 	if c.unread() != store.None || c.store == nil {
 		return nil
 	}
-	return c.note(c.own(id))
+	b, why := c.own(id)
+	return c.note(b, why, false)
 }
 
-// note returns the content of a note, and remembers on whose word it rests.
-func (c *Cache) note(b *blob.Blob, why store.Reason) []byte {
+// note returns the content of a note, and remembers on whose word it rests; brought says
+// that it is not of the cache's own directory.
+func (c *Cache) note(b *blob.Blob, why store.Reason, brought bool) []byte {
 	if why != store.None {
 		return nil
 	}
 	defer b.Release()
-	c.rely(b)
+	c.rely(b, brought)
 	return append([]byte(nil), b.Data()...)
 }
 
@@ -38,7 +40,8 @@ func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 			return
 		}
 		for _, l := range c.used {
-			if note := c.note(c.fromLayer(l, id)); note != nil && !yield(note) {
+			b, why := c.fromLayer(l, id)
+			if note := c.note(b, why, true); note != nil && !yield(note) {
 				return
 			}
 		}
@@ -50,7 +53,7 @@ func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 				continue
 			}
 			b, why, _ := c.fromRemote(r, id)
-			if note := c.note(b, why); note != nil && !yield(note) {
+			if note := c.note(b, why, true); note != nil && !yield(note) {
 				return
 			}
 		}

@@ -140,6 +140,7 @@ func (c *Cache) write(it store.Item) (store.Written, store.Reason) {
 		}
 		it.Replace = why == store.Signature // what nobody uses any more is not kept
 	}
+	c.signItem(&it)
 	return c.store.Put(it)
 }
 

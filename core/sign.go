@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 
+	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/core/store"
 	"jitcache/core/trust"
@@ -14,6 +15,39 @@ type Signed struct {
 	Before int // by this key, before
 	Others int // that somebody else has stored or signed, or that rest on another's word
 	Bad    int // that cannot be read, or not written again
+}
+
+// openSigner reads the key that signs what this process stores, if there is one.
+func (c *Cache) openSigner() {
+	set, ok := c.settings.trust.Get("signing-key-file")
+	if !ok || !signs || c.settings.mode == ModeOff || c.settings.mode == ModeReadOnly {
+		return
+	}
+	s, err := trust.ReadSecret(set.Value)
+	if err != nil {
+		c.log.warn("signing key", "what is stored is not signed (%s): %v", set.Source, err)
+		return
+	}
+	c.signer = &s
+}
+
+// isMine reports whether a key is the one that signs what this process stores.
+func (c *Cache) isMine(k trust.Public) bool { return c.signer != nil && c.signer.Public() == k }
+
+// signItem has an item signed that is stored, unless it rests on somebody else's word: a
+// signature says that a process of the signer's user has made it.
+func (c *Cache) signItem(it *store.Item) {
+	if c.signer == nil || len(it.Words) > 0 {
+		return
+	}
+	of := *it
+	it.Sign = func(attributes []byte, created int64) []byte {
+		st := trust.Statement{
+			ID: of.Key.ID, Kind: of.Key.Kind, Created: created, Cost: of.Cost, Payload: of.Payload, Attributes: attributes,
+		}
+		s := c.signer.Sign(&st, c.settings.keys.Namespace)
+		return s.Append(nil)
+	}
 }
 
 // Sign signs the entries of the directory that were compiled here. Those that somebody
@@ -73,6 +107,7 @@ type Signing string
 const (
 	SignedByTrusted   Signing = "signed by a key that is trusted"
 	SignedByWithdrawn Signing = "signed by a key that was withdrawn"
+	SignedTooEarly    Signing = "signed by a key that is trusted only for what was made later"
 	SignedByStranger  Signing = "signed by strangers"
 	SignedFalsely     Signing = "a signature is not of this entry"
 	Unsigned          Signing = "not signed"
@@ -85,13 +120,17 @@ func (c *Cache) EachSigned(ctx context.Context, fn func(path string, state Signi
 }
 
 func (c *Cache) signing(id *key.ID) Signing {
-	b, why := c.store.Get(id)
+	b, why := c.store.Peek(id)
 	if why != store.None {
 		return Unreadable
 	}
 	defer b.Release()
+	return SigningOf(b, c.settings.keys)
+}
+
+// SigningOf says who has signed an entry, as keys have it.
+func SigningOf(b *blob.Blob, keys *trust.Keys) Signing {
 	st, signatures, r := Statement(b)
-	keys := c.settings.keys
 	message := st.Message(keys.Namespace)
 	state := Unsigned
 	if len(r.Signatures) > 0 {
@@ -104,10 +143,12 @@ func (c *Cache) signing(id *key.ID) Signing {
 		switch s := &signatures[i]; {
 		case !s.Holds(message):
 			state = SignedFalsely
-		case keys.Trusts(s.By):
-			return SignedByTrusted
 		case keys.Withdraws(s.By):
 			state = SignedByWithdrawn
+		case keys.Rejects(s.By, st.Created):
+			state = SignedTooEarly
+		case keys.Trusts(s.By):
+			return SignedByTrusted
 		}
 	}
 	return state

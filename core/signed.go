@@ -48,7 +48,7 @@ func (c *Cache) withdrawn(b *blob.Blob) bool {
 		return true
 	}
 	for i := range signatures {
-		if keys.Withdraws(signatures[i].By) {
+		if keys.Rejects(signatures[i].By, st.Created) {
 			return !keys.Accepts(st, signatures)
 		}
 	}
@@ -75,21 +75,34 @@ func (c *Cache) unlessWithdrawn(b *blob.Blob, why store.Reason) (*blob.Blob, sto
 // What was noted in a layer that rests on signatures is merged with own notes, and then
 // has no signature. So the own note has the keys of those on whose word it rests.
 
+// Somebody stands in the place of the key of those who have stored something elsewhere
+// and have not signed it. It is no key: nobody trusts or withdraws it.
+var Somebody trust.Public
+
 // rely remembers that what this process notes under a key from now on rests on the word
-// of those who have signed b, or on whose word b rests.
-func (c *Cache) rely(b *blob.Blob) {
+// of those who have signed b, or on whose word b rests. A note of this directory without
+// either is this user's own; one that was brought is somebody's.
+func (c *Cache) rely(b *blob.Blob, brought bool) {
 	st, signatures, r := Statement(b)
 	words := keysIn(r.Words)
+	mine := !brought && len(r.Signatures) == 0
 	if len(signatures) > 0 {
 		message := st.Message(c.settings.keys.Namespace)
 		for i := range signatures {
-			if c.settings.keys.Trusts(signatures[i].By) && signatures[i].Holds(message) {
-				words = append(words, signatures[i].By)
+			switch s := &signatures[i]; {
+			case c.isMine(s.By) && s.Holds(message):
+				mine = true
+			case c.settings.keys.Trusts(s.By) && s.Holds(message):
+				words = append(words, s.By)
 			}
 		}
 	}
-	if len(words) == 0 {
+	switch {
+	case len(words) > 0:
+	case mine || !marks:
 		return
+	default:
+		words = []trust.Public{Somebody}
 	}
 	c.words.mu.Lock()
 	defer c.words.mu.Unlock()
@@ -103,6 +116,15 @@ func (c *Cache) rely(b *blob.Blob) {
 		}
 	}
 	c.words.of[st.ID] = known
+}
+
+// passedOn returns the words that a copy has beside what it is a copy of: it must not
+// look as if it had been made here, and be signed.
+func passedOn(b *blob.Blob) []byte {
+	if _, _, r := Statement(b); !marks || len(r.Signatures)+len(r.Words) > 0 {
+		return nil // it says so itself
+	}
+	return Somebody[:]
 }
 
 // keysIn returns the keys that an entry's words are.

@@ -212,9 +212,10 @@ JITCACHE_API void jitcache_options_free(jitcache_options *options);
  * now: JITCACHE (on, 0, readonly, refresh; beats the options), JITCACHE_DIR,
  * JITCACHE_SIZE, JITCACHE_MEMORY, JITCACHE_LOG, JITCACHE_LOG_FILE,
  * JITCACHE_SHARED, JITCACHE_TRUST, JITCACHE_LAYERS, JITCACHE_REMOTE, JITCACHE_LOCK_DIR,
- * JITCACHE_FS, JITCACHE_KEYS, JITCACHE_NAMESPACE; and the settings of user and
- * machine (docs/sharing.md). A lookup goes on to the layers where the directory
- * has no entry; puts, jitcache_remove and the list are of the directory alone.
+ * JITCACHE_FS, JITCACHE_KEYS, JITCACHE_NAMESPACE, JITCACHE_SIGNING_KEY_FILE; and
+ * the settings of user and machine (docs/sharing.md). A lookup goes on to the
+ * layers and remotes where the directory has no entry; puts, jitcache_remove and the list are
+ * of the directory alone.
  *
  * A directory that cannot be used, or must not be used because others may write
  * it, is not an error. The cache then keeps results in memory only, for as long

@@ -181,6 +181,7 @@ func search(name string) (string, error) {
 			if info, err := os.Stat(found); err == nil && info.Mode().IsRegular() {
 				return found, nil
 			}
+			why = unix.EACCES // as exec says of a folder
 		case errors.Is(err, unix.EACCES):
 			why = err
 		}

@@ -133,6 +133,47 @@ func (s *Set) Add(l *List) bool {
 	return true
 }
 
+// own is how many of its lists a set keeps at least when others are merged into it.
+const own = MaxLists / 2
+
+// Merge puts the lists of another set behind those of this one, as far as there is room
+// and it has none of the same world. It reports whether there was any.
+func (s *Set) Merge(other *Set) bool {
+	var fresh []member
+	for _, m := range other.members {
+		l, err := m.open()
+		if err == nil && !slices.ContainsFunc(s.members, func(old member) bool {
+			list, err := old.open()
+			return err == nil && list.Equal(l)
+		}) {
+			fresh = append(fresh, m)
+		}
+	}
+	if len(fresh) == 0 {
+		return false
+	}
+	all := append(slices.Clone(s.members[:min(len(s.members), max(own, MaxLists-len(fresh)))]), fresh...)
+	size := setHead
+	for i := range all {
+		if size += 4 + len(all[i].encoded()); i == MaxLists || size > MaxBytes {
+			all = all[:i]
+			break
+		}
+	}
+	s.members = all
+	return true
+}
+
+// Payloads returns the payloads of the lists that can be read.
+func (s *Set) Payloads() (all [][]byte) {
+	for i := range s.members {
+		if l, err := s.members[i].open(); err == nil {
+			all = append(all, l.Payload)
+		}
+	}
+	return all
+}
+
 func (m *member) encoded() []byte {
 	if m.bytes == nil {
 		m.bytes = m.list.Append(nil)

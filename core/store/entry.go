@@ -62,6 +62,9 @@ const (
 
 const recordOverhead = 1 + 4 + 1
 
+// signatureSize is the size of a signature, which package trust makes.
+const signatureSize = 96
+
 // attributeSize is what appendAttributes appends.
 func attributeSize(k *key.Key, caller string) int {
 	n := 1

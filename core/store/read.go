@@ -123,6 +123,17 @@ func (s *Store) Get(id *key.ID) (*blob.Blob, Reason) {
 	return b, why
 }
 
+// Peek is Get for who does not use the entry: its recency stays as it is.
+func (s *Store) Peek(id *key.ID) (*blob.Blob, Reason) {
+	var st syscall.Stat_t
+	fd, why := s.open(id, &st)
+	if why != None {
+		return nil, why
+	}
+	defer closeFd(fd)
+	return s.read(fd, &st, id)
+}
+
 // GetFrom is Get from a file that the caller has opened, at EntryPath, and closes.
 func (s *Store) GetFrom(fd int, id *key.ID) (*blob.Blob, Reason) {
 	var st syscall.Stat_t

@@ -61,17 +61,21 @@ func (s *Store) GetOwn(id *key.ID) (*blob.Blob, Reason) {
 func (s *Store) AddSignature(b *blob.Blob, signature []byte) Reason {
 	whole, payload := b.Buffer(), len(b.Data())
 	attrs := whole[payload : len(whole)-footerSize]
-	f, why := parseFooter(whole[len(whole)-footerSize:], int64(len(whole)))
-	if why != None {
-		return why
-	}
-	trailer := appendRecord(append([]byte(nil), attrs...), tagSignature, signature, "")
-	f.attributes, f.attributesSum = uint32(len(trailer)), xxh3.Hash(trailer)
 	a, _ := parseAttributes(attrs, true)
-	_, why = s.Put(Item{
-		Key:     &key.Key{ID: f.id, Name: b.Name(), Kind: b.Kind(), Parts: a.parts},
+	created, _ := b.Created()
+	_, why := s.Put(Item{
+		Key:     &key.Key{ID: key.ID(b.ID()), Name: b.Name(), Kind: b.Kind(), Parts: a.parts},
 		Payload: whole[:payload], Replace: true,
-		trailer: appendFooter(trailer, &f), created: f.created,
+		trailer: withRecord(attrs, whole[len(whole)-footerSize:], tagSignature, signature), created: created,
 	})
 	return why
+}
+
+// withRecord returns attributes and footer of an entry with one record more. They are of
+// one that was read, and so are as they should be.
+func withRecord(attrs, foot []byte, tag byte, data []byte) []byte {
+	f, _ := parseFooter(foot, -1)
+	trailer := appendRecord(append([]byte(nil), attrs...), tag, data, "")
+	f.attributes, f.attributesSum = uint32(len(trailer)), xxh3.Hash(trailer)
+	return appendFooter(trailer, &f)
 }

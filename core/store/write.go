@@ -18,6 +18,8 @@ type Item struct {
 	Cost       int64  // nanoseconds that the compile took, 0 unknown
 	Replace    bool   // replace a good entry too
 	Words      []byte // keys of those on whose word it rests, see Records
+	// Sign returns a signature on an entry with these attributes, made then; nil for none.
+	Sign func(attributes []byte, created int64) []byte
 
 	// Of an entry that is copied: what follows the payload, and when it was made.
 	trailer []byte
@@ -89,6 +91,9 @@ func (it *Item) trailerSize() int {
 	if len(it.Words) > 0 {
 		n += recordOverhead + len(it.Words)
 	}
+	if it.Sign != nil {
+		n += recordOverhead + signatureSize
+	}
 	return n
 }
 
@@ -100,6 +105,9 @@ func (it *Item) makeTrailer(now int64) ([]byte, int64) {
 	b := appendAttributes(make([]byte, 0, it.trailerSize()), it.Key, it.Attributes)
 	if len(it.Words) > 0 {
 		b = appendRecord(b, tagWords, it.Words, "")
+	}
+	if it.Sign != nil {
+		b = appendRecord(b, tagSignature, it.Sign(b, now), "")
 	}
 	return appendFooter(b, &footer{
 		attributes:    uint32(len(b)),

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Known is a key that somebody has named.
@@ -13,6 +14,9 @@ type Known struct {
 	Key       Public
 	Name      string // what the user calls it, "" if nothing
 	Withdrawn bool   // it was trusted, and is not any more
+	// NotBefore is the time, in nanoseconds since 1970, from which it is trusted: what it
+	// has signed of entries that were made earlier counts as if it were withdrawn.
+	NotBefore int64
 	Source    string // who has named it, as Setting.Source
 }
 
@@ -31,7 +35,7 @@ const keysVariable = "JITCACHE_KEYS"
 
 // KeysFile returns the file of a folder in which keys are named: a line each, the key
 // and what it is called; with the word "withdrawn" before a key that is not trusted any
-// more.
+// more, or "not-before=TIME" before one that is trusted from then on.
 func KeysFile(folder string) string { return folder + "/keys" }
 
 // ReadKeys reads the keys: of the environment, where commas stand for the ends of lines,
@@ -59,7 +63,21 @@ func ReadKeys(env func(string) string, folders []string, namespace string) *Keys
 
 const mostNamespace = 255
 
-const withdrawnWord = "withdrawn"
+// What stands before a key.
+const (
+	withdrawnWord = "withdrawn"
+	notBeforeWord = "not-before="
+)
+
+// ParseTime reads a time as RFC 3339 has it, or a date, whose day begins in UTC.
+func ParseTime(text string) (int64, error) {
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil && t.Year() >= 1970 && t.Year() < 2262 { // what nanoseconds have room for
+			return t.UnixNano(), nil
+		}
+	}
+	return 0, fmt.Errorf("%.60q is no time: want 2026-01-31 or 2026-01-31T10:00:00Z", text)
+}
 
 func (k *Keys) parse(text, source string) {
 	for line := range strings.Lines(text) {
@@ -68,10 +86,21 @@ func (k *Keys) parse(text, source string) {
 			continue
 		}
 		known := Known{Source: source}
-		if words[0] == withdrawnWord {
-			known.Withdrawn, words = true, append(words[1:], "")
-		}
 		var err error
+		for ; len(words) > 1 && err == nil; words = words[1:] {
+			if text, ok := strings.CutPrefix(words[0], notBeforeWord); ok {
+				known.NotBefore, err = ParseTime(text)
+			} else if words[0] == withdrawnWord {
+				known.Withdrawn = true
+			} else {
+				break
+			}
+		}
+		if err != nil {
+			// What somebody has bounded must not be without bounds.
+			k.Problems = append(k.Problems, fmt.Sprintf("%s: %v", source, err))
+			continue
+		}
 		if known.Key, err = ParsePublic(words[0]); err != nil {
 			k.Problems = append(k.Problems, fmt.Sprintf("%s: %v", source, err))
 			continue
@@ -91,21 +120,27 @@ func (k *Keys) Withdraws(p Public) bool {
 	return heedsWithdrawn && slices.ContainsFunc(k.All, func(o Known) bool { return o.Key == p && o.Withdrawn })
 }
 
-// Any reports whether any key is trusted, AnyWithdrawn whether any was withdrawn.
+// Rejects reports whether an entry that a key has signed, and that was made then, is not
+// used on the word of that key, though somebody has once trusted it.
+func (k *Keys) Rejects(p Public, made int64) bool {
+	return k.Withdraws(p) || heedsWithdrawn && slices.ContainsFunc(k.All, func(o Known) bool { return o.Key == p && made < o.NotBefore })
+}
+
+// Any reports whether any key is trusted.
 func (k *Keys) Any() bool {
 	return slices.ContainsFunc(k.All, func(o Known) bool { return k.Trusts(o.Key) })
 }
 
-// AnyWithdrawn reports whether any key was withdrawn.
+// AnyWithdrawn reports whether there is anything that Rejects may reject.
 func (k *Keys) AnyWithdrawn() bool {
-	return heedsWithdrawn && slices.ContainsFunc(k.All, func(o Known) bool { return o.Withdrawn })
+	return heedsWithdrawn && slices.ContainsFunc(k.All, func(o Known) bool { return o.Withdrawn || o.NotBefore != 0 })
 }
 
 // Accepts reports whether a key that is trusted has signed a statement.
 func (k *Keys) Accepts(st *Statement, signatures []Signature) bool {
 	var message []byte
 	for i := range signatures {
-		if !k.Trusts(signatures[i].By) {
+		if by := signatures[i].By; !k.Trusts(by) || k.Rejects(by, st.Created) {
 			continue
 		}
 		if message == nil {
@@ -136,8 +171,11 @@ func Note(folder string, known Known) error {
 		}
 	}
 	words := []string{known.Key.String()}
+	if known.NotBefore != 0 {
+		words = []string{notBeforeWord + time.Unix(0, known.NotBefore).UTC().Format(time.RFC3339Nano), words[0]}
+	}
 	if known.Withdrawn {
-		words = []string{withdrawnWord, words[0]}
+		words = append([]string{withdrawnWord}, words...)
 	}
 	if known.Name != "" {
 		words = append(words, known.Name)

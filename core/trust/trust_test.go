@@ -168,3 +168,28 @@ func TestKeyThatAnybodyWithdrawsIsNotTrusted(t *testing.T) {
 		t.Errorf("%+v", k)
 	}
 }
+
+func TestKeyWithATimeIsWrittenAndReadAgain(t *testing.T) {
+	a, folder := fixed(1).Public(), t.TempDir()
+	at, err := ParseTime("2026-01-31T10:00:00.000000001Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Note(folder, Known{Key: a, Name: "not-before=1 CI", NotBefore: at}); err != nil {
+		t.Fatal(err)
+	}
+	k := ReadKeys(environment(nil), []string{folder}, "")
+	if len(k.All) != 1 || k.All[0].NotBefore != at || k.All[0].Name != "not-before=1 CI" || len(k.Problems) != 0 {
+		t.Errorf("%+v", k)
+	}
+	if k.Rejects(a, at) || !k.Rejects(a, at-1) || !k.AnyWithdrawn() || !k.Trusts(a) {
+		t.Error("another time counts")
+	}
+	// A bound that cannot be read must not be none.
+	for _, bad := range []string{"soon", "", "2999-01-01", "1900-01-01"} {
+		k = ReadKeys(environment(map[string]string{"JITCACHE_KEYS": "not-before=" + bad + " " + a.String()}), nil, "")
+		if len(k.All) != 0 || len(k.Problems) != 1 {
+			t.Errorf("%q: %+v", bad, k)
+		}
+	}
+}

@@ -4,4 +4,4 @@ package wire
 
 import "jitcache/core/control"
 
-var bounded = !control.Is("anylength")
+var bounded = !control.Is("anyvalue")

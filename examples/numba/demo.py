@@ -1,7 +1,9 @@
 """Numba's functions from a jitcache: cold, in a fresh process, and beside Numba's own cache.
 
-    pip install numba
+    pip install numba quantecon
     python examples/numba/demo.py [FOLDER]
+
+Then a package from PyPI, quantecon, in fresh processes.
 
 Each time is that of the first call in a process of its own, for each function,
 after Numba has got ready. FOLDER, by default build/demo-numba, gets both caches.
@@ -61,6 +63,19 @@ def process(**env: str) -> dict[str, tuple[float, float, bool]]:
     return json.loads(out)
 
 
+def packages_in_fresh_processes() -> list[str]:
+    """Print what a package from PyPI gains that knows nothing of jitcache; return what is wrong."""
+    import packages
+
+    row = next(w for w in packages.WORKS if w.function == "quantecon_three")
+    if not packages.metadata_of(sys.executable, row.distribution):
+        return [f"{row.distribution} is missing; pip install {row.distribution}"]
+    print("\nA package, with JITCACHE_NUMBA=everything: functions that are compiled, seconds of the processor")
+    print(packages.HEAD, end="")
+    measured = packages.measure(sys.executable, row)
+    return measured.problems + [f"{row.distribution}: compiled again" for _ in measured.warm]
+
+
 def main() -> int:
     """Run the processes and print the table."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "demo-numba").resolve()
@@ -78,6 +93,7 @@ def main() -> int:
             problems.append(f"{name}: results differ")
         if not cold[name][2] or warm[name][2]:
             problems.append(f"{name}: compiled {'again' if warm[name][2] else 'never'}")
+    problems += packages_in_fresh_processes()
     for problem in problems:
         print(f"FAILED: {problem}")
     if not problems:

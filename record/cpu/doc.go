@@ -17,5 +17,8 @@ var Description = sync.OnceValue(func() []byte {
 	for _, w := range words() {
 		all = binary.LittleEndian.AppendUint32(all, w)
 	}
+	if !thisOne {
+		all = append(all, "another"...)
+	}
 	return all
 })

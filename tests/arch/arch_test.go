@@ -53,8 +53,10 @@ var uses = map[string][]string{
 	"record/cpu":          {"core/cpuid"},
 	"command":             {"core", "core/lockfile", "core/blob", "core/key", "core/request", "core/store", "observe", "record"},
 	"native":              {"command", "core/key", "core/request"},
+	"bundle":              {"core", "core/blob", "core/key", "core/store", "record"},
 	"cli":                 {"core", "core/lease", "core/store", "core/trust", "cuda/dl"},
 	"launch":              {"core", "core/blob", "core/key", "core/request", "core/store", "observe", "record"},
+	"cli/bundles":         {"bundle", "cli", "core", "core/blob", "core/key", "core/store"},
 	"cli/jitcache":        {"cli", "launch"},
 	"core/cpuid":          {},
 	"capi":                {"core", "core/key", "core/blob", "core/memory", "core/store", "observe", "command", "cuda", "native", "cli"},
@@ -69,6 +71,7 @@ var confined = map[string][]string{
 	"lukechampine.com/blake3":             {"core/key/"},
 	"lukechampine.com/blake3/guts":        {"core/key/"},
 	"github.com/gofrs/flock":              {"core/lockfile/"},
+	"github.com/klauspost/compress/zstd":  {"bundle/", "storage/object.go"},
 	"github.com/mattn/go-pointer":         {"capi/pointer.go"},
 	"github.com/zeebo/xxh3":               {"core/store/"},
 	"golang.org/x/sys/unix":               {"core/store/", "core/remote/", "storage/", "core/lockfile/", "core/stamp/", "cli/", "cuda/", "launch/", "observe/", "record/"},
@@ -77,7 +80,6 @@ var confined = map[string][]string{
 	"github.com/redis/go-redis/v9":                 {"storage/engine/redis.go"},
 	"github.com/minio/minio-go/v7":                 {"storage/engine/s3.go"},
 	"github.com/minio/minio-go/v7/pkg/credentials": {"storage/engine/s3.go"},
-	"github.com/klauspost/compress/zstd":           {"storage/object.go"},
 }
 
 // banned are packages of Go's own that must not come into the library; jitcache-storage,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from . import (
     adapters,
     c,
@@ -30,6 +32,11 @@ _interpreters = {f"python-{v}": python.on(path) for v, path in python.interprete
 # The oldest and the newest; what is between them seldom differs from both.
 _versions = sorted(_interpreters, key=lambda name: int(name.rpartition(".")[2]))
 _ends = [name for name in _versions if name in (_versions[0], _versions[-1])]
+
+#: Numba's general suite, a shard each.
+_suite = {
+    f"numba-suite-{n}": functools.partial(adapters.numba_suite_shard, n) for n in range(1, adapters.SUITE_SHARDS + 1)
+}
 
 AREAS: dict[str, Area] = {
     "go": go.tests,
@@ -77,6 +84,8 @@ AREAS: dict[str, Area] = {
     "numba": adapters.numba,
     "numba-old": adapters.numba_old,
     "numba-upstream": adapters.numba_upstream,
+    "numba-suite": adapters.numba_suite,
+    **_suite,
     "cute-dsl": adapters.cute_dsl,
     "cuda-core": adapters.cuda_core,
     "cuda-core-old": adapters.cuda_core_old,
@@ -112,19 +121,20 @@ REST = [
     "race", "root", "sdist", "types", "calls", "lint",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "observe", "machines", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3",
-    "numba", "numba-upstream", "cuda-core", "cute-dsl", "frameworks", "bench",
+    "numba", "numba-upstream", "numba-suite", "cuda-core", "cute-dsl", "frameworks", "bench",
 ]  # fmt: skip
 
-#: For half an hour more: other versions of what the above runs with, each Go, zig's library, every row of the launcher's table.
+#: For half an hour more: other versions of what the above runs with, each Go, zig's library, every row of the launcher's table;
+#: and for hours, all of Numba's suite.
 LONGER = [
     *(name for name in _interpreters if name not in _ends), "portable", "releases", "fuzz-short", "launch-rest",
-    "numba-old", "cuda-core-old",
+    "numba-old", "cuda-core-old", *_suite,
 ]  # fmt: skip
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 BESIDE = frozenset({
-    "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
-    "numba-upstream", "cuda-core", "cuda-core-old", "cute-dsl", "frameworks", "bench",
+    "observe", "machines", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
+    "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "frameworks", "bench",
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

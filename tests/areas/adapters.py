@@ -6,6 +6,7 @@ import re
 import sys
 
 from .common import BUILD, ROOT, Count, counted, environment, pytest, run, skipped, total, venv
+from .control import red
 from .python import interpreters
 
 #: The version that is current, by whose side everything is tested.
@@ -38,13 +39,18 @@ def _newest() -> str:
 
 
 def _with_numba(area: str) -> str | None:
-    return venv(area, "numba", [f"numba=={NUMBA}", "pytest>=8"], _newest())
+    return venv(area, "numba-example", [f"numba=={NUMBA}", "quantecon", "pytest>=8"], _newest())
+
+
+def _builder() -> dict[str, str]:
+    """An environment that names the interpreter that can build a wheel."""
+    return environment(JITCACHE_TEST_BUILDER=sys.executable)
 
 
 def numba() -> Count:
     """Numba, its own cache and ours side by side, and with mechanisms taken out."""
     python = _with_numba("numba")
-    return Count(0, 0, 1) if python is None else pytest("numba", python, "tests/numba", env=environment())
+    return Count(0, 0, 1) if python is None else pytest("numba", python, "tests/numba", env=_builder())
 
 
 def numba_old() -> Count:
@@ -56,10 +62,12 @@ def numba_old() -> Count:
         if name is None:
             counts.append(skipped("numba-old", f"numba {version}"))
             continue
-        python = venv("numba-old", f"numba-{version}-{name}", [f"numba=={version}", "pytest>=8"], here[name])
+        python = venv(
+            "numba-old", f"numba-example-{version}-{name}", [f"numba=={version}", "quantecon", "pytest>=8"], here[name]
+        )
         # How fast it is, and what notices a mechanism that is taken out, is for the current one.
         chosen = ["tests/numba", "--deselect", "tests/numba/test_speed.py", "-k", "not without"]
-        counts.append(Count(0, 0, 1) if python is None else pytest("numba-old", python, *chosen, env=environment()))
+        counts.append(Count(0, 0, 1) if python is None else pytest("numba-old", python, *chosen, env=_builder()))
     return total(counts)
 
 
@@ -71,6 +79,34 @@ def numba_upstream() -> Count:
         return Count(0, 0, 1)
     command = [python, str(ROOT / "tests" / "numba" / "upstream.py"), str(BUILD / "test" / "upstream")]
     return counted(*run("numba-upstream", command, env=environment()))
+
+
+#: In how many areas Numba's general suite runs.
+SUITE_SHARDS = 4
+
+
+def _suite(area: str, *args: str) -> tuple[int, str]:
+    python = venv(area, "numba-suite", [f"numba=={NUMBA}", "scipy", "cffi"], _newest())
+    if python is None:
+        return 1, ""
+    folder = str(BUILD / "test" / area)
+    return run(area, [python, str(ROOT / "tests" / "numba" / "suite.py"), folder, *args], env=environment())
+
+
+def numba_suite() -> Count:
+    """About a hundred tests of Numba's general suite with everything cached, and what notices mechanisms that are taken out."""
+    count = counted(*_suite("numba-suite", "--small"))
+    # Without these a test of Numba's ends differently when it is warm.
+    controls = {"closure": "test_closure", "recursion": "test_recursion", "looking into": "test_cfunc"}
+    for what, module in controls.items():
+        status, text = _suite("numba-suite", "--modules", module, "--without", what)
+        count = total([count, red("numba-suite", what, module, status == 1 and "plain, cold, warm: " in text)])
+    return count
+
+
+def numba_suite_shard(number: int) -> Count:
+    """A part of 2,700 tests of Numba's general suite with everything cached: hours for all of them."""
+    return counted(*_suite(f"numba-suite-{number}", "--shard", f"{number}/{SUITE_SHARDS}"))
 
 
 def _with_cuda_core(area: str, version: str) -> str | None:
@@ -104,13 +140,17 @@ def cute_dsl() -> Count:
     return Count(0, 0, 1) if python is None else pytest("cute-dsl", python, "tests/cute_dsl", env=environment())
 
 
+def interpreters_of(area: str) -> dict[str, str]:
+    """An interpreter with each framework, as far as they can be had."""
+    found = {"NUMBA": _with_numba(area), "CUDA_CORE": _with_cuda_core(area, "1.2.2"), "CUTE_DSL": _with_cute_dsl(area)}
+    return {name: python for name, python in found.items() if python is not None}
+
+
 def frameworks() -> Count:
     """The examples of all adapters, as make demo-all runs them but for the installing."""
     area = "frameworks"
-    found = {
-        "numba": _with_numba(area), "cuda_core": _with_cuda_core(area, "1.2.2"), "cute_dsl": _with_cute_dsl(area),
-    }  # fmt: skip
-    given = [f"--python={name}={python}" for name, python in found.items() if python is not None]
+    found = dict.fromkeys(("numba", "cuda_core", "cute_dsl"))
+    given = [f"--python={name.lower()}={python}" for name, python in interpreters_of(area).items()]
     command = [sys.executable, str(ROOT / "examples" / "frameworks.py"), *given, *found]
     status, text = run(area, command, env=environment())
     right = len(re.findall(r"^Each was compiled once", text, re.MULTILINE))

@@ -33,7 +33,8 @@ class Control(NamedTuple):
 CONTROLS = [
     Control(
         "no checksum", "nochecksum",
-        {"core/store": ["TestEveryFlippedBitIsFound", "TestGetIntoReadsWhatGetReads"]},
+        {"core/store": ["TestEveryFlippedBitIsFound", "TestGetIntoReadsWhatGetReads"],
+         "bundle": ["TestMemberThatNoBundleHasEndsItWithALineThatNamesIt/flipped_bit"]},
         ["test_malformed.py::test_malformed_file_is_a_miss_with_its_reason[flipped-payload-first-elf]",
          "test_malformed.py::test_malformed_file_is_a_miss_with_its_reason[flipped-attributes-large]"],
     ),
@@ -119,6 +120,21 @@ CONTROLS = [
         ["test_signatures.py::test_entries_in_another_namespace_are_compiled"],
     ),
     Control(
+        "bundles of anybody taken", "takesany",
+        {"bundle": ["TestOnlyWhatIsSignedByWhoIsTrustedIsAddedUnlessTheUserConsents", "TestEntryThatWasChangedHasNoSignatureAnyMore",
+                    "TestBundleThatIsRewrittenWhileItIsReadAddsOnlyWhatWasSigned"]},
+    ),
+    Control(
+        "members of any kind", "anymember",
+        {"bundle": ["TestMemberThatNoBundleHasEndsItWithALineThatNamesIt/symbolic_link", "TestMemberThatNoBundleHasEndsItWithALineThatNamesIt/twice"]},
+    ),
+    Control(
+        "bundles of any length", "anylength",
+        {"bundle": ["TestBoundsHold", "TestBombIsNotDecompressedBeyondTheBounds", "TestMillionMembersAreTooMany"]},
+    ),
+    Control("results made elsewhere signed", "signsall", {"core": ["TestWhatWasMadeElsewhereIsNotSignedHere"]}),
+    Control("results made here not signed", "nosigning", {"core": ["TestWhatIsMadeHereIsSignedWhenItIsStored"]}),
+    Control(
         "withdrawn keys trusted", "nowithdrawal",
         {"core": ["TestCopyOfAWithdrawnKeysEntryIsAMissAndIsReplaced", "TestNoteThatRestsOnAWithdrawnWordIsForgotten"],
          "core/trust": ["TestKeyThatAnybodyWithdrawsIsNotTrusted"]},
@@ -130,7 +146,7 @@ CONTROLS = [
     Control("waiting without a bound", "nobudget", {"core/remote": ["TestBudgetGrowsWithWhatIsCompiled"]}),
     Control("descriptors of the host kept", "inherits", {"core/remote": ["TestHelperHasNothingOfItsHost"]}),
     Control("socket of anybody", "anysocket", {"core/remote": ["TestSocketOfAnotherUserIsNotUsed"]}),
-    Control("lengths believed", "anylength", {"core/wire": ["TestLengthAboveTheBoundIsRefused"]}),
+    Control("lengths believed", "anyvalue", {"core/wire": ["TestLengthAboveTheBoundIsRefused"]}),
     Control("decompression without a bound", "nobomb", {"storage": ["TestDecompressionTakesNoMoreThanItSays"]}),
     Control("helper serves anybody", "anypeer", {"storage": ["TestAnotherUserIsNotServed"]}),
     Control("helper that is denied lives on", "nodenied", {"storage": ["TestHelperEnds"]}),

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import sys
 
-from . import cuda, native
-from .common import Count, environment, pytest, run
+from . import adapters, cuda, native, without
+from .common import BUILD, Count, environment, pytest, run
 
 FOLDER = "tests/machines"
+AREA = "machines"
 
 
 def tests() -> Count:
-    """Run it with Cython, and with NVRTC from its wheels."""
-    run("machines", [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *native.NEEDS])
-    return pytest("machines", sys.executable, FOLDER, env=environment(**(cuda.real("machines") or {})))
+    """Run it with Cython, with NVRTC from its wheels, and with each framework that has an adapter."""
+    run(AREA, [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *native.NEEDS])
+    variables = {f"JITCACHE_TEST_{name}": python for name, python in adapters.interpreters_of(AREA).items()}
+    variables["JITCACHE_TEST_OTHER_PROCESSOR"] = str(
+        without.library(BUILD / "controls" / "other-processor", "othercpu")
+    )
+    fakes = BUILD / "test" / "cuda"
+    run(AREA, [sys.executable, "tests/cuda/fakes.py", str(fakes)])
+    variables["JITCACHE_TEST_FAKE_DRIVER"] = str(fakes / "libcuda.so.1")
+    return pytest(AREA, sys.executable, FOLDER, env=environment(**variables, **(cuda.real(AREA) or {})))

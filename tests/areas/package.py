@@ -95,6 +95,7 @@ def _contents(area: str, wheel: Path) -> Count:
     """The wheel has what it needs and nothing of the tests."""
     names = set(zipfile.ZipFile(wheel).namelist())
     want = {f"jitcache/include/{path.name}" for path in (ROOT / "include").iterdir()}
+    want |= {"_jitcache_startup.py", "jitcache_startup.pth"}
     want |= {
         f"jitcache/{name}"
         for name in (
@@ -103,8 +104,9 @@ def _contents(area: str, wheel: Path) -> Count:
         )
     }  # fmt: skip
     stray = [n for n in names if "test" in n or n.endswith((".go", ".pyc"))]
-    program = [n for n in names if n.endswith(".data/scripts/jitcache")]
-    if not want <= names or stray or len(program) != 1 or wheel.stat().st_size > 4 << 20:
+    programs = sorted(n.rpartition(".data/scripts/")[2] for n in names if ".data/scripts/" in n)
+    # Of the library and of each command two megabytes are left, compressed.
+    if not want <= names or stray or programs != ["jitcache", "jitcache-bundle"] or wheel.stat().st_size > 6 << 20:
         run(area, ["echo", f"missing {want - names}, stray {stray}, {wheel.stat().st_size} bytes"])
         return Count(1, 0, 1)
     return Count(1, 0, 0)
@@ -195,7 +197,7 @@ def bench() -> Count:
     if python is None:
         return Count(0, 0, 1)
     result.unlink(missing_ok=True)
-    rows = ["native_hit", "disk_hit_bytes_python", "key", "cuda_core_hit"]
+    rows = ["native_hit", "disk_hit_bytes_python", "layer_hit", "signed_layer", "key", "cuda_core_hit"]
     run(area, [python, str(ROOT / "tests" / "bench" / "bench.py"), "--quick", *(f"--only={row}" for row in rows)])
     doc = json.loads(result.read_text()) if result.exists() else {"notes": {"not measured": "all"}, "figures_us": {}}
     right = not doc["notes"]["not measured"] and set(rows) <= {row for row, at in doc["figures_us"].items() if at}

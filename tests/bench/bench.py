@@ -33,6 +33,7 @@ import rows_cute
 import rows_first
 import rows_hits
 import rows_launch
+import rows_layers
 import rows_leases
 import rows_native
 import rows_starts
@@ -58,6 +59,8 @@ ROWS = [
     Row("disk_hit_view_python", "Hit on disk to a view, from Python", rows_hits.disk_hit_view_python),
     Row("disk_hit_bytes_python", "Hit on disk to bytes, from Python", rows_hits.disk_hit_bytes_python),
     Row("hit_among_threads", "Hits of many threads", rows_threads.hit_among_threads),
+    Row("layer_hit", "Hit in a layer", rows_layers.layer_hit),
+    Row("signed_layer", "First hit in a layer that is signed: verified and copied", rows_layers.signed_layer),
     Row("miss", "Miss", rows_hits.miss),
     Row("key", "Key of a source", rows_writes.key),
     Row("process", "A process from its start to its first hit", rows_starts.process),

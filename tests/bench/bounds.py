@@ -77,6 +77,14 @@ BOUNDS = [
         "memory_hit_8_threads", "memory hits of 8 threads: p99 to median",
         "hit_among_threads", "64k", "memory_8_threads_p99", "memory_8_threads_p50", 20,
     ),
+    Bound(
+        "layer_hit", "hit in a layer that is trusted by its owner, from C, to one in the own directory",
+        "layer_hit", "64k", "jitcache", "own", 1.1,
+    ),
+    Bound(
+        "signed_layer", "first hit in a signed layer, which verifies and copies 64 KB, beyond a put, from Python",
+        "signed_layer", "64k", "jitcache_beyond_put", "", 150, "value", "us",
+    ),
     Bound("miss_c", "miss, from C, to a failing open in C", "miss", "c", "jitcache", "c_open", 1.5),
     Bound("miss_calls", "system calls of a miss: open", "system_calls", "calls", "miss", "", 1, "calls", calls=(_OPEN,)),
     Bound("put_c", "put, from C, to write+rename in C", "put", "c", "jitcache", "c_write", 1.5),

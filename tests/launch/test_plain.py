@@ -136,6 +136,14 @@ def test_command_that_is_not_there(place: Any, word: str) -> None:
     assert place.run(word).returncode == 127
 
 
+def test_folder_in_path_that_has_the_commands_name(place: Any) -> None:
+    (place.folder / "tool").mkdir()
+    place.env["PATH"] = f"{place.folder}:{place.env['PATH']}"
+    assert place.run("tool").returncode == 126  # as of a shell
+    place.tool("tool", "#!/bin/sh\nexit 5\n")
+    assert place.run("tool").returncode == 5
+
+
 def test_command_that_is_no_program(place: Any) -> None:
     place.write(data_txt="text")
     assert place.run("./data.txt").returncode == 126

@@ -14,12 +14,17 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests"), str(Path(__file__).resolve().parent)]
 
-USER, HOME, LAYER = 61001, "/home/other", "/srv/image"
+from producers import HOME
+
+USER, LAYER = 61001, "/srv/image"
 
 #: No folder of a home: what is looked for in one counts, and so does the variable that names it.
 PATH = "/usr/local/bin:/usr/bin:/bin"
+
+#: A folder with nothing in it: a word of a command that names something where it runs makes that folder count.
+EMPTY = "/mnt"
 
 #: What compiles, and what starts a compile. That none of them ran is what strace saw.
 COMPILERS = re.compile(
@@ -38,7 +43,8 @@ class Machine:
     """A machine that has the same packages at the same paths, and nothing else in common.
 
     Its files are seen through an overlay, so that each has another device; those that
-    compilers and modules are made of are copies, with inodes and times of their own.
+    compilers and modules are made of are copies, with inodes and times of their own. It
+    has no network.
     """
 
     def __init__(self, folder: Path, copies: list[Path]) -> None:
@@ -77,29 +83,45 @@ class Machine:
             echo ready
             exec sleep 3600
         """
-        self._holder = subprocess.Popen(["unshare", "-m", "-u", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
+        self._holder = subprocess.Popen(
+            ["unshare", "-m", "-u", "-n", "sh", "-c", script], stdout=subprocess.PIPE, text=True
+        )
         assert self._holder.stdout is not None
         assert self._holder.stdout.readline() == "ready\n", "no machine"
         self._root = f"{folder}/here/root"
+        self._copied: set[Path] = set()
 
     def close(self) -> None:
         self._holder.kill()
         self._holder.communicate()
 
     def _inside(self, *words: str) -> list[str]:
-        return ["nsenter", "-m", "-u", "-t", str(self._holder.pid), "chroot", *words]
+        return ["nsenter", "-m", "-u", "-n", "-t", str(self._holder.pid), "chroot", *words]
 
     def root(self, script: str) -> None:
         """Run a script in it as root."""
         subprocess.run([*self._inside(self._root), "/bin/sh", "-ec", script], check=True)
 
+    def copy(self, folder: Path) -> None:
+        """Put copies in the place of the files of a folder, once."""
+        if folder not in self._copied:
+            self._copied.add(folder)
+            self.root(
+                f"cp -a --no-preserve=timestamps {folder} {folder}.new && mv {folder} {folder}.old && mv {folder}.new {folder}"
+            )
+
+    def forget(self) -> None:
+        """Take the layer, and what the user had of his own."""
+        self.root(f"rm -rf {LAYER} {HOME}/.cache {HOME}/.config")
+
     def install(self, cache: Path) -> None:
         """Copy a cache directory to be the machine's layer, as an image has it, and take what the user had of his own."""
         shutil.rmtree(self.transfer / "cache", ignore_errors=True)
         shutil.copytree(cache, self.transfer / "cache")
-        self.root(f"rm -rf {LAYER} {HOME}/.cache && cp -r /transfer/cache {LAYER} && chmod -R go+rX,go-w {LAYER}")
+        self.forget()
+        self.root(f"cp -r /transfer/cache {LAYER} && chmod -R go+rX,go-w {LAYER}")
 
-    def run(self, *command: str, folder: str = "/tmp", traced: bool = True, **env: str) -> Outcome:
+    def run(self, *command: str, folder: str = EMPTY, traced: bool = True, **env: str) -> Outcome:
         """Run a command as the machine's user, over the layer. Without strace nobody sees what it runs."""
         log = self.transfer / "strace"
         log.unlink(missing_ok=True)
@@ -114,7 +136,7 @@ class Machine:
         return Outcome(p.stdout, ran)
 
 
-def here(*command: str, folder: str = "/tmp", **env: str) -> str:
+def here(*command: str, folder: str = EMPTY, **env: str) -> str:
     """Run a command on this machine; return what it printed."""
     given = {"PATH": PATH, "HOME": "/home/first", "LANG": "C", "USER": "first", **env}
     p = subprocess.run(command, cwd=folder, env=given, capture_output=True, text=True, check=False)
@@ -122,9 +144,13 @@ def here(*command: str, folder: str = "/tmp", **env: str) -> str:
     return p.stdout
 
 
+#: The folders of compilers and headers that a machine has copies of.
+SYSTEM = [Path("/usr/lib/gcc"), Path("/usr/include"), Path("/usr/local/include")]
+
+
 def copied() -> list[Path]:
-    """The folders of compilers, headers and modules that a machine has copies of."""
-    folders = [Path("/usr/lib/gcc"), Path("/usr/include"), Path("/usr/local/include")]
+    """These, and the folders of modules."""
+    folders = SYSTEM.copy()
     for module in ("Cython", "setuptools", "jitcache"):
         for base in (Path(p) for p in sys.path if p.endswith("site-packages")):
             if (base / module).is_dir():
@@ -133,14 +159,25 @@ def copied() -> list[Path]:
     return [f for f in folders if f.is_dir()] + ([Path(wheels)] if wheels else [])
 
 
-@pytest.fixture(scope="session")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+def _made(folder: Path, copies: list[Path]) -> Iterator[Machine]:
     if os.geteuid() != 0:
         pytest.skip("not root")
     if shutil.which("strace") is None:
         pytest.skip("no strace")
-    if subprocess.run(["unshare", "-m", "-u", "true"], check=False, capture_output=True).returncode != 0:
+    if subprocess.run(["unshare", "-m", "-u", "-n", "true"], check=False, capture_output=True).returncode != 0:
         pytest.skip("nothing can be mounted here")
-    made = Machine(tmp_path_factory.mktemp("machines") / "another", copied())
+    made = Machine(folder / "another", copies)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """Another machine."""
+    yield from _made(tmp_path_factory.mktemp("machines"), copied())
+
+
+@pytest.fixture(scope="session")
+def dated_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """One on which the modules of Python have the times that they have here."""
+    yield from _made(tmp_path_factory.mktemp("dated"), [folder for folder in SYSTEM if folder.is_dir()])

@@ -51,31 +51,74 @@ def pretend(cpu: str) -> None:
 
 def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
-    from jitcache.adapters.numba import _cpu, _entry, _hooks, _key, _overloads, _walk
+    from jitcache.adapters.numba import (
+        _cpu,
+        _entry,
+        _hooks,
+        _key,
+        _loaded,
+        _objects,
+        _overloads,
+        _record,
+        _registered,
+        _seen,
+        _walk,
+        _watch,
+    )
 
     walker = _walk.Walker
     if what in ("globals", "closure"):
         root = walker.root
         prefix = {"globals": "global ", "closure": "closure "}[what]
         walker.root = lambda self, *a, **k: {n: v for n, v in root(self, *a, **k).items() if not n.startswith(prefix)}
-    elif what in ("options", "settings", "cpu", "function", "extensions", "versions", "types"):
-        key = _key.KeyParts.key
+    elif what in ("options", "settings", "cpu", "function", "versions", "types"):
+        made = _key.KeyParts
 
-        def without(self, target):
-            components = {n: v for n, v in self.components.items() if n != what}
-            cpu = target if what != "cpu" else _cpu.Target("", "", "")
-            return key(self._replace(components=components), cpu)
+        def without(keys):
+            def key(self, target=None, *seen):
+                components = {n: v for n, v in self.components.items() if n != what}
+                cpu = [] if target is None else [target if what != "cpu" else _cpu.Target("", "", "")]
+                return keys(self._replace(components=components), *cpu, *seen)
 
-        _key.KeyParts.key = without
+            return key
+
+        for name in ("first", "turn", "result"):
+            setattr(made, name, without(getattr(made, name)))
+    elif what == "records":
+        take_out_records(_overloads, _record)
+    elif what == "registered":
+        _registered.Registrations.counting = lambda self, asked, since=0: []
+    elif what == "remembering":
+        found = _registered.Registrations.all
+
+        def anew(self):
+            _registered._looked_at.clear()
+            self.__init__()
+            return found(self)
+
+        _registered.Registrations.all = anew
+    elif what == "run":
+        _seen.Seen.ran = _seen.Seen.compile = lambda self, frame: None
+    elif what == "read":
+        _watch.READS.clear()
+    elif what == "versioned":
+        walker._versioned = lambda self, module, names: None
+        walker._around = staticmethod(_objects.DependencyWalker._around)
+        take_out_records(_overloads, _record)
+    elif what == "stencil":
+        walker.kinds[_walk.StencilFunc] = lambda self, value: self._put("stencil")
+        take_out_records(_overloads, _record)
+    elif what == "file":
+        walker._file = lambda self, module, what="": None
     elif what == "callees":
         walker.kinds[_walk.Dispatcher] = lambda self, d: self._put("jitted", d.py_func.__qualname__.encode())
+        take_out_records(_overloads, _record)
     elif what == "features":
         _cpu.Target.runs = lambda self, other: True
     elif what == "other CPUs":
         _cpu.usable = lambda cache, target: []
     elif what == "lease":
-        _overloads.Lookup.acquire = lambda self, cache: setattr(self, "data", cache.get(self.key))
-        take_out_replace(_overloads)
+        _overloads.Lookup.find = lambda self, cache: self._get(cache, [self.target])
     elif what == "look before the lock":
         _hooks._around_compile = lambda cache, sig, *more: _hooks.nullcontext()
     elif what == "end":
@@ -88,9 +131,13 @@ def take_out(what: str) -> None:
         _entry.keep_reloads = _hooks.keep_reloads = lambda library, reload_init: None
         _entry._reloads = lambda library, seen: []
     elif what == "pin":
-        _walk.pin = lambda cls: None
+        _objects.pin = lambda cls: ""
     elif what == "places":
         _entry._positions = lambda walker: {}
+    elif what == "omitted":
+        place = _entry._Pickler.persistent_id
+        omitted = numba.types.Omitted
+        _entry._Pickler.persistent_id = lambda self, o: None if isinstance(o, omitted) else place(self, o)
     elif what == "kernel":
         o = _overloads
 
@@ -103,6 +150,16 @@ def take_out(what: str) -> None:
         _overloads.Exception = _overloads.Unkeyable = ZeroDivisionError
     elif what == "check":
         _overloads.Overloads._is_unchanged = lambda self, look: True
+        _record._require_unchanged = lambda *_: None
+    elif what == "looking into":
+        _loaded.LoadedResult.open = lambda self, compile_again: None
+        _hooks.Source = lambda compile_again: None
+    elif what == "own locals":
+        _walk.own_locals = _overloads.own_locals = dict
+    elif what == "recursion":
+        _entry._codes = lambda code: [code]
+        revive = _entry._revive
+        _entry._revive = lambda codegen, code: revive(codegen, code._replace(lacking=[]))
     elif what == "content":
         described = walker.root
 
@@ -115,14 +172,8 @@ def take_out(what: str) -> None:
         sys.exit(f"instrument: nothing is called {what!r}")
 
 
-def take_out_replace(overloads) -> None:
-    save = overloads.Overloads._save
-
-    def always(self, lookup, result):
-        lookup.lease = None
-        save(self, lookup, result)
-
-    overloads.Overloads._save = always
+def take_out_records(overloads, record) -> None:
+    overloads.record_of = lambda seen, walker, classes: (record.Record((), (), (), (), (), ()), {})
 
 
 KEPT: list[object] = []
@@ -140,9 +191,13 @@ if os.environ.get("VERSION"):  # another version of Numba
     numba.__version__ = os.environ["VERSION"]
 if os.environ.get("CPU"):
     pretend(os.environ["CPU"])
+if os.environ["CACHE"] not in ("numba", "none"):  # what counts compiles is no part of them
+    from jitcache.adapters.numba import _watch
+
+    _watch._OURS = (_watch._OURS, os.path.abspath(__file__))
 for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):
     take_out(mechanism)
-if os.environ["CACHE"] == "jitcache":
+if os.environ["CACHE"] in ("jitcache", "everything"):
     from jitcache.adapters import numba as adapter
 
-    adapter.install()
+    adapter.install(everything=os.environ["CACHE"] == "everything")

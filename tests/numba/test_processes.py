@@ -135,13 +135,13 @@ THREADS = """
     # One thread has the lease of inner and comes too late for the compiler lock; the other has the lock and meets inner.
     started = threading.Event()
     from jitcache.adapters.numba import _overloads as overloads
-    acquire = overloads.Lookup.acquire
-    def acquire_and_tell(self, cache):
-        acquire(self, cache)
+    find = overloads.Lookup.find
+    def find_and_tell(self, cache):
+        find(self, cache)
         if threading.current_thread().name == "first":
             started.set()
             time.sleep(float(os.environ["HOLD"]))
-    overloads.Lookup.acquire = acquire_and_tell
+    overloads.Lookup.find = find_and_tell
     first = threading.Thread(target=call, args=(a.inner,), name="first")
     first.start()
     started.wait()

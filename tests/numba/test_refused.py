@@ -114,6 +114,23 @@ REFUSED = [
         def f(x):
             return h(x) + Z
      """, "a.f(1)", "changed while it was compiled"),
+    *(Refused(f"an overload's body that asks {what}", f"""
+        import os
+        from numba.extending import overload
+        def h(x):
+            raise NotImplementedError
+        @overload(h)
+        def over(x):
+            k = {code}
+            return lambda x: x * k
+        @numba.njit(cache=True)
+        def f(x):
+            return h(x)
+     """, "a.f(1)", "file") for what, code in {
+         "whether a file is there": "2 if os.path.exists(__file__ + 'x') else 1",
+         "what is in a folder": "len(os.listdir(os.path.dirname(__file__)))",
+         "what is below a folder": "len([found for found in os.walk(os.path.dirname(__file__))])",
+     }.items()),
 ]  # fmt: skip
 REPORT = (
     "import json, a; {call}; from jitcache.adapters import numba as j; print(json.dumps([j.uncached(), j.count()]))"
@@ -248,7 +265,7 @@ def test_without_the_mechanism_an_argument_that_is_a_function_is_not_found(proje
 
 
 def test_change_while_compiling_is_stored_without_the_mechanism(project: Project) -> None:
-    row = REFUSED[-1]
+    row = next(r for r in REFUSED if r.name == "a global that changes while it is used")
     project.write(a=row.module)
     ran = project.check(REPORT.format(call=row.call), WITHOUT="check")
     assert json.loads(ran.out) == [{}, 1]

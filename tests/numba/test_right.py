@@ -119,7 +119,7 @@ ROWS = [
         ("0", "refused"), "0", "settings", env={"NUMBA_BOUNDSCHECK": "1"}),
     Row("two lambdas of one line and one bytecode",
         {"a": "import math\ng, f = numba.njit(cache=True)(lambda x: math.sin(x)), numba.njit(cache=True)(lambda x: math.cos(x))"},
-        "import a; a.g(0.0); print(a.f(0.0))", ("1.0", "1.0"), "0.0", "function", compiles=0),
+        "import a; a.g(0.0); print(a.f(0.0))", ("1.0", "1.0"), "0.0", "function,versioned", compiles=0),
     Row("an implementation of overload in another file is edited",
         {"o": """
             from numba.extending import overload
@@ -129,7 +129,7 @@ ROWS = [
             def over(x):
                 return lambda x: x * 10
          """, "a": "from o import h\n@numba.njit(cache=True)\ndef f(x):\n    return h(x)"},
-        "import a; print(a.f(1))", ("10", "20"), "10", "extensions", rewrite("o", "10", "20"), compiles=2),
+        "import a; print(a.f(1))", ("10", "20"), "10", "records", rewrite("o", "10", "20"), compiles=2),
     Row("an intrinsic in another file is edited",
         {"o": """
             from numba.extending import intrinsic
@@ -140,7 +140,7 @@ ROWS = [
                     return context.get_constant(types.int64, 10)
                 return types.int64(x), emit
          """, "a": "from o import h\n@numba.njit(cache=True)\ndef f(x):\n    return h(x)"},
-        "import a; print(a.f(1))", ("10", "20"), "10", "globals,extensions", rewrite("o", "10", "20")),
+        "import a; print(a.f(1))", ("10", "20"), "10", "globals,records", rewrite("o", "10", "20")),
     Row("an edit of the same size keeps the time stamp", {"a": "Z = 1" + F},
         "import a; print(a.f(1))", ("2", "6"), "6" if CONTENT else "2", "globals", rewrite("a", "Z = 1", "Z = 5", keep_time=True)),
     Row("the function is edited", {"a": "@numba.njit(cache=True)\ndef f(x):\n    return x + 1"},
@@ -281,8 +281,8 @@ def test_every_part_of_an_extension_counts(project: Project, _what: str, old: st
     assert "f" in project.check(call).compiled
     assert project.check(call, "numba").compiled == []
     assert (
-        "f" not in project.check(call, WITHOUT="extensions").compiled
-        or project.check(call, WITHOUT="extensions").compiled == []
+        "f" not in project.check(call, WITHOUT="records").compiled
+        or project.check(call, WITHOUT="records").compiled == []
     )
 
 

@@ -1,8 +1,12 @@
-"""What a warm call costs: our part, and the whole beside Numba's own."""
+"""What a warm call costs beside Numba's own, in rounds of one process each; the least of many, as others use the machine."""
 
 from __future__ import annotations
 
+import statistics
+
 from project import Project
+
+FUNCTIONS = 24
 
 MODULE = """
 import numba
@@ -10,73 +14,85 @@ import numba
 def helper(x):
     return x * SCALE
 SCALE = 3.0
+""" + "".join(
+    f"""
 @numba.njit(cache=True)
-def f(x):
-    s = 0.0
+def f{i}(x):
+    s = {i}.0
     for i in range(x.size):
         s += helper(x[i])
     return s
-@numba.njit(cache=True)
-def g(x):
-    s = 0.0
-    for i in range(x.size):
-        s -= helper(x[i])
-    return s
+"""
+    for i in range(FUNCTIONS)
+)
+
+FILL = f"""
+    import a, numpy
+    for i in range({FUNCTIONS}):
+        getattr(a, f"f{{i}}")(numpy.ones(3))
 """
 
-# The first function pays for what is done once per process; the second is measured. Our part is what is
-# done to find the entry and to read it, without what Numba does with it and the refresh that it does first.
-TIME = """
-    import a, numpy, numpy.ma, time, os
-    x = numpy.ones(3)
-    a.f(x)
-    seconds = {}
-    def timed(owner, name):
-        function = getattr(owner, name)
-        def wrapper(*args, **more):
-            start = time.perf_counter()
-            try:
-                return function(*args, **more)
-            finally:
-                seconds[name] = seconds.get(name, 0) + time.perf_counter() - start
-        setattr(owner, name, wrapper)
-    if os.environ["CACHE"] == "jitcache" and os.environ.get("PARTS"):
-        from jitcache.adapters.numba import _entry as entry, _overloads as overloads
-        timed(type(a.g.targetctx), "refresh")
-        timed(type(a.g.targetctx), "get_executable")
-        timed(entry, "_revive")
-        timed(overloads.Overloads, "_look_up")
-        timed(overloads.Overloads, "_load")
-    sig = (a.g.typeof_pyval(x),)
-    start = time.perf_counter()
-    a.g.compile(sig)
-    whole = time.perf_counter() - start
-    part = sum(seconds.get(n, 0) for n in ("_look_up", "_load")) - sum(seconds.get(n, 0) for n in ("refresh", "_revive", "get_executable"))
-    print(whole * 1e3, part * 1e3)
+# Seconds of this thread, for the first function, which pays for what is done once per process, and for each of the
+# others. Python's collector runs where it runs; a run of its own may take more than the difference looked for.
+TIME = f"""
+    import a, gc, numpy, numpy.ma, time
+    gc.disable()
+    sig = (a.f0.typeof_pyval(numpy.ones(3)),)
+    for i in range({FUNCTIONS}):
+        f = getattr(a, f"f{{i}}")
+        start = time.thread_time()
+        f.compile(sig)
+        print(time.thread_time() - start)
 """
 
 
-def measure(project: Project, cache: str, **env: str) -> tuple[float, float]:
-    ran = project.check(TIME, cache, **env)
-    whole, part = map(float, ran.out.split())
-    assert ran.compiled == []
-    return whole, part
+class Times:
+    """The seconds that a process takes with one of the caches: for its first function, and for one of the others."""
+
+    def __init__(self, project: Project, cache: str) -> None:
+        self._project = project
+        self._cache = cache
+        self._firsts: list[float] = []
+        self._others: list[float] = []
+        project.check(FILL, cache)
+
+    def take(self, **env: str) -> None:
+        ran = self._project.check(TIME, self._cache, **env)
+        assert ran.compiled == []
+        first, *others = map(float, ran.out.split())
+        self._firsts.append(first)
+        self._others.append(statistics.median(others))
+
+    @property
+    def first(self) -> float:
+        return min(self._firsts)
+
+    @property
+    def other(self) -> float:
+        return min(self._others)
+
+
+def compared(project: Project, most: int, **env: str) -> tuple[float, float]:
+    """Return our times by Numba's own, of a first and of another function; ends early when neither is more."""
+    project.write(a=MODULE)
+    ours, own = Times(project, "jitcache"), Times(project, "numba")
+    for rounds in range(most):
+        ours.take(**env)
+        own.take()
+        if rounds >= 2 and ours.first <= own.first and ours.other <= own.other:
+            break
+    print(f"first {ours.first * 1e3:.1f} ms, Numba's own {own.first * 1e3:.1f} ms")
+    print(f"others {ours.other * 1e3:.2f} ms, Numba's own {own.other * 1e3:.2f} ms")
+    return ours.first / own.first, ours.other / own.other
 
 
 def test_warm_call_is_no_slower_than_numba_s_own(project: Project) -> None:
-    project.write(a=MODULE)
-    for cache in ("jitcache", "numba"):
-        project.check("import a, numpy; a.f(numpy.ones(3)); a.g(numpy.ones(3))", cache)
-    whole: dict[str, list[float]] = {"jitcache": [], "numba": []}
-    parts: list[float] = []
-    # The least of several: other programs of the machine make single ones slower, so that it takes more of them.
-    for rounds in range(30):
-        for cache, found in whole.items():
-            found.append(measure(project, cache)[0])
-        parts.append(measure(project, "jitcache", PARTS="1")[1])
-        best = {cache: min(found) for cache, found in whole.items()}
-        if rounds >= 5 and best["jitcache"] <= best["numba"] and min(parts) <= best["numba"] / 2:
-            break
-    print(f"warm call: {best['jitcache']:.2f} ms, Numba's own {best['numba']:.2f} ms; our part {min(parts):.2f} ms")
-    assert best["jitcache"] <= best["numba"]
-    assert min(parts) <= best["numba"] / 2
+    first, other = compared(project, 20)
+    assert other <= 1.0
+    # Looking once through all that is registered takes some milliseconds beside the 200 that Numba takes to get ready.
+    assert first <= 1.1
+
+
+def test_without_remembering_what_is_registered_a_warm_call_is_slower(project: Project) -> None:
+    _first, other = compared(project, 2, WITHOUT="remembering")
+    assert other > 1.0

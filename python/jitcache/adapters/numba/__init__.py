@@ -1,14 +1,16 @@
 """Numba's compiled functions in a jitcache.
 
+    JITCACHE_NUMBA=everything python program.py
+
+or in the program::
+
     import jitcache.adapters.numba
 
-    jitcache.adapters.numba.install()
+    jitcache.adapters.numba.install(everything=True)
 
-From then on whatever asks Numba for ``cache=True`` is looked up in and stored in
-a jitcache: ``jit``, ``njit``, ``vectorize``, ``guvectorize``, ``cfunc``. Nothing
-is written beside sources. Without a line of code, from Numba 0.62 on::
-
-    NUMBA_CACHE_LOCATOR_CLASSES=jitcache.adapters.numba.Locator
+From then on whatever Numba compiles is looked up in and stored in a jitcache:
+``jit``, ``njit``, ``vectorize``, ``guvectorize``, ``cfunc``. Nothing is written
+beside sources. Without ``everything`` only what asks for ``cache=True`` is.
 
 ``docs/numba.md`` says what is in a key and what is not cached. Importing this
 module does not import Numba.
@@ -74,13 +76,14 @@ def _attached() -> Any:
 def install(
     cache: Cache | None = None, *, portable: str | tuple[str, str] | None = None, everything: bool = False
 ) -> None:
-    """Have all functions with ``cache=True`` use a jitcache, in this process.
+    """Have Numba's functions use a jitcache, in this process: those with ``cache=True``, or all.
 
     ``cache``: which one; without it the one in ``NUMBA_CACHE_DIR``, if that is set,
     else ``jitcache.default_cache()``. ``portable``: compile for a CPU that other
     machines have too: ``"x86-64-v2"``, ``"x86-64-v3"``, ``"x86-64-v4"``,
     ``"generic"``, or a pair of a CPU's name and its features as Numba has them.
-    ``everything``: functions that do not ask for a cache too.
+    ``everything``: functions that do not ask for a cache too, which is the
+    recommended way; of Numba's own functions those that Python calls.
 
     Functions that were decorated before count too, unless they are compiled. May
     be called again, to change what was said before. Raises ImportError without
@@ -175,10 +178,11 @@ def count() -> int:
 def clear() -> None:
     """Remove all entries of Numba's functions, and no others."""
     from ._cpu import KIND as CPUS
+    from ._overloads import RECORDS
 
     cache = _cache()
-    cache.clear(KIND)
-    cache.clear(CPUS)
+    for kind in (KIND, RECORDS, CPUS):
+        cache.clear(kind)
 
 
 class Locator:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import types
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import llvmlite
@@ -16,8 +18,22 @@ from jitcache.adapters._code import Unkeyable, code_of, folders, is_standard, pa
 
 if TYPE_CHECKING:
     import types as pytypes
+    from collections.abc import Iterator
 
-__all__ = ["Unkeyable", "code_of", "lines_of", "pack", "pin", "versioned", "versioned_class", "versioned_module"]
+__all__ = [
+    "Unkeyable",
+    "code_of",
+    "codes_in",
+    "is_standard",
+    "lines_of",
+    "number_of",
+    "own_locals",
+    "pack",
+    "pin",
+    "versioned",
+    "versioned_class",
+    "versioned_module",
+]
 
 
 _PACKAGES = folders(*(os.path.dirname(str(m.__file__)) for m in (numba, np, llvmlite)))
@@ -51,6 +67,15 @@ def lines_of(function: pytypes.FunctionType) -> bytes:
     return pack(code.co_filename.encode(), str(code.co_firstlineno).encode(), table)
 
 
+def own_locals(types: dict[str, Any]) -> dict[str, Any]:
+    """Return the types of variables that somebody has given, of those that a function has.
+
+    Numba's compiler adds to them: a variable ``x`` that is set again becomes
+    ``x.1``, with the type of ``x``. So they differ before and after a compile.
+    """
+    return {name: t for name, t in types.items() if "." not in name or types.get(name.partition(".")[0]) is not t}
+
+
 def _is_importable(cls: type) -> bool:
     found: Any = sys.modules.get(cls.__module__)
     for part in cls.__qualname__.split("."):
@@ -58,21 +83,44 @@ def _is_importable(cls: type) -> bool:
     return found is cls and cls.__module__ != "__main__"
 
 
-def pin(cls: type) -> None:
+def codes_in(code: pytypes.CodeType) -> Iterator[pytypes.CodeType]:
+    """Yield a code object and all that are nested in it."""
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from codes_in(const)
+
+
+_pinned: Counter[str] = Counter()
+
+
+def pin(cls: type) -> str:
     """Have pickles of a class that cannot be imported mean the class of this name in whatever process loads them.
 
     Numba's pickles of such a class, in entries and inside of compiled code, hold a
     copy of it and a random id; what a hit returns or raises would be of the copy.
-    Raises Unkeyable if two classes of this process have the name.
+    Returns the name, "" for a class that can be imported; of another class of the
+    same name, as a notebook has after a cell is run again, with a number.
     """
     if _is_importable(cls):
-        return
-    name = f"jitcache:{cls.__module__}.{cls.__qualname__}"
+        return ""
     try:
         with cloudpickle._DYNAMIC_CLASS_TRACKER_LOCK:
-            if cloudpickle._DYNAMIC_CLASS_TRACKER_BY_ID.setdefault(name, cls) is cls:
-                cloudpickle._DYNAMIC_CLASS_TRACKER_BY_CLASS[cls] = name
-                return
+            known = cloudpickle._DYNAMIC_CLASS_TRACKER_BY_CLASS.get(cls)
+            if known is not None and known.startswith("jitcache:"):
+                return str(known)
+            name = f"jitcache:{cls.__module__}.{cls.__qualname__}"
+            _pinned[name] += 1
+            if _pinned[name] > 1:
+                name += f"#{_pinned[name]}"
+            cloudpickle._DYNAMIC_CLASS_TRACKER_BY_ID[name] = cls
+            cloudpickle._DYNAMIC_CLASS_TRACKER_BY_CLASS[cls] = name
+            return name
     except AttributeError as e:
         raise Unkeyable("class that cannot be imported", cls) from e
-    raise Unkeyable("two classes of one name", cls)
+
+
+def number_of(cls: type) -> int:
+    """Return which of its name a pinned class is."""
+    name = str(cloudpickle._DYNAMIC_CLASS_TRACKER_BY_CLASS.get(cls, ""))
+    return int(name.partition("#")[2] or 1)

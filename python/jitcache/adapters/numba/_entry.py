@@ -6,32 +6,48 @@ import importlib
 import io
 import pickle
 import sys
-from typing import TYPE_CHECKING, Any
+import weakref
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import llvmlite.binding as ll
-from numba.core import compiler
+from numba.core import compiler, types
+from numba.core.codegen import RuntimeLinker
 from numba.core.environment import Environment, lookup_environment
 from numba.core.funcdesc import _dynamic_module
 from numba.core.serialize import NumbaPickler
+
+from ._code import Unkeyable
+from ._loaded import LoadedLibrary, LoadedResult
 
 if TYPE_CHECKING:
     from ._walk import Walker
 
 
+_POINTER = RuntimeLinker.PREFIX  # of the symbols of pointers to functions that are not there yet
+
+
 class _Pickler(NumbaPickler):  # type: ignore[misc]
     """Writes what the loading process has itself by name or number instead of a copy."""
 
-    def __init__(self, file: Any, positions: dict[int, int]) -> None:
+    def __init__(self, file: Any, walker: Walker) -> None:
         super().__init__(file, protocol=4)
-        self._positions = positions
+        self._walker = walker
+        self._positions = _positions(walker)
+        self._classes = {id(cls): position for position, cls in enumerate(walker.classes.values())}
+        self._omitted = {id(t): position for position, t in enumerate(walker.omitted)}
 
     def persistent_id(self, obj: Any) -> Any:
-        """Return what stands for an object: a jitted function's place in the walk, an environment's parts."""
+        """Return what stands for an object: its place in the walk, or an environment's parts."""
         position = self._positions.get(id(obj))
         if position is not None:
             return "jitted", position
+        position = self._classes.get(id(obj))
+        if position is not None:
+            return "class", position
+        position = self._omitted.get(id(obj))
+        if position is not None:  # Numba compares some of these by the addresses of the values
+            return "omitted", position
         if isinstance(obj, Environment):
-            return "environment", obj.env_name, obj.globals.get("__name__"), _dumps(list(obj.consts), self._positions)
+            return "environment", obj.env_name, obj.globals.get("__name__"), _dumps(list(obj.consts), self._walker)
         return None
 
 
@@ -45,6 +61,10 @@ class _Unpickler(pickle.Unpickler):
         """Return what stands behind ``persistent_id``."""
         if pid[0] == "jitted":
             return self._walker.dispatchers[pid[1]]
+        if pid[0] == "class":
+            return list(self._walker.classes.values())[pid[1]]
+        if pid[0] == "omitted":
+            return self._walker.omitted[pid[1]]
         _, name, module, consts = pid
         found = lookup_environment(name)
         if found is None:
@@ -70,10 +90,15 @@ class _Unpickler(pickle.Unpickler):
         return vars(sys.modules.get(module) or importlib.import_module(module))
 
 
-def _dumps(value: Any, positions: dict[int, int]) -> bytes:
+def _dumps(value: Any, walker: Walker) -> bytes:
     with io.BytesIO() as file:
-        _Pickler(file, positions).dump(value)
+        _Pickler(file, walker).dump(value)
         return file.getvalue()
+
+
+def classes_in(data: bytes, walker: Walker) -> list[str]:
+    """Return which classes that cannot be imported compiled code names, in pickles that it loads when it runs."""
+    return [name for name in walker.classes if name.encode() in data]
 
 
 def _positions(walker: Walker) -> dict[int, int]:
@@ -108,53 +133,119 @@ def keep_reloads(library: Any, reload_init: Any) -> None:
     library._reload_init = found | set(reload_init)
 
 
-def _symbols(library: Any) -> list[str]:
-    """Return what a library's module for linking defines."""
+class _Code(NamedTuple):
+    """A library as bytes: what Numba keeps of one, and what its module for linking defines and lacks."""
+
+    state: Any
+    defined: list[str]
+    lacking: list[str]  # functions called by pointers, which are set when those are there: calls of recursion
+
+
+# Libraries of functions that call themselves, in whatever way, by the symbol that others may call.
+_recursive: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+
+
+def _code(library: Any) -> _Code:
+    found: _Code | None = getattr(library, "_jitcache_code", None)  # Numba forgets the code of what it loads
+    if found is not None:
+        return found
     module = library._get_module_for_linking()
-    return [v.name for values in (module.functions, module.global_variables) for v in values if not v.is_declaration]
+    defined = [v.name for v in (*module.functions, *module.global_variables) if not v.is_declaration]
+    called = (v.name[len(_POINTER) :] for v in module.global_variables if v.name.startswith(_POINTER))
+    return _Code(library.serialize_using_object_code(), defined, list(called))
 
 
-def _revive(codegen: Any, state: Any, symbols: list[str]) -> Any:
-    """Return a library again: what Numba does, but for the walk through its module to list the symbols in it."""
-    name, _, (code, bitcode) = state
-    library = codegen.create_library(name)
+def _codes(code: _Code) -> list[_Code]:
+    """Return a library and those of the functions that it calls by pointers.
+
+    Raises Unkeyable if one is not there yet: then the library is of a function that
+    is compiled because another one calls it, which it calls in turn. The other
+    one's library has both.
+    """
+    codes, lacking, defined = [code], code.lacking, set(code.defined)
+    while not defined.issuperset(lacking):
+        symbol = next(name for name in lacking if name not in defined)
+        other = _recursive.get(symbol)
+        if other is None:
+            raise Unkeyable("recursion", "a function that another one completes")
+        codes.append(_code(other))
+        lacking = lacking + codes[-1].lacking
+        defined.update(codes[-1].defined)
+    return codes
+
+
+def _revive(codegen: Any, code: _Code) -> Any:
+    """Return a library again.
+
+    What Numba does, but for the module that others link, which is read when somebody
+    does, and the walk through it to list its symbols; and with the pointers of
+    recursive calls set. Numba leaves those as they are, and crashes.
+    """
+    name, _, (machine_code, bitcode) = code.state
+    library = LoadedLibrary(codegen, name)
     library.enable_object_caching()
-    library._set_compiled_object(code)
-    library._shared_module = ll.parse_bitcode(bitcode)
+    library._set_compiled_object(machine_code)
+    library.bitcode = bitcode
+    linker, engine = codegen._rtlinker, codegen._engine
+    if code.lacking:
+        linker.scan_unresolved_symbols(library.linkable(), engine)
     library._finalize_final_module()
-    codegen._engine._defined_symbols.update(symbols)
+    engine._defined_symbols.update(code.defined)
+    linker._defined.update(code.defined)
+    linker.resolve(engine)
+    return library
+
+
+def _revive_all(codegen: Any, codes: list[tuple[Any, ...]]) -> Any:
+    """Return the first of some libraries, with the others, unless the process has what they define."""
+    first, *others = (_Code(*code) for code in codes)
+    engine = codegen._engine
+    made = [_revive(codegen, code) for code in others if not all(map(engine.is_symbol_defined, code.defined))]
+    library = _revive(codegen, first)
+    library._linking_libraries.extend(made)  # which keeps them
     return library
 
 
 def dump_result(result: Any, walker: Walker) -> bytes:
     """Return a CompileResult as bytes."""
     keep_reloads(result.library, result.reload_init)
+    descriptor, code = result.fndesc, _code(result.library)
+    recursive = bool(code.lacking) or any(isinstance(t, types.RecursiveCall) for t in descriptor.typemap.values())
+    if recursive:
+        _recursive[descriptor.llvm_func_name] = result.library
     reloads = list(dict.fromkeys([*result.reload_init, *_reloads(result.library, set())]))
-    descriptor = result.fndesc
-    space, descriptor.global_dict = descriptor.global_dict, None
+    # Numba takes them away from what it caches; a program that did not ask for that may look at them.
+    kept = {name: getattr(descriptor, name) for name in ("global_dict", "typemap", "calltypes")}
+    descriptor.global_dict = None
     try:
         reduced = result._reduce()
-        parts = (*reduced[:7], reloads, tuple(_environments(result.library)), _symbols(result.library))
-        return _dumps(parts, _positions(walker))
+        codes = [tuple(part) for part in _codes(code)]
+        parts = (*reduced[1:7], reloads, tuple(_environments(result.library)), recursive, codes)
+        return _dumps(parts, walker)
     finally:
-        descriptor.global_dict = space
+        for name, value in kept.items():
+            setattr(descriptor, name, value)
 
 
 def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any:
     """Return the CompileResult again. Raises whatever is wrong with it."""
-    state, descriptor, environment, signature, objectmode, lifted, annotation, reloads, referenced, symbols = (
+    descriptor, environment, signature, objectmode, lifted, annotation, reloads, referenced, recursive, codes = (
         _Unpickler(data, walker, function).load()
     )
     if function.__module__ is None:
         descriptor.global_dict = function.__globals__
     for reload in reloads:
         reload()
-    library = _revive(context.codegen(), state, symbols)
+    library = _revive_all(context.codegen(), codes)
+    library.descriptor = descriptor
+    if recursive:
+        library._jitcache_code = _Code(*codes[0])
+        _recursive[descriptor.llvm_func_name] = library
     keep_reloads(library, reloads)
     entry_point = context.get_executable(library, descriptor, environment)
     for e in referenced:
         library.codegen.set_env(e.env_name, e)
-    return compiler.compile_result(
+    result = compiler.compile_result(
         target_context=context,
         typing_context=context.typing_context,
         library=library,
@@ -168,19 +259,19 @@ def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any
         reload_init=reloads,
         referenced_envs=referenced,
     )
+    return LoadedResult(*result)
 
 
 def dump_library(library: Any, walker: Walker) -> bytes:
     """Return a code library as bytes."""
-    state = library.serialize_using_object_code()
-    return _dumps((state, _reloads(library, set()), _symbols(library)), _positions(walker))
+    return _dumps((_reloads(library, set()), [tuple(code) for code in _codes(_code(library))]), walker)
 
 
 def load_library(data: bytes, context: Any, walker: Walker, function: Any) -> Any:
     """Return the code library again. Raises whatever is wrong with it."""
-    state, reloads, symbols = _Unpickler(data, walker, function).load()
+    reloads, codes = _Unpickler(data, walker, function).load()
     for reload in reloads:
         reload()
-    library = _revive(context.codegen(), state, symbols)
+    library = _revive_all(context.codegen(), codes)
     keep_reloads(library, reloads)
     return library

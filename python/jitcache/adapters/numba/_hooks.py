@@ -11,6 +11,7 @@ import random
 import threading
 import weakref
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, Callable
 
 from numba.core import sigutils
@@ -18,10 +19,14 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import NullCache
 from numba.core.ccallback import CFunc
 from numba.core.target_extension import dispatcher_registry, target_registry
+from numba.core.targetconfig import ConfigStack
 from numba.np.ufunc import wrappers
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 
+from . import _uses
+from ._code import versioned
 from ._entry import keep_reloads
+from ._loaded import LoadedLibrary, LoadedResult, Source
 from ._overloads import CFuncOverloads, JitOverloads, KernelOverloads, Overloads, WrapperOverloads
 
 if TYPE_CHECKING:
@@ -63,9 +68,24 @@ class Choice:
         if isinstance(cache, Overloads) or not self.installed:
             return False
         if isinstance(cache, NullCache):
-            return self.everything and str(function.__module__).partition(".")[0] != "numba"
+            return self.everything and self._is_kept(function)
         # Numba's, because it was asked for before install; those of others stay.
         return type(cache).__module__ == "numba.core.caching"
+
+    @staticmethod
+    def _is_kept(function: Any) -> bool:
+        """Whether a function that does not ask for a cache gets one: of Numba's own only what Python calls.
+
+        The others are compiled into what calls them, which is kept.
+        """
+        code = getattr(function, "__code__", None)  # a loop's wrapper may be of no function
+        return code is not None and (not versioned(code.co_filename) or len(ConfigStack()) == 0)
+
+    def overloads(self, ours: type[Overloads], instead_of: Any, function: Any) -> Overloads:
+        """Return our cache of a function, in the place of another one."""
+        made = ours(self.cache(), function)
+        made.asked = not isinstance(instead_of, NullCache)
+        return made
 
 
 choice = Choice()
@@ -106,10 +126,12 @@ def _jit_compile(original: Any) -> Any:
         if args in self.overloads or not self._can_compile:
             return original(self, sig)
         if choice.wants(self._cache, self.py_func):
-            self._cache = JitOverloads(choice.cache(), self)
+            self._cache = choice.overloads(JitOverloads, self._cache, self)
         with _around_compile(self._cache, sig):
             entry_point = original(self, sig)
         compiled = self.overloads.get(args)
+        if isinstance(compiled, LoadedResult):
+            compiled.open(partial(self._compiler.compile, *sigutils.normalize_signature(sig)))
         if compiled is not None and compiled.reload_init:
             keep_reloads(compiled.library, compiled.reload_init)  # for callers that are stored
         return entry_point
@@ -118,11 +140,13 @@ def _jit_compile(original: Any) -> Any:
 
 
 def _cfunc_compile(original: Any) -> Any:
-    def compile(self: Any) -> Any:  # noqa: A001 - Numba's name
+    def compile(self: Any) -> None:  # noqa: A001 - Numba's name
         if choice.wants(self._cache, self._pyfunc):
-            self._cache = CFuncOverloads(choice.cache(), self)
+            self._cache = choice.overloads(CFuncOverloads, self._cache, self)
         with _around_compile(self._cache, self._sig):
-            return original(self)
+            original(self)
+        if isinstance(self._library, LoadedLibrary):
+            self._library.source = Source(self._compile_uncached)
 
     return compile
 
@@ -130,7 +154,7 @@ def _cfunc_compile(original: Any) -> Any:
 def _kernel_compile(original: Any) -> Any:
     def compile(self: Any, sig: Any, flags: Any, locals: Any) -> Any:  # noqa: A001, A002 - Numba's names
         if choice.wants(self.cache, self.py_func):
-            self.cache = KernelOverloads(choice.cache(), self)
+            self.cache = choice.overloads(KernelOverloads, self.cache, self)
         with _around_compile(self.cache, sig, flags, locals):
             return original(self, sig, flags, locals)
 
@@ -169,6 +193,7 @@ def attach() -> None:
             return
         _attached = True
         FunctionIdentity._unique_ids = _random_ids()
+        _uses.attach()
         for owner, name, make in (
             (Dispatcher, "enable_caching", _enabling("_cache", "py_func", JitOverloads)),
             (Dispatcher, "compile", _jit_compile),

@@ -23,19 +23,25 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaWarning
 
 from . import _cpu as cpu
-from ._code import Unkeyable
-from ._entry import dump_library, dump_result, load_library, load_result
+from ._code import Unkeyable, own_locals
+from ._entry import classes_in, dump_library, dump_result, load_library, load_result
 from ._index import Index
 from ._key import KeyParts, key_parts, options_for, options_of
+from ._record import MOST, dump, load, record_of
+from ._seen import current, making
 from ._walk import Walker
+from ._warned import warn_again
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from jitcache import Cache, Key, Lease
+    from jitcache import Cache, Lease
 
-#: The kind of the entries.
+    from ._seen import Seen
+
+#: The kind of the entries, and that of the records of what their compiles looked at.
 KIND = "numba"
+RECORDS = "numba-records"
 
 #: How long somebody who holds Numba's compiler lock waits for another process.
 LONGEST_LOCKED = 2.0
@@ -73,36 +79,48 @@ class Lookup:
         self.local_types = local_types
         self.parts: KeyParts | None = None
         self.target: cpu.Target | None = None
-        self.key: Key | None = None
         self.data: bytes | None = None
+        self.seen: Seen | None = None  # by the compile that data is from
         self.lease: Lease | None = None
         self.replace = False
         self._held = ""
 
-    def acquire(self, cache: Cache) -> None:
+    def find(self, cache: Cache) -> None:
         """Get the entry or the lease, and look for entries of other CPUs before compiling."""
-        assert self.key is not None
-        held = self.key.hex
-        locked = global_compiler_lock.is_locked()
-        with _lock:
-            if locked and _holding[held]:
-                return  # whoever has it needs the lock that this thread holds
-            _holding[held] += 1
-            self._held = held
-        self.lease = cache.acquire(self.key, LONGEST_LOCKED if locked else None, kind=KIND)
-        self.data = self.lease.data
-        if self.data is None:
-            self._find_poorer(cache)
-        if self.data is not None:
-            self.end()
-
-    def _find_poorer(self, cache: Cache) -> None:
         assert self.parts is not None
         assert self.target is not None
-        for target in cpu.usable(cache, self.target):
-            self.data = cache.get(self.parts.key(target))
-            if self.data is not None:
-                return
+        if self._get(cache, [self.target]):
+            return
+        turn = self.parts.turn(self.target)
+        locked = global_compiler_lock.is_locked()
+        with _lock:
+            if locked and _holding[turn.hex]:
+                return  # whoever has it needs the lock that this thread holds
+            _holding[turn.hex] += 1
+            self._held = turn.hex
+        self.lease = cache.acquire(turn, LONGEST_LOCKED if locked else None, kind=RECORDS)
+        if self._get(cache, [self.target]) or self._get(cache, cpu.usable(cache, self.target)):
+            self.end()
+
+    def _get(self, cache: Cache, targets: Iterable[cpu.Target]) -> bool:
+        """Get the entry of whatever record is true now."""
+        assert self.parts is not None
+        records = load(cache.get(self.parts.first()))
+        why: Unkeyable | None = None
+        for record in records:
+            try:
+                components, seen = record.look(self.parts.walker)
+            except Unkeyable as e:
+                why = e
+                continue
+            for target in targets:
+                self.data = cache.get(self.parts.result(target, components))
+                if self.data is not None:
+                    self.seen = seen
+                    return True
+        if why is not None and len(records) == 1:
+            raise why
+        return False
 
     def end(self) -> None:
         """Give up the lease, if there still is one."""
@@ -124,6 +142,7 @@ class Overloads:
     """
 
     how = "jit"
+    asked = True  # whether the program asks for the function to be cached
 
     def __init__(self, cache: Cache, function: Any) -> None:
         self._cache = cache
@@ -165,6 +184,8 @@ class Overloads:
             return
         try:
             self._save(lookup, result)
+        except Unkeyable as e:
+            refuse(e.reason, f"{self}: {e}")
         except Exception as e:  # noqa: BLE001 - a cache never fails the program
             refuse("cannot be stored", f"{self}: {type(e).__name__}: {e}")
 
@@ -190,7 +211,8 @@ class Overloads:
         try:
             if self._enabled:
                 self._try_to_look_up(lookup)
-            yield lookup
+            with making():
+                yield lookup
         finally:
             lookups.pop()
             lookup.end()
@@ -209,10 +231,9 @@ class Overloads:
             context.refresh()
         lookup.target = cpu.current(context.codegen())
         lookup.parts = self._key_parts(lookup)
-        lookup.key = lookup.parts.key(lookup.target)
-        lookup.replace = self._fresh is not None and lookup.key.hex not in self._fresh
+        lookup.replace = self._fresh is not None and lookup.parts.first().hex not in self._fresh
         if not lookup.replace:
-            lookup.acquire(self._cache)
+            lookup.find(self._cache)
 
     def _load(self, lookup: Lookup, context: Any) -> Any:
         data, lookup.data = lookup.data, None
@@ -224,39 +245,48 @@ class Overloads:
             lookup.replace = True
             refuse("entry cannot be loaded", f"{self}: {type(e).__name__}: {e}")
             return None
+        made = current()
+        if made is not None and lookup.seen is not None:
+            made.add(lookup.seen)
+        if lookup.seen is not None and lookup.seen.warnings:
+            callees = [dispatcher.py_func for dispatcher in lookup.parts.walker.dispatchers]
+            warn_again(lookup.seen.warnings, self._function, callees)
         _cache_log("[cache] index loaded from %r", lookup.parts.name)
         _cache_log("[cache] data loaded from %r", lookup.parts.name)
         return result
 
     def _save(self, lookup: Lookup, result: Any) -> None:
-        if lookup.parts is None or lookup.key is None or lookup.target is None:
+        seen = current()
+        if lookup.parts is None or lookup.target is None or seen is None:
             return
+        first = lookup.parts.first()
         if not self._is_unchanged(lookup):
             refuse("changed while it was compiled", self)
             return
         data = self._dump(result, lookup)
-        attributes = self._attributes(lookup)
-        lease, lookup.lease = lookup.lease, None
-        if lookup.replace:
-            stored = self._cache.put(lookup.key, data, attributes=attributes, kind=KIND, replace=True)
-        elif lease is None:  # another thread's, which will find the function compiled
-            stored = self._cache.put(lookup.key, data, attributes=attributes, kind=KIND)
-        else:
-            stored = lease.commit(data, attributes=attributes)
-        if self._fresh is not None:
-            self._fresh.add(lookup.key.hex)
-        if not stored:
-            reason = self._cache.last_reason
-            refuse("another process stores it" if reason in ("", "absent") else reason, self)
+        try:
+            record, components = record_of(seen, lookup.parts.walker, classes_in(data, lookup.parts.walker))
+        except Unkeyable as e:
+            refuse(e.reason, f"{self}: {e}")
             return
+        key = lookup.parts.result(lookup.target, components)
+        # What is there already may be damaged.
+        if not self._cache.put(key, data, attributes=self._attributes(lookup), kind=KIND, replace=True):
+            refuse(self._cache.last_reason, self)
+            return
+        records = load(self._cache.get(first))
+        if record not in records:
+            self._cache.put(first, dump([record, *records][:MOST]), kind=RECORDS, replace=True)
+        if self._fresh is not None:
+            self._fresh.add(first.hex)
         cpu.note(self._cache, lookup.target)
         _cache_log("[cache] index saved to %r", lookup.parts.name)
         _cache_log("[cache] data saved to %r", lookup.parts.name)
 
     def _is_unchanged(self, lookup: Lookup) -> bool:
         """Whether what was compiled is what the key was made for: globals may change meanwhile."""
-        assert lookup.target is not None
-        return self._key_parts(lookup).key(lookup.target) == lookup.key
+        assert lookup.parts is not None
+        return self._key_parts(lookup).first() == lookup.parts.first()
 
     def _attributes(self, lookup: Lookup) -> dict[str, Any]:
         assert lookup.target is not None
@@ -304,6 +334,8 @@ class Results(Overloads):
             return True
         if lookup.parts is not None:  # or it was counted already
             refuse(reason, self)
+        if not self.asked:
+            return False
         name = result.fndesc.qualname.split(".")[-1]
         code = self._function.__code__
         text = f'Cannot cache compiled function "{name}" {why}'
@@ -336,7 +368,9 @@ class JitOverloads(Results):
     def _key_parts(self, lookup: Lookup) -> KeyParts:
         how, walker = self._compiler, Walker()
         options = options_for(how, walker)
-        return key_parts(walker, self._function, lookup.sig, options, self.how, how.locals, how.pipeline_class)
+        return key_parts(
+            walker, self._function, lookup.sig, options, self.how, own_locals(how.locals), how.pipeline_class
+        )
 
 
 class CFuncOverloads(JitOverloads):
@@ -362,7 +396,7 @@ class KernelOverloads(Results):
         return self._dispatcher.targetdescr.target_context
 
     def _key_parts(self, lookup: Lookup) -> KeyParts:
-        local_types = {**self._dispatcher.locals, **(lookup.local_types or {})}
+        local_types = own_locals({**self._dispatcher.locals, **(lookup.local_types or {})})
         walker = Walker()
         return key_parts(walker, self._function, lookup.sig, options_of(lookup.flags, walker), self.how, local_types)
 

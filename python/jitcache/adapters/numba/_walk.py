@@ -3,37 +3,47 @@
 Numba treats globals and closure cells as constants and follows calls into other
 files; so does this. A name counts if the code mentions it, used or not: too much
 in a key is a compile more, too little is a wrong result. What cannot be described
-raises ``Unkeyable``. Files and lines do not count, so neither do time stamps.
+by value counts by the content of the module file that defines it; without a file
+it raises ``Unkeyable``. Nothing is left out. Of what is described by value files
+and lines do not count.
 """
 
 from __future__ import annotations
 
-import ctypes
+import builtins
+import contextvars
 import datetime as dt
 import enum
+import functools
 import re
 import types as pytypes
 import weakref
-from typing import Any, Callable, ClassVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
-import numba
 import numpy as np
 from numba.core import extending, types
 from numba.core.ccallback import CFunc
 from numba.core.cpu_options import AbstractOptionValue
 from numba.core.dispatcher import Dispatcher
 from numba.core.typing.templates import Signature
+from numba.core.withcontexts import WithContext
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
+from numba.stencils.stencil import StencilFunc
 
 from jitcache.adapters._code import PLAIN, content_of
-from jitcache.adapters._dependency_walk import DependencyWalker
 
-from ._code import Unkeyable, code_of, lines_of, pack, pin, versioned, versioned_class, versioned_module
+from ._code import Unkeyable, code_of, lines_of, own_locals, pack, versioned, versioned_class, versioned_module
+from ._objects import ObjectWalker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # More than Numba makes a constant of; code that uses it has dynamic globals.
 _MOST_BYTES = 10**6
 _MOST_ITEMS = 10_000
+
+_BUILTINS = vars(builtins)  # to which anybody may add
 
 _ADDRESS = re.compile("0x[0-9a-f]{4}")
 
@@ -54,22 +64,30 @@ _REFUSED: dict[type, str] = {
 }
 
 
-def _first_class(_walker: DependencyWalker, value: Any) -> None:
+def _original(value: Any) -> Any:
+    """Return what a value is when no compile is watched: functions of Python's that read stand elsewhere then."""
+    return getattr(value, "_jitcache_original", value) if isinstance(value, pytypes.FunctionType) else value
+
+
+def _first_class(_walker: ObjectWalker, value: Any) -> None:
     raise Unkeyable("first-class function", value)
 
 
-class Walker(DependencyWalker):
+class Walker(ObjectWalker):
     """The walk by what Numba makes a constant of.
 
     ``dispatchers`` are the jitted functions met, in the order of the walk, which
-    is the same for everybody with the same key; ``namespaces`` the globals of
-    functions by module name, None where there are two of one name.
+    is the same for everybody with the same key, and ``omitted`` the types of
+    arguments that are not given; ``namespaces`` the globals of functions by module
+    name, None where there are two of one name.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.dispatchers: list[Any] = []
+        self.omitted: list[Any] = []
         self.namespaces: dict[str | None, dict[str, Any] | None] = {}
+        self.codes: set[pytypes.CodeType] = set()  # what is described by value
         self._asked = 0  # how often it mattered what was met before
 
     def describe(self, value: Any) -> bytes:
@@ -80,6 +98,8 @@ class Walker(DependencyWalker):
         """Return what a function depends on by label: itself, its defaults, each global and each cell."""
         self._number(function)
         self._note_namespace(function)
+        self._where = function.__globals__.get("__name__")
+        self.codes.add(function.__code__)
         code, names, texts = code_of(function.__code__)
         out = {"function": pack(f"{function.__module__}.{function.__qualname__}".encode(), code)}
         if lines:
@@ -99,28 +119,122 @@ class Walker(DependencyWalker):
         self._asked += 1
         return super()._again(value)
 
+    def registered(self, parts: tuple[Any, ...]) -> bytes:
+        """Return something that is registered with Numba as bytes; of a class that it made, what others put into it."""
+        return self._within(self._registered, parts)
+
+    def _registered(self, parts: tuple[Any, ...]) -> None:
+        for part in parts:
+            if isinstance(part, type) and not issubclass(part, types.Type):
+                self._put("class", f"{part.__module__}.{part.__qualname__}".encode())
+                for cls in part.__mro__[:-1]:
+                    if cls is part or not versioned_class(cls):
+                        self.members(cls)
+            elif isinstance(part, tuple):
+                self._registered(part)
+            else:
+                self._value(part)
+
+    def names(self, space: dict[str, Any], names: tuple[str, ...], *, runs: bool) -> bytes:
+        """Return what some names mean among the globals of code, that Python ``runs`` or Numba compiles, as bytes."""
+        self._where = space.get("__name__")
+        return self._within(self._names, space, names, runs)
+
+    def _names(self, space: dict[str, Any], names: tuple[str, ...], runs: bool) -> None:
+        for name in names:
+            if name in space:
+                self._put(f"global {name}")
+                value = space[name]
+                if runs and isinstance(value, pytypes.ModuleType):
+                    self._ran_module(value, names)
+                else:
+                    self._value(value, names)
+
+    def _ran_module(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
+        """Put a module that Python code looks into, by whatever names: its file, and what is plain in it."""
+        self._module(module, names)
+        if versioned_module(module) or (id(module), "") in self._attributes:
+            return
+        self._attributes.add((id(module), ""))
+        self._file(module.__name__)
+        for name, value in module.__dict__.items():
+            if type(value) in PLAIN and not name.startswith("__"):
+                self._put(name, PLAIN[type(value)](value))
+
     def _module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
         self._put("module", module.__name__.encode())
-        if versioned_module(module):
-            return
         self._asked += 1
+        if versioned_module(module):
+            self._versioned(module, names or ())
+            return
         self._alive.append(module)
+        where, self._where = self._where, module.__name__
         for name in names or ():
             self._attribute(module, name, names or ())
+        self._where = where
+
+    def _versioned(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
+        """Put what is in a module of Python's, Numba's or NumPy's by some names: anybody may have put it there."""
+        for name in names:
+            if name not in module.__dict__ or (id(module), name) in self._attributes:
+                continue
+            self._attributes.add((id(module), name))
+            value = _original(module.__dict__[name])
+            kind, own = type(value), getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+            self._put("attribute", f"{module.__name__}.{name} {own if isinstance(own, str) else ''}".encode())
+            if kind in PLAIN:
+                self._put("value", PLAIN[kind](value))
+            elif kind is list and name != "path":  # the arguments of the process; what is imported counts by itself
+                self._put("list", pack(*(PLAIN[type(v)](v) for v in value if type(v) in PLAIN)))
+            elif isinstance(value, pytypes.ModuleType) or self._is_foreign(value):
+                self._value(value, names)
+
+    @staticmethod
+    def _is_foreign(value: Any) -> bool:
+        """Whether a value is somebody's, not Python's, Numba's or NumPy's."""
+        function = getattr(value, "py_func", value)
+        if isinstance(function, pytypes.FunctionType):
+            return not versioned(function.__code__.co_filename)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return True
+        return not versioned_class(value if isinstance(value, type) else type(value))
+
+    @staticmethod
+    def _around(
+        function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]
+    ) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+        yield from ObjectWalker._around(function, names, attributes)
+        for name in names:
+            if name not in function.__globals__ and name in _BUILTINS:
+                value = _original(_BUILTINS[name])
+                if type(value) in PLAIN or Walker._is_foreign(value):
+                    yield f"builtin {name}", value, (*names, *attributes)
 
     def _function(self, function: pytypes.FunctionType) -> None:
+        original = _original(function)
+        if original is not function:
+            self._value(original)
+            return
         if versioned(function.__code__.co_filename):
             self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
-            for cell in function.__closure__ or ():
-                self._value(content_of(cell))
+            if function.__closure__ and not self._again(function):
+                where, self._where = self._where, function.__module__
+                for cell in function.__closure__:
+                    self._value(content_of(cell))
+                self._where = where
             return
         if self._again(function):
             return
         self._note_namespace(function)
         self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
+        self.codes.add(function.__code__)
         code, names, texts = code_of(function.__code__)
         self._put("code", code)
+        where, self._where = self._where, function.__globals__.get("__name__")
         self._surroundings(function, names, texts)
+        if function.__dict__:
+            self._dict({name: value for name, value in function.__dict__.items() if name != "__wrapped__"})
+        self._where = where
 
     def _dispatcher(self, dispatcher: Any) -> None:
         if self._again(dispatcher):
@@ -128,7 +242,7 @@ class Walker(DependencyWalker):
         self.dispatchers.append(dispatcher)
         self._put("jitted", type(dispatcher).__qualname__.encode())
         self._value(dispatcher.targetoptions)
-        self._value(dispatcher.locals)
+        self._value(own_locals(dispatcher.locals))
         self._value(dispatcher._compiler.pipeline_class)
         if not dispatcher._can_compile:  # calls are resolved among these
             self._value(list(dispatcher.overloads))
@@ -141,34 +255,25 @@ class Walker(DependencyWalker):
         builder = getattr(value, "gufunc_builder", None)
         kernel = value._dispatcher if builder is None else builder.nb_func
         self._put("ufunc", type(value).__qualname__.encode())
-        self._value((kernel.targetoptions, kernel.locals, getattr(builder, "signature", None)))
+        self._value((kernel.targetoptions, own_locals(kernel.locals), getattr(builder, "signature", None)))
         if value._frozen:
             self._value([str(t) for t in value.types])
         self._function(kernel.py_func)
+
+    def _with_context(self, value: Any) -> None:
+        """What stands behind ``with``: objects of Numba's without a state."""
+        self._class(type(value))
 
     def _intrinsic(self, value: Any) -> None:
         self._put("intrinsic", value._name.encode())
         self._function(value._defn)
 
-    def _class(self, cls: type) -> None:
-        self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
-        if versioned_class(cls) or self._again(cls):
+    def _stencil(self, value: Any) -> None:
+        if self._again(value):
             return
-        if isinstance(getattr(cls, "class_type", None), types.ClassType):
-            raise Unkeyable("jitclass", cls)
-        pin(cls)
-        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-            self._value(cls._fields)
-        elif issubclass(cls, enum.Enum):
-            for name, member in cls.__members__.items():
-                self._put("member", name.encode())
-                self._value(member.value)
-        for base in cls.__mro__[:-1]:
-            for name, attribute in sorted(vars(base).items()) if not versioned_class(base) else ():
-                function = getattr(attribute, "__func__", attribute)
-                if isinstance(function, pytypes.FunctionType):
-                    self._put("method", name.encode())
-                    self._function(function)
+        self._put("stencil", repr(value.mode).encode())
+        self._value(value.options)
+        self._function(value.kernel_ir.func_id.func)
 
     def _enum(self, value: enum.Enum) -> None:
         self._class(type(value))
@@ -186,8 +291,9 @@ class Walker(DependencyWalker):
     def _set(self, value: Any) -> None:
         self._put("set", b"".join(sorted(self.describe(item) for item in value)))
 
-    def _dict(self, value: dict[Any, Any]) -> None:
-        self._items([*value.keys(), *value.values()])
+    def _dict(self, value: Any) -> None:
+        if type(value) is dict or not self._again(value):
+            self._items([*value.keys(), *value.values()])
 
     def _array(self, value: Any) -> None:
         self._put("array", type(value).__qualname__.encode())
@@ -253,6 +359,8 @@ class Walker(DependencyWalker):
                 raise Unkeyable(reason, t)
         self._class(type(t))
         if types.Omitted in bases:
+            self._asked += 1
+            self.omitted.append(t)
             self._value(t.value)
             return
         key = t.key
@@ -270,21 +378,6 @@ class Walker(DependencyWalker):
             self._put(name)
             self._value(state[name])
 
-    def _unknown(self, value: Any) -> None:
-        """What Numba cannot type it cannot make a constant of: only object mode sees it, when it runs."""
-        kind = type(value)
-        name = f"{kind.__module__}.{kind.__qualname__}"
-        if kind.__module__ in ("_cffi_backend", "_ctypes") or ctypes._CFuncPtr in kind.__mro__:  # type: ignore[attr-defined]
-            raise Unkeyable("C function pointer", name)
-        try:
-            numba.typeof(value)
-        except ValueError:
-            self._put("object", name.encode())
-        except Exception as e:
-            raise Unkeyable("global", f"{name}: {e}") from e
-        else:
-            raise Unkeyable("global", name)
-
     plain: ClassVar[dict[type, Callable[[Any], bytes]]] = {
         **PLAIN,
         slice: lambda v: repr(v).encode(),
@@ -294,15 +387,25 @@ class Walker(DependencyWalker):
     kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
         pytypes.FunctionType: _function,
         pytypes.BuiltinFunctionType: _builtin,
+        pytypes.MethodType: ObjectWalker._method,
+        pytypes.MappingProxyType: _dict,
+        staticmethod: ObjectWalker._method,
+        classmethod: ObjectWalker._method,
+        property: ObjectWalker._property,
+        functools.partial: ObjectWalker._partial,
+        type(functools.lru_cache(len)): ObjectWalker._memoised,
+        contextvars.ContextVar: ObjectWalker._variable,
+        StencilFunc: _stencil,
         Dispatcher: _dispatcher,
         DUFunc: _ufunc,
         GUFunc: _ufunc,
         CFunc: _first_class,
         extending._Intrinsic: _intrinsic,
+        WithContext: _with_context,
         types.Type: _type,
         Signature: _signature,
         AbstractOptionValue: _flag,
-        type: _class,
+        type: ObjectWalker._class,
         enum.Enum: _enum,
         np.ndarray: _array,
         np.generic: _scalar,

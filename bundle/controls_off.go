@@ -1,0 +1,10 @@
+//go:build control
+
+package bundle
+
+import "jitcache/core/control"
+
+var (
+	checkMembers = !control.Is("anymember")
+	checkBounds  = !control.Is("anylength")
+)

@@ -1,0 +1,159 @@
+package bundle
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"jitcache/core"
+	"jitcache/core/blob"
+	"jitcache/core/key"
+	"jitcache/core/store"
+)
+
+// Packed is what has gone into a bundle, in entries.
+type Packed struct {
+	Entries int
+	Bytes   int64 // of their files
+	// Left were not packed: they cannot be read, or rest on somebody whose key was
+	// withdrawn.
+	Left int
+}
+
+// Progress is called with how many entries of all are done; it may be nil.
+type Progress func(done, all int)
+
+// Create makes a bundle of entries, ids in ascending order, in the file path: it is there
+// whole or not at all.
+func Create(c *core.Cache, ids []key.ID, path string, p Progress) (packed Packed, err error) {
+	err = whole(path, func(draft string) error {
+		f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err != nil {
+			return err
+		}
+		packed, err = write(f, c, ids, p)
+		return errors.Join(err, f.Close())
+	})
+	return packed, err
+}
+
+// whole has something made under another name, and gives it its name when it is whole.
+func whole(path string, make func(draft string) error) error {
+	draft := fmt.Sprintf("%s.%d.part", filepath.Clean(path), os.Getpid())
+	err := make(draft)
+	if err == nil {
+		err = os.Rename(draft, path)
+	}
+	if err != nil {
+		os.RemoveAll(draft)
+	}
+	return err
+}
+
+// write writes a bundle.
+func write(to io.Writer, c *core.Cache, ids []key.ID, p Progress) (Packed, error) {
+	z, err := zstd.NewWriter(to)
+	if err != nil {
+		return Packed{}, err
+	}
+	t := tar.NewWriter(z)
+	packed, err := each(c, ids, p, func(b *blob.Blob) error {
+		id := key.ID(b.ID())
+		return writeFile(t, nameOf(&id), b)
+	})
+	if err == nil {
+		err = t.Close()
+	}
+	return packed, errors.Join(err, z.Close())
+}
+
+// each calls fn for each entry that a lookup would use. b.Buffer is its file.
+func each(c *core.Cache, ids []key.ID, p Progress, fn func(b *blob.Blob) error) (packed Packed, err error) {
+	if len(ids) > Usual.Count {
+		return packed, fmt.Errorf("%d entries are more than the %d that a bundle may have; say which", len(ids), Usual.Count)
+	}
+	for i := range ids {
+		if p != nil {
+			p(i, len(ids))
+		}
+		b, why := c.Holds(&ids[i])
+		if why == store.Absent {
+			continue // of lists that have outlived their result
+		}
+		if why != store.None || b.Capacity() > int(Usual.Entry) {
+			packed.Left++
+			continue
+		}
+		err := fn(b)
+		packed.Entries++
+		packed.Bytes += int64(b.Capacity())
+		b.Release()
+		if err != nil {
+			return packed, err
+		}
+	}
+	return packed, nil
+}
+
+// writeFile writes an entry to an archive, and nothing of the machine that it is on.
+func writeFile(t *tar.Writer, name string, b *blob.Blob) error {
+	created, _ := b.Created()
+	if err := t.WriteHeader(header(name, int64(b.Capacity()), created)); err != nil {
+		return err
+	}
+	_, err := t.Write(b.Buffer())
+	return err
+}
+
+// latest is the last second that the header of an archive has room for.
+const latest = 1<<33 - 1
+
+func header(name string, size, made int64) *tar.Header {
+	at := time.Unix(min(max(made/1e9, 0), latest), 0)
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644, ModTime: at, Format: tar.FormatUSTAR}
+	if name[len(name)-1] == '/' {
+		h.Typeflag, h.Mode = tar.TypeDir, 0o755
+	}
+	return h
+}
+
+// CreateLayer makes a directory of entries that others may use as a layer: everybody may
+// read it.
+func CreateLayer(c *core.Cache, ids []key.ID, path string, p Progress) (packed Packed, err error) {
+	err = whole(path, func(draft string) error {
+		if err := makeFolder(path, draft); err != nil {
+			return err
+		}
+		unlimited := int64(0)
+		layer, err := store.Open(store.Options{Directory: draft, MaxSize: &unlimited})
+		if err != nil {
+			return err
+		}
+		packed, err = each(c, ids, p, func(b *blob.Blob) error {
+			if _, why := layer.Copy(b, nil); why != store.None {
+				return fmt.Errorf("%s: %v", draft, why)
+			}
+			return nil
+		})
+		layer.Flush()
+		return err
+	})
+	return packed, err
+}
+
+// makeFolder makes the draft of a folder, which must not be there.
+func makeFolder(path, draft string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s is there already", path)
+	}
+	if err := os.Mkdir(draft, 0o755); err != nil {
+		return err
+	}
+	return os.Chmod(draft, 0o755) // whatever the umask
+}

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"jitcache/bundle"
+	"jitcache/cli"
+	"jitcache/core"
+	"jitcache/core/blob"
+	"jitcache/core/key"
+	"jitcache/core/store"
+)
+
+// bundles are the commands of bundles.
+type bundles struct{ cli.Shell }
+
+func bundleCommand(s cli.Shell) *ffcli.Command {
+	b := bundles{s}
+	top := s.New(cli.BundleUsage, cli.BundleHelp, nil, 0, 1<<20, func([]string) error {
+		return s.Wrong("bundle: create, add, list or verify?")
+	})
+	top.Subcommands = []*ffcli.Command{b.create(), b.add(), b.list(), b.verify()}
+	top.LongHelp = "A bundle is a tar archive of entries, compressed by zstd. They keep their signatures:\n" +
+		"`jitcache sign` signs them before, so that `jitcache bundle add` can say whose they are."
+	return top
+}
+
+func (b bundles) create() *ffcli.Command {
+	flags := b.Flags("bundle create")
+	layer := flags.Bool("dir", false, "make a directory that is used as a layer")
+	image := flags.Bool("oci", false, "make an OCI image layout, a folder")
+	cmd := b.New("bundle create [-dir | -oci] FILE [WHAT…]", "pack entries", flags, 1, 1<<16, func(args []string) error {
+		cache, _, err := b.Open()
+		if err != nil {
+			return err
+		}
+		ids, err := bundle.Choose(context.Background(), cache, args[1:])
+		switch {
+		case err != nil:
+			return b.No(err.Error())
+		case *layer && *image:
+			return b.Wrong("-dir or -oci?")
+		}
+		make := bundle.Create
+		if *layer {
+			make = bundle.CreateLayer
+		} else if *image {
+			make = bundle.CreateImage
+		}
+		p, done := b.Progress("bundle create")
+		packed, err := make(cache, ids, args[0], func(n, all int) {
+			if p != nil {
+				p(float64(n)/float64(all), n)
+			}
+		})
+		done()
+		if err != nil {
+			return err
+		}
+		stdout, stderr := b.Streams()
+		fmt.Fprintf(stdout, "%d entries, %s\n", packed.Entries, store.FormatSize(packed.Bytes))
+		if packed.Left > 0 {
+			fmt.Fprintf(stderr, "jitcache: %d entries cannot be used and were left out; see `jitcache verify`\n", packed.Left)
+		}
+		return nil
+	})
+	cmd.Name = "create"
+	cmd.LongHelp = "WHAT is a kind, a name or a pattern of names, or the first eight or more digits of a\nkey; without any, all entries are packed. With a result come the records of when it may\nbe used. FILE appears when it is whole."
+	return cmd
+}
+
+// bounds adds the flags that bound what is read.
+func (b bundles) bounds(flags *flag.FlagSet) func() (bundle.Bounds, error) {
+	size := flags.String("max-size", "", "read `N` bytes at most once they are decompressed, or 5G, 5Gi; add: default the directory's cap")
+	return func() (bundle.Bounds, error) {
+		bounds := bundle.Usual
+		if *size != "" {
+			n, err := store.ParseSize(*size)
+			if err != nil {
+				return bounds, b.Wrong(err.Error())
+			}
+			bounds.Total = n
+		}
+		return bounds, nil
+	}
+}
+
+func (b bundles) add() *ffcli.Command {
+	flags := b.Flags("bundle add")
+	bounds := b.bounds(flags)
+	unsigned := flags.Bool("unsigned", false, "take entries that nobody who is trusted has signed")
+	cmd := b.New("bundle add [-unsigned] [-max-size N] FILE", "take the entries of a bundle into the directory", flags, 1, 1, func(args []string) error {
+		cache, s, err := b.Open()
+		if err != nil {
+			return err
+		}
+		defer cache.Close()
+		o := bundle.AddOptions{Unsigned: *unsigned || consents(cache)}
+		if o.Bounds, err = bounds(); err != nil {
+			return err
+		}
+		if limit := s.MaxSize(); limit > 0 && limit < o.Bounds.Total {
+			o.Bounds.Total = limit
+		}
+		from, p, err := b.open(args[0], "bundle add")
+		if err != nil {
+			return err
+		}
+		defer from.Close()
+		o.Progress = p.members
+		sum, err := bundle.Add(cache, from, o)
+		p.done()
+		stdout, _ := b.Streams()
+		fmt.Fprintf(stdout, "%d added, %s; %d were there, %d records were completed, %d have no trusted signature\n",
+			sum.New, store.FormatSize(sum.Bytes), sum.Before, sum.In, sum.Unsigned)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", args[0], err)
+		case sum.Unsigned > 0:
+			return b.No(fmt.Sprintf("%s: %v; `jitcache trust add` trusts a key, -unsigned takes what nobody has signed", args[0], sum.Who))
+		}
+		return nil
+	})
+	cmd.Name = "add"
+	cmd.LongHelp = "Each entry is verified before it is stored, and so is who has signed it. What is there\nalready stays, so that an add that was interrupted goes on where it was. FILE - is\nstandard input. With -unsigned, whoever has made the bundle runs code as you."
+	return cmd
+}
+
+// consents reports whether a setting says that nobody needs to have signed what is added.
+func consents(c *core.Cache) bool {
+	set, _ := c.Settings().Get("unsigned")
+	return set.Value == "1" || set.Value == "true"
+}
+
+func (b bundles) list() *ffcli.Command {
+	flags := b.Flags("bundle list")
+	bounds, asJSON := b.bounds(flags), flags.Bool("json", false, "print a JSON array")
+	cmd := b.New("bundle list [-json] [-max-size N] FILE", "say what is in a bundle", flags, 1, 1, func(args []string) error {
+		_, keys := b.Trust()
+		var rows []row
+		err := b.each(args[0], "bundle list", bounds, func(_ *bundle.Member, e *blob.Blob) {
+			rows = append(rows, rowOf(e, core.SigningOf(e, keys)))
+		})
+		stdout, _ := b.Streams()
+		if *asJSON {
+			return errors.Join(err, b.PrintJSON(rows))
+		}
+		w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "KEY\tKIND\tSIZE\tSIGNED\tNAME")
+		for _, r := range rows {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Key[:12], r.Kind, store.FormatSize(r.Size), r.Signed, bundle.Printable(r.Name))
+		}
+		return errors.Join(w.Flush(), err)
+	})
+	cmd.Name = "list"
+	return cmd
+}
+
+// row is an entry as `jitcache bundle list -json` prints it.
+type row struct {
+	Key    string `json:"key"`
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	Signed string `json:"signed"`
+}
+
+func rowOf(e *blob.Blob, signed core.Signing) row {
+	return row{key.ID(e.ID()).String(), e.Kind(), e.Name(), int64(len(e.Data())), string(signed)}
+}
+
+func (b bundles) verify() *ffcli.Command {
+	flags := b.Flags("bundle verify")
+	bounds := b.bounds(flags)
+	cmd := b.New("bundle verify [-max-size N] FILE", "read a bundle, and say what no trusted key has signed", flags, 1, 1, func(args []string) error {
+		_, keys := b.Trust()
+		stdout, _ := b.Streams()
+		all, signed := 0, 0
+		err := b.each(args[0], "bundle verify", bounds, func(m *bundle.Member, e *blob.Blob) {
+			all++
+			if state := core.SigningOf(e, keys); state == core.SignedByTrusted {
+				signed++
+			} else {
+				fmt.Fprintf(stdout, "%s\t%s\n", m.Name, state)
+			}
+		})
+		fmt.Fprintf(stdout, "%d entries, %d signed by a key that is trusted\n", all, signed)
+		if err == nil && signed < all {
+			return b.No("not every entry is signed by a key that is trusted")
+		}
+		return err
+	})
+	cmd.Name = "verify"
+	return cmd
+}
+
+// each calls fn for each entry of a bundle, verified.
+func (b bundles) each(path, what string, bounds func() (bundle.Bounds, error), fn func(m *bundle.Member, e *blob.Blob)) error {
+	limits, err := bounds()
+	if err != nil {
+		return err
+	}
+	from, p, err := b.open(path, what)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	defer p.done()
+	if err := bundle.Each(from, limits, func(n int, m *bundle.Member, e *blob.Blob) { p.members(n); fn(m, e) }); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// passage is how far a file is read.
+type passage struct {
+	file *os.File
+	size int64
+	tell store.Progress
+	done func()
+}
+
+// open opens a bundle, - for standard input.
+func (b bundles) open(path, what string) (io.ReadCloser, *passage, error) {
+	p := &passage{file: os.Stdin}
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		p.file = f
+	}
+	info, err := p.file.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	p.size = info.Size()
+	p.tell, p.done = b.Progress(what)
+	return p.file, p, nil
+}
+
+// often is how many members are told of at once: asking for the place is a system call.
+const often = 64
+
+func (p *passage) members(n int) {
+	if p.tell == nil || n%often != 0 {
+		return
+	}
+	at, err := p.file.Seek(0, io.SeekCurrent)
+	if err != nil || p.size == 0 {
+		p.tell(0, n) // a pipe
+		return
+	}
+	p.tell(float64(at)/float64(p.size), n)
+}

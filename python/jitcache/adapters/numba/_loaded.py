@@ -1,0 +1,133 @@
+"""Loaded results: what is compiled after all when a program asks for what an entry does not have.
+
+An entry has the code of a function. Somebody who looks into the function asks for
+its LLVM, its assembler, its control flow, its types, the diagnostics of its
+parallel loops; Numba answers for a function from its own cache with a warning and
+nothing. A program that never asked for a cache shall not see that there is one,
+so the function is compiled then, for that alone.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import llvmlite.binding as ll
+from numba.core import event
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# How a function's descriptor names what is called from native code, from Python, and from C.
+_NAMES = ("llvm_func_name", "llvm_cpython_wrapper_name", "llvm_cfunc_wrapper_name")
+
+
+class Source:
+    """How to compile a function again, and what came of it."""
+
+    def __init__(self, compile_again: Callable[[], Any]) -> None:
+        self._compile = compile_again
+        self._result: Any = None
+
+    @property
+    def result(self) -> Any:
+        """The CompileResult, which no call will use."""
+        if self._result is None:
+            timers: dict[str, float] = {}
+            with (
+                event.install_timer("numba:compiler_lock", partial(timers.__setitem__, "compiler_lock")),
+                event.install_timer("numba:llvm_lock", partial(timers.__setitem__, "llvm_lock")),
+                global_compiler_lock,
+            ):
+                self._result = self._compile()
+            if self._result.metadata is not None:
+                self._result.metadata.setdefault("timers", timers)
+        return self._result
+
+
+class LoadedLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """A code library from the cache."""
+
+    source: Source | None = None
+    descriptor: Any = None
+    bitcode = b""  # of what others link
+    _shared_module: Any
+
+    def linkable(self) -> Any:
+        """Return the module that others link into theirs, which is read for the first of them; most never see one."""
+        if self._shared_module is None:
+            self._shared_module, self.bitcode = ll.parse_bitcode(self.bitcode), b""
+        return self._shared_module
+
+    def _get_module_for_linking(self) -> Any:
+        self.linkable()
+        return super()._get_module_for_linking()
+
+    def _made_again(self) -> Any:
+        """Return the library of another compile, which has other symbols."""
+        return None if self.source is None else self.source.result.library
+
+    def get_llvm_str(self) -> str:
+        """Return the LLVM of the function."""
+        again = self._made_again()
+        return self._as_here(super().get_llvm_str() if again is None else again.get_llvm_str())
+
+    def get_asm_str(self) -> str:
+        """Return the assembler code of the function."""
+        again = self._made_again()
+        return self._as_here(super().get_asm_str() if again is None else again.get_asm_str())
+
+    def get_function_cfg(self, name: str, py_func: Any = None, **how: Any) -> Any:
+        """Return the control flow of a function of the library."""
+        again = self._made_again()
+        if again is None:
+            return super().get_function_cfg(name, py_func, **how)
+        return again.get_function_cfg(self._name_there(name), py_func, **how)
+
+    def get_disasm_cfg(self, mangled_name: str) -> Any:
+        """Return the control flow of a function's machine code."""
+        again = self._made_again()
+        if again is None:
+            return super().get_disasm_cfg(mangled_name)
+        return again.get_disasm_cfg(self._name_there(mangled_name))
+
+    def _as_here(self, text: str) -> str:
+        """Return code with the symbols of the function that is called."""
+        if self.source is not None:
+            there = self.source.result.fndesc
+            for kind in _NAMES:
+                text = text.replace(getattr(there, kind), getattr(self.descriptor, kind))
+        return text
+
+    def _name_there(self, name: str) -> str:
+        """Return the symbol of the other compile."""
+        assert self.source is not None
+        for kind in _NAMES:
+            if getattr(self.descriptor, kind, None) == name:
+                return str(getattr(self.source.result.fndesc, kind))
+        return name
+
+
+class LoadedResult(CompileResult):  # type: ignore[misc]
+    """A CompileResult from the cache."""
+
+    def open(self, compile_again: Callable[[], Any]) -> None:
+        """Say how to compile the function again; until then the result says what is in the entry."""
+        self.library.source = self.source = Source(compile_again)
+
+    def _field(self, name: str) -> Any:
+        source = getattr(self, "source", None)
+        return self[self._fields.index(name)] if source is None else getattr(source.result, name)
+
+    @property
+    def metadata(self) -> Any:
+        """What the passes of the compiler have noted."""
+        return self._field("metadata")
+
+    @property
+    def type_annotation(self) -> Any:
+        """The types of the variables, by line."""
+        return self._field("type_annotation")

@@ -1,0 +1,204 @@
+"""Objects: classes and instances that a function reaches, as bytes for a key.
+
+Python's own classes count by name, as their version is in every key; others by
+what is in them. An instance counts by its class and state, and as pickles have it
+if its class is not written in Python; what neither can say counts by the files of
+the modules that it is in.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import sys
+import types as pytypes
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numba
+from numba.core import types
+from numba.core.typing.typeof import typeof_impl
+
+from jitcache.adapters._dependency_walk import DependencyWalker
+
+from ._code import Unkeyable, pin, versioned, versioned_class, versioned_module
+from ._files import content_of_module
+
+if TYPE_CHECKING:
+    import contextvars
+
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+class _Item(NamedTuple):
+    x: int
+
+
+# Of a class, what says nothing that its other attributes, its bases and Python's version do not.
+_SLOTS = (
+    pytypes.GetSetDescriptorType,
+    pytypes.MemberDescriptorType,
+    pytypes.WrapperDescriptorType,
+    pytypes.MethodDescriptorType,
+    pytypes.ClassMethodDescriptorType,
+    type(vars(_Item)["x"]),
+)
+_OF_CLASSES = frozenset(
+    [
+        "__module__",
+        "__qualname__",
+        "__doc__",
+        "__weakref__",
+        "__dict__",
+        "__firstlineno__",
+        "__static_attributes__",
+        "__slotnames__",
+        "__abstractmethods__",
+        "_abc_impl",
+        "__annotations__",
+        "__annotate__",
+        "__annotations_cache__",
+    ]
+)
+_ENUM_PROPERTY = getattr(enum, "property", pytypes.DynamicClassAttribute)
+# Of Numba's templates, what they remember.
+_MEMORIES = frozenset(("_impl_cache", "_overload_cache", "_compiled_overloads", "_inline_overloads"))
+
+
+def _is_typed(value: Any) -> bool:
+    """Whether Numba has a type for a value of a class that it has no function for."""
+    try:
+        numba.typeof(value)
+    except Exception:  # noqa: BLE001 - of the value's own code
+        return False
+    return True
+
+
+class ObjectWalker(DependencyWalker):
+    """The part of the walk that is of classes and instances.
+
+    ``classes`` are those met that cannot be imported, by what pickles name them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.classes: dict[str, type] = {}
+        self._where: Any = None  # the module that what is described belongs to, by name
+        self._by_id: dict[int, set[str]] = {}  # modules by what they hold; a walk takes no time in which that changes
+
+    def _function(self, function: pytypes.FunctionType) -> None:
+        """Put a function."""
+        raise NotImplementedError
+
+    def _file(self, module: Any, what: object = "") -> None:
+        """Put the content of a module's file."""
+        if not isinstance(module, str):
+            raise Unkeyable("no file", what)
+        own = module in sys.modules and versioned_module(sys.modules[module])
+        self._put("file", module.encode() if own else content_of_module(module))
+
+    def _class(self, cls: type) -> None:
+        self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
+        if versioned_class(cls) or self._again(cls):
+            return
+        if isinstance(getattr(cls, "class_type", None), types.ClassType):
+            raise Unkeyable("jitclass", cls)
+        name = pin(cls)
+        if name and self.classes.setdefault(name.partition("#")[0], cls) is not cls:
+            raise Unkeyable("two classes of one name", cls)
+        where, self._where = self._where, cls.__module__
+        if issubclass(cls, enum.Enum):
+            for label, member in cls.__members__.items():
+                self._put("member", label.encode())
+                self._value(member.value)
+        for base in (*cls.__mro__[1:-1], type(cls)):
+            self._value(base)
+        self.members(cls)
+        self._where = where
+
+    def members(self, cls: type) -> None:
+        """Put the attributes of a class."""
+        of_enum = issubclass(cls, enum.Enum)
+        for name, value in sorted(vars(cls).items()):
+            if name in _OF_CLASSES or name in _MEMORIES or isinstance(value, _SLOTS):
+                continue
+            if of_enum and (name.startswith("_") or isinstance(value, (cls, _ENUM_PROPERTY))):
+                continue  # what the members are, and Python makes of them
+            self._put("attribute", name.encode())
+            self._value(value)
+
+    def _method(self, value: Any) -> None:
+        """A staticmethod, a classmethod or a bound method."""
+        self._put(type(value).__name__)
+        self._value(value.__func__)
+        self._value(getattr(value, "__self__", None))
+
+    def _property(self, value: property) -> None:
+        self._put("property")
+        for function in (value.fget, value.fset, value.fdel):
+            self._value(function)
+
+    def _partial(self, value: Any) -> None:
+        self._put("partial")
+        for part in (value.func, value.args, value.keywords):
+            self._value(part)
+
+    def _memoised(self, value: Any) -> None:
+        """A function that remembers: what, cannot be seen."""
+        self._put("memoised")
+        self._value(value.__wrapped__)
+        self._file(value.__module__, value)
+
+    def _variable(self, value: contextvars.ContextVar[Any]) -> None:
+        """What a context variable is here."""
+        self._put("variable", value.name.encode())
+        self._value(value.get(...))
+
+    def _unknown(self, value: Any) -> None:
+        """Put an instance: its class, and its state if Python knows all of that."""
+        kind = type(value)
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        pointer: Any = ctypes._CFuncPtr  # type: ignore[attr-defined]
+        if kind.__module__ in ("_cffi_backend", "_ctypes") or pointer in kind.__mro__:
+            raise Unkeyable("C function pointer", name)
+        if self._again(value):
+            return
+        self._put("object", name.encode())
+        typer = typeof_impl.dispatch(kind)
+        if not versioned(typer.__code__.co_filename):
+            self._function(typer)
+        elif typer is not typeof_impl.dispatch(object) or _is_typed(value):
+            raise Unkeyable("global", name)
+        self._class(kind)
+        if all(b is object or (b.__flags__ & _HEAP and not versioned_class(b)) for b in kind.__mro__):
+            for base in kind.__mro__:
+                slots = base.__dict__.get("__slots__", ())
+                for slot in (slots,) if isinstance(slots, str) else slots:
+                    self._value((slot, getattr(value, slot, ...)))
+            self._value(getattr(value, "__dict__", None))
+        else:
+            self._reduced(value, name)
+
+    def _holders(self, value: Any) -> set[str]:
+        """Return the modules that have a value by any name, but Python's, Numba's and NumPy's."""
+        if not self._by_id:
+            for module in list(sys.modules.values()):
+                if isinstance(module, pytypes.ModuleType) and not versioned_module(module):
+                    for held in list(vars(module).values()):
+                        self._by_id.setdefault(id(held), set()).add(str(module.__name__))
+        return self._by_id.get(id(value), set())
+
+    def _reduced(self, value: Any, name: str) -> None:
+        """Put an instance of a class that is not written in Python as pickles do, else the files that may define it."""
+        where = sys.modules.get(self._where)
+        if where is not None and versioned_module(where):
+            return  # in what Numba has made: its own, and with what it remembers
+        try:
+            reduced = value.__reduce_ex__(4)
+        except Exception:  # noqa: BLE001 - of the value's own code
+            for module in sorted(self._holders(value)) or [self._where]:
+                self._file(module, name)
+            self._value(getattr(value, "__dict__", None))  # of this thread, if it is for each
+        else:
+            parts = (reduced,) if isinstance(reduced, str) else reduced
+            for part in parts:
+                self._value(list(part) if hasattr(type(part), "__next__") else part)

@@ -1,0 +1,145 @@
+"""Records: what a compile looked at, kept beside its result.
+
+The first key is known before a compile. Under it are the records of the compiles
+that were made for it; what a record names, as it is now, makes the key of a result.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ._code import Unkeyable, codes_in, number_of
+from ._files import content, content_of_module
+from ._registered import describe, registrations
+from ._seen import Names, Seen, Warned
+from ._walk import Walker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: How many records are kept for one first key, the newest first.
+MOST = 8
+
+
+class Record(NamedTuple):
+    """What to look at."""
+
+    asked: tuple[tuple[str, tuple[str, ...]], ...]
+    files: tuple[str, ...]
+    names: tuple[Names, ...]
+    environment: tuple[str, ...]
+    classes: tuple[str, ...]  # that pickles in the code name
+    warnings: tuple[Warned, ...]  # that were shown, and are again
+
+    def look(self, walker: Walker) -> tuple[dict[str, Any], Seen]:
+        """Return what is there now, as components of a key, and as what was seen; ``walker`` made the first key.
+
+        Raises Unkeyable.
+        """
+        seen = Seen()
+        seen.asked = {name: set(about) for name, about in self.asked}
+        seen.files = dict.fromkeys(self.files)
+        seen.environment = {name: os.environ.get(name) for name in self.environment}
+        seen.names = {label: label.value(Walker()) for label in self.names}
+        seen.warnings = dict.fromkeys(self.warnings)
+        return _components(self, seen, walker), seen
+
+
+def _components(record: Record, seen: Seen, walker: Walker) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    found = registrations.counting(seen.asked)
+    seen.registered = len(registrations.all())
+    if found:
+        out["registered"] = describe(found, Walker())
+    for path in record.files:
+        out[f"file {path}"] = content(path) if path.startswith("/") else content_of_module(path)
+    for label in record.names:
+        out[f"{'names' if label.runs else 'constants'} of {label.module}: {' '.join(label.names)}"] = seen.names[label]
+    for name, value in seen.environment.items():
+        out[f"environment {name}"] = value
+    if record.classes:
+        out["classes"] = [number_of(walker.classes[name]) for name in record.classes]
+    return out
+
+
+def record_of(seen: Seen, walker: Walker, classes: list[str]) -> tuple[Record, dict[str, Any]]:
+    """Return the record of a compile, and the components that it adds to the key of the result.
+
+    ``walker``: what made the first key. Raises Unkeyable if something that counts
+    cannot be described, or is not any more what it was.
+    """
+    if seen.refused:
+        raise Unkeyable(*seen.refused)
+    described = {inner for code in walker.codes for inner in codes_in(code)}
+    files, names, homeless = set(seen.files), {n for n in seen.names if n.runs}, set(seen.codes)
+    for code, module in seen.compiled.items():
+        if code in described:
+            continue
+        label = next((n for n in seen.names if n.module == module and not n.runs), None)
+        if not module:
+            homeless.add(code)
+        elif label is not None:
+            names.update(n for n in seen.names if n.module == module and not n.runs)
+            files.add(module)
+    record = Record(
+        tuple(sorted((name, tuple(sorted(about))) for name, about in seen.asked.items())),
+        tuple(sorted(files)),
+        tuple(sorted(names)),
+        tuple(sorted(seen.environment)),
+        tuple(sorted(classes)),
+        tuple(seen.warnings),
+    )
+    components, now = record.look(walker)
+    _require_unchanged(seen, now, components)
+    _require_described(homeless - described, seen)
+    return record, components
+
+
+def _require_unchanged(seen: Seen, now: Seen, components: Mapping[str, Any]) -> None:
+    """What was looked at may change while it is compiled, or after what is used was."""
+    for label, value in seen.names.items():
+        if (now.names[label] if label in now.names else label.value(Walker())) != value:
+            raise Unkeyable("changed while it was compiled", f"names of {label.module}")
+    for path, was in seen.files.items():
+        if was is not None and components[f"file {path}"] != was:
+            raise Unkeyable("changed while it was compiled", path)
+    if now.environment != seen.environment:
+        raise Unkeyable("changed while it was compiled", "environment")
+
+
+def _require_described(codes: set[Any], seen: Seen) -> None:
+    """Code that is from no file counts if something by which it is reached is described by value."""
+    if not codes:
+        return
+    walker = Walker()
+    describe(registrations.counting(seen.asked), walker)
+    described = {inner for code in (walker.codes | seen.described) for inner in codes_in(code)}
+    for code in codes - described:
+        raise Unkeyable("code without a file", code.co_name)
+
+
+def dump(records: list[Record]) -> bytes:
+    """Return records as bytes."""
+    return marshal.dumps(
+        [
+            (r.asked, r.files, tuple(map(tuple, r.names)), r.environment, r.classes, tuple(map(tuple, r.warnings)))
+            for r in records
+        ]
+    )
+
+
+def load(data: bytes | None) -> list[Record]:
+    """Return records again; none of what are none."""
+    if data is None:
+        return []
+    try:
+        return [
+            Record(
+                asked, files, tuple(Names(*n) for n in names), environment, classes, tuple(Warned(*w) for w in warned)
+            )
+            for asked, files, names, environment, classes, warned in marshal.loads(data)  # noqa: S302 - as trusted as the pickles in entries
+        ]
+    except (ValueError, EOFError, TypeError):
+        return []

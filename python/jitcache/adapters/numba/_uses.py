@@ -1,0 +1,294 @@
+"""Uses: where Numba asks its contexts for what may be registered by others, and makes what it remembers.
+
+Each method is Numba's and does what it did; what is asked for and made is written
+down. The names are the same from Numba 0.61 on.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import TYPE_CHECKING, Any
+
+from numba.core import base, compiler, pythonapi, sigutils, types
+from numba.core.datamodel import manager
+from numba.core.dispatcher import Dispatcher
+from numba.core.typing import context, templates
+from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
+from numba.stencils.stencil import StencilFunc
+
+from ._code import versioned
+from ._registered import is_foreign, is_foreign_template, name_of, name_of_template, names_of, written
+from ._seen import current, here, is_made, making
+from ._watch import observed, unobserved, watching
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Method = Callable[..., Any]
+
+
+# -- typing
+
+
+def _call(original: Method) -> Method:
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        seen = current()
+        if seen is None:
+            return original(self, context, args, kws)
+        here.won = None
+        found = original(self, context, args, kws)
+        here.open[-1].ask(f"call {name_of(self.typing_key)}", "" if here.won is None else name_of_template(here.won))
+        return found
+
+    return get_call_type
+
+
+def _builtin_call(original: Method) -> Method:
+    def resolve(self: Any, func: Any, args: Any, kws: Any) -> Any:
+        seen = current()
+        if seen is None or isinstance(func, types.Type):
+            return original(self, func, args, kws)
+        here.won = None
+        found = original(self, func, args, kws)
+        seen.ask(f"call {name_of(func)}", "" if found is None or here.won is None else name_of_template(here.won))
+        return found
+
+    return resolve
+
+
+def _apply(original: Method) -> Method:
+    def apply(self: Any, args: Any, kws: Any) -> Any:
+        if not here.open:
+            return original(self, args, kws)
+        template = type(self)
+        if not is_foreign_template(template):
+            found = original(self, args, kws)
+        else:
+            with making(written(template) or template):
+                found = observed(original, self, args, kws)
+        if found is not None:
+            here.won = template
+        return found
+
+    return apply
+
+
+def _attribute(original: Method) -> Method:
+    def find(self: Any, typ: Any, attr: str, *more: Any) -> Any:
+        seen = current()
+        if seen is not None:
+            for name in (name_of(typ), *names_of(type(typ))):
+                seen.ask(f"attribute {name}", attr)
+        return original(self, typ, attr, *more)
+
+    return find
+
+
+def _resolve(original: Method) -> Method:
+    def resolve(self: Any, value: Any, attr: str) -> Any:
+        if here.open and is_foreign_template(type(self)):
+            with making(written(type(self)) or type(self)):
+                return observed(original, self, value, attr)
+        return original(self, value, attr)
+
+    return resolve
+
+
+# -- lowering
+
+
+def _ask_for_arguments(name: str, args: Any) -> None:
+    seen = current()
+    if seen is not None:
+        seen.ask(name, *(n for t in args for n in names_of(type(t))))
+
+
+def _lower(original: Method) -> Method:
+    def get_function(self: Any, fn: Any, sig: Any, *more: Any, **options: Any) -> Any:
+        if here.open:
+            key = fn.get_impl_key(sig.as_function()) if isinstance(fn, types.Callable) else fn
+            _ask_for_arguments(f"lower {name_of(key)}", sig.as_function().args)
+        return original(self, fn, sig, *more, **options)
+
+    return get_function
+
+
+def _lower_getattr(original: Method) -> Method:
+    def get_getattr(self: Any, typ: Any, attr: str) -> Any:
+        for name in (attr, None):
+            _ask_for_arguments(f"getattr {name_of(name)}", (typ,))
+        return original(self, typ, attr)
+
+    return get_getattr
+
+
+def _lower_setattr(original: Method) -> Method:
+    def get_setattr(self: Any, attr: str, sig: Any) -> Any:
+        for name in (attr, None):
+            _ask_for_arguments(f"setattr {name_of(name)}", sig.args)
+        return original(self, attr, sig)
+
+    return get_setattr
+
+
+def _cast(original: Method) -> Method:
+    def cast(self: Any, builder: Any, val: Any, fromty: Any, toty: Any) -> Any:
+        _ask_for_arguments("cast", (fromty, toty))
+        return original(self, builder, val, fromty, toty)
+
+    return cast
+
+
+def _constant(original: Method) -> Method:
+    def get_constant_generic(self: Any, builder: Any, ty: Any, val: Any) -> Any:
+        _ask_for_arguments("constant", (ty,))
+        return original(self, builder, ty, val)
+
+    return get_constant_generic
+
+
+def _seeing(implementation: Any) -> Any:
+    """Have what others have written, which Numba is about to call, be seen while it runs."""
+    if implementation is None or not here.open or not is_foreign(implementation):
+        return implementation
+
+    @functools.wraps(implementation)
+    def seen(*args: Any, **more: Any) -> Any:
+        return observed(implementation, *args, **more)
+
+    return seen
+
+
+def _find(original: Method) -> Method:
+    def find(self: Any, sig: Any) -> Any:
+        return _seeing(original(self, sig))
+
+    return find
+
+
+def _box(original: Method) -> Method:
+    def lookup(self: Any, typeclass: Any, default: Any = None) -> Any:
+        seen = current()
+        if seen is not None:
+            seen.ask("box", *names_of(typeclass))
+        return _seeing(original(self, typeclass, default))
+
+    return lookup
+
+
+def _model(original: Method) -> Method:
+    def lookup(self: Any, fetype: Any) -> Any:
+        if not here.open:
+            return original(self, fetype)
+        kind = type(fetype)
+        here.open[-1].ask("model", names_of(kind)[0])
+        handler = self._handlers.get(kind)
+        if handler is None or _sure(handler):
+            return original(self, fetype)
+        with making(handler):
+            return observed(original, self, fetype)
+
+    return lookup
+
+
+@functools.cache
+def _sure(handler: type) -> bool:
+    """Whether a model of data is Numba's own; it is asked for more often than anything else."""
+    return not is_foreign(handler)
+
+
+# -- what is made
+
+
+def _compile(original: Method) -> Method:
+    def compile(self: Any, sig: Any) -> Any:  # noqa: A001 - Numba's name
+        args = tuple(sigutils.normalize_signature(sig)[0])
+        before = args in self.overloads and not is_made(self, args) and not versioned(self.py_func.__code__.co_filename)
+        with unobserved(), making(self, args) as seen:
+            if before:
+                seen.refuse("compiled before", self.py_func.__qualname__)
+            return original(self, sig)
+
+    return compile
+
+
+def _compile_kernel(original: Method) -> Method:
+    def compile(self: Any, sig: Any, flags: Any, locals: Any) -> Any:  # noqa: A001, A002 - Numba's names
+        with unobserved(), making(self, sig):
+            return original(self, sig, flags, locals)
+
+    return compile
+
+
+def _compile_extra(original: Method) -> Method:
+    @functools.wraps(original)
+    def compile_extra(typingctx: Any, targetctx: Any, func: Any, *args: Any, **more: Any) -> Any:
+        with unobserved():
+            seen = current()
+            if seen is None:
+                return original(typingctx, targetctx, func, *args, **more)
+            if not here.watching:
+                # What Numba imports to get ready is no part of what it compiles.
+                typingctx.refresh()
+                targetctx.refresh()
+            if not versioned(func.__code__.co_filename):
+                seen.compile(func)
+            with watching():
+                return original(typingctx, targetctx, func, *args, **more)
+
+    return compile_extra
+
+
+def _compile_subroutine(original: Method) -> Method:
+    def compile_subroutine(self: Any, builder: Any, impl: Any, sig: Any, *args: Any, **more: Any) -> Any:
+        with unobserved(), making(impl.__code__, sig):
+            return original(self, builder, impl, sig, *args, **more)
+
+    return compile_subroutine
+
+
+def _type_stencil(original: Method) -> Method:
+    def type_me(self: Any, argtys: Any, kwtys: Any) -> Any:
+        with unobserved(), making(self, argtys):
+            return original(self, argtys, kwtys)
+
+    return type_me
+
+
+_PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
+    (types.functions.BaseFunction, "get_call_type", _call),
+    (context.BaseContext, "_resolve_builtin_function_type", _builtin_call),
+    (context.BaseContext, "find_matching_getattr_template", _attribute),
+    (context.BaseContext, "resolve_setattr", _attribute),
+    (templates.AbstractTemplate, "apply", _apply),
+    (templates.CallableTemplate, "apply", _apply),
+    (templates.ConcreteTemplate, "apply", _apply),
+    (templates.AttributeTemplate, "resolve", _resolve),
+    (base.BaseContext, "get_function", _lower),
+    (base.BaseContext, "get_getattr", _lower_getattr),
+    (base.BaseContext, "get_setattr", _lower_setattr),
+    (base.BaseContext, "cast", _cast),
+    (base.BaseContext, "get_constant_generic", _constant),
+    (base.OverloadSelector, "find", _find),
+    (pythonapi._Registry, "lookup", _box),
+    (manager.DataModelManager, "lookup", _model),
+    (Dispatcher, "compile", _compile),
+    (UFuncDispatcher, "_compile_core", _compile_kernel),
+    (compiler, "compile_extra", _compile_extra),
+    (base.BaseContext, "compile_subroutine", _compile_subroutine),
+    (StencilFunc, "_type_me", _type_stencil),
+]
+
+_lock = threading.Lock()
+_attached = False
+
+
+def attach() -> None:
+    """Put them in their places, once per process."""
+    global _attached
+    with _lock:
+        if not _attached:
+            _attached = True
+            for owner, name, make in _PLACES:
+                setattr(owner, name, make(getattr(owner, name)))

@@ -1,0 +1,291 @@
+"""Watching: what Python code runs, imports and reads while Numba compiles.
+
+From Python 3.12 on the interpreter says what code starts, for a tool of our own;
+code of Numba, NumPy and Python itself is switched off at its first start. Before
+that a profile function would say it, which takes a compile twice as long: it is
+set only while Numba calls what others have written. What code reads from outside
+is seen where Python's functions for it are looked up.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import io
+import os
+import sys
+import threading
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from numpy import __file__ as numpy_file
+
+from ._code import is_standard, versioned
+from ._seen import current, here, names_in
+from ._warned import showing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_lock = threading.Lock()
+_watching = 0  # how many compiles go on
+_monitoring = getattr(sys, "monitoring", None)
+_tool: int | None = None
+_quiet = threading.local()  # .on: what runs now is ours
+
+# -- what starts
+
+
+def _starts(code: Any, _offset: int) -> Any:
+    if _is_quiet(code.co_filename):
+        return _monitoring.DISABLE  # type: ignore[union-attr]
+    seen = current()
+    if seen is not None and not getattr(_quiet, "on", False):
+        _quietly(seen.ran, sys._getframe(1))
+    return None
+
+
+_OURS: Any = os.path.abspath(__file__).rpartition("adapters")[0]
+
+
+def _is_quiet(path: str) -> bool:
+    """Whether code of a file need not be seen: it is of a package whose version is in every key, or ours."""
+    return versioned(path) or path.startswith(_OURS)
+
+
+def _quietly(function: Callable[..., Any], *args: Any) -> Any:
+    _quiet.on = True
+    try:
+        return function(*args)
+    except Exception as e:  # noqa: BLE001 - a cache never fails the program
+        here.open[-1].refuse("error", f"{type(e).__name__}: {e}")
+        return None
+    finally:
+        _quiet.on = False
+
+
+def _start_monitoring() -> bool:
+    """Take a tool of the interpreter's, whichever nobody has. Returns False if it has none."""
+    global _tool
+    if _monitoring is None:
+        return False
+    if _tool is None:
+        for tool in (4, 3, 5, 2):
+            if _monitoring.get_tool(tool) is None:
+                _monitoring.use_tool_id(tool, "jitcache")
+                _monitoring.register_callback(tool, _monitoring.events.PY_START, _starts)
+                _tool = tool
+                break
+    if _tool is not None:
+        _monitoring.set_events(_tool, _monitoring.events.PY_START)
+    return _tool is not None
+
+
+def _stop_monitoring() -> None:
+    if _tool is not None and _monitoring is not None:
+        _monitoring.set_events(_tool, 0)
+
+
+def _profile(frame: Any, event: str, _arg: Any) -> None:
+    if event != "call" or getattr(_quiet, "on", False):
+        return
+    code = frame.f_code
+    if not _is_quiet(code.co_filename):
+        seen = current()
+        if seen is not None:
+            _quietly(seen.ran, frame)
+
+
+def observed(function: Callable[..., Any], *args: Any, **more: Any) -> Any:
+    """Call what others than Numba have written, and see what runs."""
+    if _tool is not None or not here.open:
+        return function(*args, **more)
+    before = sys.getprofile()
+    if before is not None and before is not _profile:
+        here.open[-1].refuse("profiler", "what runs cannot be seen beside it")
+        return function(*args, **more)
+    sys.setprofile(_profile)
+    try:
+        return function(*args, **more)
+    finally:
+        sys.setprofile(before)
+
+
+@contextmanager
+def unobserved() -> Iterator[None]:
+    """Let Numba itself run at its speed inside of what others have written."""
+    before = sys.getprofile()
+    if before is not _profile:
+        yield
+        return
+    sys.setprofile(None)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+# -- what is read
+
+
+class _Readers(dict[str, bool]):
+    """Whether what code of a file reads need not be seen, as it is Numba's or ours. Each import in a function asks."""
+
+    def __missing__(self, path: str) -> bool:
+        own = versioned(path) and not is_standard(path) and not path.startswith(_NUMPY)
+        self[path] = own or path.startswith(_OURS)
+        return self[path]
+
+
+_own = _Readers()
+
+
+def _asker() -> Any:
+    """Return the frame of others' code that reads something, None if Numba does or no compile goes on here."""
+    frame: Any = sys._getframe(2)
+    if _own[frame.f_code.co_filename] or not here.open or getattr(_quiet, "on", False):
+        return None
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if not is_standard(path):
+            return None if _own[path] else frame
+        frame = frame.f_back
+    return None
+
+
+_NUMPY = os.path.join(os.path.dirname(numpy_file), "")
+
+
+def _reading_variable(original: Callable[..., Any]) -> Callable[..., Any]:
+    def getitem(self: Any, key: Any) -> Any:
+        is_environment = self is os.environ or self is os.environb
+        if not is_environment or not isinstance(key, (str, bytes)) or _asker() is None:
+            return original(self, key)
+        read = here.open[-1].environment
+        read[os.fsdecode(key)] = None
+        value = original(self, key)
+        read[os.fsdecode(key)] = os.fsdecode(value)
+        return value
+
+    return getitem
+
+
+def _reading_all(original: Callable[..., Any]) -> Callable[..., Any]:
+    def all_of(self: Any) -> Any:
+        if _asker() is not None:
+            here.open[-1].refuse("environment", "all variables are read")
+        return original(self)
+
+    return all_of
+
+
+def _opening(original: Callable[..., Any]) -> Callable[..., Any]:
+    def opened(file: Any, mode: str = "r", *args: Any, **more: Any) -> Any:
+        if _asker() is not None:
+            if not isinstance(file, (str, bytes, os.PathLike)):
+                here.open[-1].refuse("file", f"{file} is opened")
+            elif "r" in mode or not set(mode) & set("wax"):
+                _quietly(here.open[-1].read, os.fsdecode(file))
+        return original(file, mode, *args, **more)
+
+    return opened
+
+
+def _looking(original: Callable[..., Any]) -> Callable[..., Any]:
+    def looked(path: Any = ".", *args: Any, **more: Any) -> Any:
+        if _asker() is not None:
+            known = isinstance(path, (str, bytes, os.PathLike))
+            if known and _quietly(os.path.isfile, path):
+                _quietly(here.open[-1].read, os.fsdecode(path))
+            else:
+                here.open[-1].refuse("file", f"it is asked what {path} is, or whether")
+        return original(path, *args, **more)
+
+    return looked
+
+
+def _importing(original: Callable[..., Any]) -> Callable[..., Any]:
+    def imported(*args: Any, **more: Any) -> Any:
+        frame = _asker()
+        module = original(*args, **more)
+        if frame is not None:
+            names = names_in(frame.f_code)
+            found = [module, *(getattr(module, str(n), None) for n in (args[3] if len(args) > 3 and args[3] else ()))]
+            for one in found:
+                if isinstance(one, type(sys)):
+                    _quietly(here.open[-1].imported, one, names)
+        return module
+
+    return imported
+
+
+#: Where others' code reads from outside, and warnings are shown: object, attribute, and what stands there meanwhile.
+READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
+    (type(os.environ), "__getitem__", _reading_variable),
+    (type(os.environ), "__iter__", _reading_all),
+    (builtins, "open", _opening),
+    (io, "open", _opening),
+    (os, "open", _looking),
+    (os, "stat", _looking),
+    (os, "listdir", _looking),
+    (os, "scandir", _looking),
+    (builtins, "__import__", _importing),
+    (importlib, "import_module", _importing),
+    (warnings, "_showwarnmsg", showing),
+]
+_originals: list[Any] = []
+
+
+def _begin() -> None:
+    global _watching
+    with _lock:
+        _watching += 1
+        if _watching == 1:
+            _start_monitoring()
+            for owner, name, make in READS:
+                original = getattr(owner, name)
+                _originals.append(original)
+                instead = make(original)
+                instead._jitcache_original = original
+                setattr(owner, name, instead)
+
+
+def _end() -> None:
+    global _watching
+    with _lock:
+        _watching -= 1
+        if _watching == 0:
+            _stop_monitoring()
+            for (owner, name, _), original in zip(READS, _originals):
+                setattr(owner, name, original)
+            _originals.clear()
+
+
+@contextmanager
+def watching() -> Iterator[None]:
+    """Watch what Numba runs while it compiles in this thread."""
+    if here.watching:
+        yield
+        return
+    here.watching = True
+    _begin()
+    try:
+        yield
+    finally:
+        _end()
+        here.watching = False
+
+
+def _after_fork() -> None:
+    """A fork by another thread than the one that compiles has nobody who ends the watch."""
+    global _lock, _watching
+    _lock = threading.Lock()
+    if _watching and not here.watching:
+        _watching = 1
+        _end()
+    elif _watching:
+        _watching = 1
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,202 @@
+"""What nobody asked to be cached: found again by everything=True, right, and not to be told from what is compiled."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+from project import Project
+
+
+class Kept(NamedTuple):
+    """A function without ``cache=True`` whose second process compiles nothing."""
+
+    name: str
+    module: str
+    call: str
+    right: str
+    compiled: list[str] = []  # in the second process
+
+
+KEPT = [
+    Kept("a variable with a type of its own that is set twice", """
+        @numba.njit(locals={"total": numba.float32})
+        def g(x):
+            total = 0.0
+            for i in range(x):
+                total += 0.1
+            return total
+        @numba.njit
+        def f(x):
+            return g(x)
+     """, "print(a.f(3) == 0.3, a.g(2) == 0.2)", "False False"),
+    Kept("a function that calls itself with another type", """
+        @numba.njit
+        def f(x, y):
+            if x > 1 and y > 0:
+                return x + f(x - y, y)
+            return y
+     """, "print(a.f(13, 0.125))", "678.125"),
+    Kept("a block of object mode by its own name", """
+        from numba import objmode
+        @numba.njit
+        def f(x):
+            with objmode(y="float64"):
+                y = x / 10
+            return y
+     """, "print(a.f(123))", "12.3"),
+    Kept("an argument that is left out and has no hash", """
+        import numpy
+        @numba.njit
+        def f(x, y=numpy.ones((2, 2)), z=()):
+            return x + y.sum()
+     """, "print(a.f(3))", "7.0"),
+    Kept("two functions that call each other", """
+        @numba.njit
+        def f(x):
+            return 1 if x < 1 else x * g(x - 1)
+        @numba.njit
+        def g(x):
+            return 1 if x < 1 else x * f(x - 1)
+     """, "print(a.f(10))", "3628800"),
+]  # fmt: skip
+
+
+def test_function_that_nobody_asked_to_be_kept_is_refused_without_a_word(project: Project) -> None:
+    project.write(
+        a="""
+        import numpy
+        Z = numpy.ones(10)[::2]
+        @numba.njit
+        def f(x):
+            return x + Z[0]
+        @numba.njit(cache=True)
+        def g(x):
+            return x + Z[0]
+     """
+    )
+    code = "import warnings; warnings.simplefilter('error'); import a; print(a.{}(1.0))"
+    assert project.check(code.format("f"), "everything").out == "2.0"
+    # Whoever asks is told, as Numba does.
+    assert "NumbaWarning: Cannot cache" in project.run(code.format("g"), "everything").err
+
+
+def test_what_numba_imports_to_get_ready_is_not_looked_at(project: Project) -> None:
+    """SciPy, where it is installed; the first function that is compiled is one that is not kept."""
+    project.write(a="@numba.njit\ndef f(x):\n    return x + 1")
+    code = """
+        import sys
+        from jitcache.adapters.numba import _seen
+        seen = []
+        _seen.Seen.imported = lambda self, module, names: seen.append(module.__name__)
+        import a
+        print(a.f(1), seen, "numba.np.linalg" in sys.modules)
+    """
+    assert project.check(code).out == "2 [] True"
+
+
+LOOKED_INTO = """
+@numba.njit
+def f(x):
+    return x.sum() + 1
+@numba.njit(parallel=True)
+def g(x):
+    return (x + 1).sum()
+@numba.cfunc("float64(float64)")
+def c(x):
+    return x + 1
+"""
+LOOK = """
+    import a, io, contextlib, numpy, re
+    x = numpy.ones(4)
+    print(a.f(x), a.g(x), a.c.ctypes(1.0))
+    (sig,) = a.f.signatures
+    print("@" in a.f.inspect_llvm(sig), ".text" in a.f.inspect_asm(sig), "define double" in a.c.inspect_llvm())
+    print(len(str(a.f.inspect_cfg(sig).dot)) > 100, sorted(a.f.overloads[sig].metadata))
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        a.g.parallel_diagnostics(level=1)
+    print("Parallel loop listing" in text.getvalue())
+    a.f.inspect_types(text)
+    print(len(a.f.get_annotation_info()), "array(float64, 1d, C)" in text.getvalue(), a.f.overloads[sig].fndesc.typemap is None)
+"""
+
+
+@pytest.mark.parametrize("without", ["", "looking into"])
+def test_what_is_found_again_can_be_looked_into(project: Project, without: str) -> None:
+    project.write(a=LOOKED_INTO)
+    plain = project.check(LOOK, "none")
+    cold = project.check(LOOK, "everything")
+    assert cold.out == plain.out
+    warm = project.run(LOOK, "everything", WITHOUT=without)
+    if without:
+        assert warm.out != plain.out
+    else:
+        # All but the types by variable in the descriptor, which is none of Numba's interface.
+        assert (warm.out, warm.err) == (plain.out.removesuffix("False") + "True", ""), warm.err
+
+
+WARNS = """
+@numba.njit
+def g(x):
+    return x.T @ x
+@numba.njit(parallel=True)
+def h(x):
+    return x + 1
+@numba.njit
+def f(x):
+    return g(x)[0, 0] + h(2)
+"""
+WARNED = """
+    import a, numpy, os, warnings
+    with warnings.catch_warnings(record=True) as log:
+        warnings.simplefilter("always")
+        x = numpy.ones((4, 4))[::2, ::2]
+        print(a.f(x), len(log), a.g(x)[0, 0], len(log), a.h(3), len(log))
+    for w in log:
+        print(w.category.__name__, os.path.basename(w.filename), w.lineno, w.message)
+"""
+
+
+@pytest.mark.parametrize("without", ["", "read"])
+def test_what_numba_warns_of_is_said_when_it_is_found_again(project: Project, without: str) -> None:
+    project.write(a=WARNS)
+    plain = project.check(WARNED, "none")
+    assert "NumbaPerformanceWarning" in plain.out
+    assert project.check(WARNED, "everything", WITHOUT=without).out == plain.out
+    warm = project.check(WARNED, "everything", WITHOUT=without)
+    assert warm.compiled == []
+    assert (warm.out == plain.out) == (not without)
+
+
+@pytest.mark.parametrize("row", KEPT, ids=[r.name for r in KEPT])
+def test_is_kept(project: Project, row: Kept) -> None:
+    project.write(a=row.module)
+    first = project.check(f"import a; {row.call}", "everything")
+    assert first.out == row.right
+    assert first.compiled
+    second = project.run(f"import a; {row.call}", "everything")
+    assert (second.out, second.compiled, second.status) == (row.right, row.compiled, 0), second.err
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [(KEPT[0].name, "own locals"), (KEPT[1].name, "recursion"), (KEPT[3].name, "omitted"), (KEPT[4].name, "recursion")],
+)
+def test_is_not_kept_without_the_mechanism(project: Project, name: str, what: str) -> None:
+    row = next(r for r in KEPT if r.name == name)
+    project.write(a=row.module)
+    project.check(f"import a; {row.call}", "everything", WITHOUT=what)
+    second = project.run(f"import a; {row.call}", "everything", WITHOUT=what)
+    assert second.compiled or second.status != 0
+
+
+def test_of_two_functions_that_call_each_other_the_inner_one_is_not_taken_for_the_whole(project: Project) -> None:
+    row = next(r for r in KEPT if r.name == "two functions that call each other")
+    project.write(a=row.module)
+    project.check("import a; print(a.f(10))", "everything")
+    # Its code is there, but refers to that of the outer one.
+    ran = project.run("import a; print(a.g(10), a.f(9))", "everything")
+    assert (ran.out, ran.status) == ("3628800 362880", 0), ran.err
+    ran = project.run("import a; print(a.g(10), a.f(9))", "everything")
+    assert (ran.out, ran.compiled, ran.status) == ("3628800 362880", [], 0), ran.err
