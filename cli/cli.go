@@ -44,10 +44,13 @@ type command struct {
 	variables      []string // JITCACHE_* that are set
 	runtime        string   // what has been done to Go's
 	stdout, stderr io.Writer
-	terminal       bool // stderr is one
+	raw, rawErr    io.Writer // for bytes of an entry, and to draw with
+	terminal       bool      // stderr is one
 	directory      string
 	makeBundle     func(Shell) *ffcli.Command
 	become         func(name string) error
+	asJSON         bool
+	showVersion    bool
 }
 
 // Environment is the process environment as a command sees it.
@@ -63,9 +66,20 @@ type Environment struct {
 
 // Main runs the command and returns its exit status. args[0] is the program.
 func Main(args []string, env Environment, stdout, stderr io.Writer) int {
-	c := &command{env: env.Get, variables: env.Names, runtime: env.Runtime, stdout: stdout, stderr: stderr, terminal: isTerminal(stderr), makeBundle: env.Bundle, become: env.Become}
+	out := &clean{w: stdout, colours: colours(stdout, env.Get)}
+	errs := &clean{w: stderr, colours: colours(stderr, env.Get)}
+	defer out.end()
+	defer errs.end()
+	c := &command{
+		env: env.Get, variables: env.Names, runtime: env.Runtime, stdout: out, stderr: errs,
+		raw: stdout, rawErr: stderr, terminal: isTerminal(stderr), makeBundle: env.Bundle, become: env.Become,
+	}
 	root := c.root()
-	err := root.Parse(args[1:])
+	if len(args) > 1 && args[1] == "complete" {
+		c.complete(root, args[2:])
+		return exitDone
+	}
+	err := root.Parse(arrange(root, args[1:]))
 	if err == nil {
 		err = root.Run(context.Background())
 	}
@@ -74,12 +88,12 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitDone
 	case errors.As(err, &answer):
-		fmt.Fprintf(stderr, "jitcache: %s\n", answer)
+		fmt.Fprintf(errs, "%sjitcache:%s %s\n", yellow, plain, answer)
 		return exitNo
 	case errors.As(err, new(wrong)):
-		fmt.Fprintf(stderr, "jitcache: %v; see `jitcache help`\n", err)
+		fmt.Fprintf(errs, "%sjitcache:%s %v; see `jitcache help`\n", red, plain, err)
 	default:
-		fmt.Fprintf(stderr, "jitcache: %v\n", err)
+		fmt.Fprintf(errs, "%sjitcache:%s %v\n", red, plain, err)
 	}
 	return exitFail
 }
@@ -87,15 +101,17 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 func (c *command) root() *ffcli.Command {
 	flags := c.flags("jitcache")
 	flags.StringVar(&c.directory, "directory", "", "the cache `DIR`; default as for programs")
+	flags.BoolVar(&c.showVersion, "version", false, "print the version")
 	root := &ffcli.Command{
-		Name: "jitcache", ShortUsage: "jitcache [-directory DIR] COMMAND [flags] [arguments]",
+		Name: "jitcache", ShortUsage: "jitcache COMMAND [flags] [arguments]",
 		ShortHelp: "look at and look after a compile cache", FlagSet: flags,
 		LongHelp: "Exit status: 0 done; 1 the answer is no (no such entry, damaged entries,\n" +
-			"nothing would be cached); 2 wrong use, or it cannot be done.",
+			"nothing would be cached); 2 wrong use, or it cannot be done.\n" +
+			"A KEY is as many of its hex digits as tell it from others, or a name.",
 	}
 	root.Subcommands = []*ffcli.Command{
 		c.run(), c.stats(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),
-		c.bundle(), c.sign(), c.trust(), c.remote(), c.init(), c.config(), c.doctor(), c.dir(), c.version(),
+		c.bundle(), c.sign(), c.trust(), c.remote(), c.init(), c.config(), c.doctor(), c.dir(), c.completion(), c.version(),
 	}
 	for _, sub := range root.Subcommands {
 		sub.UsageFunc = usage
@@ -106,6 +122,8 @@ func (c *command) root() *ffcli.Command {
 	root.UsageFunc = usage
 	root.Exec = func(_ context.Context, args []string) error {
 		switch {
+		case c.showVersion:
+			return c.printVersion()
 		case len(args) == 0:
 			fmt.Fprintln(c.stderr, usage(root))
 			return wrong("which command?")
@@ -137,7 +155,7 @@ func usage(cmd *ffcli.Command) string {
 	if len(cmd.Subcommands) > 0 {
 		b.WriteString("\ncommands:\n")
 		for _, sub := range cmd.Subcommands {
-			fmt.Fprintf(&b, "  %-8s %s\n", sub.Name, sub.ShortHelp)
+			fmt.Fprintf(&b, "  %-10s %s\n", sub.Name, sub.ShortHelp)
 		}
 	}
 	first := true
@@ -161,15 +179,25 @@ func (c *command) flags(name string) *flag.FlagSet {
 	return f
 }
 
+// textOnly are the commands that print no object: run is what it launches, and the
+// others have their flag for what they list.
+var textOnly = map[string]bool{"run": true, "sign": true}
+
 // new makes a subcommand that takes between min and max arguments.
 func (c *command) new(usage, help string, flags *flag.FlagSet, minArgs, maxArgs int, run func(args []string) error) *ffcli.Command {
 	name, _, _ := strings.Cut(usage, " ")
 	if flags == nil {
 		flags = c.flags(name)
 	}
+	if !textOnly[name] && flags.Lookup("json") == nil {
+		flags.BoolVar(&c.asJSON, "json", false, "print a JSON object")
+	}
 	return &ffcli.Command{
 		Name: name, ShortUsage: "jitcache " + usage, ShortHelp: help, FlagSet: flags,
 		Exec: func(_ context.Context, args []string) error {
+			if c.showVersion {
+				return c.printVersion()
+			}
 			if len(args) < minArgs || len(args) > maxArgs {
 				return wrong("usage: jitcache " + usage)
 			}
@@ -211,6 +239,15 @@ func (c *command) open() (*core.Cache, *store.Store, error) {
 	return cache, s, nil
 }
 
+// answer prints an object if that was asked for, else the same as text.
+func (c *command) answer(object any, text func()) error {
+	if c.asJSON {
+		return c.printJSON(object)
+	}
+	text()
+	return nil
+}
+
 func (c *command) printJSON(v any) error {
 	e := json.NewEncoder(c.stdout)
 	e.SetIndent("", "  ")
@@ -224,14 +261,16 @@ func (c *command) dir() *ffcli.Command {
 		if dir == "" {
 			return no(rule)
 		}
-		fmt.Fprintln(c.stdout, dir)
-		return nil
+		return c.answer(map[string]string{"directory": dir, "rule": rule}, func() { fmt.Fprintln(c.stdout, dir) })
 	})
 }
 
 func (c *command) version() *ffcli.Command {
 	return c.new("version", "print the version", nil, 0, 0, func([]string) error {
-		fmt.Fprintln(c.stdout, "jitcache", Version)
-		return nil
+		return c.printVersion()
 	})
+}
+
+func (c *command) printVersion() error {
+	return c.answer(map[string]string{"version": Version}, func() { fmt.Fprintln(c.stdout, "jitcache", Version) })
 }

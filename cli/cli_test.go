@@ -92,7 +92,7 @@ func TestExitStatuses(t *testing.T) {
 		{"ls", 0},
 		{"show " + k.ID.String(), 0},
 		{"show", 2},
-		{"show zz", 2},
+		{"show zz", 1},
 		{"show 0000", 1},
 		{"path 0000", 1},
 		{"export 0000 -", 1},
@@ -128,7 +128,7 @@ func TestListings(t *testing.T) {
 	a := u.put("a", "saxpy", "cubin", "code")
 	u.put("b", "stokes residual", "native", "module")
 	lines := strings.Split(strings.TrimSpace(u.ok("ls")), "\n")
-	if len(lines) != 3 || !strings.HasPrefix(lines[0], "KEY") || !strings.HasPrefix(lines[1], a.ID.String()[:12]) || !strings.Contains(lines[2], "stokes residual") {
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "KEY") || !strings.HasPrefix(lines[2], a.ID.String()[:12]) || !strings.Contains(lines[1], "stokes residual") {
 		t.Errorf("ls: %q", lines)
 	}
 	lines = strings.Split(strings.TrimSpace(u.ok("ls", "-last", "1")), "\n")

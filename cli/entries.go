@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -15,19 +16,75 @@ import (
 	"jitcache/core/store"
 )
 
-// find returns the entry that an argument means: 64 hex digits, or as many as
-// tell it from all others.
-func (c *command) find(s *store.Store, arg string) (*store.Entry, error) {
+// noteKind is the kind of what the library notes for itself: records of what compiles
+// have looked at.
+const noteKind = "manifest"
+
+// resolve returns the entry that an argument means, of which nothing but the key is
+// known: by hex digits, as many as tell it from all others, or by its name.
+func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*store.Entry, error) {
 	ids, err := s.Match(strings.ToLower(arg))
+	if err != nil {
+		ids = nil // no digits: a name
+	}
+	var entries []*core.Listed
+	if len(arg) < 64 && (len(ids) == 0 || len(s.LastNamed(arg)) > 0) {
+		if entries, err = named(cache, arg); err != nil {
+			return nil, err
+		}
+	}
 	switch {
-	case err != nil:
-		return nil, wrong(fmt.Sprintf("%q: want a key, or at least its first two hex digits", arg))
-	case len(ids) == 0:
-		return nil, no(fmt.Sprintf("there is no entry %s", arg))
+	case len(ids) > 0 && len(entries) > 0:
+		return nil, c.ambiguous(arg, "the beginning of a key, and a name", entries)
 	case len(ids) > 1:
 		return nil, wrong(fmt.Sprintf("%s: %d entries begin with that", arg, len(ids)))
+	case len(ids) == 1:
+		return &store.Entry{ID: ids[0]}, nil
+	case len(entries) > 1:
+		return nil, c.ambiguous(arg, fmt.Sprintf("%d entries have that name", len(entries)), entries)
+	case len(entries) == 1:
+		ids, err = s.Match(entries[0].Key)
+		if err == nil && len(ids) == 1 {
+			return &store.Entry{ID: ids[0]}, nil
+		}
 	}
-	e, why := s.Stat(&ids[0])
+	return nil, no(fmt.Sprintf("there is no entry %s", arg))
+}
+
+// named returns the entries of a name, those that were used last first.
+func named(cache *core.Cache, name string) ([]*core.Listed, error) {
+	found := first{order: orders["used"]}
+	err := cache.List(context.Background(), "", func(e *core.Listed) error {
+		if e.Name == name && e.Kind != noteKind {
+			kept := *e
+			found.add(&kept)
+		}
+		return nil
+	})
+	return found.inOrder(), err
+}
+
+// maxShown is how many entries of a name are listed when a command wants one.
+const maxShown = 10
+
+func (c *command) ambiguous(arg, what string, entries []*core.Listed) error {
+	for i, e := range entries {
+		if i == maxShown {
+			fmt.Fprintf(c.stderr, "  and %d more\n", len(entries)-i)
+			break
+		}
+		fmt.Fprintf(c.stderr, "  %s  %s  %s, used %s ago\n", e.Key[:12], e.Kind, store.FormatSize(e.Size), age(e.Used))
+	}
+	return wrong(fmt.Sprintf("%s: %s; give a key", arg, what))
+}
+
+// find returns the entry that an argument means.
+func (c *command) find(cache *core.Cache, s *store.Store, arg string) (*store.Entry, error) {
+	meant, err := c.resolve(cache, s, arg)
+	if err != nil {
+		return nil, err
+	}
+	e, why := s.Stat(&meant.ID)
 	if why != store.None {
 		return nil, no(fmt.Sprintf("entry %s cannot be used: %v", arg, why))
 	}
@@ -35,18 +92,16 @@ func (c *command) find(s *store.Store, arg string) (*store.Entry, error) {
 }
 
 func (c *command) show() *ffcli.Command {
-	flags := c.flags("show")
-	asJSON := flags.Bool("json", false, "print a JSON object")
-	return c.new("show [-json] KEY", "print what is known of an entry", flags, 1, 1, func(args []string) error {
-		_, s, err := c.open()
+	return c.new("show [-json] KEY", "print what is known of an entry", nil, 1, 1, func(args []string) error {
+		cache, s, err := c.open()
 		if err != nil {
 			return err
 		}
-		e, err := c.find(s, args[0])
+		e, err := c.find(cache, s, args[0])
 		if err != nil {
 			return err
 		}
-		if *asJSON {
+		if c.asJSON {
 			l := core.NewListed(e)
 			l.Components = core.Components(e.Parts)
 			return c.printJSON(l)
@@ -69,13 +124,16 @@ func (c *command) show() *ffcli.Command {
 
 func (c *command) path() *ffcli.Command {
 	return c.new("path KEY", "print the file of an entry", nil, 1, 1, func(args []string) error {
-		_, s, err := c.open()
+		cache, s, err := c.open()
 		if err != nil {
 			return err
 		}
-		e, err := c.find(s, args[0])
+		e, err := c.find(cache, s, args[0])
 		if err != nil {
 			return err
+		}
+		if c.asJSON {
+			return c.printJSON(map[string]string{"key": e.ID.String(), "path": e.Path})
 		}
 		fmt.Fprintln(c.stdout, e.Path)
 		if c.terminal {
@@ -87,11 +145,11 @@ func (c *command) path() *ffcli.Command {
 
 func (c *command) export() *ffcli.Command {
 	return c.new("export KEY FILE", "write the payload of an entry to a file, - for standard output", nil, 2, 2, func(args []string) error {
-		_, s, err := c.open()
+		cache, s, err := c.open()
 		if err != nil {
 			return err
 		}
-		e, err := c.find(s, args[0])
+		e, err := c.find(cache, s, args[0])
 		if err != nil {
 			return err
 		}
@@ -101,10 +159,13 @@ func (c *command) export() *ffcli.Command {
 		}
 		defer b.Release()
 		if args[1] == "-" {
-			_, err := io.Copy(c.stdout, bytes.NewReader(b.Data()))
+			_, err := io.Copy(c.raw, bytes.NewReader(b.Data()))
 			return err
 		}
-		return os.WriteFile(args[1], b.Data(), 0o666)
+		if err := os.WriteFile(args[1], b.Data(), 0o666); err != nil {
+			return err
+		}
+		return c.answer(map[string]any{"key": e.ID.String(), "file": args[1], "size": len(b.Data())}, func() {})
 	})
 }
 
@@ -115,18 +176,17 @@ func (c *command) rm() *ffcli.Command {
 			return err
 		}
 		defer cache.Close()
+		removed := []string{}
 		for _, arg := range args {
-			ids, err := s.Match(strings.ToLower(arg))
-			if err != nil || len(ids) > 1 {
-				return wrong(fmt.Sprintf("%s: not one key", arg))
+			meant, err := c.resolve(cache, s, arg)
+			if err != nil {
+				return err
 			}
-			if len(ids) == 0 {
-				return no(fmt.Sprintf("there is no entry %s", arg))
-			}
-			if _, why := cache.Remove(&ids[0]); why != store.None {
+			if _, why := cache.Remove(&meant.ID); why != store.None {
 				return fmt.Errorf("entry %s cannot be removed: %v", arg, why)
 			}
+			removed = append(removed, meant.ID.String())
 		}
-		return nil
+		return c.answer(map[string]any{"removed": removed}, func() {})
 	})
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -22,19 +21,32 @@ func sorted[V any](m map[string]V) []string {
 	return names
 }
 
+// explained is what is known of the last entries of a name, as -json prints it.
+type explained struct {
+	Name    string            `json:"name"`
+	Entries []explainedEntry  `json:"entries"` // the last one first
+	Changed []string          `json:"changed,omitempty"`
+	Added   []string          `json:"added,omitempty"`
+	Removed []string          `json:"removed,omitempty"`
+	Parts   map[string]string `json:"components"`
+}
+
+type explainedEntry struct {
+	Key    string    `json:"key"`
+	Stored time.Time `json:"stored"`
+	State  string    `json:"state"` // "present", or why it is not
+}
+
 func (c *command) explain() *ffcli.Command {
-	return c.new("explain KEY|NAME", "say what changed between the last two entries of a name", nil, 1, 1, func(args []string) error {
-		_, s, err := c.open()
+	return c.new("explain [-json] KEY", "say what changed between the last two entries of a name", nil, 1, 1, func(args []string) error {
+		cache, s, err := c.open()
 		if err != nil {
 			return err
 		}
 		name := args[0]
 		records := s.LastNamed(name)
 		if len(records) == 0 {
-			if ids, err := s.Match(strings.ToLower(name)); err != nil || len(ids) != 1 {
-				return no(fmt.Sprintf("%q: nothing was stored under that name, and it is no key", name))
-			}
-			e, err := c.find(s, name)
+			e, err := c.find(cache, s, name)
 			if err != nil {
 				return err
 			}
@@ -43,38 +55,53 @@ func (c *command) explain() *ffcli.Command {
 			}
 			records = s.LastNamed(name)
 		}
-		return c.printExplanation(s, name, records)
+		x := explanation(s, name, records)
+		if c.asJSON {
+			return c.printJSON(x)
+		}
+		return c.printExplanation(x)
 	})
 }
 
-func (c *command) printExplanation(s *store.Store, name string, records []store.Named) error {
-	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "name\t%s\n", name)
-	for i, what := range []string{"last stored", "before that"} {
-		if i >= len(records) {
-			fmt.Fprintf(w, "%s\tnothing is known\n", what)
-			continue
-		}
-		r := records[i]
+func explanation(s *store.Store, name string, records []store.Named) *explained {
+	x := &explained{Name: name, Entries: []explainedEntry{}, Parts: map[string]string{}}
+	for _, r := range records {
 		state := "present"
 		if _, why := s.Stat(&r.Key.ID); why != store.None {
 			state = why.String()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", what, r.Key.ID.String()[:12], time.Unix(0, r.Stored).Format("2006-01-02 15:04:05"), state)
+		x.Entries = append(x.Entries, explainedEntry{r.Key.ID.String(), time.Unix(0, r.Stored), state})
 	}
 	if len(records) > 1 {
-		var e core.Explanation
-		e.Changed, e.Added, e.Removed = records[0].Key.Changed(records[1].Key.Parts)
-		difference := e.Difference()
+		x.Changed, x.Added, x.Removed = records[0].Key.Changed(records[1].Key.Parts)
+	}
+	if len(records) > 0 {
+		x.Parts = core.Components(records[0].Key.Parts)
+	}
+	return x
+}
+
+func (c *command) printExplanation(x *explained) error {
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "name\t%s\n", x.Name)
+	for i, what := range []string{"last stored", "before that"} {
+		if i >= len(x.Entries) {
+			fmt.Fprintf(w, "%s\tnothing is known\n", what)
+			continue
+		}
+		e := x.Entries[i]
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", what, e.Key[:12], e.Stored.Format("2006-01-02 15:04:05"), e.State)
+	}
+	if len(x.Entries) > 1 {
+		d := core.Explanation{Changed: x.Changed, Added: x.Added, Removed: x.Removed}
+		difference := d.Difference()
 		if difference == "" {
 			difference = "no component; the key was given whole"
 		}
 		fmt.Fprintf(w, "difference\t%s\n", difference)
 	}
-	if len(records) > 0 {
-		for _, p := range records[0].Key.Parts {
-			fmt.Fprintf(w, "component\t%s\t%x\n", p.Label, p.Short)
-		}
+	for _, label := range sorted(x.Parts) {
+		fmt.Fprintf(w, "component\t%s\t%s\n", label, x.Parts[label])
 	}
 	return w.Flush()
 }

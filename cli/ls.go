@@ -5,8 +5,10 @@ import (
 	"container/heap"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
@@ -15,12 +17,55 @@ import (
 	"jitcache/core/store"
 )
 
+// maxListed is how many entries a list for people has, unless they say otherwise.
+const maxListed = 100
+
+// listing is what of the entries to print, and how.
+type listing struct {
+	kind  string
+	notes bool
+	limit int // 0: all
+	order func(a, b *core.Listed) int
+	total int
+}
+
+// orders are those that a list may have; what comes first is what one looks for.
+var orders = map[string]func(a, b *core.Listed) int{
+	"used": func(a, b *core.Listed) int { return b.Used.Compare(a.Used) },
+	"age":  func(a, b *core.Listed) int { return b.Created.Compare(a.Created) },
+	"size": func(a, b *core.Listed) int { return int(b.Size - a.Size) },
+	"cost": func(a, b *core.Listed) int { return int(1e9 * (b.Compile - a.Compile)) },
+	"name": func(a, b *core.Listed) int { return strings.Compare(a.Name, b.Name) },
+	"key":  nil, // as they are found
+}
+
 func (c *command) ls() *ffcli.Command {
 	flags := c.flags("ls")
 	asJSON := flags.Bool("json", false, "print a JSON array")
 	kind := flags.String("kind", "", "only entries of `KIND`")
-	last := flags.Int("last", 0, "only the `N` that were used last, in that order")
-	return c.new("ls [-json] [-kind KIND] [-last N]", "list the entries, in the order of their keys", flags, 0, 0, func([]string) error {
+	all := flags.Bool("all", false, "what the cache notes for itself too")
+	limit := flags.Int("n", maxListed, "at most `N`, 0 for all; with -json all")
+	order := flags.String("sort", "", "by `ORDER`: used (the default), age, size, cost, name or key")
+	last := flags.Int("last", 0, "the `N` that were used last: -sort used -n N")
+	return c.new("ls [-all] [-kind KIND] [-n N] [-sort ORDER] [-json]", "list the entries", flags, 0, 0, func([]string) error {
+		given := map[string]bool{}
+		flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+		l := listing{kind: *kind, notes: *all || *kind == noteKind, limit: *limit}
+		switch {
+		case *last > 0:
+			*order, l.limit = "used", *last
+		case *asJSON && !given["n"]:
+			l.limit = 0
+		}
+		if *order == "" {
+			if *order = "used"; l.limit == 0 {
+				*order = "key"
+			}
+		}
+		ok := false
+		if l.order, ok = orders[*order]; !ok {
+			return wrong(fmt.Sprintf("%q: want one of %s", *order, strings.Join(sorted(orders), ", ")))
+		}
 		cache, _, err := c.open()
 		if err != nil {
 			return err
@@ -30,25 +75,41 @@ func (c *command) ls() *ffcli.Command {
 		if *asJSON {
 			p = &jsonPrinter{w: w}
 		}
-		if err := list(cache, *kind, *last, p); err != nil {
+		if err := l.print(cache, p); err != nil {
 			return err
 		}
-		return w.Flush()
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		if c.terminal && l.limit > 0 && l.total > l.limit {
+			fmt.Fprintf(c.stderr, "%d of %d entries; `jitcache ls -n 0` lists all\n", l.limit, l.total)
+		}
+		return nil
 	})
 }
 
-// list prints entries as it finds them: there may be a million. Only with last it
-// keeps some, as many.
-func list(cache *core.Cache, kind string, last int, p printer) error {
+// print prints entries as it finds them, if that is their order: there may be a
+// million. Otherwise it keeps as many as it prints.
+func (l *listing) print(cache *core.Cache, p printer) error {
 	if err := p.begin(); err != nil {
 		return err
 	}
-	var found latest
-	each := p.entry
-	if last > 0 {
-		each = func(e *core.Listed) error { kept := *e; found.add(&kept, last); return nil }
-	}
-	if err := cache.List(context.Background(), kind, each); err != nil {
+	found := first{order: l.order, most: l.limit}
+	err := cache.List(context.Background(), l.kind, func(e *core.Listed) error {
+		if e.Kind == noteKind && !l.notes {
+			return nil
+		}
+		l.total++
+		switch {
+		case l.order != nil:
+			kept := *e
+			found.add(&kept)
+		case l.limit == 0 || l.total <= l.limit:
+			return p.entry(e)
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	for _, e := range found.inOrder() {
@@ -59,31 +120,34 @@ func list(cache *core.Cache, kind string, last int, p printer) error {
 	return p.end()
 }
 
-// latest is a heap of entries, that which was used longest ago on top. They are pointers,
-// for which Go has its functions that sort anyway: those for a large struct take 25 KB of
-// the library.
-type latest []*core.Listed
+// first keeps the entries that come first: a heap, that which comes last on top. They
+// are pointers, for which Go has its functions that sort anyway: those for a large struct
+// take 25 KB of the library.
+type first struct {
+	order   func(a, b *core.Listed) int
+	most    int // 0: all
+	entries []*core.Listed
+}
 
-func (l latest) Len() int           { return len(l) }
-func (l latest) Less(i, j int) bool { return l[i].Used.Before(l[j].Used) }
-func (l latest) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
-func (l *latest) Push(x any)        { *l = append(*l, x.(*core.Listed)) }
-func (l *latest) Pop() any {
-	e := (*l)[len(*l)-1]
-	*l = (*l)[:len(*l)-1]
+func (f *first) Len() int           { return len(f.entries) }
+func (f *first) Less(i, j int) bool { return f.order(f.entries[i], f.entries[j]) > 0 }
+func (f *first) Swap(i, j int)      { f.entries[i], f.entries[j] = f.entries[j], f.entries[i] }
+func (f *first) Push(x any)         { f.entries = append(f.entries, x.(*core.Listed)) }
+func (f *first) Pop() any {
+	e := f.entries[len(f.entries)-1]
+	f.entries = f.entries[:len(f.entries)-1]
 	return e
 }
 
-// add keeps no more than n.
-func (l *latest) add(e *core.Listed, n int) {
-	if heap.Push(l, e); len(*l) > n {
-		heap.Pop(l)
+func (f *first) add(e *core.Listed) {
+	if heap.Push(f, e); f.most > 0 && len(f.entries) > f.most {
+		heap.Pop(f)
 	}
 }
 
-func (l latest) inOrder() []*core.Listed {
-	slices.SortFunc(l, func(a, b *core.Listed) int { return b.Used.Compare(a.Used) })
-	return l
+func (f *first) inOrder() []*core.Listed {
+	slices.SortFunc(f.entries, f.order)
+	return f.entries
 }
 
 // printer prints a list, an entry at a time.
@@ -96,16 +160,16 @@ type printer interface {
 // tablePrinter has columns of fixed width: what is wider than the header comes last.
 type tablePrinter struct{ w *bufio.Writer }
 
-const tableRow = "%-12s  %-16s  %-9s  %-15s  %-8s  %s\n"
+const tableRow = "%-12s  %-16s  %9s  %4s  %4s  %8s  %s\n"
 
 func (p tablePrinter) begin() error {
-	_, err := fmt.Fprintf(p.w, tableRow, "KEY", "KIND", "SIZE", "USED", "COMPILE", "NAME")
+	_, err := fmt.Fprintf(p.w, string(bold)+tableRow, "KEY", "KIND", "SIZE", "AGE", "USED", "COMPILE", "NAME"+string(plain))
 	return err
 }
 
 func (p tablePrinter) entry(e *core.Listed) error {
 	_, err := fmt.Fprintf(p.w, tableRow, e.Key[:12], e.Kind, store.FormatSize(e.Size),
-		ago(e.Used.UnixNano()), duration(int64(e.Compile*1e9)), e.Name)
+		age(e.Created), age(e.Used), duration(int64(e.Compile*1e9)), e.Name)
 	return err
 }
 
@@ -145,18 +209,19 @@ func (p *jsonPrinter) end() error {
 	return err
 }
 
-// ago prints a time for people.
-func ago(ns int64) string {
-	d := time.Since(time.Unix(0, ns))
-	switch {
-	case d < time.Minute:
-		return "just now"
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d minutes ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d hours ago", int(d.Hours()))
+// age is how long ago something was, for people: 40s, 5m, 3h, 12d, 2y.
+func age(t time.Time) string {
+	d := max(time.Since(t), 0)
+	for _, unit := range []struct {
+		name string
+		of   time.Duration
+		up   time.Duration
+	}{{"s", time.Second, 2 * time.Minute}, {"m", time.Minute, 2 * time.Hour}, {"h", time.Hour, 48 * time.Hour}, {"d", 24 * time.Hour, 730 * 24 * time.Hour}} {
+		if d < unit.up {
+			return fmt.Sprintf("%d%s", d/unit.of, unit.name)
+		}
 	}
-	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+	return fmt.Sprintf("%dy", d/(365*24*time.Hour))
 }
 
 func duration(ns int64) string {

@@ -25,7 +25,7 @@ func isTerminal(w io.Writer) bool {
 }
 
 // progressAfter is how long a pass is silent: most are over by then.
-const progressAfter = time.Second
+var progressAfter = time.Second
 
 // progress draws how far a pass is, if somebody is watching. The pass may be
 // ended with Ctrl-C at any time: what it did is done, and no entry is half
@@ -38,12 +38,12 @@ func (c *command) progress(what string) (p store.Progress, done func()) {
 	p = func(share float64, entries int) {
 		if time.Since(start) > progressAfter {
 			drawn = true
-			fmt.Fprintf(c.stderr, "\r%s: %3.0f %%, %d entries ", what, 100*share, entries)
+			fmt.Fprintf(c.rawErr, "\r%s: %3.0f %%, %d entries ", what, 100*share, entries)
 		}
 	}
 	return p, func() {
 		if drawn {
-			fmt.Fprint(c.stderr, "\r\033[K")
+			fmt.Fprint(c.rawErr, "\r\033[K")
 		}
 	}
 }
@@ -65,8 +65,13 @@ func (c *command) trimNow(cache *core.Cache) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "evicted %d entries, %s\n", removed.Entries, store.FormatSize(removed.Bytes))
-	return nil
+	return c.answerRemoved("evicted", removed)
+}
+
+func (c *command) answerRemoved(what string, n store.Cleared) error {
+	return c.answer(map[string]any{"entries": n.Entries, "bytes": n.Bytes}, func() {
+		fmt.Fprintf(c.stdout, "%s %d entries, %s\n", what, n.Entries, store.FormatSize(n.Bytes))
+	})
 }
 
 func (c *command) clear() *ffcli.Command {
@@ -84,8 +89,7 @@ func (c *command) clear() *ffcli.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.stdout, "removed %d entries, %s\n", removed.Entries, store.FormatSize(removed.Bytes))
-		return nil
+		return c.answerRemoved("removed", removed)
 	})
 }
 

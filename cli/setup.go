@@ -51,6 +51,9 @@ func (c *command) init() *ffcli.Command {
 				return err
 			}
 		}
+		if c.asJSON {
+			return c.printJSON(map[string]any{"directory": s.Root(), "shared": *shared})
+		}
 		fmt.Fprintf(c.stderr, "jitcache: %s is ready\n", s.Root())
 		if *shared {
 			fmt.Fprintf(c.stderr, "hint: its users set JITCACHE_DIR=%s JITCACHE_SHARED=1\n", s.Root())
@@ -116,13 +119,13 @@ func (c *command) config() *ffcli.Command {
 		cfg := s.Config()
 		switch {
 		case len(args) == 0:
-			fmt.Fprintf(c.stdout, "max-size = %d\nshared = %t\n", cfg.MaxSize, cfg.Shared)
-			return nil
+			return c.answer(map[string]any{"max_size": cfg.MaxSize, "shared": cfg.Shared}, func() {
+				fmt.Fprintf(c.stdout, "max-size = %d\nshared = %t\n", cfg.MaxSize, cfg.Shared)
+			})
 		case args[0] != "max-size":
 			return wrong(fmt.Sprintf("%q: there is no such setting to change", args[0]))
 		case len(args) == 1:
-			fmt.Fprintln(c.stdout, cfg.MaxSize)
-			return nil
+			return c.answer(map[string]any{"max_size": cfg.MaxSize}, func() { fmt.Fprintln(c.stdout, cfg.MaxSize) })
 		}
 		if cfg.MaxSize, err = store.ParseSize(args[1]); err != nil {
 			return wrong(err.Error())
@@ -133,6 +136,6 @@ func (c *command) config() *ffcli.Command {
 		if limit := s.MaxSize(); limit > 0 && s.Usage().Bytes > limit {
 			return c.trimNow(cache)
 		}
-		return nil
+		return c.answer(map[string]any{"max_size": cfg.MaxSize}, func() {})
 	})
 }

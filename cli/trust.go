@@ -35,13 +35,14 @@ func rowOf(keys *trust.Keys, k trust.Known) trustRow {
 func (c *command) trust() *ffcli.Command {
 	flags := c.flags("trust")
 	asJSON := flags.Bool("json", false, "print a JSON array, with list")
+	notBefore := flags.String("not-before", "", "trust a key for what was made from `TIME` on, with add")
 	const usage = "trust new FILE | add [-not-before TIME] KEY [NAME] | remove KEY | list"
 	cmd := c.new(usage, "say whose signatures on entries are trusted", flags, 1, 1<<16, func(args []string) error {
 		switch what, args := args[0], args[1:]; {
 		case what == "new" && len(args) == 1:
 			return c.newKey(args[0])
 		case what == "add" && len(args) >= 1:
-			return c.addKey(args)
+			return c.addKey(args[0], strings.Join(args[1:], " "), *notBefore)
 		case what == "remove" && len(args) == 1:
 			return c.noteKey(args[0], trust.Known{Withdrawn: true})
 		case what == "list" && len(args) == 0:
@@ -68,25 +69,19 @@ func (c *command) newKey(path string) error {
 	return nil
 }
 
-func (c *command) addKey(args []string) error {
-	var known trust.Known
-	flags := c.flags("trust add")
-	notBefore := flags.String("not-before", "", "trust it for what was made from `TIME` on")
-	if err := flags.Parse(args); err != nil || flags.NArg() == 0 {
-		return wrong("trust add: want [-not-before TIME] KEY [NAME]")
-	}
-	switch *notBefore {
+func (c *command) addKey(text, name, notBefore string) error {
+	known := trust.Known{Name: name}
+	switch notBefore {
 	case "":
 	case "now":
 		known.NotBefore = time.Now().UnixNano()
 	default:
 		var err error
-		if known.NotBefore, err = trust.ParseTime(*notBefore); err != nil {
+		if known.NotBefore, err = trust.ParseTime(notBefore); err != nil {
 			return wrong(err.Error())
 		}
 	}
-	known.Name = strings.Join(flags.Args()[1:], " ")
-	return c.noteKey(flags.Arg(0), known)
+	return c.noteKey(text, known)
 }
 
 func (c *command) noteKey(text string, known trust.Known) error {

@@ -92,7 +92,7 @@ def main() -> None:
             subprocess.run([compiler, *flags, "-x", "c", "-o", out, "-"], input=source.encode(), check=True)
             return out.read_bytes()
 
-    lines, _ = blocks("python")
+    lines, *_ = blocks("python")
     names = {"ctypes": ctypes, "source": SOURCE, "flags": FLAGS, "compile": compile_it}
     exec(lines, names)
     f = names["solver"].f  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ from typing import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from areas import AREAS, BESIDE, LONGER, REST, SOAK, TEST, log_of, skips
+from areas import AREAS, BESIDE, LONGER, REST, SOAK, TEST, failures, log_of, skips
 from areas.common import Count
 
 EXPECTED = Path(__file__).resolve().parent / "expected.txt"
@@ -73,13 +73,17 @@ def run(names: list[str]) -> int:
         counts.update(others.result())
     bad = [(name, why) for name in names if (why := problem(name, counts[name]))]
     for name, what in bad:
-        print(f"\n{name}: {what}; the end of build/test/{name}.log:")
-        if log_of(name).exists():
-            print("\n".join(log_of(name).read_text(errors="replace").splitlines()[-60:]))
+        print(f"\n{name}: {what}; see build/test/{name}.log\n{failures.report(name) or log_end(name)}")
     print(
         f"\n{'FAILED: ' + ', '.join(n for n, _ in bad) if bad else 'passed'}, {time.monotonic() - started:.0f} seconds"
     )
     return 1 if bad else 0
+
+
+def log_end(name: str) -> str:
+    """Return the end of an area's log, for a failure that no test's name is known of."""
+    log = log_of(name)
+    return "\n".join(log.read_text(errors="replace").splitlines()[-60:]) if log.exists() else ""
 
 
 def problem(name: str, count: Count) -> str:

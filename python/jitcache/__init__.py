@@ -6,6 +6,20 @@
     key = jitcache.Key(source=src, options=["-O3"], arch="sm_90").named("saxpy")
     code = cache.get_or_compile(key, lambda: compile(src))
 
+    @jitcache.memoize           # the key is the arguments and the code
+    def generate(template: str, size: int) -> bytes: ...
+
+Where to begin:
+
+- ``Cache`` and ``default_cache``: lookups, one compile however many ask, coroutines
+  too (``aget_or_compile``); ``key in cache``, ``cache[key]``, ``len``, iteration.
+- ``Key``, with ``File`` and ``Tool``: what a result depends on.
+- ``memoize``: functions whose results are kept.
+- ``jitcache.native``: C, C++ and Cython. ``jitcache.cuda``: CUDA through NVRTC.
+  ``jitcache.mpi``: one compile for an MPI job. ``jitcache.adapters``: Numba,
+  cuda.core, CuTe DSL.
+- ``python -m jitcache``, or ``jitcache``: the command.
+
 ``libjitcache.so`` does the work. It is loaded when it is first needed: importing
 this package loads nothing and starts no thread. If it cannot be loaded, the
 cache always misses, one warning says why (logger ``jitcache``), and so does
@@ -19,15 +33,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._cache import Cache
+    from ._decorator import memoize
     from ._default import default_cache
     from ._entry import Entry
     from ._errors import CompileError, DriverError, Error, LibraryError, RefusedError
     from ._key import File, Key, Tool
     from ._lease import Lease
     from ._library import available
+    from ._memoize import Memoized as Memoized
 
 __version__ = "0.1.0"
 
+# Without Memoized, which is for annotations: it reads much, and a star reads all of these.
 __all__ = [
     "Cache",
     "CompileError",
@@ -42,6 +59,7 @@ __all__ = [
     "Tool",
     "available",
     "default_cache",
+    "memoize",
 ]
 
 # Where the names are. A program that imports the package may never use it, or
@@ -56,10 +74,12 @@ _MODULES = {
     "Key": "_key",
     "Lease": "_lease",
     "LibraryError": "_errors",
+    "Memoized": "_memoize",
     "RefusedError": "_errors",
     "Tool": "_key",
     "available": "_library",
     "default_cache": "_default",
+    "memoize": "_decorator",
 }
 
 if not TYPE_CHECKING:

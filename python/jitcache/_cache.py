@@ -7,23 +7,32 @@ import os
 import sys
 
 from . import _ffi, _library
+from ._key import wanted
+from ._maintenance import Maintained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Awaitable, Mapping
     from types import ModuleType, TracebackType
-    from typing import Any, Callable
+    from typing import Any, Callable, TypeVar, overload
 
     from ._entry import Entry
     from ._key import Key
     from ._lease import Lease
     from ._view_tier import ViewTier
 
+    T = TypeVar("T")
+else:
+    # typing would be imported for it.
+    def overload(function: Any) -> None:
+        """Say nothing at run time."""
+
+
 _byref = ctypes.byref
 _void_p = ctypes.c_void_p
 
 
-class Cache:
+class Cache(Maintained):
     """A compile cache: in memory, then in a directory, shared by all processes.
 
     ``directory``: where entries are kept; default ``$JITCACHE_DIR``, else
@@ -115,25 +124,38 @@ class Cache:
 
     # -- lookups
 
-    def get(self, key: Key, default: Any = None) -> Any:
+    @overload
+    def get(self, key: Key) -> bytes | None: ...
+    @overload
+    def get(self, key: Key, default: T) -> bytes | T: ...  # noqa: F811
+    def get(self, key: Key, default: Any = None) -> Any:  # noqa: F811
         """Return the entry's bytes, or ``default`` if it is missing."""
         views = self._views
         if views is not None:
-            view = views.get(key)
+            try:
+                view = views.get(key)
+            except AttributeError:
+                wanted(key)
+                raise
             if view is None:
                 view = self._view_from_library(views, key, None)
             return default if view is None else view.tobytes()
         lib = self._lib
         if lib is None or self._handle is None:
+            wanted(key)
             return default
-        found = self._lookup.read(lib, self._handle, key._handle or key._handle_for(lib))
+        found = self._lookup.read(lib, self._handle, wanted(key)._handle or key._handle_for(lib))
         if isinstance(found, bytes):
             return found
         if found < 0:
             self._usable(found)
         return default
 
-    def view(self, key: Key, default: Any = None) -> Any:
+    @overload
+    def view(self, key: Key) -> memoryview | None: ...
+    @overload
+    def view(self, key: Key, default: T) -> memoryview | T: ...  # noqa: F811
+    def view(self, key: Key, default: Any = None) -> Any:  # noqa: F811
         """Return the entry's bytes as a read-only memoryview, without a copy.
 
         The memory lives as long as the view, or a slice of it. ``default`` if the
@@ -141,12 +163,17 @@ class Cache:
         """
         views = self._views
         if views is not None:
-            view = views.get(key)
+            try:
+                view = views.get(key)
+            except AttributeError:
+                wanted(key)
+                raise
             return self._view_from_library(views, key, default) if view is None else view
         lib, handle = self._lib, self._handle
         if lib is None or handle is None:
+            wanted(key)
             return default
-        found = self._lookup.find_view(lib, handle, key._handle or key._handle_for(lib))
+        found = self._lookup.find_view(lib, handle, wanted(key)._handle or key._handle_for(lib))
         if isinstance(found, int):
             if found < 0:
                 self._usable(found)
@@ -169,6 +196,7 @@ class Cache:
 
     def entry(self, key: Key) -> Entry | None:
         """Return the entry, to use its bytes, path and attributes; None if missing."""
+        wanted(key)
         lib = self._lib
         if lib is None or self._handle is None:
             return None
@@ -216,6 +244,7 @@ class Cache:
         """
         from ._lease import as_bytes, as_json
 
+        wanted(key)
         payload = as_bytes(data)
         text = as_json(attributes)
         lib = self._lib
@@ -230,6 +259,13 @@ class Cache:
             views.let_go()
         return self._usable(status) and status == _ffi.OK
 
+    def __getitem__(self, key: Key) -> bytes:
+        """Return the entry's bytes. Raises KeyError if it is missing."""
+        data = self.get(key)
+        if data is None:
+            raise KeyError(key)
+        return data
+
     # -- one compile
 
     def acquire(self, key: Key, timeout: float | None = None, *, kind: str = "generic") -> Lease:
@@ -241,8 +277,12 @@ class Cache:
         lease never waits, so coroutines of one loop do not wait for each other.
         Ctrl-C works.
         """
+        return self._acquire(key, timeout, kind)
+
+    def _acquire(self, key: Key, timeout: float | None, kind: str, unwanted: Callable[[], bool] | None = None) -> Lease:
         from ._lease import Lease, wait
 
+        wanted(key)
         lib = self._lib
         if lib is None or self._handle is None:
             return Lease(self, key, kind)
@@ -252,7 +292,7 @@ class Cache:
             if view is not None:
                 return Lease(self, key, kind, data=view.tobytes())
             ticket = views.begin_lookup()
-        blob, lease, guarded = wait(self, lib, key._handle_for(lib, kind), timeout)
+        blob, lease, guarded = wait(self, lib, key._handle_for(lib, kind), timeout, unwanted)
         if blob is None:
             return Lease(self, key, kind, handle=lease, guarded=guarded)
         view = blob.view()
@@ -277,12 +317,39 @@ class Cache:
         """
         views = self._views
         if views is not None:
-            view = views.get(key)
+            view = views.get(wanted(key))
             if view is not None:
                 return view.tobytes()
         data = self._compiled(key, fn, attributes, kind, timeout).data
         assert data is not None
         return data
+
+    async def aget_or_compile(
+        self,
+        key: Key,
+        fn: Callable[[], Any] | Callable[[], Awaitable[Any]],
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        kind: str = "generic",
+        timeout: float | None = None,
+    ) -> bytes:
+        """As ``get_or_compile``, for coroutines: nothing blocks the loop, and ``fn`` may be a coroutine function.
+
+        Of the coroutines of a process that ask for one key at once, one compiles,
+        and other processes wait as always. What a coroutine function does runs in
+        this loop, anything else in a thread. An exception of ``fn`` reaches all that
+        wait for it. If all of them are cancelled, the coroutine is cancelled too, a
+        wait ends, and the lease is given up; a thread cannot be stopped, and its
+        result is kept.
+        """
+        from ._tasks import compiled
+
+        views = self._views
+        if views is not None:
+            view = views.get(wanted(key))
+            if view is not None:
+                return view.tobytes()
+        return await compiled(self, wanted(key), fn, attributes, kind, timeout)
 
     def entry_or_compile(
         self,
@@ -307,118 +374,6 @@ class Cache:
             if lease.data is None:
                 lease.commit(fn(), attributes=attributes)
             return lease
-
-    # -- maintenance
-
-    def _changing(self, function: Callable[..., int], *args: Any) -> int:
-        """Call a function of the library that may replace or remove existing entries."""
-        views = self._views
-        if views is None:
-            return function(*args)
-        views.begin_change()
-        try:
-            return function(*args)
-        finally:
-            views.end_change()
-
-    def remove(self, key: Key) -> bool:
-        """Remove an entry; return whether there was one."""
-        if self._lib is None or self._handle is None:
-            return False
-        status = self._changing(self._lib.jitcache_remove, self._handle, key._handle_for(self._lib))
-        return self._usable(status) and status == _ffi.OK
-
-    def trim(self) -> None:
-        """Count the directory anew, evict beyond the cap, sweep what dead processes left."""
-        if self._lib is not None and self._handle is not None:
-            self._usable(self._changing(self._lib.jitcache_trim, self._handle))
-
-    def clear(self, kind: str | None = None) -> None:
-        """Remove the entries of a kind, or all."""
-        if self._lib is not None and self._handle is not None:
-            name = None if kind is None else kind.encode()
-            self._usable(self._changing(self._lib.jitcache_clear, self._handle, name))
-
-    def verify(self) -> dict[str, Any]:
-        """Read every entry, remove the damaged ones, and return what was found.
-
-        ``{"entries": n, "bytes": n, "bad": [{"path": …, "reason": …}], "removed": n}``
-        """
-        return self._json("jitcache_verify") or {"entries": 0, "bytes": 0, "bad": [], "removed": 0}
-
-    def entries(self, kind: str | None = None) -> Iterator[dict[str, Any]]:
-        """Iterate over what is known of the entries of a kind in the directory, or of all.
-
-        As ``jitcache ls -json`` prints it: ``{"key", "kind", "name", "size",
-        "file_size", "created", "used", "compile_seconds", "owner", "path"}``, and
-        ``"attributes"`` if there are any. ``Key.from_hex`` makes a key of ``"key"``.
-
-        They come in the order of their keys, read one by one: a million take no more
-        memory than one. An entry that is stored or removed meanwhile may be included
-        or not. Raises Error if the cache is closed meanwhile.
-        """
-        from ._listing import listed
-
-        return listed(self._lib, self._handle, self._usable, kind)
-
-    def count(self, kind: str | None = None) -> int:
-        """Return the number of entries of a kind in the directory; without one, ``len``."""
-        return len(self) if kind is None else sum(1 for _ in self.entries(kind))
-
-    def stats(self) -> dict[str, Any]:
-        """Return the counters of the directory, as ``jitcache stats --json`` prints them."""
-        views = self._views
-        if views is not None:
-            views.start_over()
-        return self._json("jitcache_stats") or {}
-
-    def explain(self, key: Key) -> dict[str, Any]:
-        """Say whether a key would hit, and what changed since the last entry of its name.
-
-        ``{"key", "name", "hit", "reason", "last_key", "last_stored", "changed",
-        "added", "removed"}``, without those that are empty. Counts nothing.
-        """
-        if self._lib is None:
-            return {"key": key.hex, "name": key.name, "hit": False, "reason": "unavailable"}
-        return self._json("jitcache_explain", key._handle_for(self._lib)) or {}
-
-    def _json(self, function: str, *args: Any) -> Any:
-        lib = self._lib
-        if lib is None or self._handle is None:
-            return None
-        blob, call = _void_p(), getattr(lib, function)
-        arguments = (self._handle, *args, _byref(blob))
-        status = self._changing(call, *arguments) if function == "jitcache_verify" else call(*arguments)
-        if not self._usable(status):
-            return None
-        import json
-
-        from ._blob import blob_of
-
-        return json.loads(bytes(blob_of(lib, blob).view()))
-
-    def flush(self) -> None:
-        """Write the counters of this process to the directory.
-
-        Happens by itself on close, at exit, and every ten seconds of use.
-        """
-        views = self._views
-        if views is not None:
-            views.start_over()
-        if self._lib is not None and self._handle is not None:
-            self._usable(self._lib.jitcache_flush(self._handle))
-
-    def __len__(self) -> int:
-        """Count the entries by listing the directory."""
-        if self._lib is None or self._handle is None:
-            return 0
-        n = ctypes.c_uint64()
-        self._usable(self._lib.jitcache_count(self._handle, _byref(n)))
-        return n.value
-
-    def __bool__(self) -> bool:
-        """An empty cache is a cache."""
-        return True
 
     def close(self) -> None:
         """Write the counters and give the cache up. May be called more than once.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def pack(label: str, value: Any) -> bytes:
     return join(*encode_component(label, value))
 
 
-def encode(label: str, value: Any) -> tuple[int, bytes]:
+def encode(label: str, value: Any) -> tuple[int, bytes]:  # noqa: C901 - a row for each type
     """Return tag and bytes of a value."""
     if isinstance(value, str):
         return BYTES, value.encode("utf-8", "surrogateescape")  # "b"
@@ -62,10 +63,22 @@ def encode(label: str, value: Any) -> tuple[int, bytes]:
         return 100, _encode_dict(label, value)  # "d"
     if isinstance(value, (set, frozenset)):
         return 115, _count(len(value)) + b"".join(sorted(_nested(label, v) for v in value))  # "s"
+    number = _number(value)
+    if number is not None:
+        return encode(label, number)
     raise TypeError(
         f"component {label!r}: {type(value).__module__}.{type(value).__qualname__} cannot be part of a key; "
         "use jitcache.File(p) for the content of a file, jitcache.Tool(p) for a compiler, str(p) for the text"
     )
+
+
+def _number(value: Any) -> Any:
+    """Return a scalar of NumPy as Python's own number, None for anything else, and where a float would say less."""
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is None or not isinstance(value, (numpy.bool_, numpy.integer, numpy.floating)):
+        return None
+    number = value.item()
+    return number if isinstance(number, (bool, int, float)) else None
 
 
 def _nested(label: str, value: Any) -> bytes:

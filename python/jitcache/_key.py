@@ -62,8 +62,9 @@ class Key:
 
     Values may be str, bytes, None, bool, int, float, lists and tuples, dicts with
     str keys, and sets, nested at will; text counts as its UTF-8 bytes, a list as
-    a tuple, True is not 1. ``File`` and ``Tool`` stand for the content of a file.
-    Anything else is a TypeError that names the label.
+    a tuple, True is not 1, and a number of NumPy as Python's. ``File`` and ``Tool``
+    stand for the content of a file.
+    Anything else is a TypeError that names the label; no components are a ValueError.
 
     Keys are equal if their components are; they can be hashed and pickled. A key
     that was made while the library could not be used, or had stopped working, is
@@ -80,6 +81,8 @@ class Key:
             if clash:
                 raise TypeError(f"component {min(clash)!r}: label used twice")
             more = {**components, **more}
+        if not more:
+            raise ValueError("key: want at least one component; a key of nothing is that of any result")
         lib = _library.load()
         sealed, owner = (_seal_without(more), None) if lib is None else _seal(lib, more)
         self._set(sealed)
@@ -192,6 +195,13 @@ class Key:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Key._from_sealed, (self._sealed,)
+
+
+def wanted(key: Key) -> Key:
+    """Return a key. Raises TypeError for anything else, which says what was wanted."""
+    if not isinstance(key, Key):
+        raise TypeError(f"key: want a jitcache.Key, not {type(key).__qualname__}; see jitcache.Key(label=value)")
+    return key
 
 
 class KeyHandle:

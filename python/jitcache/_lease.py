@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
-    from typing import Any, Protocol
+    from typing import Any, Callable, Protocol
 
     from ._blob import Blob
     from ._key import Key
@@ -119,10 +119,17 @@ class Lease:
         self.release()
 
 
+class Left(Exception):
+    """Nobody wants the lease any more."""
+
+
 def wait(
-    cache: Keeper, lib: _ffi.Library, key: _void_p, timeout: float | None
+    cache: Keeper, lib: _ffi.Library, key: _void_p, timeout: float | None, unwanted: Callable[[], bool] | None = None
 ) -> tuple[Blob | None, _void_p | None, bool]:
-    """Return the handle of a key's entry or of a lease; and whether the lease is the only one."""
+    """Return the handle of a key's entry or of a lease; and whether the lease is the only one.
+
+    Raises Left when ``unwanted()`` is true and it would wait on.
+    """
     blob, lease = _void_p(), _void_p()
     end = None if timeout is None else time.monotonic() + timeout
     try:
@@ -132,6 +139,8 @@ def wait(
             status = lib.jitcache_acquire(cache._handle, key, left, _byref(blob), _byref(lease))
             if status != _ffi.BUSY:
                 break
+            if unwanted is not None and unwanted():
+                raise Left
     except BaseException:
         # Ctrl-C right behind the call: what it gave must not be lost.
         lib.jitcache_blob_release(blob)

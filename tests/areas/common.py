@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 import build_library
 
-from . import skips
+from . import failures, skips
 
 
 class Count(NamedTuple):
@@ -117,9 +117,11 @@ def counted(status: int, text: str) -> Count:
 def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None) -> Count:
     """Run pytest and count by its last line."""
     status, text = run(
-        area, [python, "-m", "pytest", "-q", "-rs", "--no-fold-skipped", "-p", "no:cacheprovider", *args], env=env
+        area, [python, "-m", "pytest", "-q", "-rfEs", "--no-fold-skipped", "-p", "no:cacheprovider", *args], env=env
     )
     skips.note(area, *re.findall(r"^SKIPPED (\S.*?) - ", text, re.MULTILINE))
+    for name, what in re.findall(r"^(?:FAILED|ERROR) (\S+)(.*)", text, re.MULTILINE):
+        failures.note(area, name, what)
     n = dict.fromkeys(("passed", "failed", "error", "errors", "skipped", "xfailed", "xpassed"), 0)
     lines = text.strip().splitlines()
     for number, what in re.findall(r"(\d+) (\w+)", lines[-1] if lines else ""):

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from . import c, without
+from . import c, failures, without
 from .common import BUILD, ROOT, Count, build_library, environment, go_command, run, skipped, total
 
 
@@ -183,9 +183,9 @@ def misspelled() -> Count:
 
 
 def red(area: str, what: str, test: str, is_red: bool) -> Count:
-    """Count a test that must fail without ``what``; say so in the log if it did not."""
+    """Count a test that must fail without ``what``; say so if it did not."""
     if not is_red:
-        run(area, ["echo", f"{what}: {test} is green"])
+        failures.note(area, f"{what}: {test} is green")
     return Count(1, 0, int(not is_red))
 
 

@@ -6,8 +6,9 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Iterator
 
-from . import skips
+from . import failures, skips
 from .common import ROOT, Count, go_command, run, total
 
 
@@ -15,17 +16,27 @@ def test(area: str, *args: str, env: dict[str, str] | None = None, go: str = "")
     """Count the top-level tests of a go test run, of this checkout's Go or another."""
     status, text = run(area, [go or go_command(), "test", "-json", *args], env=env)
     counts = {"pass": 0, "fail": 0, "skip": 0}
-    for line in text.splitlines():
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if event.get("Test") and "/" not in event["Test"] and event["Action"] in counts:
-            counts[event["Action"]] += 1
-            if event["Action"] == "skip":
-                skips.note(area, f"{event['Package']}.{event['Test']}")
+    said: dict[str, list[str]] = {}
+    for event in _events(text):
+        name = ".".join(filter(None, (event.get("Package") or event.get("ImportPath"), event.get("Test"))))
+        action, top = event["Action"], event.get("Test") and "/" not in event["Test"]
+        said.setdefault(name, []).append(event.get("Output", ""))
+        if action in ("fail", "build-fail"):
+            failures.note(area, name, "".join(said[name]))
+        if top and action in counts:
+            counts[action] += 1
+        if top and action == "skip":
+            skips.note(area, name)
     failed = counts["fail"] or int(status != 0)  # or it did not build
     return Count(counts["pass"] + counts["fail"], counts["skip"], failed)
+
+
+def _events(text: str) -> Iterator[dict[str, str]]:
+    for line in text.splitlines():
+        try:
+            yield json.loads(line)
+        except ValueError:
+            continue
 
 
 #: What `./...` is not: core/cpuid is a module of its own, under the name that it stands for (go.mod).

@@ -17,6 +17,9 @@ from lint import PYTHON_TOOLS
 from .c import compiler
 from .common import BUILD, ROOT, Count, build_library, counted, environment, pytest, run, skipped, total, venv
 
+#: With node.js from PyPI too, which it is written for.
+PYRIGHT = "pyright[nodejs]==1.1.414"
+
 CHECK = str(ROOT / "tests" / "abi" / "check.py")
 
 
@@ -26,7 +29,7 @@ def abi() -> Count:
 
 
 def types() -> Count:
-    """The types of every function, by abidiff; and those that a user of the Python package sees, by mypy."""
+    """The types of every function, by abidiff; and those that a user of the Python package sees, by mypy and pyright."""
     return total([_types_in_c(), _types_in_python()])
 
 
@@ -38,7 +41,9 @@ def _types_in_c() -> Count:
 
 
 def _types_in_python() -> Count:
-    python = venv("types", "types", [tool for tool in PYTHON_TOOLS if tool.startswith("mypy")])
+    python = venv(
+        "types", "types-2", [PYRIGHT, "typing-extensions", *(tool for tool in PYTHON_TOOLS if tool.startswith("mypy"))]
+    )
     if python is None:
         return Count(0, 0, 1)
     # Installed, as a user has it: of what is on MYPYPATH mypy looks at everything.
@@ -51,7 +56,13 @@ def _types_in_python() -> Count:
     programs = sorted((ROOT / "tests" / "typed").glob("*.py"))
     command = [python, "-m", "mypy", "--strict", "--config-file=", "--no-incremental", "--python-version=3.10"]
     failed = sum(run("types", [*command, str(p)])[0] != 0 for p in programs)
-    return Count(len(programs), 0, failed)
+    folder = BUILD / "test" / "typed"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "tests" / "typed", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    rules = {"typeCheckingMode": "strict", "reportUnnecessaryTypeIgnoreComment": True, "pythonVersion": "3.10"}
+    (folder / "pyrightconfig.json").write_text(json.dumps(rules))
+    status, _ = run("types", [python, "-m", "pyright", "--pythonpath", python], cwd=folder)
+    return Count(len(programs) + 1, 0, failed + int(status != 0))
 
 
 def _venv(area: str, folder: Path) -> str:

@@ -17,7 +17,7 @@ import cutlass.cute as cute
 from cutlass.base_dsl.compiler import Compiler
 from cutlass.cutlass_dsl import CuTeDSL
 from jitcache import Cache
-from jitcache.adapters import _code as code
+from jitcache import _code as code
 from jitcache.adapters import cute_dsl
 from jitcache.adapters.cute_dsl import _memory as memory
 from jitcache.adapters.cute_dsl import _object as objects

@@ -35,6 +35,24 @@ def test_global_variable_of_the_manual(project: Project, key: str) -> None:
     assert (first.compiles, second.compiles) == (2, 0)
 
 
+@pytest.mark.parametrize("key", ["traced", "source"])
+@pytest.mark.parametrize(
+    ("place", "name"), [("math", "math.scale"), ("builtins", "scale"), ("cutlass", "cutlass.scale")]
+)
+def test_value_that_somebody_puts_into_a_module_of_others_counts(
+    project: Project, place: str, name: str, key: str
+) -> None:
+    project.write(a=ADD.replace("a = 1", "import math").replace("a + b", f"{name} + b"))
+    code = f"""
+        import a, {place}
+        from jitcache.adapters import cute_dsl
+        for {place}.scale in (1, 2, 1):
+            cute_dsl.compile(a.add, 2, key={key!r})(2)
+    """
+    for _ in range(2):
+        assert project.check(code).out.split() == ["3", "4", "3"]
+
+
 def test_without_globals_the_manual_s_example_gives_the_first_answer(project: Project) -> None:
     project.write(a=ADD)
     code = """

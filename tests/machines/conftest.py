@@ -61,6 +61,7 @@ class Machine:
             mkdir upper work root
             mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root
             mount --rbind /proc root/proc
+            mount --rbind /sys root/sys
             mount --rbind /dev root/dev
             mkdir -p root{HOME} root/transfer root/tmp
             mount --bind {self.transfer} root/transfer

@@ -177,7 +177,9 @@ def test_keys_of_functions_are_compared(four: Job) -> None:
 
 
 def test_function_that_fails_is_an_error_on_all(four: Job) -> None:
-    said = four.refused(function=True, machines=["a", "a", "b", "b"], key=[{}, {}, None, {}])
+    said = four.refused(
+        function=True, machines=["a", "a", "b", "b"], key=[{"source": "s"}, {"source": "s"}, None, {"source": "s"}]
+    )
     assert said[0]["text"].startswith("rank 2: FileNotFoundError: ")
     assert [line["cause"] for line in said] == ["NoneType", "NoneType", "FileNotFoundError", "NoneType"]
 

@@ -44,6 +44,10 @@ def test_there_are_at_least_forty_vectors() -> None:
 
 @by_name
 def test_key_and_components_are_the_golden_ones(vector: dict[str, Any], tmp_path: Path) -> None:
+    if not vector["components"]:  # C has such a key; in Python it is a mistake
+        with pytest.raises(ValueError, match="at least one component"):
+            jitcache.Key(values_of(vector, tmp_path))
+        return
     key = jitcache.Key(values_of(vector, tmp_path))
     assert key.hex == vector["key"]
     assert key.components == {c["label"]: c["short"] for c in vector["components"]}
@@ -52,6 +56,8 @@ def test_key_and_components_are_the_golden_ones(vector: dict[str, Any], tmp_path
 @by_name
 def test_order_of_components_does_not_matter(vector: dict[str, Any], tmp_path: Path) -> None:
     values = values_of(vector, tmp_path)
+    if not values:
+        return
     assert jitcache.Key(dict(reversed(values.items()))).hex == vector["key"]
 
 

@@ -7,6 +7,8 @@ mypy --strict says that the comment is of no use.
 from __future__ import annotations
 
 import ctypes
+import json
+import pickle
 from types import ModuleType
 from typing import Any, Optional
 
@@ -28,7 +30,14 @@ def keys(source: str) -> Key:
 
 def lookups(cache: Cache, key: Key) -> None:
     assert_type(default_cache(), Cache)
-    assert_type(cache.get(key), Any)
+    assert_type(cache.get(key), "bytes | None")
+    assert_type(cache.get(key, 0), "bytes | int")
+    assert_type(cache.view(key, b""), "memoryview[int] | bytes")
+    assert_type(cache[key], bytes)
+    assert_type(key in cache, bool)
+    assert_type(list(cache), list[Key])
+    assert_type(cache.verify()["removed"], int)
+    assert_type(cache.explain(key)["hit"], bool)
     entry = cache.entry(key)
     assert_type(entry, "Entry | None")
     entry.path  # type: ignore[union-attr]
@@ -44,7 +53,8 @@ def lookups(cache: Cache, key: Key) -> None:
         assert_type(lease, Lease)
         assert_type(lease.data, "bytes | None")
         assert_type(lease.commit(b"x"), bool)
-    cache.get("saxpy")  # type: ignore[arg-type]
+    cache.get("saxpy")  # type: ignore[call-overload]
+    cache.put("saxpy", b"")  # type: ignore[arg-type]
 
 
 def builds(cache: Cache) -> None:
@@ -68,6 +78,43 @@ def kernels(cache: Cache) -> None:
     assert_type(code.code, bytes)
     assert_type(code.lowered_names, dict[str, str])
     assert_type(int(code.load().function("f<int>")), int)
+
+
+@jitcache.memoize
+def plain(n: int, *, name: str = "") -> bytes:
+    return name.encode() * n
+
+
+def outside(n: int) -> dict[str, object]:
+    return {"compiler": Tool("cc"), "n": n}
+
+
+@jitcache.memoize(codec=pickle, depends=outside)
+def pickled(n: int) -> dict[str, int]:
+    return {"n": n}
+
+
+@jitcache.memoize(codec=json, cache=False)
+def texts(n: int) -> list[int]:
+    return [n]
+
+
+def memoized() -> None:
+    assert_type(plain(1, name="a"), bytes)
+    assert_type(pickled(1), dict[str, int])
+    assert_type(texts(1), list[int])
+    assert_type(plain.key(1), Key)
+    assert_type(plain.last_reason, str)
+    plain("1")  # type: ignore[arg-type]
+    pickled()  # type: ignore[call-arg]
+
+
+async def tasks(cache: Cache, key: Key) -> None:
+    async def compile() -> bytes:
+        return b""
+
+    assert_type(await cache.aget_or_compile(key, compile), bytes)
+    assert_type(await cache.aget_or_compile(key, lambda: b""), bytes)
 
 
 def ranks(cache: Cache, key: Key) -> None:

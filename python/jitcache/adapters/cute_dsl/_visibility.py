@@ -13,7 +13,7 @@ import types as pytypes
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from jitcache.adapters._code import Unkeyable, content_of, folders, is_standard
+from jitcache.adapters._code import PLAIN, Unkeyable, content_of, folders, is_standard
 
 from ._tools import packages
 
@@ -134,6 +134,28 @@ def owner_of(name: str | None) -> str:
     if module is None or name == "__main__":
         return ""
     return module_of(getattr(module, "__file__", None), str(name))
+
+
+def is_added(value: Any, owner: str) -> bool:
+    """Return whether a program may have put a value into a module of the DSL's or Python's, or into one inside it.
+
+    Nobody notes who has set an attribute. What plainly has a value counts by it, whoever has; else it
+    is the program's if what it is made of is.
+    """
+    if isinstance(value, pytypes.FunctionType):
+        path = value.__code__.co_filename
+        return not is_dsl(path) and not is_standard(path)
+    if type(value) in PLAIN:
+        return True
+    if isinstance(value, (tuple, list)):
+        return all(type(v) in PLAIN for v in value)
+    cls = value if isinstance(value, type) else type(value)
+    try:
+        if isinstance(value, pytypes.ModuleType):
+            return bool(owner_of(value.__name__))
+        return owner_of(cls.__module__) not in {"python", owner}
+    except Unkeyable:  # it is of a part of Python that reads the world, and so was not put there by a program
+        return False
 
 
 def uses_computed_names(function: pytypes.FunctionType, names: Iterable[str], attributes: Iterable[str]) -> bool:

@@ -9,6 +9,7 @@ count only where they are in the result.
 
 from __future__ import annotations
 
+import builtins
 import collections
 import contextlib
 import enum
@@ -19,7 +20,7 @@ import types as pytypes
 import typing
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
-from jitcache.adapters._code import PLAIN, Unkeyable, code_of, content_of, is_standard
+from jitcache.adapters._code import PLAIN, Unkeyable, code_of, content_of
 from jitcache.adapters._dependency_walk import DependencyWalker
 
 from ._arguments import Shapes
@@ -35,6 +36,7 @@ from ._visibility import (
     UNDESCRIBABLE,
     behind,
     global_names,
+    is_added,
     is_dsl,
     is_importable,
     is_opaque,
@@ -133,7 +135,7 @@ class Walker(DependencyWalker):
         self._put("module", module.__name__.encode())
         owner = module_of(getattr(module, "__file__", None), module.__name__)
         if owner:
-            self._patches(module, names or ())
+            self._additions(module, names or (), owner)
             return
         if names is None:
             raise Unkeyable("module as a value", module.__name__)
@@ -158,16 +160,26 @@ class Walker(DependencyWalker):
                 break
         self._check()
 
-    def _patches(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
-        """What a program has put in place of a function of the DSL's or Python's."""
+    def _additions(self, module: pytypes.ModuleType, names: tuple[str, ...], owner: str) -> None:
+        """What a program has put into a module of the DSL's or Python's, by the names that code mentions."""
         for name in names:
-            value = module.__dict__.get(name)
-            if isinstance(value, pytypes.FunctionType):
-                path = value.__code__.co_filename
-                if not is_dsl(path) and not is_standard(path) and (id(module), name) not in self._attributes:
-                    self._attributes.add((id(module), name))
-                    self._put("patched", name.encode())
-                    self._value(value)
+            value = module.__dict__.get(name, module)
+            if value is module or (id(module), name) in self._attributes:
+                continue
+            if is_added(value, owner):
+                self._attributes.add((id(module), name))
+                self._put("added", name.encode())
+                self._value(value, names)
+
+    @staticmethod
+    def _around(
+        function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]
+    ) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+        yield from DependencyWalker._around(function, names, attributes)
+        for name in names:
+            value = vars(builtins).get(name, builtins)
+            if name not in function.__globals__ and value is not builtins and is_added(value, "python"):
+                yield f"builtin {name}", value, (*names, *attributes)
 
     def _function(self, function: pytypes.FunctionType) -> None:
         if is_dsl(function.__code__.co_filename) or python_owner(function):

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"jitcache/core"
+)
+
+// The shells ask the command itself: jitcache complete WORD…, the last of which is
+// being written, prints what it may become, a line each.
+var completions = map[string]string{
+	"bash": `_jitcache() {
+	local IFS=$'\n'
+	COMPREPLY=($(jitcache complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+	[ ${#COMPREPLY[@]} -eq 0 ] || COMPREPLY=($(printf '%q\n' "${COMPREPLY[@]}"))
+}
+complete -o default -F _jitcache jitcache
+`,
+	"zsh": `#compdef jitcache
+_jitcache() {
+	local -a found
+	found=("${(@f)$(jitcache complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+	[[ -n $found ]] && compadd -a found || _files
+}
+compdef _jitcache jitcache
+`,
+	"fish": `complete -c jitcache -a '(jitcache complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+`,
+}
+
+const completionHelp = `  source <(jitcache completion bash)     in ~/.bashrc
+  source <(jitcache completion zsh)      in ~/.zshrc, after compinit
+  jitcache completion fish | source      in ~/.config/fish/config.fish`
+
+func (c *command) completion() *ffcli.Command {
+	cmd := c.new("completion bash|zsh|fish", "print what makes a shell complete commands, flags and names", nil, 1, 1, func(args []string) error {
+		text := completions[args[0]]
+		if text == "" {
+			return wrong(fmt.Sprintf("%q: want bash, zsh or fish", args[0]))
+		}
+		return c.answer(map[string]string{"script": text}, func() { fmt.Fprint(c.raw, text) })
+	})
+	cmd.LongHelp = completionHelp
+	return cmd
+}
+
+// takeNames are the commands whose arguments are entries.
+var takeNames = map[string]bool{"show": true, "path": true, "export": true, "explain": true, "rm": true}
+
+// maxCompleted is how many names are offered: those that were used last.
+const maxCompleted = 200
+
+// complete answers a shell.
+func (c *command) complete(root *ffcli.Command, words []string) {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	before, word := words[:len(words)-1], words[len(words)-1]
+	at := commandIn(root, before)
+	var sub *ffcli.Command
+	if at >= 0 {
+		sub = commandOf(root, before[at])
+	}
+	offer := func(text string) {
+		if strings.HasPrefix(text, word) && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || harms(r) }) {
+			fmt.Fprintln(c.stdout, text)
+		}
+	}
+	switch {
+	case strings.HasPrefix(word, "-"):
+		each := func(f *flag.Flag) { offer("--" + f.Name) }
+		root.FlagSet.VisitAll(each)
+		if sub != nil {
+			sub.FlagSet.VisitAll(each)
+		}
+	case at < 0:
+		for _, s := range root.Subcommands {
+			offer(s.Name)
+		}
+	case sub != nil && sub.Name == "completion":
+		for _, shell := range sorted(completions) {
+			offer(shell)
+		}
+	case sub != nil && takeNames[sub.Name]:
+		c.eachName(offer)
+	}
+}
+
+func (c *command) eachName(offer func(string)) {
+	cache, _, err := c.open()
+	if err != nil {
+		return
+	}
+	found := first{order: orders["used"], most: maxCompleted}
+	cache.List(context.Background(), "", func(e *core.Listed) error {
+		if kept := *e; e.Name != "" && e.Kind != noteKind {
+			found.add(&kept)
+		}
+		return nil
+	})
+	given := map[string]bool{}
+	for _, e := range found.inOrder() {
+		if !given[e.Name] {
+			given[e.Name] = true
+			offer(e.Name)
+		}
+	}
+}

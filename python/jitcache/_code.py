@@ -1,0 +1,102 @@
+"""Code: what a Python function is, as bytes, without what it reaches. For the adapters that make keys of functions."""
+
+from __future__ import annotations
+
+import os
+import struct
+import sysconfig
+import types as pytypes
+import weakref
+from typing import Any, Callable
+
+
+class Unkeyable(Exception):
+    """What a function depends on cannot be described: ``reason``, and what it is in the text."""
+
+    def __init__(self, reason: str, what: object = "") -> None:
+        super().__init__(f"{reason}: {what}"[:300] if what else reason)
+        self.reason = reason
+
+
+def folders(*paths: str) -> tuple[str, ...]:
+    """Return folders as the beginnings of the paths in them."""
+    return tuple(path + os.sep for path in paths)
+
+
+_PATHS = sysconfig.get_paths()
+_STDLIB = folders(_PATHS["stdlib"], _PATHS["platstdlib"])
+# A virtual environment's packages, and those of the interpreter that it was made from, which it may see too.
+_SITE = folders(
+    _PATHS["purelib"], _PATHS["platlib"], *(p + name for p in _STDLIB for name in ("site-packages", "dist-packages"))
+)
+
+
+def is_standard(path: str) -> bool:
+    """Return whether a file belongs to Python itself."""
+    return path.startswith("<frozen ") or (path.startswith(_STDLIB) and not path.startswith(_SITE))
+
+
+_codes: weakref.WeakKeyDictionary[pytypes.CodeType, tuple[bytes, tuple[str, ...], tuple[str, ...]]]
+_codes = weakref.WeakKeyDictionary()
+
+
+def pack(*parts: bytes) -> bytes:
+    """Join parts so that no others give the same."""
+    return b"".join(struct.pack("<I", len(p)) + p for p in parts)
+
+
+def code_of(code: pytypes.CodeType) -> tuple[bytes, tuple[str, ...], tuple[str, ...]]:
+    """Return a code object as bytes, the names in it, and its texts; nested code counts as its own."""
+    found = _codes.get(code)
+    if found is None:
+        found = _codes[code] = _describe_code(code)
+    return found
+
+
+def _describe_code(code: pytypes.CodeType) -> tuple[bytes, tuple[str, ...], tuple[str, ...]]:
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    tables = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    parts = [
+        code.co_code,
+        getattr(code, "co_exceptiontable", b""),
+        code.co_name.encode(),
+        repr((counts, tables)).encode(),
+    ]
+    names = dict.fromkeys(code.co_names)
+    texts: dict[str, None] = {}
+    for const in code.co_consts:
+        if isinstance(const, pytypes.CodeType):
+            described, inner_names, inner_texts = code_of(const)
+            parts.append(described)
+            names.update(dict.fromkeys(inner_names))
+            texts.update(dict.fromkeys(inner_texts))
+        else:
+            # A frozenset's order differs from process to process.
+            text = repr(sorted(map(repr, const))) if isinstance(const, frozenset) else repr(const)
+            parts.append(f"{type(const).__name__} {text}".encode())
+            if isinstance(const, str):
+                texts[const] = None
+    return pack(*parts), tuple(names), tuple(texts)
+
+
+def content_of(cell: Any) -> Any:
+    """Return what is in a closure's cell, ``...`` if nothing is yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return ...
+
+
+#: Values as bytes, by their exact types, the most frequent first; a float by its bits, so that -0.0 and NaN count.
+PLAIN: dict[type, Callable[[Any], bytes]] = {
+    int: lambda v: str(v).encode(),
+    float: lambda v: struct.pack("<d", v),
+    str: lambda v: v.encode("utf-8", "surrogatepass"),
+    bool: lambda v: str(v).encode(),
+    type(None): lambda _: b"",
+    bytes: bytes,
+    complex: lambda v: struct.pack("<dd", v.real, v.imag),
+    type(...): lambda _: b"",
+    type(NotImplemented): lambda _: b"",
+    range: lambda v: repr(v).encode(),
+}

@@ -1,0 +1,158 @@
+"""Looking at a cache and after it: what it has, beside the lookups."""
+
+from __future__ import annotations
+
+import ctypes
+
+from . import _ffi
+from ._key import Key, wanted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Callable
+
+    from ._shapes import Explanation, Verified
+    from ._view_tier import ViewTier
+
+_byref = ctypes.byref
+_void_p = ctypes.c_void_p
+
+
+class Maintained:
+    """The part of ``Cache`` that looks at all entries, removes them, and says what there is."""
+
+    _lib: _ffi.Library | None
+    _handle: _void_p | None
+    _views: ViewTier | None
+
+    def _usable(self, status: int) -> bool:
+        """Check a status: True if there is a cache, False if there is none here."""
+        raise NotImplementedError
+
+    def _changing(self, function: Callable[..., int], *args: Any) -> int:
+        """Call a function of the library that may replace or remove existing entries."""
+        views = self._views
+        if views is None:
+            return function(*args)
+        views.begin_change()
+        try:
+            return function(*args)
+        finally:
+            views.end_change()
+
+    def remove(self, key: Key) -> bool:
+        """Remove an entry; return whether there was one."""
+        handle = self._handle
+        if self._lib is None or handle is None:
+            wanted(key)
+            return False
+        status = self._changing(self._lib.jitcache_remove, handle, wanted(key)._handle_for(self._lib))
+        return self._usable(status) and status == _ffi.OK
+
+    def trim(self) -> None:
+        """Count the directory anew, evict beyond the cap, sweep what dead processes left."""
+        if self._lib is not None and self._handle is not None:
+            self._usable(self._changing(self._lib.jitcache_trim, self._handle))
+
+    def clear(self, kind: str | None = None) -> None:
+        """Remove the entries of a kind, or all."""
+        if self._lib is not None and self._handle is not None:
+            name = None if kind is None else kind.encode()
+            self._usable(self._changing(self._lib.jitcache_clear, self._handle, name))
+
+    def verify(self) -> Verified:
+        """Read every entry, remove the damaged ones, and return what was found.
+
+        ``{"entries": n, "bytes": n, "bad": [{"path": …, "reason": …}], "removed": n}``
+        """
+        found: Verified | None = self._json("jitcache_verify")
+        return found or {"entries": 0, "bytes": 0, "bad": [], "removed": 0}
+
+    def entries(self, kind: str | None = None) -> Iterator[dict[str, Any]]:
+        """Iterate over what is known of the entries of a kind in the directory, or of all.
+
+        As ``jitcache ls -json`` prints it: ``{"key", "kind", "name", "size",
+        "file_size", "created", "used", "compile_seconds", "owner", "path"}``, and
+        ``"attributes"`` if there are any. ``Key.from_hex`` makes a key of ``"key"``.
+
+        They come in the order of their keys, read one by one: a million take no more
+        memory than one. An entry that is stored or removed meanwhile may be included
+        or not. Raises Error if the cache is closed meanwhile.
+        """
+        from ._listing import listed
+
+        return listed(self._lib, self._handle, self._usable, kind)
+
+    def count(self, kind: str | None = None) -> int:
+        """Return the number of entries of a kind in the directory; without one, ``len``."""
+        return len(self) if kind is None else sum(1 for _ in self.entries(kind))
+
+    def stats(self) -> dict[str, Any]:
+        """Return the counters of the directory, as ``jitcache stats --json`` prints them."""
+        views = self._views
+        if views is not None:
+            views.start_over()
+        return self._json("jitcache_stats") or {}
+
+    def explain(self, key: Key) -> Explanation:
+        """Say whether a key would hit, and what changed since the last entry of its name.
+
+        ``{"key", "name", "hit", "reason", "last_key", "last_stored", "changed",
+        "added", "removed"}``, without those that are empty. Counts nothing.
+        """
+        wanted(key)
+        if self._lib is None:
+            return {"key": key.hex, "name": key.name, "hit": False, "reason": "unavailable"}
+        found: Explanation | None = self._json("jitcache_explain", key._handle_for(self._lib))
+        return found or {"key": key.hex, "name": key.name, "hit": False, "reason": "closed"}
+
+    def _json(self, function: str, *args: Any) -> Any:
+        lib = self._lib
+        if lib is None or self._handle is None:
+            return None
+        blob, call = _void_p(), getattr(lib, function)
+        arguments = (self._handle, *args, _byref(blob))
+        status = self._changing(call, *arguments) if function == "jitcache_verify" else call(*arguments)
+        if not self._usable(status):
+            return None
+        import json
+
+        from ._blob import blob_of
+
+        return json.loads(bytes(blob_of(lib, blob).view()))
+
+    def flush(self) -> None:
+        """Write the counters of this process to the directory.
+
+        Happens by itself on close, at exit, and every ten seconds of use.
+        """
+        views = self._views
+        if views is not None:
+            views.start_over()
+        if self._lib is not None and self._handle is not None:
+            self._usable(self._lib.jitcache_flush(self._handle))
+
+    def __len__(self) -> int:
+        """Count the entries by listing the directory."""
+        if self._lib is None or self._handle is None:
+            return 0
+        n = ctypes.c_uint64()
+        self._usable(self._lib.jitcache_count(self._handle, _byref(n)))
+        return n.value
+
+    def __iter__(self) -> Iterator[Key]:
+        """Iterate over the keys of the entries in the directory, with their names; ``entries`` says more of each.
+
+        An entry's components are not known, so such a key explains no miss.
+        """
+        for entry in self.entries():
+            yield Key.from_hex(entry["key"]).named(entry["name"])
+
+    def __contains__(self, key: Key) -> bool:
+        """Say whether a lookup would find the entry now. Counts nothing."""
+        return bool(self.explain(key)["hit"])
+
+    def __bool__(self) -> bool:
+        """An empty cache is a cache."""
+        return True

@@ -1,0 +1,135 @@
+"""What of Python's own library looks at nothing outside of a program.
+
+This is the one list of that, and it lists what is allowed: a function that uses
+anything else of the standard library depends on what nobody sees, a file, the
+environment, the clock, and is not kept.
+"""
+
+from __future__ import annotations
+
+_ALL: frozenset[str] = frozenset()  # of a module: all its names
+
+_BUILTINS = frozenset((
+    "__build_class__", "abs", "all", "any", "ascii", "bin", "callable", "chr", "delattr", "divmod", "format", "getattr",
+    "hasattr", "hash", "hex", "isinstance", "issubclass", "iter", "len", "locals", "max", "min", "next", "oct", "ord",
+    "pow", "print", "repr", "round", "setattr", "sorted", "sum", "vars",
+))  # fmt: skip
+
+# A name of C stands beside the module that its objects are asked for in.
+_INSIDE: dict[str, frozenset[str]] = {
+    "builtins": _BUILTINS,
+    "__future__": _ALL,
+    "_abc": _ALL,
+    "_bisect": _ALL,
+    "_blake2": _ALL,
+    "_collections": _ALL,
+    "_collections_abc": _ALL,
+    "_functools": _ALL,
+    "_hashlib": _ALL,
+    "_heapq": _ALL,
+    "_io": frozenset(("BytesIO", "StringIO")),
+    "_json": _ALL,
+    "_md5": _ALL,
+    "_operator": _ALL,
+    "_sha1": _ALL,
+    "_sha2": _ALL,
+    "_sha256": _ALL,
+    "_sha3": _ALL,
+    "_sha512": _ALL,
+    "_sre": _ALL,
+    "_struct": _ALL,
+    "_thread": frozenset(("RLock", "lock")),
+    "_typing": _ALL,
+    "_weakrefset": _ALL,
+    "abc": _ALL,
+    "array": _ALL,
+    "ast": _ALL,
+    "base64": _ALL,
+    "binascii": _ALL,
+    "bisect": _ALL,
+    "cmath": _ALL,
+    "collections": _ALL,
+    "colorsys": _ALL,
+    "contextlib": _ALL,
+    "copy": _ALL,
+    "copyreg": _ALL,
+    "dataclasses": _ALL,
+    "difflib": _ALL,
+    "enum": _ALL,
+    "fractions": _ALL,
+    "functools": _ALL,
+    "genericpath": frozenset(("_splitext", "commonprefix")),
+    "graphlib": _ALL,
+    "hashlib": _ALL,
+    "heapq": _ALL,
+    "hmac": _ALL,
+    "html": _ALL,
+    "io": frozenset(("BytesIO", "StringIO")),
+    "itertools": _ALL,
+    "json": _ALL,
+    "keyword": _ALL,
+    "logging": frozenset((
+        "CRITICAL", "DEBUG", "ERROR", "INFO", "Logger", "WARNING", "critical", "debug", "error", "exception",
+        "getLogger", "info", "log", "warning",
+    )),
+    "math": _ALL,
+    "numbers": _ALL,
+    "operator": _ALL,
+    "os": frozenset(("altsep", "extsep", "fsdecode", "fsencode", "fspath", "linesep", "pathsep", "sep")),
+    "posix": frozenset(("fspath",)),
+    "posixpath": frozenset((
+        "basename", "commonpath", "commonprefix", "dirname", "isabs", "join", "normcase", "normpath", "sep", "split",
+        "splitext",
+    )),
+    "pprint": _ALL,
+    "re": _ALL,
+    "reprlib": _ALL,
+    "shlex": frozenset(("join", "quote", "split")),
+    "string": _ALL,
+    "struct": _ALL,
+    "sys": frozenset((
+        "byteorder", "float_info", "hexversion", "implementation", "int_info", "maxsize", "maxunicode", "platform",
+        "version", "version_info",
+    )),
+    "textwrap": _ALL,
+    "types": _ALL,
+    "typing": _ALL,
+    "unicodedata": _ALL,
+    "urllib.parse": _ALL,
+    "warnings": frozenset(("warn",)),
+    "zlib": _ALL,
+    # This package: what it raises. A key may read files.
+    "jitcache": frozenset(("CompileError", "DriverError", "Error", "LibraryError", "RefusedError")),
+    "jitcache._errors": _ALL,
+}  # fmt: skip
+
+
+def is_inside(module: str, name: str = "") -> bool:
+    """Return whether a name of a module looks at nothing outside; without one, whether all its names do."""
+    found = _INSIDE.get(module)
+    if found is None and _INSIDE.get(module.partition(".")[0]) is _ALL:  # json.encoder, by json
+        found = _ALL
+    if found is None:
+        return False
+    return found is _ALL or name in found
+
+
+# Attributes with two underscores that say what a value is or does, and lead nowhere else: those of data, and these.
+_DATA = (object, int, float, complex, str, bytes, bytearray, memoryview, list, dict, set, range, slice, BaseException)
+_SAID = (
+    "__annotations__", "__args__", "__await__", "__call__", "__cause__", "__context__", "__dict__", "__enter__",
+    "__exit__", "__func__", "__instancecheck__", "__members__", "__metadata__", "__missing__", "__module__",
+    "__mro__", "__name__", "__next__", "__notes__", "__origin__", "__post_init__", "__prepare__",
+    "__qualname__", "__set__", "__set_name__", "__slots__", "__subclasscheck__", "__version__", "__wrapped__",
+)  # fmt: skip
+_PROTOCOL = frozenset(name for kind in _DATA for name in dir(kind)) | frozenset(_SAID)
+_PROTOCOL -= {"__traceback__", "__reduce__", "__reduce_ex__", "__subclasshook__"}
+# Of frames, which lead to all that runs.
+_FRAMES = frozenset(("ag_frame", "cr_frame", "f_back", "f_builtins", "f_globals", "f_locals", "gi_frame", "tb_frame"))
+
+
+def leads_elsewhere(attribute: str) -> bool:
+    """Return whether an attribute of a value may give what the value does not hold, its function's globals say."""
+    if attribute in _FRAMES:
+        return True
+    return attribute.startswith("__") and attribute.endswith("__") and attribute not in _PROTOCOL

@@ -1,0 +1,484 @@
+"""``jitcache.memoize``: what is kept, what is not, and how it says so."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import inspect
+import json
+import logging
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import compilers
+import jitcache
+import pytest
+
+
+class Program:
+    """A folder with modules, run in new processes."""
+
+    def __init__(self, folder: Path, **files: str) -> None:
+        self.folder = folder
+        for name, text in files.items():
+            self.write(f"{name}.py", text)
+
+    def write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+
+    def start(self, *command: str, **more: str) -> subprocess.Popen[str]:
+        env = {
+            "PYTHONPATH": os.pathsep.join([*sys.path, str(self.folder / "site-packages")]),
+            "JITCACHE_DIR": str(self.folder / "cache"),
+            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
+            **more,
+        }
+        return subprocess.Popen(
+            [sys.executable, "-B", *(command or ("main.py",))],
+            cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def run(self, *command: str, **more: str) -> tuple[str, str]:
+        p = self.start(*command, **more)
+        out, err = p.communicate(timeout=60)
+        assert p.returncode == 0, err
+        return out, err
+
+
+HEAD = "import jitcache, sys\n"
+
+
+def program(folder: Path, function: str, call: str = "f()") -> Program:
+    return Program(
+        folder, app=HEAD + textwrap.dedent(function), main=f"import app\nprint(app.{call}, app.f.last_reason)\n"
+    )
+
+
+def test_one_of_many_processes_computes(tmp_path: Path) -> None:
+    """The witness is what the function prints."""
+    p = program(tmp_path, """
+        @jitcache.memoize
+        def f():
+            print("ran")
+            n = 0
+            for i in range(3_000_000): n += i
+            return b"%d" % n
+    """)  # fmt: skip
+    started = [p.start() for _ in range(4)]
+    said = [s.communicate(timeout=120)[0] for s in started]
+    assert "".join(said).count("ran") == 1
+    assert p.run()[0] == "b'4499998500000' \n"
+
+
+def test_arguments_are_those_that_the_function_sees(tmp_path: Path) -> None:
+    f = jitcache.memoize(cache=jitcache.Cache(tmp_path))(plain)
+    assert f.key(1, 2) == f.key(1, b=2) == f.key(a=1, b=2) == f.key(1)
+    keys = [
+        f.key(1),
+        f.key(True),
+        f.key(1.0),
+        f.key("1"),
+        f.key(b"1"),
+        f.key((1,)),
+        f.key([1]),
+        f.key({1}),
+        f.key({1: 1}),
+        f.key(None),
+        f.key(-0.0),
+        f.key(0.0),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert f.key({"a": 1, "b": 2}) != f.key({"b": 2, "a": 1})
+    same: list[int] = []
+    assert f.key([same, same]) != f.key([same, []])
+    with pytest.raises(TypeError, match="required positional argument"):
+        f()  # type: ignore[call-arg]
+
+
+def test_wrapper_that_tells_a_position_from_a_keyword_is_taken_as_it_is(tmp_path: Path) -> None:
+    @functools.wraps(plain)
+    def wrapper(*args: Any, **kwargs: Any) -> bytes:
+        return repr((args, kwargs)).encode()
+
+    for claimed in (False, True):
+        if claimed:
+            wrapper.__signature__ = inspect.signature(plain)
+        f = jitcache.memoize(cache=jitcache.Cache(tmp_path))(wrapper)
+        for args, kwargs in (
+            ((1,), {}),
+            ((), {"a": 1}),
+            ((1, 2), {}),
+            ((1,), {"b": 2}),
+            ((), {"b": 2, "a": 1}),
+            ((), {"a": 1, "b": 2}),
+        ):
+            for _ in range(2):
+                assert f(*args, **kwargs) == wrapper(*args, **kwargs)
+            assert bool(f.last_reason) == claimed
+
+
+def plain(a: Any, b: Any = 2) -> bytes:
+    return repr((a, b)).encode()
+
+
+def test_list_that_holds_itself_is_described(tmp_path: Path) -> None:
+    f = jitcache.memoize(cache=jitcache.Cache(tmp_path))(plain)
+    loop: list[Any] = []
+    loop.append(loop)
+    assert f.key(loop) == f.key(loop)
+
+
+@pytest.mark.parametrize("codec", [pickle, json], ids=["pickle", "json"])
+def test_codec_gives_the_same_at_a_miss_and_at_a_hit(codec: Any, tmp_path: Path) -> None:
+    cache = jitcache.Cache(tmp_path)
+    f = jitcache.memoize(cache=cache, codec=codec)(pair)
+    first = f(1)
+    assert f.last_reason == ""
+    assert (f(1), type(f(1))) == (first, type(first))
+    assert first == ((1, "a") if codec is pickle else [1, "a"])
+    assert jitcache.memoize(cache=False, codec=codec)(pair)(1) == first
+
+
+def pair(n: int) -> tuple[int, str]:
+    return n, "a"
+
+
+def test_bytes_that_the_codec_cannot_read_are_a_miss(tmp_path: Path) -> None:
+    cache = jitcache.Cache(tmp_path)
+    f = jitcache.memoize(cache=cache, codec=pickle)(pair)
+    f(1)
+    cache.put(f.key(1), b"damaged", kind="python", replace=True)
+    assert f(1) == (1, "a")
+    assert f(1) == (1, "a")
+
+
+def test_result_that_the_codec_cannot_take_is_handed_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    f = jitcache.memoize(cache=jitcache.Cache(tmp_path), codec=json)(unwritable)
+    assert isinstance(f(), set)
+    assert "codec cannot take" in f.last_reason
+
+
+def unwritable() -> set[int]:
+    return {1}
+
+
+def test_without_a_codec_results_are_bytes(tmp_path: Path) -> None:
+    f: Any = jitcache.memoize(cache=jitcache.Cache(tmp_path))(pair)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="returned tuple, want bytes"):
+        f(1)
+
+
+def test_exception_is_the_callers_and_is_not_kept(tmp_path: Path) -> None:
+    cache = jitcache.Cache(tmp_path)
+    f = jitcache.memoize(cache=cache)(divided)
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            f(0)
+    assert len(cache) == 0
+    assert f(1) == b"1"
+
+
+def divided(n: int) -> bytes:
+    return b"%d" % (1 // n)
+
+
+@pytest.mark.parametrize("bad", [len, int, functools.partial(plain), "f", 3])
+def test_only_functions_are_memoized(bad: Any) -> None:
+    with pytest.raises(TypeError, match="want a function"):
+        jitcache.memoize(bad)
+
+
+def test_functions_that_return_before_they_have_a_result_are_refused() -> None:
+    async def coroutine() -> bytes:
+        return b""
+
+    def generator() -> Any:
+        yield b""
+
+    for bad in (coroutine, generator):
+        with pytest.raises(TypeError, match="before it has a result"):
+            jitcache.memoize(bad)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="want dumps and loads"):
+        jitcache.memoize(codec=3)(plain)  # type: ignore[call-overload]
+
+
+def test_refusal_is_said_once_with_the_name(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    f = jitcache.memoize(cache=jitcache.Cache(tmp_path))(looks)
+    with caplog.at_level(logging.WARNING, "jitcache"):
+        assert f() == f() == str(os.getpid()).encode()
+    (record,) = caplog.records
+    assert record.message == f"not kept: {__name__}.looks: looks outside: os.getpid"
+    assert f.last_reason == f"{__name__}.looks: looks outside: os.getpid"
+    with pytest.raises(jitcache.RefusedError, match="looks outside"):
+        f.key()
+
+
+def looks() -> bytes:
+    return str(os.getpid()).encode()
+
+
+def test_method_is_memoized_with_its_instance(tmp_path: Path) -> None:
+    cache = jitcache.Cache(tmp_path)
+
+    class Compiler:
+        def __init__(self, level: int) -> None:
+            self.level = level
+
+        @jitcache.memoize(cache=cache)
+        def compile(self, source: str) -> bytes:
+            return f"{source} -O{self.level}".encode()
+
+    assert Compiler(1).compile("a") == b"a -O1"
+    assert Compiler(2).compile("a") == b"a -O2"
+    assert Compiler.compile(Compiler(3), "a") == b"a -O3"
+    assert len(cache) == 3
+    three = Compiler(3)
+    assert (
+        three.compile.key(three, "a")
+        == Compiler.compile.key(Compiler(3), "a")
+        != Compiler.compile.key(Compiler(4), "a")
+    )
+
+
+def test_file_of_depends_that_is_missing_is_a_reason(tmp_path: Path) -> None:
+    f = jitcache.memoize(
+        cache=jitcache.Cache(tmp_path / "cache"), depends=lambda: {"x": jitcache.File(tmp_path / "none")}
+    )(empty)
+    assert f() == b""
+    assert "depends: [Errno 2]" in f.last_reason
+
+
+def test_depends_that_is_wrong_is_an_error(tmp_path: Path) -> None:
+    f = jitcache.memoize(cache=jitcache.Cache(tmp_path / "cache"), depends={"x": object()})(empty)
+    with pytest.raises(TypeError, match="component 'depends x'"):
+        f()
+
+
+def empty() -> bytes:
+    return b""
+
+
+def test_function_without_a_file_is_called_and_not_kept(tmp_path: Path) -> None:
+    p = Program(tmp_path)
+    code = "import jitcache\n@jitcache.memoize\ndef f(): return b'x'\nprint(f(), f.last_reason)"
+    out, err = p.run("-c", code)
+    assert out == "b'x' __main__.f: no file: __main__.f\n"
+    assert "not kept" in err
+
+
+def test_script_itself_is_a_file(tmp_path: Path) -> None:
+    p = Program(
+        tmp_path,
+        main=HEAD + "@jitcache.memoize\ndef f():\n    print('ran')\n    return b'x'\nprint(f(), f.last_reason)\n",
+    )
+    assert [p.run()[0], p.run()[0]] == ["ran\nb'x' \n", "b'x' \n"]
+
+
+def test_file_that_changed_since_the_process_started_is_not_trusted(tmp_path: Path) -> None:
+    """The process has the old code, the disk the new: neither may be taken for the other."""
+    p = program(tmp_path, "import helper\n@jitcache.memoize\ndef f(): return helper.g()\n")
+    p.write("helper.py", "def g():\n    return eval_free('one')\ndef eval_free(x):\n    return x.encode()\n")
+    p.write(
+        "main.py",
+        """
+        import app, helper, sys
+        if len(sys.argv) > 1:
+            text = open(helper.__file__).read()
+            open(helper.__file__, "w").write(text.replace("'one'", "'two'"))
+        print(app.f(), app.f.last_reason)
+    """,
+    )
+    out, _ = p.run("main.py", "edit")
+    assert out.startswith("b'one' app.f: file changed since the process started")
+    assert p.run()[0] == "b'two' \n"
+
+
+PACKAGE = "def h(): return b'one'\ndef g(): return h()\ndef read(p):\n    with open(p) as f: return f.read().encode()\n"
+
+
+def installed(p: Program, text: str = PACKAGE) -> None:
+    """Put a package there as an installer does: its list comes last."""
+    p.write("site-packages/theirs/__init__.py", text)
+    p.write("site-packages/theirs-1.0.dist-info/METADATA", "Name: theirs\nVersion: 1.0\n")
+    data = (p.folder / "site-packages/theirs/__init__.py").read_bytes()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    line = f"theirs/__init__.py,sha256={digest},{len(data)}\ntheirs-1.0.dist-info/RECORD,,\n"
+    p.write("site-packages/theirs-1.0.dist-info/RECORD", line)
+
+
+def test_installed_package_counts_by_its_list_and_by_what_was_edited(tmp_path: Path) -> None:
+    p = program(tmp_path, "import theirs\n@jitcache.memoize\ndef f():\n    print('ran')\n    return theirs.g()\n")
+    installed(p)
+    assert [p.run()[0], p.run()[0]] == ["ran\nb'one' \n", "b'one' \n"]
+    # By hand, which the list does not say.
+    p.write("site-packages/theirs/__init__.py", PACKAGE.replace("one", "two"))
+    assert [p.run()[0], p.run()[0]] == ["ran\nb'two' \n", "b'two' \n"]
+    # By hand, and then copied, so that the list is the later one.
+    p.write("site-packages/theirs/__init__.py", PACKAGE.replace("one", "six"))
+    os.utime(p.folder / "site-packages/theirs/__init__.py", (1, 1))
+    os.utime(p.folder / "site-packages/theirs-1.0.dist-info/RECORD")
+    assert p.run()[0] == "ran\nb'six' \n"
+    # By an installer.
+    installed(p, PACKAGE.replace("one", "three"))
+    assert p.run()[0] == "ran\nb'three' \n"
+    # Anew, as it was: the first result is found again.
+    installed(p)
+    assert p.run()[0] == "b'one' \n"
+
+
+def test_file_of_a_package_that_is_imported_by_the_call_counts(tmp_path: Path) -> None:
+    p = program(tmp_path, "import theirs\n@jitcache.memoize\ndef f(): return theirs.late()\n")
+    installed(p, PACKAGE + "def late():\n    import theirs.inner\n    return theirs.inner.N\n")
+    p.write("site-packages/theirs/inner.py", "N = b'one'\n")
+    with (p.folder / "site-packages/theirs-1.0.dist-info/RECORD").open("a") as f:
+        f.write("theirs/inner.py,sha256=x,11\n")
+    p.run()
+    p.write("site-packages/theirs/inner.py", "N = b'two'\n")
+    assert p.run()[0].startswith("b'two'")
+
+
+def test_setting_of_an_installed_package_that_the_code_mentions_counts(tmp_path: Path) -> None:
+    p = program(
+        tmp_path,
+        "import theirs\n@jitcache.memoize\ndef f(): return b'%d %d' % (theirs.settings.level, theirs.options['n'])\n",
+    )
+    installed(p, PACKAGE + "class S:\n    level = 1\nsettings = S()\noptions = {'n': 1}\n")
+    main = "import app, theirs, sys\nexec(sys.argv[1])\nprint(app.f(), repr(app.f.last_reason))\n"
+    p.write("main.py", main)
+    for change, want in (
+        ("", "1 1"),
+        ("theirs.settings.level = 2", "2 1"),
+        ("theirs.options['n'] = 2", "1 2"),
+        ("theirs.S.level = 3", "3 1"),
+        ("", "1 1"),
+    ):
+        assert p.run("main.py", change)[0] == f"b'{want}' ''\n"
+
+
+def test_file_that_a_package_opens_is_seen(tmp_path: Path) -> None:
+    """And without the audit it would not be: the result is old then."""
+    p = program(tmp_path, "import theirs\n@jitcache.memoize\ndef f(): return theirs.read('data')\n")
+    installed(p)
+    p.write("data", "one")
+    out, _ = p.run()
+    assert out.startswith("b'one' ")
+    assert "looks outside: open 'data'" in out
+    p.write("data", "two")
+    assert p.run()[0].startswith("b'two'")
+    p.write("main.py", "import jitcache._audit as a\na._HARMLESS |= {'open'}\nimport app\nprint(app.f())\n")
+    assert p.run()[0] == "b'two'\n"
+    p.write("data", "three")
+    assert p.run()[0] == "b'two'\n"
+
+
+def test_file_that_an_inner_function_reads_counts_for_the_outer(tmp_path: Path) -> None:
+    p = program(tmp_path, """
+        import theirs
+        @jitcache.memoize
+        def g(): return theirs.read('data')
+        @jitcache.memoize
+        def f(): return g()
+    """)  # fmt: skip
+    installed(p)
+    p.write("data", "one")
+    assert "looks outside" in p.run()[0]
+    p.write("data", "two")
+    assert p.run()[0].startswith("b'two'")
+
+
+def test_miss_says_what_changed(tmp_path: Path) -> None:
+    p = program(tmp_path, "import helper\nN = 1\n@jitcache.memoize\ndef f(x=1): return helper.g()\n")
+    p.write("helper.py", "def g(): return b'one'\n")
+    p.run()
+    p.write("helper.py", "def g(): return b'two'\n")
+    _, err = p.run(JITCACHE_LOG="miss")
+    assert "changed helper.g, module helper" in err, err
+
+
+def test_walk_is_the_same_in_every_process(tmp_path: Path) -> None:
+    """Whatever the hashes of texts are."""
+    p = program(tmp_path, """
+        import enum, dataclasses, collections, re, struct, typing
+        class P(typing.Protocol):
+            def g(self) -> int: ...
+        class Own(ValueError):
+            def __init__(self, n): self.n = n
+        class Doubled:
+            def __get__(self, instance, owner): return 2 * instance.n
+        class H:
+            n = 1
+            m = Doubled()
+            def g(self): return super().__hash__() and self.m
+        header = struct.Struct("<I").pack
+        class E(enum.Flag):
+            A = 1
+            B = 2
+        @dataclasses.dataclass(frozen=True)
+        class D:
+            s: frozenset = frozenset("abcdef")
+            e: E = E.A | E.B
+        N = collections.namedtuple("N", "a b")
+        r = re.compile("a")
+        S = {E.A, E.B, int, str, P, H}
+        T = {"x": {"p", "q", "r"}, "y": N(1, 2)}
+        @jitcache.memoize
+        def f():
+            print("ran")
+            try:
+                raise Own(3)
+            except Own as e:
+                assert e.n == 3 and len(S) == 6 and header(1) == bytes((1, 0, 0, 0)) and H().g() == 2
+            return b"%d" % (len(D().s) + len(T) + len({"a", "b"} & {"b", "c", "d"}) + (1 in {1, 2}))
+    """)  # fmt: skip
+    assert p.run()[0].startswith("ran")
+    for _ in range(4):
+        assert p.run()[0] == "b'10' \n"
+
+
+#: What the samples of docs/memoize.md leave open.
+PRELUDE = """
+from __future__ import annotations
+import dataclasses, pickle, subprocess
+TEMPLATE = "void {name}(void) { tile({tile}); }"
+def generate(template, **names):
+    print("ran")
+    for name, value in names.items():
+        template = template.replace("{%s}" % name, str(value))
+    return template.encode()
+@dataclasses.dataclass
+class Plan:
+    steps: int
+    @classmethod
+    def best(cls, shape):
+        print("ran")
+        return cls(len(shape))
+"""
+
+
+def test_samples_of_the_manual_run_as_pasted(tmp_path: Path) -> None:
+    page = (Path(__file__).resolve().parent.parent.parent / "docs" / "memoize.md").read_text()
+    if shutil.which("gcc") is None:  # zig writes no assembly to its output
+        compilers.script(tmp_path / "bin" / "gcc", ["sh", "-c", "echo f:"])
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 3
+    p = Program(tmp_path)
+    p.write("app.py", PRELUDE + "".join(blocks))
+    p.write("main.py", """
+        import app
+        print(app.kernel("f", tile=4), app.plan((2, 3)), b"f:" in app.build("int f(void) { return 1; }", ("-O2",)))
+        print(app.kernel.last_reason, app.plan.last_reason, app.build.last_reason)
+    """)  # fmt: skip
+    said = "b'void f(void) { tile(4); }' Plan(steps=2) True\n  \n"
+    assert [p.run()[0], p.run()[0]] == ["ran\nran\n" + said, said]
+    p.write("app.py", PRELUDE.replace("tile({tile})", "tiles({tile})") + "".join(blocks))
+    assert "tiles(4)" in p.run()[0]

@@ -1,0 +1,222 @@
+"""Functions that are memoized: whatever changes, the result is that of plain Python.
+
+Each row is a program, and a change of it. It is run in new processes: before the
+change, twice; after it; and after it without a cache. Whether a result was taken
+from the cache shows when it has been replaced there by another.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+MAIN = """
+    import os, sys
+    exec(os.environ.get("CONTROL", ""))
+    import app
+    exec(os.environ.get("CHANGE", ""))
+    sys.stdout.write(app.call() if hasattr(app, "call") else app.f(*getattr(app, "ARGUMENTS", ())).decode())
+"""
+HEAD = "import sys\nimport jitcache\n"
+KEPT = "@jitcache.memoize\n"
+
+#: The walk taken out: a key is the function's name and its arguments.
+NO_WALK = """
+import jitcache._reach as r, jitcache._audit as a
+describe = r.Reach.describe
+def without(self, label, value):
+    self.components[label] = repr(value).encode() if label.startswith("argument") else b""
+r.Reach.describe = without
+a._HARMLESS = a._HARMLESS | {"open", "os.listdir", "os.scandir", "subprocess.Popen", "os.posix_spawn", "os.fork", "_posixsubprocess.fork_exec"}
+r.Reach.__init__.__kwdefaults__ = None
+"""
+
+
+class Row(NamedTuple):
+    app: str
+    change: str = ""  # of app.py: old -> new
+    kept: bool = True  # whether there is a hit at all
+    files: dict[str, str] = {}
+    edit: tuple[str, str, str] | None = None  # file, old, new
+    patch: str = ""  # what runs before the call
+    env: dict[str, str] = {}
+    same: bool = False  # the change changes no result
+    walk: bool = True  # the walk over what the function reaches is what notices
+
+
+ROWS: dict[str, Row] = {
+    "own code": Row(KEPT + "def f(): return b'one'\n", "'one' -> 'two'"),
+    "constant of a nested function": Row(KEPT + "def f():\n    def g(): return b'one'\n    return g()\n", "'one' -> 'two'"),
+    "lambda": Row("g = lambda: b'one'\n" + KEPT + "def f(): return g()\n", "'one' -> 'two'"),
+    "default": Row(KEPT + "def f(x=1): return b'%d' % x\n", "x=1 -> x=2", walk=False),
+    "keyword default": Row(KEPT + "def f(*, x=1): return b'%d' % x\n", "x=1 -> x=2", walk=False),
+    "default that is patched": Row("def g(x=1): return x\n" + KEPT + "def f(): return b'%d' % g()\n", patch="app.g.__defaults__ = (2,)"),
+    "global": Row("N = 1\n" + KEPT + "def f(): return b'%d' % N\n", "N = 1 -> N = 2"),
+    "global that is patched": Row("N = 1\n" + KEPT + "def f(): return b'%d' % N\n", patch="app.N = 2"),
+    "global list": Row("N = [1, [2]]\n" + KEPT + "def f(): return repr(N).encode()\n", patch="app.N[1].append(3)"),
+    "global dict's order": Row("N = {'a': 1, 'b': 2}\n" + KEPT + "def f(): return repr(N).encode()\n", patch="app.N['a'] = app.N.pop('a')"),
+    "type of a global": Row("N = 1\n" + KEPT + "def f(): return repr(N).encode()\n", patch="app.N = True"),
+    "minus zero": Row("N = 0.0\n" + KEPT + "def f(): return repr(N).encode()\n", patch="app.N = -0.0"),
+    "global set to itself by a name": Row("N = 1\n" + KEPT + "def f():\n    global N\n    return b'%d' % N\n", patch="app.N = 2"),
+    "builtin that is replaced": Row(KEPT + "def f(): return b'%d' % len('abc')\n", patch="app.len = lambda x: 7"),
+    "builtin that is replaced for all": Row(KEPT + "def f(): return b'%d' % abs(-3)\n", patch="import builtins; builtins.abs = lambda x: 7"),
+    "helper": Row("def g(): return b'one'\n" + KEPT + "def f(): return g()\n", "'one' -> 'two'"),
+    "helper of a helper": Row("def h(): return b'one'\ndef g(): return h()\n" + KEPT + "def f(): return g()\n", "'one' -> 'two'"),
+    "helper that is patched": Row("def g(): return b'one'\n" + KEPT + "def f(): return g()\n", patch="app.g = lambda: b'two'", kept=True),
+    "helper's code that is patched": Row(
+        "def g(): return b'one'\ndef other(): return b'two'\n" + KEPT + "def f(): return g()\n", patch="app.g.__code__ = app.other.__code__"
+    ),
+    "helper in another module": Row("import helper\n" + KEPT + "def f(): return helper.g()\n", files={"helper.py": "def g(): return b'one'\n"}, edit=("helper.py", "one", "two")),
+    "global of another module": Row("import helper\n" + KEPT + "def f(): return helper.N\n", files={"helper.py": "N = b'one'\n"}, edit=("helper.py", "one", "two")),
+    "global of another module that is patched": Row("import helper\n" + KEPT + "def f(): return helper.N\n", files={"helper.py": "N = b'one'\n"}, patch="import helper; helper.N = b'two'"),
+    "name from another module": Row("from helper import g\n" + KEPT + "def f(): return g()\n", files={"helper.py": "def h(): return b'one'\ndef g(): return h()\n"}, edit=("helper.py", "one", "two")),
+    "module in a package": Row("import pkg.inner\n" + KEPT + "def f(): return pkg.inner.g()\n", files={"pkg/__init__.py": "", "pkg/inner.py": "def g(): return b'one'\n"}, edit=("pkg/inner.py", "one", "two")),
+    "module that has another name here": Row("import helper as h\n" + KEPT + "def f():\n    m = h\n    return m.g()\n", files={"helper.py": "def g(): return b'one'\n"}, edit=("helper.py", "one", "two")),
+    "attribute by a made name": Row("import helper\n" + KEPT + "def f(): return getattr(helper, 'N' + 'AME')\n", files={"helper.py": "NAME = b'one'\n"}, patch="import helper; helper.NAME = b'two'"),
+    "import in the function": Row("import helper\n" + KEPT + "def f():\n    from helper import g\n    return g()\n", files={"helper.py": "def g(): return b'one'\n"}, edit=("helper.py", "one", "two")),
+    "first import in the function": Row(KEPT + "def f():\n    import helper\n    return helper.g()\n", kept=False, files={"helper.py": "def g(): return b'one'\n"}, edit=("helper.py", "one", "two")),
+    "closure": Row("def make(n):\n    @jitcache.memoize\n    def f(): return b'%d' % n\n    return f\nf = make(1)\n", "make(1) -> make(2)"),
+    "closure that is patched": Row("def make(n):\n    def set(m):\n        nonlocal n\n        n = m\n    @jitcache.memoize\n    def f(): return b'%d' % n\n    return f, set\nf, set_n = make(1)\n", patch="app.set_n(2)"),
+    "decorated helper": Row("import functools\ndef twice(g):\n    @functools.wraps(g)\n    def h(): return g() + g()\n    return h\n@twice\ndef g(): return b'one'\n" + KEPT + "def f(): return g()\n", "'one' -> 'two'"),
+    "function's attribute": Row("def g(): return g.n\ng.n = b'one'\n" + KEPT + "def f(): return g()\n", patch="app.g.n = b'two'"),
+    "partial": Row("import functools\ndef g(n): return b'%d' % n\np = functools.partial(g, 1)\n" + KEPT + "def f(): return p()\n", "g, 1 -> g, 2"),
+    "partial's function": Row("import functools\ndef g(n): return b'one'\np = functools.partial(g, 1)\n" + KEPT + "def f(): return p()\n", "'one' -> 'two'"),
+    "lru_cache'd helper": Row("import functools\n@functools.lru_cache\ndef g(): return b'one'\n" + KEPT + "def f(): return g()\n", "'one' -> 'two'"),
+    "lru_cache'd helper that remembers": Row(
+        "import functools\nN = b'one'\n@functools.lru_cache\ndef g(): return N\n" + KEPT + "def f(): return g()\ng()\nN = b'two'\n", "\ng()\n -> \n", kept=False,
+    ),
+    "method": Row("class A:\n    def g(self): return b'one'\n" + KEPT + "def f(): return A().g()\n", "'one' -> 'two'"),
+    "method that is patched": Row("class A:\n    def g(self): return b'one'\n" + KEPT + "def f(): return A().g()\n", patch="app.A.g = lambda self: b'two'", kept=True),
+    "class attribute": Row("class A:\n    n = b'one'\n" + KEPT + "def f(): return A.n\n", patch="app.A.n = b'two'"),
+    "base class": Row("import helper\nclass A(helper.Base): pass\n" + KEPT + "def f(): return A().g()\n", files={"helper.py": "class Base:\n    def g(self): return b'one'\n"}, edit=("helper.py", "one", "two")),
+    "property": Row("class A:\n    @property\n    def g(self): return b'one'\n" + KEPT + "def f(): return A().g\n", "'one' -> 'two'"),
+    "metaclass": Row("class M(type):\n    def g(cls): return b'one'\nclass A(metaclass=M): pass\n" + KEPT + "def f(): return A.g()\n", "'one' -> 'two'"),
+    "class that an abstract class is told of": Row("import abc\nclass A(abc.ABC): pass\nclass B: pass\n" + KEPT + "def f(): return repr(isinstance(B(), A)).encode()\n", patch="app.A.register(app.B)"),
+    "class that Python's abstract class is told of": Row("import collections.abc as abc\nclass B: pass\n" + KEPT + "def f(): return repr(isinstance(B(), abc.Sized)).encode()\n", patch="app.abc.Sized.register(app.B)"),
+    "instance's state": Row("class A:\n    def __init__(self): self.n = b'one'\na = A()\n" + KEPT + "def f(): return a.n\n", patch="app.a.n = b'two'"),
+    "slot": Row("class A:\n    __slots__ = ('n',)\na = A()\na.n = b'one'\n" + KEPT + "def f(): return a.n\n", patch="app.a.n = b'two'"),
+    "bound method": Row("class A:\n    n = b'one'\n    def g(self): return self.n\ng = A().g\n" + KEPT + "def f(): return g()\n", patch="app.g.__self__.n = b'two'"),
+    "memoized method's instance": Row("class A:\n    def __init__(self, n): self.n = n\n    @jitcache.memoize\n    def f(self): return self.n\ndef call(): return A(b'one').f().decode()\n", "'one' -> 'two'", walk=False),
+    "enum": Row("import enum\nclass E(enum.Enum):\n    A = b'one'\n" + KEPT + "def f(): return E.A.value\n", "'one' -> 'two'"),
+    "dataclass": Row("import dataclasses\n@dataclasses.dataclass\nclass A:\n    n: bytes = b'one'\n" + KEPT + "def f(): return A().n\n", "'one' -> 'two'"),
+    "named tuple": Row("import collections\nA = collections.namedtuple('A', 'n m')\na = A(b'one', b'two')\n" + KEPT + "def f(): return a.n\n", "'n m' -> 'm n'"),
+    "generator": Row("def g(): yield b'one'\n" + KEPT + "def f(): return b''.join(g())\n", "'one' -> 'two'"),
+    "function in a dict": Row("def g(): return b'one'\nT = {'g': g}\n" + KEPT + "def f(): return T['g']()\n", patch="app.T['g'] = lambda: b'two'"),
+    "function that is an argument": Row("def g(): return b'one'\n" + KEPT + "def f(h): return h()\nARGUMENTS = (g,)\n", "'one' -> 'two'", walk=False),
+    "object that is an argument": Row("class A:\n    def __init__(self, n): self.n = n\n" + KEPT + "def f(a): return a.n\nARGUMENTS = (A(b'one'),)\n", "'one' -> 'two'", walk=False),
+    "memoized helper": Row("@jitcache.memoize\ndef g(): return b'one'\n" + KEPT + "def f(): return g()\n", "'one' -> 'two'"),
+    "pattern": Row("import re\nr = re.compile('o')\n" + KEPT + "def f(): return r.sub('x', 'one two').encode()\n", "('o') -> ('t')"),
+    "function of Python that is replaced": Row("import json\n" + KEPT + "def f(): return json.dumps([1]).encode()\n", patch="app.json.dumps = lambda v: 'two'"),
+    "codec": Row("class C:\n    def dumps(self, v): return v\n    def loads(self, d): return b'one' + d\n@jitcache.memoize(codec=C())\ndef f(): return b'x'\n", "'one' -> 'two'", walk=False),
+    "comment": Row(KEPT + "def f(): return b'one' # a\n", "# a -> # b", same=True),
+    "source that is read": Row("import helper\n" + KEPT + "def f(): return helper.text()\n", kept=False, files={"helper.py": "import inspect\ndef text(): return inspect.getsource(text).encode() # a\n"}, edit=("helper.py", "# a", "# b")),
+    "variable of the environment": Row("import os\n" + KEPT + "def f(): return os.environ['WHAT'].encode()\n", kept=False, env={"WHAT": "two"}),
+    "variable by getenv": Row("from os import getenv\n" + KEPT + "def f(): return getenv('WHAT').encode()\n", kept=False, env={"WHAT": "two"}),
+    "variable that a helper reads": Row("import helper\n" + KEPT + "def f(): return helper.g()\n", kept=False, files={"helper.py": "import os\ndef g(): return os.environ.get('WHAT').encode()\n"}, env={"WHAT": "two"}),
+    "variable in an object": Row("import os\nE = os.environ\n" + KEPT + "def f(): return E['WHAT'].encode()\n", kept=False, env={"WHAT": "two"}),
+    "variable that import has read": Row("import helper\n" + KEPT + "def f(): return helper.N\n", files={"helper.py": "import os\nN = os.environ['WHAT'].encode()\n"}, env={"WHAT": "two"}),
+    "file": Row("import os\n" + KEPT + "def f():\n    with open('data') as d: return d.read().encode()\n", kept=False, files={"data": "one"}, edit=("data", "one", "two")),
+    "file by pathlib": Row("import pathlib\n" + KEPT + "def f(): return pathlib.Path('data').read_bytes()\n", kept=False, files={"data": "one"}, edit=("data", "one", "two")),
+    "path that is an argument": Row("import pathlib\n" + KEPT + "def f(p): return p.read_bytes()\nARGUMENTS = (pathlib.Path('data'),)\n", kept=False, files={"data": "one"}, edit=("data", "one", "two"), walk=False),
+    "program": Row("import subprocess\n" + KEPT + "def f(): return subprocess.check_output(['cat', 'data'])\n", kept=False, files={"data": "one"}, edit=("data", "one", "two")),
+    "eval": Row("N = b'one'\n" + KEPT + "def f(): return eval('N')\n", kept=False, patch="app.N = b'two'"),
+    "globals()": Row("N = b'one'\n" + KEPT + "def f(): return globals()['N']\n", kept=False, patch="app.N = b'two'"),
+    "globals of a function": Row("N = b'one'\n" + KEPT + "def f(): return (lambda: 0).__globals__['N']\n", kept=False, patch="app.N = b'two'"),
+    "module by its name": Row("import sys, helper\n" + KEPT + "def f(): return sys.modules['helper'].N\n", kept=False, files={"helper.py": "N = b'one'\n"}, edit=("helper.py", "one", "two")),
+    "attribute that a module makes": Row("import helper\n" + KEPT + "def f(): return helper.N\n", kept=False, files={"helper.py": "V = b'one'\ndef __getattr__(n): return V\n"}, edit=("helper.py", "one", "two")),
+    "stream": Row("import io\nS = io.BytesIO(b'one')\n" + KEPT + "def f(): return S.getvalue()\n", "'one' -> 'two'", kept=False),
+    "generator that is half read": Row("def g():\n    yield b'one'\n    yield b'two'\ni = g()\n" + KEPT + "def f(): return next(i)\n", kept=False, patch="next(app.i)"),
+    "global that the call changes": Row("N = [0]\n" + KEPT + "def f():\n    N[0] += 1\n    return b'one'\n", "'one' -> 'two'", kept=False),
+    "global that the call counts": Row("N = 0\n" + KEPT + "def f():\n    global N\n    N += 1\n    return b'one'\n", "'one' -> 'two'", kept=False),
+    "random number": Row("import random\n" + KEPT + "def f(): return b'one' if random.random() < 2 else b''\n", "'one' -> 'two'", kept=False),
+    "what depends says": Row("import os\n@jitcache.memoize(depends=lambda: {'what': os.environ['WHAT']})\ndef f(): return os.environ['WHAT'].encode()\n", env={"WHAT": "two"}, walk=False),
+    "file that depends says": Row("@jitcache.memoize(depends=lambda: {'data': jitcache.File('data')})\ndef f():\n    with open('data') as d: return d.read().encode()\n", files={"data": "one"}, edit=("data", "one", "two"), walk=False),
+    "helper with depends": Row("@jitcache.memoize(depends=lambda: {'data': jitcache.File('data')})\ndef g():\n    with open('data') as d: return d.read().encode()\n" + KEPT + "def f(): return g()\n", kept=False, files={"data": "one"}, edit=("data", "one", "two")),
+}  # fmt: skip
+
+
+class Program:
+    """A program in a folder, run in new processes."""
+
+    def __init__(self, folder: Path, row: Row) -> None:
+        self.folder, self.row = folder, row
+        self.write("main.py", textwrap.dedent(MAIN))
+        for name, text in row.files.items():
+            self.write(name, text)
+        self.write("app.py", HEAD + row.app)
+
+    def write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    def run(self, **more: str) -> str:
+        """Return what the call gives, in a process of its own."""
+        env = {
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "WHAT": "one",
+            "JITCACHE_DIR": str(self.folder / "cache"),
+            **more,
+        }
+        command = [sys.executable, "-B", "main.py"]
+        p = subprocess.run(command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=60, check=False)
+        assert p.returncode == 0, p.stderr
+        return p.stdout
+
+    def change(self) -> dict[str, str]:
+        """Make the change; return what is in the environment for it."""
+        row = self.row
+        if row.change:
+            old, new = row.change.split(" -> ")
+            text = (self.folder / "app.py").read_text()
+            assert old in text
+            self.write("app.py", text.replace(old, new))
+        if row.edit:
+            name, old, new = row.edit
+            self.write(name, (self.folder / name).read_text().replace(old, new))
+        return {"CHANGE": row.patch, **row.env}
+
+
+def kept(program: Program, **more: str) -> bool:
+    """Whether a second process takes the result of the first, which has been replaced in the cache."""
+    program.run(**more)
+    spoil = "import jitcache; c = jitcache.default_cache(); [c.put(k, b'spoilt', kind='python', replace=True) for k in list(c) if k.name.endswith('.f')]"
+    subprocess.run(
+        [sys.executable, "-c", spoil], check=True,
+        env={"PYTHONPATH": os.pathsep.join(sys.path), "JITCACHE_DIR": str(program.folder / "cache")},
+    )  # fmt: skip
+    found = program.run(**more)
+    return "spoilt" in found
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_no_change_leaves_an_old_result(name: str, tmp_path: Path) -> None:
+    program = Program(tmp_path, ROWS[name])
+    before = program.run()
+    assert program.run() == before
+    more = program.change()
+    plain = program.run(JITCACHE="0", **more)
+    assert (plain == before) == ROWS[name].same, "the row changes nothing"
+    assert program.run(**more) == plain
+    assert program.run(**more) == plain
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_result_is_kept_where_all_is_described_and_nowhere_else(name: str, tmp_path: Path) -> None:
+    assert kept(Program(tmp_path, ROWS[name])) == ROWS[name].kept
+
+
+@pytest.mark.parametrize("name", [n for n, row in ROWS.items() if row.walk and not row.same])
+def test_without_the_walk_results_are_old(name: str, tmp_path: Path) -> None:
+    """The control: with a key of names alone, the test above would fail."""
+    program = Program(tmp_path, ROWS[name])
+    before = program.run(CONTROL=NO_WALK)
+    more = program.change()
+    plain = program.run(JITCACHE="0", **more)
+    assert program.run(CONTROL=NO_WALK, **more) == before != plain

@@ -1,0 +1,141 @@
+"""The command on a terminal of its own: keys, Ctrl-C, and the shells that complete it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jitcache
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ENV = {"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm"}
+
+
+def on_terminal(*command: str, keys: bytes = b"", until: bytes = b"", env: dict[str, str]) -> tuple[bytes, int]:
+    """Run a command on a terminal that it controls; type keys when it has printed something; return all, and the status."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.execvpe(command[0], command, env)
+    text, typed = b"", not keys
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if not typed and until in text:
+            time.sleep(0.3)
+            os.write(fd, keys)
+            typed = True
+        if not select.select([fd], [], [], 0.1)[0]:
+            continue
+        try:
+            piece = os.read(fd, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(fd)
+    _, status = os.waitpid(pid, 0)
+    return text, os.waitstatus_to_exitcode(status)
+
+
+COMMANDS = [
+    ["stats"], ["ls"], ["show", "evil*"], ["path", "evil*"], ["export", "evil*", "/dev/null"], ["explain", "evil*"], ["rm", "none"], ["trim"],
+    ["clear", "-kind", "none"], ["verify"], ["trust", "list"], ["config"], ["doctor"], ["dir"], ["version"], ["completion", "bash"],
+    ["help"], ["--version"], ["ls", "--json"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_command_on_a_terminal_shows_no_escape_but_its_own(words: list[str], tmp_path: Path) -> None:
+    name = "evil\x1b]0;owned\x07\x1b[2J"
+    cache = jitcache.Cache(tmp_path / "cache")
+    cache.put(jitcache.Key(n=1).named(name), b"code")
+    cache.close()
+    words = [name if w == "evil*" else w for w in words]
+    text, status = on_terminal(
+        sys.executable,
+        "-m",
+        "jitcache",
+        *words,
+        env={**ENV, "JITCACHE_DIR": str(tmp_path / "cache"), "HOME": str(tmp_path)},
+    )
+    assert status == (1 if words == ["rm", "none"] else 0), text
+    for own in (b"\x1b[0m", b"\x1b[1m", b"\x1b[31m", b"\x1b[33m", b"\r\n"):
+        text = text.replace(own, b"")
+    assert b"\x1b" not in text
+    assert b"\x07" not in text
+    plain, _ = on_terminal(
+        sys.executable,
+        "-m",
+        "jitcache",
+        *words,
+        env={**ENV, "JITCACHE_DIR": str(tmp_path / "cache"), "HOME": str(tmp_path), "NO_COLOR": "1"},
+    )
+    assert b"\x1b" not in plain
+
+
+@pytest.mark.parametrize("name", ["verify", "trim", "ls", "stats"])
+def test_ctrl_c_on_a_terminal_ends_it(name: str, tmp_path: Path) -> None:
+    """Typed, as a user does: the terminal sends the signal. The directory is whole afterwards."""
+    cache = jitcache.Cache(tmp_path / "cache", memory_size=0)
+    for n in range(200):
+        cache.put(jitcache.Key(n=n), bytes(1 << 16))
+    cache.close()
+    loop = (
+        f"import sys, os, jitcache.__main__ as m; sys.argv[1:] = ['-directory', {str(tmp_path / 'cache')!r}, {name!r}]\n"
+        "print('ready', flush=True)\n"
+        "os.dup2(os.open('/dev/null', os.O_WRONLY), 1)\n"
+        "while True: m.main()"
+    )
+    began = time.monotonic()
+    _, status = on_terminal(sys.executable, "-c", loop, keys=b"\x03", until=b"ready", env=ENV)
+    assert status == -signal.SIGINT
+    assert time.monotonic() - began < 20
+    after = jitcache.Cache(tmp_path / "cache")
+    assert after.verify()["bad"] == []
+    assert len(after) == 200
+
+
+ASKS = {
+    "bash": ["bash", "--norc", "-c", """
+        eval "$(jitcache completion bash)"
+        ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _jitcache; printf '%s\\n' "${COMPREPLY[@]}"; }
+        ask jitcache exp; ask jitcache show st; ask jitcache ls --so"""],
+    "zsh": ["zsh", "-f", "-c", """
+        compdef() { :; }; compadd() { print -l -- $found; }
+        eval "$(jitcache completion zsh)"
+        ask() { words=("$@"); CURRENT=$#; _jitcache; }
+        ask jitcache exp; ask jitcache show st; ask jitcache ls --so"""],
+    "fish": ["fish", "--no-config", "-c", """
+        jitcache completion fish | source
+        complete -C 'jitcache exp'; complete -C 'jitcache show st'; complete -C 'jitcache ls --so'"""],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shell", ASKS)
+def test_shell_completes_commands_names_and_flags(shell: str, tmp_path: Path) -> None:
+    program = ROOT / "build" / "lib" / "jitcache"
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell}")
+    cache = jitcache.Cache(tmp_path / "cache")
+    cache.put(jitcache.Key(n=1).named("stokes residual"), b"code")
+    cache.close()
+    env = {
+        "PATH": f"{program.parent}:{os.environ['PATH']}",
+        "JITCACHE_DIR": str(tmp_path / "cache"),
+        "HOME": str(tmp_path),
+        "TERM": "dumb",
+    }
+    p = subprocess.run(ASKS[shell], env=env, capture_output=True, text=True, timeout=60, check=False)
+    for want in ("explain", "export", "stokes", "--sort"):
+        assert want in p.stdout, p.stdout + p.stderr
+    assert "residual" in p.stdout
+    assert "Traceback" not in p.stderr
