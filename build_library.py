@@ -40,7 +40,7 @@ SONAME = "libjitcache.so.1"
 # a forked child finds the second copy of the library (capi/core.h).
 VERSION_SCRIPT = "JITCACHE_1 { global: jitcache_*; local: *; };\n"
 
-# What `jitcache doctor` says of the runtime. PLAIN is what capi says by itself.
+# What `jitcache doctor` says of the runtime.
 CHANGED = "with changes for its hosts"
 UNTESTED = f"not tested: {runtimes.UNTESTED} has named it"
 PLAIN = "unchanged: a host may lose signals and descriptors to it"
@@ -197,7 +197,7 @@ def build(
         external += " -Wl,--strip-all"  # zig takes no -s, which Go passes by itself
     settings = readback.SETTINGS.replace(readback.NO_PREEMPTION + ",", "") if preempt else readback.SETTINGS
     state = PLAIN if plain else CHANGED if go.tested else UNTESTED
-    variables = f"-X runtime.godebugDefault={settings} -X 'main.goRuntime={state}'"
+    variables = f"-X runtime.godebugDefault={settings} -X 'main.built=jitcache library <{go.version}, {state}>'"
     linker = f"{'-s -w ' if strip else ''}-buildid= {variables} -extldflags '{external}'"
     library = output / "libjitcache.so"
     building = [go.command, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false"]

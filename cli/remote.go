@@ -1,8 +1,3 @@
-//go:build !cgo
-
-// The program alone has this command: in the library, which each forked child holds a copy
-// of, it would be thirty kilobytes.
-
 package cli
 
 import (
@@ -53,9 +48,6 @@ func (c *command) remote() *ffcli.Command {
 	return cmd
 }
 
-// locate says where the helper of remotes is.
-func locate() { core.StorageProgram = core.FindStorage(ownFile()) }
-
 // asking is how long a helper may take to say how it is.
 const asking = 2 * time.Second
 
@@ -86,7 +78,7 @@ func (c *command) remoteStatus(cache *core.Cache, asJSON bool) error {
 }
 
 func (c *command) linkCcache(dir string) error {
-	program := core.FindStorage(ownFile())
+	program := core.FindStorage(program())
 	if program == "" {
 		return no("jitcache-storage is not installed")
 	}

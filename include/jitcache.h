@@ -561,10 +561,6 @@ typedef void (*jitcache_log_fn)(void *user, int32_t level, const char *text);
  * Always OK. */
 JITCACHE_API int32_t jitcache_set_log(jitcache_log_fn fn, void *user);
 
-/* jitcache_main is the `jitcache` command: it writes to standard output and
- * error and returns the exit status. argv[0] is the name of the program. */
-JITCACHE_API int32_t jitcache_main(int32_t argc, const char *const *argv);
-
 #ifdef __cplusplus
 }
 #endif

@@ -59,7 +59,7 @@ var uses = map[string][]string{
 	"cli/bundles":         {"bundle", "cli", "core", "core/blob", "core/key", "core/store"},
 	"cli/jitcache":        {"cli", "launch"},
 	"core/cpuid":          {},
-	"capi":                {"core", "core/key", "core/blob", "core/memory", "core/store", "observe", "command", "cuda", "native", "cli"},
+	"capi":                {"core", "core/key", "core/blob", "core/memory", "core/store", "observe", "command", "cuda", "native"},
 }
 
 // cpuid is the name that core/cpuid stands for, in a module of its own (go.mod).

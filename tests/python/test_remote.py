@@ -46,7 +46,7 @@ def redis(tmp_path: Path) -> Iterator[Redis]:
 
 
 def program(*words: object, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the jitcache program: the library's own command has no `remote`."""
+    """Run the jitcache program."""
     built = Path(__file__).resolve().parents[2] / "build/lib/jitcache"
     return subprocess.run(
         [built, *map(str, words)], env={**os.environ, **env}, capture_output=True, text=True, timeout=60, check=False
