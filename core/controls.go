@@ -12,5 +12,6 @@ const (
 	asksWho       = true // what is brought from elsewhere is taken if somebody who is trusted has signed it
 	signs         = true // what is stored is signed
 	marks         = true // what was made elsewhere is marked, and not signed
+	claims        = true // who compiles asks for the claim of the fleet
 	checksRemotes = true // what comes from a remote was signed by somebody who is trusted
 )

@@ -13,5 +13,6 @@ var (
 	asksWho       = !control.Is("takesany")
 	signs         = !control.Is("nosigning")
 	marks         = !control.Is("signsall")
+	claims        = !control.Is("noclaims")
 	checksRemotes = !control.Is("anyremote")
 )

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"jitcache/core/memory"
 	"jitcache/core/remote"
@@ -62,6 +63,7 @@ var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE_UNSIGNED", "1: bundles need no signatures"},
 	{"JITCACHE_LOCK_DIR", "where lock files go"},
 	{"JITCACHE_FS", "local or network, where statfs is wrong"},
+	{"JITCACHE_REMOTE_WAIT", "how long another machine's compile is waited for; 10m"},
 	{"JITCACHE_STORAGE", "path of jitcache-storage"},
 	{"JITCACHE_NVRTC", "path of libnvrtc"},
 	{"JITCACHE_LIBCUDA", "path of libcuda"},
@@ -94,6 +96,7 @@ type settings struct {
 	keys       *trust.Keys
 	local      bool
 	remote     remote.Options
+	remoteWait time.Duration
 	log        logger
 }
 
@@ -133,6 +136,7 @@ func (o *Options) read() (*settings, error) {
 	st.LockDir = r.text("lock_dir", "JITCACHE_LOCK_DIR")
 	st.NodeLockDir = o.nodeLockDir()
 	r.s.local = o.Local
+	r.s.remoteWait = r.duration("JITCACHE_REMOTE_WAIT", 10*time.Minute)
 	r.s.remote = remote.Options{Namespace: r.s.keys.Namespace, Folder: st.NodeLockDir, Program: o.storageProgram(), Env: o.env}
 	st.FileSystem = r.choice("file_system", "JITCACHE_FS", "local", "network")
 	for _, p := range r.problems {
@@ -200,6 +204,20 @@ func (r *reader) size(option, variable string) (int64, bool) {
 		return 0, false
 	}
 	return n, true
+}
+
+// duration reads a variable that is a time.
+func (r *reader) duration(variable string, otherwise time.Duration) time.Duration {
+	v := r.o.env(variable)
+	if v == "" {
+		return otherwise
+	}
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 0 {
+		r.bad("", variable, "a time such as 90s or 10m")
+		return otherwise
+	}
+	return d
 }
 
 func (r *reader) users(option, variable string) []uint32 {

@@ -46,6 +46,7 @@ type remotes struct {
 
 	mu     sync.Mutex
 	absent map[key.ID]time.Time // what was asked for in vain a moment ago
+	waits  waits
 
 	telling sync.Mutex  // held by who tells helpers that something waits
 	told    atomic.Bool // nothing waits that a helper was not told of
@@ -183,6 +184,13 @@ func (r *remotes) noteAbsent(id *key.ID) {
 		r.absent = map[key.ID]time.Time{}
 	}
 	r.absent[*id] = time.Now()
+}
+
+// forget lets everything be asked for again.
+func (r *remotes) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.absent)
 }
 
 // offer puts an entry that was stored a moment ago into the outboxes of the remotes that

@@ -75,6 +75,8 @@ func (e *inMemory) Probe(context.Context) error {
 	return e.err
 }
 
+func (e *inMemory) Atomic() bool { return true }
+
 func (e *inMemory) Close() {}
 
 func (e *inMemory) fails(err error) {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -24,8 +25,13 @@ type Server struct {
 	state    state
 	outboxes outboxes
 	counts   counts
+	spaces   struct {
+		mu sync.Mutex
+		of map[string]*claims // by namespace
+	}
 	began    time.Time
 	patience time.Duration
+	beat     time.Duration // of the pulse, while it holds claims
 
 	open atomic.Int64 // requests that are being answered
 	last atomic.Int64 // when the last one ended, in nanoseconds since began
@@ -45,7 +51,7 @@ func New(s *Settings) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Server{settings: s, engine: e, limit: limit, timeout: timeout, began: time.Now(), patience: patience, end: make(chan string, 8)}
+	v := &Server{settings: s, engine: e, limit: limit, timeout: timeout, began: time.Now(), patience: patience, beat: beatEvery, end: make(chan string, 8)}
 	v.state.probe = e.Probe
 	v.outboxes.server = v
 	return v, nil
@@ -154,7 +160,7 @@ func (s *Server) watchIdle() {
 		if s.outboxes.busy() {
 			idle += s.patience
 		}
-		if s.settings.Idle > 0 && s.open.Load() == 0 && quiet >= idle {
+		if s.settings.Idle > 0 && s.open.Load() == 0 && !s.holds() && quiet >= idle {
 			s.end <- "idle"
 			return
 		}

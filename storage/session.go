@@ -14,8 +14,9 @@ import (
 // session is one connection of a client. It ends with the first request that is none.
 type session struct {
 	*Server
-	conn net.Conn
-	r    *bufio.Reader
+	conn  net.Conn
+	r     *bufio.Reader
+	claim *claim // that the client has
 }
 
 // slow is how long a client may take to send a request that it has begun, or to take an
@@ -24,6 +25,9 @@ const slow = 30 * time.Second
 
 func (s *session) serve() {
 	s.r = bufio.NewReaderSize(s.conn, 4<<10)
+	over := make(chan struct{})
+	defer close(over)
+	defer s.drop()
 	if !s.send(wire.AppendGreeting(nil)) {
 		return
 	}
@@ -33,8 +37,12 @@ func (s *session) serve() {
 		if err != nil {
 			return
 		}
+		had := s.claim
 		if !s.one(request) {
 			return
+		}
+		if had == nil && s.claim != nil {
+			go s.watchPeer(over)
 		}
 	}
 }
@@ -79,6 +87,10 @@ func (s *session) answer(request byte) ([]byte, bool) {
 		})
 	case wire.Flush:
 		return s.withDirectory(s.flush)
+	case wire.Claim:
+		return withKey(s, s.claims)
+	case wire.Done:
+		return s.withDirectory(s.done)
 	case wire.Status:
 		text, err := json.Marshal(s.describe())
 		if err != nil {

@@ -38,6 +38,8 @@ type Remote struct {
 	started  time.Time    // under starting
 	off      atomic.Int64 // until when nothing is asked, in nanoseconds since epoch
 	failures atomic.Int32 // in a row
+
+	claimless atomic.Int64 // until when no claim is asked for, as off
 }
 
 // Errors of Get, beside what the helper says.

@@ -30,6 +30,19 @@ const (
 	Upload byte = 0xC0 // directory; OK: what waits in its outbox will be sent
 	Flush  byte = 0xC1 // directory, milliseconds as a u64; OK: nothing waits any more, Noop: something does
 	Status byte = 0xC2 // OK and a value, JSON
+	// Claim asks for the right to compile a key: key, milliseconds to wait as a u64, a byte
+	// that is 1 if the client was told Theirs before. OK and one of the turns. A claim that
+	// is Mine ends with the connection, or by Done.
+	Claim byte = 0xC3
+	Done  byte = 0xC4 // directory; OK: the claim ends once what waits in its outbox now is sent
+)
+
+// Turns: what has become of a Claim.
+const (
+	Nobodys byte = 0x00 // there are no claims here: compile
+	Mine    byte = 0x01 // compile, unless the result is there by now
+	Theirs  byte = 0x02 // somebody compiles it: ask again
+	Over    byte = 0x03 // who compiled it does not any more: look for the result, then ask again
 )
 
 // Overwrite is a flag of Put: a value that is there is replaced.

@@ -19,6 +19,9 @@ type Engine interface {
 	// Put stores a value, for as long as the engine keeps values. Without overwrite one
 	// that is there stays. It reports whether it was stored.
 	Put(ctx context.Context, n Name, value []byte, overwrite bool) (stored bool, err error)
+	// Atomic reports whether Put without overwrite is one step, so that of many who do it
+	// one has stored its value. An engine may still not know of such conditions.
+	Atomic() bool
 	// Remove reports whether there was one.
 	Remove(ctx context.Context, n Name) (removed bool, err error)
 	// Probe asks for an answer of any kind, to see whether the engine is there.
@@ -35,6 +38,9 @@ type Name struct {
 
 // Ours reports whether it is a name that jitcache has made.
 func (n Name) Ours() bool { return len(n.Parts) > 1 }
+
+// Brief reports whether what is under a name of ours is of use for minutes only: it has a -.
+func (n Name) Brief() bool { return n.Ours() && strings.Contains(n.Parts[len(n.Parts)-1], "-") }
 
 // path returns the name as a path below a place that may hold millions.
 func (n Name) path(layout string) string {

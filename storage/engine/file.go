@@ -97,6 +97,9 @@ func (e *inFile) Remove(_ context.Context, n Name) (bool, error) {
 	return err == nil, ofFile(err)
 }
 
+// Atomic: a link is, on every file system that has links.
+func (e *inFile) Atomic() bool { return true }
+
 func (e *inFile) Probe(context.Context) error {
 	_, err := os.Stat(e.root)
 	return ofFile(err)

@@ -167,6 +167,9 @@ func (e *inHTTP) head(ctx context.Context, n Name) (size int64, err error) {
 	return answer.ContentLength, ofStatus(answer)
 }
 
+// Atomic: few servers know conditions.
+func (e *inHTTP) Atomic() bool { return false }
+
 func (e *inHTTP) Remove(ctx context.Context, n Name) (bool, error) {
 	answer, err := e.do(ctx, http.MethodDelete, e.url(n), nil)
 	if err != nil {

@@ -82,7 +82,7 @@ func (e *inRedis) Get(ctx context.Context, n Name, limit int64) ([]byte, error) 
 	pipe := e.client.Pipeline()
 	head := pipe.GetRange(ctx, key, 0, min(atOnce, limit+1)-1)
 	var renewed *redis.BoolCmd
-	if n.Ours() && e.ttl > 0 {
+	if n.Ours() && !n.Brief() && e.ttl > 0 {
 		renewed = pipe.Expire(ctx, key, e.ttl)
 	}
 	_, err := pipe.Exec(ctx)
@@ -120,7 +120,10 @@ const atOnce = 1 << 20
 
 func (e *inRedis) Put(ctx context.Context, n Name, value []byte, overwrite bool) (bool, error) {
 	var ttl time.Duration
-	if n.Ours() {
+	switch {
+	case n.Brief():
+		ttl = brief
+	case n.Ours():
 		ttl = e.ttl
 	}
 	if overwrite {
@@ -134,10 +137,15 @@ func (e *inRedis) Put(ctx context.Context, n Name, value []byte, overwrite bool)
 	return err == nil, ofRedis(err)
 }
 
+// brief is for how long Redis keeps what nobody takes away: longer than any compile.
+const brief = time.Hour
+
 func (e *inRedis) Remove(ctx context.Context, n Name) (bool, error) {
 	count, err := e.client.Del(ctx, e.key(n)).Result()
 	return count > 0, ofRedis(err)
 }
+
+func (e *inRedis) Atomic() bool { return true }
 
 func (e *inRedis) Probe(ctx context.Context) error { return ofRedis(e.client.Ping(ctx).Err()) }
 

@@ -107,6 +107,8 @@ func (e *inS3) Remove(ctx context.Context, n Name) (bool, error) {
 	return err == nil, ofS3(err)
 }
 
+func (e *inS3) Atomic() bool { return true }
+
 func (e *inS3) Probe(ctx context.Context) error {
 	_, err := e.client.StatObject(ctx, e.bucket, e.prefix+"jitcache/probe", minio.StatObjectOptions{})
 	if err = ofS3(err); errors.Is(err, ErrNotFound) {
