@@ -26,6 +26,7 @@ import hashlib
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -107,7 +108,8 @@ def go_environment(go: runtimes.Release, cc: list[str]) -> dict[str, str]:
 
 def define(env: dict[str, str], front: str, ranks: bool) -> None:
     """Put what the C half is built without, and whether its locks are looked at, into the environment of a build."""
-    defines = [f"-DJC_CONTROL=JC_{front.upper()}"] if front else []
+    chosen = "-DJC_ANY_CONTROL" if front == ANY_FRONT else f"-DJC_CONTROL=JC_{front.upper()}"
+    defines = [chosen] if front else []
     defines += ["-DJC_RANKS"] if ranks else []
     if defines:
         env["CGO_CFLAGS"] = " ".join([env.get("CGO_CFLAGS", "-O2 -g"), *defines])
@@ -144,6 +146,10 @@ def missing() -> list[str]:
 #: As it is, such a build ends when it starts.
 ANY_CONTROL = "any".ljust(100, ".")
 
+#: The same for the front: its number is written behind this text (capi/controls.h). As it is, such a build is whole.
+ANY_FRONT = "any"
+FRONT_SLOT = b"jitcache: what the front leaves out: "
+
 
 def check_control(names: str) -> None:
     """Raise ValueError if one of the names, which have commas between them, is no control."""
@@ -152,6 +158,14 @@ def check_control(names: str) -> None:
     for name in names.split(","):
         if name not in known:
             raise ValueError(f"core/control/controls.txt has no control {name!r}")
+
+
+def front_number(name: str) -> int:
+    """Return the number of a control of the front; ValueError if capi/controls.h has no such name."""
+    names = re.findall(r"^\tJC_(\w+),", (ROOT / "capi" / "controls.h").read_text(), re.MULTILINE)
+    if name.upper() not in names:
+        raise ValueError(f"capi/controls.h has no control {name!r}")
+    return names.index(name.upper())
 
 
 def control_flags(names: str) -> tuple[str, str]:

@@ -227,8 +227,10 @@ def _control(control: Control) -> Count:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
         if control.out:
             without.library(folder, control.out)
+        elif control.front:
+            without.front(folder, control.front)
         else:
-            build_library.build(folder, preempt=control.preempt, front=control.front)
+            build_library.build(folder, preempt=control.preempt)
         counts += [python_red("controls", control.name, f"tests/python/{node}", folder) for node in control.python]
         counts += [_c(control, row, folder) for row in control.c]
     return total(counts)
