@@ -241,7 +241,7 @@ func (c *claims) look(ctx context.Context, id string, waited bool) (turn byte, m
 		case err != nil:
 			return wire.Nobodys, nil, dead, err
 		}
-		if dead, err = c.deadAt(ctx, string(value)); err != nil || time.Now().Before(dead) {
+		if dead, err = c.deadAt(ctx, string(value)); err != nil || !looksAlive || time.Now().Before(dead) {
 			return wire.Theirs, nil, dead, err
 		}
 		chain = append(chain, link{at, string(value)})

@@ -7,4 +7,6 @@ const (
 	boundsMemory = true // what is decompressed is no larger than it said
 	checksPeer   = true // only this user and root are served
 	endsDenied   = true // a helper whose credentials are not good ends
+	looksAlive   = true // the claim of a helper that is dead is taken over
+	endsSent     = true // a claim ends when its result is sent, and not before
 )

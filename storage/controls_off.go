@@ -8,4 +8,6 @@ var (
 	boundsMemory = !control.Is("nobomb")
 	checksPeer   = !control.Is("anypeer")
 	endsDenied   = !control.Is("nodenied")
+	looksAlive   = !control.Is("noheirs")
+	endsSent     = !control.Is("earlyend")
 )

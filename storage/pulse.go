@@ -69,7 +69,7 @@ const sendingTime = time.Minute
 func (c *claims) done(mine *claim, dir string) {
 	waits := c.server.outboxes.marks(dir)
 	c.server.outboxes.add(dir)
-	for end := time.Now().Add(sendingTime); len(waits) > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(sendingTime); endsSent && len(waits) > 0 && time.Now().Before(end); {
 		time.Sleep(2 * time.Millisecond)
 		left := waits[:0]
 		for _, name := range waits {
