@@ -92,6 +92,13 @@ class Redis:
             return answer
 
     def names(self) -> list[str]:
+        """Return what is kept for long."""
+        return [n for n in self.all() if "-" not in n.rpartition(":")[2]]
+
+    def claims(self) -> list[str]:
+        return [n for n in self.all() if n.endswith("-claim")]
+
+    def all(self) -> list[str]:
         answer = self.say("KEYS", "*").split(b"\r\n")
         return sorted(w.decode() for w in answer[2::2])
 
