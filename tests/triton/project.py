@@ -181,8 +181,3 @@ class Project:
     def entries(self) -> list[Path]:
         """The files of the entries, the largest first."""
         return sorted(self.cache.glob("v1/entries/*/*.jce"), key=lambda p: -p.stat().st_size)
-
-    def placed(self, ending: str) -> Path:
-        """The one file in Triton's folder whose name ends so."""
-        (found,) = [p for p in self.triton.glob("*/*") if p.name.endswith(ending)]
-        return found
