@@ -26,7 +26,7 @@ MANAGER = {"TRITON_CACHE_MANAGER": "jitcache.adapters.triton:Manager"}
 
 
 def work(name: str, way: str) -> None:
-    """Be one process: compile a kernel; print seconds, the digest of its code and how often it was compiled, as JSON."""
+    """Be one process: compile a kernel; print seconds, its digest and how often it was compiled, as JSON."""
     import kernels
     import triton
     from triton.backends.compiler import GPUTarget
@@ -56,7 +56,9 @@ def process(name: str, way: str, **env: str) -> tuple[float, str, int]:
     path = os.pathsep.join([str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, __file__, "--work", name, way]
     env = {**clean, "PYTHONPATH": path, "TRITON_DEFAULT_FP_FUSION": "1", **env}
-    found: tuple[float, str, int] = json.loads(subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True).stdout)
+    found: tuple[float, str, int] = json.loads(
+        subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True).stdout
+    )
     return found
 
 

@@ -131,7 +131,13 @@ def cute_dsl() -> Producer:
 
 def triton() -> Producer:
     """A kernel; the example counts where Triton begins a compile."""
-    return framework("JITCACHE_TEST_TRITON", "triton", "matmul", "install", found=lambda first, now: last(now)[1:] == [last(first)[1], 0])
+    return framework(
+        "JITCACHE_TEST_TRITON",
+        "triton",
+        "matmul",
+        "install",
+        found=lambda first, now: last(now)[1:] == [last(first)[1], 0],
+    )
 
 
 def underworld3() -> Producer:

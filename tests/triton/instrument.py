@@ -21,7 +21,9 @@ def take_out(what: str) -> None:
     elif what == "check":  # what is in Triton's folder is right
         place._holds = lambda path, data: os.path.exists(path)
     elif what == "anew":  # what is there already stays
-        place._replace = lambda folder, path, data, whole=place._replace: os.path.exists(path) or whole(folder, path, data)
+        place._replace = lambda folder, path, data, whole=place._replace: (
+            os.path.exists(path) or whole(folder, path, data)
+        )
     elif what == "names":  # any text names a file
         group.is_name = lambda name: True
     elif what == "turn":  # a turn lasts as long as somebody has it

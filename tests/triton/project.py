@@ -122,6 +122,7 @@ class Project:
             **kept,
             **library,
             "PYTHONPATH": os.pathsep.join([str(self.folder), str(HERE), str(ROOT / "python")]),
+            "PYTHONDONTWRITEBYTECODE": "1",
             "HOME": str(self.home),
             "TMPDIR": str(self.folder.parent),
             "JITCACHE_DIR": str(self.cache),

@@ -19,7 +19,12 @@ def flip(data: bytes) -> bytes:
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
-FAULTS: dict[str, Callable[[bytes], bytes]] = {"cut": cut, "flipped": flip, "empty": lambda data: b"", "{": lambda data: b"{"}
+FAULTS: dict[str, Callable[[bytes], bytes]] = {
+    "cut": cut,
+    "flipped": flip,
+    "empty": lambda data: b"",
+    "{": lambda data: b"{",
+}
 
 #: What the next process of Triton's own does: "fails", again each time; "serves" it; "compiles"; and "right" if the
 #: broken byte does not matter to it.
@@ -105,7 +110,15 @@ def test_an_intact_entry_of_another_writer_is_replaced(project: Project) -> None
             from jitcache.adapters.triton._group import unpack
             print(unpack(data))
     """
-    bad = [b"", b"{}\n", b"[[1]]\n", b'[["a", 5]]\nabc', b'[["../a", 3]]\nabc', b'[["a", -1]]\n', b'[["a", 0], ["a", 0]]\n']
+    bad = [
+        b"",
+        b"{}\n",
+        b"[[1]]\n",
+        b'[["a", 5]]\nabc',
+        b'[["../a", 3]]\nabc',
+        b'[["a", -1]]\n',
+        b'[["a", 0], ["a", 0]]\n',
+    ]
     assert project.check(code.format(bad=bad)).out.splitlines() == ["None"] * len(bad)
     assert [project.ours().compiles for _ in range(2)] == [1, 0]
     assert not (project.triton / "a").exists()

@@ -120,7 +120,9 @@ def test_a_kernel_that_files_of_the_user_s_were_put_into_is_not_kept(project: Pr
     target = override / ptx.parent.name / "add.ptx"
     target.parent.mkdir(parents=True)
     target.write_text(ptx.read_text().replace("add.f32", "mul.f32"))
-    code = ONE + "from jitcache.adapters import triton\nprint(triton.uncached())\nprint(json.dumps(app.digests(kernel)))"
+    code = (
+        ONE + "from jitcache.adapters import triton\nprint(triton.uncached())\nprint(json.dumps(app.digests(kernel)))"
+    )
     ran = project.ours("import json" + code, **env, TRITON_KERNEL_OVERRIDE="1")
     *_, said, asm = ran.out.splitlines()
     assert json.loads(asm)["cubin"] != plain.said["asm"]["cubin"]

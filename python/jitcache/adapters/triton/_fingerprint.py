@@ -75,10 +75,10 @@ def _find() -> tuple[Any, Callable[[], str]] | None:
     """Return Triton's function and what it computes: a function of nothing, under functools.lru_cache."""
     for place in _PLACES:
         try:
-            function = getattr(importlib.import_module(place), "triton_key", None)
+            function: Any = getattr(importlib.import_module(place), "triton_key", None)
         except ImportError:
             continue
-        computes = getattr(function, "__wrapped__", None)
+        computes: Any = getattr(function, "__wrapped__", None)
         code = getattr(computes, "__code__", None)
         if code is not None and code.co_argcount == code.co_kwonlyargcount == 0 and hasattr(function, "cache_info"):
             return function, computes

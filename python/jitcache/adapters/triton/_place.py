@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import shutil
 import tempfile
@@ -28,7 +29,10 @@ def place(folder: str, name: str, data: bytes) -> str:
 
 
 def private_folder() -> str:
-    """Return a folder of this process's own, for where the usual one cannot be written. It goes when the process ends."""
+    """Return a folder of this process's own, for where the usual one cannot be written.
+
+    It is removed when the process ends.
+    """
     global _private
     if _private is None or _private[0] != os.getpid():
         made = tempfile.mkdtemp(prefix="jitcache-triton-")
@@ -67,8 +71,6 @@ def _replace(folder: str, path: str, data: bytes) -> None:
                 view = view[f.write(view) :]
         os.replace(temporary, path)
     except BaseException:
-        try:
+        with contextlib.suppress(OSError):
             os.unlink(temporary)
-        except OSError:
-            pass
         raise
