@@ -129,6 +129,17 @@ def cute_dsl() -> Producer:
     )  # fmt: skip
 
 
+def triton() -> Producer:
+    """A kernel; the example counts where Triton begins a compile."""
+    return framework(
+        "JITCACHE_TEST_TRITON",
+        "triton",
+        "matmul",
+        "install",
+        found=lambda first, now: last(now)[1:] == [last(first)[1], 0],
+    )
+
+
 def underworld3() -> Producer:
     """Eighteen functions of a solver, by Cython and gcc, in a setup script.
 
@@ -172,4 +183,5 @@ PRODUCERS: dict[str, tuple[Callable[[], Producer], str]] = {
     "Numba": (numba, "JITCACHE_TEST_NUMBA"),
     "cuda.core": (cuda_core, "JITCACHE_TEST_CUDA_CORE"),
     "CuTe DSL": (cute_dsl, "JITCACHE_TEST_CUTE_DSL"),
+    "Triton": (triton, "JITCACHE_TEST_TRITON"),
 }
