@@ -87,6 +87,8 @@ AREAS: dict[str, Area] = {
     "numba-suite": adapters.numba_suite,
     **_suite,
     "cute-dsl": adapters.cute_dsl,
+    "jax": adapters.jax,
+    "jax-old": adapters.jax_old,
     "cuda-core": adapters.cuda_core,
     "cuda-core-old": adapters.cuda_core_old,
     "frameworks": adapters.frameworks,
@@ -128,14 +130,14 @@ REST = [
 #: and for hours, all of Numba's suite.
 LONGER = [
     *(name for name in _interpreters if name not in _ends), "portable", "releases", "fuzz-short", "launch-rest",
-    "numba-old", "cuda-core-old", *_suite,
+    "numba-old", "cuda-core-old", "jax", "jax-old", *_suite,
 ]  # fmt: skip
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 #: machines does not: pip, which other areas run, changes the times that its rows compare.
 BESIDE = frozenset({
     "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
-    "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "frameworks", "bench",
+    "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "jax", "jax-old", "frameworks", "bench",
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

@@ -31,6 +31,10 @@ CUDA_CORE = [
 #: CuTe DSL's, what its TVM FFI route needs, and somebody's tensors.
 CUTE_DSL = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2", "numpy>=2")
 
+#: JAX with what its size cap and the names of its public way need: the version that is current, and the last for Python 3.11,
+#: each with the Pythons that it runs on.
+JAX = {"0.12.0.1": ("3.12", "3.13", "3.14"), "0.10.2": ("3.11", "3.12", "3.13")}
+
 
 def _newest() -> str:
     """An interpreter for the current version: this one, if it is one that Numba runs on."""
@@ -138,6 +142,25 @@ def cute_dsl() -> Count:
     """CuTe DSL, which keeps nothing of its own, and with mechanisms taken out; without a GPU."""
     python = _with_cute_dsl("cute-dsl")
     return Count(0, 0, 1) if python is None else pytest("cute-dsl", python, "tests/cute_dsl", env=environment())
+
+
+def _jax(area: str, version: str) -> Count:
+    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+    own = next((here[v] for v in JAX[version] if v in here), None)
+    if own is None:
+        return skipped(area, f"jax {version}")
+    python = venv(area, f"jax-{version}", [f"jax=={version}", "etils", "filelock", "pytest>=8"], own)
+    return Count(0, 0, 1) if python is None else pytest(area, python, "tests/jax", env=environment())
+
+
+def jax() -> Count:
+    """JAX, its own persistent cache and ours side by side, and with mechanisms taken out; without a GPU."""
+    return _jax("jax", "0.12.0.1")
+
+
+def jax_old() -> Count:
+    """The same with an older version."""
+    return _jax("jax-old", "0.10.2")
 
 
 def interpreters_of(area: str) -> dict[str, str]:
