@@ -144,18 +144,25 @@ def cute_dsl() -> Count:
     return Count(0, 0, 1) if python is None else pytest("cute-dsl", python, "tests/cute_dsl", env=environment())
 
 
-def _jax(area: str, version: str) -> Count:
+def _with_jax(area: str, version: str) -> str | None:
     here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
     own = next((here[v] for v in JAX[version] if v in here), None)
-    if own is None:
-        return skipped(area, f"jax {version}")
-    python = venv(area, f"jax-{version}", [f"jax=={version}", "etils", "filelock", "pytest>=8"], own)
-    return Count(0, 0, 1) if python is None else pytest(area, python, "tests/jax", env=environment())
+    return own and venv(area, f"jax-{version}", [f"jax=={version}", "etils", "filelock", "pytest>=8"], own)
+
+
+def _jax(area: str, version: str, *chosen: str) -> Count:
+    python = _with_jax(area, version)
+    return Count(0, 0, 1) if python is None else pytest(area, python, *(chosen or ["tests/jax"]), env=environment())
 
 
 def jax() -> Count:
-    """JAX, its own persistent cache and ours side by side, and with mechanisms taken out; without a GPU."""
-    return _jax("jax", "0.12.0.1")
+    """JAX, its own persistent cache and ours side by side: what a minute is enough for; without a GPU."""
+    return _jax("jax", "0.12.0.1", "tests/jax/test_right.py", "tests/jax/test_processes.py")
+
+
+def jax_rest() -> Count:
+    """All of that, and with mechanisms taken out."""
+    return _jax("jax-rest", "0.12.0.1")
 
 
 def jax_old() -> Count:
@@ -165,14 +172,19 @@ def jax_old() -> Count:
 
 def interpreters_of(area: str) -> dict[str, str]:
     """An interpreter with each framework, as far as they can be had."""
-    found = {"NUMBA": _with_numba(area), "CUDA_CORE": _with_cuda_core(area, "1.2.2"), "CUTE_DSL": _with_cute_dsl(area)}
+    found = {
+        "NUMBA": _with_numba(area),
+        "CUDA_CORE": _with_cuda_core(area, "1.2.2"),
+        "CUTE_DSL": _with_cute_dsl(area),
+        "JAX": _with_jax(area, "0.12.0.1"),
+    }
     return {name: python for name, python in found.items() if python is not None}
 
 
 def frameworks() -> Count:
     """The examples of all adapters, as make demo-all runs them but for the installing."""
     area = "frameworks"
-    found = dict.fromkeys(("numba", "cuda_core", "cute_dsl"))
+    found = dict.fromkeys(("numba", "cuda_core", "cute_dsl", "jax"))
     given = [f"--python={name.lower()}={python}" for name, python in interpreters_of(area).items()]
     command = [sys.executable, str(ROOT / "examples" / "frameworks.py"), *given, *found]
     status, text = run(area, command, env=environment())
