@@ -76,7 +76,7 @@ def main() -> int:
         print(f"{name:10}{times[0]:>9.1f} ms{times[1]:>13.1f} ms{times[2]:>11.1f} ms")
         if cold[name][1] == 0 or warm[name][1] != 0:
             problems.append(f"{name}: compiled {cold[name][1]} and {warm[name][1]} times")
-        if not cold[name][2] == warm[name][2]:
+        if cold[name][2] != warm[name][2]:
             problems.append(f"{name}: {warm[name][2]} in a fresh process, {cold[name][2]} in the first")
     for problem in problems:
         print(f"FAILED: {problem}")

@@ -26,7 +26,9 @@ def test_small_programs_are_kept_and_without_the_adapter_are_not(project: Projec
     assert not list(project.own.glob("*-cache"))
 
 
-@pytest.mark.parametrize("setting", ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"])
+@pytest.mark.parametrize(
+    "setting", ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"]
+)
 def test_threshold_of_the_user_counts(project: Project, setting: str) -> None:
     said = project.run(OURS + CALL + "say(count=adapter.count(), why=adapter.uncached())\n", **{setting: "1000000"})
     assert said["count"] == 0
@@ -39,7 +41,9 @@ def test_jax_s_switch_still_switches_it_off(project: Project) -> None:
 
 
 def test_uninstall_gives_everything_back(project: Project) -> None:
-    code = SETTINGS + """
+    code = (
+        SETTINGS
+        + """
 from jax._src import compilation_cache, compiler
 places = lambda: [compilation_cache.get_file_cache, compiler.compile_or_get_cached]
 before, functions = settings(), places()
@@ -48,6 +52,7 @@ assert settings() != before and places() != functions
 adapter.uninstall()
 say(same=settings() == before and places() == functions)
 """
+    )
     assert project.run(code) == {"same": True}
 
 
@@ -61,7 +66,13 @@ def test_directory_of_the_user_is_not_touched(project: Project) -> None:
 
 @pytest.mark.parametrize("env", [{"JITCACHE": "0"}, {"JITCACHE_LIBRARY": "/nonexistent"}])
 def test_where_jitcache_cannot_be_used_jax_s_own_cache_is(project: Project, env: dict[str, str]) -> None:
-    code = OWN + SETTINGS + "before = settings()\nway = adapter.install()\nassert settings() == before\n" + CALL + "say(way=way)\n"
+    code = (
+        OWN
+        + SETTINGS
+        + "before = settings()\nway = adapter.install()\nassert settings() == before\n"
+        + CALL
+        + "say(way=way)\n"
+    )
     assert project.run(code, **env) == {"way": ""}
     assert list(project.own.glob("jit_f-*-cache"))
     assert "JAX's own" in project.errors
@@ -79,7 +90,9 @@ def test_switches_of_jitcache_count(project: Project, use: str) -> None:
 
 
 def test_clear_and_count_are_those_of_its_own_entries(project: Project) -> None:
-    code = OURS + """
+    code = (
+        OURS
+        + """
 jitcache.default_cache().put(jitcache.Key(a=1), b"x", kind="other")
 call()
 own, all_ = adapter.count(), len(jitcache.default_cache())
@@ -87,18 +100,28 @@ names = {e["name"] for e in adapter.entries()}
 adapter.clear()
 say(others=all_ - own, left=len(jitcache.default_cache()), count=adapter.count(), named="jit_f" in names)
 """
+    )
     assert project.run(code) == {"others": 1, "left": 1, "count": 0, "named": True}
 
 
 def test_given_cache_is_the_one(project: Project) -> None:
-    code = "assert adapter.install(jitcache.Cache('given')) == 'lease'\n" + CALL + "say(given=adapter.count(), other=len(jitcache.default_cache()))\n"
+    code = (
+        "assert adapter.install(jitcache.Cache('given')) == 'lease'\n"
+        + CALL
+        + "say(given=adapter.count(), other=len(jitcache.default_cache()))\n"
+    )
     said = project.run(code)
     assert said["given"] > 0
     assert said["other"] == 0
 
 
 def test_jax_s_reset_leaves_it_in_place(project: Project) -> None:
-    code = OURS + "from jax._src import compilation_cache\ncompilation_cache.reset_cache()\n" + CALL + "say(count=adapter.count())\n"
+    code = (
+        OURS
+        + "from jax._src import compilation_cache\ncompilation_cache.reset_cache()\n"
+        + CALL
+        + "say(count=adapter.count())\n"
+    )
     assert project.run(code)["count"] > 0
 
 

@@ -64,7 +64,11 @@ def attempt():
 
 def test_compile_that_fails_leaves_no_lease(project: Project) -> None:
     """The next, in this process and in another that was waiting, fails at once and does not wait."""
-    code = OURS + FAILS + "one = attempt()\ntwo = attempt()\nready()\nsay(errors=[one[0], two[0]], seconds=one[1] + two[1])\n"
+    code = (
+        OURS
+        + FAILS
+        + "one = attempt()\ntwo = attempt()\nready()\nsay(errors=[one[0], two[0]], seconds=one[1] + two[1])\n"
+    )
     p = project.start(code)
     assert p.stdout.readline() == "ready\n", p.stderr.read()
     other = project.run(OURS + FAILS + "one = attempt()\nsay(errors=[one[0]], seconds=one[1])\n")

@@ -58,7 +58,11 @@ def test_processor_is_the_one_that_xla_compiles_for(project: Project) -> None:
 def test_kernel_is_asked_where_xla_does_not_say(project: Project) -> None:
     """And what is of one machine or one moment does not count."""
     lines = "processor\t: {0}\nvendor_id\t: GenuineIntel\ncpu MHz\t\t: {0}000.1\nmicrocode\t: {0}\nflags\t\t: {1}\n\n"
-    for name, text in {"a": lines.format(0, "fpu avx2"), "b": lines.format(1, "avx2 fpu"), "c": lines.format(0, "fpu")}.items():
+    for name, text in {
+        "a": lines.format(0, "fpu avx2"),
+        "b": lines.format(1, "avx2 fpu"),
+        "c": lines.format(0, "fpu"),
+    }.items():
         (project.folder / name).write_text(text)
     (project.folder / "none").write_text("processor : 0\n")
     say = """

@@ -47,7 +47,9 @@ Module._compile = lambda self, *args, **more: known(self, *args, **more)
 
 
 def test_clear_and_count_are_those_of_its_own_entries(project: Project) -> None:
-    code = OURS + """
+    code = (
+        OURS
+        + """
 jitcache.default_cache().put(jitcache.Key(a=1), b"x", kind="other")
 call()
 names = [e["name"] for e in adapter.entries()]
@@ -55,15 +57,19 @@ before = adapter.count()
 adapter.clear()
 say(names=names, before=before, count=adapter.count(), left=len(jitcache.default_cache()))
 """
+    )
     assert project.run(code) == {"names": ["program"], "before": 1, "count": 0, "left": 1}
 
 
 def test_ahead_of_time_modules_are_written_where_they_are_asked_for(project: Project) -> None:
-    code = OURS + """
+    code = (
+        OURS
+        + """
 import program
 wp.compile_aot_module(program, device="cpu", module_dir="aot", strip_hash=True)
 say(count=adapter.count(), made=sorted(os.path.splitext(n)[1] for n in os.listdir("aot")))
 """
+    )
     said = project.run(code)
     assert said["count"] == 0
     assert ".o" in said["made"]

@@ -18,7 +18,6 @@ from typing import Any
 
 from jitcache import Cache, default_cache
 
-
 __all__ = ["KIND", "SCHEME", "clear", "count", "entries", "install", "register", "uncached", "uninstall"]
 
 #: The kind of the entries.

@@ -28,7 +28,7 @@ class Path(pathlib.PurePosixPath):
         """Do nothing: there are no folders."""
 
     def _name(self) -> str:
-        return self.name[: -len(_SUFFIX)] if self.name.endswith(_SUFFIX) else self.name
+        return self.name.removesuffix(_SUFFIX)
 
     def _read(self) -> bytes | None:
         return None if _cache is None else get(_cache(), self._name())

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # The first line of an entry is a list of names and sizes; the files follow in that order.
 

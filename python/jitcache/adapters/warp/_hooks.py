@@ -40,7 +40,8 @@ def unfit() -> str:
     compile_ = getattr(context.Module, "_compile", None)
     if compile_ is None or list(inspect.signature(compile_).parameters) != _PARAMETERS:
         return f"warp {warp.__version__}: Module._compile"
-    return "" if callable(getattr(context.Module, "get_module_hash", None)) else f"warp {warp.__version__}: get_module_hash"
+    hashes = callable(getattr(context.Module, "get_module_hash", None))
+    return "" if hashes else f"warp {warp.__version__}: Module.get_module_hash"
 
 
 def attach(cache: Callable[[], Cache]) -> None:
@@ -61,7 +62,7 @@ def detach() -> None:
 
 def _looking_up(original: Callable[..., bool], cache: Callable[[], Cache]) -> Callable[..., bool]:
     @functools.wraps(original)
-    def _compile(
+    def _compile(  # noqa: PLR0917  as Warp has them
         self: Any,
         device: Any = None,
         output_dir: Any = None,
@@ -94,9 +95,9 @@ def _serve(original: Callable[..., bool], cache: Cache, module: Any, given: tupl
         if lease.data is not None:
             try:
                 place(Path(output_dir), unpack(lease.data))
-                return False
             except (OSError, ValueError) as e:
                 return _by_warp(original, module, given, e)
+            return False
         return _compiled(original, module, given, lease)
 
 

@@ -34,7 +34,8 @@ def _toolchain() -> str:
 
 def _processor() -> str:
     """Return what LLVM compiles for where it compiles for this machine."""
-    return f"{context._get_cpu_target_triple()} {context._get_host_cpu_name()} {','.join(sorted(context._get_cpu_feature_set()))}"
+    features = ",".join(sorted(context._get_cpu_feature_set()))
+    return f"{context._get_cpu_target_triple()} {context._get_host_cpu_name()} {features}"
 
 
 # Options by which a module comes to depend on files that its hash says nothing of.
@@ -70,4 +71,5 @@ def key_of(module: Any, output_name: str, output_arch: int | None, options: dict
 def includes(source: bytes) -> set[bytes]:
     """Return what a generated source includes."""
     lines = (line.strip() for line in source.splitlines())
-    return {line[1:].split(None, 1)[-1].split(b"//")[0].strip() for line in lines if line.startswith(b"#") and b"include" in line}
+    found = (line[1:] for line in lines if line.startswith(b"#") and b"include" in line)
+    return {line.split(None, 1)[-1].split(b"//")[0].strip() for line in found}
