@@ -143,7 +143,7 @@ CONTROLS = [
         "what comes from a remote used as it is", "anyremote", {},
         ["test_remote.py::test_unsigned_entries_are_neither_sent_nor_used_unless_the_remote_says_so"],
     ),
-    Control("every machine compiles", "noclaims", {}, ["test_remote.py::test_fleet_compiles_each_key_once[file]"]),
+    Control("every machine compiles", "noclaims", {}, ["test_fleet.py::test_fleet_compiles_each_key_once[file]"]),
     Control("claims of the dead", "noheirs", {"storage": ["TestClaimOfAHelperThatIsDeadIsTakenByOneOfAllThatWait"]}),
     Control("claims that end before the result is sent", "earlyend", {"storage": ["TestClaimEndsWhenTheResultIsSentAndNotBefore"]}),
     Control("waiting without a bound", "nobudget", {"core/remote": ["TestBudgetGrowsWithWhatIsCompiled"]}),
