@@ -34,6 +34,10 @@ def compiled(n):
         f.write(n + "\\n")
     return ("code of " + n).encode() * 1000
 with jitcache.Cache() as cache:
+    cache.get(jitcache.Key(source="nothing"))  # the helper runs
+    open(os.environ["WITNESS"] + ".ready", "a").write("x")
+    while not os.path.exists(os.environ["WITNESS"] + ".go"):
+        time.sleep(0.01)
     for n in names:
         got = cache.get_or_compile(jitcache.Key(source=n).named(n), lambda: compiled(n), kind="cubin")
         assert got == ("code of " + n).encode() * 1000
@@ -41,18 +45,32 @@ with jitcache.Cache() as cache:
 
 
 def fleet(machines: list[Machine], keys: list[str], program: str = FLEET, **env: str) -> list[subprocess.Popen[bytes]]:
-    """Start a process on each machine, which compiles all keys."""
-    path = os.pathsep.join(sys.path)
-    return [
+    """Start a process on each machine, which compiles all keys. They begin together, with helpers that run."""
+    path, witness = os.pathsep.join(sys.path), machines[0].witness
+    ready, go = witness.with_name("witness.ready"), witness.with_name("witness.go")
+    ready.write_text("")
+    go.unlink(missing_ok=True)
+    processes = [
         subprocess.Popen([sys.executable, "-c", program, *keys], env={**os.environ, "PYTHONPATH": path, **m.env, **env})
         for m in machines
     ]
+    end = time.monotonic() + 120
+    while len(ready.read_text()) < len(machines):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    go.write_text("")
+    return processes
 
 
 def ended(processes: list[subprocess.Popen[bytes]], seconds: float = 300) -> None:
     end = time.monotonic() + seconds
-    for p in processes:
-        assert p.wait(timeout=max(end - time.monotonic(), 1)) == 0
+    try:
+        for p in processes:
+            assert p.wait(timeout=max(end - time.monotonic(), 1)) == 0
+    finally:
+        for p in processes:
+            p.kill()
+            p.wait()
 
 
 @pytest.mark.parametrize("engine", ["redis", "file"])
