@@ -204,6 +204,9 @@ func (o *outboxes) send(b *outbox, from *store.Store, name string) bool {
 	}
 	defer entry.Release()
 	s := o.server
+	if !keepsMarks {
+		os.Remove(taken)
+	}
 	if s.state.refuses() != "" {
 		return false
 	}
