@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -260,10 +261,16 @@ def test_command_says_how_the_remotes_are_and_shows_no_password(
         said = program(*words, **one.env)
         assert "hunter2" not in said.stdout + said.stderr, words
         assert f"127.0.0.1:{redis.port}" in said.stdout
+    assert re.search(
+        r"^remote .*; up, 0 hits, \d+ misses, .*, 0 waiting$", program("doctor", **one.env).stdout, re.MULTILINE
+    )
     redis.stop()
     one.compile("b")
     late = program("remote", "-timeout", "300ms", "flush", **one.env)
     assert late.returncode == 1 and "hunter2" not in late.stderr
+    assert re.search(
+        r"^remote .*; down for .*, 1 waiting, last error: ", program("doctor", **one.env).stdout, re.MULTILINE
+    )
 
 
 def test_wrong_password_is_said_once_and_without_it(machine: Callable[..., Machine], tmp_path: Path) -> None:
