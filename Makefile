@@ -60,7 +60,7 @@ controls: lib ## tests with one mechanism taken out, which must fail
 demo: lib ## two real compilers, cold and from the cache
 	@$(PY) examples/demo/demo.py
 
-demo-all: demo ## make demo, and the frameworks that have an adapter: Numba, cuda.core, CuTe DSL
+demo-all: demo ## make demo, and the frameworks that have an adapter: Numba, cuda.core, CuTe DSL, Triton, JAX
 	@$(PY) examples/frameworks.py
 
 bench: lib ## the figures of docs/bench.md, to build/bench; DOCS=1 to docs/, for a release

@@ -108,7 +108,7 @@ func (c *command) root() *ffcli.Command {
 			"A KEY is as many of its hex digits as tell it from others, or a name.",
 	}
 	root.Subcommands = []*ffcli.Command{
-		c.run(), c.stats(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),
+		c.run(), c.stats(), c.report(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),
 		c.bundle(), c.sign(), c.trust(), c.remote(), c.init(), c.config(), c.doctor(), c.dir(), c.completion(), c.version(),
 	}
 	for _, sub := range root.Subcommands {

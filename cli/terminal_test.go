@@ -52,7 +52,7 @@ var own = regexp.MustCompile("\x1b\\[(0|1|31|33)m|\r\x1b\\[K|\r")
 func everyCommand(t *testing.T, u *account, key string) map[string][]string {
 	odd := t.TempDir() + "/\x1b[31mdir"
 	return map[string][]string{
-		"stats": {"stats"}, "ls": {"ls", "-all"}, "show": {"show", evil}, "path": {"path", evil}, "export": {"export", key, t.TempDir() + "/f"},
+		"stats": {"stats"}, "report": {"report", "-"}, "no report": {"report", odd + "/x.html"}, "ls": {"ls", "-all"}, "show": {"show", evil}, "path": {"path", evil}, "export": {"export", key, t.TempDir() + "/f"},
 		"explain": {"explain", evil}, "rm": {"rm", "no\x1b[2J"}, "trim": {"trim"}, "clear": {"clear", "-kind", "nothing"}, "verify": {"verify"},
 		"sign": {"sign", "-key", odd}, "trust": {"trust", "add", "no\x1b[2J"}, "init": {"init", odd}, "config": {"config"},
 		"doctor": {"doctor"}, "dir": {"dir"}, "version": {"version"}, "completion": {"completion", "fish"},

@@ -93,6 +93,14 @@ func (t *counterTable) merge(other *counterTable) {
 	}
 }
 
+// used returns how many slots have a kind; they are the first ones.
+func (t *counterTable) used() (n int) {
+	for n < maxKinds && t.names[n] != "" {
+		n++
+	}
+	return n
+}
+
 func (t *counterTable) byKind() map[string]*Counters {
 	m := make(map[string]*Counters)
 	for i, name := range t.names {

@@ -77,6 +77,7 @@ CONTROLS = [
     ),
     Control("context known by its pointer", "pointer", {"cuda/driver": ["TestContextAtAUsedPointerIsAnotherOne"]}),
     Control("cells not clamped", "noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
+    Control("counts booked for the day of the write", "anyday", {"core/store": ["TestCountsAreOfTheDayOnWhichTheyWereCounted"]}),
     Control("linked file not looked at again", "nopinned", {"core/store": ["TestPinIsNotAnotherFileWithTheNumberOfTheFirst"]}),
     Control("eviction looks at all entries", "lookatall", {"core/store": ["TestPutAtTheCapLooksAtASample"]}),
     Control(

@@ -9,13 +9,14 @@ import threading
 import types
 from typing import TYPE_CHECKING, Any, Callable, Generic, TypeVar
 
-from . import _log
-from ._audit import Unwatched, Watched
-from ._code import Unkeyable
-from ._default import cache_of
-from ._errors import RefusedError
-from ._key import Key
-from ._reach import Reach, python_version
+from jitcache import _log
+from jitcache._code import Unkeyable
+from jitcache._default import cache_of
+from jitcache._errors import RefusedError
+from jitcache._key import Key
+
+from .audit import Unwatched, Watched
+from .reach import Reach, python_version
 
 if TYPE_CHECKING or sys.version_info >= (3, 10):
     from typing import ParamSpec
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Protocol
 
-    from ._cache import Cache
+    from jitcache._cache import Cache
 
     class Codec(Protocol):
         """What makes bytes of results, and results of bytes: ``pickle``, ``json``, or an object like them."""

@@ -1,4 +1,4 @@
-"""Files: the content of the module files that a compile depends on."""
+"""Module files: the content of the files that code is from, for keys of functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from ._code import Unkeyable
 
 # A file that has changed since this process started may not be what the process has imported.
-# Jiffies, of 10 ms, are rounded down; an interpreter takes longer to come to its first import.
+# The kernel counts in jiffies and rounds down; an interpreter takes longer to come to its first import.
 _JIFFY = 1.0 / os.sysconf("SC_CLK_TCK")
 
 
@@ -31,21 +31,27 @@ _START = _started()
 _digests: dict[str, tuple[tuple[int, ...], bytes]] = {}  # of files, with the stamps that they have it by
 
 
-def _stamp(found: os.stat_result) -> tuple[int, ...]:
+def stamp_of(found: os.stat_result) -> tuple[int, ...]:
+    """Return what stat says of a file that is another for another content."""
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _holder(path: str) -> tuple[str, os.stat_result]:
-    """Return a path, or the archive that it is inside of, and what stat says of it."""
+    """Return a path, or the archive that it is inside of, and what stat says of it. Raises Unkeyable without a file."""
     inside = path
     while True:
         try:
-            return path, os.stat(path)
-        except OSError as e:
+            found = os.stat(path)
+        except OSError:
             above = os.path.dirname(path)
             if above in ("", path):
-                raise Unkeyable("no file", inside) from e
+                break
             path = above
+            continue
+        if stat.S_ISREG(found.st_mode):
+            return path, found
+        break
+    raise Unkeyable("no file", inside)
 
 
 def content(path: str, *, imported: bool = False) -> bytes:
@@ -55,11 +61,9 @@ def content(path: str, *, imported: bool = False) -> bytes:
     if there is no file, or if it may not be that any more.
     """
     path, found = _holder(path)
-    if not stat.S_ISREG(found.st_mode):
-        raise Unkeyable("no file", path)
     if imported and found.st_ctime > _START:
         raise Unkeyable("file changed since the process started", path)
-    stamp = _stamp(found)
+    stamp = stamp_of(found)
     known = _digests.get(path)
     if known is None or known[0] != stamp:
         with open(path, "rb") as file:
@@ -67,10 +71,10 @@ def content(path: str, *, imported: bool = False) -> bytes:
     return known[1]
 
 
-def is_file(path: str) -> bool:
+def has_file(path: str) -> bool:
     """Return whether code of this file name has a file, or an archive, that it is from."""
     try:
-        return not path.startswith("<") and stat.S_ISREG(_holder(path)[1].st_mode)
+        return not path.startswith("<") and _holder(os.path.abspath(path)) is not None
     except Unkeyable:
         return False
 

@@ -14,20 +14,11 @@ import sys
 import types
 from typing import Any, Callable, ClassVar, NamedTuple
 
-from ._code import Unkeyable
-from ._dependency_walk import DependencyWalker
-from ._origin import OWN, Origin, origin_of, origin_of_module
+from jitcache._code import Unkeyable
+from jitcache._dependency_walk import DependencyWalker
 
-# Of a class, what its file, its bases and its other attributes say already.
-_OF_CLASSES = frozenset((
-    "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__",
-    "__dataclass_fields__", "__dataclass_params__", "__dict__", "__doc__", "__firstlineno__", "__module__",
-    "__orig_bases__", "__parameters__", "__qualname__", "__slotnames__", "__static_attributes__",
-    "__type_params__", "__weakref__",
-    "_abc_impl",
-))  # fmt: skip
-_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
-_ENUM_PROPERTY = getattr(enum, "property", types.DynamicClassAttribute)
+from .origin import OWN, Origin, origin_of, origin_of_module
+
 _MANAGED_DICT = 1 << 4  # Py_TPFLAGS_MANAGED_DICT: the __dict__ is before the object, since Python 3.11
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class that is not built in
 _WORD = 8
@@ -56,14 +47,14 @@ class _Named(NamedTuple):
     x: int
 
 
-def _is_own(value: Any) -> bool:
-    return isinstance(value, types.FunctionType) and origin_of(value.__code__.co_filename).kind == OWN
-
-
 class ValueWalker(DependencyWalker):
     """The part of the walk that is of values. What calls something, ``Reach`` describes."""
 
     kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {}
+    # Its file says the rest of them.
+    of_classes = DependencyWalker.of_classes | {
+        "__dataclass_fields__", "__dataclass_params__", "__orig_bases__", "__parameters__", "__type_params__",
+    }  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
@@ -194,10 +185,6 @@ class ValueWalker(DependencyWalker):
     def _view(self, value: memoryview) -> None:
         self._put("view", f"{value.format} {value.shape} {value.readonly}".encode() + value.tobytes())
 
-    def _slice(self, value: slice) -> None:
-        self._put("slice")
-        self._value((value.start, value.stop, value.step))
-
     def _namespace(self, value: Any) -> None:
         if not self._again(value):
             self._put("namespace")
@@ -274,42 +261,17 @@ class ValueWalker(DependencyWalker):
                     self._put("patch", name.encode())
                     self._value(value)
 
-    def _members(self, cls: type) -> None:
-        of_enum = issubclass(cls, enum.Enum)
-        if of_enum:
-            members: Any = cls
-            for label, member in members.__members__.items():
-                self._put("member", label.encode())
-                self._value(member._value_)
-        for name, value in sorted(vars(cls).items()):
-            if name in _OF_CLASSES or isinstance(value, _DESCRIPTORS):
-                continue
-            if of_enum and (name.startswith("_") or isinstance(value, (cls, _ENUM_PROPERTY))) and not _is_own(value):
-                continue  # what the members are, and Python makes of them
-            self._put("attribute", name.encode())
-            self._value(value)
-
     def _member(self, value: enum.Enum) -> None:
         self._class(type(value))
         self._put("member", str(value._name_).encode())
         self._value(value._value_)
 
-    def _method(self, value: Any) -> None:
-        """A staticmethod, a classmethod or a bound method."""
-        self._put(type(value).__name__)
-        self._value(value.__func__)
-        self._value(getattr(value, "__self__", None))
-
     def _property(self, value: property) -> None:
-        self._put("property")
-        for function in (value.fget, value.fset, value.fdel):
-            self._value(function)
+        super()._property(value)
         self._extra(value, property)
 
     def _partial(self, value: Any) -> None:
-        self._put("partial")
-        for part in (value.func, value.args, value.keywords):
-            self._value(part)
+        super()._partial(value)
         self._dict(vars(value))
 
     def _nothing(self, value: Any) -> None:

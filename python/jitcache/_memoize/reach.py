@@ -18,12 +18,13 @@ import sys
 import types
 from typing import Any
 
-from . import _origin
-from ._code import Unkeyable, code_of, content_of
-from ._mentions import Import, mentions_of
-from ._origin import OWN, PACKAGE, PYTHON, Origin, origin_of, origin_of_module
-from ._outside import is_inside, leads_elsewhere
-from ._reach_values import ValueWalker, shows_all
+from jitcache._code import Unkeyable, code_of, content_of
+from jitcache._module_files import content
+
+from .mentions import Import, mentions_of
+from .origin import OWN, PACKAGE, PYTHON, Origin, origin_of, origin_of_module, package_content
+from .outside import is_inside, leads_elsewhere
+from .values import ValueWalker, shows_all
 
 _MISSING = object()
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, type)
@@ -72,7 +73,7 @@ class Reach(ValueWalker):
             raise Unkeyable("looks outside", f"{module}.{name}" if name else f"module {module}")
 
     def _package(self, folder: str) -> None:
-        name, digest = _origin.package_content(folder)
+        name, digest = package_content(folder)
         self.components[f"package {name}"] = digest
 
     def _file(self, module: str, path: str) -> None:
@@ -81,7 +82,7 @@ class Reach(ValueWalker):
             raise Unkeyable("no file", f"module {module}")
         # Its main file, which is another in each process that is started with it, has no other name.
         own = os.path.abspath(getattr(sys.modules.get(module), "__file__", None) or "") == path
-        digest = _origin.content(path)
+        digest = content(path, imported=True)
         self.components[f"module {module}" if own else f"file {os.path.basename(path)} of {module}"] = digest
 
     # -- functions
@@ -314,7 +315,7 @@ def python_version() -> bytes:
     flags = tuple(getattr(sys.flags, name) for name in ("optimize", "utf8_mode", "bytes_warning"))
     # Hashes of texts, and with them the order of sets, are at random unless that says otherwise.
     hashes = hash("jitcache") if os.environ.get("PYTHONHASHSEED", "random") != "random" else None
-    from . import __version__
+    from jitcache import __version__
 
     said = (
         sys.version,

@@ -6,13 +6,12 @@ import base64
 import hashlib
 import importlib.machinery
 import os
-import stat
 import sys
 import sysconfig
-import time
 from typing import Any, NamedTuple
 
-from ._code import Unkeyable, is_standard
+from jitcache._code import Unkeyable, is_standard
+from jitcache._module_files import content, has_file, stamp_of
 
 PYTHON, PACKAGE, OWN = "python", "package", "own"
 
@@ -29,76 +28,7 @@ class Origin(NamedTuple):
     name: str
 
 
-# -- files
-
-# A file that has changed since this process started may not be what the process has imported.
-# The kernel counts in jiffies and rounds down; an interpreter takes longer to come to its first import.
-_JIFFY = 1.0 / os.sysconf("SC_CLK_TCK")
-
-
-def _started() -> float:
-    """When this process, or the one that it is a fork of, started, by the clock of the file system."""
-    try:
-        with open("/proc/self/stat", "rb") as file:
-            ticks = int(file.read().rpartition(b")")[2].split()[19])
-        return time.time() - (time.clock_gettime(time.CLOCK_BOOTTIME) - ticks * _JIFFY) + _JIFFY
-    except (OSError, AttributeError, ValueError, IndexError):  # no such kernel: nothing is known to be unchanged
-        return 0.0
-
-
-_START = _started()
-_digests: dict[str, tuple[tuple[int, ...], bytes]] = {}  # of files, with the stamps that they have it by
-
-
-def _stamp(found: os.stat_result) -> tuple[int, ...]:
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-
-
-def _holder(path: str) -> tuple[str, os.stat_result]:
-    """Return a path, or the archive that it is inside of, and what stat says of it. Raises Unkeyable without a file."""
-    inside = path
-    while True:
-        try:
-            found = os.stat(path)
-        except OSError:
-            above = os.path.dirname(path)
-            if above in ("", path):
-                break
-            path = above
-            continue
-        if stat.S_ISREG(found.st_mode):
-            return path, found
-        break
-    raise Unkeyable("no file", inside)
-
-
-def content(path: str) -> bytes:
-    """Return the digest of a file that this process has imported, that of the archive if the path is inside of one.
-
-    Raises Unkeyable if there is no file, or if it may not be what was imported any more.
-    """
-    path, found = _holder(path)
-    if found.st_ctime > _START:
-        raise Unkeyable("file changed since the process started", path)
-    stamp = _stamp(found)
-    known = _digests.get(path)
-    if known is None or known[0] != stamp:
-        with open(path, "rb") as file:
-            known = _digests[path] = (stamp, hashlib.blake2b(file.read(), digest_size=16).digest())
-    return known[1]
-
-
-def has_file(path: str) -> bool:
-    """Return whether code of this file name has a file, or an archive, that it is from."""
-    try:
-        return not path.startswith("<") and _holder(os.path.abspath(path)) is not None
-    except Unkeyable:
-        return False
-
-
-# -- origins
-
-_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # this package
 _PATHS = sysconfig.get_paths()
 _STANDARD = (_PATHS["stdlib"] + os.sep, _PATHS["platstdlib"] + os.sep)
 _SITES = ("site-packages", "dist-packages")
@@ -203,8 +133,8 @@ def package_content(folder: str) -> tuple[str, bytes]:
         raise Unkeyable("package without a list of its files", folder) from None
     known = _packages.get(folder)
     # What is imported later is to be looked at too.
-    if known is None or known[:2] != (len(sys.modules), _stamp(found)):
-        known = _packages[folder] = (len(sys.modules), _stamp(found), _files_of(folder, listed, found))
+    if known is None or known[:2] != (len(sys.modules), stamp_of(found)):
+        known = _packages[folder] = (len(sys.modules), stamp_of(found), _files_of(folder, listed, found))
     return os.path.basename(folder)[: -len(".dist-info")].partition("-")[0], known[2]
 
 
@@ -221,7 +151,7 @@ def _files_of(folder: str, listed: str, found: os.stat_result) -> bytes:
         if path.endswith(".pyc") or name.startswith(b"..") or path == listed:
             continue
         if _is_another(path, line, found, path in imported):
-            whole.update(content(path) if os.path.exists(path) else b"gone")
+            whole.update(content(path, imported=True) if os.path.exists(path) else b"gone")
     return whole.digest()
 
 
@@ -240,7 +170,7 @@ def _is_another(path: str, line: bytes, listed: os.stat_result, imported: bool) 
 
 def _hash_of(path: str, now: os.stat_result) -> bytes:
     """Return what a list says of a file with this content."""
-    stamp = _stamp(now)
+    stamp = stamp_of(now)
     known = _hashes.get(path)
     if known is None or known[0] != stamp:
         with open(path, "rb") as file:

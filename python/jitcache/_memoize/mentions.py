@@ -7,7 +7,7 @@ import types
 import weakref
 from typing import Any, NamedTuple
 
-from ._code import Unkeyable
+from jitcache._code import Unkeyable
 
 
 class Import(NamedTuple):

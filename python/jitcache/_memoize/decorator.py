@@ -6,8 +6,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, ParamSpec, TypeVar, overload
 
-    from ._cache import Cache
-    from ._memoize import Codec, Depends, Memoized
+    from jitcache._cache import Cache
+
+    from .memoized import Codec, Depends, Memoized
 
     P = ParamSpec("P")
     R = TypeVar("R")
@@ -67,7 +68,7 @@ def memoize(  # noqa: F811
     """
     from functools import partial
 
-    from ._memoize import memoized
+    from .memoized import memoized
 
     if function is None:
         return partial(memoized, cache=cache, codec=codec, depends=depends, kind=kind)
