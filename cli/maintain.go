@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
@@ -127,60 +126,4 @@ func (c *command) verify() *ffcli.Command {
 		}
 		return nil
 	})
-}
-
-func (c *command) stats() *ffcli.Command {
-	flags := c.flags("stats")
-	asJSON := flags.Bool("json", false, "print a JSON object")
-	zero := flags.Bool("zero", false, "print, then set the counters to zero")
-	return c.new("stats [-json] [-zero]", "print sizes and counters", flags, 0, 0, func([]string) error {
-		cache, s, err := c.open()
-		if err != nil {
-			return err
-		}
-		stats := cache.Stats()
-		if *asJSON {
-			err = c.printJSON(stats)
-		} else {
-			err = printStats(c.stdout, &stats)
-		}
-		if err == nil && *zero {
-			err = s.Zero(context.Background())
-		}
-		return err
-	})
-}
-
-func printStats(out io.Writer, s *core.Stats) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "directory\t%s\n", s.Directory)
-	limit := "unlimited"
-	if s.MaxSize > 0 {
-		limit = store.FormatSize(s.MaxSize)
-	}
-	fmt.Fprintf(w, "size\t%s of %s in %d entries\n", store.FormatSize(s.Bytes), limit, s.Entries)
-	if !s.Zeroed.IsZero() {
-		fmt.Fprintf(w, "counting since\t%s\n", s.Zeroed.Format("2006-01-02 15:04:05"))
-	}
-	fmt.Fprintln(w)
-	fmt.Fprintln(w, "KIND\tHITS\tMISSES\tCOMPILES\tCOMPILED FOR\tSAVED\tEVICTED")
-	row := func(name string, k core.KindStats) {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\n", name, k.HitsMemory+k.HitsDisk+k.HitsLayer, k.Misses, k.Compiles,
-			duration(int64(k.CompileTime*1e9)), duration(int64(k.TimeSaved*1e9)), k.Evictions)
-	}
-	for _, kind := range sorted(s.Kinds) {
-		if k := s.Kinds[kind]; k.HitsMemory+k.HitsDisk+k.HitsLayer+k.Misses+k.Puts+k.NotStored+k.Compiles+k.Evictions > 0 {
-			row(kind, k)
-		}
-	}
-	row("total", s.Total)
-	for _, reason := range sorted(s.Total.MissReasons) {
-		if reason != store.Absent.String() {
-			fmt.Fprintf(w, "missed: %s\t%d\n", reason, s.Total.MissReasons[reason])
-		}
-	}
-	for _, reason := range sorted(s.Total.NotReasons) {
-		fmt.Fprintf(w, "not stored: %s\t%d\n", reason, s.Total.NotReasons[reason])
-	}
-	return w.Flush()
 }

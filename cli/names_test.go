@@ -91,10 +91,10 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 	k := u.put("a", "saxpy", "cubin", "code")
 	u.put("b", "other", "cubin", "code")
 	for _, args := range []string{
-		"dir", "version", "ls", "stats", "show KEY", "path KEY", "export KEY FILE", "explain saxpy", "config", "config max-size",
+		"dir", "version", "ls", "stats", "stats -since 7d", "report PAGE", "show KEY", "path KEY", "export KEY FILE", "explain saxpy", "config", "config max-size",
 		"config max-size 1Gi", "verify", "doctor", "trust list", "completion bash", "rm other", "trim", "clear", "init NEW",
 	} {
-		words := strings.Fields(strings.NewReplacer("KEY", k.ID.String(), "FILE", t.TempDir()+"/f", "NEW", t.TempDir()+"/c").Replace(args))
+		words := strings.Fields(strings.NewReplacer("KEY", k.ID.String(), "FILE", t.TempDir()+"/f", "PAGE", t.TempDir()+"/p.html", "NEW", t.TempDir()+"/c").Replace(args))
 		out, errs, status := u.run(append(words, "-json")...)
 		var v any
 		if err := json.Unmarshal([]byte(out), &v); err != nil || status != 0 {

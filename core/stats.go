@@ -46,7 +46,11 @@ type KindStats struct {
 	EvictedBytes uint64            `json:"evicted_bytes"`
 	Removals     uint64            `json:"removals"`
 	HitsLayer    uint64            `json:"hits_layer"`
+	HitsRemote   uint64            `json:"hits_remote"`
 }
+
+// Hits adds up the hits, wherever they were.
+func (k *KindStats) Hits() uint64 { return k.HitsMemory + k.HitsDisk + k.HitsLayer + k.HitsRemote }
 
 // Stats returns the counters of the directory, with what this process has not
 // written yet; without a directory those of this process.
@@ -62,7 +66,7 @@ func (c *Cache) Stats() Stats {
 		}
 		if c.alone != nil {
 			c.drain()
-			s.addKinds(c.alone.ByKind())
+			s.Total, s.Kinds = statsOf(c.alone.ByKind())
 		}
 		return s
 	}
@@ -72,22 +76,77 @@ func (c *Cache) Stats() Stats {
 	if u.Zeroed != 0 {
 		s.Zeroed = time.Unix(0, u.Zeroed)
 	}
-	s.addKinds(u.Kinds)
+	s.Total, s.Kinds = statsOf(u.Kinds)
 	return s
 }
 
-func (s *Stats) addKinds(kinds map[string]*store.Counters) {
-	var total store.Counters
-	for kind, counters := range kinds {
-		s.Kinds[kind] = kindStats(counters)
-		total.Add(counters)
+// History is what was counted on some days, as `jitcache stats -since -json` prints
+// it. Days are those of UTC.
+type History struct {
+	Directory string               `json:"directory"`
+	Since     string               `json:"since"`           // the first day that was asked for, 2006-01-02
+	First     string               `json:"first,omitempty"` // the first day that is remembered, "" if none is
+	Total     KindStats            `json:"total"`
+	Kinds     map[string]KindStats `json:"kinds"`
+	Days      []DayStats           `json:"days"` // those on which something was counted
+}
+
+// DayStats are the counters of one day.
+type DayStats struct {
+	Day   string               `json:"day"` // 2006-01-02
+	Total KindStats            `json:"total"`
+	Kinds map[string]KindStats `json:"kinds"`
+}
+
+// DayLayout is how days are written.
+const DayLayout = "2006-01-02"
+
+// History returns what was counted in the directory from the day of a time on.
+func (c *Cache) History(since time.Time) History {
+	from := store.DayOf(since.UnixNano())
+	h := History{Since: dayText(from), Days: []DayStats{}}
+	sum := map[string]*store.Counters{}
+	if c.store != nil {
+		c.drain()
+		h.Directory = c.store.Root()
+		days := c.store.Days(0)
+		if len(days) > 0 {
+			h.First = dayText(days[0].Number)
+		}
+		for _, d := range days {
+			if d.Number < from {
+				continue
+			}
+			day := DayStats{Day: dayText(d.Number)}
+			day.Total, day.Kinds = statsOf(d.Kinds)
+			h.Days = append(h.Days, day)
+			for kind, counters := range d.Kinds {
+				if sum[kind] == nil {
+					sum[kind] = new(store.Counters)
+				}
+				sum[kind].Add(counters)
+			}
+		}
 	}
-	s.Total = kindStats(&total)
+	h.Total, h.Kinds = statsOf(sum)
+	return h
+}
+
+func dayText(day int64) string { return time.Unix(day*24*60*60, 0).UTC().Format(DayLayout) }
+
+func statsOf(kinds map[string]*store.Counters) (total KindStats, of map[string]KindStats) {
+	var all store.Counters
+	of = make(map[string]KindStats, len(kinds))
+	for kind, counters := range kinds {
+		of[kind] = kindStats(counters)
+		all.Add(counters)
+	}
+	return kindStats(&all), of
 }
 
 func kindStats(c *store.Counters) KindStats {
 	k := KindStats{
-		HitsMemory: c[store.HitsMemory], HitsDisk: c[store.HitsDisk], HitsLayer: c[store.HitsLayer], Misses: c.Misses(),
+		HitsMemory: c[store.HitsMemory], HitsDisk: c[store.HitsDisk], HitsLayer: c[store.HitsLayer], HitsRemote: c[store.HitsRemote], Misses: c.Misses(),
 		Puts: c[store.Puts], NotStored: c[store.PutsRefused],
 		Compiles: c[store.Compiles], CompileTime: seconds(c[store.CompileTime]), TimeSaved: seconds(c[store.TimeSaved]),
 		Waits: c[store.Waits], WaitTime: seconds(c[store.WaitTime]),

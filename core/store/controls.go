@@ -20,6 +20,7 @@ const (
 	checkWritable = true // Open finds out whether puts can work
 	readsPinned   = true // the file behind a path is looked at again
 	clampCells    = true // the ledger's cells do not go below zero
+	keepsDay      = true // what is written on a later day is booked for the day of the count
 	takeSamples   = true // an eviction from a large directory looks at a sample
 	putsShare     = true // puts share the work where there is much to evict
 	sweepTemps    = true // copies of processes that are gone are removed from the temp directory

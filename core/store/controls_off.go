@@ -26,6 +26,7 @@ var (
 	checkWritable = !control.Is("nowritable")
 	readsPinned   = !control.Is("nopinned")
 	clampCells    = !control.Is("noclamp")
+	keepsDay      = !control.Is("anyday")
 	takeSamples   = !control.Is("lookatall")
 	putsShare     = !control.Is("evictall")
 	sweepTemps    = !control.Is("notempsweep")

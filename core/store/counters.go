@@ -28,6 +28,7 @@ const (
 	EvictedBytes Counter = 10
 	Removals     Counter = 11 // by remove and clear
 	HitsLayer    Counter = 12 // in a layer
+	HitsRemote   Counter = 13 // in a remote
 	missBase     Counter = 16
 	refusalBase  Counter = 48
 	counterSlots         = 80
@@ -90,6 +91,14 @@ func (t *counterTable) merge(other *counterTable) {
 			t.at([]byte(name)).Add(&other.counts[i])
 		}
 	}
+}
+
+// used returns how many slots have a kind; they are the first ones.
+func (t *counterTable) used() (n int) {
+	for n < maxKinds && t.names[n] != "" {
+		n++
+	}
+	return n
 }
 
 func (t *counterTable) byKind() map[string]*Counters {

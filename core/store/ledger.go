@@ -218,7 +218,7 @@ func (s *Store) Usage() Usage {
 	return Usage{int64(bytes), int64(count), l.kinds.byKind(), l.zeroed, l.swept, l.refused.at, l.refused.reason}
 }
 
-// Zero sets the counters to zero.
+// Zero sets the counters to zero, those of the days too.
 func (s *Store) Zero(ctx context.Context) error {
 	if s.refuse != None {
 		return &Refused{s.refuse, s.root, "it cannot be written", ""}
@@ -230,6 +230,7 @@ func (s *Store) Zero(ctx context.Context) error {
 	b := s.pending.take()
 	s.merge(l, b)
 	l.kinds, l.zeroed, l.refused = counterTable{}, s.now(), refusalNote{}
+	s.forgetDays()
 	if e := s.writeLedger(l); e != 0 {
 		return &Refused{reasonOf(e), s.root, "its ledger cannot be written: " + e.Error(), ""}
 	}

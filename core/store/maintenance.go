@@ -179,6 +179,7 @@ func (s *Store) trimSome(ctx context.Context, end time.Time, done *Cleared) (mor
 		l.swept = s.now()
 	}
 	l.kinds.merge(&l.evicted)
+	s.addDay(0, &l.evicted)
 	return more, asError("write", s.v1+"/ledger", s.writeLedger(l))
 }
 
@@ -221,6 +222,7 @@ func (s *Store) pass(ctx context.Context, progress Progress, fn func(shard int, 
 	if e := s.writeLedger(l); e != 0 && err == nil {
 		err = &Refused{reasonOf(e), s.root, "its ledger cannot be written: " + e.Error(), ""}
 	}
+	s.addDay(b.day, &b.kinds)
 	p.mu.Lock()
 	p.written = s.now()
 	p.learn(s, l)

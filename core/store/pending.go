@@ -16,7 +16,8 @@ type pending struct {
 	bytes    int64        // sum over cells
 	stale    [shards]bool // to be counted anew, see flushBusy
 	kinds    counterTable
-	counted  bool // kinds has something
+	counted  bool  // kinds has something
+	day      int64 // on which the first of it was counted
 	refused  refusalNote
 	written  int64 // when the ledger was last written, unix nanoseconds
 	hits     uint64
@@ -86,25 +87,33 @@ func (p *pending) addShard(shard int, d change) {
 	p.mu.Unlock()
 }
 
+// begin notes on which day the first of what is counted was. mu is held. The clock is
+// read only then: the hits that follow do not wait for it.
+func (p *pending) begin(now func() int64) { p.counted, p.day = true, DayOf(now()) }
+
 // Count adds n to a counter of a kind.
 func (s *Store) Count(kind []byte, c Counter, n uint64) {
 	p := &s.pending
 	p.mu.Lock()
+	if !p.counted {
+		p.begin(s.now)
+	}
 	p.kinds.at(kind)[c] += n
-	p.counted = true
 	p.mu.Unlock()
 }
 
-// CountHit counts a hit on disk, where HitsDisk or HitsLayer, and the compile that it
+// CountHit counts a hit on disk, where HitsDisk, HitsLayer or HitsRemote, and the compile that it
 // saved. Now and then it writes the ledger, so that the counters of a long-running
 // process are seen. It evicts nothing: a lookup must be fast, and has added nothing.
 func (s *Store) CountHit(where Counter, kind []byte, cost int64) {
 	p := &s.pending
 	p.mu.Lock()
+	if !p.counted {
+		p.begin(s.now)
+	}
 	c := p.kinds.at(kind)
 	c[where]++
 	c[TimeSaved] += uint64(max(cost, 0))
-	p.counted = true
 	p.hits++
 	look := p.hits%hitsPerLook == 0
 	p.mu.Unlock()
@@ -121,10 +130,12 @@ func (s *Store) CountRefused(kind []byte, why Reason) {
 	now := s.now()
 	p := &s.pending
 	p.mu.Lock()
+	if !p.counted {
+		p.begin(s.now)
+	}
 	c := p.kinds.at(kind)
 	c[PutsRefused]++
 	c[RefusedCounter(why)]++
-	p.counted = true
 	p.refused = refusalNote{now, why}
 	p.mu.Unlock()
 }
@@ -168,6 +179,7 @@ type batch struct {
 	cells   [shards]change
 	stale   [shards]bool
 	kinds   counterTable
+	day     int64 // of kinds
 	refused refusalNote
 }
 
@@ -182,9 +194,9 @@ func (b *batch) added() (bytes int64) {
 func (p *pending) take() *batch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b := &batch{p.cells, p.stale, p.kinds, p.refused}
+	b := &batch{p.cells, p.stale, p.kinds, p.day, p.refused}
 	p.cells, p.bytes, p.stale = [shards]change{}, 0, [shards]bool{}
-	p.kinds, p.counted, p.refused = counterTable{}, false, refusalNote{}
+	p.kinds, p.counted, p.day, p.refused = counterTable{}, false, 0, refusalNote{}
 	return b
 }
 
@@ -199,6 +211,9 @@ func (p *pending) giveBack(b *batch) {
 	}
 	b.kinds.merge(&p.kinds)
 	p.kinds, p.counted = b.kinds, true
+	if b.day != 0 {
+		p.day = b.day
+	}
 	if p.refused.at == 0 {
 		p.refused = b.refused
 	}
@@ -264,6 +279,9 @@ func (s *Store) flush(keep *key.ID, evicts bool) bool {
 	l.kinds.merge(&l.evicted)
 	if s.writeLedger(l) != 0 {
 		p.giveBack(b)
+	} else {
+		b.kinds.merge(&l.evicted)
+		s.addDay(b.day, &b.kinds)
 	}
 	p.mu.Lock()
 	p.written = s.now()
@@ -302,7 +320,12 @@ func (s *Store) flushBusy(keep *key.ID, evicts bool) {
 	for i := range before {
 		p.stale[i] = p.stale[i] || before[i] != l.cells[i]
 	}
-	p.kinds.merge(&l.evicted)
+	if l.evicted.used() > 0 {
+		if !p.counted {
+			p.begin(s.now)
+		}
+		p.kinds.merge(&l.evicted)
+	}
 	p.mu.Unlock()
 }
 

@@ -1,4 +1,4 @@
-"""Code: what a Python function is, as bytes, without what it reaches. For the adapters that make keys of functions."""
+"""Code: what a Python function is, as bytes, without what it reaches. For all that make keys of functions."""
 
 from __future__ import annotations
 

@@ -34,6 +34,10 @@ TRITON, TRITON_OLD = "3.9.0", "3.3.1"
 #: CuTe DSL's, what its TVM FFI route needs, and somebody's tensors.
 CUTE_DSL = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2", "numpy>=2")
 
+#: JAX with what its size cap and the names of its public way need: the version that is current, and the last for Python 3.11,
+#: each with the Pythons that it runs on.
+JAX = {"0.12.0.1": ("3.12", "3.13", "3.14"), "0.10.2": ("3.11", "3.12", "3.13")}
+
 
 def _newest() -> str:
     """An interpreter for the current version: this one, if it is one that Numba runs on."""
@@ -163,11 +167,37 @@ def triton_old() -> Count:
     return Count(0, 0, 1) if python is None else pytest("triton-old", python, *chosen, env=environment())
 
 
+def _with_jax(area: str, version: str) -> str | None:
+    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+    own = next((here[v] for v in JAX[version] if v in here), None)
+    return own and venv(area, f"jax-{version}", [f"jax=={version}", "etils", "filelock", "pytest>=8"], own)
+
+
+def _jax(area: str, version: str, *chosen: str) -> Count:
+    python = _with_jax(area, version)
+    return Count(0, 0, 1) if python is None else pytest(area, python, *(chosen or ["tests/jax"]), env=environment())
+
+
+def jax() -> Count:
+    """JAX, its own persistent cache and ours side by side: what a minute is enough for; without a GPU."""
+    return _jax("jax", "0.12.0.1", "tests/jax/test_right.py", "tests/jax/test_processes.py")
+
+
+def jax_rest() -> Count:
+    """All of that, and with mechanisms taken out."""
+    return _jax("jax-rest", "0.12.0.1")
+
+
+def jax_old() -> Count:
+    """The same with an older version."""
+    return _jax("jax-old", "0.10.2")
+
+
 def interpreters_of(area: str) -> dict[str, str]:
     """An interpreter with each framework, as far as they can be had."""
     found = {
         "NUMBA": _with_numba(area), "CUDA_CORE": _with_cuda_core(area, "1.2.2"), "CUTE_DSL": _with_cute_dsl(area),
-        "TRITON": _with_triton(area, TRITON),
+        "TRITON": _with_triton(area, TRITON), "JAX": _with_jax(area, "0.12.0.1"),
     }  # fmt: skip
     return {name: python for name, python in found.items() if python is not None}
 
@@ -175,7 +205,7 @@ def interpreters_of(area: str) -> dict[str, str]:
 def frameworks() -> Count:
     """The examples of all adapters, as make demo-all runs them but for the installing."""
     area = "frameworks"
-    found = dict.fromkeys(("numba", "cuda_core", "cute_dsl", "triton"))
+    found = dict.fromkeys(("numba", "cuda_core", "cute_dsl", "triton", "jax"))
     given = [f"--python={name.lower()}={python}" for name, python in interpreters_of(area).items()]
     command = [sys.executable, str(ROOT / "examples" / "frameworks.py"), *given, *found]
     status, text = run(area, command, env=environment())

@@ -41,6 +41,8 @@ _LEDGER_SIZE = 14664
 _SHARDS = struct.Struct("<512Q")
 _COUNTERS = struct.Struct("<16s80Q")
 _PLACE = struct.Struct("<8sQq")
+_DAY = struct.Struct("<8sQqQ")
+_DAYS = 400
 _INPUT = {1: struct.Struct("<cQQQqqq32s"), 2: struct.Struct("<cQQQqqqQ32s")}  # by version
 
 _NO_MOUNT = 2**64 - 1
@@ -360,9 +362,32 @@ def read_ledger(root: Path) -> Ledger | None:
     if magic != b"jcledger" or version != 1:
         return None
     cells = _SHARDS.unpack_from(data, 64)
-    places = (_COUNTERS.unpack_from(data, 4160 + place * _COUNTERS.size) for place in range(16))
-    kinds = tuple((text(name.rstrip(b"\0")), tuple(counters)) for name, *counters in places)
+    kinds = read_kinds(data[4160:-8], 16)
     return Ledger(hand, swept, zeroed, not_stored, reason, tuple(zip(cells[::2], cells[1::2])), kinds)
+
+
+def read_kinds(data: bytes, n: int) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Read n kinds: their names and counters."""
+    places = (_COUNTERS.unpack_from(data, place * _COUNTERS.size) for place in range(n))
+    return tuple((text(name.rstrip(b"\0")), tuple(counters)) for name, *counters in places)
+
+
+def read_days(root: Path) -> dict[int, dict[str, tuple[int, ...]]]:
+    """Read what was counted on each day that is remembered: kinds and counters."""
+    try:
+        data = (root / "v1" / "days").read_bytes()
+    except FileNotFoundError:
+        return {}
+    days: dict[int, dict[str, tuple[int, ...]]] = {}
+    size = _DAY.size + 16 * _COUNTERS.size
+    for slot in range(_DAYS):
+        place = data[slot * size : (slot + 1) * size].ljust(size, b"\0")
+        magic, checksum, day, kinds = _DAY.unpack_from(place)
+        if magic != b"jcdays\0\1" or kinds > 16 or checksum != xxh64(place[16 : _DAY.size + kinds * _COUNTERS.size]):
+            continue
+        if day % _DAYS == slot:
+            days[day] = dict(read_kinds(place[_DAY.size :], kinds))
+    return days
 
 
 def recount(root: Path) -> dict[int, tuple[int, int]]:

@@ -140,6 +140,14 @@ def triton() -> Producer:
     )
 
 
+def jax() -> Producer:
+    """Three programs; JAX says what it was about to store."""
+    return framework(
+        "JITCACHE_TEST_JAX", "jax", "ours", JAX_PLATFORMS="cpu",
+        found=lambda first, now: all(not n[1] and n[2] == f[2] for n, f in zip(last(now).values(), last(first).values())),
+    )  # fmt: skip
+
+
 def underworld3() -> Producer:
     """Eighteen functions of a solver, by Cython and gcc, in a setup script.
 
@@ -184,4 +192,5 @@ PRODUCERS: dict[str, tuple[Callable[[], Producer], str]] = {
     "cuda.core": (cuda_core, "JITCACHE_TEST_CUDA_CORE"),
     "CuTe DSL": (cute_dsl, "JITCACHE_TEST_CUTE_DSL"),
     "Triton": (triton, "JITCACHE_TEST_TRITON"),
+    "JAX": (jax, "JITCACHE_TEST_JAX"),
 }

@@ -6,8 +6,11 @@ import json
 import os
 import pickle
 import random
+import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,10 @@ NAMES = ("", "saxpy", "stokes residual", "größe 大小", "caf\udce9", "n" * 30
 HITS_ON_DISK, PUTS, MISSES = 1, 2, 16
 ABSENT = 1
 
+DAY = 24 * 3600 * 10**9  # nanoseconds
+
 READER = Path(reader.__file__)
+GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 
 
 @dataclass(frozen=True)
@@ -169,6 +175,37 @@ def test_ledger_counts_puts_hits_and_misses_by_kind(tmp_path: Path) -> None:
     assert ledger.count("generic", MISSES + ABSENT) == 7
 
 
+def test_days_count_what_the_ledger_counts(tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    first = time.time_ns() // DAY
+    with jitcache.Cache(root, memory_size=0) as cache:
+        for n, kind in enumerate(KINDS):
+            assert cache.put(jitcache.Key(n=n), b"data", kind=kind)
+            assert cache.get(jitcache.Key(n=n)) == b"data"
+        assert cache.get(jitcache.Key(absent=True)) is None
+    ledger = reader.read_ledger(root)
+    assert ledger is not None
+    ((day, kinds),) = reader.read_days(root).items()
+    assert first <= day <= time.time_ns() // DAY
+    assert kinds == {kind: counters for kind, counters in ledger.kinds if kind}
+
+
+def test_golden_ledger_and_days_are_what_their_description_says(tmp_path: Path) -> None:
+    (tmp_path / "v1").mkdir()
+    for name in ("ledger", "days"):
+        shutil.copy(GOLDEN / name, tmp_path / "v1" / name)
+    said = json.loads((GOLDEN / "ledger.json").read_text())
+
+    def some(kinds: Iterable[tuple[str, tuple[int, ...]]]) -> dict[str, dict[str, int]]:
+        return {kind: {str(i): n for i, n in enumerate(counters) if n} for kind, counters in kinds if kind}
+
+    ledger = reader.read_ledger(tmp_path)
+    assert ledger is not None
+    assert ledger.total() == (said["bytes"], said["entries"])
+    assert some(ledger.kinds) == said["kinds"]
+    assert {str(day): some(kinds.items()) for day, kinds in reader.read_days(tmp_path).items()} == said["days"]
+
+
 def test_last_place_of_the_ledger_counts_kinds_beyond_fifteen(tmp_path: Path) -> None:
     root = tmp_path / "cache"
     kinds = [f"kind-{n}" for n in range(20)]
@@ -189,13 +226,13 @@ def test_names_table_has_the_last_two_keys_of_a_name(healthy: Healthy) -> None:
         named = reader.read_name(root, name)
         assert named is not None
         assert named.before is not None
-        for sealed, time, s in (
+        for sealed, noted, s in (
             (named.last, named.last_time, of_name[-1]),
             (named.before, named.before_time, of_name[-2]),
         ):
             assert (sealed.key, sealed.name, sealed.kind, sealed.inputs) == (s.id, name, s.kind, ())
             assert {label: short.hex() for label, short in sealed.components.items()} == s.key.components
-            assert time == reader.read_entry(root, s.id).created
+            assert noted == reader.read_entry(root, s.id).created
         assert named.written == named.last_time
 
 
@@ -265,6 +302,7 @@ def test_layout_is_that_of_the_document(healthy: Healthy) -> None:
         "VERSION",
         "config",
         "ledger",
+        "days",
         "entries",
         "names",
         "locks",

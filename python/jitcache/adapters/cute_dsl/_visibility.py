@@ -13,7 +13,7 @@ import types as pytypes
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from jitcache.adapters._code import PLAIN, Unkeyable, content_of, folders, is_standard
+from jitcache._code import PLAIN, Unkeyable, content_of, folders, is_standard
 
 from ._tools import packages
 

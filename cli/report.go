@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
+
+	"jitcache/cli/report"
+	"jitcache/core"
+)
+
+const reportHelp = `One page with pictures, for a browser: hits, misses and time by kind and day, what missed
+and which component had changed, sizes and ages. It is one file, and asks no network.
+
+What changed is what a log says: JITCACHE_LOG=miss JITCACHE_LOG_FILE=FILE. The log is
+that of -log, else that of JITCACHE_LOG_FILE; * stands for any text in its name.`
+
+// reportDays are those of a report, unless a user says otherwise.
+const reportDays = "90d"
+
+func (c *command) report() *ffcli.Command {
+	flags := c.flags("report")
+	since := flags.String("since", reportDays, "what was counted in the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
+	log := flags.String("log", "", "the misses of `FILE`")
+	cmd := c.new("report [-since DAYS] [-log FILE] FILE.html", "write a page with pictures, - for standard output", flags, 1, 1, func(args []string) error {
+		now := time.Now()
+		from, err := firstDay(*since, now)
+		if err != nil {
+			return err
+		}
+		cache, _, err := c.open()
+		if err != nil {
+			return err
+		}
+		page := report.Page{
+			Made: now, Version: Version, Stats: cache.Stats(), History: cache.History(from), Entries: report.NewEntries(now),
+		}
+		if page.Log, err = c.readLog(*log, from.UTC().Truncate(24*time.Hour)); err != nil {
+			return err
+		}
+		if err := c.lookAt(cache, &page); err != nil {
+			return err
+		}
+		if args[0] == "-" {
+			return page.Write(c.raw)
+		}
+		if err := writePage(args[0], &page); err != nil {
+			return err
+		}
+		return c.answer(map[string]any{"file": args[0], "entries": page.Stats.Entries, "since": page.History.Since}, func() {
+			fmt.Fprintln(c.stdout, args[0])
+		})
+	})
+	cmd.LongHelp = reportHelp
+	return cmd
+}
+
+// lookAt looks at every entry: at what is known of it, and not at what is in it.
+func (c *command) lookAt(cache *core.Cache, page *report.Page) error {
+	p, done := c.progress("report")
+	defer done()
+	n := 0
+	return cache.List(context.Background(), "", func(e *core.Listed) error {
+		page.Entries.Add(e)
+		if n++; p != nil && n%256 == 0 {
+			p(min(float64(n)/float64(max(page.Stats.Entries, 1)), 1), n)
+		}
+		return nil
+	})
+}
+
+// writePage writes a page that is whole, or leaves what was there.
+func writePage(path string, page *report.Page) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".jitcache-report-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	err = page.Write(f)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Chmod(f.Name(), 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// readLog reads the log that is meant, or none: only one that was asked for has to be
+// there.
+func (c *command) readLog(asked string, since time.Time) (*report.Log, error) {
+	name := asked
+	if name == "" {
+		// Each process may have one of its own.
+		name = strings.NewReplacer("%%", "%", "%p", "*", "%h", "*").Replace(c.env("JITCACHE_LOG_FILE"))
+	}
+	if name == "" {
+		return nil, nil
+	}
+	files, err := filepath.Glob(name)
+	if len(files) == 0 && err == nil && asked != "" {
+		files = []string{name} // whose opening says what is wrong
+	}
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	log := report.NewLog(name)
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		err = log.Read(f, since)
+		f.Close()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return log, nil
+}

@@ -1,0 +1,143 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"jitcache/core"
+	"jitcache/core/store"
+)
+
+// bar is a value with its label.
+type bar struct {
+	label string
+	value float64
+	note  string // beside the value, "" for none
+}
+
+// counted returns counts as bars, the largest first.
+func counted(m map[string]uint64) []bar {
+	var found []bar
+	for label, n := range m {
+		found = append(found, bar{label, float64(n), ""})
+	}
+	return largest(found)
+}
+
+func largest(bars []bar) []bar {
+	slices.SortFunc(bars, func(a, b bar) int {
+		if a.value != b.value {
+			return int(b.value - a.value)
+		}
+		return strings.Compare(a.label, b.label)
+	})
+	return bars
+}
+
+// classes are intervals of sizes or times, each up to a limit that is not in it.
+type classes struct {
+	limits []int64
+	labels []string
+	values []float64
+	counts []int
+}
+
+func (c *classes) add(at int64, value float64) {
+	if c.values == nil {
+		c.values, c.counts = make([]float64, len(c.labels)), make([]int, len(c.labels))
+	}
+	i := 0
+	for i < len(c.limits) && at >= c.limits[i] {
+		i++
+	}
+	c.values[i] += value
+	c.counts[i]++
+}
+
+// all returns the classes from the first to the last that has something.
+func (c *classes) all() []bar {
+	first, last := len(c.labels), -1
+	for i, n := range c.counts {
+		if n > 0 {
+			first, last = min(first, i), i
+		}
+	}
+	var found []bar
+	for i := first; i <= last; i++ {
+		b := bar{c.labels[i], c.values[i], entries(c.counts[i])}
+		if c.values[i] == float64(c.counts[i]) {
+			b.note = "" // it is what was counted
+		}
+		found = append(found, b)
+	}
+	return found
+}
+
+func entries(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
+}
+
+// Entries adds up what a directory holds.
+type Entries struct {
+	now               time.Time
+	number            int
+	kinds             map[string]*bar
+	numbers           map[string]int
+	sizes, made, used classes
+}
+
+// NewEntries returns what adds up entries; their ages are those at a time.
+func NewEntries(now time.Time) Entries {
+	e := Entries{now: now, kinds: map[string]*bar{}, numbers: map[string]int{}}
+	const most = 1 << 30
+	e.sizes.labels = []string{"up to " + store.FormatSize(1<<10)}
+	for size := int64(1 << 10); size <= most; size *= 4 {
+		e.sizes.limits = append(e.sizes.limits, size)
+		label := "up to " + store.FormatSize(4*size)
+		if size == most {
+			label = "more"
+		}
+		e.sizes.labels = append(e.sizes.labels, label)
+	}
+	const day = 24 * time.Hour
+	for _, age := range []struct {
+		label string
+		up    time.Duration
+	}{
+		{"an hour", time.Hour}, {"a day", day}, {"a week", 7 * day}, {"a month", 30 * day}, {"three months", 91 * day}, {"a year", 365 * day},
+	} {
+		e.made.limits = append(e.made.limits, int64(age.up))
+		e.made.labels = append(e.made.labels, "within "+age.label)
+	}
+	e.made.labels = append(e.made.labels, "longer ago")
+	e.used = e.made
+	return e
+}
+
+// Add adds an entry.
+func (e *Entries) Add(l *core.Listed) {
+	e.number++
+	kind := e.kinds[l.Kind]
+	if kind == nil {
+		kind = &bar{label: l.Kind}
+		e.kinds[l.Kind] = kind
+	}
+	kind.value += float64(l.File)
+	e.numbers[l.Kind]++
+	e.sizes.add(l.Size, 1)
+	e.made.add(int64(e.now.Sub(l.Created)), float64(l.File))
+	e.used.add(int64(e.now.Sub(l.Used)), float64(l.File))
+}
+
+func (e *Entries) byKind() []bar {
+	var found []bar
+	for kind, b := range e.kinds {
+		found = append(found, bar{kind, b.value, entries(e.numbers[kind])})
+	}
+	return largest(found)
+}

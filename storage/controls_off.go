@@ -1,0 +1,13 @@
+//go:build control
+
+package storage
+
+import "jitcache/core/control"
+
+var (
+	boundsMemory = !control.Is("nobomb")
+	checksPeer   = !control.Is("anypeer")
+	endsDenied   = !control.Is("nodenied")
+	looksAlive   = !control.Is("noheirs")
+	endsSent     = !control.Is("earlyend")
+)
