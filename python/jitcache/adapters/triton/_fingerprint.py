@@ -17,7 +17,6 @@ import time
 from typing import TYPE_CHECKING, Any, Callable
 
 from jitcache import Key
-from jitcache._audit import _HARMLESS
 from jitcache._location import machine
 
 if TYPE_CHECKING:
@@ -29,6 +28,12 @@ KIND = "triton-key"
 # Time stamps of a file that is this young prove nothing: a kernel's clock ticks every 4 to 10 ms, and those of
 # file servers differ by more.
 _YOUNG_NS = 2 * 10**9
+
+# Events of Python's that look at nothing outside; of modules that are imported, which Triton's function does to find
+# their sources. All others do: this list is what is allowed.
+_HARMLESS = frozenset(
+    ("code.__new__", "compile", "exec", "import", "marshal.loads", "object.__getattr__", "sys._getframe")
+)
 
 # Where versions have the function, the current one first.
 _PLACES = ("triton.runtime.cache", "triton.compiler.compiler")
