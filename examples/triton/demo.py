@@ -4,9 +4,10 @@
     python examples/triton/demo.py [FOLDER]
 
 Each time is that of triton.compile in a process of its own, after Triton is imported,
-and includes jitcache's start; the warm ones are the best of three. FOLDER, by default build/demo-triton, gets the caches.
-It compiles for sm_90 and launches nothing, so it needs no GPU. The exit status is 0
-if each kernel was compiled when it should be, to the same code.
+and includes jitcache's start; the warm ones are the best of three. FOLDER, by default
+build/demo-triton, gets the caches. It compiles for sm_90 and launches nothing, so it
+needs no GPU. The exit status is 0 if each kernel was compiled when it should be, to
+the same code.
 """
 
 from __future__ import annotations
