@@ -30,6 +30,12 @@ KIND = "triton-key"
 # file servers differ by more.
 _YOUNG_NS = 2 * 10**9
 
+# Events of Python's that look at nothing outside; of modules that are imported, which Triton's function does to find
+# their sources. All others do: this list is what is allowed.
+_HARMLESS = frozenset(
+    ("code.__new__", "compile", "exec", "import", "marshal.loads", "object.__getattr__", "sys._getframe")
+)
+
 # Where versions have the function, the current one first.
 _PLACES = ("triton.runtime.cache", "triton.compiler.compiler")
 
