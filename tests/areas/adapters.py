@@ -210,6 +210,27 @@ def jax_old() -> Count:
     return _jax("jax-old", "0.10.2")
 
 
+def _with_warp(area: str, version: str) -> str | None:
+    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+    own = next((here[v] for v in ("3.12", "3.11", "3.13", "3.10") if v in here), None)
+    return own and venv(area, f"warp-{version}", [f"warp-lang=={version}", "numpy>=2", "pytest>=8"], own)
+
+
+def _warp(area: str, version: str, *chosen: str) -> Count:
+    python = _with_warp(area, version)
+    return Count(0, 0, 1) if python is None else pytest(area, python, *(chosen or ["tests/warp"]), env=environment())
+
+
+def warp() -> Count:
+    """Warp, its own cache and ours side by side, with mechanisms taken out; without a GPU. Each test waits for clang."""
+    return _warp("warp", "1.19.0")
+
+
+def warp_old() -> Count:
+    """The same with an older version."""
+    return _warp("warp-old", "1.18.0")
+
+
 def interpreters_of(area: str) -> dict[str, str]:
     """An interpreter with each framework, as far as they can be had."""
     found = {

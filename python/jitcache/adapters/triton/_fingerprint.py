@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from jitcache import Key
 from jitcache._location import machine
+from jitcache._memoize.audit import HARMLESS
 
 if TYPE_CHECKING:
     from jitcache import Cache
@@ -150,7 +151,7 @@ def _recorded(computes: Callable[[], str], paths: list[str]) -> str:
 
 
 def _on_event(event: str, args: tuple[Any, ...]) -> None:
-    if not _recording or event in _HARMLESS:
+    if not _recording or event in HARMLESS:
         return
     paths = _recording.get(threading.get_ident())
     # What a module's import looks at has no part in the answer; its source is opened again, to be read.
