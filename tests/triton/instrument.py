@@ -34,7 +34,7 @@ def take_out(what: str) -> None:
     elif what == "folder":  # a folder that is taken away stays away
         place._ATTEMPTS = 1
     elif what == "private":
-        manager.private_folder = lambda: "/nonexistent"
+        manager.private_folder = lambda: os.devnull
     elif what == "usable":  # a cache without a directory does as well
         manager._chosen = manager._cache
     elif what == "stamps":
