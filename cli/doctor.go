@@ -121,9 +121,7 @@ func (c *command) diagnose() *diagnosis {
 			d.Settings[i].Value = core.ShownRemotes(set.Value)
 		}
 	}
-	for _, r := range cache.Remotes() {
-		d.Remotes = append(d.Remotes, remoteRow{URL: r.URL, Source: r.Source, Refused: r.Refused, Reads: r.Reads, Writes: r.Writes})
-	}
+	d.Remotes = remotes(cache)
 	s, refused := cache.Store()
 	switch {
 	case cache.Mode() == core.ModeOff:
@@ -267,7 +265,7 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 		case !r.Writes:
 			does = "read alone"
 		}
-		row("remote", "%s (%s): %s", r.URL, r.Source, does)
+		row("remote", "%s (%s): %s%s", r.URL, r.Source, does, r.helperText())
 	}
 	for _, s := range d.Settings {
 		row("setting", "%s = %s (%s)", s.Name, s.Value, s.Source)

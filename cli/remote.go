@@ -51,7 +51,8 @@ func (c *command) remote() *ffcli.Command {
 // asking is how long a helper may take to say how it is.
 const asking = 2 * time.Second
 
-func (c *command) remoteStatus(cache *core.Cache, asJSON bool) error {
+// remotes asks the helpers of all remotes that are used how they are.
+func remotes(cache *core.Cache) []remoteRow {
 	rows := []remoteRow{}
 	for _, r := range cache.Remotes() {
 		row := remoteRow{URL: r.URL, Source: r.Source, Refused: r.Refused, Reads: r.Reads, Writes: r.Writes}
@@ -65,6 +66,11 @@ func (c *command) remoteStatus(cache *core.Cache, asJSON bool) error {
 		}
 		rows = append(rows, row)
 	}
+	return rows
+}
+
+func (c *command) remoteStatus(cache *core.Cache, asJSON bool) error {
+	rows := remotes(cache)
 	if asJSON {
 		return c.printJSON(rows)
 	}

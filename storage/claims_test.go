@@ -106,13 +106,13 @@ func TestClaimOfAHelperThatIsDeadIsTakenByOneOfAllThatWait(t *testing.T) {
 	for range 2 {
 		var dead *Server
 		socket, _, _ := serving(t, time.Minute, on(shared), func(s *Server) { dead = s })
-		c := dial(t, socket)
+		c, began := dial(t, socket), time.Now()
 		for waited := false; ; waited = true {
 			got := turn(t, c, 100*time.Millisecond, waited)
 			if got == wire.Mine {
 				break
-			} else if got != wire.Theirs {
-				t.Fatal(got)
+			} else if got != wire.Theirs || time.Since(began) > 5*time.Second {
+				t.Fatal("it is not taken over")
 			}
 		}
 		dead.spaces.mu.Lock()

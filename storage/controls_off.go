@@ -9,5 +9,6 @@ var (
 	checksPeer   = !control.Is("anypeer")
 	endsDenied   = !control.Is("nodenied")
 	looksAlive   = !control.Is("noheirs")
+	keepsMarks   = !control.Is("nooutbox")
 	endsSent     = !control.Is("earlyend")
 )

@@ -123,6 +123,7 @@ func (o *outboxes) work(b *outbox) {
 		o.mu.Unlock()
 		more := o.sendAll(b)
 		o.mu.Lock()
+		b.left = more
 		if more == 0 && !b.again {
 			b.working = false
 			o.mu.Unlock()
@@ -176,9 +177,6 @@ func (o *outboxes) sendAll(b *outbox) (left int) {
 		})
 	}
 	group.Wait()
-	o.mu.Lock()
-	b.left = left
-	o.mu.Unlock()
 	return left
 }
 
@@ -204,6 +202,9 @@ func (o *outboxes) send(b *outbox, from *store.Store, name string) bool {
 	}
 	defer entry.Release()
 	s := o.server
+	if !keepsMarks {
+		os.Remove(taken)
+	}
 	if s.state.refuses() != "" {
 		return false
 	}

@@ -48,12 +48,14 @@ static void close_others(void)
 static int helper(void *argument)
 {
 	starting *s = argument;
-	struct sigaction usual = {.sa_handler = SIG_DFL};
+	const unsigned long usual[8] = {0}; /* as the kernel has a sigaction: SIG_DFL, no flags, no mask */
 	sigset_t none;
 	setsid();
 	umask(077);
+	/* Not sigaction: it refuses the two that glibc has for itself, and a process that
+	 * posix_spawn has started may have got them ignored. */
 	for (int signal = 1; signal < NSIG; signal++)
-		sigaction(signal, &usual, NULL);
+		syscall(SYS_rt_sigaction, signal, usual, NULL, 8UL);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; s->close_all && null >= 0 && fd < 3; fd++)
 		if (null != fd)

@@ -69,8 +69,8 @@ def main() -> int:
     sys.stdout.flush()
     args = ["jitcache", *sys.argv[1:]]
     if "doctor" not in args or {"-json", "--json"} & set(args):
-        os.execv(path, args)
-    status = subprocess.run(args, executable=path, check=False).returncode
+        os.execv(path, args)  # noqa: S606
+    status = subprocess.run(args, executable=path, check=False).returncode  # noqa: S603
     _print_unloaded()
     _print_uncovered()
     return status

@@ -36,6 +36,11 @@ def is_standard(path: str) -> bool:
     return path.startswith("<frozen ") or (path.startswith(_STDLIB) and not path.startswith(_SITE))
 
 
+def is_installed(path: str) -> bool:
+    """Return whether a file is of the packages that this Python has beside its own library."""
+    return path.startswith(_SITE)
+
+
 _codes: weakref.WeakKeyDictionary[pytypes.CodeType, tuple[bytes, tuple[str, ...], tuple[str, ...]]]
 _codes = weakref.WeakKeyDictionary()
 

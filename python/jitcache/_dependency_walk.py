@@ -65,7 +65,7 @@ class DependencyWalker:
         """Whether a value in a module of Python's or of the framework's may be one that a program has put there.
 
         Nobody notes who has set an attribute. ``owner`` is whose the module is, in the
-        rules' words; "python" of builtins.
+        rules' words, or "builtins".
         """
         raise NotImplementedError
 
@@ -157,7 +157,7 @@ class DependencyWalker:
             if name in function.__globals__:
                 yield f"global {name}", function.__globals__[name], seen
         for name in names:
-            if name in _BUILTINS and name not in function.__globals__ and self._is_added(_BUILTINS[name], "python"):
+            if name in _BUILTINS and name not in function.__globals__ and self._is_added(_BUILTINS[name], "builtins"):
                 yield f"builtin {name}", _BUILTINS[name], seen
 
     def _surroundings(

@@ -88,6 +88,7 @@ AREAS: dict[str, Area] = {
     **_suite,
     "cute-dsl": adapters.cute_dsl,
     "triton": adapters.triton,
+    "triton-rest": adapters.triton_rest,
     "triton-old": adapters.triton_old,
     "jax": adapters.jax,
     "jax-rest": adapters.jax_rest,
@@ -135,16 +136,15 @@ REST = [
 #: and for hours, all of Numba's suite.
 LONGER = [
     *(name for name in _interpreters if name not in _ends), "portable", "releases", "fuzz-short", "launch-rest",
-    "numba-old", "cuda-core-old", "triton-old", "jax-rest", "jax-old",
-    "warp", "warp-old", *_suite,
+    "numba-old", "cuda-core-old", "triton-rest", "triton-old", "jax-rest", "jax-old", "warp", "warp-old", *_suite,
 ]  # fmt: skip
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 #: machines does not: pip, which other areas run, changes the times that its rows compare.
 BESIDE = frozenset({
     "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
-    "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "triton", "triton-old", "jax", "jax-rest", "jax-old",
-    "warp", "warp-old", "frameworks", "bench",
+    "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "triton", "triton-rest", "triton-old",
+    "jax", "jax-rest", "jax-old", "warp", "warp-old", "frameworks", "bench",
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

@@ -153,18 +153,35 @@ def _with_triton(area: str, version: str) -> str | None:
     return own and venv(area, f"triton-{version}", [f"triton=={version}", "pytest>=8"], own)
 
 
+def _triton(area: str, version: str, *chosen: str) -> Count:
+    python = _with_triton(area, version)
+    return Count(0, 0, 1) if python is None else pytest(area, python, *chosen, env=environment())
+
+
+#: Of Triton's tests, what takes two minutes; and the rest, which waits for time stamps to age, or runs others with something taken out.
+_TRITON_SHORT = ("tests/triton/test_manager.py", "tests/triton/test_processes.py", "tests/triton/test_faults.py")
+_TRITON_REST = ("tests/triton/test_fingerprint.py", "tests/triton/test_controls.py")
+
+
 def triton() -> Count:
-    """Triton, its own cache and ours side by side, and with mechanisms taken out; without a GPU."""
-    python = _with_triton("triton", TRITON)
-    return Count(0, 0, 1) if python is None else pytest("triton", python, "tests/triton", env=environment())
+    """Triton through the cache: who compiles, where the files are, and what is broken; without a GPU."""
+    return _triton("triton", TRITON, *_TRITON_SHORT, "-m", "not slow", "-k", "not does_with_it")
+
+
+def triton_rest() -> Count:
+    """What Triton's own manager does, fifty rounds in fresh folders, the fingerprint, and mechanisms that are taken out."""
+    area = "triton-rest"
+    slow = _triton(area, TRITON, *_TRITON_SHORT, "-m", "slow")
+    own = _triton(area, TRITON, *_TRITON_SHORT, "-m", "not slow", "-k", "does_with_it")
+    return total([slow, own, _triton(area, TRITON, *_TRITON_REST)])
 
 
 def triton_old() -> Count:
     """The same with an older version."""
-    python = _with_triton("triton-old", TRITON_OLD)
     # How fast it is, what Triton's own manager does, and what notices a mechanism that is taken out, is for the current one.
-    chosen = ["tests/triton", "-k", "not without_it and not own_manager and not ten_times"]
-    return Count(0, 0, 1) if python is None else pytest("triton-old", python, *chosen, env=environment())
+    return _triton(
+        "triton-old", TRITON_OLD, "tests/triton", "-k", "not without_it and not does_with_it and not ten_times"
+    )
 
 
 def _with_jax(area: str, version: str) -> str | None:

@@ -159,7 +159,11 @@ def take_out(what: str) -> None:
     elif what == "recursion":
         _entry._codes = lambda code: [code]
         revive = _entry._revive
-        _entry._revive = lambda codegen, code: revive(codegen, code._replace(lacking=[]))
+        _entry._revive = lambda codegen, code, moves: revive(codegen, code._replace(lacking=[]), moves)
+    elif what == "addresses":
+        _entry.moved = lambda code, moves: code
+    elif what == "addresses in what is linked":
+        _loaded.moved_text = lambda text, moves: text
     elif what == "content":
         described = walker.root
 

@@ -118,7 +118,9 @@ def test_without_the_library_it_works_and_says_so(cache: jitcache.Cache, tmp_pat
 
 def test_without_the_command_the_module_says_so(tmp_path: Path) -> None:
     package = tmp_path / "lib" / "python" / "site-packages" / "jitcache"
-    shutil.copytree(Path(jitcache.__file__).parent, package, ignore=shutil.ignore_patterns("*.so", "jitcache-*", "__pycache__"))
+    shutil.copytree(
+        Path(jitcache.__file__).parent, package, ignore=shutil.ignore_patterns("*.so", "jitcache-*", "__pycache__")
+    )
     env = {**os.environ, "PYTHONPATH": str(package.parent)}
     env.pop("JITCACHE_LIBRARY", None)
 

@@ -44,7 +44,7 @@ class Walker(DependencyWalker):
             self._value(item)
 
     def _is_added(self, value: Any, owner: str) -> bool:
-        return type(value) is int and owner == "python"
+        return type(value) is int and owner in ("python", "builtins")
 
     kinds = {
         types.FunctionType: _function,

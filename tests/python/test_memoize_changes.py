@@ -33,7 +33,7 @@ describe = r.Reach.describe
 def without(self, label, value):
     self.components[label] = repr(value).encode() if label.startswith("argument") else b""
 r.Reach.describe = without
-a._HARMLESS = a._HARMLESS | {"open", "os.listdir", "os.scandir", "subprocess.Popen", "os.posix_spawn", "os.fork", "_posixsubprocess.fork_exec"}
+a.HARMLESS = a.HARMLESS | {"open", "os.listdir", "os.scandir", "subprocess.Popen", "os.posix_spawn", "os.fork", "_posixsubprocess.fork_exec"}
 r.Reach.__init__.__kwdefaults__ = None
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -260,10 +261,16 @@ def test_command_says_how_the_remotes_are_and_shows_no_password(
         said = program(*words, **one.env)
         assert "hunter2" not in said.stdout + said.stderr, words
         assert f"127.0.0.1:{redis.port}" in said.stdout
+    assert re.search(
+        r"^remote .*; up, 0 hits, \d+ misses, .*, 0 waiting$", program("doctor", **one.env).stdout, re.MULTILINE
+    )
     redis.stop()
     one.compile("b")
     late = program("remote", "-timeout", "300ms", "flush", **one.env)
     assert late.returncode == 1 and "hunter2" not in late.stderr
+    assert re.search(
+        r"^remote .*; down for .*, 1 waiting, last error: ", program("doctor", **one.env).stdout, re.MULTILINE
+    )
 
 
 def test_wrong_password_is_said_once_and_without_it(machine: Callable[..., Machine], tmp_path: Path) -> None:
@@ -447,108 +454,3 @@ def test_ccache_stores_and_hits_through_the_helper(tmp_path: Path, scheme: str) 
     server.wait()
     assert hits == ["0", "1"]
     assert (tmp_path / "one.o").read_bytes() == (tmp_path / "two.o").read_bytes()
-
-
-#: What a machine of a fleet does: it compiles its arguments in an order of its own. The witness is a folder of files.
-FLEET = """
-import os, random, sys, time, jitcache
-names = sys.argv[1:]
-random.Random(os.getpid()).shuffle(names)
-def compiled(n):
-    time.sleep(float(os.environ.get("COMPILE_SECONDS", "0.2")))
-    with open(os.environ["WITNESS"], "a") as f:
-        f.write(n + "\\n")
-    return ("code of " + n).encode() * 1000
-with jitcache.Cache() as cache:
-    for n in names:
-        got = cache.get_or_compile(jitcache.Key(source=n).named(n), lambda: compiled(n), kind="cubin")
-        assert got == ("code of " + n).encode() * 1000
-"""
-
-
-def fleet(machines: list[Machine], keys: list[str], program: str = FLEET, **env: str) -> list[subprocess.Popen[bytes]]:
-    """Start a process on each machine, which compiles all keys."""
-    path = os.pathsep.join(sys.path)
-    return [
-        subprocess.Popen([sys.executable, "-c", program, *keys], env={**os.environ, "PYTHONPATH": path, **m.env, **env})
-        for m in machines
-    ]
-
-
-def ended(processes: list[subprocess.Popen[bytes]], seconds: float = 300) -> None:
-    end = time.monotonic() + seconds
-    for p in processes:
-        assert p.wait(timeout=max(end - time.monotonic(), 1)) == 0
-
-
-@pytest.mark.parametrize("engine", ["redis", "file"])
-def test_fleet_compiles_each_key_once(machine: Callable[..., Machine], redis: Redis, tmp_path: Path, engine: str) -> None:
-    """Machines with a directory and a helper each, which start together."""
-    (tmp_path / "shared").mkdir()
-    url = redis.url if engine == "redis" else f"file://{tmp_path}/shared"
-    count = int(os.environ.get("JITCACHE_TEST_FLEET", "8"))
-    keys = [f"k{n}" for n in range(count if count < 50 else 50)]
-    machines = [machine(url + UNSIGNED) for _ in range(count)]
-    ended(fleet(machines, keys))
-    assert sorted(compiled(machines[0])) == sorted(keys)
-    # Nothing is left behind but entries, and pulses for a moment.
-    if engine == "redis":
-        end = time.monotonic() + 20
-        while time.monotonic() < end and redis.claims():
-            time.sleep(0.05)
-        assert all(n.endswith("-alive") or n in redis.names() for n in redis.all())
-
-
-def test_machine_that_dies_while_it_compiles_is_noticed_within_ten_seconds(machine: Callable[..., Machine], redis: Redis) -> None:
-    """All of it: the program and the helper."""
-    one, two = machine(redis.url + UNSIGNED), machine(redis.url + UNSIGNED)
-    (dying,) = fleet([one], ["k"], COMPILE_SECONDS="600")
-    end = time.monotonic() + 20
-    while not redis.claims():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    (waiting,) = fleet([two], ["k"])
-    time.sleep(1)
-    assert waiting.poll() is None
-    assert compiled(one) == []
-    for pid in one.helpers():
-        os.kill(pid, signal.SIGKILL)
-    dying.kill()
-    dying.wait()
-    began = time.monotonic()
-    ended([waiting])
-    assert compiled(two) == ["k"]
-    assert time.monotonic() - began < 10 + 1
-
-
-def test_program_that_dies_while_it_compiles_is_noticed_at_once(machine: Callable[..., Machine], redis: Redis) -> None:
-    """Though a child that it has forked has all of its descriptors."""
-    one, two = machine(redis.url + UNSIGNED), machine(redis.url + UNSIGNED)
-    forks = FLEET.replace("    time.sleep(float", "    if os.fork() == 0:\n        time.sleep(30)\n        os._exit(0)\n    time.sleep(float")
-    (dying,) = fleet([one], ["k"], forks, COMPILE_SECONDS="600")
-    end = time.monotonic() + 20
-    while not redis.claims():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    time.sleep(0.3)
-    dying.kill()
-    dying.wait()
-    began = time.monotonic()
-    ended(fleet([two], ["k"]))
-    assert compiled(two) == ["k"]
-    assert time.monotonic() - began < 6
-
-
-def test_machine_that_takes_too_long_is_waited_for_as_long_as_is_said(machine: Callable[..., Machine], redis: Redis) -> None:
-    one, two = machine(redis.url + UNSIGNED), machine(redis.url + UNSIGNED, JITCACHE_REMOTE_WAIT="2s")
-    (slow,) = fleet([one], ["k"], COMPILE_SECONDS="600")
-    end = time.monotonic() + 20
-    while not redis.claims():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    began = time.monotonic()
-    ended(fleet([two], ["k"]))
-    assert compiled(two) == ["k"]
-    assert 2 < time.monotonic() - began < 10
-    slow.kill()
-    slow.wait()

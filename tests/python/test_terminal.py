@@ -93,7 +93,9 @@ def test_ctrl_c_on_a_terminal_ends_it(name: str, tmp_path: Path) -> None:
     # bash goes on if what it has run has not died of the signal.
     command = f"{ROOT / 'build/lib/jitcache'} -directory {tmp_path / 'cache'} {name} >/dev/null"
     began = time.monotonic()
-    _, status = on_terminal("bash", "-c", f"echo ready; while :; do {command}; done", keys=b"\x03", until=b"ready", env=ENV)
+    _, status = on_terminal(
+        "bash", "-c", f"echo ready; while :; do {command}; done", keys=b"\x03", until=b"ready", env=ENV
+    )
     assert status == -signal.SIGINT
     assert time.monotonic() - began < 20
     after = jitcache.Cache(tmp_path / "cache")

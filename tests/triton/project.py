@@ -69,7 +69,7 @@ app.say(asm=app.digests(kernel), shared=kernel.metadata.shared)
 WITNESS = """#!/bin/sh
 case "$*" in *--version*) exec {ptxas} "$@" ;; esac
 echo $$ >> {log}
-[ -z "$PAUSE" ] || sleep "$PAUSE"
+[ -z "$PAUSE" ] || sleep "$PAUSE" > /dev/null 2>&1
 exec {ptxas} "$@"
 """
 
@@ -133,14 +133,14 @@ class Project:
         }
         return {k: v for k, v in found.items() if v != "unset"}
 
-    def start(self, code: str = ONE, **env: str) -> subprocess.Popen[str]:
+    def start(self, code: str = ONE, *, stdin: int = subprocess.DEVNULL, **env: str) -> subprocess.Popen[str]:
         """Start a process on a piece of code."""
         text = "import instrument\n" + textwrap.dedent(code)
         return subprocess.Popen(
             [sys.executable, "-c", text],
             env=self.environment(**env),
             cwd=self.home,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -39,6 +39,7 @@ def test_without_it_its_test_fails(without: str) -> None:
     p = run(NODES[without], without)
     assert p.returncode == 1, p.stdout
     assert "1 failed" in p.stdout
+    assert "in take_out" not in p.stdout, p.stdout  # because of the mechanism, not of its removal
 
 
 def test_with_all_of_them_the_tests_pass() -> None:

@@ -36,8 +36,9 @@ def test_killed_while_it_compiles_the_next_takes_over(project: Project) -> None:
     assert all(p.poll() is None for p in others)  # they wait
     first.send_signal(signal.SIGKILL)
     assert [p.communicate(timeout=60)[1] for p in others] == ["", ""]
-    first.communicate()
     assert [p.returncode for p in others] == [0, 0]
+    os.kill(int(project.log.read_text().split()[0]), signal.SIGKILL)  # its ptxas, which lives on
+    first.communicate()
     assert project.compiles() == 2  # the killed one, and one of those that waited
 
 
@@ -73,15 +74,13 @@ WAITS = """
 @pytest.mark.parametrize("pool", [True, False])
 def test_a_failing_compile_leaves_no_lease_while_its_exception_is_kept(project: Project, pool: bool) -> None:
     """The exception has the frame that failed, and that has the manager."""
-    environment = project.environment(**OURS)
-    command = project.start(FAILS.format(pool=pool), **OURS).args
-    first = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    first = project.start(FAILS.format(pool=pool), stdin=subprocess.PIPE, **OURS)
     try:
         assert first.stdout is not None
         assert first.stdout.readline().strip() in ("1", "2")
         second = project.start(WAITS, **OURS)
         try:
-            assert second.communicate(timeout=20)[0].strip() == "CompilationError True"
+            assert second.communicate(timeout=20)[0].strip().endswith("Error True")
         except subprocess.TimeoutExpired:
             second.kill()
             second.communicate()
@@ -141,7 +140,6 @@ ROUNDS = """
     from jitcache.adapters import triton as adapter
     base, rounds, workers, number = {base!r}, {rounds}, {workers}, int(os.environ["NUMBER"])
     ours = os.environ["WHOSE"] == "ours"
-    failed = []
     for r in range(rounds):
         folder = f"{{base}}/{{r}}"
         os.environ["TRITON_CACHE_DIR"] = folder
@@ -177,7 +175,7 @@ def storm(project: Project, rounds: int, whose: list[str]) -> tuple[list[str], s
 
 @pytest.mark.slow
 def test_processes_in_fifty_fresh_folders_fail_never_and_compile_once(project: Project) -> None:
-    """With Triton's own manager some fail in such a folder: it removes what another is about to write in."""
+    """Triton's own manager removes folders that another process is about to write into."""
     failed, cubins = storm(project, 50, ["ours"] * 4)
     assert failed == []
     assert len(cubins) == 1
@@ -188,4 +186,6 @@ def test_processes_in_fifty_fresh_folders_fail_never_and_compile_once(project: P
 def test_processes_beside_triton_s_own_manager_in_one_folder_fail_never(project: Project) -> None:
     failed, cubins = storm(project, int(os.environ.get("ROUNDS", "8")), ["ours", "own", "ours", "own"])
     assert [f for f in failed if f.startswith("ours")] == []
+    # Triton's own may, by what it does to folders, and by nothing else.
+    assert all("FileNotFoundError" in f or "OSError" in f for f in failed), failed
     assert len(cubins) == 1

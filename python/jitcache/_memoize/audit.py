@@ -7,8 +7,8 @@ import sys
 import threading
 from typing import Any
 
-# Events that say nothing of the world. All others do: this list is what is allowed.
-_HARMLESS = frozenset((
+#: Events that say nothing of the world. All others do: this list is what is allowed.
+HARMLESS = frozenset((
     "array.__new__", "builtins.id", "code.__new__", "compile", "exec", "function.__new__", "import", "marshal.dumps",
     "marshal.load", "marshal.loads", "object.__delattr__", "object.__getattr__", "object.__setattr__", "sys._getframe",
     "sys._getframemodulename",
@@ -20,7 +20,7 @@ _listens = False
 
 
 def _on_event(event: str, args: tuple[Any, ...]) -> None:
-    if not _seen or event in _HARMLESS:
+    if not _seen or event in HARMLESS:
         return
     seen = _seen.get(threading.get_ident())
     if seen is None or len(seen) > 3:

@@ -17,8 +17,8 @@ import time
 from typing import TYPE_CHECKING, Any, Callable
 
 from jitcache import Key
-from jitcache._audit import _HARMLESS
 from jitcache._location import machine
+from jitcache._memoize.audit import HARMLESS
 
 if TYPE_CHECKING:
     from jitcache import Cache
@@ -29,6 +29,12 @@ KIND = "triton-key"
 # Time stamps of a file that is this young prove nothing: a kernel's clock ticks every 4 to 10 ms, and those of
 # file servers differ by more.
 _YOUNG_NS = 2 * 10**9
+
+# Events of Python's that look at nothing outside; of modules that are imported, which Triton's function does to find
+# their sources. All others do: this list is what is allowed.
+_HARMLESS = frozenset(
+    ("code.__new__", "compile", "exec", "import", "marshal.loads", "object.__getattr__", "sys._getframe")
+)
 
 # Where versions have the function, the current one first.
 _PLACES = ("triton.runtime.cache", "triton.compiler.compiler")
@@ -145,7 +151,7 @@ def _recorded(computes: Callable[[], str], paths: list[str]) -> str:
 
 
 def _on_event(event: str, args: tuple[Any, ...]) -> None:
-    if not _recording or event in _HARMLESS:
+    if not _recording or event in HARMLESS:
         return
     paths = _recording.get(threading.get_ident())
     # What a module's import looks at has no part in the answer; its source is opened again, to be read.

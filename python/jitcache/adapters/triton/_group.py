@@ -28,7 +28,7 @@ def unpack(data: bytes) -> dict[str, bytes] | None:
         names = [(str(name), int(size)) for name, size in json.loads(data[: max(end, 0)])]
     except (TypeError, ValueError):
         return None
-    if any(size < 0 or not is_name(name) for name, size in names):
+    if not names or any(size < 0 or not is_name(name) for name, size in names):
         return None
     files, start = {}, end + 1
     for name, size in names:
