@@ -19,6 +19,7 @@ from . import (
     native,
     observe,
     package,
+    pages,
     python,
     releases,
     storm,
@@ -61,6 +62,7 @@ AREAS: dict[str, Area] = {
     "types": package.types,
     "calls": c.system_calls,
     "lint": package.lint,
+    "pages": pages.tests,
     "fuzz-short": go.fuzz_short,
     "storm": storm.short,
     "disks": disks.short,
@@ -118,7 +120,7 @@ TEST = [
 
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
-    "race", "root", "sdist", "types", "calls", "lint",
+    "race", "root", "sdist", "types", "calls", "lint", "pages",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "observe", "machines", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3",
     "numba", "numba-upstream", "numba-suite", "cuda-core", "cute-dsl", "frameworks", "bench",
