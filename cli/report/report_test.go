@@ -171,7 +171,7 @@ func TestScalesEndAtRoundNumbers(t *testing.T) {
 			t.Errorf("%g: %g, want %g", top, got, want)
 		}
 	}
-	for top, want := range map[float64]string{3: "4 s", 110: "3.33 min", 130: "4 min", 2900: "50 min", 9000: "4 h", 0.3: "400 ms"} {
+	for top, want := range map[float64]string{3: "4 s", 51: "100 s", 110: "2 min", 130: "4 min", 2900: "50 min", 5000: "100 min", 7000: "2 h", 9000: "4 h", 0.3: "400 ms"} {
 		if got := lasted(ceiling(top, unitOf(lasted(top)))); got != want {
 			t.Errorf("%g s: %s, want %s", top, got, want)
 		}

@@ -42,7 +42,7 @@ func count(v float64) string {
 	return fmt.Sprintf("%.3gG", v/1e9)
 }
 
-// lasted writes seconds for people.
+// lasted writes seconds for people: up to 100 of a unit, where a scale may end.
 func lasted(seconds float64) string {
 	switch {
 	case seconds <= 0:
@@ -51,9 +51,9 @@ func lasted(seconds float64) string {
 		return fmt.Sprintf("%.3g µs", seconds*1e6)
 	case seconds < 1:
 		return fmt.Sprintf("%.3g ms", seconds*1e3)
-	case seconds < 120:
+	case seconds <= 100:
 		return fmt.Sprintf("%.3g s", seconds)
-	case seconds < 2*3600:
+	case seconds <= 100*60:
 		return fmt.Sprintf("%.3g min", seconds/60)
 	case seconds < 1e6*3600:
 		return fmt.Sprintf("%.4g h", seconds/3600)
