@@ -11,6 +11,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: The screenshots, for people.
 SHOTS = ROOT / "build" / "pages" / "screenshots"
@@ -27,7 +29,7 @@ class Shown(NamedTuple):
     dom: str
     errors: list[str]  # of its console
     asked: list[str]  # addresses that it asked for, beside the file itself
-    colours: Counter[tuple[int, int, int]]  # of the screenshot, and how many points have each
+    shot: Path  # its picture
 
 
 def asked(log: Path, page: Path) -> list[str]:
@@ -50,34 +52,39 @@ def colours(picture: Path) -> Counter[tuple[int, int, int]]:
         head, packed = (body, packed) if kind == b"IHDR" else (head, packed + body if kind == b"IDAT" else packed)
         at += size + 12
     width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", head)
-    assert (depth, interlaced) == (8, 0) and colour in (2, 6)
+    assert (depth, interlaced) == (8, 0)
+    assert colour in (2, 6)
     n = 3 if colour == 2 else 4
-    raw, before = zlib.decompress(packed), bytearray(width * n)
-    found: Counter[tuple[int, int, int]] = Counter()
+    rows = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(height, width * n + 1)
+    before = np.zeros((width, n), np.uint8)
+    points = np.empty((height, width, n), np.uint8)
     for y in range(height):
-        start = y * (width * n + 1)
-        row = unfilter(raw[start], bytearray(raw[start + 1 : start + 1 + width * n]), before, n)
-        found.update(zip(row[0::n], row[1::n], row[2::n]))
-        before = row
-    return found
+        points[y] = before = unfilter(rows[y, 0], rows[y, 1:].reshape(width, n), before)
+    packed_points = points[..., 0].astype(np.uint32) << 16 | points[..., 1].astype(np.uint32) << 8 | points[..., 2]
+    values, counts = np.unique(packed_points, return_counts=True)
+    return Counter({(int(v) >> 16, int(v) >> 8 & 255, int(v) & 255): int(k) for v, k in zip(values, counts)})
 
 
-def unfilter(how: int, row: bytearray, up: bytearray, n: int) -> bytearray:
+def unfilter(how: int, row: Any, up: Any) -> Any:
     """Undo the filter of one row."""
-    for i in range(len(row)):
-        left = row[i - n] if i >= n else 0
-        corner = up[i - n] if i >= n else 0
-        if how == 1:
-            row[i] = row[i] + left & 255
-        elif how == 2:
-            row[i] = row[i] + up[i] & 255
-        elif how == 3:
-            row[i] = row[i] + (left + up[i]) // 2 & 255
-        elif how == 4:
-            p = left + up[i] - corner
-            distances = [(abs(p - v), k, v) for k, v in enumerate((left, up[i], corner))]
-            row[i] = row[i] + min(distances)[2] & 255
-    return row
+    if how == 0:
+        return row
+    if how == 1:
+        return np.cumsum(row, axis=0, dtype=np.uint8)
+    if how == 2:
+        return row + up
+    out = row.astype(int)  # the other two depend on what is on the left
+    left = corner = np.zeros(row.shape[1], int)
+    for x, above in enumerate(up.astype(int)):
+        if how == 3:
+            guess = (left + above) // 2
+        else:
+            p = left + above - corner
+            a, b, c = abs(p - left), abs(p - above), abs(p - corner)
+            guess = np.where((a <= b) & (a <= c), left, np.where(b <= c, above, corner))
+        out[x] = left = (out[x] + guess) & 255
+        corner = above
+    return out.astype(np.uint8)
 
 
 def show(page: Path, name: str, folder: Path, *, width: int = 820, height: int = 1400, dark: bool = False) -> Shown:
@@ -97,4 +104,4 @@ def show(page: Path, name: str, folder: Path, *, width: int = 820, height: int =
     assert shot.exists(), p.stderr
     dom = subprocess.run([*command, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120)
     errors = [line for line in (p.stderr + dom.stderr).splitlines() if "CONSOLE" in line]
-    return Shown(dom.stdout, errors, asked(log, page), colours(shot))
+    return Shown(dom.stdout, errors, asked(log, page), shot)

@@ -73,8 +73,9 @@ def test_report_of_a_past_is_drawn_and_asks_no_network(past: Path, tmp_path: Pat
     assert shown.errors == []
     assert shown.asked == []
     # 2 pictures of columns with much blue, and some orange; text alone would have neither.
-    assert shown.colours[BLUE] > 5000
-    assert shown.colours[ORANGE] > 2000
+    colours = browser.colours(shown.shot)
+    assert colours[BLUE] > 5000
+    assert colours[ORANGE] > 2000
     titles = re.findall(r"<title>(\d{4}-\d\d-\d\d), (\w+): ([^<]+)</title>", shown.dom)
     assert len({day for day, _, _ in titles}) == 27
     for text in ("Components that have changed", ">options<", "saxpy &lt;b&gt;", "native", "within an hour"):
@@ -83,13 +84,14 @@ def test_report_of_a_past_is_drawn_and_asks_no_network(past: Path, tmp_path: Pat
 
 def test_report_is_dark_where_people_want_that(past: Path, tmp_path: Path) -> None:
     shown = browser.show(past, "report-dark", tmp_path, height=2400, dark=True)
-    assert sum(shown.colours.most_common(1)[0][0]) < 3 * 64
-    assert shown.colours[BLUE] > 5000
+    colours = browser.colours(shown.shot)
+    assert sum(colours.most_common(1)[0][0]) < 3 * 64
+    assert colours[BLUE] > 5000
 
 
 def test_report_fits_a_narrow_window(past: Path, tmp_path: Path) -> None:
     shown = browser.show(past, "report-narrow", tmp_path, width=480, height=2400)
-    assert shown.colours[BLUE] > 2000
+    assert browser.colours(shown.shot)[BLUE] > 2000
     assert shown.errors == []
 
 
@@ -106,7 +108,7 @@ def test_report_of_the_demo_says_what_it_has_compiled(tmp_path: Path) -> None:
     jitcache(env, "report", str(tmp_path / "demo.html"))
     shown = browser.show(tmp_path / "demo.html", "report-demo", tmp_path, height=2200)
     assert shown.errors == []
-    assert shown.colours[BLUE] > 1000
+    assert browser.colours(shown.shot)[BLUE] > 1000
     stats = jitcache(env, "stats", "-since", "7d")
     (row,) = re.findall(r"^native +(\d+) +(\d+) +(\d+)", stats, re.MULTILINE)
     hits, misses, compiles = row
