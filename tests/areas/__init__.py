@@ -62,7 +62,6 @@ AREAS: dict[str, Area] = {
     "types": package.types,
     "calls": c.system_calls,
     "lint": package.lint,
-    "pages": pages.tests,
     "fuzz-short": go.fuzz_short,
     "storm": storm.short,
     "disks": disks.short,
@@ -93,6 +92,7 @@ AREAS: dict[str, Area] = {
     "cuda-core-old": adapters.cuda_core_old,
     "frameworks": adapters.frameworks,
     # By themselves only.
+    "pages": pages.tests,
     "fuzz": go.fuzz,
     "storm-long": storm.long,
     "disks-long": disks.long,
@@ -120,7 +120,7 @@ TEST = [
 
 #: With root, Debian's packages (tests/deps-ci.sh) or longer.
 REST = [
-    "race", "root", "sdist", "types", "calls", "lint", "pages",
+    "race", "root", "sdist", "types", "calls", "lint",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "observe", "machines", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3",
     "numba", "numba-upstream", "numba-suite", "cuda-core", "cute-dsl", "frameworks", "bench",

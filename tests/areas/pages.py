@@ -1,4 +1,5 @@
-"""Pages in a browser: the site, and the report of the command. Needs chromium; its screenshots are in build/pages."""
+"""Pages in a browser: the site, and the report of the command. Needs chromium, which
+Debian has; its screenshots are in build/pages/screenshots."""
 
 from __future__ import annotations
 

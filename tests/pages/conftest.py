@@ -15,4 +15,4 @@ import browser
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if browser.chromium() is None:
         for item in items:
-            item.add_marker(pytest.mark.skip(reason="no chromium (tests/deps-ci.sh)"))
+            item.add_marker(pytest.mark.skip(reason="no chromium"))
