@@ -30,7 +30,7 @@ lib: venv ## build/lib/libjitcache.so and build/include
 	@$(PY) build_library.py
 	@mkdir -p build/include && cp include/* build/include/
 	@ln -sf ../../build/lib/libjitcache.so python/jitcache/libjitcache.so
-	@for program in jitcache-observe jitcache-nvrtc; do ln -sf ../../build/lib/$$program python/jitcache/$$program; done
+	@for program in jitcache-observe jitcache-nvrtc jitcache-storage; do ln -sf ../../build/lib/$$program python/jitcache/$$program; done
 
 install: lib ## put library, header, CMake and pkg-config files under PREFIX
 	@$(PY) cmake/install.py --prefix '$(PREFIX)' --destdir '$(DESTDIR)'
@@ -60,7 +60,7 @@ controls: lib ## tests with one mechanism taken out, which must fail
 demo: lib ## two real compilers, cold and from the cache
 	@$(PY) examples/demo/demo.py
 
-demo-all: demo ## make demo, and the frameworks that have an adapter: Numba, cuda.core, CuTe DSL
+demo-all: demo ## make demo, and the frameworks that have an adapter: Numba, cuda.core, CuTe DSL, Triton, JAX
 	@$(PY) examples/frameworks.py
 
 docs: lib ## the documentation site, in build/docs/site
@@ -86,4 +86,4 @@ format: venv ## let the formatters write
 	@$(PY) tests/lint.py --write
 
 clean: ## remove what was built
-	@rm -rf build dist python/jitcache/libjitcache.so python/jitcache/jitcache-observe python/jitcache/jitcache-nvrtc
+	@rm -rf build dist python/jitcache/libjitcache.so python/jitcache/jitcache-observe python/jitcache/jitcache-nvrtc python/jitcache/jitcache-storage

@@ -26,6 +26,7 @@ import hashlib
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -40,7 +41,7 @@ SONAME = "libjitcache.so.1"
 # a forked child finds the second copy of the library (capi/core.h).
 VERSION_SCRIPT = "JITCACHE_1 { global: jitcache_*; local: *; };\n"
 
-# What `jitcache doctor` says of the runtime. PLAIN is what capi says by itself.
+# What `jitcache doctor` says of the runtime.
 CHANGED = "with changes for its hosts"
 UNTESTED = f"not tested: {runtimes.UNTESTED} has named it"
 PLAIN = "unchanged: a host may lose signals and descriptors to it"
@@ -107,7 +108,8 @@ def go_environment(go: runtimes.Release, cc: list[str]) -> dict[str, str]:
 
 def define(env: dict[str, str], front: str, ranks: bool) -> None:
     """Put what the C half is built without, and whether its locks are looked at, into the environment of a build."""
-    defines = [f"-DJC_CONTROL=JC_{front.upper()}"] if front else []
+    chosen = "-DJC_ANY_CONTROL" if front == ANY_FRONT else f"-DJC_CONTROL=JC_{front.upper()}"
+    defines = [chosen] if front else []
     defines += ["-DJC_RANKS"] if ranks else []
     if defines:
         env["CGO_CFLAGS"] = " ".join([env.get("CGO_CFLAGS", "-O2 -g"), *defines])
@@ -144,6 +146,10 @@ def missing() -> list[str]:
 #: As it is, such a build ends when it starts.
 ANY_CONTROL = "any".ljust(100, ".")
 
+#: The same for the front: its number is written behind this text (capi/controls.h). As it is, such a build is whole.
+ANY_FRONT = "any"
+FRONT_SLOT = b"jitcache: what the front leaves out: "
+
 
 def check_control(names: str) -> None:
     """Raise ValueError if one of the names, which have commas between them, is no control."""
@@ -152,6 +158,14 @@ def check_control(names: str) -> None:
     for name in names.split(","):
         if name not in known:
             raise ValueError(f"core/control/controls.txt has no control {name!r}")
+
+
+def front_number(name: str) -> int:
+    """Return the number of a control of the front; ValueError if capi/controls.h has no such name."""
+    names = re.findall(r"^\tJC_(\w+),", (ROOT / "capi" / "controls.h").read_text(), re.MULTILINE)
+    if name.upper() not in names:
+        raise ValueError(f"capi/controls.h has no control {name!r}")
+    return names.index(name.upper())
 
 
 def control_flags(names: str) -> tuple[str, str]:
@@ -197,7 +211,7 @@ def build(
         external += " -Wl,--strip-all"  # zig takes no -s, which Go passes by itself
     settings = readback.SETTINGS.replace(readback.NO_PREEMPTION + ",", "") if preempt else readback.SETTINGS
     state = PLAIN if plain else CHANGED if go.tested else UNTESTED
-    variables = f"-X runtime.godebugDefault={settings} -X 'main.goRuntime={state}'"
+    variables = f"-X runtime.godebugDefault={settings} -X 'main.built=jitcache library <{go.version}, {state}>'"
     linker = f"{'-s -w ' if strip else ''}-buildid= {variables} -extldflags '{external}'"
     library = output / "libjitcache.so"
     building = [go.command, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false"]
@@ -251,14 +265,17 @@ def build_program(name: str, output: Path, cc: list[str], *, portable: bool, def
 
 
 COMMAND = "jitcache"
+STORAGE = "jitcache-storage"
 
+#: What is installed beside the library, and not in PATH.
+BESIDE = (*PROGRAMS, STORAGE)
 
 #: The commands, and where their sources are.
 COMMANDS = {COMMAND: "cli/jitcache", "jitcache-bundle": "cli/bundles"}
 
 
 def build_command(output: Path, *, name: str = COMMAND, control: str = "") -> Path:
-    """Build one of COMMANDS into the folder ``output``, and return it.
+    """Build one of COMMANDS, or STORAGE, into the folder ``output``, and return it.
 
     ``jitcache`` launches commands, so its start has to be fast: it is built without C,
     and needs none of the machine's libraries. So is what it becomes.
@@ -269,18 +286,20 @@ def build_command(output: Path, *, name: str = COMMAND, control: str = "") -> Pa
     draft = output / f"{name}.{os.getpid()}"
     settings = f"{readback.NO_PREEMPTION},{readback.NO_CGROUP}"
     variables = f"-X runtime.godebugDefault={settings} -X jitcache/cli.Version={version()}"
+    if name == STORAGE:
+        variables = f"-X main.Version={version()}"
     linker = f"-s -w -buildid= {variables} {without}"
     flags = ["-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", linker]
     env = {**go_environment(go, []), "CGO_ENABLED": "0"}
-    build = [go.command, "build", *flags, "-o", str(draft), f"./{COMMANDS[name]}"]
+    build = [go.command, "build", *flags, "-o", str(draft), f"./{COMMANDS.get(name, 'storage/jitcache-storage')}"]
     subprocess.run(build, cwd=ROOT, env=env, check=True)
     draft.replace(program)
     return program
 
 
 def build_commands(output: Path, *, control: str = "") -> None:
-    """Build all of COMMANDS into the folder ``output``."""
-    for name in COMMANDS:
+    """Build all of COMMANDS, and STORAGE, into the folder ``output``."""
+    for name in (*COMMANDS, STORAGE):
         build_command(output, name=name, control=control)
 
 

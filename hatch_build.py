@@ -52,7 +52,7 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
             build_data["force_include_editable"].update(startup)
             observer = library.parent / build_library.OBSERVER
             build_data["shared_scripts"][str(observer)] = build_library.OBSERVER
-            for built in (library, *(library.parent / program for program in build_library.PROGRAMS)):
+            for built in (library, *(library.parent / program for program in build_library.BESIDE)):
                 link = root / "python" / "jitcache" / built.name
                 link.unlink(missing_ok=True)
                 link.symlink_to(os.path.relpath(built, link.parent))
@@ -60,7 +60,7 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["force_include"].update(startup)
         # By the name that programs which are linked to it ask the loader for.
         build_data["force_include"][str(library)] = f"jitcache/{build_library.SONAME}"
-        for program in build_library.PROGRAMS:
+        for program in build_library.BESIDE:
             build_data["force_include"][str(library.parent / program)] = f"jitcache/{program}"
         build_data["force_include"][str(root / "include")] = "jitcache/include"
         descriptions.write_wheel(root / "build" / "descriptions")

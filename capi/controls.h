@@ -31,9 +31,18 @@ enum jc_control {
 	JC_LATE_STORE,   /* a commit inside a callback is stored when that returns */
 };
 
+#ifdef JC_ANY_CONTROL
+/* One build for all of them: which one is left out stands at the end of this text, as
+ * its number in the list. Tests write it into copies of the built library
+ * (tests/areas/without.py), because to link each takes ten seconds. */
+#define JC_SLOT "jitcache: what the front leaves out: "
+extern const volatile unsigned char jc_control_slot[sizeof JC_SLOT];
+#define JC_CONTROL ((enum jc_control)jc_control_slot[sizeof JC_SLOT - 1])
+#else
 #ifndef JC_CONTROL
 #define JC_CONTROL JC_EVERYTHING
 #endif
 _Static_assert(JC_CONTROL >= JC_EVERYTHING, "JC_CONTROL is one of the list");
+#endif
 
 #endif

@@ -156,7 +156,6 @@ typedef struct jc_core {
 	void (*fork_prepare)(void);
 	void (*fork_parent)(void);
 	void (*fork_child)(void);
-	int32_t (*main)(int32_t argc, char **argv, char *settings, size_t size);
 } jc_core;
 
 /* The table of this copy of the library. It is the one symbol that is exported

@@ -6,11 +6,9 @@ import "C"
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"strings"
 	"unsafe"
 
-	"jitcache/cli"
 	"jitcache/core"
 	"jitcache/core/blob"
 	"jitcache/core/key"
@@ -23,6 +21,9 @@ import (
 func jcgo_start(f *C.jc_front) C.int32_t {
 	front = f
 	observe.Tracer = C.GoString(f.observer)
+	if at := strings.LastIndexByte(observe.Tracer, '/'); at > 0 {
+		core.StorageProgram = observe.Tracer[:at+1] + "jitcache-storage" // beside it
+	}
 	return C.JITCACHE_OK
 }
 
@@ -419,23 +420,5 @@ func jcgo_key_check(sealed *C.uint8_t, n C.size_t, out *C.jc_out) C.int32_t {
 			return fail(out, C.JITCACHE_ERR_KEY, err)
 		}
 		return C.JITCACHE_OK
-	})
-}
-
-//export jcgo_main
-func jcgo_main(argc C.int32_t, argv **C.char, p *C.char, n C.size_t) C.int32_t {
-	return guard(nil, func() C.int32_t {
-		args := make([]string, argc)
-		for i, a := range unsafe.Slice(argv, int(argc)) {
-			args[i] = text(a)
-		}
-		_, values := settings(p, n)
-		env := cli.Environment{Get: func(name string) string { return values[name] }, Runtime: goRuntime}
-		for name := range values {
-			if strings.HasPrefix(name, "JITCACHE") {
-				env.Names = append(env.Names, name)
-			}
-		}
-		return C.int32_t(cli.Main(args, env, os.Stdout, os.Stderr))
 	})
 }

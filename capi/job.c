@@ -13,6 +13,8 @@ extern char **environ;
 
 int jc_job_environment(jc_bytes *all)
 {
+	if (!jc_bytes_reserve(all, 4096)) /* most are no larger */
+		return 0;
 	for (char **e = environ; e != NULL && *e != NULL; e++) {
 		size_t n = strlen(*e) + 1;
 		if (!jc_bytes_reserve(all, n))

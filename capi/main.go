@@ -36,11 +36,12 @@ const procs = 6
 // with 256 KiB each (stack.go), used or not.
 const memoryLimit = 512 << 20
 
-// goRuntime says what has been done to Go's runtime in this library; the build
-// sets it (build_library.py). `jitcache doctor` prints it.
-var goRuntime = "unchanged: a host may lose signals and descriptors to it"
+// built says which Go this is, and what has been done to its runtime; the build sets it
+// (build_library.py). `jitcache doctor` reads it in the library's file, so it must be there.
+var built string
 
 func init() {
+	runtime.KeepAlive(built)
 	if limitsProcs {
 		runtime.GOMAXPROCS(procs)
 	}

@@ -108,7 +108,10 @@ static void append(block *b, const char *text, size_t n)
 static int wanted(const char *entry)
 {
 	static const char *const names[] = {"HOME=", "XDG_CACHE_HOME=", "XDG_CONFIG_HOME=", "XDG_RUNTIME_DIR=",
-		"TMPDIR=", "CUDA_HOME=", "CUDA_PATH=", "NO_COLOR="};
+		"TMPDIR=", "CUDA_HOME=", "CUDA_PATH=",
+		/* For the helper of remotes: remote.Passed. */
+		"PATH=", "AWS_", "SSL_CERT_",
+		"HTTP_PROXY=", "HTTPS_PROXY=", "NO_PROXY=", "http_proxy=", "https_proxy=", "no_proxy="};
 	if (strncmp(entry, "JITCACHE", 8) == 0)
 		return 1;
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

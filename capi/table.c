@@ -46,5 +46,4 @@ const jc_core jitcache_private_core = {
 	.fork_prepare = jc_dl_fork_prepare,
 	.fork_parent = jc_dl_fork_parent,
 	.fork_child = jc_dl_fork_child,
-	.main = jcgo_main,
 };

@@ -1,5 +1,5 @@
-// Package cli is the jitcache command, as a function of arguments and streams:
-// the wheel's console script runs it in the library, cli/jitcache alone.
+// Package cli is the jitcache command, as a function of arguments and streams.
+// cli/jitcache is the program.
 //
 // Data goes to standard output, everything else to standard error. Exit
 // statuses: 0 done; 1 the answer is no (there is no such entry, entries are
@@ -42,7 +42,6 @@ func (w wrong) Error() string { return string(w) }
 type command struct {
 	env            func(string) string
 	variables      []string // JITCACHE_* that are set
-	runtime        string   // what has been done to Go's
 	stdout, stderr io.Writer
 	raw, rawErr    io.Writer // for bytes of an entry, and to draw with
 	terminal       bool      // stderr is one
@@ -55,12 +54,11 @@ type command struct {
 
 // Environment is the process environment as a command sees it.
 type Environment struct {
-	Get     func(name string) string
-	Names   []string // of the JITCACHE variables that are set
-	Runtime string   // what has been done to Go's runtime, "" for the command by itself
+	Get   func(name string) string
+	Names []string // of the JITCACHE variables that are set
 	// Bundle makes `jitcache bundle`, for the program that has it.
 	Bundle func(Shell) *ffcli.Command
-	// Become runs a program beside this one in its place; nil where this is no program.
+	// Become runs a program beside this one in its place.
 	Become func(name string) error
 }
 
@@ -71,7 +69,7 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 	defer out.end()
 	defer errs.end()
 	c := &command{
-		env: env.Get, variables: env.Names, runtime: env.Runtime, stdout: out, stderr: errs,
+		env: env.Get, variables: env.Names, stdout: out, stderr: errs,
 		raw: stdout, rawErr: stderr, terminal: isTerminal(stderr), makeBundle: env.Bundle, become: env.Become,
 	}
 	root := c.root()
@@ -111,7 +109,7 @@ func (c *command) root() *ffcli.Command {
 	}
 	root.Subcommands = []*ffcli.Command{
 		c.run(), c.stats(), c.report(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),
-		c.bundle(), c.sign(), c.trust(), c.init(), c.config(), c.doctor(), c.dir(), c.completion(), c.version(),
+		c.bundle(), c.sign(), c.trust(), c.remote(), c.init(), c.config(), c.doctor(), c.dir(), c.completion(), c.version(),
 	}
 	for _, sub := range root.Subcommands {
 		sub.UsageFunc = usage
@@ -212,6 +210,7 @@ func (c *command) options() core.Options {
 	if c.directory != "" {
 		values["directory"] = c.directory
 	}
+	locate()
 	warn := func(_ core.Level, text string) { fmt.Fprintf(c.stderr, "jitcache: warning: %s\n", text) }
 	return core.Options{Values: values, Env: c.env, Sink: warn}
 }

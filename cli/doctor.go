@@ -1,16 +1,12 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -25,22 +21,23 @@ import (
 
 // diagnosis is what doctor finds, as --json prints it.
 type diagnosis struct {
-	Cached     bool       `json:"cached_on_disk"`
-	Directory  string     `json:"directory"`
-	Rule       string     `json:"rule"`
-	Refused    string     `json:"refused,omitempty"`
-	Owner      string     `json:"owner,omitempty"`
-	Mode       string     `json:"mode,omitempty"`
-	FileSystem string     `json:"file_system,omitempty"`
-	Network    bool       `json:"network"`
-	Executable bool       `json:"executable"`
-	Free       int64      `json:"free_bytes"`
-	MaxSize    int64      `json:"max_size"`
-	Used       int64      `json:"used_bytes"`
-	Entries    int64      `json:"entries"`
-	Locks      string     `json:"lock_directory,omitempty"`
-	Leases     []leaseRow `json:"leases"`
-	Layers     []layerRow `json:"layers"`
+	Cached     bool        `json:"cached_on_disk"`
+	Directory  string      `json:"directory"`
+	Rule       string      `json:"rule"`
+	Refused    string      `json:"refused,omitempty"`
+	Owner      string      `json:"owner,omitempty"`
+	Mode       string      `json:"mode,omitempty"`
+	FileSystem string      `json:"file_system,omitempty"`
+	Network    bool        `json:"network"`
+	Executable bool        `json:"executable"`
+	Free       int64       `json:"free_bytes"`
+	MaxSize    int64       `json:"max_size"`
+	Used       int64       `json:"used_bytes"`
+	Entries    int64       `json:"entries"`
+	Locks      string      `json:"lock_directory,omitempty"`
+	Leases     []leaseRow  `json:"leases"`
+	Layers     []layerRow  `json:"layers"`
+	Remotes    []remoteRow `json:"remotes"`
 	// Settings are what environment, user and machine have set; of those of one name the
 	// first counts.
 	Settings    []trust.Setting `json:"settings"`
@@ -49,7 +46,7 @@ type diagnosis struct {
 	LastRefused time.Time       `json:"last_refused,omitzero"`
 	Version     string          `json:"version"`
 	Library     string          `json:"library,omitempty"`
-	Go          string          `json:"go"`
+	Go          string          `json:"go,omitempty"`
 	GoRuntime   string          `json:"go_runtime,omitempty"`
 	GlibcNeed   string          `json:"glibc_needed,omitempty"`
 	Glibc       string          `json:"glibc"`
@@ -101,15 +98,13 @@ func (c *command) doctor() *ffcli.Command {
 
 func (c *command) diagnose() *diagnosis {
 	o := c.options()
-	d := &diagnosis{Version: Version, Glibc: glibc(), Leases: []leaseRow{}, Layers: []layerRow{}, Variables: []variable{}}
+	d := &diagnosis{Version: Version, Glibc: glibc(), Leases: []leaseRow{}, Layers: []layerRow{}, Remotes: []remoteRow{}, Variables: []variable{}}
 	d.Directory, d.Rule = o.Directory()
-	d.Go, d.GoRuntime = runtime.Version(), c.runtime
-	d.Library = ownFile()
-	if strings.Contains(filepath.Base(d.Library), "libjitcache") { // the program by itself needs none
-		d.GlibcNeed = glibcNeed(d.Library)
-	}
-	d.NVRTC = c.findLibrary(dl.NVRTC, "JITCACHE_NVRTC", d.Library)
-	d.Driver = c.findLibrary(dl.CUDA, "JITCACHE_LIBCUDA", d.Library)
+	own := c.findLibrary()
+	d.Library, d.GlibcNeed = own.path, own.glibcNeed()
+	d.Go, d.GoRuntime = own.built()
+	d.NVRTC = c.findCUDA(dl.NVRTC, "JITCACHE_NVRTC", d.Library)
+	d.Driver = c.findCUDA(dl.CUDA, "JITCACHE_LIBCUDA", d.Library)
 	c.lookAtVariables(d)
 	cache, err := core.Open(o)
 	if err != nil {
@@ -121,6 +116,12 @@ func (c *command) diagnose() *diagnosis {
 	}
 	d.Keys = keyRows(cache.Signers())
 	d.Settings = append([]trust.Setting{}, cache.Settings().All...)
+	for i, set := range d.Settings {
+		if set.Name == "remotes" {
+			d.Settings[i].Value = core.ShownRemotes(set.Value)
+		}
+	}
+	d.Remotes = remotes(cache)
 	s, refused := cache.Store()
 	switch {
 	case cache.Mode() == core.ModeOff:
@@ -183,48 +184,8 @@ func liveLeases(s *store.Store) []leaseRow {
 	return rows
 }
 
-// ownFile is the file that this code was loaded from: the library, or the
-// command's own binary.
-func ownFile() string {
-	maps, err := os.Open("/proc/self/maps")
-	if err == nil {
-		defer maps.Close()
-		for lines := bufio.NewScanner(maps); lines.Scan(); {
-			if i := strings.IndexByte(lines.Text(), '/'); i >= 0 && strings.Contains(filepath.Base(lines.Text()[i:]), "libjitcache") {
-				return lines.Text()[i:]
-			}
-		}
-	}
-	exe, _ := os.Executable()
-	return exe
-}
-
-// glibcNeed returns the newest glibc version that a file names, which is the
-// one that it needs.
-func glibcNeed(path string) string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	best, text := -1, ""
-	for {
-		_, rest, found := bytes.Cut(data, []byte("GLIBC_2."))
-		if !found {
-			return text
-		}
-		data = rest
-		n := 0
-		for len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' && n < 1000 {
-			n, rest = 10*n+int(rest[0]-'0'), rest[1:]
-		}
-		if n > best {
-			best, text = n, fmt.Sprintf("2.%d", n)
-		}
-	}
-}
-
-// findLibrary says which file a CUDA library would be, "" if none is found.
-func (c *command) findLibrary(w dl.Wanted, variable, library string) string {
+// findCUDA says which file a CUDA library would be, "" if none is found.
+func (c *command) findCUDA(w dl.Wanted, variable, library string) string {
 	locations := dl.Locations{Explicit: c.env(variable), Wheels: []string{filepath.Dir(filepath.Dir(library))}}
 	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {
 		if home := c.env(name); home != "" {
@@ -243,6 +204,9 @@ func (c *command) lookAtVariables(d *diagnosis) {
 	slices.Sort(names)
 	for _, name := range names {
 		v := variable{Name: name, Value: c.env(name)}
+		if name == "JITCACHE_REMOTE" {
+			v.Value = core.ShownRemotes(v.Value)
+		}
 		for _, known := range core.Variables {
 			if known.Name == name {
 				v.Known, v.Meaning = true, known.Meaning
@@ -289,6 +253,20 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 		}
 		row("layer", "%s (%s): %s", l.Directory, l.Source, verdict)
 	}
+	for _, r := range d.Remotes {
+		does := "read and written"
+		switch {
+		case r.Refused != "":
+			does = "not used: " + r.Refused
+		case !r.Reads && !r.Writes:
+			does = "neither read nor written"
+		case !r.Reads:
+			does = "written alone: no key is trusted"
+		case !r.Writes:
+			does = "read alone"
+		}
+		row("remote", "%s (%s): %s%s", r.URL, r.Source, does, r.helperText())
+	}
 	for _, s := range d.Settings {
 		row("setting", "%s = %s (%s)", s.Name, s.Value, s.Source)
 	}
@@ -305,8 +283,10 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 	if d.LastRefusal != "" {
 		row("last refusal", "%s, %s", d.LastRefusal, d.LastRefused.Format("2006-01-02 15:04:05"))
 	}
-	row("library", "%s, version %s", d.Library, d.Version)
-	row("go", "%s, %s", d.Go, or(d.GoRuntime, "of the command itself"))
+	row("library", "%s, version %s", or(d.Library, "not found"), d.Version)
+	if d.Library != "" {
+		row("go", "%s, %s", or(d.Go, "none"), or(d.GoRuntime, "this is not libjitcache"))
+	}
 	row("glibc", "%s, needs %s", or(d.Glibc, "none"), or(d.GlibcNeed, "none"))
 	row("nvrtc", "%s", or(d.NVRTC, "not found"))
 	row("libcuda", "%s", or(d.Driver, "not found"))

@@ -12,15 +12,14 @@ instead. What cannot be repeated is run each time, and failures are not kept.
 Each flag has a variable: JITCACHE_PLACEHOLDER (with : between), JITCACHE_BASE_DIR,
 JITCACHE_MAP. docs/launcher.md says when they are needed.`
 
-// run is the manual of launching. The program launches by itself (cli/jitcache): it has
-// to become the command, which a library in somebody's process cannot.
+// run is the manual of launching. The program launches before it comes here (cli/jitcache).
 func (c *command) run() *ffcli.Command {
 	flags := c.flags("run")
 	flags.String("placeholder", "", "`NAME=PATH`: a name that is invented each time, and means nothing; * stands for anything but /")
 	flags.String("base-dir", "", "`PATH` of a folder whose own name means nothing")
 	flags.String("map", "", "`OPTION`=PATH=NAME is added to the command for each such name: -ffile-prefix-map")
 	run := c.new("run [flags] COMMAND [arguments]", "run a command, or put in place what it came to before", flags, 0, 1<<20, func([]string) error {
-		return wrong("run: which command? And it is the program jitcache that launches, not the library")
+		return wrong("run: which command?")
 	})
 	run.LongHelp = runHelp
 	return run

@@ -65,9 +65,6 @@ func (c *command) bundle() *ffcli.Command {
 		return c.makeBundle(Shell{c})
 	}
 	return c.new(BundleUsage, BundleHelp, nil, 0, 1<<20, func([]string) error {
-		if c.become == nil {
-			return wrong("it is the program jitcache that makes and adds bundles, not the library")
-		}
 		return c.become(BundleProgram)
 	})
 }

@@ -37,7 +37,7 @@ func (u *account) terminal(t *testing.T, args ...string) (text string, status in
 		b, _ := io.ReadAll(master) // ends with EIO when the other side is closed
 		read <- string(b)
 	}()
-	env := Environment{Get: func(n string) string { return u.env[n] }}
+	env := Environment{Get: func(n string) string { return u.env[n] }, Become: func(string) error { return os.ErrNotExist }}
 	status = Main(append([]string{"jitcache"}, args...), env, slave, slave)
 	slave.Close()
 	return <-read, status
@@ -56,7 +56,7 @@ func everyCommand(t *testing.T, u *account, key string) map[string][]string {
 		"explain": {"explain", evil}, "rm": {"rm", "no\x1b[2J"}, "trim": {"trim"}, "clear": {"clear", "-kind", "nothing"}, "verify": {"verify"},
 		"sign": {"sign", "-key", odd}, "trust": {"trust", "add", "no\x1b[2J"}, "init": {"init", odd}, "config": {"config"},
 		"doctor": {"doctor"}, "dir": {"dir"}, "version": {"version"}, "completion": {"completion", "fish"},
-		"bundle": {"bundle", "\x1b[2J"}, "run": {"run"}, "help": {"help"}, "no command": {"\x1b[2J"}, "no flag": {"ls", "-\x1b[2J"}, "json": {"ls", "-json", "-all"}, "show json": {"show", key, "-json"},
+		"bundle": {"bundle", "\x1b[2J"}, "run": {"run"}, "remote": {"remote", "\x1b[2J"}, "help": {"help"}, "no command": {"\x1b[2J"}, "no flag": {"ls", "-\x1b[2J"}, "json": {"ls", "-json", "-all"}, "show json": {"show", key, "-json"},
 	}
 }
 

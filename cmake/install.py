@@ -31,7 +31,7 @@ def install(prefix: str, destdir: str) -> None:
         (top / folder).mkdir(parents=True, exist_ok=True)
     shutil.copy2(ROOT / "build" / "lib" / "libjitcache.so", top / "lib" / library)
     (top / "libexec" / "jitcache").mkdir(parents=True, exist_ok=True)
-    for program in build_library.PROGRAMS:
+    for program in build_library.BESIDE:
         shutil.copy2(ROOT / "build" / "lib" / program, top / "libexec" / "jitcache" / program)
     link = top / "lib" / "libjitcache.so"
     link.unlink(missing_ok=True)

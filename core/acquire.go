@@ -7,6 +7,7 @@ import (
 	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/core/lease"
+	"jitcache/core/remote"
 	"jitcache/core/store"
 )
 
@@ -28,6 +29,7 @@ type Lease struct {
 	key   *key.Key
 	began time.Time
 	lease *lease.Lease // nil: it locks nothing
+	claim *claim       // nil: of no remote
 	done  atomic.Bool
 }
 
@@ -141,7 +143,14 @@ func (c *Cache) try(k *key.Key, deadline time.Time, found func() bool) (*Lease, 
 	granted, outcome := c.leases.Acquire(k.ID, k.Name, deadline, found)
 	switch {
 	case outcome == lease.Granted:
-		return c.newLease(k, granted), Leased
+		claim, status := c.claimAfar(k, deadline, found)
+		if status != Leased {
+			granted.Release()
+			return nil, status
+		}
+		l := c.newLease(k, granted)
+		l.claim = claim
+		return l, Leased
 	case outcome == lease.Look && found():
 		return nil, Hit
 	}
@@ -172,10 +181,12 @@ func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want boo
 	kind := []byte(k.Kind)
 	c.count(kind, store.Compiles, 1)
 	c.count(kind, store.CompileTime, uint64(took))
+	remote.Spent.Compiled(took)
 	b, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
 	if why == store.None && stored != nil {
 		stored()
 	}
+	l.claim.done()
 	return b, why
 }
 
@@ -183,6 +194,7 @@ func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want boo
 // Commit it does nothing.
 func (l *Lease) Release() {
 	if !l.done.Swap(true) {
+		l.claim.release()
 		l.lease.Release()
 	}
 }

@@ -30,7 +30,8 @@ type Cache struct {
 	alone    *store.Tally   // counts in its place; nil with JITCACHE=0
 	layers   []*Layer       // that the settings name
 	used     []*Layer       // of those
-	signer   *trust.Secret  // nil: what is stored is not signed
+	remotes  remotes
+	signer   *trust.Secret // nil: what is stored is not signed
 	words    struct {
 		mu sync.Mutex
 		of map[key.ID][]trust.Public // keys on which notes rest, see rely
@@ -54,6 +55,7 @@ func Open(o Options) (*Cache, error) {
 	c.openMemory(o.Memory)
 	c.openStore()
 	c.openLayers()
+	c.openRemotes()
 	c.openSigner()
 	if c.refused != nil && !degrade {
 		return nil, c.refused
@@ -111,11 +113,13 @@ func (c *Cache) Close() {
 	}
 }
 
-// Flush writes the counters of this process to the ledger.
+// Flush writes the counters of this process to the ledger, and tells helpers of what
+// waits for remotes.
 func (c *Cache) Flush() {
 	if c.store == nil {
 		return
 	}
+	c.tell()
 	c.drain()
 	c.store.Flush()
 }
@@ -141,7 +145,7 @@ func (c *Cache) count(kind []byte, counter store.Counter, n uint64) {
 	}
 }
 
-// countHit counts a hit of a blob on disk, in the directory or in a layer.
+// countHit counts a hit of a blob on disk, in a layer or in a remote.
 func (c *Cache) countHit(where store.Counter, b *blob.Blob) {
 	_, cost := b.Created()
 	if c.store != nil {
@@ -287,8 +291,7 @@ func (c *Cache) fromDisk(id *key.ID, opened Opened) (*blob.Blob, store.Reason) {
 	b, ticket, why := c.read(id, opened)
 	where := store.HitsDisk
 	if why != store.None {
-		where = store.HitsLayer
-		b, why = c.goOn(id, why)
+		b, where, why = c.goOn(id, why)
 	}
 	if why != store.None {
 		return nil, why
@@ -327,7 +330,7 @@ func (c *Cache) LookupInto(id *key.ID, kind, buf []byte, opened Opened, sealed f
 		}
 		return size, why
 	}
-	b, why := c.goOn(id, why)
+	b, where, why := c.goOn(id, why)
 	if why != store.None {
 		c.missed(id, kind, why, sealed)
 		return 0, why
@@ -335,7 +338,7 @@ func (c *Cache) LookupInto(id *key.ID, kind, buf []byte, opened Opened, sealed f
 	defer b.Release()
 	if len(b.Data()) <= len(buf) {
 		copy(buf, b.Data())
-		c.countHit(store.HitsLayer, b)
+		c.countHit(where, b)
 	}
 	return len(b.Data()), why
 }

@@ -5,12 +5,14 @@ package core
 import "jitcache/core/control"
 
 var (
-	degrade   = !control.Is("nodegrade")
-	cutsWaits = !control.Is("longslice")
-	inOrder   = !control.Is("noorder")
-	goesOn    = !control.Is("nolayers")
-	copies    = !control.Is("nocopies")
-	asksWho   = !control.Is("takesany")
-	signs     = !control.Is("nosigning")
-	marks     = !control.Is("signsall")
+	degrade       = !control.Is("nodegrade")
+	cutsWaits     = !control.Is("longslice")
+	inOrder       = !control.Is("noorder")
+	goesOn        = !control.Is("nolayers")
+	copies        = !control.Is("nocopies")
+	asksWho       = !control.Is("takesany")
+	signs         = !control.Is("nosigning")
+	marks         = !control.Is("signsall")
+	claims        = !control.Is("noclaims")
+	checksRemotes = !control.Is("anyremote")
 )

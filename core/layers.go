@@ -89,18 +89,18 @@ func (c *Cache) openLayer(l *Layer) (refused string) {
 // used or not.
 func (c *Cache) Layers() []*Layer { return c.layers }
 
-// Layered reports whether lookups go on to layers.
-func (c *Cache) Layered() bool { return len(c.used) > 0 }
+// Layered reports whether lookups go on to layers or remotes.
+func (c *Cache) Layered() bool { return len(c.used)+len(c.remotes.used) > 0 }
 
 // Settings returns what environment, user and machine have set.
 func (c *Cache) Settings() *trust.Settings { return c.settings.trust }
 
-// goOn goes on to the layers with a lookup for which the directory has no good entry;
-// why says why not. It counts nothing.
-func (c *Cache) goOn(id *key.ID, why store.Reason) (*blob.Blob, store.Reason) {
+// goOn goes on to the layers and remotes with a lookup for which the directory has no
+// good entry; why says why not. It says where the entry was, and counts nothing.
+func (c *Cache) goOn(id *key.ID, why store.Reason) (*blob.Blob, store.Counter, store.Reason) {
 	c.warnUnusable(id, why)
 	if !goesOn {
-		return nil, why
+		return nil, 0, why
 	}
 	for _, l := range c.used {
 		b, reason := c.fromLayer(l, id)
@@ -108,7 +108,7 @@ func (c *Cache) goOn(id *key.ID, why store.Reason) (*blob.Blob, store.Reason) {
 			if l.Copies != "" && copies {
 				c.copyIn(b)
 			}
-			return b, store.None
+			return b, store.HitsLayer, store.None
 		}
 		if reason == store.Absent {
 			continue
@@ -118,7 +118,8 @@ func (c *Cache) goOn(id *key.ID, why store.Reason) (*blob.Blob, store.Reason) {
 			why = reason
 		}
 	}
-	return nil, why
+	b, why := c.fromRemotes(id, why)
+	return b, store.HitsRemote, why
 }
 
 // fromLayer returns the entry of a layer, if it is there and may be used.

@@ -32,7 +32,8 @@ func (c *Cache) note(b *blob.Blob, why store.Reason, brought bool) []byte {
 	return append([]byte(nil), b.Data()...)
 }
 
-// LayerNotes gives what was noted under a key in each of the layers, in their order.
+// LayerNotes gives what was noted under a key in each of the layers and remotes, in their
+// order.
 func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		if c.unread() != store.None {
@@ -44,12 +45,32 @@ func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 				return
 			}
 		}
+		if c.remotes.knownAbsent(id) {
+			return
+		}
+		for _, r := range c.remotes.used {
+			if !r.Reads {
+				continue
+			}
+			b, why, _ := c.fromRemote(r, id)
+			if note := c.note(b, why, true); note != nil && !yield(note) {
+				return
+			}
+		}
+		c.remotes.noteAbsent(id)
 	}
 }
 
 // SaveNote replaces what was noted under a key, if it can.
 func (c *Cache) SaveNote(k *key.Key, data []byte) {
 	c.write(store.Item{Key: k, Payload: data, Replace: true, Words: c.relied(&k.ID)})
+}
+
+// ShareNote is SaveNote for what other machines may use too.
+func (c *Cache) ShareNote(k *key.Key, data []byte) {
+	if w, why := c.write(store.Item{Key: k, Payload: data, Replace: true, Words: c.relied(&k.ID)}); why == store.None && w.Created != 0 {
+		c.offer(&k.ID)
+	}
 }
 
 // WarnOnce gives a warning to the host, once per process and reason.

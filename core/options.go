@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"jitcache/core/memory"
+	"jitcache/core/remote"
 	"jitcache/core/store"
 	"jitcache/core/trust"
 )
@@ -25,6 +27,8 @@ type Options struct {
 	// Memory is the in-process tier to keep using, for a cache that is opened
 	// again in a forked child; nil makes a new one.
 	Memory *memory.Memory
+	// Local keeps away from remotes, for who only looks at a directory.
+	Local bool
 }
 
 // OptionNames are the names that Options.Values may have, with what they mean.
@@ -52,12 +56,15 @@ var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE_SHARED", "1: trust everybody who may write the directory"},
 	{"JITCACHE_TRUST", "user ids whose entries are used too"},
 	{"JITCACHE_LAYERS", "directories that lookups go on to, with : between"},
+	{"JITCACHE_REMOTE", "caches of other machines that lookups go on to, URLs with blanks between"},
 	{"JITCACHE_KEYS", "keys of signatures that are trusted, with commas between"},
 	{"JITCACHE_NAMESPACE", "project or tenant that signatures are for"},
 	{"JITCACHE_SIGNING_KEY_FILE", "the key that signs what is stored"},
 	{"JITCACHE_UNSIGNED", "1: bundles need no signatures"},
 	{"JITCACHE_LOCK_DIR", "where lock files go"},
 	{"JITCACHE_FS", "local or network, where statfs is wrong"},
+	{"JITCACHE_REMOTE_WAIT", "how long another machine's compile is waited for; 10m"},
+	{"JITCACHE_STORAGE", "path of jitcache-storage"},
 	{"JITCACHE_NVRTC", "path of libnvrtc"},
 	{"JITCACHE_LIBCUDA", "path of libcuda"},
 	{"JITCACHE_LIBRARY", "path of libjitcache, for Python"},
@@ -87,6 +94,9 @@ type settings struct {
 	store      store.Options
 	trust      *trust.Settings
 	keys       *trust.Keys
+	local      bool
+	remote     remote.Options
+	remoteWait time.Duration
 	log        logger
 }
 
@@ -125,6 +135,9 @@ func (o *Options) read() (*settings, error) {
 	st.Trust.Users = r.users("trust", "JITCACHE_TRUST")
 	st.LockDir = r.text("lock_dir", "JITCACHE_LOCK_DIR")
 	st.NodeLockDir = o.nodeLockDir()
+	r.s.local = o.Local
+	r.s.remoteWait = r.duration("JITCACHE_REMOTE_WAIT", 10*time.Minute)
+	r.s.remote = remote.Options{Namespace: r.s.keys.Namespace, Folder: st.NodeLockDir, Program: o.storageProgram(), Env: o.env}
 	st.FileSystem = r.choice("file_system", "JITCACHE_FS", "local", "network")
 	for _, p := range r.problems {
 		r.s.log.warn("variable "+p, "%s", p)
@@ -191,6 +204,20 @@ func (r *reader) size(option, variable string) (int64, bool) {
 		return 0, false
 	}
 	return n, true
+}
+
+// duration reads a variable that is a time.
+func (r *reader) duration(variable string, otherwise time.Duration) time.Duration {
+	v := r.o.env(variable)
+	if v == "" {
+		return otherwise
+	}
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 0 {
+		r.bad("", variable, "a time such as 90s or 10m")
+		return otherwise
+	}
+	return d
 }
 
 func (r *reader) users(option, variable string) []uint32 {
@@ -264,6 +291,14 @@ func (o *Options) Directory() (dir, rule string) {
 		return filepath.Join(h, ".cache", "jitcache"), "home directory"
 	}
 	return "", "no home directory"
+}
+
+// storageProgram is the helper of remotes.
+func (o *Options) storageProgram() string {
+	if p := o.env("JITCACHE_STORAGE"); filepath.IsAbs(p) {
+		return p
+	}
+	return StorageProgram
 }
 
 func (o *Options) home() string {

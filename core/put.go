@@ -48,10 +48,12 @@ func (c *Cache) put(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
 	if c.settings.mode == ModeRefresh {
 		it.Replace = true
 	}
+	stored := false
 	c.change(&it.Key.ID, it.Replace, func() (changed bool, keep *blob.Blob) {
 		var w store.Written
 		w, why = c.write(it)
 		changed = why == store.None && w.Created != 0
+		stored = changed
 		kept := c.memory != nil && (changed || c.keepsUnstored(&it.Key.ID, why))
 		if want || kept {
 			b, _ = store.NewBlob(it, w)
@@ -62,6 +64,9 @@ func (c *Cache) put(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
 		return changed, keep
 	})
 	kind := []byte(it.Key.Kind)
+	if stored {
+		c.offer(&it.Key.ID)
+	}
 	switch {
 	case why == store.None:
 		c.count(kind, store.Puts, 1)

@@ -81,6 +81,7 @@ func (c *Cache) Sign(ctx context.Context, secret trust.Secret) (done Signed, err
 			done.Bad++
 			return
 		}
+		c.offer(id) // now that others may use it
 		done.Signed++
 	})
 	return done, err

@@ -46,10 +46,11 @@ type KindStats struct {
 	EvictedBytes uint64            `json:"evicted_bytes"`
 	Removals     uint64            `json:"removals"`
 	HitsLayer    uint64            `json:"hits_layer"`
+	HitsRemote   uint64            `json:"hits_remote"`
 }
 
 // Hits adds up the hits, wherever they were.
-func (k *KindStats) Hits() uint64 { return k.HitsMemory + k.HitsDisk + k.HitsLayer }
+func (k *KindStats) Hits() uint64 { return k.HitsMemory + k.HitsDisk + k.HitsLayer + k.HitsRemote }
 
 // Stats returns the counters of the directory, with what this process has not
 // written yet; without a directory those of this process.
@@ -145,7 +146,7 @@ func statsOf(kinds map[string]*store.Counters) (total KindStats, of map[string]K
 
 func kindStats(c *store.Counters) KindStats {
 	k := KindStats{
-		HitsMemory: c[store.HitsMemory], HitsDisk: c[store.HitsDisk], HitsLayer: c[store.HitsLayer], Misses: c.Misses(),
+		HitsMemory: c[store.HitsMemory], HitsDisk: c[store.HitsDisk], HitsLayer: c[store.HitsLayer], HitsRemote: c[store.HitsRemote], Misses: c.Misses(),
 		Puts: c[store.Puts], NotStored: c[store.PutsRefused],
 		Compiles: c[store.Compiles], CompileTime: seconds(c[store.CompileTime]), TimeSaved: seconds(c[store.TimeSaved]),
 		Waits: c[store.Waits], WaitTime: seconds(c[store.WaitTime]),

@@ -61,6 +61,8 @@ FRAMEWORKS = (
     Framework("numba", "Numba"),
     Framework("cuda_core", "cuda.core"),
     Framework("cute_dsl", "CuTe DSL"),
+    Framework("triton", "Triton"),
+    Framework("jax", "JAX"),
 )
 
 
@@ -91,7 +93,7 @@ def main() -> int:
     unknown = [name for name in (*args.frameworks, *pythons) if name not in names]
     if unknown:
         parser.error(f"want of {', '.join(names)}, not {', '.join(unknown)}")
-    for name in [n for n in os.environ if n.startswith(("JITCACHE", "NUMBA_", "CUTE_DSL_"))]:
+    for name in [n for n in os.environ if n.startswith(("JITCACHE", "NUMBA_", "CUTE_DSL_", "TRITON_", "JAX_"))]:
         del os.environ[name]
     bad = []
     for framework in FRAMEWORKS:

@@ -211,10 +211,10 @@ JITCACHE_API void jitcache_options_free(jitcache_options *options);
 /* jitcache_open opens a cache. options may be NULL. The environment is read
  * now: JITCACHE (on, 0, readonly, refresh; beats the options), JITCACHE_DIR,
  * JITCACHE_SIZE, JITCACHE_MEMORY, JITCACHE_LOG, JITCACHE_LOG_FILE,
- * JITCACHE_SHARED, JITCACHE_TRUST, JITCACHE_LAYERS, JITCACHE_LOCK_DIR,
+ * JITCACHE_SHARED, JITCACHE_TRUST, JITCACHE_LAYERS, JITCACHE_REMOTE, JITCACHE_LOCK_DIR,
  * JITCACHE_FS, JITCACHE_KEYS, JITCACHE_NAMESPACE, JITCACHE_SIGNING_KEY_FILE; and
  * the settings of user and machine (docs/sharing.md). A lookup goes on to the
- * layers where the directory has no entry; puts, jitcache_remove and the list are
+ * layers and remotes where the directory has no entry; puts, jitcache_remove and the list are
  * of the directory alone.
  *
  * A directory that cannot be used, or must not be used because others may write
@@ -560,10 +560,6 @@ typedef void (*jitcache_log_fn)(void *user, int32_t level, const char *text);
  * standard error or JITCACHE_LOG_FILE, not to fn.
  * Always OK. */
 JITCACHE_API int32_t jitcache_set_log(jitcache_log_fn fn, void *user);
-
-/* jitcache_main is the `jitcache` command: it writes to standard output and
- * error and returns the exit status. argv[0] is the name of the program. */
-JITCACHE_API int32_t jitcache_main(int32_t argc, const char *const *argv);
 
 #ifdef __cplusplus
 }

@@ -23,7 +23,7 @@ func open(o *Options, words []string, state status) (*lookup, error) {
 		return nil, err
 	}
 	// No warnings: standard error is the command's. JITCACHE_LOG gets them.
-	cache, err := core.Open(core.Options{Values: map[string]string{"memory_size": "0"}, Env: os.Getenv})
+	cache, err := core.Open(core.Options{Values: map[string]string{"memory_size": "0"}, Env: os.Getenv, Local: true})
 	if err != nil {
 		return nil, err
 	}

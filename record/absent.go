@@ -38,6 +38,12 @@ func (t *taker) fold() error {
 			continue
 		}
 		f := t.folderAt(folder)
+		if len(f.Absent) == 0 && f.Flags == 0 {
+			f.Flags = Began
+		}
+		if !t.run.Compiler.began(t.full(path)) {
+			f.Flags &^= Began
+		}
 		if !slices.Contains(f.Absent, name) {
 			f.Absent = append(f.Absent, name)
 		}

@@ -132,6 +132,9 @@ func (c *checker) folders() bool {
 	for i := range c.list.Folders {
 		f := &c.list.Folders[i]
 		flags := 0
+		if c.skip && f.Flags&Began != 0 {
+			continue
+		}
 		if f.Flags&NoLink != 0 {
 			flags = unix.AT_SYMLINK_NOFOLLOW
 		}

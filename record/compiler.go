@@ -14,10 +14,11 @@ import (
 type Compiler struct {
 	// Asked are the variables that it has asked for, or was given.
 	Asked []string
-	// Startup are names that were looked at before anything was compiled: the loader, the
-	// C library, where they were looked for. A program that compiles by itself has them
-	// mapped since its own start and sees no change of them; so it is enough to compare
-	// them once a second. A false value is as good as none.
+	// Startup are names that were looked at before anything was compiled, the loader and
+	// the C library and where they were looked for, and the libraries that are loaded. A
+	// program that compiles by itself has them mapped since its own start, or its first
+	// compile, and sees no change of them; so a process that has compared them once need
+	// do so once a second. A false value is as good as none.
 	Startup map[string]bool
 }
 

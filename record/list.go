@@ -67,6 +67,7 @@ const (
 	Exists FolderFlags = 1 << iota // that it is there
 	NoLink                         // and is no link
 	Listed                         // the names in it
+	Began                          // that it is compared once a second, as a file with Startup
 )
 
 // Link is a symbolic link of which the text was read.

@@ -22,6 +22,8 @@ type world struct {
 	t   *testing.T
 	dir string
 	env []string
+
+	compiler *Compiler
 }
 
 func newWorld(t *testing.T) *world {
@@ -30,7 +32,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t, dir, Withhold(os.Environ())}
+	return &world{t: t, dir: dir, env: Withhold(os.Environ())}
 }
 
 func (w *world) put(name, text string) string {
@@ -63,7 +65,7 @@ func (w *world) run(args ...string) (*List, error) {
 	if rep.Status.ExitStatus() != 0 {
 		w.t.Fatalf("%v: %v\n%s", args, rep.Status, rep.Err)
 	}
-	r := Run{Report: rep, Dir: w.dir, Env: w.env, Leaves: func(path string) bool { return strings.HasPrefix(path, w.dir) }}
+	r := Run{Report: rep, Dir: w.dir, Env: w.env, Compiler: w.compiler, Leaves: func(path string) bool { return strings.HasPrefix(path, w.dir) }}
 	return r.Take()
 }
 

@@ -257,8 +257,9 @@ func (s *SetStore) Add(l *List, now *Surroundings) {
 			s.set = set
 		}
 	}
-	if s.set.Add(l) {
-		s.store(now.Notes)
+	if s.set.Add(l) && now.Notes != nil {
+		s.noted = s.set.Append(nil)
+		now.Notes.ShareNote(s.key, s.noted)
 	}
 }
 

@@ -9,7 +9,7 @@
 set -eu
 missing=
 for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake pkg-config:pkg-config g++:g++ clang:clang ccache:ccache mpirun:openmpi-bin mksquashfs:squashfs-tools \
-	ld.lld:lld mold:mold gfortran:gfortran mpicc.openmpi:libopenmpi-dev mpicc.mpich:libmpich-dev ninja:ninja-build tcc:tcc make:make gdb:gdb musl-gcc:musl-tools bison:bison flex:flex m4:m4 zstd:zstd zsh:zsh fish:fish; do
+	ld.lld:lld mold:mold gfortran:gfortran mpicc.openmpi:libopenmpi-dev mpicc.mpich:libmpich-dev ninja:ninja-build tcc:tcc make:make gdb:gdb musl-gcc:musl-tools bison:bison flex:flex m4:m4 zstd:zstd zsh:zsh fish:fish redis-server:redis-server nginx:nginx-light; do
 	command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
 done
 # Headers for plugins of the gcc that is there; a clang that embeds files, and clang's runtime for profiles.
@@ -35,3 +35,7 @@ done
 case $(clang -dumpversion) in
 [0-9].* | 1[0-5].*) [ -x /usr/bin/clang-16 ] || install clang-16 ;;
 esac
+# A server of S3, where there is a Go.
+if command -v go >/dev/null && ! [ -x "$(go env GOPATH)/bin/versitygw" ]; then
+	go install github.com/versity/versitygw/cmd/versitygw@v1.8.0 || echo "deps-ci: without versitygw" >&2
+fi

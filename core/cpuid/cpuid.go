@@ -5,7 +5,8 @@
 // of it, and of each first load of the library.
 //
 // It has what those two use (go.mod: replace), and Ask and Saved for package record/cpu;
-// it is no part of the module.
+// it is no part of the module. The client of S3 in jitcache-storage asks for more; it is
+// told that the processor has none of it, and goes without.
 package cpuid
 
 import "runtime"
@@ -20,8 +21,22 @@ const (
 	AVX512F
 )
 
+// Features that no processor has here.
+const (
+	SSE4 FeatureID = AVX512F + 1 + iota
+	CLMUL
+	VPCLMULQDQ
+	AVX512DQ
+	AVX512BW
+	AVX512VL
+	ASIMD
+	PMULL
+	SHA3
+	end
+)
+
 // Info is the processor.
-type Info struct{ has [AVX512F + 1]bool }
+type Info struct{ has [end]bool }
 
 // CPU is the processor that this process runs on.
 var CPU = detect()

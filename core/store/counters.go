@@ -28,6 +28,7 @@ const (
 	EvictedBytes Counter = 10
 	Removals     Counter = 11 // by remove and clear
 	HitsLayer    Counter = 12 // in a layer
+	HitsRemote   Counter = 13 // in a remote
 	missBase     Counter = 16
 	refusalBase  Counter = 48
 	counterSlots         = 80

@@ -102,7 +102,7 @@ func (s *Store) Count(kind []byte, c Counter, n uint64) {
 	p.mu.Unlock()
 }
 
-// CountHit counts a hit on disk, where HitsDisk or HitsLayer, and the compile that it
+// CountHit counts a hit on disk, where HitsDisk, HitsLayer or HitsRemote, and the compile that it
 // saved. Now and then it writes the ledger, so that the counters of a long-running
 // process are seen. It evicts nothing: a lookup must be fast, and has added nothing.
 func (s *Store) CountHit(where Counter, kind []byte, cost int64) {

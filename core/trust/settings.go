@@ -19,6 +19,7 @@ var Machine = "/etc/jitcache"
 // they mean.
 var Names = []struct{ Name, Variable, Meaning string }{
 	{"layers", "JITCACHE_LAYERS", "directories that lookups go on to, with : between"},
+	{"remotes", "JITCACHE_REMOTE", "caches of other machines, URLs with blanks between"},
 	{"namespace", "JITCACHE_NAMESPACE", "project or tenant that signatures are for"},
 	{"signing-key-file", "JITCACHE_SIGNING_KEY_FILE", "the key that signs what is stored"},
 	{"unsigned", "JITCACHE_UNSIGNED", "1: bundles need no signatures"},

@@ -28,6 +28,7 @@ const (
 	partCode    = 'c'
 	partLowered = 'w'
 	partAsked   = 'a'
+	partMapped  = 'M'
 )
 
 var errAnswer = errors.New("worker: malformed answer")
@@ -110,6 +111,7 @@ type Answer struct {
 
 	major, minor int
 	asked        []string
+	mapped       []string
 }
 
 func (a *answer) parse() (*Answer, error) {
@@ -144,6 +146,8 @@ func (a *answer) parse() (*Answer, error) {
 			found.Lowered = append(found.Lowered, string(value))
 		case partAsked:
 			found.asked = append(found.asked, string(value))
+		case partMapped:
+			found.mapped = append(found.mapped, string(value))
 		}
 		b = b[end:]
 	}

@@ -86,7 +86,7 @@ type Worker struct {
 	locks   Locks
 
 	asked   []string        // variables
-	startup map[string]bool // names that were looked at before the first program
+	startup map[string]bool // names that were looked at before the first program, and what is loaded
 	history *record.List    // what was looked at so far, and is expected to be the same
 	since   time.Time       // it is idle
 }
@@ -250,6 +250,9 @@ func (w *Worker) take() (*Answer, error) {
 	}
 	w.asked = a.asked
 	if w.ready {
+		for _, path := range a.mapped {
+			w.startup[path] = path != w.nvrtc
+		}
 		return a, nil
 	}
 	if a.Call != "" {

@@ -7,7 +7,8 @@ Four things that programs compile while they run: two GPU kernels by NVRTC, a
 shared library and a Cython module by the C compiler. For each: a process that
 finds nothing, a fresh process after it, which asks twice, and, once the entry is
 removed again, four processes that ask at the same time. Then a solver in the
-shape of underworld3's on four ranks of MPI, twice, and `jitcache run gcc`, twice. Every result is used and
+shape of underworld3's on four ranks of MPI, twice, `jitcache run gcc`, twice, and
+the shared library on two machines that share a Redis. Every result is used and
 checked. How often a compiler ran is counted on the compilers' side
 (compile_log.py). The exit status is 0 if each was compiled once and all was right.
 """
@@ -36,6 +37,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), *filter(None, 
 import compile_log
 import jitcache
 import launcher
+import machines
 import ranks
 import wheels
 from job import Wrong
@@ -46,6 +48,7 @@ CUDA = ("saxpy", "block_sums")
 NATIVE = ("residual", "newton")
 RANKS = "ranks"
 LAUNCHER = "launcher"
+MACHINES = "machines"
 AT_ONCE = 4
 
 
@@ -135,7 +138,7 @@ def prepare(names: list[str], folder: Path) -> Toolchain:
     log = folder / "compiles.log"
     log.unlink(missing_ok=True)
     toolchain = Toolchain(cache=str(folder / "cache"), log=str(log))
-    native, cuda = set(names) & {*NATIVE, RANKS}, set(names) & set(CUDA)
+    native, cuda = set(names) & {*NATIVE, RANKS, MACHINES}, set(names) & set(CUDA)
     cython = [name for name in ("newton", RANKS) if name in names]
     wheels.require([*(["Cython"] if cython else []), *(["nvidia-"] if cuda else [])])
     if native:
@@ -218,6 +221,19 @@ def launch(folder: Path) -> list[str]:
     return found
 
 
+def share(folder: Path, settings: Path, bells: compile_log.Bells, toolchain: Toolchain) -> list[str]:
+    """Compile on two machines that share a remote, say what happened, and return what was not as it should be."""
+    what, runs = machines.run(folder / "machines", settings, bells, toolchain)
+    first, second = runs
+    print(
+        f"""two machines, and {what}
+  first   {first.compiles} compiles, {duration(first.seconds)}
+  second  {second.compiles} compiles, {duration(second.seconds)}
+"""
+    )
+    return machines.problems(runs)
+
+
 def run(names: list[str], folder: Path) -> int:
     """Run the demo; return the exit status."""
     toolchain = prepare(names, folder)
@@ -229,7 +245,7 @@ def run(names: list[str], folder: Path) -> int:
     toolchain.save(settings)
     print(f"cache       {os.path.relpath(toolchain.cache)}\n", flush=True)
     jobs = [name for name in names if name in JOBS]
-    sources = [*(JOBS[name].file_name for name in jobs), ranks.SOURCE]
+    sources = [*(JOBS[name].file_name for name in {*jobs, machines.JOB}), ranks.SOURCE]
     bells = compile_log.Bells(folder / BELLS, sources, Path(toolchain.log))
     rows = [measure(name, toolchain, settings, bells) for name in jobs]
     if rows:
@@ -239,6 +255,8 @@ def run(names: list[str], folder: Path) -> int:
         problems += solve(toolchain, bells)
     if LAUNCHER in names:
         problems += launch(folder)
+    if MACHINES in names:
+        problems += share(folder, settings, bells, toolchain)
     for p in problems:
         print(f"FAILED: {p}")
     if not problems:
@@ -249,7 +267,7 @@ def run(names: list[str], folder: Path) -> int:
 def main() -> int:
     """Read the arguments; be the demo, or one of its workers."""
     parser = argparse.ArgumentParser(description="Two real compilers, cold and from the cache.")
-    known = ", ".join([*JOBS, RANKS, LAUNCHER])
+    known = ", ".join([*JOBS, RANKS, LAUNCHER, MACHINES])
     parser.add_argument("--only", metavar="NAMES", help=f"cuda, native, or of {known}; several with commas")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write; default build/demo")
     for hidden in ("--worker", "--settings"):
@@ -264,10 +282,10 @@ def main() -> int:
             print(e, file=sys.stderr)
             return 1
         return 0
-    wanted = (a.only or "cuda,native,ranks,launcher").split(",")
+    wanted = (a.only or "cuda,native,ranks,launcher,machines").split(",")
     groups = {"cuda": CUDA, "native": NATIVE}
     names = [n for word in wanted for n in groups.get(word, (word,))]
-    if not set(names) <= {*JOBS, RANKS, LAUNCHER}:
+    if not set(names) <= {*JOBS, RANKS, LAUNCHER, MACHINES}:
         parser.error(f"--only: want cuda, native, or of {known}")
     if a.folder != FOLDER and a.folder.exists() and any(a.folder.iterdir()):
         parser.error("--folder: want a new or empty one")

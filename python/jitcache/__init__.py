@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._cache import Cache
-    from ._decorator import memoize
     from ._default import default_cache
     from ._entry import Entry
     from ._errors import CompileError, DriverError, Error, LibraryError, RefusedError
     from ._key import File, Key, Tool
     from ._lease import Lease
     from ._library import available
-    from ._memoize import Memoized as Memoized
+    from ._memoize.decorator import memoize
+    from ._memoize.memoized import Memoized as Memoized
 
 __version__ = "0.1.0"
 
@@ -74,12 +74,12 @@ _MODULES = {
     "Key": "_key",
     "Lease": "_lease",
     "LibraryError": "_errors",
-    "Memoized": "_memoize",
+    "Memoized": "_memoize.memoized",
     "RefusedError": "_errors",
     "Tool": "_key",
     "available": "_library",
     "default_cache": "_default",
-    "memoize": "_decorator",
+    "memoize": "_memoize.decorator",
 }
 
 if not TYPE_CHECKING:

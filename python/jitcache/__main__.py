@@ -9,9 +9,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import signal
+import subprocess
 import sys
 
 from . import _library
@@ -29,25 +28,59 @@ def _print_places(wanted: list[str]) -> int:
     return 0
 
 
+def program() -> str:
+    """Return the file of the command, "" if it is not there."""
+    for library in (*_library.candidates(), *_library.installed()):
+        folder = os.path.dirname(os.path.realpath(library))
+        # Beside the library in a checkout; make install has a folder for it.
+        for place in (folder, os.path.join(os.path.dirname(folder), "bin")):
+            if os.path.exists(library) and _runs(os.path.join(place, "jitcache")):
+                return os.path.join(place, "jitcache")
+    import sysconfig
+
+    packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    schemes = [sysconfig.get_path("scripts"), os.path.join(packages, "bin")]  # the latter is that of pip's --target
+    if "posix_user" in sysconfig.get_scheme_names():
+        schemes.append(sysconfig.get_path("scripts", "posix_user"))
+    # A wheel's: three folders above the packages, or where this Python has its scripts.
+    for place in (os.path.join(os.path.dirname(packages), "..", "..", "bin"), *schemes):
+        if _runs(os.path.join(place, "jitcache")):
+            return os.path.normpath(os.path.join(place, "jitcache"))
+    return ""
+
+
+def _runs(path: str) -> bool:
+    """Whether the file is a program, and no script: another package's, or what starts this module."""
+    try:
+        with open(path, "rb") as f:
+            return f.read(4) == b"\x7fELF" and os.access(path, os.X_OK)
+    except OSError:
+        return False
+
+
 def main() -> int:
-    """Run the command with ``sys.argv``; return its exit status."""
+    """Become the command with ``sys.argv``, or say that it is not there. Return what the exit status is to be."""
     if len(sys.argv) > 1 and {*_FOLDERS, *_FLAGS} >= set(sys.argv[1:]):
         return _print_places(sys.argv[1:])
-    lib = _library.load()
-    if lib is None:
-        print(f"jitcache: {_library.available()[1]}", file=sys.stderr)
+    path = program()
+    if not path:
+        print("jitcache: the command is not there, which is installed with the library", file=sys.stderr)
         return 1
-    # The command runs in the library, and Python's handler would wait until it
-    # returns. And `jitcache ls | head` ends quietly.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    args = ["jitcache", *sys.argv[1:]]
-    argv = (ctypes.c_char_p * (len(args) + 1))(*[os.fsencode(a) for a in args], None)
     sys.stdout.flush()
-    status = int(lib.jitcache_main(len(args), argv))
-    if "doctor" in args and not {"-json", "--json"} & set(args):
-        _print_uncovered()
+    args = ["jitcache", *sys.argv[1:]]
+    if "doctor" not in args or {"-json", "--json"} & set(args):
+        os.execv(path, args)  # noqa: S606
+    status = subprocess.run(args, executable=path, check=False).returncode  # noqa: S603
+    _print_unloaded()
+    _print_uncovered()
     return status
+
+
+def _print_unloaded() -> None:
+    """Say why this Python cannot load the library, if it cannot."""
+    usable, why = _library.available()
+    if not usable:
+        print("python        ", why, sep="", flush=True)
 
 
 def _print_uncovered() -> None:

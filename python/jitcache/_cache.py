@@ -342,14 +342,14 @@ class Cache(Maintained):
         wait ends, and the lease is given up; a thread cannot be stopped, and its
         result is kept.
         """
-        from ._tasks import compiled
+        from ._tasks import Ask, compiled
 
         views = self._views
         if views is not None:
             view = views.get(wanted(key))
             if view is not None:
                 return view.tobytes()
-        return await compiled(self, wanted(key), fn, attributes, kind, timeout)
+        return await compiled(Ask(self, wanted(key), fn, attributes, kind, timeout))
 
     def entry_or_compile(
         self,

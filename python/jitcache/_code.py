@@ -1,4 +1,4 @@
-"""Code: what a Python function is, as bytes, without what it reaches. For the adapters that make keys of functions."""
+"""Code: what a Python function is, as bytes, without what it reaches. For all that make keys of functions."""
 
 from __future__ import annotations
 
@@ -34,6 +34,11 @@ _SITE = folders(
 def is_standard(path: str) -> bool:
     """Return whether a file belongs to Python itself."""
     return path.startswith("<frozen ") or (path.startswith(_STDLIB) and not path.startswith(_SITE))
+
+
+def is_installed(path: str) -> bool:
+    """Return whether a file is of the packages that this Python has beside its own library."""
+    return path.startswith(_SITE)
 
 
 _codes: weakref.WeakKeyDictionary[pytypes.CodeType, tuple[bytes, tuple[str, ...], tuple[str, ...]]]

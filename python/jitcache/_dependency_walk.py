@@ -6,15 +6,19 @@ adapter has a subclass with its rules.
 
 from __future__ import annotations
 
+import builtins
+import enum
 import types as pytypes
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
-from ._code import PLAIN, Unkeyable, content_of
+from ._code import PLAIN, Unkeyable, content_of, is_standard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _DEEPEST = 100
+_BUILTINS = vars(builtins)
+_ENUM_PROPERTY = getattr(enum, "property", pytypes.DynamicClassAttribute)
 
 
 class DependencyWalker:
@@ -31,6 +35,14 @@ class DependencyWalker:
     plain: ClassVar[Mapping[type, Callable[[Any], bytes]]] = PLAIN
     #: How others are: a method of the walker, looked up by the bases of the value's class.
     kinds: ClassVar[Mapping[type, Callable[[Any, Any], None]]] = {}
+    #: Attributes of a class that say nothing which its bases, its other attributes and its file do not, by name,
+    of_classes: ClassVar[frozenset[str]] = frozenset((
+        "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__",
+        "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__slotnames__",
+        "__static_attributes__", "__weakref__", "_abc_impl",
+    ))  # fmt: skip
+    #: and by kind.
+    slots: ClassVar[tuple[type, ...]] = (pytypes.GetSetDescriptorType, pytypes.MemberDescriptorType)
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}  # of what was met, by id
@@ -47,6 +59,14 @@ class DependencyWalker:
 
     def _unknown(self, value: Any) -> None:
         """Put a value of none of the ``kinds``, or raise Unkeyable."""
+        raise NotImplementedError
+
+    def _is_added(self, value: Any, owner: str) -> bool:
+        """Whether a value in a module of Python's or of the framework's may be one that a program has put there.
+
+        Nobody notes who has set an attribute. ``owner`` is whose the module is, in the
+        rules' words, or "builtins".
+        """
         raise NotImplementedError
 
     # -- the walk
@@ -109,14 +129,26 @@ class DependencyWalker:
             self._put("attribute", f"{module.__name__}.{name}".encode())
             self._value(module.__dict__[name], names)
 
-    @staticmethod
+    def _additions(self, module: pytypes.ModuleType, names: tuple[str, ...], owner: str) -> None:
+        """Put once what a program may have added to a module of Python's or the framework's, by the names in code."""
+        for name in names:
+            if name in module.__dict__ and (id(module), name) not in self._attributes:
+                self._attributes.add((id(module), name))
+                self._addition(module, name, names, owner)
+
+    def _addition(self, module: pytypes.ModuleType, name: str, names: tuple[str, ...], owner: str) -> None:
+        value = module.__dict__[name]
+        if self._is_added(value, owner):
+            self._put("added", name.encode())
+            self._value(value, names)
+
     def _around(
-        function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]
+        self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]
     ) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
         """Yield label and value of each cell and global of a function, with the names that count of a module.
 
         ``names`` are those that its code may look up as globals, ``attributes`` what
-        else it mentions.
+        else it mentions. Of builtins it is those that a program may have added.
         """
         seen = (*names, *attributes)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
@@ -124,6 +156,9 @@ class DependencyWalker:
         for name in names:
             if name in function.__globals__:
                 yield f"global {name}", function.__globals__[name], seen
+        for name in names:
+            if name in _BUILTINS and name not in function.__globals__ and self._is_added(_BUILTINS[name], "builtins"):
+                yield f"builtin {name}", _BUILTINS[name], seen
 
     def _surroundings(
         self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]
@@ -133,3 +168,47 @@ class DependencyWalker:
         for label, value, seen in self._around(function, names, attributes):
             self._put(label)
             self._value(value, seen)
+
+    # -- what is the same by all rules
+
+    def _method(self, value: Any) -> None:
+        """A staticmethod, a classmethod or a bound method."""
+        self._put(type(value).__name__)
+        self._value(value.__func__)
+        self._value(getattr(value, "__self__", None))
+
+    def _property(self, value: property) -> None:
+        self._put("property")
+        for function in (value.fget, value.fset, value.fdel):
+            self._value(function)
+
+    def _partial(self, value: Any) -> None:
+        self._put("partial")
+        for part in (value.func, value.args, value.keywords):
+            self._value(part)
+
+    def _slice(self, value: slice) -> None:
+        self._put("slice")
+        self._value((value.start, value.stop, value.step))
+
+    def _members(self, cls: type) -> None:
+        """Put the attributes of a class, and of an enumeration what its members are."""
+        of_enum = issubclass(cls, enum.Enum)
+        if of_enum:
+            members: Any = cls
+            for label, member in members.__members__.items():
+                self._put("member", label.encode())
+                self._value(member._value_)
+        for name, value in sorted(vars(cls).items()):
+            if name in self.of_classes or isinstance(value, self.slots):
+                continue
+            made = of_enum and (name.startswith("_") or isinstance(value, (cls, _ENUM_PROPERTY)))
+            if made and not _is_written(value):
+                continue  # what the members are, and Python makes of them
+            self._put("attribute", name.encode())
+            self._value(value)
+
+
+def _is_written(value: Any) -> bool:
+    """Whether a function of an enumeration is its author's, and not one that Python gives to all."""
+    return isinstance(value, pytypes.FunctionType) and not is_standard(value.__code__.co_filename)

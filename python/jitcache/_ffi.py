@@ -94,7 +94,6 @@ def _functions() -> list[tuple[str, object, list[object]]]:
         ("jitcache_epoch", c_void_p, [c_void_p]),
         ("jitcache_used", c_int32, [c_void_p, c_void_p, c_uint64]),
         ("jitcache_set_log", c_int32, [log_fn(), c_void_p]),
-        ("jitcache_main", c_int32, [c_int32, c_void_p]),
         ("jitcache_cuda_request_new", c_int32, [c_char_p, c_size_t, c_char_p, c_void_p]),
         ("jitcache_cuda_request_packed", c_int32, [c_void_p, c_char_p, c_size_t]),
         ("jitcache_cuda_request_free", None, [c_void_p]),

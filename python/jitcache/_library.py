@@ -27,8 +27,11 @@ _path = ""
 def candidates() -> list[str]:
     """The places that are searched for the library, in order."""
     override = os.environ.get("JITCACHE_LIBRARY")
-    if override:
-        return [override]
+    return [override] if override else installed()
+
+
+def installed() -> list[str]:
+    """The places where the library is that was installed with this package, in order."""
     here = os.path.dirname(os.path.abspath(__file__))
     # A wheel's, a checkout's, and that of make install.
     return [os.path.join(here, _SONAME), os.path.join(here, _NAME), os.path.join(sys.prefix, "lib", _SONAME), _SONAME]

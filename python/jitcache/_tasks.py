@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -18,21 +18,23 @@ if TYPE_CHECKING:
 _running: dict[tuple[int, int, bytes], Shared] = {}
 
 
-async def compiled(  # noqa: PLR0917
-    cache: Cache,
-    key: Key,
-    fn: Callable[[], Any],
-    attributes: Mapping[str, Any] | None,
-    kind: str,
-    timeout: float | None,
-) -> bytes:
+class Ask(NamedTuple):
+    """What a coroutine asks for, as ``Cache.aget_or_compile`` has it."""
+
+    cache: Cache
+    key: Key
+    fn: Callable[[], Any]
+    attributes: Mapping[str, Any] | None
+    kind: str
+    timeout: float | None
+
+
+async def compiled(ask: Ask) -> bytes:
     """Return the entry's bytes, compiled once however many coroutines of this process and others ask."""
-    loop = asyncio.get_running_loop()
-    where = (id(loop), id(cache), key._digest)
+    where = (id(asyncio.get_running_loop()), id(ask.cache), ask.key._digest)
     shared = _running.get(where)
     if shared is None or shared.cancelled:
-        shared = Shared(cache, key, fn, attributes, kind, timeout)
-        mine = _running[where] = shared
+        mine = _running[where] = shared = Shared(ask)
         shared.task.add_done_callback(lambda _: _running.pop(where) if _running.get(where) is mine else None)
     return await shared.result()
 
@@ -40,17 +42,8 @@ async def compiled(  # noqa: PLR0917
 class Shared:
     """One compile, and how many coroutines wait for it."""
 
-    def __init__(  # noqa: PLR0917
-        self,
-        cache: Cache,
-        key: Key,
-        fn: Callable[[], Any],
-        attributes: Mapping[str, Any] | None,
-        kind: str,
-        timeout: float | None,
-    ) -> None:
-        self._cache, self._key, self._fn = cache, key, fn
-        self._attributes, self._kind, self._timeout = attributes, kind, timeout
+    def __init__(self, ask: Ask) -> None:
+        self.ask = ask
         self._waiting = 0
         self.cancelled = False
         self.task = asyncio.ensure_future(self._run())
@@ -66,7 +59,7 @@ class Shared:
                 self.task.cancel()
 
     async def _run(self) -> bytes:
-        holder = _Holder(self)
+        holder = _Holder(self.ask)
         try:
             found: bytes | Awaitable[Any] = await holder.asked
             if isinstance(found, bytes):
@@ -85,8 +78,8 @@ class _Holder:
     for it; the kernel frees its lease then.
     """
 
-    def __init__(self, shared: Shared) -> None:
-        self._shared = shared
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
         self._loop = asyncio.get_running_loop()
         #: The bytes, or what is to be awaited for them while the thread has the lease.
         self.asked: asyncio.Future[bytes | Awaitable[Any]] = self._loop.create_future()
@@ -110,12 +103,12 @@ class _Holder:
         return self._left
 
     def _hold(self) -> None:
-        shared = self._shared
+        ask = self._ask
         future: asyncio.Future[Any] = self.asked
         try:
-            with shared._cache._acquire(shared._key, shared._timeout, shared._kind, self._is_left) as lease:
+            with ask.cache._acquire(ask.key, ask.timeout, ask.kind, self._is_left) as lease:
                 if lease.data is None:
-                    data = shared._fn()  # of a coroutine function: nothing has run yet
+                    data = ask.fn()  # of a coroutine function: nothing has run yet
                     if inspect.isawaitable(data):
                         self._tell(self.asked, data)
                         future = self.committed
@@ -125,7 +118,7 @@ class _Holder:
                         if self._left:
                             return
                         data = self._data
-                    lease.commit(data, attributes=shared._attributes)
+                    lease.commit(data, attributes=ask.attributes)
                 self._tell(future, lease.data)
         except BaseException as e:  # noqa: BLE001 - it is the coroutine's
             self._tell(future, e)

@@ -88,6 +88,14 @@ AREAS: dict[str, Area] = {
     "numba-suite": adapters.numba_suite,
     **_suite,
     "cute-dsl": adapters.cute_dsl,
+    "triton": adapters.triton,
+    "triton-rest": adapters.triton_rest,
+    "triton-old": adapters.triton_old,
+    "jax": adapters.jax,
+    "jax-rest": adapters.jax_rest,
+    "jax-old": adapters.jax_old,
+    "warp": adapters.warp,
+    "warp-old": adapters.warp_old,
     "cuda-core": adapters.cuda_core,
     "cuda-core-old": adapters.cuda_core_old,
     "frameworks": adapters.frameworks,
@@ -123,21 +131,22 @@ REST = [
     "race", "root", "sdist", "types", "calls", "lint",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "observe", "machines", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3",
-    "numba", "numba-upstream", "numba-suite", "cuda-core", "cute-dsl", "frameworks", "bench",
+    "numba", "numba-upstream", "numba-suite", "cuda-core", "cute-dsl", "triton", "jax", "frameworks", "bench",
 ]  # fmt: skip
 
 #: For half an hour more: other versions of what the above runs with, each Go, zig's library, every row of the launcher's table;
 #: and for hours, all of Numba's suite.
 LONGER = [
     *(name for name in _interpreters if name not in _ends), "portable", "releases", "fuzz-short", "launch-rest",
-    "numba-old", "cuda-core-old", *_suite,
+    "numba-old", "cuda-core-old", "triton-rest", "triton-old", "jax-rest", "jax-old", "warp", "warp-old", *_suite,
 ]  # fmt: skip
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 #: machines does not: pip, which other areas run, changes the times that its rows compare.
 BESIDE = frozenset({
     "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
-    "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "frameworks", "bench",
+    "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "triton", "triton-rest", "triton-old",
+    "jax", "jax-rest", "jax-old", "warp", "warp-old", "frameworks", "bench",
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

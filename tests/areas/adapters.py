@@ -28,8 +28,15 @@ CUDA_CORE = [
 ]
 
 
+#: Triton's current version, and the last of those that have the fingerprint in another place.
+TRITON, TRITON_OLD = "3.9.0", "3.3.1"
+
 #: CuTe DSL's, what its TVM FFI route needs, and somebody's tensors.
 CUTE_DSL = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2", "numpy>=2")
+
+#: JAX with what its size cap and the names of its public way need: the version that is current, and the last for Python 3.11,
+#: each with the Pythons that it runs on.
+JAX = {"0.12.0.1": ("3.12", "3.13", "3.14"), "0.10.2": ("3.11", "3.12", "3.13")}
 
 
 def _newest() -> str:
@@ -140,16 +147,103 @@ def cute_dsl() -> Count:
     return Count(0, 0, 1) if python is None else pytest("cute-dsl", python, "tests/cute_dsl", env=environment())
 
 
+def _with_triton(area: str, version: str) -> str | None:
+    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+    own = next((here[v] for v in ("3.11", "3.12", "3.13") if v in here), None)
+    return own and venv(area, f"triton-{version}", [f"triton=={version}", "pytest>=8"], own)
+
+
+def _triton(area: str, version: str, *chosen: str) -> Count:
+    python = _with_triton(area, version)
+    return Count(0, 0, 1) if python is None else pytest(area, python, *chosen, env=environment())
+
+
+#: Of Triton's tests, what takes two minutes; and the rest, which waits for time stamps to age, or runs others with something taken out.
+_TRITON_SHORT = ("tests/triton/test_manager.py", "tests/triton/test_processes.py", "tests/triton/test_faults.py")
+_TRITON_REST = ("tests/triton/test_fingerprint.py", "tests/triton/test_controls.py")
+
+
+def triton() -> Count:
+    """Triton through the cache: who compiles, where the files are, and what is broken; without a GPU."""
+    return _triton("triton", TRITON, *_TRITON_SHORT, "-m", "not slow", "-k", "not does_with_it")
+
+
+def triton_rest() -> Count:
+    """What Triton's own manager does, fifty rounds in fresh folders, the fingerprint, and mechanisms that are taken out."""
+    area = "triton-rest"
+    slow = _triton(area, TRITON, *_TRITON_SHORT, "-m", "slow")
+    own = _triton(area, TRITON, *_TRITON_SHORT, "-m", "not slow", "-k", "does_with_it")
+    return total([slow, own, _triton(area, TRITON, *_TRITON_REST)])
+
+
+def triton_old() -> Count:
+    """The same with an older version."""
+    # How fast it is, what Triton's own manager does, and what notices a mechanism that is taken out, is for the current one.
+    return _triton(
+        "triton-old", TRITON_OLD, "tests/triton", "-k", "not without_it and not does_with_it and not ten_times"
+    )
+
+
+def _with_jax(area: str, version: str) -> str | None:
+    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+    own = next((here[v] for v in JAX[version] if v in here), None)
+    return own and venv(area, f"jax-{version}", [f"jax=={version}", "etils", "filelock", "pytest>=8"], own)
+
+
+def _jax(area: str, version: str, *chosen: str) -> Count:
+    python = _with_jax(area, version)
+    return Count(0, 0, 1) if python is None else pytest(area, python, *(chosen or ["tests/jax"]), env=environment())
+
+
+def jax() -> Count:
+    """JAX, its own persistent cache and ours side by side: what a minute is enough for; without a GPU."""
+    return _jax("jax", "0.12.0.1", "tests/jax/test_right.py", "tests/jax/test_processes.py")
+
+
+def jax_rest() -> Count:
+    """All of that, and with mechanisms taken out."""
+    return _jax("jax-rest", "0.12.0.1")
+
+
+def jax_old() -> Count:
+    """The same with an older version."""
+    return _jax("jax-old", "0.10.2")
+
+
+def _with_warp(area: str, version: str) -> str | None:
+    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+    own = next((here[v] for v in ("3.12", "3.11", "3.13", "3.10") if v in here), None)
+    return own and venv(area, f"warp-{version}", [f"warp-lang=={version}", "numpy>=2", "pytest>=8"], own)
+
+
+def _warp(area: str, version: str, *chosen: str) -> Count:
+    python = _with_warp(area, version)
+    return Count(0, 0, 1) if python is None else pytest(area, python, *(chosen or ["tests/warp"]), env=environment())
+
+
+def warp() -> Count:
+    """Warp, its own cache and ours side by side, with mechanisms taken out; without a GPU. Each test waits for clang."""
+    return _warp("warp", "1.19.0")
+
+
+def warp_old() -> Count:
+    """The same with an older version."""
+    return _warp("warp-old", "1.18.0")
+
+
 def interpreters_of(area: str) -> dict[str, str]:
     """An interpreter with each framework, as far as they can be had."""
-    found = {"NUMBA": _with_numba(area), "CUDA_CORE": _with_cuda_core(area, "1.2.2"), "CUTE_DSL": _with_cute_dsl(area)}
+    found = {
+        "NUMBA": _with_numba(area), "CUDA_CORE": _with_cuda_core(area, "1.2.2"), "CUTE_DSL": _with_cute_dsl(area),
+        "TRITON": _with_triton(area, TRITON), "JAX": _with_jax(area, "0.12.0.1"),
+    }  # fmt: skip
     return {name: python for name, python in found.items() if python is not None}
 
 
 def frameworks() -> Count:
     """The examples of all adapters, as make demo-all runs them but for the installing."""
     area = "frameworks"
-    found = dict.fromkeys(("numba", "cuda_core", "cute_dsl"))
+    found = dict.fromkeys(("numba", "cuda_core", "cute_dsl", "triton", "jax"))
     given = [f"--python={name.lower()}={python}" for name, python in interpreters_of(area).items()]
     command = [sys.executable, str(ROOT / "examples" / "frameworks.py"), *given, *found]
     status, text = run(area, command, env=environment())

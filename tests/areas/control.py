@@ -140,6 +140,21 @@ CONTROLS = [
         {"core": ["TestCopyOfAWithdrawnKeysEntryIsAMissAndIsReplaced", "TestNoteThatRestsOnAWithdrawnWordIsForgotten"],
          "core/trust": ["TestKeyThatAnybodyWithdrawsIsNotTrusted"]},
     ),
+    Control(
+        "what comes from a remote used as it is", "anyremote", {},
+        ["test_remote.py::test_unsigned_entries_are_neither_sent_nor_used_unless_the_remote_says_so"],
+    ),
+    Control("every machine compiles", "noclaims", {}, ["test_fleet.py::test_fleet_compiles_each_key_once[file]"]),
+    Control("no outbox", "nooutbox", {"storage": ["TestWhatCannotBeSentWaitsAndIsSentLater", "TestHelperOfADeadRemoteDoesNotWaitForEver"]}),
+    Control("claims of the dead", "noheirs", {"storage": ["TestClaimOfAHelperThatIsDeadIsTakenByOneOfAllThatWait"]}),
+    Control("claims that end before the result is sent", "earlyend", {"storage": ["TestClaimEndsWhenTheResultIsSentAndNotBefore"]}),
+    Control("waiting without a bound", "nobudget", {"core/remote": ["TestBudgetGrowsWithWhatIsCompiled"]}),
+    Control("descriptors of the host kept", "inherits", {"core/remote": ["TestHelperHasNothingOfItsHost"]}),
+    Control("socket of anybody", "anysocket", {"core/remote": ["TestSocketOfAnotherUserIsNotUsed"]}),
+    Control("lengths believed", "anyvalue", {"core/wire": ["TestLengthAboveTheBoundIsRefused"]}),
+    Control("decompression without a bound", "nobomb", {"storage": ["TestDecompressionTakesNoMoreThanItSays"]}),
+    Control("helper serves anybody", "anypeer", {"storage": ["TestAnotherUserIsNotServed"]}),
+    Control("helper that is denied lives on", "nodenied", {"storage": ["TestHelperEnds"]}),
     Control("settings of anybody", "anyconfig", {"core/trust": ["TestSettingsThatOthersMayWriteAreIgnoredWithAProblem"]}),
     Control("list that is kept", "", {}, ["test_listing.py::test_list_takes_no_memory_for_its_length[entries]"], front="hoards"),
     Control(
@@ -217,8 +232,10 @@ def _control(control: Control) -> Count:
         folder = BUILD / "controls" / control.name.replace(" ", "-")
         if control.out:
             without.library(folder, control.out)
+        elif control.front:
+            without.front(folder, control.front)
         else:
-            build_library.build(folder, preempt=control.preempt, front=control.front)
+            build_library.build(folder, preempt=control.preempt)
         counts += [python_red("controls", control.name, f"tests/python/{node}", folder) for node in control.python]
         counts += [_c(control, row, folder) for row in control.c]
     return total(counts)

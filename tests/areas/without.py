@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import threading
 from pathlib import Path
+from typing import Callable
 
 from .common import BUILD, build_library, go_command, run
 
@@ -18,14 +19,28 @@ _building = threading.RLock()  # areas run side by side
 def library(folder: Path, out: str) -> Path:
     """Put library, command and programs into a folder, without a mechanism of core/control/controls.txt."""
     build_library.check_control(out)
+    return _copied(_library().parent, folder, functools.partial(_without, out=out))
+
+
+def front(folder: Path, name: str, *, ranks: bool = False) -> Path:
+    """Put library and programs into a folder, without a mechanism of capi/controls.h; or one that looks at locks' order."""
+    slot, number = build_library.FRONT_SLOT, build_library.front_number(name)
+    with _building:
+        built = _build_front(ranks)
+    if built.read_bytes().count(slot + b"\0") != 1:
+        raise RuntimeError(f"{built}: want one place for a control of the front")
+    return _copied(built.parent, folder, lambda data: data.replace(slot + b"\0", slot + bytes([number])))
+
+
+def _copied(built: Path, folder: Path, change: Callable[[bytes], bytes]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    for file in _library().parent.iterdir():
+    for file in built.iterdir():
         copy = folder / file.name
         copy.unlink(missing_ok=True)
         if file.is_symlink():
             copy.symlink_to(file.readlink())
         else:
-            copy.write_bytes(_without(file.read_bytes(), out))
+            copy.write_bytes(change(file.read_bytes()))
             copy.chmod(file.stat().st_mode)
     return folder / "libjitcache.so"
 
@@ -54,6 +69,12 @@ def _library() -> Path:
 @functools.cache
 def _build_library() -> Path:
     return build_library.build(_FOLDER / "lib", control=build_library.ANY_CONTROL)
+
+
+@functools.cache
+def _build_front(ranks: bool) -> Path:
+    folder = _FOLDER / ("front-ranks" if ranks else "front")
+    return build_library.build(folder, front=build_library.ANY_FRONT, ranks=ranks, command=False)
 
 
 def _tests(area: str, package: str) -> Path:

@@ -310,8 +310,9 @@ def test_lines_of_the_page(project: Project) -> None:
         r"^\| (`[^|]+) \|", page.partition("## What is traced")[2].partition("## Results")[0], re.MULTILINE
     )
     reasons = {reason for cell in cells for reason in re.findall(r"`([^`]+)`", cell)}
-    adapters = ROOT / "python" / "jitcache" / "adapters"
-    sources = "".join(p.read_text() for p in (adapters / "_dependency_walk.py", *(adapters / "cute_dsl").glob("*.py")))
+    package = ROOT / "python" / "jitcache"
+    files = (package / "_dependency_walk.py", *(package / "adapters" / "cute_dsl").glob("*.py"))
+    sources = "".join(p.read_text() for p in files)
     raised = set(re.findall(r'Unkeyable\(\s*"([^"]+)"', sources))
     assert raised - reasons == set(), "a reason that the page does not have"
     assert {r for r in reasons if f'"{r}"' not in sources} == set(), "a reason that nothing raises"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from project import Project
 
 ROOT_MARKS = """
@@ -156,6 +157,38 @@ DIGESTS = """
     found["shapes of symbols"] = describe_arguments((kinds.VALUES["symbols"],), {}).hex()
     print(json.dumps(found))
 """
+
+
+@pytest.mark.parametrize("place", ["builtins", "math", "cutlass"])
+def test_module_that_a_program_puts_among_others_counts_by_what_is_in_it(project: Project, place: str) -> None:
+    name = "settings" if place == "builtins" else f"{place}.settings"
+    project.write(a=f"import math, cutlass\ndef f():\n    return {name}.SIZE\n", kept="SIZE = 64\n")
+    code = f"""
+        import hashlib, {place}, kept
+        {place}.settings = kept
+        import a
+        from jitcache.adapters.cute_dsl._walk import Walker
+        print(hashlib.sha256(Walker().describe(a.f)).hexdigest())
+    """
+    first = project.check(code).out
+    assert project.check(code).out == first
+    project.edit("kept", "64", "128")
+    assert project.check(code).out != first
+
+
+def test_module_that_reads_the_world_is_refused_among_the_builtins_too(project: Project) -> None:
+    project.write(a="def f():\n    return os.environ['SIZE']\n")
+    code = """
+        import builtins, os
+        builtins.os = os
+        import a
+        from jitcache.adapters.cute_dsl._walk import Walker
+        try:
+            Walker().describe(a.f)
+        except Exception as e:
+            print(e)
+    """
+    assert project.check(code).out.strip() == "reads the world: os"
 
 
 def test_values_of_every_kind_are_the_same_in_every_process_and_differ_if_they_do(project: Project) -> None:

@@ -129,6 +129,25 @@ def cute_dsl() -> Producer:
     )  # fmt: skip
 
 
+def triton() -> Producer:
+    """A kernel; the example counts where Triton begins a compile."""
+    return framework(
+        "JITCACHE_TEST_TRITON",
+        "triton",
+        "matmul",
+        "install",
+        found=lambda first, now: last(now)[1:] == [last(first)[1], 0],
+    )
+
+
+def jax() -> Producer:
+    """Three programs; JAX says what it was about to store."""
+    return framework(
+        "JITCACHE_TEST_JAX", "jax", "ours", JAX_PLATFORMS="cpu",
+        found=lambda first, now: all(not n[1] and n[2] == f[2] for n, f in zip(last(now).values(), last(first).values())),
+    )  # fmt: skip
+
+
 def underworld3() -> Producer:
     """Eighteen functions of a solver, by Cython and gcc, in a setup script.
 
@@ -157,6 +176,9 @@ TRANSLATED = frozenset({"cc1", "as", "ld"})
 C = "#include <stdio.h>\n#include <math.h>\nint f(void) { return 1; }\n"
 CXX = '#include <vector>\n#include <string>\nextern "C" int f() { return 1; }\n'
 
+#: Of them, those that no remote serves.
+LOCAL = frozenset({"jitcache run"})
+
 #: Each producer, as docs/sharing.md names it, and what it needs beside compilers.
 PRODUCERS: dict[str, tuple[Callable[[], Producer], str]] = {
     "get_or_compile": (lambda: python(GET_OR_COMPILE), ""),
@@ -172,4 +194,6 @@ PRODUCERS: dict[str, tuple[Callable[[], Producer], str]] = {
     "Numba": (numba, "JITCACHE_TEST_NUMBA"),
     "cuda.core": (cuda_core, "JITCACHE_TEST_CUDA_CORE"),
     "CuTe DSL": (cute_dsl, "JITCACHE_TEST_CUTE_DSL"),
+    "Triton": (triton, "JITCACHE_TEST_TRITON"),
+    "JAX": (jax, "JITCACHE_TEST_JAX"),
 }

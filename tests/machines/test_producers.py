@@ -7,11 +7,15 @@ no network. What was compiled is copied there as a layer, or added as a bundle t
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import HOME, Machine, here
-from producers import LAUNCHER, PLAIN, PRODUCERS, Producer, cuda, last, launched, native
+from producers import LAUNCHER, LOCAL, PLAIN, PRODUCERS, Producer, cuda, last, launched, native
 
 
 def rows() -> list[object]:
@@ -21,9 +25,29 @@ def rows() -> list[object]:
     ]
 
 
-def first(p: Producer, cache: Path) -> str:
+@pytest.fixture
+def redis(machine: Machine, dated_machine: Machine) -> Iterator[str]:
+    """A Redis that listens in the folders that both kinds of machines share with this one; {} in its URL is the folder."""
+    if shutil.which("redis-server") is None:
+        pytest.skip("no redis-server")
+    socket = machine.transfer / "redis"
+    command = ["redis-server", "--port", "0", "--save", "", "--unixsocket", str(socket), "--unixsocketperm", "777"]
+    server = subprocess.Popen([*command, "--dir", str(machine.transfer)], stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 10
+    while not socket.exists():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    os.link(socket, dated_machine.transfer / "redis")
+    yield "redis+unix://{}/redis|trust=unsigned"
+    server.kill()
+    server.wait()
+    for folder in (machine.transfer, dated_machine.transfer):
+        (folder / "redis").unlink(missing_ok=True)
+
+
+def first(p: Producer, cache: Path, **more: str) -> str:
     """Compile on this machine, and see that it is found here."""
-    env = {**p.env, p.place[0]: str(cache)}
+    env = {**p.env, **more, p.place[0]: str(cache)}
     out = here(*p.command, **env)
     assert not p.says or not p.found(out, out), "nothing was compiled at first"
     assert "refused" not in out or last(out)["refused"] == ""
@@ -76,6 +100,27 @@ def test_bundle_of_one_machine_serves_another_without_network(
     added = machine.run(*add, traced=False, JITCACHE_LAYERS="", JITCACHE_KEYS=public)
     assert " 0 have no trusted signature" in added.out
     finds(machine, p, out, JITCACHE_LAYERS="", JITCACHE_KEYS=public)
+
+
+@pytest.mark.parametrize("name", [row for row in rows() if row.values[0] not in LOCAL])
+def test_redis_serves_another_machine(request: pytest.FixtureRequest, tmp_path: Path, redis: str, name: str) -> None:
+    """By a socket, for there is no network. All that is in the other machine's directory has come by it."""
+    p = PRODUCERS[name][0]()
+    machine = machine_of(request, p)
+    machine.forget()
+    out = first(p, tmp_path / "cache", JITCACHE_REMOTE=redis.format(machine.transfer))
+    assert not here(
+        LAUNCHER,
+        "-directory",
+        str(tmp_path / "cache"),
+        "remote",
+        "flush",
+        JITCACHE_REMOTE=redis.format(machine.transfer),
+    )
+    env = {"JITCACHE_LAYERS": "", "JITCACHE_REMOTE": redis.format("/transfer")}
+    # strace would wait for the end of a helper that starts under it.
+    machine.run(LAUNCHER, "-directory", f"{HOME}/{p.place[1]}", "remote", "status", traced=False, **p.env, **env)
+    finds(machine, p, out, **env)
 
 
 def test_machine_has_no_network_and_other_files(machine: Machine) -> None:

@@ -102,8 +102,8 @@ def take_out(what: str) -> None:
     elif what == "read":
         _watch.READS.clear()
     elif what == "versioned":
-        walker._versioned = lambda self, module, names: None
-        walker._around = staticmethod(_objects.DependencyWalker._around)
+        walker._additions = lambda self, module, names, owner: None
+        walker._is_added = lambda self, value, owner: False
         take_out_records(_overloads, _record)
     elif what == "stencil":
         walker.kinds[_walk.StencilFunc] = lambda self, value: self._put("stencil")
@@ -159,7 +159,11 @@ def take_out(what: str) -> None:
     elif what == "recursion":
         _entry._codes = lambda code: [code]
         revive = _entry._revive
-        _entry._revive = lambda codegen, code: revive(codegen, code._replace(lacking=[]))
+        _entry._revive = lambda codegen, code, moves: revive(codegen, code._replace(lacking=[]), moves)
+    elif what == "addresses":
+        _entry.moved = lambda code, moves: code
+    elif what == "addresses in what is linked":
+        _loaded.moved_text = lambda text, moves: text
     elif what == "content":
         described = walker.root
 

@@ -59,6 +59,26 @@ KEPT = [
         def g(x):
             return 1 if x < 1 else x * f(x - 1)
      """, "print(a.f(10))", "3628800"),
+    Kept("jitted functions that are used as values", """
+        @numba.njit
+        def add(x, y):
+            return x + y
+        @numba.njit
+        def multiply(x, y):
+            return x * y
+        @numba.njit
+        def apply(how, x):
+            return how(x, 3)
+        @numba.njit
+        def f(x):
+            return apply(add, x) + apply(multiply, x)
+        @numba.njit
+        def choose():
+            return add
+        @numba.njit
+        def both(x):
+            return multiply, x, choose()
+     """, "print(a.f(5), a.choose() is a.add, a.both(2) == (a.multiply, 2, a.add))", "23 True True"),
 ]  # fmt: skip
 
 
@@ -180,7 +200,13 @@ def test_is_kept(project: Project, row: Kept) -> None:
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [(KEPT[0].name, "own locals"), (KEPT[1].name, "recursion"), (KEPT[3].name, "omitted"), (KEPT[4].name, "recursion")],
+    [
+        (KEPT[0].name, "own locals"),
+        (KEPT[1].name, "recursion"),
+        (KEPT[3].name, "omitted"),
+        (KEPT[4].name, "recursion"),
+        (KEPT[5].name, "addresses"),
+    ],
 )
 def test_is_not_kept_without_the_mechanism(project: Project, name: str, what: str) -> None:
     row = next(r for r in KEPT if r.name == name)
@@ -188,6 +214,47 @@ def test_is_not_kept_without_the_mechanism(project: Project, name: str, what: st
     project.check(f"import a; {row.call}", "everything", WITHOUT=what)
     second = project.run(f"import a; {row.call}", "everything", WITHOUT=what)
     assert second.compiled or second.status != 0
+
+
+@pytest.mark.parametrize("without", ["", "addresses in what is linked"])
+def test_function_that_is_a_value_in_what_was_found_is_so_in_what_calls_that(project: Project, without: str) -> None:
+    project.write(a=KEPT[5].module, b="import a\n@numba.njit\ndef g(x):\n    return a.both(x)")
+    project.check("import a; a.both(1)", "everything")
+    for compiled in (["g"], []):
+        ran = project.run("import a, b; print(b.g(1) == (a.multiply, 1, a.add))", "everything", WITHOUT=without)
+        if without:
+            assert ran.out != "True"
+            return
+        assert (ran.out, ran.compiled, ran.status) == ("True", compiled, 0), ran.err
+
+
+def test_addresses_that_change_places_are_not_taken_for_one_another(project: Project) -> None:
+    project.write(a=KEPT[5].module)
+    project.check(
+        """
+        import re, a, numba
+        from jitcache.adapters.numba._addresses import moved, moved_text
+        a.both(1)
+        library = a.both.overloads[numba.int64,].library
+        one, other = id(a.add), id(a.multiply)
+        swap = {one: other, other: one}
+        code = library._get_compiled_object()
+        there = moved(code, swap)
+        assert there != code == moved(there, swap) == moved(code, {one: one, other: other})
+        text = str(library._get_module_for_linking())
+        there = moved_text(text, swap)
+        assert there != text == moved_text(there, swap)
+        lines = re.findall(r"^@numba.dynamic.globals.(\\w+) = .*i64 (\\d+)", there, re.MULTILINE)
+        assert {(int(a, 16), int(b)) for a, b in lines} == {(one, one), (other, other)}, there
+        for wrong in (code[:5] + b"\\2" + code[6:], b"", code.replace(one.to_bytes(8, "little"), bytes(8))):
+            try:
+                moved(wrong, swap)
+            except ValueError:
+                continue
+            raise AssertionError(wrong[:8])
+    """,
+        "everything",
+    )
 
 
 def test_of_two_functions_that_call_each_other_the_inner_one_is_not_taken_for_the_whole(project: Project) -> None:

@@ -343,7 +343,7 @@ def test_packages_of_the_interpreter_below_are_no_part_of_python(project: Projec
         f"base = {str(tmp_path)!r}\n"
         "paths = dict(sysconfig.get_paths(), stdlib=base + '/lib', platstdlib=base + '/lib', purelib='/venv', platlib='/venv')\n"
         "sysconfig.get_paths = lambda *a, **k: paths\n"
-        "from jitcache.adapters import _code\n"
+        "from jitcache import _code\n"
         "print(*(_code.is_standard(base + p) for p in ('/lib/re.py', '/lib/site-packages/p.py', '/lib/dist-packages/p.py')))\n"
     )
     env = project.environment("none")

@@ -55,6 +55,21 @@ REFUSED = [
         def f(x):
             return g(x)
      """, "a.f(1)", "first-class function"),
+    Refused("a choice among functions, whose type is that of what was compiled first", """
+        @numba.njit
+        def add(x, y):
+            return x + y
+        @numba.njit
+        def multiply(x, y):
+            return x * y
+        @numba.njit
+        def choose(x):
+            return add if x > 0 else multiply
+        add(1, 2)
+        @numba.njit(cache=True)
+        def f(x):
+            return choose(x)(x, 2)
+     """, "a.f(1)", "first-class function"),
     Refused("a C function, by its address", """
         import ctypes
         labs = ctypes.CDLL(None).labs

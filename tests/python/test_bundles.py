@@ -270,14 +270,6 @@ def test_key_is_trusted_from_a_time_on(ci: CI, tmp_path: Path) -> None:
     assert bundle("trust", "add", "-not-before", "soon", ci.public, **env).returncode == 2
 
 
-def test_library_says_who_makes_bundles(tmp_path: Path) -> None:
-    from test_cli import command
-
-    p = command("bundle", "create", tmp_path / "b")
-    assert p.returncode == 2
-    assert "the program jitcache" in p.stderr
-
-
 @pytest.mark.skipif(shutil.which("zstd") is None, reason="no zstd")
 def test_bundle_is_added_at_half_the_speed_of_tar_and_zstd(tmp_path: Path) -> None:
     """Of 1000 entries of 60 kB; the best of five each, in turns."""

@@ -1,16 +1,17 @@
-"""The command, as the wheel runs it: through the library."""
+"""The command, as Python finds it."""
 
 from __future__ import annotations
 
 import json
 import os
-import signal
+import re
+import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import jitcache
+import jitcache.__main__
 import pytest
 
 
@@ -84,33 +85,6 @@ def test_what_a_refused_put_left_is_said_by_doctor(tmp_path: Path) -> None:
     assert "too large" in p.stdout
 
 
-def test_ctrl_c_ends_it(tmp_path: Path) -> None:
-    """While it is in the library, where Python's own handler would wait for the end."""
-    cache = jitcache.Cache(tmp_path / "cache", memory_size=0)
-    for n in range(400):
-        cache.put(jitcache.Key(n=n), bytes(1 << 20))
-    cache.close()
-    p = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import sys, jitcache.__main__ as m; sys.argv[1:] = ['-directory', sys.argv[1], 'verify']\n"
-            "print('ready', flush=True)\n"
-            "for _ in range(1000): m.main()",
-            str(tmp_path / "cache"),
-        ],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert p.stdout.readline() == "ready\n"
-    time.sleep(0.5)
-    p.send_signal(signal.SIGINT)
-    p.communicate(timeout=10)
-    assert p.returncode == -signal.SIGINT
-    assert jitcache.Cache(tmp_path / "cache").verify()["bad"] == []
-
-
 def test_reader_that_goes_away_is_no_error(cache: jitcache.Cache) -> None:
     p = subprocess.Popen(
         [sys.executable, "-m", "jitcache", "-directory", cache.stats()["directory"], "ls"],
@@ -132,7 +106,39 @@ def test_progress_is_drawn_for_a_terminal_only(tmp_path: Path) -> None:
     assert command("-directory", tmp_path / "cache", "verify").stderr == ""
 
 
-def test_without_the_library_it_says_so(tmp_path: Path) -> None:
-    p = command("stats", JITCACHE_LIBRARY=str(tmp_path / "missing.so"))
+def test_without_the_library_it_works_and_says_so(cache: jitcache.Cache, tmp_path: Path) -> None:
+    there = {"JITCACHE_DIR": cache.stats()["directory"], "JITCACHE_LIBRARY": str(tmp_path / "missing.so")}
+    assert len(json.loads(command("ls", "-json", **there).stdout)) == 3
+    p = command("doctor", **there)
+    assert re.search("^library +.*missing.so", p.stdout, re.MULTILINE)
+    assert "libjitcache cannot be loaded" in p.stdout
+    (tmp_path / "missing.so").write_bytes(b"text")
+    assert "this is not libjitcache" in command("doctor", **there).stdout
+
+
+def test_without_the_command_the_module_says_so(tmp_path: Path) -> None:
+    package = tmp_path / "lib" / "python" / "site-packages" / "jitcache"
+    shutil.copytree(
+        Path(jitcache.__file__).parent, package, ignore=shutil.ignore_patterns("*.so", "jitcache-*", "__pycache__")
+    )
+    env = {**os.environ, "PYTHONPATH": str(package.parent)}
+    env.pop("JITCACHE_LIBRARY", None)
+
+    def ask() -> subprocess.CompletedProcess[str]:
+        python = [sys.executable, "-S", "-m", "jitcache", "version"]
+        return subprocess.run(python, env=env, capture_output=True, text=True, check=False)
+
+    p = ask()
     assert (p.returncode, p.stdout) == (1, "")
-    assert "cannot be loaded" in p.stderr
+    assert "the command is not there" in p.stderr
+    # Where pip puts it with --target, and where any other scheme does.
+    for folder in (package.parent / "bin", tmp_path / "bin"):
+        folder.mkdir()
+        (folder / "jitcache").write_text("#!/bin/sh\necho a script that starts this module\n")
+        (folder / "jitcache").chmod(0o755)
+        assert ask().returncode == 1
+        (folder / "jitcache").unlink()
+        shutil.copy(Path(jitcache.__main__.program()), folder)
+        p = ask()
+        assert (p.returncode, p.stdout, p.stderr) == (0, f"jitcache {jitcache.__version__}\n", "")
+        (folder / "jitcache").unlink()

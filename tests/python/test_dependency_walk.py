@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
+import enum
+import functools
 import gc
 import math
 import types
 from typing import Any
 
 import pytest
-from jitcache.adapters._code import Unkeyable, code_of
-from jitcache.adapters._dependency_walk import DependencyWalker
+from jitcache._code import Unkeyable, code_of
+from jitcache._dependency_walk import DependencyWalker
 
 
 class Walker(DependencyWalker):
@@ -40,7 +43,21 @@ class Walker(DependencyWalker):
         for item in value:
             self._value(item)
 
-    kinds = {types.FunctionType: _function, list: _list, tuple: _tuple}
+    def _is_added(self, value: Any, owner: str) -> bool:
+        return type(value) is int and owner in ("python", "builtins")
+
+    kinds = {
+        types.FunctionType: _function,
+        list: _list,
+        tuple: _tuple,
+        staticmethod: DependencyWalker._method,
+        types.MethodType: DependencyWalker._method,
+        property: DependencyWalker._property,
+        functools.partial: DependencyWalker._partial,
+        slice: DependencyWalker._slice,
+        type: DependencyWalker._members,
+        dict: lambda self, value: self._tuple((*value.items(),)),
+    }
 
 
 def described(value: Any, walker: Walker | None = None) -> bytes:
@@ -108,6 +125,43 @@ def test_of_a_module_only_what_the_code_mentions_counts() -> None:
     assert described(f) == before
     module.used = 2
     assert described(f) != before
+
+
+def test_what_a_program_adds_to_builtins_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = make("def f(): return added + len(())")
+    plain = described(f)
+    found = set()
+    for value in (1, 2, "not by these rules"):
+        monkeypatch.setattr(builtins, "added", value, raising=False)
+        found.add(described(f))
+    assert len(found) == 3
+    assert plain in found, "no builtin of Python's, and no text"
+
+
+def test_what_a_program_adds_to_a_module_of_others_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(math, "added", 1, raising=False)
+    walker = Walker()
+    first = walker._within(walker._additions, math, ("added", "sin", "none"), "python")
+    assert b"added" in first
+    assert b"sin" not in first
+    assert walker._within(walker._additions, math, ("added",), "python") == b""
+    monkeypatch.setattr(math, "added", 2)
+    walker = Walker()
+    assert walker._within(walker._additions, math, ("added", "sin", "none"), "python") != first
+
+
+@pytest.mark.parametrize("made", ["staticmethod(f)", "property(f)", "functools.partial(f, G)", "slice(G)", "C().m"])
+def test_what_is_made_of_other_values_counts_by_them(made: str) -> None:
+    text = f"class C(list):\n    def m(self): return G\ndef f(): return G\nf = {made}"
+    one, same, other = (described(make(text, G=g, __name__="m", functools=functools)) for g in (1, 1, 2))
+    assert one == same != other
+
+
+def test_members_of_an_enumeration_and_what_its_author_wrote_count() -> None:
+    text = "class f(enum.Enum):\n    A = {}\n    def _priv(self): return {}"
+    found = [described(make(text.format(*pair), enum=enum, __name__="m")) for pair in ((1, 1), (1, 1), (2, 1), (1, 2))]
+    assert found[0] == found[1]
+    assert len(set(found)) == 3
 
 
 def test_what_the_rules_do_not_know_is_refused_wherever_it_is() -> None:

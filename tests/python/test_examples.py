@@ -104,13 +104,21 @@ def test_demo(tmp_path: Path) -> None:
         names.append("newton")
     folder = tmp_path / "demo"
     # One setting of the user's that would break it, to see it kept out.
-    command = [sys.executable, EXAMPLES / "demo" / "demo.py", "--only", ",".join(names + launcher), "--folder", folder]
+    command = [
+        sys.executable,
+        EXAMPLES / "demo" / "demo.py",
+        "--only",
+        ",".join([*names, *launcher, "machines"]),
+        "--folder",
+        folder,
+    ]
     text = run(command, JITCACHE="0")
     assert text.endswith("Each was compiled once, every result is right.\n")
     assert "native" in text
+    assert re.search(r"^  second  0 compiles", text, re.MULTILINE), text
     assert not launcher or re.search(r"^  second  .*, the same file$", text, re.MULTILINE), text
     compiled = (folder / "compiles.log").read_text().splitlines()
     for name in names:
-        # Once in the first process, once in four at the same time.
-        assert sum(f"{name}.c" in line.split() for line in compiled) == 2, compiled
+        # Once in the first process, once in four at the same time; and on the first of two machines.
+        assert sum(f"{name}.c" in line.split() for line in compiled) == 2 + (name == "residual"), compiled
         assert re.search(rf"^{name}, .* 1\+0\+1 ", text, re.MULTILINE), text

@@ -375,7 +375,7 @@ def test_file_that_a_package_opens_is_seen(tmp_path: Path) -> None:
     assert "looks outside: open 'data'" in out
     p.write("data", "two")
     assert p.run()[0].startswith("b'two'")
-    p.write("main.py", "import jitcache._audit as a\na._HARMLESS |= {'open'}\nimport app\nprint(app.f())\n")
+    p.write("main.py", "import jitcache._memoize.audit as a\na.HARMLESS |= {'open'}\nimport app\nprint(app.f())\n")
     assert p.run()[0] == "b'two'\n"
     p.write("data", "three")
     assert p.run()[0] == "b'two'\n"

@@ -28,12 +28,12 @@ KEPT = "@jitcache.memoize\n"
 
 #: The walk taken out: a key is the function's name and its arguments.
 NO_WALK = """
-import jitcache._reach as r, jitcache._audit as a
+import jitcache._memoize.reach as r, jitcache._memoize.audit as a
 describe = r.Reach.describe
 def without(self, label, value):
     self.components[label] = repr(value).encode() if label.startswith("argument") else b""
 r.Reach.describe = without
-a._HARMLESS = a._HARMLESS | {"open", "os.listdir", "os.scandir", "subprocess.Popen", "os.posix_spawn", "os.fork", "_posixsubprocess.fork_exec"}
+a.HARMLESS = a.HARMLESS | {"open", "os.listdir", "os.scandir", "subprocess.Popen", "os.posix_spawn", "os.fork", "_posixsubprocess.fork_exec"}
 r.Reach.__init__.__kwdefaults__ = None
 """
 

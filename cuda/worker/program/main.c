@@ -7,6 +7,7 @@
  * It works in rounds: one to load the library, and one for each program. At the end
  * of a round, before it answers, the tracer reports. */
 #include <dlfcn.h>
+#include <link.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,10 +47,20 @@ static struct {
 static void *library;
 static int channel;
 
+static int tell_mapped(struct dl_phdr_info *loaded, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	if (loaded->dlpi_name[0] == '/')
+		jw_add_text(JW_MAPPED, loaded->dlpi_name);
+	return 0;
+}
+
 static void answer(void)
 {
 	fflush(NULL);
 	jw_variables_tell();
+	dl_iterate_phdr(tell_mapped, NULL);
 	syscall(JO_MARK);
 	jw_send(channel);
 }

@@ -33,6 +33,7 @@ enum {
 	JW_CODE = 'c',
 	JW_LOWERED = 'w', /* the name of each expression, in their order */
 	JW_ASKED = 'a',   /* the name of a variable that was asked for since the start */
+	JW_MAPPED = 'M',  /* the file of a library that is loaded */
 };
 
 /* A part that came in. There is a NUL behind its bytes. */

@@ -64,7 +64,7 @@ def compile(  # noqa: A001 - the name that it stands for
     """
     if key not in ("traced", "source"):
         raise ValueError(f"key {key!r}: want 'traced' or 'source'")
-    from jitcache.adapters._code import Unkeyable
+    from jitcache._code import Unkeyable
 
     from ._arguments import function_and_receiver
     from ._trace import Job
@@ -126,7 +126,7 @@ def _cached(job: Job, cache: Cache, key: str) -> Compiled:
 
 
 def _traced(job: Job, cache: Cache, reason: str, *, replace: bool = False, leased: bool = False) -> Compiled:
-    from jitcache.adapters._code import Unkeyable
+    from jitcache._code import Unkeyable
 
     from . import _object as objects
     from ._trace import Trace

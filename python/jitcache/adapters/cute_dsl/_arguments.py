@@ -14,7 +14,7 @@ import inspect
 import struct
 from typing import TYPE_CHECKING, Any
 
-from jitcache.adapters._code import Unkeyable, pack
+from jitcache._code import Unkeyable, pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable

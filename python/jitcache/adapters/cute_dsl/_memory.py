@@ -15,7 +15,7 @@ import gc
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jitcache.adapters._code import Unkeyable
+from jitcache._code import Unkeyable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

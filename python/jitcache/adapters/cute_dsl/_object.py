@@ -11,7 +11,7 @@ import tempfile
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jitcache.adapters._code import Unkeyable
+from jitcache._code import Unkeyable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

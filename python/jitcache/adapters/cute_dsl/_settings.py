@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any, NamedTuple
 
-from jitcache.adapters._code import Unkeyable
+from jitcache._code import Unkeyable
 
 # Of the DSL's own settings, those that say where to write, what to print and whether to cache.
 _IRRELEVANT = re.compile(

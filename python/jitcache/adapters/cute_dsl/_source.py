@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from jitcache import Key
-from jitcache.adapters._code import Unkeyable
+from jitcache._code import Unkeyable
 
 from . import _object as objects
 from ._memory import learn

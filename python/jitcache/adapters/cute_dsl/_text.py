@@ -17,7 +17,7 @@ import types as pytypes
 import weakref
 from typing import NamedTuple
 
-from jitcache.adapters._code import Unkeyable, pack
+from jitcache._code import Unkeyable, pack
 
 from ._visibility import TELLING
 

@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from jitcache import File, Key
-from jitcache.adapters._code import Unkeyable
+from jitcache._code import Unkeyable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -15,7 +15,7 @@ import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitcache import File, Key
-from jitcache.adapters._code import Unkeyable
+from jitcache._code import Unkeyable
 
 from . import _object as objects
 from . import _tools as tools

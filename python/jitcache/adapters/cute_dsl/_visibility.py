@@ -13,7 +13,7 @@ import types as pytypes
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from jitcache.adapters._code import PLAIN, Unkeyable, content_of, folders, is_standard
+from jitcache._code import PLAIN, Unkeyable, content_of, folders, is_installed, is_standard
 
 from ._tools import packages
 
@@ -137,7 +137,7 @@ def owner_of(name: str | None) -> str:
 
 
 def is_added(value: Any, owner: str) -> bool:
-    """Return whether a program may have put a value into a module of the DSL's or Python's, or into one inside it.
+    """Return whether a program may have put a value into a module of the DSL's or Python's, or among the builtins.
 
     Nobody notes who has set an attribute. What plainly has a value counts by it, whoever has; else it
     is the program's if what it is made of is.
@@ -152,7 +152,10 @@ def is_added(value: Any, owner: str) -> bool:
     cls = value if isinstance(value, type) else type(value)
     try:
         if isinstance(value, pytypes.ModuleType):
-            return bool(owner_of(value.__name__))
+            if owner == "builtins" or owner_of(value.__name__):
+                return True
+            # The DSL imports packages of others itself.
+            return owner == "python" or not is_installed(str(getattr(value, "__file__", "")))
         return owner_of(cls.__module__) not in {"python", owner}
     except Unkeyable:  # it is of a part of Python that reads the world, and so was not put there by a program
         return False

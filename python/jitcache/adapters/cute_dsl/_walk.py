@@ -9,7 +9,6 @@ count only where they are in the result.
 
 from __future__ import annotations
 
-import builtins
 import collections
 import contextlib
 import enum
@@ -20,8 +19,8 @@ import types as pytypes
 import typing
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
-from jitcache.adapters._code import PLAIN, Unkeyable, code_of, content_of
-from jitcache.adapters._dependency_walk import DependencyWalker
+from jitcache._code import PLAIN, Unkeyable, code_of, content_of
+from jitcache._dependency_walk import DependencyWalker
 
 from ._arguments import Shapes
 from ._memory import Memory
@@ -160,26 +159,8 @@ class Walker(DependencyWalker):
                 break
         self._check()
 
-    def _additions(self, module: pytypes.ModuleType, names: tuple[str, ...], owner: str) -> None:
-        """What a program has put into a module of the DSL's or Python's, by the names that code mentions."""
-        for name in names:
-            value = module.__dict__.get(name, module)
-            if value is module or (id(module), name) in self._attributes:
-                continue
-            if is_added(value, owner):
-                self._attributes.add((id(module), name))
-                self._put("added", name.encode())
-                self._value(value, names)
-
-    @staticmethod
-    def _around(
-        function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]
-    ) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
-        yield from DependencyWalker._around(function, names, attributes)
-        for name in names:
-            value = vars(builtins).get(name, builtins)
-            if name not in function.__globals__ and value is not builtins and is_added(value, "python"):
-                yield f"builtin {name}", value, (*names, *attributes)
+    def _is_added(self, value: Any, owner: str) -> bool:
+        return is_added(value, owner)
 
     def _function(self, function: pytypes.FunctionType) -> None:
         if is_dsl(function.__code__.co_filename) or python_owner(function):
@@ -290,11 +271,6 @@ class Walker(DependencyWalker):
         walker.memories = self.memories
         return walker
 
-    def _method(self, method: pytypes.MethodType) -> None:
-        self._put("method")
-        self._value(method.__func__)
-        self._value(method.__self__)
-
     def _method_wrapper(self, value: Any) -> None:
         self._put("wrapper", value.__name__.encode())
         self._value(value.__self__)
@@ -354,10 +330,6 @@ class Walker(DependencyWalker):
         for item in value:
             self._value(item)
 
-    def _slice(self, value: slice) -> None:
-        self._put("slice")
-        self._value((value.start, value.stop, value.step))
-
     def _set(self, value: Any) -> None:
         self._put(type(value).__name__, str(len(value)).encode())
         for item in value:  # numbers of what was met would depend on the order
@@ -398,14 +370,6 @@ class Walker(DependencyWalker):
         for item in typing.get_args(value):
             self._value(item)
 
-    def _wrapped(self, value: Any) -> None:
-        """A staticmethod, classmethod, property or partial: what it is around."""
-        self._put(type(value).__qualname__)
-        for name in ("__func__", "fget", "fset", "fdel", "func", "args", "keywords"):
-            if hasattr(value, name):
-                self._put(name)
-                self._value(getattr(value, name))
-
     def _object(self, value: Any) -> None:
         """An object: its class and all of its state."""
         cls = type(value)
@@ -433,7 +397,7 @@ class Walker(DependencyWalker):
 
     kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
         pytypes.FunctionType: _function,
-        pytypes.MethodType: _method,
+        pytypes.MethodType: DependencyWalker._method,
         pytypes.BuiltinFunctionType: _builtin,
         pytypes.MethodDescriptorType: _descriptor,
         pytypes.ClassMethodDescriptorType: _descriptor,
@@ -444,14 +408,14 @@ class Walker(DependencyWalker):
         _FIELD: _field,
         functools._lru_cache_wrapper: _memoised,
         typing.ForwardRef: _reference,
-        functools.partial: _wrapped,
-        staticmethod: _wrapped,
-        classmethod: _wrapped,
-        property: _wrapped,
+        functools.partial: DependencyWalker._partial,
+        staticmethod: DependencyWalker._method,
+        classmethod: DependencyWalker._method,
+        property: DependencyWalker._property,
         typing.TypeVar: _type_variable,
         type: _class,
         enum.Enum: _enum,
-        slice: _slice,
+        slice: DependencyWalker._slice,
         tuple: _items,
         list: _items,
         set: _set,

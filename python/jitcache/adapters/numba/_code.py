@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numba.cloudpickle import cloudpickle
 
-from jitcache.adapters._code import Unkeyable, code_of, folders, is_standard, pack
+from jitcache._code import Unkeyable, code_of, folders, is_standard, pack
 
 if TYPE_CHECKING:
     import types as pytypes

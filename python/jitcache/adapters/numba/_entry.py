@@ -15,6 +15,7 @@ from numba.core.environment import Environment, lookup_environment
 from numba.core.funcdesc import _dynamic_module
 from numba.core.serialize import NumbaPickler
 
+from ._addresses import moved, moves_for, named, places_of
 from ._code import Unkeyable
 from ._loaded import LoadedLibrary, LoadedResult
 
@@ -174,8 +175,8 @@ def _codes(code: _Code) -> list[_Code]:
     return codes
 
 
-def _revive(codegen: Any, code: _Code) -> Any:
-    """Return a library again.
+def _revive(codegen: Any, code: _Code, moves: dict[int, int]) -> Any:
+    """Return a library again, with the addresses of this process.
 
     What Numba does, but for the module that others link, which is read when somebody
     does, and the walk through it to list its symbols; and with the pointers of
@@ -184,26 +185,37 @@ def _revive(codegen: Any, code: _Code) -> Any:
     name, _, (machine_code, bitcode) = code.state
     library = LoadedLibrary(codegen, name)
     library.enable_object_caching()
-    library._set_compiled_object(machine_code)
-    library.bitcode = bitcode
+    library._set_compiled_object(moved(machine_code, moves) if moves else machine_code)
+    library.bitcode, library.moves = bitcode, moves
     linker, engine = codegen._rtlinker, codegen._engine
     if code.lacking:
         linker.scan_unresolved_symbols(library.linkable(), engine)
     library._finalize_final_module()
-    engine._defined_symbols.update(code.defined)
-    linker._defined.update(code.defined)
+    defined = [named(symbol.encode(), moves).decode() for symbol in code.defined] if moves else code.defined
+    engine._defined_symbols.update(defined)
+    linker._defined.update(defined)
     linker.resolve(engine)
     return library
 
 
-def _revive_all(codegen: Any, codes: list[tuple[Any, ...]]) -> Any:
+def _revive_all(codegen: Any, walker: Walker, codes: list[tuple[Any, ...]], places: dict[int, int]) -> Any:
     """Return the first of some libraries, with the others, unless the process has what they define."""
     first, *others = (_Code(*code) for code in codes)
+    moves = moves_for(places, walker)
     engine = codegen._engine
-    made = [_revive(codegen, code) for code in others if not all(map(engine.is_symbol_defined, code.defined))]
-    library = _revive(codegen, first)
+    made = [_revive(codegen, code, moves) for code in others if not all(map(engine.is_symbol_defined, code.defined))]
+    library = _revive(codegen, first, moves)
+    library.used = [walker.dispatchers[place] for place in places.values()]
     library._linking_libraries.extend(made)  # which keeps them
     return library
+
+
+def _parts(library: Any, walker: Walker) -> tuple[list[tuple[Any, ...]], dict[int, int]]:
+    """Return a library as bytes with those that it calls by pointers, and the places of the addresses in its code."""
+    codes, places = [tuple(code) for code in _codes(_code(library))], places_of(library, walker)
+    if places and (len(codes) > 1 or codes[0][2]):
+        raise Unkeyable("dynamic globals", "in code that is kept in parts")
+    return codes, places
 
 
 def dump_result(result: Any, walker: Walker) -> bytes:
@@ -219,8 +231,13 @@ def dump_result(result: Any, walker: Walker) -> bytes:
     descriptor.global_dict = None
     try:
         reduced = result._reduce()
-        codes = [tuple(part) for part in _codes(code)]
-        parts = (*reduced[1:7], reloads, tuple(_environments(result.library)), recursive, codes)
+        parts = (
+            *reduced[1:7],
+            reloads,
+            tuple(_environments(result.library)),
+            recursive,
+            *_parts(result.library, walker),
+        )
         return _dumps(parts, walker)
     finally:
         for name, value in kept.items():
@@ -229,17 +246,17 @@ def dump_result(result: Any, walker: Walker) -> bytes:
 
 def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any:
     """Return the CompileResult again. Raises whatever is wrong with it."""
-    descriptor, environment, signature, objectmode, lifted, annotation, reloads, referenced, recursive, codes = (
+    descriptor, environment, signature, objectmode, lifted, annotation, reloads, referenced, recursive, *parts = (
         _Unpickler(data, walker, function).load()
     )
     if function.__module__ is None:
         descriptor.global_dict = function.__globals__
     for reload in reloads:
         reload()
-    library = _revive_all(context.codegen(), codes)
+    library = _revive_all(context.codegen(), walker, *parts)
     library.descriptor = descriptor
     if recursive:
-        library._jitcache_code = _Code(*codes[0])
+        library._jitcache_code = _Code(*parts[0][0])
         _recursive[descriptor.llvm_func_name] = library
     keep_reloads(library, reloads)
     entry_point = context.get_executable(library, descriptor, environment)
@@ -264,14 +281,14 @@ def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any
 
 def dump_library(library: Any, walker: Walker) -> bytes:
     """Return a code library as bytes."""
-    return _dumps((_reloads(library, set()), [tuple(code) for code in _codes(_code(library))]), walker)
+    return _dumps((_reloads(library, set()), *_parts(library, walker)), walker)
 
 
 def load_library(data: bytes, context: Any, walker: Walker, function: Any) -> Any:
     """Return the code library again. Raises whatever is wrong with it."""
-    reloads, codes = _Unpickler(data, walker, function).load()
+    reloads, *parts = _Unpickler(data, walker, function).load()
     for reload in reloads:
         reload()
-    library = _revive_all(context.codegen(), codes)
+    library = _revive_all(context.codegen(), walker, *parts)
     keep_reloads(library, reloads)
     return library

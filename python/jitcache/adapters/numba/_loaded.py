@@ -18,8 +18,10 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 
+from ._addresses import moved_text
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 # How a function's descriptor names what is called from native code, from Python, and from C.
 _NAMES = ("llvm_func_name", "llvm_cpython_wrapper_name", "llvm_cfunc_wrapper_name")
@@ -54,12 +56,16 @@ class LoadedLibrary(JITCodeLibrary):  # type: ignore[misc]
     source: Source | None = None
     descriptor: Any = None
     bitcode = b""  # of what others link
+    moves: Mapping[int, int] = {}  # addresses in it, and what they are here
+    used: Any = ()  # the functions that are at these, which are kept
     _shared_module: Any
 
     def linkable(self) -> Any:
         """Return the module that others link into theirs, which is read for the first of them; most never see one."""
         if self._shared_module is None:
             self._shared_module, self.bitcode = ll.parse_bitcode(self.bitcode), b""
+            if self.moves:
+                self._shared_module = ll.parse_assembly(moved_text(str(self._shared_module), self.moves))
         return self._shared_module
 
     def _get_module_for_linking(self) -> Any:

@@ -9,7 +9,6 @@ the modules that it is in.
 from __future__ import annotations
 
 import ctypes
-import enum
 import sys
 import types as pytypes
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,10 +17,10 @@ import numba
 from numba.core import types
 from numba.core.typing.typeof import typeof_impl
 
-from jitcache.adapters._dependency_walk import DependencyWalker
+from jitcache._dependency_walk import DependencyWalker
+from jitcache._module_files import content_of_module
 
 from ._code import Unkeyable, pin, versioned, versioned_class, versioned_module
-from ._files import content_of_module
 
 if TYPE_CHECKING:
     import contextvars
@@ -33,33 +32,6 @@ class _Item(NamedTuple):
     x: int
 
 
-# Of a class, what says nothing that its other attributes, its bases and Python's version do not.
-_SLOTS = (
-    pytypes.GetSetDescriptorType,
-    pytypes.MemberDescriptorType,
-    pytypes.WrapperDescriptorType,
-    pytypes.MethodDescriptorType,
-    pytypes.ClassMethodDescriptorType,
-    type(vars(_Item)["x"]),
-)
-_OF_CLASSES = frozenset(
-    [
-        "__module__",
-        "__qualname__",
-        "__doc__",
-        "__weakref__",
-        "__dict__",
-        "__firstlineno__",
-        "__static_attributes__",
-        "__slotnames__",
-        "__abstractmethods__",
-        "_abc_impl",
-        "__annotations__",
-        "__annotate__",
-        "__annotations_cache__",
-    ]
-)
-_ENUM_PROPERTY = getattr(enum, "property", pytypes.DynamicClassAttribute)
 # Of Numba's templates, what they remember.
 _MEMORIES = frozenset(("_impl_cache", "_overload_cache", "_compiled_overloads", "_inline_overloads"))
 
@@ -78,6 +50,15 @@ class ObjectWalker(DependencyWalker):
 
     ``classes`` are those met that cannot be imported, by what pickles name them.
     """
+
+    of_classes = DependencyWalker.of_classes | _MEMORIES
+    slots = (
+        *DependencyWalker.slots,
+        pytypes.WrapperDescriptorType,
+        pytypes.MethodDescriptorType,
+        pytypes.ClassMethodDescriptorType,
+        type(vars(_Item)["x"]),
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,41 +87,10 @@ class ObjectWalker(DependencyWalker):
         if name and self.classes.setdefault(name.partition("#")[0], cls) is not cls:
             raise Unkeyable("two classes of one name", cls)
         where, self._where = self._where, cls.__module__
-        if issubclass(cls, enum.Enum):
-            for label, member in cls.__members__.items():
-                self._put("member", label.encode())
-                self._value(member.value)
         for base in (*cls.__mro__[1:-1], type(cls)):
             self._value(base)
-        self.members(cls)
+        self._members(cls)
         self._where = where
-
-    def members(self, cls: type) -> None:
-        """Put the attributes of a class."""
-        of_enum = issubclass(cls, enum.Enum)
-        for name, value in sorted(vars(cls).items()):
-            if name in _OF_CLASSES or name in _MEMORIES or isinstance(value, _SLOTS):
-                continue
-            if of_enum and (name.startswith("_") or isinstance(value, (cls, _ENUM_PROPERTY))):
-                continue  # what the members are, and Python makes of them
-            self._put("attribute", name.encode())
-            self._value(value)
-
-    def _method(self, value: Any) -> None:
-        """A staticmethod, a classmethod or a bound method."""
-        self._put(type(value).__name__)
-        self._value(value.__func__)
-        self._value(getattr(value, "__self__", None))
-
-    def _property(self, value: property) -> None:
-        self._put("property")
-        for function in (value.fget, value.fset, value.fdel):
-            self._value(function)
-
-    def _partial(self, value: Any) -> None:
-        self._put("partial")
-        for part in (value.func, value.args, value.keywords):
-            self._value(part)
 
     def _memoised(self, value: Any) -> None:
         """A function that remembers: what, cannot be seen."""

@@ -23,6 +23,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaWarning
 
 from . import _cpu as cpu
+from ._addresses import places_of
 from ._code import Unkeyable, own_locals
 from ._entry import classes_in, dump_library, dump_result, load_library, load_result
 from ._index import Index
@@ -288,6 +289,17 @@ class Overloads:
         assert lookup.parts is not None
         return self._key_parts(lookup).first() == lookup.parts.first()
 
+    @staticmethod
+    def _is_known(library: Any, lookup: Lookup) -> bool:
+        """Whether the addresses in a library's code are those of jitted functions that are in the key."""
+        if lookup.parts is None:
+            return not library.has_dynamic_globals
+        try:
+            places_of(library, lookup.parts.walker)
+        except Unkeyable:
+            return False
+        return True
+
     def _attributes(self, lookup: Lookup) -> dict[str, Any]:
         assert lookup.target is not None
         code = self._function.__code__
@@ -327,7 +339,7 @@ class Results(Overloads):
     def _is_cachable(self, lookup: Lookup, result: Any) -> bool:
         if any(not lifted.can_cache for lifted in result.lifted):
             reason, why = "lifted loops", "as it uses lifted code"
-        elif result.library.has_dynamic_globals:
+        elif not self._is_known(result.library, lookup):
             reason = "dynamic globals"
             why = "as it uses dynamic globals (such as ctypes pointers and large global arrays)"
         else:
@@ -419,7 +431,7 @@ class WrapperOverloads(Overloads):
         return key_parts(walker, self._function, lookup.sig, options_of(compiler.Flags(), walker), self.how, *more)
 
     def _is_cachable(self, lookup: Lookup, result: Any) -> bool:
-        if result.has_dynamic_globals:
+        if not self._is_known(result, lookup):
             if lookup.parts is not None:
                 refuse("dynamic globals", self)
             return False

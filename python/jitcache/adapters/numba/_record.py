@@ -10,8 +10,9 @@ import marshal
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jitcache._module_files import content, content_of_module
+
 from ._code import Unkeyable, codes_in, number_of
-from ._files import content, content_of_module
 from ._registered import describe, registrations
 from ._seen import Names, Seen, Warned
 from ._walk import Walker

@@ -19,7 +19,7 @@ from numba.core.registry import cpu_target
 from numba.core.target_extension import target_registry
 from numba.core.utils import order_by_target_specificity
 
-from jitcache.adapters._code import content_of
+from jitcache._code import content_of
 
 from ._code import pack, versioned
 

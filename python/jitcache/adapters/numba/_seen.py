@@ -14,8 +14,9 @@ import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jitcache._module_files import content, file_of, has_file
+
 from ._code import Unkeyable, code_of, versioned, versioned_module
-from ._files import content, file_of, is_file
 from ._registered import registrations
 from ._walk import Walker
 
@@ -124,7 +125,7 @@ class Seen:
         module = sys.modules.get(name) if isinstance(name, str) else None
         ours = module is not None and module.__dict__ is space and not versioned_module(module)
         path = code.co_filename
-        if not is_file(path):
+        if not has_file(path):
             caller = frame.f_back
             if not space.get("__builtins__", True):
                 return  # that of named tuples can reach nothing
@@ -164,7 +165,7 @@ class Seen:
         path = file_of(module)
         if path is None or versioned(path):
             return
-        if is_file(path):
+        if has_file(path):
             self.files[module.__name__] = None
         self._look(Names(module.__name__, names, True))
 

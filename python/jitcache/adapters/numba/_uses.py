@@ -198,6 +198,17 @@ def _sure(handler: type) -> bool:
     return not is_foreign(handler)
 
 
+def _precise(original: Method) -> Method:
+    def get_precise(self: Any) -> Any:
+        """Refuse: the type is that of the signature that a function was compiled for first in this process."""
+        seen = current()
+        if seen is not None:
+            seen.refuse("first-class function", "typed by what was compiled before")
+        return original(self)
+
+    return get_precise
+
+
 # -- what is made
 
 
@@ -261,6 +272,7 @@ _PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     (context.BaseContext, "_resolve_builtin_function_type", _builtin_call),
     (context.BaseContext, "find_matching_getattr_template", _attribute),
     (context.BaseContext, "resolve_setattr", _attribute),
+    (types.UndefinedFunctionType, "get_precise", _precise),
     (templates.AbstractTemplate, "apply", _apply),
     (templates.CallableTemplate, "apply", _apply),
     (templates.ConcreteTemplate, "apply", _apply),

@@ -10,7 +10,6 @@ and lines do not count.
 
 from __future__ import annotations
 
-import builtins
 import contextvars
 import datetime as dt
 import enum
@@ -18,7 +17,7 @@ import functools
 import re
 import types as pytypes
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, ClassVar
+from typing import Any, Callable, ClassVar
 
 import numpy as np
 from numba.core import extending, types
@@ -31,19 +30,14 @@ from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 from numba.stencils.stencil import StencilFunc
 
-from jitcache.adapters._code import PLAIN, content_of
+from jitcache._code import PLAIN, content_of
 
 from ._code import Unkeyable, code_of, lines_of, own_locals, pack, versioned, versioned_class, versioned_module
 from ._objects import ObjectWalker
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 # More than Numba makes a constant of; code that uses it has dynamic globals.
 _MOST_BYTES = 10**6
 _MOST_ITEMS = 10_000
-
-_BUILTINS = vars(builtins)  # to which anybody may add
 
 _ADDRESS = re.compile("0x[0-9a-f]{4}")
 
@@ -129,7 +123,7 @@ class Walker(ObjectWalker):
                 self._put("class", f"{part.__module__}.{part.__qualname__}".encode())
                 for cls in part.__mro__[:-1]:
                     if cls is part or not versioned_class(cls):
-                        self.members(cls)
+                        self._members(cls)
             elif isinstance(part, tuple):
                 self._registered(part)
             else:
@@ -165,7 +159,7 @@ class Walker(ObjectWalker):
         self._put("module", module.__name__.encode())
         self._asked += 1
         if versioned_module(module):
-            self._versioned(module, names or ())
+            self._additions(module, names or (), "versioned")
             return
         self._alive.append(module)
         where, self._where = self._where, module.__name__
@@ -173,42 +167,23 @@ class Walker(ObjectWalker):
             self._attribute(module, name, names or ())
         self._where = where
 
-    def _versioned(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
-        """Put what is in a module of Python's, Numba's or NumPy's by some names: anybody may have put it there."""
-        for name in names:
-            if name not in module.__dict__ or (id(module), name) in self._attributes:
-                continue
-            self._attributes.add((id(module), name))
-            value = _original(module.__dict__[name])
-            kind, own = type(value), getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-            self._put("attribute", f"{module.__name__}.{name} {own if isinstance(own, str) else ''}".encode())
-            if kind in PLAIN:
-                self._put("value", PLAIN[kind](value))
-            elif kind is list and name != "path":  # the arguments of the process; what is imported counts by itself
-                self._put("list", pack(*(PLAIN[type(v)](v) for v in value if type(v) in PLAIN)))
-            elif isinstance(value, pytypes.ModuleType) or self._is_foreign(value):
-                self._value(value, names)
+    def _addition(self, module: pytypes.ModuleType, name: str, names: tuple[str, ...], owner: str) -> None:
+        value = _original(module.__dict__[name])
+        own = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+        self._put("attribute", f"{module.__name__}.{name} {own if isinstance(own, str) else ''}".encode())
+        if type(value) is list and name != "path":  # the arguments of the process; what is imported counts by itself
+            self._put("list", pack(*(PLAIN[type(v)](v) for v in value if type(v) in PLAIN)))
+        elif self._is_added(value, owner):
+            self._value(value, names)
 
-    @staticmethod
-    def _is_foreign(value: Any) -> bool:
-        """Whether a value is somebody's, not Python's, Numba's or NumPy's."""
+    def _is_added(self, value: Any, owner: str) -> bool:  # noqa: ARG002 - Python's, Numba's, NumPy's: all the same
+        value = _original(value)
+        if type(value) in PLAIN or isinstance(value, (pytypes.ModuleType, np.ndarray, np.generic)):
+            return True
         function = getattr(value, "py_func", value)
         if isinstance(function, pytypes.FunctionType):
             return not versioned(function.__code__.co_filename)
-        if isinstance(value, (np.ndarray, np.generic)):
-            return True
         return not versioned_class(value if isinstance(value, type) else type(value))
-
-    @staticmethod
-    def _around(
-        function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]
-    ) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
-        yield from ObjectWalker._around(function, names, attributes)
-        for name in names:
-            if name not in function.__globals__ and name in _BUILTINS:
-                value = _original(_BUILTINS[name])
-                if type(value) in PLAIN or Walker._is_foreign(value):
-                    yield f"builtin {name}", value, (*names, *attributes)
 
     def _function(self, function: pytypes.FunctionType) -> None:
         original = _original(function)

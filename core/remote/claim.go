@@ -1,0 +1,92 @@
+package remote
+
+import (
+	"errors"
+	"time"
+
+	"jitcache/core/key"
+	"jitcache/core/wire"
+)
+
+// Claim is the right to compile a key, among all machines of a remote: a connection to the
+// helper. It ends with Done or Release, and with this process, whatever becomes of that.
+type Claim struct{ c *conn }
+
+// Turn is what has become of asking for a claim.
+type Turn byte
+
+// The turns.
+const (
+	Nobodys = Turn(wire.Nobodys) // there are no claims here, or it is not known: compile
+	Mine    = Turn(wire.Mine)    // compile, unless the result is there by now
+	Theirs  = Turn(wire.Theirs)  // another machine compiles it: ask again
+	Over    = Turn(wire.Over)    // it does not any more: look for the result, then ask again
+)
+
+// Claim asks for the claim on a key, and waits for it at most for a while. waited says that
+// the answer was Theirs before. Waiting for who compiles is not in vain; waiting for the
+// helper is.
+func (r *Remote) Claim(id *key.ID, wait time.Duration, waited bool) (*Claim, Turn) {
+	now := int64(time.Since(epoch))
+	if now < r.claimless.Load() || !r.Asks() {
+		return nil, Nobodys
+	}
+	began := time.Now()
+	wait = max(wait, 0)
+	c, turn, err := r.claim(id, wait, waited, began.Add(wait+min(Spent.Left(), mostRequest)))
+	switch {
+	case err != nil:
+		Spent.Vain(max(time.Since(began)-wait, 0))
+		r.claimless.Store(now + int64(firstPause))
+	case turn == Nobodys:
+		r.claimless.Store(now + int64(lastPause))
+	}
+	return c, turn
+}
+
+func (r *Remote) claim(id *key.ID, wait time.Duration, waited bool, deadline time.Time) (mine *Claim, turn Turn, err error) {
+	c, err := r.connect(deadline)
+	if err != nil {
+		return nil, Nobodys, err
+	}
+	defer func() {
+		if mine == nil {
+			c.close()
+		}
+	}()
+	if !c.greeting.Jitcache {
+		return nil, Nobodys, nil
+	}
+	request := wire.AppendText([]byte{wire.Claim}, "jitcache/1/"+r.segment+"/"+id.String())
+	request = append(wire.AppendSize(request, uint64(wait/time.Millisecond)), 0)
+	if waited {
+		request[len(request)-1] = 1
+	}
+	if _, err = c.ask(request); err != nil {
+		return nil, Nobodys, err
+	}
+	b, err := wire.ReadByte(c)
+	switch turn = Turn(b); {
+	case err != nil:
+		return nil, Nobodys, err
+	case turn == Mine:
+		return &Claim{c}, Mine, nil
+	case turn > Over:
+		return nil, Nobodys, errors.New("an answer is none")
+	}
+	return nil, turn, nil
+}
+
+// Done ends a claim whose result waits in an outbox, whose path this is: the helper ends it
+// once that is sent. It does not wait for it.
+func (m *Claim) Done(outbox string) {
+	m.c.deadline = time.Now().Add(telling)
+	m.c.ask(wire.AppendValue([]byte{wire.Done}, []byte(outbox))) // or it ends now, with the connection
+	m.c.close()
+}
+
+// telling is how long it may take to tell a helper something that it need not wait for.
+const telling = 500 * time.Millisecond
+
+// Release ends a claim without a result.
+func (m *Claim) Release() { m.c.close() }

@@ -1,0 +1,252 @@
+package remote
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/key"
+	"jitcache/core/lockfile"
+	"jitcache/core/wire"
+)
+
+// Options are what remotes of a cache have in common.
+type Options struct {
+	Namespace string                   // in every name
+	Folder    string                   // of the sockets: on this node, and this user's
+	Program   string                   // path of jitcache-storage, "" if there is none
+	Env       func(name string) string // what of the environment a helper gets
+}
+
+// Remote is one remote. Its methods may be called from any goroutine, but not in a
+// forked child.
+type Remote struct {
+	Setting
+	options Options
+	segment string // the namespace
+
+	once   sync.Once
+	socket string // "" if there can be none
+	why    error  // why not
+
+	starting sync.Mutex   // held by who starts a helper
+	started  time.Time    // under starting
+	off      atomic.Int64 // until when nothing is asked, in nanoseconds since epoch
+	failures atomic.Int32 // in a row
+
+	claimless atomic.Int64 // until when no claim is asked for, as off
+}
+
+// Errors of Get, beside what the helper says.
+var (
+	// ErrAbsent: there is no such entry.
+	ErrAbsent = errors.New("absent")
+	// ErrNotAsked: the budget is spent, or the remote has failed a moment ago.
+	ErrNotAsked = errors.New("not asked")
+)
+
+// epoch is what the times of a Remote are counted from: the clock of the machine may be
+// set, this one goes on.
+var epoch = time.Now()
+
+// New returns a remote. It asks and starts nothing.
+func New(s Setting, o Options) (*Remote, error) {
+	segment := Segment(o.Namespace)
+	if len(segment) > MostSegment {
+		return nil, errors.New("the namespace is too long for remotes")
+	}
+	if o.Program == "" {
+		return nil, errors.New("there is no jitcache-storage beside the library")
+	}
+	return &Remote{Setting: s, options: o, segment: segment}, nil
+}
+
+// Outbox returns the name of the folder in which entries wait to be put there.
+func (r *Remote) Outbox() string {
+	return short(append([]string{r.URL}, r.Attributes...)) + "." + r.segment
+}
+
+// short is a digest of texts, 16 digits.
+func short(texts []string) string {
+	return key.ID(key.Sum(key.AppendTexts(nil, texts...))).String()[:16]
+}
+
+// Asks reports whether Get would ask: a look at two numbers.
+func (r *Remote) Asks() bool {
+	return int64(time.Since(epoch)) >= r.off.Load() && Spent.Left() > 0
+}
+
+// Get asks for an entry. It calls room once with its size, and fills what that returns;
+// nil ends it. It waits no longer than the budget allows.
+func (r *Remote) Get(id *key.ID, room func(size int) []byte) error {
+	if !r.Asks() {
+		return ErrNotAsked
+	}
+	began := time.Now()
+	err := r.get(id, room, began.Add(min(Spent.Left(), mostRequest)))
+	if err != nil {
+		Spent.Vain(time.Since(began))
+	}
+	r.saw(err)
+	return err
+}
+
+// mostRequest is the longest that a request may take, however much has been compiled.
+const mostRequest = 10 * time.Second
+
+func (r *Remote) get(id *key.ID, room func(size int) []byte, deadline time.Time) error {
+	c, err := r.connect(deadline)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	status, err := c.ask(wire.AppendText([]byte{wire.Get}, "jitcache/1/"+r.segment+"/"+id.String()))
+	switch {
+	case err != nil:
+		return err
+	case status == wire.Noop:
+		return ErrAbsent
+	}
+	n, err := wire.ReadLength(c, wire.MaxValue)
+	if err != nil {
+		return err
+	}
+	b := room(n)
+	if b == nil {
+		return errors.New("no memory")
+	}
+	_, err = io.ReadFull(c, b)
+	return err
+}
+
+// After a failure nothing is asked for a while: each process finds out by itself.
+const (
+	firstPause = time.Second
+	lastPause  = time.Minute
+)
+
+// saw notes what a request has come to.
+func (r *Remote) saw(err error) {
+	if err == nil || errors.Is(err, ErrAbsent) {
+		r.failures.Store(0)
+		return
+	}
+	n := r.failures.Add(1)
+	pause := min(firstPause<<min(n-1, 10), lastPause)
+	r.off.Store(int64(time.Since(epoch) + pause))
+}
+
+// connect connects to the helper, and starts one if there is none.
+func (r *Remote) connect(deadline time.Time) (*conn, error) {
+	r.once.Do(func() {
+		dir, err := r.place()
+		if err != nil {
+			r.why = err
+			return
+		}
+		r.socket = dir + "/" + r.socketName(r.environment())
+	})
+	if r.socket == "" {
+		return nil, r.why
+	}
+	c, err := dial(r.socket, deadline)
+	if err != errNoHelper {
+		return c, err
+	}
+	lock, err := r.start()
+	if lock != nil {
+		defer lock.Unlock()
+	}
+	if err != nil {
+		return nil, err
+	}
+	end := time.Now().Add(starting)
+	if end.After(deadline) {
+		end = deadline
+	}
+	for wait := time.Millisecond; ; wait = min(2*wait, 8*time.Millisecond) {
+		time.Sleep(wait)
+		if c, err = dial(r.socket, deadline); err != errNoHelper || time.Now().After(end) {
+			return c, err
+		}
+	}
+}
+
+// starting is how long a helper may take to start: 10 ms, on a machine that has time.
+const starting = 500 * time.Millisecond
+
+// again is how soon a helper is started again: one that ends at once cannot work.
+const again = 2 * time.Second
+
+// start starts a helper, unless this process has done so a moment ago, or another one is
+// about to. The caller unlocks the lock, which may be nil, once it answers. Of several
+// helpers for one socket all but one end at once.
+func (r *Remote) start() (*lockfile.Lock, error) {
+	r.starting.Lock()
+	defer r.starting.Unlock()
+	if !r.started.IsZero() && time.Since(r.started) < again {
+		return nil, nil
+	}
+	dir, name := filepath.Split(r.socket)
+	folder := func() (int, error) {
+		return unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	}
+	lock, err := lockfile.Try(folder, name, 0o600, nil)
+	if lock == nil && err == nil {
+		return nil, nil
+	}
+	r.started = time.Now()
+	return lock, startHelper(r.options.Program, append(r.environment(), "CRSH_IPC_ENDPOINT="+r.socket))
+}
+
+// Upload tells the helper that something waits in an outbox, whose path this is. It
+// waits no longer than a while: the next one who tells takes it along.
+func (r *Remote) Upload(outbox string, within time.Duration) error {
+	c, err := r.connect(time.Now().Add(within))
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if !c.greeting.Jitcache {
+		return errors.New("the helper is not jitcache's")
+	}
+	_, err = c.ask(wire.AppendValue([]byte{wire.Upload}, []byte(outbox)))
+	return err
+}
+
+// Flush waits until nothing waits in an outbox any more, at most for a while, and
+// reports whether nothing does.
+func (r *Remote) Flush(outbox string, within time.Duration) (bool, error) {
+	c, err := r.connect(time.Now().Add(within + time.Second))
+	if err != nil {
+		return false, err
+	}
+	defer c.close()
+	if !c.greeting.Jitcache {
+		return false, errors.New("the helper is not jitcache's")
+	}
+	request := wire.AppendValue([]byte{wire.Flush}, []byte(outbox))
+	status, err := c.ask(wire.AppendSize(request, uint64(within/time.Millisecond)))
+	return err == nil && status == wire.OK, err
+}
+
+// Status returns what the helper says of itself, JSON.
+func (r *Remote) Status(within time.Duration) ([]byte, error) {
+	c, err := r.connect(time.Now().Add(within))
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if !c.greeting.Jitcache {
+		return nil, errors.New("the helper is not jitcache's")
+	}
+	if _, err := c.ask([]byte{wire.Status}); err != nil {
+		return nil, err
+	}
+	return wire.ReadValue(c, 1<<20)
+}

@@ -1,0 +1,165 @@
+package remote
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/wire"
+)
+
+// Package net is not in the library: it is half a megabyte in every forked child, and has
+// a poller. So this is a socket by its system calls, without a wait that has no end.
+
+var (
+	errTime     = errors.New("it takes too long")
+	errStranger = errors.New("somebody else has its socket")
+	errNoHelper = errors.New("there is no helper")
+)
+
+// conn is a connection to the helper, for one request. A read or a write ends at the
+// deadline.
+type conn struct {
+	fd       int
+	deadline time.Time
+	greeting wire.Greeting
+	// What has come and was not read: package bufio would be three kilobytes of library.
+	buffer [64]byte
+	came   []byte
+}
+
+// dial connects, and reads the greeting. errNoHelper: nobody listens.
+func dial(path string, deadline time.Time) (*conn, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if fd < 3 { // a host may have closed its streams, and write to them all the same
+		low := fd
+		fd, err = unix.FcntlInt(uintptr(low), unix.F_DUPFD_CLOEXEC, 3)
+		unix.Close(low)
+		if err != nil {
+			return nil, err
+		}
+	}
+	c := &conn{fd: fd, deadline: deadline}
+	if err := c.connect(path); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *conn) connect(path string) error {
+	for {
+		err := unix.Connect(c.fd, &unix.SockaddrUnix{Name: path})
+		switch {
+		case err == unix.ENOENT || err == unix.ECONNREFUSED:
+			return errNoHelper
+		case err == unix.EAGAIN: // as many wait as may
+			if time.Now().After(c.deadline) {
+				return errTime
+			}
+			time.Sleep(time.Millisecond)
+			continue
+		case err == unix.EINTR:
+			continue
+		case err != nil && err != unix.EISCONN:
+			return err
+		}
+		break
+	}
+	peer, err := unix.GetsockoptUcred(c.fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return err
+	}
+	if checksOther && int(peer.Uid) != os.Geteuid() && peer.Uid != 0 {
+		return errStranger
+	}
+	c.greeting, err = wire.ReadGreeting(c)
+	return err
+}
+
+func (c *conn) close() { unix.Close(c.fd) }
+
+// wait waits until the socket is ready, or the deadline has come.
+func (c *conn) wait(events int16) error {
+	for {
+		left := time.Until(c.deadline)
+		if left <= 0 {
+			return errTime
+		}
+		fds := []unix.PollFd{{Fd: int32(c.fd), Events: events}}
+		n, err := unix.Poll(fds, int(left/time.Millisecond)+1)
+		if n > 0 {
+			return nil
+		}
+		if err != nil && err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// Read reads what has come. It is io.Reader's. What is large goes to its place at once.
+func (c *conn) Read(b []byte) (n int, err error) {
+	if len(c.came) == 0 {
+		if len(b) >= len(c.buffer) {
+			return c.receive(b)
+		}
+		n, err = c.receive(c.buffer[:])
+		c.came = c.buffer[:n]
+	}
+	n = copy(b, c.came)
+	c.came = c.came[n:]
+	return n, err
+}
+
+func (c *conn) receive(b []byte) (int, error) {
+	for {
+		n, err := unix.Read(c.fd, b)
+		switch {
+		case err == unix.EAGAIN:
+			err = c.wait(unix.POLLIN)
+		case err == unix.EINTR:
+			err = nil
+		case err == nil && n == 0:
+			return 0, io.EOF
+		case err == nil:
+			return n, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// write sends all of b. A peer that has gone raises no signal.
+func (c *conn) write(b []byte) error {
+	for len(b) > 0 {
+		n, _, e := unix.Syscall6(unix.SYS_SENDTO, uintptr(c.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0)
+		switch e {
+		case 0:
+			b = b[n:]
+		case unix.EAGAIN:
+			if err := c.wait(unix.POLLOUT); err != nil {
+				return err
+			}
+		case unix.EINTR:
+		default:
+			return e
+		}
+	}
+	return nil
+}
+
+// ask sends a request and reads the first byte of the answer.
+func (c *conn) ask(request []byte) (status byte, err error) {
+	if err := c.write(request); err != nil {
+		return 0, err
+	}
+	return wire.ReadStatus(c)
+}

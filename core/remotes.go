@@ -1,0 +1,268 @@
+package core
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"jitcache/core/blob"
+	"jitcache/core/key"
+	"jitcache/core/remote"
+	"jitcache/core/store"
+)
+
+// Remotes are asked last, after the layers, and what is found there is copied into the
+// cache's own directory. What is stored there is put into an outbox, from which the
+// helper process sends it: nobody waits for that.
+
+// StorageProgram is the path of jitcache-storage, "" if there is none. Whoever knows where
+// the library or the command is sets it, to what FindStorage says.
+var StorageProgram string
+
+// FindStorage returns where jitcache-storage is, "" if it is not, for who is part of a
+// library or program.
+func FindStorage(executable string) string { return remote.Find(executable) }
+
+// ShownRemotes returns what JITCACHE_REMOTE says as it may be shown.
+func ShownRemotes(text string) string { return remote.ShownText(text) }
+
+// Remote is a remote that somebody has named.
+type Remote struct {
+	URL     string // without a password
+	Source  string // who has named it, see trust.Setting
+	Refused string // why it is not used, "" if it is
+	// Reads is false if nothing is read from it: no key is trusted, and it may not hold
+	// what is unsigned. Writes is false if nothing is put there.
+	Reads, Writes bool
+
+	client *remote.Remote
+}
+
+// remotes are those of a cache.
+type remotes struct {
+	named []*Remote
+	used  []*Remote // of those
+
+	mu     sync.Mutex
+	absent map[key.ID]time.Time // what was asked for in vain a moment ago
+	waits  waits
+
+	telling sync.Mutex  // held by who tells helpers that something waits
+	told    atomic.Bool // nothing waits that a helper was not told of
+}
+
+// openRemotes opens the remotes in their order. It connects to nothing.
+func (c *Cache) openRemotes() {
+	c.remotes.told.Store(true)
+	set, ok := c.settings.trust.Get("remotes")
+	if !ok || c.settings.mode == ModeOff || c.settings.local {
+		return
+	}
+	all, problems := remote.Parse(set.Value)
+	for _, p := range problems {
+		c.log.warn("remote "+p, "%s: %s", set.Source, p)
+	}
+	for _, s := range all {
+		r := &Remote{URL: s.Shown(), Source: set.Source}
+		c.remotes.named = append(c.remotes.named, r)
+		client, err := remote.New(s, c.settings.remote)
+		if err != nil {
+			r.Refused = err.Error()
+			c.warnRemote(r, "is not used: "+r.Refused)
+			continue
+		}
+		r.client = client
+		r.Reads = s.Unsigned || c.settings.keys.Any()
+		r.Writes = !s.ReadOnly && c.store != nil && c.store.Refuses() == store.None
+		c.remotes.used = append(c.remotes.used, r)
+		if !r.Reads {
+			c.warnRemote(r, "is not read: no key is trusted; see `jitcache trust`, or add |trust=unsigned")
+		}
+	}
+}
+
+// warnRemote warns of a remote, once per process and text.
+func (c *Cache) warnRemote(r *Remote, what string) {
+	text := "remote " + r.URL + " " + what
+	c.log.warn(text, "%s", text)
+}
+
+// Remotes returns the remotes that the settings name, in their order, whether they are
+// used or not.
+func (c *Cache) Remotes() []*Remote { return c.remotes.named }
+
+// fromRemotes asks the remotes for an entry, and copies what it finds. why is what the
+// lookup has come to so far.
+func (c *Cache) fromRemotes(id *key.ID, why store.Reason) (*blob.Blob, store.Reason) {
+	if len(c.remotes.used) == 0 || c.remotes.knownAbsent(id) {
+		return nil, why
+	}
+	asked := false
+	for _, r := range c.remotes.used {
+		if !r.Reads {
+			continue
+		}
+		b, reason, answered := c.fromRemote(r, id)
+		asked = asked || answered
+		if b != nil {
+			c.copyIn(b)
+			return b, store.None
+		}
+		if reason != store.Absent && (why == store.Absent || why == store.NoDirectory) {
+			why = reason
+		}
+	}
+	if asked {
+		c.remotes.noteAbsent(id)
+	}
+	return nil, why
+}
+
+// fromRemote returns the entry of a remote, if it is there and may be used: whole, of
+// this key, and by the word of somebody who is trusted. answered says that the remote has
+// answered at all.
+func (c *Cache) fromRemote(r *Remote, id *key.ID) (b *blob.Blob, why store.Reason, answered bool) {
+	began := time.Now()
+	err := r.client.Get(id, func(size int) []byte {
+		if b, _ = blob.New(size); b == nil {
+			return nil
+		}
+		return b.Buffer()
+	})
+	if err == nil {
+		if why = c.accept(r, b, id); why == store.None {
+			return b, store.None, true
+		}
+		remote.Spent.Vain(time.Since(began))
+		c.warnRemote(r, "has an entry that cannot be used: "+why.String())
+	}
+	if b != nil {
+		b.Release()
+	}
+	switch {
+	case err == nil:
+		return nil, why, true
+	case errors.Is(err, remote.ErrAbsent):
+		return nil, store.Absent, true
+	case !errors.Is(err, remote.ErrNotAsked):
+		c.log.warn("remote "+r.URL+" fails", "remote %s fails: %v; programs go on without it", r.URL, err)
+	}
+	return nil, store.Absent, false
+}
+
+// accept returns why what a remote has given is not used, None if it is.
+func (c *Cache) accept(r *Remote, b *blob.Blob, id *key.ID) store.Reason {
+	why := store.Accept(b, id)
+	switch {
+	case why != store.None:
+		return why
+	case checksRemotes && !r.client.Unsigned && !c.signed(b), c.withdrawn(b):
+		return store.Signature
+	}
+	return store.None
+}
+
+// briefly is for how long what a remote has not got is not asked for again: a lookup and
+// the acquire behind it are one question, and so is a wait, which looks again and again.
+const briefly = time.Second
+
+// mostAbsent bounds what is remembered.
+const mostAbsent = 4096
+
+func (r *remotes) knownAbsent(id *key.ID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, ok := r.absent[*id]
+	return ok && time.Since(at) < briefly
+}
+
+func (r *remotes) noteAbsent(id *key.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.absent == nil || len(r.absent) >= mostAbsent {
+		r.absent = map[key.ID]time.Time{}
+	}
+	r.absent[*id] = time.Now()
+}
+
+// forget lets everything be asked for again.
+func (r *remotes) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.absent)
+}
+
+// offer puts an entry that was stored a moment ago into the outboxes of the remotes that
+// take it: all of them what is signed, and only those that may hold it what is not.
+func (c *Cache) offer(id *key.ID) {
+	waits := false
+	for _, r := range c.remotes.used {
+		if !r.Writes || !r.client.Unsigned && !c.bearsSignature(id) {
+			continue
+		}
+		if e := c.store.Enqueue(r.client.Outbox(), id); e != 0 {
+			c.warnRemote(r, "gets nothing: "+e.Error())
+			continue
+		}
+		waits = true
+	}
+	if waits && c.remotes.told.Swap(false) {
+		go c.tell()
+	}
+}
+
+// bearsSignature reports whether anybody has signed an entry.
+func (c *Cache) bearsSignature(id *key.ID) bool {
+	b, why := c.store.Get(id)
+	if why != store.None {
+		return false
+	}
+	defer b.Release()
+	return len(store.ReadRecords(b).Signatures) > 0
+}
+
+// telling is how long it may take to tell a helper that something waits, which may have
+// to be started. What is not told now is told with the next put, or by the next process.
+const telling = 500 * time.Millisecond
+
+// tell tells the helpers that something waits.
+func (c *Cache) tell() {
+	c.remotes.telling.Lock()
+	defer c.remotes.telling.Unlock()
+	if c.remotes.told.Swap(true) {
+		return
+	}
+	for _, r := range c.remotes.used {
+		if !r.Writes {
+			continue
+		}
+		r.client.Upload(c.store.Outbox(r.client.Outbox()), telling)
+	}
+}
+
+// Status returns what a remote's helper says of itself, as JSON.
+func (r *Remote) Status(within time.Duration) ([]byte, error) { return r.client.Status(within) }
+
+// ServeRemote becomes the helper of the first remote that is used.
+func (c *Cache) ServeRemote() error {
+	if len(c.remotes.used) == 0 {
+		return errors.New("no remote is used")
+	}
+	return c.remotes.used[0].client.Serve()
+}
+
+// FlushRemotes waits until nothing waits for any remote, at most for a while. It returns
+// the URLs of the remotes for which something still does.
+func (c *Cache) FlushRemotes(within time.Duration) (left []string) {
+	end := time.Now().Add(within)
+	for _, r := range c.remotes.used {
+		if !r.Writes {
+			continue
+		}
+		if done, err := r.client.Flush(c.store.Outbox(r.client.Outbox()), time.Until(end)); !done || err != nil {
+			left = append(left, r.URL)
+		}
+	}
+	return left
+}

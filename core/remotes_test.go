@@ -1,0 +1,83 @@
+package core
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"jitcache/core/blob"
+	"jitcache/core/key"
+	"jitcache/core/remote"
+	"jitcache/core/store"
+)
+
+// received hands a cache bytes that a remote has given for a key.
+func received(t *testing.T, c *Cache, data []byte, id *key.ID, unsigned bool) store.Reason {
+	t.Helper()
+	client, err := remote.New(remote.Setting{URL: "redis://test", Unsigned: unsigned}, remote.Options{Program: "/nowhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := blob.New(len(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Release()
+	copy(b.Buffer(), data)
+	return c.accept(&Remote{client: client}, b, id)
+}
+
+func TestForgedEntryOfARemoteIsNeverUsed(t *testing.T) {
+	for _, a := range attacks() {
+		t.Run(a.name, func(t *testing.T) {
+			by, k, other := secret(t), testKey(t, "n", "1"), testKey(t, "n", "2")
+			data, err := os.ReadFile(entryFile(a.do(t, by, k, other), k))
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, _ := trusting(t, env{"JITCACHE_KEYS": by.Public().String()})
+			if why := received(t, open(t, o), data, &k.ID, false); why != store.Signature && why != store.ForeignKey {
+				t.Errorf("%v", why)
+			}
+		})
+	}
+}
+
+func TestEntryOfARemoteIsTheSignedOneOfItsKeyOrNone(t *testing.T) {
+	k, by, stranger := testKey(t, "n", "1"), secret(t), secret(t)
+	data, err := os.ReadFile(entryFile(signedImage(t, by, "", map[*key.Key]string{k: "signed"}), k))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := testKey(t, "n", "2").ID
+	for keys, want := range map[string]store.Reason{
+		by.Public().String(): store.None, stranger.Public().String(): store.Signature, "": store.Signature,
+		by.Public().String() + ",withdrawn " + by.Public().String(): store.Signature,
+	} {
+		o, _ := trusting(t, env{"JITCACHE_KEYS": keys})
+		c := open(t, o)
+		if why := received(t, c, data, &k.ID, false); why != want {
+			t.Errorf("%s: %v, want %v", keys, why, want)
+		}
+		if why := received(t, c, data, &other, true); why != store.ForeignKey {
+			t.Errorf("%s: under another key: %v", keys, why)
+		}
+		// Who lets a remote hold what is unsigned has not taken a withdrawal back.
+		if why := received(t, c, data, &k.ID, true); (why == store.None) == strings.Contains(keys, "withdrawn") {
+			t.Errorf("%s: unsigned: %v", keys, why)
+		}
+	}
+	o, _ := trusting(t, env{"JITCACHE_KEYS": by.Public().String()})
+	c := open(t, o)
+	for i := range data {
+		bad := bytes.Clone(data)
+		bad[i] ^= 0x10
+		if why := received(t, c, bad, &k.ID, true); why == store.None {
+			t.Errorf("byte %d of %d was changed, and it is used", i, len(data))
+		}
+		if why := received(t, c, data[:i], &k.ID, true); why == store.None {
+			t.Errorf("it ends after %d of %d bytes, and is used", i, len(data))
+		}
+	}
+}

@@ -1,0 +1,7 @@
+//go:build control
+
+package wire
+
+import "jitcache/core/control"
+
+var bounded = !control.Is("anyvalue")

@@ -1,0 +1,86 @@
+"""What a call asks of the system, by Python's audit events: for functions whose results are kept."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import Any
+
+#: Events that say nothing of the world. All others do: this list is what is allowed.
+HARMLESS = frozenset((
+    "array.__new__", "builtins.id", "code.__new__", "compile", "exec", "function.__new__", "import", "marshal.dumps",
+    "marshal.load", "marshal.loads", "object.__delattr__", "object.__getattr__", "object.__setattr__", "sys._getframe",
+    "sys._getframemodulename",
+))  # fmt: skip
+
+_seen: dict[int, list[str] | None] = {}  # of threads that are in a call; None while the cache itself works
+_lock = threading.Lock()
+_listens = False
+
+
+def _on_event(event: str, args: tuple[Any, ...]) -> None:
+    if not _seen or event in HARMLESS:
+        return
+    seen = _seen.get(threading.get_ident())
+    if seen is None or len(seen) > 3:
+        return
+    # Modules that the call imports are described as all modules are, before it and after it.
+    if sys._getframe(1).f_code.co_filename.startswith("<frozen importlib"):
+        return
+    seen.append(f"{event} {args[0]!r}"[:200] if args else event)
+
+
+class Watched:
+    """Notes what this thread asks of the system while it is in ``with``: ``seen``."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def __enter__(self) -> Watched:
+        global _listens
+        with _lock:
+            if not _listens:
+                _listens = True
+                sys.addaudithook(_on_event)
+        thread = threading.get_ident()
+        self._outer = _seen.get(thread)
+        _seen[thread] = self.seen
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _leave(self._outer)
+        if self._outer is not None:
+            self._outer += self.seen
+
+
+class Unwatched:
+    """What this thread asks of the system in ``with`` is the cache's."""
+
+    def __enter__(self) -> None:
+        thread = threading.get_ident()
+        self._outer = _seen.get(thread)
+        if self._outer is not None:
+            _seen[thread] = None
+
+    def __exit__(self, *_: object) -> None:
+        if self._outer is not None:
+            _leave(self._outer)
+
+
+def _leave(outer: list[str] | None) -> None:
+    if outer is None:
+        _seen.pop(threading.get_ident(), None)
+    else:
+        _seen[threading.get_ident()] = outer
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+    own = threading.get_ident()
+    for thread in [t for t in _seen if t != own]:
+        del _seen[thread]
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,330 @@
+"""What a function reaches: its code, and all that it may look up, as components of a key.
+
+Each global, module file, package and argument is a component of its own, so that
+a miss can be explained. Values are described as they are now; code besides by the
+file that it is from, so that nobody who reads sources or lines sees less than a key
+says. What is of Python or of an installed package is described by the version and
+by the files of that. What nobody can describe raises Unkeyable.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import hashlib
+import logging
+import os
+import sys
+import types
+from typing import Any
+
+from jitcache._code import Unkeyable, code_of, content_of
+from jitcache._module_files import content
+
+from .mentions import Import, mentions_of
+from .origin import OWN, PACKAGE, PYTHON, Origin, origin_of, origin_of_module, package_content
+from .outside import is_inside, leads_elsewhere
+from .values import ValueWalker, shows_all
+
+_MISSING = object()
+_CALLED = (types.FunctionType, types.BuiltinFunctionType, type)
+# Of a module, what its import has put there.
+_OF_MODULES = frozenset(("__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__path__", "__spec__"))
+
+
+class Reach(ValueWalker):
+    """One walk, from a function and the arguments of a call.
+
+    ``vouched``: somebody says what the function looks at outside of Python, so
+    that it may. ``memories`` are functions that it met which hold earlier results.
+    """
+
+    def __init__(self, *, vouched: bool) -> None:
+        super().__init__()
+        self.components: dict[str, bytes] = {}
+        self.memories: list[Any] = []
+        self._vouched = vouched
+        self._pending: list[tuple[str, Any]] = []
+        self._labels: set[str] = set()
+        self._namespaces: dict[str, dict[str, Any]] = {}
+
+    def describe(self, label: str, value: Any) -> None:
+        """Add a value, and all that it reaches, to the components."""
+        self._pending.append((label, value))
+        for name, found in self._pending:  # which grows
+            self.components[name] = self._within(self._value, found)
+        self._pending.clear()
+
+    # -- where something is from
+
+    def origin(self, origin: Origin, module: str, name: str) -> bool:
+        """Put where something is from, or refuse it; return whether its parts are to be described."""
+        if origin.kind == PYTHON:
+            self._look(module, name)
+        elif origin.kind == PACKAGE:
+            self._package(origin.name)
+        else:
+            self._file(module, origin.name)
+            return True
+        return False
+
+    def _look(self, module: str, name: str = "") -> None:
+        if not self._vouched and not is_inside(module, name):
+            raise Unkeyable("looks outside", f"{module}.{name}" if name else f"module {module}")
+
+    def _package(self, folder: str) -> None:
+        name, digest = package_content(folder)
+        self.components[f"package {name}"] = digest
+
+    def _file(self, module: str, path: str) -> None:
+        """Add the content of a file of a module to the components."""
+        if not path:
+            raise Unkeyable("no file", f"module {module}")
+        # Its main file, which is another in each process that is started with it, has no other name.
+        own = os.path.abspath(getattr(sys.modules.get(module), "__file__", None) or "") == path
+        digest = content(path, imported=True)
+        self.components[f"module {module}" if own else f"file {os.path.basename(path)} of {module}"] = digest
+
+    # -- functions
+
+    def _function(self, f: types.FunctionType) -> None:
+        self._put("function", f"{f.__module__}.{f.__qualname__}".encode())
+        if self._again(f):
+            return
+        code = f.__code__
+        origin = origin_of(code.co_filename)
+        if origin.kind == PYTHON:
+            self._look(origin.name, code.co_name)
+        elif origin.kind == PACKAGE:
+            self._package(origin.name)
+        else:
+            self._own_file(f, origin)
+        self._put("code", code_of(code)[0])
+        self._value((f.__defaults__, f.__kwdefaults__))
+        self._dict(f.__dict__)
+        for name, cell in zip(code.co_freevars, f.__closure__ or ()):
+            self._put("closure", name.encode())
+            self._cell(code, name, content_of(cell))
+        if origin.kind == OWN:
+            self._mentioned(f)
+
+    def _cell(self, code: types.CodeType, name: str, value: Any) -> None:
+        if not isinstance(value, types.ModuleType):
+            self._value(value)
+            return
+        for chain in mentions_of(code).cells:
+            if chain[0] == name:
+                self._chain(value, chain[1:])
+
+    def _own_file(self, f: types.FunctionType, origin: Origin) -> None:
+        module = str(f.__globals__.get("__name__", f.__module__))
+        path = origin.name
+        if not path:  # made of a text, as dataclasses do: by the file of who made it
+            for name in (module, str(f.__module__), self._where):
+                path = getattr(sys.modules.get(name), "__file__", None) or ""
+                if path:
+                    module = name
+                    break
+        if path and origin_of(path).kind == OWN:
+            self._file(module, origin_of(path).name)
+        elif not path:
+            raise Unkeyable("no file", f"{f.__module__}.{f.__qualname__}")
+
+    def _mentioned(self, f: types.FunctionType) -> None:
+        mentions = mentions_of(f.__code__)
+        for attribute in mentions.attributes:
+            if leads_elsewhere(attribute):
+                raise Unkeyable("asks for what cannot be followed", f"{f.__qualname__} mentions {attribute}")
+        for chain in mentions.chains:
+            self._global(f.__globals__, chain)
+        for statement in mentions.imports:
+            self._import(f, statement)
+
+    def _global(self, names: dict[str, Any], chain: tuple[str, ...]) -> None:
+        name = chain[0]
+        value = names.get(name, _MISSING)
+        if value is _MISSING:
+            inner = names.get("__builtins__", builtins)
+            value = (inner if isinstance(inner, dict) else vars(inner)).get(name, _MISSING)
+            self._put("builtin", name.encode())
+            if value is not _MISSING:
+                self._value(value)
+        elif isinstance(value, types.ModuleType):
+            self._put("global", name.encode())
+            self._chain(value, chain[1:])
+        else:
+            self._named(names, name, value)
+
+    def _named(self, names: dict[str, Any], name: str, value: Any) -> None:
+        """Put a global: its name here, its value as a component."""
+        module = str(names.get("__name__"))
+        self._put("global", name.encode())
+        if vars(sys.modules.get(module, builtins)) is not names:  # made for a text, as named tuples do
+            self._value(value)
+            return
+        label = f"{module}.{name}"
+        if label not in self._labels:
+            self._labels.add(label)
+            self._pending.append((label, value))
+
+    def _import(self, f: types.FunctionType, statement: Import) -> None:
+        name = statement.module
+        if statement.level:
+            package = f.__globals__.get("__package__") or ""
+            above = package.split(".")
+            base = ".".join(above[: len(above) - statement.level + 1])
+            name = f"{base}.{name}" if name else base
+        self._put("import", name.encode())
+        module = sys.modules.get(name)
+        if module is None:
+            origin = origin_of_module(name)
+            if origin.kind == OWN:
+                raise Unkeyable(
+                    "module that is imported by the call; import it where the function's module begins", name
+                )
+            if origin.kind == PYTHON:
+                self._look(name)
+            else:
+                self._package(origin.name)
+            return
+        for wanted in statement.names:
+            self._chain(module, (wanted,))
+        if not statement.names:
+            for dot in [i for i, c in enumerate(name) if c == "."] + [len(name)]:
+                self._chain(sys.modules[name[:dot]], ())
+
+    # -- modules
+
+    def _module(self, module: types.ModuleType, names: tuple[str, ...] | None) -> None:  # noqa: ARG002
+        self._chain(module, ())
+
+    def _chain(self, module: types.ModuleType, chain: tuple[str, ...]) -> None:
+        """Put what code asks of a module; all of it if it may ask for anything."""
+        name = str(module.__name__)
+        self._put("module", name.encode())
+        origin = origin_of_module(name) if sys.modules.get(name) is module else Origin(OWN, "")
+        if origin.kind == PACKAGE:
+            self._package(origin.name)
+        elif origin.kind == OWN:
+            self._file(name, origin.name)
+        if not chain:
+            self._whole(module, origin)
+            return
+        value = vars(module).get(chain[0], _MISSING)
+        self._put("attribute", chain[0].encode())
+        if isinstance(value, types.ModuleType):
+            self._chain(value, chain[1:])
+        elif origin.kind == OWN:
+            if value is not _MISSING:
+                self._named(vars(module), chain[0], value)
+            elif "__getattr__" in vars(module):
+                raise Unkeyable("attribute that its module makes", f"{name}.{chain[0]}")
+        else:
+            if origin.kind == PYTHON and not (module is builtins and isinstance(value, type)):
+                self._look(name, chain[0])
+            self._of_others(value, origin)
+
+    def _whole(self, module: types.ModuleType, origin: Origin) -> None:
+        if origin.kind == PYTHON:
+            self._look(str(module.__name__))
+        elif origin.kind == OWN and not self._again(module):
+            for name, value in sorted(vars(module).items()):
+                if name not in _OF_MODULES:
+                    self._global(vars(module), (name,)) if isinstance(value, types.ModuleType) else self._named(
+                        vars(module), name, value
+                    )
+
+    def _of_others(self, value: Any, origin: Origin) -> None:
+        """Put an attribute of a module of somebody else, which may have been replaced, or be a setting."""
+        cls = type(value)
+        if value is _MISSING:
+            self._put("absent")
+        elif origin.kind == PYTHON and cls not in self.plain and not isinstance(value, _CALLED):
+            # Python's own, such as sys.implementation: its version says what.
+            self._put("python", f"{cls.__module__}.{cls.__qualname__}".encode())
+        elif cls in self.plain or shows_all(cls, object) or any(b in self.kinds for b in cls.__mro__):
+            self._value(value)
+        else:
+            # In C, and made by them, such as a function of NumPy's: their files say what.
+            self._of_c(value, cls)
+
+    def _of_c(self, value: Any, cls: type) -> None:
+        if origin_of_module(str(cls.__module__)).kind == OWN:
+            raise Unkeyable("state that cannot be seen", f"{cls.__module__}.{cls.__qualname__}")
+        self._put("theirs", f"{cls.__module__}.{cls.__qualname__} {getattr(value, '__name__', '')}".encode())
+
+    # -- what else calls
+
+    def _builtin(self, value: Any) -> None:
+        """A function in C, or a method of a value that is in C."""
+        owner = getattr(value, "__self__", None)
+        self._put("builtin", str(value.__qualname__).encode())
+        module = value.__module__
+        if owner is None or isinstance(owner, types.ModuleType):
+            module = str(module or getattr(owner, "__name__", "builtins"))
+            self.origin(origin_of_module(module), module, str(value.__name__))
+        else:
+            self._value(owner)
+
+    def _descriptor(self, value: Any) -> None:
+        """A method of a class in C."""
+        self._put("method", str(value.__name__).encode())
+        owner = getattr(value, "__objclass__", None)
+        self._value(owner if owner is not None else value.__self__)
+
+    def _memory(self, value: Any) -> None:
+        """A function that remembers what it has returned."""
+        self._put(
+            "memory",
+            repr(sorted(value.cache_parameters().items()) if hasattr(value, "cache_parameters") else ()).encode(),
+        )
+        self.memories.append(value)
+        self._value(value.__wrapped__)
+        self._dict(vars(value))
+
+    def _logger(self, value: logging.Logger) -> None:
+        """What it does is no result; whether it would, code may ask."""
+        self._put(
+            "logger", f"{value.name} {value.getEffectiveLevel()} {value.disabled} {value.manager.disable}".encode()
+        )
+
+    def _code_object(self, value: types.CodeType) -> None:
+        self._put("code", code_of(value)[0])
+
+
+_slot = type(object.__init__)
+_bound_slot = type(object().__str__)
+Reach.kinds = {
+    **ValueWalker.kinds,
+    types.FunctionType: Reach._function,
+    types.BuiltinFunctionType: Reach._builtin,
+    types.MethodDescriptorType: Reach._descriptor,
+    types.ClassMethodDescriptorType: Reach._descriptor,
+    types.GetSetDescriptorType: Reach._descriptor,
+    types.MemberDescriptorType: Reach._descriptor,
+    _slot: Reach._descriptor,
+    _bound_slot: Reach._descriptor,
+    types.CodeType: Reach._code_object,
+    functools._lru_cache_wrapper: Reach._memory,
+    logging.Logger: Reach._logger,
+}
+
+
+def python_version() -> bytes:
+    """Return what tells this Python from others, as far as its own functions depend on it."""
+    flags = tuple(getattr(sys.flags, name) for name in ("optimize", "utf8_mode", "bytes_warning"))
+    # Hashes of texts, and with them the order of sets, are at random unless that says otherwise.
+    hashes = hash("jitcache") if os.environ.get("PYTHONHASHSEED", "random") != "random" else None
+    from jitcache import __version__
+
+    said = (
+        sys.version,
+        sys.implementation.cache_tag,
+        sys.byteorder,
+        sys.maxsize,
+        sys.platform,
+        os.uname().machine,
+        flags,
+        hashes,
+    )
+    return hashlib.blake2b(repr((said, __version__)).encode(), digest_size=16).digest()

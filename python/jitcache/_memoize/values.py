@@ -1,0 +1,314 @@
+"""Values that a function reaches: data, classes and instances, as bytes for a key."""
+
+from __future__ import annotations
+
+import _abc  # type: ignore[import-not-found]
+import array
+import collections
+import enum
+import functools
+import operator
+import re
+import struct
+import sys
+import types
+from typing import Any, Callable, ClassVar, NamedTuple
+
+from jitcache._code import Unkeyable
+from jitcache._dependency_walk import DependencyWalker
+
+from .origin import OWN, Origin, origin_of, origin_of_module
+
+_MANAGED_DICT = 1 << 4  # Py_TPFLAGS_MANAGED_DICT: the __dict__ is before the object, since Python 3.11
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class that is not built in
+_WORD = 8
+#: At most so many values in one key: what holds more is data, and no setting.
+_MOST = 100_000
+
+
+def shows_all(cls: type, base: type) -> bool:
+    """Return whether instances hold nothing but what ``base``, their slots and their __dict__ do.
+
+    By their size: what a class in C keeps beside that takes room.
+    """
+    slots = sum(
+        isinstance(v, types.MemberDescriptorType)
+        for c in cls.__mro__
+        if not issubclass(base, c)
+        for v in vars(c).values()
+    )
+    managed = sys.version_info >= (3, 11) and cls.__flags__ & _MANAGED_DICT
+    own_dict = cls.__dictoffset__ != 0 and base.__dictoffset__ == 0 and not managed
+    own_weakref = cls.__weakrefoffset__ > 0 and base.__weakrefoffset__ == 0
+    return cls.__basicsize__ == base.__basicsize__ + _WORD * (slots + own_dict + own_weakref)
+
+
+class _Named(NamedTuple):
+    x: int
+
+
+class ValueWalker(DependencyWalker):
+    """The part of the walk that is of values. What calls something, ``Reach`` describes."""
+
+    kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {}
+    # Its file says the rest of them.
+    of_classes = DependencyWalker.of_classes | {
+        "__dataclass_fields__", "__dataclass_params__", "__orig_bases__", "__parameters__", "__type_params__",
+    }  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._where = ""  # the module of the class that is described
+        self._left = _MOST
+
+    # -- of Reach
+
+    def origin(self, origin: Origin, module: str, name: str) -> bool:
+        """Put where something is from, or refuse it; return whether its parts are to be described."""
+        raise NotImplementedError
+
+    # -- the rules
+
+    def _value(self, value: Any, names: tuple[str, ...] | None = None) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise Unkeyable("too many values", f"more than {_MOST}")
+        super()._value(value, names)
+
+    def _by_kind(self, value: Any) -> None:
+        numpy: Any = sys.modules.get("numpy")
+        if isinstance(value, enum.Enum):
+            self._member(value)
+        elif numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic, numpy.dtype)):
+            self._array(value)
+        else:
+            super()._by_kind(value)
+
+    def _extra(self, value: Any, base: type) -> None:
+        """Put what an instance of a subclass of a built-in type has beside that."""
+        cls = type(value)
+        if cls is base:
+            return
+        if not shows_all(cls, base):
+            raise Unkeyable("state that cannot be seen", f"{cls.__module__}.{cls.__qualname__}")
+        self._class(cls)
+        self._state(value, base)
+
+    def _state(self, value: Any, base: type) -> None:
+        for c in type(value).__mro__:
+            if issubclass(base, c):
+                continue
+            for name, slot in sorted(vars(c).items()):
+                if isinstance(slot, types.MemberDescriptorType):
+                    self._put("slot", name.encode())
+                    try:
+                        self._value(slot.__get__(value))
+                    except AttributeError:
+                        self._put("unset")
+        if type(value).__dictoffset__ != 0:
+            self._dict(object.__getattribute__(value, "__dict__"))
+
+    def _unknown(self, value: Any) -> None:
+        """Put an instance of any class: the class, and all that the instance holds."""
+        if self._again(value):
+            return
+        cls = type(value)
+        self._put("instance")
+        self._class(cls)
+        if not shows_all(cls, object):
+            raise Unkeyable("state that cannot be seen", f"{cls.__module__}.{cls.__qualname__}")
+        self._state(value, object)
+
+    def _text(self, value: Any) -> None:
+        """An instance of a subclass of int, float, complex, str or bytes."""
+        base: Any = next(b for b in type(value).__mro__ if b in self.plain)
+        # By the base's own methods: the class may have others.
+        exact = base.__getitem__(value, slice(None)) if base in (str, bytes) else base.__pos__(value)
+        self._put(base.__name__, self.plain[base](exact))
+        self._extra(value, base)
+
+    def _sequence(self, value: Any) -> None:
+        base = list if isinstance(value, list) else collections.deque if isinstance(value, collections.deque) else tuple
+        if base is not tuple and self._again(value):
+            return
+        self._put(base.__name__, str(base.__len__(value)).encode())
+        for item in base.__iter__(value):
+            self._value(item)
+        if isinstance(value, collections.deque):
+            self._value(value.maxlen)
+        self._extra(value, base)
+
+    def _dict(self, value: Any) -> None:
+        """In its order, which a program may see."""
+        if self._again(value):
+            return
+        base: Any = next(b for b in (collections.OrderedDict, collections.defaultdict, dict) if isinstance(value, b))
+        self._put(base.__name__, str(dict.__len__(value)).encode())
+        for k, v in dict.items(value):
+            self._value(k)
+            self._value(v)
+        if base is collections.defaultdict:
+            self._value(value.default_factory)
+        self._extra(value, base)
+
+    def _proxy(self, value: Any) -> None:
+        self._put("proxy")
+        self._dict(dict(value))
+
+    def _set(self, value: Any) -> None:
+        """Without an order: that of texts is another in every process."""
+        base = frozenset if isinstance(value, frozenset) else set
+        if base is set and self._again(value):
+            return
+        named, items = [], []
+        for item in base.__iter__(value):
+            if isinstance(item, (enum.Enum, type)):
+                cls = item if isinstance(item, type) else type(item)
+                named.append((f"{cls.__module__}.{cls.__qualname__} {getattr(item, '_name_', '')}", item))
+            elif type(item) in self.plain or type(item) in (tuple, frozenset):
+                items.append(self._within(self._value, item))
+            else:
+                raise Unkeyable("set of things that have no order", type(item))
+        for _, item in sorted(named, key=lambda pair: pair[0]):
+            self._value(item)
+        items.sort()
+        self._put(base.__name__, str(len(items)).encode())
+        self._out += items
+        self._extra(value, base)
+
+    def _bytes(self, value: Any) -> None:
+        """A bytearray or an array, which may be changed."""
+        if not self._again(value):
+            self._put(type(value).__name__, getattr(value, "typecode", "").encode() + bytes(value))
+            self._extra(value, array.array if isinstance(value, array.array) else bytearray)
+
+    def _view(self, value: memoryview) -> None:
+        self._put("view", f"{value.format} {value.shape} {value.readonly}".encode() + value.tobytes())
+
+    def _namespace(self, value: Any) -> None:
+        if not self._again(value):
+            self._put("namespace")
+            self._dict(vars(value))
+            self._extra(value, types.SimpleNamespace)
+
+    def _struct(self, value: struct.Struct) -> None:
+        self._put("struct", value.format.encode())
+
+    def _pattern(self, value: re.Pattern[Any]) -> None:
+        self._put("pattern")
+        self._value((value.pattern, value.flags))
+
+    def _reduced(self, value: Any) -> None:
+        """An instance that says itself how it is made anew, and is no more than that."""
+        self._put("made")
+        self._value(value.__reduce__()[:2])
+
+    def _array(self, value: Any) -> None:
+        """An array of NumPy, a scalar or a type of elements. What holds Python objects is refused."""
+        if value.dtype.hasobject if not hasattr(value, "hasobject") else value.hasobject:
+            raise Unkeyable("array of Python objects", type(value))
+        self._class(type(value))
+        if not hasattr(value, "dtype") or hasattr(value, "hasobject"):
+            self._value(value.descr if value.names else value.str)
+            return
+        if type(value).__module__ != "numpy":
+            raise Unkeyable("subclass of an array", type(value))
+        if hasattr(value, "strides") and value.ndim and self._again(value):
+            return
+        self._put("dtype", repr(value.dtype.descr if value.dtype.names else value.dtype.str).encode())
+        self._put("shape", f"{value.shape} {value.strides} {value.flags.writeable}".encode())
+        self._put("data", value.tobytes())
+
+    # -- classes
+
+    def _class(self, cls: type) -> None:
+        module = str(cls.__module__)
+        self._put("class", f"{module}.{cls.__qualname__}".encode())
+        if module == "builtins":
+            return
+        described = self.origin(origin_of_module(module), module, cls.__qualname__.partition(".")[0])
+        self._registered(cls)
+        if not described:
+            self._patches(cls)
+        elif not self._again(cls):
+            where, self._where = self._where, module
+            for base in (*cls.__mro__[1:-1], type(cls)):
+                self._value(base)
+            self._members(cls)
+            self._where = where
+
+    def _registered(self, cls: type) -> None:
+        """Put the classes that an abstract class takes for its own without being their base."""
+        if "_abc_impl" in vars(cls):
+            found: list[Any] = [ref() for ref in _abc._get_dump(cls)[0]]
+            named = ((f"{c.__module__}.{c.__qualname__}", c) for c in found if c is not None and c.__flags__ & _HEAP)
+            for name, registered in sorted(named, key=lambda item: item[0]):
+                self._put("registered", name.encode())
+                if origin_of_module(str(registered.__module__)).kind == OWN:
+                    self._value(registered)
+
+    def _patches(self, cls: type) -> None:
+        """Put what of somebody else's class may be set: its plain attributes, and functions that are not theirs."""
+        for base in cls.__mro__:
+            if base.__module__ == "builtins":
+                continue
+            for name, value in sorted(vars(base).items()):
+                code = getattr(value, "__code__", None)
+                if type(value) in self.plain and not name.startswith("__"):
+                    self._put("set", name.encode())
+                    self._value(value)
+                elif code is not None and origin_of(code.co_filename).kind == OWN and origin_of(code.co_filename).name:
+                    self._put("patch", name.encode())
+                    self._value(value)
+
+    def _member(self, value: enum.Enum) -> None:
+        self._class(type(value))
+        self._put("member", str(value._name_).encode())
+        self._value(value._value_)
+
+    def _property(self, value: property) -> None:
+        super()._property(value)
+        self._extra(value, property)
+
+    def _partial(self, value: Any) -> None:
+        super()._partial(value)
+        self._dict(vars(value))
+
+    def _nothing(self, value: Any) -> None:
+        """What is the same whatever has happened to it, for who computes: a lock."""
+        self._put("name", type(value).__qualname__.encode())
+
+
+ValueWalker.kinds = {
+    dict: ValueWalker._dict,
+    list: ValueWalker._sequence,
+    tuple: ValueWalker._sequence,
+    collections.deque: ValueWalker._sequence,
+    set: ValueWalker._set,
+    frozenset: ValueWalker._set,
+    int: ValueWalker._text,
+    float: ValueWalker._text,
+    complex: ValueWalker._text,
+    str: ValueWalker._text,
+    bytes: ValueWalker._text,
+    bytearray: ValueWalker._bytes,
+    array.array: ValueWalker._bytes,
+    memoryview: ValueWalker._view,
+    slice: ValueWalker._slice,
+    types.MappingProxyType: ValueWalker._proxy,
+    types.SimpleNamespace: ValueWalker._namespace,
+    type: ValueWalker._class,
+    staticmethod: ValueWalker._method,
+    classmethod: ValueWalker._method,
+    types.MethodType: ValueWalker._method,
+    property: ValueWalker._property,
+    functools.partial: ValueWalker._partial,
+    re.Pattern: ValueWalker._pattern,
+    struct.Struct: ValueWalker._struct,
+    operator.itemgetter: ValueWalker._reduced,
+    operator.attrgetter: ValueWalker._reduced,
+    operator.methodcaller: ValueWalker._reduced,
+    type(vars(_Named)["x"]): ValueWalker._reduced,
+    type(__import__("_thread").allocate_lock()): ValueWalker._nothing,
+    type(__import__("_thread").RLock()): ValueWalker._nothing,
+}

@@ -1,0 +1,119 @@
+"""One call of JAX's for a program: what it looks up, the leases that it has meanwhile, and what it stores."""
+
+from __future__ import annotations
+
+import collections
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from . import KIND
+from ._key import key_of
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from jitcache import Cache, Lease
+
+#: Why what was compiled was not stored.
+reasons: collections.Counter[str] = collections.Counter()
+
+_here = threading.local()
+
+
+class Compile:
+    """The leases of a call; they end with it, however it ends.
+
+    JAX asks for an entry and stores it later, or does not: the compile may fail, or
+    the result be too small for its settings. Only the call that is around both knows.
+
+    ``waits``: whether it may wait for another process that compiles the same.
+    """
+
+    def __init__(self, *, waits: bool) -> None:
+        self.waits = waits
+        self._leases: dict[str, Lease] = {}
+        self._missed: tuple[str, float] | None = None
+
+    def look_up(self, cache: Cache, name: str) -> bytes | None:
+        """Return the entry, or None with the lease to compile it."""
+        if name in self._leases:
+            return None
+        key = key_of(name)
+        if key is None:
+            return None
+        lease = cache.acquire(key, None if self.waits else 0, kind=KIND)
+        if lease.hit:
+            return lease.data
+        self._leases[name] = lease
+        self._missed = (name, time.monotonic())
+        return None
+
+    def store(self, cache: Cache, name: str, data: bytes) -> None:
+        """Store an entry, in the place of one that was found and that JAX could not use."""
+        lease = self._leases.pop(name, None)
+        if lease is None:
+            put(cache, name, data)
+        elif not lease.commit(data):
+            reasons[cache.last_reason or "not stored"] += 1
+
+    def unstored(self) -> tuple[str, int] | None:
+        """Return the name of what was compiled and not stored, and the seconds since it was looked up."""
+        if self._missed is None or self._missed[0] not in self._leases:
+            return None
+        name, began = self._missed
+        return name, int(time.monotonic() - began)
+
+    def __enter__(self) -> Compile:
+        self._outer = current()
+        _here.compile = self
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        _here.compile = self._outer
+        if kind is None and self._leases:
+            reasons["not stored by jax"] += 1  # its settings, or another process is to store it
+        for lease in self._leases.values():
+            lease.release()
+        self._leases.clear()
+
+
+def current() -> Compile | None:
+    """Return the call that this thread is in."""
+    return getattr(_here, "compile", None)
+
+
+def get(cache: Cache, name: str) -> bytes | None:
+    """Return an entry outside of any call."""
+    key = key_of(name)
+    return None if key is None else cache.get(key)
+
+
+def put(cache: Cache, name: str, data: bytes) -> None:
+    """Store an entry outside of any call, or where there was one."""
+    key = key_of(name)
+    if key is None:
+        reasons["cpu not known"] += 1
+    elif not cache.put(key, data, kind=KIND, replace=True):
+        reasons[cache.last_reason or "not stored"] += 1
+
+
+def complete(compile_: Compile, executable: Any, backend: Any) -> None:
+    """Store what a call has compiled, where JAX leaves that to another process.
+
+    JAX has only the first process of a job write. The entry is the same whoever
+    compiles it, and the others wait for it.
+    """
+    left = compile_.unstored()
+    if left is None:
+        return
+    from jax._src import compilation_cache, config, distributed
+
+    name, seconds = left
+    if distributed.global_state.process_id == 0 or seconds < config.persistent_cache_min_compile_time_secs.value:
+        return
+    try:
+        compilation_cache.put_executable_and_time(name, name.rpartition("-")[0], executable, backend, seconds)
+    except Exception as e:  # noqa: BLE001 - the program has its executable
+        logging.getLogger("jitcache").warning("jax: %s: not stored: %s: %s", name, type(e).__name__, e)

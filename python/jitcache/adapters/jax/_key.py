@@ -1,0 +1,32 @@
+"""The key of a program: JAX's, and what JAX leaves out."""
+
+from __future__ import annotations
+
+import functools
+
+from jitcache import Key
+
+from ._cpu import description
+
+
+@functools.lru_cache(maxsize=1)
+def _form() -> str:
+    """Return how an entry is packed, as one begins.
+
+    JAX's key has the name of a packer, which is not always the one that it uses.
+    """
+    from jax._src import compilation_cache
+
+    return bytes(compilation_cache.compress_executable(b"")[:4]).hex()
+
+
+def key_of(name: str) -> Key | None:
+    """Return the key of a program that JAX calls ``jit_f-0f3a…``, None if the processor is not known.
+
+    JAX's key has the program, the options, the versions, and on some platforms the
+    processor; the host's counts here on all of them.
+    """
+    cpu = description()
+    if cpu is None:
+        return None
+    return Key(jax=name, cpu=cpu, form=_form()).named(name.rpartition("-")[0])

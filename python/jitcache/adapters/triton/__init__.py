@@ -1,0 +1,107 @@
+"""Triton's compiled kernels in a jitcache.
+
+    TRITON_CACHE_MANAGER=jitcache.adapters.triton:Manager python program.py
+
+or in the program, which is ten times as fast when nothing is to be compiled::
+
+    import jitcache.adapters.triton
+
+    jitcache.adapters.triton.install()
+
+``docs/triton.md`` says what is kept, where its files are, and what is not kept. For
+Triton 3.3 to 3.9. Importing this module does not import Triton; naming ``Manager``
+and calling ``install`` do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jitcache import Cache, default_cache
+
+if TYPE_CHECKING:
+    from ._manager import Manager
+
+__all__ = ["KIND", "Manager", "clear", "count", "entries", "install", "uncached", "uninstall"]
+
+#: The kind of the entries.
+KIND = "triton"
+
+_given: Cache | None = None
+
+
+def _cache() -> Cache:
+    """Return the cache: what install was given, or the default one."""
+    return default_cache() if _given is None else _given
+
+
+def __getattr__(name: str) -> Any:
+    """Make the class when it is asked for: it is one of Triton's."""
+    if name != "Manager":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ._manager import Manager
+
+    globals()[name] = Manager
+    return Manager
+
+
+def install(cache: Cache | None = None) -> bool:
+    """Have Triton use a jitcache in this process, and compute its own fingerprint once per installation.
+
+    ``cache``: which one; without it ``jitcache.default_cache()``. Does all that
+    ``TRITON_CACHE_MANAGER`` does. In addition ``triton_key()``, which reads 500 MB
+    in each process, is answered from the cache while none of the files that it
+    reads has changed. Kernels that were compiled before stay what they are.
+
+    May be called again, with another cache. Returns whether the fingerprint is
+    cached too: False for a Triton that computes it in a way that is not known.
+    Raises ImportError without Triton.
+    """
+    global _given
+    from . import _fingerprint, _hook
+
+    _given = cache
+    _hook.attach()
+    return _fingerprint.attach(_cache)
+
+
+def uninstall() -> None:
+    """Leave what is compiled from now on to Triton's own cache."""
+    global _given
+    from . import _fingerprint, _hook
+
+    _given = None
+    _hook.detach()
+    _fingerprint.detach()
+
+
+def uncached() -> dict[str, int]:
+    """Return why kernels of this process were not kept, and how often: ``{"overridden": 2}``.
+
+    The logger ``jitcache`` has a line for each at level INFO, with the kernel.
+    """
+    from ._refused import uncached as counted
+
+    return dict(counted)
+
+
+def entries() -> list[dict[str, Any]]:
+    """Return what is known of each entry, as ``jitcache ls -json`` prints it.
+
+    The attributes of a kernel are Triton's key, the names of its files, and the
+    target that it was compiled for.
+    """
+    return list(_cache().entries(KIND))
+
+
+def count() -> int:
+    """Return the number of entries."""
+    return _cache().count(KIND)
+
+
+def clear() -> None:
+    """Remove all entries of Triton's, and no others. Files in ``TRITON_CACHE_DIR`` stay."""
+    from ._fingerprint import KIND as FINGERPRINTS
+
+    for kind in (KIND, FINGERPRINTS):
+        _cache().clear(kind)

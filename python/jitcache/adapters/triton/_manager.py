@@ -1,0 +1,196 @@
+"""Manager: a cache manager of Triton's kind, over a jitcache."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from triton.runtime.cache import FileCacheManager
+
+from jitcache import Key
+
+from . import KIND, _cache
+from ._group import FORMAT, is_name, pack, unpack
+from ._place import place, private_folder
+from ._refused import refuse
+from ._turn import Turn
+
+if TYPE_CHECKING:
+    from jitcache import Cache
+
+#: Whether a cache has a directory; without one Triton's own manager does better.
+_usable: WeakKeyDictionary[Cache, bool] = WeakKeyDictionary()
+
+#: How many files of the user's have taken the place of what this thread compiled.
+_overrides = threading.local()
+
+
+def _chosen() -> Cache | None:
+    """Return the cache, None if it has no directory."""
+    cache = _cache()
+    usable = _usable.get(cache)
+    if usable is None:
+        usable = _usable[cache] = bool(cache.stats().get("directory"))
+    return cache if usable else None
+
+
+def _overridden() -> int:
+    return getattr(_overrides, "count", 0)
+
+
+class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent when types are checked
+    """Triton's cache manager of one key, with jitcache behind it.
+
+    Triton makes one for each kernel, and calls it from the thread that made it. A
+    group (a kernel's stages and its metadata) is one entry, and so is a file that
+    is in none (a launcher, what an autotuner has measured). What is found is put
+    into ``$TRITON_CACHE_DIR/KEY``, as Triton's own manager has it, and checked
+    there against the entry; what is there already is not trusted.
+
+    A lookup that misses takes the turn to compile, and others wait. The turn ends
+    with ``put_group`` or ``put``, or with the function that looked up.
+
+    Managers of ``TRITON_KERNEL_OVERRIDE`` and ``TRITON_KERNEL_DUMP``, and all where
+    jitcache has no directory, are Triton's own. Nothing here raises but what
+    Triton's own manager would raise if it could not write any folder.
+    """
+
+    def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
+        self._override = override
+        self._jitcache = None if override or dump else _chosen()
+        self._turns: dict[str, Turn] = {}
+        self._made: dict[str, bytes] = {}
+        self._placed: dict[str, str] = {}
+        self._in_group = False
+        self._overridden = _overridden()
+        try:
+            super().__init__(key, override=override, dump=dump)
+        except (OSError, RuntimeError):
+            if self._jitcache is None:
+                raise
+            self.key, self.cache_dir = key, ""
+
+    # -- what Triton calls
+
+    def get_group(self, filename: str) -> dict[str, str] | None:
+        """Return the paths of a group's files by name; None if they must be made."""
+        if self._jitcache is None:
+            found: dict[str, str] | None = super().get_group(filename)
+            return found
+        self._in_group = True
+        data = self._look_up(f"__grp__{filename}", sys._getframe(1))
+        files = None if data is None else unpack(data)
+        return None if files is None else self._place_group(filename, files)
+
+    def get_file(self, filename: str) -> str | None:
+        """Return the path of a file, None if it must be made."""
+        if self._jitcache is None:
+            path: str | None = super().get_file(filename)
+            if self._override and path is not None:
+                _overrides.count = _overridden() + 1
+            return path
+        if filename in self._placed:
+            return self._placed[filename]
+        data = self._look_up(filename, sys._getframe(1))
+        return None if data is None else self._place(filename, data)
+
+    def put(self, data: Any, filename: str, binary: bool = True) -> str:
+        """Keep a file, or have it as one of a group to come; return its path."""
+        if self._jitcache is None:
+            path: str = super().put(data, filename, binary=binary)
+            return path
+        made = data if isinstance(data, bytes) else str(data).encode()
+        path = self._place(filename, made)
+        self._made[filename] = made
+        if not self._in_group:
+            self._store(filename, made, {"triton": self.key})
+        return path
+
+    def put_group(self, filename: str, group: dict[str, str]) -> str:
+        """Keep the files that were put as one entry; return the path of their list."""
+        if self._jitcache is None:
+            path: str = super().put_group(filename, group)
+            return path
+        name = f"__grp__{filename}"
+        files = {member: self._made[member] for member in group if member in self._made and is_name(member)}
+        metadata = _metadata(files.get(filename))
+        if self._overridden != _overridden() or metadata.get("ir_override"):
+            # Triton's key does not have the content of these files.
+            return self._leave(name, filename, "overridden")
+        if len(files) != len(group):
+            return self._leave(name, filename, "not all was put")
+        self._store(name, pack(files), self._attributes(files, metadata))
+        return self._place_list(filename, group)
+
+    # -- the cache
+
+    def _key(self, name: str) -> Key:
+        return Key(triton=self.key, file=name, format=FORMAT).named(name.removeprefix("__grp__").removesuffix(".json"))
+
+    def _look_up(self, name: str, frame: Any) -> bytes | None:
+        """Return an entry's bytes; None with the turn to make them, which ends with the frame."""
+        assert self._jitcache is not None
+        if name in self._turns:
+            return None
+        lease = self._jitcache.acquire(self._key(name), kind=KIND)
+        if lease.data is None:
+            self._turns[name] = Turn(lease, frame)
+        return lease.data
+
+    def _store(self, name: str, data: bytes, attributes: dict[str, Any]) -> None:
+        assert self._jitcache is not None
+        turn = self._turns.pop(name, None)
+        stored = None if turn is None else turn.commit(data, attributes)
+        if stored is None:  # it was there, and has been made anew
+            stored = self._jitcache.put(self._key(name), data, attributes=attributes, kind=KIND, replace=True)
+        if not stored:
+            reason = self._jitcache.last_reason
+            refuse(reason, name)
+
+    def _leave(self, name: str, filename: str, reason: str) -> str:
+        turn = self._turns.pop(name, None)
+        if turn is not None:
+            turn.end()
+        refuse(reason, filename)
+        return os.path.join(self.cache_dir, name)
+
+    def _attributes(self, files: dict[str, bytes], metadata: dict[str, Any]) -> dict[str, Any]:
+        target = metadata.get("target")
+        known = {"target": f"{target.get('backend')} {target.get('arch')}"} if isinstance(target, dict) else {}
+        return {"triton": self.key, "files": list(files), **known}
+
+    # -- the files
+
+    def _place(self, name: str, data: bytes) -> str:
+        """Put a file where Triton would, or where this process can."""
+        path = ""
+        if self.cache_dir:
+            try:
+                path = place(self.cache_dir, name, data)
+            except OSError:
+                self.cache_dir = ""
+        if not path:
+            path = place(os.path.join(private_folder(), self.key), name, data)
+        self._placed[name] = path
+        return path
+
+    def _place_group(self, filename: str, files: dict[str, bytes]) -> dict[str, str]:
+        paths = {name: self._place(name, data) for name, data in files.items()}
+        self._place_list(filename, paths)
+        return paths
+
+    def _place_list(self, filename: str, group: dict[str, str]) -> str:
+        """Put the list of a group there, behind all that it names, for those who read it without this class."""
+        return self._place(f"__grp__{filename}", json.dumps({"child_paths": group}).encode())
+
+
+def _metadata(data: bytes | None) -> dict[str, Any]:
+    try:
+        found = json.loads(data or b"{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,76 @@
+"""Places: Triton, and what is built on it, takes paths, so an entry's files are put where it looks for them."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import tempfile
+
+# How often a folder is made anew that another process takes away: Triton's own manager
+# removes every folder that it finds empty, up to the root (os.removedirs).
+_ATTEMPTS = 100
+
+_private: tuple[int, str] | None = None  # this process, and its own folder
+
+
+def place(folder: str, name: str, data: bytes) -> str:
+    """Have a file with these bytes in a folder, and return its path.
+
+    One that has them already is left alone: others may have it open. One that has
+    not is replaced at once, so that no reader ever sees a part. Raises OSError if
+    it cannot be.
+    """
+    path = os.path.join(folder, name)
+    if not _holds(path, data):
+        _replace(folder, path, data)
+    return path
+
+
+def private_folder() -> str:
+    """Return a folder of this process's own, for where the usual one cannot be written.
+
+    It is removed when the process ends.
+    """
+    global _private
+    if _private is None or _private[0] != os.getpid():
+        made = tempfile.mkdtemp(prefix="jitcache-triton-")
+        _private = os.getpid(), made
+        atexit.register(_remove, *_private)
+    return _private[1]
+
+
+def _remove(process: int, folder: str) -> None:
+    if process == os.getpid():  # not in a forked child
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _holds(path: str, data: bytes) -> bool:
+    try:
+        with open(path, "rb", 0) as f:
+            return os.fstat(f.fileno()).st_size == len(data) and f.read(len(data) + 1) == data
+    except OSError:
+        return False
+
+
+def _replace(folder: str, path: str, data: bytes) -> None:
+    temporary = os.path.join(folder, f".jitcache.{os.getpid()}.{os.urandom(8).hex()}")
+    for attempt in range(_ATTEMPTS):
+        try:
+            f = open(temporary, "xb", 0)  # noqa: SIM115 - closed below
+            break
+        except FileNotFoundError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+            os.makedirs(folder, exist_ok=True)
+    try:
+        with f:
+            view = memoryview(data)
+            while view:
+                view = view[f.write(view) :]
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

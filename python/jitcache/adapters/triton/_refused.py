@@ -1,0 +1,14 @@
+"""What is not kept, and why."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+
+uncached: Counter[str] = Counter()
+
+
+def refuse(reason: str, name: str, why: object = "") -> None:
+    """Count a result that is not kept, and say so."""
+    uncached[reason] += 1
+    logging.getLogger("jitcache").info("triton: %s is not kept: %s", name, why or reason)

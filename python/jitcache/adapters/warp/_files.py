@@ -1,0 +1,63 @@
+"""The files of a module, as one entry and in Warp's folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# The first line of an entry is a list of names and sizes; the files follow in that order.
+
+
+def pack(files: dict[str, bytes]) -> bytes:
+    """Return files as an entry."""
+    names = sorted(files)
+    return b"".join([json.dumps([[n, len(files[n])] for n in names]).encode(), b"\n", *(files[n] for n in names)])
+
+
+def unpack(data: bytes) -> dict[str, bytes]:
+    """Return the files of an entry. Raises ValueError for one that is none."""
+    head, found, rest = data.partition(b"\n")
+    files: dict[str, bytes] = {}
+    at = 0
+    for name, size in json.loads(head):
+        if name != os.path.basename(name) or name in ("", ".", ".."):
+            raise ValueError(f"{name!r}: is no name of a file")
+        files[name] = rest[at : at + size]
+        at += size
+    if not found or at != len(rest):
+        raise ValueError("sizes do not add up")
+    return files
+
+
+def read(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def place(folder: Path, files: dict[str, bytes]) -> None:
+    """Have a folder contain these files, whole, whatever was there under their names. Raises OSError.
+
+    Those that are there already are left alone: other processes may be reading them.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    wrong = {name: data for name, data in files.items() if not _is(folder / name, data)}
+    if not wrong:
+        return
+    with tempfile.TemporaryDirectory(prefix=".jitcache-", dir=folder.parent) as new:
+        for name, data in wrong.items():
+            path = os.path.join(new, name)
+            with open(path, "wb") as f:
+                f.write(data)
+            os.replace(path, folder / name)
+
+
+def _is(path: Path, data: bytes) -> bool:
+    try:
+        return path.stat().st_size == len(data) and path.read_bytes() == data
+    except OSError:
+        return False

@@ -1,0 +1,139 @@
+"""Warp's place that the adapter takes: where a module is compiled, unless its files are there."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import warp
+from warp._src import context
+
+from . import KIND
+from ._files import pack, place, read, unpack
+from ._key import includes, key_of, refused
+from ._reasons import reasons
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jitcache import Cache, Lease
+
+_PARAMETERS = ["self", "device", "output_dir", "output_name", "output_arch", "use_ptx", "options"]
+
+#: What the sources that Warp generates include. Another is of a snippet of the program's, and is not seen.
+_KNOWN = {b'"builtin.h"', b'"deterministic.h"', b'"aot.h"'}
+
+# Warp's own, while ours is in its place.
+_original: Callable[..., bool] | None = None
+
+
+def unfit() -> str:
+    """Return what of this Warp is not as the adapter knows it, "" if all is."""
+    for name in ("_get_cpu_target_triple", "_get_host_cpu_name", "_get_cpu_feature_set", "_get_cpu_target_hash"):
+        if not callable(getattr(context, name, None)):
+            return f"warp {warp.__version__}: {name}"
+    compile_ = getattr(context.Module, "_compile", None)
+    if compile_ is None or list(inspect.signature(compile_).parameters) != _PARAMETERS:
+        return f"warp {warp.__version__}: Module._compile"
+    hashes = callable(getattr(context.Module, "get_module_hash", None))
+    return "" if hashes else f"warp {warp.__version__}: Module.get_module_hash"
+
+
+def attach(cache: Callable[[], Cache]) -> None:
+    """Take the place."""
+    global _original
+    if _original is None:
+        _original = context.Module._compile
+        context.Module._compile = _looking_up(_original, cache)
+
+
+def detach() -> None:
+    """Give it back."""
+    global _original
+    if _original is not None:
+        context.Module._compile = _original
+        _original = None
+
+
+def _looking_up(original: Callable[..., bool], cache: Callable[[], Cache]) -> Callable[..., bool]:
+    @functools.wraps(original)
+    def _compile(  # noqa: PLR0917  as Warp has them
+        self: Any,
+        device: Any = None,
+        output_dir: Any = None,
+        output_name: str | None = None,
+        output_arch: int | None = None,
+        use_ptx: bool | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> bool:
+        given = (device, output_dir, output_name, output_arch, use_ptx, options)
+        # Module.load says all of it; who compiles ahead of time says where to, and wants it there.
+        if output_dir is None or output_name is None or options is None:
+            return original(self, *given)
+        why = refused(self, options)
+        if why:
+            reasons[why] += 1
+            return original(self, *given)
+        return _serve(original, cache(), self, given)
+
+    return _compile
+
+
+def _serve(original: Callable[..., bool], cache: Cache, module: Any, given: tuple[Any, ...]) -> bool:
+    """Put the files of a module where Warp loads them from, and return whether they were compiled."""
+    _, output_dir, output_name, output_arch, _, options = given
+    try:
+        key = key_of(module, output_name, output_arch, options)
+    except OSError as e:  # a library or a header that cannot be read
+        return _by_warp(original, module, given, e)
+    with cache.acquire(key, kind=KIND) as lease:
+        if lease.data is not None:
+            try:
+                place(Path(output_dir), unpack(lease.data))
+            except (OSError, ValueError) as e:
+                return _by_warp(original, module, given, e)
+            return False
+        return _compiled(original, module, given, lease)
+
+
+def _by_warp(original: Callable[..., bool], module: Any, given: tuple[Any, ...], e: Exception) -> bool:
+    reasons[type(e).__name__] += 1
+    logging.getLogger("jitcache").info("warp: %s: %s: %s", module.name, type(e).__name__, e)
+    return original(module, *given)
+
+
+def _compiled(original: Callable[..., bool], module: Any, given: tuple[Any, ...], lease: Lease) -> bool:
+    """Have Warp compile a module into a folder of its own, and keep what is in it then.
+
+    Not into Warp's: what is there may be another process's, and be damaged.
+    """
+    device, output_dir, output_name, output_arch, use_ptx, options = given
+    try:
+        private = tempfile.TemporaryDirectory(prefix="jitcache-warp-")
+    except OSError as e:
+        return _by_warp(original, module, given, e)
+    with private as parent:
+        folder = os.path.join(parent, os.path.basename(output_dir))
+        result = original(module, device, folder, output_name, output_arch, use_ptx, options)
+        try:
+            files = read(Path(folder))
+            _keep(files, lease)
+            place(Path(output_dir), files)
+        except OSError as e:
+            return _by_warp(original, module, given, e)
+        return result
+
+
+def _keep(files: dict[str, bytes], lease: Lease) -> None:
+    """Store the files, unless the source includes something whose content no key has."""
+    for name, data in files.items():
+        if name.endswith((".cpp", ".cu")) and not includes(data) <= _KNOWN:
+            reasons["include"] += 1
+            return
+    if not lease.commit(pack(files)):
+        reasons["not stored"] += 1

@@ -1,0 +1,327 @@
+package storage
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"jitcache/core/key"
+	"jitcache/core/wire"
+	"jitcache/storage/engine"
+)
+
+// One compile per fleet: who compiles a key says so in the engine, by a value under a name
+// of the key that is put only where there is none. It names the helper that holds it, and a
+// helper that holds any shows that it lives by a value of its own, its pulse, which changes
+// every two seconds. Whoever waits looks at both, and measures by its own clock for how long
+// the pulse has not changed: no clock of another machine counts.
+//
+// A claim whose helper is dead is not taken away, because two that wait might do that, and
+// the second would take away the first one's. Its successor is claimed instead, under a name
+// of key and dead claim: the engine lets one have that.
+//
+// A claim saves work and decides nothing: if one is lost, evicted or doubled, two compile.
+
+// claims are those of a helper in a namespace. All that it asks of an engine is that it puts
+// a value only where there is none.
+type claims struct {
+	server *Server
+	space  []string // what every name begins with
+	token  string   // of this helper
+
+	mu      sync.Mutex
+	held    map[string]*claim   // by the digits of the key
+	watched map[string]*watched // likewise: claims of other helpers
+	pulses  map[string]pulse    // by token
+	ended   chan struct{}       // closed when a claim of this helper ends
+	nonce   int
+
+	beat struct {
+		mu      sync.Mutex
+		n       int
+		at      time.Time // of the last one
+		running bool
+	}
+	trial struct {
+		mu          sync.Mutex
+		done, obeys bool
+	}
+}
+
+// claim is one of this helper. Only one goroutine ends it.
+type claim struct {
+	of    *claims
+	id    string // of the key, its digits
+	chain []link // its own place is the last
+}
+
+// link is a place at which a claim may be, and what is there.
+type link struct {
+	name  engine.Name
+	value string
+}
+
+// watched is a key that somebody waits for.
+type watched struct {
+	since, next time.Time // when it was first asked for, and when the engine is asked next
+	asking      bool
+}
+
+// pulse is what a helper has shown last, and since when.
+type pulse struct {
+	shown string
+	since time.Time
+}
+
+const (
+	beatEvery = 2 * time.Second
+	// mayMiss is how many beats a pulse may stand still: eight seconds, so that whoever waits
+	// for a dead holder goes on within ten.
+	mayMiss = 4
+	// Between two looks at a claim of another helper: a quarter of what has been waited.
+	firstLook = 20 * time.Millisecond
+	lastLook  = 5 * time.Second
+)
+
+// claimsOf returns those of a key's namespace.
+func (s *Server) claimsOf(n engine.Name) *claims {
+	s.spaces.mu.Lock()
+	defer s.spaces.mu.Unlock()
+	space := n.Parts[:len(n.Parts)-1]
+	c := s.spaces.of[space[len(space)-1]]
+	if c != nil {
+		return c
+	}
+	if s.spaces.of == nil {
+		s.spaces.of = map[string]*claims{}
+	}
+	c = &claims{
+		server: s, space: space, token: strings.ToLower(rand.Text()), ended: make(chan struct{}),
+		held: map[string]*claim{}, watched: map[string]*watched{}, pulses: map[string]pulse{},
+	}
+	s.spaces.of[space[len(space)-1]] = c
+	return c
+}
+
+// name returns the name of something that is kept for a while.
+func (c *claims) name(of, what string) engine.Name {
+	return engine.Name{Parts: append(slices.Clone(c.space), of+"-"+what)}
+}
+
+// holds reports whether this helper holds a claim.
+func (s *Server) holds() bool {
+	s.spaces.mu.Lock()
+	defer s.spaces.mu.Unlock()
+	for _, c := range s.spaces.of {
+		if c.any() {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *claims) any() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.held) > 0
+}
+
+// ask asks for the claim on a key until the deadline; see wire.Claim for the answers. The
+// claim is not nil if it is Mine.
+func (c *claims) ask(id string, until time.Time, waited bool) (turn byte, mine *claim, err error) {
+	if obeys, err := c.obeys(); err != nil || !obeys {
+		return wire.Nobodys, nil, err
+	}
+	for {
+		c.mu.Lock()
+		ended := c.ended
+		c.mu.Unlock()
+		turn, mine, next, err := c.try(id, waited)
+		left := time.Until(until)
+		if err != nil || turn != wire.Theirs || left <= 0 {
+			return turn, mine, err
+		}
+		again := time.NewTimer(min(left, time.Until(next)))
+		select {
+		case <-ended:
+		case <-again.C:
+		}
+		again.Stop()
+	}
+}
+
+// try asks once, unless somebody here holds the key or has asked a moment ago. next is when
+// it is worth while to ask again.
+func (c *claims) try(id string, waited bool) (turn byte, mine *claim, next time.Time, err error) {
+	c.mu.Lock()
+	w := c.watched[id]
+	switch now := time.Now(); {
+	case c.held[id] != nil:
+		c.mu.Unlock()
+		return wire.Theirs, nil, now.Add(lastLook), nil
+	case w == nil:
+		if len(c.watched) >= most {
+			clear(c.watched)
+		}
+		w = &watched{since: now}
+		c.watched[id] = w
+	case w.asking || now.Before(w.next):
+		next = later(w.next, now.Add(firstLook))
+		c.mu.Unlock()
+		return wire.Theirs, nil, next, nil
+	}
+	w.asking = true
+	c.mu.Unlock()
+
+	ctx, cancel := c.server.within()
+	turn, mine, dead, err := c.look(ctx, id, waited)
+	cancel()
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w.asking = false
+	if mine != nil {
+		c.held[id] = mine
+	}
+	if err != nil || turn != wire.Theirs {
+		delete(c.watched, id)
+		return turn, mine, time.Time{}, err
+	}
+	now := time.Now()
+	w.next = now.Add(pace(now.Sub(w.since)))
+	if dead.Before(w.next) {
+		w.next = dead
+	}
+	return turn, nil, w.next, nil
+}
+
+// most bounds what is remembered of keys and of other helpers.
+const most = 4096
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// pace is how long to wait before the next look, with a jitter.
+func pace(waited time.Duration) time.Duration {
+	d := min(max(waited/4, firstLook), lastLook)
+	var b [1]byte
+	rand.Read(b[:])
+	return d*3/4 + d/2*time.Duration(b[0])/math.MaxUint8
+}
+
+// look looks at the claim on a key, and takes it if there is none, or if whoever has it is
+// dead. Of one who lives, dead is when that will be known if its pulse stands still.
+func (c *claims) look(ctx context.Context, id string, waited bool) (turn byte, mine *claim, dead time.Time, err error) {
+	at := c.name(id, "claim")
+	var chain []link
+	for len(chain) < longestChain {
+		if !waited || len(chain) > 0 {
+			value, stored, err := c.put(ctx, at)
+			switch {
+			case err != nil:
+				return wire.Nobodys, nil, dead, err
+			case stored:
+				return wire.Mine, &claim{c, id, append(chain, link{at, value})}, dead, nil
+			}
+		}
+		value, err := c.server.engine.Get(ctx, at, most)
+		switch {
+		case errors.Is(err, engine.ErrNotFound):
+			return wire.Over, nil, dead, nil
+		case err != nil:
+			return wire.Nobodys, nil, dead, err
+		}
+		if dead, err = c.deadAt(ctx, string(value)); err != nil || !looksAlive || time.Now().Before(dead) {
+			return wire.Theirs, nil, dead, err
+		}
+		chain = append(chain, link{at, string(value)})
+		at = c.name(key.ID(key.Sum(key.AppendTexts(nil, id, string(value)))).String(), "claim")
+	}
+	return wire.Nobodys, nil, dead, nil
+}
+
+// longestChain bounds how many dead holders of one key are followed: beyond, all compile.
+const longestChain = 16
+
+// put puts a claim of this helper at a place, if there is none. The pulse comes first.
+func (c *claims) put(ctx context.Context, at engine.Name) (value string, stored bool, err error) {
+	if err := c.alive(ctx); err != nil {
+		return "", false, err
+	}
+	c.mu.Lock()
+	c.nonce++
+	value = c.token + "." + strconv.Itoa(c.nonce)
+	c.mu.Unlock()
+	stored, err = c.server.engine.Put(ctx, at, []byte(value), false)
+	return value, stored, err
+}
+
+// deadAt returns when the holder of a claim is dead, unless its pulse changes before.
+func (c *claims) deadAt(ctx context.Context, value string) (time.Time, error) {
+	token, _, _ := strings.Cut(value, ".")
+	if token == c.token { // and it is not held any more
+		return time.Time{}, nil
+	}
+	if !tokenForm(token) {
+		return time.Time{}, nil // nobody's
+	}
+	shown, err := c.server.engine.Get(ctx, c.name(token, "alive"), most)
+	if err != nil && !errors.Is(err, engine.ErrNotFound) {
+		return time.Time{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p, known := c.pulses[token]
+	if !known || p.shown != string(shown) {
+		if len(c.pulses) >= most {
+			clear(c.pulses)
+		}
+		p = pulse{string(shown), time.Now()}
+		c.pulses[token] = p
+	}
+	return p.since.Add(mayMiss * c.server.beat), nil
+}
+
+// tokenForm reports whether a text may be part of a name.
+func tokenForm(text string) bool {
+	return len(text) == len(rand.Text()) && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == ""
+}
+
+// obeys reports whether the engine puts nothing where there is something, if it is told so.
+// Some do not know that, and say nothing.
+func (c *claims) obeys() (bool, error) {
+	t := &c.trial
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done {
+		return t.obeys, nil
+	}
+	if !c.server.engine.Atomic() {
+		t.done = true
+		return false, nil
+	}
+	ctx, cancel := c.server.within()
+	defer cancel()
+	at := c.name(c.token, "trial")
+	first, err := c.server.engine.Put(ctx, at, []byte("1"), false)
+	if err != nil {
+		return false, err
+	}
+	second, err := c.server.engine.Put(ctx, at, []byte("2"), false)
+	if err != nil {
+		return false, err
+	}
+	c.server.engine.Remove(ctx, at)
+	t.done, t.obeys = true, first && !second
+	return t.obeys, nil
+}

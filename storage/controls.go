@@ -1,0 +1,13 @@
+//go:build !control
+
+package storage
+
+// What control builds of the tests go without (package control).
+const (
+	boundsMemory = true // what is decompressed is no larger than it said
+	checksPeer   = true // only this user and root are served
+	endsDenied   = true // a helper whose credentials are not good ends
+	looksAlive   = true // the claim of a helper that is dead is taken over
+	keepsMarks   = true // what could not be sent waits in its outbox
+	endsSent     = true // a claim ends when its result is sent, and not before
+)

@@ -1,0 +1,14 @@
+//go:build control
+
+package storage
+
+import "jitcache/core/control"
+
+var (
+	boundsMemory = !control.Is("nobomb")
+	checksPeer   = !control.Is("anypeer")
+	endsDenied   = !control.Is("nodenied")
+	looksAlive   = !control.Is("noheirs")
+	keepsMarks   = !control.Is("nooutbox")
+	endsSent     = !control.Is("earlyend")
+)

@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Engine keeps values under names. Its methods may be called from any goroutine.
+type Engine interface {
+	// Get returns the value of a name, of at most limit bytes: ErrNotFound, ErrTooLarge.
+	Get(ctx context.Context, n Name, limit int64) ([]byte, error)
+	// Put stores a value, for as long as the engine keeps values. Without overwrite one
+	// that is there stays. It reports whether it was stored.
+	Put(ctx context.Context, n Name, value []byte, overwrite bool) (stored bool, err error)
+	// Atomic reports whether Put without overwrite is one step, so that of many who do it
+	// one has stored its value. An engine may still not know of such conditions.
+	Atomic() bool
+	// Remove reports whether there was one.
+	Remove(ctx context.Context, n Name) (removed bool, err error)
+	// Probe asks for an answer of any kind, to see whether the engine is there.
+	Probe(ctx context.Context) error
+	Close()
+}
+
+// Name is what a value is kept under: parts that hold letters, digits and _-= only.
+type Name struct {
+	// Parts are of a name of ours: "jitcache", "1", the namespace, the key's digits.
+	// One part alone is the digits of another client's key.
+	Parts []string
+}
+
+// Ours reports whether it is a name that jitcache has made.
+func (n Name) Ours() bool { return len(n.Parts) > 1 }
+
+// Brief reports whether what is under a name of ours is of use for minutes only: it has a -.
+func (n Name) Brief() bool { return n.Ours() && strings.Contains(n.Parts[len(n.Parts)-1], "-") }
+
+// path returns the name as a path below a place that may hold millions.
+func (n Name) path(layout string) string {
+	last := n.Parts[len(n.Parts)-1]
+	switch {
+	case layout == "bazel" && !n.Ours():
+		// As many digits as a SHA-256 has.
+		return "ac/" + (last + last + strings.Repeat("0", 64))[:64]
+	case layout != "flat" && len(last) > 2:
+		last = last[:2] + "/" + last[2:]
+	}
+	return strings.Join(append(slices.Clone(n.Parts[:len(n.Parts)-1]), last), "/")
+}
+
+// What has become of a request, beside errors of the network.
+var (
+	ErrNotFound = errors.New("not found")
+	// ErrDenied: these credentials are not, or no more, good enough.
+	ErrDenied = errors.New("access denied")
+	// ErrTooLarge: the value is larger than what the caller takes.
+	ErrTooLarge = errors.New("too large")
+	// ErrRefused: the engine is there and does not do this, for now or at all.
+	ErrRefused = errors.New("refused")
+)
+
+// Config is what an engine is made of.
+type Config struct {
+	URL        *url.URL
+	Attributes map[string]string
+}
+
+// known are the attributes, with what they mean. Those that begin with @ are as ccache's
+// users write them.
+var known = map[string]string{
+	"layout":            "subdirs, flat or bazel: how keys of ccache become paths",
+	"bearer-token":      "for HTTP",
+	"bearer-token-file": "for HTTP; it is read again for each request",
+	"header":            "for HTTP: NAME=VALUE",
+	"ttl":               "for how long Redis keeps what is not used: 90d, 12h",
+	"ca-file":           "certificates that TLS trusts beside the system's",
+	"timeout":           "how long a request may take at most: 10s",
+	"max-object":        "bytes of the largest value",
+	"trust":             "", "read-only": "", // the library's
+}
+
+// ErrUsage is the error of a URL or an attribute that means nothing.
+var ErrUsage = errors.New("wrong use")
+
+// usage makes an error of ErrUsage.
+func usage(format string, a ...any) error {
+	return fmt.Errorf("%w: %s", ErrUsage, fmt.Sprintf(format, a...))
+}
+
+// Check returns the attribute that is unknown.
+func (c *Config) Check() error {
+	for _, name := range slices.Sorted(maps.Keys(c.Attributes)) {
+		if _, ok := known[strings.TrimPrefix(name, "@")]; !ok {
+			return usage("attribute %q: there is none of that name", name)
+		}
+	}
+	return nil
+}
+
+// attribute returns an attribute, with or without @.
+func (c *Config) attribute(name string) string {
+	if v, ok := c.Attributes["@"+name]; ok {
+		return v
+	}
+	return c.Attributes[name]
+}
+
+// Limit is the largest value that is taken, unless the attribute max-object says another.
+const Limit = 256 << 20
+
+// Limits returns the largest value and the longest time of a request.
+func (c *Config) Limits() (bytes int64, timeout time.Duration, err error) {
+	bytes, timeout = Limit, 10*time.Second
+	if v := c.attribute("max-object"); v != "" {
+		if _, err := fmt.Sscanf(v, "%d", &bytes); err != nil || bytes <= 0 || bytes > 1<<30 {
+			return 0, 0, usage("max-object=%q: want bytes, at most 1 GiB", v)
+		}
+	}
+	if v := c.attribute("timeout"); v != "" {
+		if timeout, err = time.ParseDuration(v); err != nil || timeout <= 0 {
+			return 0, 0, usage("timeout=%q: want a time such as 10s", v)
+		}
+	}
+	return bytes, timeout, nil
+}
+
+// layout returns how keys become paths.
+func (c *Config) layout() (string, error) {
+	switch l := c.attribute("layout"); l {
+	case "":
+		return "subdirs", nil
+	case "subdirs", "flat", "bazel":
+		return l, nil
+	default:
+		return "", usage("layout=%q: want subdirs, flat or bazel", l)
+	}
+}
+
+// Open returns the engine of a URL. It connects to nothing.
+func Open(c *Config) (Engine, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	switch c.URL.Scheme {
+	case "redis", "rediss", "redis+unix":
+		return openRedis(c)
+	case "http", "https":
+		return openHTTP(c)
+	case "file":
+		return openFile(c)
+	case "s3":
+		return openS3(c)
+	}
+	return nil, usage("%q: there is no engine of that scheme: want redis, rediss, redis+unix, http, https, file or s3", c.URL.Scheme)
+}
+
+// connecting is how long a connection may take to come about: longer than any handshake
+// within a site, and a second SYN.
+const connecting = 2 * time.Second
+
+// readAll reads a value of at most limit bytes. size is what was announced, -1 for
+// nothing; it takes no memory before bytes come.
+func readAll(r io.Reader, size, limit int64) ([]byte, error) {
+	if size > limit {
+		return nil, ErrTooLarge
+	}
+	value, err := io.ReadAll(io.LimitReader(r, limit+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case int64(len(value)) > limit:
+		return nil, ErrTooLarge
+	case size >= 0 && int64(len(value)) != size:
+		return nil, io.ErrUnexpectedEOF
+	}
+	return value, nil
+}

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// inFile keeps values in a directory, on a disk that several machines share. A value is
+// written whole and renamed to its place, so nobody reads half of one.
+type inFile struct {
+	root   string
+	layout string
+}
+
+func openFile(c *Config) (Engine, error) {
+	layout, err := c.layout()
+	if err != nil {
+		return nil, err
+	}
+	if c.URL.Host != "" || !filepath.IsAbs(c.URL.Path) {
+		return nil, usage("%s: want file:///DIRECTORY", (&url.URL{Scheme: "file", Host: c.URL.Host, Path: c.URL.Path}).String())
+	}
+	return &inFile{filepath.Clean(c.URL.Path), layout}, nil
+}
+
+func (e *inFile) path(n Name) string { return e.root + "/" + n.path(e.layout) }
+
+func (e *inFile) Get(_ context.Context, n Name, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(e.path(n), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, ofFile(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, ofFile(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, wrap(ErrRefused, "not a regular file")
+	}
+	return readAll(f, info.Size(), limit)
+}
+
+func (e *inFile) Put(_ context.Context, n Name, value []byte, overwrite bool) (bool, error) {
+	path := e.path(n)
+	if !overwrite {
+		if _, err := os.Lstat(path); err == nil {
+			return false, nil
+		}
+	}
+	if _, err := os.Stat(e.root); err != nil {
+		return false, ofFile(err) // a disk that is not mounted is not made
+	}
+	// Who else may write the place is for its root's mode to say.
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return false, ofFile(err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".put-")
+	if err != nil {
+		return false, ofFile(err)
+	}
+	_, err = f.Write(value)
+	if e := f.Chmod(0o644); err == nil {
+		err = e
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil && !overwrite {
+		// link, unlike rename, leaves one that has come meanwhile.
+		err = os.Link(f.Name(), path)
+		os.Remove(f.Name())
+		if errors.Is(err, fs.ErrExist) {
+			return false, nil
+		}
+		return err == nil, ofFile(err)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err == nil, ofFile(err)
+}
+
+func (e *inFile) Remove(_ context.Context, n Name) (bool, error) {
+	err := os.Remove(e.path(n))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, ofFile(err)
+}
+
+// Atomic: a link is, on every file system that has links.
+func (e *inFile) Atomic() bool { return true }
+
+func (e *inFile) Probe(context.Context) error {
+	_, err := os.Stat(e.root)
+	return ofFile(err)
+}
+
+func (e *inFile) Close() {}
+
+// ofFile takes the path out of an error.
+func ofFile(err error) error {
+	var why syscall.Errno
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return ErrNotFound
+	case errors.As(err, &why):
+		return wrap(ErrRefused, why.Error())
+	}
+	return err
+}

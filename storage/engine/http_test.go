@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func mkfifo(path string) error { return syscall.Mkfifo(path, 0o666) }
+
+func serve(t *testing.T, fn http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(fn)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestStatusesMeanWhatTheySay(t *testing.T) {
+	code := 0
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(code)
+		w.Write([]byte("<html>"))
+	})
+	e := open(t, s.URL, nil)
+	for status, want := range map[int]error{404: ErrNotFound, 410: ErrNotFound, 401: ErrDenied, 403: ErrDenied, 400: ErrRefused, 304: ErrRefused} {
+		code = status
+		if _, err := e.Get(within(t), aName(1), 100); !errors.Is(err, want) {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+	for _, status := range []int{429, 500, 503} {
+		code = status
+		_, err := e.Get(within(t), aName(1), 100)
+		if busy := new(Unavailable); !errors.As(err, &busy) || busy.For != 7*time.Second {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+}
+
+func TestRedirectsAreFollowedAFewTimes(t *testing.T) {
+	hops := 0
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if hops--; hops < 0 {
+			w.Write([]byte("here"))
+			return
+		}
+		http.Redirect(w, r, r.URL.Path, http.StatusFound)
+	})
+	e := open(t, s.URL, nil)
+	for n, good := range map[int]bool{0: true, mostRedirects: true, mostRedirects + 1: false, 1 << 30: false} {
+		hops = n
+		if got, err := e.Get(within(t), aName(1), 100); (err == nil && string(got) == "here") != good {
+			t.Errorf("%d: %q, %v", n, got, err)
+		}
+	}
+}
+
+func TestCredentialsGoToTheirHostAlone(t *testing.T) {
+	var got http.Header
+	other := serve(t, func(w http.ResponseWriter, r *http.Request) { got = r.Header.Clone() })
+	first := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusFound) })
+	for _, a := range []map[string]string{{"bearer-token": "secret"}, {"@header": "X-Token=secret"}, {}} {
+		got = nil
+		open(t, strings.Replace(first.URL, "//", "//user:secret@", 1), a).Get(within(t), aName(1), 100)
+		if got == nil {
+			t.Fatal("it was not followed")
+		}
+		for name, values := range got {
+			if name == "Authorization" || strings.Contains(strings.Join(values, ""), "secret") {
+				t.Errorf("%v: %s: %v", a, name, values)
+			}
+		}
+	}
+}
+
+func TestTokenInAFileIsReadForEachRequest(t *testing.T) {
+	var got string
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Authorization") })
+	file := t.TempDir() + "/token"
+	e := open(t, s.URL, map[string]string{"bearer-token-file": file})
+	if _, err := e.Get(within(t), aName(1), 100); !errors.Is(err, ErrDenied) {
+		t.Error(err)
+	}
+	for _, token := range []string{"one", "two"} {
+		os.WriteFile(file, []byte(token+"\n"), 0o600)
+		e.Get(within(t), aName(1), 100)
+		if got != "Bearer "+token {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+func TestAnswerIsReadUpToTheLimitWhateverItSays(t *testing.T) {
+	for name, fn := range map[string]http.HandlerFunc{
+		"announced": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "10000000000") },
+		"endless": func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				if _, err := w.Write(make([]byte, 1<<16)); err != nil {
+					return
+				}
+			}
+		},
+	} {
+		if _, err := open(t, serve(t, fn).URL, nil).Get(within(t), aName(1), 1<<20); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	short := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		w.Write([]byte("short"))
+	})
+	if got, err := open(t, short.URL, nil).Get(within(t), aName(1), 1<<20); err == nil {
+		t.Errorf("truncated: %q", got)
+	}
+}

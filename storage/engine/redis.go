@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// inRedis keeps values in Redis, or what speaks its protocol. A name of ours is
+// jitcache:1:NAMESPACE:DIGITS, so that rules for keys can tell projects; another
+// client's is ccache:DIGITS, where ccache's own client has it.
+type inRedis struct {
+	client *redis.Client
+	ttl    time.Duration // of ours, renewed by each hit
+}
+
+func openRedis(c *Config) (Engine, error) {
+	u := *c.URL
+	if u.Scheme == "redis+unix" {
+		u.Scheme = "unix"
+		u.Host = ""
+	}
+	o, err := redis.ParseURL(u.String())
+	if err != nil {
+		return nil, usage("%s", strings.ReplaceAll(err.Error(), c.URL.String(), "the URL"))
+	}
+	e := &inRedis{ttl: 90 * 24 * time.Hour}
+	if v := c.attribute("ttl"); v != "" {
+		if e.ttl, err = parseTTL(v); err != nil {
+			return nil, err
+		}
+	}
+	if o.TLSConfig != nil {
+		if o.TLSConfig.RootCAs, err = c.roots(); err != nil {
+			return nil, err
+		}
+		o.TLSConfig.MinVersion = tls.VersionTLS12
+	}
+	_, timeout, err := c.Limits()
+	if err != nil {
+		return nil, err
+	}
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = connecting, timeout, timeout
+	o.ContextTimeoutEnabled = true
+	o.MaxRetries = -1 // whoever asks has no time for a second try
+	o.DialerRetries = 1
+	o.DisableIdentity = true
+	o.PoolSize = 32
+	e.client = redis.NewClient(o)
+	return e, nil
+}
+
+// parseTTL reads a time that may be in days; 0 is for ever.
+func parseTTL(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		d, err := time.ParseDuration(days + "h")
+		if err == nil && d >= 0 && d < 100*365*time.Hour {
+			return 24 * d, nil
+		}
+	} else if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return d, nil
+	}
+	return 0, usage("ttl=%q: want a time such as 90d or 12h, 0 for ever", text)
+}
+
+func (e *inRedis) key(n Name) string {
+	if !n.Ours() {
+		return "ccache:" + n.Parts[0]
+	}
+	return strings.Join(n.Parts, ":")
+}
+
+func (e *inRedis) Get(ctx context.Context, n Name, limit int64) ([]byte, error) {
+	// Redis sends a value whole, and its client reads it whole: so no more is asked for
+	// than most have, and of a larger one the size before the rest.
+	key := e.key(n)
+	pipe := e.client.Pipeline()
+	head := pipe.GetRange(ctx, key, 0, min(atOnce, limit+1)-1)
+	var renewed *redis.BoolCmd
+	if n.Ours() && !n.Brief() && e.ttl > 0 {
+		renewed = pipe.Expire(ctx, key, e.ttl)
+	}
+	_, err := pipe.Exec(ctx)
+	var said redis.Error
+	if renewed != nil && head.Err() == nil && err == renewed.Err() && errors.As(err, &said) {
+		err = nil // a read-only replica, or a rule, refuses only this
+	}
+	if err = errors.Join(head.Err(), err); err != nil {
+		return nil, ofRedis(err)
+	}
+	value := []byte(head.Val())
+	switch n := int64(len(value)); {
+	case n == 0:
+		return nil, ErrNotFound
+	case n > limit:
+		return nil, ErrTooLarge
+	case n < atOnce:
+		return value, nil
+	}
+	size, err := e.client.StrLen(ctx, key).Result()
+	switch {
+	case err != nil:
+		return nil, ofRedis(err)
+	case size > limit:
+		return nil, ErrTooLarge
+	case size == atOnce:
+		return value, nil
+	}
+	rest, err := e.client.GetRange(ctx, key, atOnce, limit-1).Bytes()
+	return append(value, rest...), ofRedis(err)
+}
+
+// atOnce is how much of a value is asked for without knowing its size: most entries.
+const atOnce = 1 << 20
+
+func (e *inRedis) Put(ctx context.Context, n Name, value []byte, overwrite bool) (bool, error) {
+	var ttl time.Duration
+	switch {
+	case n.Brief():
+		ttl = brief
+	case n.Ours():
+		ttl = e.ttl
+	}
+	if overwrite {
+		err := e.client.Set(ctx, e.key(n), value, ttl).Err()
+		return err == nil, ofRedis(err)
+	}
+	err := e.client.SetArgs(ctx, e.key(n), value, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
+	if errors.Is(err, redis.Nil) {
+		return false, nil
+	}
+	return err == nil, ofRedis(err)
+}
+
+// brief is for how long Redis keeps what nobody takes away: longer than any compile.
+const brief = time.Hour
+
+func (e *inRedis) Remove(ctx context.Context, n Name) (bool, error) {
+	count, err := e.client.Del(ctx, e.key(n)).Result()
+	return count > 0, ofRedis(err)
+}
+
+func (e *inRedis) Atomic() bool { return true }
+
+func (e *inRedis) Probe(ctx context.Context) error { return ofRedis(e.client.Ping(ctx).Err()) }
+
+func (e *inRedis) Close() { e.client.Close() }
+
+// ofRedis tells what Redis says from what the network does.
+func ofRedis(err error) error {
+	var said redis.Error
+	if err == nil || !errors.As(err, &said) {
+		return bare(err)
+	}
+	word, _, _ := strings.Cut(said.Error(), " ")
+	switch word {
+	case "NOAUTH", "WRONGPASS", "NOPERM":
+		return wrap(ErrDenied, said.Error())
+	}
+	return wrap(ErrRefused, said.Error())
+}
+
+// wrap makes an error of a kind with a text. The text is from another machine.
+func wrap(kind error, text string) error { return &told{kind, text} }
+
+type told struct {
+	kind error
+	text string
+}
+
+func (t *told) Error() string { return t.kind.Error() + ": " + t.text[:min(len(t.text), 150)] }
+func (t *told) Unwrap() error { return t.kind }
+
+// bare takes the URL out of an error: it may have a password.
+func bare(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}

@@ -1,0 +1,79 @@
+// Command jitcache-storage holds the connections to a remote cache. jitcache starts it,
+// and so does ccache if it finds it under the name ccache-storage-SCHEME; nobody else
+// has to. See docs/remote.md.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/storage"
+)
+
+// Version is the release; the linker sets it.
+var Version = "0"
+
+func main() {
+	storage.Identity = "jitcache-storage " + Version
+	if len(os.Args) == 2 && os.Args[1] == "--detach" {
+		os.Exit(detach())
+	}
+	if len(os.Args) > 1 {
+		fmt.Println(storage.Identity)
+		return
+	}
+	os.Exit(serve())
+}
+
+func serve() int {
+	os.Chdir("/") // no folder is kept from being unmounted
+	s, err := storage.ReadSettings(os.Getenv)
+	if err != nil {
+		return fail(err)
+	}
+	server, err := storage.New(s)
+	if err != nil {
+		return fail(err)
+	}
+	why, err := server.Run()
+	if err != nil {
+		return fail(err)
+	}
+	fmt.Fprintln(os.Stderr, "jitcache-storage: ended:", why)
+	return 0
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, "jitcache-storage:", err)
+	if errors.Is(err, storage.ErrRuns) {
+		return 3
+	}
+	return 1
+}
+
+// detach starts the helper apart from whoever has called: in a session of its own,
+// without its descriptors, and not its child.
+func detach() int {
+	// What this process has inherited it does not hand on.
+	unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return fail(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fail(err)
+	}
+	attributes := &syscall.ProcAttr{
+		Dir: "/", Env: os.Environ(), Files: []uintptr{null.Fd(), null.Fd(), null.Fd()},
+		Sys: &syscall.SysProcAttr{Setsid: true},
+	}
+	if _, err := syscall.ForkExec(self, []string{"jitcache-storage"}, attributes); err != nil {
+		return fail(err)
+	}
+	return 0
+}

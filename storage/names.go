@@ -1,0 +1,21 @@
+package storage
+
+import (
+	"encoding/hex"
+	"regexp"
+	"strings"
+
+	"jitcache/storage/engine"
+)
+
+// ours is what a key of the library is: package core/remote writes them. Anything else
+// is another client's, ccache's, and bytes.
+var ours = regexp.MustCompile(`^jitcache/1/[A-Za-z0-9_=-]+/[0-9a-f]{64}$`)
+
+// nameOf returns the name under which an engine keeps the value of a key.
+func nameOf(key []byte) engine.Name {
+	if ours.Match(key) {
+		return engine.Name{Parts: strings.Split(string(key), "/")}
+	}
+	return engine.Name{Parts: []string{hex.EncodeToString(key)}}
+}

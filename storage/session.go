@@ -1,0 +1,257 @@
+package storage
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"net"
+	"time"
+
+	"jitcache/core/wire"
+	"jitcache/storage/engine"
+)
+
+// session is one connection of a client. It ends with the first request that is none.
+type session struct {
+	*Server
+	conn  net.Conn
+	r     *bufio.Reader
+	claim *claim // that the client has
+}
+
+// slow is how long a client may take to send a request that it has begun, or to take an
+// answer: it is on this machine.
+const slow = 30 * time.Second
+
+func (s *session) serve() {
+	s.r = bufio.NewReaderSize(s.conn, 4<<10)
+	over := make(chan struct{})
+	defer close(over)
+	defer s.drop()
+	if !s.send(wire.AppendGreeting(nil)) {
+		return
+	}
+	for {
+		s.conn.SetReadDeadline(time.Time{})
+		request, err := s.r.ReadByte()
+		if err != nil {
+			return
+		}
+		had := s.claim
+		if !s.one(request) {
+			return
+		}
+		if had == nil && s.claim != nil {
+			go s.watchPeer(over)
+		}
+	}
+}
+
+// one answers a request whose first byte has come; false ends the session.
+func (s *session) one(request byte) bool {
+	s.open.Add(1)
+	defer func() {
+		s.last.Store(int64(time.Since(s.began)))
+		s.open.Add(-1)
+	}()
+	s.conn.SetReadDeadline(time.Now().Add(slow))
+	answer, ok := s.answer(request)
+	return ok && s.send(answer)
+}
+
+func (s *session) send(answer []byte) bool {
+	s.conn.SetWriteDeadline(time.Now().Add(slow))
+	_, err := s.conn.Write(answer)
+	return err == nil
+}
+
+// answer reads the rest of a request and returns what to say; false ends the session.
+func (s *session) answer(request byte) ([]byte, bool) {
+	switch request {
+	case wire.Get:
+		return withKey(s, s.get)
+	case wire.Put:
+		return withKey(s, s.put)
+	case wire.Remove:
+		return withKey(s, s.remove)
+	case wire.Stop:
+		s.send([]byte{wire.OK})
+		s.end <- "stopped by a client"
+		return nil, false
+	case wire.Info:
+		return s.info(), true
+	case wire.Upload:
+		return s.withDirectory(func(dir string) []byte {
+			s.outboxes.add(dir)
+			return []byte{wire.OK}
+		})
+	case wire.Flush:
+		return s.withDirectory(s.flush)
+	case wire.Claim:
+		return withKey(s, s.claims)
+	case wire.Done:
+		return s.withDirectory(s.done)
+	case wire.Status:
+		text, err := json.Marshal(s.describe())
+		if err != nil {
+			return nil, false
+		}
+		return wire.AppendValue([]byte{wire.OK}, text), true
+	}
+	return nil, false
+}
+
+// withKey reads a key, and whatever fn reads behind it.
+func withKey(s *session, fn func(n engine.Name) ([]byte, error)) ([]byte, bool) {
+	key, err := wire.ReadText(s.r)
+	if err != nil {
+		return nil, false
+	}
+	if len(key) == 0 {
+		return nil, false
+	}
+	answer, err := fn(nameOf(key))
+	return answer, err == nil
+}
+
+func (s *session) withDirectory(fn func(dir string) []byte) ([]byte, bool) {
+	dir, err := wire.ReadValue(s.r, wire.MaxPath)
+	if err != nil {
+		return nil, false
+	}
+	return fn(string(dir)), true
+}
+
+// told returns the answer to a request that has failed.
+func (s *Server) told(err error) []byte {
+	s.counts.errors.Add(1)
+	return wire.AppendErr(nil, s.failed(err))
+}
+
+// down returns the answer to all requests while the engine does not answer.
+func (s *Server) down() []byte {
+	if why := s.state.refuses(); why != "" {
+		s.counts.denied.Add(1)
+		return wire.AppendErr(nil, "down: "+s.shown(errors.New(why)))
+	}
+	return nil
+}
+
+func (s *session) get(n engine.Name) ([]byte, error) {
+	if answer := s.down(); answer != nil {
+		return answer, nil
+	}
+	value, err := s.fetch(n)
+	switch {
+	case err == engine.ErrNotFound:
+		s.counts.misses.Add(1)
+		return []byte{wire.Noop}, nil
+	case err != nil:
+		return s.told(err), nil
+	}
+	s.counts.hits.Add(1)
+	return wire.AppendValue(append(make([]byte, 0, 9+len(value)), wire.OK), value), nil
+}
+
+// fetch gets a value from the engine; of ours, out of its object.
+func (s *Server) fetch(n engine.Name) ([]byte, error) {
+	ctx, cancel := s.within()
+	defer cancel()
+	value, err := s.engine.Get(ctx, n, s.limit)
+	s.counts.received.Add(int64(len(value)))
+	if err == nil && n.Ours() {
+		return unpack(value, s.limit)
+	}
+	return value, err
+}
+
+func (s *session) put(n engine.Name) ([]byte, error) {
+	flags, err := wire.ReadByte(s.r)
+	if err != nil {
+		return nil, err
+	}
+	value, err := wire.ReadValue(s.r, s.limit)
+	if err != nil {
+		return nil, err
+	}
+	if answer := s.down(); answer != nil {
+		return answer, nil
+	}
+	stored, err := s.store(n, value, flags&wire.Overwrite != 0)
+	switch {
+	case err != nil:
+		return s.told(err), nil
+	case !stored:
+		return []byte{wire.Noop}, nil
+	}
+	return []byte{wire.OK}, nil
+}
+
+// store puts a value into the engine.
+func (s *Server) store(n engine.Name, value []byte, overwrite bool) (bool, error) {
+	if n.Ours() {
+		value = pack(value)
+	}
+	if int64(len(value)) > s.limit {
+		return false, engine.ErrTooLarge
+	}
+	ctx, cancel := s.within()
+	defer cancel()
+	stored, err := s.engine.Put(ctx, n, value, overwrite)
+	switch {
+	case err != nil:
+	case stored:
+		s.counts.puts.Add(1)
+		s.counts.sent.Add(int64(len(value)))
+	default:
+		s.counts.kept.Add(1)
+	}
+	return stored, err
+}
+
+func (s *session) remove(n engine.Name) ([]byte, error) {
+	if answer := s.down(); answer != nil {
+		return answer, nil
+	}
+	ctx, cancel := s.within()
+	defer cancel()
+	removed, err := s.engine.Remove(ctx, n)
+	switch {
+	case err != nil:
+		return s.told(err), nil
+	case !removed:
+		return []byte{wire.Noop}, nil
+	}
+	s.counts.removed.Add(1)
+	return []byte{wire.OK}, nil
+}
+
+// info is for ccache's log.
+func (s *session) info() []byte {
+	d := s.describe()
+	said := []string{d.URL, d.State}
+	if d.LastError != "" {
+		said = append(said, "last error: "+d.LastError)
+	}
+	answer := append(wire.AppendText(nil, Identity), byte(len(said)))
+	for _, text := range said {
+		answer = wire.AppendText(answer, text)
+	}
+	return answer
+}
+
+// mostWait is the longest that Flush waits.
+const mostWait = time.Hour
+
+func (s *session) flush(dir string) []byte {
+	ms, err := wire.ReadSize(s.r)
+	if err != nil {
+		return wire.AppendErr(nil, "how long?")
+	}
+	wait := min(time.Duration(min(ms, uint64(mostWait/time.Millisecond)))*time.Millisecond, mostWait)
+	s.outboxes.add(dir)
+	if s.outboxes.emptied(dir, wait) {
+		return []byte{wire.OK}
+	}
+	return []byte{wire.Noop}
+}

@@ -1,0 +1,60 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"jitcache/storage/engine"
+)
+
+// Settings are what a helper is started with, in the environment: the protocol has them
+// there.
+type Settings struct {
+	Endpoint string // path of the socket
+	Engine   engine.Config
+	Idle     time.Duration // after which it ends if nobody asks; 0 never
+	// URL is what may be shown of the URL.
+	URL string
+}
+
+// mostAttributes is how many are read.
+const mostAttributes = 64
+
+// ReadSettings reads the settings. No error shows a password.
+func ReadSettings(env func(string) string) (*Settings, error) {
+	s := &Settings{Endpoint: env("CRSH_IPC_ENDPOINT")}
+	if s.Endpoint == "" || env("CRSH_URL") == "" {
+		return nil, errors.New("CRSH_IPC_ENDPOINT and CRSH_URL are not set: jitcache and ccache start this program when they need it")
+	}
+	if !filepath.IsAbs(s.Endpoint) {
+		return nil, errors.New("CRSH_IPC_ENDPOINT is not absolute")
+	}
+	u, err := url.Parse(env("CRSH_URL"))
+	if err != nil {
+		return nil, errors.New("CRSH_URL is no URL")
+	}
+	s.Engine.URL, s.URL = u, u.Redacted()
+	if v := env("CRSH_IDLE_TIMEOUT"); v != "" {
+		seconds, err := strconv.ParseUint(v, 10, 31)
+		if err != nil {
+			return nil, fmt.Errorf("CRSH_IDLE_TIMEOUT=%.20q: want seconds", v)
+		}
+		s.Idle = time.Duration(seconds) * time.Second
+	}
+	s.Engine.Attributes = map[string]string{}
+	if v := env("CRSH_NUM_ATTR"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 0 || n > mostAttributes {
+			return nil, fmt.Errorf("CRSH_NUM_ATTR=%.20q: want a number up to %d", v, mostAttributes)
+		}
+		for i := range n {
+			name := env(fmt.Sprintf("CRSH_ATTR_KEY_%d", i))
+			s.Engine.Attributes[name] = env(fmt.Sprintf("CRSH_ATTR_VALUE_%d", i))
+		}
+	}
+	return s, nil
+}

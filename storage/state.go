@@ -1,0 +1,95 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"jitcache/storage/engine"
+)
+
+// state is whether the engine answers. When it does not, requests are told so at once,
+// and one goroutine goes on asking: a dead remote costs each lookup what a local socket
+// costs.
+type state struct {
+	probe func(context.Context) error
+
+	mu    sync.Mutex
+	down  string // why, "" if it answers
+	since time.Time
+	last  string // the last error of any kind
+}
+
+// Between two probes: soon for a restart, later for an outage.
+const (
+	firstProbe = 200 * time.Millisecond
+	lastProbe  = 10 * time.Second
+)
+
+// refuses returns why no request is made, "" if one is.
+func (s *state) refuses() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.down
+}
+
+// saw notes what a request has come to.
+func (s *state) saw(err error) {
+	var busy *engine.Unavailable
+	switch {
+	case err == nil, errors.Is(err, engine.ErrNotFound):
+		return
+	case errors.Is(err, engine.ErrDenied), errors.Is(err, engine.ErrRefused), errors.Is(err, engine.ErrTooLarge),
+		errors.Is(err, errObject), errors.Is(err, errBomb):
+		s.mu.Lock()
+		s.last = err.Error()
+		s.mu.Unlock()
+		return
+	}
+	wait := firstProbe
+	if errors.As(err, &busy) && busy.For > 0 {
+		wait = busy.For
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = err.Error()
+	if s.down == "" {
+		s.down, s.since = err.Error(), time.Now()
+		go s.watch(wait)
+	}
+}
+
+// watch probes until the engine answers.
+func (s *state) watch(wait time.Duration) {
+	for {
+		time.Sleep(wait)
+		ctx, cancel := context.WithTimeout(context.Background(), connecting)
+		err := s.probe(ctx)
+		cancel()
+		if err == nil || errors.Is(err, engine.ErrDenied) || errors.Is(err, engine.ErrNotFound) || errors.Is(err, engine.ErrRefused) {
+			s.mu.Lock()
+			s.down = ""
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Lock()
+		s.last = err.Error()
+		s.mu.Unlock()
+		wait = min(max(2*wait, firstProbe), lastProbe)
+	}
+}
+
+// connecting is how long a probe may take.
+const connecting = 2 * time.Second
+
+// text says how it is.
+func (s *state) text() (text, last string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down == "" {
+		return "up", s.last
+	}
+	return fmt.Sprintf("down for %v", time.Since(s.since).Round(time.Second)), s.last
+}

@@ -1,0 +1,193 @@
+"""One compile per fleet: machines that claim what they compile, and what becomes of that when they die."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Callable
+
+import pytest
+from remotes import Machine, Redis
+from test_remote import UNSIGNED, compiled, machine, redis
+
+__all__ = ["machine", "redis"]  # fixtures
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+#: How many machines there are, and keys, 50 at most. FLEET=200 is the size that docs/remote.md tells of.
+COUNT = int(os.environ.get("FLEET", "8"))
+KEYS = [f"k{n}" for n in range(min(COUNT, 50))]
+
+#: What a machine of a fleet does: it compiles its arguments in an order of its own. The witness is a folder of files.
+FLEET = """
+import os, random, sys, time, jitcache
+names = sys.argv[1:]
+random.Random(os.getpid()).shuffle(names)
+def compiled(n):
+    time.sleep(float(os.environ.get("COMPILE_SECONDS", "0.2")))
+    with open(os.environ["WITNESS"], "a") as f:
+        f.write(n + "\\n")
+    return ("code of " + n).encode() * 1000
+with jitcache.Cache() as cache:
+    cache.get(jitcache.Key(source="nothing"))  # the helper runs
+    open(os.environ["WITNESS"] + ".ready", "a").write("x")
+    while not os.path.exists(os.environ["WITNESS"] + ".go"):
+        time.sleep(0.01)
+    for n in names:
+        got = cache.get_or_compile(jitcache.Key(source=n).named(n), lambda: compiled(n), kind="cubin")
+        assert got == ("code of " + n).encode() * 1000
+"""
+
+
+def fleet(machines: list[Machine], keys: list[str], program: str = FLEET, **env: str) -> list[subprocess.Popen[bytes]]:
+    """Start a process on each machine, which compiles all keys. They begin together, with helpers that run."""
+    path, witness = os.pathsep.join(sys.path), machines[0].witness
+    ready, go = witness.with_name("witness.ready"), witness.with_name("witness.go")
+    ready.write_text("")
+    go.unlink(missing_ok=True)
+    processes = [
+        subprocess.Popen([sys.executable, "-c", program, *keys], env={**os.environ, "PYTHONPATH": path, **m.env, **env})
+        for m in machines
+    ]
+    end = time.monotonic() + 120
+    while len(ready.read_text()) < len(machines):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    go.write_text("")
+    return processes
+
+
+def ended(processes: list[subprocess.Popen[bytes]], seconds: float = 300) -> None:
+    end = time.monotonic() + seconds
+    try:
+        for p in processes:
+            assert p.wait(timeout=max(end - time.monotonic(), 1)) == 0
+    finally:
+        for p in processes:
+            p.kill()
+            p.wait()
+
+
+@pytest.mark.parametrize("engine", ["redis", "file"])
+def test_fleet_compiles_each_key_once(
+    machine: Callable[..., Machine], redis: Redis, tmp_path: Path, engine: str
+) -> None:
+    """Machines with a directory and a helper each, which start together."""
+    (tmp_path / "shared").mkdir()
+    url = redis.url if engine == "redis" else f"file://{tmp_path}/shared"
+    machines = [machine(url + UNSIGNED) for _ in range(COUNT)]
+    ended(fleet(machines, KEYS))
+    assert sorted(compiled(machines[0])) == sorted(KEYS)
+    # Nothing is left behind but entries, and pulses for a moment.
+    if engine == "redis":
+        end = time.monotonic() + 20
+        while time.monotonic() < end and redis.claims():
+            time.sleep(0.05)
+        assert all(n.endswith("-alive") or n in redis.names() for n in redis.all())
+
+
+def test_machine_that_dies_while_it_compiles_is_noticed_within_ten_seconds(
+    machine: Callable[..., Machine], redis: Redis
+) -> None:
+    """All of it: the program and the helper."""
+    one, two = machine(redis.url + UNSIGNED), machine(redis.url + UNSIGNED)
+    (dying,) = fleet([one], ["k"], COMPILE_SECONDS="600")
+    end = time.monotonic() + 20
+    while not redis.claims():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    (waiting,) = fleet([two], ["k"])
+    time.sleep(1)
+    assert waiting.poll() is None
+    assert compiled(one) == []
+    for pid in one.helpers():
+        os.kill(pid, signal.SIGKILL)
+    dying.kill()
+    dying.wait()
+    began = time.monotonic()
+    ended([waiting])
+    assert compiled(two) == ["k"]
+    assert time.monotonic() - began < 10 + 1
+
+
+def test_program_that_dies_while_it_compiles_is_noticed_at_once(machine: Callable[..., Machine], redis: Redis) -> None:
+    """Though a child that it has forked has all of its descriptors."""
+    one, two = machine(redis.url + UNSIGNED), machine(redis.url + UNSIGNED)
+    forks = FLEET.replace(
+        "    time.sleep(float",
+        "    if os.fork() == 0:\n        time.sleep(30)\n        os._exit(0)\n    time.sleep(float",
+    )
+    (dying,) = fleet([one], ["k"], forks, COMPILE_SECONDS="600")
+    end = time.monotonic() + 20
+    while not redis.claims():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    time.sleep(0.3)
+    dying.kill()
+    dying.wait()
+    began = time.monotonic()
+    ended(fleet([two], ["k"]))
+    assert compiled(two) == ["k"]
+    assert time.monotonic() - began < 6
+
+
+def test_machine_that_takes_too_long_is_waited_for_as_long_as_is_said(
+    machine: Callable[..., Machine], redis: Redis
+) -> None:
+    one, two = machine(redis.url + UNSIGNED), machine(redis.url + UNSIGNED, JITCACHE_REMOTE_WAIT="2s")
+    (slow,) = fleet([one], ["k"], COMPILE_SECONDS="600")
+    end = time.monotonic() + 20
+    while not redis.claims():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    began = time.monotonic()
+    ended(fleet([two], ["k"]))
+    assert compiled(two) == ["k"]
+    assert 2 < time.monotonic() - began < 10
+    slow.kill()
+    slow.wait()
+
+
+def test_fleet_whose_machines_are_killed_compiles_again_what_they_held(
+    machine: Callable[..., Machine], redis: Redis
+) -> None:
+    """Program and helper at once, without warning: each costs the others one compile at most."""
+    machines = [machine(redis.url + UNSIGNED) for _ in range(COUNT)]
+    processes = fleet(machines, KEYS)
+    end = time.monotonic() + 60
+    while not redis.claims():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    kills = max(COUNT // 10, 2)
+    for n in random.sample(range(COUNT), kills):
+        for pid in machines[n].helpers():
+            os.kill(pid, signal.SIGKILL)
+        processes[n].kill()
+        processes[n].wait()
+        time.sleep(0.1)
+    ended([p for p in processes if p.returncode is None])
+    done = compiled(machines[0])
+    assert set(done) == set(KEYS)
+    assert len(done) <= len(KEYS) + kills
+
+
+def test_fleet_whose_redis_is_killed_goes_on(machine: Callable[..., Machine], redis: Redis) -> None:
+    """It comes back empty, and knows of no claim: then each machine compiles a key once at most."""
+    machines = [machine(redis.url + UNSIGNED) for _ in range(COUNT)]
+    processes = fleet(machines, KEYS)
+    end = time.monotonic() + 60
+    while len(redis.names()) < 2:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    redis.stop()
+    time.sleep(1)
+    redis.start()
+    ended(processes)
+    done = compiled(machines[0])
+    assert set(done) == set(KEYS)
+    assert max(done.count(k) for k in KEYS) <= COUNT

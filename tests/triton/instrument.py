@@ -1,0 +1,54 @@
+"""Imported by every process that a test starts: takes out the mechanisms that $WITHOUT names."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def take_out(what: str) -> None:
+    """Take a mechanism out; the test of its promise has to be red."""
+    from jitcache import Cache
+    from jitcache.adapters.triton import _fingerprint as fingerprint
+    from jitcache.adapters.triton import _group as group
+    from jitcache.adapters.triton import _manager as manager
+    from jitcache.adapters.triton import _place as place
+    from jitcache.adapters.triton import _turn as turn
+
+    if what == "lease":
+        acquire = Cache.acquire
+        Cache.acquire = lambda self, key, timeout=None, *, kind="generic": acquire(self, key, 0, kind=kind)
+    elif what == "check":  # what is in Triton's folder is right
+        place._holds = lambda path, data: os.path.exists(path)
+    elif what == "anew":  # what is there already stays
+        place._replace = lambda folder, path, data, whole=place._replace: (
+            os.path.exists(path) or whole(folder, path, data)
+        )
+    elif what == "names":  # any text names a file
+        group.is_name = lambda name: True
+    elif what == "turn":  # a turn lasts as long as somebody has it
+        turn._runs = lambda thread, frame: True
+    elif what == "overrides":
+        manager._overridden = lambda: 0
+        manager._metadata = lambda data, whole=manager._metadata: {**whole(data), "ir_override": None}
+    elif what == "folder":  # a folder that is taken away stays away
+        place._ATTEMPTS = 1
+    elif what == "private":
+        manager.private_folder = lambda: "/nonexistent"
+    elif what == "usable":  # a cache without a directory does as well
+        manager._chosen = manager._cache
+    elif what == "stamps":
+        fingerprint._stamp = lambda path, whole=fingerprint._stamp: whole(path) and [path, 0, 0]
+    elif what == "listings":
+        whole = fingerprint._on_event
+        fingerprint._on_event = lambda event, args: None if event == "os.listdir" else whole(event, args)
+    elif what == "young":
+        fingerprint._YOUNG_NS = -(10**18)
+    elif what == "fingerprint":
+        fingerprint._remembered = lambda cache, computes: computes()
+    else:
+        sys.exit(f"instrument: nothing is called {what!r}")
+
+
+for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):
+    take_out(mechanism)

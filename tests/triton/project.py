@@ -1,0 +1,184 @@
+"""A folder with a kernel, and processes that compile it for a GPU that need not be there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from processes import printed
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+#: What turns the adapter on.
+OURS = {"TRITON_CACHE_MANAGER": "jitcache.adapters.triton:Manager"}
+
+APP = """
+import hashlib
+import json
+
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+
+@triton.jit
+def add(x, y, o, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    m = i < n
+    tl.store(o + i, tl.load(x + i, mask=m) + tl.load(y + i, mask=m), mask=m)
+
+
+@triton.jit
+def fails(x, B: tl.constexpr):
+    tl.store(x, tl.no_such_function(B))
+
+
+def source(kernel=add, block=1024):
+    types = {"x": "*fp32", "y": "*fp32", "o": "*fp32", "n": "i32", "B": "constexpr"}
+    return ASTSource(kernel, {name: types[name] for name in kernel.arg_names}, {"B": block})
+
+
+def compiled(kernel=add, block=1024, arch=90, **options):
+    return triton.compile(source(kernel, block), target=GPUTarget("cuda", arch, 32), options=options)
+
+
+def digests(kernel):
+    return {name: hashlib.sha256(data if isinstance(data, bytes) else data.encode()).hexdigest() for name, data in kernel.asm.items()}
+
+
+def say(**what):
+    print(json.dumps(what))
+"""
+
+#: A process that compiles the kernel and says what it got.
+ONE = """
+import app
+kernel = app.compiled()
+app.say(asm=app.digests(kernel), shared=kernel.metadata.shared)
+"""
+
+#: Stands before ptxas, which every compile runs once: an outside witness of compiles.
+WITNESS = """#!/bin/sh
+case "$*" in *--version*) exec {ptxas} "$@" ;; esac
+echo $$ >> {log}
+[ -z "$PAUSE" ] || sleep "$PAUSE" > /dev/null 2>&1
+exec {ptxas} "$@"
+"""
+
+
+def compilers() -> list[Path]:
+    """What Triton comes with: ptxas, and in newer versions one for some of the architectures."""
+    import triton
+
+    return sorted((Path(triton.__file__).parent / "backends" / "nvidia" / "bin").glob("ptxas*"))
+
+
+class Ran(NamedTuple):
+    """What a process printed and how it ended, and how often ptxas ran in all processes since the last look."""
+
+    out: str
+    compiles: int
+    status: int
+    err: str
+
+    @property
+    def said(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self.out.splitlines()[-1])
+        return answer
+
+
+class Project:
+    """Sources in ``folder``; the cache, Triton's folder and a home beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.cache = folder.parent / "cache"
+        self.triton = folder.parent / "triton"
+        self.log = folder.parent / "compiles"
+        self.home = folder.parent / "home"
+        folder.mkdir(parents=True)
+        self.home.mkdir()
+        (folder / "app.py").write_text(APP)
+        self._witnesses = {}
+        for ptxas in compilers():
+            witness = folder.parent / ptxas.name
+            witness.write_text(WITNESS.format(ptxas=ptxas, log=self.log))
+            witness.chmod(0o755)
+            self._witnesses[f"TRITON_{ptxas.name.upper().replace('-', '_')}_PATH"] = str(witness)
+
+    def environment(self, **env: str) -> dict[str, str]:
+        own = ("JITCACHE_", "TRITON_", "XDG_", "PYTHON")
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(own)}
+        library = {k: v for k, v in os.environ.items() if k == "JITCACHE_LIBRARY"}
+        found = {
+            **kept,
+            **library,
+            "PYTHONPATH": os.pathsep.join([str(self.folder), str(HERE), str(ROOT / "python")]),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HOME": str(self.home),
+            "TMPDIR": str(self.folder.parent),
+            "JITCACHE_DIR": str(self.cache),
+            "TRITON_CACHE_DIR": str(self.triton),
+            **self._witnesses,
+            "TRITON_DEFAULT_FP_FUSION": "1",
+            **env,
+        }
+        return {k: v for k, v in found.items() if v != "unset"}
+
+    def start(self, code: str = ONE, *, stdin: int = subprocess.DEVNULL, **env: str) -> subprocess.Popen[str]:
+        """Start a process on a piece of code."""
+        text = "import instrument\n" + textwrap.dedent(code)
+        return subprocess.Popen(
+            [sys.executable, "-c", text],
+            env=self.environment(**env),
+            cwd=self.home,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def compiles(self) -> int:
+        """Take how often ptxas ran since the last time."""
+        found = len(self.log.read_text().split()) if self.log.exists() else 0
+        self.log.unlink(missing_ok=True)
+        return found
+
+    def end(self, p: subprocess.Popen[str]) -> Ran:
+        """Wait for a process."""
+        out, err = printed(p)
+        return Ran(out.strip(), self.compiles(), p.returncode, err)
+
+    def run(self, code: str = ONE, **env: str) -> Ran:
+        """Run a process to its end, however that is."""
+        self.compiles()
+        return self.end(self.start(code, **env))
+
+    def check(self, code: str = ONE, **env: str) -> Ran:
+        """Run a process, which has to succeed."""
+        ran = self.run(code, **env)
+        assert ran.status == 0, f"{ran.status}: {ran.out}{ran.err}"
+        return ran
+
+    def ours(self, code: str = ONE, **env: str) -> Ran:
+        """The same with the adapter."""
+        return self.check(code, **OURS, **env)
+
+    def begun(self) -> None:
+        """Wait until a compile has begun."""
+        end = time.monotonic() + 60
+        while not self.log.exists():
+            assert time.monotonic() < end, "nothing is compiled"
+            time.sleep(0.02)
+
+    def entries(self) -> list[Path]:
+        """The files of the entries, the largest first."""
+        return sorted(self.cache.glob("v1/entries/*/*.jce"), key=lambda p: -p.stat().st_size)

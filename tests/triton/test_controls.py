@@ -1,0 +1,47 @@
+"""Each mechanism is taken out, and the tests of its promise must fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+NODES = {
+    "lease": "test_processes.py::test_four_processes_at_once_compile_once",
+    "turn": "test_processes.py::test_a_failing_compile_leaves_no_lease_while_its_exception_is_kept[False]",
+    "check": "test_faults.py::test_a_broken_file_in_triton_s_folder_is_repaired[flipped add.cubin]",
+    "anew": "test_faults.py::test_a_file_of_another_compile_is_replaced",
+    "names": "test_faults.py::test_an_intact_entry_of_another_writer_is_replaced",
+    "folder": "test_manager.py::test_a_folder_that_cannot_be_used_fails_no_program[a folder that is taken away]",
+    "private": "test_manager.py::test_a_folder_that_cannot_be_used_fails_no_program[a file]",
+    "overrides": "test_manager.py::test_a_kernel_that_files_of_the_user_s_were_put_into_is_not_kept",
+    "usable": "test_manager.py::test_where_jitcache_cannot_be_used_triton_s_own_cache_is[refused]",
+    "fingerprint": "test_fingerprint.py::test_second_process_does_not_read_the_compiler_and_has_the_same_value",
+    "stamps": "test_fingerprint.py::test_after_a_change_of_triton_s_files_it_is_computed_again[a module is edited]",
+    "listings": "test_fingerprint.py::test_after_a_change_of_triton_s_files_it_is_computed_again[a module is added]",
+    "young": "test_fingerprint.py::test_files_that_were_just_written_prove_nothing",
+}
+
+
+def run(node: str, without: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "WITHOUT": without}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / node)]
+    return subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+
+
+@pytest.mark.parametrize("without", NODES)
+def test_without_it_its_test_fails(without: str) -> None:
+    p = run(NODES[without], without)
+    assert p.returncode == 1, p.stdout
+    assert "1 failed" in p.stdout
+    assert "in take_out" not in p.stdout, p.stdout  # because of the mechanism, not of its removal
+
+
+def test_with_all_of_them_the_tests_pass() -> None:
+    p = run(NODES["anew"], "")
+    assert p.returncode == 0, p.stdout

@@ -1,0 +1,83 @@
+"""Imported by every process that a test starts: has Warp's compiles written down, and takes mechanisms out.
+
+$COMPILED is a file to which a line is added for each module that Warp's clang begins
+to compile, whoever asks. $SLEEP: the seconds that each takes more. $CPU: what LLVM
+calls the processor. $WITHOUT: the mechanisms.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from warp._src import build, context
+
+
+def watch(path: str) -> None:
+    original = build.build_cpu
+
+    def build_cpu(output_path, *args, **more):
+        with open(path, "a") as f:
+            f.write(os.path.basename(output_path) + "\n")
+        time.sleep(float(os.environ.get("SLEEP", "0")))
+        return original(output_path, *args, **more)
+
+    build.build_cpu = build_cpu
+
+
+def take_out(what: str) -> None:
+    """Take a mechanism out; the test of its promise has to be red."""
+    from jitcache import Cache, Lease
+    from jitcache.adapters.warp import _files, _hooks, _key
+
+    if what == "lease":
+        Cache.acquire = lambda self, key, timeout=None, *, kind="generic": Lease(self, key, kind, data=self.get(key))
+        Lease.commit = lambda self, data: self._cache.put(self._key, data, kind=self._kind)
+    elif what == "end":  # leases are left to whoever collects them
+        kept = []
+        Lease.__del__ = lambda self: kept.append(self)
+        Lease.release = lambda self: None
+    elif what == "repair":  # what is in Warp's folder is taken as it is
+        _files._is = lambda path, data: path.exists()
+    elif what == "private":  # what is in Warp's folder is kept
+        _hooks._compiled = kept_as_found
+    elif what == "processor":
+        _key._processor = lambda: ""
+    elif what == "toolchain":
+        _key._toolchain = lambda: ""
+    elif what == "digits":  # of the hash, as in Warp's names
+        _hooks.key_of = lambda module, name, arch, options: _key.Key(name=name).named(module.name)
+    elif what == "outside":
+        _key._OUTSIDE = ()
+    elif what == "includes":
+        _hooks.includes = lambda source: set()
+    elif what == "kind":
+        clear = Cache.clear
+        Cache.clear = lambda self, kind=None: clear(self)
+    elif what == "guard":
+        _hooks.unfit = lambda: ""
+    else:
+        sys.exit(f"instrument: nothing is called {what!r}")
+
+
+def kept_as_found(original, module, given, lease):
+    from pathlib import Path
+
+    from jitcache.adapters.warp import _files
+
+    result = original(module, *given)
+    lease.commit(_files.pack(_files.read(Path(given[1]))))
+    return result
+
+
+if os.environ.get("COMPILED"):
+    watch(os.environ["COMPILED"])
+if os.environ.get("CPU"):
+    context._get_host_cpu_name = lambda: os.environ["CPU"]
+if os.environ.get("TOOLCHAIN"):  # the libraries and headers of another build
+    from jitcache.adapters.warp import _key as key
+
+    key._compilers = lambda: {"library": os.environ["TOOLCHAIN"]}
+for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):
+    take_out(mechanism)

@@ -1,0 +1,44 @@
+"""Each mechanism is taken out, and the test of its promise must fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+NODES = {
+    "lease": "test_processes.py::test_three_processes_at_once_compile_once",
+    "end": "test_processes.py::test_compile_that_fails_leaves_no_lease",
+    "repair": "test_broken.py::test_damaged_files_in_warp_s_folder_are_repaired_without_a_compile[cut]",
+    "private": "test_broken.py::test_damaged_files_that_warp_has_left_are_not_kept",
+    "processor": "test_right.py::test_code_for_another_processor_is_not_used",
+    "toolchain": "test_right.py::test_code_of_another_compiler_is_not_used",
+    "digits": "test_right.py::test_names_that_collide_are_two_modules",
+    "outside": "test_right.py::test_files_that_a_build_option_names_are_not_guessed_at",
+    "includes": "test_right.py::test_module_whose_snippet_includes_a_file_is_compiled_by_warp_and_not_kept",
+    "kind": "test_interface.py::test_clear_and_count_are_those_of_its_own_entries",
+    "guard": "test_interface.py::test_warp_that_is_not_known_keeps_its_own_cache",
+}
+
+
+def run(node: str, without: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "WITHOUT": without}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / node)]
+    return subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+
+
+@pytest.mark.parametrize("without", NODES)
+def test_without_it_its_test_fails(without: str) -> None:
+    p = run(NODES[without], without)
+    assert p.returncode == 1, p.stdout
+    assert "1 failed" in p.stdout
+
+
+def test_with_all_of_them_the_tests_pass() -> None:
+    p = run(NODES["kind"], "")
+    assert p.returncode == 0, p.stdout

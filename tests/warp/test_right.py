@@ -1,0 +1,137 @@
+"""What is found is what would be compiled."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from project import CALL, OURS, Project
+
+
+def test_fresh_process_compiles_nothing_and_says_the_same(project: Project) -> None:
+    first = project.run(OURS + CALL)
+    assert project.compiled() == 1
+    assert project.run(OURS + CALL) == first
+    project.forget()
+    assert project.run(OURS + CALL) == first
+    assert project.compiled() == 0
+    project.forget()
+    assert project.run(CALL) == first
+    assert project.compiled() == 1
+
+
+def test_kernel_that_changed_is_compiled(project: Project) -> None:
+    first = project.run(OURS + CALL)
+    project.write("3.0")
+    assert project.run(OURS + CALL) != first
+    assert project.compiled() == 2
+    project.write()
+    project.forget()
+    assert project.run(OURS + CALL) == first
+    assert project.compiled() == 0
+
+
+def test_option_that_changed_is_compiled_for(project: Project) -> None:
+    project.run(OURS + CALL)
+    project.run(OURS + "wp.config.mode = 'debug'\n" + CALL)
+    assert project.compiled() == 2
+
+
+def test_code_for_another_processor_is_not_used(project: Project) -> None:
+    """Of one whose features are the same, too: LLVM schedules by the name."""
+    for cpu, compiles in (("skylake", 1), ("znver4", 1), ("skylake", 0)):
+        project.forget()
+        project.run(OURS + CALL, CPU=cpu)
+        assert project.compiled() == compiles
+
+
+def test_code_of_another_compiler_is_not_used(project: Project) -> None:
+    """Of the same version, as one has who builds Warp."""
+    for build, compiles in (("a", 1), ("b", 1), ("a", 0)):
+        project.forget()
+        project.run(OURS + CALL, TOOLCHAIN=build)
+        assert project.compiled() == compiles
+
+
+def test_names_that_collide_are_two_modules(project: Project) -> None:
+    """Warp's names have 28 bits of the hash; here all names are one, and only the rest of the hash differs."""
+    collide = """
+from warp._src.context import Module
+Module.get_module_identifier = lambda self, block_dim=None: "wp_one_name"
+"""
+    first = project.run(collide + OURS + CALL)
+    project.write("3.0")
+    second = project.run(collide + OURS + CALL)
+    assert second != first
+    project.write()
+    assert project.run(collide + OURS + CALL) == first
+    assert project.compiled() == 2
+
+
+def test_with_warp_s_own_cache_they_are_one(project: Project) -> None:
+    """The other column of the table in docs/warp.md."""
+    collide = 'from warp._src.context import Module\nModule.get_module_identifier = lambda self, block_dim=None: "wp_one_name"\n'
+    project.run(collide + CALL)
+    project.write("3.0")
+    with contextlib.suppress(AssertionError):  # the kernel is not in the object
+        project.run(collide + CALL)
+    assert project.compiled() == 1
+
+
+SNIPPET = """
+import warp as wp
+
+@wp.func_native(snippet=\"\"\"
+{include}
+return x * VALUE;
+\"\"\")
+def scaled(x: float) -> float: ...
+
+@wp.kernel
+def k(a: wp.array(dtype=float)):
+    i = wp.tid()
+    a[i] = scaled(a[i])
+"""
+
+
+def test_module_whose_snippet_includes_a_file_is_compiled_by_warp_and_not_kept(project: Project) -> None:
+    """What is in that file nobody has hashed."""
+    header = project.folder / "value.h"
+    (project.folder / "program.py").write_text(SNIPPET.format(include=f'#include "{header}"'))
+    results = []
+    for value in ("2.0f", "5.0f"):
+        header.write_text(f"#define VALUE {value}\n")
+        project.forget()
+        code = OURS + CALL.replace("call()", "call(); say(result=0, why=adapter.uncached(), count=adapter.count())")
+        said = project.end(project.start(code))
+        results.append(said[0]["result"])
+        assert said[1]["count"] == 0
+        assert said[1]["why"] == {"include": 1}
+    assert results == [[2.0, 4.0, 6.0], [5.0, 10.0, 15.0]]
+    assert project.compiled() == 2
+
+
+@pytest.mark.parametrize(
+    "setting", ["wp.config.cache_kernels = False", "wp.config.verify_autograd_array_access = True"]
+)
+def test_settings_by_which_warp_compiles_each_time_count(project: Project, setting: str) -> None:
+    for _ in range(2):
+        said = project.run(OURS + setting + "\n" + CALL + "say(why=adapter.uncached(), count=adapter.count())\n")
+        assert said["count"] == 0
+        assert len(said["why"]) == 1
+    assert project.compiled() == 2
+
+
+def test_files_that_a_build_option_names_are_not_guessed_at(project: Project) -> None:
+    folder = project.folder / "include"
+    folder.mkdir()
+    code = f"""
+import program
+if not hasattr(wp, "ModuleBuildOptions"):
+    say(count=0, why={{"build options": 1}}); sys.exit()
+wp.set_module_options({{"extra_build_options": wp.ModuleBuildOptions(extra_cpu_include_dirs=[{str(folder)!r}])}}, module=program)
+{CALL}
+say(count=adapter.count(), why=adapter.uncached())
+"""
+    said = project.run(OURS + code)
+    assert said == {"count": 0, "why": {"build options": 1}}
