@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help lib install wheel venv test test-all test-rest soak deps-ci demo demo-all bench fuzz lint format abi controls release clean
+.PHONY: help lib install wheel venv test test-all test-rest soak deps-ci demo demo-all docs bench fuzz lint format abi controls release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,10 @@ demo: lib ## two real compilers, cold and from the cache
 
 demo-all: demo ## make demo, and the frameworks that have an adapter: Numba, cuda.core, CuTe DSL, Triton, JAX
 	@$(PY) examples/frameworks.py
+
+docs: lib ## the documentation site, in build/docs/site
+	@test -e build/venvs/docs/ready || { $(PY) -m venv build/venvs/docs && build/venvs/docs/bin/python -m pip install -q --disable-pip-version-check -r docs/site/requirements.txt && touch build/venvs/docs/ready; }
+	@$(PY) docs/site/build.py build/venvs/docs/bin/python && echo build/docs/site/index.html
 
 bench: lib ## the figures of docs/bench.md, to build/bench; DOCS=1 to docs/, for a release
 	@$(PY) tests/bench/bench.py $(if $(DOCS),--docs)

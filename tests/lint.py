@@ -28,7 +28,7 @@ CPUID = "github.com/klauspost/cpuid/v2"
 #: Git's name for a tree without files: all that is there is new to it.
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
-PYTHON = ["python", "tests", "examples", "cmake", "capi", "build_library.py", "hatch_build.py"]
+PYTHON = ["python", "tests", "examples", "cmake", "capi", "docs/site", "build_library.py", "hatch_build.py"]
 
 
 def files(*patterns: str) -> list[str]:

@@ -46,7 +46,7 @@ func columns(title string, kinds []string, days []core.DayStats, format func(flo
 		}
 		top = max(top, sum)
 	}
-	scale := ceiling(top)
+	scale := ceiling(top, unitOf(format(top)))
 	var b strings.Builder
 	height := topEdge + plotHeight + bottomEdge
 	fmt.Fprintf(&b, "<svg class='picture' viewBox=\"0 0 %g %g\" role='img' aria-label=\"%s\">\n<text class='title' x='0' y='14'>%s</text>\n",
@@ -87,12 +87,13 @@ func column(b *strings.Builder, x, wide, scale float64, kinds []string, day *cor
 	}
 }
 
-// ceiling returns where a scale ends: 1, 2, 4 or 5 times a power of ten.
-func ceiling(top float64) float64 {
+// ceiling returns where a scale ends: 1, 2, 4 or 5 times a power of ten, of the unit in
+// which such a value is written.
+func ceiling(top float64, unit float64) float64 {
 	if top <= 0 {
 		return 0
 	}
-	power := math.Pow(10, math.Floor(math.Log10(top)))
+	power := unit * math.Pow(10, math.Floor(math.Log10(top/unit)))
 	for _, n := range []float64{1, 2, 4, 5} {
 		if top <= n*power {
 			return n * power

@@ -167,8 +167,13 @@ func TestLogSaysWhichComponentsHaveChanged(t *testing.T) {
 
 func TestScalesEndAtRoundNumbers(t *testing.T) {
 	for top, want := range map[float64]float64{0: 0, 1: 1, 1.1: 2, 3: 4, 4.1: 5, 6: 10, 10: 10, 11: 20, 0.003: 0.004, 950: 1000} {
-		if got := ceiling(top); got < want*0.999 || got > want*1.001 {
+		if got := ceiling(top, 1); got < want*0.999 || got > want*1.001 {
 			t.Errorf("%g: %g, want %g", top, got, want)
+		}
+	}
+	for top, want := range map[float64]string{3: "4 s", 51: "100 s", 110: "2 min", 130: "4 min", 2900: "50 min", 5000: "100 min", 7000: "2 h", 9000: "4 h", 0.3: "400 ms"} {
+		if got := lasted(ceiling(top, unitOf(lasted(top)))); got != want {
+			t.Errorf("%g s: %s, want %s", top, got, want)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func count(v float64) string {
 	return fmt.Sprintf("%.3gG", v/1e9)
 }
 
-// lasted writes seconds for people.
+// lasted writes seconds for people: up to 100 of a unit, where a scale may end.
 func lasted(seconds float64) string {
 	switch {
 	case seconds <= 0:
@@ -51,14 +51,25 @@ func lasted(seconds float64) string {
 		return fmt.Sprintf("%.3g µs", seconds*1e6)
 	case seconds < 1:
 		return fmt.Sprintf("%.3g ms", seconds*1e3)
-	case seconds < 120:
+	case seconds <= 100:
 		return fmt.Sprintf("%.3g s", seconds)
-	case seconds < 2*3600:
+	case seconds <= 100*60:
 		return fmt.Sprintf("%.3g min", seconds/60)
 	case seconds < 1e6*3600:
 		return fmt.Sprintf("%.4g h", seconds/3600)
 	}
 	return fmt.Sprintf("%.3g years", seconds/3600/24/365)
+}
+
+// unitOf returns how many seconds the unit of such a text is, 1 of any other text.
+func unitOf(text string) float64 {
+	switch {
+	case strings.HasSuffix(text, " min"):
+		return 60
+	case strings.HasSuffix(text, " h"):
+		return 3600
+	}
+	return 1
 }
 
 // style has the colours of Okabe and Ito, who chose those that people who see fewer
@@ -82,6 +93,6 @@ svg .grid { stroke: var(--line) }
 .k4 { fill: #56b4e9 } .k5 { fill: #d55e00 } .k6 { fill: #b8a80a } .k7 { fill: #8b9098 }
 table { border-collapse: collapse; width: 100%; font-size: 13px; margin: 10px 0; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: 4px 6px; border-bottom: 1px solid var(--line); font-weight: 400; vertical-align: top }
-thead th { color: var(--weak) } th:first-child, .texts td { text-align: left; overflow-wrap: anywhere } tbody th { font-weight: 600 }
+thead th { color: var(--weak) } th:first-child, .texts th, .texts td { text-align: left; overflow-wrap: anywhere } tbody th { font-weight: 600 }
 code { background: var(--panel); padding: 1px 4px; border-radius: 4px; font-size: 13px }
 `

@@ -19,6 +19,7 @@ from . import (
     native,
     observe,
     package,
+    pages,
     python,
     releases,
     storm,
@@ -99,6 +100,7 @@ AREAS: dict[str, Area] = {
     "cuda-core-old": adapters.cuda_core_old,
     "frameworks": adapters.frameworks,
     # By themselves only.
+    "pages": pages.tests,
     "fuzz": go.fuzz,
     "storm-long": storm.long,
     "disks-long": disks.long,

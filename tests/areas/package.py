@@ -92,7 +92,11 @@ def _try(area: str, python: str, folder: Path) -> Count:
     launched = [
         run(area, [command, "run", "od", "-A", "n", "-N", "16", "/dev/urandom"], env=env, cwd=folder) for _ in range(2)
     ]
+    start = folder / "start"
+    start.mkdir()
+    followed = run(area, [python, str(ROOT / "tests" / "start.py"), str(Path(python).parent), str(start)], env=env)
     passed = [
+        followed[0] == 0 and followed[1].endswith("warm\n"),
         *(status == 0 and text.startswith("10.0 ") and "site-packages" in text for status, text in lines),
         log_file.exists() and log_file.read_text() == "run\n",
         run(area, [command, "verify"], env=env, cwd=folder)[0] == 0,
