@@ -95,11 +95,12 @@ def test_process_that_ends_waits_as_it_is_told_until_all_is_sent(
 ) -> None:
     """Whether it closes its cache or just exits: with it goes the helper, as in a container."""
     one = machine(redis.url + UNSIGNED, JITCACHE_REMOTE_EXIT_WAIT="20s")
+    redis.say("CLIENT", "PAUSE", "1500")
     check(
         f"""
         import jitcache
         cache = jitcache.Cache()
-        for n in range(300):
+        for n in range(20):
             cache.put(jitcache.Key(n=n), b"x" * 20000)
         {end}
         """,
@@ -107,7 +108,7 @@ def test_process_that_ends_waits_as_it_is_told_until_all_is_sent(
     )
     for pid in one.helpers():
         os.kill(pid, signal.SIGKILL)
-    assert len(redis.names()) == 300
+    assert len(redis.names()) == 20
     redis.stop()
     began = time.monotonic()
     check(
