@@ -103,9 +103,10 @@ static size_t hold_all(jc_cache ***all)
 	return held;
 }
 
-/* flush writes the counters of every cache. It holds no lock meanwhile: opening a
- * cache again takes a lock that comes before that of the list. */
-static void flush(const jc_core *core)
+/* leave has every cache write its counters, and whatever else it does before the
+ * process ends. It holds no lock meanwhile: opening a cache again takes a lock that
+ * comes before that of the list. */
+static void leave(const jc_core *core)
 {
 	jc_cache **all;
 	size_t n = hold_all(&all);
@@ -114,7 +115,7 @@ static void flush(const jc_core *core)
 	for (size_t i = 0; i < n; i++) {
 		void *cache = to_write(all[i], core);
 		if (cache != NULL)
-			core->flush(cache);
+			core->leave(cache);
 	}
 	if (JC_CONTROL == JC_OLD_ORDER)
 		jc_mutex_unlock(&jc_caches_lock);
@@ -129,7 +130,7 @@ static void at_exit(void)
 	 * write, and nothing to write it with. */
 	const jc_core *core = jc_core_running();
 	if (core != NULL)
-		flush(core);
+		leave(core);
 	while (JC_CONTROL == JC_TEARS_DOWN && caches != NULL)
 		destroy(caches, NULL);
 	for (int i = 0; JC_CONTROL == JC_LINGERS && i < 150 && jc_handles_live() > 0; i++)

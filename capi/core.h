@@ -91,6 +91,7 @@ typedef struct jc_core {
 	int32_t (*open)(char *settings, size_t size, jc_memory *memory, jc_opened *opened, jc_out *out);
 	int32_t (*close)(void *core);
 	int32_t (*flush)(void *core);
+	int32_t (*leave)(void *core);
 	int32_t (*get)(void *core, uint8_t *sealed, size_t nsealed, jc_file *file, jc_blob **blob, jc_out *out);
 	int32_t (*get_into)(void *core, uint8_t *sealed, size_t nsealed, jc_file *file, uint8_t *buffer,
 		size_t capacity, size_t *size, jc_out *out);

@@ -87,6 +87,14 @@ func jcgo_flush(p unsafe.Pointer) C.int32_t {
 	})
 }
 
+//export jcgo_leave
+func jcgo_leave(p unsafe.Pointer) C.int32_t {
+	return guard(nil, func() C.int32_t {
+		cacheOf(p).Leave()
+		return C.JITCACHE_OK
+	})
+}
+
 // idOf returns the key's ID and kind, which stand at fixed places of a sealed
 // key, without parsing the rest. Both alias C memory.
 func idOf(sealed *C.uint8_t) (*key.ID, []byte) {

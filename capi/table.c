@@ -10,6 +10,7 @@ const jc_core jitcache_private_core = {
 	.open = jcgo_open,
 	.close = jcgo_close,
 	.flush = jcgo_flush,
+	.leave = jcgo_leave,
 	.get = jcgo_get,
 	.get_into = jcgo_get_into,
 	.put = jcgo_put,

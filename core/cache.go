@@ -109,7 +109,16 @@ func (c *Cache) openMemory(m *memory.Memory) {
 // the last call has returned.
 func (c *Cache) Close() {
 	if !c.closed.Swap(true) {
-		c.Flush()
+		c.Leave()
+	}
+}
+
+// Leave is Flush for a process that ends: it waits for what it has stored to be sent to
+// the remotes, for as long as JITCACHE_REMOTE_EXIT_WAIT says.
+func (c *Cache) Leave() {
+	c.Flush()
+	if waitsAtEnd && c.settings.exitWait > 0 && c.remotes.offered.Load() {
+		c.FlushRemotes(c.settings.exitWait)
 	}
 }
 

@@ -12,6 +12,7 @@ const (
 	asksWho       = true // what is brought from elsewhere is taken if somebody who is trusted has signed it
 	signs         = true // what is stored is signed
 	marks         = true // what was made elsewhere is marked, and not signed
+	waitsAtEnd    = true // a process that ends waits for what it has stored to be sent
 	claims        = true // who compiles asks for the claim of the fleet
 	checksRemotes = true // what comes from a remote was signed by somebody who is trusted
 )

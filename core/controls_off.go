@@ -13,6 +13,7 @@ var (
 	asksWho       = !control.Is("takesany")
 	signs         = !control.Is("nosigning")
 	marks         = !control.Is("signsall")
+	waitsAtEnd    = !control.Is("noexitwait")
 	claims        = !control.Is("noclaims")
 	checksRemotes = !control.Is("anyremote")
 )

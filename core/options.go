@@ -64,6 +64,7 @@ var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE_LOCK_DIR", "where lock files go"},
 	{"JITCACHE_FS", "local or network, where statfs is wrong"},
 	{"JITCACHE_REMOTE_WAIT", "how long another machine's compile is waited for; 10m"},
+	{"JITCACHE_REMOTE_EXIT_WAIT", "how long a process that ends waits for what it stored to be sent; 0"},
 	{"JITCACHE_STORAGE", "path of jitcache-storage"},
 	{"JITCACHE_NVRTC", "path of libnvrtc"},
 	{"JITCACHE_LIBCUDA", "path of libcuda"},
@@ -97,6 +98,7 @@ type settings struct {
 	local      bool
 	remote     remote.Options
 	remoteWait time.Duration
+	exitWait   time.Duration
 	log        logger
 }
 
@@ -136,6 +138,7 @@ func (o *Options) read() (*settings, error) {
 	st.LockDir = r.text("lock_dir", "JITCACHE_LOCK_DIR")
 	st.NodeLockDir = o.nodeLockDir()
 	r.s.local = o.Local
+	r.s.exitWait = r.duration("JITCACHE_REMOTE_EXIT_WAIT", 0)
 	r.s.remoteWait = r.duration("JITCACHE_REMOTE_WAIT", 10*time.Minute)
 	r.s.remote = remote.Options{Namespace: r.s.keys.Namespace, Folder: st.NodeLockDir, Program: o.storageProgram(), Env: o.env}
 	st.FileSystem = r.choice("file_system", "JITCACHE_FS", "local", "network")

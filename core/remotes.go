@@ -50,6 +50,7 @@ type remotes struct {
 
 	telling sync.Mutex  // held by who tells helpers that something waits
 	told    atomic.Bool // nothing waits that a helper was not told of
+	offered atomic.Bool // this process has put something into an outbox
 }
 
 // openRemotes opens the remotes in their order. It connects to nothing.
@@ -206,6 +207,9 @@ func (c *Cache) offer(id *key.ID) {
 			continue
 		}
 		waits = true
+	}
+	if waits {
+		c.remotes.offered.Store(true)
 	}
 	if waits && c.remotes.told.Swap(false) {
 		go c.tell()

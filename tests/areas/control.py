@@ -145,6 +145,7 @@ CONTROLS = [
         ["test_remote.py::test_unsigned_entries_are_neither_sent_nor_used_unless_the_remote_says_so"],
     ),
     Control("every machine compiles", "noclaims", {}, ["test_fleet.py::test_fleet_compiles_each_key_once[file]"]),
+    Control("no wait at the end", "noexitwait", {}, ["test_remote.py::test_process_that_ends_waits_as_it_is_told_until_all_is_sent[pass]"]),
     Control("no outbox", "nooutbox", {"storage": ["TestWhatCannotBeSentWaitsAndIsSentLater", "TestHelperOfADeadRemoteDoesNotWaitForEver"]}),
     Control("claims of the dead", "noheirs", {"storage": ["TestClaimOfAHelperThatIsDeadIsTakenByOneOfAllThatWait"]}),
     Control("claims that end before the result is sent", "earlyend", {"storage": ["TestClaimEndsWhenTheResultIsSentAndNotBefore"]}),

@@ -89,6 +89,35 @@ def test_machine_that_ends_at_once_has_sent_what_it_compiled(machine: Callable[.
     assert len(redis.names()) == 1
 
 
+@pytest.mark.parametrize("end", ["cache.close()", "pass"])
+def test_process_that_ends_waits_as_it_is_told_until_all_is_sent(
+    machine: Callable[..., Machine], redis: Redis, end: str
+) -> None:
+    """Whether it closes its cache or just exits: with it goes the helper, as in a container."""
+    one = machine(redis.url + UNSIGNED, JITCACHE_REMOTE_EXIT_WAIT="20s")
+    redis.say("CLIENT", "PAUSE", "1500")
+    check(
+        f"""
+        import jitcache
+        cache = jitcache.Cache()
+        for n in range(20):
+            cache.put(jitcache.Key(n=n), b"x" * 20000)
+        {end}
+        """,
+        env=one.env,
+    )
+    for pid in one.helpers():
+        os.kill(pid, signal.SIGKILL)
+    assert len(redis.names()) == 20
+    redis.stop()
+    began = time.monotonic()
+    check(
+        "import jitcache; jitcache.Cache().put(jitcache.Key(n=-1), b'x')",
+        env={**one.env, "JITCACHE_REMOTE_EXIT_WAIT": "1s"},
+    )
+    assert time.monotonic() - began < 4
+
+
 def test_what_a_killed_process_has_stored_is_sent_by_the_next(machine: Callable[..., Machine], redis: Redis) -> None:
     one = machine(redis.url + UNSIGNED)
     run(
