@@ -127,7 +127,8 @@ func serving(t *testing.T, idle time.Duration, change ...func(*Server)) (socket 
 		}
 	})
 	for range 1000 {
-		if _, err := os.Stat(s.settings.Endpoint); err == nil {
+		if c, err := net.Dial("unix", s.settings.Endpoint); err == nil { // a socket is there before somebody listens
+			c.Close()
 			break
 		}
 		time.Sleep(time.Millisecond)
