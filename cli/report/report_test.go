@@ -16,13 +16,17 @@ var made = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 func aPage() *Page {
 	cubin := core.KindStats{HitsMemory: 900, HitsDisk: 90, Misses: 10, Compiles: 10, CompileTime: 20, TimeSaved: 2000}
 	native := core.KindStats{HitsLayer: 5, Misses: 2, Compiles: 2, CompileTime: 0.004}
-	total := core.KindStats{HitsMemory: 900, HitsDisk: 90, HitsLayer: 5, Misses: 12, TimeSaved: 2000, CompileTime: 20.004,
-		MissReasons: map[string]uint64{"absent": 11, "checksum": 1}}
+	total := core.KindStats{
+		HitsMemory: 900, HitsDisk: 90, HitsLayer: 5, Misses: 12, TimeSaved: 2000, CompileTime: 20.004,
+		MissReasons: map[string]uint64{"absent": 11, "checksum": 1},
+	}
 	kinds := map[string]core.KindStats{"cubin": cubin, "native": native}
 	p := &Page{
 		Made: made, Version: "1", Stats: core.Stats{Directory: "/a/cache", Entries: 2, Bytes: 3000, MaxSize: 5 << 30},
-		History: core.History{Since: "2026-03-01", First: "2026-03-08", Total: total, Kinds: kinds,
-			Days: []core.DayStats{{Day: "2026-03-08", Total: total, Kinds: kinds}}},
+		History: core.History{
+			Since: "2026-03-01", First: "2026-03-08", Total: total, Kinds: kinds,
+			Days: []core.DayStats{{Day: "2026-03-08", Total: total, Kinds: kinds}},
+		},
 		Entries: NewEntries(made), Log: NewLog("a.log"),
 	}
 	for _, e := range []core.Listed{
