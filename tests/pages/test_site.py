@@ -85,6 +85,11 @@ def test_page_is_shown_and_asks_no_network(name: str, tmp_path: Path) -> None:
     assert shown.shot.stat().st_size > 20_000  # an empty one is 5,000
 
 
+def test_control_page_that_asks_a_network_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("<p>a page<img src='http://jitcache.invalid/x.png'>")
+    assert browser.show(tmp_path / "page.html", "control", tmp_path).asked == ["http://jitcache.invalid/x.png"]
+
+
 def test_start_page_reaches_a_warm_hit(tmp_path: Path) -> None:
     bin_, folder = tmp_path / "bin", tmp_path / "home"
     bin_.mkdir()
