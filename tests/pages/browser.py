@@ -39,7 +39,11 @@ def asked(log: Path, page: Path) -> list[str]:
         found = json.loads(text)
     except ValueError:
         found = json.loads(text + "]}")
-    urls = {e["params"]["url"] for e in found["events"] if "url" in e.get("params", {})}
+    # The browser looks for its own updates, too; such a request is of no origin.
+    of_pages = (
+        e["params"] for e in found["events"] if e.get("params", {}).get("initiator", "not an origin") != "not an origin"
+    )
+    urls = {p["url"] for p in of_pages if "url" in p}
     return sorted(u for u in urls if not u.startswith(("data:", f"file://{page.parent}")))
 
 

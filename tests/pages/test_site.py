@@ -85,6 +85,11 @@ def test_page_is_shown_and_asks_no_network(name: str, tmp_path: Path) -> None:
     assert shown.shot.stat().st_size > 20_000  # an empty one is 5,000
 
 
+def test_control_page_that_asks_a_network_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("<p>a page<img src='http://jitcache.invalid/x.png'>")
+    assert browser.show(tmp_path / "page.html", "control", tmp_path).asked == ["http://jitcache.invalid/x.png"]
+
+
 def test_start_page_reaches_a_warm_hit(tmp_path: Path) -> None:
     bin_, folder = tmp_path / "bin", tmp_path / "home"
     bin_.mkdir()
@@ -103,13 +108,15 @@ def test_start_page_reaches_a_warm_hit(tmp_path: Path) -> None:
 def test_commands_of_troubleshooting_answer(tmp_path: Path) -> None:
     env = {k: v for k, v in os.environ.items() if not k.startswith("JITCACHE")}
     env.update(PYTHONPATH=str(ROOT / "python"), JITCACHE_DIR=str(tmp_path / "cache"))
-    program = f'{sys.executable} -c \'import jitcache as j; j.default_cache().get_or_compile(j.Key(a=1).named("n"), lambda: b"c")\''
+    (tmp_path / "program.py").write_text(
+        "import jitcache as j\nj.default_cache().get_or_compile(j.Key(a=1).named('n'), lambda: b'c')\n"
+    )
+    program = f"{sys.executable} {tmp_path / 'program.py'}"
     subprocess.run(["sh", "-c", program], env=env, check=True)
     samples = [text for language, _, text in start.blocks("troubleshooting.md") if language == "sh"]
     assert len(samples) == 5
     for text in samples:
-        lines = (
-            text.replace("PROGRAM", program).replace("NAME", "n").replace("jitcache ", f"{sys.executable} -m jitcache ")
-        )
+        lines = re.sub("^jitcache ", f"{sys.executable} -m jitcache ", text, flags=re.MULTILINE)
+        lines = lines.replace("PROGRAM", program).replace("NAME", "n")
         p = subprocess.run(["sh", "-e", "-c", lines], env=env, capture_output=True, text=True)
         assert p.returncode == 0, lines + p.stdout + p.stderr
