@@ -39,7 +39,7 @@ wheel: venv ## a wheel for any Linux with glibc 2.17, and the source distributio
 	@$(PY) -m pip install -q --disable-pip-version-check ziglang
 	@JITCACHE_PORTABLE=1 $(PY) -m build --no-isolation --outdir dist
 
-test: lib ## all tests that need no root, in ten minutes
+test: lib ## what needs no root, in ten minutes
 	@$(PY) tests/run.py test
 
 test-all: lib ## make test, then what needs root, Debian's packages (make deps-ci) or longer

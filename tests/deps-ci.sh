@@ -5,11 +5,11 @@
 # clang and ccache beside gcc, generators of parsers, linkers, wrappers and builds that are observed beside
 # strace, clang 16 where clang is older (it reads configuration files), the compiler
 # wrappers and launchers of both MPIs, PETSc with an MPI as hosts that are hard to please,
-# shells that complete the command.
+# shells that complete the command, a browser for the pages.
 set -eu
 missing=
 for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake pkg-config:pkg-config g++:g++ clang:clang ccache:ccache mpirun:openmpi-bin mksquashfs:squashfs-tools \
-	ld.lld:lld mold:mold gfortran:gfortran mpicc.openmpi:libopenmpi-dev mpicc.mpich:libmpich-dev ninja:ninja-build tcc:tcc make:make gdb:gdb musl-gcc:musl-tools bison:bison flex:flex m4:m4 zstd:zstd zsh:zsh fish:fish redis-server:redis-server nginx:nginx-light; do
+	ld.lld:lld mold:mold gfortran:gfortran mpicc.openmpi:libopenmpi-dev mpicc.mpich:libmpich-dev ninja:ninja-build tcc:tcc make:make gdb:gdb musl-gcc:musl-tools bison:bison flex:flex m4:m4 zstd:zstd zsh:zsh fish:fish redis-server:redis-server nginx:nginx-light chromium:chromium; do
 	command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
 done
 # Headers for plugins of the gcc that is there; a clang that embeds files, and clang's runtime for profiles.

@@ -99,8 +99,8 @@ AREAS: dict[str, Area] = {
     "cuda-core": adapters.cuda_core,
     "cuda-core-old": adapters.cuda_core_old,
     "frameworks": adapters.frameworks,
-    # By themselves only.
     "pages": pages.tests,
+    # By themselves only.
     "fuzz": go.fuzz,
     "storm-long": storm.long,
     "disks-long": disks.long,
@@ -117,21 +117,21 @@ TEST = [
     "c",
     "abi",
     "python",
-    *_ends,
     "wheel",
     "package",
     "cuda",
     "native",
     "launch",
-    "controls",
 ]
 
-#: With root, Debian's packages (tests/deps-ci.sh) or longer.
+#: With root, Debian's packages (tests/deps-ci.sh) or longer; and the controls.
 REST = [
+    *_ends, "controls",
     "race", "root", "sdist", "types", "calls", "lint",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
     "observe", "machines", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3",
-    "numba", "numba-upstream", "numba-suite", "cuda-core", "cute-dsl", "triton", "jax", "frameworks", "bench",
+    "numba", "numba-upstream", "numba-suite", "cuda-core", "cute-dsl", "triton", "jax", "frameworks", "pages",
+    "bench",
 ]  # fmt: skip
 
 #: For half an hour more: other versions of what the above runs with, each Go, zig's library, every row of the launcher's table;
@@ -146,7 +146,8 @@ LONGER = [
 BESIDE = frozenset({
     "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
     "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "triton", "triton-rest", "triton-old",
-    "jax", "jax-rest", "jax-old", "warp", "warp-old", "frameworks", "bench",
+    "jax", "jax-rest", "jax-old", "warp", "warp-old", "frameworks", "pages",
+    "bench",
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.

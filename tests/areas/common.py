@@ -117,7 +117,21 @@ def counted(status: int, text: str) -> Count:
 def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None) -> Count:
     """Run pytest and count by its last line."""
     status, text = run(
-        area, [python, "-m", "pytest", "-q", "-rfEs", "--no-fold-skipped", "-p", "no:cacheprovider", *args], env=env
+        area,
+        [
+            python,
+            "-m",
+            "pytest",
+            "-q",
+            "-rfEs",
+            "--no-fold-skipped",
+            "--durations=15",
+            "--durations-min=2",
+            "-p",
+            "no:cacheprovider",
+            *args,
+        ],
+        env=env,
     )
     skips.note(area, *re.findall(r"^SKIPPED (\S.*?) - ", text, re.MULTILINE))
     for name, what in re.findall(r"^(?:FAILED|ERROR) (\S+)(.*)", text, re.MULTILINE):
