@@ -179,4 +179,5 @@ def test_image_that_is_mounted_in_place_of_another_with_equal_stamps(images: Ima
         assert entry.hit is hit
         assert build(cache).hit
         images.unmount()
-    assert len(set(stamps)) == 1, "the stamps tell the images apart, and nothing is proved"
+    # Somebody else's mount may have taken the number of the first device meanwhile.
+    assert any(a == b for a, b in zip(stamps, stamps[1:])), "the stamps tell the images apart, and nothing is proved"
