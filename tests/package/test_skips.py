@@ -71,15 +71,8 @@ def test_area_is_left_out_only_where_it_says(monkeypatch: pytest.MonkeyPatch, ca
 def test_anything_may_be_skipped_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JITCACHE_TEST_SKIPS")
     skips.note("one", "t.py::c")
-    assert runner.problem("one", Count(3, 1, 0)) == ""
-    assert "2 ran" in runner.problem("one", Count(2, 1, 0))
-
-
-def test_machine_without_gcc_is_known_without_being_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("JITCACHE_TEST_SKIPS")
-    monkeypatch.setattr(skips.shutil, "which", lambda name: None)
-    skips.note("one", "t.py::a[x]")
     assert runner.problem("one", Count(2, 1, 0)) == ""
+    assert "2 ran" in runner.problem("one", Count(1, 1, 0))
 
 
 def test_list_names_areas_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
