@@ -6,24 +6,26 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+STEP := $(PY) build_steps.py
+PIP := $(PY) -m pip install -q --disable-pip-version-check
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help lib install wheel venv test test-all test-rest soak deps-ci demo demo-all docs bench fuzz lint format abi controls release clean
+.PHONY: help lib install wheel wheels venv test test-all test-rest soak deps-ci demo demo-all docs bench fuzz lint format abi controls release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 venv: $(VENV)/ready
 
-$(VENV)/ready: tests/requirements.txt pyproject.toml hatch_build.py build_library.py
+$(VENV)/ready: tests/requirements.txt pyproject.toml hatch_build.py build_library.py build_steps.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 9))' || { echo "make: Python 3.9 or later is missing"; exit 1; }
 	@mkdir -p build
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV) >build/venv.log 2>&1 || $(PYTHON) tests/make_venv.py $(VENV)
-	@$(PY) -m pip install -q --disable-pip-version-check -r tests/requirements.txt
+	@$(STEP) "installing what build and tests need" $(PIP) -r tests/requirements.txt
 	@need="$$($(PY) build_library.py --missing)"; if [ -n "$$need" ]; then \
 		echo "make: this machine lacks what" $$need "bring; taking them from PyPI"; \
-		$(PY) -m pip install -q --disable-pip-version-check $$need; fi
+		$(STEP) "installing $$need" $(PIP) $$need; fi
 	@touch $@
 
 lib: venv ## build/lib/libjitcache.so and build/include
@@ -36,8 +38,16 @@ install: lib ## put library, header, CMake and pkg-config files under PREFIX
 	@$(PY) cmake/install.py --prefix '$(PREFIX)' --destdir '$(DESTDIR)'
 
 wheel: venv ## a wheel for any Linux with glibc 2.17, and the source distribution, in dist/
-	@$(PY) -m pip install -q --disable-pip-version-check ziglang
+	@$(STEP) "installing zig" $(PIP) ziglang
+	@rm -rf dist
 	@JITCACHE_PORTABLE=1 $(PY) -m build --no-isolation --outdir dist
+
+wheels: venv ## what a release uploads: wheels for x86_64 and aarch64, the source distribution, recipes; in dist/
+	@rm -rf dist
+	@$(STEP) "installing zig" $(PIP) ziglang
+	@$(PY) -m build --no-isolation --sdist --outdir dist
+	@for machine in x86_64 aarch64; do JITCACHE_PORTABLE=$$machine $(PY) -m build --no-isolation --wheel --outdir dist || exit 1; done
+	@$(PY) packages/recipes.py dist/jitcache-*.tar.gz
 
 test: lib ## what needs no root, in ten minutes
 	@$(PY) tests/run.py test
@@ -45,7 +55,7 @@ test: lib ## what needs no root, in ten minutes
 test-all: lib ## make test, then what needs root, Debian's packages (make deps-ci) or longer
 	@$(PY) tests/run.py test-all
 
-test-rest: lib ## test-all without test, and without what takes half an hour more
+test-rest: lib ## test-all without test, and without what takes an hour more
 	@$(PY) tests/run.py test-rest
 
 soak: lib ## storms, disks, forks and hosts for minutes each; the figures of docs/reliability.md
@@ -64,7 +74,7 @@ demo-all: demo ## make demo, and the frameworks that have an adapter: Numba, cud
 	@$(PY) examples/frameworks.py
 
 docs: lib ## the documentation site, in build/docs/site
-	@test -e build/venvs/docs/ready || { $(PY) -m venv build/venvs/docs && build/venvs/docs/bin/python -m pip install -q --disable-pip-version-check -r docs/site/requirements.txt && touch build/venvs/docs/ready; }
+	@test -e build/venvs/docs/ready || { $(PY) -m venv build/venvs/docs && $(STEP) "installing what the site is made with" build/venvs/docs/bin/python -m pip install -q --disable-pip-version-check -r docs/site/requirements.txt && touch build/venvs/docs/ready; }
 	@$(PY) docs/site/build.py build/venvs/docs/bin/python && echo build/docs/site/index.html
 
 bench: lib ## the figures of docs/bench.md, to build/bench; DOCS=1 to docs/, for a release

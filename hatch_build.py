@@ -12,17 +12,21 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "cmake"))
+for folder in ("cmake", "packages"):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), folder))
 import descriptions
+import sbom
 
 import build_library
+import build_steps
 
 
 class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
     """Builds the library with ``build_library.py`` and tags the wheel.
 
     ``JITCACHE_PORTABLE=1`` builds with zig against an old glibc and tags the
-    wheel manylinux. ``JITCACHE_PREBUILT`` names a library that is taken, once it was read back.
+    wheel manylinux; ``JITCACHE_PORTABLE=aarch64`` does it for that machine.
+    ``JITCACHE_PREBUILT`` names a library that is taken, once it was read back.
     """
 
     PLUGIN_NAME = "custom"
@@ -33,8 +37,17 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build, and say where the results belong in the wheel."""
+        try:
+            self._initialize(version, build_data)
+        except (build_library.Missing, build_library.Unsound) as e:
+            self.app.abort(str(e))
+
+    def _initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        build_steps.show()
         root = Path(self.root)
-        portable = bool(os.environ.get("JITCACHE_PORTABLE"))
+        portable = _machine(os.environ.get("JITCACHE_PORTABLE", ""))
+        if not portable and not build_library.glibc_here():
+            raise build_library.Missing(f"this Python's C library is not glibc: {build_library.NO_MUSL}")
         if os.environ.get("JITCACHE_PREBUILT"):
             library = Path(os.environ["JITCACHE_PREBUILT"])
             if problems := build_library.readback.problems(library):
@@ -42,7 +55,9 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         else:
             for package in build_library.missing():
                 self.app.display_info(f"using {package} from PyPI, this machine has none")
-            library = build_library.build(root / "build" / ("wheel" if portable else "lib"), portable=portable)
+            library = build_library.build(
+                root / "build" / (f"wheel-{portable}" if portable else "lib"), portable=portable
+            )
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{_platform(portable)}"
         for command in build_library.COMMANDS:
@@ -66,11 +81,27 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         descriptions.write_wheel(root / "build" / "descriptions")
         for name in ("cmake", "pkgconfig", "libjitcache.so"):
             build_data["force_include"][str(root / "build" / "descriptions" / name)] = f"jitcache/{name}"
+        made_of = _made_of(library.parent, root / "build" / "descriptions", portable)
+        inside = f"{self.metadata.name}-{self.metadata.version}.dist-info/sboms"
+        build_data["force_include"][str(made_of)] = f"{inside}/{made_of.name}"
 
 
-def _platform(portable: bool) -> str:
+def _made_of(output: Path, to: Path, portable: str) -> Path:
+    """Return the list of what is inside: one that came with a library that is taken, or a new one."""
+    given = output / sbom.NAME
+    return given if os.environ.get("JITCACHE_PREBUILT") and given.exists() else sbom.write(output, to, portable)
+
+
+def _machine(portable: str) -> str:
+    """Return the machine that a portable wheel is for, "" if it is not to be one."""
+    machine = platform.machine() if portable == "1" else portable
+    if machine and machine not in build_library.MACHINES:
+        raise build_library.Missing(f"{machine} is none of the machines of wheels: {', '.join(build_library.MACHINES)}")
+    return machine
+
+
+def _platform(portable: str) -> str:
     if portable:
         glibc = build_library.GLIBC.replace(".", "_")
-        machine = platform.machine()
-        return f"manylinux_{glibc}_{machine}.manylinux2014_{machine}"
+        return f"manylinux_{glibc}_{portable}.manylinux2014_{portable}"
     return sysconfig.get_platform().replace("-", "_").replace(".", "_")

@@ -174,3 +174,14 @@ def test_unknown_go_in_path_gives_way_to_that_of_pypi(tmp_path: Path, monkeypatc
     known = mock(tmp_path / "pypi" / "bin")
     assert build_library.choose_go().command == str(known)
     assert build_library.missing() == []
+
+
+def test_packages_that_are_compiled_without_inlining_are_there() -> None:
+    """A client that has moved would be compiled as everything is, and nobody would see that a build takes longer."""
+    named = [flag.split("=")[1] for flag in build_library.QUICK]
+    go = build_library.choose_go()
+    env = {**build_library.go_environment(go, []), "CGO_ENABLED": "0"}
+    command = [go.command, "list", "-deps", "./storage/jitcache-storage"]
+    used = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True).stdout.split()
+    assert [name for name in named if name not in ("all", *used)] == []
+    assert len(named) > 1

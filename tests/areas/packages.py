@@ -1,0 +1,16 @@
+"""What packages are for others than pip: CMake, conda, Spack, the index; and the workflow that publishes them."""
+
+from __future__ import annotations
+
+from .common import ROOT, Count, pytest, venv
+
+NEEDS = ["cyclonedx-python-lib[json-validation]==11.12.0", "py-rattler-build==0.73.0", "pyyaml==6.0.3"]
+
+
+def tests() -> Count:
+    """All but what needs zig, which the area portable has."""
+    files = [word for name in ("tests", "packages") for word in ("-r", str(ROOT / name / "requirements.txt"))]
+    python = venv("packages", "shipped", [*files, *NEEDS])
+    if python is None:
+        return Count(0, 0, 1)
+    return pytest("packages", python, "tests/packages", "-m", "not rest")
