@@ -65,6 +65,7 @@ func (c *Cache) put(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
 	})
 	kind := []byte(it.Key.Kind)
 	if stored {
+		c.uses(&it.Key.ID)
 		c.offer(&it.Key.ID)
 	}
 	switch {
@@ -92,7 +93,7 @@ func (c *Cache) keepsUnstored(id *key.ID, why store.Reason) bool {
 		return false
 	}
 	return !slices.ContainsFunc(c.used, func(l *Layer) bool {
-		b, _ := c.fromLayer(l, id)
+		b, _ := c.fromLayer(l, id, -1)
 		if b != nil {
 			b.Release()
 		}
@@ -154,6 +155,9 @@ func (c *Cache) changedInput(k *key.Key) string {
 }
 
 func (c *Cache) logPut(it store.Item, why store.Reason) {
+	if why == store.None && !c.log.wants(Debug) {
+		return // the usual case: no text is made
+	}
 	what := label(it.Key.Name, it.Key.ID)
 	switch why {
 	case store.None:

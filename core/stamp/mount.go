@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"maps"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,12 +67,25 @@ func (v *vouch) of(ctime int64) uint64 {
 var mounts = newMountTable()
 
 func newMountTable() *mountTable {
-	m := &mountTable{boot: sync.OnceValue(func() []byte {
-		id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-		return id
-	})}
+	m := &mountTable{boot: sync.OnceValue(bootID)}
 	m.known.Store(&map[mount]vouch{})
 	return m
+}
+
+// bootID reads the id of this run of the kernel. Package os would start the runtime's
+// poller for it, which takes five system calls more.
+func bootID() []byte {
+	fd, err := unix.Open("/proc/sys/kernel/random/boot_id", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	var id [64]byte
+	n, err := unix.Read(fd, id[:])
+	for err == unix.EINTR {
+		n, err = unix.Read(fd, id[:])
+	}
+	return id[:max(n, 0)]
 }
 
 // vouch says how far stamps on a device go: what is at path, or is open as fd without one. unique is 0 before Linux 6.8.

@@ -82,7 +82,15 @@ func (s *Store) list(shard int) (l listing) {
 // isEntryName reports whether a name is 62 lower-case hex digits and the suffix.
 func isEntryName(name string) bool {
 	digits, ok := strings.CutSuffix(name, entrySuffix)
-	return ok && len(digits) == 62 && strings.Trim(digits, "0123456789abcdef") == ""
+	if !ok || len(digits) != 62 {
+		return false
+	}
+	for _, c := range []byte(digits) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
 }
 
 // Entry is what a listing says of an entry. The payload has not been verified.

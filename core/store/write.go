@@ -175,7 +175,7 @@ func (s *Store) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 	if w, e = s.writeTemp(tmp, temp, it.Payload, trailer, now); e != 0 {
 		return w, d, e
 	}
-	if e = moveIn(tmp, temp, shard, name, s.tempName()); e != 0 {
+	if e = s.moveIn(tmp, temp, shard, name); e != 0 {
 		unlinkat(tmp, temp, 0)
 		return Written{}, d, e
 	}
@@ -190,10 +190,10 @@ func (s *Store) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 
 // moveIn renames the temporary file to its place. A folder that stands there
 // goes to tmp, where the sweep removes it.
-func moveIn(tmp int, temp string, shard int, name, aside string) syscall.Errno {
+func (s *Store) moveIn(tmp int, temp string, shard int, name string) syscall.Errno {
 	e := renameat(tmp, temp, shard, name)
 	if e == unix.EISDIR || e == unix.ENOTEMPTY || e == unix.EEXIST {
-		if e = renameat(shard, name, tmp, aside); e == 0 {
+		if e = renameat(shard, name, tmp, s.tempName()); e == 0 {
 			e = renameat(tmp, temp, shard, name)
 		}
 	}
