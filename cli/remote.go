@@ -14,7 +14,7 @@ import (
 
 func (c *command) remote() *ffcli.Command {
 	flags := c.flags("remote")
-	asJSON := flags.Bool("json", false, "print a JSON array, with status")
+	flags.BoolVar(&c.asJSON, "json", false, "print a JSON object; with status an array")
 	timeout := flags.Duration("timeout", time.Minute, "how long flush waits at most")
 	const usage = "remote [-timeout D] status | flush | serve | ccache-link DIR"
 	cmd := c.new(usage, "look at and look after the remotes", flags, 1, 2, func(args []string) error {
@@ -31,12 +31,9 @@ func (c *command) remote() *ffcli.Command {
 		defer cache.Close()
 		switch args[0] {
 		case "status":
-			return c.remoteStatus(cache, *asJSON)
+			return c.remoteStatus(cache)
 		case "flush":
-			if left := cache.FlushRemotes(*timeout); len(left) > 0 {
-				return no("entries wait for " + strings.Join(left, ", "))
-			}
-			return nil
+			return c.flushRemotes(cache, *timeout)
 		case "serve":
 			return cache.ServeRemote()
 		}
@@ -57,6 +54,7 @@ func remotes(cache *core.Cache) []remoteRow {
 	for _, r := range cache.Remotes() {
 		row := remoteRow{URL: r.URL, Source: r.Source, Refused: r.Refused, Reads: r.Reads, Writes: r.Writes}
 		if r.Refused == "" {
+			row.Waiting = cache.Waiting(r)
 			helper, err := r.Status(asking)
 			if err != nil {
 				row.Error = err.Error()
@@ -69,9 +67,9 @@ func remotes(cache *core.Cache) []remoteRow {
 	return rows
 }
 
-func (c *command) remoteStatus(cache *core.Cache, asJSON bool) error {
+func (c *command) remoteStatus(cache *core.Cache) error {
 	rows := remotes(cache)
-	if asJSON {
+	if c.asJSON {
 		return c.printJSON(rows)
 	}
 	for _, r := range rows {
@@ -83,15 +81,27 @@ func (c *command) remoteStatus(cache *core.Cache, asJSON bool) error {
 	return nil
 }
 
+func (c *command) flushRemotes(cache *core.Cache, timeout time.Duration) error {
+	left := append([]string{}, cache.FlushRemotes(timeout)...)
+	said := c.answer(map[string]any{"waiting": left}, func() {})
+	if len(left) > 0 {
+		return no("entries wait for " + strings.Join(left, ", "))
+	}
+	return said
+}
+
 func (c *command) linkCcache(dir string) error {
 	program := core.FindStorage(program())
 	if program == "" {
 		return no("jitcache-storage is not installed")
 	}
+	links := []string{}
 	for _, scheme := range []string{"redis", "rediss", "redis+unix", "s3", "http", "https"} {
-		if err := os.Symlink(program, filepath.Join(dir, "ccache-storage-"+scheme)); err != nil && !os.IsExist(err) {
+		link := filepath.Join(dir, "ccache-storage-"+scheme)
+		if err := os.Symlink(program, link); err != nil && !os.IsExist(err) {
 			return err
 		}
+		links = append(links, link)
 	}
-	return nil
+	return c.answer(map[string]any{"program": program, "links": links}, func() {})
 }

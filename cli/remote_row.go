@@ -3,46 +3,80 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
+	"jitcache/core"
 	"jitcache/core/store"
 )
 
-// remoteRow is a remote as `jitcache remote status -json` prints it.
+// remoteRow is a remote as `jitcache remote status`, `stats` and `doctor` print it with
+// -json.
 type remoteRow struct {
 	URL     string `json:"url"`
 	Source  string `json:"source"` // who has named it
 	Refused string `json:"refused,omitempty"`
 	Reads   bool   `json:"reads"`
 	Writes  bool   `json:"writes"`
+	Waiting int    `json:"waiting"` // entries of this directory that are to be sent there
 	// Helper is what the helper says, Error why it says nothing.
 	Helper json.RawMessage `json:"helper,omitempty"`
 	Error  string          `json:"error,omitempty"`
 }
 
-// helperText is what doctor says of the helper, behind what it says of the remote.
+// does is what a remote is for.
+func (r *remoteRow) does() string {
+	switch {
+	case r.Refused != "":
+		return "not used: " + r.Refused
+	case !r.Reads && !r.Writes:
+		return "neither read nor written"
+	case !r.Reads:
+		return "written alone: no key is trusted"
+	case !r.Writes:
+		return "read alone"
+	}
+	return "read and written"
+}
+
+// helperText is what stats and doctor say of the helper, behind what they say of the remote.
 func (r *remoteRow) helperText() string {
 	var h struct {
-		State     string `json:"state"`
-		LastError string `json:"last_error"`
-		Hits      int64  `json:"hits"`
-		Misses    int64  `json:"misses"`
-		Errors    int64  `json:"errors"`
-		Queue     int64  `json:"queue"`
-		Received  int64  `json:"received_bytes"`
-		Sent      int64  `json:"sent_bytes"`
+		State       string            `json:"state"`
+		LastError   string            `json:"last_error"`
+		Hits        uint64            `json:"hits"`
+		Misses      uint64            `json:"misses"`
+		MissReasons map[string]uint64 `json:"miss_reasons"`
+		Errors      int64             `json:"errors"`
+		Received    int64             `json:"received_bytes"`
+		Sent        int64             `json:"sent_bytes"`
 	}
+	waiting := fmt.Sprintf(", %d waiting", r.Waiting)
 	switch {
 	case r.Refused != "":
 		return ""
 	case r.Error != "":
-		return "; its helper does not answer: " + r.Error
+		return waiting + "; its helper does not answer: " + r.Error
 	case json.Unmarshal(r.Helper, &h) != nil:
-		return "; its helper says nothing"
+		return waiting + "; its helper says nothing"
 	}
-	text := fmt.Sprintf("; %s, %d hits, %d misses, %d errors, %s received, %s sent, %d waiting",
-		h.State, h.Hits, h.Misses, h.Errors, store.FormatSize(h.Received), store.FormatSize(h.Sent), h.Queue)
+	var why []string
+	for _, reason := range sorted(h.MissReasons) {
+		why = append(why, fmt.Sprintf("%d %s", h.MissReasons[reason], reason))
+	}
+	misses := fmt.Sprintf("%d misses", h.Misses)
+	if len(why) > 0 {
+		misses += " (" + strings.Join(why, ", ") + ")"
+	}
+	text := fmt.Sprintf("; %s, %d hits, %s, %d errors, %s received, %s sent%s",
+		h.State, h.Hits, misses, h.Errors, store.FormatSize(h.Received), store.FormatSize(h.Sent), waiting)
 	if h.LastError != "" {
 		text += ", last error: " + h.LastError
 	}
 	return text
+}
+
+// withRemotes is what `jitcache stats -json` prints.
+type withRemotes struct {
+	core.Stats
+	Remotes []remoteRow `json:"remotes"`
 }

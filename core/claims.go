@@ -12,40 +12,71 @@ import (
 // the key before it compiles. The lease is not held while another machine has the claim:
 // every slice of a wait asks again.
 
-// waits are the keys that another machine compiles, and since when this process waits.
+// waits are the keys that another machine compiles, or has compiled a moment ago.
 type waits struct {
-	mu sync.Mutex
-	of map[key.ID]time.Time
+	mu   sync.Mutex
+	of   map[key.ID]wait
+	last time.Time // the last time that of has as alive
 }
 
-// since returns since when this process waits for a key.
-func (w *waits) since(id *key.ID) (at time.Time, waits bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	at, waits = w.of[*id]
-	return at, waits
+// wait is what is known of who compiles a key.
+type wait struct {
+	since time.Time // when this process began to wait, zero: it does not any more
+	alive time.Time // when who compiles was alive, as the remote said
 }
 
-// note notes that this process waits, or that it does not any more.
-func (w *waits) note(id *key.ID, waits bool) {
+// living is for how long who was alive is taken to be: it has ten seconds to show that it is
+// dead (package storage), and a result that was sent is fetched by then. Waiting so long is
+// not in vain.
+const living = 10 * time.Second
+
+// known returns since when this process waits for a key, if it does, and whether who compiles
+// it, or has compiled it, was alive a moment ago.
+func (w *waits) known(id *key.ID) (since time.Time, waited, awaited bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, known := w.of[*id]
+	of, ok := w.of[*id]
+	return of.since, !of.since.IsZero(), ok && time.Since(of.alive) < living
+}
+
+// any reports whether known says of any key that who compiles it was alive a moment ago.
+func (w *waits) any() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.last.IsZero() && time.Since(w.last) < living
+}
+
+// note notes what was said of a key.
+func (w *waits) note(id *key.ID, turn remote.Turn) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	of, now := w.of[*id], time.Now()
 	switch {
-	case !waits:
+	case turn == remote.Nobodys:
 		delete(w.of, *id)
-	case !known:
-		if w.of == nil || len(w.of) >= mostAbsent {
-			w.of = map[key.ID]time.Time{}
-		}
-		w.of[*id] = time.Now()
+		return
+	case turn == remote.Mine:
+		of.since = time.Time{}
+	case turn == remote.Over:
+		of = wait{alive: now}
+	case of.since.IsZero():
+		of = wait{since: now, alive: now}
+	default:
+		of.alive = now
 	}
+	if w.of == nil || len(w.of) >= mostAbsent {
+		w.of = map[key.ID]wait{}
+	}
+	if of.alive.After(w.last) {
+		w.last = of.alive
+	}
+	w.of[*id] = of
 }
 
 // claimant returns the remote that is asked for claims: the first of those from which
 // others would get what is compiled here. nil: there is none.
 func (c *Cache) claimant() *Remote {
-	if !claims || c.settings.mode == ModeRefresh {
+	if !claims || c.settings.launcher || c.settings.mode == ModeRefresh {
 		return nil
 	}
 	for _, r := range c.remotes.used {
@@ -64,17 +95,18 @@ func (c *Cache) claimAfar(k *key.Key, deadline time.Time, found func() bool) (*c
 		return nil, Leased
 	}
 	for {
-		since, waited := c.remotes.waits.since(&k.ID)
+		since, waited, awaited := c.remotes.waits.known(&k.ID)
 		if waited && time.Since(since) > c.settings.remoteWait {
 			c.warnRemote(r, "has a claim of a machine that takes longer than JITCACHE_REMOTE_WAIT; it is compiled here, too")
 			return nil, Leased
 		}
-		mine, turn := r.client.Claim(&k.ID, time.Until(deadline), waited)
-		c.remotes.waits.note(&k.ID, turn == remote.Theirs)
+		mine, turn := r.client.Claim(&k.ID, time.Until(deadline), waited, awaited)
+		c.remotes.waits.note(&k.ID, turn)
 		switch turn {
 		case remote.Nobodys:
 			return nil, Leased
 		case remote.Theirs:
+			c.remotes.refund(&k.ID)
 			return nil, Busy
 		}
 		// The result may have come since it was looked for.

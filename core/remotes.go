@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,9 +17,10 @@ import (
 // cache's own directory. What is stored there is put into an outbox, from which the
 // helper process sends it: nobody waits for that.
 
-// StorageProgram is the path of jitcache-storage, "" if there is none. Whoever knows where
-// the library or the command is sets it, to what FindStorage says.
-var StorageProgram string
+// StorageProgram returns the path of jitcache-storage, "" if there is none. Whoever knows
+// where the library or the command is sets it, to what FindStorage says; it is asked only
+// where a remote is named.
+var StorageProgram = func() string { return "" }
 
 // FindStorage returns where jitcache-storage is, "" if it is not, for who is part of a
 // library or program.
@@ -45,7 +47,7 @@ type remotes struct {
 	used  []*Remote // of those
 
 	mu     sync.Mutex
-	absent map[key.ID]time.Time // what was asked for in vain a moment ago
+	absent map[key.ID]absence // what was asked for in vain a moment ago
 	waits  waits
 
 	telling sync.Mutex  // held by who tells helpers that something waits
@@ -60,6 +62,7 @@ func (c *Cache) openRemotes() {
 	if !ok || c.settings.mode == ModeOff || c.settings.local {
 		return
 	}
+	c.settings.remote.Program = c.settings.storageProgram()
 	all, problems := remote.Parse(set.Value)
 	for _, p := range problems {
 		c.log.warn("remote "+p, "%s: %s", set.Source, p)
@@ -99,13 +102,13 @@ func (c *Cache) fromRemotes(id *key.ID, why store.Reason) (*blob.Blob, store.Rea
 	if len(c.remotes.used) == 0 || c.remotes.knownAbsent(id) {
 		return nil, why
 	}
-	asked := false
+	asked, lost := false, time.Duration(0)
 	for _, r := range c.remotes.used {
 		if !r.Reads {
 			continue
 		}
-		b, reason, answered := c.fromRemote(r, id)
-		asked = asked || answered
+		b, reason, answered, paid := c.fromRemote(r, id)
+		asked, lost = asked || answered, lost+paid
 		if b != nil {
 			c.copyIn(b)
 			return b, store.None
@@ -115,26 +118,28 @@ func (c *Cache) fromRemotes(id *key.ID, why store.Reason) (*blob.Blob, store.Rea
 		}
 	}
 	if asked {
-		c.remotes.noteAbsent(id)
+		c.remotes.noteAbsent(id, lost)
 	}
 	return nil, why
 }
 
 // fromRemote returns the entry of a remote, if it is there and may be used: whole, of
 // this key, and by the word of somebody who is trusted. answered says that the remote has
-// answered at all.
-func (c *Cache) fromRemote(r *Remote, id *key.ID) (b *blob.Blob, why store.Reason, answered bool) {
+// answered at all, lost what of the budget that has cost.
+func (c *Cache) fromRemote(r *Remote, id *key.ID) (b *blob.Blob, why store.Reason, answered bool, lost time.Duration) {
 	began := time.Now()
-	err := r.client.Get(id, func(size int) []byte {
+	_, _, awaited := c.remotes.waits.known(id)
+	lost, err := r.client.Get(id, func(size int) []byte {
 		if b, _ = blob.New(size); b == nil {
 			return nil
 		}
 		return b.Buffer()
-	})
+	}, awaited)
 	if err == nil {
 		if why = c.accept(r, b, id); why == store.None {
-			return b, store.None, true
+			return b, store.None, true, 0
 		}
+		r.client.Rejected(why.String())
 		remote.Spent.Vain(time.Since(began))
 		c.warnRemote(r, "has an entry that cannot be used: "+why.String())
 	}
@@ -143,13 +148,16 @@ func (c *Cache) fromRemote(r *Remote, id *key.ID) (b *blob.Blob, why store.Reaso
 	}
 	switch {
 	case err == nil:
-		return nil, why, true
+		return nil, why, true, 0
 	case errors.Is(err, remote.ErrAbsent):
-		return nil, store.Absent, true
+		return nil, store.Absent, true, lost
+	case remote.OfEntry(err):
+		c.warnRemote(r, "has an entry that cannot be used: "+err.Error())
+		return nil, store.Malformed, true, lost
 	case !errors.Is(err, remote.ErrNotAsked):
 		c.log.warn("remote "+r.URL+" fails", "remote %s fails: %v; programs go on without it", r.URL, err)
 	}
-	return nil, store.Absent, false
+	return nil, store.Absent, false, 0
 }
 
 // accept returns why what a remote has given is not used, None if it is.
@@ -174,17 +182,35 @@ const mostAbsent = 4096
 func (r *remotes) knownAbsent(id *key.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at, ok := r.absent[*id]
-	return ok && time.Since(at) < briefly
+	was, ok := r.absent[*id]
+	return ok && time.Since(was.at) < briefly
 }
 
-func (r *remotes) noteAbsent(id *key.ID) {
+// absence is when something was asked for in vain, and what that has cost.
+type absence struct {
+	at   time.Time
+	lost time.Duration
+}
+
+// refund takes back what asking for a key has cost: it was not in vain, another machine
+// compiles it.
+func (r *remotes) refund(id *key.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := r.absent[*id]
+	if was.lost > 0 {
+		remote.Spent.Vain(-was.lost)
+		r.absent[*id] = absence{at: was.at}
+	}
+}
+
+func (r *remotes) noteAbsent(id *key.ID, lost time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.absent == nil || len(r.absent) >= mostAbsent {
-		r.absent = map[key.ID]time.Time{}
+		r.absent = map[key.ID]absence{}
 	}
-	r.absent[*id] = time.Now()
+	r.absent[*id] = absence{time.Now(), lost}
 }
 
 // forget lets everything be asked for again.
@@ -248,6 +274,15 @@ func (c *Cache) tell() {
 // Status returns what a remote's helper says of itself, as JSON.
 func (r *Remote) Status(within time.Duration) ([]byte, error) { return r.client.Status(within) }
 
+// Waiting returns how many entries of the directory wait to be sent to a remote.
+func (c *Cache) Waiting(r *Remote) int {
+	if c.store == nil || r.client == nil {
+		return 0
+	}
+	names, _ := os.ReadDir(c.store.Outbox(r.client.Outbox()))
+	return len(names)
+}
+
 // ServeRemote becomes the helper of the first remote that is used.
 func (c *Cache) ServeRemote() error {
 	if len(c.remotes.used) == 0 {
@@ -259,12 +294,16 @@ func (c *Cache) ServeRemote() error {
 // FlushRemotes waits until nothing waits for any remote, at most for a while. It returns
 // the URLs of the remotes for which something still does.
 func (c *Cache) FlushRemotes(within time.Duration) (left []string) {
+	return c.flushRemotes(within, true)
+}
+
+func (c *Cache) flushRemotes(within time.Duration, patient bool) (left []string) {
 	end := time.Now().Add(within)
 	for _, r := range c.remotes.used {
 		if !r.Writes {
 			continue
 		}
-		if done, err := r.client.Flush(c.store.Outbox(r.client.Outbox()), time.Until(end)); !done || err != nil {
+		if done, err := r.client.Flush(c.store.Outbox(r.client.Outbox()), time.Until(end), patient); !done || err != nil {
 			left = append(left, r.URL)
 		}
 	}

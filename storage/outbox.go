@@ -91,8 +91,9 @@ func (o *outboxes) waiting() (n int) {
 	return n
 }
 
-// emptied waits until an outbox is empty, and reports whether it is.
-func (o *outboxes) emptied(dir string, wait time.Duration) bool {
+// emptied waits until an outbox is empty, and reports whether it is. Who is hasty does not
+// wait for an engine that is down.
+func (o *outboxes) emptied(dir string, wait time.Duration, hasty bool) bool {
 	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
 		o.mu.Lock()
 		b := o.all[dir]
@@ -102,7 +103,7 @@ func (o *outboxes) emptied(dir string, wait time.Duration) bool {
 			names, err := os.ReadDir(dir)
 			return len(names) == 0 || errors.Is(err, os.ErrNotExist)
 		}
-		if time.Now().After(end) {
+		if time.Now().After(end) || hasty && o.server.state.refuses() != "" {
 			return false
 		}
 	}

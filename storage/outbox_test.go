@@ -29,7 +29,7 @@ func resident(t *testing.T) int64 {
 func flush(t *testing.T, socket, outbox string, wait time.Duration) byte {
 	t.Helper()
 	request := wire.AppendValue([]byte{wire.Flush}, []byte(outbox))
-	status, err := ask(t, dial(t, socket), wire.AppendSize(request, uint64(wait/time.Millisecond)))
+	status, err := ask(t, dial(t, socket), append(wire.AppendSize(request, uint64(wait/time.Millisecond)), 0))
 	if err != nil {
 		t.Fatal(err)
 	}

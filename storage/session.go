@@ -60,9 +60,19 @@ func (s *session) one(request byte) bool {
 }
 
 func (s *session) send(answer []byte) bool {
+	if len(answer) == 0 {
+		return true // it is sent already
+	}
 	s.conn.SetWriteDeadline(time.Now().Add(slow))
 	_, err := s.conn.Write(answer)
 	return err == nil
+}
+
+// sendValue sends an OK and a value, which is not copied for that.
+func (s *session) sendValue(value []byte) error {
+	s.conn.SetWriteDeadline(time.Now().Add(slow))
+	_, err := (&net.Buffers{wire.AppendSize([]byte{wire.OK}, uint64(len(value))), value}).WriteTo(s.conn)
+	return err
 }
 
 // answer reads the rest of a request and returns what to say; false ends the session.
@@ -91,7 +101,17 @@ func (s *session) answer(request byte) ([]byte, bool) {
 		return withKey(s, s.claims)
 	case wire.Done:
 		return s.withDirectory(s.done)
+	case wire.Fetch:
+		return nil, s.fetchAll()
+	case wire.Rejected:
+		why, err := wire.ReadText(s.r)
+		if err != nil {
+			return nil, false
+		}
+		s.counts.rejected(string(why))
+		return []byte{wire.OK}, true
 	case wire.Status:
+		s.look()
 		text, err := json.Marshal(s.describe())
 		if err != nil {
 			return nil, false
@@ -125,7 +145,11 @@ func (s *session) withDirectory(fn func(dir string) []byte) ([]byte, bool) {
 // told returns the answer to a request that has failed.
 func (s *Server) told(err error) []byte {
 	s.counts.errors.Add(1)
-	return wire.AppendErr(nil, s.failed(err))
+	text := s.failed(err)
+	if ofEntry(err) {
+		text = wire.OfEntry + text
+	}
+	return wire.AppendErr(nil, text)
 }
 
 // down returns the answer to all requests while the engine does not answer.
@@ -139,18 +163,21 @@ func (s *Server) down() []byte {
 
 func (s *session) get(n engine.Name) ([]byte, error) {
 	if answer := s.down(); answer != nil {
+		s.counts.miss(missDown)
 		return answer, nil
 	}
 	value, err := s.fetch(n)
+	if err != nil {
+		s.counts.miss(missOf(err))
+	}
 	switch {
 	case err == engine.ErrNotFound:
-		s.counts.misses.Add(1)
 		return []byte{wire.Noop}, nil
 	case err != nil:
 		return s.told(err), nil
 	}
 	s.counts.hits.Add(1)
-	return wire.AppendValue(append(make([]byte, 0, 9+len(value)), wire.OK), value), nil
+	return nil, s.sendValue(value)
 }
 
 // fetch gets a value from the engine; of ours, out of its object.
@@ -249,8 +276,12 @@ func (s *session) flush(dir string) []byte {
 		return wire.AppendErr(nil, "how long?")
 	}
 	wait := min(time.Duration(min(ms, uint64(mostWait/time.Millisecond)))*time.Millisecond, mostWait)
+	hasty, err := wire.ReadByte(s.r)
+	if err != nil {
+		return wire.AppendErr(nil, "for whom?")
+	}
 	s.outboxes.add(dir)
-	if s.outboxes.emptied(dir, wait) {
+	if s.outboxes.emptied(dir, wait, hasty != 0) {
 		return []byte{wire.OK}
 	}
 	return []byte{wire.Noop}

@@ -35,14 +35,18 @@ func (s *state) refuses() string {
 	return s.down
 }
 
+// ofEntry reports whether an error says something of one entry, and nothing of the engine.
+func ofEntry(err error) bool {
+	return errors.Is(err, engine.ErrTooLarge) || errors.Is(err, errObject) || errors.Is(err, errBomb)
+}
+
 // saw notes what a request has come to.
 func (s *state) saw(err error) {
 	var busy *engine.Unavailable
 	switch {
 	case err == nil, errors.Is(err, engine.ErrNotFound):
 		return
-	case errors.Is(err, engine.ErrDenied), errors.Is(err, engine.ErrRefused), errors.Is(err, engine.ErrTooLarge),
-		errors.Is(err, errObject), errors.Is(err, errBomb):
+	case errors.Is(err, engine.ErrDenied), errors.Is(err, engine.ErrRefused), ofEntry(err):
 		s.mu.Lock()
 		s.last = err.Error()
 		s.mu.Unlock()
@@ -83,6 +87,23 @@ func (s *state) watch(wait time.Duration) {
 
 // connecting is how long a probe may take.
 const connecting = 2 * time.Second
+
+// look asks the engine whether it is there, unless that is known to be down: who wants to
+// know how a remote is wants to know how it is now. It takes no longer than the caller of
+// Status waits.
+func (s *Server) look() {
+	if s.state.refuses() != "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), looking)
+	defer cancel()
+	if err := s.state.probe(ctx); err != nil {
+		s.state.saw(err)
+	}
+}
+
+// looking is below the two seconds that the command waits for an answer.
+const looking = 1500 * time.Millisecond
 
 // text says how it is.
 func (s *state) text() (text, last string) {

@@ -27,7 +27,7 @@ func (b *Budget) Left() time.Duration {
 	return atFirst + time.Duration(b.compiled.Load()/share-b.spent.Load())
 }
 
-// Vain says that so long was waited for nothing, Compiled that a compile took so long.
+// Vain says that so long was waited for nothing; less than nothing takes that back.
 func (b *Budget) Vain(d time.Duration) { b.spent.Add(int64(d)) }
 
 // Compiled says that a compile took so long.

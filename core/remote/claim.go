@@ -25,18 +25,24 @@ const (
 
 // Claim asks for the claim on a key, and waits for it at most for a while. waited says that
 // the answer was Theirs before. Waiting for who compiles is not in vain; waiting for the
-// helper is.
-func (r *Remote) Claim(id *key.ID, wait time.Duration, waited bool) (*Claim, Turn) {
+// helper is, unless awaited says that who compiles was alive a moment ago, see Get.
+func (r *Remote) Claim(id *key.ID, wait time.Duration, waited, awaited bool) (*Claim, Turn) {
 	now := int64(time.Since(epoch))
-	if now < r.claimless.Load() || !r.Asks() {
-		return nil, Nobodys
+	most := mostRequest
+	if awaited = awaited && waitsForLiving; !awaited {
+		if now < r.claimless.Load() || !r.Asks() {
+			return nil, Nobodys
+		}
+		most = min(Spent.Left(), mostRequest)
 	}
 	began := time.Now()
 	wait = max(wait, 0)
-	c, turn, err := r.claim(id, wait, waited, began.Add(wait+min(Spent.Left(), mostRequest)))
+	c, turn, late, err := r.claim(id, wait, waited, began.Add(wait+most))
 	switch {
 	case err != nil:
-		Spent.Vain(max(time.Since(began)-wait, 0))
+		if !awaited {
+			Spent.Vain(max(time.Since(began)-wait-late, 0))
+		}
 		r.claimless.Store(now + int64(firstPause))
 	case turn == Nobodys:
 		r.claimless.Store(now + int64(lastPause))
@@ -44,37 +50,41 @@ func (r *Remote) Claim(id *key.ID, wait time.Duration, waited bool) (*Claim, Tur
 	return c, turn
 }
 
-func (r *Remote) claim(id *key.ID, wait time.Duration, waited bool, deadline time.Time) (mine *Claim, turn Turn, err error) {
+func (r *Remote) claim(id *key.ID, wait time.Duration, waited bool, deadline time.Time) (mine *Claim, turn Turn, late time.Duration, err error) {
 	c, err := r.connect(deadline)
 	if err != nil {
-		return nil, Nobodys, err
+		return nil, Nobodys, 0, err
 	}
-	defer func() {
-		if mine == nil {
-			c.close()
+	turn = Nobodys
+	if c.greeting.Jitcache {
+		request := wire.AppendText([]byte{wire.Claim}, "jitcache/1/"+r.segment+"/"+id.String())
+		request = append(wire.AppendSize(request, uint64(wait/time.Millisecond)), 0)
+		if waited {
+			request[len(request)-1] = 1
 		}
-	}()
-	if !c.greeting.Jitcache {
-		return nil, Nobodys, nil
+		turn, err = c.turn(request)
 	}
-	request := wire.AppendText([]byte{wire.Claim}, "jitcache/1/"+r.segment+"/"+id.String())
-	request = append(wire.AppendSize(request, uint64(wait/time.Millisecond)), 0)
-	if waited {
-		request[len(request)-1] = 1
+	if turn == Mine {
+		return &Claim{c}, Mine, c.late, nil
 	}
-	if _, err = c.ask(request); err != nil {
-		return nil, Nobodys, err
+	c.close()
+	return nil, turn, c.late, err
+}
+
+// turn asks for a claim. An error comes with Nobodys.
+func (c *conn) turn(request []byte) (Turn, error) {
+	if _, err := c.ask(request); err != nil {
+		return Nobodys, err
 	}
 	b, err := wire.ReadByte(c)
-	switch turn = Turn(b); {
+	switch turn := Turn(b); {
 	case err != nil:
-		return nil, Nobodys, err
-	case turn == Mine:
-		return &Claim{c}, Mine, nil
+		return Nobodys, err
 	case turn > Over:
-		return nil, Nobodys, errors.New("an answer is none")
+		return Nobodys, errors.New("an answer is none")
+	default:
+		return turn, nil
 	}
-	return nil, turn, nil
 }
 
 // Done ends a claim whose result waits in an outbox, whose path this is: the helper ends it

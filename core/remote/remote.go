@@ -81,31 +81,64 @@ func (r *Remote) Asks() bool {
 	return int64(time.Since(epoch)) >= r.off.Load() && Spent.Left() > 0
 }
 
+// Rests returns for how long Get will not ask, 0 if it would.
+func (r *Remote) Rests() time.Duration {
+	if left := time.Duration(r.off.Load()) - time.Since(epoch); left > 0 {
+		return left
+	}
+	if Spent.Left() <= 0 {
+		return reckoned
+	}
+	return 0
+}
+
+// reckoned is for how long a budget that is spent is taken to be: every compile adds to it.
+const reckoned = 100 * time.Millisecond
+
 // Get asks for an entry. It calls room once with its size, and fills what that returns;
-// nil ends it. It waits no longer than the budget allows.
-func (r *Remote) Get(id *key.ID, room func(size int) []byte) error {
-	if !r.Asks() {
-		return ErrNotAsked
+// nil ends it. It waits no longer than the budget allows. lost is what that has paid, for
+// who learns that it was not in vain.
+//
+// awaited says that another machine makes the entry, or has made it, and was alive a moment
+// ago. Then the budget does not count: without an answer the same would be compiled here.
+func (r *Remote) Get(id *key.ID, room func(size int) []byte, awaited bool) (lost time.Duration, err error) {
+	most := mostRequest
+	if !awaited || !waitsForLiving {
+		if !r.Asks() {
+			return 0, ErrNotAsked
+		}
+		most = min(Spent.Left(), mostRequest)
 	}
 	began := time.Now()
-	err := r.get(id, room, began.Add(min(Spent.Left(), mostRequest)))
-	if err != nil {
-		Spent.Vain(time.Since(began))
+	late, err := r.get(id, room, began.Add(most))
+	if err != nil && !(awaited && waitsForLiving) {
+		lost = time.Since(began) - late
+		Spent.Vain(lost)
 	}
 	r.saw(err)
-	return err
+	return lost, err
 }
 
 // mostRequest is the longest that a request may take, however much has been compiled.
 const mostRequest = 10 * time.Second
 
-func (r *Remote) get(id *key.ID, room func(size int) []byte, deadline time.Time) error {
-	c, err := r.connect(deadline)
+func (r *Remote) get(id *key.ID, room func(size int) []byte, deadline time.Time) (late time.Duration, err error) {
+	// Every helper knows this request, so it need not be waited for until it has greeted:
+	// who waits twice is woken twice.
+	c, err := r.connectWith(deadline, wire.AppendText([]byte{wire.Get}, "jitcache/1/"+r.segment+"/"+id.String()))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer c.close()
-	status, err := c.ask(wire.AppendText([]byte{wire.Get}, "jitcache/1/"+r.segment+"/"+id.String()))
+	defer func() {
+		c.close()
+		late = c.late
+	}()
+	return 0, c.get(room)
+}
+
+// get reads the answer to a Get that was sent.
+func (c *conn) get(room func(size int) []byte) error {
+	status, err := wire.ReadStatus(c)
 	switch {
 	case err != nil:
 		return err
@@ -130,9 +163,15 @@ const (
 	lastPause  = time.Minute
 )
 
+// OfEntry reports whether an error of Get is of this entry alone.
+func OfEntry(err error) bool {
+	var refused wire.Refused
+	return errors.As(err, &refused) && refused.OfEntry()
+}
+
 // saw notes what a request has come to.
 func (r *Remote) saw(err error) {
-	if err == nil || errors.Is(err, ErrAbsent) {
+	if err == nil || errors.Is(err, ErrAbsent) || OfEntry(err) && goesOnAfterOne {
 		r.failures.Store(0)
 		return
 	}
@@ -142,7 +181,10 @@ func (r *Remote) saw(err error) {
 }
 
 // connect connects to the helper, and starts one if there is none.
-func (r *Remote) connect(deadline time.Time) (*conn, error) {
+func (r *Remote) connect(deadline time.Time) (*conn, error) { return r.connectWith(deadline, nil) }
+
+// connectWith is connect that sends a request before the helper has greeted.
+func (r *Remote) connectWith(deadline time.Time, first []byte) (*conn, error) {
 	r.once.Do(func() {
 		dir, err := r.place()
 		if err != nil {
@@ -154,7 +196,7 @@ func (r *Remote) connect(deadline time.Time) (*conn, error) {
 	if r.socket == "" {
 		return nil, r.why
 	}
-	c, err := dial(r.socket, deadline)
+	c, err := dial(r.socket, deadline, first)
 	if err != errNoHelper {
 		return c, err
 	}
@@ -171,7 +213,7 @@ func (r *Remote) connect(deadline time.Time) (*conn, error) {
 	}
 	for wait := time.Millisecond; ; wait = min(2*wait, 8*time.Millisecond) {
 		time.Sleep(wait)
-		if c, err = dial(r.socket, deadline); err != errNoHelper || time.Now().After(end) {
+		if c, err = dial(r.socket, deadline, first); err != errNoHelper || time.Now().After(end) {
 			return c, err
 		}
 	}
@@ -220,8 +262,8 @@ func (r *Remote) Upload(outbox string, within time.Duration) error {
 }
 
 // Flush waits until nothing waits in an outbox any more, at most for a while, and
-// reports whether nothing does.
-func (r *Remote) Flush(outbox string, within time.Duration) (bool, error) {
+// reports whether nothing does. It waits for a remote that is down only if it is patient.
+func (r *Remote) Flush(outbox string, within time.Duration, patient bool) (bool, error) {
 	c, err := r.connect(time.Now().Add(within + time.Second))
 	if err != nil {
 		return false, err
@@ -231,8 +273,24 @@ func (r *Remote) Flush(outbox string, within time.Duration) (bool, error) {
 		return false, errors.New("the helper is not jitcache's")
 	}
 	request := wire.AppendValue([]byte{wire.Flush}, []byte(outbox))
-	status, err := c.ask(wire.AppendSize(request, uint64(within/time.Millisecond)))
+	request = append(wire.AppendSize(request, uint64(within/time.Millisecond)), 1)
+	if patient {
+		request[len(request)-1] = 0
+	}
+	status, err := c.ask(request)
 	return err == nil && status == wire.OK, err
+}
+
+// Rejected tells the helper why what it gave was not used, for what it counts.
+func (r *Remote) Rejected(why string) {
+	c, err := r.connect(time.Now().Add(min(Spent.Left(), telling)))
+	if err != nil {
+		return
+	}
+	defer c.close()
+	if c.greeting.Jitcache {
+		c.ask(wire.AppendText([]byte{wire.Rejected}, why))
+	}
 }
 
 // Status returns what the helper says of itself, JSON.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -65,10 +66,10 @@ var id = key.ID{1, 2, 3}
 // get asks for id, and returns what came and how long it took.
 func get(r *Remote) (data []byte, took time.Duration, err error) {
 	began := time.Now()
-	err = r.Get(&id, func(n int) []byte {
+	_, err = r.Get(&id, func(n int) []byte {
 		data = make([]byte, n)
 		return data
-	})
+	}, false)
 	return data, time.Since(began), err
 }
 
@@ -107,6 +108,41 @@ func TestHelperThatIsWrittenFromTheProtocolServes(t *testing.T) {
 	helperOf(t, r, stock([]byte{2, 4, 'd', 'o', 'w', 'n'}))
 	if _, _, err := get(r); err == nil || err.Error() != "down" || r.Asks() {
 		t.Errorf("error: %v, asks %v", err, r.Asks())
+	}
+}
+
+func TestEntryThatIsDamagedSaysNothingOfTheOthers(t *testing.T) {
+	r := fresh(t)
+	for text, want := range map[string]bool{"entry: what is there is no entry": true, "down: refused": false, "too slow": false} {
+		r.off.Store(0)
+		var asks atomic.Int32
+		helperOf(t, r, func(c net.Conn) {
+			asks.Add(1)
+			stock(wire.AppendErr(nil, text))(c)
+		})
+		for range 3 {
+			if _, _, err := get(r); err == nil {
+				t.Errorf("%s: no error", text)
+			}
+		}
+		if r.Asks() != want || (asks.Load() == 3) != want {
+			t.Errorf("%s: %d requests, asks %v", text, asks.Load(), r.Asks())
+		}
+		os.RemoveAll(r.options.Folder)
+	}
+}
+
+func TestHelperIsAskedBeforeItHasGreeted(t *testing.T) {
+	r := fresh(t)
+	helperOf(t, r, func(c net.Conn) {
+		request := make([]byte, 2+len("jitcache/1/team/")+64)
+		if _, err := io.ReadFull(c, request); err != nil || request[0] != wire.Get {
+			return
+		}
+		c.Write([]byte{1, 1, 0, wire.Noop}) // its greeting and the answer as one
+	})
+	if _, took, err := get(r); !errors.Is(err, ErrAbsent) {
+		t.Errorf("%v after %v", err, took)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"strings"
 )
 
 // Version is the version of the protocol, the first byte of a greeting.
@@ -28,13 +29,21 @@ const (
 
 	// Ours. A directory is a value, its path.
 	Upload byte = 0xC0 // directory; OK: what waits in its outbox will be sent
-	Flush  byte = 0xC1 // directory, milliseconds as a u64; OK: nothing waits any more, Noop: something does
+	// Flush is Upload, and waits: directory, milliseconds as a u64, a byte that is 1 if it is
+	// not waited while the engine is down. OK: nothing waits any more, Noop: something does.
+	Flush  byte = 0xC1
 	Status byte = 0xC2 // OK and a value, JSON
 	// Claim asks for the right to compile a key: key, milliseconds to wait as a u64, a byte
 	// that is 1 if the client was told Theirs before. OK and one of the turns. A claim that
 	// is Mine ends with the connection, or by Done.
 	Claim byte = 0xC3
 	Done  byte = 0xC4 // directory; OK: the claim ends once what waits in its outbox now is sent
+	// Rejected says that the entry that a Get gave was not used: a text, why; OK.
+	Rejected byte = 0xC5
+	// Fetch is many requests to Get as one: a text that all keys begin with, how many as a
+	// u64, up to MaxFetch, and 32 bytes for each. OK, and then what Get would answer, in
+	// their order.
+	Fetch byte = 0xC6
 )
 
 // Turns: what has become of a Claim.
@@ -60,6 +69,7 @@ const (
 	MaxText  = 255     // bytes of a key or a message
 	MaxValue = 1 << 30 // bytes of a value: no entry is as large (store.LargestOfAnybody)
 	MaxPath  = 4096    // bytes of a directory's path
+	MaxFetch = 8192    // keys of a Fetch
 )
 
 // Errors of what has come.
@@ -74,6 +84,13 @@ var (
 type Refused string
 
 func (r Refused) Error() string { return string(r) }
+
+// OfEntry begins the text of an error that is of one entry alone, and says nothing of the
+// others: what is there is damaged, or too large.
+const OfEntry = "entry: "
+
+// OfEntry reports whether it is such an error.
+func (r Refused) OfEntry() bool { return strings.HasPrefix(string(r), OfEntry) }
 
 // Greeting is what a helper says first.
 type Greeting struct{ Jitcache bool }

@@ -29,6 +29,18 @@ type Engine interface {
 	Close()
 }
 
+// Batch is an Engine that gets many values in one round trip.
+type Batch interface {
+	// GetMany returns what Get does for each name, in their order.
+	GetMany(ctx context.Context, names []Name, limit int64) []Answer
+}
+
+// Answer is what has become of a Get.
+type Answer struct {
+	Value []byte
+	Err   error
+}
+
 // Name is what a value is kept under: parts that hold letters, digits and _-= only.
 type Name struct {
 	// Parts are of a name of ours: "jitcache", "1", the namespace, the key's digits.

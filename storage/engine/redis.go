@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,20 +81,11 @@ func (e *inRedis) Get(ctx context.Context, n Name, limit int64) ([]byte, error) 
 	// than most have, and of a larger one the size before the rest.
 	key := e.key(n)
 	pipe := e.client.Pipeline()
-	head := pipe.GetRange(ctx, key, 0, min(atOnce, limit+1)-1)
-	var renewed *redis.BoolCmd
-	if n.Ours() && !n.Brief() && e.ttl > 0 {
-		renewed = pipe.Expire(ctx, key, e.ttl)
-	}
-	_, err := pipe.Exec(ctx)
-	var said redis.Error
-	if renewed != nil && head.Err() == nil && err == renewed.Err() && errors.As(err, &said) {
-		err = nil // a read-only replica, or a rule, refuses only this
-	}
-	if err = errors.Join(head.Err(), err); err != nil {
+	head := e.head(ctx, pipe, n, limit)
+	if err := errors.Join(execute(ctx, pipe), head.Err()); err != nil {
 		return nil, ofRedis(err)
 	}
-	value := []byte(head.Val())
+	value, _ := head.Bytes()
 	switch n := int64(len(value)); {
 	case n == 0:
 		return nil, ErrNotFound
@@ -115,8 +107,55 @@ func (e *inRedis) Get(ctx context.Context, n Name, limit int64) ([]byte, error) 
 	return append(value, rest...), ofRedis(err)
 }
 
-// atOnce is how much of a value is asked for without knowing its size: most entries.
-const atOnce = 1 << 20
+// head asks for the begin of a value, and for it to be kept for longer: a read-only
+// replica, or a rule, may refuse only that, and nothing comes of it.
+func (e *inRedis) head(ctx context.Context, pipe redis.Pipeliner, n Name, limit int64) *redis.StringCmd {
+	key := e.key(n)
+	head := pipe.GetRange(ctx, key, 0, min(atOnce, limit+1)-1)
+	if n.Ours() && !n.Brief() && e.ttl > 0 {
+		pipe.Expire(ctx, key, e.ttl)
+	}
+	return head
+}
+
+// execute sends commands. What one of them has come to is that one's error; the error here
+// is that none was sent.
+func execute(ctx context.Context, pipe redis.Pipeliner) error {
+	all, err := pipe.Exec(ctx)
+	if slices.ContainsFunc(all, func(c redis.Cmder) bool { return c.Err() == err }) {
+		return nil
+	}
+	return err
+}
+
+// GetMany is Get for many names, in one round trip but for what is large.
+func (e *inRedis) GetMany(ctx context.Context, names []Name, limit int64) []Answer {
+	pipe := e.client.Pipeline()
+	heads := make([]*redis.StringCmd, len(names))
+	for i, n := range names {
+		heads[i] = e.head(ctx, pipe, n, limit)
+	}
+	failed := execute(ctx, pipe)
+	answers := make([]Answer, len(names))
+	for i, head := range heads {
+		a, err := &answers[i], errors.Join(failed, head.Err())
+		switch size := int64(len(head.Val())); {
+		case err != nil:
+			a.Err = ofRedis(err)
+		case size == 0:
+			a.Err = ErrNotFound
+		case size > limit || size == atOnce:
+			a.Value, a.Err = e.Get(ctx, names[i], limit)
+		default:
+			a.Value, _ = head.Bytes()
+		}
+	}
+	return answers
+}
+
+// atOnce is how much of a value is asked for without knowing its size: most entries, and a
+// megabyte of code with what stands beside it. What is larger takes two round trips more.
+const atOnce = 4 << 20
 
 func (e *inRedis) Put(ctx context.Context, n Name, value []byte, overwrite bool) (bool, error) {
 	var ttl time.Duration

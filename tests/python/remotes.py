@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from ports import free_port, wait_for_port
 from processes import check
 
 #: Compiles each of its arguments that is not in the cache; the witness is a file beside the program.
@@ -31,12 +32,6 @@ with jitcache.Cache() as cache:
     total = cache.stats()["total"]
     print(json.dumps([total[c] - before[c] for c in ("hits_remote", "compiles")]))
 """
-
-
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
 
 
 class Redis:
@@ -63,13 +58,7 @@ class Redis:
 
     def start(self) -> None:
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
-        for _ in range(500):
-            try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
-                return
-            except OSError:
-                time.sleep(0.01)
-        raise AssertionError("redis does not answer")
+        wait_for_port(self.port)
 
     def stop(self) -> None:
         self.process.kill()
@@ -122,7 +111,9 @@ class Machine:
         self.run.mkdir(mode=0o700)
         self.env = {
             "JITCACHE_REMOTE": remote, "JITCACHE_DIR": str(self.folder / "cache"), "WITNESS": str(self.witness),
-            "XDG_RUNTIME_DIR": str(self.run), "HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder / "config"), **env,
+            "XDG_RUNTIME_DIR": str(self.run), "HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder / "config"),
+            # As on a machine of its own, also where the tests run in a container.
+            "JITCACHE_REMOTE_EXIT_WAIT": "0", **env,
         }  # fmt: skip
 
     def compile(self, *sources: str, **more: str) -> str:

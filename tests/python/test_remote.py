@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import Callable
 
 import pytest
+import samples
+from ports import free_port, wait_for_port
 from processes import check, run
-from remotes import Machine, Redis, free_port
+from remotes import PROGRAM, Machine, Redis
 from test_cli import command
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
+ROOT = Path(__file__).resolve().parents[2]
 UNSIGNED = "|trust=unsigned"
 
 
@@ -291,7 +294,7 @@ def test_command_says_how_the_remotes_are_and_shows_no_password(
         assert "hunter2" not in said.stdout + said.stderr, words
         assert f"127.0.0.1:{redis.port}" in said.stdout
     assert re.search(
-        r"^remote .*; up, 0 hits, \d+ misses, .*, 0 waiting$", program("doctor", **one.env).stdout, re.MULTILINE
+        r"^remote .*; up, 0 hits, \d+ misses.*, 0 waiting$", program("doctor", **one.env).stdout, re.MULTILINE
     )
     redis.stop()
     one.compile("b")
@@ -436,12 +439,7 @@ def gateway(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
     port = free_port()
     words = ["--access", "user", "--secret", "secret", "--port", f"127.0.0.1:{port}", "posix", str(folder / "s3")]
     process = subprocess.Popen([program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for _ in range(500):
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            break
-        except OSError:
-            time.sleep(0.01)
+    wait_for_port(port)
     return process, f"s3://bucket/ccache?endpoint=http://127.0.0.1:{port}&region=us-east-1"
 
 
@@ -483,3 +481,22 @@ def test_ccache_stores_and_hits_through_the_helper(tmp_path: Path, scheme: str) 
     server.wait()
     assert hits == ["0", "1"]
     assert (tmp_path / "one.o").read_bytes() == (tmp_path / "two.o").read_bytes()
+
+
+def test_lines_of_the_page_use_the_remote(redis: Redis, machine: Callable[..., Machine], tmp_path: Path) -> None:
+    """docs/remote.md, with the address of this Redis; train.py is the program of these tests."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@" kernel\n')
+    (tools / "python").chmod(0o755)
+    (tmp_path / "train.py").write_text(PROGRAM)
+    lines = samples.under("docs/remote.md", "Remotes").replace("cache.example:6379", f"127.0.0.1:{redis.port}")
+    said = []
+    for _ in range(2):
+        m = machine("")
+        env = {**os.environ, **m.env, "PATH": f"{tools}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "python")}
+        p = subprocess.run(["sh", "-euc", lines], cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert p.returncode == 0, p.stderr
+        m.sent()
+        said.append(json.loads(p.stdout))
+    assert said == [[0, 1], [1, 0]]  # hits of the remote, compiles

@@ -29,6 +29,7 @@ var (
 	late   = flag.Duration("late", 0, "how long a renamed file's new name is unknown")
 	rename = flag.Int("rename", 0, "the error number of every rename")
 	large  = flag.Int64("large", 0, "writes beyond so many bytes give EIO")
+	keep   = flag.Duration("keep", 0, "for how long names, absent ones too, and attributes are not asked for again")
 	log    = flag.String("log", "", "file that gets a line per fault")
 )
 
@@ -140,10 +141,9 @@ func main() {
 	}
 	top := &node{fs.LoopbackNode{RootData: root}}
 	root.RootNode = top
-	// Timeouts of zero: every name is asked for anew.
-	var none time.Duration
+	// At zero every name is asked for anew.
 	server, err := fs.Mount(flag.Arg(1), top, &fs.Options{
-		EntryTimeout: &none, AttrTimeout: &none,
+		EntryTimeout: keep, AttrTimeout: keep, NegativeTimeout: keep,
 		MountOptions: fuse.MountOptions{DirectMountStrict: true, EnableLocks: true, FsName: "loopback", AllowOther: true},
 	})
 	if err != nil {

@@ -1,0 +1,126 @@
+"""Launched commands on many machines: what one has run, another replays.
+
+Each command leaves a random number, which -flto does: so equal bytes are a replay, and bytes that nobody has left
+before are a compile.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Callable
+
+import pytest
+from remotes import Machine, Redis
+from test_remote import UNSIGNED, machine, program, redis
+
+__all__ = ["machine", "redis"]  # fixtures
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc"),
+]
+
+BUILT = os.environ.get("JITCACHE_TEST_LAUNCHER") or str(Path(__file__).resolve().parents[2] / "build/lib/jitcache")
+
+
+def same(folder: Path) -> dict[str, str]:
+    """Where settings are counts, where they may: so machines have them at the same path."""
+    return {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+
+
+def compiled(m: Machine, where: Path, *flags: str, **env: str) -> bytes:
+    """Run a compile through the launcher, and return what it leaves."""
+    (where / "a.c").write_text('#include "v.h"\nint f(int x) { return x + V; }\n')
+    (where / "a.o").unlink(missing_ok=True)
+    words = [BUILT, "run", "gcc", "-flto", "-Wall", "-c", "a.c", "-o", "a.o"]
+    p = subprocess.run(
+        [*words, *flags], cwd=where, env={**os.environ, **m.env, **env}, capture_output=True, text=True, check=True,
+        stdin=subprocess.DEVNULL, timeout=100,
+    )  # fmt: skip
+    assert p.stderr == ""
+    return (where / "a.o").read_bytes()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/v.h").write_text("#define V 1\n")
+    return tmp_path / "project"
+
+
+@pytest.mark.parametrize("engine", ["redis", "file"])
+def test_second_machine_replays_what_the_first_has_run(
+    machine: Callable[..., Machine], redis: Redis, tmp_path: Path, project: Path, engine: str
+) -> None:
+    """The list of what the compiler looked at travels, and what it left."""
+    (tmp_path / "shared").mkdir()
+    url = (redis.url if engine == "redis" else f"file://{tmp_path}/shared") + UNSIGNED
+    one, two, three = (machine(url, **same(tmp_path)) for _ in range(3))
+    first = compiled(one, project)
+    one.sent()
+    assert compiled(two, project) == first
+    assert two.outboxes() == [], "what was fetched is not sent again"
+    assert compiled(two, project) == first
+    # Another header is another world, and both worlds are replayed.
+    (project / "v.h").write_text("#define V 2\n")
+    second = compiled(two, project)
+    assert second != first
+    two.sent()
+    assert compiled(three, project) == second
+    (project / "v.h").write_text("#define V 1\n")
+    assert compiled(three, project) == first
+    redis.stop()
+    assert compiled(three, project) == first, "its own directory has it"
+
+
+def test_launcher_does_not_ask_a_remote_for_what_the_directory_has(
+    machine: Callable[..., Machine], redis: Redis, tmp_path: Path, project: Path
+) -> None:
+    one = machine(redis.url + UNSIGNED, **same(tmp_path))
+    first = compiled(one, project)
+    one.sent()
+    one.end()
+    redis.stop()
+    one.run.mkdir(mode=0o700)
+    assert compiled(one, project) == first
+    assert one.helpers() == []
+
+
+def test_what_a_stranger_has_run_is_not_replayed(
+    machine: Callable[..., Machine], redis: Redis, tmp_path: Path, project: Path
+) -> None:
+    """Neither what nobody has signed, nor what a key has that is not trusted."""
+    one, two = machine(redis.url + UNSIGNED, **same(tmp_path)), machine(redis.url, **same(tmp_path))
+    first = compiled(one, project)
+    one.sent()
+    assert compiled(two, project) != first
+    reader = machine(redis.url, **same(tmp_path), JITCACHE_KEYS="ed25519:" + "A" * 43)
+    assert compiled(reader, project) != first
+
+
+def test_result_of_another_machine_is_not_put_where_no_word_points(
+    machine: Callable[..., Machine], redis: Redis, tmp_path: Path, project: Path
+) -> None:
+    """What the machine itself has made goes there all the same."""
+    one, two = (machine(redis.url + UNSIGNED, **same(tmp_path)) for _ in range(2))
+    script = project / "make.sh"
+    script.write_text("#!/bin/sh\ngcc -flto -c a.c -o .hidden\n")
+    script.chmod(0o755)
+    (project / "a.c").write_text("int f(void) { return 1; }\n")
+
+    def hidden(m: Machine) -> bytes:
+        (project / ".hidden").unlink(missing_ok=True)
+        subprocess.run(
+            [BUILT, "run", "./make.sh"], cwd=project, env={**os.environ, **m.env}, check=True, timeout=100,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        return (project / ".hidden").read_bytes()
+
+    first = hidden(one)
+    one.sent()
+    assert hidden(one) == first
+    assert hidden(two) != first
+    assert program("remote", "-json", "status", **two.env).returncode == 0
