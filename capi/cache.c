@@ -169,7 +169,7 @@ int32_t jitcache_open(const jitcache_options *options, jitcache_cache **out)
 	}
 	c->memory = opened.memory;
 	c->lookups = opened.lookups;
-	c->layered = opened.layered;
+	c->more = opened.more;
 	c->entries = opened.entries;
 	atomic_init(&c->core, opened.core);
 	atomic_init(&c->generation, jc_core_generation());

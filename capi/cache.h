@@ -15,8 +15,11 @@ typedef struct jc_cache {
 	size_t nsettings;
 	jc_memory *memory;
 	int lookups;   /* memory answers lookups */
-	int layered;   /* jc_opened */
+	int more;      /* jc_opened */
 	char *entries; /* jc_opened */
+	/* Until when the core looks nowhere else for what has no file (jc_out), by
+	 * the clock of calls.c. A forked child goes on with it: that clock is the machine's. */
+	_Atomic int64_t quiet;
 	jc_misses misses;
 	_Atomic uint32_t generation;
 	void *_Atomic core; /* of that generation */

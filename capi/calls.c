@@ -1,6 +1,7 @@
 /* calls.c: the public functions on an open cache. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "blob_handle.h"
@@ -103,9 +104,34 @@ static int32_t begin_cache(call *a, jitcache_cache *cache)
 	return status;
 }
 
-/* open_file opens the entry's file, if the front is to do so. It returns 0 if there is
- * no file, and nowhere else to look: it has then counted a miss, for which no core is
- * needed. */
+/* now is the clock of jc_cache's quiet, in nanoseconds: good to some milliseconds, and four
+ * times as fast as the exact one, which a miss would notice. */
+static int64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* goes_on says whether the core looks elsewhere for what no directory has. */
+static int goes_on(const jc_cache *c)
+{
+	if (!c->more || JC_CONTROL == JC_NO_LAYERS)
+		return 0;
+	int64_t quiet = atomic_load_explicit(&c->quiet, memory_order_relaxed);
+	return quiet == 0 || (now() >= quiet && JC_CONTROL != JC_STAYS_QUIET);
+}
+
+/* note_quiet notes what a lookup has told of the remotes. */
+static void note_quiet(jc_cache *c, const jc_out *out)
+{
+	if (out->quiet_ns > 0)
+		atomic_store_explicit(&c->quiet, now() + out->quiet_ns, memory_order_relaxed);
+}
+
+/* open_file opens the entry's file, in the own directory or a layer, if the front is to
+ * do so. It returns 0 if there is no file, and nowhere else to look: it has then counted
+ * a miss, for which no core is needed. */
 static int open_file(call *a, jc_file *file)
 {
 	const uint8_t *id = a->sealed + JC_SEALED_ID;
@@ -114,9 +140,8 @@ static int open_file(call *a, jc_file *file)
 		return 1;
 	if (a->c->memory != NULL)
 		file->ticket = jc_memory_ticket(a->c->memory, id);
-	file->fd = jc_entry_open(a->c->entries, id);
-	int more = a->c->layered && JC_CONTROL != JC_NO_LAYERS;
-	return file->fd != -ENOENT || more || !jc_misses_add(&a->c->misses, a->sealed + JC_SEALED_KIND);
+	jc_entry_open(a->c->entries, id, file);
+	return file->fd != -ENOENT || goes_on(a->c) || !jc_misses_add(&a->c->misses, a->sealed + JC_SEALED_KIND);
 }
 
 static void close_file(const jc_file *file)
@@ -142,6 +167,7 @@ static int32_t lookup(call *a, jitcache_cache *cache, jitcache_key *key, jc_blob
 	if ((status = find_core(a)) == JITCACHE_OK) {
 		jc_out out = {0};
 		status = jc_finish(a->core->get(a->cache, (uint8_t *)a->sealed, a->nsealed, &file, b, &out), &out);
+		note_quiet(a->c, &out);
 	}
 	close_file(&file);
 	return status;
@@ -209,6 +235,7 @@ int32_t jitcache_get_into(jitcache_cache *cache, jitcache_key *key, void *buffer
 		status = a.core->get_into(a.cache, (uint8_t *)a.sealed, a.nsealed, &file, buffer, capacity, size, &out);
 		if (status != JITCACHE_OK && status != JITCACHE_TOO_SMALL)
 			jc_finish(status, &out);
+		note_quiet(a.c, &out);
 	}
 	close_file(&file);
 	return end(&a, status);

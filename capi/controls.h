@@ -28,6 +28,7 @@ enum jc_control {
 	JC_HOARDS,       /* a cursor keeps what it has given */
 	JC_STAYS,        /* a cursor goes on until it has found something */
 	JC_NO_LAYERS,    /* a lookup ends where there is no file */
+	JC_STAYS_QUIET,  /* remotes that were off a moment ago are not asked again */
 	JC_LATE_STORE,   /* a commit inside a callback is stored when that returns */
 };
 

@@ -17,10 +17,12 @@
 #include "../include/jitcache_native.h"
 
 /* Beside the status: the reason of a miss, and one line of text for an error,
- * in malloc'd memory that becomes the caller's. */
+ * in malloc'd memory that becomes the caller's. quiet_ns is of a miss: for so long
+ * the core would look nowhere else for what has no file, because its remotes are off. */
 typedef struct jc_out {
 	int32_t reason;
 	char *error;
+	int64_t quiet_ns;
 } jc_out;
 
 /* What an opened cache is to the front. */
@@ -28,8 +30,11 @@ typedef struct jc_opened {
 	void *core;        /* of pointer.go */
 	jc_memory *memory; /* NULL: no tier in memory */
 	int32_t lookups;   /* whether the tier answers lookups: not with JITCACHE=refresh */
-	int32_t layered;   /* whether the core goes on where there is no entry */
-	char *entries;     /* what the path of each entry begins with, malloc'd. NULL: who looks up asks the core */
+	int32_t more;      /* whether the core goes on where no directory has an entry */
+	/* What the paths of entries begin with, in each directory that is looked at: the own
+	 * one, then the layers. Each is ended by a NUL, and the list by an empty one; malloc'd.
+	 * NULL: who looks up asks the core. */
+	char *entries;
 } jc_opened;
 
 /* A path to a blob (jitcache_blob_path). The front gives it up by itself:
@@ -63,9 +68,13 @@ typedef struct jc_front {
 } jc_front;
 
 /* An entry's file, opened by the front, which closes it. fd is -1 if it is not, and
- * -ENOENT if there is none. The ticket is that of memory.h, taken before. */
+ * -ENOENT if there is none. in, nin bytes, is that of jc_opened's paths where it is. The
+ * core may have been opened again since, and have other directories now. The ticket is that of
+ * memory.h, taken before. */
 typedef struct jc_file {
 	int32_t fd;
+	uint32_t nin;
+	const char *in;
 	uint64_t ticket;
 } jc_file;
 

@@ -125,7 +125,7 @@ static int well_formed(const uint8_t *p, size_t n)
 	while (n >= JC_PART_HEAD) {
 		char letter = (char)p[0];
 		uint64_t size = jc_little(p + 1, 8);
-		if (strchr("ohteTndp", letter) == NULL || letter == 0 || size > n - JC_PART_HEAD ||
+		if (strchr("ohteTndpk", letter) == NULL || letter == 0 || size > n - JC_PART_HEAD ||
 			memchr(p + JC_PART_HEAD, 0, (size_t)size) != NULL)
 			return 0;
 		if ((letter == 't') != (before == 'h') ||

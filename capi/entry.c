@@ -1,5 +1,6 @@
-/* entry.c: opening the file of an entry. Most lookups of a program that has nothing in
- * its cache yet end here, with one system call and no call into Go. As
+/* entry.c: opening the file of an entry, in the own directory or a layer. Most lookups of
+ * a program that has nothing in its cache yet end here, with one system call for each of
+ * these and no call into Go. As
  * core/store/read.go, which has the reasons for each flag. */
 #include "entry.h"
 
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
+#include "controls.h"
 
 /* Of Linux 5.6, which the system's headers may not know. */
 #define OPENAT2 437
@@ -24,27 +26,41 @@ static const char suffix[] = ".jce";
 /* Set where there is no openat2, or a filter refuses it: the core knows another way. */
 static _Atomic int refused;
 
-int jc_entry_open(const char *path, const uint8_t id[32])
+static int open_at(const char *path)
 {
-	char text[4096];
 	static const struct how how = {
 		.flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, .resolve = NO_SYMLINKS};
-	size_t n = strlen(path);
-	int hosts = errno;
-	if (atomic_load_explicit(&refused, memory_order_relaxed) || n + 65 + sizeof suffix > sizeof text)
-		return -ENOSYS;
-	/* The first byte, a slash, the others, the suffix. */
-	memcpy(text, path, n);
-	jc_hex(text + n + 1, id, 32);
-	text[n] = text[n + 1];
-	text[n + 1] = text[n + 2];
-	text[n + 2] = '/';
-	memcpy(text + n + 65, suffix, sizeof suffix);
-	int fd = (int)syscall(OPENAT2, AT_FDCWD, text, &how, sizeof how);
+	int hosts = errno, fd = (int)syscall(OPENAT2, AT_FDCWD, path, &how, sizeof how);
 	if (fd < 0)
 		fd = -errno;
 	if (fd == -ENOSYS || fd == -EPERM)
 		atomic_store_explicit(&refused, 1, memory_order_relaxed);
 	errno = hosts;
 	return fd;
+}
+
+void jc_entry_open(const char *paths, const uint8_t id[32], jc_file *file)
+{
+	char text[4096];
+	file->fd = -ENOSYS;
+	if (atomic_load_explicit(&refused, memory_order_relaxed))
+		return;
+	/* The first byte, a slash, the others, the suffix; before that, the directory's path. */
+	char *name = text + sizeof text - 65 - sizeof suffix;
+	jc_hex(name + 1, id, 32);
+	name[0] = name[1];
+	name[1] = name[2];
+	name[2] = '/';
+	memcpy(name + 65, suffix, sizeof suffix);
+	for (size_t n; (n = strlen(paths)) > 0; paths += n + 1) {
+		file->fd = -ENAMETOOLONG;
+		if (n > (size_t)(name - text))
+			return;
+		memcpy(name - n, paths, n);
+		file->fd = open_at(name - n);
+		file->in = paths;
+		file->nin = (uint32_t)n;
+		if (file->fd != -ENOENT || JC_CONTROL == JC_NO_LAYERS)
+			return;
+	}
 }

@@ -2,11 +2,11 @@
 #ifndef JC_ENTRY_H
 #define JC_ENTRY_H
 
-#include <stdint.h>
+#include "core.h"
 
-/* jc_entry_open opens the file of an entry. path is what the paths of all entries
- * begin with (jc_opened). It returns -ENOENT if there is none; after any other error
- * the core must try, and say why it fails. */
-int jc_entry_open(const char *path, const uint8_t id[32]);
+/* jc_entry_open opens the file of an entry in the first directory that has one. paths is
+ * what the paths of entries begin with in each (jc_opened). file->fd is -ENOENT afterwards
+ * if there is none; after any other error the core must try, and say why it fails. */
+void jc_entry_open(const char *paths, const uint8_t id[32], jc_file *file);
 
 #endif

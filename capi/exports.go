@@ -22,7 +22,8 @@ func jcgo_start(f *C.jc_front) C.int32_t {
 	front = f
 	observe.Tracer = C.GoString(f.observer)
 	if at := strings.LastIndexByte(observe.Tracer, '/'); at > 0 {
-		core.StorageProgram = observe.Tracer[:at+1] + "jitcache-storage" // beside it
+		beside := observe.Tracer[:at+1] + "jitcache-storage"
+		core.StorageProgram = func() string { return beside }
 	}
 	return C.JITCACHE_OK
 }
@@ -56,11 +57,11 @@ func jcgo_open(p *C.char, n C.size_t, m *C.jc_memory, opened *C.jc_opened, out *
 			return fail(out, C.JITCACHE_ERR_OPTION, err)
 		}
 		opened.core = keepCache(c)
-		if c.Layered() {
-			opened.layered = 1
+		if c.GoesBeyond() {
+			opened.more = 1
 		}
-		if path := c.EntryPath(); path != "" {
-			opened.entries = C.CString(path)
+		if paths := c.EntryPaths(); len(paths) > 0 {
+			opened.entries = C.CString(strings.Join(paths, "\x00") + "\x00")
 		}
 		if t := c.Memory(); t != nil {
 			opened.memory = (*C.jc_memory)(t.Pointer())
@@ -129,7 +130,11 @@ func text(p *C.char) string {
 }
 
 func openedOf(file *C.jc_file) core.Opened {
-	return core.Opened{Fd: int(file.fd), Ticket: memory.Ticket(file.ticket)}
+	o := core.Opened{Fd: int(file.fd), Ticket: memory.Ticket(file.ticket)}
+	if file.nin > 0 {
+		o.In = unsafe.String((*byte)(unsafe.Pointer(file.in)), int(file.nin))
+	}
+	return o
 }
 
 //export jcgo_get
@@ -138,8 +143,16 @@ func jcgo_get(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, file *C.jc_file, 
 		id, kind := idOf(sealed)
 		b, why := cacheOf(p).Lookup(id, kind, openedOf(file), func() *key.Key { return keyOf(sealed, n) })
 		*out = (*C.jc_blob)(b.Pointer())
-		return because(o, C.JITCACHE_MISS, why)
+		return lookedUp(p, o, why)
 	})
+}
+
+// lookedUp is because for a lookup: it says too for how long none need ask for more than the file.
+func lookedUp(p unsafe.Pointer, o *C.jc_out, why store.Reason) C.int32_t {
+	if why == store.Absent {
+		o.quiet_ns = C.int64_t(cacheOf(p).Quiet())
+	}
+	return because(o, C.JITCACHE_MISS, why)
 }
 
 //export jcgo_get_into
@@ -151,7 +164,7 @@ func jcgo_get_into(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, file *C.jc_f
 		if why == store.None && got > int(capacity) {
 			return C.JITCACHE_TOO_SMALL
 		}
-		return because(o, C.JITCACHE_MISS, why)
+		return lookedUp(p, o, why)
 	})
 }
 

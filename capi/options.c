@@ -108,7 +108,7 @@ static void append(block *b, const char *text, size_t n)
 static int wanted(const char *entry)
 {
 	static const char *const names[] = {"HOME=", "XDG_CACHE_HOME=", "XDG_CONFIG_HOME=", "XDG_RUNTIME_DIR=",
-		"TMPDIR=", "CUDA_HOME=", "CUDA_PATH=",
+		"TMPDIR=", "CUDA_HOME=", "CUDA_PATH=", "SLURM_JOB_ID=",
 		/* For the helper of remotes: remote.Passed. */
 		"PATH=", "AWS_", "SSL_CERT_",
 		"HTTP_PROXY=", "HTTPS_PROXY=", "NO_PROXY=", "http_proxy=", "https_proxy=", "no_proxy="};

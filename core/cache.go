@@ -31,6 +31,7 @@ type Cache struct {
 	layers   []*Layer       // that the settings name
 	used     []*Layer       // of those
 	remotes  remotes
+	profile  *profile      // nil: none is named
 	signer   *trust.Secret // nil: what is stored is not signed
 	words    struct {
 		mu sync.Mutex
@@ -70,6 +71,7 @@ func Open(o Options) (*Cache, error) {
 	c.leases.Waiting = func(id key.ID, h lease.Holder, waited time.Duration) {
 		c.log.line(Info, "waiting for process %d to compile %s, which it began %v ago", h.Pid, label(h.Name, id), waited.Round(time.Second))
 	}
+	c.openProfile(o.Memory != nil)
 	return c, nil
 }
 
@@ -114,11 +116,14 @@ func (c *Cache) Close() {
 }
 
 // Leave is Flush for a process that ends: it waits for what it has stored to be sent to
-// the remotes, for as long as JITCACHE_REMOTE_EXIT_WAIT says.
+// the remotes, for as long as JITCACHE_REMOTE_EXIT_WAIT says; see exitWait.
 func (c *Cache) Leave() {
+	c.saveProfile()
 	c.Flush()
-	if waitsAtEnd && c.settings.exitWait > 0 && c.remotes.offered.Load() {
-		c.FlushRemotes(c.settings.exitWait)
+	if waitsAtEnd && c.remotes.offered.Load() {
+		if wait, patient := c.settings.exitWait(); wait > 0 {
+			c.flushRemotes(wait, patient)
+		}
 	}
 }
 
@@ -196,25 +201,36 @@ func (c *Cache) Get(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.Blob
 	return c.Lookup(id, kind, NotOpened, sealed)
 }
 
-// EntryPath returns what the path of every entry begins with (store.EntryPath), for
-// a caller that opens entries itself. If an entry is not there, and there are no
-// layers, such a caller ends the lookup without a call of Lookup, and counts it with
-// Missed. It is "" if lookups do not go by the directory, or if every miss is logged.
-func (c *Cache) EntryPath() string {
+// EntryPaths returns what the paths of entries begin with (store.EntryPath), in the own
+// directory and then in each layer, for a caller that opens entries itself, in that order.
+// If none has an entry, and GoesBeyond says no, such a caller ends the lookup without a
+// call of Lookup, and counts it with Missed. There are none if lookups do not go by the
+// directory, or if every miss is logged.
+func (c *Cache) EntryPaths() (paths []string) {
 	if c.unread() != store.None || c.store == nil || c.log.wants(Miss) {
-		return ""
+		return nil
 	}
-	return c.store.EntryPath()
+	paths = append(paths, c.store.EntryPath())
+	for _, l := range c.used {
+		if goesOn {
+			paths = append(paths, l.store.EntryPath())
+		}
+	}
+	return paths
 }
+
+// GoesBeyond reports whether a lookup goes on where no directory has an entry.
+func (c *Cache) GoesBeyond() bool { return len(c.remotes.used) > 0 }
 
 // Opened is the file of an entry that the caller of Lookup has opened, and closes.
 // The caller took the ticket before it opened the file.
 type Opened struct {
-	Fd     int // a negative number: it has opened none; NotThere: for there is none
+	Fd     int    // a negative number: it has opened none; NotThere: for there is none
+	In     string // which of EntryPaths it is in, those before having none
 	Ticket memory.Ticket
 }
 
-// NotThere is in place of the descriptor of a file that is not there.
+// NotThere is in place of the descriptor of a file that is in none of the directories.
 const NotThere = -int(syscall.ENOENT)
 
 // NotOpened is for a caller that leaves that to Lookup.
@@ -240,6 +256,16 @@ func (c *Cache) Lookup(id *key.ID, kind []byte, opened Opened, sealed func() *ke
 // Peek is Get for a caller who acquires next: it counts a hit, but not a miss,
 // which Acquire counts.
 func (c *Cache) Peek(id *key.ID) (*blob.Blob, store.Reason) { return c.look(id) }
+
+// PeekFrom is Peek for who treats differently what was not made here: foreign says that a
+// remote has given the entry, now or before, or that somebody else has signed it.
+func (c *Cache) PeekFrom(id *key.ID) (b *blob.Blob, foreign bool, why store.Reason) {
+	held := c.store != nil && c.store.Has(id)
+	if b, why = c.look(id); b != nil {
+		foreign = !held && len(c.remotes.used) > 0 || c.madeElsewhere(b)
+	}
+	return b, foreign, why
+}
 
 // look is Get without the accounting of a miss.
 func (c *Cache) look(id *key.ID) (*blob.Blob, store.Reason) {
@@ -276,10 +302,10 @@ func (c *Cache) unread() store.Reason {
 // read reads an entry of the directory, and returns the ticket that was taken before.
 func (c *Cache) read(id *key.ID, opened Opened) (*blob.Blob, memory.Ticket, store.Reason) {
 	switch {
-	case opened.Fd >= 0:
+	case c.isOwn(&opened):
 		b, why := c.unlessWithdrawn(c.store.GetFrom(opened.Fd, id))
 		return b, opened.Ticket, why
-	case opened.Fd == NotThere:
+	case opened.Fd == NotThere || c.layerOf(&opened) >= 0:
 		return nil, opened.Ticket, store.Absent
 	}
 	var ticket memory.Ticket
@@ -300,12 +326,13 @@ func (c *Cache) fromDisk(id *key.ID, opened Opened) (*blob.Blob, store.Reason) {
 	b, ticket, why := c.read(id, opened)
 	where := store.HitsDisk
 	if why != store.None {
-		b, where, why = c.goOn(id, why)
+		b, where, why = c.goOn(id, why, &opened)
 	}
 	if why != store.None {
 		return nil, why
 	}
 	c.countHit(where, b)
+	c.uses(id)
 	switch {
 	case c.memory == nil:
 	case inOrder:
@@ -336,10 +363,11 @@ func (c *Cache) LookupInto(id *key.ID, kind, buf []byte, opened Opened, sealed f
 	if why == store.None {
 		if size <= len(buf) {
 			c.store.CountHit(store.HitsDisk, entryKind, cost)
+			c.uses(id)
 		}
 		return size, why
 	}
-	b, where, why := c.goOn(id, why)
+	b, where, why := c.goOn(id, why, &opened)
 	if why != store.None {
 		c.missed(id, kind, why, sealed)
 		return 0, why
@@ -348,6 +376,7 @@ func (c *Cache) LookupInto(id *key.ID, kind, buf []byte, opened Opened, sealed f
 	if len(b.Data()) <= len(buf) {
 		copy(buf, b.Data())
 		c.countHit(where, b)
+		c.uses(id)
 	}
 	return len(b.Data()), why
 }
@@ -356,9 +385,9 @@ func (c *Cache) readInto(id *key.ID, buf []byte, opened Opened) (size int, kind 
 	switch {
 	case c.store == nil:
 		return 0, nil, 0, store.NoDirectory
-	case opened.Fd >= 0:
+	case c.isOwn(&opened):
 		return c.store.GetIntoFrom(opened.Fd, id, buf)
-	case opened.Fd == NotThere:
+	case opened.Fd == NotThere || c.layerOf(&opened) >= 0:
 		return 0, nil, 0, store.Absent
 	}
 	return c.store.GetInto(id, buf)

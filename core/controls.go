@@ -13,6 +13,7 @@ const (
 	signs         = true // what is stored is signed
 	marks         = true // what was made elsewhere is marked, and not signed
 	waitsAtEnd    = true // a process that ends waits for what it has stored to be sent
+	prefetches    = true // what a profile names is fetched when its job starts
 	claims        = true // who compiles asks for the claim of the fleet
 	checksRemotes = true // what comes from a remote was signed by somebody who is trusted
 )

@@ -14,6 +14,7 @@ var (
 	signs         = !control.Is("nosigning")
 	marks         = !control.Is("signsall")
 	waitsAtEnd    = !control.Is("noexitwait")
+	prefetches    = !control.Is("noprofile")
 	claims        = !control.Is("noclaims")
 	checksRemotes = !control.Is("anyremote")
 )

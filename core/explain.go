@@ -39,7 +39,7 @@ func (c *Cache) Explain(k *key.Key) Explanation {
 		b, _, why = c.read(&k.ID, NotOpened) // which counts nothing
 	}
 	if b == nil && c.Layered() && why != store.Off && why != store.Refresh {
-		b, _, why = c.goOn(&k.ID, why)
+		b, _, why = c.goOn(&k.ID, why, &NotOpened)
 	}
 	if b == nil {
 		if b = c.fromMemory(&k.ID); b != nil {

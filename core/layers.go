@@ -3,7 +3,9 @@ package core
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"jitcache/core/blob"
 	"jitcache/core/key"
@@ -92,18 +94,58 @@ func (c *Cache) Layers() []*Layer { return c.layers }
 // Layered reports whether lookups go on to layers or remotes.
 func (c *Cache) Layered() bool { return len(c.used)+len(c.remotes.used) > 0 }
 
+// Quiet returns for how long a lookup of what no directory has would look nowhere else:
+// while no remote is asked, because all have failed a moment ago. 0: it does look.
+func (c *Cache) Quiet() time.Duration {
+	if len(c.remotes.used) == 0 || c.remotes.waits.any() {
+		return 0
+	}
+	quiet := mostQuiet
+	for _, r := range c.remotes.used {
+		if r.Reads {
+			quiet = min(quiet, r.client.Rests())
+		}
+	}
+	return quiet
+}
+
+// mostQuiet is as long as a remote rests at most.
+const mostQuiet = time.Minute
+
 // Settings returns what environment, user and machine have set.
 func (c *Cache) Settings() *trust.Settings { return c.settings.trust }
 
+// isOwn reports whether a file that was opened is in the own directory.
+func (c *Cache) isOwn(o *Opened) bool {
+	return o.Fd >= 0 && c.store != nil && o.In == c.store.EntryPath()
+}
+
+// layerOf returns which of the layers in use has the file that was opened, -1 for none.
+// It goes by the path, for whoever has opened it may have had other layers.
+func (c *Cache) layerOf(o *Opened) int {
+	if o.Fd < 0 {
+		return -1
+	}
+	return slices.IndexFunc(c.used, func(l *Layer) bool { return l.store.EntryPath() == o.In })
+}
+
 // goOn goes on to the layers and remotes with a lookup for which the directory has no
 // good entry; why says why not. It says where the entry was, and counts nothing.
-func (c *Cache) goOn(id *key.ID, why store.Reason) (*blob.Blob, store.Counter, store.Reason) {
+func (c *Cache) goOn(id *key.ID, why store.Reason, opened *Opened) (*blob.Blob, store.Counter, store.Reason) {
 	c.warnUnusable(id, why)
 	if !goesOn {
 		return nil, 0, why
 	}
-	for _, l := range c.used {
-		b, reason := c.fromLayer(l, id)
+	has := c.layerOf(opened)
+	for i, l := range c.used {
+		if opened.Fd == NotThere || i < has {
+			continue // whoever has opened it has looked there
+		}
+		fd := -1
+		if i == has {
+			fd = opened.Fd
+		}
+		b, reason := c.fromLayer(l, id, fd)
 		if b != nil {
 			if l.Copies != "" && copies {
 				c.copyIn(b)
@@ -122,9 +164,14 @@ func (c *Cache) goOn(id *key.ID, why store.Reason) (*blob.Blob, store.Counter, s
 	return b, store.HitsRemote, why
 }
 
-// fromLayer returns the entry of a layer, if it is there and may be used.
-func (c *Cache) fromLayer(l *Layer, id *key.ID) (*blob.Blob, store.Reason) {
-	b, why := l.store.Get(id)
+// fromLayer returns the entry of a layer, if it is there and may be used. fd is its file
+// if that was opened, else negative.
+func (c *Cache) fromLayer(l *Layer, id *key.ID, fd int) (b *blob.Blob, why store.Reason) {
+	if fd >= 0 {
+		b, why = l.store.GetFrom(fd, id)
+	} else {
+		b, why = l.store.Get(id)
+	}
 	if why == store.None && (l.Signed && !c.signed(b) || !l.Signed && c.withdrawn(b)) {
 		b.Release()
 		return nil, store.Signature

@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
-	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/core/store"
 	"jitcache/core/trust"
@@ -445,23 +445,96 @@ func TestMissIsExplainedByTheLastEntryOfTheNameInALayer(t *testing.T) {
 	}
 }
 
-// What a function of the front does that opens the own directory itself.
-func TestFrontThatFindsNoFileGoesOnToTheLayers(t *testing.T) {
+// opened is what a front does that opens the files of entries itself: it looks into one
+// directory after the other.
+func opened(t *testing.T, c *Cache, k *key.Key) Opened {
+	t.Helper()
+	o := Opened{Fd: NotThere}
+	if c.Memory() != nil {
+		o.Ticket = c.Memory().Ticket((*[32]byte)(&k.ID))
+	}
+	id := k.ID.String()
+	for _, path := range c.EntryPaths() {
+		fd, err := syscall.Open(path+id[:2]+"/"+id[2:]+".jce", syscall.O_RDONLY, 0)
+		if err == nil {
+			t.Cleanup(func() { syscall.Close(fd) })
+			o.Fd, o.In = fd, path
+			break
+		}
+	}
+	return o
+}
+
+func TestFileThatTheFrontHasOpenedInALayerIsReadAsTheLayersOwn(t *testing.T) {
+	k, other, absent := testKey(t, "n", "1"), testKey(t, "n", "2"), testKey(t, "n", "3")
+	first := image(t, map[*key.Key]string{other: "first"})
+	second := image(t, map[*key.Key]string{k: "second", other: "second"})
+	o, _ := over(t, first, second)
+	c := open(t, o)
+	if len(c.EntryPaths()) != 3 || c.GoesBeyond() {
+		t.Fatalf("paths %q, beyond %v", c.EntryPaths(), c.GoesBeyond())
+	}
+	for _, want := range []struct {
+		k    *key.Key
+		data string
+	}{{k, "second"}, {other, "first"}} {
+		b, why := c.Lookup(&want.k.ID, []byte(want.k.Kind), opened(t, c, want.k), nil)
+		if why != store.None || string(b.Data()) != want.data {
+			t.Fatal(why)
+		}
+		b.Release()
+		if got, _ := get(t, c, want.k); got != want.data {
+			t.Error(got)
+		}
+	}
+	if n := c.Stats().Total; n.HitsLayer != 2 || n.HitsMemory != 2 || n.HitsDisk != 0 {
+		t.Errorf("%+v", n)
+	}
+	if _, why := c.Lookup(&absent.ID, []byte(k.Kind), opened(t, c, absent), nil); why != store.Absent {
+		t.Error(why)
+	}
+}
+
+func TestFileThatTheFrontHasOpenedInALayerIsReadIntoABuffer(t *testing.T) {
 	k := testKey(t, "n", "1")
 	o, _ := over(t, image(t, map[*key.Key]string{k: "image"}))
-	c := open(t, o)
-	if c.EntryPath() == "" || !c.Layered() {
-		t.Fatalf("path %q, layered %v", c.EntryPath(), c.Layered())
+	o.Values["memory_size"] = "0"
+	c, buf := open(t, o), make([]byte, 1000)
+	if n, why := c.LookupInto(&k.ID, []byte(k.Kind), buf, opened(t, c, k), nil); why != store.None || string(buf[:n]) != "image" {
+		t.Error(n, why)
 	}
-	var b *blob.Blob
-	ticket := c.Memory().Ticket((*[32]byte)(&k.ID))
-	b, why := c.Lookup(&k.ID, []byte(k.Kind), Opened{NotThere, ticket}, nil)
-	if why != store.None || string(b.Data()) != "image" {
+	if n, why := c.LookupInto(&k.ID, []byte(k.Kind), buf[:2], opened(t, c, k), nil); why != store.None || n != len("image") {
+		t.Error(n, why)
+	}
+	if n := c.Stats().Total; n.HitsLayer != 1 {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestFileThatTheFrontHasOpenedIsNotBelievedMoreThanItsLayer(t *testing.T) {
+	k := testKey(t, "n", "1")
+	bad, good := image(t, map[*key.Key]string{k: "bad"}), image(t, map[*key.Key]string{k: "good"})
+	o, said := over(t, bad, good)
+	c := open(t, o)
+	found := opened(t, c, k)
+	if err := syscall.Fchmod(found.Fd, 0o666); err != nil { // others may write it now
+		t.Fatal(err)
+	}
+	b, why := c.Lookup(&k.ID, []byte(k.Kind), found, nil)
+	if why != store.None || string(b.Data()) != "good" {
 		t.Fatal(why)
 	}
 	b.Release()
-	if got, _ := get(t, c, k); got != "image" || c.Stats().Total.HitsMemory != 1 {
-		t.Errorf("it was not kept in memory: %+v", c.Stats().Total)
+	if !strings.Contains(*said, "cannot be used") {
+		t.Errorf("%q", *said)
+	}
+	// The cache may have been opened again since, and have other layers.
+	found.In = "/elsewhere/v1/entries/"
+	c.Memory().Remove((*[32]byte)(&k.ID))
+	if b, why := c.Lookup(&k.ID, []byte(k.Kind), found, nil); why != store.None || string(b.Data()) != "good" {
+		t.Error(why)
+	} else {
+		b.Release()
 	}
 }
 
@@ -496,6 +569,23 @@ func TestSettingsComeFromEnvironmentUserAndMachineAndFromNobodyElse(t *testing.T
 			t.Errorf("%s: layers %+v", c.source, l)
 		}
 	}
+	// A directory may have come from elsewhere: what it says of itself names no layers, and nobody to trust.
+	brought := open(t, Options{Values: map[string]string{"directory": filepath.Join(t.TempDir(), "own")}, Env: env{"HOME": t.TempDir()}.get})
+	by := secret(t)
+	for _, name := range []string{"config", "keys"} {
+		text := "layers = " + dir + "\nunsigned = 1\nkeys = " + by.Public().String() + "\n" + by.Public().String() + "\n"
+		for _, at := range []string{brought.store.Root(), brought.store.Root() + "/v1"} {
+			if err := os.WriteFile(at+"/"+name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	trust.Machine = t.TempDir()
+	again := open(t, Options{Values: map[string]string{"directory": brought.store.Root()}, Env: env{"HOME": t.TempDir()}.get})
+	if _, unsigned := again.settings.trust.Get("unsigned"); unsigned || again.Layered() || again.Signers().Any() {
+		t.Errorf("a directory names layers %+v, or whom to trust", again.Layers())
+	}
+	trust.Machine = machine
 	// The last file that says something beats the others, as a whole.
 	os.WriteFile(xdg+"/jitcache/config", []byte("layers = :\n"), 0o600)
 	c := open(t, Options{Values: map[string]string{"directory": filepath.Join(t.TempDir(), "own")}, Env: env{"XDG_CONFIG_HOME": xdg}.get})

@@ -2,6 +2,7 @@ package core
 
 import (
 	"iter"
+	"time"
 
 	"jitcache/core/blob"
 	"jitcache/core/key"
@@ -40,7 +41,7 @@ func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 			return
 		}
 		for _, l := range c.used {
-			b, why := c.fromLayer(l, id)
+			b, why := c.fromLayer(l, id, -1)
 			if note := c.note(b, why, true); note != nil && !yield(note) {
 				return
 			}
@@ -48,16 +49,18 @@ func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 		if c.remotes.knownAbsent(id) {
 			return
 		}
+		lost := time.Duration(0)
 		for _, r := range c.remotes.used {
 			if !r.Reads {
 				continue
 			}
-			b, why, _ := c.fromRemote(r, id)
+			b, why, _, paid := c.fromRemote(r, id)
+			lost += paid
 			if note := c.note(b, why, true); note != nil && !yield(note) {
 				return
 			}
 		}
-		c.remotes.noteAbsent(id)
+		c.remotes.noteAbsent(id, lost)
 	}
 }
 

@@ -29,6 +29,10 @@ type Options struct {
 	Memory *memory.Memory
 	// Local keeps away from remotes, for who only looks at a directory.
 	Local bool
+	// Launcher is for a process that becomes a command, and is one of many of a build. It
+	// asks for no claims of the fleet, because it is not there any more when the result is;
+	// it takes part in no profile; and it waits at its end only if it is told to.
+	Launcher bool
 }
 
 // OptionNames are the names that Options.Values may have, with what they mean.
@@ -64,7 +68,8 @@ var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE_LOCK_DIR", "where lock files go"},
 	{"JITCACHE_FS", "local or network, where statfs is wrong"},
 	{"JITCACHE_REMOTE_WAIT", "how long another machine's compile is waited for; 10m"},
-	{"JITCACHE_REMOTE_EXIT_WAIT", "how long a process that ends waits for what it stored to be sent; 0"},
+	{"JITCACHE_REMOTE_EXIT_WAIT", "how long a process that ends waits for what it stored to be sent; 10s in containers and Slurm, else 0"},
+	{"JITCACHE_PROFILE", "name of a job: what it used is fetched when it starts again"},
 	{"JITCACHE_STORAGE", "path of jitcache-storage"},
 	{"JITCACHE_NVRTC", "path of libnvrtc"},
 	{"JITCACHE_LIBCUDA", "path of libcuda"},
@@ -96,10 +101,15 @@ type settings struct {
 	trust      *trust.Settings
 	keys       *trust.Keys
 	local      bool
+	launcher   bool
 	remote     remote.Options
 	remoteWait time.Duration
-	exitWait   time.Duration
-	log        logger
+	exitSays   time.Duration // -1: nobody has said how long
+	profile    string
+
+	storageProgram func() string
+	env            func(name string) string
+	log            logger
 }
 
 // reader collects the settings. A bad option is an error, a bad variable a
@@ -138,9 +148,14 @@ func (o *Options) read() (*settings, error) {
 	st.LockDir = r.text("lock_dir", "JITCACHE_LOCK_DIR")
 	st.NodeLockDir = o.nodeLockDir()
 	r.s.local = o.Local
-	r.s.exitWait = r.duration("JITCACHE_REMOTE_EXIT_WAIT", 0)
+	r.s.launcher = o.Launcher
+	r.s.exitSays = r.duration("JITCACHE_REMOTE_EXIT_WAIT", -1)
+	if r.s.env = o.env; !o.Launcher {
+		r.s.profile = o.env("JITCACHE_PROFILE")
+	}
 	r.s.remoteWait = r.duration("JITCACHE_REMOTE_WAIT", 10*time.Minute)
-	r.s.remote = remote.Options{Namespace: r.s.keys.Namespace, Folder: st.NodeLockDir, Program: o.storageProgram(), Env: o.env}
+	r.s.remote = remote.Options{Namespace: r.s.keys.Namespace, Folder: st.NodeLockDir, Env: o.env}
+	r.s.storageProgram = o.storageProgram
 	st.FileSystem = r.choice("file_system", "JITCACHE_FS", "local", "network")
 	for _, p := range r.problems {
 		r.s.log.warn("variable "+p, "%s", p)
@@ -301,7 +316,7 @@ func (o *Options) storageProgram() string {
 	if p := o.env("JITCACHE_STORAGE"); filepath.IsAbs(p) {
 		return p
 	}
-	return StorageProgram
+	return StorageProgram()
 }
 
 func (o *Options) home() string {

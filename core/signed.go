@@ -127,6 +127,12 @@ func passedOn(b *blob.Blob) []byte {
 	return Somebody[:]
 }
 
+// madeElsewhere reports whether an entry rests on somebody else's word.
+func (c *Cache) madeElsewhere(b *blob.Blob) bool {
+	_, signatures, r := Statement(b)
+	return len(r.Words) > 0 || slices.ContainsFunc(signatures, func(s trust.Signature) bool { return !c.isMine(s.By) })
+}
+
 // keysIn returns the keys that an entry's words are.
 func keysIn(words []byte) (all []trust.Public) {
 	for size := len(trust.Public{}); len(words) >= size; words = words[size:] {

@@ -86,6 +86,34 @@ func TestSignedEntryOfALayerThatAnybodyMayWriteIsVerifiedAndCopied(t *testing.T)
 	}
 }
 
+func TestEntryThatIsRewrittenByAnotherNameAfterItWasVerifiedStaysWhatItWas(t *testing.T) {
+	k, by := testKey(t, "n", "1"), secret(t)
+	dir := signedImage(t, by, "", map[*key.Key]string{k: "signed"})
+	another := filepath.Join(dir, "another name")
+	if err := os.Link(entryFile(dir, k), another); err != nil {
+		t.Fatal(err)
+	}
+	o, _ := trusting(t, env{"JITCACHE_KEYS": by.Public().String()}, dir)
+	c := open(t, o)
+	if got, why := get(t, c, k); got != "signed" {
+		t.Fatalf("%q, %v", got, why)
+	}
+	if err := os.WriteFile(another, []byte("rewritten"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := os.ReadFile(entryFile(dir, k)); string(data) != "rewritten" {
+		t.Fatal("the names are not of one file")
+	}
+	if got, why := get(t, open(t, o), k); got != "signed" {
+		t.Errorf("%q, %v", got, why)
+	}
+	// Nor is the own file one that has the other name.
+	var own syscall.Stat_t
+	if err := syscall.Stat(entryFile(c.store.Root(), k), &own); err != nil || own.Nlink != 1 {
+		t.Errorf("%d names, %v", own.Nlink, err)
+	}
+}
+
 func TestWithoutATrustedKeyALayerThatAnybodyMayWriteIsRefused(t *testing.T) {
 	k, by := testKey(t, "n", "1"), secret(t)
 	dir := signedImage(t, by, "", map[*key.Key]string{k: "signed"})

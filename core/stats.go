@@ -6,8 +6,8 @@ import (
 	"jitcache/core/store"
 )
 
-// Stats is what `jitcache stats --json` prints, for a directory and this
-// process.
+// Stats is what `jitcache stats --json` prints, beside the remotes, for a directory and
+// this process.
 type Stats struct {
 	Directory string               `json:"directory"` // "" if there is none
 	Refused   string               `json:"refused,omitempty"`

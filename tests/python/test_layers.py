@@ -149,6 +149,42 @@ def test_forked_child_uses_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert in_child(child) == 0
 
 
+def test_forked_child_that_finds_nothing_in_layers_starts_no_runtime(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, absent = jitcache.Key(n=1), jitcache.Key(n=2)
+    with jitcache.Cache(tmp_path / "image") as c:
+        c.put(there, b"image")
+    monkeypatch.setenv("JITCACHE_LAYERS", str(tmp_path / "image"))
+    cache = jitcache.Cache(tmp_path / "own", memory_size=0)
+    assert cache.get(absent) is None  # which seals its key
+
+    def child() -> None:
+        assert cache.get(absent) is None
+        assert len(os.listdir("/proc/self/task")) == 1
+        assert cache.get(there) == b"image"
+        assert len(os.listdir("/proc/self/task")) > 1, "this test sees no runtime"
+
+    assert in_child(child) == 0
+
+
+def test_forked_child_does_not_use_a_layer_that_others_may_write_by_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = jitcache.Key(n=1)
+    with jitcache.Cache(tmp_path / "image") as c:
+        c.put(key, b"image")
+    monkeypatch.setenv("JITCACHE_LAYERS", str(tmp_path / "image"))
+    cache = jitcache.Cache(tmp_path / "own", memory_size=0)
+    assert cache.get(key) == b"image"
+    (tmp_path / "image").chmod(0o777)
+
+    def child() -> None:
+        assert cache.get(key) is None
+
+    assert in_child(child) == 0
+
+
 def test_own_entry_wins_and_remove_takes_only_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key = jitcache.Key(n=1)
     with jitcache.Cache(tmp_path / "image") as c:
