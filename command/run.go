@@ -148,7 +148,7 @@ func (r *run) Made() (*Made, error) {
 	if m.Payload, m.Attributes, err = r.result(rep); err != nil || m.Payload == nil {
 		return m, err
 	}
-	run := record.Run{Report: rep, Dir: r.dir, Env: r.env, Private: r.private, Leaves: r.leaves, Notes: r.notes}
+	run := record.Run{Report: rep, Dir: r.dir, Env: r.env, Private: r.private, Leaves: r.leaves, Notes: r.notes, Timeless: r.spec.Timeless}
 	m.List, m.Why = run.Take()
 	return m, nil
 }

@@ -37,6 +37,9 @@ type Spec struct {
 	// Only are the variables that the command is given, if there are any: names, and
 	// with a * at the end what begins so.
 	Only []string
+	// Timeless: the command's program takes no notice of when files were modified. Its
+	// owner has seen to that.
+	Timeless bool
 
 	once   sync.Once
 	known  *known
@@ -102,6 +105,9 @@ func (s *Spec) parts(b *key.Builder) error {
 	}
 	if len(s.Only) > 0 {
 		b.AddTexts("variables", s.Only)
+	}
+	if s.Timeless {
+		b.AddTexts("takes no notice of", []string{"modification times"})
 	}
 	for i := range s.Texts {
 		t := &s.Texts[i]

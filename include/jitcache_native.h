@@ -51,6 +51,7 @@ typedef struct jitcache_native_request jitcache_native_request;
 /* Or any command, which makes one file. SOURCE and TEXT are files that it finds. */
 #define JITCACHE_NATIVE_ARGUMENT 'a' /* a word of it, in order, in place of COMPILER, FLAG, LINK and FILE */
 #define JITCACHE_NATIVE_OUTPUT 'O'   /* the name of what it makes, without a folder */
+#define JITCACHE_NATIVE_TIMELESS 'T' /* any value: its program takes no notice of modification times */
 
 /* Both. */
 #define JITCACHE_NATIVE_FOLDER 'd'   /* run here, absolute; default: in the private folder */

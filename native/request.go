@@ -23,6 +23,7 @@ const (
 	partDerived  = 'u' // in place of a text: one that follows from the rest
 	partArgument = 'a' // of a whole command, in place of the above but files in memory
 	partOutput   = 'O' // of a whole command: what it makes
+	partTimeless = 'T' // its program takes no notice of modification times
 	partFolder   = 'd' // where it runs
 	partVariable = 'e' // that the command is given; none: all
 	partName     = 'N' // what the user calls the result
@@ -39,6 +40,7 @@ type parts struct {
 	words, flags, link, arguments []string
 	kind, entry, name, folder     string
 	output                        string
+	timeless                      bool
 	only                          []string
 	sources                       []string // of the compiler: paths, and names of texts
 	texts                         []command.Text
@@ -54,7 +56,7 @@ func Parse(b []byte) (*command.Spec, error) {
 	}
 	s := &command.Spec{
 		Dir: p.folder, Texts: p.texts, Output: p.output, More: p.more, Kind: p.entry, Name: p.name,
-		Withhold: true, Only: p.only,
+		Withhold: true, Only: p.only, Timeless: p.timeless,
 	}
 	if len(p.arguments) > 0 {
 		s.Args = p.arguments
@@ -83,6 +85,8 @@ func (p *parts) take(letter byte, value []byte) error {
 		p.arguments = append(p.arguments, text)
 	case partOutput:
 		p.output = text
+	case partTimeless:
+		p.timeless = true
 	case partFolder:
 		p.folder = text
 	case partVariable:

@@ -25,7 +25,7 @@ func (t *taker) dates() {
 			t.known.blind &^= t.known.clang
 		}
 	}
-	t.zone &= t.known.blind
+	t.zone &= t.known.blind &^ t.known.timeless
 	t.known.blind &^= t.zone
 }
 

@@ -59,13 +59,17 @@ func isTemporary(r *Run, path string) bool {
 	})
 }
 
+// compiledByPython is a folder that appears beside sources when any Python imports one
+// of them. Python lists the folders that it imports from, and is not led by that name.
+const compiledByPython = "__pycache__"
+
 // IsScratch reports whether a file may be written by anybody at any time: Python
 // keeps what it made of its sources beside them.
 func IsScratch(path string) bool {
 	folder, name := split(path)
 	// A draft of one has a number behind it.
 	stem, number, draft := strings.Cut(name, ".pyc")
-	return name == "__pycache__" || filepath.Base(folder) == "__pycache__" && draft && stem != "" && strings.Trim(number, ".0123456789") == ""
+	return name == compiledByPython || filepath.Base(folder) == compiledByPython && draft && stem != "" && strings.Trim(number, ".0123456789") == ""
 }
 
 // ofPython reports whether a name is a compiled file of Python that stands for its
@@ -74,8 +78,8 @@ func IsScratch(path string) bool {
 // for its source by the hash of it, counts as it is.
 func (t *taker) ofPython(n *observe.Name) bool {
 	folder, name := split(n.Path)
-	if filepath.Base(folder) != "__pycache__" {
-		return name == "__pycache__" && n.Mode&unix.S_IFMT != unix.S_IFREG
+	if filepath.Base(folder) != compiledByPython {
+		return name == compiledByPython && n.Mode&unix.S_IFMT != unix.S_IFREG
 	}
 	stem, _, ok := strings.Cut(name, ".")
 	if !ok || !strings.Contains(name, ".pyc") {
@@ -116,7 +120,7 @@ func (t *taker) loader() error {
 				libraries[name] = true
 			}
 		}
-		digest, stamp, err := loaderDigest(t.full(f.Path), libraries)
+		digest, stamp, err := rememberedLoaderDigest(t.full(f.Path), &f.Stamp, libraries)
 		if err != nil || !stamp.Same(&f.Stamp) {
 			return request.Refuse(f.Path, "was changed meanwhile")
 		}

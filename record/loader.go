@@ -3,10 +3,13 @@ package record
 import (
 	"bytes"
 	"encoding/binary"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"jitcache/core/key"
+	"jitcache/core/request"
 )
 
 // The loader's cache, /etc/ld.so.cache, changes with every package that has a
@@ -34,6 +37,36 @@ func loaderDigest(path string, libraries map[string]bool) (key.Digest, Stamp, er
 		return key.Digest{}, stamp, err
 	}
 	return loaderSays(data, libraries), stamp, nil
+}
+
+// asked is a question to a cache: by its stamp without the time of reading, about which
+// libraries.
+type asked struct {
+	stamp     Stamp
+	libraries key.Digest
+}
+
+// mostAsked is how many answers a process remembers. Each compile of a worker asks what the
+// one before has asked, and to read and search the cache takes a hundredth of a small one.
+const mostAsked = 64
+
+var answered = request.NewTable[asked, key.Digest](mostAsked)
+
+// rememberedLoaderDigest is loaderDigest for a cache that stat has just said was is of.
+func rememberedLoaderDigest(path string, was *Stamp, libraries map[string]bool) (key.Digest, Stamp, error) {
+	if !was.Proves() {
+		return loaderDigest(path, libraries)
+	}
+	q := asked{*was, key.Sum(key.AppendTexts(nil, slices.Sorted(maps.Keys(libraries))...))}
+	q.stamp.Read = 0
+	if digest, known := answered.Find(q); known {
+		return digest, *was, nil
+	}
+	digest, stamp, err := loaderDigest(path, libraries)
+	if err == nil && stamp.Same(was) && stamp.Proves() {
+		answered.Put(q, digest)
+	}
+	return digest, stamp, err
 }
 
 // loaderSays is the digest for a cache's content. One that cannot be read as a

@@ -24,6 +24,7 @@ type world struct {
 	env []string
 
 	compiler *Compiler
+	timeless bool
 }
 
 func newWorld(t *testing.T) *world {
@@ -65,7 +66,7 @@ func (w *world) run(args ...string) (*List, error) {
 	if rep.Status.ExitStatus() != 0 {
 		w.t.Fatalf("%v: %v\n%s", args, rep.Status, rep.Err)
 	}
-	r := Run{Report: rep, Dir: w.dir, Env: w.env, Compiler: w.compiler, Leaves: func(path string) bool { return strings.HasPrefix(path, w.dir) }}
+	r := Run{Report: rep, Dir: w.dir, Env: w.env, Compiler: w.compiler, Timeless: w.timeless, Leaves: func(path string) bool { return strings.HasPrefix(path, w.dir) }}
 	return r.Take()
 }
 

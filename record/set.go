@@ -216,7 +216,9 @@ func (s *SetStore) Find(now *Surroundings) Found {
 		if data := now.Notes.LoadNote(&s.key.ID); data != nil && !bytes.Equal(data, s.noted) {
 			if set, err := ParseSet(data); err == nil {
 				s.set, s.noted = set, data
-				found = s.set.Find(now)
+				if found = s.set.Find(now); found.List != nil {
+					now.Notes.UsedNote(&s.key.ID)
+				}
 			}
 		}
 	}
@@ -240,6 +242,7 @@ func (s *SetStore) findInLayers(now *Surroundings, own Found) Found {
 		found := set.Find(now)
 		if found.List != nil && s.set.Add(found.List) {
 			found.Stale = true // by as much as the own set has not got
+			now.Notes.UsedNote(&s.key.ID)
 			return found
 		}
 		if own.Why == "" {
@@ -260,6 +263,7 @@ func (s *SetStore) Add(l *List, now *Surroundings) {
 	if s.set.Add(l) && now.Notes != nil {
 		s.noted = s.set.Append(nil)
 		now.Notes.ShareNote(s.key, s.noted)
+		now.Notes.UsedNote(&s.key.ID)
 	}
 }
 

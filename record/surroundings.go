@@ -39,6 +39,8 @@ type Notes interface {
 	LayerNotes(id *key.ID) iter.Seq[[]byte]
 	// SaveNote replaces it.
 	SaveNote(k *key.Key, data []byte)
+	// UsedNote says that what is noted there was of use.
+	UsedNote(id *key.ID)
 	// ShareNote is SaveNote for what other machines may use too.
 	ShareNote(k *key.Key, data []byte)
 }

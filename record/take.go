@@ -36,6 +36,8 @@ type Run struct {
 	// InPlace: what it leaves behind stays where it is. What stood there before
 	// counts then, unless nobody but known programs can have looked.
 	InPlace bool
+	// Timeless: the command's program takes no notice of when files were modified.
+	Timeless bool
 	// Terminal: the command was told that it prints to one.
 	Terminal bool
 	// Compiler is set if the program is one of our own, that has a compiler in it.
@@ -377,6 +379,9 @@ func (t *taker) folder(n *observe.Name, path string) error {
 	if n.Bits&observe.Listed != 0 && keepsListings {
 		f.Flags |= Listed
 		f.Except = t.madeIn(path)
+		if n.Programs&^t.known.python == 0 {
+			f.Except = append(f.Except, compiledByPython)
+		}
 		f.Names = namesDigest(slices.Clone(n.Names), f.Except)
 		if s := seen(&n.Stamp); f.Stamp == (Stamp{}) {
 			f.Stamp = s

@@ -19,6 +19,7 @@ type programs struct {
 	all       uint64 // not what started the first one, which has the last bit too
 	known     uint64 // those that obey what is documented
 	blind     uint64 // those that ask for no modification times
+	timeless  uint64 // that of them of which the owner says so
 	drivers   uint64 // those that take options
 	compilers uint64 // those that read sources
 	strangers uint64 // those of which nobody knows what they do with two names of one file
@@ -77,10 +78,26 @@ func (t *taker) programs() programs {
 		p.known &^= strange
 		others |= strange
 	}
-	p.blind = p.known &^ p.dated(t.run.Report.Programs)
+	p.timeless = t.timeless()
+	p.blind = p.known&^p.dated(t.run.Report.Programs) | p.timeless
 	p.strangers = others &^ (p.shells | p.python | p.starters&^p.followers)
 	p.unknown = others != 0 || p.known == 0
 	return p
+}
+
+// timeless is the command's program, if its owner says that it takes no notice of times:
+// of that one run of it. One that is started again is not known to be told the same.
+func (t *taker) timeless() uint64 {
+	all, runs := t.run.Report.Programs, 0
+	for i := range all {
+		if all[i].ID == all[0].ID {
+			runs++
+		}
+	}
+	if !t.run.Timeless || runs != 1 {
+		return 0
+	}
+	return bitOf(all[0].ID)
 }
 
 // mark notes what a known program does.

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 # What Python is started with: it finds modules as its own finders do, and Cython the
 # declarations for its version (numpy/__init__.cython-30.pxd), but both ask for the
 # names that they want, where the original reads whole folders, and every package that
-# is installed would be a change.
+# is installed would be a change. Cython gives each source the names of the host and of
+# its kernel; started so it asks for them when a source does, and else they do not count.
+# When a file was modified it is not told.
 _START = """
 import sys, json, os, glob, re
 from importlib import machinery, util
@@ -50,6 +52,11 @@ import zipimport
 sys.path_hooks[:] = [zipimport.zipimporter, Finder]
 sys.path_importer_cache.clear()
 sys.path[:] = json.loads(sys.argv.pop(1))
+def timeless(look):
+    def told(*args, **options):
+        return os.stat_result((*look(*args, **options)[:7], 0, 0, 0))
+    return told
+os.stat, os.lstat, os.fstat = timeless(os.stat), timeless(os.lstat), timeless(os.fstat)
 import Cython
 newest = int("".join(re.findall("[0-9]+", Cython.__version__)[:2]))
 def find(pattern, *args, original=glob.glob, **options):
@@ -60,6 +67,23 @@ def find(pattern, *args, original=glob.glob, **options):
     names = (f"{before}.cython-{version}{after}" for version in range(newest + 1))
     return [name for name in names if os.path.lexists(name)]
 glob.glob = find
+import platform
+from collections import UserString
+from Cython.Compiler import ExprNodes
+class Asked(UserString):
+    def __init__(self, field):
+        self.field = field
+    @property
+    def data(self):
+        return os.uname()[self.field]
+class Host(list):
+    def __getattr__(self, name, original=platform.uname):
+        return getattr(original(), name)
+platform.uname = lambda: Host(["Linux", *map(Asked, range(1, 5))])
+def value(self, scope, original=ExprNodes.NameNode.compile_time_value):
+    found = original(self, scope)
+    return found.data if isinstance(found, Asked) else found
+ExprNodes.NameNode.compile_time_value = value
 from Cython.Compiler.Main import main
 main(command_line=1)
 """
@@ -97,7 +121,7 @@ def _command(source: Source, texts: list[Source], folders: list[str]) -> Command
     for folder in [*(["\1"] if source.text is None and texts else []), *folders]:
         arguments += ["-I", folder]
     own = None if source.text is not None else os.path.dirname(source.name)
-    return Command(tuple(arguments), tuple(texts), output, own, _VARIABLES, "cython", name)
+    return Command(tuple(arguments), tuple(texts), output, own, _VARIABLES, "cython", name, timeless=True)
 
 
 class Translated(NamedTuple):

@@ -119,6 +119,7 @@ class Command(NamedTuple):
     name: str
     labels: tuple[tuple[str, str], ...] = ()  # what else the result depends on
     derived: bool = False  # the texts follow from the labels, and do not count
+    timeless: bool = False  # it takes no notice of when files were modified
 
     def texts(self) -> list[tuple[str, bytes]]:
         """Return the files that are made in the private folder."""
@@ -129,6 +130,8 @@ class Command(NamedTuple):
         parts = [("a", os.fsencode(w)) for w in self.arguments]
         parts += [("e", v.encode()) for v in self.variables]
         parts += [("O", os.fsencode(self.output)), ("K", self.entry.encode()), ("N", self.name.encode())]
+        if self.timeless:
+            parts.append(("T", b"1"))
         if self.folder is not None:
             parts.append(("d", os.fsencode(self.folder)))
         for name, text in self.texts():

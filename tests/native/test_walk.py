@@ -22,7 +22,7 @@ from coverage_of_walks import Coverage, fact, kind
 from world import World
 
 #: How long a walk may take in CI, and how many steps without anything new end it anywhere.
-SECONDS = float(os.environ.get("NATIVE_WALK_SECONDS") or 40)
+SECONDS = float(os.environ.get("NATIVE_WALK_SECONDS") or 20)
 STEPS_WITHOUT_NEWS = 150
 
 #: Now and then another process is asked, which knows what is stored and nothing else.

@@ -10,6 +10,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "mpi"), str(HERE.parent / "python"), str(HERE.parents[1] / "python")]
+sys.path.append(str(HERE.parent))
 
 from isolation import isolate
 from site_folder import Site

@@ -13,9 +13,15 @@ from job import ROOT, Ended, end, start
 
 sys.path.insert(0, str(ROOT))
 
+import pytest
 from bell import Bell
+from sampled import more
 
 import build_library
+
+#: For the cache that is replaced, which is ``old``, and for ours.
+OLD = pytest.param(True, id="its-own", marks=more)
+both = pytest.mark.parametrize("old", [OLD, pytest.param(False, id="jitcache")])
 
 MEMBER = Path(__file__).with_name("member.py")
 F, G = "constants[0]*u[0] + 1.0", "constants[0]*u[0] + 2.0"

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from job import ROOT
+import samples
+from job import ROOT, end, start
 from site_folder import F, G, Site
 
 HOME = "/somebody"
@@ -117,6 +118,18 @@ def test_flat_files_are_links_and_removing_one_is_a_miss(site: Site, ranks: int)
     assert link.exists()
 
 
+def test_what_python_compiles_beside_a_source_is_no_input(site: Site, tmp_path: Path) -> None:
+    """It appears in a folder of PYTHONPATH as soon as a program imports something from there; a module there counts."""
+    place = tmp_path / "path"
+    place.mkdir()
+    env = {"PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{place}"}
+    assert [site.solve(env=env) for _ in range(2)] == [1, 0]
+    (place / "__pycache__").mkdir()
+    assert site.solve(env=env) == 0
+    (place / "module.py").write_text("")
+    assert site.solve(env=env) == 1
+
+
 def test_two_modules_are_two_entries(site: Site) -> None:
     assert [site.solve(callbacks=(c,)) for c in (F, G, F, G)] == [1, 1, 0, 0]
     assert len(site.modules()) == 2
@@ -194,3 +207,24 @@ def test_one_request_is_one_miss_or_one_hit(site: Site, ranks: int) -> None:
     site.solve(ranks)
     second = counters(site)
     assert (second["misses"], second["hits_disk"] + second["hits_memory"]) == (1, 1), second
+
+
+def test_lines_of_the_page_are_all_that_a_program_adds(site: Site) -> None:
+    fake = ROOT / "examples" / "underworld3_shaped" / "fake"
+    solve = f"""
+from underworld3.utilities import _jitextension
+result = _jitextension.getext([{F!r}], [_jitextension.Constant("A", 3.0)])
+assert result.call(0, [2.0]) == 7.0
+"""
+    program = site.folder / "program.py"
+    program.write_text(
+        f"import sys\nsys.path.insert(0, {str(fake)!r})\n{samples.under('docs/underworld3.md', 'underworld3')}{solve}"
+    )
+    compiles = []
+    for _ in range(2):
+        site.compiles()
+        ended = end(start("mpich", 0, [program], CC=site.compiler, UW_JIT_CACHE_DIR=site.cache, TMPDIR=site.temp))
+        assert ended.status == 0, ended.text
+        compiles.append(site.compiles())
+    assert compiles == [1, 0]
+    assert list(site.cache.glob("v1/entries/*/*.jce"))  # ours, not the fake's own

@@ -14,9 +14,8 @@ from typing import Any
 import job
 import pytest
 from job import FORMS, end
-from site_folder import Site
+from site_folder import Site, both
 
-both = pytest.mark.parametrize("old", [True, False], ids=["old", "jitcache"])
 shapes = pytest.mark.parametrize("agrees", [None, "1"], ids=["alone", "agrees"])
 HANGS = 12  # seconds, after which a model that hangs has been seen to
 

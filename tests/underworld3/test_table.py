@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from job import VENVS
-from site_folder import G, Site
+from sampled import more
+from site_folder import G, Site, both
 
 OTHER = VENVS / "other-python" / "bin" / "python"
 
@@ -79,10 +80,11 @@ def prepared(site: Site, env: dict[str, Any]) -> dict[str, Any]:
 
 
 #: With the old cache only what differs there.
-ROWS = [(change, False) for change in CHANGES] + [(change, True) for change in CHANGES if change.old is not None]
+ROWS = [pytest.param(c, False, id=f"{c.name}-jitcache") for c in CHANGES]
+ROWS += [pytest.param(c, True, id=f"{c.name}-its-own", marks=more) for c in CHANGES if c.old is not None]
 
 
-@pytest.mark.parametrize(("change", "old"), ROWS, ids=[f"{c.name}-{'old' if o else 'jitcache'}" for c, o in ROWS])
+@pytest.mark.parametrize(("change", "old"), ROWS)
 def test_change(site: Site, change: Change, old: bool) -> None:
     assert site.solve(old=old) == 1
     env = prepared(site, change.env)
@@ -105,7 +107,7 @@ WRAPPERS = [
 ]
 
 
-@pytest.mark.parametrize("old", [True, False], ids=["old", "jitcache"])
+@both
 @pytest.mark.parametrize(
     ("wrapper", "compiler", "change"), WRAPPERS, ids=[f"{w}-{next(iter(c))}" for w, _, c in WRAPPERS]
 )
@@ -115,12 +117,14 @@ def test_wrapper(site: Site, wrapper: str, compiler: str, change: dict[str, str]
         pytest.skip(f"no {wrapper}")
     for n in (2, 3):
         (site.folder / f"profile{n}.conf").write_text(f'CC="$CC -DSCALE={n}"\n')
-    seen = []
+    seen, log = [], site.folder / "log"
     for n in (2, 3, 3, 2):
         said = {k: v.format(n, compiler=site.compiler, folder=site.folder) for k, v in change.items()}
-        env = {"CC": wrapper, compiler: site.compiler, **said}
+        env = {"CC": wrapper, compiler: site.compiler, "JITCACHE_LOG": "miss", "JITCACHE_LOG_FILE": str(log), **said}
         seen.append(site.tried(old=old, callbacks=SCALED, scale=n, env=env))
-    assert seen == (["right 1", "wrong", "wrong", "right 0"] if old else ["right 1", "right 1", "right 0", "right 0"])
+    why = log.read_text() if log.exists() else ""
+    wanted = ["right 1", "wrong", "wrong", "right 0"] if old else ["right 1", "right 1", "right 0", "right 0"]
+    assert seen == wanted, why
 
 
 @pytest.mark.skipif(not OTHER.exists(), reason="no other version of Python")
@@ -135,7 +139,7 @@ def _set_version(file: Path, version: int) -> None:
     )
 
 
-@pytest.mark.parametrize("old", [True, False], ids=["old", "jitcache"])
+@both
 def test_schema_of_the_manifest(site: Site, old: bool) -> None:
     """Another version in a file of the flat layout is a miss for ever; entries have a version of their own."""
     more = {"old": True} if old else {"flat": True}

@@ -17,9 +17,10 @@ from pathlib import Path
 
 import pytest
 from job import ROOT, VENVS
-from site_folder import G, Site
+from sampled import more
+from site_folder import G, Site, both
 
-both = pytest.mark.parametrize("old", [True, False], ids=["old", "jitcache"])
+pytestmark = more
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 OTHER = VENVS / "other-python" / "bin" / "python"
 

@@ -38,8 +38,9 @@ if made:
 sys.exit(0 if made else status or 1)
 """
 
-# setuptools asks for the system, and so for the name of the machine, which would be
-# what each machine of a cluster compiles again for. A build is not given that name.
+# setuptools asks for the system, and so for the names of the machine and of its kernel,
+# which would be what each machine of a cluster compiles again for. A build is not given
+# these.
 _SETUP = """
 import json, os, runpy, sys
 system = os.uname_result(json.loads(sys.argv[1]))
@@ -61,7 +62,7 @@ def command(
     changed: dict[str, str | None] = {name: text for name, text in variables.items() if os.environ.get(name) != text}
     changed.update(dict.fromkeys(name for name in os.environ if name not in variables))
     system = os.uname()
-    known = (system.sysname, "localhost", system.release, system.version, system.machine)
+    known = (system.sysname, "localhost", "5.0.0", "#1", system.machine)
     words = (sys.executable, "-I", "-S", "-c", _START, json.dumps(changed, sort_keys=True), _SETUP, json.dumps(known))
     sources = tuple(Source(name, text.encode()) for name, text in texts)
     return Command(words, sources, "module", None, (), kind, modname, tuple(labels), bool(labels))

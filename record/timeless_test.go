@@ -1,0 +1,54 @@
+package record
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTimesCountForWhoIsNotKnownToTakeNoNotice(t *testing.T) {
+	// What stands first in PATH may be a script.
+	said, err := exec.Command("python3", "-c", "import os, sys; print(os.path.realpath(sys.executable))").Output()
+	if err != nil {
+		t.Skip(err)
+	}
+	python := strings.TrimSpace(string(said))
+	const looks = "import os, subprocess, sys; os.stat('a.txt'); open('a.txt').read();"
+	for _, c := range []struct {
+		name, script string
+		timeless     bool
+		changed      bool
+	}{
+		{"as it is", looks, false, true},
+		{"takes no notice", looks, true, false},
+		{"starts itself again", looks + "subprocess.call([sys.executable, '-I', '-S', '-c', 'pass'])", true, true},
+		{"starts another that looks", looks + "subprocess.call(['cat', 'a.txt'])", true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.timeless = c.timeless
+			path := w.put("a.txt", "text")
+			l, err := w.run(python, "-I", "-S", "-c", c.script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state, why := l.Check(w.surroundings()); state == Changed {
+				t.Fatal(why)
+			}
+			then := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(path, then, then); err != nil {
+				t.Fatal(err)
+			}
+			state, why := l.Check(w.surroundings())
+			if (state == Changed) != c.changed || c.changed && !strings.Contains(why, "modification time") {
+				t.Errorf("state %d, %s", state, why)
+			}
+			w.put("a.txt", "othr")
+			if state, _ := l.Check(w.surroundings()); state != Changed {
+				t.Error("another content does not count")
+			}
+		})
+	}
+}
