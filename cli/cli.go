@@ -177,17 +177,13 @@ func (c *command) flags(name string) *flag.FlagSet {
 	return f
 }
 
-// textOnly are the commands that print no object: run is what it launches, and the
-// others have their flag for what they list.
-var textOnly = map[string]bool{"run": true, "sign": true}
-
 // new makes a subcommand that takes between min and max arguments.
 func (c *command) new(usage, help string, flags *flag.FlagSet, minArgs, maxArgs int, run func(args []string) error) *ffcli.Command {
 	name, _, _ := strings.Cut(usage, " ")
 	if flags == nil {
 		flags = c.flags(name)
 	}
-	if !textOnly[name] && flags.Lookup("json") == nil {
+	if flags.Lookup("json") == nil {
 		flags.BoolVar(&c.asJSON, "json", false, "print a JSON object")
 	}
 	return &ffcli.Command{
@@ -215,6 +211,17 @@ func (c *command) options() core.Options {
 	return core.Options{Values: values, Env: c.env, Sink: warn}
 }
 
+// outsideJob is the environment of who looks on at a directory: what it looks at belongs to
+// no profile.
+func outsideJob(env func(string) string) func(string) string {
+	return func(name string) string {
+		if name == "JITCACHE_PROFILE" {
+			return ""
+		}
+		return env(name)
+	}
+}
+
 // open opens the cache directory, or says why it is not used. JITCACHE=0 and
 // readonly are for programs, not for who looks after the directory.
 func (c *command) open() (*core.Cache, *store.Store, error) {
@@ -226,6 +233,7 @@ func (c *command) open() (*core.Cache, *store.Store, error) {
 		}
 		return c.env(name)
 	}
+	o.Env = outsideJob(o.Env)
 	cache, err := core.Open(o)
 	if err != nil {
 		return nil, nil, err

@@ -106,6 +106,7 @@ func (c *command) diagnose() *diagnosis {
 	d.NVRTC = c.findCUDA(dl.NVRTC, "JITCACHE_NVRTC", d.Library)
 	d.Driver = c.findCUDA(dl.CUDA, "JITCACHE_LIBCUDA", d.Library)
 	c.lookAtVariables(d)
+	o.Env = outsideJob(o.Env)
 	cache, err := core.Open(o)
 	if err != nil {
 		d.Refused = err.Error()
@@ -254,18 +255,7 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 		row("layer", "%s (%s): %s", l.Directory, l.Source, verdict)
 	}
 	for _, r := range d.Remotes {
-		does := "read and written"
-		switch {
-		case r.Refused != "":
-			does = "not used: " + r.Refused
-		case !r.Reads && !r.Writes:
-			does = "neither read nor written"
-		case !r.Reads:
-			does = "written alone: no key is trusted"
-		case !r.Writes:
-			does = "read alone"
-		}
-		row("remote", "%s (%s): %s%s", r.URL, r.Source, does, r.helperText())
+		row("remote", "%s (%s): %s%s", r.URL, r.Source, r.does(), r.helperText())
 	}
 	for _, s := range d.Settings {
 		row("setting", "%s = %s (%s)", s.Name, s.Value, s.Source)

@@ -159,6 +159,9 @@ func (c *command) export() *ffcli.Command {
 		}
 		defer b.Release()
 		if args[1] == "-" {
+			if c.asJSON {
+				return wrong("-json, or the payload on standard output?")
+			}
 			_, err := io.Copy(c.raw, bytes.NewReader(b.Data()))
 			return err
 		}

@@ -11,7 +11,9 @@ import (
 )
 
 // locate says where the helper of remotes is.
-func locate() { core.StorageProgram = core.FindStorage(program()) }
+func locate() {
+	core.StorageProgram = func() string { return core.FindStorage(program()) }
+}
 
 // program is the file of the program that runs.
 func program() string {

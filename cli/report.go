@@ -47,6 +47,9 @@ func (c *command) report() *ffcli.Command {
 			return err
 		}
 		if args[0] == "-" {
+			if c.asJSON {
+				return wrong("-json, or the page on standard output?")
+			}
 			return page.Write(c.raw)
 		}
 		if err := writePage(args[0], &page); err != nil {

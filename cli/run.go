@@ -10,7 +10,7 @@ instead. What cannot be repeated is run each time, and failures are not kept.
   ln -s $(which jitcache) DIR/g++   DIR in PATH before the compiler: called so, it is g++
 
 Each flag has a variable: JITCACHE_PLACEHOLDER (with : between), JITCACHE_BASE_DIR,
-JITCACHE_MAP. docs/launcher.md says when they are needed.`
+JITCACHE_MAP, JITCACHE_RUN_JSON. docs/launcher.md says when they are needed.`
 
 // run is the manual of launching. The program launches before it comes here (cli/jitcache).
 func (c *command) run() *ffcli.Command {
@@ -18,6 +18,8 @@ func (c *command) run() *ffcli.Command {
 	flags.String("placeholder", "", "`NAME=PATH`: a name that is invented each time, and means nothing; * stands for anything but /")
 	flags.String("base-dir", "", "`PATH` of a folder whose own name means nothing")
 	flags.String("map", "", "`OPTION`=PATH=NAME is added to the command for each such name: -ffile-prefix-map")
+	flags.BoolFunc("json", "a line of JSON for what became of the command, on standard error; -json=`FILE` adds it to a file",
+		func(string) error { return nil })
 	run := c.new("run [flags] COMMAND [arguments]", "run a command, or put in place what it came to before", flags, 0, 1<<20, func([]string) error {
 		return wrong("run: which command?")
 	})

@@ -41,8 +41,8 @@ func (s Shell) Streams() (stdout, stderr io.Writer) { return s.c.stdout, s.c.std
 // Progress draws how far something is, if somebody is watching; done ends that.
 func (s Shell) Progress(what string) (p store.Progress, done func()) { return s.c.progress(what) }
 
-// PrintJSON prints a value.
-func (s Shell) PrintJSON(v any) error { return s.c.printJSON(v) }
+// Answer prints an object if that was asked for, else the same as text.
+func (s Shell) Answer(object any, text func()) error { return s.c.answer(object, text) }
 
 // No returns the error that an answer is which is no error of the command.
 func (s Shell) No(answer string) error { return no(answer) }
@@ -64,7 +64,10 @@ func (c *command) bundle() *ffcli.Command {
 	if c.makeBundle != nil {
 		return c.makeBundle(Shell{c})
 	}
-	return c.new(BundleUsage, BundleHelp, nil, 0, 1<<20, func([]string) error {
+	cmd := c.new(BundleUsage, BundleHelp, nil, 0, 1<<20, func([]string) error {
 		return c.become(BundleProgram)
 	})
+	cmd.LongHelp = "create packs entries into a file, add takes those of one into the directory, list says what is in\n" +
+		"one, and verify what of it no trusted key has signed. `jitcache bundle create -help` has the flags."
+	return cmd
 }

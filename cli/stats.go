@@ -17,7 +17,8 @@ import (
 const statsHelp = `Counters are those of all processes since they were last set to zero. They are
 written down every ten seconds and when a process ends. -since counts whole days of
 UTC, today among them: 7d, 2w, 1y, today, or the first day as 2006-01-02. The last 400
-days are remembered.`
+days are remembered. What is said of a remote is what its helper, which all processes of
+the user share on this machine, has counted since it was started.`
 
 func (c *command) stats() *ffcli.Command {
 	flags := c.flags("stats")
@@ -36,7 +37,7 @@ func (c *command) stats() *ffcli.Command {
 			history := cache.History(from)
 			err = c.print(history, func(w io.Writer) { printHistory(w, &history, from) })
 		} else {
-			stats := cache.Stats()
+			stats := withRemotes{cache.Stats(), remotes(cache)}
 			err = c.print(stats, func(w io.Writer) { printStats(w, &stats) })
 		}
 		if err == nil && *zero {
@@ -80,7 +81,7 @@ func firstDay(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, wrong(fmt.Sprintf("-since %q: want 7d, 2w, 1y, today, or a day as %s that is not to come", text, core.DayLayout))
 }
 
-func printStats(w io.Writer, s *core.Stats) {
+func printStats(w io.Writer, s *withRemotes) {
 	fmt.Fprintf(w, "directory\t%s\n", s.Directory)
 	limit := "unlimited"
 	if s.MaxSize > 0 {
@@ -89,6 +90,10 @@ func printStats(w io.Writer, s *core.Stats) {
 	fmt.Fprintf(w, "size\t%s of %s in %d entries\n", store.FormatSize(s.Bytes), limit, s.Entries)
 	if !s.Zeroed.IsZero() {
 		fmt.Fprintf(w, "counting since\t%s\n", s.Zeroed.Format("2006-01-02 15:04:05"))
+	}
+	for i := range s.Remotes {
+		r := &s.Remotes[i]
+		fmt.Fprintf(w, "remote\t%s: %s%s\n", r.URL, r.does(), r.helperText())
 	}
 	printKinds(w, s.Total, s.Kinds)
 }

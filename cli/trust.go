@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func rowOf(keys *trust.Keys, k trust.Known) trustRow {
 
 func (c *command) trust() *ffcli.Command {
 	flags := c.flags("trust")
-	asJSON := flags.Bool("json", false, "print a JSON array, with list")
+	flags.BoolVar(&c.asJSON, "json", false, "print a JSON object; with list an array")
 	notBefore := flags.String("not-before", "", "trust a key for what was made from `TIME` on, with add")
 	const usage = "trust new FILE | add [-not-before TIME] KEY [NAME] | remove KEY | list"
 	cmd := c.new(usage, "say whose signatures on entries are trusted", flags, 1, 1<<16, func(args []string) error {
@@ -46,7 +47,7 @@ func (c *command) trust() *ffcli.Command {
 		case what == "remove" && len(args) == 1:
 			return c.noteKey(args[0], trust.Known{Withdrawn: true})
 		case what == "list" && len(args) == 0:
-			return c.listKeys(*asJSON)
+			return c.listKeys()
 		}
 		return wrong("usage: jitcache " + usage)
 	})
@@ -65,8 +66,8 @@ func (c *command) newKey(path string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.stdout, s.Public())
-	return nil
+	public := s.Public().String()
+	return c.answer(map[string]string{"key": public, "file": path}, func() { fmt.Fprintln(c.stdout, public) })
 }
 
 func (c *command) addKey(text, name, notBefore string) error {
@@ -106,10 +107,11 @@ func (c *command) noteKey(text string, known trust.Known) error {
 	case !known.Withdrawn && before.Withdraws(k):
 		fmt.Fprintf(c.stderr, "jitcache: %s was withdrawn, and is trusted again\n", k)
 	}
-	return nil
+	known.Source = trust.KeysFile(folders[0])
+	return c.answer(rowOf(after, known), func() {})
 }
 
-func (c *command) listKeys(asJSON bool) error {
+func (c *command) listKeys() error {
 	o := c.options()
 	keys := trust.ReadKeys(c.env, o.SettingsFolders(), "")
 	for _, p := range keys.Problems {
@@ -119,7 +121,7 @@ func (c *command) listKeys(asJSON bool) error {
 	for _, k := range keys.All {
 		rows = append(rows, rowOf(keys, k))
 	}
-	if asJSON {
+	if c.asJSON {
 		return c.printJSON(rows)
 	}
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
@@ -159,11 +161,13 @@ func (c *command) sign() *ffcli.Command {
 			return fmt.Errorf("%s: %v", s.Root(), s.Refuses())
 		}
 		done, err := cache.Sign(context.Background(), secret)
-		fmt.Fprintf(c.stdout, "%d signed, %d were already, %d are from others, %d cannot be used\n", done.Signed, done.Before, done.Others, done.Bad)
+		said := c.answer(map[string]int{"signed": done.Signed, "before": done.Before, "others": done.Others, "bad": done.Bad}, func() {
+			fmt.Fprintf(c.stdout, "%d signed, %d were already, %d are from others, %d cannot be used\n", done.Signed, done.Before, done.Others, done.Bad)
+		})
 		if err == nil && done.Bad > 0 {
 			return no("not every entry is signed")
 		}
-		return err
+		return errors.Join(err, said)
 	})
 }
 

@@ -4,9 +4,11 @@ package launch
 
 // The mechanisms that control builds of the tests go without.
 const (
+	admits    = true // what was made elsewhere is put only where the command's words point
 	looks     = true // a replay looks at what it would overwrite
 	marks     = true // in texts, names of places are those of the run that reads them
 	tells     = true // a command that prints to a terminal is told so
 	remembers = true // a command that cannot be kept is not observed again at once
 	forgets   = true // but is where other programs would be run
+	exchanges = true // an output takes the place of the older one at once
 )

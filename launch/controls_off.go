@@ -5,9 +5,11 @@ package launch
 import "jitcache/core/control"
 
 var (
+	admits    = !control.Is("anyplace")
 	looks     = !control.Is("nolooks")
 	marks     = !control.Is("nomarks")
 	tells     = !control.Is("notells")
 	remembers = !control.Is("noremembered")
 	forgets   = !control.Is("noforgotten")
+	exchanges = !control.Is("noexchange")
 )

@@ -65,6 +65,7 @@ func Keep(o *Options, words []string, ran *Ran) error {
 		return err
 	}
 	defer l.cache.Close()
+	l.teller = o.newTeller(l.request.words, os.Getppid(), ran.Began)
 	rep, err := ran.Files.ReadReport()
 	if err != nil {
 		return err
@@ -88,10 +89,10 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	if errors.As(err, &refused) {
 		l.cache.NotStored(r.request, kind, store.Unrepeatable, refused.Error())
 		l.remember(rep, refused)
-		return nil
+		return l.teller.tell(notKept, refused.Error(), nil)
 	}
 	if err != nil {
-		return err
+		return errors.Join(err, l.teller.tell(notKept, err.Error(), nil))
 	}
 	k, err := r.resultKey(list)
 	if err != nil {
@@ -99,10 +100,11 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	}
 	list.Payload = k.ID[:]
 	attributes := result.attributes(r)
-	if why := l.cache.Commit(k, result.append(nil), attributes, time.Since(ran.Began)); why == store.None {
-		l.lists.Add(list, r.surroundings(l.cache))
+	if why := l.cache.Commit(k, result.append(nil), attributes, time.Since(ran.Began)); why != store.None {
+		return l.teller.tell(notKept, why.String(), nil)
 	}
-	return nil
+	l.lists.Add(list, r.surroundings(l.cache))
+	return l.teller.tell(kept, "", &k.ID)
 }
 
 // attributes say of an entry what the command was, and what it has left.

@@ -11,6 +11,7 @@ type lookup struct {
 	cache   *core.Cache
 	request *Request
 	lists   *record.SetStore
+	teller  *teller // nil: nobody asks
 }
 
 func newLookup(cache *core.Cache, r *Request) *lookup {
@@ -28,7 +29,7 @@ func (l *lookup) find() (found *result, why string) {
 		return nil, why
 	}
 	id := key.ID(list.Payload)
-	b, _ := l.cache.Peek(&id)
+	b, foreign, _ := l.cache.PeekFrom(&id)
 	if b == nil {
 		return nil, ""
 	}
@@ -37,8 +38,8 @@ func (l *lookup) find() (found *result, why string) {
 		b.Release()
 		return nil, err.Error()
 	}
-	found.blob = b
-	found.inputs = list.Files
+	found.blob, found.foreign = b, foreign
+	found.inputs, found.id = list.Files, id
 	return found, ""
 }
 

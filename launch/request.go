@@ -25,7 +25,14 @@ type Options struct {
 	// keeps them out of what it makes.
 	Invented []Invented
 	Map      string
+
+	// Tell is the file to which a line of JSON is added for what became of the command,
+	// ToErrors for standard error; "": none.
+	Tell string
 }
+
+// ToErrors is standard error, as Options.Tell.
+const ToErrors = "-"
 
 // Request is a command, and the process that wants it run.
 type Request struct {

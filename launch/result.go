@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"jitcache/core/blob"
+	"jitcache/core/key"
 	"jitcache/record"
 )
 
@@ -13,6 +14,9 @@ type result struct {
 	outputs []output
 	chunks  []chunk
 
+	foreign bool // it was not made here: see foreign.go
+
+	id     key.ID        // of the entry
 	blob   *blob.Blob    // of which contents are parts; nil: of nothing
 	inputs []record.File // what it was made from; never written to
 }
@@ -153,6 +157,9 @@ func parse(b []byte) (*result, error) {
 		o.mode, o.twin, o.marked = uint32(d.number()), int(d.number()), d.number() != 0
 		sizes[i] = d.number()
 		o.text = d.text()
+		if o.mode&^0o1777 != 0 { // none is kept that gives privileges
+			return nil, errResult
+		}
 		if o.kind == twin && (o.twin < 0 || o.twin >= i || r.outputs[o.twin].kind != regular) {
 			return nil, errResult
 		}

@@ -22,8 +22,9 @@ func open(o *Options, words []string, state status) (*lookup, error) {
 	if err != nil {
 		return nil, err
 	}
+	core.StorageProgram = func() string { return core.FindStorage(self()) }
 	// No warnings: standard error is the command's. JITCACHE_LOG gets them.
-	cache, err := core.Open(core.Options{Values: map[string]string{"memory_size": "0"}, Env: os.Getenv, Local: true})
+	cache, err := core.Open(core.Options{Values: map[string]string{"memory_size": "0"}, Env: os.Getenv, Launcher: true})
 	if err != nil {
 		return nil, err
 	}
@@ -36,66 +37,85 @@ func open(o *Options, words []string, state status) (*lookup, error) {
 func Run(o *Options, words, given []string) int {
 	// In an observed tree the observer outside has to see what the command looks at;
 	// beside another tracer there can be none.
-	state := readStatus()
+	state, began := readStatus(), time.Now()
 	if state.tracer != 0 {
-		return become(words)
+		return become(words) // which tells nothing: it would be what the command outside has written
 	}
 	l, err := open(o, words, state)
 	if err != nil {
+		o.newTeller(words, os.Getpid(), began).say(ranOnly, err.Error(), nil)
 		return become(words)
 	}
+	l.teller = o.newTeller(l.request.words, os.Getpid(), began)
 	if strings.Contains(l.request.stream, string(rune(closed))) {
+		l.teller.say(ranOnly, "a standard descriptor is closed", nil)
 		return become(l.request.words)
 	}
-	if status, done := l.run(given); done {
+	status, done, why := l.run(given)
+	if done {
 		return status
 	}
+	l.teller.say(ranOnly, why, nil)
 	l.cache.Close()
 	return become(l.request.words)
 }
 
-// run returns the exit status, if there is one: else the command is to be run plain.
-func (l *lookup) run(given []string) (status int, done bool) {
+// run returns the exit status, if there is one: else the command is to be run plain, and why.
+func (l *lookup) run(given []string) (status int, done bool, why string) {
 	_, refused := l.cache.Store()
-	if l.cache.Mode() == core.ModeOff || refused != nil && !l.cache.Layered() {
-		return 0, false
+	if l.cache.Mode() == core.ModeOff {
+		return 0, false, "the cache is off"
+	}
+	if refused != nil && !l.cache.Layered() {
+		return 0, false, refused.Error()
 	}
 	found, why := l.find()
 	if found != nil {
-		return 0, l.replay(found)
+		return l.replay(found)
 	}
 	if refused != nil {
-		return 0, false
+		return 0, false, refused.Error()
 	}
 	if plain := l.plain(); plain != "" {
-		l.cache.NotStored(l.request.request, kind, store.Unrepeatable, plain+" (as when it was last looked)")
-		return 0, false
+		plain += " (as when it was last looked)"
+		l.cache.NotStored(l.request.request, kind, store.Unrepeatable, plain)
+		return 0, false, plain
 	}
 	program := l.program()
-	if program == "" || l.cache.Mode() == core.ModeReadOnly {
-		return 0, false
+	if program == "" {
+		return 0, false, "there is no such program"
+	}
+	if l.cache.Mode() == core.ModeReadOnly {
+		return 0, false, "nothing is stored: JITCACHE is readonly"
 	}
 	l.cache.MissedBecause(l.request.request, kind, why)
+	if why == "" {
+		why = store.Absent.String()
+	}
 	found, lease := l.claim()
 	if found != nil {
-		return 0, l.replay(found)
+		return l.replay(found)
 	}
-	l.observe(program, lease, given)
-	return 0, false
+	return 0, false, l.observe(program, lease, why, given)
 }
 
-// replay puts a result in place. It reports whether that could be done.
-func (l *lookup) replay(found *result) bool {
+// replay puts a result in place, if that can be done; else why not.
+func (l *lookup) replay(found *result) (status int, done bool, why string) {
 	defer found.release()
-	err := found.files(l.request.places)
+	err := found.admitted(l.request)
+	if err == nil {
+		err = found.files(l.request.places)
+	}
 	if err == nil {
 		l.cache.Close()
 		err = found.print(l.request.places)
 	}
 	if err != nil {
 		l.cache.NotUsed(l.request.request, err.Error())
+		return 0, false, err.Error()
 	}
-	return err == nil
+	l.teller.say(hit, "", &found.id)
+	return 0, true, ""
 }
 
 // claim asks for the lease, and waits while somebody else runs the command.
@@ -113,19 +133,20 @@ func (l *lookup) claim() (found *result, lease *core.Lease) {
 	}
 }
 
-// observe becomes the observer, which runs the command. It returns if it cannot.
-func (l *lookup) observe(program string, lease *core.Lease, given []string) {
+// observe becomes the observer, which runs the command. If it cannot, it says why. missing is
+// why nothing was found.
+func (l *lookup) observe(program string, lease *core.Lease, missing string, given []string) (why string) {
 	if observe.Tracer == "" {
 		exe, err := os.Executable()
 		if err != nil {
-			return
+			return err.Error()
 		}
 		observe.Tracer = observe.Find(exe)
 	}
 	if observe.Tracer == "" {
 		l.cache.NotStored(l.request.request, kind, store.Unrepeatable, observe.ErrNoTracer.Error())
 		lease.Release()
-		return
+		return observe.ErrNoTracer.Error()
 	}
 	r := l.request
 	env, unknown := r.env, record.EveryVariable
@@ -138,10 +159,12 @@ func (l *lookup) observe(program string, lease *core.Lease, given []string) {
 		ran := Ran{Files: files, Began: began, Unknown: unknown}
 		return append([]string{self(), KeepName, ran.String()}, given...)
 	}}
+	l.teller.say(missed, missing, nil)
 	l.cache.Close() // counters; what is open is closed with this program
 	c := &observe.Command{Args: r.words, Dir: r.dir, Env: env, Inherit: true, Pass: true, Terminals: tells}
-	c.Become(front)
+	err := c.Become(front)
 	lease.Release()
+	return err.Error()
 }
 
 func self() string {

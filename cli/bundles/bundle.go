@@ -66,11 +66,12 @@ func (b bundles) create() *ffcli.Command {
 			return err
 		}
 		stdout, stderr := b.Streams()
-		fmt.Fprintf(stdout, "%d entries, %s\n", packed.Entries, store.FormatSize(packed.Bytes))
 		if packed.Left > 0 {
 			fmt.Fprintf(stderr, "jitcache: %d entries cannot be used and were left out; see `jitcache verify`\n", packed.Left)
 		}
-		return nil
+		return b.Answer(map[string]any{"entries": packed.Entries, "bytes": packed.Bytes, "left_out": packed.Left}, func() {
+			fmt.Fprintf(stdout, "%d entries, %s\n", packed.Entries, store.FormatSize(packed.Bytes))
+		})
 	})
 	cmd.Name = "create"
 	cmd.LongHelp = "WHAT is a kind, a name or a pattern of names, or the first eight or more digits of a\nkey; without any, all entries are packed. With a result come the records of when it may\nbe used. FILE appears when it is whole."
@@ -119,15 +120,17 @@ func (b bundles) add() *ffcli.Command {
 		sum, err := bundle.Add(cache, from, o)
 		p.done()
 		stdout, _ := b.Streams()
-		fmt.Fprintf(stdout, "%d added, %s; %d were there, %d records were completed, %d have no trusted signature\n",
-			sum.New, store.FormatSize(sum.Bytes), sum.Before, sum.In, sum.Unsigned)
+		said := b.Answer(map[string]any{"added": sum.New, "bytes": sum.Bytes, "before": sum.Before, "completed": sum.In, "unsigned": sum.Unsigned}, func() {
+			fmt.Fprintf(stdout, "%d added, %s; %d were there, %d records were completed, %d have no trusted signature\n",
+				sum.New, store.FormatSize(sum.Bytes), sum.Before, sum.In, sum.Unsigned)
+		})
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s: %w", args[0], err)
 		case sum.Unsigned > 0:
 			return b.No(fmt.Sprintf("%s: %v; `jitcache trust add` trusts a key, -unsigned takes what nobody has signed", args[0], sum.Who))
 		}
-		return nil
+		return said
 	})
 	cmd.Name = "add"
 	cmd.LongHelp = "Each entry is verified before it is stored, and so is who has signed it. What is there\nalready stays, so that an add that was interrupted goes on where it was. FILE - is\nstandard input. With -unsigned, whoever has made the bundle runs code as you."
@@ -142,23 +145,22 @@ func consents(c *core.Cache) bool {
 
 func (b bundles) list() *ffcli.Command {
 	flags := b.Flags("bundle list")
-	bounds, asJSON := b.bounds(flags), flags.Bool("json", false, "print a JSON array")
+	bounds := b.bounds(flags)
 	cmd := b.New("bundle list [-json] [-max-size N] FILE", "say what is in a bundle", flags, 1, 1, func(args []string) error {
 		_, keys := b.Trust()
-		var rows []row
+		rows := []row{}
 		err := b.each(args[0], "bundle list", bounds, func(_ *bundle.Member, e *blob.Blob) {
 			rows = append(rows, rowOf(e, core.SigningOf(e, keys)))
 		})
 		stdout, _ := b.Streams()
-		if *asJSON {
-			return errors.Join(err, b.PrintJSON(rows))
-		}
-		w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "KEY\tKIND\tSIZE\tSIGNED\tNAME")
-		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Key[:12], r.Kind, store.FormatSize(r.Size), r.Signed, bundle.Printable(r.Name))
-		}
-		return errors.Join(w.Flush(), err)
+		return errors.Join(err, b.Answer(rows, func() {
+			w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "KEY\tKIND\tSIZE\tSIGNED\tNAME")
+			for _, r := range rows {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Key[:12], r.Kind, store.FormatSize(r.Size), r.Signed, bundle.Printable(r.Name))
+			}
+			w.Flush()
+		}))
 	})
 	cmd.Name = "list"
 	return cmd
@@ -177,26 +179,36 @@ func rowOf(e *blob.Blob, signed core.Signing) row {
 	return row{key.ID(e.ID()).String(), e.Kind(), e.Name(), int64(len(e.Data())), string(signed)}
 }
 
+// member is what no trusted key has signed, as `jitcache bundle verify -json` prints it.
+type member struct {
+	Name  string       `json:"member"`
+	State core.Signing `json:"signed"`
+}
+
 func (b bundles) verify() *ffcli.Command {
 	flags := b.Flags("bundle verify")
 	bounds := b.bounds(flags)
 	cmd := b.New("bundle verify [-max-size N] FILE", "read a bundle, and say what no trusted key has signed", flags, 1, 1, func(args []string) error {
 		_, keys := b.Trust()
 		stdout, _ := b.Streams()
-		all, signed := 0, 0
+		signed, odd := 0, []member{}
 		err := b.each(args[0], "bundle verify", bounds, func(m *bundle.Member, e *blob.Blob) {
-			all++
 			if state := core.SigningOf(e, keys); state == core.SignedByTrusted {
 				signed++
 			} else {
-				fmt.Fprintf(stdout, "%s\t%s\n", m.Name, state)
+				odd = append(odd, member{m.Name, state})
 			}
 		})
-		fmt.Fprintf(stdout, "%d entries, %d signed by a key that is trusted\n", all, signed)
-		if err == nil && signed < all {
+		said := b.Answer(map[string]any{"signed": signed, "not": odd}, func() {
+			for _, m := range odd {
+				fmt.Fprintf(stdout, "%s\t%s\n", m.Name, m.State)
+			}
+			fmt.Fprintf(stdout, "%d entries, %d signed by a key that is trusted\n", signed+len(odd), signed)
+		})
+		if err == nil && len(odd) > 0 {
 			return b.No("not every entry is signed by a key that is trusted")
 		}
-		return err
+		return errors.Join(err, said)
 	})
 	cmd.Name = "verify"
 	return cmd

@@ -74,7 +74,7 @@ func keep(ran string, args []string) {
 
 // variables reads the options that the environment has.
 func variables(o *launch.Options) error {
-	o.Map = os.Getenv("JITCACHE_MAP")
+	o.Map, o.Tell = os.Getenv("JITCACHE_MAP"), os.Getenv("JITCACHE_RUN_JSON")
 	if base := os.Getenv("JITCACHE_BASE_DIR"); base != "" {
 		if err := invented(o, "base="+base); err != nil {
 			return fmt.Errorf("JITCACHE_BASE_DIR: %w", err)
@@ -105,6 +105,11 @@ func flags(o *launch.Options, args []string) (words []string, err error) {
 		switch name {
 		case "":
 			return args, nil // "--"
+		case "json":
+			if o.Tell = value; !inline {
+				o.Tell = launch.ToErrors
+			}
+			continue
 		case "placeholder", "base-dir", "map":
 		default:
 			return nil, fmt.Errorf("run: no such option: -%s", name)

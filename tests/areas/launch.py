@@ -79,6 +79,11 @@ _CONTROLS = [
     _Control("launched times", "nodates", [f"{_COMPILE}[time that a wrapper compares-gcc]"]),
     _Control("no lease", "nolease", ["test_processes.py::test_sixteen_at_once_run_it_once"]),
     _Control("lookup ends at the own directory", "nolayers", ["test_layered_launch.py::test_warmed_image_runs_nothing"]),
+    _Control("removed before it is replaced", "noexchange", ["test_processes.py::test_output_is_there_at_any_time_while_replays_replace_it"]),
+    _Control(
+        "launched remotes not asked", "nolayers",
+        ["../python/test_remote_run.py::test_second_machine_replays_what_the_first_has_run[file]"],
+    ),
     _Control("overwritten unseen", "nolooks", ["test_replay.py::test_output_that_has_another_name"]),
     _Control(
         "terminal not told", "notells",

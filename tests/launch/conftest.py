@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "launch"))
+sys.path.append(str(ROOT / "tests"))
 
 #: A control build is another program.
 PROGRAM = Path(os.environ.get("JITCACHE_TEST_LAUNCHER", ROOT / "build" / "lib" / "jitcache"))

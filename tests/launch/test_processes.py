@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,32 @@ def test_sixteen_compiles_of_one_object(place: Any, gcc: str) -> None:
     (place.folder / "a.o").unlink()
     place.run(*command)
     assert place.read("a.o") == kept
+
+
+#: Looks at a file as fast as it can until it is told to end, and says how often the file was not there.
+_WATCH = """
+import os, select, sys
+missing = 0
+while not select.select([sys.stdin], [], [], 0)[0]:
+    for _ in range(1000):
+        try:
+            os.stat("a")
+        except FileNotFoundError:
+            missing += 1
+print(missing)
+"""
+
+
+def test_output_is_there_at_any_time_while_replays_replace_it(place: Any) -> None:
+    command = (place.random, "a")
+    place.run(*command)
+    watch = subprocess.Popen(
+        [sys.executable, "-c", _WATCH], cwd=place.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    for _ in range(200):
+        assert place.run(*command).returncode == 0
+    missing, _ = watch.communicate("\n", timeout=60)
+    assert missing == "0\n"
 
 
 def test_waiters_take_over_when_the_first_is_killed(place: Any) -> None:

@@ -1,0 +1,139 @@
+package launch
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/record"
+)
+
+// A result that another machine has made was accepted because somebody who is trusted has
+// signed it, or because a remote may hold what is unsigned. A compile's result is used by
+// whoever has asked for it; a launched command's is put on the disk and on the terminal. So
+// it goes only where this command's own words point, and says nothing that a terminal obeys.
+
+// admitted returns why a result that was not made here is not put in place: what it would
+// write is neither in the folder that the command runs in, nor in one that a word of it
+// names, nor in one that it makes there; or its name is hidden, and no word says it.
+func (r *result) admitted(q *Request) error {
+	if !r.foreign || !admits {
+		return nil
+	}
+	named := q.named()
+	folders := []string{real(q.dir)}
+	for _, path := range named {
+		folders = append(folders, real(filepath.Dir(path)))
+		if isFolder(path) {
+			folders = append(folders, real(path))
+		}
+	}
+	for i := range r.outputs {
+		o := &r.outputs[i]
+		path := q.path(record.Unmark(o.path, q.places))
+		at := filepath.Join(real(filepath.Dir(path)), filepath.Base(path))
+		hidden := strings.HasPrefix(filepath.Base(path), ".") && !slices.Contains(named, path)
+		if !slices.Contains(folders, filepath.Dir(at)) || hidden {
+			return fmt.Errorf("%s: was made elsewhere, and no word of the command names it", path)
+		}
+		if o.kind == link {
+			to := record.Unmark(o.text, q.places)
+			if filepath.IsAbs(to) || !slices.Contains(folders, real(filepath.Dir(filepath.Join(filepath.Dir(at), to)))) {
+				return fmt.Errorf("%s: was made elsewhere, and is a link to another place", path)
+			}
+		}
+		if o.kind == folder {
+			folders = append(folders, at)
+		}
+	}
+	return nil
+}
+
+// path returns a path as one from the root.
+func (q *Request) path(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(q.dir, name)
+}
+
+// named returns the paths that the command's words may mean: a word as it is, what is
+// behind a =, a comma, or an option's letter.
+func (q *Request) named() (all []string) {
+	for _, word := range q.words[1:] {
+		texts := append(strings.FieldsFunc(word, func(c rune) bool { return c == '=' || c == ',' }), word)
+		if len(word) > 2 && word[0] == '-' {
+			texts = append(texts, word[2:])
+		}
+		for _, text := range texts {
+			if text[:min(len(text), 1)] != "-" && text != "" {
+				all = append(all, q.path(text))
+			}
+		}
+	}
+	return all
+}
+
+// real returns a folder without links; one that is not there is as it is.
+func real(folder string) string {
+	if path, err := filepath.EvalSymlinks(folder); err == nil {
+		return path
+	}
+	return folder
+}
+
+func isFolder(path string) bool {
+	var st unix.Stat_t
+	return unix.Stat(path, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR
+}
+
+func isTerminal(fd int) bool {
+	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err == nil
+}
+
+// Of what a terminal obeys, colours stay, and the end of a line that is erased with them.
+// Few launches need them, and to compile them takes a twentieth of one.
+var (
+	sequence = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")
+	})
+	colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^\x1b\\[[0-9;]*[mK]$") })
+)
+
+// harmless returns a text without what a terminal obeys, but for colours.
+func harmless(text []byte) []byte {
+	var out []byte
+	for len(text) > 0 {
+		end := len(text)
+		at := sequence().FindIndex(text)
+		if at != nil {
+			end = at[0]
+		}
+		out = append(out, plainText(text[:end])...)
+		if at == nil {
+			break
+		}
+		if s := text[at[0]:at[1]]; colour().Match(s) {
+			out = append(out, s...)
+		}
+		text = text[at[1]:]
+	}
+	return out
+}
+
+// plainText drops control characters, those of eight bits too, but for blanks and line ends.
+func plainText(text []byte) []byte {
+	return bytes.Map(func(c rune) rune {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c >= 0x7f && c < 0xa0 {
+			return -1
+		}
+		return c
+	}, text)
+}
