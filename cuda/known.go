@@ -110,6 +110,10 @@ func (k *known) newSpec(nvrtc, sm string) *command.Spec {
 		{Label: "headers in memory", Value: k.headers[:]},
 		texts("nvrtc", nvrtc),
 	}}
+	if p.kind != "" { // who asks under a kind of its own has entries of its own
+		s.Kind = p.kind
+		s.More = append(s.More, texts("kind", p.kind))
+	}
 	if p.name != defaultName {
 		s.Name = p.name
 	}

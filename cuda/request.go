@@ -30,6 +30,7 @@ const (
 	partDriver     = 'd'
 	partHome       = 'H' // of a CUDA toolkit
 	partPackages   = 'p' // a folder of Python packages
+	partKind       = 'k' // of the entries, if it is not the target
 )
 
 // defaultName is what the compiler calls a source that has no name.
@@ -39,6 +40,7 @@ const defaultName = "kernel.cu"
 type parts struct {
 	name        string
 	target      nvrtc.Target
+	kind        string // "" for the target's
 	options     []string
 	headers     []nvrtc.Header
 	expressions []string
@@ -65,6 +67,11 @@ func (p *parts) take(letter byte, value []byte) error {
 			return fmt.Errorf("request: target %.40q: want cubin, ptx or ltoir", text)
 		}
 		p.target = target
+	case partKind:
+		if err := key.CheckKind(text); err != nil {
+			return fmt.Errorf("request: %w", err)
+		}
+		p.kind = text
 	case partOption:
 		p.options = append(p.options, text)
 	case partHeader:

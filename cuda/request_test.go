@@ -18,14 +18,14 @@ func part(letter byte, text string) string {
 func TestPartsAreReadInOrder(t *testing.T) {
 	p, err := parse([]byte(part('N', "a/k.cu") + part('T', "ptx") + part('o', "-I") + part('o', "/x") +
 		part('h', "a.h") + part('t', "text") + part('h', "b.h") + part('t', "") + part('e', "k<int>") +
-		part('n', "/old") + part('n', "/new") + part('d', "/driver") + part('H', "/cuda") + part('p', "/packages")))
+		part('n', "/old") + part('n', "/new") + part('d', "/driver") + part('H', "/cuda") + part('p', "/packages") + part('k', "app")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.name != "a/k.cu" || p.target != nvrtc.PTX || !slices.Equal(p.options, []string{"-I", "/x"}) ||
 		!slices.Equal(p.headers, []nvrtc.Header{{Name: "a.h", Text: "text"}, {Name: "b.h"}}) ||
 		!slices.Equal(p.expressions, []string{"k<int>"}) || p.compiler.Explicit != "/new" || p.driver.Explicit != "/driver" ||
-		!slices.Equal(p.compiler.Homes, []string{"/cuda"}) || !slices.Equal(p.compiler.Wheels, []string{"/packages"}) {
+		p.kind != "app" || !slices.Equal(p.compiler.Homes, []string{"/cuda"}) || !slices.Equal(p.compiler.Wheels, []string{"/packages"}) {
 		t.Errorf("read as %+v", p)
 	}
 }
@@ -34,6 +34,7 @@ func TestMalformedPartsAreAnError(t *testing.T) {
 	whole := part('o', "-G")
 	for _, text := range []string{
 		whole[:3], whole[:len(whole)-1], part('?', ""), part('t', "a text without a header"), part('T', "sass"),
+		part('k', ""), part('k', "Two Words"), part('k', "seventeen-letters"),
 		"o\xff\xff\xff\xff\xff\xff\xff\xff", whole + "x",
 	} {
 		if p, err := parse([]byte(text)); err == nil {

@@ -97,7 +97,8 @@ JITCACHE_API int32_t jitcache_cuda_request_library(jitcache_cuda_request *reques
  * length as 8 bytes, little-endian, and the bytes: 'o' an option, 'h' the name of
  * a header and, following it, 't' its text, 'e' a name expression, 'T' the
  * target, 'n' the path of NVRTC, 'd' that of the driver, 'p' a folder of
- * packages. It is for bindings of other languages.
+ * packages, 'k' the kind of the entries, in place of the target's name: a request
+ * with one shares no entry with others. It is for bindings of other languages.
  * OK; ERR_ARGUMENT: a pointer is NULL, or malformed; ERR_HANDLE; ERR_FROZEN;
  * ERR_MEMORY. */
 JITCACHE_API int32_t jitcache_cuda_request_packed(jitcache_cuda_request *request, const void *packed, size_t size);

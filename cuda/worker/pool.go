@@ -25,9 +25,10 @@ const idleFor = 10 * time.Second
 // options and the same lines with "include". That is a guess, and if it is wrong a
 // record has a file more than it needs.
 type Pool struct {
-	mu   sync.Mutex
-	idle []*Worker
-	tick bool
+	mu     sync.Mutex
+	idle   []*Worker
+	tick   bool
+	looked time.Time // whether others want a worker
 }
 
 // Request is what Get needs to know of a program.
@@ -98,7 +99,7 @@ func (p *Pool) endOldest() {
 // Put gives a worker back that has answered and been recorded. It is ended where others
 // wait for one.
 func (p *Pool) Put(w *Worker) {
-	if w.history == nil || w.run.Seen() > mostSeen || isScarce(w.locks) {
+	if w.history == nil || w.run.Seen() > mostSeen || p.looksAround() && isScarce(w.locks) {
 		w.End()
 		return
 	}
@@ -110,6 +111,21 @@ func (p *Pool) Put(w *Worker) {
 		p.tick = true
 		time.AfterFunc(time.Second, p.sweep)
 	}
+}
+
+// lookAround is how often a process that compiles one program after the other looks whether
+// others wait for a worker: that makes a file, which takes 0.1 ms, and a small compile 25.
+const lookAround = 100 * time.Millisecond
+
+// looksAround reports whether it is time to.
+func (p *Pool) looksAround() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	due := time.Since(p.looked) >= lookAround
+	if due {
+		p.looked = time.Now()
+	}
+	return due
 }
 
 // mostSeen is how many bytes the reports of a worker may have together: they are kept

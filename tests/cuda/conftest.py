@@ -13,6 +13,7 @@ import pytest
 
 TESTS = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS / "cuda")]
+sys.path.append(str(TESTS))
 
 import fakes
 import jitcache

@@ -12,6 +12,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS / "cuda"), str(HERE)]
+sys.path.append(str(TESTS))
 
 import fakes
 from isolation import isolate

@@ -23,11 +23,11 @@ def test_miss_compiles_and_stores_and_a_hit_of_another_process_has_the_same_byte
     name: str, workspace: Workspace
 ) -> None:
     first = workspace.run(COMPILE.format(kind=name))
-    assert workspace.compiles() == 1
+    assert workspace.compiled() == 1
     assert workspace.run(COMPILE.format(kind=name)) == first
-    assert workspace.compiles() == 0
+    assert workspace.compiled() == 0
     assert workspace.run(COMPILE.format(kind=name), VALUE="2") != first
-    assert workspace.compiles() == 1
+    assert workspace.compiled() == 1
 
 
 def test_without_what_is_stored_it_compiles(workspace: Workspace) -> None:
@@ -35,7 +35,7 @@ def test_without_what_is_stored_it_compiles(workspace: Workspace) -> None:
     for mode in ("0", "refresh"):
         for _ in range(2):
             workspace.run(COMPILE.format(kind="ProgramCache"), JITCACHE=mode)
-        assert workspace.compiles() == 2
+        assert workspace.compiled() == 2
 
 
 def test_hit_in_one_process_has_the_same_bytes(name: str, workspace: Workspace) -> None:
@@ -43,7 +43,7 @@ def test_hit_in_one_process_has_the_same_bytes(name: str, workspace: Workspace) 
         COMPILE + "print(all(Program(K, 'c++', o).compile('cubin', cache=cache).code == code.code for _ in range(5)))"
     )
     assert workspace.run(hits.format(kind=name)).splitlines()[-1] == "True"
-    assert workspace.compiles() == 1
+    assert workspace.compiled() == 1
 
 
 def test_what_does_not_compile_is_not_stored(name: str, workspace: Workspace) -> None:
@@ -57,7 +57,7 @@ for _ in range(2):
 print(len(cache))
 """
     assert workspace.run(code.format(kind=name)).split() == ["NVRTCError", "NVRTCError", "0"]
-    assert workspace.compiles() == 2
+    assert workspace.compiled() == 2
 
 
 def test_stored_code_makes_an_object_code_of_the_same_functions(name: str, workspace: Workspace) -> None:
@@ -89,11 +89,11 @@ def test_damaged_entry_is_compiled_again(workspace: Workspace) -> None:
     for kind, compiles, whole in (("FileStreamProgramCache", 0, False), ("ProgramCache", 1, True)):
         folder = workspace.folder / kind
         first = workspace.run(COMPILE.format(kind=kind), CACHE=str(folder))
-        workspace.compiles()
+        workspace.compiled()
         (path,) = [p for p in folder.rglob("*") if p.is_file() and p.read_bytes()[:4] == b"\x7fELF"]
         path.write_bytes(path.read_bytes()[:-300])
         assert (workspace.run(COMPILE.format(kind=kind), CACHE=str(folder)) == first) is whole
-        assert workspace.compiles() == compiles
+        assert workspace.compiled() == compiles
 
 
 def test_each_of_many_processes_compiles(name: str, workspace: Workspace) -> None:
@@ -106,4 +106,4 @@ def test_each_of_many_processes_compiles(name: str, workspace: Workspace) -> Non
         p.stdin.write("go\n")
         p.stdin.flush()
     assert len({workspace.end(p) for p in processes}) == 1
-    assert workspace.compiles() == 3
+    assert workspace.compiled() == 3

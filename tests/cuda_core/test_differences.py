@@ -13,7 +13,8 @@ from typing import Any
 import jitcache
 import pytest
 from cuda.core import ObjectCode
-from workspace import ROOT, Workspace
+from projects import ROOT
+from workspace import Workspace
 
 KEY = b"k" * 32
 CODE = b"\x7fELF and more \x00\xff" * 100

@@ -55,4 +55,4 @@ def test_entry_of_one_device_is_not_that_of_another(workspace: Workspace, with_d
     ask = "compile_program(T, name_expressions=['axpy<int>'])"
     for cc, compiles in (("80", 1), ("90", 1), ("80", 0), ("90", 0)):
         workspace.run(ask, **with_driver(FAKECUDA_CC=cc))
-        assert workspace.compiles() == compiles
+        assert workspace.compiled() == compiles

@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from workspace import ROOT, Workspace
+import samples
+from projects import ROOT
+from workspace import Workspace
 
 
 def test_example_runs_and_prints_its_table(tmp_path: Path) -> None:
@@ -27,8 +29,7 @@ def test_example_runs_and_prints_its_table(tmp_path: Path) -> None:
 
 def test_lines_of_the_page(workspace: Workspace) -> None:
     """What docs/cuda_core.md tells to write is what it says it is."""
-    page = (ROOT / "docs" / "cuda_core.md").read_text()
-    first, second = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    first, second = (sample.text for sample in samples.of("docs/cuda_core.md"))
     begin = "source, options = T, O\n"
     second = second.replace('kernel = code.get_kernel("axpy<float>")', 'print(code.symbol_mapping["axpy<float>"])')
     lines = (
@@ -40,4 +41,4 @@ def test_lines_of_the_page(workspace: Workspace) -> None:
     )
     for compiles in (2, 0):
         assert workspace.run(lines).split("\n") == ["True 1", "b'_Z4axpyIfEvT_PS0_'"]
-        assert workspace.compiles() == compiles
+        assert workspace.compiled() == compiles

@@ -29,16 +29,16 @@ def folder(workspace: Workspace) -> Path:
 def test_they_are_written_once_and_count_by_their_content(workspace: Workspace) -> None:
     """To cuda.core's own what is in the folder does not matter."""
     first = workspace.run(OURS)
-    assert workspace.compiles() == 2  # one of nothing, which writes them
+    assert workspace.compiled() == 2  # one of nothing, which writes them
     assert (folder(workspace) / "cuda_fp16.h").exists()
     assert workspace.run(OURS) == first == workspace.run(THEIRS)
-    assert workspace.compiles() == 1
+    assert workspace.compiled() == 1
     header = folder(workspace) / "cuda_fp16.h"
     header.write_text(header.read_text() + '\nextern "C" __global__ void added() {}\n')
     fresh = workspace.run(FRESH)
-    workspace.compiles()
+    workspace.compiled()
     assert workspace.run(THEIRS) == first != fresh
-    assert workspace.compiles() == 0
+    assert workspace.compiled() == 0
     assert workspace.run(OURS) == fresh
 
 
@@ -75,7 +75,7 @@ def test_they_are_written_again_where_they_are_gone(workspace: Workspace) -> Non
 
     first = workspace.run(OURS)
     shutil.rmtree(folder(workspace))
-    workspace.compiles()
+    workspace.compiled()
     assert workspace.run(OURS) == first
 
 
@@ -89,8 +89,8 @@ def test_another_user_s_folder_is_another_request_for_the_same_code(workspace: W
     codes = [workspace.run(short["ours"]), workspace.run(short["theirs"])]
     env = {"HOME": str(tmp_path / "another"), "XDG_CACHE_HOME": ""}
     workspace.run(short["fresh"], **env)
-    workspace.compiles()
+    workspace.compiled()
     for name in ("ours", "theirs"):
         codes.append(workspace.run(short[name], **env))
-        assert workspace.compiles() > 0
+        assert workspace.compiled() > 0
     assert len(set(codes)) == 1

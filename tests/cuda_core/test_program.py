@@ -82,9 +82,9 @@ def test_what_cuda_core_refuses_hits_and_notices_a_change(workspace: Workspace, 
         with pytest.raises(AssertionError, match="ValueError"):
             answer(workspace, way, begin + KERNEL, options)
     first = answer(workspace, "compile_program", begin + KERNEL, options)
-    workspace.compiles()
+    workspace.compiled()
     assert answer(workspace, "compile_program", begin + KERNEL, options) == first
-    assert workspace.compiles() == 0
+    assert workspace.compiled() == 0
     assert is_right(
         workspace, "compile_program", lambda: workspace.write(header, "#define VALUE 2\n"), begin + KERNEL, options
     )
@@ -112,7 +112,7 @@ print(code.symbol_mapping == fresh.symbol_mapping, len(code.symbol_mapping), cod
 def test_name_expressions_are_restored_on_a_hit(workspace: Workspace) -> None:
     for compiles in (2, 1):
         assert workspace.run(SYMBOLS) == "True 2 True"
-        assert workspace.compiles() == compiles
+        assert workspace.compiled() == compiles
     assert workspace.run(SYMBOLS, WITHOUT="symbols") == "False 2 True"
 
 
@@ -121,7 +121,7 @@ def test_other_name_expressions_are_an_error(workspace: Workspace, names: str) -
     """Of one text cuda.core takes each letter for an expression."""
     code = f"try: compile_program(T, options=O, name_expressions={names})\nexcept TypeError as e: print('TypeError')"
     assert workspace.run(code) == "TypeError"
-    assert workspace.compiles() == 0
+    assert workspace.compiled() == 0
 
 
 def test_name_expressions_may_come_from_a_generator(workspace: Workspace) -> None:
@@ -171,12 +171,12 @@ def at_once(workspace: Workspace, **env: str) -> set[str]:
 
 def test_one_of_many_processes_compiles(workspace: Workspace) -> None:
     assert len(at_once(workspace)) == 1
-    assert workspace.compiles() == 1
+    assert workspace.compiled() == 1
 
 
 def test_without_the_lease_each_compiles(workspace: Workspace) -> None:
     assert len(at_once(workspace, WITHOUT="lease")) == 1
-    assert workspace.compiles() == 4
+    assert workspace.compiled() == 4
 
 
 LOADED = """
@@ -221,7 +221,7 @@ def test_nvrtc_is_that_of_the_bindings_version(workspace: Workspace, tmp_path) -
         found = []
         for version in ("12.9.10", "13.5.0", "99.0"):
             cuda.bindings.__version__ = version
-            program._found.clear()
+            program._found = None
             found.append(program._nvrtc())
         print(*found, sep="\\n")
     """
@@ -259,7 +259,7 @@ for wrong in (True, 5, "path", FileStreamProgramCache(os.environ["CACHE"] + "-cu
 def test_cache_is_one_of_ours_the_default_one_or_none(workspace: Workspace) -> None:
     out = workspace.run(CACHES).split()
     assert out == ["1", "0", "1", *["TypeError"] * 4]
-    assert workspace.compiles() == 4  # once for the default one, twice without, once for the other
+    assert workspace.compiled() == 4  # once for the default one, twice without, once for the other
 
 
 def test_without_the_library_cuda_core_compiles(workspace: Workspace) -> None:
@@ -270,4 +270,4 @@ def test_without_the_library_cuda_core_compiles(workspace: Workspace) -> None:
 def test_environment_turns_the_cache_off(workspace: Workspace, mode: str) -> None:
     for _ in range(2):
         assert workspace.run(SYMBOLS, JITCACHE=mode) == "True 2 True"
-    assert workspace.compiles() == 4
+    assert workspace.compiled() == 4

@@ -116,8 +116,8 @@ def test_precompiled_header_is_right_and_compiled_each_time(workspace: Workspace
         if value is not None:
             workspace.write("x.h", f"#define VALUE {value}\n")
             workspace.run(make, COUNTED="", JITCACHE_NVRTC=str(NVRTC))  # what counts compiles makes none
-            workspace.compiles()
-        answers.append((*workspace.run(code, COUNTED="").split(), workspace.compiles()))
+            workspace.compiled()
+        answers.append((*workspace.run(code, COUNTED="").split(), workspace.compiled()))
     assert [(refused, compiles) for refused, _, compiles in answers] == [("True", 1)] * 3
     first, second, third = [code for _, code, _ in answers]
     assert first == second != third

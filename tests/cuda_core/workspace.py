@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
-import textwrap
 from importlib.util import find_spec
 from pathlib import Path
 
+import projects
 from cuda.core import ProgramOptions
 from fakes import Witnesses, witnesses
 from processes import printed
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 
 #: The real one, of its wheel.
 NVRTC = Path(next(iter(find_spec("nvidia").submodule_search_locations))) / "cu13/lib/libnvrtc.so.13"
@@ -37,46 +34,23 @@ T = "template <class T> __global__ void axpy(T a, T *x) { *x *= a; }"
 """
 
 
-class Workspace:
+class Workspace(projects.Place):
     """Where sources lie (``folder``, the working directory) and caches (``cache``)."""
 
+    BEGIN = BEGIN
+    FOREIGN = ("CUDA_", "STUBNVRTC_")
+
     def __init__(self, folder: Path, counted: Path) -> None:
-        folder.mkdir()
-        self.folder = folder
-        self.cache = folder.parent / "cache"
-        self.home = folder.parent / "home"
+        super().__init__(folder, HERE)
+        self.cache, self.home = folder.parent / "cache", folder.parent / "home"
         self.home.mkdir(exist_ok=True)
         self.counted = counted
-        self.log = Witnesses(witnesses(self.counted))
-        self.log.clear()
+        self._calls = Witnesses(witnesses(counted))
+        self._calls.clear()
 
     def environment(self, **env: str) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE_", "CUDA_", "STUBNVRTC_"))}
-        library = {k: v for k, v in os.environ.items() if k == "JITCACHE_LIBRARY"}
-        return {
-            **kept,
-            **library,
-            "PYTHONPATH": os.pathsep.join([str(HERE), str(ROOT / "python")]),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "HOME": str(self.home),
-            "JITCACHE_DIR": str(self.cache),
-            "CACHE": str(self.cache),
-            "COUNTED": str(self.counted),
-            "JITCACHE_NVRTC": str(self.counted),
-            **env,
-        }
-
-    def start(self, code: str, **env: str) -> subprocess.Popen[str]:
-        """Start a process on a piece of code."""
-        return subprocess.Popen(
-            [sys.executable, "-c", BEGIN + textwrap.dedent(code)],
-            env=self.environment(**env),
-            cwd=self.folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        counted = str(self.counted)
+        return super().environment(**{"CACHE": str(self.cache), "COUNTED": counted, "JITCACHE_NVRTC": counted, **env})
 
     def end(self, p: subprocess.Popen[str]) -> str:
         """Wait for a process, which has to succeed, and return what it printed."""
@@ -88,10 +62,10 @@ class Workspace:
         """Run a process to its end and return what it printed."""
         return self.end(self.start(code, **env))
 
-    def compiles(self) -> int:
+    def compiled(self, name: str | None = None) -> int:
         """Take how often NVRTC has compiled since the last time."""
-        n = self.log.compiles
-        self.log.clear()
+        n = self._calls.compiles
+        self._calls.clear()
         return n
 
     def write(self, name: str, text: str) -> Path:

@@ -18,13 +18,13 @@ from jitcache.cuda import key_of
 
 if TYPE_CHECKING:
     from jitcache import Cache
-    from jitcache.cuda import _Program
+    from jitcache.cuda import Wish
 
 _OPTION = b"--use-bundled-headers="
 
 # A header in memory that nothing includes: what these options make is not mixed up
 # with what the same folders make without NVRTC having looked at them.
-_MARK = {"jitcache/bundled-headers": ""}
+_MARK = (("jitcache/bundled-headers", ""),)
 
 # The file by which NVRTC knows a folder that it has written.
 _MARKER = b"/.nvrtc_headers_version"
@@ -42,8 +42,8 @@ def _state(folder: bytes) -> tuple[int, int] | None:
     return s.st_ino, s.st_mtime_ns
 
 
-def with_bundled(program: _Program, given: list[bytes], options: Any, cache: Cache) -> _Program:
-    """Return a program that finds the headers on its search path, with those written that have to be.
+def with_bundled(wish: Wish, given: list[bytes], options: Any, cache: Cache) -> Wish:
+    """Return a wish for what finds the headers on its search path, with those written that have to be.
 
     ``given`` are its options for NVRTC. Where the result is in the cache nothing is
     written: it was compiled by this very NVRTC, with the headers that are there.
@@ -57,11 +57,11 @@ def with_bundled(program: _Program, given: list[bytes], options: Any, cache: Cac
             flags += [b"--include-path=" + folder, b"--include-path=" + folder + b"/cccl"]
         else:
             flags.append(flag)
-    program = program._replace(options=flags, headers=_MARK)
+    wish = wish._replace(options=tuple(flags), headers=_MARK)
     for folder in folders:
         state = _state(folder)
-        if state is not None and (state == _written.get(folder) or cache.explain(key_of(program, cache)).get("hit")):
+        if state is not None and (state == _written.get(folder) or cache.explain(key_of(wish, cache)).get("hit")):
             continue
         Program("", "c++", ProgramOptions(arch=options.arch, use_bundled_headers=True)).compile("cubin")
         _written[folder] = _state(folder)
-    return program
+    return wish

@@ -14,7 +14,7 @@ from cuda.core import ProgramOptions
 from jitcache import Cache, _library
 from jitcache._default import cache_of
 from jitcache._errors import Error
-from jitcache.cuda import _environment, _Program, code_of
+from jitcache.cuda import Wish, _environment, code_of
 
 from ._errors import translated
 from ._job import TARGETS, Job, object_code
@@ -67,13 +67,13 @@ def _compile(job: Job, cache: Cache) -> Any:
         options = _with_text_paths(options)
     name = "default_program" if options.name is None else options.name
     flags: list[bytes] = options.as_bytes("nvrtc", job.target)
-    program = _Program(job.source, name, flags, job.target, job.name_expressions, None, _nvrtc())
+    wish: Any = (job.source, name, tuple(flags), job.target, job.name_expressions, (), _nvrtc())
     try:
         if getattr(options, "use_bundled_headers", None):  # from cuda.core 1.2 on
             from ._headers import with_bundled
 
-            program = with_bundled(program, flags, options, cache)
-        code = code_of(program, cache)
+            wish = with_bundled(Wish(*wish), flags, options, cache)
+        code = code_of(wish, cache)
         if job.target == "ptx":
             _warn_of_old_driver(code)
         return _object_code(job, code)
@@ -121,7 +121,8 @@ _WHEELS = {"12": "nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "13": "nvidia/cu13/lib/
 
 _NVRTC = os.fsencode("JITCACHE_NVRTC")
 
-_found: dict[tuple[str, ...], str] = {}
+# What was found last, and the search path that it was found with.
+_found: tuple[list[str], str] | None = None
 
 
 def _nvrtc() -> str:
@@ -129,16 +130,17 @@ def _nvrtc() -> str:
 
     jitcache would take the newest of several.
     """
+    global _found
     if _environment.get(_NVRTC):
         return ""
-    places = tuple(sys.path)
-    path = _found.get(places)
-    if path is None:
+    found = _found
+    if found is None or found[0] != sys.path:
+        places = sys.path[:]
         major = cuda.bindings.__version__.partition(".")[0]
         below = _WHEELS.get(major)
         files = [os.path.join(p, below) for p in places if below and os.path.isabs(p)]
-        path = _found[places] = _loaded(major) or next(filter(os.path.exists, files), "")
-    return path
+        found = _found = places, _loaded(major) or next(filter(os.path.exists, files), "")
+    return found[1]
 
 
 def _loaded(major: str) -> str:
