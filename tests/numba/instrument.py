@@ -52,6 +52,7 @@ def pretend(cpu: str) -> None:
 def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
     from jitcache.adapters.numba import (
+        _addresses,
         _cpu,
         _entry,
         _hooks,
@@ -62,6 +63,7 @@ def take_out(what: str) -> None:
         _record,
         _registered,
         _seen,
+        _uses,
         _walk,
         _watch,
     )
@@ -108,6 +110,12 @@ def take_out(what: str) -> None:
     elif what == "stencil":
         walker.kinds[_walk.StencilFunc] = lambda self, value: self._put("stencil")
         take_out_records(_overloads, _record)
+    elif what == "parameters":
+        walker._wrapped = lambda self, function: None
+    elif what == "computed":
+        walker._computed = lambda self, module, names: None
+    elif what == "typed by":
+        walker._by_kind = _objects.ObjectWalker._by_kind
     elif what == "file":
         walker._file = lambda self, module, what="": None
     elif what == "callees":
@@ -129,7 +137,7 @@ def take_out(what: str) -> None:
         _hooks._random_ids = lambda: itertools.count(1)
     elif what == "reloads":
         _entry.keep_reloads = _hooks.keep_reloads = lambda library, reload_init: None
-        _entry._reloads = lambda library, seen: []
+        _entry._all_reloads = lambda library, places: []
     elif what == "pin":
         _objects.pin = lambda cls: ""
     elif what == "places":
@@ -160,10 +168,22 @@ def take_out(what: str) -> None:
         _entry._codes = lambda code: [code]
         revive = _entry._revive
         _entry._revive = lambda codegen, code, moves: revive(codegen, code._replace(lacking=[]), moves)
+    elif what == "addresses of others":
+        _entry.refuse_addresses = lambda code, known: None
+    elif what == "symbols":
+        _entry.require = lambda names, engine: None
     elif what == "addresses":
         _entry.moved = lambda code, moves: code
     elif what == "addresses in what is linked":
         _loaded.moved_text = lambda text, moves: text
+    elif what == "threads":
+        _entry._OF_THREADS = frozenset()
+    elif what == "C functions":
+        _addresses._c_functions = dict
+    elif what == "signature of an address":
+        _walk._REFUSED[numba.types.FunctionType] = "first-class function"
+    elif what == "compiled before":
+        _uses._count_compiled = lambda dispatcher: None
     elif what == "content":
         described = walker.root
 

@@ -37,6 +37,9 @@ MODULES = [
     "test_slices", "test_comprehension", "test_withlifting", "test_function_type", "test_ir_inlining",
     "test_literal_dispatch", "test_enums", "test_struct_ref", "test_cfunc", "test_stencils", "test_looplifting",
     "test_object_mode", "test_extending_types", "test_parfors",
+    "test_flow_control", "test_builtins", "test_array_analysis", "test_ssa", "test_unpack_sequence",
+    "test_iteration", "test_dataflow",
+    "npyufunc.test_dufunc", "npyufunc.test_gufunc", "npyufunc.test_vectorize_decor", "npyufunc.test_ufunc",
 ]  # fmt: skip
 
 #: About a hundred tests that take seconds.

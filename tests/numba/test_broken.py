@@ -185,7 +185,7 @@ def outer(x):
 def test_parallel_code_that_a_caller_brings_along(project: Project) -> None:
     """Numba's own forgets to start the threads when it loads only the caller, and crashes."""
     steps = ["import a, numpy; print(a.inner(numpy.ones(9)))", *["import a, numpy; print(a.outer(numpy.ones(9)))"] * 2]
-    for cache, without, right in (("jitcache", "", True), ("jitcache", "reloads", False), ("numba", "", False)):
+    for cache, without, right in (("jitcache", "", True), ("jitcache", "reloads,symbols", False), ("numba", "", False)):
         shutil.rmtree(project.cache, ignore_errors=True)
         project.write(a=PARALLEL)
         ran = [project.run(step, cache, WITHOUT=without, NUMBA_NUM_THREADS="2") for step in steps]
@@ -228,3 +228,38 @@ def test_loop_of_a_gufunc_goes_with_its_kernel(project: Project) -> None:
         if right:
             assert ran.compiled == ["general"]
             assert project.check(call).compiled == []
+
+
+def test_code_whose_symbols_are_not_there_is_compiled(project: Project) -> None:
+    """An intrinsic gives LLVM a function by name while it is compiled; who only loads the code has none, and LLVM ends the process."""
+    project.write(
+        a="""
+        import ctypes
+        import llvmlite.binding
+        from llvmlite import ir
+        from numba.core import cgutils, types
+        from numba.extending import intrinsic
+        def names_it():
+            function = ctypes.cast(ctypes.CDLL(None).labs, ctypes.c_void_p)
+            llvmlite.binding.add_symbol("somebody_s_own", function.value)
+        @intrinsic
+        def h(context, x):
+            def make(context, builder, signature, args):
+                names_it()
+                kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
+                function = cgutils.get_or_insert_function(builder.module, kind, "somebody_s_own")
+                return builder.call(function, args)
+            return types.int64(types.int64), make
+        @numba.njit(cache=True)
+        def f(x):
+            return h(x)
+     """
+    )
+    call = "import a; {}; print(a.f(-5))\nfrom jitcache.adapters import numba as j; print(j.uncached())"
+    for without, right in (("", True), ("symbols", False)):
+        shutil.rmtree(project.cache, ignore_errors=True)
+        assert project.check(call.format("0"), WITHOUT=without).out == "5\n{}"
+        ran = project.run(call.format("0"), WITHOUT=without)
+        assert (ran.out == "5\n{'entry cannot be loaded': 1}") is right, ran
+        named = project.check(call.format("a.names_it()"), WITHOUT=without)
+        assert (named.out, named.compiled) == ("5\n{}", [])

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 from project import Project
+from sampled import sampled
 
 
 class Kept(NamedTuple):
@@ -79,6 +80,43 @@ KEPT = [
         def both(x):
             return multiply, x, choose()
      """, "print(a.f(5), a.choose() is a.add, a.both(2) == (a.multiply, 2, a.add))", "23 True True"),
+    Kept("functions that are called by their addresses", """
+        @numba.njit
+        def add(x):
+            return x + 1
+        @numba.cfunc("int64(int64)")
+        def double(x):
+            return x * 2
+        @numba.njit("int64(FunctionType(int64(int64)), int64)")
+        def apply(how, x):
+            return how(x)
+        @numba.njit
+        def f(x):
+            return apply(add, x) * 10
+        @numba.njit
+        def g(how, x):
+            return how, how(x)
+     """, "print(a.apply(a.add, 1), a.apply(a.double, 4), a.f(1), a.g(a.double, 5) == (a.double, 10))", "2 8 20 True"),
+    Kept("which thread it is", """
+        @numba.njit
+        def f():
+            return numba.get_thread_id()
+     """, "print(a.f())", "0"),
+    Kept("how many threads there are", """
+        @numba.njit
+        def f(n):
+            numba.set_num_threads(n)
+            return numba.get_num_threads()
+        @numba.njit
+        def g():
+            return f(1)
+     """, "print(a.f(1), a.g())", "1 1"),
+    Kept("a function in object mode that says it is of a module, in a namespace of its own", """
+        Z = 100
+        space = {"Z": 1, "numba": numba, "__name__": "a"}
+        exec("@numba.jit(forceobj=True)\\ndef f(x):\\n    return x + Z", space)
+        f = space["f"]
+     """, "print(a.f(1))", "101"),
 ]  # fmt: skip
 
 
@@ -102,13 +140,19 @@ def test_function_that_nobody_asked_to_be_kept_is_refused_without_a_word(project
 
 
 def test_what_numba_imports_to_get_ready_is_not_looked_at(project: Project) -> None:
-    """SciPy, where it is installed; the first function that is compiled is one that is not kept."""
+    """SciPy, where it is installed; the first function that is compiled is one that is not kept.
+
+    Modules of Python's own may be imported again, by cffi, which Numba asks of each value.
+    """
     project.write(a="@numba.njit\ndef f(x):\n    return x + 1")
     code = """
         import sys
-        from jitcache.adapters.numba import _seen
+        from jitcache.adapters.numba import _code, _seen
         seen = []
-        _seen.Seen.imported = lambda self, module, names: seen.append(module.__name__)
+        def imported(self, module, names):
+            if not _code.versioned_module(module):
+                seen.append(module.__name__)
+        _seen.Seen.imported = imported
         import a
         print(a.f(1), seen, "numba.np.linalg" in sys.modules)
     """
@@ -198,16 +242,19 @@ def test_is_kept(project: Project, row: Kept) -> None:
     assert (second.out, second.compiled, second.status) == (row.right, row.compiled, 0), second.err
 
 
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [
-        (KEPT[0].name, "own locals"),
-        (KEPT[1].name, "recursion"),
-        (KEPT[3].name, "omitted"),
-        (KEPT[4].name, "recursion"),
-        (KEPT[5].name, "addresses"),
-    ],
-)
+NOT_KEPT = [
+    (KEPT[0].name, "own locals"),
+    (KEPT[1].name, "recursion"),
+    (KEPT[3].name, "omitted"),
+    (KEPT[4].name, "recursion"),
+    (KEPT[5].name, "addresses"),
+    (KEPT[6].name, "signature of an address"),
+    (KEPT[7].name, "threads"),
+    (KEPT[8].name, "C functions"),
+]
+
+
+@pytest.mark.parametrize(("name", "what"), sampled(NOT_KEPT, [f"{name} without {what}" for name, what in NOT_KEPT]))
 def test_is_not_kept_without_the_mechanism(project: Project, name: str, what: str) -> None:
     row = next(r for r in KEPT if r.name == name)
     project.write(a=row.module)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import samples
 from project import ROOT
 
 
@@ -27,10 +28,9 @@ def test_example_runs_and_prints_its_table(tmp_path: Path) -> None:
 def test_lines_of_the_page(tmp_path: Path) -> None:
     """What docs/numba.md tells to write is what it says it is."""
     page = (ROOT / "docs" / "numba.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 2
+    install, portable = samples.under("docs/numba.md", "Numba", 1), samples.under("docs/numba.md", "CPUs")
     env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "JITCACHE_DIR": str(tmp_path / "cache")}
-    for block in ("import jitcache.adapters.numba\n" + blocks[1], blocks[0]):
+    for block in ("import jitcache.adapters.numba\n" + portable, install):
         if "x86-64" in block and os.uname().machine != "x86_64":
             continue
         used = "import numba\nf = numba.njit(cache=True)(lambda x: x + 1)\nassert f(1) == 2\n"

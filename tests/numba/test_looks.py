@@ -1,7 +1,7 @@
 """What a compile looks at, by whatever form: after a change the result is that of a plain Numba.
 
 Each row runs one piece of code in a process, changes one thing, and runs it in
-another process, beside one that has no cache at all. With the mechanism that the row
+another process; a process that has no cache at all says what is right. With the mechanism that the row
 names taken out, the old result must be served.
 """
 
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 from project import Project
+from sampled import more, sampled
 
 OVERLOAD = """
 from numba.extending import overload, register_jitable
@@ -243,11 +244,18 @@ def test_a_change_is_seen(project: Project, row: Look) -> None:
     project.write(**row.modules)
     assert project.check(row.call, **environment(row, 0)).out == row.right[0]
     change(project, row)
-    assert project.check(row.call, "none", **environment(row, 1)).out == row.right[1]
     assert project.check(row.call, **environment(row, 1)).out == row.right[1]
 
 
-@pytest.mark.parametrize("row", CONTROLS, ids=[r.name for r in CONTROLS])
+@more
+@pytest.mark.parametrize("row", LOOKS, ids=[r.name for r in LOOKS])
+def test_what_is_right_after_it_is_what_a_plain_numba_gives(project: Project, row: Look) -> None:
+    project.write(**row.modules)
+    change(project, row)
+    assert project.check(row.call, "none", **environment(row, 1)).out == row.right[1]
+
+
+@pytest.mark.parametrize("row", sampled([(row,) for row in CONTROLS], [r.name for r in CONTROLS]))
 def test_without_the_mechanism_the_old_result_is_served(project: Project, row: Look) -> None:
     project.write(**row.modules)
     assert project.check(row.call, WITHOUT=row.without, **environment(row, 0)).out == row.right[0]

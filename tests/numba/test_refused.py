@@ -39,14 +39,6 @@ REFUSED = [
         def f(x):
             return C(x).x
      """, "a.f(1)", "jitclass"),
-    Refused("a first-class function", """
-        @numba.njit("int64(int64)")
-        def g(x):
-            return x
-        @numba.njit("int64(FunctionType(int64(int64)), int64)", cache=True)
-        def f(g, x):
-            return g(x)
-     """, "a.f(a.g, 1)", "first-class function"),
     Refused("a callback of cfunc", """
         @numba.cfunc("int64(int64)")
         def g(x):
@@ -146,6 +138,19 @@ REFUSED = [
          "what is in a folder": "len(os.listdir(os.path.dirname(__file__)))",
          "what is below a folder": "len([found for found in os.walk(os.path.dirname(__file__))])",
      }.items()),
+    Refused("an address that an intrinsic puts into code", """
+        from numba.core import types
+        from numba.extending import intrinsic
+        it = (1, 2)
+        @intrinsic
+        def h(context, x):
+            def make(context, builder, signature, args):
+                return context.get_constant(types.intp, id(it))
+            return types.intp(x), make
+        @numba.njit(cache=True)
+        def f(x):
+            return h(x)
+     """, "a.f(1)", "address"),
 ]  # fmt: skip
 REPORT = (
     "import json, a; {call}; from jitcache.adapters import numba as j; print(json.dumps([j.uncached(), j.count()]))"
@@ -161,6 +166,15 @@ def test_is_counted_by_reason_and_compiled_each_time(project: Project, row: Refu
         assert reasons.keys() == {row.reason}
         assert reasons[row.reason] >= 1
         assert "f" in ran.compiled
+
+
+def test_without_the_look_for_addresses_code_has_those_of_another_process(project: Project) -> None:
+    row = next(r for r in REFUSED if r.reason == "address")
+    project.write(a=row.module)
+    call = "import a; print(a.f(1) == id(a.it))"
+    for without, second in (("", "True"), ("addresses of others", "False")):
+        assert project.check(call, WITHOUT=without).out == "True"
+        assert project.check(call, WITHOUT=without).out == second
 
 
 class Found(NamedTuple):

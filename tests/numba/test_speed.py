@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import compileall
+import shutil
 import statistics
 
-from project import Project
+from project import ROOT, Project
 
 FUNCTIONS = 24
 
@@ -72,9 +74,17 @@ class Times:
         return min(self._others)
 
 
+def install(project: Project) -> None:
+    """Put the package where the project's processes find it first, with its bytecode, as Numba is installed with its own."""
+    package = project.folder / "jitcache"
+    shutil.copytree(ROOT / "python" / "jitcache", package, ignore=shutil.ignore_patterns("__pycache__"))
+    assert compileall.compile_dir(package, quiet=1)
+
+
 def compared(project: Project, most: int, **env: str) -> tuple[float, float]:
     """Return our times by Numba's own, of a first and of another function; ends early when neither is more."""
     project.write(a=MODULE)
+    install(project)
     ours, own = Times(project, "jitcache"), Times(project, "numba")
     for rounds in range(most):
         ours.take(**env)
@@ -89,8 +99,8 @@ def compared(project: Project, most: int, **env: str) -> tuple[float, float]:
 def test_warm_call_is_no_slower_than_numba_s_own(project: Project) -> None:
     first, other = compared(project, 20)
     assert other <= 1.0
-    # Looking once through all that is registered takes some milliseconds beside the 200 that Numba takes to get ready.
-    assert first <= 1.1
+    # Opening the cache and looking once through all that is registered takes 9 ms of the 230 that Numba takes to get ready.
+    assert first <= 1.05
 
 
 def test_without_remembering_what_is_registered_a_warm_call_is_slower(project: Project) -> None:

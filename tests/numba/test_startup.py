@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import samples
 from project import ROOT
 
 PROGRAM = """
@@ -118,3 +119,12 @@ def test_without_the_file_in_site_packages_nothing_is_kept(installed: Installed)
     finally:
         path.write_text(text)
     assert ran.stdout.strip() == "2 3 0 2 ['eager', 'lazy', 'asks']", ran.stderr
+
+
+def test_line_of_the_page_needs_no_line_in_the_program(installed: Installed) -> None:
+    home = installed.folder / "home"
+    home.mkdir(exist_ok=True)
+    (home / "program.py").write_text(program())
+    shell = f"import subprocess; print(subprocess.check_output(['sh', '-euc', {samples.under('docs/numba.md', 'Numba')!r}], text=True), end='')"
+    env = {"PATH": f"{installed.folder / 'bin'}:{os.environ['PATH']}", "JITCACHE_DIR": str(installed.folder / "page")}
+    assert [installed.run(shell, **env).stdout.strip() for _ in range(2)] == [ALL, NONE]

@@ -1,23 +1,29 @@
-"""Addresses: of jitted functions that compiled code uses as values, which are elsewhere in each process.
+"""Addresses in code, elsewhere in each process: of jitted functions that are used as values, of Numba's C functions.
 
 Numba gives code such an address in a global variable that has it in its name too,
 so that those of one object are merged. What is loaded is made what a compile in
 this process would have given: name and content of these variables are those of the
-function that stands at the same place in the walk.
+function that stands at the same place in the walk, or has the same name.
 """
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import re
 import struct
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, Union
 
-from ._code import Unkeyable
+from ._code import Unkeyable, versioned_module
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ._walk import Walker
+
+    #: What is at an address: the function that stands there in the walk, or module and name of a C function of Numba's.
+    Place = Union[int, tuple[str, str]]
 
 _PREFIX = "numba.dynamic.globals."
 _NAME = re.compile(rb"numba\.dynamic\.globals\.([0-9a-f]+)")
@@ -33,12 +39,30 @@ _SYMBOLS, _NO_BITS = 2, 8  # kinds of sections
 _RESERVED = 0xFF00  # numbers from here on are no sections
 
 
-def places_of(library: Any, walker: Walker) -> dict[int, int]:
-    """Return the addresses in a library's code, and where in the walk the functions are.
+def _address(function: Any) -> int:
+    return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
-    Raises Unkeyable if there is one of anything else.
+
+def _c_functions() -> dict[int, tuple[str, str]]:
+    """Return the C functions that modules of Numba's have by name, by address: of its threads, say."""
+    kind: Any = ctypes._CFuncPtr  # type: ignore[attr-defined]
+    modules = [m for name, m in list(sys.modules.items()) if name.startswith("numba.") and versioned_module(m)]
+    return {
+        _address(value): (module.__name__, name)
+        for module in modules
+        for name, value in list(vars(module).items())
+        if isinstance(value, kind)
+    }
+
+
+def places_of(library: Any, walker: Walker) -> dict[int, Place]:
+    """Return the addresses in a library's code, and what is there.
+
+    Raises Unkeyable if there is anything that has another address elsewhere and no name.
     """
-    places = {id(dispatcher): place for place, dispatcher in enumerate(walker.dispatchers)}
+    if not library._dynamic_globals:
+        return {}
+    places: dict[int, Place] = {**_c_functions(), **{id(d): place for place, d in enumerate(walker.dispatchers)}}
     found = {}
     for name in library._dynamic_globals:
         try:
@@ -49,12 +73,17 @@ def places_of(library: Any, walker: Walker) -> dict[int, int]:
     return found
 
 
-def moves_for(places: Mapping[int, int], walker: Walker) -> dict[int, int]:
+def moves_for(places: Mapping[int, Place], walker: Walker) -> dict[int, int]:
     """Return what each address is here. Raises ValueError for one of another length, which its name has to keep."""
-    moves = {address: id(walker.dispatchers[place]) for address, place in places.items()}
-    for old, new in moves.items():
+    moves = {}
+    for old, place in places.items():
+        if isinstance(place, int):
+            new = id(walker.dispatchers[place])
+        else:
+            new = _address(getattr(importlib.import_module(place[0]), place[1]))
         if len(f"{old:x}") != len(f"{new:x}"):
             raise ValueError(f"address {old:x} is {new:x} here")
+        moves[old] = new
     return moves
 
 
@@ -63,31 +92,47 @@ def named(data: bytes, moves: Mapping[int, int]) -> bytes:
     return _NAME.sub(lambda m: b"numba.dynamic.globals.%x" % moves[int(m[1], 16)], data)
 
 
-def moved(code: bytes, moves: Mapping[int, int]) -> bytes:
-    """Return object code with the addresses that are meant here.
-
-    Raises ValueError or KeyError if it is not as expected.
-    """
+def _sections_of(code: bytes) -> list[tuple[int, ...]]:
     if not code.startswith(_ELF):
         raise ValueError("no object code of ELF with 64 bits")
-    out = bytearray(code)
     _, _, _, _, _, table, _, _, _, _, size, count, _ = _HEADER.unpack_from(code)
-    sections = [_SECTION.unpack_from(code, table + n * size) for n in range(count)]
+    return [_SECTION.unpack_from(code, table + n * size) for n in range(count)]
+
+
+def _symbols_of(code: bytes, sections: list[tuple[int, ...]]) -> Iterator[tuple[bytes, int, int]]:
+    """Yield name, section and value of each symbol of object code."""
     for kind, offset, length, names in ((s[1], s[4], s[5], s[6]) for s in sections):
         if kind != _SYMBOLS:
             continue
         for at in range(offset, offset + length, _SYMBOL.size):
             name, _, _, section, value, _ = _SYMBOL.unpack_from(code, at)
             start = sections[names][4] + name
-            found = _NAME.fullmatch(code[start : code.index(b"\0", start)])
-            if found is None or section == 0:
-                continue
-            if section >= min(count, _RESERVED) or sections[section][1] == _NO_BITS:
-                raise ValueError("an address that is in no section")
-            old, place = int(found[1], 16), sections[section][4] + value
-            if _ADDRESS.unpack_from(code, place) != (old,):
-                raise ValueError("a variable that does not hold the address in its name")
-            _ADDRESS.pack_into(out, place, moves[old])
+            yield code[start : code.index(b"\0", start)], section, value
+
+
+def undefined_in(code: bytes) -> list[str]:
+    """Return the symbols that object code needs from outside. Raises ValueError if it is not as expected."""
+    symbols = _symbols_of(code, _sections_of(code))
+    return sorted({name.decode() for name, section, _ in symbols if section == 0 and name})
+
+
+def moved(code: bytes, moves: Mapping[int, int]) -> bytes:
+    """Return object code with the addresses that are meant here.
+
+    Raises ValueError or KeyError if it is not as expected.
+    """
+    sections = _sections_of(code)
+    out = bytearray(code)
+    for name, section, value in _symbols_of(code, sections):
+        found = _NAME.fullmatch(name)
+        if found is None or section == 0:
+            continue
+        if section >= min(len(sections), _RESERVED) or sections[section][1] == _NO_BITS:
+            raise ValueError("an address that is in no section")
+        old, place = int(found[1], 16), sections[section][4] + value
+        if _ADDRESS.unpack_from(code, place) != (old,):
+            raise ValueError("a variable that does not hold the address in its name")
+        _ADDRESS.pack_into(out, place, moves[old])
     return named(bytes(out), moves)
 
 

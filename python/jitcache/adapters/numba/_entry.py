@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import pickle
-import sys
+import types as pytypes
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,12 +14,17 @@ from numba.core.codegen import RuntimeLinker
 from numba.core.environment import Environment, lookup_environment
 from numba.core.funcdesc import _dynamic_module
 from numba.core.serialize import NumbaPickler
+from numba.np.ufunc import parallel
 
 from ._addresses import moved, moves_for, named, places_of
-from ._code import Unkeyable
+from ._code import Unkeyable, codes_in
 from ._loaded import LoadedLibrary, LoadedResult
+from ._outside import needed_by, refuse_addresses, require
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ._addresses import Place
     from ._walk import Walker
 
 
@@ -76,19 +81,15 @@ class _Unpickler(pickle.Unpickler):
         return found
 
     def _globals(self, module: Any) -> dict[str, Any]:
-        """The globals of a function by the name of its module, which need not be importable."""
-        own: dict[str, Any] = self._function.__globals__
-        if own.get("__name__") == module:
-            return own
-        found = self._walker.namespaces.get(module)
-        if found is not None:
-            return found
+        """The globals of a function by the name of its module, as Numba finds them, whatever namespace the code has."""
         if module is None:
-            return {}
-        if module == _dynamic_module.__name__:  # Numba's, for functions whose module cannot be imported
+            own: dict[str, Any] = self._function.__globals__
+            return own if own.get("__name__") is None else self._walker.namespaces.get(None) or {}
+        try:
+            return vars(importlib.import_module(module))
+        except ImportError:
             space: dict[str, Any] = vars(_dynamic_module)
             return space
-        return vars(sys.modules.get(module) or importlib.import_module(module))
 
 
 def _dumps(value: Any, walker: Walker) -> bytes:
@@ -128,6 +129,26 @@ def _reloads(library: Any, seen: set[int]) -> list[Any]:
     return found
 
 
+#: What Numba's start of threads may register for code by name, which it does for nobody who only loads code.
+_OF_THREADS = {
+    text
+    for function in vars(parallel).values()
+    if isinstance(function, pytypes.FunctionType)
+    for code in codes_in(function.__code__)
+    for text in code.co_consts
+    if isinstance(text, str)
+}
+
+
+def _all_reloads(library: Any, places: Mapping[int, Place]) -> list[Any]:
+    """Return what must be run before code of a library is loaded."""
+    found = _reloads(library, set())
+    called = {f.name for f in library._final_module.functions if f.is_declaration}
+    if called & _OF_THREADS or any(not isinstance(p, int) and p[0] == parallel.__name__ for p in places.values()):
+        found.append(parallel._launch_threads)
+    return found
+
+
 def keep_reloads(library: Any, reload_init: Any) -> None:
     """Remember with a library what must be run before its code; Numba before 0.63 does not."""
     found = set(getattr(library, "_reload_init", ()))
@@ -140,6 +161,7 @@ class _Code(NamedTuple):
     state: Any
     defined: list[str]
     lacking: list[str]  # functions called by pointers, which are set when those are there: calls of recursion
+    needed: list[str]  # symbols of the process that it is linked with
 
 
 # Libraries of functions that call themselves, in whatever way, by the symbol that others may call.
@@ -153,7 +175,11 @@ def _code(library: Any) -> _Code:
     module = library._get_module_for_linking()
     defined = [v.name for v in (*module.functions, *module.global_variables) if not v.is_declaration]
     called = (v.name[len(_POINTER) :] for v in module.global_variables if v.name.startswith(_POINTER))
-    return _Code(library.serialize_using_object_code(), defined, list(called))
+    state = library.serialize_using_object_code()
+    lacking = list(called)
+    pointers = {_POINTER + name for name in lacking}
+    needed = [name for name in needed_by(state[2][0], library._codegen._engine) if name not in pointers]
+    return _Code(state, defined, lacking, needed)
 
 
 def _codes(code: _Code) -> list[_Code]:
@@ -188,6 +214,7 @@ def _revive(codegen: Any, code: _Code, moves: dict[int, int]) -> Any:
     library._set_compiled_object(moved(machine_code, moves) if moves else machine_code)
     library.bitcode, library.moves = bitcode, moves
     linker, engine = codegen._rtlinker, codegen._engine
+    require(code.needed, engine)
     if code.lacking:
         linker.scan_unresolved_symbols(library.linkable(), engine)
     library._finalize_final_module()
@@ -198,21 +225,23 @@ def _revive(codegen: Any, code: _Code, moves: dict[int, int]) -> Any:
     return library
 
 
-def _revive_all(codegen: Any, walker: Walker, codes: list[tuple[Any, ...]], places: dict[int, int]) -> Any:
+def _revive_all(codegen: Any, walker: Walker, codes: list[tuple[Any, ...]], places: dict[int, Place]) -> Any:
     """Return the first of some libraries, with the others, unless the process has what they define."""
     first, *others = (_Code(*code) for code in codes)
     moves = moves_for(places, walker)
     engine = codegen._engine
     made = [_revive(codegen, code, moves) for code in others if not all(map(engine.is_symbol_defined, code.defined))]
     library = _revive(codegen, first, moves)
-    library.used = [walker.dispatchers[place] for place in places.values()]
+    library.used = [walker.dispatchers[place] for place in places.values() if isinstance(place, int)]
     library._linking_libraries.extend(made)  # which keeps them
     return library
 
 
-def _parts(library: Any, walker: Walker) -> tuple[list[tuple[Any, ...]], dict[int, int]]:
+def _parts(library: Any, walker: Walker) -> tuple[list[tuple[Any, ...]], dict[int, Place]]:
     """Return a library as bytes with those that it calls by pointers, and the places of the addresses in its code."""
     codes, places = [tuple(code) for code in _codes(_code(library))], places_of(library, walker)
+    for code in codes:
+        refuse_addresses(code[0][2][0], places)
     if places and (len(codes) > 1 or codes[0][2]):
         raise Unkeyable("dynamic globals", "in code that is kept in parts")
     return codes, places
@@ -225,20 +254,14 @@ def dump_result(result: Any, walker: Walker) -> bytes:
     recursive = bool(code.lacking) or any(isinstance(t, types.RecursiveCall) for t in descriptor.typemap.values())
     if recursive:
         _recursive[descriptor.llvm_func_name] = result.library
-    reloads = list(dict.fromkeys([*result.reload_init, *_reloads(result.library, set())]))
+    parts = _parts(result.library, walker)
+    reloads = list(dict.fromkeys([*result.reload_init, *_all_reloads(result.library, parts[1])]))
     # Numba takes them away from what it caches; a program that did not ask for that may look at them.
     kept = {name: getattr(descriptor, name) for name in ("global_dict", "typemap", "calltypes")}
     descriptor.global_dict = None
     try:
         reduced = result._reduce()
-        parts = (
-            *reduced[1:7],
-            reloads,
-            tuple(_environments(result.library)),
-            recursive,
-            *_parts(result.library, walker),
-        )
-        return _dumps(parts, walker)
+        return _dumps((*reduced[1:7], reloads, tuple(_environments(result.library)), recursive, *parts), walker)
     finally:
         for name, value in kept.items():
             setattr(descriptor, name, value)
@@ -281,7 +304,8 @@ def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any
 
 def dump_library(library: Any, walker: Walker) -> bytes:
     """Return a code library as bytes."""
-    return _dumps((_reloads(library, set()), *_parts(library, walker)), walker)
+    parts = _parts(library, walker)
+    return _dumps((_all_reloads(library, parts[1]), *parts), walker)
 
 
 def load_library(data: bytes, context: Any, walker: Walker, function: Any) -> Any:

@@ -45,6 +45,19 @@ def _is_typed(value: Any) -> bool:
     return True
 
 
+# The functions that say which type a value has, and whether others' are among them.
+_typers: tuple[tuple[Any, ...], bool] = ((), False)
+
+
+def are_typed() -> bool:
+    """Return whether functions of others say which type some values have; to look for that of a class takes long."""
+    global _typers
+    now = tuple(typeof_impl.registry.values())
+    if now != _typers[0]:
+        _typers = now, any(not versioned(getattr(getattr(f, "__code__", None), "co_filename", "")) for f in now)
+    return _typers[1]
+
+
 class ObjectWalker(DependencyWalker):
     """The part of the walk that is of classes and instances.
 
@@ -114,9 +127,7 @@ class ObjectWalker(DependencyWalker):
             return
         self._put("object", name.encode())
         typer = typeof_impl.dispatch(kind)
-        if not versioned(typer.__code__.co_filename):
-            self._function(typer)
-        elif typer is not typeof_impl.dispatch(object) or _is_typed(value):
+        if versioned(typer.__code__.co_filename) and (typer is not typeof_impl.dispatch(object) or _is_typed(value)):
             raise Unkeyable("global", name)
         self._class(kind)
         if all(b is object or (b.__flags__ & _HEAP and not versioned_class(b)) for b in kind.__mro__):

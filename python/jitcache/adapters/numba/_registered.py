@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from numba.core import datamodel, pythonapi, types
 from numba.core.registry import cpu_target
 from numba.core.target_extension import target_registry
+from numba.core.typing.asnumbatype import as_numba_type
 from numba.core.utils import order_by_target_specificity
 
 from jitcache._code import content_of
@@ -253,6 +254,20 @@ def _classes(kind: str) -> Callable[[list[Any]], Iterator[Registration]]:
     return read
 
 
+_own_meanings = type(as_numba_type)().lookup
+
+
+def _meanings(items: list[Any]) -> Iterator[Registration]:
+    """Which types of Numba's classes of Python's stand for, in annotations and in isinstance."""
+    return (_for_class("meaning", cls, t) for cls, t in items if _own_meanings.get(cls) is not t)
+
+
+def _meaning_functions(functions: list[Any]) -> Iterator[Registration]:
+    for f in functions:
+        if is_foreign(f):
+            yield Registration("meaning", lambda asked: "meaning" in asked, ("meaning", f))
+
+
 def _containers() -> Iterator[_Container]:
     for registry in cpu_target.typing_context._registries:
         yield _Container(registry.functions, _calls)
@@ -268,6 +283,8 @@ def _containers() -> Iterator[_Container]:
     yield _Container(pythonapi._boxers.functions, _classes("box"))
     yield _Container(pythonapi._unboxers.functions, _classes("box"))
     yield _Container(pythonapi._reflectors.functions, _classes("box"))
+    yield _Container(as_numba_type.lookup, _meanings)
+    yield _Container(as_numba_type.functions, _meaning_functions)
 
 
 class Registrations:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import functools
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from numba.core import base, compiler, pythonapi, sigutils, types
 from numba.core.datamodel import manager
 from numba.core.dispatcher import Dispatcher
-from numba.core.typing import context, templates
+from numba.core.typing import asnumbatype, context, templates
+from numba.np.ufunc.dufunc import DUFunc
+from numba.np.ufunc.gufunc import GUFunc
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 from numba.stencils.stencil import StencilFunc
 
@@ -23,7 +26,7 @@ from ._seen import current, here, is_made, making
 from ._watch import observed, unobserved, watching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Method = Callable[..., Any]
 
@@ -198,6 +201,18 @@ def _sure(handler: type) -> bool:
     return not is_foreign(handler)
 
 
+def _meaning(original: Method) -> Method:
+    def try_infer(self: Any, py_type: Any) -> Any:
+        """Return the type that a class of Python's stands for; functions of others may say it."""
+        seen = current()
+        if seen is None:
+            return original(self, py_type)
+        seen.ask("meaning", name_of(py_type))
+        return observed(original, self, py_type)
+
+    return try_infer
+
+
 def _precise(original: Method) -> Method:
     def get_precise(self: Any) -> Any:
         """Refuse: the type is that of the signature that a function was compiled for first in this process."""
@@ -212,21 +227,66 @@ def _precise(original: Method) -> Method:
 # -- what is made
 
 
+def _arguments(result: Any) -> tuple[Any, ...]:
+    return tuple(result.signature.args)
+
+
+@contextmanager
+def _making(dispatcher: Any, args: tuple[Any, ...]) -> Iterator[None]:
+    """Write down what is made of a function for some types, or was."""
+    before = not is_made(dispatcher, args) and args in map(_arguments, list(dispatcher.overloads.values()))
+    with making(dispatcher, args) as seen:
+        if before and not versioned(dispatcher.py_func.__code__.co_filename):
+            seen.refuse("compiled before", dispatcher.py_func.__qualname__)
+        yield
+
+
+def _count_compiled(dispatcher: Any) -> None:
+    """Have all that is compiled of a function count for what is made here: it chooses among that without a compile."""
+    if here.open:
+        for args in map(_arguments, list(dispatcher.overloads.values())):
+            with _making(dispatcher, args):
+                pass
+
+
 def _compile(original: Method) -> Method:
     def compile(self: Any, sig: Any) -> Any:  # noqa: A001 - Numba's name
         args = tuple(sigutils.normalize_signature(sig)[0])
-        before = args in self.overloads and not is_made(self, args) and not versioned(self.py_func.__code__.co_filename)
-        with unobserved(), making(self, args) as seen:
-            if before:
-                seen.refuse("compiled before", self.py_func.__qualname__)
+        with unobserved(), _making(self, args):
             return original(self, sig)
 
     return compile
 
 
+def _call_template(original: Method) -> Method:
+    def get_call_template(self: Any, args: Any, kws: Any) -> Any:
+        if not self._can_compile:
+            _count_compiled(self)
+        return original(self, args, kws)
+
+    return get_call_template
+
+
+def _compile_result(original: Method) -> Method:
+    def get_compile_result(self: Any, sig: Any) -> Any:
+        if tuple(sig.args) in self.overloads:
+            _count_compiled(self)
+        return original(self, sig)
+
+    return get_compile_result
+
+
+def _kernel_for(original: Method) -> Method:
+    def find_ewise_function(self: Any, ewise_types: Any) -> Any:
+        _count_compiled(self._dispatcher)
+        return original(self, ewise_types)
+
+    return find_ewise_function
+
+
 def _compile_kernel(original: Method) -> Method:
     def compile(self: Any, sig: Any, flags: Any, locals: Any) -> Any:  # noqa: A001, A002 - Numba's names
-        with unobserved(), making(self, sig):
+        with unobserved(), _making(self, tuple(sigutils.normalize_signature(sig)[0])):
             return original(self, sig, flags, locals)
 
     return compile
@@ -273,6 +333,7 @@ _PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     (context.BaseContext, "find_matching_getattr_template", _attribute),
     (context.BaseContext, "resolve_setattr", _attribute),
     (types.UndefinedFunctionType, "get_precise", _precise),
+    (asnumbatype.AsNumbaTypeRegistry, "try_infer", _meaning),
     (templates.AbstractTemplate, "apply", _apply),
     (templates.CallableTemplate, "apply", _apply),
     (templates.ConcreteTemplate, "apply", _apply),
@@ -286,6 +347,10 @@ _PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     (pythonapi._Registry, "lookup", _box),
     (manager.DataModelManager, "lookup", _model),
     (Dispatcher, "compile", _compile),
+    (Dispatcher, "get_call_template", _call_template),
+    (Dispatcher, "get_compile_result", _compile_result),
+    (DUFunc, "find_ewise_function", _kernel_for),
+    (GUFunc, "find_ewise_function", _kernel_for),
     (UFuncDispatcher, "_compile_core", _compile_kernel),
     (compiler, "compile_extra", _compile_extra),
     (base.BaseContext, "compile_subroutine", _compile_subroutine),

@@ -14,6 +14,7 @@ import contextvars
 import datetime as dt
 import enum
 import functools
+import inspect
 import re
 import types as pytypes
 import weakref
@@ -25,6 +26,7 @@ from numba.core.ccallback import CFunc
 from numba.core.cpu_options import AbstractOptionValue
 from numba.core.dispatcher import Dispatcher
 from numba.core.typing.templates import Signature
+from numba.core.typing.typeof import typeof_impl
 from numba.core.withcontexts import WithContext
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
@@ -33,7 +35,7 @@ from numba.stencils.stencil import StencilFunc
 from jitcache._code import PLAIN, content_of
 
 from ._code import Unkeyable, code_of, lines_of, own_locals, pack, versioned, versioned_class, versioned_module
-from ._objects import ObjectWalker
+from ._objects import ObjectWalker, are_typed
 
 # More than Numba makes a constant of; code that uses it has dynamic globals.
 _MOST_BYTES = 10**6
@@ -50,9 +52,7 @@ _types: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
 _REFUSED: dict[type, str] = {
     types.ClassInstanceType: "jitclass",
     types.ClassType: "jitclass",
-    types.FunctionType: "first-class function",
     types.UndefinedFunctionType: "first-class function",
-    types.FunctionPrototype: "first-class function",
     types.ExternalFunctionPointer: "C function pointer",
     types.DeferredType: "deferred type",
 }
@@ -82,6 +82,8 @@ class Walker(ObjectWalker):
         self.omitted: list[Any] = []
         self.namespaces: dict[str | None, dict[str, Any] | None] = {}
         self.codes: set[pytypes.CodeType] = set()  # what is described by value
+        self._described_now: list[Any] = []  # types, from the outside in
+        self._typed = are_typed()
         self._asked = 0  # how often it mattered what was met before
 
     def describe(self, value: Any) -> bytes:
@@ -100,6 +102,8 @@ class Walker(ObjectWalker):
             out["lines"] = lines_of(function)
         if function.__defaults__ or function.__kwdefaults__:
             out["defaults"] = self.describe((function.__defaults__, function.__kwdefaults__))
+        if "__wrapped__" in function.__dict__:
+            out["parameters"] = self._within(self._wrapped, function)
         for label, value, seen in self._around(function, names, texts):
             out[label] = self._within(self._value, value, seen)
         return out
@@ -108,6 +112,14 @@ class Walker(ObjectWalker):
         name, space = function.__globals__.get("__name__"), function.__globals__
         if self.namespaces.setdefault(name, space) is not space:
             self.namespaces[name] = None
+
+    def _by_kind(self, value: Any) -> None:
+        if self._typed:
+            typer = typeof_impl.dispatch(type(value))
+            if not versioned(typer.__code__.co_filename):
+                self._put("typed by")
+                self._function(typer)
+        super()._by_kind(value)
 
     def _again(self, value: Any) -> bool:
         self._asked += 1
@@ -165,7 +177,23 @@ class Walker(ObjectWalker):
         where, self._where = self._where, module.__name__
         for name in names or ():
             self._attribute(module, name, names or ())
+        self._computed(module, names or ())
         self._where = where
+
+    def _computed(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
+        """Put what a module computes its attributes by, and what that may find in other modules."""
+        function = module.__dict__.get("__getattr__")
+        if not isinstance(function, pytypes.FunctionType) or (id(module), "__getattr__ ") in self._attributes:
+            return
+        self._attributes.add((id(module), "__getattr__ "))
+        try:
+            self._put("computed", self._within(self._function, function))
+        except Unkeyable:
+            self._file(module.__name__)
+        for name in code_of(function.__code__)[1]:
+            other = function.__globals__.get(name)
+            if isinstance(other, pytypes.ModuleType):
+                self._module(other, names)
 
     def _addition(self, module: pytypes.ModuleType, name: str, names: tuple[str, ...], owner: str) -> None:
         value = _original(module.__dict__[name])
@@ -209,7 +237,20 @@ class Walker(ObjectWalker):
         self._surroundings(function, names, texts)
         if function.__dict__:
             self._dict({name: value for name, value in function.__dict__.items() if name != "__wrapped__"})
+            self._wrapped(function)
         self._where = where
+
+    def _wrapped(self, function: pytypes.FunctionType) -> None:
+        """Put the parameters that Numba takes for those of a function: of what it wraps, if it says so."""
+        if "__wrapped__" not in function.__dict__:
+            return
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except (TypeError, ValueError):  # then Numba compiles no such function
+            return
+        self._put("parameters")
+        for p in parameters:
+            self._value((p.name, p.kind.name, ... if p.default is p.empty else (p.default,)))
 
     def _dispatcher(self, dispatcher: Any) -> None:
         if self._again(dispatcher):
@@ -333,6 +374,12 @@ class Walker(ObjectWalker):
             if kind in bases:
                 raise Unkeyable(reason, t)
         self._class(type(t))
+        if types.FunctionType in bases:  # a call of one by its address; whose it is, is known when it runs
+            self._signature(t.signature)
+            return
+        if types.FunctionPrototype in bases:
+            self._value((t.rtype, t.atypes))
+            return
         if types.Omitted in bases:
             self._asked += 1
             self.omitted.append(t)
@@ -342,6 +389,11 @@ class Walker(ObjectWalker):
         if isinstance(key, str) and _ADDRESS.search(key):
             raise Unkeyable("type", t)
         self._value(key)
+        # Numba compares the key; others read the rest.
+        if not versioned_class(type(t)) and t not in self._described_now:
+            self._described_now.append(t)
+            self._value({n: v for n, v in sorted(vars(t).items()) if n not in ("name", "_code")})
+            self._described_now.pop()
         if types.Array in bases:
             self._put("aligned", repr(t.aligned).encode())
 
