@@ -11,14 +11,16 @@ is 0 if each program was compiled when it should be, and right.
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "examples" / "shared"))
+
+import fresh
+
 NAMES = ["network", "walk", "spectrum"]
 
 
@@ -54,11 +56,10 @@ def work(way: str) -> None:
 
 def process(way: str, **env: str) -> dict[str, tuple[float, int, list[float]]]:
     """Start such a process and return what it prints."""
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE", "JAX_COMPILATION", "JAX_PERSISTENT"))}
-    path = os.pathsep.join([str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, __file__, "--work", way]
-    out = subprocess.run(command, env={**clean, "PYTHONPATH": path, **env}, stdout=subprocess.PIPE, check=True).stdout
-    return json.loads(out)
+    found: dict[str, tuple[float, int, list[float]]] = fresh.process(
+        __file__, way, without=("JAX_COMPILATION", "JAX_PERSISTENT"), **env
+    )
+    return found
 
 
 def main() -> int:
@@ -78,11 +79,7 @@ def main() -> int:
             problems.append(f"{name}: compiled {cold[name][1]} and {warm[name][1]} times")
         if cold[name][2] != warm[name][2]:
             problems.append(f"{name}: {warm[name][2]} in a fresh process, {cold[name][2]} in the first")
-    for problem in problems:
-        print(f"FAILED: {problem}")
-    if not problems:
-        print("\nEach was compiled once.")
-    return 1 if problems else 0
+    return fresh.end(problems)
 
 
 if __name__ == "__main__":

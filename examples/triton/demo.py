@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "examples" / "shared"))
+
+import fresh
+
 NAMES = ["add", "softmax", "matmul"]
 MANAGER = {"TRITON_CACHE_MANAGER": "jitcache.adapters.triton:Manager"}
 
@@ -53,13 +55,8 @@ def work(name: str, way: str) -> None:
 
 def process(name: str, way: str, **env: str) -> tuple[float, str, int]:
     """Start such a process and return what it prints."""
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE", "TRITON_"))}
-    path = os.pathsep.join([str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, __file__, "--work", name, way]
-    env = {**clean, "PYTHONPATH": path, "TRITON_DEFAULT_FP_FUSION": "1", **env}
-    found: tuple[float, str, int] = json.loads(
-        subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True).stdout
-    )
+    settings = {"TRITON_DEFAULT_FP_FUSION": "1", **env}
+    found: tuple[float, str, int] = fresh.process(__file__, name, way, without=("TRITON_",), **settings)
     return found
 
 
@@ -80,11 +77,7 @@ def main() -> int:
             problems.append(f"{name}: compiled {first[2]}, {', '.join(str(run[2]) for run in runs)} times")
         if {run[1] for run in runs} != {first[1]}:
             problems.append(f"{name}: other code")
-    for problem in problems:
-        print(f"FAILED: {problem}")
-    if not problems:
-        print("\nEach was compiled once.")
-    return 1 if problems else 0
+    return fresh.end(problems)
 
 
 if __name__ == "__main__":

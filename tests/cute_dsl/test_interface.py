@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+import samples
 from project import HERE, ROOT, Project
 
 CALLED = """
@@ -291,12 +292,10 @@ def test_example_runs_and_prints_its_table(project: Project) -> None:
 def test_lines_of_the_page(project: Project) -> None:
     """What docs/cute_dsl.md tells to write runs, and what it names is there."""
     page = (ROOT / "docs" / "cute_dsl.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert blocks
-    for block in blocks:
+    for sample in samples.of("docs/cute_dsl.md"):
         setting = "import app\nfunction, args, more, options = app.job()\n"
         p = subprocess.run(
-            [sys.executable, "-c", setting + block],
+            [sys.executable, "-c", setting + sample.text],
             env=project.environment(),
             capture_output=True,
             text=True,

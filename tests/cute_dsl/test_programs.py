@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from project import HERE, Project
+from sampled import sampled
 
 PROGRAMS = ["pointwise", "pointwise.leaky_job", "simt", "tensorcore", "wgmma", "norm"]
 
@@ -115,7 +116,7 @@ STALE = [
 
 
 @pytest.mark.parametrize(
-    ("name", "module", "old", "new", "without"), STALE, ids=[f"{r[0]} without {r[4]}" for r in STALE]
+    ("name", "module", "old", "new", "without"), sampled(STALE, [f"{r[0]} without {r[4]}" for r in STALE])
 )
 def test_without_what_notices_the_edit_it_is_wrong(
     project: Project, name: str, module: str, old: str, new: str, without: str

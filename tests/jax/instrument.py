@@ -56,7 +56,7 @@ def take_out(what: str) -> None:
     elif what == "usable":
         from jitcache.adapters import jax as adapter
 
-        adapter._usable = lambda cache: True
+        adapter.has_directory = lambda *about: True
     elif what == "kind":
         clear = Cache.clear
         Cache.clear = lambda self, kind=None: clear(self)

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 from pathlib import Path
-from typing import Any
 
-from processes import printed
+import projects
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 
 #: What every process begins with. f is the program that most tests compile, X what it is called with.
 BEGIN = """
@@ -48,83 +39,26 @@ CALL = "call()\n"
 AT_ONCE = "ready()\n" + CALL
 
 
-class Project:
-    """Where the caches lie: ``cache``, and ``own`` of JAX's."""
+class Project(projects.Project):
+    """The same for JAX."""
+
+    BEGIN = BEGIN
+    FOREIGN = ("JAX_", "XLA_")
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir()
-        self.folder, self.cache, self.own = folder, folder / "cache", folder / "own"
-        self._log = folder / "compiled"
+        super().__init__(folder, HERE)
 
     def environment(self, **env: str) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE_", "JAX_", "XLA_"))}
-        library = {k: v for k, v in os.environ.items() if k == "JITCACHE_LIBRARY"}
-        return {
-            **kept,
-            **library,
-            "PYTHONPATH": os.pathsep.join([str(HERE), str(ROOT / "python")]),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "HOME": str(self.folder),
-            "XDG_CONFIG_HOME": str(self.folder / "settings"),
-            "JITCACHE_DIR": str(self.cache),
-            "JAX_PLATFORMS": "cpu",
-            "OWN": str(self.own),
-            "COMPILED": str(self._log),
-            **env,
-        }
-
-    def start(self, code: str, **env: str) -> subprocess.Popen[str]:
-        """Start a process on a piece of code."""
-        return subprocess.Popen(
-            [sys.executable, "-c", BEGIN + textwrap.dedent(code)],
-            env=self.environment(**env),
-            cwd=self.folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def end(self, p: subprocess.Popen[str]) -> list[Any]:
-        """Wait for a process, which has to succeed, and return what it said, line by line."""
-        out, err = printed(p)
-        assert p.returncode == 0, f"{p.returncode}: {out}{err}"
-        self.errors = err
-        return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-
-    def run(self, code: str, **env: str) -> Any:
-        """Run a process to its end and return what it said last."""
-        return self.end(self.start(code, **env))[-1]
-
-    def at_once(self, codes: list[str], **env: str) -> list[Any]:
-        """Run processes that say ``ready`` and go on together; return what each said last."""
-        processes = [self.start(code, **env) for code in codes]
-        for p in processes:
-            assert p.stdout.readline() == "ready\n", p.stderr.read()
-        for p in processes:
-            p.stdin.write("go\n")
-            p.stdin.flush()
-        return [self.end(p)[-1] for p in processes]
+        return super().environment(**{"JAX_PLATFORMS": "cpu", **env})
 
     def compiled(self, name: str | None = "jit_f") -> int:
         """Take how often XLA has compiled a program, or any, since the last time."""
-        lines = self._log.read_text().splitlines() if self._log.exists() else []
-        self._log.unlink(missing_ok=True)
-        return sum(name in (None, line) for line in lines)
+        return super().compiled(name)
 
-    def wait_for_compile(self, name: str = "jit_f") -> None:
+    def wait_for_compile(self, name: str | None = "jit_f") -> None:
         """Wait until XLA has begun to compile a program."""
-        end = time.monotonic() + 60
-        while not (self._log.exists() and name in self._log.read_text().splitlines()):
-            assert time.monotonic() < end, "no compile has begun"
-            time.sleep(0.01)
+        super().wait_for_compile(name)
 
     def entries(self) -> list[Path]:
         """Return the files of the entries."""
         return sorted(p for name in ("v1/entries", "unverified") for p in (self.cache / name).rglob("*") if p.is_file())
-
-
-def kill(p: subprocess.Popen[str]) -> None:
-    """End a process with SIGKILL."""
-    p.send_signal(signal.SIGKILL)
-    p.communicate()

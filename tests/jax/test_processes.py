@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import socket
 
-from project import AT_ONCE, CALL, OURS, OWN, Project, kill
+from project import AT_ONCE, CALL, OURS, OWN, Project
+from projects import kill
 
 SLOW = {"SLOW": "jit_f", "SLEEP": "1"}
 

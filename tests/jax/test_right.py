@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
+import samples
 from project import CALL, OURS, OWN, Project
 
 OTHER = "def f(x):\n    return jnp.cos(x) @ x.T + 1\n"
@@ -115,3 +118,18 @@ say(calls=calls)
 """
     for begin in (OURS, OWN):
         assert [project.run(begin + callback)["calls"] for _ in range(2)] == [[66.0], [66.0]]
+
+
+def test_lines_of_the_page_find_what_was_compiled(project: Project) -> None:
+    install = samples.under("docs/jax.md", "JAX")
+    public = (
+        samples.under("docs/jax.md", "The public way")
+        + "jax.config.update('jax_persistent_cache_min_compile_time_secs', 0)\n"
+    )
+    first = project.run(install + CALL)
+    assert project.compiled() == 1
+    # The entries of the one way are those of the other; JAX 0.10 has other keys for them.
+    assert project.run(install + CALL) == project.run(public + CALL) == first
+    assert project.compiled(None) == (version("jax") < "0.12")
+    assert project.run(public + CALL) == first
+    assert project.compiled(None) == 0

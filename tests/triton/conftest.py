@@ -10,6 +10,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(HERE)]
+sys.path.append(str(TESTS))
 
 from project import Project
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
-import textwrap
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import projects
 from processes import printed
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 
 #: What turns the adapter on.
 OURS = {"TRITON_CACHE_MANAGER": "jitcache.adapters.triton:Manager"}
@@ -95,71 +91,41 @@ class Ran(NamedTuple):
         return answer
 
 
-class Project:
-    """Sources in ``folder``; the cache, Triton's folder and a home beside it."""
+class Project(projects.Place):
+    """Sources in ``folder``; the cache and Triton's folder, ``own``, in it."""
+
+    BEGIN = "import instrument\n"
+    FOREIGN = ("TRITON_", "XDG_", "PYTHON")
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.cache = folder.parent / "cache"
-        self.triton = folder.parent / "triton"
-        self.log = folder.parent / "compiles"
-        self.home = folder.parent / "home"
-        folder.mkdir(parents=True)
+        super().__init__(folder, HERE)
+        self.home = folder / "home"
         self.home.mkdir()
         (folder / "app.py").write_text(APP)
         self._witnesses = {}
         for ptxas in compilers():
-            witness = folder.parent / ptxas.name
+            witness = folder / ptxas.name
             witness.write_text(WITNESS.format(ptxas=ptxas, log=self.log))
             witness.chmod(0o755)
             self._witnesses[f"TRITON_{ptxas.name.upper().replace('-', '_')}_PATH"] = str(witness)
 
     def environment(self, **env: str) -> dict[str, str]:
-        own = ("JITCACHE_", "TRITON_", "XDG_", "PYTHON")
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(own)}
-        library = {k: v for k, v in os.environ.items() if k == "JITCACHE_LIBRARY"}
-        found = {
-            **kept,
-            **library,
-            "PYTHONPATH": os.pathsep.join([str(self.folder), str(HERE), str(ROOT / "python")]),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "HOME": str(self.home),
-            "TMPDIR": str(self.folder.parent),
-            "JITCACHE_DIR": str(self.cache),
-            "TRITON_CACHE_DIR": str(self.triton),
-            **self._witnesses,
-            "TRITON_DEFAULT_FP_FUSION": "1",
-            **env,
-        }
+        own = {"TMPDIR": str(self.folder), "TRITON_CACHE_DIR": str(self.own), "TRITON_DEFAULT_FP_FUSION": "1"}
+        found = super().environment(**{**self._witnesses, **own, **env})
         return {k: v for k, v in found.items() if v != "unset"}
 
     def start(self, code: str = ONE, *, stdin: int = subprocess.DEVNULL, **env: str) -> subprocess.Popen[str]:
         """Start a process on a piece of code."""
-        text = "import instrument\n" + textwrap.dedent(code)
-        return subprocess.Popen(
-            [sys.executable, "-c", text],
-            env=self.environment(**env),
-            cwd=self.home,
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def compiles(self) -> int:
-        """Take how often ptxas ran since the last time."""
-        found = len(self.log.read_text().split()) if self.log.exists() else 0
-        self.log.unlink(missing_ok=True)
-        return found
+        return super().start(code, stdin=stdin, **env)
 
     def end(self, p: subprocess.Popen[str]) -> Ran:
         """Wait for a process."""
         out, err = printed(p)
-        return Ran(out.strip(), self.compiles(), p.returncode, err)
+        return Ran(out.strip(), self.compiled(), p.returncode, err)
 
     def run(self, code: str = ONE, **env: str) -> Ran:
         """Run a process to its end, however that is."""
-        self.compiles()
+        self.compiled()
         return self.end(self.start(code, **env))
 
     def check(self, code: str = ONE, **env: str) -> Ran:
@@ -171,13 +137,6 @@ class Project:
     def ours(self, code: str = ONE, **env: str) -> Ran:
         """The same with the adapter."""
         return self.check(code, **OURS, **env)
-
-    def begun(self) -> None:
-        """Wait until a compile has begun."""
-        end = time.monotonic() + 60
-        while not self.log.exists():
-            assert time.monotonic() < end, "nothing is compiled"
-            time.sleep(0.02)
 
     def entries(self) -> list[Path]:
         """The files of the entries, the largest first."""

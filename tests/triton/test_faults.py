@@ -43,7 +43,7 @@ def break_file(path: Path, fault: str) -> None:
 @pytest.mark.parametrize(("name", "fault"), OWN, ids=[f"{fault} {name}" for name, fault in OWN])
 def test_a_broken_file_in_triton_s_folder_is_repaired(project: Project, name: str, fault: str) -> None:
     right = project.ours()
-    (path,) = project.triton.glob(f"*/{name}")
+    (path,) = project.own.glob(f"*/{name}")
     whole = path.read_bytes()
     break_file(path, fault)
     after = project.ours()
@@ -56,7 +56,7 @@ def test_a_broken_file_in_triton_s_folder_is_repaired(project: Project, name: st
 def test_what_triton_s_own_manager_does_with_it(project: Project, name: str, fault: str) -> None:
     """The column of docs/triton.md. If a version of Triton's does better, it says so here."""
     right = project.check()
-    (path,) = project.triton.glob(f"*/{name}")
+    (path,) = project.own.glob(f"*/{name}")
     break_file(path, fault)
     ran = [project.run(), project.run()]
     if any(r.status for r in ran):
@@ -72,7 +72,7 @@ def test_a_file_of_another_compile_is_replaced(project: Project) -> None:
     """Triton serves such a group, whose metadata is not that of its code."""
     code = "import app\nfirst, second = app.compiled(), app.compiled(block=64)\napp.say(asm=app.digests(first))"
     right = project.ours(code)
-    cubins = sorted(project.triton.glob("*/add.cubin"))
+    cubins = sorted(project.own.glob("*/add.cubin"))
     cubins[0].write_bytes(cubins[1].read_bytes())
     after = project.ours(code)
     assert (after.compiles, after.said) == (0, right.said)
@@ -81,7 +81,7 @@ def test_a_file_of_another_compile_is_replaced(project: Project) -> None:
 
 def test_a_missing_file_is_put_back(project: Project) -> None:
     right = project.ours()
-    (path,) = project.triton.glob("*/add.json")
+    (path,) = project.own.glob("*/add.json")
     path.unlink()
     after = project.ours()
     assert (after.compiles, after.said) == (0, right.said)
@@ -121,7 +121,7 @@ def test_an_intact_entry_of_another_writer_is_replaced(project: Project) -> None
     ]
     assert project.check(code.format(bad=bad)).out.splitlines() == ["None"] * len(bad)
     assert [project.ours().compiles for _ in range(2)] == [1, 0]
-    assert not (project.triton / "a").exists()
+    assert not (project.own / "a").exists()
 
 
 def test_a_disk_that_is_full_fails_no_program(project: Project) -> None:
@@ -140,5 +140,5 @@ def test_a_disk_that_is_full_fails_no_program(project: Project) -> None:
     first, second = project.ours(code), project.ours(code)
     assert first.said == second.said
     assert (first.compiles, second.compiles) == (1, 0)
-    assert not [p for p in project.triton.rglob("*") if p.is_file()]
+    assert not [p for p in project.own.rglob("*") if p.is_file()]
     assert not [p for p in os.listdir(project.folder.parent) if p.startswith("jitcache-triton-")]

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import samples
 from project import APP, ONE, OURS, Project
 
 
@@ -30,13 +31,13 @@ def test_files_are_those_of_triton_s_own_manager(project: Project) -> None:
     own = project.home / "own"
     project.check(TRITON_CACHE_DIR=str(own))
     project.ours()
-    assert contents(project.triton) == contents(own)
+    assert contents(project.own) == contents(own)
     assert project.check().compiles == 0  # Triton's own manager goes on with them
 
 
 def test_files_are_put_there_again_from_the_cache(project: Project) -> None:
     project.ours()
-    before = contents(project.triton)
+    before = contents(project.own)
     elsewhere = project.home / "elsewhere"
     assert project.ours(TRITON_CACHE_DIR=str(elsewhere)).compiles == 0
     assert contents(elsewhere) == before
@@ -45,9 +46,9 @@ def test_files_are_put_there_again_from_the_cache(project: Project) -> None:
 def test_a_file_that_is_right_is_left_alone(project: Project) -> None:
     """Other processes may have it open, on a file server too."""
     project.ours()
-    before = {p: (p.stat().st_ino, p.stat().st_mtime_ns) for p in project.triton.rglob("*")}
+    before = {p: (p.stat().st_ino, p.stat().st_mtime_ns) for p in project.own.rglob("*")}
     project.ours()
-    assert {p: (p.stat().st_ino, p.stat().st_mtime_ns) for p in project.triton.rglob("*")} == before
+    assert {p: (p.stat().st_ino, p.stat().st_mtime_ns) for p in project.own.rglob("*")} == before
 
 
 def test_each_kernel_option_and_target_is_its_own(project: Project) -> None:
@@ -73,7 +74,7 @@ def test_a_change_of_the_kernel_is_another_kernel(project: Project) -> None:
 @pytest.mark.parametrize("where", ["a file", "a folder that is taken away"])
 def test_a_folder_that_cannot_be_used_fails_no_program(project: Project, where: str) -> None:
     if where == "a file":
-        project.triton.write_text("")
+        project.own.write_text("")
         assert project.run().status != 0  # Triton's own manager
         first, second = project.ours(), project.ours()
         assert (first.compiles, second.compiles) == (1, 0)
@@ -176,7 +177,7 @@ def test_a_launcher_is_compiled_once(project: Project) -> None:
     both = [project.start(LAUNCHER, **OURS, CC=str(cc)) for _ in range(2)]
     assert [p.communicate(timeout=120)[0].strip() for p in both] == ["launcher", "launcher"]
     assert len(log.read_text()) == 1
-    (made,) = [p for p in project.triton.rglob("launcher*") if p.is_file()]
+    (made,) = [p for p in project.own.rglob("launcher*") if p.is_file()]
     made.write_bytes(made.read_bytes()[:100])
     assert project.ours(LAUNCHER, CC=str(cc)).out == "launcher"
     assert len(log.read_text()) == 1
@@ -237,3 +238,23 @@ def test_without_triton_the_package_can_be_imported(project: Project) -> None:
     command = [sys.executable, "-c", "\n".join(line[8:] for line in code.splitlines())]
     p = subprocess.run(command, env=env, capture_output=True, text=True, check=False, cwd=os.sep)
     assert p.stdout.splitlines() == ["0 {}", "ImportError", "ImportError"], p.stderr
+
+
+def test_lines_of_the_page_find_what_was_compiled(project: Project) -> None:
+    """The variable in front of a program, as a shell takes it, and the line in the program."""
+    (project.home / "program.py").write_text("import instrument\n" + ONE)
+    tools = project.home / "bin"
+    tools.mkdir()
+    (tools / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (tools / "python").chmod(0o755)
+    env = project.environment(PATH=f"{tools}:{os.environ['PATH']}")
+    line = samples.under("docs/triton.md", "Triton")
+    p = subprocess.run(["sh", "-euc", line], cwd=project.home, env=env, capture_output=True, text=True)
+    assert p.returncode == 0, p.stderr
+    assert project.compiled() == 1
+    # Triton's own folder is another's: only the cache has it.
+    second = project.check(
+        samples.under("docs/triton.md", "Triton", 1) + ONE, TRITON_CACHE_DIR=str(project.home / "own")
+    )
+    assert second.compiles == 0
+    assert second.said == json.loads(p.stdout.splitlines()[-1])

@@ -17,7 +17,7 @@ def many(project: Project, count: int, **env: str) -> int:
     ended = [p.communicate(timeout=120) for p in processes]
     assert [p.returncode for p in processes] == [0] * count, ended
     assert len({out for out, _ in ended}) == 1
-    return project.compiles()
+    return project.compiled()
 
 
 def test_four_processes_at_once_compile_once(project: Project) -> None:
@@ -30,7 +30,7 @@ def test_with_triton_s_own_manager_each_compiles(project: Project) -> None:
 
 def test_killed_while_it_compiles_the_next_takes_over(project: Project) -> None:
     first = project.start(PAUSE="100", **OURS)
-    project.begun()
+    project.wait_for_compile()
     others = [project.start(**OURS) for _ in range(2)]
     time.sleep(2)
     assert all(p.poll() is None for p in others)  # they wait
@@ -39,7 +39,7 @@ def test_killed_while_it_compiles_the_next_takes_over(project: Project) -> None:
     assert [p.returncode for p in others] == [0, 0]
     os.kill(int(project.log.read_text().split()[0]), signal.SIGKILL)  # its ptxas, which lives on
     first.communicate()
-    assert project.compiles() == 2  # the killed one, and one of those that waited
+    assert project.compiled() == 2  # the killed one, and one of those that waited
 
 
 FAILS = """
@@ -179,7 +179,7 @@ def test_processes_in_fifty_fresh_folders_fail_never_and_compile_once(project: P
     failed, cubins = storm(project, 50, ["ours"] * 4)
     assert failed == []
     assert len(cubins) == 1
-    assert project.compiles() == 50
+    assert project.compiled() == 50
 
 
 @pytest.mark.slow

@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from project import CALL, OURS, Project
-
-
-def damage(path: Path, how: str) -> None:
-    data = bytearray(path.read_bytes())
-    if how == "empty":
-        data = bytearray()
-    elif how == "cut":
-        del data[len(data) // 2 :]
-    elif how == "last byte":
-        del data[-1:]
-    else:
-        data[int(len(data) * float(how))] ^= 0x10
-    path.write_bytes(data)
+from projects import damage
 
 
 @pytest.mark.parametrize("how", ["empty", "cut", "last byte", "0", "0.3", "0.6", "0.97"])
@@ -27,7 +13,6 @@ def test_damaged_entries_are_compiled_once_more_and_repaired(project: Project, h
     project.compiled()
     assert project.entries()
     for path in project.entries():
-        path.chmod(0o600)
         damage(path, how)
     for compiles in (1, 0):
         project.forget()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import samples
 from project import CALL, OURS, Project
 
 
@@ -82,3 +83,12 @@ def test_switches_of_jitcache_count(project: Project, use: str) -> None:
     project.forget()
     project.run(OURS + CALL, JITCACHE=use)
     assert project.compiled() == (1 if use == "refresh" else 0)
+
+
+def test_lines_of_the_page_find_what_was_compiled(project: Project) -> None:
+    lines = samples.under("docs/warp.md", "Warp")
+    first = project.run(lines + CALL)
+    assert project.compiled() == 1
+    project.forget()
+    assert project.run(lines + CALL) == first
+    assert project.compiled() == 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from project import AT_ONCE, CALL, OURS, Project, kill, wait_for_ready
+from project import AT_ONCE, CALL, OURS, Project
+from projects import go_on, kill, wait_for_ready
 
 
 def test_three_processes_at_once_compile_once(project: Project) -> None:
@@ -23,6 +24,7 @@ def test_after_a_kill_in_the_compile_the_next_compiles(project: Project) -> None
     project.wait_for_compile()
     waiter = project.start(OURS + AT_ONCE)
     wait_for_ready(waiter)
+    go_on(waiter)
     kill(p)
     said = project.end(waiter)[-1]
     assert project.compiled() == 2

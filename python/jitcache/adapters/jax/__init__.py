@@ -13,10 +13,10 @@ does not import JAX.
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 from jitcache import Cache, default_cache
+from jitcache._default import has_directory
 
 __all__ = ["KIND", "SCHEME", "clear", "count", "entries", "install", "register", "uncached", "uninstall"]
 
@@ -31,15 +31,6 @@ _given: Cache | None = None
 
 def _cache() -> Cache:
     return default_cache() if _given is None else _given
-
-
-def _usable(cache: Cache) -> bool:
-    """Whether a cache has a directory; if not JAX keeps what it has itself."""
-    if cache.stats().get("directory"):
-        return True
-    why = cache.last_miss or "it has no directory"
-    logging.getLogger("jitcache").warning("jax: no cache (%s): JAX's own stays as it is", why)
-    return False
 
 
 def install(cache: Cache | None = None) -> str:
@@ -61,8 +52,7 @@ def install(cache: Cache | None = None) -> str:
     global _given
     from . import _hooks
 
-    chosen = default_cache() if cache is None else cache
-    if not _usable(chosen):
+    if not has_directory(default_cache() if cache is None else cache, KIND, "JAX"):
         return ""
     _given = cache
     return _hooks.attach(_cache)
@@ -87,7 +77,7 @@ def register(cache: Cache | None = None) -> None:
     global _given
     from ._path import register_scheme
 
-    if _usable(default_cache() if cache is None else cache):
+    if has_directory(default_cache() if cache is None else cache, KIND, "JAX"):
         _given = cache
         register_scheme(_cache)
 

@@ -18,6 +18,7 @@ import logging
 from typing import Any
 
 from jitcache import Cache, default_cache
+from jitcache._default import has_directory
 
 __all__ = ["KIND", "clear", "count", "entries", "install", "uncached", "uninstall"]
 
@@ -44,14 +45,11 @@ def install(cache: Cache | None = None) -> bool:
     global _given
     from . import _hooks
 
-    log = logging.getLogger("jitcache")
-    chosen = default_cache() if cache is None else cache
-    if not chosen.stats().get("directory"):
-        log.warning("warp: no cache (%s): Warp's own stays as it is", chosen.last_miss or "it has no directory")
+    if not has_directory(default_cache() if cache is None else cache, KIND, "Warp"):
         return False
     unfit = _hooks.unfit()
     if unfit:
-        log.warning("warp: %s is not as expected: Warp's own cache stays as it is", unfit)
+        logging.getLogger("jitcache").warning("warp: %s is not as expected: Warp's own cache stays as it is", unfit)
         return False
     _given = cache
     _hooks.attach(_cache)

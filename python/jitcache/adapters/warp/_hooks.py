@@ -34,7 +34,7 @@ _original: Callable[..., bool] | None = None
 
 def unfit() -> str:
     """Return what of this Warp is not as the adapter knows it, "" if all is."""
-    for name in ("_get_cpu_target_triple", "_get_host_cpu_name", "_get_cpu_feature_set", "_get_cpu_target_hash"):
+    for name in ("_get_host_cpu_name", "_get_cpu_feature_set", "_get_cpu_target_hash"):
         if not callable(getattr(context, name, None)):
             return f"warp {warp.__version__}: {name}"
     compile_ = getattr(context.Module, "_compile", None)

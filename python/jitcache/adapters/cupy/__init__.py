@@ -1,0 +1,87 @@
+"""CuPy's kernels in a jitcache.
+
+    import jitcache.adapters.cupy
+
+    jitcache.adapters.cupy.install()
+
+From then on a kernel that CuPy would compile with NVRTC is looked up in a jitcache,
+by all that its compile looks at, and compiled once however many threads and
+processes ask.
+
+``docs/cupy.md`` says what is in a key and what is not cached. Importing this module
+does not import CuPy.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from jitcache import Cache, default_cache
+from jitcache._default import has_directory
+
+__all__ = ["KIND", "clear", "count", "entries", "install", "uncached", "uninstall"]
+
+#: The kind of the entries.
+KIND = "cupy"
+
+_given: Cache | None = None
+
+
+def _cache() -> Cache:
+    return default_cache() if _given is None else _given
+
+
+def install(cache: Cache | None = None) -> bool:
+    """Have CuPy's kernels come from a jitcache, in this process; return whether they do.
+
+    ``cache``: which one; without it ``jitcache.default_cache()``. False if there is no
+    directory, or if this CuPy is not as the adapter knows it: then nothing is changed,
+    and the logger ``jitcache`` has a line that says why.
+
+    Kernels that are loaded already stay as they are. May be called again, to change
+    the cache. Raises ImportError without CuPy.
+    """
+    global _given
+    from . import _hooks
+
+    if not has_directory(default_cache() if cache is None else cache, KIND, "CuPy"):
+        return False
+    unfit = _hooks.unfit()
+    if unfit:
+        logging.getLogger("jitcache").warning("cupy: %s is not as expected: CuPy's own cache stays as it is", unfit)
+        return False
+    _given = cache
+    _hooks.attach(_cache)
+    return True
+
+
+def uninstall() -> None:
+    """Leave kernels that are compiled from now on to CuPy and its own cache."""
+    global _given
+    from . import _hooks
+
+    _hooks.detach()
+    _given = None
+
+
+def uncached() -> dict[str, int]:
+    """Return why kernels of this process were left to CuPy or not kept, and how often: ``{"nvcc": 2}``."""
+    from ._reasons import reasons
+
+    return dict(reasons)
+
+
+def entries() -> list[dict[str, Any]]:
+    """Return what is known of each entry, as ``jitcache ls -json`` prints it; the name has that of the first kernel."""
+    return list(_cache().entries(KIND))
+
+
+def count() -> int:
+    """Return the number of entries."""
+    return _cache().count(KIND)
+
+
+def clear() -> None:
+    """Remove all entries of CuPy's kernels, and no others. Files that CuPy keeps itself stay."""
+    _cache().clear(KIND)

@@ -1,0 +1,133 @@
+"""A folder with a cache, and processes that compile with a framework in it: what the tests of adapters share."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+from processes import printed
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+class Place:
+    """Where the caches lie: ``cache``, and ``own`` of the framework's; and processes that run there.
+
+    A subclass says what every process begins with and which variables of the tester's
+    own it must not see. Its ``instrument`` writes a line for each compile.
+    """
+
+    BEGIN = ""
+    FOREIGN: tuple[str, ...] = ()
+
+    def __init__(self, folder: Path, instrument: Path) -> None:
+        folder.mkdir(parents=True)
+        self.folder, self.cache, self.own, self.home = folder, folder / "cache", folder / "own", folder
+        self._instrument = instrument
+        self.log = folder / "compiled"
+
+    def environment(self, **env: str) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE_", *self.FOREIGN))}
+        library = {k: v for k, v in os.environ.items() if k == "JITCACHE_LIBRARY"}
+        return {
+            **kept,
+            **library,
+            "PYTHONPATH": os.pathsep.join([str(self._instrument), str(ROOT / "python"), str(self.folder)]),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HOME": str(self.home),
+            "XDG_CONFIG_HOME": str(self.home / "settings"),
+            "JITCACHE_DIR": str(self.cache),
+            "OWN": str(self.own),
+            "COMPILED": str(self.log),
+            **env,
+        }
+
+    def start(self, code: str, *, stdin: int = subprocess.PIPE, **env: str) -> subprocess.Popen[str]:
+        """Start a process on a piece of code."""
+        return subprocess.Popen(
+            [sys.executable, "-c", self.BEGIN + textwrap.dedent(code)],
+            env=self.environment(**env),
+            cwd=self.folder,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def compiled(self, name: str | None = None) -> int:
+        """Take how often the framework has compiled a program, or any, since the last time."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        self.log.unlink(missing_ok=True)
+        return sum(name in (None, line) for line in lines)
+
+    def wait_for_compile(self, name: str | None = None) -> None:
+        """Wait until the framework has begun to compile a program, or any."""
+        end = time.monotonic() + 60
+        while not (self.log.exists() and (name is None or name in self.log.read_text().splitlines())):
+            assert time.monotonic() < end, "no compile has begun"
+            time.sleep(0.01)
+
+
+class Project(Place):
+    """The same for processes that have to succeed, and say what they have found as lines of JSON."""
+
+    def end(self, p: subprocess.Popen[str]) -> list[Any]:
+        """Wait for a process, which has to succeed, and return what it said, line by line."""
+        out, err = printed(p)
+        assert p.returncode == 0, f"{p.returncode}: {out}{err}"
+        self.errors = err
+        return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+
+    def run(self, code: str, **env: str) -> Any:
+        """Run a process to its end and return what it said last."""
+        return self.end(self.start(code, **env))[-1]
+
+    def at_once(self, codes: list[str], **env: str) -> list[Any]:
+        """Run processes that say ``ready``, and go on together once all have; return what each said last."""
+        processes = [self.start(code, **env) for code in codes]
+        for p in processes:
+            wait_for_ready(p)
+        for p in processes:
+            go_on(p)
+        return [self.end(p)[-1] for p in processes]
+
+
+def wait_for_ready(p: subprocess.Popen[str]) -> None:
+    """Wait until a process says that it is; a framework may say other things before."""
+    for line in p.stdout:
+        if line == "ready\n":
+            return
+    raise AssertionError(p.stderr.read())
+
+
+def go_on(p: subprocess.Popen[str]) -> None:
+    """Have a process that has said so go on."""
+    p.stdin.write("go\n")
+    p.stdin.flush()
+
+
+def kill(p: subprocess.Popen[str]) -> None:
+    """End a process with SIGKILL."""
+    p.kill()
+    p.communicate()
+
+
+def damage(path: Path, how: str) -> None:
+    """Make a file "empty", "cut" it in half, take its "last byte", or flip a bit of it: "0.3" of the way."""
+    data = bytearray(path.read_bytes())
+    if how == "empty":
+        data = bytearray()
+    elif how == "cut":
+        del data[len(data) // 2 :]
+    elif how == "last byte":
+        del data[-1:]
+    else:
+        data[int(len(data) * float(how))] ^= 0x10
+    path.chmod(0o600)  # no entry may be written
+    path.write_bytes(data)
