@@ -27,6 +27,7 @@ import ground
 import machine
 import plot
 import report
+import rows_bundles
 import rows_cuda
 import rows_cuda_core
 import rows_cute
@@ -36,6 +37,7 @@ import rows_launch
 import rows_layers
 import rows_leases
 import rows_native
+import rows_remotes
 import rows_starts
 import rows_threads
 import rows_writes
@@ -61,6 +63,13 @@ ROWS = [
     Row("hit_among_threads", "Hits of many threads", rows_threads.hit_among_threads),
     Row("layer_hit", "Hit in a layer", rows_layers.layer_hit),
     Row("signed_layer", "First hit in a layer that is signed: verified and copied", rows_layers.signed_layer),
+    Row("bundle_add", "A bundle of signed entries: added, beside tar and zstd", rows_bundles.bundle_add),
+    Row("remote_hit", "First hit in a Redis on loopback: checked and copied", rows_remotes.remote_hit),
+    Row(
+        "beside_remote",
+        "Hit and miss in the own directory, with a remote that nobody answers for",
+        rows_remotes.beside_remote,
+    ),
     Row("miss", "Miss", rows_hits.miss),
     Row("key", "Key of a source", rows_writes.key),
     Row("process", "A process from its start to its first hit", rows_starts.process),

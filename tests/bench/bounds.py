@@ -24,7 +24,7 @@ class Bound(NamedTuple):
     how: str = "ratio"  # ratio, faster (theirs to ours), means, beyond, value, worst, calls
     unit: str = ""
     calls: tuple[tuple[str, ...], ...] = ()
-    floor: str = ""  # what no cache of files can beat: if it misses the bound, that says so
+    floor: str = ""  # what nothing that does this can beat: if it misses the bound, the verdict says so
     base: str = ""  # of beyond: what ours contains and does not count
 
 
@@ -79,12 +79,39 @@ BOUNDS = [
     ),
     Bound(
         "layer_hit", "hit in a layer that is trusted by its owner, from C, to one in the own directory",
-        "layer_hit", "64k", "jitcache", "own", 1.1,
+        "layer_hit", "64k", "jitcache", "own", 1.1, floor="floor",
+    ),
+    Bound(
+        "layer_hit_empty", "the same where nothing was stored in the own directory yet",
+        "layer_hit", "64k_empty", "jitcache", "own", 1.1, floor="floor",
     ),
     Bound(
         "signed_layer", "first hit in a signed layer, which verifies and copies 64 KB, beyond a put, from Python",
         "signed_layer", "64k", "jitcache_beyond_put", "", 150, "value", "us",
     ),
+    *(
+        Bound(
+            f"bundle_add_{at}", f"bundle add, of signed entries of {text}, to tar and zstd on the same file",
+            "bundle_add", at, "jitcache", "tar_zstd", 2,
+        )
+        for at, text in (("4k", "4 KB"), ("64k", "64 KB"))
+    ),
+    *(
+        Bound(
+            f"remote_hit_{at}", f"first hit of {text} in a Redis on loopback, to a bare GET by go-redis and a put",
+            "remote_hit", at, "jitcache_hit", "jitcache_floor", 2,
+        )
+        for at, text in (("4k", "4 KB"), ("64k", "64 KB"), ("1m", "1 MB"))
+    ),
+    *(
+        Bound(
+            f"remote_signed_{at}", f"the same of {text} if it is signed, beyond one that is not",
+            "remote_hit", at, "jitcache_beyond_unsigned", "", 150, "value", "us", floor="jitcache_digest",
+        )
+        for at, text in (("4k", "4 KB"), ("64k", "64 KB"), ("1m", "1 MB"))
+    ),
+    Bound("remote_beside_hit", "hit in the own directory, from C, with a remote to one without", "beside_remote", "hit", "jitcache", "own", 1.02),
+    Bound("remote_off_miss", "miss, from C, while the remote is off, to one without a remote", "beside_remote", "miss", "jitcache", "own", 1.05),
     Bound("miss_c", "miss, from C, to a failing open in C", "miss", "c", "jitcache", "c_open", 1.5),
     Bound("miss_calls", "system calls of a miss: open", "system_calls", "calls", "miss", "", 1, "calls", calls=(_OPEN,)),
     Bound("put_c", "put, from C, to write+rename in C", "put", "c", "jitcache", "c_write", 1.5),

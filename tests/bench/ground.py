@@ -30,6 +30,7 @@ class Ground(NamedTuple):
     first: Path
     fresh: Path
     sum: Path
+    redis: Path
     empty: Path  # a library
     library: Path
     missing: dict[str, str]  # package -> why
@@ -88,7 +89,8 @@ def _compile_go(go: str, cc: list[str]) -> None:
         [*common, "-buildmode=c-shared", "-ldflags", linker, "-o", str(OUT / "libempty.so"), "./tests/bench/go/empty"],
         env,
     )
-    _run([*common, "-o", str(OUT / "sum"), "./tests/bench/go/sum"], env)
+    for program in ("sum", "redis"):
+        _run([*common, "-o", str(OUT / program), f"./tests/bench/go/{program}"], env)
 
 
 def prepare() -> Ground:
@@ -101,4 +103,6 @@ def prepare() -> Ground:
     missing = install()
     _compile_c(cc, library)
     _compile_go(go, cc)
-    return Ground(OUT / "bench", OUT / "first", OUT / "fresh", OUT / "sum", OUT / "libempty.so", library, missing)
+    return Ground(
+        OUT / "bench", OUT / "first", OUT / "fresh", OUT / "sum", OUT / "redis", OUT / "libempty.so", library, missing
+    )

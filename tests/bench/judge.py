@@ -57,10 +57,12 @@ def value_of(bound: Bound, raw: dict[str, dict[str, dict[str, list[float]]]]) ->
         r = ratios(samples, *pair)
         value = {"value": r["ratio_of_means" if bound.how == "means" else "ratio"], "of_minima": r["ratio_of_minima"]}
         if bound.floor in samples:
-            value["floor"] = ratios(samples, bound.theirs, bound.floor)["ratio"]
+            pair = (bound.theirs, bound.floor) if bound.how == "faster" else (bound.floor, bound.theirs)
+            value["floor"] = ratios(samples, *pair)["ratio"]
         return value
     s = summarise(samples[bound.ours])
-    return {"value": s["max"] if bound.how == "worst" else s["median"], "of_minima": s["min"]}
+    floor = {"floor": summarise(samples[bound.floor])["min"]} if bound.floor in samples else {}
+    return {**floor, "value": s["max"] if bound.how == "worst" else s["median"], "of_minima": s["min"]}
 
 
 def verdict(bound: Bound, value: float | None, floor: float | None, calls: dict[str, float] | None) -> str:
@@ -72,7 +74,8 @@ def verdict(bound: Bound, value: float | None, floor: float | None, calls: dict[
         exact = all(sum(names.pop(n, 0) for n in group) == 1 for group in bound.calls)
         return "OK" if exact and not names else "MISSED"
     kept = value >= bound.limit if bound.how == "faster" else value <= bound.limit
-    if not kept and floor is not None and floor < bound.limit:
+    beyond_reach = floor is not None and (floor < bound.limit if bound.how == "faster" else floor > bound.limit)
+    if not kept and beyond_reach:
         return f"floor {floor:.3g}"
     return "OK" if kept else "MISSED"
 

@@ -17,6 +17,8 @@ LABELS = {
     "jitcache": "jitcache",
     "into": "jitcache_get_into, one buffer",
     "jitcache_named": "jitcache, named key",
+    "jitcache_get": "GET, go-redis",
+    "jitcache_digest": "BLAKE3 of as much, Go",
     "jitcache_lease": "jitcache, acquire and commit",
     "jitcache_empty": "jitcache, empty cache",
     "jitcache_python": "jitcache, Python",

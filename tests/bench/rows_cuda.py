@@ -119,7 +119,7 @@ def cuda_hit(w: Workplace) -> Iterator[Series]:
             return cuda.compile(source, options=[ARCH], cache=cache).code
 
         def first(source: str) -> bytes:
-            cuda._requests.clear()
+            cuda._made.requests.clear()
             return hit(source)
 
         for at in ("trivial", "64k"):

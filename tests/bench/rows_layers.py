@@ -28,19 +28,28 @@ def environment(**env: str) -> Iterator[None]:
 
 
 def layer_hit(w: Workplace) -> Iterator[Series]:
-    """The same entries, once in the own directory and once in a layer below an empty one, in one process."""
-    for at in ("24k", "64k", "1m"):
+    """The same entries, once in the own directory and once in a layer below one without them, in one process.
+
+    The floor is a hit in the own directory behind an open of a file that is not there.
+    """
+    for name in ("24k", "64k", "1m", "64k_empty"):
+        at, _, empty = name.partition("_")
         n = w.count(at)
         with environment(JITCACHE_LAYERS=str(w.entries(at))), w.bench() as c:
-            over = w.folder(f"over-{at}")
+            over = w.folder(f"over-{name}")
             for place, folder in enumerate((w.entries(at), over)):
                 c.ask("open", place, folder, 0, "-")
                 c.ask("corpus", place, at, n, SIZES[at])  # which stores them, too
-            for file in over.rglob("*.jce"):
-                file.unlink()
+            for folder in (over / "v1" / "entries").iterdir():
+                for file in folder.iterdir():
+                    file.unlink()
+                if empty:
+                    folder.rmdir()
             before = counters(c, 1)
             own, layer = (Ask(c, "get", place, n, count=n) for place in (0, 1))
-            yield Series(at, [Contender("own", own), Contender("jitcache", layer)], w.scale.rounds)
+            floor = Ask(c, "get_behind", 0, 1, n, count=n)
+            contenders = [Contender("own", own), Contender("jitcache", layer), Contender("floor", floor)]
+            yield Series(name, contenders, w.scale.rounds)
             check_rise("hit in a layer", before, counters(c, 1), hits_layer=layer.ops, hits_disk=0, puts=0)
 
 

@@ -95,11 +95,11 @@ class Calls:
 class Process:
     """A program that reads commands and answers each with a line."""
 
-    def __init__(self, program: Path) -> None:
+    def __init__(self, program: Path, *words: str) -> None:
         self._name = program.name
         self._command = ""
         self._process = subprocess.Popen(
-            [str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+            [str(program), *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
 
     def send(self, *words: object) -> None:

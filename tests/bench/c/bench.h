@@ -62,6 +62,7 @@ typedef void command(int argc, char **argv);
 command run_open, run_corpus, run_stats, run_close;      /* corpus.c */
 command run_get, run_into, run_miss, run_warm;           /* hits.c */
 command run_read, run_read_absent, run_write, run_empty; /* floors.c */
+command run_get_behind;                                  /* floors.c */
 command run_tails, run_alone;                            /* tails.c */
 command run_put, run_lease;                              /* puts.c */
 command run_keys;                                        /* keys.c */

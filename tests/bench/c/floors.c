@@ -51,6 +51,25 @@ void run_read_absent(int argc, char **argv)
 	print(end(begun));
 }
 
+/* get_behind: what a lookup in a layer cannot do without: in one place an open of a file
+ * that is not there, then a hit in another. */
+void run_get_behind(int argc, char **argv)
+{
+	(void)argc;
+	corpus *c = corpus_at(argv[1]), *first = corpus_at(argv[2]);
+	size_t n = number(argv[3]);
+	uint64_t begun = begin(argv[0]);
+	for (size_t i = 0, at = 0; i < n; i++) {
+		jitcache_blob *b;
+		if (open(first->paths[at], O_RDONLY | O_CLOEXEC) >= 0)
+			die("%s: is there", first->paths[at]);
+		must(jitcache_get(c->cache, c->keys[at], &b), JITCACHE_OK, "get");
+		jitcache_blob_release(b);
+		at = at + 1 < c->count ? at + 1 : 0;
+	}
+	print(end(begun));
+}
+
 /* write: new files of SIZE + EXTRA bytes, written in tmp and renamed into one of
  * the 256 folders of entries. Prints the sum and the longest. */
 void run_write(int argc, char **argv)

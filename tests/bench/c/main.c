@@ -20,6 +20,7 @@ static const struct {
 	{"warm", run_warm, 1, "PLACE"},
 	{"get", run_get, 2, "PLACE N"},
 	{"into", run_into, 2, "PLACE N"},
+	{"get_behind", run_get_behind, 3, "PLACE FIRST N"},
 	{"miss", run_miss, 2, "PLACE N"},
 	{"read", run_read, 2, "PLACE N"},
 	{"read_absent", run_read_absent, 2, "PLACE N"},

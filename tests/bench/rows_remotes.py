@@ -1,0 +1,163 @@
+"""Rows about remotes: a Redis on loopback, through the helper, beside a client of Redis in Go."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rows_layers import environment
+from runs import Ask, BenchError, Contender, Process, Series
+from workplace import SIZES, Workplace, check_rise, counters
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from ports import free_port, wait_for_port
+
+#: Entries of a round, each in a directory that is empty.
+COUNT = 100
+
+
+@contextmanager
+def sockets() -> Iterator[None]:
+    """Helpers have their sockets in a folder that ends with this, and so do they."""
+    place = Path(tempfile.mkdtemp(prefix="jitcache-bench-", dir="/tmp"))  # the path of a socket is short
+    try:
+        with environment(XDG_RUNTIME_DIR=str(place)):
+            yield
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@contextmanager
+def redis(w: Workplace) -> Iterator[int]:
+    """A Redis of this run's own, its port."""
+    port = free_port()
+    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
+    server = subprocess.Popen([*command, "--dir", str(w.folder(f"redis-{port}"))], stdout=subprocess.DEVNULL)
+    try:
+        wait_for_port(port)
+        with sockets():
+            yield port
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _program(w: Workplace, *words: str) -> str:
+    command = [str(w.ground.library.parent / "jitcache"), *words]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def _flush(w: Workplace, folder: Path) -> None:
+    _program(w, "-directory", str(folder), "remote", "-timeout", "60s", "flush")
+
+
+class _Hits:
+    """A contender: first hits in a remote, each copied into a new directory; puts of as much; bare GETs of the same values; BLAKE3 of as much."""
+
+    def __init__(self, w: Workplace, port: int, at: str) -> None:
+        import jitcache
+
+        self._w, self._at, self._round = w, at, 0
+        self._keys = [jitcache.Key(at=at, n=n) for n in range(COUNT)]
+        self._payloads = [os.urandom(SIZES[at]) for _ in range(8)]
+        self._secret = w.folder(f"secret-{at}") / "key"
+        self._public = _program(w, "trust", "new", str(self._secret))
+        self._urls = {
+            "hit": f"redis://127.0.0.1:{port}/0|trust=unsigned",
+            "signed": f"redis://127.0.0.1:{port}/1",
+        }
+        for name, url in self._urls.items():
+            secret = (
+                {"JITCACHE_SIGNING_KEY_FILE": str(self._secret), "JITCACHE_KEYS": self._public}
+                if name == "signed"
+                else {}
+            )
+            with environment(JITCACHE_REMOTE=url, **secret):
+                folder = w.ready(f"remote-{at}-{name}")
+                with jitcache.Cache(folder, memory_size=0) as cache:
+                    for n, key in enumerate(self._keys):
+                        cache.put(key, self._payloads[n % 8])
+                _flush(w, folder)
+        self._names = [f"jitcache:1:-:{key.hex}" for key in self._keys]
+        self.bare = Process(w.ground.redis, f"127.0.0.1:{port}")
+        self.sum = Process(w.ground.sum)
+
+    def _each(self, name: str) -> float:
+        """Return what each of the keys costs."""
+        import jitcache
+
+        folder = self._w.ready(f"remote-{self._at}-{name}-{self._round}")
+        remote = {"JITCACHE_REMOTE": self._urls[name]} if name != "put" else {}
+        keys = {"JITCACHE_KEYS": self._public} if name == "signed" else {}
+        with environment(**remote, **keys), jitcache.Cache(folder, memory_size=0) as cache:
+            cache.get(jitcache.Key(nothing=1))  # the remote is connected to
+            start = time.perf_counter_ns()
+            for n, key in enumerate(self._keys):
+                if name == "put":
+                    cache.put(key, self._payloads[n % 8])
+                else:
+                    assert cache.get(key) is not None
+            took = (time.perf_counter_ns() - start) / 1e3 / COUNT
+            said = cache.stats()["total"]
+            # The directory was empty: what is there was stored, or came from the remote.
+            if len(cache) != COUNT or said["puts"] != (COUNT if name == "put" else 0):
+                raise BenchError(
+                    f"{name}: {len(cache)} of {COUNT} entries came from the remote, {said['puts']} were stored"
+                )
+        return took
+
+    def __call__(self) -> dict[str, float]:
+        self._round += 1
+        get = self.bare.ask(*self._names)[0] / 1e3 / COUNT
+        digest = self.sum.ask(SIZES[self._at], COUNT)[0] / 1e3 / COUNT
+        put, hit, signed = (self._each(name) for name in ("put", "hit", "signed"))
+        return {
+            "get": get,
+            "put": put,
+            "floor": get + put,
+            "hit": hit,
+            "signed": signed,
+            "beyond_unsigned": signed - hit,
+            "digest": digest,
+        }
+
+
+def remote_hit(w: Workplace) -> Iterator[Series]:
+    """A first hit of what a Redis on loopback has, checked and copied into the own directory, from Python."""
+    if shutil.which("redis-server") is None:
+        w.notes["not measured"]["remote hits"] = "there is no redis-server"
+        return
+    with redis(w) as port:
+        for at in ("4k", "64k", "1m"):
+            hits = _Hits(w, port, at)
+            with hits.bare, hits.sum:
+                yield Series(at, [Contender("jitcache", hits)], w.scale.slow)
+
+
+def beside_remote(w: Workplace) -> Iterator[Series]:
+    """What a remote costs where it gives nothing: a hit in the own directory, and a miss while it is off."""
+    at = "64k"
+    n, folder = w.count(at), w.entries(at)
+    nobody = f"redis://127.0.0.1:{free_port()}|trust=unsigned"
+    with sockets(), w.bench() as without, environment(JITCACHE_REMOTE=nobody), w.bench() as with_:
+        for c in (without, with_):
+            w.corpus(c, folder, at)
+        before = counters(with_)
+        hits = [Ask(c, "get", 0, n, count=n) for c in (without, with_)]
+        yield Series("hit", [Contender("own", hits[0]), Contender("jitcache", hits[1])], w.scale.rounds)
+        # Nobody answers: it is off for a second, two, up to a minute. So many misses first.
+        end = time.monotonic() + 8
+        while time.monotonic() < end:
+            with_.ask("miss", 0, n)
+            time.sleep(0.2)
+        misses = [Ask(c, "miss", 0, n, count=n) for c in (without, with_)]
+        yield Series("miss", [Contender("own", misses[0]), Contender("jitcache", misses[1])], w.scale.rounds)
+        check_rise("beside a remote", before, counters(with_), hits_disk=hits[1].ops, hits_remote=0)
