@@ -1,4 +1,4 @@
-"""Formatters and linters: gofumpt, go vet, staticcheck, ruff, mypy, clang-format, white space.
+"""Formatters and linters: gofumpt, go vet, staticcheck, ruff, mypy, clang-format, actionlint, white space.
 
     python tests/lint.py [--write]
 
@@ -22,13 +22,28 @@ sys.path.insert(0, str(ROOT))
 import build_library
 
 PYTHON_TOOLS = ["ruff==0.17.6", "mypy==2.4.1", "clang-format==23.1.5"]
-GO_TOOLS = {"gofumpt": "mvdan.cc/gofumpt@v0.12.0", "staticcheck": "honnef.co/go/tools/cmd/staticcheck@v0.8.2"}
+GO_TOOLS = {
+    "gofumpt": "mvdan.cc/gofumpt@v0.12.0",
+    "staticcheck": "honnef.co/go/tools/cmd/staticcheck@v0.8.2",
+    "actionlint": "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12",
+}
 #: core/cpuid, a module of its own that `./...` is not (go.mod).
 CPUID = "github.com/klauspost/cpuid/v2"
 #: Git's name for a tree without files: all that is there is new to it.
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
-PYTHON = ["python", "tests", "examples", "cmake", "capi", "docs/site", "build_library.py", "hatch_build.py"]
+PYTHON = [
+    "python",
+    "tests",
+    "examples",
+    "cmake",
+    "packages",
+    "capi",
+    "docs/site",
+    "build_library.py",
+    "build_steps.py",
+    "hatch_build.py",
+]
 
 
 def files(*patterns: str) -> list[str]:
@@ -68,6 +83,7 @@ def steps(write: bool) -> list[tuple[str, list[str], bool]]:
         ("ruff", [ruff, "check", "-q", *(["--fix"] if write else []), *PYTHON], False),
         ("mypy", [str(VENV / "mypy")], False),
         ("clang-format", clang, False),
+        ("actionlint", [str(BIN / "actionlint"), *files(".github/workflows/*.yml")], True),
         ("whitespace", ["git", "diff", "--check", EMPTY_TREE], False),
     ]
 

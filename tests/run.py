@@ -1,6 +1,6 @@
 """Run the tests, area by area, and say how many of each ran.
 
-    python tests/run.py test | test-all | test-rest | soak | AREA...
+    python tests/run.py test | test-all | test-rest | with-gcc | soak | AREA...
 
 Each area prints one line: run, skipped, failed. An area that ran fewer tests
 than tests/expected.txt says has failed: a test that silently stopped running is
@@ -20,8 +20,11 @@ from typing import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from areas import AREAS, BESIDE, LONGER, REST, SOAK, TEST, failures, log_of, skips
+from areas import AREAS, BESIDE, LONGER, REST, SOAK, TEST, WITH_GCC, failures, log_of, skips
 from areas.common import Count
+
+#: How many run beside the others. An area by itself leaves two processors idle half of the time.
+BESIDES = 2
 
 EXPECTED = Path(__file__).resolve().parent / "expected.txt"
 
@@ -59,7 +62,7 @@ def stream(names: Iterator[str]) -> dict[str, Count]:
 
 
 def run(names: list[str]) -> int:
-    """Run areas, those that may have company beside the others, and at last beside each other; return the exit status."""
+    """Run areas, those that may have company two at a time beside the others; return the exit status."""
     started = time.monotonic()
     for name, why in skips.left_out().items():
         if name in names:
@@ -67,10 +70,11 @@ def run(names: list[str]) -> int:
     names = [n for n in names if n not in skips.left_out()]
     print(f"{'area':16}{'run':>6}{'skipped':>9}{'failed':>8}{'seconds':>9}")
     left = deque(n for n in names if n in BESIDE)
-    with ThreadPoolExecutor(1) as pool:
-        others = pool.submit(stream, each([], left, deque.popleft))
+    with ThreadPoolExecutor(BESIDES) as pool:
+        others = [pool.submit(stream, each([], left, deque.popleft)) for _ in range(BESIDES)]
         counts = stream(each([n for n in names if n not in BESIDE], left, deque.pop))
-        counts.update(others.result())
+        for other in others:
+            counts.update(other.result())
     bad = [(name, why) for name in names if (why := problem(name, counts[name]))]
     for name, what in bad:
         print(f"\n{name}: {what}; see build/test/{name}.log\n{failures.report(name) or log_end(name)}")
@@ -104,7 +108,13 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     names: list[str] = []
     for arg in sys.argv[1:]:
-        names += {"test": TEST, "test-all": TEST + REST + LONGER, "test-rest": REST, "soak": SOAK}.get(arg, [arg])
+        names += {
+            "test": TEST,
+            "test-all": TEST + REST + LONGER,
+            "test-rest": REST,
+            "with-gcc": WITH_GCC,
+            "soak": SOAK,
+        }.get(arg, [arg])
     unknown = [n for n in names if n not in AREAS]
     if unknown or not names:
         print(f"tests: want test, test-all or of {', '.join(AREAS)}; not {unknown}", file=sys.stderr)

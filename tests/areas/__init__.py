@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from . import (
+    aarch64,
     adapters,
     c,
     control,
@@ -19,20 +20,21 @@ from . import (
     native,
     observe,
     package,
+    packages,
     pages,
     python,
     releases,
+    remotes,
     storm,
     underworld3,
 )
 from .common import Area, log_of
 
-__all__ = ["AREAS", "BESIDE", "LONGER", "REST", "SOAK", "TEST", "log_of"]
+__all__ = ["AREAS", "BESIDE", "LONGER", "REST", "SOAK", "TEST", "WITH_GCC", "log_of"]
 
 _interpreters = {f"python-{v}": python.on(path) for v, path in python.interpreters().items()}
-# The oldest and the newest; what is between them seldom differs from both.
-_versions = sorted(_interpreters, key=lambda name: int(name.rpartition(".")[2]))
-_ends = [name for name in _versions if name in (_versions[0], _versions[-1])]
+# What the oldest does and the one that runs this, the others seldom do not; Numba's area has the newest.
+_oldest = sorted(_interpreters, key=lambda name: int(name.rpartition(".")[2]))[:1]
 
 #: Numba's general suite, a shard each.
 _suite = {
@@ -56,7 +58,9 @@ AREAS: dict[str, Area] = {
     "race": go.race,
     "root": python.root,
     "sdist": package.sdist,
+    "packages": packages.tests,
     "portable": package.portable,
+    "aarch64": aarch64.tests,
     "releases": releases.tests,
     "bench": package.bench,
     "types": package.types,
@@ -72,9 +76,12 @@ AREAS: dict[str, Area] = {
     "host": host.tests,
     "mpi": mpi.tests,
     "underworld3": underworld3.tests,
+    "underworld3-rest": underworld3.rest,
     "nvrtc": cuda.nvrtc,
     "observe": observe.tests,
     "machines": machines.tests,
+    "remotes": remotes.tests,
+    "remotes-rest": remotes.rest,
     "native-rest": native.rest,
     "native-controls": native.controls,
     "launch-rest": launch.rest,
@@ -83,18 +90,24 @@ AREAS: dict[str, Area] = {
     "gpu": cuda.gpu,
     "cuda-controls": cuda.controls,
     "numba": adapters.numba,
+    "numba-rest": adapters.numba_rest,
     "numba-old": adapters.numba_old,
     "numba-upstream": adapters.numba_upstream,
     "numba-suite": adapters.numba_suite,
     **_suite,
     "cute-dsl": adapters.cute_dsl,
+    "cute-dsl-rest": adapters.cute_dsl_rest,
     "triton": adapters.triton,
     "triton-rest": adapters.triton_rest,
     "triton-old": adapters.triton_old,
     "jax": adapters.jax,
     "jax-rest": adapters.jax_rest,
     "jax-old": adapters.jax_old,
+    "cupy": adapters.cupy,
+    "cupy-rest": adapters.cupy_rest,
+    "cupy-old": adapters.cupy_old,
     "warp": adapters.warp,
+    "warp-rest": adapters.warp_rest,
     "warp-old": adapters.warp_old,
     "cuda-core": adapters.cuda_core,
     "cuda-core-old": adapters.cuda_core_old,
@@ -124,29 +137,36 @@ TEST = [
     "launch",
 ]
 
-#: With root, Debian's packages (tests/deps-ci.sh) or longer; and the controls.
+#: Those of them that are about gcc: CI runs the others where there is none (tests/bare.py).
+WITH_GCC = ["header", "c", "native", "launch"]
+
+#: With root, Debian's packages (tests/deps-ci.sh) or longer; and the controls. Of those that may have company the longest
+#: come first: at the end the streams wait for the last one.
 REST = [
-    *_ends, "controls",
-    "race", "root", "sdist", "types", "calls", "lint",
-    "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "nvrtc", "gpu", "cuda-controls",
-    "observe", "machines", "native-rest", "native-controls", "launch-controls", "callers", "mpi", "underworld3",
-    "numba", "numba-upstream", "numba-suite", "cuda-core", "cute-dsl", "triton", "jax", "frameworks", "pages",
-    "bench",
+    *_oldest, "controls",
+    "race", "root", "sdist", "calls", "lint",
+    "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "gpu", "cuda-controls",
+    "machines", "remotes",
+    "numba", "cute-dsl", "underworld3", "native-rest", "cuda-core", "nvrtc", "triton", "mpi", "frameworks",
+    "jax", "pages", "observe", "bench", "native-controls", "packages", "cupy", "warp", "launch-controls", "types",
 ]  # fmt: skip
 
-#: For half an hour more: other versions of what the above runs with, each Go, zig's library, every row of the launcher's table;
+#: For an hour more: other versions of what the above runs with, each Go, zig's library, that of aarch64, every row of tables of which REST runs a part;
 #: and for hours, all of Numba's suite.
 LONGER = [
-    *(name for name in _interpreters if name not in _ends), "portable", "releases", "fuzz-short", "launch-rest",
-    "numba-old", "cuda-core-old", "triton-rest", "triton-old", "jax-rest", "jax-old", "warp", "warp-old", *_suite,
+    *(name for name in _interpreters if name not in _oldest), "portable", "aarch64", "releases", "fuzz-short",
+    "launch-rest", "callers", "remotes-rest", "underworld3-rest",
+    "numba-rest", "numba-upstream", "numba-suite", "numba-old", "cute-dsl-rest", "cuda-core-old", "triton-rest", "triton-old", "jax-rest", "jax-old", "cupy-rest",
+    "cupy-old", "warp-rest", "warp-old", *_suite,
 ]  # fmt: skip
 
 #: Those that wait for compilers and measure no times: they run beside the others.
 #: machines does not: pip, which other areas run, changes the times that its rows compare.
 BESIDE = frozenset({
-    "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "numba", "numba-old",
-    "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "triton", "triton-rest", "triton-old",
-    "jax", "jax-rest", "jax-old", "warp", "warp-old", "frameworks", "pages",
+    "python", "native", "launch", "nvrtc", "packages", "types",
+    "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "underworld3-rest", "numba", "numba-rest", "numba-old",
+    "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "cute-dsl-rest", "triton", "triton-rest", "triton-old",
+    "jax", "jax-rest", "jax-old", "cupy", "cupy-rest", "cupy-old", "warp", "warp-rest", "warp-old", "frameworks", "pages",
     "bench",
 })  # fmt: skip
 

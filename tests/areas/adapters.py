@@ -57,7 +57,17 @@ def _builder() -> dict[str, str]:
 def numba() -> Count:
     """Numba, its own cache and ours side by side, and with mechanisms taken out."""
     python = _with_numba("numba")
-    return Count(0, 0, 1) if python is None else pytest("numba", python, "tests/numba", env=_builder())
+    return (
+        Count(0, 0, 1) if python is None else pytest("numba", python, "tests/numba", "-m", "not more", env=_builder())
+    )
+
+
+def numba_rest() -> Count:
+    """What Numba's own cache and none at all do, and each mechanism taken out."""
+    python = _with_numba("numba-rest")
+    return (
+        Count(0, 0, 1) if python is None else pytest("numba-rest", python, "tests/numba", "-m", "more", env=_builder())
+    )
 
 
 def numba_old() -> Count:
@@ -112,7 +122,7 @@ def numba_suite() -> Count:
 
 
 def numba_suite_shard(number: int) -> Count:
-    """A part of 2,700 tests of Numba's general suite with everything cached: hours for all of them."""
+    """A part of 2,600 tests of Numba's general suite with everything cached: hours for all of them."""
     return counted(*_suite(f"numba-suite-{number}", "--shard", f"{number}/{SUITE_SHARDS}"))
 
 
@@ -144,7 +154,21 @@ def _with_cute_dsl(area: str) -> str | None:
 def cute_dsl() -> Count:
     """CuTe DSL, which keeps nothing of its own, and with mechanisms taken out; without a GPU."""
     python = _with_cute_dsl("cute-dsl")
-    return Count(0, 0, 1) if python is None else pytest("cute-dsl", python, "tests/cute_dsl", env=environment())
+    return (
+        Count(0, 0, 1)
+        if python is None
+        else pytest("cute-dsl", python, "tests/cute_dsl", "-m", "not more", env=environment())
+    )
+
+
+def cute_dsl_rest() -> Count:
+    """Each mechanism taken out."""
+    python = _with_cute_dsl("cute-dsl-rest")
+    return (
+        Count(0, 0, 1)
+        if python is None
+        else pytest("cute-dsl-rest", python, "tests/cute_dsl", "-m", "more", env=environment())
+    )
 
 
 def _with_triton(area: str, version: str) -> str | None:
@@ -163,9 +187,15 @@ _TRITON_SHORT = ("tests/triton/test_manager.py", "tests/triton/test_processes.py
 _TRITON_REST = ("tests/triton/test_fingerprint.py", "tests/triton/test_controls.py")
 
 
+def _without(framework: str, *mechanisms: str) -> list[str]:
+    """Controls of a framework's that take seconds; all of them run with make test-all."""
+    return [f"tests/{framework}/test_controls.py::test_without_it_its_test_fails[{m}]" for m in mechanisms]
+
+
 def triton() -> Count:
     """Triton through the cache: who compiles, where the files are, and what is broken; without a GPU."""
-    return _triton("triton", TRITON, *_TRITON_SHORT, "-m", "not slow", "-k", "not does_with_it")
+    shown = _without("triton", "check", "names")
+    return _triton("triton", TRITON, *_TRITON_SHORT, *shown, "-m", "not slow", "-k", "not does_with_it")
 
 
 def triton_rest() -> Count:
@@ -197,7 +227,8 @@ def _jax(area: str, version: str, *chosen: str) -> Count:
 
 def jax() -> Count:
     """JAX, its own persistent cache and ours side by side: what a minute is enough for; without a GPU."""
-    return _jax("jax", "0.12.0.1", "tests/jax/test_right.py", "tests/jax/test_processes.py")
+    shown = _without("jax", "cpu", "form")
+    return _jax("jax", "0.12.0.1", "tests/jax/test_right.py", "tests/jax/test_processes.py", *shown)
 
 
 def jax_rest() -> Count:
@@ -221,21 +252,71 @@ def _warp(area: str, version: str, *chosen: str) -> Count:
     return Count(0, 0, 1) if python is None else pytest(area, python, *(chosen or ["tests/warp"]), env=environment())
 
 
+#: Of Warp's tests, each of which waits for clang, what a minute is enough for.
+_WARP_SHORT = (
+    "fresh_process or three_processes or (repaired_without and cut) or its_test_fails[repair] or its_test_fails[digits]"
+)
+
+
 def warp() -> Count:
-    """Warp, its own cache and ours side by side, with mechanisms taken out; without a GPU. Each test waits for clang."""
-    return _warp("warp", "1.19.0")
+    """Warp, its own cache and ours side by side: what a minute is enough for; without a GPU."""
+    return _warp("warp", "1.19.0", "tests/warp", "-k", _WARP_SHORT)
+
+
+def warp_rest() -> Count:
+    """All of that, and with mechanisms taken out."""
+    return _warp("warp-rest", "1.19.0")
 
 
 def warp_old() -> Count:
-    """An older version, which the adapter does not know, keeps its own cache."""
-    return _warp("warp-old", "1.18.0", "tests/warp/test_interface.py", "-k", "importing or cannot_be_used or not_known")
+    """The same with an older version."""
+    # How fast it is, and what notices a mechanism that is taken out, is for the current one.
+    return _warp("warp-old", "1.18.0", "tests/warp", "-k", "not without_it and not ten_times")
+
+
+#: CuPy's current version and an older one, which has no place for another cache; and the NVRTC of both.
+CUPY, CUPY_OLD = "14.2.0", "13.6.0"
+CUPY_NVRTC = ["nvidia-cuda-nvrtc-cu12==12.9.86", "nvidia-cuda-runtime-cu12==12.9.79"]
+
+
+def _with_cupy(area: str, version: str) -> str | None:
+    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+    own = next((here[v] for v in ("3.12", "3.11", "3.13", "3.10") if v in here), None)
+    packages = [f"cupy-cuda12x=={version}", *CUPY_NVRTC, "pytest>=8"]
+    return own and venv(area, f"cupy-{version}", packages, own)
+
+
+def _cupy(area: str, version: str, *chosen: str) -> Count:
+    python = _with_cupy(area, version)
+    return Count(0, 0, 1) if python is None else pytest(area, python, *(chosen or ["tests/cupy"]), env=environment())
+
+
+#: Of CuPy's tests, what a minute is enough for: headers, many processes, and what notices that either is not looked after.
+_CUPY_SHORT = "test_processes or fresh_process or header_that_changed or names_of or its_test_fails[lease] or its_test_fails[observed]"
+
+
+def cupy() -> Count:
+    """CuPy with a real NVRTC, its own cache and ours side by side: what a minute is enough for; without a GPU."""
+    return _cupy("cupy", CUPY, "tests/cupy", "-k", _CUPY_SHORT)
+
+
+def cupy_rest() -> Count:
+    """All of that, and with mechanisms taken out."""
+    return _cupy("cupy-rest", CUPY)
+
+
+def cupy_old() -> Count:
+    """The same with an older version."""
+    # It makes no LTO-IR; what notices a mechanism that is taken out is for the current one.
+    return _cupy("cupy-old", CUPY_OLD, "tests/cupy", "-k", "not ltoir and not without_it")
 
 
 def interpreters_of(area: str) -> dict[str, str]:
     """An interpreter with each framework, as far as they can be had."""
     found = {
         "NUMBA": _with_numba(area), "CUDA_CORE": _with_cuda_core(area, "1.2.2"), "CUTE_DSL": _with_cute_dsl(area),
-        "TRITON": _with_triton(area, TRITON), "JAX": _with_jax(area, "0.12.0.1"),
+        "TRITON": _with_triton(area, TRITON), "JAX": _with_jax(area, "0.12.0.1"), "WARP": _with_warp(area, "1.19.0"),
+        "CUPY": _with_cupy(area, CUPY),
     }  # fmt: skip
     return {name: python for name, python in found.items() if python is not None}
 
@@ -244,7 +325,9 @@ def frameworks() -> Count:
     """The examples of all adapters, as make demo-all runs them but for the installing."""
     area = "frameworks"
     found = dict.fromkeys(("numba", "cuda_core", "cute_dsl", "triton", "jax"))
-    given = [f"--python={name.lower()}={python}" for name, python in interpreters_of(area).items()]
+    given = [
+        f"--python={name.lower()}={python}" for name, python in interpreters_of(area).items() if name.lower() in found
+    ]
     command = [sys.executable, str(ROOT / "examples" / "frameworks.py"), *given, *found]
     status, text = run(area, command, env=environment())
     right = len(re.findall(r"^Each was compiled once", text, re.MULTILINE))

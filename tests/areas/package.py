@@ -15,7 +15,20 @@ import compilers
 from lint import PYTHON_TOOLS
 
 from .c import compiler
-from .common import BUILD, ROOT, Count, build_library, counted, environment, pytest, run, skipped, total, venv
+from .common import (
+    BUILD,
+    ROOT,
+    Count,
+    build_library,
+    counted,
+    environment,
+    go_command,
+    pytest,
+    run,
+    skipped,
+    total,
+    venv,
+)
 
 #: With node.js from PyPI too, which it is written for.
 PYRIGHT = "pyright[nodejs]==1.1.414"
@@ -219,6 +232,16 @@ def bench() -> Count:
     return Count(len(rows), 0, 0 if right and "cython" in doc["figures_us"]["native_hit"] else len(rows))
 
 
+def _own_tests(area: str, sdist: Path, folder: Path) -> Count:
+    """Some of the tests that the source distribution has, as it has them."""
+    shutil.unpack_archive(sdist, folder)
+    (tree,) = folder.iterdir()
+    status, _ = run(area, [go_command(), "test", "-count=1", "./core/key", "./core/lease"], cwd=tree)
+    env = environment(JITCACHE_LIBRARY=str(BUILD / "lib" / "libjitcache.so"))
+    files = [str(tree / "tests" / "python" / name) for name in ("test_key.py", "test_mapping.py")]
+    return total([Count(1, 0, int(status != 0)), pytest(area, sys.executable, "-m", "not root", *files, env=env)])
+
+
 def sdist() -> Count:
     """The source distribution alone builds and works; so does an editable install."""
     with tempfile.TemporaryDirectory() as name:
@@ -229,6 +252,7 @@ def sdist() -> Count:
             return Count(0, 0, 1)
         python = _venv("sdist", folder / "venv")
         counts = [Count(1, 0, int(_pip("sdist", python, str(sdists[0])) != 0)), _try("sdist", python, folder)]
+        counts.append(_own_tests("sdist", sdists[0], folder / "unpacked"))
         editable = _venv("sdist", folder / "editable")
         failed = _pip("sdist", editable, "-e", str(ROOT))
         status, _ = run(
@@ -259,7 +283,7 @@ def portable() -> Count:
         counts.append(counted(*run("portable", [sys.executable, CHECK, "--portable", str(library)])))
         python = _venv("portable", folder / "venv")
         counts.append(Count(1, 0, int(_pip("portable", python, "--no-index", str(wheels[0])) != 0)))
-        counts.append(pytest("portable", sys.executable, "tests/package", "-m", "rest"))
+        counts.append(pytest("portable", sys.executable, "tests/package", "tests/packages", "-m", "rest"))
         return total([*counts, _try("portable", python, folder)])
 
 
