@@ -22,6 +22,9 @@ from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parent / "build" / "demo-all"
+sys.path.insert(0, str(HERE.parent))
+
+import build_steps
 
 #: The Pythons that all the frameworks have wheels for.
 PYTHONS = ("3.11", "3.12", "3.13")
@@ -44,9 +47,9 @@ class Framework(NamedTuple):
         python, ready = venv / "bin" / "python", venv / "ready"
         if not ready.exists() or ready.read_text() != wanted:
             names = " ".join(line for line in wanted.splitlines() if not line.startswith("#"))
-            print(f"demo: installing {names}", flush=True)
-            _run([_interpreter(), "-m", "venv", "--clear", str(venv)])
-            _run([str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *names.split()])
+            with build_steps.step(f"installing {names}"):
+                _run([_interpreter(), "-m", "venv", "--clear", str(venv)])
+                _run([str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *names.split()])
             ready.write_text(wanted)
         return str(python)
 
@@ -95,6 +98,7 @@ def main() -> int:
         parser.error(f"want of {', '.join(names)}, not {', '.join(unknown)}")
     for name in [n for n in os.environ if n.startswith(("JITCACHE", "NUMBA_", "CUTE_DSL_", "TRITON_", "JAX_"))]:
         del os.environ[name]
+    build_steps.show()
     bad = []
     for framework in FRAMEWORKS:
         if args.frameworks and framework.folder not in args.frameworks:

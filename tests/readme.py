@@ -10,14 +10,14 @@ leave open (source, flags, compile) is here, and no more.
 from __future__ import annotations
 
 import ctypes
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+import samples
+
 SOURCE = "double f(double x) { return x * x + 1; }\n"
 FLAGS = ["-O2", "-fPIC", "-shared"]
 
@@ -67,16 +67,13 @@ int main()
 """
 
 
-def blocks(language: str) -> list[str]:
-    """Return what stands in the README between fences of a language ("" for none)."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", README.read_text(), re.DOTALL | re.MULTILINE)
-    return [text for fence, text in found if fence == language]
-
-
 def program(language: str) -> str:
     """Return the README's lines of C or C++ as a program."""
-    (lines,) = blocks(language)
-    return {"c": PROGRAM, "cpp": CPP_PROGRAM}[language].replace("LINES", lines.replace("\n", "\n\t"))
+    around, lines = {
+        "c": (PROGRAM, samples.under("README.md", "C and C++", 0)),
+        "cpp": (CPP_PROGRAM, samples.under("README.md", "C and C++", 1)),
+    }[language]
+    return around.replace("LINES", lines.replace("\n", "\n\t"))
 
 
 def main() -> None:
@@ -92,7 +89,7 @@ def main() -> None:
             subprocess.run([compiler, *flags, "-x", "c", "-o", out, "-"], input=source.encode(), check=True)
             return out.read_bytes()
 
-    lines, *_ = blocks("python")
+    lines = samples.under("README.md", "Python")
     names = {"ctypes": ctypes, "source": SOURCE, "flags": FLAGS, "compile": compile_it}
     exec(lines, names)
     f = names["solver"].f  # type: ignore[attr-defined]

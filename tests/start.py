@@ -16,13 +16,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGES = Path(__file__).resolve().parent.parent / "docs"
+import samples
 
-
-def blocks(page: str) -> list[tuple[str, str, str]]:
-    """Return what stands between fences: language, title ("" for none), text."""
-    text = (PAGES / page).read_text()
-    return re.findall(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', text, re.DOTALL | re.MULTILINE)
+#: After the installation: the program, and what to do with it.
+STEPS = [
+    samples.under("docs/start.md", "Use it", 0),
+    samples.under("docs/start.md", "Use it", 1),
+    samples.under("docs/start.md", "Use it", 2),
+    samples.under("docs/start.md", "Use it", 3),
+]
 
 
 def follow(bin_: Path, folder: Path) -> str:
@@ -30,17 +32,11 @@ def follow(bin_: Path, folder: Path) -> str:
     env = {"HOME": str(folder), "PATH": f"{bin_}:/usr/bin:/bin", "LANG": "C.UTF-8"}
     env.update({name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ})  # a checkout's
     printed = ""
-    install, *after = blocks("start.md")
-    assert "pip install" in install[2]
-    for language, title, text in after:
-        if title:
-            (folder / title).write_text(text)
-        elif language == "sh":
-            p = subprocess.run(
-                ["sh", "-eu", "-c", text], cwd=folder, env=env, capture_output=True, text=True, check=False
-            )
-            printed += p.stdout
-            assert p.returncode == 0, p.stdout + p.stderr
+    (folder / "hello.py").write_text(STEPS[0])
+    for text in STEPS[1:]:
+        p = subprocess.run(["sh", "-eu", "-c", text], cwd=folder, env=env, capture_output=True, text=True, check=False)
+        printed += p.stdout
+        assert p.returncode == 0, p.stdout + p.stderr
     return printed
 
 

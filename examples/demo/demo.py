@@ -29,7 +29,7 @@ FOLDER = ROOT / "build" / "demo"
 
 # A checkout's package and library, without an installation; workers and the
 # jitcache command inherit them. No setting of the user's own cache applies.
-sys.path.insert(0, str(ROOT / "python"))
+sys.path[:0] = [str(ROOT / "python"), str(ROOT)]
 for _name in [n for n in os.environ if n.startswith("JITCACHE")]:
     del os.environ[_name]
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -43,6 +43,8 @@ import wheels
 from job import Wrong
 from toolchain import BELLS, Toolchain, ToolchainError
 from worker import JOBS, Answer, Worker, WorkerError, serve
+
+import build_steps
 
 CUDA = ("saxpy", "block_sums")
 NATIVE = ("residual", "newton")
@@ -193,7 +195,8 @@ entries"""
 
 def solve(toolchain: Toolchain, bells: compile_log.Bells) -> list[str]:
     """Run the solver on its ranks twice, say what happened, and return what was not as it should be."""
-    first, second = ranks.run(toolchain, bells), ranks.run(toolchain, bells)
+    with build_steps.step(f"solving on {ranks.RANKS} ranks, twice"):
+        first, second = ranks.run(toolchain, bells), ranks.run(toolchain, bells)
     print(
         f"""mpirun -np {ranks.RANKS} {os.path.relpath(ranks.SOLVER)}
   first   {first.compiles} compiles, {first.right} right results, functions after {duration(first.functions)}
@@ -209,7 +212,8 @@ def launch(folder: Path) -> list[str]:
     if why:
         print(f"jitcache run left out: {why}\n")
         return []
-    first, second = (launcher.run(folder / "launched") for _ in range(2))
+    with build_steps.step("launching gcc, twice"):
+        first, second = (launcher.run(folder / "launched") for _ in range(2))
     found = launcher.problems(first, second)
     again = "another file" if first.library != second.library else "the same file"
     print(
@@ -223,7 +227,8 @@ def launch(folder: Path) -> list[str]:
 
 def share(folder: Path, settings: Path, bells: compile_log.Bells, toolchain: Toolchain) -> list[str]:
     """Compile on two machines that share a remote, say what happened, and return what was not as it should be."""
-    what, runs = machines.run(folder / "machines", settings, bells, toolchain)
+    with build_steps.step("compiling on two machines"):
+        what, runs = machines.run(folder / "machines", settings, bells, toolchain)
     first, second = runs
     print(
         f"""two machines, and {what}
@@ -247,7 +252,10 @@ def run(names: list[str], folder: Path) -> int:
     jobs = [name for name in names if name in JOBS]
     sources = [*(JOBS[name].file_name for name in {*jobs, machines.JOB}), ranks.SOURCE]
     bells = compile_log.Bells(folder / BELLS, sources, Path(toolchain.log))
-    rows = [measure(name, toolchain, settings, bells) for name in jobs]
+    rows = []
+    for name in jobs:
+        with build_steps.step(f"compiling {JOBS[name].file_name}, cold, warm and four times at once"):
+            rows.append(measure(name, toolchain, settings, bells))
     if rows:
         report(rows, toolchain)
     problems = [p for row in rows for p in row.problems]
@@ -289,6 +297,7 @@ def main() -> int:
         parser.error(f"--only: want cuda, native, or of {known}")
     if a.folder != FOLDER and a.folder.exists() and any(a.folder.iterdir()):
         parser.error("--folder: want a new or empty one")
+    build_steps.show()
     usable, why = jitcache.available()
     if not usable:
         print(f"demo: {why}", file=sys.stderr)

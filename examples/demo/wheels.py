@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import build_steps
+
 _REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 
 
@@ -24,9 +26,9 @@ def require(prefixes: list[str]) -> None:
         return
     if sys.prefix == sys.base_prefix:
         raise WheelError(f"{', '.join(need)} missing; `make demo` installs into the checkout's .venv")
-    print(f"demo: installing {', '.join(need)}", flush=True)
     command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--retries", "1", *need]
-    p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    with build_steps.step(f"installing {', '.join(need)}"):
+        p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if p.returncode != 0:
         said = [line for line in p.stdout.splitlines() if line.strip()] or [f"exit status {p.returncode}"]
         raise WheelError(f"packages of {_REQUIREMENTS.name} cannot be installed, no network? pip: {said[-1].strip()}")

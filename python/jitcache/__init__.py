@@ -16,8 +16,9 @@ Where to begin:
 - ``Key``, with ``File`` and ``Tool``: what a result depends on.
 - ``memoize``: functions whose results are kept.
 - ``jitcache.native``: C, C++ and Cython. ``jitcache.cuda``: CUDA through NVRTC.
-  ``jitcache.mpi``: one compile for an MPI job. ``jitcache.adapters``: Numba,
-  cuda.core, CuTe DSL.
+  ``jitcache.mpi``: one compile for an MPI job.
+- ``jitcache.adapters``: ``cuda_core``, ``cupy``, ``cute_dsl``, ``jax``, ``numba``,
+  ``triton``, ``underworld3`` and ``warp``, each under its framework's own cache.
 - ``python -m jitcache``, or ``jitcache``: the command.
 
 ``libjitcache.so`` does the work. It is loaded when it is first needed: importing

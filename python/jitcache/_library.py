@@ -96,9 +96,19 @@ def _try(path: str) -> _ffi.Library:
     return library
 
 
+def _glibc() -> bool:
+    """Whether the C library of this process is glibc: musl knows the name, and has no answer."""
+    try:
+        return bool(os.confstr("CS_GNU_LIBC_VERSION"))
+    except (OSError, ValueError):
+        return False
+
+
 def _load() -> tuple[_ffi.Library | None, str]:
     if not sys.platform.startswith("linux"):
         return None, f"jitcache supports Linux with glibc, this is {sys.platform}"
+    if not _glibc():
+        return None, "jitcache needs glibc, and this Python is of another C library, as on Alpine"
     problems = []
     for path in candidates():
         try:

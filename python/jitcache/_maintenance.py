@@ -89,7 +89,7 @@ class Maintained:
         return len(self) if kind is None else sum(1 for _ in self.entries(kind))
 
     def stats(self) -> dict[str, Any]:
-        """Return the counters of the directory, as ``jitcache stats --json`` prints them."""
+        """Return the counters of the directory, as ``jitcache stats --json`` prints them beside the remotes."""
         views = self._views
         if views is not None:
             views.start_over()

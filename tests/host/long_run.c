@@ -117,11 +117,9 @@ static void handles_that_were_released_are_used_again(void)
 	jitcache_close(c);
 }
 
-static void misses_leases_and_keys_leave_memory_as_it_was(void)
+static void miss(jitcache_cache *c, long n)
 {
-	jitcache_cache *c = filled("64Mi");
-	long before = 0;
-	for (long i = 0; i < hits / 10; i++) {
+	for (long i = 0; i < n; i++) {
 		jitcache_blob *b;
 		jitcache_lease *l;
 		jitcache_key *k = make_key("absent");
@@ -131,10 +129,19 @@ static void misses_leases_and_keys_leave_memory_as_it_was(void)
 			jitcache_lease_free(l);
 		}
 		jitcache_key_free(k);
-		if (i == hits / 20)
-			before = resident();
 	}
-	check_growth("misses", before, 2048);
+}
+
+/* How far Go's heap grows between two collections is a matter of when these come, some 2 MiB on
+ * a loaded machine, however much is missed. What leaks grows with that: by 40 bytes a miss it
+ * would be beyond the limit. */
+static void misses_leases_and_keys_leave_memory_as_it_was(void)
+{
+	jitcache_cache *c = filled("64Mi");
+	miss(c, hits / 20);
+	long before = resident();
+	miss(c, hits / 2);
+	check_growth("misses", before, 4096);
 	jitcache_close(c);
 }
 

@@ -122,13 +122,18 @@ class Machine:
         self.forget()
         self.root(f"cp -r /transfer/cache {LAYER} && chmod -R go+rX,go-w {LAYER}")
 
-    def run(self, *command: str, folder: str = EMPTY, traced: bool = True, **env: str) -> Outcome:
-        """Run a command as the machine's user, over the layer. Without strace nobody sees what it runs."""
+    def run(self, *command: str, folder: str = EMPTY, traced: bool = True, kernel: bool = False, **env: str) -> Outcome:
+        """Run a command as the machine's user, over the layer, with another kernel by name.
+
+        Without strace nobody sees what it runs.
+        """
         log = self.transfer / "strace"
         log.unlink(missing_ok=True)
         given = {"PATH": PATH, "HOME": HOME, "LANG": "C", "USER": "other", "JITCACHE_LAYERS": LAYER, **env}
         words = [f"{name}={value}" for name, value in given.items()]
-        inside = self._inside(f"--userspec={USER}:{USER}", self._root, "env", "-i", "-C", folder, *words, *command)
+        system = ["setarch", "--uname-2.6"] if kernel else []  # which says that it is an older one
+        words = ["env", "-i", "-C", folder, *words, *system, *command]
+        inside = self._inside(f"--userspec={USER}:{USER}", self._root, *words)
         strace = ["strace", "-f", "-qq", "-s", "300", "-e", "trace=execve", "-e", "signal=none", "-o", str(log)]
         p = subprocess.run([*strace, *inside] if traced else inside, capture_output=True, text=True, check=False)
         assert p.returncode == 0, p.stderr + p.stdout

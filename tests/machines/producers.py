@@ -28,6 +28,8 @@ class Producer(NamedTuple):
     dated: bool = False
     #: Whether what it prints says that it compiled; of others strace does.
     says: bool = True
+    #: Whether it is tried where the kernel says that it is another one, too.
+    kernel: bool = True
     #: Where it keeps its results if JITCACHE_DIR does not say so: a variable that does, and what is below a home.
     place: tuple[str, str] = ("JITCACHE_DIR", ".cache/jitcache")
 
@@ -59,7 +61,7 @@ say(hit=e.hit, missed=e.missed, refused=e.refused, bytes=bytes(e).hex())
 
 CYTHON = """
 from jitcache import native
-e = native.build({"own.pyx": "def f(int n):\\n    return n + 1\\n"}, kind="extension", name="own", cache=cache)
+e = native.build({{"own.pyx": {source!r}}}, kind="extension", name="own", cache=cache)
 say(hit=e.hit, missed=e.missed, refused=e.refused, bytes=bytes(e).hex())
 """
 
@@ -69,6 +71,12 @@ asked = dict(source={source!r}, options={options!r}, name="f.cu")
 told = cache.explain(cuda.key(**asked, cache=cache))
 e = cuda.compile(**asked, cache=cache)
 say(hit=e.hit, bytes=e.code.hex(), changed=told.get("changed", []))
+"""
+
+#: One that asks for what is the same everywhere.
+PYX = """IF UNAME_SYSNAME == "Linux":
+    def f(int n):
+        return n + 1
 """
 
 PLAIN = 'extern "C" __global__ void f(float *x) { x[threadIdx.x] *= 2; }\n'
@@ -88,13 +96,17 @@ def native(compiler: str, ending: str, source: str, *flags: str) -> Producer:
     return python(NATIVE.format(source=source, ending=ending, compiler=compiler, flags=list(flags)))
 
 
+def cython(source: str) -> Producer:
+    return python(CYTHON.format(source=source), compilers=OBSERVED)
+
+
 def cuda(source: str, *options: str, **env: str) -> Producer:
     """A compile by the real NVRTC of its wheel, with CUB's headers in reach."""
     wheels = Path(os.environ["JITCACHE_TEST_CUDA12"]) / "nvidia"
     include = [f"-I{wheels / name / 'include'}" for name in ("cuda_cccl", "cuda_runtime")]
     library = next(wheels.rglob("libnvrtc.so.12"))
     program = CUDA.format(source=source, options=[*options, *include])
-    return python(program, env={"JITCACHE_NVRTC": str(library), **env})
+    return python(program, env={"JITCACHE_NVRTC": str(library), **env}, kernel=False)
 
 
 def framework(variable: str, *words: str, found: Callable[[str, str], bool], **env: str) -> Producer:
@@ -102,7 +114,7 @@ def framework(variable: str, *words: str, found: Callable[[str, str], bool], **e
     own = os.environ[variable]
     script = str(ROOT / "examples" / words[0] / "demo.py")
     env = {"PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1", **env}
-    return Producer((own, script, "--work", *words[1:]), found, env, copied=str(Path(own).parents[1]))
+    return Producer((own, script, "--work", *words[1:]), found, env, copied=str(Path(own).parents[1]), kernel=False)
 
 
 def numba() -> Producer:
@@ -148,6 +160,17 @@ def jax() -> Producer:
     )  # fmt: skip
 
 
+def counting(variable: str, name: str) -> Producer:
+    """A program of this folder, which counts calls of its framework's compiler, in the virtual environment of a variable."""
+    own = os.environ[variable]
+    env = {"PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def found(first: str, now: str) -> bool:
+        return last(first)[0] > 0 and last(now) == [0, *last(first)[1:]]
+
+    return Producer((own, str(Path(__file__).resolve().parent / name)), found, env, copied=str(Path(own).parents[1]))
+
+
 def underworld3() -> Producer:
     """Eighteen functions of a solver, by Cython and gcc, in a setup script.
 
@@ -170,8 +193,8 @@ def launched() -> Producer:
     return Producer(("/bin/sh", "-ec", script), lambda first, now: now == first, traced=False, says=False)
 
 
-#: Cython tells sources what host they are translated on, so it translates again; the C is the same.
-TRANSLATED = frozenset({"cc1", "as", "ld"})
+#: Python translates, so what shows that nothing is translated is that nothing is observed.
+OBSERVED = frozenset({"cc1", "as", "ld", "cython", "jitcache-observe"})
 
 C = "#include <stdio.h>\n#include <math.h>\nint f(void) { return 1; }\n"
 CXX = '#include <vector>\n#include <string>\nextern "C" int f() { return 1; }\n'
@@ -186,7 +209,7 @@ PRODUCERS: dict[str, tuple[Callable[[], Producer], str]] = {
     "C++": (lambda: native("g++", "cpp", CXX), ""),
     "C by clang": (lambda: native("clang", "c", C), ""),
     "C for this processor": (lambda: native("gcc", "c", C, "-march=native"), ""),
-    "Cython": (lambda: python(CYTHON, compilers=TRANSLATED), ""),
+    "Cython": (lambda: cython(PYX), ""),
     "CUDA": (lambda: cuda(PLAIN, "-arch=sm_80"), "JITCACHE_TEST_CUDA12"),
     "CUDA with CUB": (lambda: cuda(CUB, "-arch=sm_80"), "JITCACHE_TEST_CUDA12"),
     "jitcache run": (launched, ""),
@@ -196,4 +219,6 @@ PRODUCERS: dict[str, tuple[Callable[[], Producer], str]] = {
     "CuTe DSL": (cute_dsl, "JITCACHE_TEST_CUTE_DSL"),
     "Triton": (triton, "JITCACHE_TEST_TRITON"),
     "JAX": (jax, "JITCACHE_TEST_JAX"),
+    "Warp": (lambda: counting("JITCACHE_TEST_WARP", "warp_program.py"), "JITCACHE_TEST_WARP"),
+    "CuPy": (lambda: counting("JITCACHE_TEST_CUPY", "cupy_program.py"), "JITCACHE_TEST_CUPY"),
 }

@@ -1,6 +1,6 @@
 """What one machine has compiled, another that has the same packages at the same paths does not compile again.
 
-Its files have other inodes and times, and host name, user and home are others; it has
+Its files have other inodes and times, and host name, kernel, user and home are others; it has
 no network. What was compiled is copied there as a layer, or added as a bundle that is signed.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from conftest import HOME, Machine, here
-from producers import LAUNCHER, LOCAL, PLAIN, PRODUCERS, Producer, cuda, last, launched, native
+from producers import LAUNCHER, LOCAL, PLAIN, PRODUCERS, Producer, cuda, cython, last, launched, native
 
 
 def rows() -> list[object]:
@@ -68,7 +68,7 @@ def finds(machine: Machine, p: Producer, out: str, **env: str) -> None:
     """Run it there twice: it compiles nothing."""
     own = {} if p.place[0] == "JITCACHE_DIR" else {p.place[0]: f"{HOME}/{p.place[1]}"}
     for _ in range(2):
-        there = machine.run(*p.command, traced=p.traced, **p.env, **own, **env)
+        there = machine.run(*p.command, traced=p.traced, kernel=p.kernel, **p.env, **own, **env)
         assert p.found(out, there.out), there.out
         assert not p.compilers & set(there.compilers)
 
@@ -124,10 +124,10 @@ def test_redis_serves_another_machine(request: pytest.FixtureRequest, tmp_path: 
 
 
 def test_machine_has_no_network_and_other_files(machine: Machine) -> None:
-    script = "cat /proc/net/dev; hostname; id -u; stat -c %i /usr/lib/gcc /usr/include"
-    there, here_ = machine.run("/bin/sh", "-c", script).out, here("/bin/sh", "-c", script)
+    script = "cat /proc/net/dev; uname -r; hostname; id -u; stat -c %i /usr/lib/gcc /usr/include"
+    there, here_ = machine.run("/bin/sh", "-c", script, kernel=True).out, here("/bin/sh", "-c", script)
     assert [line.split(":")[0].strip() for line in there.splitlines() if ":" in line] == ["lo"]
-    assert not set(there.splitlines()[-4:]) & set(here_.splitlines()[-4:])
+    assert not set(there.splitlines()[-5:]) & set(here_.splitlines()[-5:])
 
 
 def test_unsealed_launch_differs_each_time() -> None:
@@ -152,6 +152,17 @@ def test_what_differs_there_is_compiled_again(machine: Machine, tmp_path: Path) 
         assert "cc1" in there.compilers
     finally:
         header.unlink()
+
+
+def test_source_that_asks_for_the_host_is_translated_for_each(machine: Machine, tmp_path: Path) -> None:
+    p = cython("DEF HOST = UNAME_NODENAME\ndef f():\n    return HOST\n")
+    out = first(p, tmp_path / "cache")
+    machine.install(tmp_path / "cache")
+    there = machine.run(*p.command)
+    said = last(there.out)
+    assert not said["hit"]
+    assert said["bytes"] != last(out)["bytes"]
+    assert {"jitcache-observe", "cc1"} <= set(there.compilers)
 
 
 def test_another_processor_is_a_miss_with_that_reason_where_it_counts(machine: Machine, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+import samples
 from conftest import Machine, here
 from producers import LAUNCHER, ROOT
 
@@ -24,15 +25,6 @@ for n in range(5):
     jitcache.default_cache().get_or_compile(jitcache.Key(n=n), lambda: made.append(n) or b"code" * 100, kind="cubin")
 print(len(made))
 """
-
-
-def recipe(heading: str, language: str, which: int = 0) -> str:
-    """A block of code below a heading."""
-    text = (ROOT / "docs" / "sharing.md").read_text()
-    part = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    blocks = re.findall(rf"^```{language}\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
-    assert len(blocks) > which, f"no recipe in {language} below {heading}"
-    return str(blocks[which])
 
 
 @pytest.fixture
@@ -62,7 +54,7 @@ def as_root(machine: Machine, script: str, **env: str) -> None:
 
 def test_dockerfile(tools: Machine) -> None:
     env: dict[str, str] = {}
-    for line in recipe("Containers", "dockerfile").splitlines():
+    for line in samples.under("docs/sharing.md", "Containers").splitlines():
         word, _, rest = line.partition(" ")
         if word == "ENV":
             name, _, value = rest.partition("=")
@@ -79,7 +71,7 @@ def test_kubernetes_volume_of_an_image(tools: Machine, tmp_path: Path) -> None:
     """What a container runtime does: it unpacks the layers of the image, and mounts the root read only."""
     import zstandard
 
-    text = recipe("Containers", "yaml")
+    text = samples.under("docs/sharing.md", "Containers", 1)
     layers, mounted = (
         re.search(pattern, text) for pattern in (r"JITCACHE_LAYERS, value: (\S+)}", r"mountPath: (\S+)}")
     )
@@ -107,7 +99,7 @@ def test_kubernetes_volume_of_an_image(tools: Machine, tmp_path: Path) -> None:
 
 def test_github_actions(tools: Machine) -> None:
     """Two jobs with a new workspace each; between them the path of actions/cache is packed and unpacked."""
-    text = recipe("Continuous integration", "yaml")
+    text = samples.under("docs/sharing.md", "Continuous integration")
     directory = re.search(r"JITCACHE_DIR: (.*)", text)
     path = re.search(r"path: (\S+)", text)
     assert directory is not None
@@ -128,9 +120,13 @@ def test_github_actions(tools: Machine) -> None:
 
 def test_hpc_module(tools: Machine) -> None:
     as_root(tools, "python warm_up.py", JITCACHE_DIR="/tmp/place/warm")
-    as_root(tools, "mkdir -p /opt/site/jitcache\n" + recipe("An HPC module", "sh"), WARM="/tmp/place/warm")
+    as_root(
+        tools,
+        "mkdir -p /opt/site/jitcache\n" + samples.under("docs/sharing.md", "An HPC module"),
+        WARM="/tmp/place/warm",
+    )
     env = {}
-    for line in recipe("An HPC module", "tcl").splitlines():
+    for line in samples.under("docs/sharing.md", "An HPC module", 1).splitlines():
         words = line.split()
         if words[0] in ("prepend-path", "setenv"):
             env[words[1]] = words[2].replace("$env(TMPDIR)", "/tmp")
@@ -142,11 +138,14 @@ def test_hpc_module(tools: Machine) -> None:
 def test_air_gap(tools: Machine, tmp_path: Path) -> None:
     (tmp_path / "warm_up.py").write_text(PROGRAM)
     public = here(LAUNCHER, "trust", "new", str(tmp_path / "signing-key")).strip()
-    outside = recipe("A cluster behind an air gap", "sh", 0).replace("jitcache bundle", f"{LAUNCHER} bundle")
+    outside = samples.under("docs/sharing.md", "A cluster behind an air gap", 0).replace(
+        "jitcache bundle", f"{LAUNCHER} bundle"
+    )
     outside = outside.replace("python", sys.executable)
     here("/bin/sh", "-ec", outside, folder=str(tmp_path), HOME=str(tmp_path))
     shutil.copy(tmp_path / "warm.jcb", tools.transfer / "warm.jcb")
-    once, each = (recipe("A cluster behind an air gap", "sh", n) for n in (1, 2))
+    once = samples.under("docs/sharing.md", "A cluster behind an air gap", 1)
+    each = samples.under("docs/sharing.md", "A cluster behind an air gap", 2)
     inside = ["/bin/sh", "-ec", f"cp /transfer/warm.jcb . && {each}"]
     refused = tools.run(
         "/bin/sh", "-c", "jitcache bundle add /transfer/warm.jcb; echo $?", traced=False, JITCACHE_LAYERS=""
@@ -157,3 +156,60 @@ def test_air_gap(tools: Machine, tmp_path: Path) -> None:
     assert "5 entries, 5 signed by a key that is trusted" in said
     assert "5 added" in said
     assert compiles(tools) == 0
+
+
+def test_layers_are_used_by_the_line_that_names_them(tools: Machine) -> None:
+    as_root(tools, "umask 022; mkdir -p /opt/site; python warm_up.py", JITCACHE_DIR="/opt/site/jitcache")
+    tools.root("chmod -R go+rX,go-w /opt/site/jitcache")
+    line = samples.under("docs/sharing.md", "Layers")
+    assert tools.run("sh", "-euc", f"{line}python /tmp/place/warm_up.py", traced=False, JITCACHE_LAYERS="").out == "0\n"
+
+
+#: CI's own folder: a key is not used if others may write where it lies.
+CI = "rm -rf /tmp/of-ci; mkdir -m 755 /tmp/of-ci; cp warm_up.py /tmp/of-ci; cd /tmp/of-ci; umask 022\n"
+
+
+def test_signed_layers(tools: Machine) -> None:
+    """CI is root here, and everybody may write its directory: who uses it goes by the key."""
+    once = samples.under("docs/sharing.md", "Signed layers", 0)
+    ci = samples.under("docs/sharing.md", "Signed layers", 1)
+    use = samples.under("docs/sharing.md", "Signed layers", 2)
+    tools.root("rm -rf /srv/jitcache")
+    as_root(tools, f"{CI}{once}{ci}python warm_up.py\nchmod 777 /srv/jitcache\ncp signing-key.public /tmp/place")
+    count = "python /tmp/place/warm_up.py"
+    without = use.replace("jitcache trust", "true jitcache trust")
+    for text, compiled in ((without, "5\n"), (use, "0\n")):
+        tools.forget()
+        assert tools.run(
+            "sh", "-euc", text + count, folder="/tmp/place", traced=False, JITCACHE_LAYERS=""
+        ).out.endswith(compiled)
+
+
+def test_bundle(tools: Machine) -> None:
+    create, *checks, add = samples.under("docs/sharing.md", "Bundles").splitlines()
+    keys = "jitcache trust new key > key.public\nexport JITCACHE_SIGNING_KEY_FILE=$PWD/key JITCACHE_DIR=/tmp/place/ci\n"
+    as_root(tools, f"{CI}{keys}python warm_up.py\n{create}\ncp key.public results.jcb /tmp/place")
+    lines = "\n".join(['jitcache trust add "$(cat key.public)"', *checks, add])
+    tools.run("sh", "-euc", lines, folder="/tmp/place", traced=False, JITCACHE_LAYERS="")
+    assert compiles(tools) == 0
+
+
+def test_users_of_one_group(tools: Machine) -> None:
+    """Two users of the group compile once; one who has not said that he trusts them does for himself."""
+    once, each = samples.under("docs/sharing.md", "Several users of one machine").split("# each user\n")
+    tools.root("rm -rf /var/cache/jitcache")
+    as_root(tools, once)
+    said = []
+    for user, lines in ((61002, each), (61003, each), (61003, each.replace("JITCACHE_SHARED=1", ""))):
+        script = f"{lines}HOME=/tmp/{user} python /tmp/place/warm_up.py > /tmp/place/said"
+        (tools.transfer / "script").write_text(script)
+        tools.root(
+            f"setpriv --reuid={user} --regid=staff --clear-groups sh -euc '. /transfer/script' 2>/dev/null; cp /tmp/place/said /transfer/said; rm /tmp/place/said"
+        )
+        said.append((tools.transfer / "said").read_text())
+    assert said == ["5\n", "0\n", "5\n"]
+
+
+def test_disk_of_the_node(tools: Machine) -> None:
+    line = samples.under("docs/sharing.md", "Clusters: homes on NFS, Lustre or GPFS")
+    assert tools.run("sh", "-euc", f"{line}jitcache dir", traced=False).out == "/tmp/jitcache-other\n"

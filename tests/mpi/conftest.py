@@ -12,6 +12,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
+sys.path.append(str(HERE.parent))
 
 from isolation import isolate
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import samples
 from job import FORMS, Ended, end, run, start
 
 RANK = Path(__file__).with_name("rank.py")
@@ -198,3 +199,32 @@ def test_jobs_at_once_compile_once(two: Job) -> None:
         ended = end(each)
         assert ended.status == 0 and all(line["right"] for line in ended.said), ended.text
     assert two.compiles() == 1
+
+
+#: What the samples of docs/mpi.md leave open, and what they are to have come to.
+SAMPLES_BEGIN = """
+import os, sys
+import jitcache
+from mpi4py import MPI
+comm, cache, source, headers = MPI.COMM_WORLD, jitcache.Cache(sys.argv[1]), "int x;", ["a.h"]
+def build(text):
+    with open(sys.argv[2], "a") as log:
+        log.write("compile\\n")
+    return text.encode()
+def make_key(text, headers):
+    return jitcache.Key(source=text, headers=headers)
+key = jitcache.Key(source=source)
+compile = lambda: build("other")
+"""
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_samples_of_the_page_compile_once_a_job(tmp_path: Path, mpi: str) -> None:
+    lines = samples.under("docs/mpi.md", "Jobs of ranks") + "assert code == bytes(entry.view) == b'int x;'\n"
+    lines += samples.under("docs/mpi.md", "Expensive keys") + "assert code == b'other'\n"
+    program, log = tmp_path / "program.py", tmp_path / "log"
+    program.write_text(SAMPLES_BEGIN + lines)
+    for _ in range(2):
+        ended = run(mpi, 2, [program, tmp_path / "cache", log])
+        assert ended.status == 0, ended.text
+        assert log.read_text() == "compile\n" * 2

@@ -6,4 +6,4 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "cmake")]
+sys.path[:0] = [str(ROOT), str(ROOT / "cmake"), str(ROOT / "tests")]

@@ -17,7 +17,7 @@ ROOT = browser.ROOT
 SITE = ROOT / "build" / "docs" / "site"
 sys.path.insert(0, str(ROOT / "tests"))
 
-import start
+import samples
 
 site = pytest.mark.skipif("JITCACHE_TEST_SITE" not in os.environ, reason="the area pages makes the site")
 
@@ -113,10 +113,8 @@ def test_commands_of_troubleshooting_answer(tmp_path: Path) -> None:
     )
     program = f"{sys.executable} {tmp_path / 'program.py'}"
     subprocess.run(["sh", "-c", program], env=env, check=True)
-    samples = [text for language, _, text in start.blocks("troubleshooting.md") if language == "sh"]
-    assert len(samples) == 5
-    for text in samples:
-        lines = re.sub("^jitcache ", f"{sys.executable} -m jitcache ", text, flags=re.MULTILINE)
+    for sample in samples.of("docs/troubleshooting.md"):
+        lines = re.sub("^jitcache ", f"{sys.executable} -m jitcache ", sample.text, flags=re.MULTILINE)
         lines = lines.replace("PROGRAM", program).replace("NAME", "n")
         p = subprocess.run(["sh", "-e", "-c", lines], env=env, capture_output=True, text=True)
         assert p.returncode == 0, lines + p.stdout + p.stderr

@@ -10,7 +10,6 @@ import json
 import logging
 import os
 import pickle
-import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from typing import Any
 import compilers
 import jitcache
 import pytest
+import samples
 
 
 class Program:
@@ -466,13 +466,11 @@ class Plan:
 
 
 def test_samples_of_the_manual_run_as_pasted(tmp_path: Path) -> None:
-    page = (Path(__file__).resolve().parent.parent.parent / "docs" / "memoize.md").read_text()
     if shutil.which("gcc") is None:  # zig writes no assembly to its output
         compilers.script(tmp_path / "bin" / "gcc", ["sh", "-c", "echo f:"])
-    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 3
+    lines = "".join(sample.text for sample in samples.of("docs/memoize.md"))
     p = Program(tmp_path)
-    p.write("app.py", PRELUDE + "".join(blocks))
+    p.write("app.py", PRELUDE + lines)
     p.write("main.py", """
         import app
         print(app.kernel("f", tile=4), app.plan((2, 3)), b"f:" in app.build("int f(void) { return 1; }", ("-O2",)))
@@ -480,5 +478,5 @@ def test_samples_of_the_manual_run_as_pasted(tmp_path: Path) -> None:
     """)  # fmt: skip
     said = "b'void f(void) { tile(4); }' Plan(steps=2) True\n  \n"
     assert [p.run()[0], p.run()[0]] == ["ran\nran\n" + said, said]
-    p.write("app.py", PRELUDE.replace("tile({tile})", "tiles({tile})") + "".join(blocks))
+    p.write("app.py", PRELUDE.replace("tile({tile})", "tiles({tile})") + lines)
     assert "tiles(4)" in p.run()[0]

@@ -12,13 +12,14 @@ from pathlib import Path
 import compilers
 import pytest
 import readme
+import samples
 from test_examples import ROOT, build, run
 
 sys.path.insert(0, str(ROOT / "tests" / "bench"))
 
 import report
 
-README = readme.README.read_text()
+README = (ROOT / "README.md").read_text()
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +51,7 @@ def test_python_lines_compile_once_in_three_processes(tmp_path: Path) -> None:
 
 
 def test_memoized_function_is_kept_for_the_next_process(tmp_path: Path) -> None:
-    (lines,) = (b for b in readme.blocks("python") if "@jitcache.memoize" in b)
+    lines = samples.under("README.md", "Python", 1)
     (tmp_path / "program.py").write_text(f"import jitcache\n{lines}")
     ask = "import program as p; print(p.generate('TILE', 3), repr(p.generate.last_reason), p.jitcache.default_cache().stats()['total']['hits_disk'])"
     env = {**os.environ, "PYTHONPATH": f"{ROOT / 'python'}:{tmp_path}"}
@@ -62,7 +63,8 @@ def test_memoized_function_is_kept_for_the_next_process(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("own_compiler")
 def test_stats_are_printed_as_shown(tmp_path: Path) -> None:
     run_python_lines(tmp_path / "count", 3)
-    shown = next(b for b in readme.blocks("") if b.startswith("$ jitcache stats")).splitlines()[1:]
+    command, *shown = samples.under("README.md", "Where it is").splitlines()
+    assert command == "$ jitcache stats"
     printed = jitcache("stats").splitlines()
 
     def shape(lines: list[str]) -> list[list[str]]:
