@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"jitcache/core/proc"
 )
 
 // status is what the kernel says of this process: who traces it, and its umask.
@@ -16,7 +18,7 @@ type status struct {
 
 func readStatus() status {
 	s := status{umask: ^uint32(0)}
-	text, err := readProc("/proc/self/status")
+	text, err := proc.Read("/proc/self/status", 16<<10)
 	if err == nil {
 		s.tracer = int(field(text, "TracerPid:", 10))
 		s.umask = uint32(field(text, "Umask:", 8))
@@ -26,28 +28,6 @@ func readStatus() status {
 		unix.Umask(int(s.umask))
 	}
 	return s
-}
-
-// readProc reads a file of /proc, of 16 KB at most. Package os would start the runtime's
-// poller for it, which takes ten system calls more.
-func readProc(path string) ([]byte, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(fd)
-	text := make([]byte, 0, 16<<10)
-	for len(text) < cap(text) {
-		n, err := unix.Read(fd, text[len(text):cap(text)])
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil || n == 0 {
-			return text, err
-		}
-		text = text[:len(text)+n]
-	}
-	return text, nil
 }
 
 func field(text []byte, name string, base int) int64 {

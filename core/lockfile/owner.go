@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"jitcache/core/proc"
 )
 
 // Owner identifies a process for as long as its machine runs; a pid alone is
@@ -94,7 +96,7 @@ func (o Owner) State() State {
 }
 
 func bootID() string {
-	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	b, err := proc.Read("/proc/sys/kernel/random/boot_id", 64)
 	if err != nil || len(b) < 8 {
 		return ""
 	}
@@ -118,7 +120,7 @@ func startTime(pid int) uint64 {
 // /proc/PID/stat. Field 2 is the program's name in parentheses and may hold
 // anything, so the fields are counted from the last parenthesis.
 func processStat(pid int) (state byte, start uint64, ok bool) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	b, err := proc.Read(fmt.Sprintf("/proc/%d/stat", pid), 4<<10)
 	if err != nil {
 		return 0, 0, false
 	}

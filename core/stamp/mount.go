@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"jitcache/core/proc"
 )
 
 // trust says how far a file system's time stamps can be trusted.
@@ -72,20 +74,10 @@ func newMountTable() *mountTable {
 	return m
 }
 
-// bootID reads the id of this run of the kernel. Package os would start the runtime's
-// poller for it, which takes five system calls more.
+// bootID reads the id of this run of the kernel.
 func bootID() []byte {
-	fd, err := unix.Open("/proc/sys/kernel/random/boot_id", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(fd)
-	var id [64]byte
-	n, err := unix.Read(fd, id[:])
-	for err == unix.EINTR {
-		n, err = unix.Read(fd, id[:])
-	}
-	return id[:max(n, 0)]
+	id, _ := proc.Read("/proc/sys/kernel/random/boot_id", 64)
+	return id
 }
 
 // vouch says how far stamps on a device go: what is at path, or is open as fd without one. unique is 0 before Linux 6.8.

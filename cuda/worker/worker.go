@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"jitcache/core/proc"
 	"jitcache/core/request"
 	"jitcache/observe"
 	"jitcache/record"
@@ -183,7 +183,7 @@ func (w *Worker) Compile(p *Work) {
 
 // umask is the host's: only the kernel tells it without changing it.
 func umask() uint32 {
-	said, _ := os.ReadFile("/proc/self/status")
+	said, _ := proc.Read("/proc/self/status", 16<<10)
 	_, rest, _ := strings.Cut(string(said), "\nUmask:\t")
 	line, _, _ := strings.Cut(rest, "\n")
 	mask, err := strconv.ParseUint(line, 8, 32)

@@ -18,10 +18,11 @@ import (
 // uses are the rooms, and the rooms below that each may import: no more than it
 // does. Arrows go down only. ARCHITECTURE.md has the same table.
 var uses = map[string][]string{
-	"core/stamp":    {},
+	"core/proc":     {},
+	"core/stamp":    {"core/proc"},
 	"core/key":      {"core/stamp"},
 	"core/blob":     {},
-	"core/lockfile": {},
+	"core/lockfile": {"core/proc"},
 	"core/request":  {},
 	"core/control":  {},
 	"core/mutex":    {},
@@ -41,7 +42,7 @@ var uses = map[string][]string{
 	"cuda/cudatest/host":       {},
 	"cuda/nvrtc":               {"core/blob"},
 	"cuda/date":                {},
-	"cuda/worker":              {"core/key", "core/lockfile", "core/request", "observe", "record"},
+	"cuda/worker":              {"core/key", "core/lockfile", "core/proc", "core/request", "observe", "record"},
 	"cuda/driver":              {"cuda/dl"},
 	"cuda": {
 		"core", "core/key", "core/blob", "core/request", "observe", "record", "command", "cuda/dl", "cuda/date", "cuda/nvrtc", "cuda/worker",
@@ -56,7 +57,7 @@ var uses = map[string][]string{
 	"bundle":              {"core", "core/blob", "core/key", "core/store", "record"},
 	"cli/report":          {"core", "core/store"},
 	"cli":                 {"cli/report", "core", "core/lease", "core/store", "core/trust", "cuda/dl"},
-	"launch":              {"core", "core/blob", "core/key", "core/request", "core/store", "observe", "record"},
+	"launch":              {"core", "core/blob", "core/key", "core/proc", "core/request", "core/store", "observe", "record"},
 	"cli/bundles":         {"bundle", "cli", "core", "core/blob", "core/key", "core/store"},
 	"cli/jitcache":        {"cli", "launch"},
 	"core/cpuid":          {},
@@ -75,7 +76,7 @@ var confined = map[string][]string{
 	"github.com/klauspost/compress/zstd":  {"bundle/", "storage/object.go"},
 	"github.com/mattn/go-pointer":         {"capi/pointer.go"},
 	"github.com/zeebo/xxh3":               {"core/store/"},
-	"golang.org/x/sys/unix":               {"core/store/", "core/remote/", "storage/", "core/lockfile/", "core/stamp/", "cli/", "cuda/", "launch/", "observe/", "record/"},
+	"golang.org/x/sys/unix":               {"core/store/", "core/remote/", "storage/", "core/lockfile/", "core/proc/", "core/stamp/", "cli/", "cuda/", "launch/", "observe/", "record/"},
 	"github.com/peterbourgon/ff/v3/ffcli": {"cli/"},
 	// They are in jitcache-storage, which is no part of the library.
 	"github.com/redis/go-redis/v9":                 {"storage/engine/redis.go"},

@@ -1,0 +1,38 @@
+// Package proc reads the small files of /proc.
+package proc
+
+import "golang.org/x/sys/unix"
+
+// Read returns what a file says, of which it reads at most so many bytes. What is longer
+// is cut off without an error.
+//
+// Package os would start the runtime's poller for it, which takes up to ten system calls
+// more, and needs descriptors that a host may close.
+func Read(path string, most int) ([]byte, error) {
+	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	text := make([]byte, 0, most)
+	for len(text) < most {
+		n, err := again(func() (int, error) { return unix.Read(fd, text[len(text):most]) })
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			break
+		}
+		text = text[:len(text)+n]
+	}
+	return text, nil
+}
+
+// again repeats a call that a signal has interrupted.
+func again(call func() (int, error)) (int, error) {
+	for {
+		if n, err := call(); err != unix.EINTR {
+			return n, err
+		}
+	}
+}
