@@ -54,20 +54,19 @@ def _builder() -> dict[str, str]:
     return environment(JITCACHE_TEST_BUILDER=sys.executable)
 
 
+def _numba(area: str, marks: str) -> Count:
+    python = _with_numba(area)
+    return Count(0, 0, 1) if python is None else pytest(area, python, "tests/numba", "-m", marks, env=_builder())
+
+
 def numba() -> Count:
     """Numba, its own cache and ours side by side, and with mechanisms taken out."""
-    python = _with_numba("numba")
-    return (
-        Count(0, 0, 1) if python is None else pytest("numba", python, "tests/numba", "-m", "not more", env=_builder())
-    )
+    return _numba("numba", "not more")
 
 
 def numba_rest() -> Count:
     """What Numba's own cache and none at all do, and each mechanism taken out."""
-    python = _with_numba("numba-rest")
-    return (
-        Count(0, 0, 1) if python is None else pytest("numba-rest", python, "tests/numba", "-m", "more", env=_builder())
-    )
+    return _numba("numba-rest", "more")
 
 
 def numba_old() -> Count:
@@ -151,24 +150,19 @@ def _with_cute_dsl(area: str) -> str | None:
     return venv(area, "cute-dsl", [*CUTE_DSL, "pytest>=8"], _newest())
 
 
+def _cute_dsl(area: str, marks: str) -> Count:
+    python = _with_cute_dsl(area)
+    return Count(0, 0, 1) if python is None else pytest(area, python, "tests/cute_dsl", "-m", marks, env=environment())
+
+
 def cute_dsl() -> Count:
     """CuTe DSL, which keeps nothing of its own, and with mechanisms taken out; without a GPU."""
-    python = _with_cute_dsl("cute-dsl")
-    return (
-        Count(0, 0, 1)
-        if python is None
-        else pytest("cute-dsl", python, "tests/cute_dsl", "-m", "not more", env=environment())
-    )
+    return _cute_dsl("cute-dsl", "not more")
 
 
 def cute_dsl_rest() -> Count:
     """Each mechanism taken out."""
-    python = _with_cute_dsl("cute-dsl-rest")
-    return (
-        Count(0, 0, 1)
-        if python is None
-        else pytest("cute-dsl-rest", python, "tests/cute_dsl", "-m", "more", env=environment())
-    )
+    return _cute_dsl("cute-dsl-rest", "more")
 
 
 def _with_triton(area: str, version: str) -> str | None:
