@@ -210,11 +210,13 @@ func (c *Cache) EntryPaths() (paths []string) {
 	if c.unread() != store.None || c.store == nil || c.log.wants(Miss) {
 		return nil
 	}
+	layers := c.used
+	if !goesOn {
+		layers = nil
+	}
 	paths = append(paths, c.store.EntryPath())
-	for _, l := range c.used {
-		if goesOn {
-			paths = append(paths, l.store.EntryPath())
-		}
+	for _, l := range layers {
+		paths = append(paths, l.store.EntryPath())
 	}
 	return paths
 }

@@ -136,16 +136,10 @@ func (c *Cache) goOn(id *key.ID, why store.Reason, opened *Opened) (*blob.Blob, 
 	if !goesOn {
 		return nil, 0, why
 	}
-	has := c.layerOf(opened)
-	for i, l := range c.used {
-		if opened.Fd == NotThere || i < has {
-			continue // whoever has opened it has looked there
-		}
-		fd := -1
-		if i == has {
-			fd = opened.Fd
-		}
+	layers, fd := c.unseen(opened)
+	for _, l := range layers {
 		b, reason := c.fromLayer(l, id, fd)
+		fd = -1 // it was of the first
 		if b != nil {
 			if l.Copies != "" && copies {
 				c.copyIn(b)
@@ -162,6 +156,18 @@ func (c *Cache) goOn(id *key.ID, why store.Reason, opened *Opened) (*blob.Blob, 
 	}
 	b, why := c.fromRemotes(id, why)
 	return b, store.HitsRemote, why
+}
+
+// unseen returns the layers in which whoever has opened a file has not looked, and the
+// file, if it is in the first of them; else -1.
+func (c *Cache) unseen(opened *Opened) (layers []*Layer, fd int) {
+	if opened.Fd == NotThere {
+		return nil, -1
+	}
+	if has := c.layerOf(opened); has >= 0 {
+		return c.used[has:], opened.Fd
+	}
+	return c.used, -1
 }
 
 // fromLayer returns the entry of a layer, if it is there and may be used. fd is its file

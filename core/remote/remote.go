@@ -78,7 +78,7 @@ func short(texts []string) string {
 
 // Asks reports whether Get would ask: a look at two numbers.
 func (r *Remote) Asks() bool {
-	return int64(time.Since(epoch)) >= r.off.Load() && Spent.Left() > 0
+	return r.Rests() == 0
 }
 
 // Rests returns for how long Get will not ask, 0 if it would.
