@@ -32,6 +32,9 @@ type Server struct {
 	began    time.Time
 	patience time.Duration
 	beat     time.Duration // of the pulse, while it holds claims
+	kept     time.Duration // for how long a client may keep a connection
+
+	places chan bool // one for each client that is served
 
 	open atomic.Int64 // requests that are being answered
 	last atomic.Int64 // when the last one ended, in nanoseconds since began
@@ -51,7 +54,11 @@ func New(s *Settings) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Server{settings: s, engine: e, limit: limit, timeout: timeout, began: time.Now(), patience: patience, beat: beatEvery, end: make(chan string, 8)}
+	v := &Server{
+		settings: s, engine: e, limit: limit, timeout: timeout, began: time.Now(),
+		patience: patience, beat: beatEvery, kept: keptFor,
+		places: make(chan bool, mostConnections), end: make(chan string, 8),
+	}
 	v.state.probe = e.Probe
 	v.outboxes.server = v
 	return v, nil
@@ -97,10 +104,10 @@ func (s *Server) lock() (*os.File, error) {
 }
 
 // mostConnections is how many clients are served at a time; the kernel lets others wait.
+// Those that keep a connection for their next lookup are not among them.
 const mostConnections = 512
 
 func (s *Server) accept(l *net.UnixListener) {
-	free := make(chan bool, mostConnections)
 	for {
 		conn, err := l.AcceptUnix()
 		switch {
@@ -110,11 +117,11 @@ func (s *Server) accept(l *net.UnixListener) {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		free <- true
+		s.places <- true
 		go func() {
 			defer func() {
 				conn.Close()
-				<-free
+				<-s.places
 			}()
 			if !checksPeer || isOwn(conn) {
 				(&session{Server: s, conn: conn}).serve()

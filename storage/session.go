@@ -17,6 +17,7 @@ type session struct {
 	conn  net.Conn
 	r     *bufio.Reader
 	claim *claim // that the client has
+	keeps bool   // it has looked up an entry of ours, and may keep the connection for the next
 }
 
 // slow is how long a client may take to send a request that it has begun, or to take an
@@ -32,8 +33,7 @@ func (s *session) serve() {
 		return
 	}
 	for {
-		s.conn.SetReadDeadline(time.Time{})
-		request, err := s.r.ReadByte()
+		request, err := s.next()
 		if err != nil {
 			return
 		}
@@ -45,6 +45,25 @@ func (s *session) serve() {
 			go s.watchPeer(over)
 		}
 	}
+}
+
+// keptFor is how long a client of ours may ask nothing after a lookup. It closes what it keeps
+// after a second, but a process that it has forked still has that.
+const keptFor = 10 * time.Second
+
+// next waits for the first byte of a request. A client that keeps the connection gives its
+// place to others meanwhile.
+func (s *session) next() (byte, error) {
+	if !s.keeps || s.claim != nil {
+		s.conn.SetReadDeadline(time.Time{})
+		return s.r.ReadByte()
+	}
+	s.conn.SetReadDeadline(time.Now().Add(s.kept))
+	if givesPlaces {
+		<-s.places
+		defer func() { s.places <- true }()
+	}
+	return s.r.ReadByte()
 }
 
 // one answers a request whose first byte has come; false ends the session.
@@ -162,6 +181,7 @@ func (s *Server) down() []byte {
 }
 
 func (s *session) get(n engine.Name) ([]byte, error) {
+	s.keeps = n.Ours()
 	if answer := s.down(); answer != nil {
 		s.counts.miss(missDown)
 		return answer, nil

@@ -5,10 +5,12 @@ package remote
 import "jitcache/core/control"
 
 var (
-	budgeted       = !control.Is("nobudget")
-	forgivesLate   = !control.Is("nolate")
-	waitsForLiving = !control.Is("allvain")
-	goesOnAfterOne = !control.Is("onestops")
-	closesAll      = !control.Is("inherits")
-	checksOther    = !control.Is("anysocket")
+	budgeted         = !control.Is("nobudget")
+	forgivesLate     = !control.Is("nolate")
+	waitsForLiving   = !control.Is("allvain")
+	goesOnAfterOne   = !control.Is("onestops")
+	closesAll        = !control.Is("inherits")
+	checksOther      = !control.Is("anysocket")
+	knowsItsSocket   = !control.Is("anydescriptor")
+	keepsConnections = !control.Is("connectseach")
 )

@@ -40,6 +40,8 @@ type Remote struct {
 	failures atomic.Int32 // in a row
 
 	claimless atomic.Int64 // until when no claim is asked for, as off
+
+	kept kept
 }
 
 // Errors of Get, beside what the helper says.
@@ -123,17 +125,23 @@ func (r *Remote) Get(id *key.ID, room func(size int) []byte, awaited bool) (lost
 const mostRequest = 10 * time.Second
 
 func (r *Remote) get(id *key.ID, room func(size int) []byte, deadline time.Time) (late time.Duration, err error) {
-	// Every helper knows this request, so it need not be waited for until it has greeted:
-	// who waits twice is woken twice.
-	c, err := r.connectWith(deadline, wire.AppendText([]byte{wire.Get}, "jitcache/1/"+r.segment+"/"+id.String()))
-	if err != nil {
-		return 0, err
-	}
-	defer func() {
+	request := wire.AppendText([]byte{wire.Get}, "jitcache/1/"+r.segment+"/"+id.String())
+	c := r.kept.take(deadline)
+	if c != nil && !c.answers(request) {
 		c.close()
-		late = c.late
-	}()
-	return 0, c.get(room)
+		c = nil
+	}
+	if c == nil {
+		// Every helper knows this request, so it need not be waited for until it has greeted:
+		// who waits twice is woken twice.
+		if c, err = r.connectWith(deadline, request); err != nil {
+			return 0, err
+		}
+	}
+	err = c.get(room)
+	late = c.late
+	r.kept.leave(c, err)
+	return late, err
 }
 
 // get reads the answer to a Get that was sent.

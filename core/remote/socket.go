@@ -21,8 +21,8 @@ var (
 	errNoHelper = errors.New("there is no helper")
 )
 
-// conn is a connection to the helper, for one request. A read or a write ends at the
-// deadline.
+// conn is a connection to the helper, for one request; that of a lookup may be kept for the
+// next one. A read or a write ends at the deadline.
 type conn struct {
 	fd       int
 	deadline time.Time

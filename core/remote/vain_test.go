@@ -13,16 +13,17 @@ import (
 	"jitcache/core/wire"
 )
 
-// after answers a request for id after a while.
+// after answers each request for id after a while.
 func after(d time.Duration, request int, answer ...byte) func(c net.Conn) {
 	return func(c net.Conn) {
 		c.Write([]byte{1, 3, 0, 1, 0xC0})
-		if _, err := io.ReadFull(c, make([]byte, request+len("jitcache/1/team/")+64)); err != nil {
-			return
+		for {
+			if _, err := io.ReadFull(c, make([]byte, request+len("jitcache/1/team/")+64)); err != nil {
+				return
+			}
+			time.Sleep(d)
+			c.Write(answer)
 		}
-		time.Sleep(d)
-		c.Write(answer)
-		io.Copy(io.Discard, c)
 	}
 }
 
