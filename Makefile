@@ -18,7 +18,7 @@ help: ## this list
 
 venv: $(VENV)/ready
 
-$(VENV)/ready: tests/requirements.txt pyproject.toml hatch_build.py build_library.py build_steps.py
+$(VENV)/ready: tests/requirements.txt pyproject.toml hatch_build.py build_library.py build_folder.py build_steps.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 9))' || { echo "make: Python 3.9 or later is missing"; exit 1; }
 	@mkdir -p build
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV) >build/venv.log 2>&1 || $(PYTHON) tests/make_venv.py $(VENV)

@@ -33,6 +33,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import build_folder
 import build_steps
 from capi.overlay import readback, runtimes
 
@@ -238,55 +239,52 @@ def build(
 
     ``portable`` names the machine that it is for, if it is to load on any Linux with an old glibc.
     The programs that it starts are put beside it, and the ``jitcache`` command unless
-    ``command`` is false.
+    ``command`` is false. Others may build into the folder and use what is there (build_folder.py).
 
     Raises Missing, CalledProcessError, and Unsound if the library's runtime is not
-    the changed one; there is none in ``output`` then.
+    the changed one; ``output`` is as it was then.
     """
     go, cc = choose_go(), choose_cc(portable)
-    output.mkdir(parents=True, exist_ok=True)
-    # Go's cache of linked files goes by the flags' text, not by what the script
-    # holds: so its name does.
-    script = ROOT / "build" / f"exports-{hashlib.sha256(VERSION_SCRIPT.encode()).hexdigest()[:12]}.map"
-    script.parent.mkdir(exist_ok=True)
-    script.write_text(VERSION_SCRIPT)
-    external = f"-Wl,--version-script={script} -Wl,-soname,{SONAME} -Wl,-z,now -Wl,--build-id=sha1"
-    if strip:
-        external += " -Wl,--strip-all"  # zig takes no -s, which Go passes by itself
-    settings = readback.SETTINGS.replace(readback.NO_PREEMPTION + ",", "") if preempt else readback.SETTINGS
-    state = PLAIN if plain else CHANGED if go.tested else UNTESTED
-    variables = f"-X runtime.godebugDefault={settings} -X 'main.built=jitcache library <{go.version}, {state}>'"
-    linker = f"{'-s -w ' if strip else ''}-buildid= {variables} -extldflags '{external}'"
-    library = output / "libjitcache.so"
-    building = [go.command, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false"]
-    if control:
-        tags, without = control_flags(control)
-        linker += f" {without}"
-        building += ["-tags", tags]
-    building += ["-ldflags", linker]
-    if not plain:
-        overlay, left = runtimes.overlay(go, ROOT / "build")
-        building += ["-overlay", str(overlay)]
-        for path in left:
-            print(f"build_library: {path} is another one and stays as it is", file=sys.stderr)
-    env = go_environment(go, cc, portable)
-    define(env, front, ranks)
-    with build_steps.step(f"building {library.name} by {go.version}"):
-        subprocess.run([*building, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
-    (output / "libjitcache.h").unlink()  # cgo's own; ours is include/jitcache.h
-    problems = [] if plain or preempt else readback.problems(library)
-    if problems and go.tested:
-        library.unlink()
-        raise Unsound(f"{library} was removed: {'; '.join(problems)}")
-    for problem in problems:
-        print(f"build_library: {go.version}: {problem}", file=sys.stderr)
-    build_programs(output, cc)
-    if command:
-        build_commands(output, control=control, portable=portable)
-    link = output / SONAME
-    link.unlink(missing_ok=True)
-    link.symlink_to("libjitcache.so")
-    return library
+    with build_folder.draft(output) as draft:
+        library = draft / "libjitcache.so"
+        # Go's cache of linked files goes by the flags' text, not by what the script
+        # holds: so its name does.
+        script = ROOT / "build" / f"exports-{hashlib.sha256(VERSION_SCRIPT.encode()).hexdigest()[:12]}.map"
+        build_folder.write(script, VERSION_SCRIPT)
+        external = f"-Wl,--version-script={script} -Wl,-soname,{SONAME} -Wl,-z,now -Wl,--build-id=sha1"
+        if strip:
+            external += " -Wl,--strip-all"  # zig takes no -s, which Go passes by itself
+        settings = readback.SETTINGS.replace(readback.NO_PREEMPTION + ",", "") if preempt else readback.SETTINGS
+        state = PLAIN if plain else CHANGED if go.tested else UNTESTED
+        variables = f"-X runtime.godebugDefault={settings} -X 'main.built=jitcache library <{go.version}, {state}>'"
+        linker = f"{'-s -w ' if strip else ''}-buildid= {variables} -extldflags '{external}'"
+        building = [go.command, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false"]
+        if control:
+            tags, without = control_flags(control)
+            linker += f" {without}"
+            building += ["-tags", tags]
+        building += ["-ldflags", linker]
+        if not plain:
+            overlay, left = runtimes.overlay(go, ROOT / "build")
+            building += ["-overlay", str(overlay)]
+            for path in left:
+                print(f"build_library: {path} is another one and stays as it is", file=sys.stderr)
+        env = go_environment(go, cc, portable)
+        define(env, front, ranks)
+        with build_steps.step(f"building {library.name} by {go.version}"):
+            subprocess.run([*building, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
+        library.with_suffix(".h").unlink()  # cgo's own; ours is include/jitcache.h
+        problems = [] if plain or preempt else readback.problems(library)
+        if problems and go.tested:
+            raise Unsound(f"{library.name} is not kept: {'; '.join(problems)}")
+        for problem in problems:
+            print(f"build_library: {go.version}: {problem}", file=sys.stderr)
+        (draft / SONAME).symlink_to(library.name)
+        for name in PROGRAMS:
+            _build_program(name, draft, cc)
+        for name in (*COMMANDS, STORAGE) if command else ():
+            _build_command(name, draft, control, portable)
+    return output / library.name
 
 
 OBSERVER = "jitcache-observe"
@@ -296,17 +294,12 @@ WORKER = "jitcache-nvrtc"
 PROGRAMS = {OBSERVER: "observe/tracer", WORKER: "cuda/worker/program"}
 
 
-def build_program(name: str, output: Path, cc: list[str], *, defines: tuple[str, ...] = ()) -> Path:
-    """Build one of PROGRAMS into the folder ``output``, and return it."""
-    program = output / name
-    draft = output / f"{name}.{os.getpid()}"
+def _build_program(name: str, draft: Path, cc: list[str]) -> None:
     # -rdynamic: what the worker has in the place of a function of the C library, NVRTC is to find.
-    command = [*cc, "-std=gnu11", "-D_GNU_SOURCE", "-O2", *defines, "-s", "-rdynamic", "-o", str(draft)]
+    command = [*cc, "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-s", "-rdynamic", "-o", str(draft / name)]
     sources = sorted((ROOT / PROGRAMS[name]).glob("*.c"))
     with build_steps.step(f"building {name}"):
         subprocess.run([*command, *map(str, sources), "-ldl", "-lpthread"], check=True)
-    draft.replace(program)  # one that runs is not written to
-    return program
 
 
 COMMAND = "jitcache"
@@ -324,16 +317,21 @@ COMMANDS = {COMMAND: "cli/jitcache", "jitcache-bundle": "cli/bundles"}
 QUICK = ("-gcflags=all=-dwarf=false", "-gcflags=github.com/redis/go-redis/v9=-dwarf=false -l")
 
 
-def build_command(output: Path, *, name: str = COMMAND, control: str = "", portable: str = "") -> Path:
-    """Build one of COMMANDS, or STORAGE, into the folder ``output``, and return it.
+def build_command(output: Path) -> Path:
+    """Build COMMAND alone into the folder ``output``, and return it."""
+    with build_folder.draft(output) as draft:
+        _build_command(COMMAND, draft, "", "")
+    return output / COMMAND
+
+
+def _build_command(name: str, draft: Path, control: str, portable: str) -> None:
+    """Build one of COMMANDS, or STORAGE.
 
     ``jitcache`` launches commands, so its start has to be fast: it is built without C,
     and needs none of the machine's libraries. So is what it becomes.
     """
     go = choose_go()
     tags, without = control_flags(control) if control else ("", "")
-    program = output / name
-    draft = output / f"{name}.{os.getpid()}"
     settings = f"{readback.NO_PREEMPTION},{readback.NO_CGROUP}"
     variables = f"-X runtime.godebugDefault={settings} -X jitcache/cli.Version={version()}"
     if name == STORAGE:
@@ -341,23 +339,10 @@ def build_command(output: Path, *, name: str = COMMAND, control: str = "", porta
     linker = f"-s -w -buildid= {variables} {without}"
     flags = ["-trimpath", "-buildvcs=false", *QUICK, "-tags", tags, "-ldflags", linker]
     env = {**go_environment(go, [], portable), "CGO_ENABLED": "0"}
-    build = [go.command, "build", *flags, "-o", str(draft), f"./{COMMANDS.get(name, 'storage/jitcache-storage')}"]
+    source = COMMANDS.get(name, "storage/jitcache-storage")
+    build = [go.command, "build", *flags, "-o", str(draft / name), f"./{source}"]
     with build_steps.step(f"building {name}"):
         subprocess.run(build, cwd=ROOT, env=env, check=True)
-    draft.replace(program)
-    return program
-
-
-def build_commands(output: Path, *, control: str = "", portable: str = "") -> None:
-    """Build all of COMMANDS, and STORAGE, into the folder ``output``."""
-    for name in (*COMMANDS, STORAGE):
-        build_command(output, name=name, control=control, portable=portable)
-
-
-def build_programs(output: Path, cc: list[str]) -> None:
-    """Build all of PROGRAMS into the folder ``output``."""
-    for name in PROGRAMS:
-        build_program(name, output, cc)
 
 
 def main() -> int:

@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ for folder in ("cmake", "packages"):
 import descriptions
 import sbom
 
+import build_folder
 import build_library
 import build_steps
 
@@ -30,6 +32,7 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
     """
 
     PLUGIN_NAME = "custom"
+    _described: tempfile.TemporaryDirectory[str] | None = None
 
     def dependencies(self) -> list[str]:
         """Name what PyPI can supply of the compilers that this machine lacks."""
@@ -68,9 +71,7 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
             observer = library.parent / build_library.OBSERVER
             build_data["shared_scripts"][str(observer)] = build_library.OBSERVER
             for built in (library, *(library.parent / program for program in build_library.BESIDE)):
-                link = root / "python" / "jitcache" / built.name
-                link.unlink(missing_ok=True)
-                link.symlink_to(os.path.relpath(built, link.parent))
+                build_folder.link(root / "python" / "jitcache" / built.name, built)
             return
         build_data["force_include"].update(startup)
         # By the name that programs which are linked to it ask the loader for.
@@ -78,12 +79,20 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         for program in build_library.BESIDE:
             build_data["force_include"][str(library.parent / program)] = f"jitcache/{program}"
         build_data["force_include"][str(root / "include")] = "jitcache/include"
-        descriptions.write_wheel(root / "build" / "descriptions")
+        # Each wheel's own: another may be built beside it.
+        self._described = tempfile.TemporaryDirectory(prefix="jitcache-")
+        described = Path(self._described.name)
+        descriptions.write_wheel(described)
         for name in ("cmake", "pkgconfig", "libjitcache.so"):
-            build_data["force_include"][str(root / "build" / "descriptions" / name)] = f"jitcache/{name}"
-        made_of = _made_of(library.parent, root / "build" / "descriptions", portable)
+            build_data["force_include"][str(described / name)] = f"jitcache/{name}"
+        made_of = _made_of(library.parent, described, portable)
         inside = f"{self.metadata.name}-{self.metadata.version}.dist-info/sboms"
         build_data["force_include"][str(made_of)] = f"{inside}/{made_of.name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
+        """Remove what was written for the wheel alone."""
+        if self._described:
+            self._described.cleanup()
 
 
 def _made_of(output: Path, to: Path, portable: str) -> Path:

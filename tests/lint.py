@@ -40,6 +40,7 @@ PYTHON = [
     "packages",
     "capi",
     "docs/site",
+    "build_folder.py",
     "build_library.py",
     "build_steps.py",
     "hatch_build.py",

@@ -18,6 +18,8 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+import build_folder
+
 HERE = Path(__file__).resolve().parent
 
 #: Releases of Go that the tests run with, oldest first.
@@ -134,13 +136,10 @@ def overlay(go: Release, build: Path) -> tuple[Path, list[str]]:
             left.append(str(path))
         else:
             changed[path] = text
-    # Several builds may run at once. Go passes over folders that begin with "_".
+    # Go passes over folders that begin with "_".
     folder = build / f"_runtime-{hashlib.sha256(repr(changed).encode()).hexdigest()[:12]}"
-    folder.mkdir(parents=True, exist_ok=True)
     replace = {str(path): str(folder / path.name) for path in changed}
     files = {path.name: text for path, text in changed.items()}
     for name, content in {**files, "overlay.json": json.dumps({"Replace": replace})}.items():
-        draft = folder / f"{name}.{os.getpid()}"
-        draft.write_text(content)
-        draft.replace(folder / name)
+        build_folder.write(folder / name, content)
     return folder / "overlay.json", left

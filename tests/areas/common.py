@@ -127,7 +127,7 @@ def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None
     if folder not in Path("/proc/mounts").read_text():
         shutil.rmtree(folder, ignore_errors=True)
     skips.note(area, *re.findall(r"^SKIPPED (\S.*?) - ", text, re.MULTILINE))
-    for name, what in re.findall(r"^(?:FAILED|ERROR) (\S+)(.*)", text, re.MULTILINE):
+    for name, what in failures.of_pytest(text):
         failures.note(area, name, what)
     n = dict.fromkeys(("passed", "failed", "error", "errors", "skipped", "xfailed", "xpassed"), 0)
     lines = text.strip().splitlines()
