@@ -8,14 +8,22 @@ import (
 // A process that has NVRTC's libraries mapped sees no change of them, and one that has
 // just begun does.
 func TestWhatACompilerHasLoadedIsComparedAtOnceAndThenOnceASecond(t *testing.T) {
-	for name, loaded := range map[string]bool{"lib": true, "early/none": true, "source": false, "later": false} {
+	for name, loaded := range map[string]bool{
+		"lib": true, "early/none": true, "path/none": true, "source": false, "later": false, "late/none": false,
+	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			for _, file := range []string{"lib", "source", "early/else"} {
+			for _, file := range []string{"lib", "source", "early/else", "path/else", "late/else"} {
 				w.put(file, "as it was")
 			}
-			w.compiler = &Compiler{Startup: map[string]bool{w.dir + "/lib": true, w.dir + "/early/none": true}}
-			l, err := w.run("sh", "-c", "read a <lib; read b <source; [ -e early/none ]; [ -e later ]; true")
+			began := map[string]bool{}
+			for _, name := range []string{"lib", "early/none", "path", "path/none", "late/none"} {
+				began[w.dir+"/"+name] = true
+			}
+			w.compiler = &Compiler{Startup: began}
+			// A loader looks at the folder too, if it does not find a library in it. "late" itself is looked at later.
+			const looks = "read a <lib; read b <source; for f in early/none path path/none late late/none later; do [ -e $f ]; done; true"
+			l, err := w.run("sh", "-c", looks)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -372,6 +372,12 @@ func (t *taker) folder(n *observe.Name, path string) error {
 		return nil
 	}
 	f := t.folderAt(path)
+	switch began := t.run.Compiler.began(n.Path) && n.Bits&observe.Listed == 0; {
+	case !began:
+		f.Flags &^= Began
+	case f.Flags == 0:
+		f.Flags = Began
+	}
 	f.Flags |= Exists
 	if n.Bits&observe.Plain != 0 {
 		f.Flags |= NoLink

@@ -20,6 +20,12 @@ const freeShare = 2
 // fair sample of the whole.
 const sampleSize = 256
 
+// kindShare says of how many entries that are evicted from a large directory one is
+// asked for its kind, which then stands for all of them. To open a file and read its
+// footer costs half of an eviction, and all that depends on it is which kind is said to
+// have lost how many; how many there were is exact. Of a small directory each is asked.
+const kindShare = 8
+
 // recountBudget is how long one put may spend counting shards whose cell is
 // lost. A shard of a cache of 100,000 entries takes half a millisecond. The first
 // few thousand files count as no time, so a small directory is counted at once,
@@ -147,13 +153,17 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID, e *effort
 	}
 	d.sortByAge(files, keep)
 	e.looked()
+	kind := ""
 	for i := range files {
 		if need <= 0 || e.spent() {
 			break
 		}
+		if n == shards || i%kindShare == 0 {
+			kind, _ = d.kind(&files[i])
+		}
 		e.files++
 		e.tried += files[i].size
-		need -= d.evict(l, &files[i])
+		need -= d.evict(l, &files[i], kind)
 	}
 	// All shards seen and still too much: the rest cannot be removed.
 	return n < shards
@@ -195,9 +205,8 @@ func (d *folder) readCreated(f *file) {
 	}
 }
 
-// evict removes one entry and returns what that freed.
-func (d *folder) evict(l *ledger, f *file) int64 {
-	kind, _ := d.kind(f)
+// evict removes one entry, counts it for a kind, and returns what that freed.
+func (d *folder) evict(l *ledger, f *file, kind string) int64 {
 	if !d.unlink(f) {
 		return 0
 	}

@@ -334,36 +334,12 @@ func fchmod(fd int, mode uint32) syscall.Errno {
 	return again(OpChmod, "", func() error { return unix.Fchmod(fd, mode) })
 }
 
-func renameat(fromDir int, from string, toDir int, to string) syscall.Errno {
-	return again(OpRename, to, func() error { return unix.Renameat(fromDir, from, toDir, to) })
-}
-
-func unlinkat(dir int, name string, flags int) syscall.Errno {
-	return again(OpUnlink, name, func() error { return unix.Unlinkat(dir, name, flags) })
-}
-
 func mkdirat(dir int, name string, mode uint32) syscall.Errno {
 	return again(OpMkdir, name, func() error { return unix.Mkdirat(dir, name, mode) })
 }
 
 func linkat(fromDir int, from string, toDir int, to string) syscall.Errno {
 	return again(OpLink, to, func() error { return unix.Linkat(fromDir, from, toDir, to, 0) })
-}
-
-func fstatat(dir int, name string, st *unix.Stat_t) syscall.Errno {
-	return again(OpStat, name, func() error { return unix.Fstatat(dir, name, st, unix.AT_SYMLINK_NOFOLLOW) })
-}
-
-// openat opens a name in an open folder.
-func openat(dir int, name string, flags int, mode uint32) (fd int, e syscall.Errno) {
-	e = again(OpOpen, name, func() (err error) {
-		fd, err = unix.Openat(dir, name, flags|unix.O_CLOEXEC, mode)
-		return err
-	})
-	if e != 0 {
-		return -1, e
-	}
-	return fd, 0
 }
 
 func errno(err error) syscall.Errno {

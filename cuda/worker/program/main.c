@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../../observe/tracer/round.h"
@@ -227,6 +228,7 @@ int main(int argc, char **argv)
 		return 125;
 	}
 	keep_memory();
+	tzset(); /* now, as what it begins with: NVRTC asks for a time and then shows none */
 	setsid(); /* signals of the host's terminal are the host's */
 	size_t n = jw_receive(channel, &parts);
 	read_work(&w, parts, n);

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Calls on a name in an open folder: the most frequent ones of a put, and of an
+// eviction all. Package unix would copy each name to Go's heap.
+
+// cName is room for a name as the kernel takes it.
+type cName [unix.NAME_MAX + 1]byte
+
+// of returns the name in this room, or elsewhere if it is a path that is too long.
+func (c *cName) of(name string) (*byte, syscall.Errno) {
+	if strings.IndexByte(name, 0) >= 0 {
+		return nil, unix.EINVAL
+	}
+	if len(name) < len(c) {
+		c[copy(c[:], name)] = 0
+		return &c[0], 0
+	}
+	p, err := unix.BytePtrFromString(name)
+	return p, errno(err)
+}
+
+func fstatat(dir int, name string, st *unix.Stat_t) syscall.Errno {
+	var room cName
+	p, e := room.of(name)
+	if e != 0 {
+		return e
+	}
+	for {
+		if e = fault(OpStat, name); e == 0 {
+			_, _, e = syscall.Syscall6(sysFstatat, uintptr(dir), uintptr(unsafe.Pointer(p)),
+				uintptr(unsafe.Pointer(st)), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
+		}
+		if e != unix.EINTR || !callAgain {
+			return e
+		}
+	}
+}
+
+// openat opens a name in an open folder.
+func openat(dir int, name string, flags int, mode uint32) (int, syscall.Errno) {
+	var room cName
+	p, e := room.of(name)
+	if e != 0 {
+		return -1, e
+	}
+	for {
+		var fd uintptr
+		if e = fault(OpOpen, name); e == 0 {
+			fd, _, e = syscall.Syscall6(unix.SYS_OPENAT, uintptr(dir), uintptr(unsafe.Pointer(p)),
+				uintptr(flags|unix.O_CLOEXEC|unix.O_LARGEFILE), uintptr(mode), 0, 0)
+		}
+		if e == 0 {
+			return int(fd), 0
+		}
+		if e != unix.EINTR || !callAgain {
+			return -1, e
+		}
+	}
+}
+
+func unlinkat(dir int, name string, flags int) syscall.Errno {
+	var room cName
+	p, e := room.of(name)
+	if e != 0 {
+		return e
+	}
+	for {
+		if e = fault(OpUnlink, name); e == 0 {
+			_, _, e = syscall.Syscall(unix.SYS_UNLINKAT, uintptr(dir), uintptr(unsafe.Pointer(p)), uintptr(flags))
+		}
+		if e != unix.EINTR || !callAgain {
+			return e
+		}
+	}
+}
+
+func renameat(fromDir int, from string, toDir int, to string) syscall.Errno {
+	var fromRoom, toRoom cName
+	p, e := fromRoom.of(from)
+	if e != 0 {
+		return e
+	}
+	q, e := toRoom.of(to)
+	if e != 0 {
+		return e
+	}
+	for {
+		if e = fault(OpRename, to); e == 0 {
+			_, _, e = syscall.Syscall6(unix.SYS_RENAMEAT, uintptr(fromDir), uintptr(unsafe.Pointer(p)),
+				uintptr(toDir), uintptr(unsafe.Pointer(q)), 0, 0)
+		}
+		if e != unix.EINTR || !callAgain {
+			return e
+		}
+	}
+}
