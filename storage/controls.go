@@ -10,4 +10,5 @@ const (
 	looksAlive   = true // the claim of a helper that is dead is taken over
 	keepsMarks   = true // what could not be sent waits in its outbox
 	endsSent     = true // a claim ends when its result is sent, and not before
+	tellsHolders = true // who waits for one machine is told when another one has the claim
 )

@@ -11,4 +11,5 @@ var (
 	looksAlive   = !control.Is("noheirs")
 	keepsMarks   = !control.Is("nooutbox")
 	endsSent     = !control.Is("earlyend")
+	tellsHolders = !control.Is("anyholder")
 )
