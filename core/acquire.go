@@ -212,3 +212,12 @@ func (c *Cache) Commit(k *key.Key, payload []byte, attributes string, took time.
 // for a program that this process becomes: it then has the lease, and gives it up by
 // removing the file and closing the descriptor. -1: it locks nothing.
 func (l *Lease) Descriptor() (path string, fd int) { return l.lease.Descriptor() }
+
+// ClaimDescriptor returns the descriptor of the lease's claim on a remote, likewise; 0: it
+// has none. The claim ends with the descriptor, or by Settle.
+func (l *Lease) ClaimDescriptor() int {
+	if l.claim == nil {
+		return 0
+	}
+	return l.claim.Descriptor()
+}

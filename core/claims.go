@@ -17,6 +17,7 @@ type waits struct {
 	mu   sync.Mutex
 	of   map[key.ID]wait
 	last time.Time // the last time that of has as alive
+	over bool      // another machine has ended what this process has waited for
 }
 
 // wait is what is known of who compiles a key.
@@ -58,7 +59,7 @@ func (w *waits) note(id *key.ID, turn remote.Turn) {
 	case turn == remote.Mine:
 		of.since = time.Time{}
 	case turn == remote.Over:
-		of = wait{alive: now}
+		of, w.over = wait{alive: now}, true
 	case of.since.IsZero():
 		of = wait{since: now, alive: now}
 	default:
@@ -76,7 +77,7 @@ func (w *waits) note(id *key.ID, turn remote.Turn) {
 // claimant returns the remote that is asked for claims: the first of those from which
 // others would get what is compiled here. nil: there is none.
 func (c *Cache) claimant() *Remote {
-	if !claims || c.settings.launcher || c.settings.mode == ModeRefresh {
+	if !claims || c.settings.mode == ModeRefresh {
 		return nil
 	}
 	for _, r := range c.remotes.used {
@@ -85,6 +86,21 @@ func (c *Cache) claimant() *Remote {
 		}
 	}
 	return nil
+}
+
+// Claims reports whether a remote is asked for claims.
+func (c *Cache) Claims() bool { return c.claimant() != nil }
+
+// gaveUp reports whether this process waits for no other machine any more: what a command
+// reads is known only once it has run, so the same command may be another machine's with
+// other files, or have failed there. Who has waited for one such machine runs it.
+func (c *Cache) gaveUp() bool {
+	if !c.settings.launcher {
+		return false
+	}
+	c.remotes.waits.mu.Lock()
+	defer c.remotes.waits.mu.Unlock()
+	return c.remotes.waits.over
 }
 
 // claimAfar asks for the claim on a key until the deadline. Leased: compile, and end the
@@ -100,12 +116,16 @@ func (c *Cache) claimAfar(k *key.Key, deadline time.Time, found func() bool) (*c
 			c.warnRemote(r, "has a claim of a machine that takes longer than JITCACHE_REMOTE_WAIT; it is compiled here, too")
 			return nil, Leased
 		}
-		mine, turn := r.client.Claim(&k.ID, time.Until(deadline), waited, awaited)
+		wait, gaveUp := time.Until(deadline), c.gaveUp()
+		if gaveUp {
+			wait = 0
+		}
+		mine, turn := r.client.Claim(&k.ID, wait, waited, awaited)
 		c.remotes.waits.note(&k.ID, turn)
-		switch turn {
-		case remote.Nobodys:
+		switch {
+		case turn == remote.Nobodys, turn == remote.Theirs && gaveUp:
 			return nil, Leased
-		case remote.Theirs:
+		case turn == remote.Theirs:
 			c.remotes.refund(&k.ID)
 			return nil, Busy
 		}
@@ -136,6 +156,14 @@ type claim struct {
 func (m *claim) done() {
 	if m != nil {
 		m.Done(m.cache.store.Outbox(m.remote.client.Outbox()))
+	}
+}
+
+// Settle ends a claim that this process was given by its descriptor, once all is sent that
+// is stored by now; see Lease.ClaimDescriptor.
+func (c *Cache) Settle(fd int) {
+	if r := c.claimant(); r != nil && fd > 0 {
+		(&claim{remote.Adopt(fd), r, c}).done()
 	}
 }
 

@@ -30,8 +30,9 @@ type Options struct {
 	// Local keeps away from remotes, for who only looks at a directory.
 	Local bool
 	// Launcher is for a process that becomes a command, and is one of many of a build. It
-	// asks for no claims of the fleet, because it is not there any more when the result is;
-	// it takes part in no profile; and it waits at its end only if it is told to.
+	// waits for one other machine that runs its command, and not for a second, because their
+	// worlds may be others (Cache.Claim); it takes part in no profile; and it waits at its end
+	// only if it is told to.
 	Launcher bool
 }
 

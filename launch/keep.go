@@ -28,6 +28,8 @@ type Ran struct {
 	Began time.Time
 	// Unknown is which variables count if a program turns out not to be known.
 	Unknown record.Rule
+	// Claim is the descriptor of the claim on a remote, 0: none; see core.Lease.
+	Claim int
 }
 
 // KeepName is what the program is called, in its first word, when it is started to
@@ -37,12 +39,12 @@ const KeepName = "jitcache-keep"
 
 // String returns it as a word.
 func (r *Ran) String() string {
-	return fmt.Sprintf("%d,%d,%d,%d,%d", r.Files.Report, r.Files.Out, r.Files.Err, r.Began.UnixNano(), r.Unknown)
+	return fmt.Sprintf("%d,%d,%d,%d,%d,%d", r.Files.Report, r.Files.Out, r.Files.Err, r.Began.UnixNano(), r.Unknown, r.Claim)
 }
 
 // ParseRan reads what String has written.
 func ParseRan(text string) (*Ran, error) {
-	var n [5]int64
+	var n [6]int64
 	words := strings.Split(text, ",")
 	if len(words) != len(n) {
 		return nil, fmt.Errorf("%q: want %d numbers", text, len(n))
@@ -54,7 +56,7 @@ func ParseRan(text string) (*Ran, error) {
 		}
 	}
 	files := observe.Files{Report: int(n[0]), Out: int(n[1]), Err: int(n[2])}
-	return &Ran{files, time.Unix(0, n[3]), record.Rule(n[4])}, nil
+	return &Ran{files, time.Unix(0, n[3]), record.Rule(n[4]), int(n[5])}, nil
 }
 
 // Keep keeps what a command has come to that this process's parent has run. What
@@ -104,6 +106,7 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 		return l.teller.tell(notKept, why.String(), nil)
 	}
 	l.lists.Add(list, r.surroundings(l.cache))
+	l.cache.Settle(ran.Claim)
 	return l.teller.tell(kept, "", &k.ID)
 }
 

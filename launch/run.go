@@ -120,8 +120,12 @@ func (l *lookup) replay(found *result) (status int, done bool, why string) {
 
 // claim asks for the lease, and waits while somebody else runs the command.
 func (l *lookup) claim() (found *result, lease *core.Lease) {
+	k := l.request.leaseKey()
+	if l.cache.Claims() {
+		k = l.request.claimKey()
+	}
 	for first := true; ; first = false {
-		lease, status := l.cache.Claim(l.request.leaseKey(), -1, false, first, func() bool {
+		lease, status := l.cache.Claim(k, -1, false, first, func() bool {
 			if found == nil {
 				found, _ = l.find()
 			}
@@ -155,8 +159,8 @@ func (l *lookup) observe(program string, lease *core.Lease, missing string, give
 	}
 	lockName, lock := lease.Descriptor()
 	began := time.Now()
-	front := &observe.Front{Lock: lock, LockName: lockName, Keep: func(files observe.Files) []string {
-		ran := Ran{Files: files, Began: began, Unknown: unknown}
+	front := &observe.Front{Lock: lock, LockName: lockName, Claim: lease.ClaimDescriptor(), Keep: func(files observe.Files) []string {
+		ran := Ran{Files: files, Began: began, Unknown: unknown, Claim: lease.ClaimDescriptor()}
 		return append([]string{self(), KeepName, ran.String()}, given...)
 	}}
 	l.teller.say(missed, missing, nil)

@@ -19,6 +19,9 @@ type Front struct {
 	// closed, and LockName the name of its file, which is removed before; -1: none.
 	Lock     int
 	LockName string
+	// Claim is a descriptor that is closed then, too, and that the program has which keeps
+	// the result; 0: none.
+	Claim int
 	// Keep returns the words of a program that takes what the command has come to.
 	// It is run when the command has ended well, with the descriptors of the files.
 	Keep func(Files) []string
@@ -59,14 +62,14 @@ func (c *Command) Become(f *Front) error {
 	if err := writeAll(request, c.request(files.Report, -1, files.Out, files.Err)); err != nil {
 		return err
 	}
-	for _, fd := range []int{request, files.Report, files.Out, files.Err, f.Lock} {
-		if fd >= 0 {
+	for _, fd := range []int{request, files.Report, files.Out, files.Err, f.Lock, f.Claim} {
+		if fd > 0 {
 			if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil {
 				return err
 			}
 		}
 	}
-	words := []string{TracerName, strconv.Itoa(request), strconv.Itoa(f.Lock), f.LockName}
+	words := []string{TracerName, strconv.Itoa(request), strconv.Itoa(f.Lock), f.LockName, strconv.Itoa(f.Claim)}
 	return unix.Exec(Tracer, append(words, f.Keep(files)...), os.Environ())
 }
 

@@ -71,6 +71,7 @@ type link struct {
 type watched struct {
 	since, next time.Time // when it was first asked for, and when the engine is asked next
 	asking      bool
+	holder      string // the value of its claim, as it was first seen; whoever asks has it
 }
 
 // pulse is what a helper has shown last, and since when.
@@ -180,7 +181,7 @@ func (c *claims) try(id string, waited bool) (turn byte, mine *claim, next time.
 	c.mu.Unlock()
 
 	ctx, cancel := c.server.within()
-	turn, mine, dead, err := c.look(ctx, id, waited)
+	turn, mine, dead, err := c.look(ctx, id, waited, &w.holder)
 	cancel()
 
 	c.mu.Lock()
@@ -220,8 +221,10 @@ func pace(waited time.Duration) time.Duration {
 }
 
 // look looks at the claim on a key, and takes it if there is none, or if whoever has it is
-// dead. Of one who lives, dead is when that will be known if its pulse stands still.
-func (c *claims) look(ctx context.Context, id string, waited bool) (turn byte, mine *claim, dead time.Time, err error) {
+// dead. Of one who lives, dead is when that will be known if its pulse stands still. holder is
+// whose it was at the last look: whoever has waited for that one is told that it has ended, and
+// not that another one has it since, who may make what does not help them.
+func (c *claims) look(ctx context.Context, id string, waited bool, holder *string) (turn byte, mine *claim, dead time.Time, err error) {
 	at := c.name(id, "claim")
 	var chain []link
 	for len(chain) < longestChain {
@@ -240,6 +243,12 @@ func (c *claims) look(ctx context.Context, id string, waited bool) (turn byte, m
 			return wire.Over, nil, dead, nil
 		case err != nil:
 			return wire.Nobodys, nil, dead, err
+		}
+		if len(chain) == 0 && *holder == "" {
+			*holder = string(value)
+		}
+		if waited && len(chain) == 0 && *holder != string(value) && tellsHolders {
+			return wire.Over, nil, dead, nil
 		}
 		if dead, err = c.deadAt(ctx, string(value)); err != nil || !looksAlive || time.Now().Before(dead) {
 			return wire.Theirs, nil, dead, err

@@ -100,6 +100,37 @@ func TestOneOfAllClientsOfAllHelpersHasAClaimAtATime(t *testing.T) {
 	t.Errorf("%v are left", left(shared))
 }
 
+func TestWhoWaitsIsToldWhenAnotherMachineHasTheClaim(t *testing.T) {
+	shared := &inMemory{values: map[string][]byte{}}
+	var clients []net.Conn
+	for range 3 {
+		socket, _, _ := serving(t, time.Minute, on(shared))
+		clients = append(clients, dial(t, socket))
+	}
+	first, second, waits := clients[0], clients[1], clients[2]
+	if got := turn(t, first, 0, false); got != wire.Mine {
+		t.Fatal(got)
+	}
+	if got := turn(t, waits, 0, false); got != wire.Theirs {
+		t.Fatal(got)
+	}
+	first.Close()
+	for began := time.Now(); turn(t, second, 0, false) != wire.Mine; {
+		if time.Since(began) > 5*time.Second {
+			t.Fatal("the first one's claim does not end")
+		}
+	}
+	if got := turn(t, waits, 2*time.Second, true); got != wire.Over {
+		t.Errorf("%d: the first one has ended", got)
+	}
+	if got := turn(t, waits, 0, false); got != wire.Theirs {
+		t.Errorf("%d: the second one has it", got)
+	}
+	if got := turn(t, waits, 100*time.Millisecond, true); got != wire.Theirs {
+		t.Errorf("%d: the second one still has it", got)
+	}
+}
+
 func TestClaimOfAHelperThatIsDeadIsTakenByOneOfAllThatWait(t *testing.T) {
 	shared := &inMemory{values: map[string][]byte{}}
 	// A helper that has died with a claim, and so has the one that took it over.

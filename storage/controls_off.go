@@ -12,4 +12,5 @@ var (
 	keepsMarks   = !control.Is("nooutbox")
 	endsSent     = !control.Is("earlyend")
 	givesPlaces  = !control.Is("holdsplaces")
+	tellsHolders = !control.Is("anyholder")
 )

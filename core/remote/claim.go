@@ -100,3 +100,10 @@ const telling = 500 * time.Millisecond
 
 // Release ends a claim without a result.
 func (m *Claim) Release() { m.c.close() }
+
+// Descriptor returns the descriptor of the connection. A program that this process becomes
+// has the claim for as long as that is open.
+func (m *Claim) Descriptor() int { return m.c.fd }
+
+// Adopt returns the claim behind a descriptor that this process was given.
+func Adopt(fd int) *Claim { return &Claim{&conn{fd: fd, greeted: true}} }

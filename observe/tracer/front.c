@@ -22,7 +22,7 @@ static volatile struct {
 static const jo_request *request;
 static int tells = -1, hears = -1; /* the two ends of the pipe */
 static pid_t tracer;
-static int lock = -1;
+static int lock = -1, claim;
 static const char *lock_name;
 
 int jo_front(void) { return shared != NULL; }
@@ -135,6 +135,9 @@ static void give_signals_back(void)
 
 static void unlock(void)
 {
+	if (claim > 0)
+		close(claim);
+	claim = 0;
 	if (lock < 0)
 		return;
 	unlink(lock_name);
@@ -152,12 +155,13 @@ static void become(void)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* The files in memory that the command must not have, and the last program needs. */
+/* What the command must not have, and the last program needs: files in memory, and the claim. */
 static void set_close_on_exec(int set)
 {
-	const int files[] = {request->head.report, request->head.out, request->head.err};
-	for (int i = 0; i < 3; i++)
-		fcntl(files[i], F_SETFD, set ? FD_CLOEXEC : 0);
+	const int files[] = {request->head.report, request->head.out, request->head.err, claim};
+	for (int i = 0; i < 4; i++)
+		if (i < 3 || claim > 0)
+			fcntl(files[i], F_SETFD, set ? FD_CLOEXEC : 0);
 }
 
 static void keep(char **words)
@@ -238,6 +242,7 @@ void jo_front_start(jo_request *r, char **words)
 	request = r;
 	lock = atoi(words[0]);
 	lock_name = words[1];
+	claim = atoi(words[2]);
 	set_close_on_exec(1);
 	if (lock >= 0)
 		fcntl(lock, F_SETFD, FD_CLOEXEC);
@@ -253,11 +258,13 @@ void jo_front_start(jo_request *r, char **words)
 	if (tracer > 0) {
 		close(tells);
 		take_signals();
-		attend(words + 2);
+		attend(words + 3);
 	}
 	close(hears);
 	if (lock >= 0)
 		close(lock);
+	if (claim > 0)
+		close(claim);
 	r->head.done = tells;
 	r->head.blocked = blocked;
 }

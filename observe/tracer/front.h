@@ -6,12 +6,13 @@
  * go to the whole group, and so to the command. It ends as the command does, by the
  * same signal or with the same status.
  *
- *	jitcache-observe REQUEST LOCK NAME KEEP...
+ *	jitcache-observe REQUEST LOCK NAME CLAIM KEEP...
  *
  * REQUEST is a descriptor, as for the tracer alone. LOCK is one that is held open
  * until the command's result is kept, and is then closed and its file NAME removed;
- * -1: there is none. KEEP are the path and the words of a program that is run when the command has
- * ended well, with the descriptors of the report and of the output. */
+ * -1: there is none. CLAIM is one that is closed then, too; 0: there is none. KEEP are the path and the
+ * words of a program that is run when the command has ended well, with CLAIM and the descriptors of the
+ * report and of the output. */
 #ifndef JO_FRONT_H
 #define JO_FRONT_H
 

@@ -247,7 +247,7 @@ static const char protocol[] = "jitcache-observe: requests 1\n"
 int main(int argc, char **argv)
 {
 	three();
-	if ((argc != 2 && argc < 5) || !jo_request_read(atoi(argv[1]), &request)) {
+	if ((argc != 2 && argc < 6) || !jo_request_read(atoi(argv[1]), &request)) {
 		fputs(protocol, stderr);
 		return 125;
 	}

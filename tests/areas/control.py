@@ -167,6 +167,7 @@ CONTROLS = [
     Control("no outbox", "nooutbox", {"storage": ["TestWhatCannotBeSentWaitsAndIsSentLater", "TestHelperOfADeadRemoteDoesNotWaitForEver"]}),
     Control("claims of the dead", "noheirs", {"storage": ["TestClaimOfAHelperThatIsDeadIsTakenByOneOfAllThatWait"]}),
     Control("claims that end before the result is sent", "earlyend", {"storage": ["TestClaimEndsWhenTheResultIsSentAndNotBefore"]}),
+    Control("claim that has gone to another machine", "anyholder", {"storage": ["TestWhoWaitsIsToldWhenAnotherMachineHasTheClaim"]}),
     Control("waiting without a bound", "nobudget", {"core/remote": ["TestBudgetGrowsWithWhatIsCompiled"]}),
     Control("time of a machine that stands still counted", "nolate", {"core/remote": ["TestTimeForWhichTheMachineStandsStillIsNotInVain"]}),
     Control("waiting for the living in vain", "allvain", {"core/remote": ["TestWaitingForAMachineThatLivesIsNotInVain"]}),

@@ -84,6 +84,7 @@ _CONTROLS = [
         "launched remotes not asked", "nolayers",
         ["../python/test_remote_run.py::test_second_machine_replays_what_the_first_has_run[file]"],
     ),
+    _Control("every machine runs it", "noclaims", ["../python/test_fleet_run.py::test_fleet_runs_a_command_once[file]"]),
     _Control("overwritten unseen", "nolooks", ["test_replay.py::test_output_that_has_another_name"]),
     _Control(
         "terminal not told", "notells",
