@@ -11,7 +11,8 @@
  * REQUEST is a descriptor, as for the tracer alone. LOCK is one that is held open
  * until the command's result is kept, and is then closed and its file NAME removed;
  * -1: there is none. KEEP are the path and the words of a program that is run when the command has
- * ended well, with the descriptors of the report and of the output. */
+ * ended well, with the descriptors of the report and of the output; with JO_FAILURES, however it
+ * has ended. */
 #ifndef JO_FRONT_H
 #define JO_FRONT_H
 
