@@ -60,7 +60,8 @@ func ParseRan(text string) (*Ran, error) {
 }
 
 // Keep keeps what a command has come to that this process's parent has run. What
-// cannot be kept it says in the log.
+// cannot be kept it says in the log. Of a command that has failed it tells, and
+// keeps nothing.
 func Keep(o *Options, words []string, ran *Ran) error {
 	l, err := open(o, words, readStatus())
 	if err != nil {
@@ -70,7 +71,10 @@ func Keep(o *Options, words []string, ran *Ran) error {
 	l.teller = o.newTeller(l.request.words, os.Getppid(), ran.Began)
 	rep, err := ran.Files.ReadReport()
 	if err != nil {
-		return err
+		return errors.Join(err, l.teller.tell(notKept, err.Error(), nil))
+	}
+	if rep.Status != 0 {
+		return l.teller.failed(rep.Status)
 	}
 	return l.keep(rep, ran)
 }

@@ -159,7 +159,7 @@ func (l *lookup) observe(program string, lease *core.Lease, missing string, give
 	}
 	lockName, lock := lease.Descriptor()
 	began := time.Now()
-	front := &observe.Front{Lock: lock, LockName: lockName, Claim: lease.ClaimDescriptor(), Keep: func(files observe.Files) []string {
+	front := &observe.Front{Lock: lock, LockName: lockName, Claim: lease.ClaimDescriptor(), Failures: l.teller != nil, Keep: func(files observe.Files) []string {
 		ran := Ran{Files: files, Began: began, Unknown: unknown, Claim: lease.ClaimDescriptor()}
 		return append([]string{self(), KeepName, ran.String()}, given...)
 	}}

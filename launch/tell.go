@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,12 +15,12 @@ import (
 
 // What is told of a launched command, if somebody asks. A command that is looked up comes to
 // one line, or to two: a miss, and what became of it. Behind a miss there is no second one if
-// the command has failed, was killed, or could not be observed.
+// the observer was killed, or could not observe the command.
 const (
 	hit     = "hit"      // what it came to before was put in place
 	missed  = "miss"     // it is run, and observed
 	kept    = "kept"     // it has run, and the next time is a hit
-	notKept = "not kept" // it has run, and cannot be kept
+	notKept = "not kept" // it has run, and has failed or cannot be kept
 	ranOnly = "plain"    // it is run without being observed
 )
 
@@ -31,6 +32,8 @@ type event struct {
 	Process int      `json:"process"`
 	Key     string   `json:"key,omitempty"` // of the entry
 	Why     string   `json:"why,omitempty"`
+	// Status is how a command that has failed has ended, as a shell says it: 128 and the signal.
+	Status int `json:"status,omitempty"`
 	// Seconds is how long a replay took from the launcher's start on, or the command's run.
 	Seconds *float64 `json:"seconds,omitempty"`
 }
@@ -75,6 +78,20 @@ func (t *teller) tell(what, why string, id *key.ID) error {
 		return writeAll(2, line.Bytes())
 	}
 	return addLine(t.to, line.Bytes())
+}
+
+// failed tells of a command that has ended so.
+func (t *teller) failed(ended syscall.WaitStatus) error {
+	if t == nil {
+		return nil
+	}
+	t.event.Status = ended.ExitStatus()
+	why := fmt.Sprintf("it has failed, with status %d", t.event.Status)
+	if ended.Signaled() {
+		t.event.Status = 128 + int(ended.Signal())
+		why = fmt.Sprintf("it was killed by a signal: %s", ended.Signal())
+	}
+	return t.tell(notKept, why, nil)
 }
 
 // say is tell, for the launcher itself: that nothing can be written there is said, and the

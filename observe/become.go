@@ -25,6 +25,8 @@ type Front struct {
 	// Keep returns the words of a program that takes what the command has come to.
 	// It is run when the command has ended well, with the descriptors of the files.
 	Keep func(Files) []string
+	// Failures has it run when the command has failed, too.
+	Failures bool
 }
 
 // ErrNoTracer is returned by Become where there is no tracer.
@@ -55,6 +57,7 @@ func (c *Command) Become(f *Front) error {
 			return err
 		}
 	}
+	c.failures = f.Failures
 	request, err := file("request")
 	if err != nil {
 		return err

@@ -38,6 +38,8 @@ type Command struct {
 	// through it is no input. At the end of each round it makes the system call EndOfRound;
 	// then Run.Round tells what was seen.
 	Channel int
+
+	failures bool // Front.Failures
 }
 
 // EndOfRound is the number of a system call that there is not. The tracer answers it by

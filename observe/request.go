@@ -19,6 +19,7 @@ const (
 	flagStops     = 32
 	flagRounds    = 64
 	flagTerminals = 128
+	flagFailures  = 256
 )
 
 // Tracer is the path of jitcache-observe, "" where there is none: then commands
@@ -48,7 +49,7 @@ func (c *Command) request(report, done, out, err int) []byte {
 	flags := uint32(0)
 	for flag, set := range map[uint32]bool{
 		flagPlain: c.Plain, flagInherit: c.Inherit, flagDefault: !c.Inherit, flagPass: c.Pass, flagStops: c.Stops,
-		flagTerminals: c.Terminals,
+		flagTerminals: c.Terminals, flagFailures: c.failures,
 	} {
 		if set {
 			flags |= flag

@@ -221,7 +221,10 @@ static void attend(char **words)
 		} else { /* the report is whole */
 			if (!shared->lives)
 				reap();
-			if (WIFEXITED(shared->status) && WEXITSTATUS(shared->status) == 0)
+			int well = WIFEXITED(shared->status) && WEXITSTATUS(shared->status) == 0;
+			if (!well)
+				unlock();
+			if (well || (request->head.flags & JO_FAILURES) != 0)
 				keep(words);
 			unlock();
 			end_as(shared->status);

@@ -12,7 +12,7 @@
  * until the command's result is kept, and is then closed and its file NAME removed;
  * -1: there is none. CLAIM is one that is closed then, too; 0: there is none. KEEP are the path and the
  * words of a program that is run when the command has ended well, with CLAIM and the descriptors of the
- * report and of the output. */
+ * report and of the output; with JO_FAILURES, however it has ended. */
 #ifndef JO_FRONT_H
 #define JO_FRONT_H
 

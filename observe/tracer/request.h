@@ -13,6 +13,7 @@ enum {
 	JO_STOPS_ONLY = 32, /* as on a kernel before 5.6: for tests */
 	JO_ROUNDS = 64,     /* the command lives on: round.h */
 	JO_TERMINALS = 128, /* where output goes to a terminal, the command is told that it prints to one */
+	JO_FAILURES = 256,  /* a front runs what it is to run at the end of a command that has failed too */
 };
 
 /* A request is this, as it lies in memory, and then strings that end in a NUL:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,10 @@ def lines(text: bytes | str) -> list[dict[str, Any]]:
 
 def events(path: Path) -> list[str]:
     return [line["event"] for line in lines(path.read_bytes())]
+
+
+def entries(place: Any) -> list[Path]:
+    return [path for path in place.cache.rglob("*") if "entries" in path.parts and path.is_file()]
 
 
 def known(place: Any, key: str) -> bool:
@@ -92,11 +97,26 @@ def test_what_cannot_be_kept_says_why_each_time(place: Any) -> None:
     assert plain["why"].startswith(lines(stderr[0])[1]["why"])
 
 
-def test_failure_is_a_miss_and_no_more(place: Any, tmp_path: Path) -> None:
-    place.tool("fails", "#!/bin/sh\nexit 7\n")
+@pytest.mark.parametrize(
+    ("ends", "status", "why"),
+    [("exit 7", 7, "status 7"), ("kill -SEGV $$", 128 + signal.SIGSEGV, "segmentation fault")],
+)
+def test_failure_tells_its_status_and_that_nothing_is_kept(
+    place: Any, tmp_path: Path, ends: str, status: int, why: str
+) -> None:
+    place.tool("fails", f"#!/bin/sh\necho out\n{ends}\n")
     for _ in range(2):
-        assert place.run(f"--json={tmp_path / 'told'}", "fails").returncode == 7
-    assert events(tmp_path / "told") == ["miss", "miss"]
+        p = place.run(f"--json={tmp_path / 'told'}", "fails")
+        assert p.returncode == (status if status < 128 else 128 - status)
+        assert p.stdout == b"out\n"
+    assert events(tmp_path / "told") == ["miss", "not kept"] * 2
+    for missed, failed in zip(*[iter(lines((tmp_path / "told").read_bytes()))] * 2):
+        assert (failed["status"], failed["process"]) == (status, missed["process"])
+        assert why in failed["why"] and failed["seconds"] > 0
+        assert "status" not in missed
+    assert entries(place) == []
+    place.run("random")
+    assert entries(place) != []
 
 
 @pytest.mark.parametrize("off", [{"JITCACHE": "0"}, {"JITCACHE": "readonly"}])
