@@ -25,11 +25,11 @@ func OpenAnybodys(dir string, own *Options) (*Store, error) {
 }
 
 // Parse says of b, whose buffer holds what is said to be the file of an entry, what it
-// says: if it is one, of that key, and every byte is as it was written. Its kind is one
-// that a key can have.
+// says: if it is one, of that key, and every byte is as it was written. Its kind and its
+// name are such as a key can have.
 func Parse(b *blob.Blob, id *key.ID) Reason {
 	f, a, why := verify(b.Buffer(), id)
-	if why == None && key.CheckKind(string(f.kind)) != nil {
+	if why == None && (key.CheckKind(string(f.kind)) != nil || a.nameLen > key.MaxName && boundsWho) {
 		why = Malformed
 	}
 	if why == None {
