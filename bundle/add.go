@@ -37,8 +37,8 @@ type Sum struct {
 
 // Add takes the entries of a bundle into the directory of a cache. Each is verified in
 // memory, and it is those bytes that are stored: what becomes of the file meanwhile does
-// not matter. An entry that is there already is not read, so that Add goes on where one
-// that was interrupted has ended.
+// not matter. An entry that is there already is not verified, so that Add soon is where
+// one that was interrupted has ended.
 //
 // A member that no bundle has ends it with an error. What was stored by then stays: each
 // entry is good by itself.
@@ -54,12 +54,12 @@ func Add(c *core.Cache, from io.Reader, o AddOptions) (Sum, error) {
 	}
 	defer r.Close()
 	a := &adding{cache: c, options: o}
-	work := make(chan item, 1)
+	work := make(chan []item, 1)
 	var workers sync.WaitGroup
 	for range min(max(runtime.GOMAXPROCS(0), 2), mostWorkers) {
 		workers.Go(func() {
-			for it := range work {
-				a.take(it)
+			for items := range work {
+				a.takeAll(items)
 			}
 		})
 	}
@@ -71,10 +71,15 @@ func Add(c *core.Cache, from io.Reader, o AddOptions) (Sum, error) {
 }
 
 const (
-	// mostWorkers bounds what is in memory: four entries below inPlace beside one above.
+	// mostWorkers bounds what is in memory: some batches beside one entry above inPlace.
 	mostWorkers = 4
 	// inPlace is the size from which an entry is taken before the next one is read.
 	inPlace = 16 << 20
+	// A batch is what one worker takes at once: so many entries, which begins with at most
+	// so many bytes. One by one, waking workers and opening folders took as long as all
+	// that is written.
+	batchEntries = 32
+	batchBytes   = 256 << 10
 )
 
 // adding is an Add that is under way.
@@ -93,7 +98,16 @@ type item struct {
 	bytes  *blob.Blob
 }
 
-func (a *adding) readAll(r *Reader, work chan<- item) {
+func (a *adding) readAll(r *Reader, work chan<- []item) {
+	var batch []item
+	size := int64(0)
+	send := func() {
+		if len(batch) > 0 {
+			work <- batch
+		}
+		batch, size = nil, 0
+	}
+	defer send()
 	for n := 1; a.goesOn(); n++ {
 		m, err := r.Next()
 		if err != nil {
@@ -103,24 +117,46 @@ func (a *adding) readAll(r *Reader, work chan<- item) {
 		if a.options.Progress != nil {
 			a.options.Progress(n)
 		}
-		if a.isThere(m) {
-			continue
+		large := m.Size > inPlace
+		if large {
+			send()
+			if t := a.cache.Taking(); a.isThere(t, m) {
+				t.End()
+				continue
+			}
 		}
 		b, err := r.bytes(m)
-		switch it := (item{m, b}); {
-		case err != nil:
+		if err != nil {
 			a.fail(err)
-		case m.Size > inPlace:
-			a.take(it)
-		default:
-			work <- it
+			return
+		}
+		batch, size = append(batch, item{m, b}), size+m.Size
+		switch {
+		case large:
+			a.takeAll(batch)
+			batch, size = nil, 0
+		case len(batch) == batchEntries || size >= batchBytes:
+			send()
 		}
 	}
 }
 
+// takeAll takes a batch, up to an entry that ends the adding.
+func (a *adding) takeAll(batch []item) {
+	t := a.cache.Taking()
+	defer t.End()
+	ok := true
+	for _, it := range batch {
+		if ok && !a.isThere(t, it.member) {
+			ok = a.take(t, it)
+		}
+		it.bytes.Release()
+	}
+}
+
 // isThere reports whether an entry is there that the bundle's cannot add anything to.
-func (a *adding) isThere(m *Member) bool {
-	b, why := a.cache.Holds(&m.ID)
+func (a *adding) isThere(t *core.Taking, m *Member) bool {
+	b, why := t.Holds(&m.ID)
 	if why != store.None {
 		return false
 	}
@@ -134,17 +170,16 @@ func (a *adding) isThere(m *Member) bool {
 	return true
 }
 
-// take verifies an entry and stores it.
-func (a *adding) take(it item) {
-	defer it.bytes.Release()
+// take verifies an entry and stores it. False: the adding ends here.
+func (a *adding) take(t *core.Taking, it item) bool {
 	if err := Verify(it.member, it.bytes); err != nil {
 		a.fail(err)
-		return
+		return false
 	}
-	taken, why := a.cache.Take(it.bytes, a.options.Unsigned, mergeLists)
+	taken, why := t.Take(it.bytes, a.options.Unsigned, mergeLists)
 	if why != store.None && why != store.Signature {
 		a.fail(fmt.Errorf("member %s was not stored: %v", it.member.Name, why))
-		return
+		return false
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -161,6 +196,7 @@ func (a *adding) take(it item) {
 			a.sum.Who = &Refused{it.member.Name, string(core.SigningOf(it.bytes, a.cache.Signers()))}
 		}
 	}
+	return true
 }
 
 func (a *adding) goesOn() bool {

@@ -74,6 +74,7 @@ type Reader struct {
 	bounds Bounds
 	last   string
 	count  int
+	ends   int64 // where the data of the last member does
 }
 
 // NewReader returns a reader of a bundle. Close ends it.
@@ -93,10 +94,15 @@ func (r *Reader) Close() { r.zstd.Close() }
 // Next goes on to the next member, whether the last one was read or not. At the end of a
 // whole bundle the error is io.EOF.
 func (r *Reader) Next() (*Member, error) {
+	before := min(r.ends+mostHeader, r.bounds.Total)
+	r.plain.most = before
 	h, err := r.tar.Next()
+	r.plain.most = r.bounds.Total
 	switch {
 	case err == io.EOF:
 		return nil, r.end()
+	case err != nil && r.plain.read > before && before < r.bounds.Total:
+		return nil, r.broken(errors.New("the next header is too long"))
 	case err != nil && !errors.Is(err, tar.ErrInsecurePath): // that is for check
 		return nil, r.broken(err)
 	}
@@ -106,8 +112,17 @@ func (r *Reader) Next() (*Member, error) {
 	}
 	r.last = h.Name
 	r.count++
+	r.ends = r.plain.read + (h.Size+block-1)/block*block
 	return m, nil
 }
+
+const (
+	block = 512 // of an archive
+	// mostHeader is how much there may be of a header. One of a bundle is a block; other
+	// programs may write some more. Without a bound a header of headers that never end is
+	// read up to the bound of all.
+	mostHeader = 64 << 10
+)
 
 // broken says what is wrong with an archive that cannot be read on.
 func (r *Reader) broken(err error) error {

@@ -19,6 +19,36 @@ const (
 	TakenIn           // it is part now of the note that was there
 )
 
+// Taking is a row of entries that are taken, by one goroutine; see store.Batch.
+type Taking struct {
+	c     *Cache
+	batch store.Batch
+}
+
+// Taking begins a row. End ends it.
+func (c *Cache) Taking() *Taking {
+	t := &Taking{c: c}
+	if c.store != nil {
+		t.batch = c.store.Batch()
+	}
+	return t
+}
+
+// End ends the row.
+func (t *Taking) End() {
+	if t.c.store != nil {
+		t.batch.Close()
+	}
+}
+
+// Holds is Cache.Holds for many entries, most of which are not there.
+func (t *Taking) Holds(id *key.ID) (*blob.Blob, store.Reason) {
+	if t.c.store != nil && t.batch.Lacks(id) {
+		return nil, store.Absent
+	}
+	return t.c.Holds(id)
+}
+
 // Take stores an entry from elsewhere, with the signatures that are on it.
 // b is as store.Parse has left it, and the caller's alone. Unless unsigned says that
 // nobody needs to have signed it, somebody who is trusted has; and whatever that says,
@@ -26,12 +56,17 @@ const (
 //
 // Of an entry that is there already merge makes one content of both, or nil for leaving
 // it as it is. What it makes rests on the word of those on whose word either did.
-func (c *Cache) Take(b *blob.Blob, unsigned bool, merge func(own, brought *blob.Blob) []byte) (Taken, store.Reason) {
+func (t *Taking) Take(b *blob.Blob, unsigned bool, merge func(own, brought *blob.Blob) []byte) (Taken, store.Reason) {
+	c := t.c
 	if asksWho && (c.withdrawn(b) || !unsigned && !c.signed(b)) {
 		return NotTaken, store.Signature
 	}
 	if c.store == nil {
 		return NotTaken, store.NoDirectory
+	}
+	// Most are not there: whether one is, the put finds out.
+	if taken, why := t.copy(b); taken != TakenBefore {
+		return taken, why
 	}
 	id := key.ID(b.ID())
 	own, why := c.Holds(&id)
@@ -44,12 +79,17 @@ func (c *Cache) Take(b *blob.Blob, unsigned bool, merge func(own, brought *blob.
 			return NotTaken, why
 		}
 	}
-	w, why := c.store.Copy(b, passedOn(b))
+	return t.copy(b)
+}
+
+// copy stores an entry, unless there is a good one.
+func (t *Taking) copy(b *blob.Blob) (Taken, store.Reason) {
+	w, why := t.batch.Copy(b, passedOn(b))
 	switch {
 	case why != store.None:
 		return NotTaken, why
 	case w.Created == 0:
-		return TakenBefore, store.None // by another process
+		return TakenBefore, store.None
 	}
 	return TakenNew, store.None
 }

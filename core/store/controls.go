@@ -15,6 +15,8 @@ const (
 	checkLimit    = true // nothing is written beyond the limit of the size of files
 	makeAgain     = true // a put makes the folders that somebody has removed
 	refuseLinks   = true // no symbolic link below the root is followed
+	wholeFile     = true // an entry is as long as its file was when it was opened
+	boundsWho     = true // so many signatures are looked at, and names of such a length
 	checkOwners   = true // who may have written a file or a directory decides whether it is used
 	checkRegular  = true // what is written in place is a regular file with no other name
 	checkWritable = true // Open finds out whether puts can work

@@ -21,6 +21,8 @@ var (
 	checkLimit    = !control.Is("nolimit")
 	makeAgain     = !control.Is("norepair")
 	refuseLinks   = !control.Is("follow")
+	wholeFile     = !control.Is("shorter")
+	boundsWho     = !control.Is("manysigners")
 	checkOwners   = !control.Is("anyowner")
 	checkRegular  = !control.Is("anyfile")
 	checkWritable = !control.Is("nowritable")

@@ -65,6 +65,10 @@ const recordOverhead = 1 + 4 + 1
 // signatureSize is the size of a signature, which package trust makes.
 const signatureSize = 96
 
+// mostSignatures is how many an entry can have. Each takes 55 us to verify: those that
+// attributes have room for would take half a minute.
+const mostSignatures = 64
+
 // attributeSize is what appendAttributes appends.
 func attributeSize(k *key.Key, caller string) int {
 	n := 1
@@ -113,6 +117,7 @@ type attributes struct {
 // appendAttributes writes them.
 func parseAttributes(b []byte, wantParts bool) (a attributes, ok bool) {
 	a.name, a.caller = -1, -1
+	signatures := 0
 	if len(b) < 1 || b[0] != 0 {
 		return a, false
 	}
@@ -134,6 +139,10 @@ func parseAttributes(b []byte, wantParts bool) (a attributes, ok bool) {
 			a.name, a.nameLen = text, int(size)
 		case tagCaller:
 			a.caller, a.callerLen = text, int(size)
+		case tagSignature:
+			if signatures++; signatures > mostSignatures && boundsWho {
+				return a, false
+			}
 		case tagPart:
 			if size < 8 {
 				return a, false

@@ -25,11 +25,11 @@ func OpenAnybodys(dir string, own *Options) (*Store, error) {
 }
 
 // Parse says of b, whose buffer holds what is said to be the file of an entry, what it
-// says: if it is one, of that key, and every byte is as it was written. Its kind is one
-// that a key can have.
+// says: if it is one, of that key, and every byte is as it was written. Its kind and its
+// name are such as a key can have.
 func Parse(b *blob.Blob, id *key.ID) Reason {
 	f, a, why := verify(b.Buffer(), id)
-	if why == None && key.CheckKind(string(f.kind)) != nil {
+	if why == None && (key.CheckKind(string(f.kind)) != nil || a.nameLen > key.MaxName && boundsWho) {
 		why = Malformed
 	}
 	if why == None {
@@ -38,29 +38,9 @@ func Parse(b *blob.Blob, id *key.ID) Reason {
 	return why
 }
 
-// Copy stores an entry that another Store has read, or Parse, byte for byte, unless a good one is
-// there. b belongs to the caller alone, and is the entry in this directory afterwards.
-// words, if there are any, are the keys of those on whose word it rests from now on.
+// Copy is Copy of a Batch of one.
 func (s *Store) Copy(b *blob.Blob, words []byte) (Written, Reason) {
-	whole := b.Buffer()
-	payload := len(b.Data())
-	attrs := whole[payload : len(whole)-footerSize]
-	a, ok := parseAttributes(attrs, true)
-	if !ok {
-		return Written{}, Malformed
-	}
-	trailer := whole[payload:]
-	if len(words) > 0 {
-		trailer = withRecord(attrs, whole[len(whole)-footerSize:], tagWords, words)
-	}
-	created, cost := b.Created()
-	w, why := s.Put(Item{
-		Key:     &key.Key{ID: key.ID(b.ID()), Name: b.Name(), Kind: b.Kind(), Parts: a.parts},
-		Payload: whole[:payload], Cost: cost,
-		trailer: trailer, created: created,
-	})
-	if why == None && w.Created != 0 {
-		b.SetFile(w.Dev, w.Ino)
-	}
-	return w, why
+	batch := s.Batch()
+	defer batch.Close()
+	return batch.Copy(b, words)
 }

@@ -168,6 +168,9 @@ func (s *Store) read(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason
 		return nil, reasonOf(e)
 	}
 	f, a, why := verify(buf[:n], id)
+	if why == None && n < len(buf) && wholeFile {
+		why = Truncated // meanwhile: a blob has no room beyond the entry
+	}
 	if why != None {
 		b.Release()
 		return nil, why

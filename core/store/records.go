@@ -57,8 +57,11 @@ func (s *Store) GetOwn(id *key.ID) (*blob.Blob, Reason) {
 }
 
 // AddSignature stores an entry again that Get has returned, with one more signature. It
-// is otherwise the same: when it was made, too.
+// is otherwise the same: when it was made, too. TooLarge: it has as many as it can have.
 func (s *Store) AddSignature(b *blob.Blob, signature []byte) Reason {
+	if len(ReadRecords(b).Signatures) >= mostSignatures {
+		return TooLarge
+	}
 	whole, payload := b.Buffer(), len(b.Data())
 	attrs := whole[payload : len(whole)-footerSize]
 	a, _ := parseAttributes(attrs, true)

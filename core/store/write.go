@@ -48,30 +48,44 @@ type Written struct {
 //
 // There is no fsync by default: after a power cut a torn entry fails its
 // checksums and is compiled again.
-func (s *Store) Put(it Item) (w Written, why Reason) {
+func (s *Store) Put(it Item) (Written, Reason) {
+	b := s.Batch()
+	w, d, why := b.commit(&it)
+	b.Close()
+	s.tell(&it, w, d)
+	return w, why
+}
+
+// commit is all of Put but its last step.
+func (b *Batch) commit(it *Item) (w Written, d change, why Reason) {
+	s := b.s
 	if s.refuse != None {
-		return w, s.refuse
+		return w, d, s.refuse
 	}
 	size := int64(len(it.Payload) + it.trailerSize())
 	if limit := s.MaxSize(); limit > 0 && size > limit {
-		return w, TooLarge
+		return w, d, TooLarge
 	}
 	for i := range it.Key.Inputs {
 		if _, changed := it.Key.Inputs[i].Changed(); changed {
-			return w, InputChange
+			return w, d, InputChange
 		}
 	}
-	w, delta, e := s.publish(&it)
+	w, d, e := b.publish(it)
 	if e != 0 {
-		return Written{}, refusal(e)
+		return Written{}, d, refusal(e)
 	}
+	return w, d, None
+}
+
+// tell is the last step of Put, if anything was written.
+func (s *Store) tell(it *Item, w Written, d change) {
 	if w.Created == 0 {
-		return w, None // there already
+		return
 	}
 	s.remember(it.Key, w.Created)
-	s.addEntry(&it.Key.ID, delta)
+	s.addEntry(&it.Key.ID, d)
 	s.flushIfDue(&it.Key.ID)
-	return w, None
 }
 
 // refusal returns what a failed system call means for a put, where a missing file
@@ -128,8 +142,9 @@ type change struct {
 
 // publish writes the temporary file and renames it. If a folder is missing, it
 // makes all of them and tries once more.
-func (s *Store) publish(it *Item) (w Written, d change, e syscall.Errno) {
-	w, d, e = s.publishOnce(it)
+func (b *Batch) publish(it *Item) (w Written, d change, e syscall.Errno) {
+	s := b.s
+	w, d, e = b.publishOnce(it)
 	if e == unix.ENOTDIR {
 		// A file is where the shard belongs: move it out of the way.
 		if entries, eo := s.openDirBelow("entries"); eo == 0 {
@@ -140,21 +155,21 @@ func (s *Store) publish(it *Item) (w Written, d change, e syscall.Errno) {
 		}
 	}
 	if e == unix.ENOENT {
+		b.Close()
 		if e = s.repairLayout(&it.Key.ID); e == 0 {
-			w, d, e = s.publishOnce(it)
+			w, d, e = b.publishOnce(it)
 		}
 	}
 	return w, d, e
 }
 
-func (s *Store) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
-	hex := it.Key.ID.String()
-	name := hex[2:] + entrySuffix
-	shard, e := s.openDirBelow("entries/" + hex[:2])
+func (b *Batch) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
+	s := b.s
+	name := it.Key.ID.String()[2:] + entrySuffix
+	shard, e := b.openShard(&it.Key.ID)
 	if e != 0 {
 		return w, d, e
 	}
-	defer closeFd(shard)
 	var old unix.Stat_t
 	if fstatat(shard, name, &old) == 0 {
 		if !it.Replace && s.Has(&it.Key.ID) {
@@ -164,11 +179,10 @@ func (s *Store) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 			d = change{-old.Size, -1}
 		}
 	}
-	tmp, e := s.openDirBelow("tmp")
+	tmp, e := b.openTmp()
 	if e != 0 {
 		return w, d, e
 	}
-	defer closeFd(tmp)
 	now := s.stamp()
 	trailer, created := it.makeTrailer(now)
 	temp := s.tempName()
@@ -179,9 +193,7 @@ func (s *Store) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 		unlinkat(tmp, temp, 0)
 		return Written{}, d, e
 	}
-	if s.options.Durable {
-		fsync(shard)
-	}
+	b.unsynced = s.options.Durable
 	w.Created = created
 	d.bytes += int64(len(it.Payload) + len(trailer))
 	d.count++

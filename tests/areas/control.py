@@ -45,6 +45,14 @@ CONTROLS = [
          "test_malformed.py::test_malformed_file_is_a_miss_with_its_reason[flipped-cost-bare]"],
     ),
     Control(
+        "files that shrink", "shorter",
+        {"core/store": ["TestFileThatHasShrunkWhenItIsReadIsAMiss"], "core": ["TestFileOfALayerThatHasShrunkWhenItIsReadIsAMiss"]},
+    ),
+    Control(
+        "any number of signatures, names of any length", "manysigners",
+        {"core/store": ["TestEntryHasSoManySignaturesAtMost", "TestEntryWhoseNameNoKeyHasIsNotTaken"]},
+    ),
+    Control(
         "no lease", "nolease",
         {"core/lease": ["TestOneOfManyThreadsCompiles", "TestOneOfManyProcessesCompiles"], "core": ["TestOneOfManyCachesCompiles"]},
         ["test_lease.py::test_one_of_many_threads_compiles", "test_lease.py::test_one_of_many_processes_compiles",
@@ -142,7 +150,8 @@ CONTROLS = [
     ),
     Control(
         "bundles of any length", "anylength",
-        {"bundle": ["TestBoundsHold", "TestBombIsNotDecompressedBeyondTheBounds", "TestMillionMembersAreTooMany"]},
+        {"bundle": ["TestBoundsHold", "TestBombIsNotDecompressedBeyondTheBounds", "TestMillionMembersAreTooMany",
+                    "TestHeaderThatDoesNotEndIsNotReadOn"]},
     ),
     Control("results made elsewhere signed", "signsall", {"core": ["TestWhatWasMadeElsewhereIsNotSignedHere"]}),
     Control("results made here not signed", "nosigning", {"core": ["TestWhatIsMadeHereIsSignedWhenItIsStored"]}),

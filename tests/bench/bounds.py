@@ -92,7 +92,7 @@ BOUNDS = [
     *(
         Bound(
             f"bundle_add_{at}", f"bundle add, of signed entries of {text}, to tar and zstd on the same file",
-            "bundle_add", at, "jitcache", "tar_zstd", 2,
+            "bundle_add", at, "jitcache", "tar_zstd", 2, floor="tar_zstd_signatures",
         )
         for at, text in (("4k", "4 KB"), ("64k", "64 KB"))
     ),

@@ -31,6 +31,7 @@ class Ground(NamedTuple):
     fresh: Path
     sum: Path
     redis: Path
+    signatures: Path
     empty: Path  # a library
     library: Path
     missing: dict[str, str]  # package -> why
@@ -89,7 +90,7 @@ def _compile_go(go: str, cc: list[str]) -> None:
         [*common, "-buildmode=c-shared", "-ldflags", linker, "-o", str(OUT / "libempty.so"), "./tests/bench/go/empty"],
         env,
     )
-    for program in ("sum", "redis"):
+    for program in ("sum", "redis", "signatures"):
         _run([*common, "-o", str(OUT / program), f"./tests/bench/go/{program}"], env)
 
 
@@ -103,6 +104,5 @@ def prepare() -> Ground:
     missing = install()
     _compile_c(cc, library)
     _compile_go(go, cc)
-    return Ground(
-        OUT / "bench", OUT / "first", OUT / "fresh", OUT / "sum", OUT / "redis", OUT / "libempty.so", library, missing
-    )
+    built = [OUT / n for n in ("bench", "first", "fresh", "sum", "redis", "signatures", "libempty.so")]
+    return Ground(*built, library, missing)

@@ -41,6 +41,8 @@ LABELS = {
     "cute_compile": "cute.compile",
     "jitcache_traced": "jitcache, by trace",
     "jitcache_source": "jitcache, by source",
+    "tar_zstd": "tar and zstd",
+    "tar_zstd_signatures": "tar and zstd, and Ed25519",
     "true": "/bin/true",
     "python_pass": "python -c pass",
 }

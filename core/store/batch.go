@@ -1,0 +1,108 @@
+package store
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"jitcache/core/blob"
+	"jitcache/core/key"
+)
+
+// Batch is a row of puts, by one goroutine. It keeps open what they need, tmp and the
+// folder of the last one's shard: of entries in the order of their keys, most are in the
+// shard of the one before. With Durable an entry is on the disk once the next one of
+// another shard is stored, or the batch is closed.
+//
+// It is for as long as some puts take: what somebody moves away meanwhile takes along
+// what is put there. And it is for a program of ours: a host may close every descriptor
+// that it did not open.
+type Batch struct {
+	s        *Store
+	shard    folder
+	tmp      int  // -1: it is not open
+	unsynced bool // the shard has a name that may not be on the disk yet
+}
+
+// Batch begins a row of puts. Close ends it.
+func (s *Store) Batch() Batch { return Batch{s: s, shard: s.folder(), tmp: -1} }
+
+// Close ends the row.
+func (b *Batch) Close() {
+	b.sync()
+	b.forget()
+}
+
+// sync flushes the names of the shard that is open.
+func (b *Batch) sync() {
+	if b.unsynced {
+		fsync(b.shard.fd)
+	}
+	b.unsynced = false
+}
+
+// forget closes the folders; the next put opens those that are there then.
+func (b *Batch) forget() {
+	b.shard.close()
+	if b.tmp >= 0 {
+		closeFd(b.tmp)
+	}
+	b.tmp, b.unsynced = -1, false
+}
+
+// openShard returns the folder of an entry.
+func (b *Batch) openShard(id *key.ID) (int, syscall.Errno) {
+	if b.shard.shard != int(id[0]) {
+		b.sync()
+	}
+	e := b.shard.open(int(id[0]))
+	return b.shard.fd, e
+}
+
+// openTmp returns the folder tmp.
+func (b *Batch) openTmp() (fd int, e syscall.Errno) {
+	if b.tmp < 0 {
+		b.tmp, e = b.s.openDirBelow("tmp")
+	}
+	return b.tmp, e
+}
+
+// Lacks reports whether there is nothing at the place of an entry.
+func (b *Batch) Lacks(id *key.ID) bool {
+	shard, e := b.openShard(id)
+	if e == 0 {
+		var st unix.Stat_t
+		e = fstatat(shard, id.String()[2:]+entrySuffix, &st)
+	}
+	return e == unix.ENOENT
+}
+
+// Copy stores an entry that another Store has read, or Parse, byte for byte, unless a good
+// one is there. e belongs to the caller alone, and is the entry in this directory
+// afterwards. words, if there are any, are the keys of those on whose word it rests from
+// now on.
+func (b *Batch) Copy(e *blob.Blob, words []byte) (Written, Reason) {
+	whole := e.Buffer()
+	payload := len(e.Data())
+	attrs := whole[payload : len(whole)-footerSize]
+	a, ok := parseAttributes(attrs, true)
+	if !ok {
+		return Written{}, Malformed
+	}
+	trailer := whole[payload:]
+	if len(words) > 0 {
+		trailer = withRecord(attrs, whole[len(whole)-footerSize:], tagWords, words)
+	}
+	created, cost := e.Created()
+	it := Item{
+		Key:     &key.Key{ID: key.ID(e.ID()), Name: e.Name(), Kind: e.Kind(), Parts: a.parts},
+		Payload: whole[:payload], Cost: cost,
+		trailer: trailer, created: created,
+	}
+	w, d, why := b.commit(&it)
+	b.s.tell(&it, w, d)
+	if why == None && w.Created != 0 {
+		e.SetFile(w.Dev, w.Ino)
+	}
+	return w, why
+}
