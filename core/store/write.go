@@ -218,7 +218,6 @@ func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int
 	if e != 0 {
 		return w, e
 	}
-	s.setMode(fd)
 	var st syscall.Stat_t
 	if e = writeAll(fd, payload, trailer); !checkWrite {
 		e = 0
@@ -227,14 +226,17 @@ func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int
 		// Best effort: without it the kernel's own stamp orders the entry.
 		touch(fd, now)
 	}
-	if e == 0 && s.options.Durable {
-		e = fsync(fd)
-	}
 	if e == 0 {
 		e = fstat(fd, &st)
 	}
+	if e == 0 {
+		s.putMode(fd, &st)
+	}
+	if e == 0 && s.options.Durable {
+		e = fsync(fd)
+	}
 	if e == 0 && checkWrite && st.Size != int64(len(payload)+len(trailer)) {
-		e = unix.ENOSPC // some file systems find out late
+		e = unix.ENOSPC // a file system may find that out late, and say nothing
 	}
 	if e == 0 {
 		e = closeFd(fd) // NFS and quotas report here what write did not

@@ -146,6 +146,13 @@ BOUNDS = [
         "put_full_tmpfs", "put into a full cache of 100,000 entries, amortised, the same on tmpfs",
         "put_full", "100k_tmpfs", "jitcache", "jitcache_empty", 2, "means",
     ),
+    *(
+        Bound(
+            f"put_room{at[4:]}", f"put into a cache of 100,000 entries with a tenth of room below its cap, to one into an empty cache{text}",
+            "put_full", at, "jitcache_room", "jitcache_empty", 1.5, "means",
+        )
+        for at, text in (("100k", ""), ("100k_tmpfs", ", on tmpfs"))
+    ),
     Bound(
         "cuda_trivial", "CUDA: warm call for a trivial kernel: cuda.core's to ours",
         "cuda_hit", "trivial", "jitcache", "cuda_core", 3, "faster",

@@ -136,29 +136,39 @@ def _put_python(w: Workplace, n: int) -> Iterator[Series]:
 
 
 def put_full(w: Workplace) -> Iterator[Series]:
-    """Puts into a cache at its cap, beside the same into one that is empty."""
+    """Puts into a cache at its cap and into one with room below it, beside the same into one that is empty."""
     os.sync()
-    yield from _put_full(w, "100k", w.ready("full"), w.ready("not-full"))
-    memory = w.in_memory("full"), w.in_memory("not-full")
-    if memory[0] is not None and memory[1] is not None:
-        yield from _put_full(w, "100k_tmpfs", *memory)
+    yield from _put_full(w, "100k", [w.ready(name) for name in _FULL])
+    memory = [folder for folder in map(w.in_memory, _FULL) if folder is not None]
+    if len(memory) == len(_FULL):
+        yield from _put_full(w, "100k_tmpfs", memory)
     yield from _full_rival(w)
 
 
-def _put_full(w: Workplace, at: str, full: Path, empty: Path) -> Iterator[Series]:
+_FULL = ("full", "not-full", "room")
+
+
+def _put_full(w: Workplace, at: str, folders: list[Path]) -> Iterator[Series]:
     n = 400  # several evictions a round
+    full, empty, room = folders
     with w.bench() as c:
-        c.ask("open", 0, full, 0, "0")
-        c.ask("put", 0, w.scale.full, *SMALL, "-")
-        size = counters(c)["bytes"]
-        c.ask("close", 0)
-        c.ask("open", 0, full, 0, size)
-        c.ask("open", 1, empty, 0, "0")
-        into_full, into_empty = (AskWorst(c, "put", place, n, *SMALL, "-", count=n) for place in (0, 1))
-        before = counters(c)
-        yield Series(at, [Contender("jitcache", into_full), Contender("jitcache_empty", into_empty)], w.scale.slow)
+        for folder in (full, room):
+            c.ask("open", 0, folder, 0, "0")
+            c.ask("put", 0, w.scale.full, *SMALL, "-")
+            size = counters(c)["bytes"]
+            c.ask("close", 0)
+        # A tenth, or what a quick run puts.
+        above = max(size // 10, n * (w.scale.slow + 2) * SMALL[1])
+        for place, folder, cap in ((0, full, size), (1, empty, 0), (2, room, size + above)):
+            c.ask("open", place, folder, 0, cap)
+        places = {"jitcache": 0, "jitcache_empty": 1, "jitcache_room": 2}
+        puts = {name: AskWorst(c, "put", place, n, *SMALL, "-", count=n) for name, place in places.items()}
+        into_full = puts["jitcache"]
+        before, roomy = counters(c), counters(c, 2)
+        yield Series(at, [Contender(name, put) for name, put in puts.items()], w.scale.slow)
         after = counters(c)
         check_rise("put into a full cache", before, after, puts=into_full.ops)
+        check_rise("put below the cap", roomy, counters(c, 2), puts=puts["jitcache_room"].ops, evictions=0)
         if after["bytes"] > size:
             raise BenchError(f"the full cache holds {after['bytes']} bytes, its cap is {size}")
         w.notes.setdefault("full cache", {})[at] = {

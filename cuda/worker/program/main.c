@@ -228,7 +228,8 @@ int main(int argc, char **argv)
 		return 125;
 	}
 	keep_memory();
-	tzset(); /* now, as what it begins with: NVRTC asks for a time and then shows none */
+	/* Now, so that the zone is of what it begins with: NVRTC asks for a time, and what shows one is not kept. */
+	tzset();
 	setsid(); /* signals of the host's terminal are the host's */
 	size_t n = jw_receive(channel, &parts);
 	read_work(&w, parts, n);
