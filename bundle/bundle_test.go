@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -278,6 +279,35 @@ func TestCreateLeavesNothingHalf(t *testing.T) {
 			if _, err := create(c, ids, dir+"/it", nil); err == nil {
 				t.Errorf("%s: it was made over another", name)
 			}
+		}
+	}
+}
+
+// Root names /dev/stdout or /dev/null, as for tar, and has a file there from then on.
+func TestBundleIsNotMadeInPlaceOfADevice(t *testing.T) {
+	c := warmed(t, 3)
+	ids, _ := Choose(t.Context(), c, nil)
+	pipe, link := t.TempDir()+"/pipe", t.TempDir()+"/link"
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/null", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, link} {
+		before, _ := os.Lstat(path)
+		for name, create := range map[string]func(*core.Cache, []key.ID, string, Progress) (Packed, error){
+			"file": Create, "layer": CreateLayer, "image": CreateImage,
+		} {
+			if _, err := create(c, ids, path, nil); err == nil || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s at %s: %v", name, path, err)
+			}
+			if after, err := os.Lstat(path); err != nil || !os.SameFile(before, after) {
+				t.Errorf("%s at %s: something else is there: %v", name, path, err)
+			}
+		}
+		if left, _ := filepath.Glob(filepath.Dir(path) + "/*"); len(left) != 1 {
+			t.Errorf("%v", left)
 		}
 	}
 }

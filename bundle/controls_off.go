@@ -5,6 +5,7 @@ package bundle
 import "jitcache/core/control"
 
 var (
-	checkMembers = !control.Is("anymember")
-	checkBounds  = !control.Is("anylength")
+	checkMembers  = !control.Is("anymember")
+	checkBounds   = !control.Is("anylength")
+	sparesDevices = !control.Is("overdevices")
 )

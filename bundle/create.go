@@ -43,8 +43,12 @@ func Create(c *core.Cache, ids []key.ID, path string, p Progress) (packed Packed
 	return packed, err
 }
 
-// whole has something made under another name, and gives it its name when it is whole.
+// whole has something made under another name, and gives it its name when it is whole. A
+// device or a pipe at its name stays: a file in its place is nothing that anybody wants.
 func whole(path string, make func(draft string) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() && sparesDevices {
+		return fmt.Errorf("%s is not a regular file", path)
+	}
 	draft := fmt.Sprintf("%s.%d.part", filepath.Clean(path), os.Getpid())
 	err := make(draft)
 	if err == nil {

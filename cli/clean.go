@@ -30,6 +30,7 @@ type clean struct {
 	w       io.Writer
 	colours bool
 	left    []byte // the beginning of a rune
+	err     error  // of the first write that has failed
 }
 
 func (c *clean) Write(p []byte) (int, error) {
@@ -57,6 +58,9 @@ func (c *clean) Write(p []byte) (int, error) {
 	}
 	c.left = append([]byte(nil), in...)
 	if _, err := c.w.Write(out); err != nil {
+		if c.err == nil {
+			c.err = err
+		}
 		return 0, err
 	}
 	return len(p), nil

@@ -81,6 +81,9 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = root.Run(context.Background())
 	}
+	if err == nil {
+		err = out.err // an answer that nobody has got
+	}
 	var answer no
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"jitcache/core"
@@ -397,5 +398,23 @@ func TestLowerCapIsKeptAtOnce(t *testing.T) {
 	}
 	if out := u.ok("config", "max-size", "1G"); out != "" {
 		t.Errorf("a higher cap: it says %q", out)
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestAnswerThatCannotBeWrittenIsAFailure(t *testing.T) {
+	u := newAccount(t)
+	u.put("a", "saxpy", "cubin", "code")
+	env := Environment{Get: func(n string) string { return u.env[n] }}
+	for _, args := range []string{"ls", "dir", "dir -json", "stats", "verify", "version", "trust list"} {
+		var errs bytes.Buffer
+		status := Main(append([]string{"jitcache"}, strings.Fields(args)...), env, full{}, &errs)
+		if status != exitFail || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("%s: status %d, %s", args, status, &errs)
+		}
 	}
 }

@@ -24,6 +24,9 @@ func (c *Cache) openSigner() {
 		return
 	}
 	s, err := trust.ReadSecret(set.Value)
+	if err == nil {
+		err = c.settings.keys.CheckNamespace()
+	}
 	if err != nil {
 		c.log.warn("signing key", "what is stored is not signed (%s): %v", set.Source, err)
 		return
@@ -54,6 +57,9 @@ func (c *Cache) signItem(it *store.Item) {
 // else has signed, or that rest on somebody else's word, are left as they are: a
 // signature says that a process of the signer's user has made the entry.
 func (c *Cache) Sign(ctx context.Context, secret trust.Secret) (done Signed, err error) {
+	if err := c.settings.keys.CheckNamespace(); err != nil {
+		return done, err
+	}
 	err = c.eachOwn(ctx, func(id *key.ID) {
 		b, why := c.store.GetOwn(id)
 		switch why {

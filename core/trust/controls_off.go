@@ -7,5 +7,6 @@ import "jitcache/core/control"
 var (
 	checkSignature = !control.Is("anysignature")
 	heedsWithdrawn = !control.Is("nowithdrawal")
+	heedsNamespace = !control.Is("nonamespace")
 	checkOwner     = !control.Is("anyconfig")
 )

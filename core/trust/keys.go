@@ -43,9 +43,11 @@ func KeysFile(folder string) string { return folder + "/keys" }
 // whoever names it.
 func ReadKeys(env func(string) string, folders []string, namespace string) *Keys {
 	k := &Keys{Namespace: namespace}
-	if len(namespace) > mostNamespace {
+	if !heedsNamespace && len(namespace) > mostNamespace {
 		k.Namespace = ""
-		k.Problems = append(k.Problems, fmt.Sprintf("namespace is ignored: it is longer than %d bytes", mostNamespace))
+	}
+	if err := k.CheckNamespace(); err != nil {
+		k.Problems = append(k.Problems, err.Error())
 	}
 	k.parse(strings.ReplaceAll(env(keysVariable), ",", "\n"), keysVariable)
 	for _, folder := range folders {
@@ -62,6 +64,16 @@ func ReadKeys(env func(string) string, folders []string, namespace string) *Keys
 }
 
 const mostNamespace = 255
+
+// CheckNamespace returns an error if nothing can be signed for the namespace. What was
+// signed for another one, or for none, is not this one's then either: a tenant that is
+// not told from others would use theirs.
+func (k *Keys) CheckNamespace() error {
+	if heedsNamespace && len(k.Namespace) > mostNamespace {
+		return fmt.Errorf("namespace is longer than %d bytes: nothing is signed for it, and nothing that is signed is used", mostNamespace)
+	}
+	return nil
+}
 
 // What stands before a key.
 const (

@@ -164,8 +164,26 @@ func TestKeyThatAnybodyWithdrawsIsNotTrusted(t *testing.T) {
 		t.Errorf("%+v", k)
 	}
 	os.Chmod(KeysFile(user), 0o666)
-	if k = ReadKeys(environment(nil), []string{user}, strings.Repeat("x", 256)); len(k.All) != 0 || len(k.Problems) != 2 || k.Namespace != "" {
+	if k = ReadKeys(environment(nil), []string{user}, ""); len(k.All) != 0 || len(k.Problems) != 1 {
 		t.Errorf("%+v", k)
+	}
+}
+
+// A namespace that nothing can be signed for is not the one that has no name.
+func TestNamespaceThatIsTooLongIsNobodyElses(t *testing.T) {
+	by := fixed(1)
+	for size, want := range map[int]bool{0: true, 255: true, 256: false, 1 << 16: false} {
+		namespace := strings.Repeat("x", size)
+		k := ReadKeys(environment(map[string]string{"JITCACHE_KEYS": by.Public().String()}), nil, namespace)
+		if (k.CheckNamespace() == nil) != want || (len(k.Problems) == 0) != want {
+			t.Errorf("%d: %v, %q", size, k.CheckNamespace(), k.Problems)
+		}
+		st := &Statement{Kind: "cubin", Payload: []byte("payload")}
+		for _, other := range []string{"", "x", namespace[:min(size, 255)]} {
+			if accepted := k.Accepts(st, []Signature{by.Sign(st, other)}); accepted != (other == namespace) {
+				t.Errorf("%d: what was signed for one of %d: %v", size, len(other), accepted)
+			}
+		}
 	}
 }
 

@@ -153,6 +153,8 @@ CONTROLS = [
         {"bundle": ["TestBoundsHold", "TestBombIsNotDecompressedBeyondTheBounds", "TestMillionMembersAreTooMany",
                     "TestHeaderThatDoesNotEndIsNotReadOn"]},
     ),
+    Control("bundles in place of devices", "overdevices", {"bundle": ["TestBundleIsNotMadeInPlaceOfADevice"]}),
+    Control("too long a namespace as none", "nonamespace", {"core/trust": ["TestNamespaceThatIsTooLongIsNobodyElses"]}),
     Control("results made elsewhere signed", "signsall", {"core": ["TestWhatWasMadeElsewhereIsNotSignedHere"]}),
     Control("results made here not signed", "nosigning", {"core": ["TestWhatIsMadeHereIsSignedWhenItIsStored"]}),
     Control(
