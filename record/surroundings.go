@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"jitcache/core/key"
+	_ "jitcache/core/limits" // the limits are those of the caller
 	"jitcache/record/cpu"
 )
 

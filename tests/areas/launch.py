@@ -76,6 +76,7 @@ _CONTROLS = [
     _Control("launched children", "nochildren", [f"{_ROW}[version that a script greps]"]),
     _Control("launched listings", "nolistings", [f"{_ROW}[files that a script finds by a pattern]"]),
     _Control("launched environment", "noenvironment", [f"{_COMPILE}[variable of a wrapper-gcc]"]),
+    _Control("limits as Go has them", "raised", ["test_given.py::test_limits_are_those_of_the_caller"]),
     _Control("launched times", "nodates", [f"{_COMPILE}[time that a wrapper compares-gcc]"]),
     _Control("no lease", "nolease", ["test_processes.py::test_sixteen_at_once_run_it_once"]),
     _Control("lookup ends at the own directory", "nolayers", ["test_layered_launch.py::test_warmed_image_runs_nothing"]),
