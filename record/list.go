@@ -80,10 +80,11 @@ type Failure struct {
 	Errno syscall.Errno
 }
 
-// Kind is something that is neither file nor folder, and counts as what it is.
+// Kind is something that counts as what it is, and no more: neither file nor folder; or a
+// folder, of which the permissions count.
 type Kind struct {
 	Path string
-	Mode uint32 // its type
+	Mode uint32 // its type, and its permissions if they count
 }
 
 // World is what counts beside files.

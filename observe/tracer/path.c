@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "look.h"
 #include "names.h"
 #include "report.h"
@@ -135,6 +136,8 @@ static int of_process(jo_process *p, const jo_process *q, const char *rest, int 
 	}
 	if (strstr(rest, "/..") != NULL)
 		jo_use(p, JO_USE_UNKNOWN, into->text);
+	else if (!jo_real_follows(rest))
+		jo_use(p, JO_USE_UNREADABLE, into->text);
 	return JO_OF_TREE;
 }
 
@@ -206,6 +209,8 @@ static const char *of_descriptor(jo_process *p, int fd, const char *relative, ch
 	ssize_t n = jo_process_descriptor(p, fd, real, JO_PATH);
 	if (n == -2)
 		jo_use(p, JO_USE_UNREADABLE, "descriptors");
+	if (!JO_WITHOUT(GIVEN))
+		jo_use_inherited(p, fd);
 	if (n < 0 || real[0] != '/')
 		return NULL;
 	if (gone(real)) {
