@@ -96,8 +96,10 @@ type World struct {
 	Rule      Rule
 	Also      []string
 	Variables []Variable
-	// CPU, Host and Limits are digests, zero for those that were not asked for.
+	// CPU, Host and Limits are digests, zero for those that were not asked for. Asked is a
+	// mask of the limits that were, by their numbers.
 	CPU, Host, Limits key.Digest
+	Asked             uint64
 }
 
 // Rule says which variables count.

@@ -283,8 +283,8 @@ func (t *taker) world() {
 	if t.used(observe.UseHost, all&^(t.known.shells|t.known.wrappers)) {
 		w.Host = host()
 	}
-	if t.known.unknown && t.used(observe.UseLimits, all) {
-		w.Limits = limits()
+	if asked := t.askedLimits(); t.known.unknown && asked != 0 {
+		w.Asked, w.Limits = asked, limits(asked)
 	}
 }
 

@@ -50,3 +50,17 @@ def test_limits_are_those_of_the_caller(place: Any) -> None:
         for n in (200, 300, 200)
     ]
     assert said == [b"200\n", b"300\n", b"200\n"]
+
+
+def test_limits_count_that_were_asked_for(place: Any) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    script = "ulimit -n; ulimit -Hn"
+
+    def why(which: int, soft: int, most: int) -> str:
+        return str(place.why("sh", "-c", script, preexec_fn=lambda: resource.setrlimit(which, (soft, most))))
+
+    assert "miss" in why(resource.RLIMIT_NOFILE, 200, hard)
+    assert "miss" not in why(resource.RLIMIT_NOFILE, 200, hard)
+    assert "ulimit" in why(resource.RLIMIT_NOFILE, 200, 300)
+    place.why("sh", "-c", script)
+    assert "miss" not in why(resource.RLIMIT_CORE, 0, 0)
