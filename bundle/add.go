@@ -54,17 +54,17 @@ func Add(c *core.Cache, from io.Reader, o AddOptions) (Sum, error) {
 	}
 	defer r.Close()
 	a := &adding{cache: c, options: o}
-	work := make(chan []item, 1)
+	work := newQueue()
 	var workers sync.WaitGroup
 	for range min(max(runtime.GOMAXPROCS(0), 2), mostWorkers) {
 		workers.Go(func() {
-			for items := range work {
-				a.takeAll(items)
+			for batch := work.take(); len(batch) > 0; batch = work.take() {
+				a.takeAll(batch)
 			}
 		})
 	}
 	a.readAll(r, work)
-	close(work)
+	work.end()
 	workers.Wait()
 	c.Flush()
 	return a.sum, a.err
@@ -75,11 +75,6 @@ const (
 	mostWorkers = 4
 	// inPlace is the size from which an entry is taken before the next one is read.
 	inPlace = 16 << 20
-	// A batch is what one worker takes at once: so many entries, which begins with at most
-	// so many bytes. One by one, waking workers and opening folders took as long as all
-	// that is written.
-	batchEntries = 32
-	batchBytes   = 256 << 10
 )
 
 // adding is an Add that is under way.
@@ -92,22 +87,7 @@ type adding struct {
 	err error
 }
 
-// item is a member that was read.
-type item struct {
-	member *Member
-	bytes  *blob.Blob
-}
-
-func (a *adding) readAll(r *Reader, work chan<- []item) {
-	var batch []item
-	size := int64(0)
-	send := func() {
-		if len(batch) > 0 {
-			work <- batch
-		}
-		batch, size = nil, 0
-	}
-	defer send()
+func (a *adding) readAll(r *Reader, work *queue) {
 	for n := 1; a.goesOn(); n++ {
 		m, err := r.Next()
 		if err != nil {
@@ -117,28 +97,26 @@ func (a *adding) readAll(r *Reader, work chan<- []item) {
 		if a.options.Progress != nil {
 			a.options.Progress(n)
 		}
-		large := m.Size > inPlace
-		if large {
-			send()
-			if t := a.cache.Taking(); a.isThere(t, m) {
-				t.End()
-				continue
-			}
+		if m.Size > inPlace && a.isThereNow(m) {
+			continue
 		}
 		b, err := r.bytes(m)
-		if err != nil {
+		switch it := (item{m, b}); {
+		case err != nil:
 			a.fail(err)
-			return
-		}
-		batch, size = append(batch, item{m, b}), size+m.Size
-		switch {
-		case large:
-			a.takeAll(batch)
-			batch, size = nil, 0
-		case len(batch) == batchEntries || size >= batchBytes:
-			send()
+		case m.Size > inPlace:
+			a.takeAll([]item{it})
+		default:
+			work.put(it)
 		}
 	}
+}
+
+// isThereNow is isThere for an entry that is not worth reading else.
+func (a *adding) isThereNow(m *Member) bool {
+	t := a.cache.Taking()
+	defer t.End()
+	return a.isThere(t, m)
 }
 
 // takeAll takes a batch, up to an entry that ends the adding.
