@@ -15,7 +15,9 @@ from workplace import SIZES, Workplace
 class _Extract:
     """A contender: a command that fills a new folder from the bundle, maybe beside another command."""
 
-    def __init__(self, w: Workplace, name: str, count: int, command: list[str], beside: list[str] | None = None) -> None:
+    def __init__(
+        self, w: Workplace, name: str, count: int, command: list[str], beside: list[str] | None = None
+    ) -> None:
         self._w, self._name, self._count, self._command, self._beside = w, name, count, command, beside
 
     def __call__(self) -> float:
