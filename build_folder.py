@@ -41,7 +41,7 @@ def draft(folder: Path) -> Iterator[Path]:
 
 
 def write(path: Path, text: str) -> None:
-    """Have a file hold a text. It has held none, or this one: nobody reads a part of it."""
+    """Have a file hold a text; it is not touched if it does. Nobody reads a part of it."""
     if not (path.is_file() and path.read_text() == text):
         path.parent.mkdir(parents=True, exist_ok=True)
         with _placed(path.parent, PART) as inside:

@@ -179,3 +179,31 @@ def test_folder_without_locks_is_built_into(tmp_path: Path, monkeypatch: pytest.
         (one / "a").write_text("a")
         (two / "b").write_text("b")
     assert {p.name for p in tmp_path.iterdir()} == {build_folder.LOCK, "a", "b"}
+
+
+def test_link_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "a").write_text("a")
+    for before in (None, "file", "another link", "the same"):
+        link = tmp_path / "package" / "a"
+        link.parent.mkdir(exist_ok=True)
+        if before != "the same":
+            link.unlink(missing_ok=True)
+        if before == "file":
+            link.write_text("old")
+        elif before == "another link":
+            link.symlink_to("nowhere")
+        build_folder.link(link, tmp_path / "lib" / "a")
+        assert os.readlink(link) == "../lib/a", before
+        assert [p.name for p in link.parent.iterdir()] == ["a"]
+
+
+def test_file_that_is_written_is_not_touched_if_it_is_right(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "a"
+    build_folder.write(path, "text")
+    first = path.stat()
+    build_folder.write(path, "text")
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (first.st_ino, first.st_mtime_ns)
+    build_folder.write(path, "another")
+    assert path.read_text() == "another"
+    assert path.stat().st_ino != first.st_ino
