@@ -198,7 +198,7 @@ class DependencyWalker:
             members: Any = cls
             for label, member in members.__members__.items():
                 self._put("member", label.encode())
-                self._value(member._value_)
+                self._value((member._value_, given(member)))
         for name, value in sorted(vars(cls).items()):
             if name in self.of_classes or isinstance(value, self.slots):
                 continue
@@ -207,6 +207,16 @@ class DependencyWalker:
                 continue  # what the members are, and Python makes of them
             self._put("attribute", name.encode())
             self._value(value)
+
+
+def text_of(thing: Any) -> str:
+    """Return what a class or a function says of itself; that of a dataclass is Python's, with sets in any order."""
+    return "" if "__dataclass_params__" in vars(thing) else repr(thing.__doc__)
+
+
+def given(member: Any) -> dict[str, Any]:
+    """Return the attributes that a member of an enumeration was given; what begins and ends with ``_`` is Python's."""
+    return {n: v for n, v in sorted(vars(member).items()) if not (n.startswith("_") and n.endswith("_"))}
 
 
 def _is_written(value: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.machinery
 import os
 import stat
 import sys
@@ -85,22 +84,29 @@ def file_of(module: Any) -> str | None:
     return str(path) if path else None
 
 
-def _find(name: str) -> str | None:
-    """Return the file that a module which is not imported would be from, and import nothing."""
+def _find(name: str) -> Any:
+    """Return the specification of a module which is not imported, and import nothing."""
     places: Any = None
-    origin: str | None = None
+    spec: Any = None
     for depth in range(name.count(".") + 1):
-        spec = importlib.machinery.PathFinder.find_spec(".".join(name.split(".")[: depth + 1]), places)
+        part = ".".join(name.split(".")[: depth + 1])
+        finders = (getattr(finder, "find_spec", None) for finder in sys.meta_path)
+        spec = next((s for s in (find(part, places) for find in finders if find) if s is not None), None)
         if spec is None:
             return None
-        places, origin = spec.submodule_search_locations, spec.origin
-    return origin
+        places = spec.submodule_search_locations
+    return spec
+
+
+def is_there(name: str) -> bool:
+    """Return whether a module is imported or would be found, and import nothing."""
+    return sys.modules[name] is not None if name in sys.modules else _find(name) is not None
 
 
 def content_of_module(name: str) -> bytes:
     """Return the digest of a module's file. Raises Unkeyable if it has none."""
     module = sys.modules.get(name)
-    path = _find(name) if module is None else file_of(module)
+    path = getattr(_find(name), "origin", None) if module is None else file_of(module)
     if path is None:
         raise Unkeyable("no file", f"module {name}")
     return content(os.path.abspath(path), imported=module is not None)

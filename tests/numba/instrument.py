@@ -51,9 +51,11 @@ def pretend(cpu: str) -> None:
 
 def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
+    from jitcache import _dependency_walk
     from jitcache.adapters.numba import (
         _addresses,
         _cpu,
+        _data,
         _entry,
         _hooks,
         _key,
@@ -66,6 +68,7 @@ def take_out(what: str) -> None:
         _uses,
         _walk,
         _watch,
+        _world,
     )
 
     walker = _walk.Walker
@@ -111,7 +114,32 @@ def take_out(what: str) -> None:
         walker.kinds[_walk.StencilFunc] = lambda self, value: self._put("stencil")
         take_out_records(_overloads, _record)
     elif what == "parameters":
-        walker._wrapped = lambda self, function: None
+        walker._parameters = lambda self, signature: None
+    elif what == "held":
+        walker._beside = walker._held = lambda self, value: None
+        walker._reduced = lambda self, value, name: None
+    elif what == "given":
+        _dependency_walk.given = lambda member: {}
+    elif what == "dtype":
+        _data.parts_of = lambda dtype: (dtype.str, dtype.itemsize, tuple(dtype.names or ()))
+    elif what == "returns":
+        walker.kinds[_walk.Signature] = lambda self, value: self._value(list(value.args))
+    elif what == "states":
+        _walk.DUFunc._reduce_states = lambda self: {}
+    elif what == "world":
+        _world.Question.answer = lambda self: None
+    elif what == "said":
+        walker._said = lambda self, thing, attributes: None
+    elif what == "class of a module":
+        walker._class_of_module = lambda self, module: None
+    elif what == "by text":
+        _walk._LOOK_BY_TEXT = frozenset()
+    elif what == "late":
+        value = _seen.Names.value
+        _seen.Names.value = lambda self, walker: b"" if self.module in _seen.late else value(self, walker)
+    elif what == "given options":
+        _walk.given_options = _hooks.given_options = lambda dispatcher: dispatcher.targetoptions
+        _key.flags_for = emptied
     elif what == "computed":
         walker._computed = lambda self, module, names: None
     elif what == "typed by":
@@ -194,6 +222,12 @@ def take_out(what: str) -> None:
         walker.root = root
     else:
         sys.exit(f"instrument: nothing is called {what!r}")
+
+
+def emptied(how):
+    flags = compiler.Flags()
+    how.targetdescr.options.parse_as_flags(flags, how.targetoptions)
+    return how._customize_flags(flags)
 
 
 def take_out_records(overloads, record) -> None:

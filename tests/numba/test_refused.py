@@ -151,6 +151,22 @@ REFUSED = [
         def f(x):
             return h(x)
      """, "a.f(1)", "address"),
+    Refused("a class that is asked for its subclasses", """
+        from numba.extending import overload
+        class C:
+            pass
+        class D(C):
+            k = 1
+        def h(x):
+            raise NotImplementedError
+        @overload(h)
+        def over(x):
+            k = max(c.k for c in C.__subclasses__())
+            return lambda x: x * k
+        @numba.njit(cache=True)
+        def f(x):
+            return h(x)
+     """, "a.f(1)", "subclasses"),
 ]  # fmt: skip
 REPORT = (
     "import json, a; {call}; from jitcache.adapters import numba as j; print(json.dumps([j.uncached(), j.count()]))"

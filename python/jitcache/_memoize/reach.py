@@ -19,6 +19,7 @@ import types
 from typing import Any
 
 from jitcache._code import Unkeyable, code_of, content_of
+from jitcache._dependency_walk import text_of
 from jitcache._module_files import content
 
 from .mentions import Import, mentions_of
@@ -100,6 +101,9 @@ class Reach(ValueWalker):
         else:
             self._own_file(f, origin)
         self._put("code", code_of(code)[0])
+        self._put("name", f.__name__.encode())
+        if origin.kind == OWN:
+            self._said(text_of(f), getattr(f, "__annotations__", None))
         self._value((f.__defaults__, f.__kwdefaults__))
         self._dict(f.__dict__)
         for name, cell in zip(code.co_freevars, f.__closure__ or ()):
@@ -207,7 +211,9 @@ class Reach(ValueWalker):
             self._package(origin.name)
         elif origin.kind == OWN:
             self._file(name, origin.name)
-        if not chain:
+            if type(module) is not types.ModuleType:
+                self._class(type(module))
+        if not chain or (chain[0].startswith("__") and chain[0] not in vars(module)):
             self._whole(module, origin)
             return
         value = vars(module).get(chain[0], _MISSING)
@@ -217,7 +223,7 @@ class Reach(ValueWalker):
         elif origin.kind == OWN:
             if value is not _MISSING:
                 self._named(vars(module), chain[0], value)
-            elif "__getattr__" in vars(module):
+            elif "__getattr__" in vars(module) or type(module) is not types.ModuleType:
                 raise Unkeyable("attribute that its module makes", f"{name}.{chain[0]}")
         else:
             if origin.kind == PYTHON and not (module is builtins and isinstance(value, type)):

@@ -15,13 +15,15 @@ import types
 from typing import Any, Callable, ClassVar, NamedTuple
 
 from jitcache._code import Unkeyable
-from jitcache._dependency_walk import DependencyWalker
+from jitcache._dependency_walk import DependencyWalker, given, text_of
+from jitcache._dtype import parts_of
 
 from .origin import OWN, Origin, origin_of, origin_of_module
 
 _MANAGED_DICT = 1 << 4  # Py_TPFLAGS_MANAGED_DICT: the __dict__ is before the object, since Python 3.11
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class that is not built in
 _WORD = 8
+_ADDRESS = re.compile("0x[0-9a-f]+")
 #: At most so many values in one key: what holds more is data, and no setting.
 _MOST = 100_000
 
@@ -144,7 +146,7 @@ class ValueWalker(DependencyWalker):
             return
         base: Any = next(b for b in (collections.OrderedDict, collections.defaultdict, dict) if isinstance(value, b))
         self._put(base.__name__, str(dict.__len__(value)).encode())
-        for k, v in dict.items(value):
+        for k, v in base.items(value):
             self._value(k)
             self._value(v)
         if base is collections.defaultdict:
@@ -209,14 +211,15 @@ class ValueWalker(DependencyWalker):
             raise Unkeyable("array of Python objects", type(value))
         self._class(type(value))
         if not hasattr(value, "dtype") or hasattr(value, "hasobject"):
-            self._value(value.descr if value.names else value.str)
+            self._value(parts_of(value))
             return
         if type(value).__module__ != "numpy":
             raise Unkeyable("subclass of an array", type(value))
         if hasattr(value, "strides") and value.ndim and self._again(value):
             return
-        self._put("dtype", repr(value.dtype.descr if value.dtype.names else value.dtype.str).encode())
-        self._put("shape", f"{value.shape} {value.strides} {value.flags.writeable}".encode())
+        self._put("dtype")
+        self._value(parts_of(value.dtype))
+        self._put("shape", f"{value.shape} {value.strides} {value.flags.writeable} {value.flags.aligned}".encode())
         self._put("data", value.tobytes())
 
     # -- classes
@@ -235,13 +238,24 @@ class ValueWalker(DependencyWalker):
             for base in (*cls.__mro__[1:-1], type(cls)):
                 self._value(base)
             self._members(cls)
+            self._said(text_of(cls), vars(cls).get("__annotations__"))
             self._where = where
+
+    def _said(self, text: str, annotations: Any) -> None:
+        """Put what a class or a function says of itself, which somebody may have set: its file says the rest."""
+        self._put("text", text.encode())
+        for name, annotation in annotations.items() if isinstance(annotations, dict) else ():
+            self._put("annotation", f"{name} {_ADDRESS.sub('', repr(annotation))}".encode())
+            if isinstance(annotation, type) and origin_of_module(str(annotation.__module__)).kind == OWN:
+                self._value(annotation)
 
     def _registered(self, cls: type) -> None:
         """Put the classes that an abstract class takes for its own without being their base."""
         if "_abc_impl" in vars(cls):
             found: list[Any] = [ref() for ref in _abc._get_dump(cls)[0]]
-            named = ((f"{c.__module__}.{c.__qualname__}", c) for c in found if c is not None and c.__flags__ & _HEAP)
+            own = origin_of_module(str(cls.__module__)).kind == OWN
+            found = [c for c in found if c is not None and (own or c.__flags__ & _HEAP)]
+            named = ((f"{c.__module__}.{c.__qualname__}", c) for c in found)
             for name, registered in sorted(named, key=lambda item: item[0]):
                 self._put("registered", name.encode())
                 if origin_of_module(str(registered.__module__)).kind == OWN:
@@ -264,7 +278,7 @@ class ValueWalker(DependencyWalker):
     def _member(self, value: enum.Enum) -> None:
         self._class(type(value))
         self._put("member", str(value._name_).encode())
-        self._value(value._value_)
+        self._value((value._value_, given(value)))
 
     def _property(self, value: property) -> None:
         super()._property(value)

@@ -28,6 +28,7 @@ from ._code import versioned
 from ._entry import keep_reloads
 from ._loaded import LoadedLibrary, LoadedResult, Source
 from ._overloads import CFuncOverloads, JitOverloads, KernelOverloads, Overloads, WrapperOverloads
+from ._walk import given_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,6 +126,7 @@ def _jit_compile(original: Any) -> Any:
         args = tuple(sigutils.normalize_signature(sig)[0])
         if args in self.overloads or not self._can_compile:
             return original(self, sig)
+        given_options(self)
         if choice.wants(self._cache, self.py_func):
             self._cache = choice.overloads(JitOverloads, self._cache, self)
         with _around_compile(self._cache, sig):

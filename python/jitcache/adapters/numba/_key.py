@@ -19,6 +19,7 @@ from ._registered import passes
 
 if TYPE_CHECKING:
     from ._cpu import Target
+    from ._overloads import Lookup
     from ._walk import Walker
 
 #: Of what is stored: changes with what a reader has to know.
@@ -108,17 +109,26 @@ def options_of(flags: Any, walker: Walker) -> Options:
 _known_options: dict[Any, Options] = {}
 
 
-def options_for(how: Any, walker: Walker) -> Options:
+def flags_for(how: Any) -> Any:
     """Return the compile flags that a compiler of Numba's will use now."""
+    flags = compiler.Flags()
+    # Numba takes the parts of some out of what it is given.
+    given = {name: dict(v) if isinstance(v, dict) else v for name, v in how.targetoptions.items()}
+    how.targetdescr.options.parse_as_flags(flags, given)
+    return how._customize_flags(flags)
+
+
+def options_for(how: Any, walker: Walker, lookup: Lookup) -> Options:
+    """Return the compile flags of a lookup, which a compiler of Numba's uses."""
     given = how.targetoptions
     # Inside of another compile they are in part that one's.
     again = len(ConfigStack()) == 0 and all(v is None or type(v) in (bool, str) for v in given.values())
     key = (type(how), how.targetdescr.options, *given.items(), settings.text()) if again else None
     found = _known_options.get(key)
     if found is None:
-        flags = compiler.Flags()
-        how.targetdescr.options.parse_as_flags(flags, given)
-        found = options_of(how._customize_flags(flags), walker)
+        if lookup.flags is None:
+            lookup.flags = flags_for(how)
+        found = options_of(lookup.flags, walker)
         if again:
             _known_options[key] = found
     return found

@@ -9,6 +9,7 @@ the modules that it is in.
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
 import types as pytypes
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,15 +18,33 @@ import numba
 from numba.core import types
 from numba.core.typing.typeof import typeof_impl
 
-from jitcache._dependency_walk import DependencyWalker
+from jitcache._dependency_walk import DependencyWalker, text_of
 from jitcache._module_files import content_of_module
 
 from ._code import Unkeyable, pin, versioned, versioned_class, versioned_module
 
 if TYPE_CHECKING:
     import contextvars
+    from collections.abc import Mapping
 
+_ADDRESS = re.compile("0x[0-9a-f]+")
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def _names_in(annotation: object) -> tuple[str, ...]:
+    """Return the names in an annotation that is a text."""
+    try:
+        return compile(annotation, "", "eval").co_names if isinstance(annotation, str) else ()
+    except (SyntaxError, ValueError):
+        return ()
+
+
+def _content_of_slot(slot: Any, value: Any) -> Any:
+    """Return what is in a slot of an instance, ``...`` if nothing is."""
+    try:
+        return slot.__get__(value)
+    except AttributeError:
+        return ...
 
 
 class _Item(NamedTuple):
@@ -76,6 +95,7 @@ class ObjectWalker(DependencyWalker):
     def __init__(self) -> None:
         super().__init__()
         self.classes: dict[str, type] = {}
+        self._runs = False  # Python runs the code that looks at what is described
         self._where: Any = None  # the module that what is described belongs to, by name
         self._by_id: dict[int, set[str]] = {}  # modules by what they hold; a walk takes no time in which that changes
 
@@ -90,6 +110,13 @@ class ObjectWalker(DependencyWalker):
         own = module in sys.modules and versioned_module(sys.modules[module])
         self._put("file", module.encode() if own else content_of_module(module))
 
+    def _or_file(self, value: Any, module: Any) -> None:
+        """Put a value, or the content of a module's file if it cannot be described."""
+        try:
+            self._out.append(self._within(self._value, value))
+        except Unkeyable:
+            self._file(module, value)
+
     def _class(self, cls: type) -> None:
         self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
         if versioned_class(cls) or self._again(cls):
@@ -103,7 +130,25 @@ class ObjectWalker(DependencyWalker):
         for base in (*cls.__mro__[1:-1], type(cls)):
             self._value(base)
         self._members(cls)
+        if self._runs:
+            self._said(cls, vars(cls))
         self._where = where
+
+    def _said(self, thing: Any, attributes: Mapping[str, Any]) -> None:
+        """Put what a class or a function says of itself, which nobody but Python code asks for."""
+        self._put("text", text_of(thing).encode())
+        space = getattr(sys.modules.get(thing.__module__), "__dict__", {})
+        annotations = attributes.get("__annotations__")
+        for name, annotation in annotations.items() if isinstance(annotations, dict) else ():
+            self._annotation(name, annotation, thing.__module__)
+            for part in _names_in(annotation):
+                if part in space:
+                    self._annotation(part, space[part], thing.__module__)
+
+    def _annotation(self, name: str, annotation: Any, module: Any) -> None:
+        self._put("annotation", f"{name} {_ADDRESS.sub('', repr(annotation))}".encode())
+        if isinstance(annotation, type) and not versioned_class(annotation):
+            self._or_file(annotation, module)
 
     def _memoised(self, value: Any) -> None:
         """A function that remembers: what, cannot be seen."""
@@ -130,14 +175,20 @@ class ObjectWalker(DependencyWalker):
         if versioned(typer.__code__.co_filename) and (typer is not typeof_impl.dispatch(object) or _is_typed(value)):
             raise Unkeyable("global", name)
         self._class(kind)
-        if all(b is object or (b.__flags__ & _HEAP and not versioned_class(b)) for b in kind.__mro__):
-            for base in kind.__mro__:
-                slots = base.__dict__.get("__slots__", ())
-                for slot in (slots,) if isinstance(slots, str) else slots:
-                    self._value((slot, getattr(value, slot, ...)))
-            self._value(getattr(value, "__dict__", None))
-        else:
+        self._held(value)
+        if not all(b is object or (b.__flags__ & _HEAP and not versioned_class(b)) for b in kind.__mro__):
             self._reduced(value, name)
+
+    def _held(self, value: Any) -> None:
+        """Put what an instance holds by its slots and its __dict__, if others than Python have written its class."""
+        for base in type(value).__mro__:
+            if versioned_class(base):
+                continue
+            for name, slot in sorted(vars(base).items()):
+                if isinstance(slot, pytypes.MemberDescriptorType):
+                    self._value((name, _content_of_slot(slot, value)))
+        if not versioned_class(type(value)):
+            self._value(getattr(value, "__dict__", None))
 
     def _holders(self, value: Any) -> set[str]:
         """Return the modules that have a value by any name, but Python's, Numba's and NumPy's."""

@@ -379,7 +379,7 @@ class JitOverloads(Results):
 
     def _key_parts(self, lookup: Lookup) -> KeyParts:
         how, walker = self._compiler, Walker()
-        options = options_for(how, walker)
+        options = options_for(how, walker, lookup)
         return key_parts(
             walker, self._function, lookup.sig, options, self.how, own_locals(how.locals), how.pipeline_class
         )

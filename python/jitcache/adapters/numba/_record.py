@@ -7,7 +7,6 @@ that were made for it; what a record names, as it is now, makes the key of a res
 from __future__ import annotations
 
 import marshal
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitcache._module_files import content, content_of_module
@@ -16,6 +15,7 @@ from ._code import Unkeyable, codes_in, number_of
 from ._registered import describe, registrations
 from ._seen import Names, Seen, Warned
 from ._walk import Walker
+from ._world import Question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ class Record(NamedTuple):
     asked: tuple[tuple[str, tuple[str, ...]], ...]
     files: tuple[str, ...]
     names: tuple[Names, ...]
-    environment: tuple[str, ...]
+    world: tuple[Question, ...]
     classes: tuple[str, ...]  # that pickles in the code name
     warnings: tuple[Warned, ...]  # that were shown, and are again
 
@@ -42,7 +42,7 @@ class Record(NamedTuple):
         seen = Seen()
         seen.asked = {name: set(about) for name, about in self.asked}
         seen.files = dict.fromkeys(self.files)
-        seen.environment = {name: os.environ.get(name) for name in self.environment}
+        seen.world = {question: question.answer() for question in self.world}
         seen.names = {label: label.value(Walker()) for label in self.names}
         seen.warnings = dict.fromkeys(self.warnings)
         return _components(self, seen, walker), seen
@@ -58,8 +58,8 @@ def _components(record: Record, seen: Seen, walker: Walker) -> dict[str, Any]:
         out[f"file {path}"] = content(path) if path.startswith("/") else content_of_module(path)
     for label in record.names:
         out[f"{'names' if label.runs else 'constants'} of {label.module}: {' '.join(label.names)}"] = seen.names[label]
-    for name, value in seen.environment.items():
-        out[f"environment {name}"] = value
+    for question, answer in seen.world.items():
+        out[str(question)] = answer
     if record.classes:
         out["classes"] = [number_of(walker.classes[name]) for name in record.classes]
     return out
@@ -88,7 +88,7 @@ def record_of(seen: Seen, walker: Walker, classes: list[str]) -> tuple[Record, d
         tuple(sorted((name, tuple(sorted(about))) for name, about in seen.asked.items())),
         tuple(sorted(files)),
         tuple(sorted(names)),
-        tuple(sorted(seen.environment)),
+        tuple(sorted(seen.world)),
         tuple(sorted(classes)),
         tuple(seen.warnings),
     )
@@ -106,8 +106,9 @@ def _require_unchanged(seen: Seen, now: Seen, components: Mapping[str, Any]) -> 
     for path, was in seen.files.items():
         if was is not None and components[f"file {path}"] != was:
             raise Unkeyable("changed while it was compiled", path)
-    if now.environment != seen.environment:
-        raise Unkeyable("changed while it was compiled", "environment")
+    for question, answer in seen.world.items():
+        if now.world[question] != answer:
+            raise Unkeyable("changed while it was compiled", question)
 
 
 def _require_described(codes: set[Any], seen: Seen) -> None:
@@ -125,7 +126,10 @@ def dump(records: list[Record]) -> bytes:
     """Return records as bytes."""
     return marshal.dumps(
         [
-            (r.asked, r.files, tuple(map(tuple, r.names)), r.environment, r.classes, tuple(map(tuple, r.warnings)))
+            (
+                *(r.asked, r.files, tuple(map(tuple, r.names)), tuple(map(tuple, r.world)), r.classes),
+                tuple(map(tuple, r.warnings)),
+            )
             for r in records
         ]
     )
@@ -138,9 +142,10 @@ def load(data: bytes | None) -> list[Record]:
     try:
         return [
             Record(
-                asked, files, tuple(Names(*n) for n in names), environment, classes, tuple(Warned(*w) for w in warned)
+                *(asked, files, tuple(Names(*n) for n in names), tuple(Question(*q) for q in world), classes),
+                tuple(Warned(*w) for w in warned),
             )
-            for asked, files, names, environment, classes, warned in marshal.loads(data)  # noqa: S302 - as trusted as the pickles in entries
+            for asked, files, names, world, classes, warned in marshal.loads(data)  # noqa: S302 - as trusted as the pickles in entries
         ]
     except (ValueError, EOFError, TypeError):
         return []

@@ -24,8 +24,14 @@ if TYPE_CHECKING:
     import types as pytypes
     from collections.abc import Iterator
 
+    from ._world import Question
+
 #: Modules that a compile was the first to import: another that uses what it made does not see them being imported.
-late: set[str] = set()
+#: With what their names meant at the end of that compile.
+late: dict[str, dict[Names, bytes]] = {}
+
+
+_NOT_IMPORTED = b"not imported"
 
 
 class Names(NamedTuple):
@@ -38,9 +44,15 @@ class Names(NamedTuple):
     def value(self, walker: Walker) -> bytes:
         """Return what they mean now. Raises Unkeyable."""
         found = sys.modules.get(self.module)
-        if found is None or self.module in late:
-            return b"not imported"
-        return walker.names(found.__dict__, self.names, runs=self.runs)
+        if found is None:
+            return _NOT_IMPORTED
+        now = walker.names(found.__dict__, self.names, runs=self.runs)
+        first = late.get(self.module)
+        if first is None:
+            return now
+        if self.module in here.importing:
+            first[self] = now
+        return _NOT_IMPORTED if first.get(self) == now else now
 
 
 class Warned(NamedTuple):
@@ -66,7 +78,7 @@ class Seen:
         self.files: dict[str, bytes | None] = {}  # modules', or read, with content
         self.names: dict[Names, bytes] = {}
         self.compiled: dict[pytypes.CodeType, str] = {}  # by Numba, with the modules
-        self.environment: dict[str, str | None] = {}
+        self.world: dict[Question, str | None] = {}  # what was asked of it, with the answers
         self.codes: set[pytypes.CodeType] = set()  # that have no file
         self.described: set[pytypes.CodeType] = set()  # by value, in what the names mean
         self.warnings: dict[Warned, None] = {}  # of Numba's, that were shown
@@ -88,7 +100,7 @@ class Seen:
             self.asked.setdefault(name, set()).update(about)
         self._agree(self.files, other.files)
         self._agree(self.names, other.names)
-        self._agree(self.environment, other.environment)
+        self._agree(self.world, other.world)
         self.codes |= other.codes
         self.described |= other.described
         self.compiled.update(other.compiled)
@@ -121,6 +133,8 @@ class Seen:
         if id(code) in self._ran:
             return
         self._ran[id(code)] = code
+        if "__subclasses__" in code.co_names:
+            self.refuse("subclasses", code.co_name)
         name = space.get("__name__")
         module = sys.modules.get(name) if isinstance(name, str) else None
         ours = module is not None and module.__dict__ is space and not versioned_module(module)
@@ -137,7 +151,8 @@ class Seen:
         else:
             self.read(path, imported=True)
         if ours and code.co_name == "<module>":
-            late.add(str(name))
+            late[str(name)] = {}
+            here.importing.add(str(name))
         if ours:
             self._look(Names(str(name), names_in(code), True))
 
@@ -169,6 +184,10 @@ class Seen:
             self.files[module.__name__] = None
         self._look(Names(module.__name__, names, True))
 
+    def ask_world(self, question: Question) -> None:
+        """Note that something was asked of the world."""
+        self.world[question] = question.answer()
+
     def read(self, path: str, *, imported: bool = False) -> None:
         """Note that a file was read, or imported before."""
         try:
@@ -186,6 +205,7 @@ class _Here(threading.local):
         self.open: list[Seen] = []
         self.watching = False
         self.won: Any = None
+        self.importing: set[str] = set()  # modules, by the compile that goes on
 
 
 here = _Here()
@@ -207,6 +227,8 @@ def making(thing: Any = None, how: Any = None) -> Iterator[Seen]:
     finally:
         here.open.pop()
         outer = current()
+        if outer is None:
+            here.importing.clear()
         seen.note_registered()
         if thing is not None:
             known = _made.setdefault(thing, {})

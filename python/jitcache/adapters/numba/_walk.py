@@ -16,6 +16,7 @@ import enum
 import functools
 import inspect
 import re
+import sys
 import types as pytypes
 import weakref
 from typing import Any, Callable, ClassVar
@@ -35,13 +36,13 @@ from numba.stencils.stencil import StencilFunc
 from jitcache._code import PLAIN, content_of
 
 from ._code import Unkeyable, code_of, lines_of, own_locals, pack, versioned, versioned_class, versioned_module
-from ._objects import ObjectWalker, are_typed
-
-# More than Numba makes a constant of; code that uses it has dynamic globals.
-_MOST_BYTES = 10**6
-_MOST_ITEMS = 10_000
+from ._data import DataWalker
+from ._objects import are_typed
 
 _ADDRESS = re.compile("0x[0-9a-f]{4}")
+
+# By these code may look up any name of its own module.
+_LOOK_BY_TEXT = frozenset(("__dict__", "eval", "exec", "globals", "modules", "vars"))
 
 
 # Types as bytes, of those that are the same for everybody.
@@ -58,16 +59,29 @@ _REFUSED: dict[type, str] = {
 }
 
 
+_given_options: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
+
+
+def given_options(dispatcher: Any) -> dict[str, Any]:
+    """Return the options of a jitted function as they were first; Numba takes parts out of some."""
+    found = _given_options.get(dispatcher)
+    if found is None:
+        options = dispatcher.targetoptions
+        found = {name: dict(v) if isinstance(v, dict) else v for name, v in options.items()}
+        _given_options[dispatcher] = found
+    return found
+
+
 def _original(value: Any) -> Any:
     """Return what a value is when no compile is watched: functions of Python's that read stand elsewhere then."""
     return getattr(value, "_jitcache_original", value) if isinstance(value, pytypes.FunctionType) else value
 
 
-def _first_class(_walker: ObjectWalker, value: Any) -> None:
+def _first_class(_walker: DataWalker, value: Any) -> None:
     raise Unkeyable("first-class function", value)
 
 
-class Walker(ObjectWalker):
+class Walker(DataWalker):
     """The walk by what Numba makes a constant of.
 
     ``dispatchers`` are the jitted functions met, in the order of the walk, which
@@ -85,10 +99,6 @@ class Walker(ObjectWalker):
         self._described_now: list[Any] = []  # types, from the outside in
         self._typed = are_typed()
         self._asked = 0  # how often it mattered what was met before
-
-    def describe(self, value: Any) -> bytes:
-        """Return a value as bytes."""
-        return self._within(self._value, value)
 
     def root(self, function: Any, *, lines: bool = False) -> dict[str, bytes]:
         """Return what a function depends on by label: itself, its defaults, each global and each cell."""
@@ -144,9 +154,13 @@ class Walker(ObjectWalker):
     def names(self, space: dict[str, Any], names: tuple[str, ...], *, runs: bool) -> bytes:
         """Return what some names mean among the globals of code, that Python ``runs`` or Numba compiles, as bytes."""
         self._where = space.get("__name__")
+        self._runs = runs
         return self._within(self._names, space, names, runs)
 
     def _names(self, space: dict[str, Any], names: tuple[str, ...], runs: bool) -> None:
+        module = sys.modules.get(str(self._where))
+        if runs and module is not None and not _LOOK_BY_TEXT.isdisjoint(names):
+            self._ran_module(module, names)
         for name in names:
             if name in space:
                 self._put(f"global {name}")
@@ -175,10 +189,16 @@ class Walker(ObjectWalker):
             return
         self._alive.append(module)
         where, self._where = self._where, module.__name__
+        self._class_of_module(module)
         for name in names or ():
             self._attribute(module, name, names or ())
         self._computed(module, names or ())
         self._where = where
+
+    def _class_of_module(self, module: pytypes.ModuleType) -> None:
+        """Put the class of a module that is none of Python's: it may have properties."""
+        if type(module) is not pytypes.ModuleType:
+            self._or_file(type(module), module.__name__)
 
     def _computed(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
         """Put what a module computes its attributes by, and what that may find in other modules."""
@@ -186,10 +206,8 @@ class Walker(ObjectWalker):
         if not isinstance(function, pytypes.FunctionType) or (id(module), "__getattr__ ") in self._attributes:
             return
         self._attributes.add((id(module), "__getattr__ "))
-        try:
-            self._put("computed", self._within(self._function, function))
-        except Unkeyable:
-            self._file(module.__name__)
+        self._put("computed")
+        self._or_file(function, module.__name__)
         for name in code_of(function.__code__)[1]:
             other = function.__globals__.get(name)
             if isinstance(other, pytypes.ModuleType):
@@ -201,6 +219,11 @@ class Walker(ObjectWalker):
         self._put("attribute", f"{module.__name__}.{name} {own if isinstance(own, str) else ''}".encode())
         if type(value) is list and name != "path":  # the arguments of the process; what is imported counts by itself
             self._put("list", pack(*(PLAIN[type(v)](v) for v in value if type(v) in PLAIN)))
+        elif module is sys and value is sys.modules:
+            for other in names:
+                if other in value and not versioned_module(value[other]):
+                    self._put(f"imported {other}")
+                    self._ran_module(value[other], names)
         elif self._is_added(value, owner):
             self._value(value, names)
 
@@ -235,6 +258,8 @@ class Walker(ObjectWalker):
         self._put("code", code)
         where, self._where = self._where, function.__globals__.get("__name__")
         self._surroundings(function, names, texts)
+        if self._runs:
+            self._said(function, {"__annotations__": getattr(function, "__annotations__", None)})
         if function.__dict__:
             self._dict({name: value for name, value in function.__dict__.items() if name != "__wrapped__"})
             self._wrapped(function)
@@ -245,11 +270,13 @@ class Walker(ObjectWalker):
         if "__wrapped__" not in function.__dict__:
             return
         try:
-            parameters = inspect.signature(function).parameters.values()
+            self._parameters(inspect.signature(function))
         except (TypeError, ValueError):  # then Numba compiles no such function
             return
+
+    def _parameters(self, signature: inspect.Signature) -> None:
         self._put("parameters")
-        for p in parameters:
+        for p in signature.parameters.values():
             self._value((p.name, p.kind.name, ... if p.default is p.empty else (p.default,)))
 
     def _dispatcher(self, dispatcher: Any) -> None:
@@ -257,11 +284,12 @@ class Walker(ObjectWalker):
             return
         self.dispatchers.append(dispatcher)
         self._put("jitted", type(dispatcher).__qualname__.encode())
-        self._value(dispatcher.targetoptions)
+        self._value(given_options(dispatcher))
         self._value(own_locals(dispatcher.locals))
         self._value(dispatcher._compiler.pipeline_class)
+        self._parameters(dispatcher._compiler.pysig)  # of when it was decorated
         if not dispatcher._can_compile:  # calls are resolved among these
-            self._value(list(dispatcher.overloads))
+            self._value([result.signature for result in dispatcher.overloads.values()])
         self._function(dispatcher.py_func)
 
     def _ufunc(self, value: Any) -> None:
@@ -272,6 +300,8 @@ class Walker(ObjectWalker):
         kernel = value._dispatcher if builder is None else builder.nb_func
         self._put("ufunc", type(value).__qualname__.encode())
         self._value((kernel.targetoptions, own_locals(kernel.locals), getattr(builder, "signature", None)))
+        states = value._reduce_states()
+        self._value([states.get(name) for name in ("identity", "writable_args", "is_dynamic", "frozen")])
         if value._frozen:
             self._value([str(t) for t in value.types])
         self._function(kernel.py_func)
@@ -294,42 +324,6 @@ class Walker(ObjectWalker):
     def _enum(self, value: enum.Enum) -> None:
         self._class(type(value))
         self._put("member", value.name.encode())
-
-    def _items(self, value: Any) -> None:
-        if len(value) > _MOST_ITEMS:
-            raise Unkeyable("large global", f"{type(value).__qualname__} of {len(value)}")
-        if type(value) not in (tuple, list):
-            self._class(type(value))
-        self._put(type(value).__name__, str(len(value)).encode())
-        for item in value:
-            self._value(item)
-
-    def _set(self, value: Any) -> None:
-        self._put("set", b"".join(sorted(self.describe(item) for item in value)))
-
-    def _dict(self, value: Any) -> None:
-        if type(value) is dict or not self._again(value):
-            self._items([*value.keys(), *value.values()])
-
-    def _array(self, value: Any) -> None:
-        self._put("array", type(value).__qualname__.encode())
-        self._dtype(value.dtype)
-        if value.nbytes > _MOST_BYTES:
-            raise Unkeyable("dynamic globals", f"array of {value.nbytes} bytes")
-        flags = value.flags
-        layout = (value.shape, value.strides, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned)
-        self._put("layout", repr(layout).encode())
-        self._put("data", value.tobytes())
-
-    def _scalar(self, value: Any) -> None:
-        self._dtype(value.dtype)
-        self._put("data", value.tobytes())
-
-    def _dtype(self, dtype: Any) -> None:
-        if dtype.hasobject:
-            raise Unkeyable("array of objects", dtype)
-        fields = [(name, str(dtype.fields[name])) for name in dtype.names or ()]
-        self._put("dtype", repr((dtype.str, fields, dtype.itemsize, dtype.isalignedstruct, dtype.shape)).encode())
 
     def _builtin(self, value: Any) -> None:
         owner = value.__self__
@@ -414,14 +408,14 @@ class Walker(ObjectWalker):
     kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
         pytypes.FunctionType: _function,
         pytypes.BuiltinFunctionType: _builtin,
-        pytypes.MethodType: ObjectWalker._method,
-        pytypes.MappingProxyType: _dict,
-        staticmethod: ObjectWalker._method,
-        classmethod: ObjectWalker._method,
-        property: ObjectWalker._property,
-        functools.partial: ObjectWalker._partial,
-        type(functools.lru_cache(len)): ObjectWalker._memoised,
-        contextvars.ContextVar: ObjectWalker._variable,
+        pytypes.MethodType: DataWalker._method,
+        pytypes.MappingProxyType: DataWalker._dict,
+        staticmethod: DataWalker._method,
+        classmethod: DataWalker._method,
+        property: DataWalker._property,
+        functools.partial: DataWalker._partial,
+        type(functools.lru_cache(len)): DataWalker._memoised,
+        contextvars.ContextVar: DataWalker._variable,
         StencilFunc: _stencil,
         Dispatcher: _dispatcher,
         DUFunc: _ufunc,
@@ -432,15 +426,15 @@ class Walker(ObjectWalker):
         types.Type: _type,
         Signature: _signature,
         AbstractOptionValue: _flag,
-        type: ObjectWalker._class,
+        type: DataWalker._class,
         enum.Enum: _enum,
-        np.ndarray: _array,
-        np.generic: _scalar,
-        np.dtype: _dtype,
+        np.ndarray: DataWalker._array,
+        np.generic: DataWalker._scalar,
+        np.dtype: DataWalker._dtype,
         np.ufunc: _numpy_ufunc,
-        tuple: _items,
-        list: _items,
-        set: _set,
-        frozenset: _set,
-        dict: _dict,
+        tuple: DataWalker._items,
+        list: DataWalker._items,
+        set: DataWalker._set,
+        frozenset: DataWalker._set,
+        dict: DataWalker._dict,
     }

@@ -24,6 +24,7 @@ from numpy import __file__ as numpy_file
 from ._code import is_standard, versioned
 from ._seen import current, here, names_in
 from ._warned import showing
+from ._world import ENTRY, FOLDER, MODULE, VARIABLE, Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -162,10 +163,10 @@ def _reading_variable(original: Callable[..., Any]) -> Callable[..., Any]:
         is_environment = self is os.environ or self is os.environb
         if not is_environment or not isinstance(key, (str, bytes)) or _asker() is None:
             return original(self, key)
-        read = here.open[-1].environment
-        read[os.fsdecode(key)] = None
+        world, question = here.open[-1].world, Question(VARIABLE, os.fsdecode(key))
+        world[question] = None
         value = original(self, key)
-        read[os.fsdecode(key)] = os.fsdecode(value)
+        world[question] = os.fsdecode(value)
         return value
 
     return getitem
@@ -205,10 +206,47 @@ def _looking(original: Callable[..., Any]) -> Callable[..., Any]:
     return looked
 
 
+def _following(original: Callable[..., Any]) -> Callable[..., Any]:
+    def followed(path: Any, *args: Any, **more: Any) -> Any:
+        if _asker() is not None:
+            if _quietly(os.path.isfile, path):
+                _quietly(here.open[-1].read, os.fsdecode(path))
+            _quietly(here.open[-1].ask_world, Question(ENTRY, os.fsdecode(path)))
+        return original(path, *args, **more)
+
+    return followed
+
+
+def _placing(original: Callable[..., Any]) -> Callable[..., Any]:
+    def placed() -> Any:
+        if _asker() is not None:
+            _quietly(here.open[-1].ask_world, Question(FOLDER, ""))
+        return original()
+
+    return placed
+
+
+class _Finder:
+    """The first of Python's finders: it finds no module, and notes that one was looked for."""
+
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> None:
+        """Note the name."""
+        if _asker() is not None:
+            _quietly(here.open[-1].ask_world, Question(MODULE, name))
+
+
+_finder = _Finder()
+
+
 def _importing(original: Callable[..., Any]) -> Callable[..., Any]:
     def imported(*args: Any, **more: Any) -> Any:
         frame = _asker()
-        module = original(*args, **more)
+        try:
+            module = original(*args, **more)
+        except ModuleNotFoundError as e:
+            if frame is not None and e.name:
+                _quietly(here.open[-1].ask_world, Question(MODULE, e.name))
+            raise
         if frame is not None:
             names = names_in(frame.f_code)
             found = [module, *(getattr(module, str(n), None) for n in (args[3] if len(args) > 3 and args[3] else ()))]
@@ -230,6 +268,10 @@ READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (os, "stat", _looking),
     (os, "listdir", _looking),
     (os, "scandir", _looking),
+    (os, "access", _looking),
+    (os, "lstat", _following),
+    (os, "readlink", _following),
+    (os, "getcwd", _placing),
     (builtins, "__import__", _importing),
     (importlib, "import_module", _importing),
     (warnings, "_showwarnmsg", showing),
@@ -243,6 +285,7 @@ def _begin() -> None:
         _watching += 1
         if _watching == 1:
             _start_monitoring()
+            sys.meta_path.insert(0, _finder)
             for owner, name, make in READS:
                 original = getattr(owner, name)
                 _originals.append(original)
@@ -257,6 +300,8 @@ def _end() -> None:
         _watching -= 1
         if _watching == 0:
             _stop_monitoring()
+            if _finder in sys.meta_path:
+                sys.meta_path.remove(_finder)
             for (owner, name, _), original in zip(READS, _originals):
                 setattr(owner, name, original)
             _originals.clear()

@@ -1,0 +1,86 @@
+"""Data: containers of Python's, arrays and scalars of NumPy's, as bytes for a key.
+
+What somebody's own class adds to one of these counts beside it: the class, and
+what the instance holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitcache._dtype import parts_of
+
+from ._code import Unkeyable, versioned_class
+from ._objects import ObjectWalker
+
+# More than Numba makes a constant of; code that uses it has dynamic globals.
+_MOST_BYTES = 10**6
+_MOST_ITEMS = 10_000
+
+
+class DataWalker(ObjectWalker):
+    """The part of the walk that is of data."""
+
+    def _items(self, value: Any) -> None:
+        if len(value) > _MOST_ITEMS:
+            raise Unkeyable("large global", f"{type(value).__qualname__} of {len(value)}")
+        if type(value) not in (tuple, list):
+            self._class(type(value))
+        self._put(type(value).__name__, str(len(value)).encode())
+        for item in value:
+            self._value(item)
+        self._beside(value)
+
+    def _set(self, value: Any) -> None:
+        self._put("set", b"".join(sorted(self.describe(item) for item in value)))
+        self._beside(value)
+
+    def _dict(self, value: Any) -> None:
+        if type(value) is dict:
+            self._items([*value.keys(), *value.values()])
+        elif not self._again(value):
+            self._items([*value.keys(), *value.values()])
+            self._beside(value)
+            if dict in type(value).__mro__ and any(map(versioned_class, _above(type(value), dict))):
+                self._reduced(value, type(value).__qualname__)  # the order of one, the factory of another
+
+    def describe(self, value: Any) -> bytes:
+        """Return a value as bytes."""
+        return self._within(self._value, value)
+
+    def _beside(self, value: Any) -> None:
+        """Put what an instance of somebody's own class has beside its data."""
+        if not versioned_class(type(value)):
+            self._class(type(value))
+            self._held(value)
+
+    def _array(self, value: Any) -> None:
+        self._put("array", type(value).__qualname__.encode())
+        self._dtype(value.dtype)
+        if value.nbytes > _MOST_BYTES:
+            raise Unkeyable("dynamic globals", f"array of {value.nbytes} bytes")
+        flags = value.flags
+        layout = (value.shape, value.strides, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned)
+        self._put("layout", repr(layout).encode())
+        self._put("data", value.tobytes())
+        self._beside(value)
+        if any(map(versioned_class, _above(type(value), np.ndarray))):
+            self._reduced(value, type(value).__qualname__)  # a mask, say
+
+    def _scalar(self, value: Any) -> None:
+        self._dtype(value.dtype)
+        self._put("data", value.tobytes())
+        self._beside(value)
+
+    def _dtype(self, dtype: Any) -> None:
+        if dtype.hasobject:
+            raise Unkeyable("array of objects", dtype)
+        self._put("dtype")
+        self._value(parts_of(dtype))
+
+
+def _above(cls: type, base: type) -> tuple[type, ...]:
+    """Return a class and its bases, up to one of them."""
+    return cls.__mro__[: cls.__mro__.index(base)]

@@ -1,0 +1,45 @@
+"""The world: what code asks of it beside the content of files, and what it would be told now."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from jitcache._module_files import is_there
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+VARIABLE, MODULE, FOLDER, ENTRY = "environment", "module", "folder", "entry"
+
+
+def _entry(path: str) -> str | None:
+    """Return what a path is, and where a link leads."""
+    try:
+        mode = os.lstat(path).st_mode
+        return f"{stat.S_IFMT(mode):o} {os.readlink(path) if stat.S_ISLNK(mode) else ''}"
+    except OSError:
+        return None
+
+
+_ANSWERS: dict[str, Callable[[str], str | None]] = {
+    VARIABLE: os.environ.get,
+    MODULE: lambda name: "there" if is_there(name) else None,
+    FOLDER: lambda _: os.getcwd(),
+    ENTRY: _entry,
+}
+
+
+class Question(NamedTuple):
+    """What code asks: the kind, and about what."""
+
+    kind: str
+    about: str
+
+    def answer(self) -> str | None:
+        """Return what it would be told now."""
+        return _ANSWERS[self.kind](self.about)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.about}"
