@@ -32,7 +32,9 @@ SCRIPT = "#!/bin/sh\n. ./settings\nsleep $SECONDS_TO_TAKE\ngcc -flto -c a.c -o a
 class Builder:
     """A machine, and the folder in which it builds."""
 
-    def __init__(self, m: Machine, seconds: float = 1, status: int = 0, source: str = "int f(void) { return 1; }") -> None:
+    def __init__(
+        self, m: Machine, seconds: float = 1, status: int = 0, source: str = "int f(void) { return 1; }"
+    ) -> None:
         self.machine, self.folder = m, m.folder / "project"
         self.folder.mkdir()
         (self.folder / "a.c").write_text(source + "\n")
