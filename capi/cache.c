@@ -41,7 +41,7 @@ void *jc_cache_core(jc_cache *c, const jc_core *core, int32_t *status)
 	                      ? atomic_load_explicit(&c->core, memory_order_relaxed)
 	                      : reopen(c, core, status);
 	if (cache != NULL)
-		jc_misses_report(&c->misses, core, cache);
+		jc_misses_report(&c->misses, core, cache, jc_cache_why(c));
 	return cache;
 }
 

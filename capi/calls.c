@@ -125,8 +125,10 @@ static int goes_on(const jc_cache *c)
 /* note_quiet notes what a lookup has told of the remotes. */
 static void note_quiet(jc_cache *c, const jc_out *out)
 {
-	if (out->quiet_ns > 0)
-		atomic_store_explicit(&c->quiet, now() + out->quiet_ns, memory_order_relaxed);
+	if (out->quiet_ns <= 0)
+		return;
+	atomic_store_explicit(&c->quiet_why, out->quiet_why, memory_order_relaxed);
+	atomic_store_explicit(&c->quiet, now() + out->quiet_ns, memory_order_relaxed);
 }
 
 /* open_file opens the entry's file, in the own directory or a layer, if the front is to
@@ -163,7 +165,7 @@ static int32_t lookup(call *a, jitcache_cache *cache, jitcache_key *key, jc_blob
 	if (*b != NULL)
 		return status;
 	if (!open_file(a, &file))
-		return jc_miss(JITCACHE_MISS, JITCACHE_REASON_ABSENT);
+		return jc_miss(JITCACHE_MISS, jc_cache_why(a->c));
 	if ((status = find_core(a)) == JITCACHE_OK) {
 		jc_out out = {0};
 		status = jc_finish(a->core->get(a->cache, (uint8_t *)a->sealed, a->nsealed, &file, b, &out), &out);
@@ -229,7 +231,7 @@ int32_t jitcache_get_into(jitcache_cache *cache, jitcache_key *key, void *buffer
 			status = JITCACHE_TOO_SMALL;
 		jc_blob_release(b);
 	} else if (!open_file(&a, &file)) {
-		status = jc_miss(JITCACHE_MISS, JITCACHE_REASON_ABSENT);
+		status = jc_miss(JITCACHE_MISS, jc_cache_why(a.c));
 	} else if ((status = find_core(&a)) == JITCACHE_OK) {
 		jc_out out = {0};
 		status = a.core->get_into(a.cache, (uint8_t *)a.sealed, a.nsealed, &file, buffer, capacity, size, &out);

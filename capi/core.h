@@ -18,11 +18,13 @@
 
 /* Beside the status: the reason of a miss, and one line of text for an error,
  * in malloc'd memory that becomes the caller's. quiet_ns is of a miss: for so long
- * the core would look nowhere else for what has no file, because its remotes are off. */
+ * the core would look nowhere else for what has no file, because its remotes are off, and
+ * would miss for the reason quiet_why. */
 typedef struct jc_out {
 	int32_t reason;
 	char *error;
 	int64_t quiet_ns;
+	int32_t quiet_why;
 } jc_out;
 
 /* What an opened cache is to the front. */
@@ -114,8 +116,9 @@ typedef struct jc_core {
 	int32_t (*remove)(void *core, uint8_t *sealed, size_t nsealed, jc_out *out);
 	int32_t (*maintain)(void *core, uint8_t *id, int32_t due);
 	int32_t (*used)(void *core, uint8_t *sealed, uint64_t n);
-	/* missed counts lookups of entries that were not there. */
-	int32_t (*missed)(void *core, char *kind, uint64_t n);
+	/* missed counts lookups of entries that were not there, or, while remotes are off, are in
+	 * no directory. */
+	int32_t (*missed)(void *core, char *kind, int32_t why, uint64_t n);
 	int32_t (*trim)(void *core, jc_out *out);
 	int32_t (*clear)(void *core, char *kind, jc_out *out);
 	int32_t (*verify)(void *core, jc_blob **report, jc_out *out);

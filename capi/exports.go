@@ -149,8 +149,9 @@ func jcgo_get(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, file *C.jc_file, 
 
 // lookedUp is because for a lookup: it says too for how long none need ask for more than the file.
 func lookedUp(p unsafe.Pointer, o *C.jc_out, why store.Reason) C.int32_t {
-	if why == store.Absent {
-		o.quiet_ns = C.int64_t(cacheOf(p).Quiet())
+	if why == store.Absent || why == store.RemoteOff || why == store.RemoteBudget {
+		quiet, then := cacheOf(p).Quiet()
+		o.quiet_ns, o.quiet_why = C.int64_t(quiet), C.int32_t(then)
 	}
 	return because(o, C.JITCACHE_MISS, why)
 }
@@ -255,9 +256,9 @@ func jcgo_used(p unsafe.Pointer, sealed *C.uint8_t, n C.uint64_t) C.int32_t {
 }
 
 //export jcgo_missed
-func jcgo_missed(p unsafe.Pointer, kind *C.char, n C.uint64_t) C.int32_t {
+func jcgo_missed(p unsafe.Pointer, kind *C.char, why C.int32_t, n C.uint64_t) C.int32_t {
 	return guard(nil, func() C.int32_t {
-		cacheOf(p).Missed([]byte(text(kind)), uint64(n))
+		cacheOf(p).Missed([]byte(text(kind)), store.Reason(why), uint64(n))
 		return C.JITCACHE_OK
 	})
 }

@@ -42,7 +42,7 @@ int jc_misses_any(jc_misses *m)
 	return 0;
 }
 
-void jc_misses_report(jc_misses *m, const jc_core *core, void *cache)
+void jc_misses_report(jc_misses *m, const jc_core *core, void *cache, int32_t why)
 {
 	int n = atomic_load_explicit(&m->nkinds, memory_order_acquire);
 	for (int i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ void jc_misses_report(jc_misses *m, const jc_core *core, void *cache)
 			continue;
 		uint64_t count = atomic_exchange_explicit(&m->counts[i], 0, memory_order_relaxed);
 		if (count > 0)
-			core->missed(cache, m->kinds[i], count);
+			core->missed(cache, m->kinds[i], why, count);
 	}
 }
 

@@ -22,7 +22,7 @@ int jc_misses_add(jc_misses *m, const uint8_t kind[16]);
 int jc_misses_any(jc_misses *m);
 
 /* jc_misses_report hands them to the core. */
-void jc_misses_report(jc_misses *m, const jc_core *core, void *cache);
+void jc_misses_report(jc_misses *m, const jc_core *core, void *cache, int32_t why);
 
 /* jc_misses_forget is for a forked child: the counts are its parent's. */
 void jc_misses_forget(jc_misses *m);

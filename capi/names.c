@@ -60,6 +60,8 @@ const char *jitcache_reason_name(int32_t reason)
 	case JITCACHE_REASON_INTERNAL: return "internal error";
 	case JITCACHE_REASON_UNREPEATABLE: return "not repeatable";
 	case JITCACHE_REASON_SIGNATURE: return "no trusted signature";
+	case JITCACHE_REASON_REMOTE_OFF: return "remote off";
+	case JITCACHE_REASON_REMOTE_BUDGET: return "remote budget spent";
 	}
 	return "unknown";
 }

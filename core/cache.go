@@ -238,10 +238,11 @@ const NotThere = -int(syscall.ENOENT)
 // NotOpened is for a caller that leaves that to Lookup.
 var NotOpened = Opened{Fd: -1}
 
-// Missed counts n lookups of entries that are not there.
-func (c *Cache) Missed(kind []byte, n uint64) {
+// Missed counts n lookups that have ended as EntryPaths and Quiet say, for the reason of the
+// latter.
+func (c *Cache) Missed(kind []byte, why store.Reason, n uint64) {
 	if c.store != nil {
-		c.store.Count(kind, store.MissCounter(store.Absent), n)
+		c.store.Count(kind, store.MissCounter(why), n)
 	}
 }
 

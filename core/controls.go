@@ -15,5 +15,6 @@ const (
 	waitsAtEnd    = true // a process that ends waits for what it has stored to be sent
 	prefetches    = true // what a profile names is fetched when its job starts
 	claims        = true // who compiles asks for the claim of the fleet
+	tellsResting  = true // a miss while a remote is not asked says so
 	checksRemotes = true // what comes from a remote was signed by somebody who is trusted
 )

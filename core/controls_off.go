@@ -16,5 +16,6 @@ var (
 	waitsAtEnd    = !control.Is("noexitwait")
 	prefetches    = !control.Is("noprofile")
 	claims        = !control.Is("noclaims")
+	tellsResting  = !control.Is("noresting")
 	checksRemotes = !control.Is("anyremote")
 )

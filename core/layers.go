@@ -94,19 +94,24 @@ func (c *Cache) Layers() []*Layer { return c.layers }
 // Layered reports whether lookups go on to layers or remotes.
 func (c *Cache) Layered() bool { return len(c.used)+len(c.remotes.used) > 0 }
 
-// Quiet returns for how long a lookup of what no directory has would look nowhere else:
-// while no remote is asked, because all have failed a moment ago. 0: it does look.
-func (c *Cache) Quiet() time.Duration {
+// Quiet returns for how long a lookup of what no directory has would look nowhere else, and
+// what it would miss for: while no remote is asked, because all have failed a moment ago, or
+// the budget is spent. 0: it does look.
+func (c *Cache) Quiet() (time.Duration, store.Reason) {
 	if len(c.remotes.used) == 0 || c.remotes.waits.any() {
-		return 0
+		return 0, store.Absent
 	}
-	quiet := mostQuiet
+	quiet, why := mostQuiet, store.Absent
 	for _, r := range c.remotes.used {
-		if r.Reads {
-			quiet = min(quiet, r.client.Rests())
+		if !r.Reads {
+			continue
+		}
+		rests, err := r.client.Rests()
+		if quiet = min(quiet, rests); err != nil && tellsResting {
+			why = restingOf(err)
 		}
 	}
-	return quiet
+	return quiet, why
 }
 
 // mostQuiet is as long as a remote rests at most.

@@ -81,18 +81,25 @@ func (c *Cache) WarnOnce(reason, text string) { c.log.warn(reason, "%s", text) }
 
 // MissedBecause counts and logs a miss whose reason the caller knows: k is the
 // request's key, why says what has changed in the world, "" if nothing was known
-// of it.
-func (c *Cache) MissedBecause(k *key.Key, kind, why string) {
-	if c.store != nil {
-		c.store.Count([]byte(kind), store.MissCounter(store.Absent), 1)
-	}
-	if !c.log.wants(Miss) {
-		return
+// of it. It returns what the log says.
+func (c *Cache) MissedBecause(k *key.Key, kind, why string) string {
+	reason := store.Absent
+	if resting := c.resting(); resting != store.None {
+		reason = resting
+		if why != "" {
+			why += "; " + reason.String()
+		}
 	}
 	if why == "" {
-		why = store.Absent.String()
+		why = reason.String()
 	}
-	c.log.line(Miss, "%s: %s", label(k.Name, k.ID), why)
+	if c.store != nil {
+		c.store.Count([]byte(kind), store.MissCounter(reason), 1)
+	}
+	if c.log.wants(Miss) {
+		c.log.line(Miss, "%s: %s", label(k.Name, k.ID), why)
+	}
+	return why
 }
 
 // NotStored counts and logs a result that was returned and not stored, for a

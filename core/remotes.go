@@ -102,6 +102,7 @@ func (c *Cache) fromRemotes(id *key.ID, why store.Reason) (*blob.Blob, store.Rea
 	if len(c.remotes.used) == 0 || c.remotes.knownAbsent(id) {
 		return nil, why
 	}
+	resting := store.None
 	asked, lost := false, time.Duration(0)
 	for _, r := range c.remotes.used {
 		if !r.Reads {
@@ -113,12 +114,19 @@ func (c *Cache) fromRemotes(id *key.ID, why store.Reason) (*blob.Blob, store.Rea
 			c.copyIn(b)
 			return b, store.None
 		}
-		if reason != store.Absent && (why == store.Absent || why == store.NoDirectory) {
+		switch {
+		case reason == store.Absent:
+		case reason == store.RemoteOff, reason == store.RemoteBudget:
+			resting = reason
+		case why == store.Absent || why == store.NoDirectory:
 			why = reason
 		}
 	}
 	if asked {
 		c.remotes.noteAbsent(id, lost)
+	}
+	if why == store.Absent && resting != store.None && tellsResting {
+		why = resting
 	}
 	return nil, why
 }
@@ -154,10 +162,29 @@ func (c *Cache) fromRemote(r *Remote, id *key.ID) (b *blob.Blob, why store.Reaso
 	case remote.OfEntry(err):
 		c.warnRemote(r, "has an entry that cannot be used: "+err.Error())
 		return nil, store.Malformed, true, lost
-	case !errors.Is(err, remote.ErrNotAsked):
+	case !errors.Is(err, remote.ErrNotAsked) && !errors.Is(err, remote.ErrSpent):
 		c.log.warn("remote "+r.URL+" fails", "remote %s fails: %v; programs go on without it", r.URL, err)
+		_, err = r.client.Rests()
 	}
-	return nil, store.Absent, false, 0
+	return nil, restingOf(err), false, 0
+}
+
+// restingOf returns the reason for which a remote is not asked, by what Rests says of it.
+func restingOf(err error) store.Reason {
+	if errors.Is(err, remote.ErrSpent) {
+		return store.RemoteBudget
+	}
+	return store.RemoteOff
+}
+
+// resting returns why one of the remotes is not asked now, None if all that are read are.
+func (c *Cache) resting() store.Reason {
+	for _, r := range c.remotes.used {
+		if _, err := r.client.Rests(); r.Reads && err != nil && tellsResting {
+			return restingOf(err)
+		}
+	}
+	return store.None
 }
 
 // accept returns why what a remote has given is not used, None if it is.

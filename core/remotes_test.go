@@ -3,8 +3,10 @@ package core
 import (
 	"bytes"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"jitcache/core/blob"
 	"jitcache/core/key"
@@ -78,6 +80,27 @@ func TestEntryOfARemoteIsTheSignedOneOfItsKeyOrNone(t *testing.T) {
 		}
 		if why := received(t, c, data[:i], &k.ID, true); why == store.None {
 			t.Errorf("it ends after %d of %d bytes, and is used", i, len(data))
+		}
+	}
+}
+
+func TestMissSaysThatNoRemoteWasAskedAndWhy(t *testing.T) {
+	defer func(was func() string) { StorageProgram, remote.Spent = was, remote.Budget{} }(StorageProgram)
+	StorageProgram = func() string { return "/bin/false" }
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	remote.Spent = remote.Budget{}
+	o, _ := trusting(t, env{"JITCACHE_REMOTE": "redis://test|trust=unsigned"})
+	c := open(t, o)
+	for n, want := range []store.Reason{store.RemoteOff, store.RemoteOff, store.RemoteBudget} {
+		if want == store.RemoteBudget {
+			remote.Spent.Vain(time.Hour)
+		}
+		k := testKey(t, "n", strconv.Itoa(n))
+		if b, why := c.Get(&k.ID, nil, nil); b != nil || why != want {
+			t.Errorf("lookup %d: %v, want %v", n, why, want)
+		}
+		if _, why := c.Quiet(); why != want {
+			t.Errorf("what the front says after lookup %d: %v, want %v", n, why, want)
 		}
 	}
 }

@@ -146,6 +146,8 @@ extern "C" {
 #define JITCACHE_REASON_INTERNAL 23      /* as JITCACHE_ERR_INTERNAL */
 #define JITCACHE_REASON_UNREPEATABLE 24  /* its compile cannot be repeated, or cannot be observed */
 #define JITCACHE_REASON_SIGNATURE 25     /* no key that is trusted has signed it, or one that was withdrawn */
+#define JITCACHE_REASON_REMOTE_OFF 26    /* a remote that may have it has failed, and is not asked for a while */
+#define JITCACHE_REASON_REMOTE_BUDGET 27 /* so long may be waited for remotes in vain, and that is spent */
 
 /* jitcache_status_name returns a status as a word ("miss"), and "unknown" for
  * any other number. The text is constant. */

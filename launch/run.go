@@ -88,10 +88,7 @@ func (l *lookup) run(given []string) (status int, done bool, why string) {
 	if l.cache.Mode() == core.ModeReadOnly {
 		return 0, false, "nothing is stored: JITCACHE is readonly"
 	}
-	l.cache.MissedBecause(l.request.request, kind, why)
-	if why == "" {
-		why = store.Absent.String()
-	}
+	why = l.cache.MissedBecause(l.request.request, kind, why)
 	found, lease := l.claim()
 	if found != nil {
 		return l.replay(found)

@@ -65,8 +65,12 @@ func (c *Command) Become(f *Front) error {
 	if err := writeAll(request, c.request(files.Report, -1, files.Out, files.Err)); err != nil {
 		return err
 	}
-	for _, fd := range []int{request, files.Report, files.Out, files.Err, f.Lock, f.Claim} {
-		if fd > 0 {
+	passed := []int{request, files.Report, files.Out, files.Err, f.Lock}
+	if f.Claim > 0 {
+		passed = append(passed, f.Claim)
+	}
+	for _, fd := range passed {
+		if fd >= 0 {
 			if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil {
 				return err
 			}

@@ -48,8 +48,10 @@ type Remote struct {
 var (
 	// ErrAbsent: there is no such entry.
 	ErrAbsent = errors.New("absent")
-	// ErrNotAsked: the budget is spent, or the remote has failed a moment ago.
+	// ErrNotAsked: the remote has failed a moment ago.
 	ErrNotAsked = errors.New("not asked")
+	// ErrSpent: the budget of this process is spent.
+	ErrSpent = errors.New("not asked: the budget is spent")
 )
 
 // epoch is what the times of a Remote are counted from: the clock of the machine may be
@@ -83,15 +85,17 @@ func (r *Remote) Asks() bool {
 	return r.Rests() == 0
 }
 
-// Rests returns for how long Get will not ask, 0 if it would.
-func (r *Remote) Rests() time.Duration {
-	if left := time.Duration(r.off.Load()) - time.Since(epoch); left > 0 {
-		return left
+// Rests returns for how long Get will not ask, and the error that it would return: 0 and nil
+// if it would ask. A budget that is spent is said to be, also where that was one failure.
+func (r *Remote) Rests() (time.Duration, error) {
+	left, spent := time.Duration(r.off.Load())-time.Since(epoch), Spent.Left() <= 0
+	switch {
+	case spent:
+		return max(left, reckoned), ErrSpent
+	case left > 0:
+		return left, ErrNotAsked
 	}
-	if Spent.Left() <= 0 {
-		return reckoned
-	}
-	return 0
+	return 0, nil
 }
 
 // reckoned is for how long a budget that is spent is taken to be: every compile adds to it.
@@ -106,8 +110,8 @@ const reckoned = 100 * time.Millisecond
 func (r *Remote) Get(id *key.ID, room func(size int) []byte, awaited bool) (lost time.Duration, err error) {
 	most := mostRequest
 	if !awaited || !waitsForLiving {
-		if !r.Asks() {
-			return 0, ErrNotAsked
+		if _, err := r.Rests(); err != nil {
+			return 0, err
 		}
 		most = min(Spent.Left(), mostRequest)
 	}

@@ -49,7 +49,7 @@ func TestWaitingForAMachineThatLivesIsNotInVain(t *testing.T) {
 	r := fresh(t)
 	helperOf(t, r, after(100*time.Millisecond, 2, wire.Noop))
 	Spent.Vain(2 * time.Second)
-	if _, err := r.Get(&id, nil, false); err != ErrNotAsked {
+	if _, err := r.Get(&id, nil, false); err != ErrSpent {
 		t.Errorf("the budget is spent: %v", err)
 	}
 	for range 3 {

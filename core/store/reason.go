@@ -34,7 +34,9 @@ const (
 	Panicked     Reason = 23 // the library has failed internally and stopped working
 	Unrepeatable Reason = 24 // what made it cannot be repeated, or not be seen
 	Signature    Reason = 25 // no key that is trusted has signed it
-	reasonEnd    Reason = 26
+	RemoteOff    Reason = 26 // no directory has it, and a remote that may has failed, and is not asked for a while
+	RemoteBudget Reason = 27 // likewise, and what may be waited for remotes in vain is spent
+	reasonEnd    Reason = 28
 )
 
 var reasonNames = [reasonEnd]string{
@@ -45,6 +47,7 @@ var reasonNames = [reasonEnd]string{
 	TooLarge: "too large", ReadOnly: "read-only", NoSpace: "no space", InputChange: "input changed",
 	NoDirectory: "no directory", Descriptors: "too many open files", Panicked: "internal error",
 	Unrepeatable: "not repeatable", Signature: "no trusted signature",
+	RemoteOff: "remote off", RemoteBudget: "remote budget spent",
 }
 
 // String returns the reason in words, "" for None.

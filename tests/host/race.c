@@ -128,9 +128,9 @@ static int32_t release(void *lease)
 	return JITCACHE_OK;
 }
 
-static int32_t missed(void *core, char *kind, uint64_t n)
+static int32_t missed(void *core, char *kind, int32_t why, uint64_t n)
 {
-	(void)core;
+	(void)core, (void)why;
 	if (strcmp(kind, "generic") != 0)
 		abort();
 	atomic_fetch_add(&misses, (long)n);

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from processes import check, start
+from proxy import Proxy
 from remotes import Machine, Redis, free_port
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -36,7 +37,7 @@ def test_miss_while_the_remote_is_off_needs_no_core_and_is_counted(machine: Mach
         pid = os.fork()
         if pid == 0:
             for key in keys:
-                assert cache.get(key) is None
+                assert cache.get(key) is None and cache.last_miss == "remote off"
             quiet = copies()
             cache.put(keys[0], b"x")  # the control: this needs one
             os._exit(0 if quiet == 0 and copies() > 0 else 1)
@@ -47,7 +48,47 @@ def test_miss_while_the_remote_is_off_needs_no_core_and_is_counted(machine: Mach
         """,
         env=machine.env,
     )
-    assert json.loads(out) == {"absent": 39}, "all of this process are counted"
+    assert json.loads(out) == {"remote off": 39}, "all of this process are counted"
+
+
+def test_miss_of_what_the_remote_has_says_that_the_budget_is_spent(tmp_path: Path) -> None:
+    """In the process, in its log and in the statistics: it was not asked for, so nobody knows that it is absent."""
+    redis = Redis(tmp_path)
+    proxy = Proxy(redis.port)
+    one, two = (
+        Machine(tmp_path, name, url + "|trust=unsigned") for name, url in (("one", redis.url), ("two", proxy.url))
+    )
+    try:
+        check("import jitcache; jitcache.Cache().put(jitcache.Key(there=1), b'x')", env=one.env)
+        one.sent()
+        proxy.fault, proxy.seconds = "latency", 0.3
+        out = check(
+            """
+            import jitcache, json, time
+            cache, there = jitcache.Cache(), jitcache.Key(there=1).named("there")
+            said, end = [], time.monotonic() + 30
+            while "remote budget spent" not in said and time.monotonic() < end:
+                assert cache.get(jitcache.Key(n=len(said))) is None
+                said.append(cache.last_miss)
+                time.sleep(0.01)
+            assert cache.get(there) is None
+            explained = cache.explain(there)
+            got = cache.get_or_compile(there, lambda: b"x")
+            print(json.dumps([said, cache.last_miss, explained["reason"], cache.stats()["total"]["miss_reasons"]]))
+            """,
+            env={**two.env, "JITCACHE_LOG": "miss", "JITCACHE_LOG_FILE": str(tmp_path / "log")},
+        )
+        said, last, explained, counted = json.loads(out)
+        assert "absent" in said
+        assert (last, explained) == ("remote budget spent",) * 2
+        assert counted == {reason: said.count(reason) + (reason == last) * 2 for reason in set(said)}
+        log = (tmp_path / "log").read_text()
+        assert "miss: there (" in log and log.count(": remote budget spent") == counted[last]
+    finally:
+        proxy.close()
+        redis.stop()
+        one.end()
+        two.end()
 
 
 def test_remote_that_is_back_is_asked_again_by_the_same_process(tmp_path: Path) -> None:
