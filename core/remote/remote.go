@@ -82,7 +82,8 @@ func short(texts []string) string {
 
 // Asks reports whether Get would ask: a look at two numbers.
 func (r *Remote) Asks() bool {
-	return r.Rests() == 0
+	_, err := r.Rests()
+	return err == nil
 }
 
 // Rests returns for how long Get will not ask, and the error that it would return: 0 and nil
