@@ -26,6 +26,29 @@ def test_attributes_of_a_function(project: Project) -> None:
     assert out == [["source", "2"]] * 2 + [["source", "3"]] * 2
 
 
+MEMBER = """
+import enum
+import cutlass.cute as cute
+class E(enum.Enum):
+    X = 1
+E.X.tile = {value}
+@cute.jit
+def f(x: cute.Int32):
+    cute.printf("%d\\n", x + E.X.tile)
+"""
+
+
+@pytest.mark.parametrize(("without", "second"), [("", "3"), ("given", "2")])
+def test_attributes_of_a_member_of_an_enumeration(project: Project, without: str, second: str) -> None:
+    """The old result without what a member was given."""
+    out = []
+    for value in (1, 2):
+        project.write(a=MEMBER.format(value=value))
+        code = "import a; from jitcache.adapters import cute_dsl; r = cute_dsl.compile(a.f, 1, key='source'); print(r.how, flush=True); r(1)"
+        out.append(project.check(code, WITHOUT=without).out.split())
+    assert out == [["source", "2"], ["source", second]]
+
+
 TENSORS = """
     import json, numpy, cutlass, cutlass.cute as cute
     from cutlass.cute.runtime import from_dlpack

@@ -51,8 +51,8 @@ ROWS = [
          c="import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), 'none'))", **{"there/mine": ""}),
     over("the folder that the process is in", "import os, c", "k = len(os.path.basename(os.getcwd()))", ("c", "'a'", "'aa'"), "world",
          c="import os\nos.makedirs('a', exist_ok=True)\nos.makedirs('aa', exist_ok=True)\nos.chdir('a')"),
-    over("where a link leads", "import os, c", "k = int(os.readlink(c.path))", ("c", "'1'", "'2'"), "world",
-         c="import os\npath = os.path.join(os.path.dirname(__file__), 'link')\nif os.path.lexists(path):\n    os.unlink(path)\nos.symlink('1', path)"),
+    over("where a link leads", "import os, c", "k = int(os.readlink(c.path))", ("environ", "1", "2"), "world",
+         c="import os\npath = os.path.join(os.path.dirname(__file__), 'link')\nif os.path.lexists(path):\n    os.unlink(path)\nos.symlink(os.environ['VALUE'], path)"),
     Look("a module that was changed after a compile had imported it", {
         "o": OVERLOAD + "@overload(h)\ndef over(x):\n    import c\n    k = c.K\n    return lambda x: x * k", "c": "K = 2",
         "a": "from o import h\n@numba.njit(cache=True)\ndef f(x):\n    return h(x)"},
@@ -72,10 +72,6 @@ ROWS = [
         ("d", "0", "1"), ("11.0", "19.0"), "states", "import a; print(a.f(a.numpy.arange(1., 4)))"),
     Look("the defaults that a function had when it was decorated", {
         "c": "from d import K\n@numba.njit\ndef g(x, k=K):\n    return x * k\ng.py_func.__defaults__ = (7,)", "d": "K = 1", "a": CALLS},
-        ("d", "1", "2"), ("1", "2"), "parameters"),
-    Look("the signature that a function says it has", {
-        "c": "import inspect\nfrom d import K\ndef g(x, k=3):\n    return x * k\np = [*inspect.signature(g).parameters.values()]\n"
-             "g.__signature__ = inspect.Signature([p[0], p[1].replace(default=K)])\ng = numba.njit(g)", "d": "K = 1", "a": CALLS},
         ("d", "1", "2"), ("1", "2"), "parameters"),
 ]  # fmt: skip
 PARAMETERS = sampled([(row,) for row in ROWS], [row.name for row in ROWS])

@@ -20,7 +20,7 @@ import typing
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
 from jitcache._code import PLAIN, Unkeyable, code_of, content_of
-from jitcache._dependency_walk import DependencyWalker
+from jitcache._dependency_walk import DependencyWalker, given
 
 from ._arguments import Shapes
 from ._memory import Memory
@@ -138,7 +138,7 @@ class Walker(DependencyWalker):
             return
         if names is None:
             raise Unkeyable("module as a value", module.__name__)
-        if "__getattr__" in module.__dict__:
+        if "__getattr__" in module.__dict__ or type(module) is not pytypes.ModuleType:
             raise Unkeyable("module with __getattr__", module.__name__)
         self._modules[id(module)] = module
         for name in names:
@@ -318,6 +318,7 @@ class Walker(DependencyWalker):
     def _enum(self, value: enum.Enum) -> None:
         self._value(type(value))
         self._put("member", value.name.encode())
+        self._value(given(value))
 
     def _items(self, value: Any) -> None:
         if len(value) > _MOST_ITEMS:
