@@ -79,6 +79,7 @@ AREAS: dict[str, Area] = {
     "underworld3-rest": underworld3.rest,
     "nvrtc": cuda.nvrtc,
     "observe": observe.tests,
+    "observe-controls": observe.controls,
     "machines": machines.tests,
     "remotes": remotes.tests,
     "remotes-rest": remotes.rest,
@@ -148,7 +149,7 @@ REST = [
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "gpu", "cuda-controls",
     "machines", "remotes",
     "numba", "cute-dsl", "underworld3", "native-rest", "cuda-core", "nvrtc", "triton", "mpi", "frameworks",
-    "jax", "pages", "observe", "bench", "native-controls", "packages", "cupy", "warp", "launch-controls", "types",
+    "jax", "pages", "observe", "observe-controls", "bench", "native-controls", "packages", "cupy", "warp", "launch-controls", "types",
 ]  # fmt: skip
 
 #: For an hour more: other versions of what the above runs with, each Go, zig's library, that of aarch64, every row of tables of which REST runs a part;
@@ -164,7 +165,7 @@ LONGER = [
 #: machines does not: pip, which other areas run, changes the times that its rows compare.
 BESIDE = frozenset({
     "python", "native", "launch", "nvrtc", "packages", "types",
-    "observe", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "underworld3-rest", "numba", "numba-rest", "numba-old",
+    "observe", "observe-controls", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "underworld3-rest", "numba", "numba-rest", "numba-old",
     "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "cute-dsl-rest", "triton", "triton-rest", "triton-old",
     "jax", "jax-rest", "jax-old", "cupy", "cupy-rest", "cupy-old", "warp", "warp-rest", "warp-old", "frameworks", "pages",
     "bench",

@@ -1,11 +1,37 @@
-"""The observer beside strace: the same names, for compilers, linkers, wrappers and builds."""
+"""The observer beside strace: the same names, for compilers, linkers, wrappers and builds; and its tracer's controls."""
 
 from __future__ import annotations
 
+import re
 import shutil
+from pathlib import Path
 
 from . import cuda, go
-from .common import Count, environment, skipped, venv
+from .common import BUILD, ROOT, Count, environment, go_command, run, skipped, total, venv
+from .control import TRIES, red
+
+#: What the tracer goes without (observe/tracer/control.h), and a test in observe that must notice.
+CONTROLS = {
+    "ABSENT": "TestProgramThatIsNotThereFailsAsExecDoes",
+    "LOOKED": "TestWhatTheTreeHasReplacedIsNoInputAnyMore",
+    "TEXT": "TestTextOfALinkIsAnInput",
+    "WAY": "TestLinksToAFileCountWhereTheTreeAsksForItsPath",
+    "CHILDREN": "TestChildrenThatShareMemoryAreFollowed",
+    "CONTENT": "TestRoundsTellWhatWasSeenSinceTheStart",
+    "VDSO": "TestWhatCannotBeRepeatedIsSeen",
+    "OWN": "TestWhatIsInARenamedFolderIsTheTreesOwn",
+    "UNSTEADY": "TestFileThatTheTreeWaitsForIsSeen",
+    "RESTART": "TestSignalInterruptsNoCallThatItWouldNot",
+    "KILL": "TestTracerOrKeeperThatIsKilledTakesTheTreeAlong",
+    "GRACE": "TestDaemonLivesOnAndNobodyWaitsForIt",
+    "PRIVILEGES": "TestProgramThatNeedsPrivilegesGetsThem",
+    "STRANGERS": "TestSignalsToStrangersAreSeen",
+    "DESCRIPTORS": "TestChangeByADescriptorThatOnlyReadsIsSeen",
+    "TYPES": "TestListingSaysOfWhatTypeNamesAre",
+    "GIVEN": "TestWhatIsReachedFromAGivenFolderIsSeen",
+    "PROC": "TestWhatProcSaysOfNamespacesAndNetworksIsNotTakenForTheTrees",
+    "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
+}
 
 
 def tests() -> Count:
@@ -20,3 +46,27 @@ def tests() -> Count:
         return Count(0, 0, 1)
     env = environment(JITCACHE_TEST_OBSERVE_COMPARE=python, **wheels)
     return go.test("observe", "-count=1", "./tests/observe/compare", env=env)
+
+
+def controls() -> Count:
+    """The tracer with each mechanism taken out, and a test that goes red."""
+    text = (ROOT / "observe" / "tracer" / "control.h").read_text()
+    there = set(re.findall(r"^\tJO_CONTROL_(\w+),", text, re.MULTILINE)) - {"NOTHING"}
+    program = BUILD / "controls" / "observe.test"
+    status, _ = run("observe-controls", [go_command(), "test", "-c", "-o", str(program), "./observe"])
+    if status != 0:
+        return Count(0, 0, 1)
+    return total([Count(1, 0, int(there != set(CONTROLS))), *(_control(program, *row) for row in CONTROLS.items())])
+
+
+def _control(program: Path, name: str, test: str) -> Count:
+    command = [str(program), f"-test.run=^{test}$", "-test.v", "-test.timeout=2m"]
+    env = environment(JITCACHE_TEST_OBSERVE_WITHOUT=name)
+    is_red = False
+    for _ in range(TRIES):
+        _, text = run("observe-controls", command, env=env, cwd=ROOT / "observe")
+        if f"--- SKIP: {test} " in text:
+            return skipped("observe-controls", f"{name}: {test}")
+        if is_red := f"--- FAIL: {test} " in text:
+            break
+    return red("observe-controls", name, test, is_red)
