@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -278,7 +279,8 @@ func marked(mark string) []string {
 	return found
 }
 
-// gone waits until no process has a mark, for some seconds.
+// gone waits until no process has a mark, for some seconds. What is left then is ended: a
+// control leaves trees that never end.
 func gone(t *testing.T, mark string) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); len(marked(mark)) != 0; time.Sleep(5 * time.Millisecond) {
@@ -288,7 +290,13 @@ func gone(t *testing.T, mark string) {
 				words, _ := os.ReadFile("/proc/" + pid + "/cmdline")
 				t.Logf("%s\n%s", bytes.ReplaceAll(words, []byte{0}, []byte{' '}), status)
 			}
-			t.Fatalf("left running: %v", marked(mark))
+			left := marked(mark)
+			for _, pid := range left {
+				if id, err := strconv.Atoi(pid); err == nil {
+					syscall.Kill(id, syscall.SIGKILL)
+				}
+			}
+			t.Fatalf("left running: %v", left)
 		}
 	}
 }
