@@ -12,7 +12,7 @@ import (
 // A list as bytes: docs/format.md, "Lists". Numbers are varints. A path is the
 // number of bytes that it shares with the one before it in its section, the
 // number of bytes that follow, and those.
-const listMagic = "jclist\x00\x03"
+const listMagic = "jclist\x00\x02"
 
 var errList = errors.New("list: malformed")
 
@@ -126,9 +126,6 @@ func (e *encoder) world(w *World) {
 		}
 		e.number(1)
 		e.b = append(e.b, d[:]...)
-	}
-	if w.Limits != (key.Digest{}) {
-		e.number(w.Asked)
 	}
 }
 
@@ -288,9 +285,6 @@ func (d *listDecoder) world(w *World) {
 		if d.number() != 0 {
 			*digest = d.digest()
 		}
-	}
-	if w.Limits != (key.Digest{}) {
-		w.Asked = d.number()
 	}
 }
 

@@ -80,11 +80,10 @@ type Failure struct {
 	Errno syscall.Errno
 }
 
-// Kind is something that counts as what it is, and no more: neither file nor folder; or a
-// folder, of which the permissions count.
+// Kind is something that is neither file nor folder, and counts as what it is.
 type Kind struct {
 	Path string
-	Mode uint32 // its type, and its permissions if they count
+	Mode uint32 // its type
 }
 
 // World is what counts beside files.
@@ -96,10 +95,8 @@ type World struct {
 	Rule      Rule
 	Also      []string
 	Variables []Variable
-	// CPU, Host and Limits are digests, zero for those that were not asked for. Asked is a
-	// mask of the limits that were, by their numbers.
+	// CPU, Host and Limits are digests, zero for those that were not asked for.
 	CPU, Host, Limits key.Digest
-	Asked             uint64
 }
 
 // Rule says which variables count.

@@ -4,14 +4,11 @@ import (
 	"encoding/binary"
 	"iter"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"jitcache/core/key"
-	_ "jitcache/core/limits" // the limits are those of the caller
-	"jitcache/observe"
 	"jitcache/record/cpu"
 )
 
@@ -89,7 +86,7 @@ func (s *Surroundings) differs(w *World) string {
 		return "another processor"
 	case w.Host != none && w.Host != host():
 		return "another host"
-	case w.Limits != none && w.Limits != limits(w.Asked):
+	case w.Limits != none && w.Limits != limits():
 		return "other limits of the process (ulimit)"
 	}
 	return ""
@@ -107,7 +104,7 @@ func (s *Surroundings) Parts() []Part {
 		{"environment", key.Sum(environment.b)},
 		{"processor", Processor()},
 		{"folder", key.Sum([]byte(realDir(s.Dir)))},
-		{"limits", limits(allLimits)},
+		{"limits", limits()},
 	}
 }
 
@@ -141,45 +138,18 @@ func host() key.Digest {
 	return key.Sum(all)
 }
 
-// limited are the limits that a program can run into, or ask for to decide how it works.
-// Those on memory that is locked, on messages, signals and processes follow from the
-// machine, and are left out.
-var limited = []int{
-	unix.RLIMIT_CPU, unix.RLIMIT_FSIZE, unix.RLIMIT_DATA, unix.RLIMIT_STACK, unix.RLIMIT_CORE, unix.RLIMIT_AS, unix.RLIMIT_NOFILE,
-}
-
-// allLimits is a mask of limits with all bits set.
-const allLimits = ^uint64(0)
-
-// limits is the digest of those of them that are in a mask, by their numbers.
-func limits(asked uint64) key.Digest {
+// limits is the digest of the limits that a program can run into, or ask for to
+// decide how it works. Those on memory that is locked, on messages and on signals
+// follow from the machine, and are left out.
+func limits() key.Digest {
 	var all []byte
-	for _, which := range limited {
+	for _, which := range []int{
+		unix.RLIMIT_CPU, unix.RLIMIT_FSIZE, unix.RLIMIT_DATA, unix.RLIMIT_STACK, unix.RLIMIT_CORE, unix.RLIMIT_AS, unix.RLIMIT_NOFILE,
+	} {
 		var l unix.Rlimit
-		if asked&(1<<which) != 0 && unix.Getrlimit(which, &l) == nil {
+		if unix.Getrlimit(which, &l) == nil {
 			all = binary.LittleEndian.AppendUint64(all, l.Cur)
-			all = binary.LittleEndian.AppendUint64(all, l.Max)
 		}
 	}
 	return key.Sum(all)
-}
-
-// askedLimits returns a mask of the limits that were asked for.
-func (t *taker) askedLimits() (mask uint64) {
-	for i := range t.run.Report.Uses {
-		u := &t.run.Report.Uses[i]
-		if u.Use != observe.UseLimits {
-			continue
-		}
-		which, err := strconv.ParseUint(u.Detail, 10, 6)
-		if err != nil {
-			return allLimits
-		}
-		mask |= 1 << which
-	}
-	of := uint64(0)
-	for _, which := range limited {
-		of |= 1 << which
-	}
-	return mask & of
 }

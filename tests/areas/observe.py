@@ -27,9 +27,6 @@ CONTROLS = {
     "PRIVILEGES": "TestProgramThatNeedsPrivilegesGetsThem",
     "STRANGERS": "TestSignalsToStrangersAreSeen",
     "DESCRIPTORS": "TestChangeByADescriptorThatOnlyReadsIsSeen",
-    "TYPES": "TestListingSaysOfWhatTypeNamesAre",
-    "GIVEN": "TestWhatIsReachedFromAGivenFolderIsSeen",
-    "PROC": "TestWhatProcSaysOfNamespacesAndNetworksIsNotTakenForTheTrees",
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
 }
 

@@ -1,7 +1,0 @@
-//go:build control
-
-package limits
-
-import "jitcache/core/control"
-
-var restores = !control.Is("raised")
