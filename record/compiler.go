@@ -65,6 +65,14 @@ func (t *taker) compilerWorld(w *World) {
 	}
 }
 
+// Clone returns a copy that shares nothing a check changes: who keeps a list beside one
+// that others keep, a worker beside the set of its request, keeps a clone.
+func (l *List) Clone() *List {
+	c := *l
+	c.Files, c.Folders = slices.Clone(l.Files), slices.Clone(l.Folders)
+	return &c
+}
+
 // Settled reports whether everything in the list is what it was, and would show it if
 // it changed from now on: the stamps are those that were taken when the files were
 // read, and old enough to prove something.

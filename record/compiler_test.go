@@ -59,3 +59,26 @@ func TestWhatACompilerHasLoadedIsComparedAtOnceAndThenOnceASecond(t *testing.T) 
 		})
 	}
 }
+
+// The race detector sees it too, when threads compile side by side.
+func TestCheckOfACloneChangesNothingOfTheListItIsFrom(t *testing.T) {
+	w := newWorld(t)
+	w.put("a", "as it was")
+	l, err := w.run("sh", "-c", "read a <a; ls >/dev/null; true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := string(l.Append(nil))
+	c := l.Clone()
+	os.Remove(w.dir + "/a")
+	w.put("a", "as it was")
+	if state, why := c.Check(w.surroundings()); state == Changed {
+		t.Fatal(why)
+	}
+	if string(c.Append(nil)) == before {
+		t.Error("the check has put no new stamp into the clone")
+	}
+	if string(l.Append(nil)) != before {
+		t.Error("the check has changed the list that it was cloned from")
+	}
+}

@@ -296,7 +296,7 @@ func (w *Worker) Record(p *Work, notes record.Notes) (*record.List, *observe.Rep
 	if err != nil {
 		return nil, rep, err
 	}
-	w.history = list
+	w.history = list.Clone() // the program's own goes to the cache, on another thread than the next Get
 	return list, rep, nil
 }
 
