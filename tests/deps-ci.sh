@@ -8,6 +8,8 @@
 # shells that complete the command, a browser for the pages.
 set -eu
 missing=
+# dpkg-query also knows packages that are only recommended by others.
+installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake pkg-config:pkg-config g++:g++ clang:clang ccache:ccache mpirun:openmpi-bin mksquashfs:squashfs-tools \
 	ld.lld:lld mold:mold gfortran:gfortran mpicc.openmpi:libopenmpi-dev mpicc.mpich:libmpich-dev ninja:ninja-build tcc:tcc make:make gdb:gdb musl-gcc:musl-tools bison:bison flex:flex m4:m4 zstd:zstd zsh:zsh fish:fish redis-server:redis-server nginx:nginx-light chromium:chromium; do
 	command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
@@ -15,7 +17,7 @@ done
 # Headers for plugins of the gcc that is there; a clang that embeds files, and clang's runtime for profiles.
 plugins="gcc-$(gcc -dumpversion | cut -d. -f1)-plugin-dev"
 for package in libopenmpi-dev mpich libmpich-dev gcc-multilib "$plugins"; do # the wrappers link nothing without; -m32
-	dpkg-query -W "$package" >/dev/null 2>&1 || missing="$missing $package"
+	installed "$package" || missing="$missing $package"
 done
 [ -e /usr/lib/python3/dist-packages/petsc4py.pth ] || missing="$missing python3-petsc4py"
 install() {
@@ -30,7 +32,7 @@ install() {
 # shellcheck disable=SC2086 # words
 [ -z "$missing" ] || install $missing
 for package in clang-19 "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"; do # not every release has them
-	dpkg-query -W "$package" >/dev/null 2>&1 || (install "$package") || echo "deps-ci: without $package" >&2
+	installed "$package" || (install "$package") || echo "deps-ci: without $package" >&2
 done
 case $(clang -dumpversion) in
 [0-9].* | 1[0-5].*) [ -x /usr/bin/clang-16 ] || install clang-16 ;;
