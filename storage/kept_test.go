@@ -18,27 +18,13 @@ func TestWhoKeepsAConnectionTakesNobodysPlace(t *testing.T) {
 	for round := range 2 {
 		for n := range clients {
 			if round == 0 {
-				clients[n] = dialWithin(t, socket, 5*time.Second)
+				clients[n] = dial(t, socket)
 			}
 			if got, err := get(t, clients[n], entry); got != "" || err != nil {
 				t.Fatalf("client %d: %q, %v", n, got, err)
 			}
 		}
 	}
-}
-
-func dialWithin(t *testing.T, socket string, most time.Duration) net.Conn {
-	t.Helper()
-	c, err := net.Dial("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(most))
-	if _, err := wire.ReadGreeting(c); err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 func TestConnectionThatNobodyUsesEndsUnlessAnotherProgramHasIt(t *testing.T) {
