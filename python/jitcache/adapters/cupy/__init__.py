@@ -14,22 +14,19 @@ does not import CuPy.
 
 from __future__ import annotations
 
-import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jitcache import Cache, default_cache
-from jitcache._default import has_directory
+from jitcache.adapters._chosen import Chosen
+
+if TYPE_CHECKING:
+    from jitcache import Cache
 
 __all__ = ["KIND", "clear", "count", "entries", "install", "uncached", "uninstall"]
 
 #: The kind of the entries.
 KIND = "cupy"
 
-_given: Cache | None = None
-
-
-def _cache() -> Cache:
-    return default_cache() if _given is None else _given
+_cache = Chosen(KIND, "CuPy")
 
 
 def install(cache: Cache | None = None) -> bool:
@@ -42,27 +39,17 @@ def install(cache: Cache | None = None) -> bool:
     Kernels that are loaded already stay as they are. May be called again, to change
     the cache. Raises ImportError without CuPy.
     """
-    global _given
     from . import _hooks
 
-    if not has_directory(default_cache() if cache is None else cache, KIND, "CuPy"):
-        return False
-    unfit = _hooks.unfit()
-    if unfit:
-        logging.getLogger("jitcache").warning("cupy: %s is not as expected: CuPy's own cache stays as it is", unfit)
-        return False
-    _given = cache
-    _hooks.attach(_cache)
-    return True
+    return _cache.attach(cache, _hooks)
 
 
 def uninstall() -> None:
     """Leave kernels that are compiled from now on to CuPy and its own cache."""
-    global _given
     from . import _hooks
 
     _hooks.detach()
-    _given = None
+    _cache.given = None
 
 
 def uncached() -> dict[str, int]:

@@ -13,10 +13,12 @@ does not import JAX.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jitcache import Cache, default_cache
-from jitcache._default import has_directory
+from jitcache.adapters._chosen import Chosen
+
+if TYPE_CHECKING:
+    from jitcache import Cache
 
 __all__ = ["KIND", "SCHEME", "clear", "count", "entries", "install", "register", "uncached", "uninstall"]
 
@@ -26,11 +28,7 @@ KIND = "jax"
 #: What a ``jax_compilation_cache_dir`` begins with, for ``register``.
 SCHEME = "jitcache://"
 
-_given: Cache | None = None
-
-
-def _cache() -> Cache:
-    return default_cache() if _given is None else _given
+_cache = Chosen(KIND, "JAX")
 
 
 def install(cache: Cache | None = None) -> str:
@@ -49,22 +47,20 @@ def install(cache: Cache | None = None) -> str:
 
     May be called again, to change the cache. Raises ImportError without JAX.
     """
-    global _given
     from . import _hooks
 
-    if not has_directory(default_cache() if cache is None else cache, KIND, "JAX"):
+    if not _cache.fits(cache):
         return ""
-    _given = cache
+    _cache.given = cache
     return _hooks.attach(_cache)
 
 
 def uninstall() -> None:
     """Give JAX its own cache back, and the settings that ``install`` has changed."""
-    global _given
     from . import _hooks
 
     _hooks.detach()
-    _given = None
+    _cache.given = None
 
 
 def register(cache: Cache | None = None) -> None:
@@ -74,11 +70,10 @@ def register(cache: Cache | None = None) -> None:
     program's. Damaged entries are repaired, but several processes may compile the
     same. Raises ImportError without ``etils``, which JAX needs for such names.
     """
-    global _given
     from ._path import register_scheme
 
-    if has_directory(default_cache() if cache is None else cache, KIND, "JAX"):
-        _given = cache
+    if _cache.fits(cache):
+        _cache.given = cache
         register_scheme(_cache)
 
 

@@ -17,9 +17,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jitcache import Cache, default_cache
+from jitcache.adapters._chosen import Chosen
 
 if TYPE_CHECKING:
+    from jitcache import Cache
+
     from ._manager import Manager
 
 __all__ = ["KIND", "Manager", "clear", "count", "entries", "install", "uncached", "uninstall"]
@@ -27,12 +29,7 @@ __all__ = ["KIND", "Manager", "clear", "count", "entries", "install", "uncached"
 #: The kind of the entries.
 KIND = "triton"
 
-_given: Cache | None = None
-
-
-def _cache() -> Cache:
-    """Return the cache: what install was given, or the default one."""
-    return default_cache() if _given is None else _given
+_cache = Chosen(KIND, "Triton")
 
 
 def __getattr__(name: str) -> Any:
@@ -57,20 +54,18 @@ def install(cache: Cache | None = None) -> bool:
     cached too: False for a Triton that computes it in a way that is not known.
     Raises ImportError without Triton.
     """
-    global _given
     from . import _fingerprint, _hook
 
-    _given = cache
+    _cache.given = cache
     _hook.attach()
     return _fingerprint.attach(_cache)
 
 
 def uninstall() -> None:
     """Leave what is compiled from now on to Triton's own cache."""
-    global _given
     from . import _fingerprint, _hook
 
-    _given = None
+    _cache.given = None
     _hook.detach()
     _fingerprint.detach()
 
