@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"strconv"
@@ -16,22 +15,24 @@ type Config struct {
 	// Shared says that several users have agreed to trust each other here.
 	Shared bool
 
-	other []string // lines not understood
+	other []string // lines not understood, and remarks
 }
 
 // DefaultMaxSize is the cap of a directory for which none was set: 5 GiB, like
 // ccache's. A CUB kernel is 120 KB, a Cython solver 1 MB.
 const DefaultMaxSize = 5 << 30
 
+// configHead is the first line of what encode writes.
+const configHead = "# jitcache: settings of this directory; see `jitcache config`"
+
 func parseConfig(b []byte) Config {
 	c := Config{MaxSize: DefaultMaxSize}
-	lines := bufio.NewScanner(bytes.NewReader(b))
-	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
+	for line := range strings.Lines(string(b)) {
+		line = strings.TrimSpace(line)
 		name, value, ok := strings.Cut(line, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		switch {
-		case line == "" || line[0] == '#':
+		case line == "" || line == configHead:
 		case ok && name == "max-size":
 			if n, err := ParseSize(value); err == nil {
 				c.MaxSize = n
@@ -47,7 +48,7 @@ func parseConfig(b []byte) Config {
 
 func (c Config) encode() []byte {
 	var b bytes.Buffer
-	b.WriteString("# jitcache: settings of this directory; see `jitcache config`\n")
+	b.WriteString(configHead + "\n")
 	fmt.Fprintf(&b, "max-size = %d\n", c.MaxSize)
 	fmt.Fprintf(&b, "shared = %t\n", c.Shared)
 	for _, line := range c.other {

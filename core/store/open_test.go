@@ -218,8 +218,33 @@ func TestConfigKeepsWhatItDoesNotKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := os.ReadFile(s.v1 + "/config")
-	if !strings.Contains(string(text), "future = yes\n") || parseConfig(text).MaxSize != 9 {
+	if !strings.Contains(string(text), "future = yes\n# note\n") || strings.Count(string(text), "#") != 2 || parseConfig(text).MaxSize != 9 {
 		t.Errorf("config is now %q", text)
+	}
+}
+
+// A line that is long must not end the file: of the cap and of what others have written
+// behind it nothing may be lost.
+func TestConfigIsReadWholeOrNotAtAll(t *testing.T) {
+	s := open(t)
+	for size, whole := range map[int]bool{1 << 10: true, 1<<16 - 100: true, 1<<16 + 1: false, 1 << 20: false} {
+		text := strings.Repeat("x", size) + "\nmax-size = 500G\nfuture = yes"
+		os.WriteFile(s.v1+"/config", []byte(text), 0o600)
+		c, err := Open(Options{Directory: s.Root()})
+		var refused *Refused
+		switch {
+		case !whole:
+			if !errors.As(err, &refused) || refused.Reason != Malformed || !strings.Contains(err.Error(), "v1/config") {
+				t.Errorf("%d: %v", size, err)
+			}
+			if now, _ := os.ReadFile(s.v1 + "/config"); string(now) != text {
+				t.Errorf("%d: it was rewritten", size)
+			}
+		case err != nil:
+			t.Errorf("%d: %v", size, err)
+		case c.Config().MaxSize != 500e9 || len(c.config.other) != 2:
+			t.Errorf("%d: cap %d, %d other lines", size, c.Config().MaxSize, len(c.config.other))
+		}
 	}
 }
 

@@ -77,6 +77,7 @@ const (
 	readmeText   = "This directory holds a compile cache made by jitcache: results of compilers that\nran inside programs. It may be removed at any time; what is missing is compiled\nagain. To see what is here: jitcache ls, jitcache stats. To empty it: jitcache clear\n"
 	privateDir   = 0o700
 	versionLimit = 64
+	mostConfig   = 64 << 10
 )
 
 // Open opens a cache directory, making it if it does not exist. A directory
@@ -198,11 +199,14 @@ func (s *Store) readLayout() (fresh bool, err error) {
 	case string(version) != versionText:
 		return false, &Refused{NewerFormat, s.root, fmt.Sprintf("its format is %.40q, this is %q", version, versionText), ""}
 	}
-	text, e := s.readSmall("config", 64<<10)
-	if e != 0 && e != unix.ENOENT {
+	text, e := s.readSmall("config", mostConfig+1)
+	switch {
+	case e != 0 && e != unix.ENOENT:
 		// The cap may be larger than the default. If it is unknown for want of a
 		// descriptor, a put could evict most of the cache.
 		return false, &Refused{reasonOf(e), s.root, "v1/config: " + e.Error(), ""}
+	case len(text) > mostConfig: // likewise, and of half a number another cap
+		return false, &Refused{Malformed, s.root, fmt.Sprintf("v1/config: it is larger than %d bytes", mostConfig), ""}
 	}
 	s.config = parseConfig(text)
 	return false, nil

@@ -28,6 +28,10 @@ type Keys struct {
 	Namespace string
 	// Problems say in a line each what is ignored, and why.
 	Problems []string
+
+	// unread says that a file of keys is there and cannot be read. It may withdraw any
+	// key, so all of them count as withdrawn.
+	unread bool
 }
 
 // keysVariable names keys in the environment.
@@ -56,8 +60,11 @@ func ReadKeys(env func(string) string, folders []string, namespace string) *Keys
 		switch {
 		case err == nil:
 			k.parse(string(text), path)
-		case !isMissing(err):
+		case isOthers(err):
 			k.Problems = append(k.Problems, fmt.Sprintf("%s is ignored: %v", path, err))
+		case !isMissing(err):
+			k.unread = true
+			k.Problems = append(k.Problems, fmt.Sprintf("%s is ignored: %v; it may withdraw any key, so nothing that is signed is used", path, err))
 		}
 	}
 	return k
@@ -108,17 +115,26 @@ func (k *Keys) parse(text, source string) {
 				break
 			}
 		}
-		if err != nil {
-			// What somebody has bounded must not be without bounds.
-			k.Problems = append(k.Problems, fmt.Sprintf("%s: %v", source, err))
-			continue
+		if err == nil {
+			known.Key, err = ParsePublic(words[0])
 		}
-		if known.Key, err = ParsePublic(words[0]); err != nil {
+		if err != nil {
 			k.Problems = append(k.Problems, fmt.Sprintf("%s: %v", source, err))
+			k.doubt(words, source)
 			continue
 		}
 		known.Name = strings.TrimSpace(strings.Join(words[1:], " "))
 		k.All = append(k.All, known)
+	}
+}
+
+// doubt withdraws the keys in a line that cannot be read. The line may have withdrawn or
+// bounded them, and somebody else may trust them without bounds.
+func (k *Keys) doubt(words []string, source string) {
+	for _, word := range words {
+		if p, err := ParsePublic(word); err == nil {
+			k.All = append(k.All, Known{Key: p, Withdrawn: true, Source: source})
+		}
 	}
 }
 
@@ -129,7 +145,7 @@ func (k *Keys) Trusts(p Public) bool {
 
 // Withdraws reports whether a key was withdrawn.
 func (k *Keys) Withdraws(p Public) bool {
-	return heedsWithdrawn && slices.ContainsFunc(k.All, func(o Known) bool { return o.Key == p && o.Withdrawn })
+	return heedsWithdrawn && (k.unread && p != Public{} || slices.ContainsFunc(k.All, func(o Known) bool { return o.Key == p && o.Withdrawn }))
 }
 
 // Rejects reports whether an entry that a key has signed, and that was made then, is not
@@ -145,7 +161,7 @@ func (k *Keys) Any() bool {
 
 // AnyWithdrawn reports whether there is anything that Rejects may reject.
 func (k *Keys) AnyWithdrawn() bool {
-	return heedsWithdrawn && slices.ContainsFunc(k.All, func(o Known) bool { return o.Withdrawn || o.NotBefore != 0 })
+	return heedsWithdrawn && (k.unread || slices.ContainsFunc(k.All, func(o Known) bool { return o.Withdrawn || o.NotBefore != 0 }))
 }
 
 // Accepts reports whether a key that is trusted has signed a statement.

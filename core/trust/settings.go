@@ -1,8 +1,7 @@
 package trust
 
 import (
-	"bufio"
-	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -65,7 +64,7 @@ func Read(env func(string) string, folders []string) *Settings {
 		text, err := ReadFile(path)
 		switch {
 		case err == nil:
-			s.parse(text, path)
+			s.parse(string(text), path)
 		case !isMissing(err):
 			s.Problems = append(s.Problems, fmt.Sprintf("%s is ignored: %v", path, err))
 		}
@@ -74,10 +73,10 @@ func Read(env func(string) string, folders []string) *Settings {
 }
 
 // parse reads lines of "name = value". Empty lines, and those that begin with #, say
-// nothing.
-func (s *Settings) parse(text []byte, path string) {
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-		line := strings.TrimSpace(lines.Text())
+// nothing. A line is as long as it is: of what comes after it nothing must be lost.
+func (s *Settings) parse(text, path string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
@@ -116,7 +115,10 @@ const most = 1 << 20
 func ReadFile(path string) ([]byte, error) {
 	// Most users have none: a look costs each open of a cache less than an open in vain.
 	if _, err := os.Stat(path); err != nil {
-		return nil, bare(err)
+		if err := bare(err); err != syscall.EACCES {
+			return nil, err
+		}
+		return nil, &others{syscall.EACCES.Error()}
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -140,10 +142,10 @@ func ReadFile(path string) ([]byte, error) {
 	if err := ownOrRoots(folder, "its folder"); err != nil {
 		return nil, err
 	}
-	if info.Size() > most {
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && len(text) > most {
 		return nil, fmt.Errorf("it is larger than %d bytes", most)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, most))
 	return text, bare(err)
 }
 
@@ -153,11 +155,22 @@ func ownOrRoots(info os.FileInfo, what string) error {
 	switch {
 	case !checkOwner:
 	case !ok || st.Uid != 0 && int(st.Uid) != os.Geteuid():
-		return fmt.Errorf("%s belongs to user %d", what, st.Uid)
+		return &others{fmt.Sprintf("%s belongs to user %d", what, st.Uid)}
 	case info.Mode().Perm()&0o022 != 0:
 		return fmt.Errorf("others may write %s (mode %04o); to use it: chmod go-w", what, info.Mode().Perm())
 	}
 	return nil
+}
+
+// others is the error of a file that is somebody else's, or in a folder that this user may
+// not look into: HOME is another user's, say. It has no say here.
+type others struct{ why string }
+
+func (o *others) Error() string { return o.why }
+
+func isOthers(err error) bool {
+	var o *others
+	return errors.As(err, &o)
 }
 
 // isMissing reports whether a file is not there; a home may be /dev/null.

@@ -105,3 +105,57 @@ func TestFoldersAreTheUsersAndTheMachines(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a line is like, those behind it are read, and none is ignored without a word.
+func TestNoLineEndsAFile(t *testing.T) {
+	p := fixed(1).Public()
+	for _, size := range []int{1, 1<<12 - 1, 1 << 16, 1<<16 + 1, 1 << 19} {
+		for name, line := range map[string]string{
+			"setting": "namespace=" + strings.Repeat("x", size), "nonsense": strings.Repeat("x", size),
+			"comment": "#" + strings.Repeat("x", size), "blanks": strings.Repeat(" ", size), "zeros": strings.Repeat("\x00", size),
+		} {
+			dir := write(t, line+"\nlayers = /after\n", 0o700, 0o600)
+			s := Read(environment(nil), []string{dir})
+			if set, _ := s.Get("layers"); set.Value != "/after" {
+				t.Errorf("%s of %d: %d settings, %q", name, size, len(s.All), s.Problems)
+			}
+			os.WriteFile(KeysFile(dir), []byte(line+"\nwithdrawn "+p.String()+"\n"), 0o600)
+			if k := ReadKeys(environment(map[string]string{"JITCACHE_KEYS": p.String()}), []string{dir}, ""); k.Trusts(p) {
+				t.Errorf("%s of %d: a key that is withdrawn behind it is trusted", name, size)
+			}
+		}
+	}
+}
+
+func TestFileThatIsTooLongIsNotReadInPart(t *testing.T) {
+	for size, want := range map[int]int{most: 0, most + 1: 1, 2 * most: 1} {
+		head := "layers = /a\n"
+		dir := write(t, head+strings.Repeat("#", size-len(head)), 0o700, 0o600)
+		s := Read(environment(nil), []string{dir})
+		if _, ok := s.Get("layers"); ok != (want == 0) || len(s.Problems) != want {
+			t.Errorf("%d bytes: %v, %q", size, ok, s.Problems)
+		}
+		if want == 1 && !strings.Contains(s.Problems[0], dir+"/config is ignored: it is larger") {
+			t.Errorf("%q", s.Problems)
+		}
+	}
+}
+
+// FuzzSettings: each line is a setting, a problem, or says nothing.
+func FuzzSettings(f *testing.F) {
+	f.Add("layers = /a\n# b\n\nnonsense\r\nremotes=x=y")
+	f.Add(strings.Repeat("x", 1<<16) + "\nlayers = /a")
+	f.Fuzz(func(t *testing.T, text string) {
+		said := 0
+		for _, line := range strings.Split(text, "\n") {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				said++
+			}
+		}
+		s := &Settings{}
+		s.parse(text+"\nlayers = /last", "config")
+		if n := len(s.All) + len(s.Problems); n != said+1 || s.All[len(s.All)-1].Value != "/last" {
+			t.Errorf("%d lines: %+v", said+1, s)
+		}
+	})
+}
