@@ -15,7 +15,8 @@ type Known struct {
 	Name      string // what the user calls it, "" if nothing
 	Withdrawn bool   // it was trusted, and is not any more
 	// NotBefore is the time, in nanoseconds since 1970, from which it is trusted: what it
-	// has signed of entries that were made earlier counts as if it were withdrawn.
+	// has signed of entries that were made earlier counts as if it were withdrawn. 0: from
+	// ever, for a machine whose clock is before 1970, too.
 	NotBefore int64
 	Source    string // who has named it, as Setting.Source
 }
@@ -88,11 +89,12 @@ const (
 	notBeforeWord = "not-before="
 )
 
-// ParseTime reads a time as RFC 3339 has it, or a date, whose day begins in UTC.
+// ParseTime reads a time as RFC 3339 has it, or a date, whose day begins in UTC. It returns
+// nanoseconds since 1970, and 1 for 0, which would be no bound.
 func ParseTime(text string) (int64, error) {
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil && t.Year() >= 1970 && t.Year() < 2262 { // what nanoseconds have room for
-			return t.UnixNano(), nil
+			return max(t.UnixNano(), 1), nil
 		}
 	}
 	return 0, fmt.Errorf("%.60q is no time: want 2026-01-31 or 2026-01-31T10:00:00Z", text)
@@ -151,7 +153,9 @@ func (k *Keys) Withdraws(p Public) bool {
 // Rejects reports whether an entry that a key has signed, and that was made then, is not
 // used on the word of that key, though somebody has once trusted it.
 func (k *Keys) Rejects(p Public, made int64) bool {
-	return k.Withdraws(p) || heedsWithdrawn && slices.ContainsFunc(k.All, func(o Known) bool { return o.Key == p && made < o.NotBefore })
+	return k.Withdraws(p) || heedsWithdrawn && slices.ContainsFunc(k.All, func(o Known) bool {
+		return o.Key == p && o.NotBefore != 0 && made < o.NotBefore
+	})
 }
 
 // Any reports whether any key is trusted.

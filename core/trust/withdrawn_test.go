@@ -72,6 +72,31 @@ func TestKeyInALineThatCannotBeReadIsNotTrusted(t *testing.T) {
 	}
 }
 
+// The clock of a machine may be before 1970. A key that nobody has bounded is trusted then,
+// too, and one that is bounded at 1970 is not.
+func TestEntryFromBefore1970IsTrustedUnlessTheKeyIsBounded(t *testing.T) {
+	s := fixed(1)
+	for bound, want := range map[string]bool{"": true, "not-before=1970-01-01 ": false, "not-before=1970-01-02 ": false, "withdrawn ": false} {
+		folder := t.TempDir()
+		os.WriteFile(KeysFile(folder), []byte(bound+s.Public().String()+"\n"), 0o600)
+		k := ReadKeys(environment(nil), []string{folder}, "")
+		if err := Note(folder, k.All[0]); err != nil { // which must not take the bound away
+			t.Fatal(err)
+		}
+		for _, k := range []*Keys{k, ReadKeys(environment(nil), []string{folder}, "")} {
+			for _, made := range []int64{-1 << 63, -1, 0} {
+				st := &Statement{Kind: "cubin", Created: made, Payload: []byte("payload")}
+				if got := k.Accepts(st, []Signature{s.Sign(st, "")}); got != want {
+					t.Errorf("%q, made at %d: accepted %v", bound, made, got)
+				}
+				if k.Rejects(s.Public(), made) == want {
+					t.Errorf("%q, made at %d: rejected %v", bound, made, want)
+				}
+			}
+		}
+	}
+}
+
 // FuzzKeys: whatever stands before, a key that is withdrawn stays so.
 func FuzzKeys(f *testing.F) {
 	p := fixed(1).Public()
