@@ -21,71 +21,120 @@ const leastDigits = 8
 // else of those that any of the words means: a kind, a name or a pattern of names, or the
 // first hex digits of a key. With a result come the lists of when it may be used, and
 // with lists their results. Notes that are not lists are of this machine alone, and are
-// left out.
+// left out. Files that are no entries are among all, and are meant by their keys: whoever
+// packs them says how many cannot be used.
 func Choose(ctx context.Context, c *core.Cache, wanted []string) ([]key.ID, error) {
 	for _, w := range wanted {
 		if _, err := path.Match(w, ""); err != nil {
 			return nil, fmt.Errorf("%q: %v", w, err)
 		}
 	}
-	ids, lists, missing := map[key.ID]bool{}, map[key.ID][]key.ID{}, slices.Clone(wanted)
-	err := c.List(ctx, "", func(l *core.Listed) error {
-		id, err := key.ParseID(l.Key)
-		if err != nil {
-			return err
+	ch := choice{cache: c, wanted: wanted, ids: map[key.ID]bool{}, lists: map[key.ID][]key.ID{}, found: map[string]bool{}, notes: map[string]bool{}}
+	for part := 0; ; part++ {
+		ids, ok := c.Keys(part)
+		if !ok {
+			break
 		}
-		if l.Kind == listsKind {
-			results, ok := resultsOf(c, &id)
-			if !ok {
-				return nil
+		for i := range ids {
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
-			lists[id] = results
+			ch.look(&ids[i])
 		}
-		means := func(w string) bool { return isMeant(w, l) }
-		if len(wanted) == 0 || slices.ContainsFunc(wanted, means) {
-			ids[id] = true
-			missing = slices.DeleteFunc(missing, means)
-		}
-		return nil
-	})
-	if err == nil && len(missing) > 0 {
-		err = fmt.Errorf("%q: there is no entry of that kind, name or key", missing[0])
 	}
-	addRelated(ids, lists)
-	all := make([]key.ID, 0, len(ids))
-	for id := range ids {
+	addRelated(ch.ids, ch.lists)
+	all := make([]key.ID, 0, len(ch.ids))
+	for id := range ch.ids {
 		all = append(all, id)
 	}
 	slices.SortFunc(all, func(a, b key.ID) int { return bytes.Compare(a[:], b[:]) })
-	return all, err
+	return all, ch.missing()
 }
 
+// choice is a Choose that is under way.
+type choice struct {
+	cache  *core.Cache
+	wanted []string
+	ids    map[key.ID]bool
+	lists  map[key.ID][]key.ID // the results of lists
+	found  map[string]bool     // words that mean something
+	notes  map[string]bool     // words that mean notes of this machine
+}
+
+// look decides about the file of a key.
+func (ch *choice) look(id *key.ID) {
+	l, ok := ch.cache.Describe(id, "")
+	if !ok {
+		l = core.Listed{Key: id.String()}
+	}
+	to, packs := ch.found, true
+	if l.Kind == listsKind {
+		results, what := resultsOf(ch.cache, id)
+		switch what {
+		case isList:
+			ch.lists[*id] = results
+		case isNote:
+			to, packs = ch.notes, false
+		}
+	}
+	meant := len(ch.wanted) == 0
+	for _, w := range ch.wanted {
+		if isMeant(w, &l) {
+			meant, to[w] = true, true
+		}
+	}
+	if meant && packs {
+		ch.ids[*id] = true
+	}
+}
+
+// missing is the error of the first word that means nothing.
+func (ch *choice) missing() error {
+	for _, w := range ch.wanted {
+		switch {
+		case ch.found[w]:
+		case ch.notes[w]:
+			return fmt.Errorf("%q: these are notes of this machine, which no other can use", w)
+		default:
+			return fmt.Errorf("%q: there is no entry of that kind, name or key", w)
+		}
+	}
+	return nil
+}
+
+// isMeant reports whether a word means an entry. A file that is none has no kind.
 func isMeant(w string, l *core.Listed) bool {
-	if w == l.Kind || len(w) >= leastDigits && strings.HasPrefix(l.Key, strings.ToLower(w)) {
+	if len(w) >= leastDigits && strings.HasPrefix(l.Key, strings.ToLower(w)) {
 		return true
 	}
 	ok, _ := path.Match(w, l.Name)
-	return ok || w == l.Name && w != ""
+	return l.Kind != "" && (w == l.Kind || ok || w == l.Name && w != "")
 }
 
-// resultsOf returns the keys of the results that a note has lists of; ok is false if it
-// is no set of lists.
-func resultsOf(c *core.Cache, id *key.ID) (results []key.ID, ok bool) {
+// What a note may be.
+const (
+	isList     = iota // a set of lists
+	isNote            // something of this machine
+	isUnusable        // nothing that can be read, or that is trusted
+)
+
+// resultsOf returns the keys of the results that a note has lists of.
+func resultsOf(c *core.Cache, id *key.ID) (results []key.ID, what int) {
 	b, why := c.Holds(id)
 	if why != store.None {
-		return nil, false
+		return nil, isUnusable
 	}
 	defer b.Release()
 	set, err := record.ParseSet(b.Data())
 	if err != nil {
-		return nil, false
+		return nil, isNote
 	}
 	for _, p := range set.Payloads() {
 		if len(p) == len(key.ID{}) {
 			results = append(results, key.ID(p))
 		}
 	}
-	return results, true
+	return results, isList
 }
 
 // addRelated adds the lists of results that were chosen, and the results of lists.

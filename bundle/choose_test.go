@@ -1,0 +1,112 @@
+package bundle
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"jitcache/core"
+	"jitcache/core/key"
+	"jitcache/core/store"
+)
+
+// spoilt returns a cache of four entries, a list and a note of this machine, beside files
+// that are no entries, and how many of these there are.
+func spoilt(t *testing.T) (c *core.Cache, bad int) {
+	c = warmed(t, 4)
+	c.SaveNote(noteKey(t, "a list"), lists(t, map[string]key.ID{"/a": testKey(t, 0).ID}))
+	c.SaveNote(noteKey(t, "of this machine"), []byte("nonsense"))
+	c.SaveNote(noteKey(t, "spoilt"), lists(t, map[string]key.ID{"/a": testKey(t, 1).ID}))
+	s, _ := c.Store()
+	for _, k := range []*key.Key{testKey(t, 3), noteKey(t, "spoilt")} { // what only its checksum tells
+		data, err := os.ReadFile(s.PathOf(&k.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[0] ^= 1
+		if err := os.WriteFile(s.PathOf(&k.ID), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	folder := filepath.Dir(s.PathOf(&testKey(t, 0).ID))
+	name := func(letter string) string { return folder + "/" + strings.Repeat(letter, 62) + ".jce" }
+	for what, err := range map[string]error{
+		"junk": os.WriteFile(name("a"), []byte("junk"), 0o600), "empty": os.WriteFile(name("b"), nil, 0o600),
+		"link": os.Symlink("/etc/passwd", name("c")), "folder": os.Mkdir(name("d"), 0o700), "pipe": syscall.Mkfifo(name("e"), 0o600),
+		"of another": os.Link(s.PathOf(&testKey(t, 1).ID), name("f")), "no name of an entry": os.WriteFile(folder+"/x.jce", []byte("junk"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(what, err)
+		}
+	}
+	return c, 2 + 6
+}
+
+// Who packs a directory of which a part is spoilt is told of it: the bundle lacks what the
+// directory seemed to have.
+func TestWhatCannotBePackedIsCounted(t *testing.T) {
+	c, bad := spoilt(t)
+	for _, row := range []struct {
+		wanted       []string
+		packed, left int
+	}{
+		{nil, 4, bad},               // three results, a list
+		{[]string{"native"}, 1, 1},  // 1, and 3, which is spoilt
+		{[]string{"entry 0"}, 2, 0}, // and its list
+		{[]string{testKey(t, 0).ID.String()[:2] + strings.Repeat("a", 62)}, 0, 1}, // junk
+		{[]string{testKey(t, 3).ID.String()}, 0, 1},
+		{[]string{noteKey(t, "spoilt").ID.String()}, 0, 1},
+	} {
+		ids, err := Choose(t.Context(), c, row.wanted)
+		if err != nil {
+			t.Errorf("%q: %v", row.wanted, err)
+			continue
+		}
+		got, err := write(&bytes.Buffer{}, c, ids, nil)
+		if err != nil || got.Entries != row.packed || got.Left != row.left {
+			t.Errorf("%q: %+v, %v; want %d and %d left", row.wanted, got, err, row.packed, row.left)
+		}
+	}
+}
+
+func TestNoteOfThisMachineIsSaidToBeOne(t *testing.T) {
+	c := warmed(t, 1)
+	note := noteKey(t, "of this machine")
+	c.SaveNote(note, []byte("nonsense"))
+	for _, w := range []string{listsKind, note.ID.String()} {
+		if ids, err := Choose(t.Context(), c, []string{w}); err == nil || len(ids) != 0 || !strings.Contains(err.Error(), "notes of this machine") {
+			t.Errorf("%q: %v, %v", w, ids, err)
+		}
+	}
+	// A machine that was given such a note as an entry does not hand it on.
+	own := open(t, t.TempDir()+"/own", nil)
+	data, err := os.ReadFile(pathOf(t, c, note))
+	if err != nil {
+		t.Fatal(err)
+	}
+	brought := archive(t, forged{*header(nameOf(&note.ID), int64(len(data)), 0), string(data)})
+	if sum, err := Add(own, bytes.NewReader(brought), AddOptions{Bounds: Usual, Unsigned: true}); err != nil || sum.New != 1 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if got := own.LoadNote(&note.ID); string(got) != "nonsense" {
+		t.Errorf("%q", got)
+	}
+	if ids, err := Choose(t.Context(), own, nil); err != nil || len(ids) != 0 {
+		t.Errorf("%v, %v", ids, err)
+	}
+}
+
+func pathOf(t *testing.T, c *core.Cache, k *key.Key) string {
+	t.Helper()
+	s, err := c.Store()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, why := s.Peek(&k.ID); why != store.None {
+		t.Fatal(why)
+	}
+	return s.PathOf(&k.ID)
+}
