@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -96,6 +97,24 @@ func TestNoteOfThisMachineIsSaidToBeOne(t *testing.T) {
 	}
 	if ids, err := Choose(t.Context(), own, nil); err != nil || len(ids) != 0 {
 		t.Errorf("%v, %v", ids, err)
+	}
+}
+
+// Processes of two containers may have one number, and one folder.
+func TestBundlesThatAreMadeAtOnceAreNotInEachOthersWay(t *testing.T) {
+	c, dir := warmed(t, 20), t.TempDir()
+	ids, _ := Choose(t.Context(), c, nil)
+	var makers sync.WaitGroup
+	for range 8 {
+		makers.Go(func() {
+			if p, err := Create(c, ids, dir+"/it", nil); err != nil || p.Entries != 20 {
+				t.Errorf("%+v, %v", p, err)
+			}
+		})
+	}
+	makers.Wait()
+	if left, _ := filepath.Glob(dir + "/*"); len(left) != 1 {
+		t.Errorf("%v", left)
 	}
 }
 

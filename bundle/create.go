@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -43,13 +44,15 @@ func Create(c *core.Cache, ids []key.ID, path string, p Progress) (packed Packed
 	return packed, err
 }
 
-// whole has something made under another name, and gives it its name when it is whole. A
-// device or a pipe at its name stays: a file in its place is nothing that anybody wants.
+// whole has something made under another name, and gives it its name when it is whole.
+// That name is nobody else's: processes of two containers may have one number, and one
+// that was killed leaves its draft behind. A device or a pipe at its name stays: a file in
+// its place is nothing that anybody wants.
 func whole(path string, make func(draft string) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() && sparesDevices {
 		return fmt.Errorf("%s is not a regular file", path)
 	}
-	draft := fmt.Sprintf("%s.%d.part", filepath.Clean(path), os.Getpid())
+	draft := fmt.Sprintf("%s.%016x.part", filepath.Clean(path), rand.Uint64())
 	err := make(draft)
 	if err == nil {
 		err = os.Rename(draft, path)
