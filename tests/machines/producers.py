@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any, Callable, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "cuda"), str(ROOT / "tests")]
+
+from fakes import Witnesses, build_counted, witnesses
+
 HOME = "/home/other"  # of the other machine's user
 LAUNCHER = str(ROOT / "build" / "lib" / "jitcache")
 
@@ -30,6 +36,8 @@ class Producer(NamedTuple):
     says: bool = True
     #: Whether it is tried where the kernel says that it is another one, too.
     kernel: bool = True
+    #: How often it has compiled on this machine so far, by an outside witness; of others what they print says it.
+    compiles: Callable[[], int] | None = None
     #: Where it keeps its results if JITCACHE_DIR does not say so: a variable that does, and what is below a home.
     place: tuple[str, str] = ("JITCACHE_DIR", ".cache/jitcache")
 
@@ -126,11 +134,27 @@ def numba() -> Producer:
 
 
 def cuda_core() -> Producer:
-    """A template; the example looks for NVRTC in this process and those that it started."""
-    return framework(
+    """A template, by an NVRTC that is counted.
+
+    The example looks for NVRTC in this process and those that it started. One that is there shows that it compiled; one that
+    is not shows nothing, for a worker ends at once where other processes wait for one.
+    """
+    own = Path(os.environ["JITCACHE_TEST_CUDA_CORE"]).parents[1]
+    counted = _counted(next(own.rglob("nvidia/cu13/lib/libnvrtc.so.13")))
+    p = framework(
         "JITCACHE_TEST_CUDA_CORE", "cuda_core", "template", "/nonexistent", "",
-        found=lambda first, now: not last(now)[2] and last(now)[1] == last(first)[1],
+        found=lambda first, now: not last(now)[2] and last(now)[1] == last(first)[1], JITCACHE_NVRTC=str(counted),
     )  # fmt: skip
+    return p._replace(compiles=lambda: Witnesses(witnesses(counted)).compiles)
+
+
+@functools.cache
+def _counted(real: Path) -> Path:
+    """Build it where another machine has it at the same path. It cannot write there, and aborts if it is to compile."""
+    folder = ROOT / "build" / "test" / "machines-counted"
+    shutil.rmtree(folder, ignore_errors=True)
+    built: Path = build_counted(folder, real)
+    return built
 
 
 def cute_dsl() -> Producer:

@@ -48,11 +48,14 @@ def redis(machine: Machine, dated_machine: Machine) -> Iterator[str]:
 def first(p: Producer, cache: Path, **more: str) -> str:
     """Compile on this machine, and see that it is found here."""
     env = {**p.env, **more, p.place[0]: str(cache)}
+    before = p.compiles() if p.compiles else 0
     out = here(*p.command, **env)
-    assert not p.says or not p.found(out, out), "nothing was compiled at first"
+    compiled = p.compiles() - before if p.compiles else int(not p.says or not p.found(out, out))
+    assert compiled == 1, f"{compiled} compiles at first"
     assert "refused" not in out or last(out)["refused"] == ""
     again = here(*p.command, **env)
     assert p.found(out, again), again
+    assert not p.compiles or p.compiles() == before + 1, "it was compiled again"
     return out
 
 
