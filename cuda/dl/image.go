@@ -8,6 +8,7 @@ import "C"
 
 import (
 	"bufio"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -73,15 +74,24 @@ func (im *image) file() (path string, ok bool) {
 		return "", false
 	}
 	defer f.Close()
-	start := strconv.FormatUint(uint64(im.base), 16) + "-"
-	for s := bufio.NewScanner(f); s.Scan(); {
-		line := s.Text()
+	return mapped(f, im.base)
+}
+
+// mapped returns the path of the file that is mapped at base, by what /proc/PID/maps says.
+// Somebody else's path before it may be of any length.
+func mapped(maps io.Reader, base uintptr) (path string, ok bool) {
+	start := strconv.FormatUint(uint64(base), 16) + "-"
+	for r := bufio.NewReader(maps); ; {
+		line, err := r.ReadString('\n')
+		line = strings.TrimSuffix(line, "\n")
 		if strings.HasPrefix(strings.TrimLeft(line, "0"), start) {
 			at := strings.IndexByte(line, '/')
 			return line[max(at, 0):], at > 0 && !strings.HasSuffix(line, " (deleted)")
 		}
+		if err != nil {
+			return "", false
+		}
 	}
-	return "", false
 }
 
 // loaderFolders returns where the loader looks for a name without a slash.
