@@ -62,6 +62,24 @@ func TestHostThatIsKilledLeavesNothingRunning(t *testing.T) {
 	}
 }
 
+// A process may call itself whatever it likes, and whom it is below is told behind its name.
+func TestNameOfAProcessDoesNotHideWhatIsBelowIt(t *testing.T) {
+	for _, name := range []string{"plain", "x) S 1", "x\\n", "x) S 1\\n", "))))) 1 1 1\\n1 1"} {
+		mark, args := endless(t)
+		script := fmt.Sprintf("printf '%s' > /proc/$$/comm; (sleep %s; true) & sleep %s", name, mark, mark)
+		host := hostCommand("hold", "plain", args[0], "-c", script)
+		if err := host.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(30 * time.Second); len(marked(mark)) < 3 && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+		host.Process.Kill()
+		host.Wait()
+		gone(t, mark)
+	}
+}
+
 // below returns the processes below one: its children, and theirs.
 func below(pid int) []int {
 	dirs, _ := filepath.Glob("/proc/[0-9]*/stat")

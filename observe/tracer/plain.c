@@ -40,11 +40,11 @@ static process *processes(size_t *count)
 		int id = 0, of = 0;
 		snprintf(path, sizeof path, "/proc/%s/stat", e->d_name);
 		FILE *stat = e->d_name[0] >= '1' && e->d_name[0] <= '9' ? fopen(path, "re") : NULL;
-		/* The name in between may hold anything: the last bracket ends it. */
+		/* The name in between may hold anything, the ends of lines too: the last bracket ends it. */
 		if (stat == NULL)
 			continue;
 		char line[512] = {0}, *end = NULL;
-		if (fgets(line, sizeof line, stat) != NULL)
+		if (fread(line, 1, sizeof line - 1, stat) > 0)
 			for (char *c = line; *c != 0; c++)
 				end = *c == ')' ? c : end;
 		fclose(stat);
