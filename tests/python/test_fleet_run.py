@@ -17,7 +17,7 @@ from typing import Callable
 import pytest
 from remotes import Machine, Redis
 from test_remote import UNSIGNED, machine, redis
-from test_remote_run import BUILT, same
+from test_remote_run import BUILT, late, same
 
 __all__ = ["machine", "redis"]  # fixtures
 
@@ -99,12 +99,20 @@ def claimed(redis: Redis) -> None:
 def test_fleet_runs_a_command_once(build: Callable[..., Builder], redis: Redis, tmp_path: Path, engine: str) -> None:
     (tmp_path / "shared").mkdir()
     url = redis.url if engine == "redis" else f"file://{tmp_path}/shared"
-    builders = [build(url) for _ in range(4)]
-    for b in builders:
-        b.start()
-    for b in builders:
-        b.ends()
-    assert len({b.left for b in builders}) == 1
+    for attempt in range(5):
+        # What was asked for already is found, and not run.
+        builders = [build(url, source=f"int f(void) {{ return {attempt}; }}") for _ in range(4)]
+        for b in builders:
+            b.start()
+        for b in builders:
+            b.ends()
+        # A machine whose remote is late runs it too, and says so.
+        excused = sum(late(b.machine) for b in builders)
+        assert len({b.left for b in builders}) <= 1 + excused
+        if not excused:
+            break
+    else:
+        raise AssertionError("the remote was late each time")
     # Nothing is left behind but entries, and pulses for a moment.
     end = time.monotonic() + 20
     while engine == "redis" and redis.claims():
@@ -120,8 +128,14 @@ def test_command_that_is_killed_gives_its_claim_up_at_once(build: Callable[..., 
     assert one.process is not None
     os.killpg(one.process.pid, signal.SIGKILL)
     one.process.wait()
+    # Nobody else asks for it, so that it was given up by who held it; the engine keeps it for an hour.
+    end = time.monotonic() + 60
+    while redis.claims():
+        assert time.monotonic() < end, "the claim is still there"
+        time.sleep(0.01)
+    assert one.machine.helpers()
     two.start()
-    two.ends(seconds=9)  # and not when a pulse would have stood still
+    two.ends()
 
 
 def test_machine_with_another_source_does_not_wait(build: Callable[..., Builder], redis: Redis) -> None:
