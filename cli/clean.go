@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -65,6 +66,12 @@ func (c *clean) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// line returns a text of somebody else for a line or a column of what is printed: clean
+// lets the ends of both through, and a name with one in it would be rows that there are not.
+func line(text string) string { return ends.Replace(text) }
+
+var ends = strings.NewReplacer("\n", `\x0a`, "\t", `\x09`)
 
 // harms says of a rune from a space on whether a terminal would obey it.
 func harms(r rune) bool {

@@ -268,7 +268,7 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 		row("key", "%s %s (%s): %s", k.Key, k.Name, k.Source, state)
 	}
 	for _, l := range d.Leases {
-		row("compiling", "%s, process %d, since %s", or(l.Name, l.Key[:12]), l.Pid, l.Since.Format("15:04:05"))
+		row("compiling", "%s, process %d, since %s", or(line(l.Name), l.Key[:12]), l.Pid, l.Since.Format("15:04:05"))
 	}
 	if d.LastRefusal != "" {
 		row("last refusal", "%s, %s", d.LastRefusal, d.LastRefused.Format("2006-01-02 15:04:05"))

@@ -108,15 +108,15 @@ func (c *command) show() *ffcli.Command {
 		}
 		w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 		const layout = "2006-01-02 15:04:05"
-		fmt.Fprintf(w, "key\t%s\nname\t%s\nkind\t%s\nsize\t%d bytes\n", e.ID, e.Name, e.Kind, e.Payload)
+		fmt.Fprintf(w, "key\t%s\nname\t%s\nkind\t%s\nsize\t%d bytes\n", e.ID, line(e.Name), e.Kind, e.Payload)
 		fmt.Fprintf(w, "created\t%s\nused\t%s\ncompile\t%s\n", time.Unix(0, e.Created).Format(layout),
 			time.Unix(0, e.Used).Format(layout), duration(e.Cost))
 		fmt.Fprintf(w, "owner\t%d\nfile\t%s\n", e.UID, e.Path)
 		for _, p := range e.Parts {
-			fmt.Fprintf(w, "component\t%s\t%x\n", p.Label, p.Short)
+			fmt.Fprintf(w, "component\t%s\t%x\n", line(p.Label), p.Short)
 		}
 		if e.Attributes != "" {
-			fmt.Fprintf(w, "attributes\t%s\n", e.Attributes)
+			fmt.Fprintf(w, "attributes\t%s\n", line(e.Attributes))
 		}
 		return w.Flush()
 	})

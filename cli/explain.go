@@ -83,7 +83,7 @@ func explanation(s *store.Store, name string, records []store.Named) *explained 
 
 func (c *command) printExplanation(x *explained) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "name\t%s\n", x.Name)
+	fmt.Fprintf(w, "name\t%s\n", line(x.Name))
 	for i, what := range []string{"last stored", "before that"} {
 		if i >= len(x.Entries) {
 			fmt.Fprintf(w, "%s\tnothing is known\n", what)
@@ -98,10 +98,10 @@ func (c *command) printExplanation(x *explained) error {
 		if difference == "" {
 			difference = "no component; the key was given whole"
 		}
-		fmt.Fprintf(w, "difference\t%s\n", difference)
+		fmt.Fprintf(w, "difference\t%s\n", line(difference))
 	}
 	for _, label := range sorted(x.Parts) {
-		fmt.Fprintf(w, "component\t%s\t%s\n", label, x.Parts[label])
+		fmt.Fprintf(w, "component\t%s\t%s\n", line(label), x.Parts[label])
 	}
 	return w.Flush()
 }

@@ -169,7 +169,7 @@ func (p tablePrinter) begin() error {
 
 func (p tablePrinter) entry(e *core.Listed) error {
 	_, err := fmt.Fprintf(p.w, tableRow, e.Key[:12], e.Kind, store.FormatSize(e.Size),
-		age(e.Created), age(e.Used), duration(int64(e.Compile*1e9)), e.Name)
+		age(e.Created), age(e.Used), duration(int64(e.Compile*1e9)), line(e.Name))
 	return err
 }
 

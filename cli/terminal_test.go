@@ -144,3 +144,25 @@ func TestCleanTakesTextInAnyPieces(t *testing.T) {
 		}
 	}
 }
+
+// A name with the end of a line in it would be a row of its own, and of what another
+// entry is like.
+func TestNoNameIsRowsOfAList(t *testing.T) {
+	u := newAccount(t)
+	const name = "saxpy\n000000000000  cubin  1 B\tforged"
+	k := u.put("a", name, "cubin", "code")
+	for _, args := range [][]string{{"ls"}, {"ls", "-all"}, {"show", k.ID.String()}, {"explain", k.ID.String()}, {"explain", name}} {
+		out := u.ok(args...)
+		if !strings.Contains(out, `saxpy\x0a000000000000`) || !strings.Contains(out, `\x09forged`) {
+			t.Errorf("%q:\n%s", args, out)
+		}
+		for _, row := range strings.Split(out, "\n") {
+			if strings.HasPrefix(row, "000000000000") {
+				t.Errorf("%q: a row that is none:\n%s", args, out)
+			}
+		}
+	}
+	if out := u.ok("ls", "-json"); !strings.Contains(out, `saxpy\n0000`) {
+		t.Errorf("%s", out)
+	}
+}
