@@ -160,7 +160,8 @@ CONTROLS = [
     Control(
         "withdrawn keys trusted", "nowithdrawal",
         {"core": ["TestCopyOfAWithdrawnKeysEntryIsAMissAndIsReplaced", "TestNoteThatRestsOnAWithdrawnWordIsForgotten"],
-         "core/trust": ["TestKeyThatAnybodyWithdrawsIsNotTrusted"]},
+         "core/trust": ["TestKeyThatAnybodyWithdrawsIsNotTrusted", "TestFileOfKeysThatCannotBeReadWithdrawsAllOfThem",
+                        "TestKeyInALineThatCannotBeReadIsNotTrusted", "TestNoLineEndsAFile"]},
     ),
     Control(
         "what comes from a remote used as it is", "anyremote", {},
