@@ -83,6 +83,9 @@ _CONTROLS = [
         "environment not kept", "noenvironment", _difference("variable"),
         [f"{_CLASS}[variable of a wrapper-gcc]", "test_flags.py::test_include_path_of_the_environment[CPATH]"],
     ),
+    _Control(
+        "names in programs not looked for", "nonamed", {"record": [f"TestVariableThatNoManualNamesCountsWhereAProgramHasTheName/{n}" for n in ("set", "another")]}, [],
+    ),
     _Control("processor not kept", "noprocessor", {"record": ["TestProcessorCountsWhereItIsAskedFor"]}, []),
     _Control("permissions not kept", "nomodes", _difference("permissions"), [f"{_CLASS}[mode that a wrapper looks at-gcc]"]),
     _Control("folder not kept", "nofolder", _difference("folder that is asked for"), []),

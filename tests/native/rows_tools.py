@@ -336,3 +336,18 @@ def link_of_ccaches_by_the_compilers_name(w: World, patch: Any) -> Callable[[], 
     patch.setenv("PATH", f"{w.folder}/links{os.pathsep}{os.environ['PATH']}")
     w.asked["compiler"] = w.compiler
     return lambda: void(w.script(f"bin/{w.compiler}", f'exec {real} -DV=2 "$@"'))
+
+
+@case
+def variable_that_no_manual_names(w: World, patch: Any) -> Callable[[], None]:
+    if "clang" not in w.compiler:
+        pytest.skip("gcc's manual names them")
+    source(w, "int f(void) { return 1; }\n")
+    w.asked |= {"kind": "object", "flags": ["--target=x86_64-apple-darwin"]}
+    return lambda: patch.setenv("MACOSX_DEPLOYMENT_TARGET", "11.0")
+
+
+@case
+def value_of_a_variable_that_no_manual_names(w: World, patch: Any) -> Callable[[], None]:
+    patch.setenv("MACOSX_DEPLOYMENT_TARGET", "10.15")
+    return variable_that_no_manual_names(w, patch)
