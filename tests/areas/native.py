@@ -96,7 +96,7 @@ _CONTROLS = [
     ),
     _Control(
         "twins not compared", "notwins", {"record": ["TestTwinsAreToEachOtherWhatTheyWere"]},
-        [f"{_CLASS}[header named twice that becomes another-gcc]"],
+        [f"{_CLASS}[header named twice that becomes another-gcc]", f"{_CLASS}[header that is a text too-gcc]"],
     ),
     _Control("fresh files not read again", "nofresh", {"record": ["TestFreshFileIsReadAgain"]}, []),
     _Control(
