@@ -37,7 +37,7 @@ func (l *List) Check(now *Surroundings) (state State, why string) {
 	if why := now.differs(&l.World); why != "" {
 		return Changed, why
 	}
-	if !c.files() || !c.folders() || !c.others() || !c.read() {
+	if !c.files() || !c.folders() || !c.others() || !c.read() || !c.unnamedStill() {
 		return Changed, c.why
 	}
 	if !c.skip {

@@ -10,6 +10,7 @@ const (
 	keepsTexts       = true // texts of links count
 	keepsListings    = true // names in folders count
 	keepsEnvironment = true // variables count
+	keepsNamed       = true // variables that no manual names count where a program has the name
 	keepsProcessor   = true // the processor counts
 	keepsModes       = true // permissions count
 	keepsDir         = true // the folder counts where it was asked for

@@ -11,6 +11,7 @@ var (
 	keepsTexts       = !control.Is("nolinktexts")
 	keepsListings    = !control.Is("nolistings")
 	keepsEnvironment = !control.Is("noenvironment")
+	keepsNamed       = !control.Is("nonamed")
 	keepsProcessor   = !control.Is("noprocessor")
 	keepsModes       = !control.Is("nomodes")
 	keepsDir         = !control.Is("nofolder")

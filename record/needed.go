@@ -101,3 +101,42 @@ func segmentsOf(r io.ReaderAt) []segment {
 	}
 	return all
 }
+
+// The parts that lead to what a program has beside instructions.
+const (
+	sectionHead = 64
+	mostSection = 1 << 16
+	progbits    = 1 // SHT_PROGBITS
+	allocated   = 2 // SHF_ALLOC
+	executable  = 4 // SHF_EXECINSTR
+)
+
+// dataOf returns the parts of a program or a library that are loaded and are no
+// instructions; where no sections say which those are, all that is loaded.
+func dataOf(r io.ReaderAt) (all []segment) {
+	le := binary.LittleEndian
+	for _, s := range segmentsOf(r) {
+		if s.kind == loaded {
+			all = append(all, s)
+		}
+	}
+	var h [elfHead]byte
+	if _, err := r.ReadAt(h[:], 0); err != nil || all == nil {
+		return nil
+	}
+	offset, size, count := int64(le.Uint64(h[40:])), int64(le.Uint16(h[58:])), int64(le.Uint16(h[60:]))
+	if offset <= 0 || size < sectionHead || count == 0 || count > mostSection {
+		return all
+	}
+	table := make([]byte, size*count)
+	if _, err := r.ReadAt(table, offset); err != nil {
+		return all
+	}
+	var data []segment
+	for ; len(table) > 0; table = table[size:] {
+		if flags := le.Uint64(table[8:]); le.Uint32(table[4:]) == progbits && flags&(allocated|executable) == allocated {
+			data = append(data, segment{at: le.Uint64(table[24:]), address: le.Uint64(table[16:]), size: le.Uint64(table[32:])})
+		}
+	}
+	return data
+}

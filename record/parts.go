@@ -65,6 +65,9 @@ func (l *List) Parts() []Part {
 	environment.number(uint64(l.World.Rule))
 	environment.texts(l.World.Also)
 	for _, v := range l.World.Variables {
+		if v.Name == unsaid {
+			continue // says nothing of the result
+		}
 		environment.text(v.Name)
 		environment.b = append(environment.b, v.Value[:]...)
 	}

@@ -52,6 +52,14 @@ func (s *Surroundings) digests() *digests {
 	return s.contents
 }
 
+// all returns the variables, NAME=VALUE.
+func (s *Surroundings) all() []string {
+	if s.Environment != nil {
+		return s.Environment.All()
+	}
+	return s.Env
+}
+
 func (s *Surroundings) variables(r Rule, also []string) []Variable {
 	if s.Environment != nil && len(s.Places) == 0 {
 		return s.Environment.variables(r, also)
@@ -62,11 +70,7 @@ func (s *Surroundings) variables(r Rule, also []string) []Variable {
 		if s.known == nil {
 			s.known = map[string][]Variable{}
 		}
-		env := s.Env
-		if s.Environment != nil {
-			env = s.Environment.All()
-		}
-		is = r.variables(env, also, s.Places)
+		is = r.variables(s.all(), also, s.Places)
 		s.known[known] = is
 	}
 	return is

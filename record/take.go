@@ -110,6 +110,7 @@ func (t *taker) all() error {
 		return err
 	}
 	t.twins()
+	t.textual()
 	t.world()
 	t.list.place(t.run.Places)
 	t.sort()

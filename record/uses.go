@@ -301,6 +301,9 @@ func (t *taker) also() []string {
 			names = append(names, name)
 		}
 	}
+	if keepsNamed {
+		names = append(names, t.named()...)
+	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }

@@ -179,14 +179,24 @@ func (r Rule) variables(env, also []string, places []Place) []Variable {
 		d := key.Sum(value)
 		all = append(all, Variable{name, [16]byte(d[:16])})
 	}
+	if r == KnownVariables {
+		all = append(all, unsaidOf(env, also))
+	}
 	slices.SortFunc(all, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
-// difference names the first variable in which two sets differ, "" if none does.
+// difference names the first variable in which two sets differ, "" if none does. Which
+// names do not count makes none (named.go).
 func difference(was, is []Variable) string {
 	for len(was) > 0 || len(is) > 0 {
 		switch {
+		case len(was) > 0 && was[0].Name == unsaid:
+			was = was[1:]
+			continue
+		case len(is) > 0 && is[0].Name == unsaid:
+			is = is[1:]
+			continue
 		case len(is) == 0 || len(was) > 0 && was[0].Name < is[0].Name:
 			return was[0].Name + " is no longer set"
 		case len(was) == 0 || is[0].Name < was[0].Name:

@@ -83,6 +83,9 @@ _CONTROLS = [
         "environment not kept", "noenvironment", _difference("variable"),
         [f"{_CLASS}[variable of a wrapper-gcc]", "test_flags.py::test_include_path_of_the_environment[CPATH]"],
     ),
+    _Control(
+        "names in programs not looked for", "nonamed", {"record": [f"TestVariableThatNoManualNamesCountsWhereAProgramHasTheName/{n}" for n in ("set", "another")]}, [],
+    ),
     _Control("processor not kept", "noprocessor", {"record": ["TestProcessorCountsWhereItIsAskedFor"]}, []),
     _Control("permissions not kept", "nomodes", _difference("permissions"), [f"{_CLASS}[mode that a wrapper looks at-gcc]"]),
     _Control("folder not kept", "nofolder", _difference("folder that is asked for"), []),
@@ -93,7 +96,7 @@ _CONTROLS = [
     ),
     _Control(
         "twins not compared", "notwins", {"record": ["TestTwinsAreToEachOtherWhatTheyWere"]},
-        [f"{_CLASS}[header named twice that becomes another-gcc]"],
+        [f"{_CLASS}[header named twice that becomes another-gcc]", f"{_CLASS}[header that is a text too-gcc]"],
     ),
     _Control("fresh files not read again", "nofresh", {"record": ["TestFreshFileIsReadAgain"]}, []),
     _Control(

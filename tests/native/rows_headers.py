@@ -87,6 +87,27 @@ def header_named_twice_that_becomes_another(w: World, _: Any) -> Callable[[], No
 
 
 @case
+def header_that_is_a_text_too(w: World, _: Any) -> Callable[[], None]:
+    """To gcc files of one content and one time are one: that of texts is 1980."""
+    body = "#pragma once\n#ifdef SEEN\n#define TWICE\n#endif\n#define SEEN\n"
+    header = w.put("two/h.h", body)
+    os.utime(header, (10**9, 10**9))
+    source(
+        w,
+        f'#include "h.h"\n#include "{header}"\n#ifdef TWICE\nint f(void) {{ return 2; }}\n#else\nint f(void) {{ return 1; }}\n#endif\n',
+    )
+    w.asked["sources"]["h.h"] = body
+
+    def change() -> None:
+        if "clang" in w.compiler:
+            w.put("two/h.h", "#define THRICE\n")
+        else:
+            os.utime(header, (315532800, 315532800))
+
+    return change
+
+
+@case
 def date_by_a_flag(w: World, _: Any) -> Callable[[], None]:
     source(w, "const char *f(void) { return V; }\n")
     w.asked["flags"] = ["-DV=__TIME__", "-Wno-builtin-macro-redefined"]

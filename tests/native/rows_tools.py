@@ -336,3 +336,28 @@ def link_of_ccaches_by_the_compilers_name(w: World, patch: Any) -> Callable[[], 
     patch.setenv("PATH", f"{w.folder}/links{os.pathsep}{os.environ['PATH']}")
     w.asked["compiler"] = w.compiler
     return lambda: void(w.script(f"bin/{w.compiler}", f'exec {real} -DV=2 "$@"'))
+
+
+def obeyed(w: World) -> tuple[str, list[str]]:
+    """A variable that the compiler obeys, and two values: of clang one that its manual does not name."""
+    if "clang" in w.compiler:
+        source(w, "int f(void) { return 1; }\n")
+        w.asked |= {"kind": "object", "flags": ["--target=x86_64-apple-darwin"]}
+        return "MACOSX_DEPLOYMENT_TARGET", ["10.15", "11.0"]
+    source(
+        w, "#if __has_include(<named.h>)\n#include <named.h>\n#else\n#define N 0\n#endif\nint f(void) { return N; }\n"
+    )
+    return "CPATH", [str(w.put(f"inc{n}/named.h", f"#define N {n}\n").parent) for n in (1, 2)]
+
+
+@case
+def variable_that_is_set_later(w: World, patch: Any) -> Callable[[], None]:
+    name, values = obeyed(w)
+    return lambda: patch.setenv(name, values[0])
+
+
+@case
+def variable_that_has_another_value(w: World, patch: Any) -> Callable[[], None]:
+    name, values = obeyed(w)
+    patch.setenv(name, values[0])
+    return lambda: patch.setenv(name, values[1])

@@ -1,0 +1,224 @@
+package record
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"jitcache/core/key"
+	"jitcache/core/request"
+)
+
+// The manuals of known programs do not name all variables that these obey (clang's
+// names neither CC_PRINT_HEADERS nor MACOSX_DEPLOYMENT_TARGET). A program asks for a
+// variable by its name, so the name is a text in its file, or in that of a library:
+// variables that are set, and are not documented, count if it is. Names of capitals,
+// digits and underscores, two at least, are looked for. Not in the C library, whose
+// variables are documented, and not TZ, which shows in the files of zones (dates.go).
+
+// unsaid is, among the variables that count, the digest of the names of those that do
+// not. It is no name of a variable. As long as it is the same no variable is set that
+// was not, and no program need be looked into.
+const unsaid = "="
+
+// unvalued stands behind a name in World.Also: that it is set is known, and its value
+// is a folder in which nothing was looked at.
+const unvalued = "="
+
+var cLibrary = []string{"libc.so.*", "libc-*.so", "libc.musl-*", "ld-linux*.so.*", "ld-musl-*", "ld64.so.*"}
+
+// mayBeNamed reports whether a program may ask for a variable of which nobody says so.
+func mayBeNamed(name string, also []string) bool {
+	return len(name) > 1 && strings.Trim(name, variableLetters) == "" && name != "TZ" && name != "TZDIR" &&
+		!isTold(name) && !slices.Contains(also, name)
+}
+
+// isTold reports whether the lists say of a variable whether it counts.
+func isTold(name string) bool {
+	byBegin := told()
+	return matches(name, byBegin[name[0]]) || matches(name, byBegin['*'])
+}
+
+// told are the patterns of the lists by the letter that they begin with: a process has
+// some forty variables, and each lookup of a new process asks about all.
+var told = sync.OnceValue(func() (byBegin [256][]string) {
+	for _, p := range slices.Concat(withheld, documented, ours) {
+		byBegin[p[0]] = append(byBegin[p[0]], p)
+	}
+	return byBegin
+})
+
+const variableLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+// unsaidOf is the digest of the names of variables that do not count.
+func unsaidOf(env, also []string) Variable {
+	var names []string
+	for _, e := range env {
+		if name, _, _ := strings.Cut(e, "="); mayBeNamed(name, also) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	d := key.Sum(key.AppendTexts(nil, slices.Compact(names)...))
+	return Variable{unsaid, [16]byte(d[:16])}
+}
+
+// named returns the names of variables in a program's files that are set and nobody
+// documents.
+func (t *taker) named() (names []string) {
+	for _, e := range t.run.Env {
+		name, value, _ := strings.Cut(e, "=")
+		if !mayBeNamed(name, nil) || !t.list.names(name, t.full, t.run.Notes) {
+			continue
+		}
+		if len(value) > 1 && value[0] == '/' && !t.isFolderOf(value) {
+			name += unvalued
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// unnamedStill reports whether no variable is set that was not, and that a program names.
+func (c *checker) unnamedStill() bool {
+	w := &c.list.World
+	if w.Rule != KnownVariables || !keepsNamed {
+		return true
+	}
+	is := c.now.variables(w.Rule, w.Also)
+	if slices.Equal(only(w.Variables), only(is)) {
+		return true
+	}
+	for _, e := range c.now.all() {
+		name, _, _ := strings.Cut(e, "=")
+		if mayBeNamed(name, w.Also) && !slices.Contains(w.Also, name+unvalued) &&
+			c.list.names(name, func(path string) string { return string(bytes.TrimRight(c.path(path), "\x00")) }, c.now.Notes) {
+			c.why = "environment: " + name + " is set now, and a program has that name in it"
+			return false
+		}
+	}
+	return true
+}
+
+// only returns the digest of names.
+func only(all []Variable) []Variable {
+	i := slices.IndexFunc(all, func(v Variable) bool { return v.Name == unsaid })
+	if i < 0 {
+		return nil
+	}
+	return all[i : i+1]
+}
+
+// names reports whether a program or a library in the list has a name in its file. full
+// makes a path of one of the list.
+func (l *List) names(name string, full func(string) string, notes Notes) bool {
+	for i := range l.Files {
+		f := &l.Files[i]
+		_, base := split(f.Path)
+		if f.Mode&0o111 == 0 && !isLibrary(f.Path) || f.Flags&Loader != 0 || matches(base, cLibrary) {
+			continue
+		}
+		if all, _ := inside.Get(f.Digest, func() ([]string, error) { return notedNames(full(f.Path), f.Digest, notes), nil }); hasTail(all, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// inside are the names in files, by their content.
+var inside = request.NewTable[key.Digest, []string](512)
+
+// hasTail reports whether one of some texts ends in a name: linkers have one text for
+// two of which one ends in the other. The texts are reversed, and sorted.
+func hasTail(all []string, name string) bool {
+	back := reversed(name)
+	i, _ := slices.BinarySearch(all, back)
+	return i < len(all) && strings.HasPrefix(all[i], back)
+}
+
+func reversed(s string) string {
+	b := []byte(s)
+	slices.Reverse(b)
+	return string(b)
+}
+
+// notedNames are the names in a file, which are noted: to find them takes a
+// millisecond per megabyte, and clang with its libraries has 200.
+func notedNames(path string, digest key.Digest, notes Notes) []string {
+	b := key.NewBuilder()
+	b.Add("names in 1", digest[:])
+	b.SetKind("manifest")
+	note, err := b.Seal()
+	if err != nil { // one plain label
+		panic(err)
+	}
+	if notes != nil {
+		if data := notes.LoadNote(&note.ID); len(data) > 0 {
+			return strings.Split(string(data[1:]), "\n")
+		}
+	}
+	all := namesIn(path)
+	if notes != nil {
+		notes.SaveNote(note, append([]byte{'\n'}, strings.Join(all, "\n")...))
+	}
+	return all
+}
+
+// namesIn returns all that could be names of variables in a program or a library,
+// reversed and sorted: what ends in a NUL and is no instruction.
+func namesIn(path string) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	found := map[string]bool{}
+	for _, s := range dataOf(f) {
+		collect(io.NewSectionReader(f, int64(s.at), int64(min(s.size, mostData))), found)
+	}
+	all := make([]string, 0, len(found))
+	for name := range found {
+		all = append(all, reversed(name))
+	}
+	slices.Sort(all)
+	return all
+}
+
+const mostData = 1 << 30
+
+// letters has all bits for what may be in a name, else none.
+var letters = func() (all [256]int) {
+	for _, c := range []byte(variableLetters) {
+		all[c] = -1
+	}
+	return all
+}()
+
+// longestName is the longest name that is looked for.
+const longestName = 64
+
+// collect adds what could be names.
+func collect(r io.Reader, found map[string]bool) {
+	buffer := make([]byte, 0, 1<<20)
+	for {
+		n, err := io.ReadFull(r, buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		run := 0 // letters before this byte
+		for i, c := range buffer {
+			if run > 1 && c == 0 {
+				if name := buffer[i-min(run, longestName) : i]; !found[string(name)] {
+					found[string(name)] = true
+				}
+			}
+			run = (run + 1) & letters[c]
+		}
+		if err != nil {
+			return
+		}
+		run = min(run, longestName)
+		buffer = append(buffer[:0], buffer[len(buffer)-run:]...)
+	}
+}

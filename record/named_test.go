@@ -1,0 +1,75 @@
+package record
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// asking is known as gcc is, and obeys variables that gcc's manual does not name.
+const asking = `
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((used)) static const char marker[] = "COLLECT_GCC";
+__attribute__((used)) static const char longer[] = "X_LIKE_THE_TAIL";
+int main(int n, char **words)
+{
+	const char *value = getenv("QUIETLY_OBEYED");
+	FILE *out = fopen(words[1], "w");
+	fputs(value == NULL ? "" : value, out);
+	return fclose(out);
+}
+`
+
+func TestVariableThatNoManualNamesCountsWhereAProgramHasTheName(t *testing.T) {
+	w := newWorld(t)
+	w.put("asking.c", asking)
+	w.put("bin/.keep", "")
+	if _, err := w.run("cc", "asking.c", "-o", "bin/gcc"); err != nil {
+		t.Fatal(err)
+	}
+	plain := w.env
+	for _, row := range []struct {
+		name, was, is string
+		changed       bool
+	}{
+		{"set", "", "QUIETLY_OBEYED=1", true},
+		{"another", "QUIETLY_OBEYED=1", "QUIETLY_OBEYED=2", true},
+		{"no longer set", "QUIETLY_OBEYED=1", "", true},
+		{"the tail of a text", "", "THE_TAIL=1", true},
+		{"a folder that nobody looks into", "QUIETLY_OBEYED=/of/one", "QUIETLY_OBEYED=/of/another", false},
+		{"a folder after nothing", "", "QUIETLY_OBEYED=/of/another", true},
+		{"a name that is nowhere", "", "NOBODY_OBEYS=1", false},
+		{"another name that is nowhere", "NOBODY_OBEYS=1", "NEITHER_THIS=1", false},
+		{"the begin of a name", "", "QUIETLY=1", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			with := func(variable string) []string {
+				if variable == "" {
+					return plain
+				}
+				return append(slices.Clone(plain), variable)
+			}
+			w.env = with(row.was)
+			l, err := w.run(w.dir+"/bin/gcc", "out")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.World.Rule != KnownVariables {
+				t.Fatalf("the program is not known: rule %d", l.World.Rule)
+			}
+			l, err = Parse(l.Append(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state, why := l.Check(w.surroundings()); state == Changed {
+				t.Fatalf("nothing was changed: %s", why)
+			}
+			w.env = with(row.is)
+			state, why := l.Check(w.surroundings())
+			if (state == Changed) != row.changed || row.changed && !strings.HasPrefix(why, "environment: ") {
+				t.Errorf("state %d, %q", state, why)
+			}
+		})
+	}
+}
