@@ -16,8 +16,10 @@ import (
 // names neither CC_PRINT_HEADERS nor MACOSX_DEPLOYMENT_TARGET). A program asks for a
 // variable by its name, so the name is a text in its file, or in that of a library:
 // variables that are set, and are not documented, count if it is. Names of capitals,
-// digits and underscores, two at least, are looked for. Not in the C library, whose
-// variables are documented, and not TZ, which shows in the files of zones (dates.go).
+// digits and underscores are looked for, four at least: clang's libraries have the names
+// of instructions and attributes too, CI and LESS among them, and what everybody sets
+// must not keep machines apart. Not in the C library, whose variables are documented,
+// and not TZ, which shows in the files of zones (dates.go).
 
 // unsaid is, among the variables that count, the digest of the names of those that do
 // not. It is no name of a variable. As long as it is the same no variable is set that
@@ -32,7 +34,7 @@ var cLibrary = []string{"libc.so.*", "libc-*.so", "libc.musl-*", "ld-linux*.so.*
 
 // mayBeNamed reports whether a program may ask for a variable of which nobody says so.
 func mayBeNamed(name string, also []string) bool {
-	return len(name) > 1 && strings.Trim(name, variableLetters) == "" && name != "TZ" && name != "TZDIR" &&
+	return len(name) >= shortestName && strings.Trim(name, variableLetters) == "" && name != "TZ" && name != "TZDIR" &&
 		!isTold(name) && !slices.Contains(also, name)
 }
 
@@ -121,7 +123,7 @@ func (l *List) names(name string, full func(string) string, notes Notes) bool {
 		if f.Mode&0o111 == 0 && !isLibrary(f.Path) || f.Flags&Loader != 0 || matches(base, cLibrary) {
 			continue
 		}
-		if all, _ := inside.Get(f.Digest, func() ([]string, error) { return notedNames(full(f.Path), f.Digest, notes), nil }); hasTail(all, name) {
+		if all, _ := inside.Get(f.Digest, func() ([]string, error) { return notedNames(full(f.Path), f.Digest, notes), nil }); hasName(all, name) {
 			return true
 		}
 	}
@@ -131,10 +133,18 @@ func (l *List) names(name string, full func(string) string, notes Notes) bool {
 // inside are the names in files, by their content.
 var inside = request.NewTable[key.Digest, []string](512)
 
-// hasTail reports whether one of some texts ends in a name: linkers have one text for
-// two of which one ends in the other. The texts are reversed, and sorted.
-func hasTail(all []string, name string) bool {
+// whole stands behind what is a text by itself, and not only the end of one. It is in no
+// name, and sorts before all that is.
+const whole = "$"
+
+// hasName reports whether some texts, which are reversed and sorted, have a name. Linkers
+// have one text for two of which one ends in the other, so the end of a text will do,
+// but for plain words: too many texts end in USER or TYPE.
+func hasName(all []string, name string) bool {
 	back := reversed(name)
+	if !strings.Contains(name, "_") {
+		back += whole
+	}
 	i, _ := slices.BinarySearch(all, back)
 	return i < len(all) && strings.HasPrefix(all[i], back)
 }
@@ -149,7 +159,7 @@ func reversed(s string) string {
 // millisecond per megabyte, and clang with its libraries has 200.
 func notedNames(path string, digest key.Digest, notes Notes) []string {
 	b := key.NewBuilder()
-	b.Add("names in 1", digest[:])
+	b.Add("names in 2", digest[:])
 	b.SetKind("manifest")
 	note, err := b.Seal()
 	if err != nil { // one plain label
@@ -180,8 +190,12 @@ func namesIn(path string) []string {
 		collect(io.NewSectionReader(f, int64(s.at), int64(min(s.size, mostData))), found)
 	}
 	all := make([]string, 0, len(found))
-	for name := range found {
-		all = append(all, reversed(name))
+	for name, alone := range found {
+		text := reversed(name)
+		if alone {
+			text += whole
+		}
+		all = append(all, text)
 	}
 	slices.Sort(all)
 	return all
@@ -197,20 +211,22 @@ var letters = func() (all [256]int) {
 	return all
 }()
 
-// longestName is the longest name that is looked for.
-const longestName = 64
+// The names that are looked for have so many letters.
+const shortestName, longestName = 4, 64
 
-// collect adds what could be names.
+// collect adds what could be names, and whether one is a text by itself.
 func collect(r io.Reader, found map[string]bool) {
-	buffer := make([]byte, 0, 1<<20)
+	buffer := append(make([]byte, 0, 1<<20), 0) // before the first text
 	for {
 		n, err := io.ReadFull(r, buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]
 		run := 0 // letters before this byte
 		for i, c := range buffer {
-			if run > 1 && c == 0 {
-				if name := buffer[i-min(run, longestName) : i]; !found[string(name)] {
-					found[string(name)] = true
+			if run >= shortestName && c == 0 {
+				name := buffer[i-min(run, longestName) : i]
+				alone := run <= longestName && buffer[i-run-1] == 0
+				if was, is := found[string(name)]; !is || alone && !was {
+					found[string(name)] = alone
 				}
 			}
 			run = (run + 1) & letters[c]
@@ -218,7 +234,8 @@ func collect(r io.Reader, found map[string]bool) {
 		if err != nil {
 			return
 		}
-		run = min(run, longestName)
-		buffer = append(buffer[:0], buffer[len(buffer)-run:]...)
+		// With the byte before it, which is no letter, or one of too many.
+		kept := min(run+1, longestName+2)
+		buffer = append(buffer[:0], buffer[len(buffer)-kept:]...)
 	}
 }

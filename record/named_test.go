@@ -12,6 +12,7 @@ const asking = `
 #include <stdlib.h>
 __attribute__((used)) static const char marker[] = "COLLECT_GCC";
 __attribute__((used)) static const char longer[] = "X_LIKE_THE_TAIL";
+__attribute__((used)) static const char word[] = "WORD";
 int main(int n, char **words)
 {
 	const char *value = getenv("QUIETLY_OBEYED");
@@ -42,6 +43,8 @@ func TestVariableThatNoManualNamesCountsWhereAProgramHasTheName(t *testing.T) {
 		{"a name that is nowhere", "", "NOBODY_OBEYS=1", false},
 		{"another name that is nowhere", "NOBODY_OBEYS=1", "NEITHER_THIS=1", false},
 		{"the begin of a name", "", "QUIETLY=1", false},
+		{"a word that is a text", "", "WORD=1", true},
+		{"a word that only ends one", "", "TAIL=1", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			with := func(variable string) []string {

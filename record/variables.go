@@ -18,7 +18,7 @@ var documented = []string{
 	"OBJCPLUS_INCLUDE_PATH", "FINCLUDE_PATH", "GCC_*", "COLLECT_*", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES",
 	"SOURCE_DATE_EPOCH", "GNUTARGET", "LDEMULATION", "SYSROOT", "AS_*", "AR_*",
 	// LLVM's, and other linkers.
-	"CCC_*", "CLANG_*", "LLVM_*", "LLD_*", "MOLD_*", "SDKROOT", "SYSTEMROOT", "XDG_CONFIG_HOME",
+	"CCC_*", "CLANG_*", "LLVM_*", "LLD_*", "MOLD_*", "SDKROOT", "SYSTEMROOT", "XDG_CONFIG_HOME", "CL", "_CL_",
 	// Caches and distributors that stand before a compiler.
 	"CCACHE_*", "DISTCC_*", "SCCACHE_*",
 	// Wrappers of MPI libraries.
