@@ -24,6 +24,9 @@ enum jo_control {
 	JO_CONTROL_PRIVILEGES,  /* what needs privileges is not started again without the filter */
 	JO_CONTROL_STRANGERS,   /* signals to processes outside the tree are not noticed */
 	JO_CONTROL_DESCRIPTORS, /* changes through an open file are not noticed */
+	JO_CONTROL_TYPES,       /* of what type the names in a folder are is not noted */
+	JO_CONTROL_GIVEN,       /* what is reached from a descriptor that the command was given is like anything */
+	JO_CONTROL_PROC,        /* all that /proc says of a process follows from what it is */
 	JO_CONTROL_BLINDNESS,   /* looking goes on when the tree sees another world */
 };
 

@@ -95,6 +95,7 @@ _CONTROLS = [
         "twins not compared", "notwins", {"record": ["TestTwinsAreToEachOtherWhatTheyWere"]},
         [f"{_CLASS}[header named twice that becomes another-gcc]"],
     ),
+    _Control("excuses of some for all", "noshared", {"record": ["TestProgramsThatShareABitHaveNoExcuseOfOneOfThem/many"]}, []),
     _Control("fresh files not read again", "nofresh", {"record": ["TestFreshFileIsReadAgain"]}, []),
     _Control(
         "stamps of images believed", "noimages",

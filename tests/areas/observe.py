@@ -27,6 +27,9 @@ CONTROLS = {
     "PRIVILEGES": "TestProgramThatNeedsPrivilegesGetsThem",
     "STRANGERS": "TestSignalsToStrangersAreSeen",
     "DESCRIPTORS": "TestChangeByADescriptorThatOnlyReadsIsSeen",
+    "TYPES": "TestListingSaysOfWhatTypeNamesAre",
+    "GIVEN": "TestWhatIsReachedFromAGivenFolderIsSeen",
+    "PROC": "TestWhatProcSaysOfNamespacesAndNetworksIsNotTakenForTheTrees",
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
 }
 
