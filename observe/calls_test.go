@@ -28,6 +28,27 @@ func TestEveryCallThatLooksIsSeenAndFailsAsItDoes(t *testing.T) {
 	})
 }
 
+// Who passes through a folder, from the root on, has not asked what it is.
+func TestWhoPassesThroughAFolderHasNotAskedOfIt(t *testing.T) {
+	prepare := func(dir string) {
+		little(dir)
+		for _, name := range []string{"two", "three", "four", "five", "six"} {
+			put(t, dir+"/"+name+"/sub/f", "x")
+		}
+	}
+	play(t, "calls", "walks", prepare, func(t *testing.T, dir string, r *Report) {
+		t.Helper()
+		for name, asked := range map[string]bool{
+			"sub": false, "sub/f": true, "two": false, "two/sub": true, "three": false, "three/sub": true,
+			"four": true, "four/sub": true, "five": true, "five/sub": true, "six": false, "six/sub": true,
+		} {
+			if n := r.named(dir + "/" + name); n == nil || n.Statted == 0 || (n.Asked != 0) != asked {
+				t.Errorf("%q: %+v, asked: %v", name, n, asked)
+			}
+		}
+	})
+}
+
 func TestSignalInterruptsNoCallThatItWouldNot(t *testing.T) {
 	calls(t, "interrupted", map[string]string{"f": "l"})
 }

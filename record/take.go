@@ -313,8 +313,9 @@ func (t *taker) folder(n *observe.Name, path string) error {
 	if isTemporary(t.run, path) && (n.Bits&observe.Listed == 0 || n.Programs&^(t.known.clearers|t.known.known) == 0) {
 		return nil
 	}
-	// Who copies a folder copies its permissions. Known programs do not.
-	if n.Statted&t.known.all&^t.known.blind != 0 {
+	// Who copies a folder copies its permissions. Known programs do not, nor does Python
+	// look at those of the folders that it passes through to a path without links.
+	if asked := n.Statted &^ (t.known.python &^ n.Asked); asked&t.known.all&^t.known.blind != 0 {
 		t.list.Kinds = append(t.list.Kinds, Kind{path, n.Mode})
 	}
 	f := t.folderAt(path)

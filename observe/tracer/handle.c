@@ -21,6 +21,7 @@
 #include "round.h"
 #include "stop.h"
 #include "use.h"
+#include "walk.h"
 
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
@@ -164,6 +165,9 @@ static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	int link = c->class == JO_CALL_LOOK_LINK || c->class == JO_CALL_READLINK ||
 	           (c->class != JO_CALL_SYSTEM && flag_of(c, args, AT_SYMLINK_NOFOLLOW));
 	int kind = path_of(p, c, args, !link, &path);
+	int steps = kind == JO_SOMETHING && link && (bits != 0 || c->class == JO_CALL_READLINK);
+	if (!steps)
+		jo_walk_end(p);
 	/* What the command came with is asked for what it is. Of its input Python always does. */
 	if (kind == JO_DESCRIPTOR && c->folder >= 0 && (int)args[c->folder] > 2)
 		jo_use_inherited(p, (int)args[c->folder]);
@@ -172,6 +176,10 @@ static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	if (!link)
 		return answer(c, args, &path, jo_look_at(p, &path, JO_LOOKED | bits));
 	jo_look_link(p, &path, bits);
+	if (bits != 0)
+		jo_walk_step(p, path.text);
+	else if (steps)
+		jo_walk_text(p, path.text);
 	return JO_GO_ON;
 }
 
@@ -292,6 +300,8 @@ int jo_handle_call(jo_process *p, long nr, const uint64_t args[6])
 		jo_use(p, JO_USE_UNKNOWN, text);
 		return JO_GO_ON;
 	}
+	if (c->class != JO_CALL_LOOK && c->class != JO_CALL_LOOK_LINK && c->class != JO_CALL_READLINK)
+		jo_walk_end(p);
 	if (jo_use_blind() && c->class != JO_CALL_WRITE && c->class != JO_CALL_AFFINITY)
 		return JO_GO_ON;
 	return handle(p, c, args);

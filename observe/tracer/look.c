@@ -142,6 +142,8 @@ int jo_look_at(const jo_process *p, const jo_path *path, uint32_t bits)
 	if (!input)
 		return 0;
 	noted(p, name, bits);
+	if (bits & JO_STATTED)
+		name->asked |= jo_use_program(p);
 	return name->stamp.mode == 0 ? -name->stamp.error : (int)(name->stamp.mode & S_IFMT);
 }
 

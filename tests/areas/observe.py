@@ -30,6 +30,7 @@ CONTROLS = {
     "TYPES": "TestListingSaysOfWhatTypeNamesAre",
     "GIVEN": "TestWhatIsReachedFromAGivenFolderIsSeen",
     "PROC": "TestWhatProcSaysOfNamespacesAndNetworksIsNotTakenForTheTrees",
+    "WALKS": "TestWhoPassesThroughAFolderHasNotAskedOfIt",
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
 }
 
