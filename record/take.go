@@ -313,9 +313,7 @@ func (t *taker) folder(n *observe.Name, path string) error {
 	if isTemporary(t.run, path) && (n.Bits&observe.Listed == 0 || n.Programs&^(t.known.clearers|t.known.known) == 0) {
 		return nil
 	}
-	// Who copies a folder copies its permissions. Known programs do not, nor does Python
-	// look at those of the folders that it passes through to a path without links.
-	if asked := n.Statted &^ (t.known.python &^ n.Asked); asked&t.known.all&^t.known.blind != 0 {
+	if t.permits(n) {
 		t.list.Kinds = append(t.list.Kinds, Kind{path, n.Mode})
 	}
 	f := t.folderAt(path)
@@ -342,6 +340,15 @@ func (t *taker) folder(n *observe.Name, path string) error {
 		}
 	}
 	return nil
+}
+
+// permits reports whether the permissions of a folder count: who copies one copies them,
+// and who has opened it may ask for them too, which is not seen. Known programs do not;
+// nor do shells that look for names in one; nor does Python look at those of the folders
+// that it passes through to a path without links.
+func (t *taker) permits(n *observe.Name) bool {
+	asked := n.Statted&^(t.known.python&^n.Asked) | n.Readers&^t.known.shells
+	return asked&t.known.all&^t.known.blind != 0
 }
 
 // folderAt returns the entry of a folder, making one if there is none.

@@ -40,6 +40,15 @@ def permissions_of_a_folder_that_is_copied(w: Launched, _: Any) -> Callable[[], 
 
 
 @row
+def permissions_of_a_folder_that_is_open(w: Launched, _: Any) -> Callable[[], Any]:
+    """It is asked for them by its descriptor, as the C library asks whether it is one."""
+    w.put("in/a", "1\n")
+    (w.folder / "in").chmod(0o755)
+    words(w, "python3 -c", "import os; print(os.fstat(os.open('in', 0)).st_mode, file=open('out/mode', 'w'))")
+    return lambda: (w.folder / "in").chmod(0o700)
+
+
+@row
 def folder_that_anybody_may_write(w: Launched, _: Any) -> Callable[[], Any]:
     """Whatever the umask says: a replay gives it the same permissions."""
     w.put("a", "1\n")
