@@ -31,6 +31,7 @@ CONTROLS = {
     "GIVEN": "TestWhatIsReachedFromAGivenFolderIsSeen",
     "PROC": "TestWhatProcSaysOfNamespacesAndNetworksIsNotTakenForTheTrees",
     "WALKS": "TestWhoPassesThroughAFolderHasNotAskedOfIt",
+    "ONCE": "TestWhereSomethingIsForbiddenTheCommandWorks",
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
 }
 
