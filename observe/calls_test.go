@@ -49,6 +49,11 @@ func TestWhoPassesThroughAFolderHasNotAskedOfIt(t *testing.T) {
 	})
 }
 
+func TestWhoAsksForJustTheInodeIsSeen(t *testing.T) {
+	calls(t, "asks_of_the_inode", map[string]string{"f": "l"}, UseInode)
+	calls(t, "asks_of_what_counts", map[string]string{"f": "lp"})
+}
+
 func TestSignalInterruptsNoCallThatItWouldNot(t *testing.T) {
 	calls(t, "interrupted", map[string]string{"f": "l"})
 }

@@ -64,6 +64,7 @@ const (
 	UseUnsteady
 	UseSignal
 	UseIdentity
+	UseInode
 )
 
 // Stamp is a file as it was just before the tree could look at it.

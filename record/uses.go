@@ -162,6 +162,7 @@ var whys = map[observe.Use]string{
 	observe.UseUnsteady:   "looks at a file that appears meanwhile",
 	observe.UseSignal:     "looks for other processes",
 	observe.UseIdentity:   "becomes another user",
+	observe.UseInode:      "asks for a file's owner, links, number, blocks or other times",
 }
 
 // Why returns why a result that depends on a use is not kept, as its refusal says it.
@@ -197,6 +198,10 @@ func (t *taker) uses() error {
 			}
 		case observe.UseUnknown, observe.UseUnreadable:
 			if t.listsInterfaces(u) {
+				continue
+			}
+		case observe.UseInode:
+			if u.Programs&^t.known.known == 0 {
 				continue
 			}
 		}

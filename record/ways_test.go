@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"jitcache/observe"
 )
 
 // Python looks for a path without links by asking of each folder on the way whether it is
@@ -67,5 +69,21 @@ func countsOn(t *testing.T, w *world, counts bool, words ...string) {
 	state, why := l.Check(w.surroundings())
 	if (state == Changed) != counts || counts && !strings.Contains(why, "on: permissions 710, were 755") {
 		t.Errorf("state %d, %s", state, why)
+	}
+}
+
+// Of what no list has nothing is kept, if somebody asks for just that.
+func TestWhoAsksForJustTheInodeIsRefused(t *testing.T) {
+	w := newWorld(t)
+	program, err := os.Executable() // nobody knows what it does
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Run{Dir: w.dir, Report: &observe.Report{
+		Programs: []observe.Program{{Path: program}},
+		Uses:     []observe.Used{{Use: observe.UseInode, Programs: 1, Detail: w.put("f", "")}},
+	}}
+	if _, err := r.Take(); err == nil || !strings.Contains(err.Error(), "/f): asks for a file's owner") {
+		t.Error(err)
 	}
 }

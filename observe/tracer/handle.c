@@ -158,6 +158,15 @@ static int open_how_call(jo_process *p, const jo_call *c, const uint64_t args[6]
 
 /* ---- names */
 
+/* asks_inode reports whether a call asks for just that of a file which no list has. Who asks
+ * for everything, as stat does, may want but the rest. */
+static int asks_inode(const jo_call *c, const uint64_t args[6])
+{
+	/* linux/stat.h: links, user, group, last access, last change, number, blocks, birth */
+	const uint64_t all = 0x07ff, unlisted = 0x0004 | 0x0008 | 0x0010 | 0x0020 | 0x0080 | 0x0100 | 0x0400 | 0x0800;
+	return c->nr == SYS_statx && (args[3] & all) != all && (args[3] & unlisted) != 0 && !JO_WITHOUT(INODES);
+}
+
 static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 {
 	jo_path path;
@@ -173,6 +182,8 @@ static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 		jo_use_inherited(p, (int)args[c->folder]);
 	if (kind != JO_SOMETHING)
 		return JO_GO_ON;
+	if (asks_inode(c, args))
+		jo_use(p, JO_USE_INODE, path.text);
 	if (!link)
 		return answer(c, args, &path, jo_look_at(p, &path, JO_LOOKED | bits));
 	jo_look_link(p, &path, bits);

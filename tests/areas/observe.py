@@ -32,6 +32,7 @@ CONTROLS = {
     "PROC": "TestWhatProcSaysOfNamespacesAndNetworksIsNotTakenForTheTrees",
     "WALKS": "TestWhoPassesThroughAFolderHasNotAskedOfIt",
     "ONCE": "TestWhereSomethingIsForbiddenTheCommandWorks",
+    "INODES": "TestWhoAsksForJustTheInodeIsSeen",
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
 }
 

@@ -93,6 +93,23 @@ static void walks(void)
 	must(status_of(child) == 0);
 }
 
+static void asks_of_the_inode(void)
+{
+	char buffer[256];
+	const unsigned asked[] = {0x04, 0x08, 0x10, 0x20, 0x80, 0x100, 0x400, 0x800, 0x7fb};
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+		must(syscall(SYS_statx, AT_FDCWD, "f", 0, asked[i], buffer) == 0);
+}
+
+static void asks_of_what_counts(void)
+{
+	char buffer[256];
+	const unsigned asked[] = {0x01, 0x02, 0x40, 0x200, 0x243, 0x7ff, 0xfff};
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+		must(syscall(SYS_statx, AT_FDCWD, "f", 0, asked[i], buffer) == 0);
+	must(stat("f", &st) == 0 && lstat("f", &st) == 0);
+}
+
 static volatile sig_atomic_t ticks;
 static void tick(int signal)
 {
@@ -334,6 +351,8 @@ static void short_processes(void)
 static const scene scenes[] = {
 	{"unusual_calls_that_look", unusual_calls_that_look},
 	{"walks", walks},
+	{"asks_of_the_inode", asks_of_the_inode},
+	{"asks_of_what_counts", asks_of_what_counts},
 	{"interrupted", interrupted},
 	{"signals_in_the_tree", signals_in_the_tree},
 	{"signal_to_a_stranger", signal_to_a_stranger},
