@@ -11,7 +11,7 @@ import (
 
 // schema is a component of every request. It changes when the same command is to
 // have another result, or when a list had said too little.
-const schema = "command 1"
+const schema = "command 2"
 
 // Private stands for the private folder in the words of a command.
 const Private = "\x01"

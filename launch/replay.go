@@ -106,7 +106,7 @@ func (p *replay) draft(i int) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		p.made = append(p.made, path)
-		return nil
+		return p.permit(path, o.mode)
 	}
 	draft := filepath.Join(filepath.Dir(path), fmt.Sprintf(".jitcache-%d-%d", os.Getpid(), i))
 	var err error
@@ -125,6 +125,17 @@ func (p *replay) draft(i int) error {
 	}
 	p.drafts[i] = draft
 	return nil
+}
+
+// permit gives a folder the permissions that the command's had, whatever the umask. What
+// its folder makes it inherit stays.
+func (p *replay) permit(path string, mode uint32) error {
+	var st unix.Stat_t
+	err := unix.Lstat(path, &st)
+	if own := st.Mode & 0o6000; err == nil && st.Mode&0o7777 != mode|own {
+		err = unix.Chmod(path, mode|own)
+	}
+	return err
 }
 
 func (p *replay) write(draft string, o *output) error {

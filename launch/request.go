@@ -14,7 +14,7 @@ import (
 
 // schema is a component of every request. It changes when the same command is to
 // have another result, or when a list or a result had said too little.
-const schema = "run 2"
+const schema = "run 3"
 
 // kind is what the entries are called in statistics.
 const kind = "run"

@@ -24,8 +24,34 @@ func little(dir string) {
 
 func TestEveryCallThatLooksIsSeenAndFailsAsItDoes(t *testing.T) {
 	calls(t, "unusual_calls_that_look", map[string]string{
-		"f": "r", "sub/f": "r", "sub/../f": "r", "two": "absent", "four": "absent", "/none/eight": "absent",
+		"f": "lrp", "sub/f": "lrp", "sub/../f": "lrp", "two": "absent", "four": "absent", "/none/eight": "absent",
 	})
+}
+
+// Who passes through a folder, from the root on, has not asked what it is.
+func TestWhoPassesThroughAFolderHasNotAskedOfIt(t *testing.T) {
+	prepare := func(dir string) {
+		little(dir)
+		for _, name := range []string{"two", "three", "four", "five", "six"} {
+			put(t, dir+"/"+name+"/sub/f", "x")
+		}
+	}
+	play(t, "calls", "walks", prepare, func(t *testing.T, dir string, r *Report) {
+		t.Helper()
+		for name, asked := range map[string]bool{
+			"sub": false, "sub/f": true, "two": false, "two/sub": true, "three": false, "three/sub": true,
+			"four": true, "four/sub": true, "five": true, "five/sub": true, "six": false, "six/sub": true,
+		} {
+			if n := r.named(dir + "/" + name); n == nil || n.Statted == 0 || (n.Asked != 0) != asked {
+				t.Errorf("%q: %+v, asked: %v", name, n, asked)
+			}
+		}
+	})
+}
+
+func TestWhoAsksForJustTheInodeIsSeen(t *testing.T) {
+	calls(t, "asks_of_the_inode", map[string]string{"f": "l"}, UseInode)
+	calls(t, "asks_of_what_counts", map[string]string{"f": "lp"})
 }
 
 func TestSignalInterruptsNoCallThatItWouldNot(t *testing.T) {

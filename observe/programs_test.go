@@ -241,8 +241,10 @@ func TestDescriptorsAreInheritedIfThatIsWantedAndSeenIfTheyAreUsed(t *testing.T)
 	if rep := run("os.dup(fd)", true); !rep.used(UseDescriptor) {
 		t.Errorf("%+v %s", rep.Uses, rep.Err)
 	}
-	if rep := run("os.fstat(fd)", true); rep.used(UseDescriptor) || rep.Status != 0 {
-		t.Errorf("%+v %s", rep.Uses, rep.Err)
+	for _, script := range []string{"os.fstat(fd)", "os.isatty(fd)"} {
+		if rep := run(script, true); rep.used(UseDescriptor) != (script == "os.fstat(fd)") || rep.Status != 0 {
+			t.Errorf("%s: %+v %s", script, rep.Uses, rep.Err)
+		}
 	}
 	if rep := run("os.fstat(fd)", false); rep.Status == 0 || !strings.Contains(string(rep.Err), "Bad file descriptor") {
 		t.Errorf("%v %s", rep.Status, rep.Err)

@@ -64,6 +64,7 @@ const (
 	UseUnsteady
 	UseSignal
 	UseIdentity
+	UseInode
 )
 
 // Stamp is a file as it was just before the tree could look at it.
@@ -81,13 +82,15 @@ type Name struct {
 	Mode  uint32        // as stat has it; 0: there is nothing, or it was not asked for
 	Errno syscall.Errno // why there is nothing, or why it cannot be read
 	// Statted is a mask of the programs that asked for its time stamps, Programs of
-	// those that did anything with it, Readers of those that opened it for reading:
-	// bit i is program i, the last bit all others.
-	Statted, Programs, Readers uint64
-	Stamp                      Stamp
-	Text                       string   // of a link
-	Content                    []byte   // if Sent, of a file
-	Names                      []string // if Sent, of a folder, in no order
+	// those that did anything with it, Readers of those that opened it for reading, Asked
+	// of those in Statted that did not only pass through it, looking for a path without
+	// links (tracer/walk.h): bit i is program i, the last bit all others.
+	Statted, Programs, Readers, Asked uint64
+
+	Stamp   Stamp
+	Text    string   // of a link
+	Content []byte   // if Sent, of a file
+	Names   []string // if Sent, of a folder, in no order
 }
 
 // Program is one that ran.
@@ -304,7 +307,7 @@ func (p *parser) record(letter byte, d *decoder) bool {
 func (p *parser) name(d *decoder) {
 	p.report.Names = append(p.report.Names, Name{
 		Bits: Bits(d.u32()), Mode: d.u32(), Errno: syscall.Errno(d.u32()), Statted: d.u64(), Programs: d.u64(),
-		Readers: d.u64(), Path: p.text(d),
+		Readers: d.u64(), Asked: d.u64(), Path: p.text(d),
 	})
 	n := &p.report.Names[len(p.report.Names)-1]
 	if n.Mode != 0 {

@@ -122,7 +122,7 @@ func (t *taker) settle(f *Folder) error {
 	if len(f.Absent) > 64 {
 		names, _ := readNames(full)
 		for _, name := range names {
-			there[name] = true
+			there[nameOf(name)] = true
 		}
 	}
 	for _, name := range f.Absent {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -189,23 +190,45 @@ func (c *checker) listed(f *Folder) bool {
 	return true
 }
 
-// readNames returns the names in a folder.
+// readNames returns the names in a folder, each with what the observer puts behind it:
+// programs are told with a name whether it is one of a file, a folder or a link, and need
+// not ask.
 func readNames(path string) ([]string, error) {
 	d, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	return d.Readdirnames(-1)
+	entries, err := d.ReadDir(-1)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+		switch e.Type() {
+		case 0:
+		case os.ModeDir:
+			names[i] += "/d"
+		case os.ModeSymlink:
+			names[i] += "/l"
+		default:
+			names[i] += "/o"
+		}
+	}
+	return names, err
 }
 
-// namesDigest is the digest of names in a folder, in whatever order, without those
+// nameOf returns the name alone.
+func nameOf(entry string) string {
+	name, _, _ := strings.Cut(entry, "/")
+	return name
+}
+
+// namesDigest is the digest of what readNames has, in whatever order, without the names
 // in except.
 func namesDigest(names, except []string) key.Digest {
 	slices.Sort(names)
 	var all []byte
 	for _, name := range names {
-		if !slices.Contains(except, name) {
+		if !slices.Contains(except, nameOf(name)) {
 			all = append(append(all, name...), 0)
 		}
 	}
@@ -236,6 +259,9 @@ func (c *checker) others() bool {
 		k := &c.list.Kinds[i]
 		if errno := c.status.At(c.path(k.Path), 0); errno != 0 || c.status.Kind() != k.Mode&unix.S_IFMT {
 			return c.changed(k.Path, "is something else")
+		}
+		if k.Mode&^unix.S_IFMT != 0 && c.status.Mode() != k.Mode && keepsModes {
+			return c.changed(k.Path, modeChange(k.Mode, c.status.Mode()))
 		}
 	}
 	return true

@@ -16,4 +16,7 @@ const (
 	keepsDir         = true // the folder counts where it was asked for
 	keepsDates       = true // modification times count for those who may use them
 	keepsTwins       = true // files of equal content that are one count as one
+	keepsCompiled    = true // what Python has made of its sources counts for others
+	keepsScratch     = true // names of what was made and removed count as absent
+	keepsShared      = true // programs that share a bit have the excuses of all of them only
 )

@@ -17,4 +17,7 @@ var (
 	keepsDir         = !control.Is("nofolder")
 	keepsDates       = !control.Is("nodates")
 	keepsTwins       = !control.Is("notwins")
+	keepsCompiled    = !control.Is("nocompiled")
+	keepsScratch     = !control.Is("noscratch")
+	keepsShared      = !control.Is("noshared")
 )

@@ -12,7 +12,7 @@ import (
 // A list as bytes: docs/format.md, "Lists". Numbers are varints. A path is the
 // number of bytes that it shares with the one before it in its section, the
 // number of bytes that follow, and those.
-const listMagic = "jclist\x00\x02"
+const listMagic = "jclist\x00\x03"
 
 var errList = errors.New("list: malformed")
 
@@ -126,6 +126,9 @@ func (e *encoder) world(w *World) {
 		}
 		e.number(1)
 		e.b = append(e.b, d[:]...)
+	}
+	if w.Limits != (key.Digest{}) {
+		e.number(w.Asked)
 	}
 }
 
@@ -285,6 +288,9 @@ func (d *listDecoder) world(w *World) {
 		if d.number() != 0 {
 			*digest = d.digest()
 		}
+	}
+	if w.Limits != (key.Digest{}) {
+		w.Asked = d.number()
 	}
 }
 

@@ -73,10 +73,13 @@ func IsScratch(path string) bool {
 }
 
 // ofPython reports whether a name is a compiled file of Python that stands for its
-// source, which was looked at: the source counts then. Python compares the source's
+// source, which was looked at, and only Python has looked: the source counts then. Python compares the source's
 // time and size with what it has noted; a .pyc that is made to stand by itself, or
 // for its source by the hash of it, counts as it is.
 func (t *taker) ofPython(n *observe.Name) bool {
+	if n.Programs&^t.known.python != 0 && keepsCompiled {
+		return false
+	}
 	folder, name := split(n.Path)
 	if filepath.Base(folder) != compiledByPython {
 		return name == compiledByPython && n.Mode&unix.S_IFMT != unix.S_IFREG

@@ -31,7 +31,7 @@ func sample() *List {
 		World: World{
 			Dir: "/home/user", Rule: KnownVariables, Also: []string{"PWD"},
 			Variables: []Variable{{"CPATH", [16]byte{1}}, {"PATH", [16]byte{2}}},
-			CPU:       key.Sum([]byte("cpu")), Limits: key.Sum([]byte("limits")),
+			CPU:       key.Sum([]byte("cpu")), Limits: key.Sum([]byte("limits")), Asked: 1<<3 | 1<<7,
 		},
 		Payload: bytes.Repeat([]byte{7}, 32),
 	}

@@ -80,10 +80,11 @@ type Failure struct {
 	Errno syscall.Errno
 }
 
-// Kind is something that is neither file nor folder, and counts as what it is.
+// Kind is something that counts as what it is, and no more: neither file nor folder; or a
+// folder, of which the permissions count.
 type Kind struct {
 	Path string
-	Mode uint32 // its type
+	Mode uint32 // its type, and its permissions if they count
 }
 
 // World is what counts beside files.
@@ -95,8 +96,10 @@ type World struct {
 	Rule      Rule
 	Also      []string
 	Variables []Variable
-	// CPU, Host and Limits are digests, zero for those that were not asked for.
+	// CPU, Host and Limits are digests, zero for those that were not asked for. Asked is a
+	// mask of the limits that were, by their numbers.
 	CPU, Host, Limits key.Digest
+	Asked             uint64
 }
 
 // Rule says which variables count.

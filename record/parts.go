@@ -72,6 +72,7 @@ func (l *List) Parts() []Part {
 		environment.b = append(environment.b, v.Value[:]...)
 	}
 	environment.b = append(environment.b, l.World.Limits[:]...)
+	environment.number(l.World.Asked)
 	return []Part{
 		{"files", key.Sum(files.b)},
 		{"programs' libraries", key.Sum(libraries.b)},

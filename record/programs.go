@@ -180,6 +180,20 @@ func headOf(path string) []byte {
 	return head[:max(n, 0)]
 }
 
-// shells run scripts, which may obey anything. Of the clock and the terminal they
-// have their own use.
-var shells = []string{"sh", "bash", "dash"}
+// Shells run scripts, which may obey anything. Of the clock and the terminal they have
+// their own use. Python too: it seeds and compares with the clock all the time. Either is
+// known by name and by a text in its file, as known programs are.
+var (
+	shells        = []string{"sh", "bash", "dash"}
+	shellMarker   = "OPTIND"
+	pythonMarkers = []string{"Py_BytesMain", "Py_UnixMain", "Py_Main"} // since 3.8; 3.7; before
+)
+
+func isShell(path string) bool {
+	return slices.Contains(shells, filepath.Base(path)) && has(path, shellMarker)
+}
+
+func isPython(path string) bool {
+	return strings.HasPrefix(filepath.Base(path), "python") &&
+		slices.ContainsFunc(pythonMarkers, func(m string) bool { return has(path, m) })
+}

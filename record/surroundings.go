@@ -4,11 +4,14 @@ import (
 	"encoding/binary"
 	"iter"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"jitcache/core/key"
+	_ "jitcache/core/limits" // the limits are those of the caller
+	"jitcache/observe"
 	"jitcache/record/cpu"
 )
 
@@ -90,7 +93,7 @@ func (s *Surroundings) differs(w *World) string {
 		return "another processor"
 	case w.Host != none && w.Host != host():
 		return "another host"
-	case w.Limits != none && w.Limits != limits():
+	case w.Limits != none && w.Limits != limits(w.Asked):
 		return "other limits of the process (ulimit)"
 	}
 	return ""
@@ -108,7 +111,7 @@ func (s *Surroundings) Parts() []Part {
 		{"environment", key.Sum(environment.b)},
 		{"processor", Processor()},
 		{"folder", key.Sum([]byte(realDir(s.Dir)))},
-		{"limits", limits()},
+		{"limits", limits(allLimits)},
 	}
 }
 
@@ -142,18 +145,45 @@ func host() key.Digest {
 	return key.Sum(all)
 }
 
-// limits is the digest of the limits that a program can run into, or ask for to
-// decide how it works. Those on memory that is locked, on messages and on signals
-// follow from the machine, and are left out.
-func limits() key.Digest {
+// limited are the limits that a program can run into, or ask for to decide how it works.
+// Those on memory that is locked, on messages, signals and processes follow from the
+// machine, and are left out.
+var limited = []int{
+	unix.RLIMIT_CPU, unix.RLIMIT_FSIZE, unix.RLIMIT_DATA, unix.RLIMIT_STACK, unix.RLIMIT_CORE, unix.RLIMIT_AS, unix.RLIMIT_NOFILE,
+}
+
+// allLimits is a mask of limits with all bits set.
+const allLimits = ^uint64(0)
+
+// limits is the digest of those of them that are in a mask, by their numbers.
+func limits(asked uint64) key.Digest {
 	var all []byte
-	for _, which := range []int{
-		unix.RLIMIT_CPU, unix.RLIMIT_FSIZE, unix.RLIMIT_DATA, unix.RLIMIT_STACK, unix.RLIMIT_CORE, unix.RLIMIT_AS, unix.RLIMIT_NOFILE,
-	} {
+	for _, which := range limited {
 		var l unix.Rlimit
-		if unix.Getrlimit(which, &l) == nil {
+		if asked&(1<<which) != 0 && unix.Getrlimit(which, &l) == nil {
 			all = binary.LittleEndian.AppendUint64(all, l.Cur)
+			all = binary.LittleEndian.AppendUint64(all, l.Max)
 		}
 	}
 	return key.Sum(all)
+}
+
+// askedLimits returns a mask of the limits that were asked for.
+func (t *taker) askedLimits() (mask uint64) {
+	for i := range t.run.Report.Uses {
+		u := &t.run.Report.Uses[i]
+		if u.Use != observe.UseLimits {
+			continue
+		}
+		which, err := strconv.ParseUint(u.Detail, 10, 6)
+		if err != nil {
+			return allLimits
+		}
+		mask |= 1 << which
+	}
+	of := uint64(0)
+	for _, which := range limited {
+		of |= 1 << which
+	}
+	return mask & of
 }

@@ -73,6 +73,8 @@ type taker struct {
 	native  bool            // a file that was read asks for this processor
 	pythons map[string]bool // sources of Python that were looked at
 
+	compiled map[string]bool // those of them that it imports, without the .py
+
 	made     map[string]bool   // what the command wrote, by paths without links
 	reals    map[string]string // folders without links, "" for what is not there
 	beside   bool              // something beside the private folder was named through it
@@ -176,66 +178,6 @@ func (t *taker) name(n *observe.Name) error {
 	return nil
 }
 
-// replaced: the command has made, replaced or removed it itself, later. What stood
-// there before is of no account if it was only looked at: compilers stat their
-// output first. What was read is another matter, and so is what was absent, and is
-// again: who finds a lock waits.
-func (t *taker) replaced(n *observe.Name) error {
-	if n.Mode&unix.S_IFMT == unix.S_IFDIR {
-		return nil
-	}
-	if n.Mode != 0 && n.Bits&(observe.Read|observe.Ran) != 0 {
-		return request.Refuse(n.Path, "is read, and then written")
-	}
-	if n.Mode == 0 && n.Errno == syscall.ENOENT && t.status.At(ended(n.Path), unix.AT_SYMLINK_NOFOLLOW) == syscall.ENOENT {
-		for _, path := range t.forms(n) {
-			t.absent[path] = true
-		}
-	}
-	if !t.run.InPlace || !t.known.unknown {
-		return nil
-	}
-	// A program that may do anything may do something else where its output stands. Its
-	// size and times are gone: who has asked for them must be known not to go by those.
-	if n.Mode != 0 && n.Statted&^t.known.blind != 0 {
-		return request.Refuse(n.Path, "is looked at, and then written")
-	}
-	for _, path := range t.forms(n) {
-		t.stood(path, n.Mode)
-	}
-	return nil
-}
-
-// stood notes what stood where the command writes: nothing, or a file of a type.
-func (t *taker) stood(path string, mode uint32) {
-	switch {
-	case mode == 0:
-		t.absent[path] = true
-	case !slices.ContainsFunc(t.list.Kinds, func(k Kind) bool { return k.Path == path }):
-		t.list.Kinds = append(t.list.Kinds, Kind{path, mode & unix.S_IFMT})
-	}
-}
-
-// places notes what stood where the command has written without looking first.
-func (t *taker) places() {
-	if !t.run.InPlace || !t.known.unknown {
-		return
-	}
-	for i := range t.run.Report.Files {
-		f := &t.run.Report.Files[i]
-		mode := uint32(0)
-		if f.How&observe.Replaced != 0 {
-			mode = unix.S_IFREG
-		}
-		if f.Name == "" || f.How&observe.Removed != 0 || f.How&(observe.Created|observe.Replaced) == 0 || t.private(f.Path) {
-			continue
-		}
-		for _, path := range t.formsOf(f.Name, f.Form&observe.Relative != 0, f.Form&observe.Absolute != 0) {
-			t.stood(path, mode)
-		}
-	}
-}
-
 func (t *taker) kept(n *observe.Name, path string) error {
 	if n.Bits&observe.Text != 0 && keepsTexts {
 		t.list.Links = append(t.list.Links, Link{path, n.Text})
@@ -310,7 +252,7 @@ func (t *taker) file(n *observe.Name, path string) error {
 			return err
 		}
 	}
-	if n.Bits&observe.Read != 0 && n.Programs&t.known.compilers != 0 || n.Programs&t.known.strangers != 0 {
+	if t.compares(n) {
 		t.included[path] = true
 	}
 	t.list.Files = append(t.list.Files, f)
@@ -372,6 +314,9 @@ func (t *taker) folder(n *observe.Name, path string) error {
 	if isTemporary(t.run, path) && (n.Bits&observe.Listed == 0 || n.Programs&^(t.known.clearers|t.known.known) == 0) {
 		return nil
 	}
+	if t.permits(n) {
+		t.list.Kinds = append(t.list.Kinds, Kind{path, n.Mode})
+	}
 	f := t.folderAt(path)
 	switch began := t.run.Compiler.began(n.Path) && n.Bits&observe.Listed == 0; {
 	case !began:
@@ -396,6 +341,15 @@ func (t *taker) folder(n *observe.Name, path string) error {
 		}
 	}
 	return nil
+}
+
+// permits reports whether the permissions of a folder count: who copies one copies them,
+// and who has opened it may ask for them too, which is not seen. Known programs do not;
+// nor do shells that look for names in one; nor does Python look at those of the folders
+// that it passes through to a path without links.
+func (t *taker) permits(n *observe.Name) bool {
+	asked := n.Statted&^(t.known.python&^n.Asked) | n.Readers&^t.known.shells
+	return asked&t.known.all&^t.known.blind != 0
 }
 
 // folderAt returns the entry of a folder, making one if there is none.

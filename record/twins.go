@@ -1,13 +1,26 @@
 package record
 
-import "jitcache/core/key"
+import (
+	"jitcache/core/key"
+	"jitcache/observe"
+)
 
 // Files of equal content are twins. Whether two names of a header are one file
 // decides what #pragma once and #import leave out, and compilers tell by more than
 // the content: clang by device and inode, gcc by the modification time. NVRTC asks for
 // device and inode, and does not open the second name. So of twins that a compiler has
 // read, or a program that is not known has looked at, which are one file and which have
-// one time counts.
+// one time counts. Shells and Python read what they run and import without a thought to
+// that, and compare what they are told to (-ef, samefile).
+
+// compares reports whether somebody may have asked of a file which others it is.
+func (t *taker) compares(n *observe.Name) bool {
+	scripts := t.known.shells
+	if !t.isImported(n) {
+		scripts |= t.known.python
+	}
+	return n.Bits&observe.Read != 0 && n.Programs&t.known.compilers != 0 || n.Programs&t.known.strangers != 0 || n.Statted&scripts != 0
+}
 
 // twins marks them.
 func (t *taker) twins() {

@@ -2,7 +2,6 @@ package record
 
 import (
 	"bytes"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 )
 
 // programs are masks of the programs of a run: bit i is program i, the last bit all
-// from 63 on.
+// from 63 on, which share it.
 type programs struct {
 	unknown   bool   // one of them may obey anything
 	all       uint64 // not what started the first one, which has the last bit too
@@ -24,6 +23,7 @@ type programs struct {
 	compilers uint64 // those that read sources
 	strangers uint64 // those of which nobody knows what they do with two names of one file
 	clang     uint64
+	dates     uint64 // those that are known, and do use times
 	linkers   uint64
 	wrappers  uint64 // Open MPI's
 	starters  uint64 // those, make, and others that have their own use for a clock
@@ -41,47 +41,70 @@ func (t *taker) programs() programs {
 	if t.run.Compiler != nil {
 		return programs{blind: ^uint64(0), known: ^uint64(0), strangers: ^uint64(0)}
 	}
-	var others uint64
+	var not [excuses]uint64
 	for i := range t.run.Report.Programs {
-		program := &t.run.Report.Programs[i]
-		bit, base := bitOf(program.ID), filepath.Base(program.Path)
-		family := familyOf(program.Path)
+		bit := bitOf(t.run.Report.Programs[i].ID)
+		one := programsOf(t.run.Report.Programs[i].Path, bit)
 		p.all |= bit
-		switch {
-		case family != nil && family.does&strange != 0:
-			switch {
-			case family.does&wrapping != 0:
-				p.wrappers |= bit
-			case family.does&following != 0:
-				p.followers |= bit
-			case family.does&clearing != 0:
-				p.clearers |= bit
+		for k, mask := range one.masks() {
+			*p.masks()[k] |= *mask
+			if k < excuses {
+				not[k] |= bit &^ *mask
 			}
-			p.starters |= bit
-			others |= bit
-		case family != nil:
-			p.known |= bit
-			p.mark(family, plainName(program.Path), bit)
-		case slices.Contains(shells, base):
-			p.shells |= bit
-			others |= bit
-		case strings.HasPrefix(base, "python"):
-			p.python |= bit
-			others |= bit
-		default:
-			others |= bit
 		}
 	}
-	// Where one that is not known shares its bit, the bit is not.
-	p.known &^= others
+	if keepsShared {
+		masks := p.masks()
+		for k, mask := range masks[:excuses] {
+			*mask &^= not[k]
+		}
+	}
+	others := p.all &^ p.known
 	if strange := (&taker{run: t.run, known: p}).strange(); strange != 0 {
 		p.known &^= strange
 		others |= strange
 	}
 	p.timeless = t.timeless()
-	p.blind = p.known&^p.dated(t.run.Report.Programs) | p.timeless
+	p.blind = p.known&^p.dates | p.timeless
 	p.strangers = others &^ (p.shells | p.python | p.starters&^p.followers)
 	p.unknown = others != 0 || p.known == 0
+	return p
+}
+
+// excuses is how many of the masks say that something does not count. Where programs
+// share a bit, it is theirs only if it is that of all of them.
+const excuses = 8
+
+// masks returns the masks that programsOf fills, those that excuse something first.
+func (p *programs) masks() [12]*uint64 {
+	return [12]*uint64{
+		&p.known, &p.linkers, &p.wrappers, &p.starters, &p.followers, &p.clearers, &p.shells, &p.python,
+		&p.drivers, &p.compilers, &p.clang, &p.dates,
+	}
+}
+
+// programsOf is a program by itself.
+func programsOf(path string, bit uint64) (p programs) {
+	family := familyOf(path)
+	switch {
+	case family != nil && family.does&strange != 0:
+		switch {
+		case family.does&wrapping != 0:
+			p.wrappers = bit
+		case family.does&following != 0:
+			p.followers = bit
+		case family.does&clearing != 0:
+			p.clearers = bit
+		}
+		p.starters = bit
+	case family != nil:
+		p.known = bit
+		p.mark(family, plainName(path), bit)
+	case isShell(path):
+		p.shells = bit
+	case isPython(path):
+		p.python = bit
+	}
 	return p
 }
 
@@ -114,17 +137,10 @@ func (p *programs) mark(f *family, name string, bit uint64) {
 	if f.marker == clangMarker {
 		p.clang |= bit
 	}
-}
-
-// dated are programs that are known, and do use times: gold writes those of what
-// it links into what it links incrementally.
-func (p *programs) dated(all []observe.Program) (mask uint64) {
-	for i := range all {
-		if name := plainName(all[i].Path); name == "gold" || name == "ld.gold" {
-			mask |= bitOf(all[i].ID)
-		}
+	// gold writes the times of what it links into what it links incrementally.
+	if name == "gold" || name == "ld.gold" {
+		p.dates |= bit
 	}
-	return mask
 }
 
 // whys says why what has used something cannot be repeated.
@@ -146,6 +162,7 @@ var whys = map[observe.Use]string{
 	observe.UseUnsteady:   "looks at a file that appears meanwhile",
 	observe.UseSignal:     "looks for other processes",
 	observe.UseIdentity:   "becomes another user",
+	observe.UseInode:      "asks for a file's owner, links, number, blocks or other times",
 }
 
 // Why returns why a result that depends on a use is not kept, as its refusal says it.
@@ -179,8 +196,12 @@ func (t *taker) uses() error {
 			if strings.HasSuffix(u.Detail, "/nscd/socket") || t.listsInterfaces(u) {
 				continue
 			}
-		case observe.UseUnknown:
+		case observe.UseUnknown, observe.UseUnreadable:
 			if t.listsInterfaces(u) {
+				continue
+			}
+		case observe.UseInode:
+			if u.Programs&^t.known.known == 0 {
 				continue
 			}
 		}
@@ -198,7 +219,8 @@ func (t *taker) uses() error {
 // tells the compiler does not depend on them.
 func (t *taker) listsInterfaces(u *observe.Used) bool {
 	// SIOCGIFCONF and its like (linux/sockios.h)
-	return u.Programs&^t.known.wrappers == 0 && (u.Detail == "socket" || strings.HasPrefix(u.Detail, "ioctl 0x89"))
+	return u.Programs&^t.known.wrappers == 0 &&
+		(u.Detail == "socket" || strings.HasPrefix(u.Detail, "ioctl 0x89") || strings.HasPrefix(u.Detail, "/proc/net/"))
 }
 
 // harmlessClock reports whether the clock was asked for something else than a
@@ -266,8 +288,8 @@ func (t *taker) world() {
 	if t.used(observe.UseHost, all&^(t.known.shells|t.known.wrappers)) {
 		w.Host = host()
 	}
-	if t.known.unknown && t.used(observe.UseLimits, all) {
-		w.Limits = limits()
+	if asked := t.askedLimits(); t.known.unknown && asked != 0 {
+		w.Asked, w.Limits = asked, limits(asked)
 	}
 }
 
@@ -285,6 +307,10 @@ func (t *taker) also() []string {
 	}
 	if t.run.Terminal {
 		names = append(names, ofTerminals...)
+	}
+	// What is printed may be as wide as this says, where it is asked for: gcc --help.
+	if len(t.run.Report.Out) > 0 {
+		names = append(names, "COLUMNS")
 	}
 	if t.known.unknown {
 		return names

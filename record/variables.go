@@ -9,16 +9,21 @@ import (
 
 // documented are the variables that known programs obey, by their manuals: gcc(1),
 // cpp(1), ld(1), as(1), clang(1), ld.lld(1), mold(1), ld.so(8), locale(7),
-// mpicc(1) of Open MPI. A name that ends in * is a prefix.
+// mpicc(1) of Open MPI; and that they ask for (asked_test.go). A name that ends in * is a prefix.
 var documented = []string{
 	// The C library and its loader.
 	"LD_*", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "LANG", "LANGUAGE", "LC_*", "MALLOC_*",
 	// Where programs are, and the compilers of GNU.
 	"PATH", "COMPILER_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH",
 	"OBJCPLUS_INCLUDE_PATH", "FINCLUDE_PATH", "GCC_*", "COLLECT_*", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES",
-	"SOURCE_DATE_EPOCH", "GNUTARGET", "LDEMULATION", "SYSROOT", "AS_*", "AR_*",
+	"SOURCE_DATE_EPOCH", "GNUTARGET", "LDEMULATION", "SYSROOT", "AS_*", "AR_*", "LPATH", "BINUTILS_ROOT", "LIBCTF_DEBUG",
+	"DEB_BUILD_OPTIONS", // Debian's gcc
 	// LLVM's, and other linkers.
-	"CCC_*", "CLANG_*", "LLVM_*", "LLD_*", "MOLD_*", "SDKROOT", "SYSTEMROOT", "XDG_CONFIG_HOME", "CL", "_CL_",
+	"CCC_*", "CLANG_*", "LLVM_*", "LLD_*", "MOLD_*", "SDKROOT", "SYSTEMROOT", "XDG_CONFIG_HOME", "CC_LOG_DIAGNOSTICS*", "CC_PRINT_*",
+	"FORCE_CLANG_*", "RC_DEBUG_OPTIONS",
+	// Of systems that clang compiles for: Apple's, Microsoft's, AMD's, Sony's.
+	"*_DEPLOYMENT_TARGET", "INCLUDE", "EXTERNAL_INCLUDE", "LIB", "CL", "_CL_", "LINK", "_LINK_", "VCINSTALLDIR", "VCTools*", "HIP_*",
+	"ROCM_*", "SCE_*",
 	// Caches and distributors that stand before a compiler.
 	"CCACHE_*", "DISTCC_*", "SCCACHE_*",
 	// Wrappers of MPI libraries.

@@ -42,6 +42,7 @@ enum jo_class {
 	JO_CALL_LCHANGE,     /* path, and a link itself */
 	JO_CALL_FCHANGE,     /* descriptor: fchmod */
 	JO_CALL_READ,        /* descriptor: only of those that the command came with */
+	JO_CALL_ASK,         /* the same, but for the input: fstat, lseek */
 	JO_CALL_WRITE,       /* descriptor: the same */
 	JO_CALL_SEND,        /* input descriptor in another place: sendfile */
 	JO_CALL_SPLICE,      /* two descriptors */

@@ -121,6 +121,8 @@ int jo_change_to_descriptor(jo_process *p, int fd)
 {
 	char real[JO_PATH];
 	jo_path path = {.form = JO_ABSOLUTE};
+	if (!JO_WITHOUT(GIVEN))
+		jo_use_inherited(p, fd);
 	if (file_of(p, fd, real) != NULL)
 		snprintf(path.text, sizeof path.text, "%s", jo_name_folder(real, &path.form));
 	return wait_for(p, JO_CALL_CHDIR, &path, "");

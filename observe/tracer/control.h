@@ -24,6 +24,12 @@ enum jo_control {
 	JO_CONTROL_PRIVILEGES,  /* what needs privileges is not started again without the filter */
 	JO_CONTROL_STRANGERS,   /* signals to processes outside the tree are not noticed */
 	JO_CONTROL_DESCRIPTORS, /* changes through an open file are not noticed */
+	JO_CONTROL_TYPES,       /* of what type the names in a folder are is not noted */
+	JO_CONTROL_GIVEN,       /* what is reached from a descriptor that the command was given is like anything */
+	JO_CONTROL_PROC,        /* all that /proc says of a process follows from what it is */
+	JO_CONTROL_WALKS,       /* who passes through a folder counts as one who has asked what it is */
+	JO_CONTROL_ONCE,        /* a child that cannot be watched goes on before it is ended */
+	JO_CONTROL_INODES,      /* of a file anything may be asked for */
 	JO_CONTROL_BLINDNESS,   /* looking goes on when the tree sees another world */
 };
 

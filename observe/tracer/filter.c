@@ -178,6 +178,12 @@ static void block(enum jo_class class)
 	switch (class) {
 	case JO_CALL_READ:
 	case JO_CALL_DUP: when_watched(0, reads, nreads); break;
+	case JO_CALL_ASK:
+		load(ARGUMENT(0));
+		for (int i = 0; i < nreads; i++)
+			if (reads[i] > STDERR_FILENO)
+				when_equal((uint32_t)reads[i], TRACE);
+		break;
 	case JO_CALL_WRITE: when_watched(0, writes, nwrites); break;
 	case JO_CALL_IOCTL: ioctl_block(); return;
 	case JO_CALL_FCNTL:
@@ -228,6 +234,7 @@ static enum jo_class kind_of(long nr)
 	case JO_CALL_READLINK: return JO_CALL_LOOK;
 	case JO_CALL_OPEN:
 	case JO_CALL_OPEN_AT:
+	case JO_CALL_ASK:
 	case JO_CALL_WRITE:
 	case JO_CALL_IOCTL:
 	case JO_CALL_FCNTL:

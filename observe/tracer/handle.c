@@ -21,6 +21,7 @@
 #include "round.h"
 #include "stop.h"
 #include "use.h"
+#include "walk.h"
 
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
@@ -102,7 +103,8 @@ static int open_output(const jo_process *p, const jo_call *c, const uint64_t arg
 
 static int open_to_read(const jo_process *p, const jo_path *path, int flags)
 {
-	uint32_t bits = (flags & O_PATH) ? JO_LOOKED : JO_READ;
+	/* What is opened by its path alone is asked for its time by the descriptor. */
+	uint32_t bits = (flags & O_PATH) ? JO_LOOKED | JO_STATTED : JO_READ;
 	if ((flags & O_NOFOLLOW) == 0)
 		return jo_look_open(p, path, bits);
 	jo_look_link(p, path, 0);
@@ -125,6 +127,21 @@ static int open_call(jo_process *p, const jo_call *c, const uint64_t args[6], in
 	return answer(c, args, &path, open_to_read(p, &path, flags));
 }
 
+/* no_links notes of each part of a path that it is no link. */
+static void no_links(jo_process *p, const jo_call *c, const uint64_t args[6])
+{
+	jo_path path, part;
+	if (path_of(p, c, args, 0, &path) != JO_SOMETHING)
+		return;
+	for (char *end = path.text; end != NULL;) {
+		end = strchr(end + 1, '/');
+		size_t n = end == NULL ? strlen(path.text) : (size_t)(end - path.text);
+		part = path;
+		part.text[n] = 0;
+		jo_look_link(p, &part, 0);
+	}
+}
+
 static int open_how_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 {
 	uint64_t how[3] = {0}; /* flags, mode, resolve */
@@ -132,11 +149,23 @@ static int open_how_call(jo_process *p, const jo_call *c, const uint64_t args[6]
 		jo_use(p, JO_USE_UNREADABLE, "struct open_how");
 		return JO_GO_ON;
 	}
-	/* Where it may not go it fails, and the file counts all the same. */
+	/* Where it may not go it fails, and the file counts all the same: so does that there
+	 * was no link on the way. */
+	if (how[2] != 0)
+		no_links(p, c, args);
 	return open_call(p, c, args, (int)how[0]);
 }
 
 /* ---- names */
+
+/* asks_inode reports whether a call asks for just that of a file which no list has. Who asks
+ * for everything, as stat does, may want but the rest. */
+static int asks_inode(const jo_call *c, const uint64_t args[6])
+{
+	/* linux/stat.h: links, user, group, last access, last change, number, blocks, birth */
+	const uint64_t all = 0x07ff, unlisted = 0x0004 | 0x0008 | 0x0010 | 0x0020 | 0x0080 | 0x0100 | 0x0400 | 0x0800;
+	return c->nr == SYS_statx && (args[3] & all) != all && (args[3] & unlisted) != 0 && !JO_WITHOUT(INODES);
+}
 
 static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 {
@@ -144,11 +173,24 @@ static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	uint32_t bits = c->class == JO_CALL_LOOK || c->class == JO_CALL_LOOK_LINK ? JO_STATTED : 0;
 	int link = c->class == JO_CALL_LOOK_LINK || c->class == JO_CALL_READLINK ||
 	           (c->class != JO_CALL_SYSTEM && flag_of(c, args, AT_SYMLINK_NOFOLLOW));
-	if (path_of(p, c, args, !link, &path) != JO_SOMETHING)
+	int kind = path_of(p, c, args, !link, &path);
+	int steps = kind == JO_SOMETHING && link && (bits != 0 || c->class == JO_CALL_READLINK);
+	if (!steps)
+		jo_walk_end(p);
+	/* What the command came with is asked for what it is. Of its input Python always does. */
+	if (kind == JO_DESCRIPTOR && c->folder >= 0 && (int)args[c->folder] > 2)
+		jo_use_inherited(p, (int)args[c->folder]);
+	if (kind != JO_SOMETHING)
 		return JO_GO_ON;
+	if (asks_inode(c, args))
+		jo_use(p, JO_USE_INODE, path.text);
 	if (!link)
 		return answer(c, args, &path, jo_look_at(p, &path, JO_LOOKED | bits));
 	jo_look_link(p, &path, bits);
+	if (bits != 0)
+		jo_walk_step(p, path.text);
+	else if (steps)
+		jo_walk_text(p, path.text);
 	return JO_GO_ON;
 }
 
@@ -269,6 +311,8 @@ int jo_handle_call(jo_process *p, long nr, const uint64_t args[6])
 		jo_use(p, JO_USE_UNKNOWN, text);
 		return JO_GO_ON;
 	}
+	if (c->class != JO_CALL_LOOK && c->class != JO_CALL_LOOK_LINK && c->class != JO_CALL_READLINK)
+		jo_walk_end(p);
 	if (jo_use_blind() && c->class != JO_CALL_WRITE && c->class != JO_CALL_AFFINITY)
 		return JO_GO_ON;
 	return handle(p, c, args);

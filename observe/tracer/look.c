@@ -57,13 +57,19 @@ static int own(const char *path, int exists, int follow)
 
 /* told reports whether a path leads, by a link, to what /proc says of whoever asks:
  * the tracer would be told of itself. */
-static int told(const char *path, const jo_stamp *stamp)
+static int told(const jo_process *p, const char *path, const jo_stamp *stamp)
 {
+	char end[JO_PATH];
 	static uint64_t dev;
 	struct stat st;
 	if (dev == 0)
 		dev = stat("/proc/self", &st) == 0 ? (uint64_t)st.st_dev : ~UINT64_C(0);
-	return stamp->mode != 0 && stamp->dev == dev && jo_real_tells(path);
+	if (stamp->mode == 0 || stamp->dev != dev || !jo_real_tells(path))
+		return 0;
+	const char *rest = jo_real_end(path, 0, end) ? strchr(end + strlen("/proc/"), '/') : NULL;
+	if (rest != NULL && !jo_real_follows(rest))
+		jo_use(p, JO_USE_UNREADABLE, path);
+	return 1;
 }
 
 /* send puts the content of a file into the report where its stamp proves nothing.
@@ -85,13 +91,13 @@ static void send(jo_name *name)
 }
 
 /* followed notes what a path leads to. It returns 0 for what is the tree's own. */
-static int followed(jo_name *name, uint32_t bits)
+static int followed(const jo_process *p, jo_name *name, uint32_t bits)
 {
 	int first = (name->bits & JO_FOLLOWED) == 0;
 	jo_stamp stamp = name->stamp;
 	if (first)
 		jo_stamp_take(name->path, &stamp);
-	if (own(name->path, stamp.mode != 0, 1) || (first && told(name->path, &stamp)))
+	if (own(name->path, stamp.mode != 0, 1) || (first && told(p, name->path, &stamp)))
 		return 0;
 	if ((JO_WITHOUT(ABSENT) && stamp.mode == 0) || (JO_WITHOUT(LOOKED) && (bits & JO_FOLLOWED) == JO_LOOKED))
 		return 0;
@@ -132,10 +138,12 @@ int jo_look_at(const jo_process *p, const jo_path *path, uint32_t bits)
 	if (input && name->stamp.mode == 0 && appeared(p, name))
 		return 0;
 	if (!input || (name->bits & bits) != bits)
-		input = followed(name, bits);
+		input = followed(p, name, bits);
 	if (!input)
 		return 0;
 	noted(p, name, bits);
+	if (bits & JO_STATTED)
+		name->asked |= jo_use_program(p);
 	return name->stamp.mode == 0 ? -name->stamp.error : (int)(name->stamp.mode & S_IFMT);
 }
 
@@ -185,7 +193,7 @@ void jo_look_link(const jo_process *p, const jo_path *path, uint32_t bits)
 		ssize_t n = readlink(path->text, text, sizeof text);
 		if (own(path->text, n >= 0, 0))
 			return;
-		if (n < 0 && followed(name, JO_LOOKED | path->form) && name->stamp.mode != 0)
+		if (n < 0 && followed(p, name, JO_LOOKED | path->form) && name->stamp.mode != 0)
 			name->bits |= JO_PLAIN;
 		else if (n >= 0 && !JO_WITHOUT(TEXT))
 			jo_name_text(name, text, (size_t)n);
@@ -252,7 +260,7 @@ void jo_look_list(const jo_process *p, const jo_path *folder, const char *real)
 	jo_name *name = jo_name_of(folder->text);
 	if ((name->bits & JO_LISTED) || (jo_written_in(real) & JO_CREATED))
 		return;
-	if (!followed(name, JO_LISTED | folder->form))
+	if (!followed(p, name, JO_LISTED | folder->form))
 		return;
 	noted(p, name, 0);
 	if (!jo_stamp_send_names(folder->text))

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "control.h"
 #include "filter.h"
 #include "front.h"
 #include "keeper.h"
@@ -93,10 +94,15 @@ static void outlive(void)
 
 enum { RUNS, NO_NOTICES, NOT_AT_ALL };
 
-/* lost ends a child that did not come to its program. */
+/* lost ends a child that did not come to its program. It waits for a word, and gets none:
+ * it would go on before it is ended, and what is run plain in its place would be done
+ * twice. */
 static int lost(int why)
 {
-	jo_child_go('p');
+	if (JO_WITHOUT(ONCE)) {
+		jo_child_go('p');
+		usleep(20000); /* else the kill comes first, most times */
+	}
 	kill(command, SIGKILL);
 	for (int what = 0; waitpid(command, &what, __WALL) >= 0 || errno == EINTR;)
 		;

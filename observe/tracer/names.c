@@ -60,6 +60,7 @@ static void report(jo_name *n, const char *(*real)(const char *path))
 	jo_report_u64(n->statted);
 	jo_report_u64(n->programs);
 	jo_report_u64(n->readers);
+	jo_report_u64(n->asked);
 	jo_report_string(n->path, strlen(n->path));
 	if (n->stamp.mode != 0) {
 		const jo_stamp *s = &n->stamp;

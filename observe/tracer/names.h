@@ -41,6 +41,7 @@ typedef struct jo_name {
 	uint64_t statted;  /* by which programs: bit i is program i, the last one all others */
 	uint64_t programs; /* that did anything with it */
 	uint64_t readers;  /* that opened it for reading */
+	uint64_t asked;    /* that are in statted, and not only because it was on their way (walk.h) */
 	jo_stamp stamp;    /* of what it leads to */
 	char *text;        /* of a link that was read */
 } jo_name;

@@ -112,6 +112,13 @@ static void ioctl_call(jo_process *p, const uint64_t args[6])
 	jo_use(p, JO_USE_UNKNOWN, text);
 }
 
+static void limit_call(const jo_process *p, uint64_t which)
+{
+	char text[16];
+	snprintf(text, sizeof text, "%u", (unsigned)which);
+	jo_use(p, JO_USE_LIMITS, text);
+}
+
 static void list_call(jo_process *p, int fd)
 {
 	jo_path folder;
@@ -154,7 +161,10 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	case JO_CALL_WRITE: return write_call(p, args);
 	case JO_CALL_USED:
 		identity_changed |= c->flags == JO_USE_IDENTITY;
-		jo_use(p, c->flags, NULL);
+		if (c->flags == JO_USE_LIMITS)
+			limit_call(p, args[c->nr == SYS_prlimit64]);
+		else
+			jo_use(p, c->flags, NULL);
 		break;
 	/* Of these the filter has seen that a descriptor may be one that the command
 	 * came with. */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "look.h"
 #include "names.h"
 #include "report.h"
@@ -130,11 +131,15 @@ static int of_process(jo_process *p, const jo_process *q, const char *rest, int 
 			return becomes(into, g->exe, more, JO_ABSOLUTE);
 		if (g->exe != NULL)
 			jo_look_way(p, g->exe);
+	} else if (strcmp(rest, "/limits") == 0) {
+		jo_use(p, JO_USE_LIMITS, NULL); /* all of them */
 	} else if (strncmp(rest, "/fd/", 4) == 0 && rest[4] >= '0' && rest[4] <= '9') {
 		return descriptor(p, q, rest + 4, follow, into);
 	}
 	if (strstr(rest, "/..") != NULL)
 		jo_use(p, JO_USE_UNKNOWN, into->text);
+	else if (!jo_real_follows(rest))
+		jo_use(p, JO_USE_UNREADABLE, into->text);
 	return JO_OF_TREE;
 }
 
@@ -206,6 +211,8 @@ static const char *of_descriptor(jo_process *p, int fd, const char *relative, ch
 	ssize_t n = jo_process_descriptor(p, fd, real, JO_PATH);
 	if (n == -2)
 		jo_use(p, JO_USE_UNREADABLE, "descriptors");
+	if (!JO_WITHOUT(GIVEN))
+		jo_use_inherited(p, fd);
 	if (n < 0 || real[0] != '/')
 		return NULL;
 	if (gone(real)) {

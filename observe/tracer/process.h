@@ -39,6 +39,8 @@ typedef struct jo_process {
 	ino_t expected_ino;
 	char *expected; /* malloc'd: that, as it was named */
 	jo_pending pending;
+	struct jo_name *way; /* the folder that its walk has come to (walk.h), NULL: it is on none */
+	int way_ends;        /* the last step was there */
 } jo_process;
 
 /* jo_process_of returns the entry of a process or thread; with make one is made

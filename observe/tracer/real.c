@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "table.h"
 
 int jo_real_end(const char *path, int flags, char *into)
@@ -95,4 +96,18 @@ int jo_real_tells(const char *path)
 	char end[JO_PATH], own[64];
 	int n = snprintf(own, sizeof own, "/proc/%d/", (int)getpid());
 	return jo_real_end(path, 0, end) && strncmp(end, own, (size_t)n) == 0;
+}
+
+int jo_real_follows(const char *rest)
+{
+	static const char *const all[] = {"attr", "auxv", "cgroup", "clear_refs", "cmdline", "comm", "cwd", "environ",
+		"exe", "fd", "fdinfo", "gid_map", "limits", "map_files", "maps", "mem", "mountinfo", "mounts",
+		"mountstats", "numa_maps", "oom_adj", "oom_score", "oom_score_adj", "pagemap", "root", "setgroups",
+		"smaps", "smaps_rollup", "stat", "statm", "status", "task", "uid_map"};
+	rest += strspn(rest, "/");
+	size_t n = strcspn(rest, "/");
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (n == strlen(all[i]) && strncmp(rest, all[i], n) == 0)
+			return 1;
+	return n == 0 || JO_WITHOUT(PROC);
 }

@@ -35,4 +35,9 @@ unsigned jo_real_type(const char *path, int follow);
  * asks, by whatever links. */
 int jo_real_tells(const char *path);
 
+/* jo_real_follows reports whether what /proc says of a process below its folder follows
+ * from what it is and how it was started, or only says how much of the machine it may use.
+ * Of all else, such as its namespaces and networks, nothing is known. */
+int jo_real_follows(const char *rest);
+
 #endif

@@ -51,6 +51,7 @@ enum {
 	JO_USE_UNSTEADY,   /* a file that somebody else made meanwhile, or a folder that is another by now */
 	JO_USE_SIGNAL,     /* a signal to a process outside the tree, or the question whether there is one */
 	JO_USE_IDENTITY,   /* a process became another user, or gave up privileges */
+	JO_USE_INODE,      /* of a file just that was asked for which no list has: who owns it, which it is */
 };
 
 /* jo_report_open takes the descriptor that reports go to. */

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "report.h"
 
 /* statx as the kernel has it: glibc before 2.28 does not know it, and what it
@@ -189,6 +191,22 @@ int jo_stamp_send(const char *path, uint64_t size)
 	return error;
 }
 
+/* type_of returns what a listing says of a name beside it: nothing of a file, else a
+ * slash, which no name has, and a letter. */
+static const char *type_of(DIR *d, const struct dirent *e)
+{
+	struct stat st;
+	unsigned type = JO_WITHOUT(TYPES) ? DT_REG : e->d_type;
+	if (type == DT_UNKNOWN && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		type = IFTODT(st.st_mode);
+	switch (type) {
+	case DT_REG: return "";
+	case DT_DIR: return "/d";
+	case DT_LNK: return "/l";
+	default: return "/o";
+	}
+}
+
 int jo_stamp_send_names(const char *path)
 {
 	DIR *d = opendir(path);
@@ -196,9 +214,13 @@ int jo_stamp_send_names(const char *path)
 		return 0;
 	jo_report_begin(JO_LISTING);
 	jo_report_string(path, strlen(path));
-	for (struct dirent *e; (e = readdir(d)) != NULL;)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			jo_report_string(e->d_name, strlen(e->d_name));
+	for (struct dirent *e; (e = readdir(d)) != NULL;) {
+		char entry[sizeof e->d_name + 2];
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		const char *type = type_of(d, e);
+		jo_report_string(entry, (size_t)snprintf(entry, sizeof entry, "%s%s", e->d_name, type));
+	}
 	jo_report_end();
 	closedir(d);
 	return 1;

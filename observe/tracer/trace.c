@@ -18,6 +18,7 @@
 #include "report.h"
 #include "stop.h"
 #include "use.h"
+#include "walk.h"
 #include "written.h"
 
 static int quiet;
@@ -92,13 +93,23 @@ static void on_birth(jo_process *parent)
 	go_on(PTRACE_CONT, parent->id, 0);
 }
 
+/* end_walk is called before a process or thread is gone. */
+static void end_walk(pid_t id)
+{
+	jo_process *p = jo_process_of(id, 0);
+	if (p != NULL)
+		jo_walk_end(p);
+}
+
 static void on_exec(jo_process *p)
 {
 	unsigned long before = 0;
 	/* A thread that runs a program takes over the process's id. */
 	jo_stop_request(PTRACE_GETEVENTMSG, p->id, 0, (unsigned long)&before);
-	if ((pid_t)before != p->id)
+	if ((pid_t)before != p->id) {
+		jo_process_each(end_walk);
 		jo_process_take_over(p, (pid_t)before);
+	}
 	if (!quiet)
 		jo_execute_done(p, jo_stop_program(p->id).stack);
 	go_on(PTRACE_CONT, p->id, 0);
@@ -137,6 +148,7 @@ static void on_stop(jo_process *p, int what)
 void jo_trace_event(pid_t id, int what)
 {
 	if (!WIFSTOPPED(what)) {
+		end_walk(id);
 		jo_process_gone(id);
 		return;
 	}

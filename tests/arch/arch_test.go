@@ -50,7 +50,7 @@ var uses = map[string][]string{
 	},
 	"observe":             {},
 	"observe/observetest": {"observe"},
-	"record":              {"core/key", "core/stamp", "core/request", "observe", "record/cpu"},
+	"record":              {"core/key", "core/stamp", "core/request", "observe", "record/cpu", "core/limits"},
 	"record/cpu":          {"core/cpuid"},
 	"command":             {"core", "core/lockfile", "core/blob", "core/key", "core/request", "core/store", "observe", "record"},
 	"native":              {"command", "core/key", "core/request"},
@@ -61,6 +61,8 @@ var uses = map[string][]string{
 	"cli/bundles":         {"bundle", "cli", "core", "core/blob", "core/key", "core/store"},
 	"cli/jitcache":        {"cli", "launch"},
 	"core/cpuid":          {},
+	"core/limits":         {"core/limits/began"},
+	"core/limits/began":   {},
 	"capi":                {"core", "core/key", "core/blob", "core/memory", "core/store", "observe", "command", "cuda", "native"},
 }
 

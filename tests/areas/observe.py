@@ -27,6 +27,12 @@ CONTROLS = {
     "PRIVILEGES": "TestProgramThatNeedsPrivilegesGetsThem",
     "STRANGERS": "TestSignalsToStrangersAreSeen",
     "DESCRIPTORS": "TestChangeByADescriptorThatOnlyReadsIsSeen",
+    "TYPES": "TestListingSaysOfWhatTypeNamesAre",
+    "GIVEN": "TestWhatIsReachedFromAGivenFolderIsSeen",
+    "PROC": "TestWhatProcSaysOfNamespacesAndNetworksIsNotTakenForTheTrees",
+    "WALKS": "TestWhoPassesThroughAFolderHasNotAskedOfIt",
+    "ONCE": "TestWhereSomethingIsForbiddenTheCommandWorks",
+    "INODES": "TestWhoAsksForJustTheInodeIsSeen",
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
 }
 

@@ -65,7 +65,7 @@ NOBODY = 2**64 - 1
 NEVER = number(0) * 3 + signed(0) * 3 + number(NOBODY)
 
 FULL = b"".join([
-    b"jclist\0\2",
+    b"jclist\0\3",
     table([
         (b"/etc/ld.so.cache", file(4, 0o100644, stamp(1), b"cache")),
         (b"/usr/bin/gcc", file(1, 0o100755, stamp(2), b"gcc")),
@@ -81,11 +81,11 @@ FULL = b"".join([
     table([(b"/dev/null", number(0o020000))]),
     text(b"/home/user"), number(1), texts(b"PWD"),
     number(2), text(b"CPATH"), b"\1" + bytes(15), text(b"PATH"), b"\2" + bytes(15),
-    number(1), digest(b"cpu"), number(0), number(1), digest(b"limits"),
+    number(1), digest(b"cpu"), number(0), number(1), digest(b"limits"), number(1 << 3 | 1 << 7),
     text(b"\7" * 32),
 ])  # fmt: skip
 
-EMPTY = b"jclist\0\2" + number(0) * 5 + text(b"") + number(0) + texts() + number(0) + number(0) * 3 + text(b"")
+EMPTY = b"jclist\0\3" + number(0) * 5 + text(b"") + number(0) + texts() + number(0) + number(0) * 3 + text(b"")
 
 LISTS = [FULL, EMPTY]
 data = b"jcset\0\0\2" + struct.pack("<I", len(LISTS)) + b"".join(struct.pack("<I", len(x)) + x for x in LISTS)

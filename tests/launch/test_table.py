@@ -12,6 +12,7 @@ import pytest
 pytestmark = pytest.mark.rest
 
 import commands
+import commands_told  # noqa: F401
 import rows_headers  # noqa: F401
 import rows_libraries  # noqa: F401
 import rows_tools  # noqa: F401

@@ -33,10 +33,11 @@ COMPILERS = re.compile(
 
 
 class Outcome(NamedTuple):
-    """What a command has printed, and the compilers that ran."""
+    """What a command has printed, the compilers that ran, and what it said of misses."""
 
     out: str
     compilers: list[str]
+    said: str
 
 
 class Machine:
@@ -139,7 +140,7 @@ class Machine:
         assert p.returncode == 0, p.stderr + p.stdout
         lines = log.read_text().splitlines() if traced else []
         ran = [m[1] for line in lines if " = 0" in line and (m := COMPILERS.search(line))]
-        return Outcome(p.stdout, ran)
+        return Outcome(p.stdout, ran, p.stderr)
 
 
 def here(*command: str, folder: str = EMPTY, **env: str) -> str:

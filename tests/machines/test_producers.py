@@ -71,9 +71,9 @@ def finds(machine: Machine, p: Producer, out: str, **env: str) -> None:
     """Run it there twice: it compiles nothing."""
     own = {} if p.place[0] == "JITCACHE_DIR" else {p.place[0]: f"{HOME}/{p.place[1]}"}
     for _ in range(2):
-        there = machine.run(*p.command, traced=p.traced, kernel=p.kernel, **p.env, **own, **env)
-        assert p.found(out, there.out), there.out
-        assert not p.compilers & set(there.compilers)
+        there = machine.run(*p.command, traced=p.traced, kernel=p.kernel, JITCACHE_LOG="miss", **p.env, **own, **env)
+        assert p.found(out, there.out), there.out + there.said
+        assert not p.compilers & set(there.compilers), there.said
 
 
 @pytest.mark.parametrize("name", rows())

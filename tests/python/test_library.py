@@ -142,3 +142,18 @@ def test_every_place_that_was_tried_is_named(tmp_path: Path) -> None:
     assert str(package) in p.stdout
     assert str(package / "libjitcache.so") in p.stdout
     assert "libjitcache.so.1" in p.stdout
+
+
+def test_limit_on_open_files_stays_what_it_was(tmp_path: Path) -> None:
+    """Go's runtime raises it when it starts, and the host's select and children would have it."""
+    check(
+        f"""
+        import resource
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (500, hard))
+        import jitcache
+        cache = jitcache.Cache({str(tmp_path)!r})
+        assert cache.get_or_compile(jitcache.Key(a=1), lambda: b"x") == b"x"
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (500, hard)
+        """
+    )

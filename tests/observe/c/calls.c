@@ -57,6 +57,59 @@ static void unusual_calls_that_look(void)
 	fails(open("/none/eight", O_RDONLY), ENOENT);
 }
 
+/* walk asks of each folder on the way to a path in the folder what it is, and then of that;
+ * before all of them of the root if it is to begin there. */
+static void walk(const char *path, int root)
+{
+	char all[4096], part[4096];
+	must(getcwd(all, 2048) != NULL);
+	strcat(strcat(all, "/"), path);
+	must(!root || lstat("/", &st) == 0);
+	for (size_t n = 1; n <= strlen(all); n++)
+		if (all[n] == '/' || all[n] == 0) {
+			snprintf(part, sizeof part, "%.*s", (int)n, all);
+			must(lstat(part, &st) == 0);
+		}
+}
+
+static void walks(void)
+{
+	char path[4096];
+	walk("sub/f", 0); /* passes sub */
+	must(mkdir("made", 0755) == 0 && rmdir("made") == 0);
+	walk("two/sub", 0); /* ends in a folder */
+	must(lstat("f", &st) == 0);
+	walk("three/sub/f", 0); /* has passed it, and asks of it again */
+	must(getcwd(path, 2048) != NULL);
+	must(lstat(strcat(path, "/three/sub"), &st) == 0);
+	must(lstat("four", &st) == 0 && lstat("four/sub", &st) == 0 &&
+		lstat("four/sub/f", &st) == 0); /* begins elsewhere */
+	walk("five/sub/f", 1);                  /* begins with the root */
+	pid_t child = fork();
+	if (child == 0) {
+		walk("six/sub", 0); /* ends with its process */
+		_exit(0);
+	}
+	must(status_of(child) == 0);
+}
+
+static void asks_of_the_inode(void)
+{
+	char buffer[256];
+	const unsigned asked[] = {0x04, 0x08, 0x10, 0x20, 0x80, 0x100, 0x400, 0x800, 0x7fb};
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+		must(syscall(SYS_statx, AT_FDCWD, "f", 0, asked[i], buffer) == 0);
+}
+
+static void asks_of_what_counts(void)
+{
+	char buffer[256];
+	const unsigned asked[] = {0x01, 0x02, 0x40, 0x200, 0x243, 0x7ff, 0xfff};
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+		must(syscall(SYS_statx, AT_FDCWD, "f", 0, asked[i], buffer) == 0);
+	must(stat("f", &st) == 0 && lstat("f", &st) == 0);
+}
+
 static volatile sig_atomic_t ticks;
 static void tick(int signal)
 {
@@ -297,6 +350,9 @@ static void short_processes(void)
 
 static const scene scenes[] = {
 	{"unusual_calls_that_look", unusual_calls_that_look},
+	{"walks", walks},
+	{"asks_of_the_inode", asks_of_the_inode},
+	{"asks_of_what_counts", asks_of_what_counts},
 	{"interrupted", interrupted},
 	{"signals_in_the_tree", signals_in_the_tree},
 	{"signal_to_a_stranger", signal_to_a_stranger},

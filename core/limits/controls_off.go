@@ -1,0 +1,7 @@
+//go:build control
+
+package limits
+
+import "jitcache/core/control"
+
+var restores = !control.Is("raised")

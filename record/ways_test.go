@@ -1,0 +1,89 @@
+package record
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"jitcache/observe"
+)
+
+// Python looks for a path without links by asking of each folder on the way whether it is
+// one (os.path.realpath), and is told its permissions too. Homes differ in those.
+func TestPermissionsOfFoldersThatPythonPassesThroughDoNotCount(t *testing.T) {
+	python := realPython(t)
+	const all = `
+p = d.split("/")[1:]
+for i in range(len(p)): os.lstat("/" + "/".join(p[:i + 1]))`
+	for name, c := range map[string]struct {
+		script string
+		counts bool
+	}{
+		"passed":              {`os.path.realpath(d + "/on/f")`, false},
+		"passed to a link":    {`os.path.realpath(d + "/on/link")`, false},
+		"passed after a link": {`os.path.realpath(d + "/link/f")`, false},
+		"where it ends":       {`os.path.realpath(d + "/on")`, true},
+		"by itself":           {`os.path.realpath(d + "/on/f"); os.lstat(d + "/on")`, true},
+		"by itself first":     {`os.lstat(d + "/on"); os.path.realpath(d + "/on/f")`, true},
+		"followed":            {`os.path.realpath(d + "/on/f"); os.stat(d + "/on")`, true},
+		"from another folder": {`os.lstat(d + "/on"); os.lstat(d + "/on/f")`, true},
+		"relative":            {`os.lstat("on"); os.lstat("on/f")`, true},
+		"from the root":       {`os.lstat("/"); d += "/on/f"` + all, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("on/f", "")
+			os.Symlink("f", w.dir+"/on/link")
+			os.Symlink("on", w.dir+"/link")
+			countsOn(t, w, c.counts, python, "-I", "-S", "-c", "import os; d = os.getcwd()\n"+c.script)
+		})
+	}
+}
+
+// Whoever else asks of each folder on a way may say what it was told.
+func TestPermissionsOfFoldersThatOthersPassThroughCount(t *testing.T) {
+	w := newWorld(t)
+	w.put("on/f", "")
+	words := []string{"stat", "-c", "%a"}
+	for i, c := range w.dir + "/on/f" {
+		if c == '/' && i != 0 {
+			words = append(words, (w.dir + "/on/f")[:i])
+		}
+	}
+	countsOn(t, w, true, append(words, w.dir+"/on/f")...)
+}
+
+// countsOn runs words, and sees whether the permissions of the folder "on" count.
+func countsOn(t *testing.T, w *world, counts bool, words ...string) {
+	t.Helper()
+	l, err := w.run(words...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, why := l.Check(w.surroundings()); state == Changed {
+		t.Fatal(why)
+	}
+	if err := os.Chmod(w.dir+"/on", 0o710); err != nil {
+		t.Fatal(err)
+	}
+	state, why := l.Check(w.surroundings())
+	if (state == Changed) != counts || counts && !strings.Contains(why, "on: permissions 710, were 755") {
+		t.Errorf("state %d, %s", state, why)
+	}
+}
+
+// Of what no list has nothing is kept, if somebody asks for just that.
+func TestWhoAsksForJustTheInodeIsRefused(t *testing.T) {
+	w := newWorld(t)
+	program, err := os.Executable() // nobody knows what it does
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Run{Dir: w.dir, Report: &observe.Report{
+		Programs: []observe.Program{{Path: program}},
+		Uses:     []observe.Used{{Use: observe.UseInode, Programs: 1, Detail: w.put("f", "")}},
+	}}
+	if _, err := r.Take(); err == nil || !strings.Contains(err.Error(), "/f): asks for a file's owner") {
+		t.Error(err)
+	}
+}

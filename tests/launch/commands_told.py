@@ -1,0 +1,148 @@
+"""More rows of commands: what a system call says beside contents and names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from commands import row, words
+from conftest import need
+from launched import Launched
+
+#: A time zone that no folder of zones has: its name is a path.
+ZONE = b"TZif2" + bytes(15) + b"".join(n.to_bytes(4, "big") for n in (0, 0, 0, 0, 1, 4)) + bytes(6) + b"UTC\0"
+ZONE += ZONE + b"\nUTC0\n"
+
+OLD, LATE = 1_000_000_000, 1_500_000_000
+
+
+@row
+def type_of_a_name_that_a_script_lists(w: Launched, _: Any) -> Callable[[], Any]:
+    """A listing says what is a folder: nobody has to ask."""
+    w.put("in/a", "")
+    script = "import os; print(sorted((e.name, e.is_dir()) for e in os.scandir('in')), file=open('out/all', 'w'))"
+    words(w, "python3 -c", script)
+
+    def change() -> None:
+        (w.folder / "in" / "a").unlink()
+        (w.folder / "in" / "a").mkdir()
+
+    return change
+
+
+@row
+def permissions_of_a_folder_that_is_copied(w: Launched, _: Any) -> Callable[[], Any]:
+    w.put("in/a", "1\n")
+    (w.folder / "in").chmod(0o755)
+    words(w, "sh -c", "cp -r in out && cp in/a out/b")
+    return lambda: (w.folder / "in").chmod(0o700)
+
+
+@row
+def permissions_of_a_folder_that_is_open(w: Launched, _: Any) -> Callable[[], Any]:
+    """It is asked for them by its descriptor, as the C library asks whether it is one."""
+    w.put("in/a", "1\n")
+    (w.folder / "in").chmod(0o755)
+    words(w, "python3 -c", "import os; print(os.fstat(os.open('in', 0)).st_mode, file=open('out/mode', 'w'))")
+    return lambda: (w.folder / "in").chmod(0o700)
+
+
+@row
+def folder_that_anybody_may_write(w: Launched, _: Any) -> Callable[[], Any]:
+    """Whatever the umask says: a replay gives it the same permissions."""
+    w.put("a", "1\n")
+    words(w, "sh -c", "mkdir -p -m 1777 out/all && cp a out/b")
+    return lambda: w.put("a", "2\n")
+
+
+@row
+def file_that_python_made_and_others_read(w: Launched, _: Any) -> Callable[[], Any]:
+    w.put("m.py", "a = 1\n")
+    made = "__pycache__/m.cpython-399.pyc"
+    w.put(made, "\0" * 16 + "1\n")
+    words(w, "sh -c", f"cat m.py {made} > out/all")
+    return lambda: w.put(made, "\0" * 16 + "2\n")
+
+
+@row
+def time_of_a_source_of_python_that_is_not_imported(w: Launched, _: Any) -> Callable[[], Any]:
+    source = w.put("m.py", "a = 1\n")
+    os.utime(source, (OLD, OLD))
+    words(w, "python3 -c", "import os; print(os.stat('m.py').st_mtime, file=open('out/time', 'w'))")
+    return lambda: os.utime(source, (LATE, LATE))
+
+
+@row
+def another_name_of_a_file(w: Launched, _: Any) -> Callable[[], Any]:
+    for name in ("a", "b"):
+        w.put(name, "1\n")
+    words(w, "sh -c", "test a -ef b && echo one > out/a || echo two > out/a")
+
+    def change() -> None:
+        (w.folder / "b").unlink()
+        os.link(w.folder / "a", w.folder / "b")
+
+    return change
+
+
+@row
+def file_that_is_made_for_a_moment(w: Launched, _: Any) -> Callable[[], Any]:
+    """Who makes a lock finds out whether there was one."""
+    script = "import os\ntry: os.close(os.open('lock', os.O_CREAT | os.O_EXCL)); os.unlink('lock'); held = 0\n"
+    script += "except FileExistsError: held = 1\nprint(held, file=open('out/held', 'w'))"
+    words(w, "python3 -c", script)
+    return lambda: w.put("lock", "")
+
+
+@row
+def time_of_a_file_by_its_path_alone(w: Launched, _: Any) -> Callable[[], Any]:
+    a = w.put("a", "1\n")
+    os.utime(a, (OLD, OLD))
+    script = "import os; print(os.fstat(os.open('a', os.O_PATH)).st_mtime, file=open('out/time', 'w'))"
+    words(w, "python3 -c", script)
+    return lambda: os.utime(a, (LATE, LATE))
+
+
+def _date_in_a_zone(w: Launched, patch: Any, zone: str, folder: str = "") -> Callable[[], Any]:
+    need("gcc")
+    (w.folder / "zones").mkdir()
+    (w.folder / "zones" / "own").write_bytes(ZONE)
+    patch.setenv("TZ", zone)
+    if folder:
+        patch.setenv("TZDIR", folder)
+    a = w.put("a.c", "const char *f(void) { return __TIMESTAMP__; }\n")
+    os.utime(a, (OLD, OLD))
+    words(w, "gcc -c a.c -o out/a.o")
+    return lambda: os.utime(a, (LATE, LATE))
+
+
+@row
+def date_in_a_zone_that_is_a_path(w: Launched, patch: Any) -> Callable[[], Any]:
+    return _date_in_a_zone(w, patch, f":{w.folder}/zones/own")
+
+
+@row
+def date_in_a_zone_of_a_folder(w: Launched, patch: Any) -> Callable[[], Any]:
+    return _date_in_a_zone(w, patch, "own", f"{w.folder}/zones")
+
+
+@row
+def system_that_clang_compiles_for(w: Launched, patch: Any) -> Callable[[], Any]:
+    w.put("a.c", "int f(void) { return 1; }\n")
+    words(w, "clang --target=x86_64-apple-darwin -c a.c -o out/a.o")
+    return lambda: patch.setenv("MACOSX_DEPLOYMENT_TARGET", "10.15")
+
+
+@row
+def headers_that_clang_prints(w: Launched, patch: Any) -> Callable[[], Any]:
+    w.put("a.c", '#include "a.h"\n')
+    w.put("a.h", "int a;\n")
+    words(w, "clang -c a.c -o out/a.o")
+    return lambda: patch.setenv("CC_PRINT_HEADERS", "1")
+
+
+@row
+def width_of_what_gcc_prints(w: Launched, patch: Any) -> Callable[[], Any]:
+    words(w, "sh -c", "gcc --help=common > out/a")
+    return lambda: patch.setenv("COLUMNS", "50")

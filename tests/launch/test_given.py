@@ -1,0 +1,66 @@
+"""What a command is given by whom it is started by: open files, limits."""
+
+from __future__ import annotations
+
+import os
+import resource
+from typing import Any
+
+import pytest
+from conftest import PROGRAM
+
+#: Each looks at descriptor 3, and prints what it has seen.
+LOOKS = {
+    "file in a folder": "os.read(os.open('x', os.O_RDONLY, dir_fd=3), 9)",
+    "folder entered": "(os.fchdir(3), open('x').read())",
+    "size": "os.fstat(3).st_size",
+    "end": "os.lseek(3, 0, 2)",
+}
+
+
+@pytest.mark.parametrize("how", LOOKS)
+def test_what_is_reached_from_a_descriptor_is_not_kept(place: Any, how: str) -> None:
+    """Two runs with another file or folder behind it print what each has seen."""
+    said = []
+    for name, text in (("one", "1"), ("two", "22")):
+        (place.folder / name).mkdir()
+        (place.folder / name / "x").write_text(text)
+        target = place.folder / name / ("x" if how in ("size", "end") else "")
+        fd = os.open(target, os.O_RDONLY)
+        words = (PROGRAM, "run", "python3", "-c", f"import os; print({LOOKS[how]})")
+        p = place.plain(*words, pass_fds=(3,), preexec_fn=lambda fd=fd: os.dup2(fd, 3))
+        said.append(p.stdout)
+        os.close(fd)
+    assert all(said)
+    assert said[0] != said[1]
+
+
+def test_what_proc_says_of_namespaces_is_not_kept(place: Any) -> None:
+    assert "cannot be read" in place.why("readlink", "/proc/self/ns/uts")
+    assert "cannot be read" in place.why("cat", "/proc/net/dev")
+    assert "not stored" not in place.why("sh", "-c", "cat /proc/self/cgroup >/dev/null")
+
+
+def test_limits_are_those_of_the_caller(place: Any) -> None:
+    """Go raises the limit on open files when it starts."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    words = (PROGRAM, "run", "sh", "-c", "ulimit -n")
+    said = [
+        place.plain(*words, preexec_fn=lambda n=n: resource.setrlimit(resource.RLIMIT_NOFILE, (n, hard))).stdout
+        for n in (200, 300, 200)
+    ]
+    assert said == [b"200\n", b"300\n", b"200\n"]
+
+
+def test_limits_count_that_were_asked_for(place: Any) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    script = "ulimit -n; ulimit -Hn"
+
+    def why(which: int, soft: int, most: int) -> str:
+        return str(place.why("sh", "-c", script, preexec_fn=lambda: resource.setrlimit(which, (soft, most))))
+
+    assert "miss" in why(resource.RLIMIT_NOFILE, 200, hard)
+    assert "miss" not in why(resource.RLIMIT_NOFILE, 200, hard)
+    assert "ulimit" in why(resource.RLIMIT_NOFILE, 200, 300)
+    place.why("sh", "-c", script)
+    assert "miss" not in why(resource.RLIMIT_CORE, 0, 0)
