@@ -240,7 +240,7 @@ def _calls(templates: list[Any]) -> Iterator[Registration]:
 
 
 def _globals(rows: list[Any]) -> Iterator[Registration]:
-    return _calls([t for row in rows for t in row[1].__dict__.get("templates", ())])
+    return _calls([t for row in rows for t in getattr(row[1], "templates", ())])
 
 
 def _attributes(templates: list[Any]) -> Iterator[Registration]:
