@@ -222,6 +222,8 @@ LOOKS = [
         "a": "import os\nZ = 1\n@numba.njit\ndef g(x):\n    return x * Z\n@numba.njit(cache=True)\ndef f(x):\n    return g(x)\n"
              "if os.environ['VALUE'] == '1':\n    g(1)\nZ = 2"},
         ("environ", "1", "2"), ("1", "2"), "check"),
+    over("a file beside its module, by what imported that", "import pkgutil", "k = int(pkgutil.get_data('o', 'c.py')[-1:])",
+         ("c", "K=1", "K=2"), "read", c="K=1"),
 ]  # fmt: skip
 #: One for each mechanism, and for each kind of form.
 CONTROLS = [row for n, row in enumerate(LOOKS) if row.without != "records" or n % 6 == 0]

@@ -19,6 +19,8 @@ from sampled import more, sampled
 VERSION = tuple(int(n) for n in numba.__version__.split(".")[:2])
 #: From 0.68 on Numba stamps with the content of the file.
 CONTENT = VERSION >= (0, 68)
+#: After 0.61 code from its cache calls the function of guvectorize that is in the process.
+FOUND = VERSION > (0, 61)
 
 
 class Row(NamedTuple):
@@ -148,7 +150,7 @@ ROWS = [
          "a.g(1)", "g(x)", "1", ("10", "20"), "10", 3),
         ("a function of guvectorize",
          "@numba.guvectorize(['void(int64[:], int64[:])'], '(n)->(n)')\ndef g(x, y):\n    for i in range(x.size):\n        y[i] = h(x[i])",
-         "pass", "(g(x, x), x)[1]", "numpy.ones(1, 'i8')", ("[10]", "[20]"), "[10]", 3),
+         "pass", "(g(x, x), x)[1]", "numpy.ones(1, 'i8')", ("[10]", "[20]"), "[20]" if FOUND else "[10]", 3),
       )),
     Row("an intrinsic in another file is edited",
         {"o": """

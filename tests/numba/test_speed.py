@@ -10,6 +10,10 @@ from project import ROOT, Project
 
 FUNCTIONS = 24
 
+# Opening the cache, making keys and looking once through all that is registered takes 4 ms more than Numba's own cache does,
+# of the 205 that Numba takes to get ready.
+FIRST = 1.03
+
 MODULE = """
 import numba
 @numba.njit
@@ -34,12 +38,16 @@ FILL = f"""
         getattr(a, f"f{{i}}")(numpy.ones(3))
 """
 
-# Seconds of this thread, for the first function, which pays for what is done once per process, and for each of the
-# others. Python's collector runs where it runs; a run of its own may take more than the difference looked for.
+# Seconds of this thread: for what Numba does once to get ready; for the rest of the first function, which pays for what is
+# done once per process; and for each of the others. Python's collector runs where it runs; a run of its own may take more
+# than the difference looked for.
 TIME = f"""
     import a, gc, numpy, numpy.ma, time
     gc.disable()
     sig = (a.f0.typeof_pyval(numpy.ones(3)),)
+    start = time.thread_time()
+    a.f0.targetctx.refresh()
+    print(time.thread_time() - start)
     for i in range({FUNCTIONS}):
         f = getattr(a, f"f{{i}}")
         start = time.thread_time()
@@ -47,13 +55,30 @@ TIME = f"""
         print(time.thread_time() - start)
 """
 
+# The functions of ours that run while Numba gets ready, and after it.
+RUN = """
+    import a, numpy, numpy.ma, sys
+    sig = (a.f0.typeof_pyval(numpy.ones(3)),)
+    found = []
+    def profile(frame, event, arg):
+        if event == "call" and "jitcache" in frame.f_code.co_filename:
+            found.append(frame.f_code.co_name)
+    for part in (a.f0.targetctx.refresh, lambda: a.f0.compile(sig)):
+        sys.setprofile(profile)
+        part()
+        sys.setprofile(None)
+        print(*found)
+        found.clear()
+"""
+
 
 class Times:
-    """The seconds that a process takes with one of the caches: for its first function, and for one of the others."""
+    """The seconds that a process takes with one of the caches: to get ready, for its first function, and for another."""
 
     def __init__(self, project: Project, cache: str) -> None:
         self._project = project
         self._cache = cache
+        self._ready: list[float] = []
         self._firsts: list[float] = []
         self._others: list[float] = []
         project.check(FILL, cache)
@@ -61,9 +86,14 @@ class Times:
     def take(self, **env: str) -> None:
         ran = self._project.check(TIME, self._cache, **env)
         assert ran.compiled == []
-        first, *others = map(float, ran.out.split())
+        ready, first, *others = map(float, ran.out.split())
+        self._ready.append(ready)
         self._firsts.append(first)
         self._others.append(statistics.median(others))
+
+    @property
+    def ready(self) -> float:
+        return min(self._ready)
 
     @property
     def first(self) -> float:
@@ -82,27 +112,41 @@ def install(project: Project) -> None:
 
 
 def compared(project: Project, most: int, **env: str) -> tuple[float, float]:
-    """Return our times by Numba's own, of a first and of another function; ends early when neither is more."""
+    """Return our times by Numba's own, of a first and of another function; ends early when neither is more than it may be."""
     project.write(a=MODULE)
     install(project)
     ours, own = Times(project, "jitcache"), Times(project, "numba")
+    first = other = 0.0
     for rounds in range(most):
         ours.take(**env)
         own.take()
-        if rounds >= 2 and ours.first <= own.first and ours.other <= own.other:
+        # What Numba does to get ready is the same (below), and differs from run to run by more than what is looked for.
+        ready = min(ours.ready, own.ready)
+        first, other = (ready + ours.first) / (ready + own.first), ours.other / own.other
+        if rounds >= 4 and first <= FIRST and other <= 1.0:
             break
-    print(f"first {ours.first * 1e3:.1f} ms, Numba's own {own.first * 1e3:.1f} ms")
+    print(f"ready {ours.ready * 1e3:.1f} ms, Numba's own {own.ready * 1e3:.1f} ms")
+    print(f"first {ours.first * 1e3:.1f} ms more, Numba's own {own.first * 1e3:.1f} ms")
     print(f"others {ours.other * 1e3:.2f} ms, Numba's own {own.other * 1e3:.2f} ms")
-    return ours.first / own.first, ours.other / own.other
+    return first, other
 
 
 def test_warm_call_is_no_slower_than_numba_s_own(project: Project) -> None:
     first, other = compared(project, 20)
     assert other <= 1.0
-    # Opening the cache and looking once through all that is registered takes 9 ms of the 230 that Numba takes to get ready.
-    assert first <= 1.05
+    assert first <= FIRST
+
+
+def test_nothing_of_ours_runs_while_numba_gets_ready(project: Project) -> None:
+    project.write(a=MODULE)
+    project.check(FILL)
+    ready, later = project.check(RUN).out.splitlines()
+    # A wrapper that has nothing to do yet, for three models of data that Numba looks up.
+    assert len(ready.split()) <= 5
+    assert "key_parts" in later.split()
 
 
 def test_without_remembering_what_is_registered_a_warm_call_is_slower(project: Project) -> None:
-    _first, other = compared(project, 2, WITHOUT="remembering")
+    first, other = compared(project, 2, WITHOUT="remembering")
     assert other > 1.0
+    assert first > FIRST

@@ -381,6 +381,24 @@ def test_file_that_a_package_opens_is_seen(tmp_path: Path) -> None:
     assert p.run()[0] == "b'two'\n"
 
 
+def test_file_that_a_package_has_its_importer_read_is_seen(tmp_path: Path) -> None:
+    p = program(tmp_path, "import theirs\n@jitcache.memoize\ndef f(): return theirs.look('../../data')\n")
+    installed(p, PACKAGE + "import pkgutil\ndef look(name):\n    return pkgutil.get_data('theirs', name)\n")
+    p.write("data", "one")
+    out, _ = p.run()
+    assert out.startswith("b'one' ")
+    assert "looks outside: open " in out
+    p.write("data", "two")
+    assert p.run()[0].startswith("b'two'")
+    # With all that importers do taken for an import the result is old.
+    p.write(
+        "main.py", "import jitcache._memoize.audit as a\na._imports = lambda frame: True\nimport app\nprint(app.f())\n"
+    )
+    assert p.run()[0] == "b'two'\n"
+    p.write("data", "three")
+    assert p.run()[0] == "b'two'\n"
+
+
 def test_file_that_an_inner_function_reads_counts_for_the_outer(tmp_path: Path) -> None:
     p = program(tmp_path, """
         import theirs

@@ -25,10 +25,17 @@ def _on_event(event: str, args: tuple[Any, ...]) -> None:
     seen = _seen.get(threading.get_ident())
     if seen is None or len(seen) > 3:
         return
-    # Modules that the call imports are described as all modules are, before it and after it.
-    if sys._getframe(1).f_code.co_filename.startswith("<frozen importlib"):
-        return
-    seen.append(f"{event} {args[0]!r}"[:200] if args else event)
+    if not _imports(sys._getframe(1)):
+        seen.append(f"{event} {args[0]!r}"[:200] if args else event)
+
+
+def _imports(frame: Any) -> bool:
+    """Whether Python imports something: modules are described as all are, before the call and after it."""
+    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back  # what reads a file, for whoever has it read one
+    return False
 
 
 class Watched:

@@ -316,6 +316,7 @@ Reach.kinds = {
 }
 
 
+@functools.cache
 def python_version() -> bytes:
     """Return what tells this Python from others, as far as its own functions depend on it."""
     flags = tuple(getattr(sys.flags, name) for name in ("optimize", "utf8_mode", "bytes_warning"))

@@ -243,11 +243,14 @@ class ValueWalker(DependencyWalker):
 
     def _said(self, text: str, annotations: Any) -> None:
         """Put what a class or a function says of itself, which somebody may have set: its file says the rest."""
-        self._put("text", text.encode())
+        said = [text]
         for name, annotation in annotations.items() if isinstance(annotations, dict) else ():
-            self._put("annotation", f"{name} {_ADDRESS.sub('', repr(annotation))}".encode())
-            if isinstance(annotation, type) and origin_of_module(str(annotation.__module__)).kind == OWN:
+            shown = repr(annotation)
+            said += [name, _ADDRESS.sub("", shown) if "0x" in shown else shown]
+            module = annotation.__module__ if isinstance(annotation, type) else "builtins"
+            if module != "builtins" and origin_of_module(str(module)).kind == OWN:
                 self._value(annotation)
+        self._put("says", repr(said).encode())
 
     def _registered(self, cls: type) -> None:
         """Put the classes that an abstract class takes for its own without being their base."""

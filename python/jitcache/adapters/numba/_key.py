@@ -158,9 +158,6 @@ def _name(function: Any, sig: Any, how: str) -> str:
     text = f"{function.__module__}.{function.__qualname__}({', '.join(map(str, args))})"
     if how != "jit":
         text += f" {how}"
-    return (
-        re.sub(" at 0x[0-9a-f]+", "", text)
-        .replace("\0", "")
-        .encode("utf-8", "replace")[:1000]
-        .decode("utf-8", "ignore")
-    )
+    if " at 0x" in text:
+        text = re.sub(" at 0x[0-9a-f]+", "", text)
+    return text.replace("\0", "").encode("utf-8", "replace")[:1000].decode("utf-8", "ignore")

@@ -201,21 +201,38 @@ def _for_class(kind: str, cls: type, implementation: Any) -> Registration:
     return Registration(f"{kind} {name}", lambda asked: name in asked.get(kind, ()), (kind, cls, implementation))
 
 
-# Templates by id; Numba keeps them, many in two lists.
-_looked_at: set[int] = set()
+# Templates; Numba keeps them, many in two lists.
+_looked_at: set[Any] = set()
 
 
-def _others(templates: list[Any]) -> Iterator[Any]:
+def _others(templates: Iterable[Any]) -> Iterator[Any]:
     # A process looks at some 3,000 once, nearly all of Numba's own; with a call for each it would take twice as long.
-    for template in templates:
-        if id(template) in _looked_at:
-            continue
-        _looked_at.add(id(template))
+    new = [t for t in dict.fromkeys(templates) if t not in _looked_at]
+    _looked_at.update(new)
+    for template in new:
         members = template.__dict__
         function = members.get("_overload_func") or members.get("_definition_func")
-        module = template.__module__ if function is None else function.__func__.__module__
-        if not _sure[module or ""] and is_foreign_template(template):
+        if function is not None:
+            function = function.__func__
+            module = function.__module__
+        elif (module := template.__module__) == _AGAIN:  # made of another
+            module = template.__mro__[1].__module__
+        if _sure[module or ""] or (module in _MAKERS and function is not None and _is_of_sure(function)):
+            continue
+        if _find_foreign(template):
             yield template
+
+
+def _is_of_sure(function: Any) -> bool:
+    """Whether all that a function of a maker's was made of are functions of Numba's own."""
+    try:
+        for cell in function.__closure__ or ():
+            value = cell.cell_contents
+            if type(value) is not pytypes.FunctionType or not _sure[value.__module__ or ""]:
+                return False
+    except ValueError:  # of an empty cell
+        return False
+    return True
 
 
 def _calls(templates: list[Any]) -> Iterator[Registration]:
@@ -234,14 +251,11 @@ def _lowering(kind: str) -> Callable[[list[Any]], Iterator[Registration]]:
     def read(rows: list[Any]) -> Iterator[Registration]:
         for row in rows:
             implementation, formal = row[0], row[-1]
-            if _sure[implementation.__module__ or ""]:
-                continue
+            module = implementation.__module__
             # An intrinsic's is registered when it is used.
-            if (
-                is_foreign(implementation, *formal)
-                and implementation.__module__ != _AGAIN
-                and implementation is not row[1]
-            ):
+            if module == _AGAIN or _sure[module or ""] or implementation is row[1]:
+                continue
+            if is_foreign(implementation, *formal):
                 yield _for_arguments(kind if len(row) == 2 else f"{kind} {name_of(row[1])}", formal, implementation)
 
     return read
@@ -324,7 +338,12 @@ class Registrations:
             total = 0
             for items, read in self._containers:
                 start = self._examined.get(id(items), 0)
-                new = list(items.items() if isinstance(items, dict) else items)[start:] if start != len(items) else []
+                if start == len(items):
+                    new = []
+                elif isinstance(items, dict):
+                    new = list(items.items())[start:]
+                else:
+                    new = items[start:]
                 self._found += read(new)
                 self._examined[id(items)] = start + len(new)
                 total += start + len(new)

@@ -9,6 +9,7 @@ is seen where Python's functions for it are looked up.
 
 from __future__ import annotations
 
+import _io
 import builtins
 import importlib
 import io
@@ -193,6 +194,27 @@ def _opening(original: Callable[..., Any]) -> Callable[..., Any]:
     return opened
 
 
+def _reading_data(original: Callable[..., Any]) -> Callable[..., Any]:
+    def opened(path: Any) -> Any:
+        frame = _asker()
+        # Imports open files in the same way; what is imported counts by itself.
+        if frame is not None and not _imports(frame):
+            _quietly(here.open[-1].read, os.fsdecode(path))
+        return original(path)
+
+    return opened
+
+
+def _imports(asker: Any) -> bool:
+    """Whether Python imports something for others' code."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and frame is not asker:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _looking(original: Callable[..., Any]) -> Callable[..., Any]:
     def looked(path: Any = ".", *args: Any, **more: Any) -> Any:
         if _asker() is not None:
@@ -264,6 +286,8 @@ READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (type(os.environ), "__iter__", _reading_all),
     (builtins, "open", _opening),
     (io, "open", _opening),
+    (io, "open_code", _reading_data),
+    (_io, "open_code", _reading_data),  # what importers have read by
     (os, "open", _looking),
     (os, "stat", _looking),
     (os, "listdir", _looking),
