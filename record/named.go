@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"jitcache/core/key"
 	"jitcache/core/request"
@@ -19,7 +18,7 @@ import (
 // digits and underscores are looked for, four at least: clang's libraries have the names
 // of instructions and attributes too, CI and LESS among them, and what everybody sets
 // must not keep machines apart. Not in the C library, whose variables are documented,
-// and not TZ, which shows in the files of zones (dates.go).
+// and not TZDIR, which shows in the files of zones (dates.go).
 
 // unsaid is, among the variables that count, the digest of the names of those that do
 // not. It is no name of a variable. As long as it is the same no variable is set that
@@ -34,24 +33,9 @@ var cLibrary = []string{"libc.so.*", "libc-*.so", "libc.musl-*", "ld-linux*.so.*
 
 // mayBeNamed reports whether a program may ask for a variable of which nobody says so.
 func mayBeNamed(name string, also []string) bool {
-	return len(name) >= shortestName && strings.Trim(name, variableLetters) == "" && name != "TZ" && name != "TZDIR" &&
-		!isTold(name) && !slices.Contains(also, name)
+	return len(name) >= shortestName && strings.Trim(name, variableLetters) == "" && name != "TZDIR" &&
+		!documentedNames().has(name) && !withheldNames().has(name) && !slices.Contains(ours, name) && !slices.Contains(also, name)
 }
-
-// isTold reports whether the lists say of a variable whether it counts.
-func isTold(name string) bool {
-	byBegin := told()
-	return matches(name, byBegin[name[0]]) || matches(name, byBegin['*'])
-}
-
-// told are the patterns of the lists by the letter that they begin with: a process has
-// some forty variables, and each lookup of a new process asks about all.
-var told = sync.OnceValue(func() (byBegin [256][]string) {
-	for _, p := range slices.Concat(withheld, documented, ours) {
-		byBegin[p[0]] = append(byBegin[p[0]], p)
-	}
-	return byBegin
-})
 
 const variableLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 

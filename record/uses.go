@@ -323,7 +323,7 @@ func (t *taker) also() []string {
 			}
 			continue
 		}
-		if len(value) > 1 && value[0] == '/' && !matches(name, documented) && !matches(name, withheld) && t.isFolderOf(value) {
+		if len(value) > 1 && value[0] == '/' && !documentedNames().has(name) && !withheldNames().has(name) && t.isFolderOf(value) {
 			names = append(names, name)
 		}
 	}
@@ -359,6 +359,6 @@ func (t *taker) saysNative() bool {
 	}
 	return slices.ContainsFunc(t.run.Env, func(e string) bool {
 		name, value, _ := strings.Cut(e, "=")
-		return strings.Contains(value, "native") && !matches(name, withheld)
+		return strings.Contains(value, "native") && !withheldNames().has(name)
 	})
 }

@@ -75,32 +75,6 @@ var session = []string{
 // jitcache's own say how results are kept, and not what they are.
 const ofJitcache = "JITCACHE*"
 
-// matches reports whether a name is one of the patterns, in which * stands for
-// anything.
-func matches(name string, patterns []string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return match(name, p) })
-}
-
-func match(name, pattern string) bool {
-	before, after, star := strings.Cut(pattern, "*")
-	if !star {
-		return name == pattern
-	}
-	if !strings.HasPrefix(name, before) {
-		return false
-	}
-	name = name[len(before):]
-	if after == "" {
-		return true
-	}
-	for i := 0; i <= len(name); i++ {
-		if match(name[i:], after) {
-			return true
-		}
-	}
-	return false
-}
-
 // Withhold returns an environment without the variables that name a session, a
 // job or a rank.
 func Withhold(env []string) []string { return without(env, withheld) }
@@ -162,7 +136,7 @@ func (r Rule) counts(name string, also []string) bool {
 	case r == EveryVariable:
 		return !match(name, ofJitcache)
 	}
-	return (r == AllVariables || matches(name, documented)) && !matches(name, withheld) && !slices.Contains(ours, name)
+	return (r == AllVariables || documentedNames().has(name)) && !withheldNames().has(name) && !slices.Contains(ours, name)
 }
 
 // variables returns what counts of an environment, sorted. A name that occurs twice
