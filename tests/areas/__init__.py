@@ -84,6 +84,7 @@ AREAS: dict[str, Area] = {
     "remotes": remotes.tests,
     "remotes-rest": remotes.rest,
     "native-rest": native.rest,
+    "native-more": native.more,
     "native-controls": native.controls,
     "launch-rest": launch.rest,
     "launch-controls": launch.controls,
@@ -156,7 +157,7 @@ REST = [
 #: and for hours, all of Numba's suite.
 LONGER = [
     *(name for name in _interpreters if name not in _oldest), "portable", "aarch64", "releases", "fuzz-short",
-    "launch-rest", "callers", "remotes-rest", "underworld3-rest",
+    "native-more", "launch-rest", "callers", "remotes-rest", "underworld3-rest",
     "numba-rest", "numba-upstream", "numba-suite", "numba-old", "cute-dsl-rest", "cuda-core-old", "triton-rest", "triton-old", "jax-rest", "jax-old", "cupy-rest",
     "cupy-old", "warp-rest", "warp-old", *_suite,
 ]  # fmt: skip
@@ -165,7 +166,7 @@ LONGER = [
 #: machines does not: pip, which other areas run, changes the times that its rows compare.
 BESIDE = frozenset({
     "python", "native", "launch", "nvrtc", "packages", "types",
-    "observe", "observe-controls", "native-rest", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "underworld3-rest", "numba", "numba-rest", "numba-old",
+    "observe", "observe-controls", "native-rest", "native-more", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "underworld3-rest", "numba", "numba-rest", "numba-old",
     "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "cute-dsl-rest", "triton", "triton-rest", "triton-old",
     "jax", "jax-rest", "jax-old", "cupy", "cupy-rest", "cupy-old", "warp", "warp-rest", "warp-old", "frameworks", "pages",
     "bench",

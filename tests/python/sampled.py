@@ -11,8 +11,9 @@ import pytest
 more = pytest.mark.more
 
 
-def sampled(rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> list[Any]:
-    """Return the rows as parameters, all but every fourth marked as more."""
+def sampled(rows: Sequence[tuple[Any, ...]], names: Sequence[str], every: int = 4) -> list[Any]:
+    """Return the rows as parameters, all but every fourth, or so, marked as more."""
     return [
-        pytest.param(*row, id=name, marks=() if n % 4 == 0 else more) for n, (row, name) in enumerate(zip(rows, names))
+        pytest.param(*row, id=name, marks=() if n % every == 0 else more)
+        for n, (row, name) in enumerate(zip(rows, names))
     ]
