@@ -107,8 +107,9 @@ func (l *List) names(name string, full func(string) string, notes Notes) bool {
 		if f.Mode&0o111 == 0 && !isLibrary(f.Path) || f.Flags&Loader != 0 || matches(base, cLibrary) {
 			continue
 		}
-		if all, _ := inside.Get(f.Digest, func() ([]string, error) { return notedNames(full(f.Path), f.Digest, notes), nil }); hasName(all, name) {
-			return true
+		all, err := inside.Get(f.Digest, func() ([]string, error) { return notedNames(full(f.Path), f.Digest, notes) })
+		if err != nil || hasName(all, name) {
+			return true // what cannot be read may have any name
 		}
 	}
 	return false
@@ -141,7 +142,7 @@ func reversed(s string) string {
 
 // notedNames are the names in a file, which are noted: to find them takes a
 // millisecond per megabyte, and clang with its libraries has 200.
-func notedNames(path string, digest key.Digest, notes Notes) []string {
+func notedNames(path string, digest key.Digest, notes Notes) ([]string, error) {
 	b := key.NewBuilder()
 	b.Add("names in 2", digest[:])
 	b.SetKind("manifest")
@@ -151,27 +152,29 @@ func notedNames(path string, digest key.Digest, notes Notes) []string {
 	}
 	if notes != nil {
 		if data := notes.LoadNote(&note.ID); len(data) > 0 {
-			return strings.Split(string(data[1:]), "\n")
+			return strings.Split(string(data[1:]), "\n"), nil
 		}
 	}
-	all := namesIn(path)
-	if notes != nil {
+	all, err := namesIn(path)
+	if err == nil && notes != nil {
 		notes.SaveNote(note, append([]byte{'\n'}, strings.Join(all, "\n")...))
 	}
-	return all
+	return all, err
 }
 
 // namesIn returns all that could be names of variables in a program or a library,
 // reversed and sorted: what ends in a NUL and is no instruction.
-func namesIn(path string) []string {
+func namesIn(path string) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer f.Close()
 	found := map[string]bool{}
 	for _, s := range dataOf(f) {
-		collect(io.NewSectionReader(f, int64(s.at), int64(min(s.size, mostData))), found)
+		if err := collect(io.NewSectionReader(f, int64(s.at), int64(min(s.size, mostData))), found); err != nil {
+			return nil, err
+		}
 	}
 	all := make([]string, 0, len(found))
 	for name, alone := range found {
@@ -182,7 +185,7 @@ func namesIn(path string) []string {
 		all = append(all, text)
 	}
 	slices.Sort(all)
-	return all
+	return all, nil
 }
 
 const mostData = 1 << 30
@@ -199,7 +202,7 @@ var letters = func() (all [256]int) {
 const shortestName, longestName = 4, 64
 
 // collect adds what could be names, and whether one is a text by itself.
-func collect(r io.Reader, found map[string]bool) {
+func collect(r io.Reader, found map[string]bool) error {
 	buffer := append(make([]byte, 0, 1<<20), 0) // before the first text
 	for {
 		n, err := io.ReadFull(r, buffer[len(buffer):cap(buffer)])
@@ -215,8 +218,11 @@ func collect(r io.Reader, found map[string]bool) {
 			}
 			run = (run + 1) & letters[c]
 		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return nil
+		}
 		if err != nil {
-			return
+			return err
 		}
 		// With the byte before it, which is no letter, or one of too many.
 		kept := min(run+1, longestName+2)

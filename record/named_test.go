@@ -1,9 +1,12 @@
 package record
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"jitcache/core/key"
 )
 
 // asking is known as gcc is, and obeys variables that gcc's manual does not name.
@@ -74,5 +77,25 @@ func TestVariableThatNoManualNamesCountsWhereAProgramHasTheName(t *testing.T) {
 				t.Errorf("state %d, %q", state, why)
 			}
 		})
+	}
+}
+
+// A file that could not be read once must not be taken for one without names for good.
+func TestProgramThatCannotBeReadMayHaveAnyName(t *testing.T) {
+	w := newWorld(t)
+	path := w.put("program", "no program")
+	l := &List{Files: []File{{Path: path, Mode: 0o100755, Digest: key.Sum([]byte(t.Name()))}}}
+	full := func(path string) string { return path }
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if !l.names("QUIETLY_OBEYED", full, nil) {
+		t.Error("a program that cannot be read has no names")
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	if l.names("QUIETLY_OBEYED", full, nil) {
+		t.Error("what could not be read was remembered")
 	}
 }

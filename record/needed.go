@@ -105,7 +105,6 @@ func segmentsOf(r io.ReaderAt) []segment {
 // The parts that lead to what a program has beside instructions.
 const (
 	sectionHead = 64
-	mostSection = 1 << 16
 	progbits    = 1 // SHT_PROGBITS
 	allocated   = 2 // SHF_ALLOC
 	executable  = 4 // SHF_EXECINSTR
@@ -125,7 +124,7 @@ func dataOf(r io.ReaderAt) (all []segment) {
 		return nil
 	}
 	offset, size, count := int64(le.Uint64(h[40:])), int64(le.Uint16(h[58:])), int64(le.Uint16(h[60:]))
-	if offset <= 0 || size < sectionHead || count == 0 || count > mostSection {
+	if offset <= 0 || size != sectionHead || count == 0 {
 		return all
 	}
 	table := make([]byte, size*count)

@@ -43,10 +43,10 @@ func (p *patterns) has(name string) bool {
 	return name != "" && (matches(name, p[name[0]]) || matches(name, p['*']))
 }
 
-func sorted(lists ...[]string) func() *patterns {
+func sorted(list []string) func() *patterns {
 	return sync.OnceValue(func() *patterns {
 		p := new(patterns)
-		for _, one := range slices.Concat(lists...) {
+		for _, one := range list {
 			p[one[0]] = append(p[one[0]], one)
 		}
 		return p
