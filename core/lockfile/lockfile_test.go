@@ -106,7 +106,7 @@ func TestLockIsFreeOnceItsHolderIsKilled(t *testing.T) {
 			l.Remove()
 			return
 		}
-		if time.Since(start) > 2*time.Second {
+		if time.Since(start) > time.Minute {
 			t.Fatalf("still held: %v", err)
 		}
 		time.Sleep(time.Millisecond)
@@ -240,12 +240,12 @@ func TestOwnerThatIsStoppedOrGoneIsSeen(t *testing.T) {
 
 func wait(t *testing.T, cond func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if cond() {
 			return
 		}
 	}
-	t.Fatal("it did not happen in five seconds")
+	t.Fatal("it does not happen")
 }
 
 func TestWriteReplacesWhatADeadHolderHasLeft(t *testing.T) {
