@@ -25,7 +25,9 @@ const DefaultMaxSize = 5 << 30
 // configHead is the first line of what encode writes.
 const configHead = "# jitcache: settings of this directory; see `jitcache config`"
 
-func parseConfig(b []byte) Config {
+// parseConfig fails for a cap that is no size: if it were the default then, the next put
+// could evict most of a larger cache.
+func parseConfig(b []byte) (Config, error) {
 	c := Config{MaxSize: DefaultMaxSize}
 	for line := range strings.Lines(string(b)) {
 		line = strings.TrimSpace(line)
@@ -34,16 +36,18 @@ func parseConfig(b []byte) Config {
 		switch {
 		case line == "" || line == configHead:
 		case ok && name == "max-size":
-			if n, err := ParseSize(value); err == nil {
-				c.MaxSize = n
+			n, err := ParseSize(value)
+			if err != nil {
+				return c, fmt.Errorf("max-size: %w", err)
 			}
+			c.MaxSize = n
 		case ok && name == "shared":
 			c.Shared = value == "true"
 		default:
 			c.other = append(c.other, line)
 		}
 	}
-	return c
+	return c, nil
 }
 
 func (c Config) encode() []byte {

@@ -218,7 +218,8 @@ func TestConfigKeepsWhatItDoesNotKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := os.ReadFile(s.v1 + "/config")
-	if !strings.Contains(string(text), "future = yes\n# note\n") || strings.Count(string(text), "#") != 2 || parseConfig(text).MaxSize != 9 {
+	c, err := parseConfig(text)
+	if !strings.Contains(string(text), "future = yes\n# note\n") || strings.Count(string(text), "#") != 2 || c.MaxSize != 9 || err != nil {
 		t.Errorf("config is now %q", text)
 	}
 }
@@ -244,6 +245,24 @@ func TestConfigIsReadWholeOrNotAtAll(t *testing.T) {
 			t.Errorf("%d: %v", size, err)
 		case c.Config().MaxSize != 500e9 || len(c.config.other) != 2:
 			t.Errorf("%d: cap %d, %d other lines", size, c.Config().MaxSize, len(c.config.other))
+		}
+	}
+}
+
+// With the default in its place, the next put could evict most of a larger cache.
+func TestCapThatIsNoSizeRefusesTheDirectory(t *testing.T) {
+	s := open(t)
+	put(t, s, testKey(t, 1), []byte("x"))
+	for _, value := range []string{"", "500 gigs", "-1", "1e99", "5i", "NaN"} {
+		text := "max-size = " + value + "\nshared = false\n"
+		os.WriteFile(s.v1+"/config", []byte(text), 0o600)
+		_, err := Open(Options{Directory: s.Root()})
+		var refused *Refused
+		if !errors.As(err, &refused) || refused.Reason != Malformed || !strings.Contains(err.Error(), "v1/config: max-size") {
+			t.Errorf("%q: %v", value, err)
+		}
+		if now, _ := os.ReadFile(s.v1 + "/config"); string(now) != text {
+			t.Errorf("%q: it was rewritten", value)
 		}
 	}
 }

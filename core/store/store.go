@@ -208,7 +208,9 @@ func (s *Store) readLayout() (fresh bool, err error) {
 	case len(text) > mostConfig: // likewise, and of half a number another cap
 		return false, &Refused{Malformed, s.root, fmt.Sprintf("v1/config: it is larger than %d bytes", mostConfig), ""}
 	}
-	s.config = parseConfig(text)
+	if s.config, err = parseConfig(text); err != nil {
+		return false, &Refused{Malformed, s.root, "v1/config: " + err.Error(), ""}
+	}
 	return false, nil
 }
 
