@@ -89,12 +89,12 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitDone
 	case errors.As(err, &answer):
-		fmt.Fprintf(errs, "%sjitcache:%s %s\n", yellow, plain, answer)
+		fmt.Fprintf(errs, "%sjitcache:%s %s\n", yellow, normal, answer)
 		return exitNo
 	case errors.As(err, new(wrong)):
-		fmt.Fprintf(errs, "%sjitcache:%s %v; see `jitcache help`\n", red, plain, err)
+		fmt.Fprintf(errs, "%sjitcache:%s %v; see `jitcache help`\n", red, normal, err)
 	default:
-		fmt.Fprintf(errs, "%sjitcache:%s %v\n", red, plain, err)
+		fmt.Fprintf(errs, "%sjitcache:%s %v\n", red, normal, err)
 	}
 	return exitFail
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"jitcache/core"
+	"jitcache/core/plain"
 )
 
 // The shells ask the command itself: jitcache complete WORD…, the last of which is
@@ -67,7 +68,7 @@ func (c *command) complete(root *ffcli.Command, words []string) {
 		sub = commandOf(root, before[at])
 	}
 	offer := func(text string) {
-		if strings.HasPrefix(text, word) && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || harms(r) }) {
+		if strings.HasPrefix(text, word) && !strings.ContainsFunc(text, plain.Obeyed) {
 			fmt.Fprintln(c.stdout, text)
 		}
 	}

@@ -163,7 +163,7 @@ type tablePrinter struct{ w *bufio.Writer }
 const tableRow = "%-12s  %-16s  %9s  %4s  %4s  %8s  %s\n"
 
 func (p tablePrinter) begin() error {
-	_, err := fmt.Fprintf(p.w, string(bold)+tableRow, "KEY", "KIND", "SIZE", "AGE", "USED", "COMPILE", "NAME"+string(plain))
+	_, err := fmt.Fprintf(p.w, string(bold)+tableRow, "KEY", "KIND", "SIZE", "AGE", "USED", "COMPILE", "NAME"+string(normal))
 	return err
 }
 

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"jitcache/core/plain"
 )
 
 // terminal runs a command on a pseudo terminal, and returns all that came there.
@@ -76,7 +78,7 @@ func TestNoCommandLetsAnEscapeOfANameReachTheTerminal(t *testing.T) {
 		text, _ := u.terminal(t, args...)
 		text = own.ReplaceAllString(text, "")
 		for _, r := range text {
-			if r < ' ' && r != '\n' && r != '\t' || harms(r) || r == utf8.RuneError {
+			if r != '\n' && r != '\t' && plain.Obeyed(r) || r == utf8.RuneError {
 				t.Errorf("%s: %q in %q", name, r, text)
 				break
 			}

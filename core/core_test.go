@@ -13,6 +13,7 @@ import (
 
 	"jitcache/core/blob"
 	"jitcache/core/key"
+	"jitcache/core/plain"
 	"jitcache/core/store"
 )
 
@@ -293,6 +294,28 @@ func TestMissIsLoggedWithWhatChanged(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if len(lines) != 1 || !strings.Contains(lines[0], "miss: test (") || !strings.Contains(lines[0], "absent") || !strings.HasSuffix(lines[0], ": changed source") {
 		t.Errorf("%q", lines)
+	}
+}
+
+// Who reads a log sees it on a terminal, and a name may be anybody's.
+func TestNothingInANameReachesTheTerminalByTheLog(t *testing.T) {
+	o := in(t)
+	log := filepath.Join(t.TempDir(), "log")
+	o.Env = env{"JITCACHE_LOG": "debug", "JITCACHE_LOG_FILE": log}.get
+	c := open(t, o)
+	k := testKey(t, "a\x1b[2J\n\u009b\u202e", "x")
+	k.Name = "evil\x1b]0;owned\a\njitcache[1] hit: forged\u2028\x7f"
+	get(t, c, k)
+	c.Put(k, []byte("code"), "", false)
+	get(t, c, k)
+	text, err := os.ReadFile(log)
+	if err != nil || !strings.Contains(string(text), `evil\x1b]0;owned\x07 jitcache[1] hit: forged`) {
+		t.Fatalf("%v: %q", err, text)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), plain.Obeyed) || !strings.HasPrefix(line, "20") {
+			t.Errorf("%q", line)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"jitcache/core/lockfile"
+	"jitcache/core/plain"
 )
 
 // Level says how much a log line matters.
@@ -36,7 +37,8 @@ func (l Level) String() string {
 	return "debug"
 }
 
-// Sink receives log lines; text is one line without its end.
+// Sink receives log lines; text is one line without its end, with nothing in it that a
+// terminal obeys.
 type Sink func(level Level, text string)
 
 // logger writes what JITCACHE_LOG asks for, and gives warnings to the host.
@@ -56,7 +58,7 @@ func (l *logger) line(level Level, format string, args ...any) {
 	if !l.wants(level) {
 		return
 	}
-	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
+	text := plain.Line(fmt.Sprintf(format, args...))
 	if level == Warning && l.sink != nil {
 		l.sink(level, text)
 		if l.file == "" {
