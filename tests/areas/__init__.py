@@ -123,6 +123,7 @@ AREAS: dict[str, Area] = {
     "host-soak": host.soak,
     "walks-long": native.walks,
     "launch-soak": launch.soak,
+    "remotes-soak": remotes.soak,
 }
 
 #: Without root and without Debian's packages, in ten minutes.
@@ -173,4 +174,4 @@ BESIDE = frozenset({
 })  # fmt: skip
 
 #: The attacks of minutes, which print the figures of docs/reliability.md.
-SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak", "walks-long", "launch-soak"]
+SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak", "walks-long", "launch-soak", "remotes-soak"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
-from .common import Count, environment, pytest
+from . import without
+from .common import BUILD, Count, environment, log_of, pytest, total
 
 FOLDER = "tests/remotes"
 
@@ -17,3 +19,24 @@ def tests() -> Count:
 def rest() -> Count:
     """And what takes longer."""
     return pytest("remotes-rest", sys.executable, FOLDER, "-m", "slow", env=environment())
+
+
+def soak() -> Count:
+    """A fleet of 200 machines, and a helper killed at 200 moments; prints their figures.
+
+    In a build without the budget: 200 processes on two processors spend it by waiting for their turn.
+    """
+    area = "remotes-soak"
+    log_of(area).unlink(missing_ok=True)
+    patient = BUILD / "controls" / "no-budget-soak"
+    without.library(patient, "nobudget")
+    library = {"JITCACHE_LIBRARY": str(patient / "libjitcache.so")}
+    count = total(
+        [
+            pytest(area, sys.executable, "-s", "tests/python/test_fleet.py", env=environment(FLEET="200", **library)),
+            pytest(area, sys.executable, "-s", f"{FOLDER}/test_helper_killed.py", env=environment(KILLS="200")),
+        ]
+    )
+    for line in re.findall(r"^\.*(figure .*)$", log_of(area).read_text(errors="replace"), re.MULTILINE):
+        print(line)
+    return count

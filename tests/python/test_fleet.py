@@ -19,7 +19,7 @@ __all__ = ["machine", "redis"]  # fixtures
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-#: How many machines there are, and keys, 50 at most. FLEET=200 is the size that docs/remote.md tells of.
+#: How many machines there are, and keys, 50 at most. make soak has 200 machines.
 COUNT = int(os.environ.get("FLEET", "8"))
 KEYS = [f"k{n}" for n in range(min(COUNT, 50))]
 
@@ -82,6 +82,7 @@ def test_fleet_compiles_each_key_once(
     url = redis.url if engine == "redis" else f"file://{tmp_path}/shared"
     machines = [machine(url + UNSIGNED) for _ in range(COUNT)]
     ended(fleet(machines, KEYS))
+    print(f"figure fleet_by_{engine} {len(compiled(machines[0]))} compiles of {len(KEYS)} keys by {COUNT} machines")
     assert sorted(compiled(machines[0])) == sorted(KEYS)
     # Nothing is left behind but entries, and pulses for a moment.
     if engine == "redis":
@@ -172,6 +173,7 @@ def test_fleet_whose_machines_are_killed_compiles_again_what_they_held(
         time.sleep(0.1)
     ended([p for p in processes if p.returncode is None])
     done = compiled(machines[0])
+    print(f"figure fleet_with_{kills}_of_{COUNT}_machines_killed {len(done)} compiles of {len(KEYS)} keys")
     assert set(done) == set(KEYS)
     assert len(done) <= len(KEYS) + kills
 
