@@ -183,9 +183,6 @@ func TestLargeEntryIsNotEvictedForItsSize(t *testing.T) {
 }
 
 func TestLostLedgerDoesNotStopEviction(t *testing.T) {
-	if testing.Short() {
-		t.Skip("puts 2,000 entries")
-	}
 	one := fileSize(t, 100)
 	for name, lose := range map[string]func(path string) error{
 		"removed":  os.Remove,

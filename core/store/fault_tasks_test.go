@@ -149,9 +149,6 @@ func taskStore(t *testing.T) *Store {
 // fail. No wrong bytes, nothing removed that was not to be, nothing left behind,
 // a reason that fits; and the next attempt works. With -short one call in eight.
 func TestEveryFailingCallOfATaskIsSurvived(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes as long as half the others")
-	}
 	for _, task := range tasks() {
 		for _, f := range failures() {
 			t.Run(task.name+" "+f.String(), func(t *testing.T) { failEveryCallOfATask(t, f, task) })
