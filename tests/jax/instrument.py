@@ -56,7 +56,7 @@ def take_out(what: str) -> None:
     elif what == "usable":
         from jitcache.adapters import jax as adapter
 
-        adapter.has_directory = lambda *about: True
+        adapter._cache.fits = lambda cache: True
     elif what == "kind":
         clear = Cache.clear
         Cache.clear = lambda self, kind=None: clear(self)
