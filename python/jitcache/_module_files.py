@@ -14,6 +14,16 @@ from ._code import Unkeyable
 # A file that has changed since this process started may not be what the process has imported.
 # The kernel counts in jiffies and rounds down; an interpreter takes longer to come to its first import.
 _JIFFY = 1.0 / os.sysconf("SC_CLK_TCK")
+_READINGS = 5
+
+
+def _clock_at_boot() -> float:
+    """Return what the clock of the file system said when the machine was booted.
+
+    A process may have to wait between two clocks, for longer than its files are older
+    than itself. What it reads then is too early, and never too late.
+    """
+    return max(time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) for _ in range(_READINGS))
 
 
 def _started() -> float:
@@ -21,7 +31,7 @@ def _started() -> float:
     try:
         with open("/proc/self/stat", "rb") as file:
             ticks = int(file.read().rpartition(b")")[2].split()[19])
-        return time.time() - (time.clock_gettime(time.CLOCK_BOOTTIME) - ticks * _JIFFY) + _JIFFY
+        return _clock_at_boot() + ticks * _JIFFY + _JIFFY
     except (OSError, AttributeError, ValueError, IndexError):  # no such kernel: nothing is known to be unchanged
         return 0.0
 

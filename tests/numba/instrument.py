@@ -61,6 +61,7 @@ def take_out(what: str) -> None:
         _key,
         _loaded,
         _objects,
+        _outside,
         _overloads,
         _record,
         _registered,
@@ -197,7 +198,10 @@ def take_out(what: str) -> None:
         revive = _entry._revive
         _entry._revive = lambda codegen, code, moves: revive(codegen, code._replace(lacking=[]), moves)
     elif what == "addresses of others":
-        _entry.refuse_addresses = lambda code, known: None
+        _entry.refuse_addresses = lambda code, bitcode, known: None
+    elif what == "chance":
+        refuse = _outside.Unkeyable
+        _entry.refuse_addresses = lambda code, bitcode, known: chance(_outside, code, known, refuse)
     elif what == "symbols":
         _entry.require = lambda names, engine: None
     elif what == "addresses":
@@ -228,6 +232,11 @@ def emptied(how):
     flags = compiler.Flags()
     how.targetdescr.options.parse_as_flags(flags, how.targetoptions)
     return how._customize_flags(flags)
+
+
+def chance(outside, code, known, refuse) -> None:
+    if outside._are_addresses(outside._numbers_in(code), known):
+        raise refuse("address", "somewhere in the bytes of code")
 
 
 def take_out_records(overloads, record) -> None:

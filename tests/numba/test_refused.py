@@ -193,6 +193,26 @@ def test_without_the_look_for_addresses_code_has_those_of_another_process(projec
         assert project.check(call, WITHOUT=without).out == second
 
 
+MAPPED = """
+    import numpy
+    from jitcache.adapters.numba import _outside
+    _outside._mapped = lambda: numpy.array([_outside._LOWEST, _outside._HIGHEST], numpy.uint64)
+    _outside.data_in = lambda code: []  # of names of its own
+    import a; print(a.f(1) == {right}, __import__("jitcache.adapters.numba").adapters.numba.uncached())
+"""
+
+
+def test_numbers_among_instructions_are_no_addresses(project: Project) -> None:
+    """However much of the memory a process has, and wherever: in this one there is something at all addresses."""
+    project.write(a="@numba.njit(cache=True)\ndef f(x):\n    return x + 1")
+    call = MAPPED.format(right=2)
+    assert project.check(call, WITHOUT="chance").out == "True {'address': 1}"
+    assert project.check(call).out == "True {}"
+    assert project.check(call).compiled == []
+    project.write(a=next(r.module for r in REFUSED if r.reason == "address"))
+    assert project.check(MAPPED.format(right="id(a.it)")).out == "True {'address': 1}"
+
+
 class Found(NamedTuple):
     """A function that is found again; numba: how often its own compiles it in a second process."""
 

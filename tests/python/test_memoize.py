@@ -303,6 +303,30 @@ def test_file_that_changed_since_the_process_started_is_not_trusted(tmp_path: Pa
     assert p.run()[0] == "b'two' \n"
 
 
+LATE = """
+    import time
+    now, asked = time.clock_gettime, []
+    def late(clock):
+        asked.append(clock)
+        return now(clock) + 3600 * (len(asked) == 1)
+    time.clock_gettime = late
+    {control}
+    import app
+    print(app.f(), app.f.last_reason)
+"""
+
+
+def test_process_that_waits_between_two_clocks_knows_when_it_started(tmp_path: Path) -> None:
+    """On a machine that is busy: its files were written just before, and are no newer than itself."""
+    p = program(tmp_path, "@jitcache.memoize\ndef f(): return b'one'\n")
+    p.write("main.py", LATE.format(control=""))
+    assert p.run()[0] == "b'one' \n"
+    once = "from jitcache import _module_files as m; m._READINGS = 1; asked.clear(); m._START = m._started()"
+    p.write("main.py", LATE.format(control=once))
+    p.write("app.py", (p.folder / "app.py").read_text().replace("one", "two"))
+    assert p.run()[0].startswith("b'two' app.f: file changed since the process started")
+
+
 PACKAGE = "def h(): return b'one'\ndef g(): return h()\ndef read(p):\n    with open(p) as f: return f.read().encode()\n"
 
 

@@ -28,7 +28,8 @@ KEPT = "@jitcache.memoize\n"
 
 #: The walk taken out: a key is the function's name and its arguments.
 NO_WALK = """
-import jitcache._memoize.reach as r, jitcache._memoize.audit as a
+import jitcache._memoize.reach as r, jitcache._memoize.audit as a, jitcache._memoize.memoized as m
+m.settings = bytes
 describe = r.Reach.describe
 def without(self, label, value):
     self.components[label] = repr(value).encode() if label.startswith("argument") else b""
@@ -146,6 +147,17 @@ ROWS: dict[str, Row] = {
     "global that the call changes": Row("N = [0]\n" + KEPT + "def f():\n    N[0] += 1\n    return b'one'\n", "'one' -> 'two'", kept=False),
     "global that the call counts": Row("N = 0\n" + KEPT + "def f():\n    global N\n    N += 1\n    return b'one'\n", "'one' -> 'two'", kept=False),
     "random number": Row("import random\n" + KEPT + "def f(): return b'one' if random.random() < 2 else b''\n", "'one' -> 'two'", kept=False),
+    "depth of calls": Row(KEPT + "def f():\n    def g(n):\n        try: return g(n + 1)\n        except RecursionError: return b'%d' % (n // 1000)\n    return g(0)\n", patch="sys.setrecursionlimit(5000)"),
+    "length of a number as text": Row(KEPT + "def f():\n    try: return b'%d' % len(str(10 ** 5000))\n    except ValueError: return b'long'\n", patch="sys.set_int_max_str_digits(0)") if hasattr(sys, "set_int_max_str_digits") else Row(KEPT + "def f(): return b'one'\n", "'one' -> 'two'"),
+    "warning that is an error": Row("import ast\n" + KEPT + "def f():\n    try: ast.parse('\"\\\\d\"')\n    except SyntaxError: return b'two'\n    return b'one'\n", kept=sys.version_info < (3, 12), patch="import warnings; warnings.simplefilter('error')"),  # later it is shown
+    "tuple in a module of Python's": Row("import math\nif not hasattr(math, 'mine'): math.mine = (1, 2)\n" + KEPT + "def f(): return repr(math.mine).encode()\n", patch="app.math.mine = (3, 4)"),
+    "object in a module of Python's": Row("import math, types\nmath.mine = types.SimpleNamespace(n=b'one')\n" + KEPT + "def f(): return math.mine.n\n", patch="app.math.mine.n = b'two'"),
+    "name in a module of Python's that is made": Row("import math\n" + KEPT + "def f(): return repr(vars(math).get('mi' + 'ne')).encode()\n", patch="app.math.mine = 1"),
+    "member of an enumeration of Python's that is another": Row("import re\n" + KEPT + "def f(): return b'%d' % re.I\n", patch="app.re.I = app.re.M"),
+    "how a class is copied": Row("import copy\nclass A: n = b'one'\nclass B: n = b'two'\na = A()\n" + KEPT + "def f(): return copy.copy(a).n\n", patch="import copyreg; copyreg.pickle(app.A, lambda a: (app.B, ()))"),
+    "level of a logger that is asked for": Row("import logging\n" + KEPT + "def f(): return b'%d' % logging.getLogger('a.b').getEffectiveLevel()\n", kept=False, patch="import logging; logging.getLogger('a').setLevel(5)"),
+    "handlers of a logger": Row("import logging\nlog = logging.getLogger('a.b')\n" + KEPT + "def f(): return b'%d' % len(log.handlers)\n", patch="app.log.addHandler(app.logging.NullHandler())"),
+    "type that an annotation names": Row("import typing\nT = int\ndef g(x: 'T'): pass\n" + KEPT + "def f(): return typing.get_type_hints(g)['x'].__name__.encode()\n", kept=False, patch="app.T = str"),
     "what depends says": Row("import os\n@jitcache.memoize(depends=lambda: {'what': os.environ['WHAT']})\ndef f(): return os.environ['WHAT'].encode()\n", env={"WHAT": "two"}, walk=False),
     "file that depends says": Row("@jitcache.memoize(depends=lambda: {'data': jitcache.File('data')})\ndef f():\n    with open('data') as d: return d.read().encode()\n", files={"data": "one"}, edit=("data", "one", "two"), walk=False),
     "helper with depends": Row("@jitcache.memoize(depends=lambda: {'data': jitcache.File('data')})\ndef g():\n    with open('data') as d: return d.read().encode()\n" + KEPT + "def f(): return g()\n", kept=False, files={"data": "one"}, edit=("data", "one", "two")),

@@ -17,6 +17,7 @@ from jitcache._key import Key
 
 from .audit import Unwatched, Watched
 from .reach import Reach, python_version
+from .settings import settings
 
 if TYPE_CHECKING or sys.version_info >= (3, 10):
     from typing import ParamSpec
@@ -190,6 +191,7 @@ class Memoized(Generic[P, R]):
             raise Unkeyable("arguments that do not fit", e) from None
         try:
             reach.components["python"] = python_version()
+            reach.components["interpreter"] = settings()
             reach.describe("function", self._function)
             if self._codec is not None:
                 codec = Reach(vouched=True)

@@ -70,7 +70,7 @@ _INSIDE: dict[str, frozenset[str]] = {
     "keyword": _ALL,
     "logging": frozenset((
         "CRITICAL", "DEBUG", "ERROR", "INFO", "Logger", "WARNING", "critical", "debug", "error", "exception",
-        "getLogger", "info", "log", "warning",
+        "info", "log", "warning",
     )),
     "math": _ALL,
     "numbers": _ALL,
@@ -104,8 +104,14 @@ _INSIDE: dict[str, frozenset[str]] = {
 }  # fmt: skip
 
 
+# What looks names up by texts, and answers by what others have set.
+_ASKS = frozenset((("typing", "get_type_hints"), ("typing", "ForwardRef"), ("typing", "evaluate_forward_ref")))
+
+
 def is_inside(module: str, name: str = "") -> bool:
     """Return whether a name of a module looks at nothing outside; without one, whether all its names do."""
+    if (module, name) in _ASKS:
+        return False
     found = _INSIDE.get(module)
     if found is None and _INSIDE.get(module.partition(".")[0]) is _ALL:  # json.encoder, by json
         found = _ALL

@@ -10,6 +10,8 @@ by the files of that. What nobody can describe raises Unkeyable.
 from __future__ import annotations
 
 import builtins
+import copyreg
+import enum
 import functools
 import hashlib
 import logging
@@ -28,6 +30,7 @@ from .outside import is_inside, leads_elsewhere
 from .values import ValueWalker, shows_all
 
 _MISSING = object()
+_DATA = (tuple, list, dict, set, frozenset, enum.Enum, types.SimpleNamespace)
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, type)
 # Of a module, what its import has put there.
 _OF_MODULES = frozenset(("__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__path__", "__spec__"))
@@ -72,6 +75,15 @@ class Reach(ValueWalker):
     def _look(self, module: str, name: str = "") -> None:
         if not self._vouched and not is_inside(module, name):
             raise Unkeyable("looks outside", f"{module}.{name}" if name else f"module {module}")
+        if module == "copy":
+            self._copied()
+
+    def _copied(self) -> None:
+        """Put what somebody has said of how instances of a class are copied."""
+        for cls, function in list(copyreg.dispatch_table.items()):
+            if isinstance(function, types.FunctionType) and origin_of(function.__code__.co_filename).kind == OWN:
+                self._put("copied", f"{cls.__module__}.{cls.__qualname__}".encode())
+                self._value(function)
 
     def _package(self, folder: str) -> None:
         name, digest = package_content(folder)
@@ -233,6 +245,7 @@ class Reach(ValueWalker):
     def _whole(self, module: types.ModuleType, origin: Origin) -> None:
         if origin.kind == PYTHON:
             self._look(str(module.__name__))
+            self._added(module)
         elif origin.kind == OWN and not self._again(module):
             for name, value in sorted(vars(module).items()):
                 if name not in _OF_MODULES:
@@ -240,12 +253,35 @@ class Reach(ValueWalker):
                         vars(module), name, value
                     )
 
+    def _added(self, module: types.ModuleType) -> None:
+        """Put what is plain in a module of Python's, and what a program has put there."""
+        if self._vouched or self._again(module):
+            return
+        for name, value in sorted(vars(module).items()):
+            if name in _OF_MODULES or isinstance(value, types.ModuleType):
+                continue
+            if type(value) in self.plain or self._is_own(value):
+                self._put("attribute", name.encode())
+                self._value(value)
+
+    def _is_own(self, value: Any) -> bool:
+        """Whether a value is of a file that is neither Python's nor of an installed package."""
+        if isinstance(value, types.FunctionType):
+            return origin_of(value.__code__.co_filename).kind == OWN
+        cls = value if isinstance(value, type) else type(value)
+        return cls.__module__ in sys.modules and origin_of_module(str(cls.__module__)).kind == OWN
+
     def _of_others(self, value: Any, origin: Origin) -> None:
         """Put an attribute of a module of somebody else, which may have been replaced, or be a setting."""
         cls = type(value)
         if value is _MISSING:
             self._put("absent")
-        elif origin.kind == PYTHON and cls not in self.plain and not isinstance(value, _CALLED):
+        elif (
+            origin.kind == PYTHON
+            and cls not in self.plain
+            and not isinstance(value, (*_CALLED, *_DATA))
+            and not self._is_own(value)
+        ):
             # Python's own, such as sys.implementation: its version says what.
             self._put("python", f"{cls.__module__}.{cls.__qualname__}".encode())
         elif cls in self.plain or shows_all(cls, object) or any(b in self.kinds for b in cls.__mro__):
@@ -290,9 +326,16 @@ class Reach(ValueWalker):
 
     def _logger(self, value: logging.Logger) -> None:
         """What it does is no result; whether it would, code may ask."""
-        self._put(
-            "logger", f"{value.name} {value.getEffectiveLevel()} {value.disabled} {value.manager.disable}".encode()
+        said = (
+            value.name,
+            value.level,
+            value.getEffectiveLevel(),
+            value.disabled,
+            value.manager.disable,
+            value.propagate,
         )
+        handlers = [type(handler).__qualname__ for handler in value.handlers]
+        self._put("logger", repr((*said, handlers)).encode())
 
     def _code_object(self, value: types.CodeType) -> None:
         self._put("code", code_of(value)[0])

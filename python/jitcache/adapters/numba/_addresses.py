@@ -35,7 +35,8 @@ _HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _ADDRESS = struct.Struct("<Q")
-_SYMBOLS, _NO_BITS = 2, 8  # kinds of sections
+_CONTENT, _SYMBOLS, _NO_BITS = 1, 2, 8  # kinds of sections
+_LOADED, _RUN = 2, 4  # what is done with them
 _RESERVED = 0xFF00  # numbers from here on are no sections
 
 
@@ -114,6 +115,12 @@ def undefined_in(code: bytes) -> list[str]:
     """Return the symbols that object code needs from outside. Raises ValueError if it is not as expected."""
     symbols = _symbols_of(code, _sections_of(code))
     return sorted({name.decode() for name, section, _ in symbols if section == 0 and name})
+
+
+def data_in(code: bytes) -> list[bytes]:
+    """Return what object code has beside instructions that is there when it runs. Raises ValueError as above."""
+    kept = ((s[4], s[5]) for s in _sections_of(code) if s[1] == _CONTENT and s[2] & _LOADED and not s[2] & _RUN)
+    return [code[offset : offset + length] for offset, length in kept]
 
 
 def moved(code: bytes, moves: Mapping[int, int]) -> bytes:

@@ -241,7 +241,8 @@ def _parts(library: Any, walker: Walker) -> tuple[list[tuple[Any, ...]], dict[in
     """Return a library as bytes with those that it calls by pointers, and the places of the addresses in its code."""
     codes, places = [tuple(code) for code in _codes(_code(library))], places_of(library, walker)
     for code in codes:
-        refuse_addresses(code[0][2][0], places)
+        machine_code, bitcode = code[0][2]
+        refuse_addresses(machine_code, bitcode, places)
     if places and (len(codes) > 1 or codes[0][2]):
         raise Unkeyable("dynamic globals", "in code that is kept in parts")
     return codes, places

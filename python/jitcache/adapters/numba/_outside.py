@@ -8,18 +8,21 @@ address is another one there.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as ll
 import numpy as np
 
-from ._addresses import undefined_in
+from ._addresses import data_in, undefined_in
 from ._code import Unkeyable
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
 _LOWEST = 1 << 32  # smaller numbers are in all code
+_HIGHEST = 1 << 48  # of what a process can have
+_INTEGER = re.compile(r"\bi\d+ (\d{10,39})\b")  # in LLVM's text
 
 
 def _is_there(name: str, engine: Any) -> bool:
@@ -49,13 +52,37 @@ def _mapped() -> Any:
     return np.array(bounds, np.uint64)
 
 
-def refuse_addresses(code: bytes, known: Container[int]) -> None:
-    """Raise Unkeyable if object code, as it is before it is linked, has an address of this process in it."""
-    padded = code + bytes(15 - len(code) % 8)
-    numbers = [np.frombuffer(padded, "<u8", len(code) // 8, at) for at in range(8)]
-    large = np.unique(np.concatenate([n[(n >= _LOWEST) & (n < 1 << 48)] for n in numbers]))
-    if not large.size:
+def _numbers_in(data: bytes, places: int = 8) -> Any:
+    """Return the numbers among bytes that may be addresses, from so many of eight places on."""
+    padded = data + bytes(15 - len(data) % 8)
+    every = np.concatenate([np.frombuffer(padded, "<u8", len(data) // 8, at) for at in range(places)])
+    return np.unique(every[(every >= _LOWEST) & (every < _HIGHEST)])
+
+
+def _constants_in(bitcode: bytes) -> Any:
+    """Return the numbers in LLVM's code that may be addresses, two of them in one of 128 bits."""
+    found = {int(number) for number in _INTEGER.findall(str(ll.parse_bitcode(bitcode)))}
+    parts = found | {number >> 64 for number in found} | {number & (1 << 64) - 1 for number in found}
+    return np.array(sorted(n for n in parts if _LOWEST <= n < _HIGHEST), np.uint64)
+
+
+def _are_addresses(numbers: Any, known: Container[int]) -> bool:
+    """Whether there is something of this process, and nothing known, at one of some numbers."""
+    if not numbers.size:
+        return False
+    inside = np.searchsorted(_mapped(), numbers, side="right") % 2 == 1
+    return any(int(number) not in known for number in numbers[inside])
+
+
+def refuse_addresses(code: bytes, bitcode: bytes, known: Container[int]) -> None:
+    """Raise Unkeyable if object code, as it is before it is linked, has an address of this process in it.
+
+    ``bitcode`` is what the code was made of. Among the bytes of instructions there are
+    numbers by chance, and of two GB somewhere in the memory of a process some of them:
+    those count that are data, or are constants in what the instructions were made of.
+    """
+    if not _are_addresses(_numbers_in(code), known):
         return
-    inside = np.searchsorted(_mapped(), large, side="right") % 2 == 1
-    if any(int(number) not in known for number in large[inside]):
+    data = (_numbers_in(part, 1) for part in data_in(code))
+    if any(_are_addresses(numbers, known) for numbers in (*data, _constants_in(bitcode))):
         raise Unkeyable("address", "of something in this process, in code")
