@@ -13,6 +13,7 @@ const (
 	keepsNamed       = true // variables that no manual names count where a program has the name
 	keepsProcessor   = true // the processor counts
 	keepsModes       = true // permissions count
+	keepsUmask       = true // the umask counts where it was asked for
 	keepsDir         = true // the folder counts where it was asked for
 	keepsDates       = true // modification times count for those who may use them
 	keepsTwins       = true // files of equal content that are one count as one

@@ -14,6 +14,7 @@ var (
 	keepsNamed       = !control.Is("nonamed")
 	keepsProcessor   = !control.Is("noprocessor")
 	keepsModes       = !control.Is("nomodes")
+	keepsUmask       = !control.Is("noumask")
 	keepsDir         = !control.Is("nofolder")
 	keepsDates       = !control.Is("nodates")
 	keepsTwins       = !control.Is("notwins")

@@ -181,7 +181,7 @@ func (t *taker) uses() error {
 	for i := range t.run.Report.Uses {
 		u := &t.run.Report.Uses[i]
 		switch u.Use {
-		case observe.UseFolder, observe.UseHost, observe.UseLimits:
+		case observe.UseFolder, observe.UseHost, observe.UseLimits, observe.UseUmask:
 			continue // they count: world
 		case observe.UseClock:
 			if t.harmlessClock(u) {

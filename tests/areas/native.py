@@ -97,6 +97,7 @@ _CONTROLS = [
         {"record": [*_difference("permissions")["record"], "TestPermissionsOfFoldersThatPythonPassesThroughDoNotCount/where_it_ends"]},
         [f"{_CLASS}[mode that a wrapper looks at-gcc]"],
     ),
+    _Control("umask not kept", "noumask", {"record": ["TestUmaskCountsWhereItIsAskedFor"]}, []),
     _Control("folder not kept", "nofolder", _difference("folder that is asked for"), []),
     _Control(
         "modification times not kept", "nodates",
