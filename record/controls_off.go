@@ -12,6 +12,7 @@ var (
 	keepsListings    = !control.Is("nolistings")
 	keepsEnvironment = !control.Is("noenvironment")
 	keepsNamed       = !control.Is("nonamed")
+	keepsSpecs       = !control.Is("nospecs")
 	keepsProcessor   = !control.Is("noprocessor")
 	keepsModes       = !control.Is("nomodes")
 	keepsUmask       = !control.Is("noumask")

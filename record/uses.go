@@ -268,7 +268,7 @@ func (t *taker) world() {
 	}
 	all := ^uint64(0)
 	w.Rule = KnownVariables
-	if t.known.unknown {
+	if t.obeysAny() {
 		w.Rule = max(AllVariables, t.run.Unknown)
 	}
 	if !keepsEnvironment {
@@ -293,6 +293,9 @@ func (t *taker) world() {
 	}
 }
 
+// obeysAny reports whether one of the programs may obey any variable.
+func (t *taker) obeysAny() bool { return t.known.unknown || t.variable }
+
 // also returns variables that count though nobody documents them: those of a terminal
 // that is printed to; those that name a folder in which something was looked at; and
 // PWD where the folder counts, or was looked at by that name, by which gcc sees whether
@@ -312,7 +315,7 @@ func (t *taker) also() []string {
 	if len(t.run.Report.Out) > 0 {
 		names = append(names, "COLUMNS")
 	}
-	if t.known.unknown {
+	if t.obeysAny() {
 		return names
 	}
 	for _, e := range t.run.Env {

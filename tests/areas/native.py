@@ -91,6 +91,7 @@ _CONTROLS = [
     _Control(
         "names in programs not looked for", "nonamed", {"record": [f"TestVariableThatNoManualNamesCountsWhereAProgramHasTheName/{n}" for n in ("set", "another")]}, [],
     ),
+    _Control("specs not looked into", "nospecs", {"record": ["TestVariableThatAFileOfSpecsAsksForCounts/asked_for"]}, []),
     _Control("processor not kept", "noprocessor", {"record": ["TestProcessorCountsWhereItIsAskedFor"]}, []),
     _Control(
         "permissions not kept", "nomodes",
