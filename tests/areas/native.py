@@ -91,6 +91,7 @@ _CONTROLS = [
     _Control(
         "names in programs not looked for", "nonamed", {"record": [f"TestVariableThatNoManualNamesCountsWhereAProgramHasTheName/{n}" for n in ("set", "another")]}, [],
     ),
+    _Control("C library not looked at", "nolibrary", {"record": ["TestDateOfAKnownProgramIsSeenWhateverItsCLibraryIs/clock_of_others"]}, []),
     _Control("specs not looked into", "nospecs", {"record": ["TestVariableThatAFileOfSpecsAsksForCounts/asked_for"]}, []),
     _Control("processor not kept", "noprocessor", {"record": ["TestProcessorCountsWhereItIsAskedFor"]}, []),
     _Control(
