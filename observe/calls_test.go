@@ -3,6 +3,7 @@ package observe
 import (
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -51,7 +52,21 @@ func TestWhoPassesThroughAFolderHasNotAskedOfIt(t *testing.T) {
 
 func TestWhoAsksForJustTheInodeIsSeen(t *testing.T) {
 	calls(t, "asks_of_the_inode", map[string]string{"f": "l"}, UseInode)
+	calls(t, "asks_of_the_time_of_a_folder", map[string]string{"sub": "l"}, UseInode)
+	calls(t, "asks_of_the_time_of_a_link", nil, UseInode)
 	calls(t, "asks_of_what_counts", map[string]string{"f": "lp"})
+	calls(t, "asks_of_times_that_count", map[string]string{"sub": "l"})
+}
+
+func TestWhoAsksForTheUmaskIsSeen(t *testing.T) {
+	for scene, asks := range map[string]bool{"asks_of_the_umask": true, "asks_of_what_counts": false} {
+		play(t, "calls", scene, little, func(t *testing.T, _ string, r *Report) {
+			t.Helper()
+			if slices.ContainsFunc(r.Uses, func(u Used) bool { return u.Use == UseUmask }) != asks {
+				t.Errorf("%s: %+v", scene, r.Uses)
+			}
+		})
+	}
 }
 
 func TestSignalInterruptsNoCallThatItWouldNot(t *testing.T) {

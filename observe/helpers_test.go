@@ -238,7 +238,7 @@ func (r *Report) uses(t *testing.T, want ...Use) {
 	t.Helper()
 	var got []Use
 	for _, u := range r.Uses {
-		if u.Use > UseLimits {
+		if u.Use > UseLimits && u.Use != UseUmask {
 			got = append(got, u.Use)
 		}
 	}

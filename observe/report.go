@@ -41,7 +41,7 @@ const (
 // Use is something that no name shows.
 type Use uint32
 
-// The uses. Up to UseLimits they are inputs; what has one of the others cannot be
+// The uses. Up to UseLimits, and UseUmask, they are inputs; what has one of the others cannot be
 // repeated. tracer/report.h describes them.
 const (
 	UseFolder Use = 1 + iota
@@ -65,6 +65,7 @@ const (
 	UseSignal
 	UseIdentity
 	UseInode
+	UseUmask
 )
 
 // Stamp is a file as it was just before the tree could look at it.

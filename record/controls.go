@@ -11,8 +11,11 @@ const (
 	keepsListings    = true // names in folders count
 	keepsEnvironment = true // variables count
 	keepsNamed       = true // variables that no manual names count where a program has the name
+	keepsLibrary     = true // a date is told from other questions of the time by the C library
+	keepsSpecs       = true // variables count that a file of specs asks for
 	keepsProcessor   = true // the processor counts
 	keepsModes       = true // permissions count
+	keepsUmask       = true // the umask counts where it was asked for
 	keepsDir         = true // the folder counts where it was asked for
 	keepsDates       = true // modification times count for those who may use them
 	keepsTwins       = true // files of equal content that are one count as one

@@ -97,7 +97,7 @@ type World struct {
 	Also      []string
 	Variables []Variable
 	// CPU, Host and Limits are digests, zero for those that were not asked for. Asked is a
-	// mask of the limits that were, by their numbers.
+	// mask of the limits that were, by their numbers, and of the umask.
 	CPU, Host, Limits key.Digest
 	Asked             uint64
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -97,5 +98,43 @@ func TestProgramThatCannotBeReadMayHaveAnyName(t *testing.T) {
 	}
 	if l.names("QUIETLY_OBEYED", full, nil) {
 		t.Error("what could not be read was remembered")
+	}
+}
+
+// A file of specs may ask for any variable (gcc(1), "Spec Files"), as those of toolchains do
+// for where they are. A source that says getenv asks for none.
+func TestVariableThatAFileOfSpecsAsksForCounts(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("no gcc")
+	}
+	for name, c := range map[string]struct {
+		compiler, specs string
+		counts          bool
+	}{
+		"asked for":     {"gcc", "*cc1:\n+ -DV=%:getenv(site_wide 1)\n\n", true},
+		"not asked for": {"gcc", "*cc1:\n+ -DV=1\n\n", false},
+		"in a source":   {"clang", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("a.c", "char *getenv(const char *);\nint v = V;\n")
+			words := []string{c.compiler, "-DV=1", "-c", "a.c", "-o", "a.o"}
+			if c.specs != "" {
+				words = append([]string{c.compiler, "-specs=" + w.put("s", c.specs)}, words[2:]...)
+			}
+			before := w.env
+			w.env = append(before, "site_wide=1")
+			l, err := w.run(words...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state, why := l.Check(w.surroundings()); state == Changed {
+				t.Fatal(why)
+			}
+			w.env = append(before, "site_wide=2")
+			if state, why := l.Check(w.surroundings()); (state == Changed) != c.counts {
+				t.Errorf("state %d, %s", state, why)
+			}
+		})
 	}
 }

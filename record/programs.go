@@ -73,8 +73,10 @@ var families = []family{
 	{[]string{"cudafe++", "cicc"}, "Edison Design Group", following},
 	{[]string{"ptxas"}, "Specify name of NVIDIA GPU", timing},
 	// The launcher, which only becomes its command where it is itself observed.
-	{[]string{"jitcache"}, "jitcache-observe: requests", 0},
+	{[]string{launcher}, "jitcache-observe: requests", 0},
 }
+
+const launcher = "jitcache"
 
 // inner are programs that are started by a driver, which has spelled out for them
 // what processor it is about.

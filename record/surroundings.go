@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/binary"
 	"iter"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"jitcache/core/key"
 	_ "jitcache/core/limits" // the limits are those of the caller
+	"jitcache/core/proc"
 	"jitcache/observe"
 	"jitcache/record/cpu"
 )
@@ -94,7 +96,7 @@ func (s *Surroundings) differs(w *World) string {
 	case w.Host != none && w.Host != host():
 		return "another host"
 	case w.Limits != none && w.Limits != limits(w.Asked):
-		return "other limits of the process (ulimit)"
+		return "other limits of the process (ulimit), or another umask"
 	}
 	return ""
 }
@@ -111,7 +113,7 @@ func (s *Surroundings) Parts() []Part {
 		{"environment", key.Sum(environment.b)},
 		{"processor", Processor()},
 		{"folder", key.Sum([]byte(realDir(s.Dir)))},
-		{"limits", limits(allLimits)},
+		{"limits", limits(ownLimits)},
 	}
 }
 
@@ -145,45 +147,65 @@ func host() key.Digest {
 	return key.Sum(all)
 }
 
-// limited are the limits that a program can run into, or ask for to decide how it works.
-// Those on memory that is locked, on messages, signals and processes follow from the
-// machine, and are left out.
-var limited = []int{
-	unix.RLIMIT_CPU, unix.RLIMIT_FSIZE, unix.RLIMIT_DATA, unix.RLIMIT_STACK, unix.RLIMIT_CORE, unix.RLIMIT_AS, unix.RLIMIT_NOFILE,
-}
+// Masks of limits, by their numbers: those of a process, which it can run into; all, as
+// /proc/self/limits has them. The others follow from the machine.
+const (
+	ownLimits = 1<<unix.RLIMIT_CPU | 1<<unix.RLIMIT_FSIZE | 1<<unix.RLIMIT_DATA | 1<<unix.RLIMIT_STACK |
+		1<<unix.RLIMIT_CORE | 1<<unix.RLIMIT_AS | 1<<unix.RLIMIT_NOFILE
+	allLimits = 1<<16 - 1 // RLIM_NLIMITS
+)
 
-// allLimits is a mask of limits with all bits set.
-const allLimits = ^uint64(0)
+// theUmask stands for the umask in a mask of limits.
+const theUmask = 1 << 63
 
-// limits is the digest of those of them that are in a mask, by their numbers.
+// limits is the digest of those in a mask.
 func limits(asked uint64) key.Digest {
 	var all []byte
-	for _, which := range limited {
+	for which := range 16 {
 		var l unix.Rlimit
 		if asked&(1<<which) != 0 && unix.Getrlimit(which, &l) == nil {
 			all = binary.LittleEndian.AppendUint64(all, l.Cur)
 			all = binary.LittleEndian.AppendUint64(all, l.Max)
 		}
 	}
+	if asked&theUmask != 0 {
+		all = append(all, umask()...)
+	}
 	return key.Sum(all)
 }
 
-// askedLimits returns a mask of the limits that were asked for.
+// umask is what the kernel says of it, which changes nothing: before Linux 4.7 that is
+// nothing.
+func umask() []byte {
+	said, _ := proc.Read("/proc/self/status", 16<<10)
+	_, rest, _ := bytes.Cut(said, []byte("\nUmask:\t"))
+	mask, _, _ := bytes.Cut(rest, []byte("\n"))
+	return mask
+}
+
+// askedLimits returns a mask of the limits that were asked for. The umask of a command that
+// is launched counts in any case.
 func (t *taker) askedLimits() (mask uint64) {
 	for i := range t.run.Report.Uses {
 		u := &t.run.Report.Uses[i]
-		if u.Use != observe.UseLimits {
-			continue
+		switch {
+		case u.Use == observe.UseUmask && !t.run.InPlace && keepsUmask:
+			mask |= theUmask
+		case u.Use == observe.UseLimits:
+			mask |= t.limitsOf(u)
 		}
-		which, err := strconv.ParseUint(u.Detail, 10, 6)
-		if err != nil {
-			return allLimits
-		}
-		mask |= 1 << which
 	}
-	of := uint64(0)
-	for _, which := range limited {
-		of |= 1 << which
+	return mask
+}
+
+func (t *taker) limitsOf(u *observe.Used) uint64 {
+	which, err := strconv.ParseUint(u.Detail, 10, 6)
+	switch {
+	case err != nil:
+		return allLimits
+	// bash asks how many processes it may have whenever it starts.
+	case which == unix.RLIMIT_NPROC && u.Programs&^t.known.shells == 0:
+		return 0
 	}
-	return mask & of
+	return 1 << which & allLimits
 }

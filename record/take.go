@@ -70,8 +70,9 @@ type taker struct {
 	known   programs
 	folders map[string]int  // places in list.Folders
 	absent  map[string]bool // paths that are in there
-	native  bool            // a file that was read asks for this processor
 	pythons map[string]bool // sources of Python that were looked at
+	// A file that was read asks for this processor, for a variable.
+	native, variable bool
 
 	compiled map[string]bool // those of them that it imports, without the .py
 
@@ -281,21 +282,24 @@ func (t *taker) content(n *observe.Name, was *Stamp) (key.Digest, error) {
 const askable = 1 << 20
 
 func (t *taker) mayAsk(n *observe.Name) bool {
-	return !t.native && n.Bits&observe.Read != 0 && n.Stamp.Size <= askable && n.Programs&t.known.drivers != 0
+	return !(t.native && t.variable) && n.Bits&observe.Read != 0 && n.Stamp.Size <= askable && n.Programs&t.known.drivers != 0
 }
 
 func (t *taker) asks(n *observe.Name, data []byte) {
-	if t.mayAsk(n) && saysNative(data) {
-		t.native = true
+	if !t.mayAsk(n) || bytes.HasPrefix(data, []byte("\x7fELF")) {
+		return
+	}
+	t.native = t.native || saysNative(data)
+	// A file of specs may ask for any variable. What reads sources or links sees the word
+	// in those, and has no specs: clang, and linkers. What has a NUL in it is no text.
+	if n.Readers&t.known.drivers&^(t.known.clang|t.known.linkers) != 0 && keepsSpecs {
+		t.variable = t.variable || bytes.Contains(data, []byte("getenv")) && bytes.IndexByte(data, 0) < 0
 	}
 }
 
 // saysNative looks for the word in a file of options, in which quotes and
 // backslashes may stand anywhere.
 func saysNative(data []byte) bool {
-	if bytes.HasPrefix(data, []byte("\x7fELF")) {
-		return false
-	}
 	plain := bytes.Map(func(r rune) rune {
 		if strings.ContainsRune("\\\"'\n\r", r) {
 			return -1

@@ -181,7 +181,7 @@ func (t *taker) uses() error {
 	for i := range t.run.Report.Uses {
 		u := &t.run.Report.Uses[i]
 		switch u.Use {
-		case observe.UseFolder, observe.UseHost, observe.UseLimits:
+		case observe.UseFolder, observe.UseHost, observe.UseLimits, observe.UseUmask:
 			continue // they count: world
 		case observe.UseClock:
 			if t.harmlessClock(u) {
@@ -224,17 +224,38 @@ func (t *taker) listsInterfaces(u *observe.Used) bool {
 }
 
 // harmlessClock reports whether the clock was asked for something else than a
-// date that gets into the result: by a known program in any way but time(2); by
-// Python, which seeds and compares with it all the time.
+// date that gets into the result: by a known program in any way but time(2), which is
+// told apart in glibc; by Python, which seeds and compares with it all the time.
 func (t *taker) harmlessClock(u *observe.Used) bool {
 	if t.run.Compiler != nil {
 		return true // whoever has it compile has looked through the text
 	}
 	harmless := t.known.python | t.followers()
 	if u.Detail != "time" {
-		harmless |= t.known.known | t.known.shells | t.known.starters
+		harmless |= t.known.known&t.withGlibc() | t.known.shells | t.known.starters
 	}
 	return u.Programs&^harmless == 0
+}
+
+// withGlibc are the programs that have loaded glibc, whose time(2) is one of its own, and the
+// launcher, which has no use for a date. Other C libraries ask the clock for the date that
+// they ask for everything.
+func (t *taker) withGlibc() (mask uint64) {
+	if !keepsLibrary {
+		return ^uint64(0)
+	}
+	for i := range t.run.Report.Programs {
+		if p := &t.run.Report.Programs[i]; plainName(p.Path) == launcher {
+			mask |= bitOf(p.ID)
+		}
+	}
+	for i := range t.run.Report.Names {
+		n := &t.run.Report.Names[i]
+		if _, name := split(n.Path); name == "libc.so.6" || strings.HasPrefix(name, "libc-2.") {
+			mask |= n.Readers
+		}
+	}
+	return mask
 }
 
 // followers are the programs that have read nothing in which a date could still be
@@ -268,7 +289,7 @@ func (t *taker) world() {
 	}
 	all := ^uint64(0)
 	w.Rule = KnownVariables
-	if t.known.unknown {
+	if t.obeysAny() {
 		w.Rule = max(AllVariables, t.run.Unknown)
 	}
 	if !keepsEnvironment {
@@ -293,6 +314,9 @@ func (t *taker) world() {
 	}
 }
 
+// obeysAny reports whether one of the programs may obey any variable.
+func (t *taker) obeysAny() bool { return t.known.unknown || t.variable }
+
 // also returns variables that count though nobody documents them: those of a terminal
 // that is printed to; those that name a folder in which something was looked at; and
 // PWD where the folder counts, or was looked at by that name, by which gcc sees whether
@@ -312,7 +336,7 @@ func (t *taker) also() []string {
 	if len(t.run.Report.Out) > 0 {
 		names = append(names, "COLUMNS")
 	}
-	if t.known.unknown {
+	if t.obeysAny() {
 		return names
 	}
 	for _, e := range t.run.Env {

@@ -158,13 +158,18 @@ static int open_how_call(jo_process *p, const jo_call *c, const uint64_t args[6]
 
 /* ---- names */
 
-/* asks_inode reports whether a call asks for just that of a file which no list has. Who asks
- * for everything, as stat does, may want but the rest. */
-static int asks_inode(const jo_call *c, const uint64_t args[6])
+/* asks_inode reports whether a call asks for just that of a file which no list has: of a
+ * folder or a link that is its time too. Who asks for everything, as stat does, may want but
+ * the rest. */
+static int asks_inode(const jo_call *c, const uint64_t args[6], const char *path, int link)
 {
 	/* linux/stat.h: links, user, group, last access, last change, number, blocks, birth */
 	const uint64_t all = 0x07ff, unlisted = 0x0004 | 0x0008 | 0x0010 | 0x0020 | 0x0080 | 0x0100 | 0x0400 | 0x0800;
-	return c->nr == SYS_statx && (args[3] & all) != all && (args[3] & unlisted) != 0 && !JO_WITHOUT(INODES);
+	const uint64_t time = 0x0040;
+	if (c->nr != SYS_statx || (args[3] & all) == all || JO_WITHOUT(INODES))
+		return 0;
+	unsigned type = (args[3] & time) != 0 ? jo_real_type(path, !link) : 0;
+	return (args[3] & unlisted) != 0 || type == S_IFDIR || type == S_IFLNK;
 }
 
 static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
@@ -182,7 +187,7 @@ static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 		jo_use_inherited(p, (int)args[c->folder]);
 	if (kind != JO_SOMETHING)
 		return JO_GO_ON;
-	if (asks_inode(c, args))
+	if (asks_inode(c, args, path.text, link))
 		jo_use(p, JO_USE_INODE, path.text);
 	if (!link)
 		return answer(c, args, &path, jo_look_at(p, &path, JO_LOOKED | bits));

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -144,7 +145,10 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 		jo_look_way(p, p->group->cwd);
 		break;
 	case JO_CALL_LIST: list_call(p, (int)args[0]); break;
-	case JO_CALL_CLOCK_ID: jo_use(p, JO_USE_CLOCK, "clock_gettime"); break;
+	case JO_CALL_CLOCK_ID:
+		/* What time(2) is where there is no such call. */
+		jo_use(p, JO_USE_CLOCK, args[0] == CLOCK_REALTIME_COARSE ? "time" : "clock_gettime");
+		break;
 	case JO_CALL_TIME: jo_use(p, JO_USE_CLOCK, "time"); break;
 	case JO_CALL_TIME_OF_DAY: jo_use(p, JO_USE_CLOCK, "gettimeofday"); break;
 	case JO_CALL_CLONE: clone_call(p, args[0]); break;

@@ -28,8 +28,8 @@ enum {
 	JO_OUTLIVED = 2,   /* processes of the tree were still running */
 };
 
-/* What JO_USE can be about. Those up to JO_USE_LIMITS are inputs; a result that
- * has used one of the others cannot be repeated. */
+/* What JO_USE can be about. Those up to JO_USE_LIMITS, and JO_USE_UMASK, are inputs; a
+ * result that has used one of the others cannot be repeated. */
 enum {
 	JO_USE_CWD = 1,    /* getcwd */
 	JO_USE_CLOCK,      /* the time of day */
@@ -52,6 +52,7 @@ enum {
 	JO_USE_SIGNAL,     /* a signal to a process outside the tree, or the question whether there is one */
 	JO_USE_IDENTITY,   /* a process became another user, or gave up privileges */
 	JO_USE_INODE,      /* of a file just that was asked for which no list has: who owns it, which it is */
+	JO_USE_UMASK,      /* umask, which says what it was */
 };
 
 /* jo_report_open takes the descriptor that reports go to. */

@@ -71,6 +71,7 @@ int jo_use_outside(void)
 		case JO_USE_CLOCK:
 		case JO_USE_HOST:
 		case JO_USE_LIMITS:
+		case JO_USE_UMASK:
 		case JO_USE_PRIVILEGE:
 		case JO_USE_ATTRIBUTES:
 		case JO_USE_UNREADABLE:

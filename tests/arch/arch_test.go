@@ -52,7 +52,7 @@ var uses = map[string][]string{
 	},
 	"observe":             {},
 	"observe/observetest": {"observe"},
-	"record":              {"core/key", "core/stamp", "core/request", "observe", "record/cpu", "core/limits"},
+	"record":              {"core/key", "core/stamp", "core/request", "observe", "record/cpu", "core/limits", "core/proc"},
 	"record/cpu":          {"core/cpuid"},
 	"command":             {"core", "core/lockfile", "core/blob", "core/key", "core/request", "core/store", "observe", "record"},
 	"native":              {"command", "core/key", "core/request"},

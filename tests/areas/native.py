@@ -91,12 +91,15 @@ _CONTROLS = [
     _Control(
         "names in programs not looked for", "nonamed", {"record": [f"TestVariableThatNoManualNamesCountsWhereAProgramHasTheName/{n}" for n in ("set", "another")]}, [],
     ),
+    _Control("C library not looked at", "nolibrary", {"record": ["TestDateOfAKnownProgramIsSeenWhateverItsCLibraryIs/clock_of_others"]}, []),
+    _Control("specs not looked into", "nospecs", {"record": ["TestVariableThatAFileOfSpecsAsksForCounts/asked_for"]}, []),
     _Control("processor not kept", "noprocessor", {"record": ["TestProcessorCountsWhereItIsAskedFor"]}, []),
     _Control(
         "permissions not kept", "nomodes",
         {"record": [*_difference("permissions")["record"], "TestPermissionsOfFoldersThatPythonPassesThroughDoNotCount/where_it_ends"]},
         [f"{_CLASS}[mode that a wrapper looks at-gcc]"],
     ),
+    _Control("umask not kept", "noumask", {"record": ["TestUmaskCountsWhereItIsAskedFor"]}, []),
     _Control("folder not kept", "nofolder", _difference("folder that is asked for"), []),
     _Control(
         "modification times not kept", "nodates",

@@ -361,3 +361,14 @@ def variable_that_has_another_value(w: World, patch: Any) -> Callable[[], None]:
     name, values = obeyed(w)
     patch.setenv(name, values[0])
     return lambda: patch.setenv(name, values[1])
+
+
+@case
+def variable_that_specs_ask_for(w: World, patch: Any) -> Callable[[], None]:
+    if "clang" in w.compiler:
+        pytest.skip("clang is its own")
+    source(w, "int f(void) { return V; }\n")
+    specs = w.put("specs", "*cc1:\n+ -DV=%:getenv(site_wide 1)\n\n*cc1plus:\n+ -DV=%:getenv(site_wide 1)\n\n")
+    w.asked["flags"] = [f"-specs={specs}"]
+    patch.setenv("site_wide", "1")
+    return lambda: patch.setenv("site_wide", "2")

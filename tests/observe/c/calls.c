@@ -110,6 +110,28 @@ static void asks_of_what_counts(void)
 	must(stat("f", &st) == 0 && lstat("f", &st) == 0);
 }
 
+static void asks_of_the_time_of_a_folder(void)
+{
+	char buffer[256];
+	must(syscall(SYS_statx, AT_FDCWD, "sub", 0, 0x40, buffer) == 0);
+}
+
+static void asks_of_the_time_of_a_link(void)
+{
+	char buffer[256];
+	must(symlink("f", "l") == 0 && syscall(SYS_statx, AT_FDCWD, "l", 0x100, 0x41, buffer) == 0 && unlink("l") == 0);
+}
+
+/* Of the file that a link leads to the time counts, and of a folder what it is. */
+static void asks_of_times_that_count(void)
+{
+	char buffer[256];
+	must(symlink("f", "l") == 0 && syscall(SYS_statx, AT_FDCWD, "l", 0, 0x40, buffer) == 0 && unlink("l") == 0);
+	must(syscall(SYS_statx, AT_FDCWD, "sub", 0, 0x03, buffer) == 0);
+}
+
+static void asks_of_the_umask(void) { umask(umask(022)); }
+
 static volatile sig_atomic_t ticks;
 static void tick(int signal)
 {
@@ -353,6 +375,10 @@ static const scene scenes[] = {
 	{"walks", walks},
 	{"asks_of_the_inode", asks_of_the_inode},
 	{"asks_of_what_counts", asks_of_what_counts},
+	{"asks_of_the_time_of_a_folder", asks_of_the_time_of_a_folder},
+	{"asks_of_the_time_of_a_link", asks_of_the_time_of_a_link},
+	{"asks_of_times_that_count", asks_of_times_that_count},
+	{"asks_of_the_umask", asks_of_the_umask},
 	{"interrupted", interrupted},
 	{"signals_in_the_tree", signals_in_the_tree},
 	{"signal_to_a_stranger", signal_to_a_stranger},

@@ -1,0 +1,63 @@
+package record
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Whoever asks for a limit may compile with it, even if it follows from the machine. bash
+// asks how many processes it may have each time that it starts, and tells nobody.
+func TestLimitsThatAreAskedForCount(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit  int
+		script []string
+		counts bool
+	}{
+		"files":              {unix.RLIMIT_NOFILE, []string{"/bin/sh", "-c", "ulimit -n"}, true},
+		"files, not asked":   {unix.RLIMIT_NOFILE, []string{"/bin/sh", "-c", ":"}, false},
+		"memory":             {unix.RLIMIT_RSS, []string{"/bin/sh", "-c", "ulimit -m"}, true},
+		"memory, not asked":  {unix.RLIMIT_RSS, []string{"/bin/sh", "-c", "ulimit -n"}, false},
+		"processes, by bash": {unix.RLIMIT_NPROC, []string{"bash", "-c", ":"}, false},
+		"all":                {unix.RLIMIT_SIGPENDING, []string{"cat", "/proc/self/limits"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			var was unix.Rlimit
+			if err := unix.Getrlimit(c.limit, &was); err != nil {
+				t.Fatal(err)
+			}
+			l, err := w.run(c.script...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state, why := l.Check(w.surroundings()); state == Changed {
+				t.Fatal(why)
+			}
+			less := unix.Rlimit{Cur: was.Cur - 1, Max: was.Max}
+			if err := unix.Setrlimit(c.limit, &less); err != nil {
+				t.Fatal(err)
+			}
+			defer unix.Setrlimit(c.limit, &was)
+			state, why := l.Check(w.surroundings())
+			if (state == Changed) != c.counts || c.counts && !strings.Contains(why, "ulimit") {
+				t.Errorf("state %d, %s", state, why)
+			}
+		})
+	}
+}
+
+// The umask is its process's, and what asks for it says no more than that it does.
+func TestUmaskCountsWhereItIsAskedFor(t *testing.T) {
+	for script, counts := range map[string]bool{"umask": true, ":": false} {
+		w := newWorld(t)
+		l := w.taken(script)
+		was := unix.Umask(0o077)
+		state, why := l.Check(w.surroundings())
+		unix.Umask(was)
+		if (state == Changed) != counts || counts && !strings.Contains(why, "umask") {
+			t.Errorf("%s: state %d, %s", script, state, why)
+		}
+	}
+}
