@@ -48,8 +48,8 @@ def take_out(what: str) -> None:
         _key._toolchain = lambda: ""
     elif what == "digits":  # of the hash, as in Warp's names
         _hooks.key_of = lambda module, name, arch, options: _key.Key(name=name).named(module.name)
-    elif what == "constants":
-        _key.constants = lambda module, block_dim: []
+    elif what == "meanings":
+        _key.meanings = lambda module, block_dim: []
     elif what == "generator":  # what Warp is written in is not looked at
         below = _key._below
         _key._below = lambda folder: [path for path in below(folder) if not path.endswith(".py")]

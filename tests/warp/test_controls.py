@@ -17,7 +17,7 @@ NODES = {
     "processor": "test_right.py::test_code_for_another_processor_is_not_used",
     "toolchain": "test_right.py::test_code_of_another_compiler_is_not_used",
     "digits": "test_right.py::test_names_that_collide_are_two_modules",
-    "constants": "test_right.py::test_constants_that_have_one_hash_are_two_modules[vectors]",
+    "meanings": "test_right.py::test_constants_that_have_one_hash_are_two_modules[a name for another function]",
     "generator": "test_right.py::test_all_of_warp_that_is_imported_is_in_the_key",
     "started": "test_right.py::test_warp_that_was_changed_since_the_process_started_is_not_kept",
     "meanwhile": "test_right.py::test_header_that_changes_while_a_module_is_compiled",

@@ -81,19 +81,20 @@ def test_with_warp_s_own_cache_they_are_one(project: Project) -> None:
 CONSTANT = """
 import warp as wp
 
-C = wp.constant({value})
+C = {value}
 
 @wp.kernel
 def k(a: wp.array(dtype=float)):
     i = wp.tid()
-    a[i] = a[i] * float({use})
+    a[i] = {use}
 """
 
-#: Pairs of constants that Warp's hash takes for one.
+#: Pairs of values of C that Warp's hash takes for one, and how the kernel uses it.
 TWINS = {
-    "of two types": ("1065353216", "1.0", "C"),
-    "of more than 32 bits": ("3", "2**32 + 3", "wp.int64(C)"),
-    "vectors": ("wp.vec2i(1065353216, 0)", "wp.vec2f(1.0, 0.0)", "C[0]"),
+    "of two types": ("wp.constant(1065353216)", "wp.constant(1.0)", "a[i] * float(C)"),
+    "of more than 32 bits": ("wp.constant(3)", "wp.constant(2**32 + 3)", "a[i] * float(wp.int64(C))"),
+    "vectors": ("wp.constant(wp.vec2i(1065353216, 0))", "wp.constant(wp.vec2f(1.0, 0.0))", "a[i] * float(C[0])"),
+    "a name for another function": ("wp.sin", "wp.cos", "C(a[i])"),
 }
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import warp
 from warp._src import context
 
-from . import KIND, _constants
+from . import KIND, _meanings
 from ._files import pack, place, read, unpack
 from ._key import includes, key_of, refused
 from ._reasons import reasons
@@ -42,7 +42,7 @@ def unfit() -> str:
         return f"warp {warp.__version__}: Module._compile"
     if not callable(getattr(context.Module, "get_module_hash", None)):
         return f"warp {warp.__version__}: Module.get_module_hash"
-    unknown = _constants.unfit()
+    unknown = _meanings.unfit()
     return f"warp {warp.__version__}: {unknown}" if unknown else ""
 
 
@@ -50,7 +50,7 @@ def attach(cache: Callable[[], Cache]) -> None:
     """Take the place."""
     global _original
     if _original is None:
-        _constants.attach()
+        _meanings.attach()
         _original = context.Module._compile
         context.Module._compile = _looking_up(_original, cache)
 
@@ -61,7 +61,7 @@ def detach() -> None:
     if _original is not None:
         context.Module._compile = _original
         _original = None
-        _constants.detach()
+        _meanings.detach()
 
 
 def _looking_up(original: Callable[..., bool], cache: Callable[[], Cache]) -> Callable[..., bool]:

@@ -13,7 +13,7 @@ from warp._src import context
 from jitcache import File, Key, Tool
 from jitcache._module_files import is_older_than_process, stamp_of
 
-from ._constants import constants
+from ._meanings import meanings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +84,7 @@ def refused(module: Any, options: dict[str, Any]) -> str:
     if any(options.get(name) for name in _OUTSIDE):
         return "build options"
     module.get_module_hash(options["block_dim"])
-    if constants(module, options["block_dim"]) is None:
+    if meanings(module, options["block_dim"]) is None:
         return "hashed before install"
     return "changed since the process started" if _is_changed() else ""
 
@@ -96,7 +96,7 @@ def key_of(module: Any, output_name: str, output_arch: int | None, options: dict
         warp=warp.__version__,
         toolchain=_toolchain(),
         module=module.get_module_hash(options["block_dim"]),
-        constants=constants(module, options["block_dim"]) or [],
+        meanings=meanings(module, options["block_dim"]) or [],
         # Warp's name has the first digits of hashes of the module and of the processor.
         output=os.path.basename(output_name),
         target=f"sm_{output_arch}" if cuda else _processor(),
