@@ -63,6 +63,11 @@ def _holder(path: str) -> tuple[str, os.stat_result]:
     raise Unkeyable("no file", inside)
 
 
+def is_older_than_process(found: os.stat_result) -> bool:
+    """Return whether a file is what it was when this process started, and so what the process has loaded of it."""
+    return found.st_ctime <= _START
+
+
 def content(path: str, *, imported: bool = False) -> bytes:
     """Return the digest of a file, that of the archive if the path is inside of one.
 
@@ -70,7 +75,7 @@ def content(path: str, *, imported: bool = False) -> bytes:
     if there is no file, or if it may not be that any more.
     """
     path, found = _holder(path)
-    if imported and found.st_ctime > _START:
+    if imported and not is_older_than_process(found):
         raise Unkeyable("file changed since the process started", path)
     stamp = stamp_of(found)
     known = _digests.get(path)

@@ -47,6 +47,8 @@ def take_out(what: str) -> None:
         cuda.Code.lowered_names = property(lambda self: dict.fromkeys(("axpy<int>", "axpy<float>"), ""))
     elif what == "library":
         linked.Tool = lambda path: "some library"
+    elif what == "started":
+        linked.is_older_than_process = lambda found: True
     elif what == "libdevice":
         linked.File = str
     elif what == "paths":

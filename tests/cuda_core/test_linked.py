@@ -117,10 +117,22 @@ def test_another_build_of_the_library_is_another_compiler(
     assert linked.compiles() == compiles
 
 
+@pytest.mark.parametrize(("without", "compiles"), [("", 2), ("started", 1)])
+def test_library_that_was_changed_since_the_process_started_is_no_key(
+    linked: Linked, workspace: Workspace, without: str, compiles: int
+) -> None:
+    """The process may have loaded another one before: here all files are younger than it."""
+    fresh = linked.fresh()
+    began = "from jitcache import _module_files; _module_files._START = 0.0\n"
+    for _ in range(2):
+        assert workspace.run(began + linked.fill(ASK), LINKED=str(linked._log), WITHOUT=without) == fresh
+    assert linked.compiles() == compiles
+
+
 def test_library_that_cannot_be_told_is_no_key(linked: Linked, workspace: Workspace) -> None:
     fresh = linked.fresh()
-    for _ in range(2):
-        assert workspace.run(OTHER + linked.fill(ASK), LINKED=str(linked._log), OTHER="") == fresh
+    for other in ("", str(workspace.folder / "gone.so")):
+        assert workspace.run(OTHER + linked.fill(ASK), LINKED=str(linked._log), OTHER=other) == fresh
     assert linked.compiles() == 2
 
 

@@ -128,6 +128,8 @@ def take_out(what: str) -> None:
         walk.uses_computed_names = lambda *a: False
         visibility._PURE = type("Everything", (), {"__contains__": lambda self, name: True})()
         walk.global_names = lambda code: tuple(code.co_names)
+    elif what == "started":  # what was imported is what is there by now
+        tools.is_older_than_process = lambda found: True
     elif what == "annotations":
         described = walk.Walker._text
 

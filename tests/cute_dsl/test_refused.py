@@ -283,3 +283,22 @@ def test_hooks_are_run_and_their_changes_are_in_the_key(project: Project) -> Non
     """
     assert project.check(code).out == "['trace hooks', 'traced', False, 1]"
     assert project.check(code).out == "['trace hooks', 'traced', True, 1]"
+
+
+BEGAN = """
+    import json, cutlass.cute as cute
+    from jitcache import _module_files
+    from jitcache.adapters import cute_dsl
+    import app
+    _module_files._START = 0.0
+    function, args, more, options = app.job()
+    result = cute_dsl.compile(function, *args, options=options, **more)
+    print(json.dumps([result.how, cute_dsl.uncached()]))
+"""
+
+
+@pytest.mark.parametrize("without", ["", "started"])
+def test_installation_that_was_changed_since_the_process_started_is_not_cached(project: Project, without: str) -> None:
+    """What is imported is not what is there: here all files are younger than the process."""
+    how, why = json.loads(project.check(BEGAN, WITHOUT=without).out)
+    assert (how, why) == (("traced", {}) if without else ("", {"changed since the process started": 1}))

@@ -48,6 +48,22 @@ def take_out(what: str) -> None:
         _key._toolchain = lambda: ""
     elif what == "digits":  # of the hash, as in Warp's names
         _hooks.key_of = lambda module, name, arch, options: _key.Key(name=name).named(module.name)
+    elif what == "meanings":
+        _key.meanings = lambda module, block_dim: []
+    elif what == "generator":  # what Warp is written in is not looked at
+        below = _key._below
+        _key._below = lambda folder: [path for path in below(folder) if not path.endswith(".py")]
+    elif what == "started":
+        _key._is_changed = lambda: False
+    elif what == "meanwhile":
+        key_of, keys = _hooks.key_of, {}
+
+        def once(module, *more):
+            if module not in keys:
+                keys[module] = key_of(module, *more)
+            return keys[module]
+
+        _hooks.key_of = once
     elif what == "outside":
         _key._OUTSIDE = ()
     elif what == "includes":

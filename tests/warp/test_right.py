@@ -78,6 +78,96 @@ def test_with_warp_s_own_cache_they_are_one(project: Project) -> None:
     assert project.compiled() == 1
 
 
+CONSTANT = """
+import warp as wp
+
+C = {value}
+
+@wp.kernel
+def k(a: wp.array(dtype=float)):
+    i = wp.tid()
+    a[i] = {use}
+"""
+
+#: Pairs of values of C that Warp's hash takes for one, and how the kernel uses it.
+TWINS = {
+    "of two types": ("wp.constant(1065353216)", "wp.constant(1.0)", "a[i] * float(C)"),
+    "of more than 32 bits": ("wp.constant(3)", "wp.constant(2**32 + 3)", "a[i] * float(wp.int64(C))"),
+    "vectors": ("wp.constant(wp.vec2i(1065353216, 0))", "wp.constant(wp.vec2f(1.0, 0.0))", "a[i] * float(C[0])"),
+    "a name for another function": ("wp.sin", "wp.cos", "C(a[i])"),
+}
+
+
+def constant(project: Project, value: str, use: str) -> None:
+    (project.folder / "program.py").write_text(CONSTANT.format(value=value, use=use))
+    project.forget()
+
+
+@pytest.mark.parametrize("what", TWINS)
+def test_constants_that_have_one_hash_are_two_modules(project: Project, what: str) -> None:
+    one, other, use = TWINS[what]
+    constant(project, one, use)
+    first = project.run(OURS + CALL)
+    constant(project, other, use)
+    second = project.run(OURS + CALL)
+    project.forget()
+    assert second == project.run(CALL) != first
+    assert project.compiled() == 3
+    constant(project, one, use)
+    assert project.run(OURS + CALL) == first
+    assert project.compiled() == 0
+
+
+def test_with_warp_s_own_cache_such_constants_are_one(project: Project) -> None:
+    """The other column of the table in docs/warp.md."""
+    one, other, use = TWINS["vectors"]
+    constant(project, one, use)
+    first = project.run(CALL)
+    (project.folder / "program.py").write_text(CONSTANT.format(value=other, use=use))
+    assert project.run(CALL) == first
+    assert project.compiled() == 1
+
+
+def test_module_that_was_hashed_before_install_is_left_to_warp(project: Project) -> None:
+    said = project.run(
+        "import program; [program.k.module.get_module_hash(size) for size in (1, 256)]\n" + OURS + CALL
+        + "say(why=adapter.uncached(), count=adapter.count())\n"
+    )  # fmt: skip
+    assert said == {"why": {"hashed before install": 1}, "count": 0}
+
+
+def test_all_of_warp_that_is_imported_is_in_the_key(project: Project) -> None:
+    """What generates the source has the same version after an edit."""
+    said = project.run("""
+from jitcache.adapters.warp import _key
+known = {os.path.realpath(tool.path) for tool in _key._compilers().values()}
+loaded = [m.__file__ for name, m in sorted(sys.modules.items()) if name.startswith("warp._src") and m.__file__]
+mapped = {line.split()[-1] for line in open("/proc/self/maps") if "/warp/bin/" in line}
+say(loaded=len(loaded), missing=[f for f in [*loaded, *mapped] if os.path.realpath(f) not in known])
+""")
+    assert said["loaded"] > 10
+    assert said["missing"] == []
+
+
+def test_warp_that_was_changed_since_the_process_started_is_not_kept(project: Project) -> None:
+    """What is imported is not what is there: here all files are younger than the process."""
+    began = "from jitcache import _module_files; _module_files._START = 0.0\n"
+    said = project.run(began + OURS + CALL + "say(why=adapter.uncached(), count=adapter.count())\n")
+    assert said == {"why": {"changed since the process started": 1}, "count": 0}
+
+
+def test_header_that_changes_while_a_module_is_compiled(project: Project) -> None:
+    """A process that goes on keys by the header that is there: here another toolchain at each look."""
+    other = """
+import itertools
+from jitcache.adapters.warp import _key
+numbers = itertools.count()
+_key._toolchain = lambda: str(next(numbers))
+"""
+    said = project.run(other + OURS + CALL + "say(why=adapter.uncached(), count=adapter.count())\n")
+    assert said == {"why": {"changed while it was compiled": 1}, "count": 0}
+
+
 SNIPPET = """
 import warp as wp
 

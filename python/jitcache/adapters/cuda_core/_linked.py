@@ -7,6 +7,7 @@ by what is in the files.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from cuda.core import Program
@@ -14,6 +15,7 @@ from cuda.core.utils import make_program_cache_key
 from cuda.pathfinder import find_bitcode_lib, load_nvidia_dynamic_lib
 
 from jitcache import File, Key, Tool
+from jitcache._module_files import is_older_than_process
 
 from . import KIND
 from ._job import object_code
@@ -50,7 +52,10 @@ def _library_of(job: Job) -> str:
 
 
 def _key(job: Job) -> Key | None:
-    """Return the key of a job, None if the library that compiles it cannot be told from others."""
+    """Return the key of a job, None if the library that compiles it cannot be told from others.
+
+    Nor can one that was changed after the process had started, which may have loaded it before.
+    """
     more: dict[str, Any] = {}
     digest = None
     if job.code_type == "nvvm" and job.options.use_libdevice:
@@ -60,7 +65,10 @@ def _key(job: Job) -> Key | None:
         code=job.source, code_type=job.code_type, options=job.options, target_type=job.target, extra_digest=digest
     )
     path = load_nvidia_dynamic_lib(_library_of(job)).abs_path
-    if not path:
+    try:
+        if not path or not is_older_than_process(os.stat(path)):
+            return None
+    except OSError:  # it has gone since it was loaded
         return None
     return Key({"cuda.core code": program, "library": Tool(path), **more}).named(job.options.name or "")
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from jitcache import File, Key
 from jitcache._code import Unkeyable
+from jitcache._module_files import is_older_than_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,6 +30,9 @@ KIND = "cute-dsl-files"
 # Time stamps of a file that is this young prove nothing: a kernel's clock ticks every 4 to 10 ms, and those of
 # file servers differ by more.
 _YOUNG_NS = 2 * 10**9
+
+# What the names of files begin with that are no part of the installation.
+_LIBRARY = "library "
 
 _known: dict[tuple[str, ...], str] = {}
 _lock = threading.Lock()
@@ -65,7 +69,7 @@ def packages() -> tuple[str, ...]:
 
 def _content(libraries: Iterable[str]) -> dict[str, str]:
     """Return all files that decide what is compiled, by a name that does not depend on where they are."""
-    found = {f"library {os.path.basename(path)}": path for path in libraries}
+    found = {f"{_LIBRARY}{os.path.basename(path)}": path for path in libraries}
     for package in packages():
         found.update((os.path.basename(package) + path[len(package) :], path) for path in _files(package))
     return found
@@ -77,7 +81,8 @@ def compiler(cache: Cache, libraries: Iterable[str]) -> str:
     The version alone does not do: a source may be edited in place, and a nightly
     build has the version of the last one. Reading 250 MB takes 0.2 s, so it is
     done once per installation; the cache remembers it by the files' time stamps.
-    Raises Unkeyable where there is no cache.
+    Raises Unkeyable where there is no cache, and where the installation was changed
+    after the process had started: then it is not what the process has imported.
     """
     place = tuple(libraries)
     with _lock:
@@ -88,6 +93,9 @@ def compiler(cache: Cache, libraries: Iterable[str]) -> str:
 
 def _digest(cache: Cache, files: dict[str, str]) -> str:
     stats = {name: os.stat(path) for name, path in files.items()}
+    for name, found in stats.items():
+        if not name.startswith(_LIBRARY) and not is_older_than_process(found):
+            raise Unkeyable("changed since the process started", files[name])
     stamps = [f"{n} {s.st_dev} {s.st_ino} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}" for n, s in stats.items()]
     memo = Key(files="\n".join(stamps)).named("cute-dsl")
     known = cache.get(memo)

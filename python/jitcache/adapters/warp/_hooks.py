@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import warp
 from warp._src import context
 
-from . import KIND
+from . import KIND, _meanings
 from ._files import pack, place, read, unpack
 from ._key import includes, key_of, refused
 from ._reasons import reasons
@@ -21,7 +21,7 @@ from ._reasons import reasons
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jitcache import Cache, Lease
+    from jitcache import Cache, Key, Lease
 
 _PARAMETERS = ["self", "device", "output_dir", "output_name", "output_arch", "use_ptx", "options"]
 
@@ -40,14 +40,17 @@ def unfit() -> str:
     compile_ = getattr(context.Module, "_compile", None)
     if compile_ is None or list(inspect.signature(compile_).parameters) != _PARAMETERS:
         return f"warp {warp.__version__}: Module._compile"
-    hashes = callable(getattr(context.Module, "get_module_hash", None))
-    return "" if hashes else f"warp {warp.__version__}: Module.get_module_hash"
+    if not callable(getattr(context.Module, "get_module_hash", None)):
+        return f"warp {warp.__version__}: Module.get_module_hash"
+    unknown = _meanings.unfit()
+    return f"warp {warp.__version__}: {unknown}" if unknown else ""
 
 
 def attach(cache: Callable[[], Cache]) -> None:
     """Take the place."""
     global _original
     if _original is None:
+        _meanings.attach()
         _original = context.Module._compile
         context.Module._compile = _looking_up(_original, cache)
 
@@ -58,6 +61,7 @@ def detach() -> None:
     if _original is not None:
         context.Module._compile = _original
         _original = None
+        _meanings.detach()
 
 
 def _looking_up(original: Callable[..., bool], cache: Callable[[], Cache]) -> Callable[..., bool]:
@@ -98,7 +102,7 @@ def _serve(original: Callable[..., bool], cache: Cache, module: Any, given: tupl
             except (OSError, ValueError) as e:
                 return _by_warp(original, module, given, e)
             return False
-        return _compiled(original, module, given, lease)
+        return _compiled(original, module, given, lease, key)
 
 
 def _by_warp(original: Callable[..., bool], module: Any, given: tuple[Any, ...], e: Exception) -> bool:
@@ -107,7 +111,7 @@ def _by_warp(original: Callable[..., bool], module: Any, given: tuple[Any, ...],
     return original(module, *given)
 
 
-def _compiled(original: Callable[..., bool], module: Any, given: tuple[Any, ...], lease: Lease) -> bool:
+def _compiled(original: Callable[..., bool], module: Any, given: tuple[Any, ...], lease: Lease, key: Key) -> bool:
     """Have Warp compile a module into a folder of its own, and keep what is in it then.
 
     Not into Warp's: what is there may be another process's, and be damaged.
@@ -122,7 +126,10 @@ def _compiled(original: Callable[..., bool], module: Any, given: tuple[Any, ...]
         result = original(module, device, folder, output_name, output_arch, use_ptx, options)
         try:
             files = read(Path(folder))
-            _keep(files, lease)
+            if key_of(module, output_name, output_arch, options) == key:
+                _keep(files, lease)
+            else:
+                reasons["changed while it was compiled"] += 1
             place(Path(output_dir), files)
         except OSError as e:
             return _by_warp(original, module, given, e)

@@ -1,35 +1,64 @@
-"""The key of a module: Warp's own hash, whole, and what Warp leaves out of the names of its files."""
+"""The key of a module: Warp's own hash, whole, and what that and the names of Warp's files leave out."""
 
 from __future__ import annotations
 
 import functools
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import warp
 from warp._src import context
 
 from jitcache import File, Key, Tool
+from jitcache._module_files import is_older_than_process, stamp_of
+
+from ._meanings import meanings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @functools.lru_cache(maxsize=1)
 def _compilers() -> dict[str, Any]:
-    """Return the libraries that compile, and the headers that every module includes."""
+    """Return the libraries that compile, the sources of what generates, and what modules include or are linked with."""
     room = Path(warp.__file__).parent
     libraries = {path.name: Tool(path) for path in sorted((room / "bin").iterdir()) if path.suffix in {".so", ".dylib"}}
-    headers = {
-        f"header {path.relative_to(room)}": File(path)
-        for suffix in ("h", "cuh", "hpp")
-        for path in sorted((room / "native").rglob(f"*.{suffix}"))
-    }
-    return {**libraries, **headers}
+    found = [path for path in _below(str(room / "_src")) if path.endswith(".py")] + list(_below(str(room / "native")))
+    return {**libraries, **{f"file {os.path.relpath(path, room)}": File(path) for path in found}}
 
 
-@functools.lru_cache(maxsize=1)
+def _below(folder: str) -> Iterator[str]:
+    """Yield the files below a folder, in an order."""
+    for here, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (os.path.join(here, name) for name in sorted(names))
+
+
+# The digest of these, with the stamps that they have it by.
+_digest: tuple[list[tuple[int, ...]], str] = [], ""
+
+
 def _toolchain() -> str:
-    """Return the digest of these."""
-    return Key(_compilers()).hex
+    """Return the digest of these as they are. Raises OSError."""
+    global _digest
+    stamps = [stamp_of(os.stat(tool.path)) for tool in _compilers().values() if isinstance(tool, File)]
+    if not _digest[1] or _digest[0] != stamps:
+        _digest = stamps, Key(_compilers()).hex
+    return _digest[1]
+
+
+def _is_changed() -> bool:
+    """Whether what this process has imported and loaded of Warp may not be what is there now."""
+    try:
+        tools = [tool.path for tool in _compilers().values() if isinstance(tool, File)]
+        return not all(is_older_than_process(os.stat(path)) for path in tools if not path.startswith(_NATIVE))
+    except OSError:
+        return True
+
+
+# What is read when a module is compiled.
+_NATIVE = str(Path(warp.__file__).parent / "native") + os.sep
 
 
 def _processor() -> str:
@@ -54,7 +83,10 @@ def refused(module: Any, options: dict[str, Any]) -> str:
         return "verify_autograd_array_access"  # Warp looks at the adjoints of each build
     if any(options.get(name) for name in _OUTSIDE):
         return "build options"
-    return ""
+    module.get_module_hash(options["block_dim"])
+    if meanings(module, options["block_dim"]) is None:
+        return "hashed before install"
+    return "changed since the process started" if _is_changed() else ""
 
 
 def key_of(module: Any, output_name: str, output_arch: int | None, options: dict[str, Any]) -> Key:
@@ -64,6 +96,7 @@ def key_of(module: Any, output_name: str, output_arch: int | None, options: dict
         warp=warp.__version__,
         toolchain=_toolchain(),
         module=module.get_module_hash(options["block_dim"]),
+        meanings=meanings(module, options["block_dim"]) or [],
         # Warp's name has the first digits of hashes of the module and of the processor.
         output=os.path.basename(output_name),
         target=f"sm_{output_arch}" if cuda else _processor(),
