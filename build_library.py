@@ -328,16 +328,18 @@ def _build_command(name: str, draft: Path, control: str, portable: str) -> None:
     """Build one of COMMANDS, or STORAGE.
 
     ``jitcache`` launches commands, so its start has to be fast: it is built without C,
-    and needs none of the machine's libraries. So is what it becomes.
+    and needs none of the machine's libraries, and its Go starts with one thread. So is
+    what it becomes.
     """
     go = choose_go()
+    overlay, _ = runtimes.overlay(go, ROOT / "build", runtimes.PROGRAM if go.tested else {})
     tags, without = control_flags(control) if control else ("", "")
     settings = f"{readback.NO_PREEMPTION},{readback.NO_CGROUP}"
     variables = f"-X runtime.godebugDefault={settings} -X jitcache/cli.Version={version()}"
     if name == STORAGE:
         variables = f"-X main.Version={version()}"
     linker = f"-s -w -buildid= {variables} {without}"
-    flags = ["-trimpath", "-buildvcs=false", *QUICK, "-tags", tags, "-ldflags", linker]
+    flags = ["-trimpath", "-buildvcs=false", "-overlay", str(overlay), *QUICK, "-tags", tags, "-ldflags", linker]
     env = {**go_environment(go, [], portable), "CGO_ENABLED": "0"}
     source = COMMANDS.get(name, "storage/jitcache-storage")
     build = [go.command, "build", *flags, "-o", str(draft / name), f"./{source}"]

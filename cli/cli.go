@@ -13,6 +13,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
@@ -64,6 +65,9 @@ type Environment struct {
 
 // Main runs the command and returns its exit status. args[0] is the program.
 func Main(args []string, env Environment, stdout, stderr io.Writer) int {
+	if env.Get("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.NumCPU()) // the build has it start with one (capi/overlay)
+	}
 	out := &clean{w: stdout, colours: colours(stdout, env.Get)}
 	errs := &clean{w: stderr, colours: colours(stderr, env.Get)}
 	defer out.end()

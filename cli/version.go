@@ -1,9 +1,10 @@
 package cli
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 )
 
 // Version is what `jitcache version` prints. The build (build_library.py) sets it to what
@@ -16,9 +17,28 @@ func glibc() string {
 	for _, pattern := range []string{"/lib/*-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib/libc.so.6"} {
 		found, _ := filepath.Glob(pattern)
 		for _, path := range found {
-			text, err := os.ReadFile(path)
-			if m := regexp.MustCompile(`GNU C Library.*? version (\d+\.\d+)`).FindSubmatch(text); err == nil && m != nil {
-				return string(m[1])
+			if text, err := os.ReadFile(path); err == nil {
+				if version := glibcOf(text); version != "" {
+					return version
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// glibcOf is the version in a line as "GNU C Library (Debian GLIBC 2.36-9) stable release version
+// 2.36.", "" if there is none. Not by package regexp, as in package launch.
+func glibcOf(text []byte) string {
+	for line := range bytes.Lines(text) {
+		_, said, ok := bytes.Cut(line, []byte("GNU C Library"))
+		for ok {
+			if _, said, ok = bytes.Cut(said, []byte(" version ")); !ok {
+				break
+			}
+			var major, minor int
+			if n, _ := fmt.Sscanf(string(said[:min(len(said), 16)]), "%d.%d", &major, &minor); n == 2 {
+				return fmt.Sprintf("%d.%d", major, minor)
 			}
 		}
 	}

@@ -263,9 +263,10 @@ func (c *Cache) Peek(id *key.ID) (*blob.Blob, store.Reason) { return c.look(id) 
 // PeekFrom is Peek for who treats differently what was not made here: foreign says that a
 // remote has given the entry, now or before, or that somebody else has signed it.
 func (c *Cache) PeekFrom(id *key.ID) (b *blob.Blob, foreign bool, why store.Reason) {
-	held := c.store != nil && c.store.Has(id)
+	// Where there is no remote, none can give it, and the file need not be read twice.
+	held := len(c.remotes.used) == 0 || c.store != nil && c.store.Has(id)
 	if b, why = c.look(id); b != nil {
-		foreign = !held && len(c.remotes.used) > 0 || c.madeElsewhere(b)
+		foreign = !held || c.madeElsewhere(b)
 	}
 	return b, foreign, why
 }

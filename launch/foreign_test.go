@@ -1,7 +1,9 @@
 package launch
 
 import (
+	"math/rand/v2"
 	"os"
+	"regexp"
 	"testing"
 )
 
@@ -60,5 +62,41 @@ func TestWhatATerminalObeysIsNotPrintedButForColours(t *testing.T) {
 		if got := string(harmless([]byte(text))); got != want {
 			t.Errorf("%q: %q", text, got)
 		}
+	}
+}
+
+// What is dropped, as a pattern says it.
+func TestSequencesAreThoseOfThePattern(t *testing.T) {
+	sequences := regexp.MustCompile("\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")
+	colours := regexp.MustCompile("^\x1b\\[[0-9;]*[mK]$")
+	letters := []string{"\x1b", "\x1b", "\x1b[", "\x1b]", "\x07", "\\", "m", "K", ";", "0", "1", "?", "/", " ", "~", "\x7f", "ä", "\x9b", "\xff", "\n", "@"}
+	random := rand.New(rand.NewPCG(1, 2))
+	found := [2]int{}
+	for range 200000 {
+		var text []byte
+		for range random.IntN(12) {
+			text = append(text, letters[random.IntN(len(letters))]...)
+		}
+		at, size := sequence(text)
+		want := sequences.FindIndex(text)
+		if want == nil {
+			want = []int{len(text), len(text)}
+		}
+		if at != want[0] || at+size != want[1] {
+			t.Fatalf("%q: %d to %d, want %v", text, at, at+size, want)
+		}
+		s := text[at : at+size]
+		if size > 0 && isColour(s) != colours.Match(s) {
+			t.Fatalf("%q: a colour: %v", s, isColour(s))
+		}
+		if size > 0 {
+			found[0]++
+		}
+		if isColour(s) {
+			found[1]++
+		}
+	}
+	if found[0] < 10000 || found[1] < 1000 {
+		t.Errorf("%d sequences, %d colours", found[0], found[1])
 	}
 }

@@ -143,8 +143,9 @@ func (p *programs) mark(f *family, name string, bit uint64) {
 	}
 }
 
-// whys says why what has used something cannot be repeated.
-var whys = map[observe.Use]string{
+// whys says why what has used something cannot be repeated. It is no map, which each process
+// would have to fill.
+var whys = [...]string{
 	observe.UseClock:      "depends on the time of day",
 	observe.UseInput:      "reads its standard input",
 	observe.UseDescriptor: "uses a descriptor that it was given",
@@ -167,8 +168,8 @@ var whys = map[observe.Use]string{
 
 // Why returns why a result that depends on a use is not kept, as its refusal says it.
 func Why(u observe.Use) string {
-	if why, ok := whys[u]; ok {
-		return why
+	if int(u) < len(whys) && whys[u] != "" {
+		return whys[u]
 	}
 	return "does something that is not known"
 }

@@ -5,6 +5,9 @@ Two files of Go's runtime are replaced when the library is built (``go build
 known by content: each file that was ever looked at has its hash here. A Go of
 another release, a patched one, and one of a distribution that differs in either
 file are not accepted, and the build says so; see CONTRIBUTING.md, "A new Go".
+
+In the programs a third is changed, the scheduler, so that they start with fewer
+threads. That is for speed alone: where the lines are others, it stays as it is.
 """
 
 from __future__ import annotations
@@ -16,9 +19,12 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import build_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 HERE = Path(__file__).resolve().parent
 
@@ -34,7 +40,7 @@ UNTESTED = "JITCACHE_UNTESTED_GO"
 #: Without the second version of encoding/json, which Go 1.27 puts behind the first: the library is 540 KB smaller.
 EXPERIMENT = "nojsonv2"
 
-SIGNALS, POLLER = "sigtab_linux_generic.go", "netpoll_epoll.go"
+SIGNALS, POLLER, SCHEDULER = "sigtab_linux_generic.go", "netpoll_epoll.go", "proc.go"
 
 #: SHA-256 of each file that may be replaced, and the releases that have it.
 KNOWN = {
@@ -49,6 +55,49 @@ KNOWN = {
 #: host's, and need not. A host that blocks one to wait for it with sigwait or
 #: signalfd would lose it to a thread of Go's, or die of it. 34 is SIGRTMIN.
 UNBLOCKED = (16, 17, 27, 34)
+
+
+#: Changes of the scheduler, what for what. Go's monitor, a thread, starts with the first goroutine of the program's
+#: own: before that there is nothing to monitor. The program starts with one processor, without a look at its cgroup,
+#: and its first thread is not bound to the first goroutine while that waits for the runtime's own: so these start no
+#: thread. Who works on all processors asks for them. On a busy machine a process ends only when the last of its
+#: threads has had its turn to end.
+ALONE = (
+    (
+        """\
+	if haveSysmon {
+		systemstack(func() {
+			newm(sysmon, nil, -1)
+		})
+	}
+""",
+        "",
+    ),
+    (
+        """\
+		if mainStarted {
+			wakep()
+		}
+	})
+}
+""",
+        """\
+		if mainStarted {
+			if monitored.Load() == 0 && !isSystemGoroutine(newg, false) && monitored.CompareAndSwap(0, 1) {
+				newm(sysmon, nil, -1)
+			}
+			wakep()
+		}
+	})
+}
+
+var monitored atomic.Uint32
+""",
+    ),
+    ("\tgcenable()\n", "\tunlockOSThread()\n\tgcenable()\n\tlockOSThread()\n"),
+    ("\tdefaultGOMAXPROCSInit()\n", ""),
+    ("\t\tprocs = defaultGOMAXPROCS(numCPUStartup)\n", "\t\tprocs = 1\n"),
+)
 
 
 class Release(NamedTuple):
@@ -126,10 +175,27 @@ def without_descriptors(poller: Path) -> str | None:
     return ours if used <= here else None
 
 
-def overlay(go: Release, build: Path) -> tuple[Path, list[str]]:
+def starting_alone(scheduler: Path) -> str | None:
+    """Return the runtime's scheduler with the changes of ALONE, None if it is another scheduler."""
+    text = scheduler.read_text()
+    for old, new in ALONE:
+        if text.count(old) != 1:
+            return None
+        text = text.replace(old, new)
+    return text
+
+
+#: What is changed, file by file: in the library, and in the programs.
+LIBRARY = {SIGNALS: without_unblocking, POLLER: without_descriptors}
+PROGRAM = {SCHEDULER: starting_alone}
+
+
+def overlay(
+    go: Release, build: Path, changes: Mapping[str, Callable[[Path], str | None]] = LIBRARY
+) -> tuple[Path, list[str]]:
     """Write what ``go build -overlay`` reads; return it, and which files could not be changed."""
     changed, left = {}, []
-    for name, change in ((SIGNALS, without_unblocking), (POLLER, without_descriptors)):
+    for name, change in changes.items():
         path = go.root / "src" / "runtime" / name
         text = change(path) if path.exists() else None
         if text is None:

@@ -30,7 +30,7 @@ func (w Wanted) String() string {
 // Names of the files, best first. CUDA 11.2 to 11.8 all have libnvrtc.so.11.2;
 // newer versions than there are may come. The second build of CUDA 12.9,
 // libnvrtc.alt.so, makes other code and is only for those who ask for it.
-var names = map[Wanted][]string{
+var names = [...][]string{
 	NVRTC: {
 		"libnvrtc.so.16", "libnvrtc.so.15", "libnvrtc.so.14", "libnvrtc.so.13", "libnvrtc.so.12",
 		"libnvrtc.so.11.2", "libnvrtc.so.11.1", "libnvrtc.so.11.0", "libnvrtc.so",

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -30,7 +31,8 @@ func main() {
 }
 
 func serve() int {
-	os.Chdir("/") // no folder is kept from being unmounted
+	runtime.GOMAXPROCS(runtime.NumCPU()) // the build has it start with one (capi/overlay)
+	os.Chdir("/")                        // no folder is kept from being unmounted
 	s, err := storage.ReadSettings(os.Getenv)
 	if err != nil {
 		return fail(err)

@@ -172,6 +172,18 @@ def test_under_strace(place: Any) -> None:
     assert p.stdout == place.read("out")
 
 
+@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace")
+def test_launcher_starts_no_thread(place: Any) -> None:
+    """A hit waits for no other thread to get its turn to end. The command works on all processors."""
+    counts = []
+    for words in (["run", "-nonsense"], ["version"]):
+        p = place.plain("env", "-u", "GOMAXPROCS", "strace", "-f", "-o", "trace", conftest.PROGRAM, *words)
+        assert p.returncode == (2 if words[0] == "run" else 0)
+        counts.append(len(re.findall(rb"\bclone3?\(", place.read("trace"))))
+    assert counts[0] == 0
+    assert counts[1] > 0 or len(os.sched_getaffinity(0)) == 1
+
+
 def test_where_ptrace_is_refused(place: Any, gcc: str) -> None:
     """Under a filter that refuses it, as in some containers: the command runs, and is not kept."""
     place.write(refuse_c=REFUSE)

@@ -160,6 +160,19 @@ def test_go_of_pypi_is_bounded_by_what_was_looked_at() -> None:
         assert any(f"{bound[2]}.{bound[3]}" in versions for versions in hashes.values())
 
 
+def test_scheduler_of_the_programs_is_changed_where_its_lines_are_known(tmp_path: Path) -> None:
+    """Where one of them is another, or there twice, nothing is changed."""
+    known = REAL.root / "src" / "runtime" / runtimes.SCHEDULER
+    changed = runtimes.starting_alone(known)
+    assert changed is not None
+    assert "monitored" in changed
+    text, other = known.read_text(), tmp_path / runtimes.SCHEDULER
+    for lines, _ in runtimes.ALONE:
+        for instead in (lines.replace("(", " (", 1), lines + lines):
+            other.write_text(text.replace(lines, instead))
+            assert runtimes.starting_alone(other) is None
+
+
 def test_unknown_go_in_path_gives_way_to_that_of_pypi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "path").mkdir()
     (tmp_path / "pypi" / "bin").mkdir(parents=True)
