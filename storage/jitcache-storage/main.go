@@ -30,9 +30,16 @@ func main() {
 	os.Exit(serve())
 }
 
+// untouched is memory that is held and never written to, so that there is none behind it. The
+// collector runs when as much was made as is held, and a helper holds next to nothing: a value
+// of 64 KB, through Redis, takes a tenth less with this, and the helper 26 MB instead of 16.
+const untouched = 12 << 20
+
 func serve() int {
 	runtime.GOMAXPROCS(runtime.NumCPU()) // the build has it start with one (capi/overlay)
 	os.Chdir("/")                        // no folder is kept from being unmounted
+	held := make([]byte, untouched)
+	defer runtime.KeepAlive(held)
 	s, err := storage.ReadSettings(os.Getenv)
 	if err != nil {
 		return fail(err)
