@@ -67,6 +67,7 @@ def take_out(what: str) -> None:
         _registered,
         _seen,
         _uses,
+        _versioned,
         _walk,
         _watch,
         _world,
@@ -107,9 +108,13 @@ def take_out(what: str) -> None:
         _seen.Seen.ran = _seen.Seen.compile = lambda self, frame: None
     elif what == "read":
         _watch.READS.clear()
+        _versioned.readers.clear()
+        _watch._asked = lambda *_: None
     elif what == "versioned":
         walker._additions = lambda self, module, names, owner: None
         walker._is_added = lambda self, value, owner: False
+        walker._is_data = lambda self, value, module: False
+        walker._replaced = lambda self, name: ()
         take_out_records(_overloads, _record)
     elif what == "stencil":
         walker.kinds[_walk.StencilFunc] = lambda self, value: self._put("stencil")
@@ -123,6 +128,8 @@ def take_out(what: str) -> None:
         _dependency_walk.given = lambda member: {}
     elif what == "dtype":
         _data.parts_of = lambda dtype: (dtype.str, dtype.itemsize, tuple(dtype.names or ()))
+    elif what == "order":
+        _data._order = lambda value: b""
     elif what == "returns":
         walker.kinds[_walk.Signature] = lambda self, value: self._value(list(value.args))
     elif what == "states":
@@ -134,7 +141,7 @@ def take_out(what: str) -> None:
     elif what == "class of a module":
         walker._class_of_module = lambda self, module: None
     elif what == "by text":
-        _walk._LOOK_BY_TEXT = frozenset()
+        _walk._LOOK_BY_TEXT = _walk._MAKES_NAMES = frozenset()
     elif what == "late":
         value = _seen.Names.value
         _seen.Names.value = lambda self, walker: b"" if self.module in _seen.late else value(self, walker)

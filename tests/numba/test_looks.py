@@ -130,8 +130,28 @@ LOOKS = [
     over("what nobody can describe", "from c import it", "k = it().k", ("c", "k = 1", "k = 2"), "file",
          c="import weakref\nclass C:\n    k = 1\nit = weakref.ref(C)"),
     over("a list", "from c import it", "k = it[0]", ("c", "[1]", "[2]"), c="it = [1]"),
+    over("a tuple that somebody has put into a module of Python's", "import math, c", "k = math.mine[0]", ("c", "(1", "(2"), "versioned",
+         c="import math\nmath.mine = (1, 5)"),
+    over("what somebody has put among Python's own names", "import c", "k = MINE['k']", ("c", "1", "2"), "versioned",
+         c="import builtins\nbuiltins.MINE = {'k': 1}"),
+    over("one of Python's own functions under the name of another", "import c", "k = 3 - len(oct(12)) // 2",
+         ("c", "= builtins.oct", "= ascii"), "versioned", c="import builtins\nbuiltins.oct = builtins.oct"),
+    over("what somebody has put into a module of Python's, by a name that it computes", "import math, c", "k = getattr(math, 'mi' + 'ne'.lower())",
+         ("c", "= 1", "= 2"), "by text", c="import math\nmath.mine = 1"),
+    over("a file by another class of files", "import io, os", "k = int(io.FileIO(os.path.join(os.path.dirname(__file__), 'c.py')).read()[-1:])",
+         ("c", "K=1", "K=2"), "read", c="K=1"),
+    over("a file by a function that was imported by name", "from io import open as o\nimport os",
+         "k = int(o(os.path.join(os.path.dirname(__file__), 'c.py')).read()[-1])", ("c", "K=1", "K=2"), "read", c="K=1"),
     Look("a constant that somebody has put into NumPy", {"c": "import numpy\nnumpy.mine = 1",
          "a": "import c, numpy\n@numba.njit(cache=True)\ndef f(x):\n    return x * numpy.mine"}, ("c", "1", "2"), ("1", "2"), "versioned"),
+    Look("a tuple that somebody has put into NumPy", {"c": "import numpy\nnumpy.mine = (1, 5)",
+         "a": "import c, numpy\n@numba.njit(cache=True)\ndef f(x):\n    return x * numpy.mine[0]"}, ("c", "(1", "(2"), ("1", "2"), "versioned"),
+    Look("a type of Numba's that is another", {"c": "numba.int64 = numba.int64",
+         "a": "import c\n@numba.njit(cache=True)\ndef f(x):\n    return numba.int64(x)"},
+         ("c", "= numba.int64", "= numba.float64"), ("1", "1.5"), "versioned", "import a; print(a.f(1.5))"),
+    Look("a member of an enumeration of Python's that is another", {"c": "import signal\nsignal.SIGINT = signal.SIGINT",
+         "a": "import c, signal\n@numba.njit(cache=True)\ndef f(x):\n    return x + signal.SIGINT"},
+         ("c", "= signal.SIGINT", "= signal.SIGTERM"), ("3", "16"), "versioned"),
     Look("a constant of Python's that somebody has changed", {"c": "import math\nmath.pi = 1",
          "a": "import c, math\n@numba.njit(cache=True)\ndef f(x):\n    return x * math.pi"}, ("c", "= 1", "= 2"), ("1", "2"), "versioned"),
     Look("a jitted function that somebody has put into a module of Python's", {
@@ -339,6 +359,24 @@ def test_what_does_not_matter_is_a_hit(project: Project, row: Same) -> None:
     # Numba itself refuses to cache what has no file.
     plain = project.check(row.after.replace("(cache=True)", ""), "none")
     assert second.out.splitlines()[:-1] == plain.out.splitlines()
+
+
+SET = """
+import enum
+E = enum.Enum("E", list("ABCDEFGH"))
+K = frozenset(E)
+"""
+
+
+@pytest.mark.parametrize("without", ["", "order"])
+def test_order_of_a_set_does_not_matter(project: Project, without: str) -> None:
+    """It is another in each process, and here in those that are started with another seed for hashes."""
+    project.write(o=OVERLOAD + SET + "@overload(h)\ndef over(x):\n    k = len(K)\n    return lambda x: x * k", a=USE)
+    first, second = (
+        project.check("import a; print(a.f(1))", WITHOUT=without, PYTHONHASHSEED=seed) for seed in ("1", "2")
+    )
+    assert (first.out, second.out) == ("8", "8")
+    assert (second.compiled == []) == (without == "")
 
 
 def test_a_cell_that_is_run_again_is_compiled_again_only_where_its_code_makes_objects(project: Project) -> None:

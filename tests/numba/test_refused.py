@@ -138,6 +138,28 @@ REFUSED = [
          "what is in a folder": "len(os.listdir(os.path.dirname(__file__)))",
          "what is below a folder": "len([found for found in os.walk(os.path.dirname(__file__))])",
      }.items()),
+    *(Refused(f"others' code asks, {what}", f"""
+        import os, sqlite3, subprocess
+        from importlib import import_module
+        from os import getcwd, listdir, stat
+        from numba.extending import overload
+        def h(x):
+            raise NotImplementedError
+        @overload(h)
+        def over(x):
+            k = {code}
+            return lambda x: x * k
+        @numba.njit(cache=True)
+        def f(x):
+            return h(x)
+     """, "a.f(1)", reason) for what, code, reason in (
+         ("another program", "len(subprocess.check_output(['pwd']))", "file"),
+         ("a database", "sqlite3.connect(':memory:').execute('select 1').fetchone()[0]", "system"),
+         ("what is in a folder, by a name of its own", "len(listdir('/'))", "file"),
+         ("how large a file is, by a name of its own", "stat(__file__).st_size", "file"),
+         ("where it is, by a name of its own", "len(getcwd())", "file"),
+         ("for a module, by a name of its own", "len(import_module('a').__name__)", "file"),
+     )),
     Refused("an address that an intrinsic puts into code", """
         from numba.core import types
         from numba.extending import intrinsic

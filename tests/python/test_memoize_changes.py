@@ -149,7 +149,7 @@ ROWS: dict[str, Row] = {
     "random number": Row("import random\n" + KEPT + "def f(): return b'one' if random.random() < 2 else b''\n", "'one' -> 'two'", kept=False),
     "depth of calls": Row(KEPT + "def f():\n    def g(n):\n        try: return g(n + 1)\n        except RecursionError: return b'%d' % (n // 1000)\n    return g(0)\n", patch="sys.setrecursionlimit(5000)"),
     "length of a number as text": Row(KEPT + "def f():\n    try: return b'%d' % len(str(10 ** 5000))\n    except ValueError: return b'long'\n", patch="sys.set_int_max_str_digits(0)") if hasattr(sys, "set_int_max_str_digits") else Row(KEPT + "def f(): return b'one'\n", "'one' -> 'two'"),
-    "warning that is an error": Row("import ast\n" + KEPT + "def f():\n    try: ast.parse('\"\\\\d\"')\n    except SyntaxError: return b'two'\n    return b'one'\n", kept=sys.version_info < (3, 12), patch="import warnings; warnings.simplefilter('error')"),  # later it is shown
+    "warning that is an error": Row("import ast, warnings\nwarnings.simplefilter('ignore')\n" + KEPT + "def f():\n    try: ast.parse('\"\\\\d\"')\n    except SyntaxError: return b'two'\n    return b'one'\n", patch="app.warnings.simplefilter('error')"),
     "tuple in a module of Python's": Row("import math\nif not hasattr(math, 'mine'): math.mine = (1, 2)\n" + KEPT + "def f(): return repr(math.mine).encode()\n", patch="app.math.mine = (3, 4)"),
     "object in a module of Python's": Row("import math, types\nmath.mine = types.SimpleNamespace(n=b'one')\n" + KEPT + "def f(): return math.mine.n\n", patch="app.math.mine.n = b'two'"),
     "name in a module of Python's that is made": Row("import math\n" + KEPT + "def f(): return repr(vars(math).get('mi' + 'ne')).encode()\n", patch="app.math.mine = 1"),

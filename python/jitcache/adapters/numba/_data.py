@@ -10,14 +10,33 @@ from typing import Any
 
 import numpy as np
 
+from jitcache._code import PLAIN
 from jitcache._dtype import parts_of
 
-from ._code import Unkeyable, versioned_class
+from ._code import Unkeyable, pack, versioned_class
 from ._objects import ObjectWalker
 
 # More than Numba makes a constant of; code that uses it has dynamic globals.
 _MOST_BYTES = 10**6
 _MOST_ITEMS = 10_000
+
+
+def _order(value: Any) -> bytes:
+    """Return by what things in a set come one after the other: that of the set is another in each process.
+
+    What is met first is described, and later named by its number.
+    """
+    kind = type(value)
+    if kind in PLAIN:
+        return PLAIN[kind](value)
+    named = [str(getattr(value, name, "")) for name in ("__module__", "__qualname__", "_name_", "name")]
+    if isinstance(value, (tuple, frozenset)):
+        held = [_order(item) for item in value]
+    else:
+        attributes = sorted(getattr(value, "__dict__", {}).items())
+        held = [PLAIN[type(item)](item) for _, item in attributes if type(item) in PLAIN]
+    parts = sorted(held) if isinstance(value, frozenset) else held
+    return pack(kind.__qualname__.encode(), *(name.encode("utf-8", "replace") for name in named), *parts)
 
 
 class DataWalker(ObjectWalker):
@@ -34,7 +53,8 @@ class DataWalker(ObjectWalker):
         self._beside(value)
 
     def _set(self, value: Any) -> None:
-        self._put("set", b"".join(sorted(self.describe(item) for item in value)))
+        items = sorted(value, key=_order)
+        self._put("set", b"".join(sorted(self.describe(item) for item in items)))
         self._beside(value)
 
     def _dict(self, value: Any) -> None:

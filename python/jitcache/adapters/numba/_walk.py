@@ -38,11 +38,14 @@ from jitcache._code import PLAIN, content_of
 from ._code import Unkeyable, code_of, lines_of, own_locals, pack, versioned, versioned_class, versioned_module
 from ._data import DataWalker
 from ._objects import are_typed
+from ._versioned import BUILTINS, VersionedWalker, original
 
 _ADDRESS = re.compile("0x[0-9a-f]{4}")
 
 # By these code may look up any name of its own module.
 _LOOK_BY_TEXT = frozenset(("__dict__", "eval", "exec", "globals", "modules", "vars"))
+# By this it may look up a name that it makes in any module.
+_MAKES_NAMES = frozenset(("getattr",))
 
 
 # Types as bytes, of those that are the same for everybody.
@@ -72,16 +75,11 @@ def given_options(dispatcher: Any) -> dict[str, Any]:
     return found
 
 
-def _original(value: Any) -> Any:
-    """Return what a value is when no compile is watched: functions of Python's that read stand elsewhere then."""
-    return getattr(value, "_jitcache_original", value) if isinstance(value, pytypes.FunctionType) else value
-
-
 def _first_class(_walker: DataWalker, value: Any) -> None:
     raise Unkeyable("first-class function", value)
 
 
-class Walker(DataWalker):
+class Walker(VersionedWalker):
     """The walk by what Numba makes a constant of.
 
     ``dispatchers`` are the jitted functions met, in the order of the walk, which
@@ -169,11 +167,19 @@ class Walker(DataWalker):
                     self._ran_module(value, names)
                 else:
                     self._value(value, names)
+            elif name in BUILTINS and runs:
+                if self._is_added(BUILTINS[name], "builtins"):
+                    self._value(BUILTINS[name], names)
+                for label, value, _ in self._replaced(name):
+                    self._put(label)
+                    self._value(value)
 
     def _ran_module(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
         """Put a module that Python code looks into, by whatever names: its file, and what is plain in it."""
         self._module(module, names)
-        if versioned_module(module) or (id(module), "") in self._attributes:
+        if versioned_module(module) and _MAKES_NAMES.isdisjoint(names):
+            return
+        if (id(module), "") in self._attributes:
             return
         self._attributes.add((id(module), ""))
         self._file(module.__name__)
@@ -213,35 +219,13 @@ class Walker(DataWalker):
             if isinstance(other, pytypes.ModuleType):
                 self._module(other, names)
 
-    def _addition(self, module: pytypes.ModuleType, name: str, names: tuple[str, ...], owner: str) -> None:
-        value = _original(module.__dict__[name])
-        own = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-        self._put("attribute", f"{module.__name__}.{name} {own if isinstance(own, str) else ''}".encode())
-        if type(value) is list and name != "path":  # the arguments of the process; what is imported counts by itself
-            self._put("list", pack(*(PLAIN[type(v)](v) for v in value if type(v) in PLAIN)))
-        elif module is sys and value is sys.modules:
-            for other in names:
-                if other in value and not versioned_module(value[other]):
-                    self._put(f"imported {other}")
-                    self._ran_module(value[other], names)
-        elif self._is_added(value, owner):
-            self._value(value, names)
-
-    def _is_added(self, value: Any, owner: str) -> bool:  # noqa: ARG002 - Python's, Numba's, NumPy's: all the same
-        value = _original(value)
-        if type(value) in PLAIN or isinstance(value, (pytypes.ModuleType, np.ndarray, np.generic)):
-            return True
-        function = getattr(value, "py_func", value)
-        if isinstance(function, pytypes.FunctionType):
-            return not versioned(function.__code__.co_filename)
-        return not versioned_class(value if isinstance(value, type) else type(value))
-
     def _function(self, function: pytypes.FunctionType) -> None:
-        original = _original(function)
-        if original is not function:
-            self._value(original)
+        own = original(function)
+        if own is not function:
+            self._value(own)
             return
         if versioned(function.__code__.co_filename):
+            self._refuse_reader(function)
             self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
             if function.__closure__ and not self._again(function):
                 where, self._where = self._where, function.__module__
@@ -326,6 +310,7 @@ class Walker(DataWalker):
         self._put("member", value.name.encode())
 
     def _builtin(self, value: Any) -> None:
+        self._refuse_reader(value)
         owner = value.__self__
         if owner is not None and not isinstance(owner, (pytypes.ModuleType, type)):
             self._value(owner)

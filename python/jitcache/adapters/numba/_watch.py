@@ -4,15 +4,14 @@ From Python 3.12 on the interpreter says what code starts, for a tool of our own
 code of Numba, NumPy and Python itself is switched off at its first start. Before
 that a profile function would say it, which takes a compile twice as long: it is
 set only while Numba calls what others have written. What code reads from outside
-is seen where Python's functions for it are looked up.
+is seen by Python's audit events, and what has none of these where Python's functions
+for it are looked up.
 """
 
 from __future__ import annotations
 
-import _io
 import builtins
 import importlib
-import io
 import os
 import sys
 import threading
@@ -22,8 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import __file__ as numpy_file
 
+from jitcache._memoize.audit import HARMLESS
+
 from ._code import is_standard, versioned
-from ._seen import current, here, names_in
+from ._seen import Seen, current, here, names_in
+from ._versioned import readers
 from ._warned import showing
 from ._world import ENTRY, FOLDER, MODULE, VARIABLE, Question
 
@@ -182,27 +184,28 @@ def _reading_all(original: Callable[..., Any]) -> Callable[..., Any]:
     return all_of
 
 
-def _opening(original: Callable[..., Any]) -> Callable[..., Any]:
-    def opened(file: Any, mode: str = "r", *args: Any, **more: Any) -> Any:
-        if _asker() is not None:
-            if not isinstance(file, (str, bytes, os.PathLike)):
-                here.open[-1].refuse("file", f"{file} is opened")
-            elif "r" in mode or not set(mode) & set("wax"):
-                _quietly(here.open[-1].read, os.fsdecode(file))
-        return original(file, mode, *args, **more)
+#: Events beside those of memoize that say nothing of what code may depend on; all others do.
+_HARMLESS = HARMLESS | {"os.putenv", "os.unsetenv", "pickle.find_class", "time.sleep"}
 
-    return opened
+_FOLDERS = frozenset(("glob.glob", "os.fwalk", "os.listdir", "os.scandir", "os.walk"))
 
 
-def _reading_data(original: Callable[..., Any]) -> Callable[..., Any]:
-    def opened(path: Any) -> Any:
+def _on_event(event: str, args: tuple[Any, ...]) -> None:
+    """Note what others' code asks the system for, by whatever function: one of Python's audit hooks, which stay."""
+    if _watching and event not in _HARMLESS:
         frame = _asker()
         # Imports open files in the same way; what is imported counts by itself.
         if frame is not None and not _imports(frame):
-            _quietly(here.open[-1].read, os.fsdecode(path))
-        return original(path)
+            _quietly(_asked, here.open[-1], event, args)
 
-    return opened
+
+def _asked(seen: Seen, event: str, args: tuple[Any, ...]) -> None:
+    if event != "open":
+        seen.refuse("file" if event in _FOLDERS else "system", f"{event} {args[0] if args else ''}")
+    elif isinstance(args[0], int):
+        seen.refuse("file", f"{args[0]} is opened")
+    elif args[2] & os.O_ACCMODE != os.O_WRONLY:
+        seen.read(os.fsdecode(args[0]))
 
 
 def _imports(asker: Any) -> bool:
@@ -284,14 +287,7 @@ def _importing(original: Callable[..., Any]) -> Callable[..., Any]:
 READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (type(os.environ), "__getitem__", _reading_variable),
     (type(os.environ), "__iter__", _reading_all),
-    (builtins, "open", _opening),
-    (io, "open", _opening),
-    (io, "open_code", _reading_data),
-    (_io, "open_code", _reading_data),  # what importers have read by
-    (os, "open", _looking),
     (os, "stat", _looking),
-    (os, "listdir", _looking),
-    (os, "scandir", _looking),
     (os, "access", _looking),
     (os, "lstat", _following),
     (os, "readlink", _following),
@@ -300,13 +296,18 @@ READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (importlib, "import_module", _importing),
     (warnings, "_showwarnmsg", showing),
 ]
+readers.extend(getattr(owner, name) for owner, name, _ in READS if owner is not warnings)
 _originals: list[Any] = []
+_listens = False
 
 
 def _begin() -> None:
-    global _watching
+    global _watching, _listens
     with _lock:
         _watching += 1
+        if not _listens:
+            _listens = True
+            sys.addaudithook(_on_event)
         if _watching == 1:
             _start_monitoring()
             sys.meta_path.insert(0, _finder)
