@@ -234,14 +234,12 @@ def test_code_whose_symbols_are_not_there_is_compiled(project: Project) -> None:
     """An intrinsic gives LLVM a function by name while it is compiled; who only loads the code has none, and LLVM ends the process."""
     project.write(
         a="""
-        import ctypes
         import llvmlite.binding
         from llvmlite import ir
         from numba.core import cgutils, types
         from numba.extending import intrinsic
         def names_it():
-            function = ctypes.cast(ctypes.CDLL(None).labs, ctypes.c_void_p)
-            llvmlite.binding.add_symbol("somebody_s_own", function.value)
+            llvmlite.binding.add_symbol("somebody_s_own", llvmlite.binding.address_of_symbol("labs"))
         @intrinsic
         def h(context, x):
             def make(context, builder, signature, args):
