@@ -81,6 +81,7 @@ AREAS: dict[str, Area] = {
     "observe": observe.tests,
     "observe-controls": observe.controls,
     "machines": machines.tests,
+    "machines-rest": machines.rest,
     "remotes": remotes.tests,
     "remotes-rest": remotes.rest,
     "native-rest": native.rest,
@@ -158,7 +159,7 @@ REST = [
 #: and for hours, all of Numba's suite.
 LONGER = [
     *(name for name in _interpreters if name not in _oldest), "portable", "aarch64", "releases", "fuzz-short",
-    "native-more", "launch-rest", "callers", "remotes-rest", "underworld3-rest",
+    "native-more", "launch-rest", "callers", "machines-rest", "remotes-rest", "underworld3-rest",
     "numba-rest", "numba-upstream", "numba-suite", "numba-old", "cute-dsl-rest", "cuda-core-old", "triton-rest", "triton-old", "jax-rest", "jax-old", "cupy-rest",
     "cupy-old", "warp-rest", "warp-old", *_suite,
 ]  # fmt: skip

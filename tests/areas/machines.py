@@ -13,12 +13,21 @@ AREA = "machines"
 
 def tests() -> Count:
     """Run it with Cython, with NVRTC from its wheels, and with each framework that has an adapter."""
-    run(AREA, [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *native.NEEDS])
-    variables = {f"JITCACHE_TEST_{name}": python for name, python in adapters.interpreters_of(AREA).items()}
+    return _machines(AREA, "not more")
+
+
+def rest() -> Count:
+    """Each producer by bundles that had its turn by Redis, and the other way round."""
+    return _machines("machines-rest", "more")
+
+
+def _machines(area: str, marks: str) -> Count:
+    run(area, [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *native.NEEDS])
+    variables = {f"JITCACHE_TEST_{name}": python for name, python in adapters.interpreters_of(area).items()}
     variables["JITCACHE_TEST_OTHER_PROCESSOR"] = str(
         without.library(BUILD / "controls" / "other-processor", "othercpu")
     )
     fakes = BUILD / "test" / "cuda"
-    run(AREA, [sys.executable, "tests/cuda/fakes.py", str(fakes)])
+    run(area, [sys.executable, "tests/cuda/fakes.py", str(fakes)])
     variables["JITCACHE_TEST_FAKE_DRIVER"] = str(fakes / "libcuda.so.1")
-    return pytest(AREA, sys.executable, FOLDER, env=environment(**variables, **(cuda.real(AREA) or {})))
+    return pytest(area, sys.executable, FOLDER, "-m", marks, env=environment(**variables, **(cuda.real(area) or {})))

@@ -14,7 +14,12 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests"), str(Path(__file__).resolve().parent)]
+sys.path[:0] = [
+    str(ROOT / "python"),
+    str(ROOT / "tests"),
+    str(ROOT / "tests" / "python"),
+    str(Path(__file__).resolve().parent),
+]
 
 from producers import HOME
 
