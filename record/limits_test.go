@@ -1,6 +1,7 @@
 package record
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -59,5 +60,24 @@ func TestUmaskCountsWhereItIsAskedFor(t *testing.T) {
 		if (state == Changed) != counts || counts && !strings.Contains(why, "umask") {
 			t.Errorf("%s: state %d, %s", script, state, why)
 		}
+	}
+}
+
+// Linux 4.6 does not say it. Linkers ask for it, and put what it is back.
+func TestUmaskThatNobodyTellsIsRefused(t *testing.T) {
+	defer func(was string) { ownStatus = was }(ownStatus)
+	ownStatus = "/proc/version"
+	for script, kept := range map[string]bool{"umask": false, ":": true} {
+		if _, err := newWorld(t).run("/bin/sh", "-c", script); (err == nil) != kept {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+	if _, err := exec.LookPath("gcc"); err != nil {
+		return
+	}
+	w := newWorld(t)
+	w.put("a.c", "int f;")
+	if _, err := w.run("gcc", "-shared", "-fPIC", "a.c", "-o", "a.so"); err != nil {
+		t.Error(err)
 	}
 }

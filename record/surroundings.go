@@ -152,7 +152,9 @@ func host() key.Digest {
 const (
 	ownLimits = 1<<unix.RLIMIT_CPU | 1<<unix.RLIMIT_FSIZE | 1<<unix.RLIMIT_DATA | 1<<unix.RLIMIT_STACK |
 		1<<unix.RLIMIT_CORE | 1<<unix.RLIMIT_AS | 1<<unix.RLIMIT_NOFILE
-	allLimits = 1<<16 - 1 // RLIM_NLIMITS
+	allLimits = 1<<howManyLimits - 1
+
+	howManyLimits = 16 // RLIM_NLIMITS
 )
 
 // theUmask stands for the umask in a mask of limits.
@@ -161,7 +163,7 @@ const theUmask = 1 << 63
 // limits is the digest of those in a mask.
 func limits(asked uint64) key.Digest {
 	var all []byte
-	for which := range 16 {
+	for which := range howManyLimits {
 		var l unix.Rlimit
 		if asked&(1<<which) != 0 && unix.Getrlimit(which, &l) == nil {
 			all = binary.LittleEndian.AppendUint64(all, l.Cur)
@@ -174,10 +176,13 @@ func limits(asked uint64) key.Digest {
 	return key.Sum(all)
 }
 
-// umask is what the kernel says of it, which changes nothing: before Linux 4.7 that is
-// nothing.
+// ownStatus is where; a test has a kernel that does not say it.
+var ownStatus = "/proc/self/status"
+
+// umask is what the kernel says of it, which changes nothing; before Linux 4.7 that is
+// nothing, and then whoever asks for it is refused.
 func umask() []byte {
-	said, _ := proc.Read("/proc/self/status", 16<<10)
+	said, _ := proc.Read(ownStatus, 16<<10)
 	_, rest, _ := bytes.Cut(said, []byte("\nUmask:\t"))
 	mask, _, _ := bytes.Cut(rest, []byte("\n"))
 	return mask

@@ -148,6 +148,7 @@ func (p *programs) mark(f *family, name string, bit uint64) {
 var whys = [...]string{
 	observe.UseClock:      "depends on the time of day",
 	observe.UseInput:      "reads its standard input",
+	observe.UseUmask:      "asks for the umask, which this kernel does not tell",
 	observe.UseDescriptor: "uses a descriptor that it was given",
 	observe.UseSocket:     "connects to something",
 	observe.UseDevice:     "uses a device",
@@ -182,8 +183,13 @@ func (t *taker) uses() error {
 	for i := range t.run.Report.Uses {
 		u := &t.run.Report.Uses[i]
 		switch u.Use {
-		case observe.UseFolder, observe.UseHost, observe.UseLimits, observe.UseUmask:
+		case observe.UseFolder, observe.UseHost, observe.UseLimits:
 			continue // they count: world
+		case observe.UseUmask:
+			// It counts: world. Of a command that is launched it is in the request.
+			if t.run.InPlace || !t.known.unknown || len(umask()) != 0 {
+				continue
+			}
 		case observe.UseClock:
 			if t.harmlessClock(u) {
 				continue
