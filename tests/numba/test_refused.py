@@ -122,23 +122,6 @@ REFUSED = [
             return h(x) + Z
      """, "a.f(1)", "changed while it was compiled"),
     *(Refused(f"an overload's body that asks {what}", f"""
-        import os
-        from numba.extending import overload
-        def h(x):
-            raise NotImplementedError
-        @overload(h)
-        def over(x):
-            k = {code}
-            return lambda x: x * k
-        @numba.njit(cache=True)
-        def f(x):
-            return h(x)
-     """, "a.f(1)", "file") for what, code in {
-         "whether a file is there": "2 if os.path.exists(__file__ + 'x') else 1",
-         "what is in a folder": "len(os.listdir(os.path.dirname(__file__)))",
-         "what is below a folder": "len([found for found in os.walk(os.path.dirname(__file__))])",
-     }.items()),
-    *(Refused(f"others' code asks, {what}", f"""
         import os, sqlite3, subprocess
         from importlib import import_module
         from os import getcwd, listdir, stat
@@ -153,6 +136,9 @@ REFUSED = [
         def f(x):
             return h(x)
      """, "a.f(1)", reason) for what, code, reason in (
+         ("whether a file is there", "2 if os.path.exists(__file__ + 'x') else 1", "file"),
+         ("what is in a folder", "len(os.listdir(os.path.dirname(__file__)))", "file"),
+         ("what is below a folder", "len([found for found in os.walk(os.path.dirname(__file__))])", "file"),
          ("another program", "len(subprocess.check_output(['pwd']))", "file"),
          ("a database", "sqlite3.connect(':memory:').execute('select 1').fetchone()[0]", "system"),
          ("what is in a folder, by a name of its own", "len(listdir('/'))", "file"),
