@@ -252,7 +252,7 @@ func (c *checker) others() bool {
 	for i := range c.list.Failures {
 		f := &c.list.Failures[i]
 		if errno := c.probe(c.path(f.Path)); errno != f.Errno {
-			return c.changed(f.Path, "can be read, or cannot for another reason")
+			return c.changed(f.Path, failureChange(f.Errno, errno))
 		}
 	}
 	for i := range c.list.Kinds {
@@ -265,6 +265,15 @@ func (c *checker) others() bool {
 		}
 	}
 	return true
+}
+
+// failureChange says how a path answers otherwise than it did, in the system's words.
+func failureChange(was, is syscall.Errno) string {
+	now := "can be read now"
+	if is != 0 {
+		now = is.Error() + " now"
+	}
+	return now + ", was: " + was.Error()
 }
 
 // probe returns why a path cannot be looked at, or read.
