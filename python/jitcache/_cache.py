@@ -349,7 +349,7 @@ class Cache(Maintained):
             view = views.get(wanted(key))
             if view is not None:
                 return view.tobytes()
-        return await compiled(Ask(self, wanted(key), fn, attributes, kind, timeout))
+        return await compiled(Ask(self, self._acquire, wanted(key), fn, attributes, kind, timeout))
 
     def entry_or_compile(
         self,

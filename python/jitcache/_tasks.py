@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
+    from contextlib import AbstractContextManager
 
-    from ._cache import Cache
     from ._key import Key
+    from ._lease import Lease
+
+    #: ``Cache._acquire``: of a key, for so long, of a kind, unless the last says that nobody waits any more.
+    Acquire = Callable[[Key, "float | None", str, Callable[[], bool]], AbstractContextManager[Lease]]
 
 # The compiles under way, by loop, cache and key. Each loop has its own: a future belongs to one.
 _running: dict[tuple[int, int, bytes], Shared] = {}
@@ -21,7 +25,8 @@ _running: dict[tuple[int, int, bytes], Shared] = {}
 class Ask(NamedTuple):
     """What a coroutine asks for, as ``Cache.aget_or_compile`` has it."""
 
-    cache: Cache
+    cache: object  # whose entry it is
+    acquire: Acquire
     key: Key
     fn: Callable[[], Any]
     attributes: Mapping[str, Any] | None
@@ -106,7 +111,7 @@ class _Holder:
         ask = self._ask
         future: asyncio.Future[Any] = self.asked
         try:
-            with ask.cache._acquire(ask.key, ask.timeout, ask.kind, self._is_left) as lease:
+            with ask.acquire(ask.key, ask.timeout, ask.kind, self._is_left) as lease:
                 if lease.data is None:
                     data = ask.fn()  # of a coroutine function: nothing has run yet
                     if inspect.isawaitable(data):

@@ -60,6 +60,7 @@ def take_out(what: str) -> None:
         _hooks,
         _key,
         _loaded,
+        _lookup,
         _objects,
         _outside,
         _overloads,
@@ -147,7 +148,7 @@ def take_out(what: str) -> None:
         _seen.Names.value = lambda self, walker: b"" if self.module in _seen.late else value(self, walker)
     elif what == "given options":
         _walk.given_options = _hooks.given_options = lambda dispatcher: dispatcher.targetoptions
-        _key.flags_for = emptied
+        _lookup.flags_for = emptied
     elif what == "computed":
         walker._computed = lambda self, module, names: None
     elif what == "typed by":
@@ -162,13 +163,13 @@ def take_out(what: str) -> None:
     elif what == "other CPUs":
         _cpu.usable = lambda cache, target: []
     elif what == "lease":
-        _overloads.Lookup.find = lambda self, cache: self._get(cache, [self.target])
+        _lookup.Lookup.find = lambda self, cache: self._get(cache, [self.target])
     elif what == "look before the lock":
         _hooks._around_compile = lambda cache, sig, *more: _hooks.nullcontext()
     elif what == "end":
-        _overloads.Lookup.end = lambda self: KEPT.append(self.lease)
+        _lookup.Lookup.end = lambda self: KEPT.append(self.lease)
     elif what == "holding":
-        _overloads._holding = NoCount()
+        _lookup._holding = NoCount()
     elif what == "random ids":
         _hooks._random_ids = lambda: itertools.count(1)
     elif what == "reloads":

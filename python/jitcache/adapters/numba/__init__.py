@@ -178,7 +178,7 @@ def count() -> int:
 def clear() -> None:
     """Remove all entries of Numba's functions, and no others."""
     from ._cpu import KIND as CPUS
-    from ._overloads import RECORDS
+    from ._lookup import RECORDS
 
     cache = _cache()
     for kind in (KIND, RECORDS, CPUS):

@@ -18,8 +18,9 @@ from jitcache import Key
 from ._registered import passes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ._cpu import Target
-    from ._overloads import Lookup
     from ._walk import Walker
 
 #: Of what is stored: changes with what a reader has to know.
@@ -118,17 +119,15 @@ def flags_for(how: Any) -> Any:
     return how._customize_flags(flags)
 
 
-def options_for(how: Any, walker: Walker, lookup: Lookup) -> Options:
-    """Return the compile flags of a lookup, which a compiler of Numba's uses."""
+def options_for(how: Any, walker: Walker, flags: Callable[[], Any]) -> Options:
+    """Return the compile flags that a compiler of Numba's uses, as ``flags_for`` has them; ``flags`` asks it."""
     given = how.targetoptions
     # Inside of another compile they are in part that one's.
     again = len(ConfigStack()) == 0 and all(v is None or type(v) in (bool, str) for v in given.values())
     key = (type(how), how.targetdescr.options, *given.items(), settings.text()) if again else None
     found = _known_options.get(key)
     if found is None:
-        if lookup.flags is None:
-            lookup.flags = flags_for(how)
-        found = options_of(lookup.flags, walker)
+        found = options_of(flags(), walker)
         if again:
             _known_options[key] = found
     return found

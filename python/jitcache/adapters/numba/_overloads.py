@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import threading
 import warnings
 from collections import Counter
@@ -28,112 +27,30 @@ from ._code import Unkeyable, own_locals
 from ._entry import classes_in, dump_library, dump_result, load_library, load_result
 from ._index import Index
 from ._key import KeyParts, key_parts, options_for, options_of
+from ._lookup import RECORDS, Lookup
 from ._record import MOST, dump, load, record_of
 from ._seen import current, making
 from ._walk import Walker
 from ._warned import warn_again
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from jitcache import Cache, Lease
+    from jitcache import Cache
 
-    from ._seen import Seen
-
-#: The kind of the entries, and that of the records of what their compiles looked at.
+#: The kind of the entries.
 KIND = "numba"
-RECORDS = "numba-records"
-
-#: How long somebody who holds Numba's compiler lock waits for another process.
-LONGEST_LOCKED = 2.0
 
 #: Why results were not cached, and how often.
 uncached: Counter[str] = Counter()
 
 _here = threading.local()  # .lookups: the compiles of this thread, the innermost last
-_holding: Counter[str] = Counter()  # keys whose lease a thread of this process holds or waits for
-_lock = threading.Lock()
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-    _holding.clear()
-
-
-os.register_at_fork(after_in_child=_after_fork)
 
 
 def refuse(reason: str, what: object) -> None:
     """Count a result that is not cached, and log what it is."""
     uncached[reason] += 1
     logging.getLogger("jitcache").info("numba: %s is not cached: %s", what, reason)
-
-
-class Lookup:
-    """One lookup, and what came of it."""
-
-    def __init__(self, overloads: Overloads, sig: Any, flags: Any = None, local_types: Any = None) -> None:
-        self.overloads = overloads
-        self.sig = sig
-        self.flags = flags
-        self.local_types = local_types
-        self.parts: KeyParts | None = None
-        self.target: cpu.Target | None = None
-        self.data: bytes | None = None
-        self.seen: Seen | None = None  # by the compile that data is from
-        self.lease: Lease | None = None
-        self.replace = False
-        self._held = ""
-
-    def find(self, cache: Cache) -> None:
-        """Get the entry or the lease, and look for entries of other CPUs before compiling."""
-        assert self.parts is not None
-        assert self.target is not None
-        if self._get(cache, [self.target]):
-            return
-        turn = self.parts.turn(self.target)
-        locked = global_compiler_lock.is_locked()
-        with _lock:
-            if locked and _holding[turn.hex]:
-                return  # whoever has it needs the lock that this thread holds
-            _holding[turn.hex] += 1
-            self._held = turn.hex
-        self.lease = cache.acquire(turn, LONGEST_LOCKED if locked else None, kind=RECORDS)
-        if self._get(cache, [self.target]) or self._get(cache, cpu.usable(cache, self.target)):
-            self.end()
-
-    def _get(self, cache: Cache, targets: Iterable[cpu.Target]) -> bool:
-        """Get the entry of whatever record is true now."""
-        assert self.parts is not None
-        records = load(cache.get(self.parts.first()))
-        why: Unkeyable | None = None
-        for record in records:
-            try:
-                components, seen = record.look(self.parts.walker)
-            except Unkeyable as e:
-                why = e
-                continue
-            for target in targets:
-                self.data = cache.get(self.parts.result(target, components))
-                if self.data is not None:
-                    self.seen = seen
-                    return True
-        if why is not None and len(records) == 1:
-            raise why
-        return False
-
-    def end(self) -> None:
-        """Give up the lease, if there still is one."""
-        lease, self.lease = self.lease, None
-        if lease is not None:
-            lease.release()
-        held, self._held = self._held, ""
-        if held:
-            with _lock:
-                _holding[held] -= 1
-                if not _holding[held]:
-                    del _holding[held]
 
 
 class Overloads:
@@ -379,7 +296,7 @@ class JitOverloads(Results):
 
     def _key_parts(self, lookup: Lookup) -> KeyParts:
         how, walker = self._compiler, Walker()
-        options = options_for(how, walker, lookup)
+        options = options_for(how, walker, lambda: lookup.flags_of(how))
         return key_parts(
             walker, self._function, lookup.sig, options, self.how, own_locals(how.locals), how.pipeline_class
         )

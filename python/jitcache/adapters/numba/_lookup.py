@@ -1,0 +1,112 @@
+"""A lookup of one compiled signature: the entry, or the lease of who compiles it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from numba.core.compiler_lock import global_compiler_lock
+
+from . import _cpu as cpu
+from ._code import Unkeyable
+from ._key import KeyParts, flags_for
+from ._record import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from jitcache import Cache, Lease
+
+    from ._seen import Seen
+
+#: The kind of the records of what compiles looked at.
+RECORDS = "numba-records"
+
+#: How long somebody who holds Numba's compiler lock waits for another process.
+LONGEST_LOCKED = 2.0
+
+_holding: Counter[str] = Counter()  # keys whose lease a thread of this process holds or waits for
+_lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+    _holding.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+class Lookup:
+    """One lookup, and what came of it."""
+
+    def __init__(self, overloads: object, sig: Any, flags: Any = None, local_types: Any = None) -> None:
+        self.overloads = overloads
+        self.sig = sig
+        self.flags = flags
+        self.local_types = local_types
+        self.parts: KeyParts | None = None
+        self.target: cpu.Target | None = None
+        self.data: bytes | None = None
+        self.seen: Seen | None = None  # by the compile that data is from
+        self.lease: Lease | None = None
+        self.replace = False
+        self._held = ""
+
+    def flags_of(self, how: Any) -> Any:
+        """Return the compile flags, which a compiler of Numba's is asked for once."""
+        if self.flags is None:
+            self.flags = flags_for(how)
+        return self.flags
+
+    def find(self, cache: Cache) -> None:
+        """Get the entry or the lease, and look for entries of other CPUs before compiling."""
+        assert self.parts is not None
+        assert self.target is not None
+        if self._get(cache, [self.target]):
+            return
+        turn = self.parts.turn(self.target)
+        locked = global_compiler_lock.is_locked()
+        with _lock:
+            if locked and _holding[turn.hex]:
+                return  # whoever has it needs the lock that this thread holds
+            _holding[turn.hex] += 1
+            self._held = turn.hex
+        self.lease = cache.acquire(turn, LONGEST_LOCKED if locked else None, kind=RECORDS)
+        if self._get(cache, [self.target]) or self._get(cache, cpu.usable(cache, self.target)):
+            self.end()
+
+    def _get(self, cache: Cache, targets: Iterable[cpu.Target]) -> bool:
+        """Get the entry of whatever record is true now."""
+        assert self.parts is not None
+        records = load(cache.get(self.parts.first()))
+        why: Unkeyable | None = None
+        for record in records:
+            try:
+                components, seen = record.look(self.parts.walker)
+            except Unkeyable as e:
+                why = e
+                continue
+            for target in targets:
+                self.data = cache.get(self.parts.result(target, components))
+                if self.data is not None:
+                    self.seen = seen
+                    return True
+        if why is not None and len(records) == 1:
+            raise why
+        return False
+
+    def end(self) -> None:
+        """Give up the lease, if there still is one."""
+        lease, self.lease = self.lease, None
+        if lease is not None:
+            lease.release()
+        held, self._held = self._held, ""
+        if held:
+            with _lock:
+                _holding[held] -= 1
+                if not _holding[held]:
+                    del _holding[held]
