@@ -85,6 +85,7 @@ CONTROLS = [
     ),
     Control("context known by its pointer", "pointer", {"cuda/driver": ["TestContextAtAUsedPointerIsAnotherOne"]}),
     Control("cells not clamped", "noclamp", {"core/store": ["TestCellsBelowZeroDoNotStopEviction", "TestCellsNeverGoBelowZero"]}),
+    Control("each of several puts at once is the first", "nofirst", {"core/store": ["TestPutsOfOneKeyAtOnceAreCountedOnce/by_the_rename"]}),
     Control("counts booked for the day of the write", "anyday", {"core/store": ["TestCountsAreOfTheDayOnWhichTheyWereCounted"]}),
     Control("linked file not looked at again", "nopinned", {"core/store": ["TestPinIsNotAnotherFileWithTheNumberOfTheFirst"]}),
     Control("eviction looks at all entries", "lookatall", {"core/store": ["TestPutAtTheCapLooksAtASample"]}),
