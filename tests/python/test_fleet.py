@@ -23,10 +23,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 COUNT = int(os.environ.get("FLEET", "8"))
 KEYS = [f"k{n}" for n in range(min(COUNT, 50))]
 
+#: Between two looks at a file: hundreds of processes that look all the time leave nobody else a processor.
+LOOK = str(COUNT / 800)
+
 #: What a machine of a fleet does: it compiles its arguments in an order of its own. The witness is a folder of files.
 FLEET = """
 import os, random, sys, time, jitcache
-names = sys.argv[1:]
+names, look = sys.argv[1:], float(os.environ["LOOK"])
 random.Random(os.getpid()).shuffle(names)
 def compiled(n):
     time.sleep(float(os.environ.get("COMPILE_SECONDS", "0.2")))
@@ -34,10 +37,14 @@ def compiled(n):
         f.write(n + "\\n")
     return ("code of " + n).encode() * 1000
 with jitcache.Cache() as cache:
-    cache.get(jitcache.Key(source="nothing"))  # the helper runs
+    while True:  # until the helper runs, and has asked
+        cache.get(jitcache.Key(source="nothing"))
+        if cache.last_miss == "absent":
+            break
+        time.sleep(0.1)
     open(os.environ["WITNESS"] + ".ready", "a").write("x")
     while not os.path.exists(os.environ["WITNESS"] + ".go"):
-        time.sleep(0.01)
+        time.sleep(look)
     for n in names:
         got = cache.get_or_compile(jitcache.Key(source=n).named(n), lambda: compiled(n), kind="cubin")
         assert got == ("code of " + n).encode() * 1000
@@ -50,13 +57,11 @@ def fleet(machines: list[Machine], keys: list[str], program: str = FLEET, **env:
     ready, go = witness.with_name("witness.ready"), witness.with_name("witness.go")
     ready.write_text("")
     go.unlink(missing_ok=True)
-    processes = [
-        subprocess.Popen([sys.executable, "-c", program, *keys], env={**os.environ, "PYTHONPATH": path, **m.env, **env})
-        for m in machines
-    ]
-    end = time.monotonic() + 120
+    words, more = [sys.executable, "-c", program, *keys], {"PYTHONPATH": path, "LOOK": LOOK, **env}
+    processes = [m.start(*words, **more) for m in machines]
+    end = time.monotonic() + 120 + COUNT
     while len(ready.read_text()) < len(machines):
-        assert time.monotonic() < end
+        assert time.monotonic() < end, "not all machines are ready"
         time.sleep(0.01)
     go.write_text("")
     return processes
@@ -187,7 +192,7 @@ STORM = (
         "    for n in names:\n",
         "    for n in sorted(names, key=lambda n: n.startswith('late')):\n"
         "        while n.startswith('late') and not os.path.exists(os.environ['WITNESS'] + '.late'):\n"
-        "            time.sleep(0.01)\n",
+        "            time.sleep(look)\n",
     )
 )
 
