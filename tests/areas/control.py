@@ -178,7 +178,10 @@ CONTROLS = [
     ),
     Control("no wait at the end", "noexitwait", {}, ["test_remote.py::test_process_that_ends_waits_as_it_is_told_until_all_is_sent[pass]"]),
     Control("no wait at the end of a container", "noexitwait", {}, ["test_container.py::test_container_that_ends_with_puts_pending_loses_none"]),
-    Control("no outbox", "nooutbox", {"storage": ["TestWhatCannotBeSentWaitsAndIsSentLater", "TestHelperOfADeadRemoteDoesNotWaitForEver"]}),
+    Control(
+        "no outbox", "nooutbox", {"storage": ["TestWhatCannotBeSentWaitsAndIsSentLater", "TestHelperOfADeadRemoteDoesNotWaitForEver"]},
+        ["test_remote.py::test_helper_that_is_killed_again_and_again_loses_nothing"],
+    ),
     Control("claims of the dead", "noheirs", {"storage": ["TestClaimOfAHelperThatIsDeadIsTakenByOneOfAllThatWait"]}),
     Control("claims that end before the result is sent", "earlyend", {"storage": ["TestClaimEndsWhenTheResultIsSentAndNotBefore"]}),
     Control("claim that has gone to another machine", "anyholder", {"storage": ["TestWhoWaitsIsToldWhenAnotherMachineHasTheClaim"]}),
