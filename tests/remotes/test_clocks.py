@@ -116,16 +116,19 @@ print(json.dumps([took, came]))
 """
 
 
-def in_vain(m: Machine, what: str) -> str:
-    """Nothing comes from the remote, and that costs the budget at most; return the warning, a line."""
-    p = run(LOOKUPS, env=m.env)
-    assert p.returncode == 0, p.stderr
-    took, came = json.loads(p.stdout)
-    print(f"figure {what}: {took:.2f} s, {came} of 20 came; {p.stderr.strip()}")
-    assert came == 0
-    assert took < LONGEST
-    assert "\n" not in p.stderr.strip()
-    return str(p.stderr)
+def in_vain(m: Machine, what: str, why: str) -> None:
+    """Nothing comes from the remote, that costs the budget at most, and a line says why."""
+    end, said = time.monotonic() + 60, ""
+    while why not in said:  # on a machine that has no time it may be that the helper has not started
+        assert time.monotonic() < end, said
+        p = run(LOOKUPS, env=m.env)
+        assert p.returncode == 0, p.stderr
+        took, came = json.loads(p.stdout)
+        said = p.stderr.strip()
+        assert came == 0
+        assert took < LONGEST
+        assert "\n" not in said
+    print(f"figure {what}: {took:.2f} s, {came} of 20 came; {said}")
 
 
 def comes(m: Machine, seconds: float = 40) -> bool:
@@ -155,9 +158,8 @@ def test_s3_that_refuses_a_machine_whose_clock_is_off(
     try:
         one, two = (off(machine, url + UNSIGNED, h, **CREDENTIALS) for h in (0, hours))
         filled(one)
-        assert "RequestTimeTooSkewed" in in_vain(two, f"S3, clock {hours} h off")
+        in_vain(two, f"S3, clock {hours} h off", "RequestTimeTooSkewed")
         assert two.outboxes()
-        assert '"denied":1' in command(two, "remote", "status")
         is_off(two, 0)
         assert comes(two)
         two.sent()
@@ -205,8 +207,7 @@ def test_certificate_that_is_not_valid_by_a_machines_clock(
     """Not yet, or no more. When the clock is right, it is."""
     one, two = (off(machine, guarded[0], h) for h in (0, hours))
     filled(one)
-    in_vain(two, f"TLS, clock {hours} h off")
-    assert "expired or is not yet valid" in command(two, "remote", "status")
+    in_vain(two, f"TLS, clock {hours} h off", "expired or is not yet valid")
     is_off(two, 0)
     assert comes(two)
 
@@ -230,7 +231,7 @@ def test_signed_by_a_machine_whose_clock_is_off(machine: Callable[..., Machine],
     assert two.compile("c") == "[1, 0]"
 
 
-#: Two machines on one directory: all keys, in an order of their own, then more than the cap holds.
+#: Machines on one directory: all keys, in an order of their own; and then more than the cap holds.
 SHARED = """
 import os, random, sys, jitcache
 names = list(range(60))
@@ -242,6 +243,9 @@ def compiled(n):
 with jitcache.Cache() as cache:
     for n in names:
         assert cache.get_or_compile(jitcache.Key(n=n), lambda: compiled(n)) == b"%d " % n * 2000
+"""
+FILLS = """
+import os, jitcache
 with jitcache.Cache(os.environ["JITCACHE_DIR"], max_size=2_000_000) as cache:
     for n in range(600):
         key = jitcache.Key(more=n, of=os.getpid())
@@ -256,7 +260,8 @@ def test_directory_that_machines_share_whose_clocks_differ(machine: Callable[...
     shared = {"JITCACHE_DIR": str(tmp_path / "home")}
     machines = [off(machine, "", hours, **shared) for hours in (-5, 0, 26)]
     path = os.pathsep.join(sys.path)
-    ended([m.start(sys.executable, "-c", SHARED, PYTHONPATH=path) for m in machines])
+    for code in (SHARED, FILLS):
+        ended([m.start(sys.executable, "-c", code, PYTHONPATH=path) for m in machines])
     assert sorted(map(int, compiled(machines[0]))) == list(range(60))
     size = sum(f.stat().st_size for f in (tmp_path / "home").rglob("*.jce"))
     assert 500_000 < size < 2_200_000
