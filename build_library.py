@@ -232,6 +232,7 @@ def build(
     plain: bool = False,
     front: str = "",
     ranks: bool = False,
+    clock: bool = False,
     strip: bool = True,
     command: bool = True,
 ) -> Path:
@@ -239,7 +240,8 @@ def build(
 
     ``portable`` names the machine that it is for, if it is to load on any Linux with an old glibc.
     The programs that it starts are put beside it, and the ``jitcache`` command unless
-    ``command`` is false. Others may build into the folder and use what is there (build_folder.py).
+    ``command`` is false. The clock of one for tests is off if ``clock`` is true, by what
+    runtimes.CLOCK_OFF says. Others may build into the folder and use what is there (build_folder.py).
 
     Raises Missing, CalledProcessError, and Unsound if the library's runtime is not
     the changed one; ``output`` is as it was then.
@@ -265,7 +267,7 @@ def build(
             building += ["-tags", tags]
         building += ["-ldflags", linker]
         if not plain:
-            overlay, left = runtimes.overlay(go, ROOT / "build")
+            overlay, left = runtimes.overlay(go, ROOT / "build", runtimes.changes(runtimes.LIBRARY, clock))
             building += ["-overlay", str(overlay)]
             for path in left:
                 print(f"build_library: {path} is another one and stays as it is", file=sys.stderr)
@@ -283,7 +285,7 @@ def build(
         for name in PROGRAMS:
             _build_program(name, draft, cc)
         for name in (*COMMANDS, STORAGE) if command else ():
-            _build_command(name, draft, control, portable)
+            _build_command(name, draft, control, portable, clock)
     return output / library.name
 
 
@@ -324,7 +326,13 @@ def build_command(output: Path) -> Path:
     return output / COMMAND
 
 
-def _build_command(name: str, draft: Path, control: str, portable: str) -> None:
+def build_storage(output: Path, *, control: str, clock: bool) -> None:
+    """Build STORAGE alone into the folder ``output``, for tests."""
+    with build_folder.draft(output) as draft:
+        _build_command(STORAGE, draft, control, "", clock)
+
+
+def _build_command(name: str, draft: Path, control: str, portable: str, clock: bool = False) -> None:
     """Build one of COMMANDS, or STORAGE.
 
     ``jitcache`` launches commands, so its start has to be fast: it is built without C,
@@ -332,7 +340,7 @@ def _build_command(name: str, draft: Path, control: str, portable: str) -> None:
     what it becomes.
     """
     go = choose_go()
-    overlay, _ = runtimes.overlay(go, ROOT / "build", runtimes.PROGRAM if go.tested else {})
+    overlay, _ = runtimes.overlay(go, ROOT / "build", runtimes.changes(runtimes.PROGRAM if go.tested else {}, clock))
     tags, without = control_flags(control) if control else ("", "")
     settings = f"{readback.NO_PREEMPTION},{readback.NO_CGROUP}"
     variables = f"-X runtime.godebugDefault={settings} -X jitcache/cli.Version={version()}"

@@ -288,6 +288,10 @@ func (c *claims) deadAt(ctx context.Context, value string) (time.Time, error) {
 	if err != nil && !errors.Is(err, engine.ErrNotFound) {
 		return time.Time{}, err
 	}
+	if !ownClock {
+		said, _ := strconv.ParseInt(string(shown), 10, 64)
+		return time.Unix(0, said).Add(mayMiss * c.server.beat), nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p, known := c.pulses[token]

@@ -11,5 +11,6 @@ const (
 	keepsMarks   = true // what could not be sent waits in its outbox
 	endsSent     = true // a claim ends when its result is sent, and not before
 	givesPlaces  = true // a client that asks nothing takes no other one's place
+	ownClock     = true // how long a pulse stands still is measured here, whatever clock its helper has
 	tellsHolders = true // who waits for one machine is told when another one has the claim
 )

@@ -12,5 +12,6 @@ var (
 	keepsMarks   = !control.Is("nooutbox")
 	endsSent     = !control.Is("earlyend")
 	givesPlaces  = !control.Is("holdsplaces")
+	ownClock     = !control.Is("otherclock")
 	tellsHolders = !control.Is("anyholder")
 )

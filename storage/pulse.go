@@ -33,6 +33,9 @@ func (c *claims) alive(ctx context.Context) error {
 // show shows another pulse than before. The caller has the lock of beat.
 func (c *claims) show(ctx context.Context) error {
 	c.beat.n++
+	if !ownClock {
+		c.beat.n = int(time.Now().UnixNano())
+	}
 	_, err := c.server.engine.Put(ctx, c.name(c.token, "alive"), []byte(strconv.Itoa(c.beat.n)), true)
 	if err == nil {
 		c.beat.at = time.Now()

@@ -185,9 +185,38 @@ def starting_alone(scheduler: Path) -> str | None:
     return text
 
 
-#: What is changed, file by file: in the library, and in the programs.
+#: The variable that has by how many seconds the clock of a build for tests is off.
+CLOCK_OFF = "JITCACHE_TEST_CLOCK"
+
+
+def with_a_clock_that_is_off(times: Path) -> str | None:
+    """Return package time with a clock that CLOCK_OFF puts wrong, None if it is another one.
+
+    The time of day alone: what measures how long something takes stays right, as on a machine
+    whose clock is wrong.
+    """
+    text = times.read_text()
+    text, found = re.subn(r"^(\tsec, nsec, mono := \w+\(\))$", r"\1\n\tsec += int64(off)", text, flags=re.MULTILINE)
+    text, imports = re.subn(r"^import \($", 'import (\n\t"syscall"', text, flags=re.MULTILINE)
+    reads = f"""
+var off = func() int {{
+	text, _ := syscall.Getenv("{CLOCK_OFF}")
+	seconds, _ := atoi(text)
+	return seconds
+}}()
+"""
+    return text + reads if (found, imports) == (1, 1) else None
+
+
+#: What is changed, file by file: in the library, and in the programs; and in a build for tests in both.
 LIBRARY = {SIGNALS: without_unblocking, POLLER: without_descriptors}
 PROGRAM = {SCHEDULER: starting_alone}
+CLOCK = {"../time/time.go": with_a_clock_that_is_off}
+
+
+def changes(of: Mapping[str, Callable[[Path], str | None]], clock: bool) -> Mapping[str, Callable[[Path], str | None]]:
+    """Return what is changed, and with ``clock`` that of a build for tests whose clock is off."""
+    return {**of, **(CLOCK if clock else {})}
 
 
 def overlay(
@@ -196,7 +225,7 @@ def overlay(
     """Write what ``go build -overlay`` reads; return it, and which files could not be changed."""
     changed, left = {}, []
     for name, change in changes.items():
-        path = go.root / "src" / "runtime" / name
+        path = Path(os.path.normpath(go.root / "src" / "runtime" / name))
         text = change(path) if path.exists() else None
         if text is None:
             left.append(str(path))

@@ -83,6 +83,12 @@ func unlinkat(dir int, name string, flags int) syscall.Errno {
 }
 
 func renameat(fromDir int, from string, toDir int, to string) syscall.Errno {
+	return renameat2(fromDir, from, toDir, to, 0)
+}
+
+// renameat2 renames; with unix.RENAME_NOREPLACE only to a name under which there is nothing,
+// else EEXIST. Without flags it is a call that each kernel and file system has.
+func renameat2(fromDir int, from string, toDir int, to string, flags uintptr) syscall.Errno {
 	var fromRoom, toRoom cName
 	p, e := fromRoom.of(from)
 	if e != 0 {
@@ -92,10 +98,14 @@ func renameat(fromDir int, from string, toDir int, to string) syscall.Errno {
 	if e != 0 {
 		return e
 	}
+	call := uintptr(unix.SYS_RENAMEAT)
+	if flags != 0 {
+		call = unix.SYS_RENAMEAT2
+	}
 	for {
 		if e = fault(OpRename, to); e == 0 {
-			_, _, e = syscall.Syscall6(unix.SYS_RENAMEAT, uintptr(fromDir), uintptr(unsafe.Pointer(p)),
-				uintptr(toDir), uintptr(unsafe.Pointer(q)), 0, 0)
+			_, _, e = syscall.Syscall6(call, uintptr(fromDir), uintptr(unsafe.Pointer(p)),
+				uintptr(toDir), uintptr(unsafe.Pointer(q)), flags, 0)
 		}
 		if e != unix.EINTR || !callAgain {
 			return e

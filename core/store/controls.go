@@ -22,6 +22,7 @@ const (
 	checkWritable = true // Open finds out whether puts can work
 	readsPinned   = true // the file behind a path is looked at again
 	clampCells    = true // the ledger's cells do not go below zero
+	asksFirst     = true // a put that sees nothing in its place is told if another one is quicker
 	keepsDay      = true // what is written on a later day is booked for the day of the count
 	takeSamples   = true // an eviction from a large directory looks at a sample
 	putsShare     = true // puts share the work where there is much to evict

@@ -28,6 +28,7 @@ var (
 	checkWritable = !control.Is("nowritable")
 	readsPinned   = !control.Is("nopinned")
 	clampCells    = !control.Is("noclamp")
+	asksFirst     = !control.Is("nofirst")
 	keepsDay      = !control.Is("anyday")
 	takeSamples   = !control.Is("lookatall")
 	putsShare     = !control.Is("evictall")

@@ -295,3 +295,37 @@ func TestTimeStampsOfPutsAreDistinctAndAscending(t *testing.T) {
 		}
 	}
 }
+
+// Each sees that there is none, and renames its own to its place: there is one.
+func TestPutsOfOneKeyAtOnceAreCountedOnce(t *testing.T) {
+	for name, unknown := range map[string]bool{"by the rename": false, "where the kernel cannot tell": true} {
+		t.Run(name, func(t *testing.T) {
+			one := open(t, size(1<<20))
+			two := open(t, size(1<<20), dir(one.root))
+			k := testKey(t, 1)
+			put(t, one, testKey(t, 2), payload(2, 100))
+			renamed := false
+			Fault = func(op Op, _ string) (syscall.Errno, int) {
+				if op == OpRename && !renamed {
+					renamed = true
+					put(t, two, k, payload(1, 1000))
+					if unknown {
+						return syscall.EINVAL, -1
+					}
+				}
+				return 0, -1
+			}
+			defer func() { Fault = nil }()
+			put(t, one, k, payload(1, 1000))
+			Fault = nil
+			one.Flush()
+			two.Flush()
+			if u := one.Usage(); u.Entries != 2 && !unknown {
+				t.Errorf("%d entries, there are 2", u.Entries)
+			}
+			if got, why := get(t, one, k); !bytes.Equal(got, payload(1, 1000)) {
+				t.Errorf("%v", why)
+			}
+		})
+	}
+}

@@ -61,6 +61,8 @@ type Store struct {
 	last    atomic.Int64 // the last time stamp given to an entry
 	small   atomic.Bool  // so small a cap that every hit renews recency
 	pending pending
+	// cannotTell: this file system, or kernel, has no rename that replaces nothing.
+	cannotTell atomic.Bool
 }
 
 // smallCount separates small caps from large ones, by the entries they have room

@@ -175,9 +175,7 @@ func (b *Batch) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 		if !it.Replace && s.Has(&it.Key.ID) {
 			return w, d, 0
 		}
-		if old.Mode&unix.S_IFMT == unix.S_IFREG {
-			d = change{-old.Size, -1}
-		}
+		d = over(&old)
 	}
 	tmp, e := b.openTmp()
 	if e != 0 {
@@ -189,7 +187,8 @@ func (b *Batch) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 	if w, e = s.writeTemp(tmp, temp, it.Payload, trailer, now); e != 0 {
 		return w, d, e
 	}
-	if e = s.moveIn(tmp, temp, shard, name); e != 0 {
+	e = s.place(tmp, temp, shard, name, &d)
+	if e != 0 {
 		unlinkat(tmp, temp, 0)
 		return Written{}, d, e
 	}
@@ -198,6 +197,36 @@ func (b *Batch) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 	d.bytes += int64(len(it.Payload) + len(trailer))
 	d.count++
 	return w, d, 0
+}
+
+// over is what a put does to a shard by replacing what is there.
+func over(old *unix.Stat_t) (d change) {
+	if old.Mode&unix.S_IFMT == unix.S_IFREG {
+		d = change{-old.Size, -1}
+	}
+	return d
+}
+
+// place renames the temporary file to its place, and says in d what that has replaced. Of puts
+// of one key at once, which see nothing there, the rename lets one be the first: else each
+// would count an entry, until the next trim. Some file systems, NFS for one, have no such rename.
+func (s *Store) place(tmp int, temp string, shard int, name string, d *change) syscall.Errno {
+	if *d != (change{}) || s.cannotTell.Load() || !asksFirst {
+		return s.moveIn(tmp, temp, shard, name)
+	}
+	e := renameat2(tmp, temp, shard, name, unix.RENAME_NOREPLACE)
+	switch e {
+	case unix.EEXIST:
+		var there unix.Stat_t
+		if fstatat(shard, name, &there) == 0 {
+			*d = over(&there)
+		}
+	case unix.EINVAL, unix.ENOSYS, unix.EPERM: // of the file system, the kernel, a filter of calls
+		s.cannotTell.Store(true)
+	default:
+		return e
+	}
+	return s.moveIn(tmp, temp, shard, name)
 }
 
 // moveIn renames the temporary file to its place. A folder that stands there

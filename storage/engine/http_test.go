@@ -79,6 +79,33 @@ func TestCredentialsGoToTheirHostAlone(t *testing.T) {
 	}
 }
 
+func TestDatesOfAServerSayNothing(t *testing.T) {
+	for _, off := range []time.Duration{-5 * time.Hour, 5 * time.Hour} {
+		then := time.Now().Add(off).UTC().Format(http.TimeFormat)
+		busy := false
+		s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			for _, name := range []string{"Date", "Last-Modified", "Expires"} {
+				w.Header().Set(name, then)
+			}
+			w.Header().Set("Retry-After", then)
+			if busy {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			w.Write([]byte("value"))
+		})
+		e := open(t, s.URL, nil)
+		if got, err := e.Get(within(t), aName(1), 100); string(got) != "value" || err != nil {
+			t.Errorf("%v: %q, %v", off, got, err)
+		}
+		busy = true
+		_, err := e.Get(within(t), aName(1), 100)
+		var unavailable *Unavailable
+		if !errors.As(err, &unavailable) || unavailable.For != 0 {
+			t.Errorf("%v: %v: it is left alone for as long as its clock says", off, err)
+		}
+	}
+}
+
 func TestTokenInAFileIsReadForEachRequest(t *testing.T) {
 	var got string
 	s := serve(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Authorization") })

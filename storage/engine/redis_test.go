@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// certificate makes one that signs itself, for a host.
-func certificate(t *testing.T, host string) (certFile, keyFile string) {
+// certificate makes one that signs itself, for a host and for two hours from a time on.
+func certificate(t *testing.T, host string, from time.Time) (certFile, keyFile string) {
 	t.Helper()
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, NotBefore: from, NotAfter: from.Add(2 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	if ip := net.ParseIP(host); ip != nil {
@@ -46,15 +46,20 @@ func certificate(t *testing.T, host string) (certFile, keyFile string) {
 }
 
 func TestRedisOverTLSIsTheOneThatItsNameSays(t *testing.T) {
-	for host, good := range map[string]bool{"127.0.0.1": true, "elsewhere.example": false} {
-		cert, secret := certificate(t, host)
+	for _, c := range []struct {
+		host  string
+		valid time.Duration // from when on
+		good  bool
+	}{{"127.0.0.1", -time.Hour, true}, {"elsewhere.example", -time.Hour, false}, {"127.0.0.1", 5 * time.Hour, false}, {"127.0.0.1", -5 * time.Hour, false}} {
+		host, good := c.host, c.good
+		cert, secret := certificate(t, host, time.Now().Add(c.valid))
 		at := address(t)
 		_, port, _ := net.SplitHostPort(at)
 		start(t, "tcp", at, "redis-server", "--port", "0", "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", secret,
 			"--tls-ca-cert-file", cert, "--tls-auth-clients", "no", "--save", "")
 		e := open(t, "rediss://"+at, map[string]string{"ca-file": cert})
 		if err := e.Probe(within(t)); (err == nil) != good {
-			t.Errorf("%s: %v", host, err)
+			t.Errorf("%s, valid from %v on: %v", host, c.valid, err)
 		}
 		if err := open(t, "rediss://"+at, nil).Probe(within(t)); err == nil {
 			t.Errorf("%s: a certificate that nobody has signed is good", host)

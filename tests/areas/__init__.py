@@ -84,6 +84,7 @@ AREAS: dict[str, Area] = {
     "machines-rest": machines.rest,
     "remotes": remotes.tests,
     "remotes-rest": remotes.rest,
+    "remotes-clocks": remotes.clocks,
     "native-rest": native.rest,
     "native-more": native.more,
     "native-controls": native.controls,
@@ -159,7 +160,7 @@ REST = [
 #: and for hours, all of Numba's suite.
 LONGER = [
     *(name for name in _interpreters if name not in _oldest), "portable", "aarch64", "releases", "fuzz-short",
-    "native-more", "launch-rest", "callers", "machines-rest", "remotes-rest", "underworld3-rest",
+    "native-more", "launch-rest", "callers", "machines-rest", "remotes-rest", "remotes-clocks", "underworld3-rest",
     "numba-rest", "numba-upstream", "numba-suite", "numba-old", "cute-dsl-rest", "cuda-core-old", "triton-rest", "triton-old", "jax-rest", "jax-old", "cupy-rest",
     "cupy-old", "warp-rest", "warp-old", *_suite,
 ]  # fmt: skip

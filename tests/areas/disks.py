@@ -66,7 +66,7 @@ CONTROLS = [
     Control(
         "noagain",
         ["TestEveryFailingCallOfAPutIsSurvived", "TestEveryFailingCallOfATaskIsSurvived"],
-        [f"{CALL}[renameat:EINTR=1+2]"],
+        [f"{CALL}[renameat,renameat2:EINTR=1+2]"],
     ),
     # What was read or written in part is taken for all.
     Control(

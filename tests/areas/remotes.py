@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 
 from . import without
-from .common import BUILD, Count, environment, log_of, pytest, total
+from .common import BUILD, Count, build_library, environment, log_of, pytest, total
+from .control import python_red
 
 FOLDER = "tests/remotes"
+CLOCKS = f"{FOLDER}/test_clocks.py"
 
 
 def tests() -> Count:
@@ -18,7 +21,21 @@ def tests() -> Count:
 
 def rest() -> Count:
     """And what takes longer."""
-    return pytest("remotes-rest", sys.executable, FOLDER, "-m", "slow", env=environment())
+    return pytest("remotes-rest", sys.executable, FOLDER, "-m", "slow", "--ignore", CLOCKS, env=environment())
+
+
+def clocks() -> Count:
+    """Machines whose clocks are hours off, in a build that has such clocks; and where the clocks of others are believed."""
+    area = "remotes-clocks"
+    log_of(area).unlink(missing_ok=True)
+    built, believes = BUILD / "clock", BUILD / "controls" / "clocks-of-others"
+    library = build_library.build(built, clock=True)
+    count = pytest(area, sys.executable, "-s", CLOCKS, env=environment(JITCACHE_LIBRARY=str(library)))
+    shutil.rmtree(believes, ignore_errors=True)
+    shutil.copytree(built, believes, symlinks=True)
+    build_library.build_storage(believes, control="otherclock", clock=True)
+    node = f"{CLOCKS}::test_fleet_whose_clocks_differ_compiles_each_key_once[redis]"
+    return total([count, python_red(area, "clocks of others", node, believes)])
 
 
 def soak() -> Count:

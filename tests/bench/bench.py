@@ -34,6 +34,7 @@ import rows_cute
 import rows_first
 import rows_hits
 import rows_launch
+import rows_launch_remote
 import rows_layers
 import rows_leases
 import rows_native
@@ -82,6 +83,11 @@ ROWS = [
     Row("native_hit", "C, C++ and Cython: from sources to the result, warm", rows_native.native_hit),
     Row("first_compile", "C, C++ and CUDA: from sources to a result that is in no cache yet", rows_first.first_compile),
     Row("launch_hit", "Launchers: an object that is known, a process each", rows_launch.launch_hit),
+    Row(
+        "launch_remote",
+        "Launchers: an object that a Redis has and this machine has not, a process each",
+        rows_launch_remote.launch_remote,
+    ),
     Row("cuda_cub", "CUDA: the same for a kernel with 444 headers", rows_cuda.cuda_cub),
     Row("cute_hit", "CuTe DSL: a matrix product in a fresh process, after the import", rows_cute.cute_hit),
     Row("open", "Open of a cache with a cap, by number of entries", rows_starts.opening),

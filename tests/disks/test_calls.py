@@ -44,8 +44,10 @@ CASES = [
     Case("fstat:error=EIO" + ALWAYS, got={IO}, stored={IO}, warnings=3),
     Case("close:error=EIO" + ALWAYS, stored={IO}, warnings=2, leak=True),
     Case("close:error=EDQUOT" + ALWAYS, stored={NO_SPACE}, warnings=2, leak=True),  # as NFS says it
-    Case("renameat:error=EROFS" + ALWAYS, stored={"read-only"}),
-    Case("renameat:error=EINTR:when=1+2", warnings=0),
+    Case("renameat,renameat2:error=EROFS" + ALWAYS, stored={"read-only"}),
+    Case("renameat,renameat2:error=EINTR:when=1+2", warnings=0),
+    Case("renameat2:error=EINVAL" + ALWAYS, warnings=0),  # a file system that cannot tell which put is the first
+    Case("renameat2:error=EPERM" + ALWAYS, warnings=0),  # a filter of calls
     Case("mkdirat:error=ENOSPC" + ALWAYS, stored={NO_SPACE}),
     Case("mkdirat:error=EINTR:when=1+2", warnings=0),
     Case("unlinkat:error=EACCES" + ALWAYS, warnings=1),
@@ -68,7 +70,7 @@ CASES = [
 #: The rest is for the long variant.
 SHORT = [
     "writev:ENOSPC=1+", "writev:EDQUOT=1+", "writev:EINTR=1..3", "openat2:EMFILE=1+", "openat2:ESTALE=1+", "openat2:EINTR=1+2", "read:EIO=1+",
-    "read:ESTALE=1+2", "fstat:EIO=1+", "close:EIO=1+", "renameat:EROFS=1+", "renameat:EINTR=1+2", "mkdirat:ENOSPC=1+",
+    "read:ESTALE=1+2", "fstat:EIO=1+", "close:EIO=1+", "renameat,renameat2:EROFS=1+", "renameat,renameat2:EINTR=1+2", "renameat2:EINVAL=1+", "mkdirat:ENOSPC=1+",
     "pwrite64:ENOSPC=1+", "flock:ENOLCK=1+", "flock:EINTR=1+2", "newfstatat:EIO=1+",
 ]  # fmt: skip
 

@@ -37,14 +37,14 @@ with jitcache.Cache() as cache:
 class Redis:
     """A Redis of a test's own."""
 
-    def __init__(self, folder: Path, *settings: str) -> None:
+    def __init__(self, folder: Path, *settings: str, tls: bool = False) -> None:
         program = shutil.which("redis-server")
         if program is None:
             pytest.skip("there is no redis-server")
         self.port, self.folder = free_port(), folder
         self.command = [
             program,
-            "--port",
+            *(["--port", "0", "--tls-port"] if tls else ["--port"]),
             str(self.port),
             "--bind",
             "127.0.0.1",
@@ -70,7 +70,7 @@ class Redis:
         text = b"*%d\r\n" % len(raw) + b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in raw)
         with socket.create_connection(("127.0.0.1", self.port)) as s:
             s.sendall(text)
-            s.settimeout(5)
+            s.settimeout(60)
             answer = s.recv(1 << 20)
             while (
                 answer.startswith(b"$")
@@ -116,6 +116,14 @@ class Machine:
             "JITCACHE_REMOTE_EXIT_WAIT": "0", **env,
         }  # fmt: skip
 
+        self.started: list[subprocess.Popen[bytes]] = []
+
+    def start(self, *words: str, **more: str) -> subprocess.Popen[bytes]:
+        """Start a process, which end() ends if a test that fails has not waited for it."""
+        p = subprocess.Popen(words, env={**os.environ, **self.env, **more})
+        self.started.append(p)
+        return p
+
     def compile(self, *sources: str, **more: str) -> str:
         return check(PROGRAM, *sources, env={**self.env, **more}).strip()
 
@@ -141,6 +149,9 @@ class Machine:
         return found
 
     def end(self) -> None:
+        for p in self.started:
+            p.kill()
+            p.wait()
         for pid in self.helpers():
             os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.run, ignore_errors=True)

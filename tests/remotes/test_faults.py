@@ -18,6 +18,7 @@ import pytest
 from processes import check
 from proxy import Proxy
 from remotes import Machine, Redis
+from test_fleet import KEYS, ended, fleet
 from test_remote import UNSIGNED, compiled, machine, program, redis
 
 __all__ = ["machine", "redis"]  # fixtures
@@ -129,6 +130,27 @@ def test_replica_that_is_read_only_serves_and_takes_nothing(
         assert two.outboxes(), "what could not be sent waits"
     finally:
         replica.stop()
+
+
+def test_redis_that_evicts_costs_hits_alone(machine: Callable[..., Machine], tmp_path: Path) -> None:
+    """allkeys-lru, with others that fill it all the time: entries and claims are lost, and nobody notices but by compiles."""
+    redis = Redis(tmp_path, "--maxmemory", "3mb", "--maxmemory-policy", "allkeys-lru", "--maxmemory-samples", "1")
+    try:
+        machines = [machine(redis.url + UNSIGNED) for _ in range(4)]
+        processes = fleet(machines, KEYS[:4], COMPILE_SECONDS="0.5")
+        filled = 0
+        while any(p.poll() is None for p in processes):
+            redis.say("SET", f"other{filled}", os.urandom(100_000))
+            filled += 1
+        ended(processes)
+        done = compiled(machines[0])
+        evicted = int(redis.say("INFO", "stats").split(b"evicted_keys:")[1].split()[0])
+        print(f"figure evicting Redis: {len(done)} compiles of 4 keys by 4 machines, {evicted} values evicted")
+        assert evicted > 0
+        assert set(done) == set(KEYS[:4])
+        assert max(done.count(k) for k in done) <= len(machines)
+    finally:
+        redis.stop()
 
 
 def test_fork_while_another_thread_asks(machine: Callable[..., Machine], redis: Redis, proxy: Proxy) -> None:
