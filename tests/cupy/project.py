@@ -71,7 +71,7 @@ class Project(projects.Project):
 
     def wait_for_compile(self, name: str | None = None) -> None:
         """Wait until NVRTC has begun to compile."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600
         while not self._calls.compiles:
             assert time.monotonic() < end, "no compile has begun"
             time.sleep(0.01)

@@ -19,6 +19,7 @@ NODES = {
     "digest": "test_right.py::test_names_that_are_not_seen_outside_differ_where_sources_do",
     "left": "test_broken.py::test_nvrtc_that_jitcache_cannot_use_is_left_to_cupy",
     "relocatable": "test_interface.py::test_what_is_not_served_is_left_to_cupy[relocatable device code]",
+    "replaced": "test_right.py::test_what_a_program_has_put_in_the_place_of_cupy_s_is_called[a function of NVRTC's]",
     "kind": "test_interface.py::test_clear_and_count_are_those_of_its_own_entries",
     "clear": "test_interface.py::test_clear_and_count_are_those_of_its_own_entries",
     "guard": "test_interface.py::test_cupy_that_is_not_known_keeps_its_own_cache",

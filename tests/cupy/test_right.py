@@ -204,3 +204,33 @@ say(log=log.getvalue())
     first = project.run(OURS + code)
     assert "never" in first["log"]
     assert project.run(OURS + code) == first
+
+
+#: What a program does to have each of its kernels compiled in another way.
+REPLACED = {
+    "a class": """
+class Mine(compiler._NVRTCProgram):
+    def compile(self, options=(), log_stream=None):
+        return super().compile((*options, "-lineinfo"), log_stream)
+compiler._NVRTCProgram = Mine
+""",
+    "a method": """
+original = compiler._NVRTCProgram.compile
+compiler._NVRTCProgram.compile = lambda self, options=(), *more: original(self, (*options, "-lineinfo"), *more)
+""",
+    "a function of NVRTC's": """
+from cupy_backends.cuda.libs import nvrtc
+original = nvrtc.createProgram
+nvrtc.createProgram = lambda source, *more: original(source.replace("1", "2"), *more)
+""",
+}
+
+
+@pytest.mark.parametrize("what", REPLACED)
+def test_what_a_program_has_put_in_the_place_of_cupy_s_is_called(project: Project, what: str) -> None:
+    call = "say(code=digest(compiled()), why=adapter.uncached())\n"
+    plain = project.run(OURS + call)
+    other = project.run(REPLACED[what] + OURS + call)
+    assert other["code"] != plain["code"]
+    assert other["why"] == {"replaced": 1}
+    assert project.run(OURS + call) == plain

@@ -42,6 +42,8 @@ def take_out(what: str) -> None:
         Lease.release = lambda self: None
     elif what == "cpu":
         _key.description = lambda: "some processor"
+    elif what == "build":
+        _key.build = lambda: "some build"
     elif what == "form":
         _key._form = lambda: ""
     elif what == "thresholds":

@@ -14,6 +14,7 @@ NODES = {
     "end": "test_processes.py::test_compile_that_fails_leaves_no_lease",
     "others": "test_processes.py::test_second_run_of_a_job_of_two_processes_compiles_nothing",
     "cpu": "test_right.py::test_code_for_another_processor_is_not_used",
+    "build": "test_right.py::test_code_of_another_build_of_jaxlib_is_not_used",
     "form": "test_right.py::test_entry_that_is_packed_otherwise_is_not_used",
     "verify": "test_broken.py::test_damaged_entries_are_compiled_once_more_and_repaired[cut]",
     "replace": "test_broken.py::test_entry_that_jax_cannot_load_is_replaced",

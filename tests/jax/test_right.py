@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 
 import samples
 from project import CALL, OURS, OWN, Project
@@ -102,6 +106,51 @@ compilation_cache.decompress_executable = lambda executable: unpack(executable.r
     assert project.compiled() == 1
     project.run(OURS + CALL)
     assert project.compiled() == 0
+
+
+def install_jaxlib(folder: Path, build: str) -> None:
+    """Put a jaxlib into a folder of packages: the real one, as another build of its version lists it."""
+    real = Path(next(iter(find_spec("jaxlib").submodule_search_locations)))
+    if not (folder / "jaxlib").exists():
+        (folder / "jaxlib").symlink_to(real)
+    listed = folder / f"{next(real.parent.glob('jaxlib-*.dist-info')).name}/RECORD"
+    listed.parent.mkdir(exist_ok=True)
+    digest = base64.urlsafe_b64encode(hashlib.sha256(build.encode()).digest()).rstrip(b"=").decode()
+    listed.write_text(f"jaxlib/__init__.py,sha256=x,1\njaxlib/libjax_common.so,sha256={digest},1\n")
+
+
+def test_code_of_another_build_of_jaxlib_is_not_used(project: Project) -> None:
+    """Of the same version, as one has who builds it."""
+    for build, compiles in (("a", 1), ("b", 1), ("a", 0)):
+        install_jaxlib(project.folder, build)
+        project.run(OURS + CALL)
+        assert project.compiled() == compiles
+
+
+def test_with_jax_s_own_cache_it_is_used(project: Project) -> None:
+    """The other column of the table in docs/jax.md."""
+    for build, compiles in (("a", 1), ("b", 0)):
+        install_jaxlib(project.folder, build)
+        project.run(OWN + CALL)
+        assert project.compiled() == compiles
+
+
+def test_jaxlib_without_a_list_of_its_files_is_read(project: Project) -> None:
+    code = """
+import jaxlib
+from pathlib import Path
+from jitcache.adapters.jax import _build
+room = Path("jaxlib")
+room.mkdir()
+jaxlib.__file__ = str(room / "__init__.py")
+def built(text):
+    (room / "library.so").write_text(text)
+    _build.build.cache_clear()
+    return _build.build()
+say(builds=[built(text) for text in ("one", "other", "one")])
+"""
+    one, other, again = project.run(code)["builds"]
+    assert other != one == again
 
 
 def test_callbacks_of_the_host_are_called_by_the_process_that_asks(project: Project) -> None:

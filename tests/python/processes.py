@@ -15,9 +15,9 @@ def start(code: str, *args: object, python: str = sys.executable, **more: object
 
 
 def printed(p: subprocess.Popen[str]) -> tuple[str, str]:
-    """Wait for a process, and return what it printed. One that takes two minutes hangs."""
+    """Wait for a process, and return what it printed. One that takes ten minutes hangs: others may be busy."""
     try:
-        return p.communicate(timeout=120)
+        return p.communicate(timeout=600)
     except subprocess.TimeoutExpired:
         p.kill()
         out, err = p.communicate()

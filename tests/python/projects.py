@@ -68,7 +68,7 @@ class Place:
 
     def wait_for_compile(self, name: str | None = None) -> None:
         """Wait until the framework has begun to compile a program, or any."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600
         while not (self.log.exists() and (name is None or name in self.log.read_text().splitlines())):
             assert time.monotonic() < end, "no compile has begun"
             time.sleep(0.01)

@@ -31,6 +31,8 @@ def take_out(what: str) -> None:
     elif what == "overrides":
         manager._overridden = lambda: 0
         manager._metadata = lambda data, whole=manager._metadata: {**whole(data), "ir_override": None}
+    elif what == "meanings":
+        manager.meanings = lambda source: []
     elif what == "folder":  # a folder that is taken away stays away
         place._ATTEMPTS = 1
     elif what == "private":

@@ -175,7 +175,7 @@ def test_a_launcher_is_compiled_once(project: Project) -> None:
     cc.write_text(f'#!/bin/sh\necho >> {log}\nexec gcc "$@"\n')
     cc.chmod(0o755)
     both = [project.start(LAUNCHER, **OURS, CC=str(cc)) for _ in range(2)]
-    assert [p.communicate(timeout=120)[0].strip() for p in both] == ["launcher", "launcher"]
+    assert [p.communicate(timeout=600)[0].strip() for p in both] == ["launcher", "launcher"]
     assert len(log.read_text()) == 1
     (made,) = [p for p in project.own.rglob("launcher*") if p.is_file()]
     made.write_bytes(made.read_bytes()[:100])

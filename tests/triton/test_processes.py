@@ -14,7 +14,7 @@ from project import OURS, Project
 def many(project: Project, count: int, **env: str) -> int:
     """Have processes compile one kernel at once; return how many did."""
     processes = [project.start(PAUSE="2", **env) for _ in range(count)]
-    ended = [p.communicate(timeout=120) for p in processes]
+    ended = [p.communicate(timeout=600) for p in processes]
     assert [p.returncode for p in processes] == [0] * count, ended
     assert len({out for out, _ in ended}) == 1
     return project.compiled()

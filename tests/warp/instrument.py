@@ -45,7 +45,7 @@ def take_out(what: str) -> None:
     elif what == "processor":
         _key._processor = lambda: ""
     elif what == "toolchain":
-        _key._toolchain = lambda: ""
+        _key._toolchain = lambda: "any"
     elif what == "digits":  # of the hash, as in Warp's names
         _hooks.key_of = lambda module, name, arch, options: _key.Key(name=name).named(module.name)
     elif what == "meanings":
@@ -54,7 +54,7 @@ def take_out(what: str) -> None:
         below = _key._below
         _key._below = lambda folder: [path for path in below(folder) if not path.endswith(".py")]
     elif what == "started":
-        _key._is_changed = lambda: False
+        _key.is_older_than_process = lambda found: True
     elif what == "meanwhile":
         key_of, keys = _hooks.key_of, {}
 
@@ -91,9 +91,10 @@ if os.environ.get("COMPILED"):
     watch(os.environ["COMPILED"])
 if os.environ.get("CPU"):
     context._get_host_cpu_name = lambda: os.environ["CPU"]
-if os.environ.get("TOOLCHAIN"):  # the libraries and headers of another build
+if os.environ.get("TOOLCHAIN"):  # a file in the place of the libraries and headers
+    from jitcache import Tool
     from jitcache.adapters.warp import _key as key
 
-    key._compilers = lambda: {"library": os.environ["TOOLCHAIN"]}
+    key._compilers = lambda: {"library": Tool(os.environ["TOOLCHAIN"])}
 for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):
     take_out(mechanism)

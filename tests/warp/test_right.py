@@ -47,9 +47,11 @@ def test_code_for_another_processor_is_not_used(project: Project) -> None:
 
 def test_code_of_another_compiler_is_not_used(project: Project) -> None:
     """Of the same version, as one has who builds Warp."""
+    library = project.folder / "library.so"
     for build, compiles in (("a", 1), ("b", 1), ("a", 0)):
+        library.write_text(build)
         project.forget()
-        project.run(OURS + CALL, TOOLCHAIN=build)
+        project.run(OURS + CALL, TOOLCHAIN=str(library))
         assert project.compiled() == compiles
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import cupy
 from cupy.cuda import compiler
 
+from ._own import replaced
 from ._program import LeftError, Program
 from ._reasons import reasons
 
@@ -123,6 +124,8 @@ def _program(original: Callable[..., Any]) -> Callable[..., Any]:
     def _nvrtc_program(*args: Any, **more: Any) -> Any:
         if _thread.cache is None:
             return original(*args, **more)
+        if replaced(original):
+            raise LeftError("replaced")
         given = signature.bind(*args, **more)
         given.apply_defaults()
         return Program(_thread.cache, **given.arguments)

@@ -6,6 +6,7 @@ import functools
 
 from jitcache import Key
 
+from ._build import build
 from ._cpu import description
 
 
@@ -21,7 +22,7 @@ def _form() -> str:
 
 
 def key_of(name: str) -> Key | None:
-    """Return the key of a program that JAX calls ``jit_f-0f3a…``, None if the processor is not known.
+    """Return the key of a program that JAX calls ``jit_f-0f3a…``, None if the processor or jaxlib is not known.
 
     JAX's key has the program, the options, the versions, and on some platforms the
     processor; the host's counts here on all of them.
@@ -29,4 +30,8 @@ def key_of(name: str) -> Key | None:
     cpu = description()
     if cpu is None:
         return None
-    return Key(jax=name, cpu=cpu, form=_form()).named(name.rpartition("-")[0])
+    try:
+        jaxlib = build()
+    except OSError:
+        return None
+    return Key(jax=name, cpu=cpu, jaxlib=jaxlib, form=_form()).named(name.rpartition("-")[0])

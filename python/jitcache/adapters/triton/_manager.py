@@ -12,9 +12,11 @@ from weakref import WeakKeyDictionary
 from triton.runtime.cache import FileCacheManager
 
 from jitcache import Key
+from jitcache._code import Unkeyable
 
 from . import KIND, _cache
 from ._group import FORMAT, is_name, pack, unpack
+from ._meanings import meanings
 from ._place import place, private_folder
 from ._refused import refuse
 from ._turn import Turn
@@ -66,6 +68,9 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         self._made: dict[str, bytes] = {}
         self._placed: dict[str, str] = {}
         self._in_group = False
+        self._source: Any = None
+        self._meanings: list[str] = []
+        self._unkeyable = ""
         self._overridden = _overridden()
         try:
             super().__init__(key, override=override, dump=dump)
@@ -82,7 +87,10 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
             found: dict[str, str] | None = super().get_group(filename)
             return found
         self._in_group = True
-        data = self._look_up(f"__grp__{filename}", sys._getframe(1))
+        frame = sys._getframe(1)
+        self._source = frame.f_locals.get("src")
+        self._meanings, self._unkeyable = _looked_up(self._source)
+        data = None if self._unkeyable else self._look_up(f"__grp__{filename}", frame)
         files = None if data is None else unpack(data)
         return None if files is None else self._place_group(filename, files)
 
@@ -123,13 +131,18 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
             return self._leave(name, filename, "overridden")
         if len(files) != len(group):
             return self._leave(name, filename, "not all was put")
+        if self._unkeyable:
+            return self._leave(name, filename, self._unkeyable)
+        if _looked_up(self._source) != (self._meanings, ""):
+            return self._leave(name, filename, "changed while it was compiled")
         self._store(name, pack(files), self._attributes(files, metadata))
         return self._place_list(filename, group)
 
     # -- the cache
 
     def _key(self, name: str) -> Key:
-        return Key(triton=self.key, file=name, format=FORMAT).named(name.removeprefix("__grp__").removesuffix(".json"))
+        key = Key(triton=self.key, meanings=self._meanings, file=name, format=FORMAT)
+        return key.named(name.removeprefix("__grp__").removesuffix(".json"))
 
     def _look_up(self, name: str, frame: Any) -> bytes | None:
         """Return an entry's bytes; None with the turn to make them, which ends with the frame."""
@@ -186,6 +199,16 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
     def _place_list(self, filename: str, group: dict[str, str]) -> str:
         """Put the list of a group there, behind all that it names, for those who read it without this class."""
         return self._place(f"__grp__{filename}", json.dumps({"child_paths": group}).encode())
+
+
+def _looked_up(source: Any) -> tuple[list[str], str]:
+    """Return what the names in a kernel mean; or why that cannot be said."""
+    try:
+        return meanings(source), ""
+    except Unkeyable as e:
+        return [], str(e.args[0])
+    except Exception as e:  # noqa: BLE001 - of a value of the program's, that is asked
+        return [], f"{type(e).__name__}: {e}"
 
 
 def _metadata(data: bytes | None) -> dict[str, Any]:

@@ -95,6 +95,9 @@ def _serve(original: Callable[..., bool], cache: Cache, module: Any, given: tupl
         key = key_of(module, output_name, output_arch, options)
     except OSError as e:  # a library or a header that cannot be read
         return _by_warp(original, module, given, e)
+    if key is None:
+        reasons["changed since the process started"] += 1
+        return original(module, *given)
     with cache.acquire(key, kind=KIND) as lease:
         if lease.data is not None:
             try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @functools.lru_cache(maxsize=1)
-def _compilers() -> dict[str, Any]:
+def _compilers() -> dict[str, File]:
     """Return the libraries that compile, the sources of what generates, and what modules include or are linked with."""
     room = Path(warp.__file__).parent
     libraries = {path.name: Tool(path) for path in sorted((room / "bin").iterdir()) if path.suffix in {".so", ".dylib"}}
@@ -35,30 +35,23 @@ def _below(folder: str) -> Iterator[str]:
         yield from (os.path.join(here, name) for name in sorted(names))
 
 
+# What is read when a module is compiled, and not when Warp is imported.
+_NATIVE = str(Path(warp.__file__).parent / "native") + os.sep
+
 # The digest of these, with the stamps that they have it by.
 _digest: tuple[list[tuple[int, ...]], str] = [], ""
 
 
 def _toolchain() -> str:
-    """Return the digest of these as they are. Raises OSError."""
+    """Return the digest of these as they are, "" if this process may have imported or loaded others. Raises OSError."""
     global _digest
-    stamps = [stamp_of(os.stat(tool.path)) for tool in _compilers().values() if isinstance(tool, File)]
+    found = {tool.path: os.stat(tool.path) for tool in _compilers().values()}
+    if not all(is_older_than_process(s) for path, s in found.items() if not path.startswith(_NATIVE)):
+        return ""
+    stamps = [stamp_of(s) for s in found.values()]
     if not _digest[1] or _digest[0] != stamps:
         _digest = stamps, Key(_compilers()).hex
     return _digest[1]
-
-
-def _is_changed() -> bool:
-    """Whether what this process has imported and loaded of Warp may not be what is there now."""
-    try:
-        tools = [tool.path for tool in _compilers().values() if isinstance(tool, File)]
-        return not all(is_older_than_process(os.stat(path)) for path in tools if not path.startswith(_NATIVE))
-    except OSError:
-        return True
-
-
-# What is read when a module is compiled.
-_NATIVE = str(Path(warp.__file__).parent / "native") + os.sep
 
 
 def _processor() -> str:
@@ -84,17 +77,18 @@ def refused(module: Any, options: dict[str, Any]) -> str:
     if any(options.get(name) for name in _OUTSIDE):
         return "build options"
     module.get_module_hash(options["block_dim"])
-    if meanings(module, options["block_dim"]) is None:
-        return "hashed before install"
-    return "changed since the process started" if _is_changed() else ""
+    return "hashed before install" if meanings(module, options["block_dim"]) is None else ""
 
 
-def key_of(module: Any, output_name: str, output_arch: int | None, options: dict[str, Any]) -> Key:
-    """Return the key of a module for a device."""
+def key_of(module: Any, output_name: str, output_arch: int | None, options: dict[str, Any]) -> Key | None:
+    """Return the key of a module for a device, None if this process may have another Warp. Raises OSError."""
+    toolchain = _toolchain()
+    if not toolchain:
+        return None
     cuda = output_arch is not None
     return Key(
         warp=warp.__version__,
-        toolchain=_toolchain(),
+        toolchain=toolchain,
         module=module.get_module_hash(options["block_dim"]),
         meanings=meanings(module, options["block_dim"]) or [],
         # Warp's name has the first digits of hashes of the module and of the processor.

@@ -1,0 +1,143 @@
+"""What a kernel looks up and is given is in the key, where Triton's own has not all of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+from project import Project, Ran
+from triton.runtime import jit
+
+BEGIN = "import triton\nimport triton.language as tl\n"
+
+KERNEL = (
+    BEGIN
+    + """
+{head}
+
+@triton.jit
+def k(x, A: tl.constexpr, B: tl.constexpr):
+    tl.store(x, 1.0 * {value})
+"""
+)
+
+CALL = """
+import app, triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from kernel import k
+A, B = {constants}
+source = ASTSource(k, {{"x": "*fp32", "A": "constexpr", "B": "constexpr"}}, {{"A": A, "B": B}})
+kernel = triton.compile(source, target=GPUTarget("cuda", 90, 32))
+app.say(asm=app.digests(kernel), count=__import__("jitcache").default_cache().count("triton"))
+"""
+
+
+class Twins(NamedTuple):
+    """Two programs that Triton's key takes for one: what they set, the constants, and what the kernel says."""
+
+    value: str
+    head: str = ""
+    settings: tuple[str, str] = ("", "")
+    constants: tuple[str, str] = ("0, 0", "0, 0")
+
+
+FUNCTION = "import settings\n\n@triton.{how}\ndef f(n):\n    return n * settings.N"
+
+TWINS = {
+    "an attribute of a module": Twins("settings.N", "import settings", ("N = 3", "N = 4")),
+    "a constant of a module": Twins(
+        "settings.N", "import settings", (BEGIN + "N = tl.constexpr(3)", BEGIN + "N = tl.constexpr(4)")
+    ),
+    "an attribute of a class of a module": Twins(
+        "settings.C.N", "import settings", ("class C:\n    N = 3", "class C:\n    N = 4")
+    ),
+    "what a function looks up that is called": Twins("f(2)", FUNCTION.format(how="jit"), ("N = 3", "N = 4")),
+    "a global that is a number or its text": Twins(
+        "(N == 1)", "from settings import N", (BEGIN + "N = tl.constexpr(1)", BEGIN + "N = tl.constexpr('1')")
+    ),
+    "a function of Triton's by another name": Twins("s.f(2.0)", "import settings as s", (BEGIN + "f = tl.exp", BEGIN + "f = tl.log")),
+    "a number and its text": Twins("(A == 1)", constants=("1, 0", "'1', 0")),
+    "two texts that join to one": Twins("(A == 'a-b')", constants=("'a-b', 'c'", "'a', 'b-c'")),
+}  # fmt: skip
+if hasattr(jit, "ConstexprFunction"):  # since Triton 3.4
+    TWINS["what a function looks up that runs meanwhile"] = Twins(
+        "f(2)", FUNCTION.format(how="constexpr_function"), ("N = 3", "N = 4")
+    )
+
+
+def write(project: Project, twins: Twins, which: int) -> str:
+    """Write one of two programs, and return the call."""
+    (project.folder / "kernel.py").write_text(KERNEL.format(head=twins.head, value=twins.value))
+    (project.folder / "settings.py").write_text(twins.settings[which])
+    return CALL.format(constants=twins.constants[which])
+
+
+def asm(ran: Ran) -> object:
+    return ran.said["asm"]
+
+
+@pytest.mark.parametrize("what", TWINS)
+def test_twins_are_two_kernels(project: Project, what: str) -> None:
+    first = project.ours(write(project, TWINS[what], 0))
+    code = write(project, TWINS[what], 1)
+    second = project.ours(code)
+    assert second.compiles == 1
+    assert asm(second) == asm(project.check(code, TRITON_CACHE_DIR=str(project.folder / "other")))
+    assert asm(second) != asm(first)
+    again = project.ours(write(project, TWINS[what], 0))
+    assert (asm(again), again.compiles) == (asm(first), 0)
+
+
+@pytest.mark.parametrize("what", TWINS)
+def test_what_triton_s_own_manager_does_with_it(project: Project, what: str) -> None:
+    """The other column of the table in docs/triton.md: it takes one for the other."""
+    first = project.check(write(project, TWINS[what], 0))
+    second = project.check(write(project, TWINS[what], 1))
+    assert (asm(second), second.compiles) == (asm(first), 0)
+
+
+OUTSIDE = """
+import os
+
+@triton.constexpr_function
+def f():
+    return int(os.environ["SIZE"])
+"""
+
+
+if hasattr(jit, "ConstexprFunction"):
+
+    def test_a_kernel_that_looks_outside_while_it_is_compiled_is_not_kept(project: Project) -> None:
+        code = write(project, Twins("f()", OUTSIDE), 0)
+        three, four = (project.ours(code, SIZE=size) for size in ("3", "4"))
+        assert asm(three) != asm(four)
+        assert (three.said["count"], four.said["count"]) == (0, 0)
+
+    def test_a_layout_is_described_by_what_it_holds(project: Project) -> None:
+        """And not by the files of Triton, which are in Triton's key: one of these has 500 MB."""
+        code = """
+            from triton.experimental.gluon.language import BlockedLayout
+            from jitcache.adapters.triton._meanings import _Walk
+            print(*{_Walk()._text(BlockedLayout([1], [32], [warps], [0])) for warps in (4, 8)}, sep="\\n")
+        """
+        lines = project.check(code).out.splitlines()
+        assert len(lines) == 2
+        assert all("warps_per_cta" in line for line in lines)
+
+
+CHANGED = """
+import settings
+from triton.compiler import ASTSource
+original = ASTSource.make_ir
+def make_ir(self, *args):
+    settings.N = 5
+    return original(self, *args)
+ASTSource.make_ir = make_ir
+"""
+
+
+def test_what_changes_while_a_kernel_is_compiled_is_not_kept(project: Project) -> None:
+    code = write(project, TWINS["an attribute of a module"], 0)
+    assert project.ours(CHANGED + code).said["count"] == 0
+    assert project.ours(code).compiles == 1
