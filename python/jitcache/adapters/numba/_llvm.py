@@ -50,6 +50,7 @@ def note(options: Any) -> None:
     """Note from now on what is set by llvmlite's module of options, whoever has its function already."""
     global _noting
     with _lock:
-        if not _noting:
+        # An llvmlite of another form is not one to fail for.
+        if not _noting and hasattr(getattr(options, "ffi", None), "lib"):
             _noting = True
             options.ffi = _Module(options.ffi)
