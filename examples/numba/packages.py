@@ -55,6 +55,7 @@ WORKS = (
     Work("pynndescent", "pynndescent", "an index, a query"),
     Work("tsfresh", "tsfresh", "two features", 1e-9),
     Work("datashader", "datashader", "points, lines, shading"),
+    Work("hapsira", "hapsira", "an orbit, a transfer"),
 )
 
 HEAD = "| package | cold | Numba's own, warm | everything, warm | cold by cold |\n| --- | --- | --- | --- | --- |\n"

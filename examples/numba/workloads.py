@@ -130,3 +130,21 @@ def datashader() -> list[Any]:
     counts = canvas.points(points, "x", "y", ds.count())
     lines, shades = canvas.line(points, "x", "y", ds.any()), ds.tf.shade(counts, how="eq_hist")
     return [counts.to_numpy(), lines.to_numpy(), shades.to_numpy()]
+
+
+def hapsira() -> list[Any]:
+    """Follow a satellite, and find a transfer between two places."""
+    import warnings
+
+    warnings.simplefilter("ignore")  # of matplotlib's and astropy's
+    from astropy import units
+    from hapsira.bodies import Earth
+    from hapsira.iod import izzo
+    from hapsira.twobody import Orbit
+
+    place, speed = [-6045, -3490, 2500] * units.km, [-3.457, 6.618, 2.533] * units.km / units.s
+    orbit = Orbit.from_vectors(Earth, place, speed)
+    later = orbit.propagate(30 * units.min)
+    from_, to = [15945.34, 0, 0] * units.km, [12214.83899, 10249.46731, 0] * units.km
+    transfer = izzo.lambert(Earth.k, from_, to, 76 * units.min)
+    return [part.value for part in (later.r, later.v, orbit.a, orbit.ecc, *transfer)]

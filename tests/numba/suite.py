@@ -50,7 +50,11 @@ SMALL = [
 #: Tests that ask for which signatures a function was compiled that only another one calls. What is found again has its
 #: callees in it, so that none is compiled; Numba's own cache does the same.
 _CALLEES = "asks for the signatures of a function that is compiled into what is found again"
+#: A test that counts what refers to an array that is a global: a compile leaves a reference, in what it knows of the
+#: function. What is found again leaves none, in Numba's own cache neither.
+_REFERENCES = "counts the reference that a compile leaves to a global"
 ARGUED = {
+    "test_dyn_array.TestDynArray.test_return_global_array": _REFERENCES,
     "test_literal_dispatch.TestLiteralDispatch.test_literal_nested": _CALLEES,
     "test_literal_dispatch.TestLiteralDispatch.test_mutual_recursion_literal": _CALLEES,
     "test_array_exprs.TestOptionals.test_optional_array_type": _CALLEES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import NamedTuple
 
 import pytest
@@ -107,6 +108,13 @@ REFUSED = [
                 raise E
             return x
      """, "a.f(0)", "two classes of one name"),
+    Refused("an option of LLVM that is set", """
+        from llvmlite.binding import set_option
+        set_option("", "-force-vector-width=2")
+        @numba.njit(cache=True)
+        def f(x):
+            return x
+     """, "a.f(1)", "option of LLVM"),
     Refused("a global that changes while it is used", """
         from numba.extending import overload
         Z = 1
@@ -190,6 +198,26 @@ def test_is_counted_by_reason_and_compiled_each_time(project: Project, row: Refu
         assert reasons.keys() == {row.reason}
         assert reasons[row.reason] >= 1
         assert "f" in ran.compiled
+
+
+SUM = """
+import os
+from llvmlite.binding import set_option
+if os.environ.get("OPTION"):
+    set_option("", os.environ["OPTION"])
+@numba.njit(cache=True)
+def f(x):
+    return x + 1
+"""
+
+
+def test_option_of_llvm_is_for_all_that_is_compiled_after_it(project: Project) -> None:
+    """It may change code, and print: what was compiled without it is not used, and nothing is kept for who has none."""
+    project.write(a=SUM)
+    options = [{}, {"OPTION": "-force-vector-width=2"}, {"OPTION": "-force-vector-width=2"}, {}]
+    for without, compiled in (("", [["f"], ["f"], ["f"], []]), ("options of LLVM", [["f"], [], [], []])):
+        shutil.rmtree(project.cache, ignore_errors=True)
+        assert [project.check("import a; a.f(1)", WITHOUT=without, **o).compiled for o in options] == compiled
 
 
 def test_without_the_look_for_addresses_code_has_those_of_another_process(project: Project) -> None:

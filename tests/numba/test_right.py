@@ -315,6 +315,25 @@ def test_settings_of_the_optimiser_are_settings(project: Project) -> None:
         assert project.check("import a; a.f(1)", **{f"NUMBA_{name}": value}).compiled == []
 
 
+LEVEL = """
+import a
+from numba.core import config
+a.g(1)
+config.OPT = config._OptLevel({level!r})
+a.f(1)
+"""
+
+
+def test_settings_that_are_equal_and_not_the_same_are_two(project: Project) -> None:
+    """The level "max", which optimises until nothing changes, equals 3."""
+    text = "@numba.njit(cache=True)\ndef g(x):\n    return x\n@numba.njit(cache=True)\ndef f(x):\n    return x + 1"
+    for without, compiled in (("", ["f"]), ("identity", [])):
+        shutil.rmtree(project.cache, ignore_errors=True)
+        project.write(a=text)
+        assert project.check(LEVEL.format(level=3), WITHOUT=without).compiled == ["g", "f"]
+        assert project.check(LEVEL.format(level="max"), WITHOUT=without).compiled == compiled
+
+
 EXTENSION = """
     from numba.core import types
     from numba.extending import overload, register_model, models, typeof_impl, unbox, NativeValue, overload_attribute

@@ -92,6 +92,14 @@ def test_variable_may_ask_for_those_that_ask(installed: Installed) -> None:
     assert second.stdout.strip() == "2 3 0 2 ['eager', 'lazy']", second.stderr
 
 
+def test_option_of_llvm_that_is_set_before_numba_is_imported_counts(installed: Installed) -> None:
+    env = {"JITCACHE_NUMBA": "everything", "JITCACHE_DIR": str(installed.folder / "options")}
+    option = "from llvmlite.binding import set_option\nset_option('', '-force-vector-width=2')\n"
+    for text, printed in (("", ALL), ("", NONE), (option, ALL)):
+        ran = installed.run(text + program(), **env)
+        assert (ran.stdout.strip(), ran.returncode) == (printed, 0), ran.stderr
+
+
 def test_program_without_the_variable_has_nothing_of_it(installed: Installed) -> None:
     code = "import sys, numba; print([n for n in sys.modules if 'jitcache' in n])"
     assert installed.run(code).stdout.strip() == "[]"

@@ -158,6 +158,11 @@ ROWS: dict[str, Row] = {
     "level of a logger that is asked for": Row("import logging\n" + KEPT + "def f(): return b'%d' % logging.getLogger('a.b').getEffectiveLevel()\n", kept=False, patch="import logging; logging.getLogger('a').setLevel(5)"),
     "handlers of a logger": Row("import logging\nlog = logging.getLogger('a.b')\n" + KEPT + "def f(): return b'%d' % len(log.handlers)\n", patch="app.log.addHandler(app.logging.NullHandler())"),
     "type that an annotation names": Row("import typing\nT = int\ndef g(x: 'T'): pass\n" + KEPT + "def f(): return typing.get_type_hints(g)['x'].__name__.encode()\n", kept=False, patch="app.T = str"),
+    **({
+        "overload that is registered": Row("import typing\ndef g(): pass\n" + KEPT + "def f(): return b'%d' % len(typing.get_overloads(g))\n", kept=False, patch="import typing\ndef g(): pass\ng.__module__ = 'app'\ntyping.overload(g)"),
+        "overload that a made name finds": Row("import typing\ndef g(): pass\n" + KEPT + "def f(): return b'%d' % len(getattr(typing, 'get_' + 'overloads')(g))\n", kept=False, patch="import typing\ndef g(): pass\ng.__module__ = 'app'\ntyping.overload(g)"),
+    } if sys.version_info >= (3, 11) else {}),
+    "classes and aliases of typing": Row("import typing\nT = typing.Optional[typing.List[int]]\nclass N(typing.NamedTuple):\n    n: bytes = b'one'\nclass D(typing.TypedDict):\n    n: bytes\nclass P(typing.Protocol):\n    n: bytes\nclass G(typing.Generic[typing.AnyStr]): pass\nU = typing.NewType('U', bytes)\n@typing.no_type_check\ndef g(n): return typing.cast(bytes, n)\n" + KEPT + "def f(): return U(g(D(n=N().n)['n'])) if T and G() and P else b''\n", "'one' -> 'two'"),
     "what depends says": Row("import os\n@jitcache.memoize(depends=lambda: {'what': os.environ['WHAT']})\ndef f(): return os.environ['WHAT'].encode()\n", env={"WHAT": "two"}, walk=False),
     "file that depends says": Row("@jitcache.memoize(depends=lambda: {'data': jitcache.File('data')})\ndef f():\n    with open('data') as d: return d.read().encode()\n", files={"data": "one"}, edit=("data", "one", "two"), walk=False),
     "helper with depends": Row("@jitcache.memoize(depends=lambda: {'data': jitcache.File('data')})\ndef g():\n    with open('data') as d: return d.read().encode()\n" + KEPT + "def f(): return g()\n", kept=False, files={"data": "one"}, edit=("data", "one", "two")),

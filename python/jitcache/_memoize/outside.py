@@ -15,6 +15,33 @@ _BUILTINS = frozenset((
     "pow", "print", "repr", "round", "setattr", "sorted", "sum", "vars",
 ))  # fmt: skip
 
+# Of Python 3.9 to 3.14. Not what looks names up by texts (get_type_hints, ForwardRef, evaluate_forward_ref), nor what
+# answers by what others have registered (get_overloads): so not the module as a whole either.
+_TYPING = frozenset((
+    "AbstractSet", "Annotated", "Any", "AnyStr", "AsyncContextManager", "AsyncGenerator", "AsyncIterable",
+    "AsyncIterator", "Awaitable", "BinaryIO", "ByteString", "Callable", "ChainMap", "ClassVar", "Collection",
+    "Concatenate", "Container", "ContextManager", "Coroutine", "Counter", "DefaultDict", "Deque", "Dict", "Final",
+    "FrozenSet", "Generator", "Generic", "Hashable", "IO", "ItemsView", "Iterable", "Iterator", "KeysView", "List",
+    "Literal", "LiteralString", "Mapping", "MappingView", "Match", "MutableMapping", "MutableSequence", "MutableSet",
+    "NamedTuple", "Never", "NewType", "NoDefault", "NoExtraItems", "NoReturn", "NotRequired", "Optional",
+    "OrderedDict", "ParamSpec", "ParamSpecArgs", "ParamSpecKwargs", "Pattern", "Protocol", "ReadOnly", "Required",
+    "Reversible", "Self", "Sequence", "Set", "Sized", "SupportsAbs", "SupportsBytes", "SupportsComplex",
+    "SupportsFloat", "SupportsIndex", "SupportsInt", "SupportsRound", "TYPE_CHECKING", "Text", "TextIO", "Tuple",
+    "Type", "TypeAlias", "TypeAliasType", "TypeGuard", "TypeIs", "TypeVar", "TypeVarTuple", "TypedDict", "Union",
+    "Unpack", "ValuesView", "assert_never", "assert_type", "cast", "dataclass_transform", "final", "get_args",
+    "get_origin", "get_protocol_members", "is_protocol", "is_typeddict", "no_type_check", "no_type_check_decorator",
+    "overload", "override", "reveal_type", "runtime_checkable",
+    # The classes of what these give.
+    "NoDefaultType", "_AnnotatedAlias", "_AnyMeta", "_CallableGenericAlias", "_CallableType",
+    "_ConcatenateGenericAlias", "_DeprecatedGenericAlias", "_GenericAlias", "_LiteralGenericAlias",
+    "_LiteralSpecialForm", "_NoExtraItemsType", "_ProtocolMeta", "_Sentinel", "_SpecialForm", "_SpecialGenericAlias",
+    "_TupleType", "_TypedCacheSpecialForm", "_TypedDictMeta", "_UnionGenericAlias", "_UnpackGenericAlias",
+    # Functions that it puts into classes and in place of what is decorated, by the names of their code. What those of
+    # annotations ask is in their closures.
+    "<lambda>", "__annotate__", "annotate", "inner", "new_type", "_generic_class_getitem", "_namedtuple_mro_entries",
+    "_no_init_or_replace_init", "_overload_dummy", "_proto_hook",
+))  # fmt: skip
+
 # A name of C stands beside the module that its objects are asked for in.
 _INSIDE: dict[str, frozenset[str]] = {
     "builtins": _BUILTINS,
@@ -93,7 +120,7 @@ _INSIDE: dict[str, frozenset[str]] = {
     )),
     "textwrap": _ALL,
     "types": _ALL,
-    "typing": _ALL,
+    "typing": _TYPING,
     "unicodedata": _ALL,
     "urllib.parse": _ALL,
     "warnings": frozenset(("warn",)),
@@ -104,14 +131,8 @@ _INSIDE: dict[str, frozenset[str]] = {
 }  # fmt: skip
 
 
-# What looks names up by texts, and answers by what others have set.
-_ASKS = frozenset((("typing", "get_type_hints"), ("typing", "ForwardRef"), ("typing", "evaluate_forward_ref")))
-
-
 def is_inside(module: str, name: str = "") -> bool:
     """Return whether a name of a module looks at nothing outside; without one, whether all its names do."""
-    if (module, name) in _ASKS:
-        return False
     found = _INSIDE.get(module)
     if found is None and _INSIDE.get(module.partition(".")[0]) is _ALL:  # json.encoder, by json
         found = _ALL

@@ -14,6 +14,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Callable
 
+from llvmlite.binding import options
 from numba.core import sigutils
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import NullCache
@@ -23,7 +24,7 @@ from numba.core.targetconfig import ConfigStack
 from numba.np.ufunc import wrappers
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 
-from . import _uses
+from . import _llvm, _uses
 from ._code import versioned
 from ._entry import keep_reloads
 from ._loaded import LoadedLibrary, LoadedResult, Source
@@ -195,6 +196,7 @@ def attach() -> None:
             return
         _attached = True
         FunctionIdentity._unique_ids = _random_ids()
+        _llvm.note(options)
         _uses.attach()
         for owner, name, make in (
             (Dispatcher, "enable_caching", _enabling("_cache", "py_func", JitOverloads)),

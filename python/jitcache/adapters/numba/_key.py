@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,8 @@ from numba.core.targetconfig import ConfigStack
 
 from jitcache import Key
 
+from ._code import Unkeyable
+from ._llvm import given
 from ._registered import passes
 
 if TYPE_CHECKING:
@@ -81,7 +84,8 @@ class _Settings:
         # Not a setting, but a switch of a module that may not be there yet.
         parfor = sys.modules.get("numba.parfors.parfor")
         values = [getattr(parfor, "sequential_parfor_lowering", False), *map(space.get, self._names)]
-        if values != self._values:
+        # By identity: 3 and "max" are equal levels of optimisation, 0 and False equal numbers.
+        if len(values) != len(self._values) or not all(map(operator.is_, values, self._values)):
             self._text = "\n".join(f"{n} {v!r}" for n, v in zip(["sequential_parfor_lowering", *self._names], values))
             self._values = values
         return self._text
@@ -139,6 +143,8 @@ def key_parts(walker: Walker, function: Any, sig: Any, options: Options, how: st
     ``how`` is the way it is compiled, ``more`` what that adds. Raises Unkeyable
     if something cannot be described.
     """
+    if given:
+        raise Unkeyable("option of LLVM", given[-1])
     debug = bool(options.debug or config.DEBUGINFO_DEFAULT or config.ENABLE_PROFILING)
     components: dict[str, Any] = dict(walker.root(function, lines=debug))
     components["types"] = walker.describe(sigutils.normalize_signature(sig))

@@ -1,0 +1,56 @@
+"""LLVM's options: whether a program has set one, which nobody can ask LLVM for.
+
+An option may change code, print, or read a file, for all that is compiled after it
+in this process. What is compiled then is not kept, and none of what is kept is used.
+Importing this module imports neither Numba nor llvmlite.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+#: The options that were set by others than Numba, whose own is one of its settings.
+given: list[str] = []
+
+_lock = threading.Lock()
+_noting = False
+
+
+class _Library:
+    """Stands before LLVM's functions where llvmlite sets options."""
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+
+    def LLVMPY_SetCommandLine(self, name: Any, option: Any) -> Any:  # noqa: N802 - llvmlite's name
+        """Note an option, and set it."""
+        caller = sys._getframe(2).f_globals.get("__name__")  # of llvmlite's function
+        if caller != "numba":
+            given.append(str(option))
+        return self._library.LLVMPY_SetCommandLine(name, option)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._library, name)
+
+
+class _Module:
+    """Stands in the place of the module that has LLVM's functions."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self.lib = _Library(module.lib)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
+def note(options: Any) -> None:
+    """Note from now on what is set by llvmlite's module of options, whoever has its function already."""
+    global _noting
+    with _lock:
+        # An llvmlite of another form is not one to fail for.
+        if not _noting and hasattr(getattr(options, "ffi", None), "lib"):
+            _noting = True
+            options.ffi = _Module(options.ffi)
