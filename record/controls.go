@@ -16,6 +16,7 @@ const (
 	keepsProcessor   = true // the processor counts
 	keepsModes       = true // permissions count
 	keepsUmask       = true // the umask counts where it was asked for
+	keepsLimits      = true // limits count where they were asked for
 	keepsDir         = true // the folder counts where it was asked for
 	keepsDates       = true // modification times count for those who may use them
 	keepsTwins       = true // files of equal content that are one count as one

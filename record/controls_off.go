@@ -17,6 +17,7 @@ var (
 	keepsProcessor   = !control.Is("noprocessor")
 	keepsModes       = !control.Is("nomodes")
 	keepsUmask       = !control.Is("noumask")
+	keepsLimits      = !control.Is("nolimits")
 	keepsDir         = !control.Is("nofolder")
 	keepsDates       = !control.Is("nodates")
 	keepsTwins       = !control.Is("notwins")

@@ -196,7 +196,7 @@ func (t *taker) askedLimits() (mask uint64) {
 		switch {
 		case u.Use == observe.UseUmask && !t.run.InPlace && keepsUmask:
 			mask |= theUmask
-		case u.Use == observe.UseLimits:
+		case u.Use == observe.UseLimits && keepsLimits:
 			mask |= t.limitsOf(u)
 		}
 	}

@@ -100,6 +100,7 @@ _CONTROLS = [
         [f"{_CLASS}[mode that a wrapper looks at-gcc]"],
     ),
     _Control("umask not kept", "noumask", {"record": ["TestUmaskCountsWhereItIsAskedFor"]}, []),
+    _Control("limits not kept", "nolimits", {"record": [f"TestLimitsThatAreAskedForCount/{n}" for n in ("files", "memory", "all")]}, []),
     _Control("folder not kept", "nofolder", _difference("folder that is asked for"), []),
     _Control(
         "modification times not kept", "nodates",
