@@ -42,7 +42,7 @@ func Start(c *Command) (*Run, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	r := &Run{direct: Tracer == "", report: -1, out: -1, err: -1, done: -1, null: -1}
+	r := &Run{direct: Tracer == "" || !hasRoom(), report: -1, out: -1, err: -1, done: -1, null: -1}
 	if err := r.start(c); err != nil {
 		r.close()
 		return nil, err

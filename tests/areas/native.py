@@ -121,6 +121,10 @@ _CONTROLS = [
          "test_machines.py::test_image_that_is_mounted_in_place_of_another_with_equal_stamps[overlay]"],
     ),
     _Control(
+        "observed whatever files may be", "noroom", {},
+        ["test_situations.py::test_where_files_may_not_be_large_it_compiles_and_keeps_nothing"],
+    ),
+    _Control(
         "no lease", "nolease", {"command": ["TestManyAtOnceRunOneCommand"]},
         ["test_build.py::test_processes_compile_once", "test_situations.py::test_sixteen_at_once_make_one_compile"],
     ),
