@@ -10,7 +10,7 @@ import (
 // and beside that the content of files that changed a moment ago.
 const reportRoom = 64 << 20
 
-// errNoRoom is returned by Become where a report might not be written.
+// errNoRoom is returned by Become, and by Start for a worker, where a report might not be written.
 var errNoRoom = errors.New("observe: files may not be so large as a report (ulimit -f)")
 
 // hasRoom reports whether files may be so large. Files in memory are files: who writes beyond
