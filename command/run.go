@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"jitcache/core/key"
+	"jitcache/core/lockfile"
 	"jitcache/observe"
 	"jitcache/record"
 )
@@ -89,6 +91,9 @@ func (r *run) makePrivateIn(folder string) error {
 	for i := range r.spec.Texts {
 		t := &r.spec.Texts[i]
 		path := filepath.Join(r.private, t.Name)
+		if !lockfile.FitsLimit(int64(len(t.Data))) {
+			return &os.PathError{Op: "write", Path: path, Err: syscall.EFBIG}
+		}
 		if err := os.WriteFile(path, t.Data, 0o600); err != nil {
 			return err
 		}

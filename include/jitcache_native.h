@@ -20,8 +20,10 @@
  *
  * The compiler runs in a private folder under TMPDIR, which is removed, with the
  * files in memory in it, /dev/null as its input, and the environment of this
- * process without what names a session, a job or a rank. It is not a child of this
- * process: no SIGCHLD is raised, and wait does not see it.
+ * process without what names a session, a job or a rank. It has no other
+ * descriptors: "-I/dev/fd/5" finds nothing, "-I/proc/PID/fd/5" does, and is not
+ * kept. It is not a child of this process: no SIGCHLD is raised, and wait does not
+ * see it.
  *
  * Statuses are those of jitcache.h and jitcache_cuda.h. */
 #ifndef JITCACHE_NATIVE_H

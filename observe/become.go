@@ -42,6 +42,9 @@ func (c *Command) Become(f *Front) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	if !hasRoom() {
+		return errNoRoom
+	}
 	var files Files
 	var err error
 	for _, m := range []struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -59,11 +60,35 @@ func TestWhoAsksForJustTheInodeIsSeen(t *testing.T) {
 }
 
 func TestWhoAsksForTheUmaskIsSeen(t *testing.T) {
-	for scene, asks := range map[string]bool{"asks_of_the_umask": true, "asks_of_what_counts": false} {
+	for scene, asks := range map[string]bool{
+		"asks_of_the_umask": true, "asks_of_what_it_has_made": true, "asks_of_a_link_that_it_has_made": false, "asks_of_what_counts": false,
+	} {
 		play(t, "calls", scene, little, func(t *testing.T, _ string, r *Report) {
 			t.Helper()
 			if slices.ContainsFunc(r.Uses, func(u Used) bool { return u.Use == UseUmask }) != asks {
 				t.Errorf("%s: %+v", scene, r.Uses)
+			}
+		})
+	}
+}
+
+// bash asks as it starts. Who asks again wants to know.
+func TestWhoAsksAgainHowManyProcessesThereMayBeIsSeen(t *testing.T) {
+	const number = "6" // RLIMIT_NPROC
+	for scene, want := range map[string][]string{
+		"asks_once_how_many_processes": {number}, "asks_twice_how_many_processes": {number, number + " again"},
+	} {
+		play(t, "calls", scene, little, func(t *testing.T, _ string, r *Report) {
+			t.Helper()
+			var asked []string
+			for _, u := range r.Uses {
+				if u.Use == UseLimits && strings.HasPrefix(u.Detail, number) {
+					asked = append(asked, u.Detail)
+				}
+			}
+			slices.Sort(asked)
+			if !slices.Equal(asked, want) {
+				t.Errorf("%s: %q", scene, asked)
 			}
 		})
 	}

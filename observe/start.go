@@ -42,7 +42,11 @@ func Start(c *Command) (*Run, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	r := &Run{direct: Tracer == "", report: -1, out: -1, err: -1, done: -1, null: -1}
+	room := hasRoom()
+	if !room && c.Channel != 0 {
+		return nil, errNoRoom // it is of no use without the tracer's rounds
+	}
+	r := &Run{direct: Tracer == "" || !room, report: -1, out: -1, err: -1, done: -1, null: -1}
 	if err := r.start(c); err != nil {
 		r.close()
 		return nil, err

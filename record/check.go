@@ -111,6 +111,8 @@ func (c *checker) files() bool {
 			return c.changed(f.Path, modeChange(f.Mode, c.status.Mode()))
 		case f.Flags&Dated != 0 && now.Mtime != f.Stamp.Mtime:
 			return c.changed(f.Path, "another modification time")
+		case f.Flags&Owned != 0 && c.status.Owner() != f.Owner:
+			return c.changed(f.Path, "another owner")
 		case now.Size != f.Stamp.Size && f.Flags&Loader == 0:
 			return c.changed(f.Path, "another size")
 		}

@@ -16,7 +16,9 @@ const (
 	keepsProcessor   = true // the processor counts
 	keepsModes       = true // permissions count
 	keepsUmask       = true // the umask counts where it was asked for
+	keepsLimits      = true // limits count where they were asked for
 	keepsDir         = true // the folder counts where it was asked for
+	keepsOwners      = true // owners count for those who may use them
 	keepsDates       = true // modification times count for those who may use them
 	keepsTwins       = true // files of equal content that are one count as one
 	keepsCompiled    = true // what Python has made of its sources counts for others

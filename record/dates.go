@@ -120,3 +120,14 @@ func (t *taker) isDated(n *observe.Name) bool {
 	}
 	return keepsDates && asked&t.known.all&^blind != 0
 }
+
+// isOwned reports whether it counts whose a file is: stat says it to everybody, and only of
+// programs that are known is it known that they do not listen. Who opens a file is taken not to
+// ask: that would be every program that reads by the C library.
+func (t *taker) isOwned(n *observe.Name) bool {
+	deaf := t.known.blind | t.known.known
+	if t.isImported(n) {
+		deaf |= t.known.python
+	}
+	return keepsOwners && n.Statted&t.known.all&^deaf != 0
+}

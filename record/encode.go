@@ -12,7 +12,7 @@ import (
 // A list as bytes: docs/format.md, "Lists". Numbers are varints. A path is the
 // number of bytes that it shares with the one before it in its section, the
 // number of bytes that follow, and those.
-const listMagic = "jclist\x00\x03"
+const listMagic = "jclist\x00\x04"
 
 var errList = errors.New("list: malformed")
 
@@ -74,6 +74,9 @@ func (l *List) Append(dst []byte) []byte {
 		e.number(uint64(f.Mode))
 		e.stamp(&f.Stamp)
 		e.b = append(e.b, f.Digest[:]...)
+		if f.Flags&Owned != 0 {
+			e.number(f.Owner)
+		}
 	}
 	e.section(len(l.Folders))
 	for i := range l.Folders {
@@ -239,6 +242,9 @@ func Parse(b []byte) (*List, error) {
 		f.Path, f.Flags, f.Mode = d.path(), FileFlags(d.number()), uint32(d.number())
 		d.stamp(&f.Stamp)
 		f.Digest = d.digest()
+		if f.Flags&Owned != 0 {
+			f.Owner = d.number()
+		}
 	}
 	l.Folders = make([]Folder, d.count(leastFolder))
 	for i := range l.Folders {

@@ -19,7 +19,7 @@ func sample() *List {
 			{Path: "/etc/ld.so.cache", Mode: 0o100644, Flags: Loader, Stamp: stamp(1), Digest: key.Sum([]byte("cache"))},
 			{Path: "/usr/bin/gcc", Mode: 0o100755, Flags: Plain, Stamp: stamp(2), Digest: key.Sum([]byte("gcc"))},
 			{Path: "/usr/bin/gcc-\xff", Mode: 0o100755, Flags: Dated | Twin, Stamp: stamp(3), Digest: key.Sum([]byte("same"))},
-			{Path: "inc/b.h", Mode: 0o100600, Flags: Twin, Stamp: image, Digest: key.Sum([]byte("same"))},
+			{Path: "inc/b.h", Mode: 0o100600, Flags: Twin | Owned, Stamp: image, Digest: key.Sum([]byte("same")), Owner: 1000<<32 | 100},
 		},
 		Folders: []Folder{
 			{Path: "/usr/include", Flags: Exists | NoLink | Listed, Stamp: stamp(5), Absent: []string{"a.h", "b.h"}, Names: key.Sum([]byte("names")), Except: []string{"made"}},

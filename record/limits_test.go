@@ -9,7 +9,8 @@ import (
 )
 
 // Whoever asks for a limit may compile with it, even if it follows from the machine. bash
-// asks how many processes it may have each time that it starts, and tells nobody.
+// asks how many processes it may have each time that it starts, and tells nobody until it is
+// asked itself.
 func TestLimitsThatAreAskedForCount(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit  int
@@ -20,7 +21,9 @@ func TestLimitsThatAreAskedForCount(t *testing.T) {
 		"files, not asked":   {unix.RLIMIT_NOFILE, []string{"/bin/sh", "-c", ":"}, false},
 		"memory":             {unix.RLIMIT_RSS, []string{"/bin/sh", "-c", "ulimit -m"}, true},
 		"memory, not asked":  {unix.RLIMIT_RSS, []string{"/bin/sh", "-c", "ulimit -n"}, false},
-		"processes, by bash": {unix.RLIMIT_NPROC, []string{"bash", "-c", ":"}, false},
+		"processes, by bash": {unix.RLIMIT_NPROC, []string{"bash", "-c", "(:); bash -c :"}, false},
+		"processes, wanted":  {unix.RLIMIT_NPROC, []string{"bash", "-c", "ulimit -u"}, true},
+		"processes, within":  {unix.RLIMIT_NPROC, []string{"bash", "-c", "x=$(ulimit -u)"}, true},
 		"all":                {unix.RLIMIT_SIGPENDING, []string{"cat", "/proc/self/limits"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +54,11 @@ func TestLimitsThatAreAskedForCount(t *testing.T) {
 
 // The umask is its process's, and what asks for it says no more than that it does.
 func TestUmaskCountsWhereItIsAskedFor(t *testing.T) {
-	for script, counts := range map[string]bool{"umask": true, ":": false} {
+	for script, counts := range map[string]bool{
+		"umask": true, ":": false, "grep Umask /proc/self/status": true,
+		"touch made; test -e made": true, "test -e made; mkdir made; test -d made": true, "ln -s / made; test -h made": false,
+		"touch made; cat made": false,
+	} {
 		w := newWorld(t)
 		l := w.taken(script)
 		was := unix.Umask(0o077)

@@ -31,6 +31,8 @@ type File struct {
 	Stamp Stamp
 	// Digest is BLAKE3 of the content, or of what counts of it (Loader).
 	Digest key.Digest
+	// Owner is, if Owned, the user, and in the lower half the group.
+	Owner uint64
 }
 
 // FileFlags are what else counts of a file, or what less.
@@ -43,6 +45,7 @@ const (
 	Loader                        // less: only what the loader's cache says of the libraries in the list
 	Twin                          // which of the others of the same content are the same file, or as old
 	Startup                       // that it is compared once a second, see Compiler
+	Owned                         // whose it is
 )
 
 // Folder is a folder that something was looked for in.

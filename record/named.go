@@ -29,12 +29,17 @@ const unsaid = "="
 // is a folder in which nothing was looked at.
 const unvalued = "="
 
+// whose are the variables by which a login says who the user is. That does not count where
+// a known program asks the kernel for it (getuid), and so it does not here. gfortran's
+// compiler has the word USER in it, which is one of Fortran's.
+var whose = []string{"USER", "LOGNAME"}
+
 var cLibrary = []string{"libc.so.*", "libc-*.so", "libc.musl-*", "ld-linux*.so.*", "ld-musl-*", "ld64.so.*"}
 
 // mayBeNamed reports whether a program may ask for a variable of which nobody says so.
 func mayBeNamed(name string, also []string) bool {
 	return len(name) >= shortestName && strings.Trim(name, variableLetters) == "" && name != "TZDIR" &&
-		!documentedNames().has(name) && !withheldNames().has(name) && !slices.Contains(ours, name) && !slices.Contains(also, name)
+		!slices.Contains(whose, name) && !documentedNames().has(name) && !withheldNames().has(name) && !slices.Contains(ours, name) && !slices.Contains(also, name)
 }
 
 const variableLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"

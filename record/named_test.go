@@ -17,6 +17,7 @@ const asking = `
 __attribute__((used)) static const char marker[] = "COLLECT_GCC";
 __attribute__((used)) static const char longer[] = "X_LIKE_THE_TAIL";
 __attribute__((used)) static const char word[] = "WORD";
+__attribute__((used)) static const char user[] = "USER";
 int main(int n, char **words)
 {
 	const char *value = getenv("QUIETLY_OBEYED");
@@ -48,6 +49,7 @@ func TestVariableThatNoManualNamesCountsWhereAProgramHasTheName(t *testing.T) {
 		{"another name that is nowhere", "NOBODY_OBEYS=1", "NEITHER_THIS=1", false},
 		{"the begin of a name", "", "QUIETLY=1", false},
 		{"a word that is a text", "", "WORD=1", true},
+		{"who the user is", "", "USER=me", false},
 		{"a word that only ends one", "", "TAIL=1", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -31,6 +31,9 @@ func (l *List) Parts() []Part {
 		if f.Flags&Dated != 0 {
 			e.signed(f.Stamp.Mtime)
 		}
+		if f.Flags&Owned != 0 {
+			e.number(f.Owner)
+		}
 		if len(kin) > 0 && kin[0].index == i {
 			e.text(l.Files[kin[0].file].Path)
 			e.text(l.Files[kin[0].time].Path)

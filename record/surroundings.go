@@ -194,23 +194,41 @@ func (t *taker) askedLimits() (mask uint64) {
 	for i := range t.run.Report.Uses {
 		u := &t.run.Report.Uses[i]
 		switch {
-		case u.Use == observe.UseUmask && !t.run.InPlace && keepsUmask:
-			mask |= theUmask
-		case u.Use == observe.UseLimits:
+		case u.Use == observe.UseUmask:
+			if !t.run.InPlace && keepsUmask && t.heedsUmask(u) {
+				mask |= theUmask
+			}
+		case u.Use == observe.UseLimits && keepsLimits:
 			mask |= t.limitsOf(u)
 		}
 	}
 	return mask
 }
 
+// heedsUmask reports whether a question for the umask is that of a program that may have a
+// use for the answer. Linkers ask, to let everybody run what they make who may read it.
+func (t *taker) heedsUmask(u *observe.Used) bool { return u.Programs&^t.known.known != 0 }
+
 func (t *taker) limitsOf(u *observe.Used) uint64 {
-	which, err := strconv.ParseUint(u.Detail, 10, 6)
+	number, again, _ := strings.Cut(u.Detail, " ")
+	which, err := strconv.ParseUint(number, 10, 6)
 	switch {
 	case err != nil:
 		return allLimits
-	// bash asks how many processes it may have whenever it starts.
-	case which == unix.RLIMIT_NPROC && u.Programs&^t.known.shells == 0:
+	// bash asks how many processes it may have whenever it starts, once.
+	case which == unix.RLIMIT_NPROC && again == "" && u.Programs&^t.bash() == 0:
 		return 0
 	}
 	return 1 << which & allLimits
+}
+
+// bash are the shells that are bash.
+func (t *taker) bash() uint64 {
+	mask := t.known.shells
+	for i := range t.run.Report.Programs {
+		if p := &t.run.Report.Programs[i]; plainName(p.Path) != "bash" {
+			mask &^= bitOf(p.ID)
+		}
+	}
+	return mask
 }

@@ -218,8 +218,11 @@ func (t *taker) file(n *observe.Name, path string) error {
 	if t.isDated(n) {
 		f.Flags |= Dated
 	}
+	if t.isOwned(n) {
+		f.Flags |= Owned
+	}
 	if path == loaderCache {
-		f.Flags = f.Flags&^Dated | Loader
+		f.Flags = f.Flags&^(Dated|Owned) | Loader
 	}
 	if t.run.Compiler.began(n.Path) {
 		f.Flags |= Startup
@@ -230,6 +233,9 @@ func (t *taker) file(n *observe.Name, path string) error {
 	full := ended(n.Path)
 	if errno := t.status.At(full, 0); errno != 0 {
 		return request.Refuse(n.Path, "is gone by now")
+	}
+	if f.Flags&Owned != 0 {
+		f.Owner = t.status.Owner()
 	}
 	was := seen(&n.Stamp)
 	was.Mount = t.status.Stamp.Mount

@@ -187,7 +187,7 @@ func (t *taker) uses() error {
 			continue // they count: world
 		case observe.UseUmask:
 			// It counts: world. Of a command that is launched it is in the request.
-			if t.run.InPlace || !t.known.unknown || len(umask()) != 0 {
+			if t.run.InPlace || !t.known.unknown || !t.heedsUmask(u) || len(umask()) != 0 {
 				continue
 			}
 		case observe.UseClock:

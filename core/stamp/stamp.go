@@ -80,6 +80,9 @@ func (s *Status) Mode() uint32 { return uint32(s.st.Mode) }
 // Kind is its type alone, one of unix.S_IF….
 func (s *Status) Kind() uint32 { return uint32(s.st.Mode) & unix.S_IFMT }
 
+// Owner is whose the file is: the user, and in the lower half the group.
+func (s *Status) Owner() uint64 { return uint64(s.st.Uid)<<32 | uint64(s.st.Gid) }
+
 // Unique is the id of the mount, 0 if the kernel has no ids that it never reuses.
 func (s *Status) Unique() uint64 {
 	if s.st.Mask&mountUnique != 0 {
@@ -139,7 +142,7 @@ func (s *Status) askOld(fd int, name []byte, flags int) syscall.Errno {
 		return errno
 	}
 	s.st = unix.Statx_t{
-		Mode: uint16(old.Mode), Ino: old.Ino, Size: uint64(old.Size), Dev_major: unix.Major(old.Dev), Dev_minor: unix.Minor(old.Dev),
+		Mode: uint16(old.Mode), Uid: old.Uid, Gid: old.Gid, Ino: old.Ino, Size: uint64(old.Size), Dev_major: unix.Major(old.Dev), Dev_minor: unix.Minor(old.Dev),
 		Mtime: unix.StatxTimestamp{Sec: old.Mtim.Sec, Nsec: uint32(old.Mtim.Nsec)},
 		Ctime: unix.StatxTimestamp{Sec: old.Ctim.Sec, Nsec: uint32(old.Ctim.Nsec)},
 	}

@@ -30,6 +30,8 @@ enum jo_control {
 	JO_CONTROL_WALKS,       /* who passes through a folder counts as one who has asked what it is */
 	JO_CONTROL_ONCE,        /* a child that cannot be watched goes on before it is ended */
 	JO_CONTROL_INODES,      /* of a file anything may be asked for */
+	JO_CONTROL_AGAIN,       /* how often a program asks for a limit makes no difference */
+	JO_CONTROL_MADE,        /* what the tree has made says nothing of the umask */
 	JO_CONTROL_BLINDNESS,   /* looking goes on when the tree sees another world */
 };
 

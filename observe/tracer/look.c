@@ -90,6 +90,14 @@ static void send(jo_name *name)
 		name->stamp.error = error;
 }
 
+/* own_mode: who looks at what the tree has made is told the permissions, and they follow from
+ * the umask. */
+static void own_mode(const jo_process *p, unsigned mode, uint32_t bits)
+{
+	if (mode != 0 && (bits & JO_STATTED) && !S_ISLNK(mode) && !JO_WITHOUT(MADE))
+		jo_use(p, JO_USE_UMASK, NULL);
+}
+
 /* followed notes what a path leads to. It returns 0 for what is the tree's own. */
 static int followed(const jo_process *p, jo_name *name, uint32_t bits)
 {
@@ -97,7 +105,11 @@ static int followed(const jo_process *p, jo_name *name, uint32_t bits)
 	jo_stamp stamp = name->stamp;
 	if (first)
 		jo_stamp_take(name->path, &stamp);
-	if (own(name->path, stamp.mode != 0, 1) || (first && told(p, name->path, &stamp)))
+	if (own(name->path, stamp.mode != 0, 1)) {
+		own_mode(p, stamp.mode, bits);
+		return 0;
+	}
+	if (first && told(p, name->path, &stamp))
 		return 0;
 	if ((JO_WITHOUT(ABSENT) && stamp.mode == 0) || (JO_WITHOUT(LOOKED) && (bits & JO_FOLLOWED) == JO_LOOKED))
 		return 0;
@@ -112,11 +124,14 @@ static int followed(const jo_process *p, jo_name *name, uint32_t bits)
 }
 
 /* appeared: a name that was absent is looked for again. The tree may wait for it. */
-static int appeared(const jo_process *p, const jo_name *name)
+static int appeared(const jo_process *p, const jo_name *name, uint32_t bits)
 {
-	if (jo_real_type(name->path, 1) == 0)
+	unsigned type = jo_real_type(name->path, 1);
+	if (type == 0)
 		return 0;
-	if (!own(name->path, 1, 1) && !JO_WITHOUT(UNSTEADY))
+	if (own(name->path, 1, 1))
+		own_mode(p, type, bits);
+	else if (!JO_WITHOUT(UNSTEADY))
 		jo_use(p, JO_USE_UNSTEADY, name->path);
 	return 1;
 }
@@ -135,7 +150,7 @@ int jo_look_at(const jo_process *p, const jo_path *path, uint32_t bits)
 	jo_name *name = jo_name_of(path->text);
 	int input = (name->bits & JO_FOLLOWED) != 0;
 	bits |= path->form;
-	if (input && name->stamp.mode == 0 && appeared(p, name))
+	if (input && name->stamp.mode == 0 && appeared(p, name, bits))
 		return 0;
 	if (!input || (name->bits & bits) != bits)
 		input = followed(p, name, bits);
@@ -191,8 +206,10 @@ void jo_look_link(const jo_process *p, const jo_path *path, uint32_t bits)
 	jo_name *name = jo_name_of(path->text);
 	if ((name->bits & (JO_TEXT | JO_PLAIN)) == 0) {
 		ssize_t n = readlink(path->text, text, sizeof text);
-		if (own(path->text, n >= 0, 0))
+		if (own(path->text, n >= 0, 0)) {
+			own_mode(p, n >= 0 ? S_IFLNK : jo_real_type(path->text, 0), bits);
 			return;
+		}
 		if (n < 0 && followed(p, name, JO_LOOKED | path->form) && name->stamp.mode != 0)
 			name->bits |= JO_PLAIN;
 		else if (n >= 0 && !JO_WITHOUT(TEXT))

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -113,11 +114,15 @@ static void ioctl_call(jo_process *p, const uint64_t args[6])
 	jo_use(p, JO_USE_UNKNOWN, text);
 }
 
+/* limit_call: bash asks how many processes it may have as it starts, and only for itself. So
+ * it is said whether a program asks for that again. */
 static void limit_call(const jo_process *p, uint64_t which)
 {
-	char text[16];
-	snprintf(text, sizeof text, "%u", (unsigned)which);
+	char text[32];
+	int again = which == RLIMIT_NPROC && p->group->counted && !JO_WITHOUT(AGAIN);
+	snprintf(text, sizeof text, "%u%s", (unsigned)which, again ? " again" : "");
 	jo_use(p, JO_USE_LIMITS, text);
+	p->group->counted |= which == RLIMIT_NPROC;
 }
 
 static void list_call(jo_process *p, int fd)

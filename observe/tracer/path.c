@@ -118,6 +118,7 @@ static int of_process(jo_process *p, const jo_process *q, const char *rest, int 
 	const char *more;
 	if (strcmp(rest, "/status") == 0) {
 		jo_watch_unpin(); /* it says which CPUs there are */
+		jo_use(p, JO_USE_UMASK, NULL);
 	} else if ((more = after(rest, "/cwd")) != NULL) {
 		if (*more != 0 || follow)
 			return becomes(into, g->cwd, more, g->moved ? JO_ABSOLUTE : JO_RELATIVE);

@@ -75,6 +75,7 @@ void jo_process_born(jo_process *p, const jo_process *parent, int thread)
 		return;
 	p->group->child = 1;
 	p->group->program = parent->group->program;
+	p->group->counted = parent->group->counted;
 	p->group->cwd = same(parent->group->cwd);
 	p->group->moved = parent->group->moved;
 	p->group->exe = same(parent->group->exe);
@@ -128,7 +129,11 @@ void jo_process_take_over(jo_process *p, pid_t before)
 			jo_process_gone(all[i]->id);
 }
 
-void jo_process_exec(jo_process *p) { close_memory(p->group); }
+void jo_process_exec(jo_process *p)
+{
+	close_memory(p->group);
+	p->group->counted = 0;
+}
 
 static int memory_of(jo_process *p)
 {

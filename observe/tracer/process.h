@@ -26,6 +26,7 @@ typedef struct jo_group {
 	int moved;   /* cwd was entered by a path of its own */
 	char *exe;   /* malloc'd: the program that it runs, as it was named; NULL: it cannot be told */
 	int program; /* id */
+	int counted; /* its program has asked how many processes there may be */
 	int child;   /* it is not the command's own */
 } jo_group;
 

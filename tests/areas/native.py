@@ -100,6 +100,8 @@ _CONTROLS = [
         [f"{_CLASS}[mode that a wrapper looks at-gcc]"],
     ),
     _Control("umask not kept", "noumask", {"record": ["TestUmaskCountsWhereItIsAskedFor"]}, []),
+    _Control("limits not kept", "nolimits", {"record": [f"TestLimitsThatAreAskedForCount/{n}" for n in ("files", "memory", "all")]}, []),
+    _Control("owners not kept", "noowners", {"record": [f"TestOwnerCountsForWhoIsTold/{n}" for n in ("shell", "python")]}, []),
     _Control("folder not kept", "nofolder", _difference("folder that is asked for"), []),
     _Control(
         "modification times not kept", "nodates",
@@ -117,6 +119,10 @@ _CONTROLS = [
         {"core/stamp": ["TestTimeThatAnImageHasIsTrustedForOneBoot"]},
         ["test_machines.py::test_image_that_is_mounted_in_place_of_another_with_equal_stamps[image]",
          "test_machines.py::test_image_that_is_mounted_in_place_of_another_with_equal_stamps[overlay]"],
+    ),
+    _Control(
+        "observed whatever files may be", "noroom", {},
+        ["test_situations.py::test_where_files_may_not_be_large_it_compiles_and_keeps_nothing"],
     ),
     _Control(
         "no lease", "nolease", {"command": ["TestManyAtOnceRunOneCommand"]},

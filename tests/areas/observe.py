@@ -33,6 +33,8 @@ CONTROLS = {
     "WALKS": "TestWhoPassesThroughAFolderHasNotAskedOfIt",
     "ONCE": "TestWhereSomethingIsForbiddenTheCommandWorks",
     "INODES": "TestWhoAsksForJustTheInodeIsSeen",
+    "AGAIN": "TestWhoAsksAgainHowManyProcessesThereMayBeIsSeen",
+    "MADE": "TestWhoAsksForTheUmaskIsSeen",
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
 }
 

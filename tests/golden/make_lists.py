@@ -65,12 +65,12 @@ NOBODY = 2**64 - 1
 NEVER = number(0) * 3 + signed(0) * 3 + number(NOBODY)
 
 FULL = b"".join([
-    b"jclist\0\3",
+    b"jclist\0\4",
     table([
         (b"/etc/ld.so.cache", file(4, 0o100644, stamp(1), b"cache")),
         (b"/usr/bin/gcc", file(1, 0o100755, stamp(2), b"gcc")),
         (b"/usr/bin/gcc-\xff", file(2 | 8, 0o100755, stamp(3), b"same")),
-        (b"inc/b.h", file(8, 0o100600, stamp(4, 0x1234567890ABCDEF), b"same")),
+        (b"inc/b.h", file(8 | 32, 0o100600, stamp(4, 0x1234567890ABCDEF), b"same") + number(1000 << 32 | 100)),
     ]),
     table([
         (b"/usr/include", number(7) + stamp(5) + texts(b"a.h", b"b.h") + digest(b"names") + texts(b"made")),
@@ -85,7 +85,7 @@ FULL = b"".join([
     text(b"\7" * 32),
 ])  # fmt: skip
 
-EMPTY = b"jclist\0\3" + number(0) * 5 + text(b"") + number(0) + texts() + number(0) + number(0) * 3 + text(b"")
+EMPTY = b"jclist\0\4" + number(0) * 5 + text(b"") + number(0) + texts() + number(0) + number(0) * 3 + text(b"")
 
 LISTS = [FULL, EMPTY]
 data = b"jcset\0\0\2" + struct.pack("<I", len(LISTS)) + b"".join(struct.pack("<I", len(x)) + x for x in LISTS)

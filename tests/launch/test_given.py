@@ -35,6 +35,23 @@ def test_what_is_reached_from_a_descriptor_is_not_kept(place: Any, how: str) -> 
     assert said[0] != said[1]
 
 
+@pytest.mark.parametrize("way", ["/proc/self/fd/3", "/proc/thread-self/fd/3", "/dev/fd/3", "link"])
+def test_headers_in_a_folder_that_is_given_are_found_and_not_kept(place: Any, gcc: str, way: str) -> None:
+    place.write(a_c='#include "v.h"\nint f(void) { return V; }\n')
+    (place.folder / "link").symlink_to("/proc/self/fd/3")
+    made = []
+    for name in ("one", "two"):
+        (place.folder / name).mkdir()
+        (place.folder / name / "v.h").write_text(f'#define V sizeof "{name * len(made)}"\n')
+        fd = os.open(place.folder / name, os.O_RDONLY)
+        words = (PROGRAM, "run", gcc, f"-I{way}", "-c", "a.c", "-o", "a.o")
+        p = place.plain(*words, pass_fds=(3,), preexec_fn=lambda fd=fd: os.dup2(fd, 3))
+        os.close(fd)
+        assert p.returncode == 0, p.stderr
+        made.append((place.folder / "a.o").read_bytes())
+    assert made[0] != made[1]
+
+
 def test_what_proc_says_of_namespaces_is_not_kept(place: Any) -> None:
     assert "cannot be read" in place.why("readlink", "/proc/self/ns/uts")
     assert "cannot be read" in place.why("cat", "/proc/net/dev")

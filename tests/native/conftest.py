@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import resource
 import shutil
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,16 @@ def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+
+
+@pytest.fixture(autouse=True)
+def own_process() -> Iterator[None]:
+    """What a row has set of this process is put back."""
+    mask = os.umask(0o022)
+    limits = resource.getrlimit(resource.RLIMIT_NPROC)
+    yield
+    os.umask(mask)
+    resource.setrlimit(resource.RLIMIT_NPROC, limits)
 
 
 @pytest.fixture

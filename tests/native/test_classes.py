@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rows_asked  # noqa: F401
 import rows_headers  # noqa: F401
 import rows_libraries  # noqa: F401
 import rows_made  # noqa: F401

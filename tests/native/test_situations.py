@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import shlex
 import signal
 import subprocess
@@ -135,6 +136,15 @@ def test_where_nothing_can_be_observed_it_compiles_and_keeps_nothing(
     found = done([*before, *command])[0]
     assert found["hit"]
     assert {*made, found["bytes"]} == {found["bytes"]}
+
+
+def test_where_files_may_not_be_large_it_compiles_and_keeps_nothing(tmp_path: Path) -> None:
+    """What the observer tells of a compile is larger than an object, and who writes beyond ulimit -f is killed."""
+    command = words(tmp_path / "cache", sources={"f.c": TEXT}, compiler=need("gcc"), kind="object")
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    found = done(command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (6000, most)))[0]
+    assert (found["hit"], UNSEEN in found["refused"]) == (False, True)
+    assert done(command)[0]["bytes"] == found["bytes"]
 
 
 def test_host_under_a_debugger_is_a_host_like_another(tmp_path: Path, counted: CountedCompiler) -> None:

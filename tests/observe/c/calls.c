@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -131,6 +132,27 @@ static void asks_of_times_that_count(void)
 }
 
 static void asks_of_the_umask(void) { umask(umask(022)); }
+
+/* What it may do with what it makes follows from the umask. */
+static void asks_of_what_it_has_made(void)
+{
+	must(stat("made", &st) != 0 && mkdir("made", 0777) == 0 && stat("made", &st) == 0 && rmdir("made") == 0);
+}
+
+static void asks_of_a_link_that_it_has_made(void)
+{
+	must(symlink("f", "l") == 0 && lstat("l", &st) == 0 && access("l", R_OK) == 0 && unlink("l") == 0);
+}
+
+static void asks_how_many_processes(int times)
+{
+	struct rlimit most;
+	for (int i = 0; i < times; i++)
+		must(getrlimit(RLIMIT_NPROC, &most) == 0);
+}
+
+static void asks_once_how_many_processes(void) { asks_how_many_processes(1); }
+static void asks_twice_how_many_processes(void) { asks_how_many_processes(2); }
 
 static volatile sig_atomic_t ticks;
 static void tick(int signal)
@@ -379,6 +401,10 @@ static const scene scenes[] = {
 	{"asks_of_the_time_of_a_link", asks_of_the_time_of_a_link},
 	{"asks_of_times_that_count", asks_of_times_that_count},
 	{"asks_of_the_umask", asks_of_the_umask},
+	{"asks_of_what_it_has_made", asks_of_what_it_has_made},
+	{"asks_of_a_link_that_it_has_made", asks_of_a_link_that_it_has_made},
+	{"asks_once_how_many_processes", asks_once_how_many_processes},
+	{"asks_twice_how_many_processes", asks_twice_how_many_processes},
 	{"interrupted", interrupted},
 	{"signals_in_the_tree", signals_in_the_tree},
 	{"signal_to_a_stranger", signal_to_a_stranger},

@@ -1,0 +1,7 @@
+//go:build control
+
+package observe
+
+import "jitcache/core/control"
+
+var checksRoom = !control.Is("noroom")
