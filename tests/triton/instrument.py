@@ -21,8 +21,8 @@ def take_out(what: str) -> None:
     elif what == "check":  # what is in Triton's folder is right
         place._holds = lambda path, data: os.path.exists(path)
     elif what == "anew":  # what is there already stays
-        place._replace = lambda folder, path, data, whole=place._replace: (
-            os.path.exists(path) or whole(folder, path, data)
+        place._make = lambda folder, path, data, put, whole=place._make: (
+            os.path.exists(path) or whole(folder, path, data, put)
         )
     elif what == "names":  # any text names a file
         group.is_name = lambda name: True
@@ -33,6 +33,8 @@ def take_out(what: str) -> None:
         manager._metadata = lambda data, whole=manager._metadata: {**whole(data), "ir_override": None}
     elif what == "meanings":
         manager.meanings = lambda source: []
+    elif what == "owner":  # one folder for all that have Triton's key
+        manager.folder_of = lambda owner, folder: folder
     elif what == "folder":  # a folder that is taken away stays away
         place._ATTEMPTS = 1
     elif what == "private":

@@ -138,6 +138,10 @@ class Project(projects.Place):
         """The same with the adapter."""
         return self.check(code, **OURS, **env)
 
+    def files(self) -> list[Path]:
+        """Triton's files below its folder, without those that say whose a folder is."""
+        return [p for p in self.own.rglob("*") if p.is_file() and p.parent.name != ".jitcache-owners"]
+
     def entries(self) -> list[Path]:
         """The files of the entries, the largest first."""
         return sorted(self.cache.glob("v1/entries/*/*.jce"), key=lambda p: -p.stat().st_size)

@@ -16,6 +16,7 @@ NODES = {
     "anew": "test_faults.py::test_a_file_of_another_compile_is_replaced",
     "names": "test_faults.py::test_an_intact_entry_of_another_writer_is_replaced",
     "meanings": "test_meanings.py::test_twins_are_two_kernels[an attribute of a module]",
+    "owner": "test_meanings.py::test_the_files_of_a_kernel_stay_when_its_twin_is_compiled",
     "folder": "test_manager.py::test_a_folder_that_cannot_be_used_fails_no_program[a folder that is taken away]",
     "private": "test_manager.py::test_a_folder_that_cannot_be_used_fails_no_program[a file]",
     "overrides": "test_manager.py::test_a_kernel_that_files_of_the_user_s_were_put_into_is_not_kept",

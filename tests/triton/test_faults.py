@@ -140,5 +140,5 @@ def test_a_disk_that_is_full_fails_no_program(project: Project) -> None:
     first, second = project.ours(code), project.ours(code)
     assert first.said == second.said
     assert (first.compiles, second.compiles) == (1, 0)
-    assert not [p for p in project.own.rglob("*") if p.is_file()]
+    assert not project.files()
     assert not [p for p in os.listdir(project.folder.parent) if p.startswith("jitcache-triton-")]

@@ -73,6 +73,10 @@ def write(project: Project, twins: Twins, which: int) -> str:
     return CALL.format(constants=twins.constants[which])
 
 
+def contents(project: Project) -> dict[str, bytes]:
+    return {str(p): p.read_bytes() for p in project.files()}
+
+
 def asm(ran: Ran) -> object:
     return ran.said["asm"]
 
@@ -87,6 +91,18 @@ def test_twins_are_two_kernels(project: Project, what: str) -> None:
     assert asm(second) != asm(first)
     again = project.ours(write(project, TWINS[what], 0))
     assert (asm(again), again.compiles) == (asm(first), 0)
+
+
+def test_the_files_of_a_kernel_stay_when_its_twin_is_compiled(project: Project) -> None:
+    """Else a process that has found them, and reads them a moment later, would have the other kernel's."""
+    what = TWINS["an attribute of a module"]
+    project.ours(write(project, what, 0))
+    files = contents(project)
+    assert any(name.endswith(".cubin") for name in files)
+    project.ours(write(project, what, 1))
+    after = contents(project)
+    assert {name: after.get(name) for name in files} == files
+    assert sum(name.endswith(".cubin") for name in after) == 2
 
 
 @pytest.mark.parametrize("what", TWINS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -17,7 +18,7 @@ from jitcache._code import Unkeyable
 from . import KIND, _cache
 from ._group import FORMAT, is_name, pack, unpack
 from ._meanings import meanings
-from ._place import place, private_folder
+from ._place import folder_of, place, private_folder
 from ._refused import refuse
 from ._turn import Turn
 
@@ -51,7 +52,8 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
     group (a kernel's stages and its metadata) is one entry, and so is a file that
     is in none (a launcher, what an autotuner has measured). What is found is put
     into ``$TRITON_CACHE_DIR/KEY``, as Triton's own manager has it, and checked
-    there against the entry; what is there already is not trusted.
+    there against the entry; what is there already is not trusted. Of two kernels
+    that have one key of Triton's, the second has its files in a folder beside it.
 
     A lookup that misses takes the turn to compile, and others wait. The turn ends
     with ``put_group`` or ``put``, or with the function that looked up.
@@ -90,6 +92,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         frame = sys._getframe(1)
         self._source = frame.f_locals.get("src")
         self._meanings, self._unkeyable = _looked_up(self._source)
+        self._choose_folder()
         data = None if self._unkeyable else self._look_up(f"__grp__{filename}", frame)
         files = None if data is None else unpack(data)
         return None if files is None else self._place_group(filename, files)
@@ -177,6 +180,19 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         return {"triton": self.key, "files": list(files), **known}
 
     # -- the files
+
+    def _choose_folder(self) -> None:
+        """Have the files of this kernel where those of another one with Triton's key are not."""
+        if not self.cache_dir:
+            return
+        if self._unkeyable:  # nobody knows whose they are
+            self.cache_dir = ""
+            return
+        owner = hashlib.sha256("\0".join(self._meanings).encode("utf-8", "backslashreplace")).hexdigest()[:32]
+        try:
+            self.cache_dir = folder_of(owner, self.cache_dir)
+        except OSError:
+            self.cache_dir = ""
 
     def _place(self, name: str, data: bytes) -> str:
         """Put a file where Triton would, or where this process can."""

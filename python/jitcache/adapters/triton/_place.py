@@ -7,6 +7,10 @@ import contextlib
 import os
 import shutil
 import tempfile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # How often a folder is made anew that another process takes away: Triton's own manager
 # removes every folder that it finds empty, up to the root (os.removedirs).
@@ -24,8 +28,22 @@ def place(folder: str, name: str, data: bytes) -> str:
     """
     path = os.path.join(folder, name)
     if not _holds(path, data):
-        _replace(folder, path, data)
+        _make(folder, path, data, os.replace)
     return path
+
+
+def folder_of(owner: str, folder: str) -> str:
+    """Return where an owner's files belong: in the folder, or beside it if it is another's.
+
+    Two kernels may have one key of Triton's, which names the folder. Whose it is says a
+    file that the first has made, so that nobody puts files there between another's lookup
+    and its look at them. Raises OSError if it cannot be.
+    """
+    owners = os.path.join(os.path.dirname(folder), ".jitcache-owners")
+    path = os.path.join(owners, os.path.basename(folder))
+    if not os.path.exists(path):
+        _make(owners, path, owner.encode(), os.link)
+    return folder if _holds(path, owner.encode()) else f"{folder}.{owner}"
 
 
 def private_folder() -> str:
@@ -54,7 +72,8 @@ def _holds(path: str, data: bytes) -> bool:
         return False
 
 
-def _replace(folder: str, path: str, data: bytes) -> None:
+def _make(folder: str, path: str, data: bytes, put: Callable[[str, str], None]) -> None:
+    """Make a file whole, and put it in its place: os.replace does, or os.link where nothing is yet."""
     temporary = os.path.join(folder, f".jitcache.{os.getpid()}.{os.urandom(8).hex()}")
     for attempt in range(_ATTEMPTS):
         try:
@@ -69,8 +88,8 @@ def _replace(folder: str, path: str, data: bytes) -> None:
             view = memoryview(data)
             while view:
                 view = view[f.write(view) :]
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(FileExistsError):  # somebody was first
+            put(temporary, path)
+    finally:
+        with contextlib.suppress(OSError):  # os.replace has taken it away
             os.unlink(temporary)
-        raise
