@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import shlex
 import shutil
 import stat
 import struct
@@ -95,7 +96,16 @@ class Launched(World):
             sources = [self.folder / "sources" / name for name in sources]
         kind = ["-c"] if asked.get("kind") == "object" else ["-shared"]
         libraries = [f"-l{name}" for name in asked.get("libraries", ())]
-        words = [asked["compiler"], "-O1", "-fPIC", *kind, *sources, *asked.get("flags", ()), *libraries]
+        compiler = str(asked["compiler"])
+        words = [
+            *([compiler] if os.path.exists(compiler) else shlex.split(compiler)),
+            "-O1",
+            "-fPIC",
+            *kind,
+            *sources,
+            *asked.get("flags", ()),
+            *libraries,
+        ]
         return [*map(str, words), "-o", f"{self.out}/f"]
 
     def _clear(self) -> None:
