@@ -19,6 +19,10 @@ FORMS = [("mpich", 1), ("mpich", 2), ("mpich", 4), ("openmpi", 2)]
 LIMIT = float(os.environ.get("MPI_LIMIT", "60"))
 
 
+#: What Open MPI's mpirun says when it ends before any rank was started: its own trouble, seen once.
+UNBEGUN = "The PMIx server's listener thread failed to start"
+
+
 class Ended(NamedTuple):
     """What became of a job."""
 
@@ -77,5 +81,8 @@ def end(process: subprocess.Popen[str], limit: float = 60) -> Ended:
 
 
 def run(mpi: str, ranks: int, program: list[object], limit: float = 60, **more: object) -> Ended:
-    """Run a job to its end."""
-    return end(start(mpi, ranks, program, **more), limit)
+    """Run a job to its end; a second time if its mpirun could not begin, which is seldom."""
+    ended = end(start(mpi, ranks, program, **more), limit)
+    if ended.status != 0 and UNBEGUN in ended.text:
+        ended = end(start(mpi, ranks, program, **more), limit)
+    return ended
