@@ -19,14 +19,29 @@ func settle() { time.Sleep(time.Duration(stamp.FineTick) + 20*time.Millisecond) 
 // taken runs a shell script and returns its list.
 func (w *world) taken(script string) *List {
 	w.t.Helper()
-	l, err := w.run("/bin/sh", "-c", script)
+	return w.takenOf("/bin/sh", "-c", script)
+}
+
+// takenOf runs a command and returns its list, which nothing has changed yet.
+func (w *world) takenOf(words ...string) *List {
+	w.t.Helper()
+	l, err := w.run(words...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	if state, why := l.Check(w.surroundings()); state == Changed {
-		w.t.Fatalf("%s: before any change: %s", script, why)
+		w.t.Fatalf("%s: before any change: %s", words, why)
 	}
 	return l
+}
+
+// compare compares a list with the world: has it changed, and is that what has?
+func (w *world) compare(l *List, changed bool, what string) {
+	w.t.Helper()
+	state, why := l.Check(w.surroundings())
+	if (state == Changed) != changed || changed && !strings.Contains(why, what) {
+		w.t.Errorf("state %d, %s", state, why)
+	}
 }
 
 func TestEachDifferenceIsNoticed(t *testing.T) {
