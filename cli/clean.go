@@ -30,12 +30,15 @@ type clean struct {
 	w       io.Writer
 	colours bool
 	left    []byte // the beginning of a rune
+	out     []byte // what is written, kept for the next: a list may be of a million
 	err     error  // of the first write that has failed
 }
 
 func (c *clean) Write(p []byte) (int, error) {
-	in := append(c.left, p...)
-	out := make([]byte, 0, len(in)+16)
+	in, out := p, c.out[:0]
+	if len(c.left) > 0 {
+		in = append(c.left, p...)
+	}
 	for len(in) > 0 && (utf8.FullRune(in) && (in[0] != 0 || len(in) > 1)) {
 		n := 1
 		switch in[0] {
@@ -50,7 +53,7 @@ func (c *clean) Write(p []byte) (int, error) {
 		}
 		in = in[n:]
 	}
-	c.left = append([]byte(nil), in...)
+	c.left, c.out = append([]byte(nil), in...), out
 	if _, err := c.w.Write(out); err != nil {
 		if c.err == nil {
 			c.err = err

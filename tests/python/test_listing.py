@@ -70,9 +70,14 @@ def test_list_takes_no_memory_for_its_length(directories: dict[int, str], how: s
         "ls": long.output.count(b"\n") == 101,
     }
     assert listed.get(how, len(long.output) > 7 * len(short.output))
-    # The attributes alone are 42 MB more. The collector of a busy machine lags behind:
-    # 12 MB were seen with a load of 10, 2 MB without.
-    assert long.memory - short.memory < 20 << 20
+    # The attributes alone are 42 MB more. The collector of a busy machine lags behind: once 42 MB were
+    # seen, 12 MB with a load of 10, 2 MB without. A list that keeps its entries takes them every time.
+    least = long.memory
+    for _ in range(4):
+        if least - short.memory < 20 << 20:
+            break
+        least = min(least, run(LONG).memory)
+    assert least - short.memory < 20 << 20
     assert long.time < 2 * LONG / SHORT * short.time
 
 
