@@ -70,6 +70,12 @@ exec {ptxas} "$@"
 """
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Triton's files below its folder, without the path of that in them; those that say whose a folder is are ours."""
+    files = (p for p in folder.rglob("*") if p.is_file() and p.parent.name != ".jitcache-owners")
+    return {str(p.relative_to(folder)): p.read_bytes().replace(str(folder).encode(), b"FOLDER") for p in files}
+
+
 def compilers() -> list[Path]:
     """What Triton comes with: ptxas, and in newer versions one for some of the architectures."""
     import triton
@@ -137,10 +143,6 @@ class Project(projects.Place):
     def ours(self, code: str = ONE, **env: str) -> Ran:
         """The same with the adapter."""
         return self.check(code, **OURS, **env)
-
-    def files(self) -> list[Path]:
-        """Triton's files below its folder, without those that say whose a folder is."""
-        return [p for p in self.own.rglob("*") if p.is_file() and p.parent.name != ".jitcache-owners"]
 
     def entries(self) -> list[Path]:
         """The files of the entries, the largest first."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Callable
 
 import pytest
-from project import Project
+from project import Project, contents
 
 
 def cut(data: bytes) -> bytes:
@@ -140,5 +140,5 @@ def test_a_disk_that_is_full_fails_no_program(project: Project) -> None:
     first, second = project.ours(code), project.ours(code)
     assert first.said == second.said
     assert (first.compiles, second.compiles) == (1, 0)
-    assert not project.files()
+    assert not contents(project.own)
     assert not [p for p in os.listdir(project.folder.parent) if p.startswith("jitcache-triton-")]

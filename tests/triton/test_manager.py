@@ -10,13 +10,7 @@ from pathlib import Path
 
 import pytest
 import samples
-from project import APP, ONE, OURS, Project
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """The files below a folder, without the path of the folder in them."""
-    files = (p for p in folder.rglob("*") if p.is_file() and p.parent.name != ".jitcache-owners")
-    return {str(p.relative_to(folder)): p.read_bytes().replace(str(folder).encode(), b"FOLDER") for p in files}
+from project import APP, ONE, OURS, Project, contents
 
 
 def test_second_process_compiles_nothing_and_has_what_triton_compiles(project: Project) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pytest
-from project import Project, Ran
+from project import Project, Ran, contents
 from triton.runtime import jit
 
 BEGIN = "import triton\nimport triton.language as tl\n"
@@ -73,10 +73,6 @@ def write(project: Project, twins: Twins, which: int) -> str:
     return CALL.format(constants=twins.constants[which])
 
 
-def contents(project: Project) -> dict[str, bytes]:
-    return {str(p): p.read_bytes() for p in project.files()}
-
-
 def asm(ran: Ran) -> object:
     return ran.said["asm"]
 
@@ -97,11 +93,11 @@ def test_the_files_of_a_kernel_stay_when_its_twin_is_compiled(project: Project) 
     """Else a process that has found them, and reads them a moment later, would have the other kernel's."""
     what = TWINS["an attribute of a module"]
     project.ours(write(project, what, 0))
-    files = contents(project)
-    assert any(name.endswith(".cubin") for name in files)
+    first = contents(project.own)
+    assert any(name.endswith(".cubin") for name in first)
     project.ours(write(project, what, 1))
-    after = contents(project)
-    assert {name: after.get(name) for name in files} == files
+    after = contents(project.own)
+    assert {name: after.get(name) for name in first} == first
     assert sum(name.endswith(".cubin") for name in after) == 2
 
 
@@ -157,3 +153,20 @@ def test_what_changes_while_a_kernel_is_compiled_is_not_kept(project: Project) -
     code = write(project, TWINS["an attribute of a module"], 0)
     assert project.ours(CHANGED + code).said["count"] == 0
     assert project.ours(code).compiles == 1
+
+
+UNSEEN = """
+import app, jitcache
+from jitcache.adapters import triton as ours
+from triton.runtime.cache import get_cache_manager
+manager = get_cache_manager("5a" * 32)
+found = manager.get_group("kernel.json")
+path = manager.put(b"{}", "kernel.json")
+manager.put_group("kernel.json", {"kernel.json": path})
+app.say(found=found, count=jitcache.default_cache().count("triton"), uncached=ours.uncached())
+"""
+
+
+def test_a_group_whose_kernel_is_not_seen_is_not_kept(project: Project) -> None:
+    """Its meanings would be missing in the key: those who ask are not always Triton's own compile."""
+    assert project.ours(UNSEEN).said == {"found": None, "count": 0, "uncached": {"source not seen: NoneType": 1}}

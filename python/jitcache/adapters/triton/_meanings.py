@@ -14,6 +14,7 @@ import hashlib
 import types
 from typing import TYPE_CHECKING, Any
 
+from triton.compiler.compiler import IRSource
 from triton.language import core
 from triton.runtime import jit
 
@@ -34,11 +35,14 @@ def meanings(source: Any) -> list[str]:
 
     Raises Unkeyable if nobody can say.
     """
+    if isinstance(source, IRSource):
+        return []
+    if not hasattr(source, "fn"):
+        raise Unkeyable("source not seen", type(source).__name__)
     walk = _Walk()
-    if hasattr(source, "fn"):
-        walk.function(source.fn)
-        for path, value in sorted(source.constants.items()):
-            walk.note(f"constant {path}", value)
+    walk.function(source.fn)
+    for path, value in sorted(source.constants.items()):
+        walk.note(f"constant {path}", value)
     return walk.notes
 
 
