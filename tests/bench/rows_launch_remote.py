@@ -10,10 +10,10 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import ground
-from rows_launch import _said, _tool
+from rows_launch import each, said, tool
 from rows_native import STL, C
 from rows_remotes import redis
 from runs import BenchError, Contender, Series
@@ -31,34 +31,18 @@ class _Launcher(NamedTuple):
     own: str
     folder: Path
 
-    def run(self, command: list[str], number: int) -> None:
-        env = {**self.env, self.own: str(self.folder / f"{self.own}-{number}")} if self.own else self.env
-        child = os.posix_spawn(self.words[0], [*self.words, *command], env)
-        if os.waitpid(child, 0)[1] != 0:
-            raise BenchError(f"{self.words[0]} has failed")
+    def machine(self, number: int) -> dict[str, str]:
+        """The environment on a machine of a number."""
+        return {**self.env, self.own: str(self.folder / f"{self.own}-{number}")} if self.own else self.env
 
-    def round(self, command: list[str]) -> Callable[[], float]:
-        numbers = itertools.count(1)
-
-        def run() -> float:
-            here = os.getcwd()
-            os.chdir(self.folder)
-            try:
-                start = time.perf_counter_ns()
-                for _ in range(_TOGETHER):
-                    self.run(command, next(numbers))
-                return (time.perf_counter_ns() - start) / 1e3 / _TOGETHER
-            finally:
-                os.chdir(here)
-
-        return run
+    def machines(self) -> Iterator[dict[str, str]]:
+        """One after the other, and the one that compiles first."""
+        return map(self.machine, itertools.count())
 
     def last(self, command: list[str]) -> str:
         """What the launcher says of the machine that came last."""
-        names = (
-            sorted(self.folder.glob(f"{self.own}-*"), key=lambda p: int(p.name.rpartition("-")[2])) if self.own else []
-        )
-        return _said([self.words[0], *command], {**self.env, **({self.own: str(names[-1])} if names else {})})
+        numbers = [int(p.name.rpartition("-")[2]) for p in self.folder.glob(f"{self.own}-*")] if self.own else []
+        return said([self.words[0], *command], self.machine(max(numbers, default=0)))
 
 
 def _launchers(w: Workplace, folder: Path, port: int) -> dict[str, _Launcher]:
@@ -75,7 +59,7 @@ def _launchers(w: Workplace, folder: Path, port: int) -> dict[str, _Launcher]:
     }  # fmt: skip
     found = {}
     for name, (words, env, own) in of.items():
-        program = _tool(words[0])
+        program = tool(words[0])
         if program is None:
             w.notes["not measured"][name] = f"{name} is not installed"
             continue
@@ -108,19 +92,14 @@ def launch_remote(w: Workplace) -> Iterator[Series]:
             command = [compiler, "-O2", "-c", name, "-o"]
             time.sleep(0.1)  # or ccache finds the source too new
             launchers = _launchers(w, folder, port)
-            found = [
-                Contender("compiler", _Launcher([compiler], dict(os.environ), "", folder).round([*command[1:], "f.o"]))
-            ]
+            found = [Contender("compiler", each([*command, "f.o"], dict(os.environ), folder, _TOGETHER))]
             for rival, launcher in launchers.items():
                 # A file of its own for each: they leave it with other permissions.
-                words = [*command, f"{rival}.o"]
-                here = os.getcwd()
-                os.chdir(folder)
-                launcher.run(words, 0)  # the machine that compiles it
-                os.chdir(here)
+                words, machines = [*launcher.words, *command, f"{rival}.o"], launcher.machines()
+                each(words, machines, folder, times=1)()  # the machine that compiles it
                 if rival == "jitcache":
                     launcher.last(["remote", "-timeout", "60s", "flush"])
-                found.append(Contender(rival, launcher.round(words)))
+                found.append(Contender(rival, each(words, machines, folder, _TOGETHER)))
             yield Series(at, found, w.scale.slow)
             missed = [rival for rival, launcher in launchers.items() if not _hit(rival, launcher)]
             if "sccache" in launchers:
