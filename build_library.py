@@ -319,20 +319,14 @@ COMMANDS = {COMMAND: "cli/jitcache", "jitcache-bundle": "cli/bundles"}
 QUICK = ("-gcflags=all=-dwarf=false", "-gcflags=github.com/redis/go-redis/v9=-dwarf=false -l")
 
 
-def build_command(output: Path) -> Path:
-    """Build COMMAND alone into the folder ``output``, and return it."""
+def build_command(output: Path, name: str = COMMAND, *, control: str = "", clock: bool = False) -> Path:
+    """Build one of COMMANDS, or STORAGE, alone into the folder ``output`` and return it; the rest as in ``build``."""
     with build_folder.draft(output) as draft:
-        _build_command(COMMAND, draft, "", "")
-    return output / COMMAND
+        _build_command(name, draft, control, clock=clock)
+    return output / name
 
 
-def build_storage(output: Path, *, control: str, clock: bool) -> None:
-    """Build STORAGE alone into the folder ``output``, for tests."""
-    with build_folder.draft(output) as draft:
-        _build_command(STORAGE, draft, control, "", clock)
-
-
-def _build_command(name: str, draft: Path, control: str, portable: str, clock: bool = False) -> None:
+def _build_command(name: str, draft: Path, control: str, portable: str = "", clock: bool = False) -> None:
     """Build one of COMMANDS, or STORAGE.
 
     ``jitcache`` launches commands, so its start has to be fast: it is built without C,

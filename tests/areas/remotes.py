@@ -33,7 +33,7 @@ def clocks() -> Count:
     count = pytest(area, sys.executable, "-s", CLOCKS, env=environment(JITCACHE_LIBRARY=str(library)))
     shutil.rmtree(believes, ignore_errors=True)
     shutil.copytree(built, believes, symlinks=True)
-    build_library.build_storage(believes, control="otherclock", clock=True)
+    build_library.build_command(believes, build_library.STORAGE, control="otherclock", clock=True)
     node = f"{CLOCKS}::test_fleet_whose_clocks_differ_compiles_each_key_once[redis]"
     return total([count, python_red(area, "clocks of others", node, believes)])
 
