@@ -267,9 +267,16 @@ func (s *SetStore) Add(l *List, now *Surroundings) {
 	}
 }
 
+// store notes the set, and what others have noted meanwhile behind it.
 func (s *SetStore) store(notes Notes) {
-	if notes != nil {
-		s.noted = s.set.Append(nil)
-		notes.SaveNote(s.key, s.noted)
+	if notes == nil {
+		return
 	}
+	if data := notes.LoadNote(&s.key.ID); data != nil && !bytes.Equal(data, s.noted) {
+		if set, err := ParseSet(data); err == nil {
+			s.set.Merge(set)
+		}
+	}
+	s.noted = s.set.Append(nil)
+	notes.SaveNote(s.key, s.noted)
 }
