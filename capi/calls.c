@@ -315,8 +315,11 @@ int32_t jitcache_used(jitcache_cache *cache, jitcache_key *key, uint64_t n)
 		found = jc_memory_used(a.c->memory, a.sealed + JC_SEALED_ID, n, &due);
 	if (a.c->lookups && !found)
 		jc_memory_count(a.c->memory, (const char *)a.sealed + JC_SEALED_KIND, n);
-	if (!a.c->lookups && find_core(&a) == JITCACHE_OK)
+	if (!a.c->lookups) {
+		if ((status = find_core(&a)) != JITCACHE_OK)
+			return end(&a, status);
 		a.core->used(a.cache, (uint8_t *)a.sealed, n);
+	}
 	if (due != 0)
 		jc_cache_maintain(a.c, a.sealed + JC_SEALED_ID, due);
 	return end(&a, found ? JITCACHE_OK : jc_miss(JITCACHE_MISS, JITCACHE_REASON_ABSENT));
