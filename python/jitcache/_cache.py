@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from _thread import _local
 
 from . import _ffi, _library
 from ._key import wanted
@@ -75,6 +76,7 @@ class Cache(Maintained):
         self._views: ViewTier | None = None
         self._closed = False
         self._why = ""  # there is no cache, although there is a library
+        self._stores = _local()  # by thread: why the last store was none
         self._handle: _void_p | None = None
         self._lib = _library.load()
         if self._lib is not None:
@@ -224,8 +226,20 @@ class Cache(Maintained):
 
     @property
     def last_reason(self) -> str:
-        """Why this thread's last result was not stored; the same as ``last_miss``."""
-        return self.last_miss
+        """Why this thread's last ``put`` or commit stored nothing: "read-only", "too large", …; "" if it did.
+
+        A hit stores nothing and leaves it as it is. A coroutine asks for it right
+        behind ``await cache.aget_or_compile(…)``.
+        """
+        return getattr(self._stores, "why", "")
+
+    def _note_store(self, stored: bool, why: str | None = None) -> bool:
+        """Note whether a store of this thread was one, and why not; return the first."""
+        if stored:
+            self._stores.why = ""
+        else:
+            self._stores.why = self.last_miss if why is None else why
+        return stored
 
     # -- storing
 
@@ -249,7 +263,7 @@ class Cache(Maintained):
         text = as_json(attributes)
         lib = self._lib
         if lib is None or self._handle is None:
-            return False
+            return self._note_store(False)
         key_handle = key._handle_for(lib, kind)
         flags = _ffi.REPLACE if replace else 0
         arguments = (self._handle, key_handle, payload, len(payload), text, flags)
@@ -257,7 +271,7 @@ class Cache(Maintained):
         views = self._views
         if views is not None:
             views.let_go()
-        return self._usable(status) and status == _ffi.OK
+        return self._note_store(self._usable(status) and status == _ffi.OK)
 
     def __getitem__(self, key: Key) -> bytes:
         """Return the entry's bytes. Raises KeyError if it is missing."""
@@ -337,7 +351,8 @@ class Cache(Maintained):
 
         Of the coroutines of a process that ask for one key at once, one compiles,
         and other processes wait as always. What a coroutine function does runs in
-        this loop, anything else in a thread. An exception of ``fn`` reaches all that
+        this loop; any other function runs in a thread, in a copy of the caller's
+        context, and has no loop there. An exception of ``fn`` reaches all that
         wait for it. If all of them are cancelled, the coroutine is cancelled too, a
         wait ends, and the lease is given up; a thread cannot be stopped, and its
         result is kept.
@@ -349,7 +364,10 @@ class Cache(Maintained):
             view = views.get(wanted(key))
             if view is not None:
                 return view.tobytes()
-        return await compiled(Ask(self, self._acquire, wanted(key), fn, attributes, kind, timeout))
+        data, why = await compiled(Ask(self, self._acquire, wanted(key), fn, attributes, kind, timeout))
+        if why is not None:
+            self._note_store(not why, why)
+        return data
 
     def entry_or_compile(
         self,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         _handle: ctypes.c_void_p | None
 
         def _usable(self, status: int) -> bool: ...
+        def _note_store(self, stored: bool) -> bool: ...
         def entry(self, key: Key) -> Entry | None: ...
 
 
@@ -84,7 +85,7 @@ class Lease:
         handle, self._handle = self._handle, None
         self.data, self._attributes = payload, attributes
         self.stored, self._blob = commit(self._cache, handle, payload, text)
-        return self.stored
+        return self._cache._note_store(self.stored)
 
     def entry(self) -> Entry:
         """Return the entry, or an Entry of what was committed, stored or not.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
 import os
 import threading
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
     from contextlib import AbstractContextManager
 
+    from ._cache import Cache
     from ._key import Key
     from ._lease import Lease
 
@@ -25,7 +27,7 @@ _running: dict[tuple[int, int, bytes], Shared] = {}
 class Ask(NamedTuple):
     """What a coroutine asks for, as ``Cache.aget_or_compile`` has it."""
 
-    cache: object  # whose entry it is
+    cache: Cache  # whose entry it is
     acquire: Acquire
     key: Key
     fn: Callable[[], Any]
@@ -34,7 +36,14 @@ class Ask(NamedTuple):
     timeout: float | None
 
 
-async def compiled(ask: Ask) -> bytes:
+class Compiled(NamedTuple):
+    """An entry's bytes; and why they were not stored, "" if they were, None if they were there."""
+
+    data: bytes
+    why: str | None
+
+
+async def compiled(ask: Ask) -> Compiled:
     """Return the entry's bytes, compiled once however many coroutines of this process and others ask."""
     where = (id(asyncio.get_running_loop()), id(ask.cache), ask.key._digest)
     shared = _running.get(where)
@@ -53,7 +62,7 @@ class Shared:
         self.cancelled = False
         self.task = asyncio.ensure_future(self._run())
 
-    async def result(self) -> bytes:
+    async def result(self) -> Compiled:
         self._waiting += 1
         try:
             return await asyncio.shield(self.task)
@@ -63,11 +72,11 @@ class Shared:
                 self.cancelled = True
                 self.task.cancel()
 
-    async def _run(self) -> bytes:
+    async def _run(self) -> Compiled:
         holder = _Holder(self.ask)
         try:
-            found: bytes | Awaitable[Any] = await holder.asked
-            if isinstance(found, bytes):
+            found: Compiled | Awaitable[Any] = await holder.asked
+            if isinstance(found, Compiled):
                 return found
             holder.give(await found)  # for which the thread waits, with the lease
             return await holder.committed
@@ -86,9 +95,10 @@ class _Holder:
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._loop = asyncio.get_running_loop()
+        self._context = contextvars.copy_context()  # that of the coroutine that asked first
         #: The bytes, or what is to be awaited for them while the thread has the lease.
-        self.asked: asyncio.Future[bytes | Awaitable[Any]] = self._loop.create_future()
-        self.committed: asyncio.Future[bytes] = self._loop.create_future()
+        self.asked: asyncio.Future[Compiled | Awaitable[Any]] = self._loop.create_future()
+        self.committed: asyncio.Future[Compiled] = self._loop.create_future()
         self._given = threading.Event()
         self._left = False
         self._data: Any = None
@@ -112,8 +122,9 @@ class _Holder:
         future: asyncio.Future[Any] = self.asked
         try:
             with ask.acquire(ask.key, ask.timeout, ask.kind, self._is_left) as lease:
+                why = None
                 if lease.data is None:
-                    data = ask.fn()  # of a coroutine function: nothing has run yet
+                    data = self._context.run(ask.fn)  # of a coroutine function: nothing has run yet
                     if inspect.isawaitable(data):
                         self._tell(self.asked, data)
                         future = self.committed
@@ -124,7 +135,9 @@ class _Holder:
                             return
                         data = self._data
                     lease.commit(data, attributes=ask.attributes)
-                self._tell(future, lease.data)
+                    why = ask.cache.last_reason
+                assert lease.data is not None
+                self._tell(future, Compiled(lease.data, why))
         except BaseException as e:  # noqa: BLE001 - it is the coroutine's
             self._tell(future, e)
 

@@ -154,6 +154,22 @@ def test_readonly_stores_nothing(tmp_path: Path) -> None:
     assert cache.last_reason == "read-only"
 
 
+def test_last_reason_is_that_of_the_last_store(tmp_path: Path) -> None:
+    """Of a miss that was compiled and stored there is none to tell."""
+    cache = jitcache.Cache(tmp_path / "cache", max_size="1Mi")
+    key = jitcache.Key(a=1)
+    assert cache.last_reason == ""
+    assert cache.get_or_compile(key, lambda: b"x") == b"x"
+    assert (cache.last_miss, cache.last_reason) == ("absent", "")
+    assert not cache.put(jitcache.Key(a=2), bytes(2 << 20))
+    assert cache.last_reason == "too large"
+    assert cache.get(key) == b"x" and cache.last_reason == "too large"
+    assert cache.put(jitcache.Key(a=3), b"y") and cache.last_reason == ""
+    cache.close()
+    assert cache.get_or_compile(jitcache.Key(a=4), lambda: b"z") == b"z"
+    assert cache.last_reason == "closed"
+
+
 def test_attributes_must_be_json(cache: jitcache.Cache) -> None:
     with pytest.raises(TypeError):
         cache.put(key(), b"x", attributes={"a": object()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import functools
 import os
 import subprocess
@@ -286,3 +287,36 @@ def test_without_the_library_it_compiles(tmp_path: Path) -> None:
         check=False,
     )
     assert p.stdout == "holds b'code'\n", p.stderr
+
+
+def test_coroutine_learns_why_its_result_was_not_stored(tmp_path: Path) -> None:
+    """Although another thread has tried."""
+    with jitcache.Cache(tmp_path / "cache"):
+        pass
+    cache = jitcache.Cache(tmp_path / "cache", readonly=True)
+
+    async def main() -> list[str]:
+        async def asked(n: int) -> str:
+            assert await cache.aget_or_compile(key(n), lambda: b"x") == b"x"
+            return cache.last_reason
+
+        return await asyncio.gather(asked(1), asked(1), asked(2))
+
+    assert asyncio.run(main()) == ["read-only"] * 3
+    settle()
+
+
+def test_compile_has_the_context_of_its_caller(tmp_path: Path) -> None:
+    """In a thread as in the loop."""
+    which = contextvars.ContextVar("which", default=b"unset")
+    cache = jitcache.Cache(tmp_path / "cache")
+
+    async def compiled() -> bytes:
+        return which.get()
+
+    async def main() -> list[bytes]:
+        which.set(b"set")
+        return [await cache.aget_or_compile(key(n), fn) for n, fn in enumerate((which.get, compiled))]
+
+    assert asyncio.run(main()) == [b"set", b"set"]
+    settle()
