@@ -250,6 +250,47 @@ def test_method_is_memoized_with_its_instance(tmp_path: Path) -> None:
     )
 
 
+def test_memoized_function_is_pickled_and_copied_as_a_function(tmp_path: Path) -> None:
+    """A pool of processes takes it by its name."""
+    main = """
+        import copy, concurrent.futures
+        import app
+        if __name__ == "__main__":
+            with concurrent.futures.ProcessPoolExecutor(2) as pool:
+                print(list(pool.map(app.f, [1, 2])), copy.deepcopy({1: app.f})[1] is app.f)
+    """
+    program = Program(tmp_path, app=HEAD + "@jitcache.memoize\ndef f(n): return b'%d' % n\n", main=main)
+    assert program.run()[0] == "[b'1', b'2'] True\n"
+
+
+def test_result_of_another_processor_or_c_library_is_computed_again(tmp_path: Path) -> None:
+    """Both have a part in what floating point gives."""
+    main = """
+        import os, sys
+        from jitcache import _processor
+        _processor.CPUINFO = sys.argv[1]
+        if sys.argv[2:]:
+            confstr = os.confstr
+            os.confstr = lambda name: sys.argv[2] if name == "CS_GNU_LIBC_VERSION" else confstr(name)
+        import app
+        print(app.f().decode(), app.f.last_reason)
+    """
+    app = HEAD + "@jitcache.memoize\ndef f():\n    print('ran', end=' ')\n    return b'x'\n"
+    program = Program(tmp_path, app=app, main=main)
+    for name in ("one", "two"):
+        program.write(name, f"flags: fma {name}\n\nflags: of the next one\n")
+    for arguments, ran in (
+        (["one"], "ran "),
+        (["one"], ""),
+        (["two"], "ran "),
+        (["one", "glibc 9"], "ran "),
+        (["one"], ""),
+    ):
+        assert program.run("main.py", *arguments)[0] == f"{ran}x \n", arguments
+    program.write("none", "")
+    assert "unknown processor" in program.run("main.py", "none")[0]
+
+
 def test_file_of_depends_that_is_missing_is_a_reason(tmp_path: Path) -> None:
     f = jitcache.memoize(
         cache=jitcache.Cache(tmp_path / "cache"), depends=lambda: {"x": jitcache.File(tmp_path / "none")}

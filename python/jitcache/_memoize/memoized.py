@@ -235,6 +235,10 @@ class Memoized(Generic[P, R]):
         """As a function's: in a class it is a method."""
         return self if instance is None else types.MethodType(self, instance)
 
+    def __reduce__(self) -> str:
+        """As a function's: it is pickled by its name, so that a pool of processes takes it, and copied as itself."""
+        return self._function.__qualname__
+
     def __repr__(self) -> str:
         return f"<jitcache.memoize of {self._name}>"
 

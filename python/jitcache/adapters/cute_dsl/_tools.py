@@ -12,7 +12,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from jitcache import File, Key
+from jitcache import File, Key, _processor
 from jitcache._code import Unkeyable
 from jitcache._module_files import is_older_than_process
 
@@ -130,19 +130,8 @@ def processor() -> str:
 
     An object with AVX-512 in it ends a process on a processor without.
     """
-    wanted = ("vendor_id", "cpu family", "model", "flags", "Features", "CPU implementer", "CPU part")
-    found = []
-    try:
-        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
-            for line in f:
-                name, _, value = line.partition(":")
-                if not name.strip():
-                    break  # the first one stands for all
-                if name.strip() in wanted:
-                    found.append(f"{name.strip()} {' '.join(sorted(value.split()))}")
-    except OSError as e:
-        raise Unkeyable("unknown processor", e) from e
-    if not any(line.startswith(("flags", "Features")) for line in found):
+    said = _processor.description()
+    if said is None:
         raise Unkeyable("unknown processor", platform.machine())
-    text = "\n".join([platform.machine(), *found])
+    text = f"{platform.machine()}\n{said}"
     return f"{platform.machine()} {hashlib.sha256(text.encode()).hexdigest()[:32]}"
