@@ -83,10 +83,15 @@ _MODULES = {
     "memoize": "_memoize.decorator",
 }
 
+# Modules of their own, which are read when they are named too.
+_SUBMODULES = ("adapters", "cuda", "mpi", "native")
+
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Read the module that has a name."""
+        """Read the module that has a name, or is it."""
+        if name in _SUBMODULES:
+            return __import__(f"{__name__}.{name}", fromlist=("*",))
         module = _MODULES.get(name)
         if module is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -95,4 +100,4 @@ if not TYPE_CHECKING:
 
     def __dir__() -> list[str]:
         """Return all names, those that are read already and those that are not."""
-        return sorted({*globals(), *__all__})
+        return sorted({*globals(), *__all__, *_SUBMODULES})

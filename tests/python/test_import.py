@@ -84,6 +84,12 @@ def test_names_are_there_before_their_modules_are_read() -> None:
     assert out == "True False\nTrue True False\nTrue\n"
 
 
+def test_modules_of_their_own_are_read_when_they_are_named() -> None:
+    code = "import jitcache; print(jitcache.native.build.__module__, jitcache.cuda.__name__, 'mpi' in dir(jitcache))"
+    out = subprocess.check_output([sys.executable, "-c", code], env={"PYTHONPATH": os.pathsep.join(sys.path)}, text=True)
+    assert out == "jitcache.native jitcache.cuda True\n"
+
+
 def test_import_is_fast() -> None:
     """Promised: 5 ms on top of ctypes. Fails at ten times that; the figure itself is in docs/bench.md."""
     code = """
