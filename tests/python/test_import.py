@@ -85,8 +85,9 @@ def test_names_are_there_before_their_modules_are_read() -> None:
 
 
 def test_modules_of_their_own_are_read_when_they_are_named() -> None:
-    code = "import jitcache; print(jitcache.native.build.__module__, jitcache.cuda.__name__, 'mpi' in dir(jitcache))"
-    out = subprocess.check_output([sys.executable, "-c", code], env={"PYTHONPATH": os.pathsep.join(sys.path)}, text=True)
+    out = check(
+        "import jitcache; print(jitcache.native.build.__module__, jitcache.cuda.__name__, 'mpi' in dir(jitcache))"
+    )
     assert out == "jitcache.native jitcache.cuda True\n"
 
 
