@@ -40,6 +40,7 @@ type claims struct {
 	watched map[string]*watched // likewise: claims of other helpers
 	pulses  map[string]pulse    // by token
 	ended   chan struct{}       // closed when a claim of this helper ends
+	putting int                 // claims that may become this helper's
 	nonce   int
 
 	beat struct {
@@ -130,7 +131,7 @@ func (s *Server) holds() bool {
 func (c *claims) any() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.held) > 0
+	return len(c.held) > 0 || beatsBefore && c.putting > 0
 }
 
 // ask asks for the claim on a key until the deadline; see wire.Claim for the answers. The
@@ -189,6 +190,7 @@ func (c *claims) try(id string, waited bool) (turn byte, mine *claim, next time.
 	w.asking = false
 	if mine != nil {
 		c.held[id] = mine
+		c.putting--
 	}
 	if err != nil || turn != wire.Theirs {
 		delete(c.watched, id)
@@ -239,6 +241,8 @@ func (c *claims) look(ctx context.Context, id string, waited bool, holder *strin
 		}
 		value, err := c.server.engine.Get(ctx, at, most)
 		switch {
+		case errors.Is(err, engine.ErrNotFound) && !endsLost:
+			return wire.Theirs, nil, dead, nil
 		case errors.Is(err, engine.ErrNotFound):
 			return wire.Over, nil, dead, nil
 		case err != nil:
@@ -250,7 +254,8 @@ func (c *claims) look(ctx context.Context, id string, waited bool, holder *strin
 		if waited && len(chain) == 0 && *holder != string(value) && tellsHolders {
 			return wire.Over, nil, dead, nil
 		}
-		if dead, err = c.deadAt(ctx, string(value)); err != nil || !looksAlive || time.Now().Before(dead) {
+		asked := time.Now() // and not when the answer is read, which may be late: a pulse has changed meanwhile
+		if dead, err = c.deadAt(ctx, string(value)); err != nil || !looksAlive || seenAt(asked).Before(dead) {
 			return wire.Theirs, nil, dead, err
 		}
 		chain = append(chain, link{at, string(value)})
@@ -259,11 +264,26 @@ func (c *claims) look(ctx context.Context, id string, waited bool, holder *strin
 	return wire.Nobodys, nil, dead, nil
 }
 
+// seenAt returns the time for which an answer counts that was asked for at a time.
+func seenAt(asked time.Time) time.Time {
+	if !countsAsked {
+		return time.Now()
+	}
+	return asked
+}
+
 // longestChain bounds how many dead holders of one key are followed: beyond, all compile.
 const longestChain = 16
 
-// put puts a claim of this helper at a place, if there is none. The pulse comes first.
+// put puts a claim of this helper at a place, if there is none. The pulse comes first, and goes
+// on for as long as putting counts this: if it is stored, until the caller has the claim in held.
 func (c *claims) put(ctx context.Context, at engine.Name) (value string, stored bool, err error) {
+	c.intend(1)
+	defer func() {
+		if !stored {
+			c.intend(-1)
+		}
+	}()
 	if err := c.alive(ctx); err != nil {
 		return "", false, err
 	}
@@ -272,7 +292,17 @@ func (c *claims) put(ctx context.Context, at engine.Name) (value string, stored 
 	value = c.token + "." + strconv.Itoa(c.nonce)
 	c.mu.Unlock()
 	stored, err = c.server.engine.Put(ctx, at, []byte(value), false)
+	if err != nil && withdrawsLost && !errors.Is(err, engine.ErrRefused) {
+		// It may be there, and others would wait for it while this helper has a pulse for others.
+		go c.withdraw(&claim{of: c, chain: []link{{at, value}}})
+	}
 	return value, stored, err
+}
+
+func (c *claims) intend(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.putting += n
 }
 
 // deadAt returns when the holder of a claim is dead, unless its pulse changes before.

@@ -4,13 +4,17 @@ package storage
 
 // What control builds of the tests go without (package control).
 const (
-	boundsMemory = true // what is decompressed is no larger than it said
-	checksPeer   = true // only this user and root are served
-	endsDenied   = true // a helper whose credentials are not good ends
-	looksAlive   = true // the claim of a helper that is dead is taken over
-	keepsMarks   = true // what could not be sent waits in its outbox
-	endsSent     = true // a claim ends when its result is sent, and not before
-	givesPlaces  = true // a client that asks nothing takes no other one's place
-	ownClock     = true // how long a pulse stands still is measured here, whatever clock its helper has
-	tellsHolders = true // who waits for one machine is told when another one has the claim
+	boundsMemory  = true // what is decompressed is no larger than it said
+	checksPeer    = true // only this user and root are served
+	endsDenied    = true // a helper whose credentials are not good ends
+	looksAlive    = true // the claim of a helper that is dead is taken over
+	keepsMarks    = true // what could not be sent waits in its outbox
+	beatsBefore   = true // a claim that is being put has a pulse
+	countsAsked   = true // a pulse that is read late is none that stands still
+	withdrawsLost = true // a claim of which the helper has not learnt is taken back
+	endsLost      = true // a claim that the engine has lost is waited for no longer
+	endsSent      = true // a claim ends when its result is sent, and not before
+	givesPlaces   = true // a client that asks nothing takes no other one's place
+	ownClock      = true // how long a pulse stands still is measured here, whatever clock its helper has
+	tellsHolders  = true // who waits for one machine is told when another one has the claim
 )

@@ -105,17 +105,21 @@ func (o *outboxes) marks(dir string) (names []string) {
 // end ends a claim: it goes on trying for as long as the helper lives, because others
 // take a claim for good while they see the pulse.
 func (c *claims) end(mine *claim) {
-	for wait := firstTry; ; wait = min(2*wait, lastTry) {
-		if c.server.state.refuses() == "" && c.remove(mine) {
-			break
-		}
-		time.Sleep(wait)
-	}
+	c.withdraw(mine)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.held, mine.id)
 	close(c.ended)
 	c.ended = make(chan struct{})
+}
+
+func (c *claims) withdraw(mine *claim) {
+	for wait := firstTry; ; wait = min(2*wait, lastTry) {
+		if c.server.state.refuses() == "" && c.remove(mine) {
+			return
+		}
+		time.Sleep(wait)
+	}
 }
 
 // remove takes a claim out of the engine: the first place at first, which is where others

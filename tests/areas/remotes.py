@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+from typing import NamedTuple
 
 from . import without
 from .common import BUILD, Count, build_library, environment, log_of, pytest, total
@@ -21,7 +22,37 @@ def tests() -> Count:
 
 def rest() -> Count:
     """And what takes longer."""
-    return pytest("remotes-rest", sys.executable, FOLDER, "-m", "slow", "--ignore", CLOCKS, env=environment())
+    slow = pytest("remotes-rest", sys.executable, FOLDER, "-m", "slow", "--ignore", CLOCKS, env=environment())
+    return total([slow, controls()])
+
+
+class Control(NamedTuple):
+    """A mechanism of the helper that is taken out, and a row of the table of faults that must then be red."""
+
+    name: str
+    out: str  # of core/control/controls.txt
+    test: str  # pytest node below FOLDER
+
+
+STOPPED = "test_helper_killed.py::test_helper_that_is_stopped_while_its_program_compiles_costs_one_compile_more"
+
+CONTROLS = [
+    Control("no outbox", "nooutbox", "test_faults.py::test_replica_that_is_read_only_serves_and_takes_nothing"),
+    Control("no outbox", "nooutbox", "test_faults.py::test_password_that_becomes_right_is_used"),
+    Control("claims of the dead", "noheirs", STOPPED),
+]  # fmt: skip
+
+
+def controls() -> Count:
+    """The rows of the table of faults are red without what holds them."""
+    area, counts = "remotes-rest", []
+    for c in CONTROLS:
+        folder = BUILD / "controls" / f"remotes-{c.out}"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(BUILD / "lib", folder, symlinks=True)
+        build_library.build_storage(folder, control=c.out, clock=False)
+        counts.append(python_red(area, c.name, f"{FOLDER}/{c.test}", folder))
+    return total(counts)
 
 
 def clocks() -> Count:

@@ -14,6 +14,7 @@ from typing import Callable
 import pytest
 from processes import check
 from remotes import Machine, Redis
+from test_fleet import ended, fleet
 from test_remote import UNSIGNED, compiled, machine, redis
 
 __all__ = ["machine", "redis"]  # fixtures
@@ -40,6 +41,36 @@ with jitcache.Cache() as cache:
         n += 1
         use((begin + n) % there)
 """
+
+
+@pytest.mark.slow  # as long as a holder may show nothing
+def test_helper_that_is_stopped_while_its_program_compiles_costs_one_compile_more(
+    machine: Callable[..., Machine], redis: Redis
+) -> None:
+    """However many wait: it is taken for dead, and does no harm when it goes on."""
+    machines = [machine(redis.url + UNSIGNED) for _ in range(4)]
+    (stopped,) = fleet(machines[:1], ["k"], COMPILE_SECONDS="20")
+    end = time.monotonic() + 20
+    while not redis.claims():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    pids = machines[0].helpers()
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        ended(fleet(machines[1:], ["k"]), 60)
+        print(f"figure stopped helper: {time.monotonic() - began:.1f} s until the others have it")
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    assert compiled(machines[0]).count("k") == 1 + (stopped.poll() is not None)
+    ended([stopped])
+    assert compiled(machines[0]) == ["k", "k"], "the one that was stopped, and one of those that waited"
+    late = machine(redis.url + UNSIGNED)
+    ended(fleet([late], ["k"]))
+    assert compiled(late) == ["k", "k"]
+
 
 #: So many keys the remote has at first.
 THERE = 400
