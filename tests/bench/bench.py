@@ -41,6 +41,7 @@ import rows_native
 import rows_remotes
 import rows_starts
 import rows_threads
+import rows_triton
 import rows_writes
 from runs import BenchError, Series, measure
 from workplace import FULL, QUICK, SIZES, Workplace
@@ -90,6 +91,7 @@ ROWS = [
     ),
     Row("cuda_cub", "CUDA: the same for a kernel with 444 headers", rows_cuda.cuda_cub),
     Row("cute_hit", "CuTe DSL: a matrix product in a fresh process, after the import", rows_cute.cute_hit),
+    Row("triton_remote", "Triton: a kernel that a Redis has and this machine has not", rows_triton.triton_remote),
     Row("open", "Open of a cache with a cap, by number of entries", rows_starts.opening),
     Row("system_calls", "System calls", calls.system_calls),
     Row("put_full", "Put into a full cache", rows_writes.put_full),

@@ -192,5 +192,9 @@ BOUNDS = [
         "cute_traced", "CuTe DSL: hit by trace in a fresh process, after the import: cute.compile's to ours",
         "cute_hit", "matmul", "jitcache_traced", "cute_compile", 2, "faster",
     ),
+    Bound(
+        "triton_remote", "Triton: first hit of a kernel in a Redis on loopback: its own RemoteCacheManager's to ours",
+        "triton_remote", "kernel", "jitcache", "triton", 1, "faster",
+    ),
     Bound("put_full_worst", "the longest of those puts", "put_full", "100k", "jitcache_worst", "", 250_000, "worst", "us"),
 ]  # fmt: skip

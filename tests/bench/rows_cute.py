@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Callable
 
-from ground import HERE, ROOT
+import venvs
+from ground import HERE
 from runs import BenchError, Contender, Series
 from workplace import Workplace
 
-#: As the tests of the adapter have it, who may have made the environment already.
+#: As the tests of the adapter have it.
 PACKAGES = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2", "numpy>=2", "pytest>=8")
 
 #: Each starts a process and imports the DSL: so many rounds.
 _SLOW = 7
-
-
-def _python() -> str:
-    """Return a Python with CuTe DSL, which is 260 MB and thus not among what the others are measured against."""
-    made = ROOT / "build" / "venvs" / "cute-dsl"
-    python = str(made / "bin" / "python")
-    if not (made / "ready").exists():
-        pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *PACKAGES]
-        for command in ([sys.executable, "-m", "venv", "--clear", str(made)], pip):
-            if subprocess.run(command, check=False, capture_output=True).returncode != 0:
-                raise OSError("nvidia-cutlass-dsl cannot be installed")
-        (made / "ready").touch()
-    return python
 
 
 def _child(python: str, key: str, cache: Path, *, done: str) -> Callable[[], float]:
@@ -54,7 +41,7 @@ def _child(python: str, key: str, cache: Path, *, done: str) -> Callable[[], flo
 def cute_hit(w: Workplace) -> Iterator[Series]:
     """From a function and its arguments to what can be called, in a process that has imported the DSL."""
     try:
-        python = _python()
+        python = venvs.python_with("cute-dsl", *PACKAGES)
     except OSError as e:
         w.notes["not measured"]["CuTe DSL"] = str(e)
         return
