@@ -236,8 +236,8 @@ LOOKS = [
         ("k", "1", "2"), ("1", "2"), call="import a; print(a.f(a.t.Thing()))"),
     Look("what an intrinsic reads", {
         "o": "from numba.extending import intrinsic\nfrom numba.core import types\nimport c\n@intrinsic\ndef h(context, x):\n"
-             "    def make(context, builder, sig, args):\n        return context.get_constant(types.int64, getattr(c, 'K' + ''))\n"
-             "    return types.int64(x), make", "c": "K = 1", "a": USE}, ("c", "1", "2"), ("1", "2")),
+             "    def make(context, builder, sig, args):\n        return context.get_constant(types.int64, getattr(c, 'K' + str(len('ab'))))\n"
+             "    return types.int64(x), make", "c": "K2 = 1", "a": USE}, ("c", "= 1", "= 2"), ("1", "2")),
     Look("a global that was set before a callee was compiled", {
         "a": "import os\nZ = 1\n@numba.njit\ndef g(x):\n    return x * Z\n@numba.njit(cache=True)\ndef f(x):\n    return g(x)\n"
              "if os.environ['VALUE'] == '1':\n    g(1)\nZ = 2"},

@@ -220,6 +220,37 @@ def test_option_of_llvm_is_for_all_that_is_compiled_after_it(project: Project) -
         assert [project.check("import a; a.f(1)", WITHOUT=without, **o).compiled for o in options] == compiled
 
 
+# An llvmlite of another form, before ours is installed: who sets an option there is not seen.
+FORMS = {
+    "as it is": "",
+    "no module of functions": "options.ffi = None",
+    "no functions": "options.ffi = SimpleNamespace()",
+    "no function that sets one": "options.ffi = SimpleNamespace(lib=SimpleNamespace())",
+}
+FORM = """
+    from types import SimpleNamespace
+    from llvmlite.binding import options
+    {form}
+    from jitcache.adapters import numba as j
+    j.install()
+    import a
+    a.f(1)
+    print(j.uncached(), j.count())
+"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_nothing_is_kept_where_options_of_llvm_cannot_be_seen(project: Project, form: str) -> None:
+    """The first form, and the mechanism taken out, show that it is for this alone."""
+    project.write(a=SUM)
+    unseen = form != "as it is"
+    for without, refused in (("", unseen), ("options of LLVM", False)):
+        shutil.rmtree(project.cache, ignore_errors=True)
+        ran = [project.check(FORM.format(form=FORMS[form]), "none", WITHOUT=without) for _ in range(2)]
+        assert [r.compiled for r in ran] == [["f"], ["f"] if refused else []]
+        assert [r.out for r in ran] == (["{'option of LLVM': 1} 0"] * 2 if refused else ["{} 1"] * 2)
+
+
 def test_without_the_look_for_addresses_code_has_those_of_another_process(project: Project) -> None:
     row = next(r for r in REFUSED if r.reason == "address")
     project.write(a=row.module)

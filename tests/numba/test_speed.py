@@ -10,7 +10,7 @@ from project import ROOT, Project
 
 FUNCTIONS = 24
 
-# Opening the cache, making keys and looking once through all that is registered takes 4 ms more than Numba's own cache does,
+# Making keys and looking once through all that is registered takes 4 ms more than Numba's own cache does,
 # of the 205 that Numba takes to get ready.
 FIRST = 1.03
 

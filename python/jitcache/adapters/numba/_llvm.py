@@ -11,7 +11,7 @@ import sys
 import threading
 from typing import Any
 
-#: The options that were set by others than Numba, whose own is one of its settings.
+#: The options that were set by others than Numba, whose own is one of its settings; or that none of them can be seen.
 given: list[str] = []
 
 _lock = threading.Lock()
@@ -47,10 +47,16 @@ class _Module:
 
 
 def note(options: Any) -> None:
-    """Note from now on what is set by llvmlite's module of options, whoever has its function already."""
+    """Note from now on what is set by llvmlite's module of options, whoever has its function already.
+
+    In an llvmlite of another form it cannot be seen what is set: then nothing is kept.
+    """
     global _noting
     with _lock:
-        # An llvmlite of another form is not one to fail for.
-        if not _noting and hasattr(getattr(options, "ffi", None), "lib"):
-            _noting = True
+        if _noting:
+            return
+        _noting = True
+        if hasattr(getattr(getattr(options, "ffi", None), "lib", None), "LLVMPY_SetCommandLine"):
             options.ffi = _Module(options.ffi)
+        else:
+            given.append("whichever is set, which this llvmlite does not let be seen")
