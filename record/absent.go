@@ -28,9 +28,10 @@ func (t *taker) fold() error {
 			continue // it is a name that has no folder of its own in the list
 		}
 		folder, name := t.missing(path, exists)
-		if whole := join(folder, name); t.status.At(ended(t.full(whole)), unix.AT_SYMLINK_NOFOLLOW) == 0 {
+		whole := join(folder, name)
+		if t.status.At(ended(t.full(whole)), unix.AT_SYMLINK_NOFOLLOW) == 0 && !t.isMade(t.full(whole)) {
 			// A link that leads nowhere: where it leads to may come into being without
-			// its folder noticing.
+			// its folder noticing. One that the command has made was not there.
 			failure := Failure{whole, syscall.ENOENT}
 			if !slices.Contains(t.list.Failures, failure) {
 				t.list.Failures = append(t.list.Failures, failure)
@@ -129,7 +130,7 @@ func (t *taker) settle(f *Folder) error {
 		if len(f.Absent) > 64 && !there[name] {
 			continue
 		}
-		if t.status.At(ended(full+"/"+name), 0) != syscall.ENOENT && !t.isMade(full+"/"+name) {
+		if t.status.At(ended(full+"/"+name), unix.AT_SYMLINK_NOFOLLOW) != syscall.ENOENT && !t.isMade(full+"/"+name) {
 			return request.Refuse(f.Path+"/"+name, "appeared meanwhile")
 		}
 	}

@@ -164,13 +164,14 @@ func (c *checker) folders() bool {
 	return true
 }
 
-// absent asks for each name.
+// absent asks for each name. A link that leads nowhere is something too: lstat and readlink
+// find it, and nobody can take its name.
 func (c *checker) absent(f *Folder) bool {
 	for _, name := range f.Absent {
 		path := c.path(f.Path)
 		path[len(path)-1] = '/'
 		c.buffer = append(append(path, name...), 0)
-		switch errno := c.status.At(c.buffer, 0); errno {
+		switch errno := c.status.At(c.buffer, unix.AT_SYMLINK_NOFOLLOW); errno {
 		case syscall.ENOENT:
 		case 0:
 			return c.changed(f.Path+"/"+name, "was not there")

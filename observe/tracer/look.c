@@ -221,7 +221,8 @@ void jo_look_link(const jo_process *p, const jo_path *path, uint32_t bits)
 	noted(p, name, bits);
 }
 
-void jo_look_way(const jo_process *p, const char *path)
+/* way_of notes the links on a path, and with all what on it is none. */
+static void way_of(const jo_process *p, const char *path, int all)
 {
 	char rest[JO_PATH], link[JO_PATH], text[JO_PATH];
 	jo_path way = {.form = JO_ABSOLUTE};
@@ -239,11 +240,12 @@ void jo_look_way(const jo_process *p, const char *path)
 		}
 		memmove(rest, part + n, strlen(part + n) + 1);
 		ssize_t got = readlink(way.text, link, sizeof link - 1);
+		if (got >= 0 || (all && errno == EINVAL))
+			jo_look_link(p, &way, 0);
 		if (got < 0)
 			continue;
 		link[got] = 0;
 		links++;
-		jo_look_link(p, &way, 0);
 		if (link[0] == '/')
 			way.text[0] = 0;
 		else
@@ -253,6 +255,10 @@ void jo_look_way(const jo_process *p, const char *path)
 		strcpy(rest, text);
 	}
 }
+
+void jo_look_way(const jo_process *p, const char *path) { way_of(p, path, 0); }
+
+void jo_look_where(const jo_process *p, const char *path) { way_of(p, path, 1); }
 
 void jo_look_ways(const jo_process *p, const jo_process *q, int fd)
 {

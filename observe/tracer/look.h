@@ -30,6 +30,9 @@ void jo_look_attributes(const jo_process *p, const char *path, int follow, const
 /* jo_look_way notes the links that lead to a path, because the tree is told where
  * they lead; jo_look_ways those to a descriptor of q. */
 void jo_look_way(const jo_process *p, const char *path);
+/* jo_look_where notes what on the way is no link, too: programs look for their own files
+ * beside where they are. */
+void jo_look_where(const jo_process *p, const char *path);
 void jo_look_ways(const jo_process *p, const jo_process *q, int fd);
 
 /* jo_look_entered notes that a process has entered a folder. At the end jo_look_settle

@@ -131,7 +131,7 @@ static int of_process(jo_process *p, const jo_process *q, const char *rest, int 
 		if (g->exe != NULL && follow)
 			return becomes(into, g->exe, more, JO_ABSOLUTE);
 		if (g->exe != NULL)
-			jo_look_way(p, g->exe);
+			jo_look_where(p, g->exe);
 	} else if (strcmp(rest, "/limits") == 0) {
 		jo_use(p, JO_USE_LIMITS, NULL); /* all of them */
 	} else if (strncmp(rest, "/fd/", 4) == 0 && rest[4] >= '0' && rest[4] <= '9') {

@@ -71,7 +71,13 @@ _WALK = "test_walk.py::test_walk_leaves_no_wrong_replay"
 _CONTROLS = [
     _Control(
         "launched absent names", "noabsent",
-        [f"{_ROW}[folder of an assembler that comes first]", f"{_COMPILE}[library that appears earlier-gcc]", _WALK],
+        [
+            f"{_ROW}[folder of an assembler that comes first]",
+            f"{_ROW}[link that leads nowhere appears]",
+            f"{_ROW}[link that leads nowhere is left]",
+            f"{_COMPILE}[library that appears earlier-gcc]",
+            _WALK,
+        ],
     ),
     _Control("launched children", "nochildren", [f"{_ROW}[version that a script greps]"]),
     _Control("launched listings", "nolistings", [f"{_ROW}[files that a script finds by a pattern]"]),

@@ -380,3 +380,50 @@ def link_that_a_script_follows(w: Launched, _: Any) -> Callable[[], Any]:
         os.symlink("v2", current)
 
     return change
+
+
+@row
+def link_that_leads_nowhere_appears(w: Launched, _: Any) -> Callable[[], Any]:
+    words(w, "sh -c", "if [ -L here ]; then echo yes; else echo no; fi > out/a")
+    return lambda: os.symlink("nowhere", w.folder / "here")
+
+
+@row
+def link_that_leads_nowhere_is_left(w: Launched, _: Any) -> Callable[[], Any]:
+    """Where it stands already, the script does something else."""
+    w.put("v", "1\n")
+    words(w, "sh -c", "cat v; if [ -L out/l ]; then echo again; else ln -s nowhere out/l; fi")
+    return lambda: w.put("v", "2\n")
+
+
+# ---- programs that ask where they are
+
+
+def says_where_it_is(w: Launched) -> None:
+    text = '#include <stdio.h>\n#include <unistd.h>\nint main(void) { char s[4096]; int n = readlink("/proc/self/exe", s, sizeof s); return fwrite(s, 1, n, fopen("out/a", "w")) != n; }\n'
+    w.put("gen.c", text)
+    (w.folder / "bin").mkdir()
+    w.run("gcc", "gen.c", "-o", "bin/gen")
+    words(w, f"{w.folder}/bin/gen")
+
+
+@row
+def program_that_asks_where_it_is_becomes_a_link(w: Launched, _: Any) -> Callable[[], Any]:
+    says_where_it_is(w)
+
+    def change() -> None:
+        (w.folder / "bin/gen").rename(w.folder / "bin/gen-2")
+        os.symlink("gen-2", w.folder / "bin/gen")
+
+    return change
+
+
+@row
+def folder_of_a_program_that_asks_where_it_is_becomes_a_link(w: Launched, _: Any) -> Callable[[], Any]:
+    says_where_it_is(w)
+
+    def change() -> None:
+        (w.folder / "bin").rename(w.folder / "bin-2")
+        os.symlink("bin-2", w.folder / "bin")
+
+    return change
