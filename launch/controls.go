@@ -11,4 +11,6 @@ const (
 	remembers = true // a command that cannot be kept is not observed again at once
 	forgets   = true // but is where other programs would be run
 	exchanges = true // an output takes the place of the older one at once
+	waits     = true // a slow reader of a pipe that does not block is waited for
+	ends      = true // a replay that has begun to print is not run again
 )

@@ -12,4 +12,6 @@ var (
 	remembers = !control.Is("noremembered")
 	forgets   = !control.Is("noforgotten")
 	exchanges = !control.Is("noexchange")
+	waits     = !control.Is("nowaiting")
+	ends      = !control.Is("noending")
 )

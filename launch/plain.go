@@ -98,6 +98,9 @@ func forHowLong(rep *observe.Report, refused *request.Refused) time.Duration {
 		if record.Why(u.Use) != refused.Why {
 			continue
 		}
+		if u.Detail == observe.LostOutput {
+			return 0 // a disk was full, or a reader had enough
+		}
 		switch u.Use {
 		case observe.UseClock, observe.UseUnsteady, observe.UseUnreadable:
 			return plainForContent

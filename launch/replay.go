@@ -147,7 +147,7 @@ func (p *replay) write(draft string, o *output) error {
 	if o.marked {
 		data = []byte(record.Unmark(string(data), p.places))
 	}
-	err = writeAll(fd, data)
+	_, err = writeAll(fd, data)
 	var st unix.Stat_t
 	if err == nil {
 		err = unix.Fstat(fd, &st)
@@ -164,15 +164,20 @@ func (p *replay) write(draft string, o *output) error {
 	return err
 }
 
-func writeAll(fd int, data []byte) error {
-	for len(data) > 0 {
-		n, err := unix.Write(fd, data)
-		if err != nil && err != unix.EINTR {
-			return err
+// writeAll writes data, and says how much of it. Who reads from a pipe that does not block is
+// waited for, as of one that does.
+func writeAll(fd int, data []byte) (written int, err error) {
+	for written < len(data) {
+		n, err := unix.Write(fd, data[written:])
+		written += max(n, 0)
+		if err == unix.EAGAIN && waits {
+			_, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, -1)
 		}
-		data = data[max(n, 0):]
+		if err != nil && err != unix.EINTR {
+			return written, err
+		}
 	}
-	return nil
+	return written, nil
 }
 
 // undo removes what has no name yet, and folders that were made.
@@ -187,8 +192,10 @@ func (p *replay) undo() {
 	}
 }
 
-// print prints what the command has printed, in its order.
-func (r *result) print(places []record.Place) error {
+// print prints what the command has printed, in its order. begun says whether some of it is out:
+// then the command must not print it again. A reader who has enough then ends this process, as he
+// would end the command.
+func (r *result) print(places []record.Place) (begun bool, err error) {
 	for _, c := range r.chunks {
 		data := c.data
 		if c.marked {
@@ -197,11 +204,16 @@ func (r *result) print(places []record.Place) error {
 		if r.foreign && isTerminal(c.stream) {
 			data = harmless(data)
 		}
-		if err := writeAll(c.stream, data); err != nil {
-			return err
+		n, err := writeAll(c.stream, data)
+		begun = begun || n > 0
+		if err == unix.EPIPE && begun && ends {
+			_, err = [...]*os.File{1: os.Stdout, 2: os.Stderr}[c.stream].Write(data[n:]) // which dies of SIGPIPE
+		}
+		if err != nil {
+			return begun && ends, err
 		}
 	}
-	return nil
+	return begun, nil
 }
 
 // relative returns a path as it is below a folder, if it is.

@@ -99,20 +99,24 @@ func (l *lookup) run(given []string) (status int, done bool, why string) {
 // replay puts a result in place, if that can be done; else why not.
 func (l *lookup) replay(found *result) (status int, done bool, why string) {
 	defer found.release()
-	err := found.admitted(l.request)
+	begun, err := false, found.admitted(l.request)
 	if err == nil {
 		err = found.files(l.request.places)
 	}
 	if err == nil {
 		l.cache.Close()
-		err = found.print(l.request.places)
+		begun, err = found.print(l.request.places)
 	}
-	if err != nil {
+	if err != nil && !begun {
 		l.cache.NotUsed(l.request.request, err.Error())
 		return 0, false, err.Error()
 	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "jitcache: write error: %v\n", err)
+		status = 1
+	}
 	l.teller.say(hit, "", &found.id)
-	return 0, true, ""
+	return status, true, ""
 }
 
 // claim asks for the lease, and waits while somebody else runs the command.

@@ -75,7 +75,8 @@ func (t *teller) tell(what, why string, id *key.ID) error {
 		return err
 	}
 	if t.to == ToErrors {
-		return writeAll(2, line.Bytes())
+		_, err := writeAll(2, line.Bytes())
+		return err
 	}
 	return addLine(t.to, line.Bytes())
 }
@@ -114,5 +115,6 @@ func addLine(path string, line []byte) error {
 	if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFL, unix.O_APPEND); err != nil {
 		return err
 	}
-	return writeAll(fd, line)
+	_, err = writeAll(fd, line)
+	return err
 }

@@ -42,8 +42,8 @@ func (c *Command) Become(f *Front) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if !hasRoom() {
-		return errNoRoom
+	if !isUnlimited() {
+		return errLimited
 	}
 	var files Files
 	var err error
@@ -72,15 +72,24 @@ func (c *Command) Become(f *Front) error {
 	if f.Claim > 0 {
 		passed = append(passed, f.Claim)
 	}
-	for _, fd := range passed {
+	defer setCloseOnExec(passed, unix.FD_CLOEXEC) // else what runs in place of the observer would have them
+	if err := setCloseOnExec(passed, 0); err != nil {
+		return err
+	}
+	words := []string{TracerName, strconv.Itoa(request), strconv.Itoa(f.Lock), f.LockName, strconv.Itoa(f.Claim)}
+	return unix.Exec(Tracer, append(words, f.Keep(files)...), os.Environ())
+}
+
+// setCloseOnExec sets the flags of descriptors that are there.
+func setCloseOnExec(fds []int, flags int) error {
+	for _, fd := range fds {
 		if fd >= 0 {
-			if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil {
+			if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, flags); err != nil {
 				return err
 			}
 		}
 	}
-	words := []string{TracerName, strconv.Itoa(request), strconv.Itoa(f.Lock), f.LockName, strconv.Itoa(f.Claim)}
-	return unix.Exec(Tracer, append(words, f.Keep(files)...), os.Environ())
+	return nil
 }
 
 // ReadReport reads what a run has come to.

@@ -148,6 +148,10 @@ const (
 	endOutlived   = 2
 )
 
+// LostOutput is the detail of UseUnreadable if something that was printed could not be written
+// to where it should have come: tracer/output.h.
+const LostOutput = "output that could not be passed on"
+
 // MaxOutput is how much of each stream is kept.
 const MaxOutput = 1 << 28
 

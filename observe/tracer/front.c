@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,12 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "control.h"
+
 extern char **environ;
 
 /* What both can see. */
 static volatile struct {
 	pid_t command; /* 0: it does not run */
 	int started, ended, status, lives;
+	int lost; /* why output could not be passed on, an errno */
 } *shared;
 
 static const jo_request *request;
@@ -53,6 +57,12 @@ void jo_front_ended(int status)
 	shared->ended = 1;
 }
 
+void jo_front_lost(int why)
+{
+	if (shared != NULL)
+		shared->lost = why;
+}
+
 void jo_front_lives(void)
 {
 	if (shared != NULL)
@@ -77,7 +87,8 @@ int jo_front_plain(void)
 
 /* ---- of the front */
 
-static sigset_t waiting; /* signals that came before the command did */
+static sigset_t waiting;       /* signals that came while there was nobody to get them */
+static volatile pid_t keeping; /* the program that keeps the result; 0: it does not run */
 static struct sigaction before[65];
 static uint64_t blocked;
 
@@ -88,18 +99,45 @@ static int of_group(int signal, const siginfo_t *info)
 	return info->si_code > 0 && (signal == SIGINT || signal == SIGQUIT || signal == SIGHUP || signal == SIGWINCH);
 }
 
+/* end_keeping: the command has ended, and what would end it ends what is done for the next. A
+ * cache holds that at any time. */
+static void end_keeping(pid_t keeper, int signal)
+{
+	if (signal != SIGWINCH && signal != SIGURG && !JO_WITHOUT(KEEPING))
+		kill(keeper, SIGKILL);
+}
+
 static void hand_on(int signal, siginfo_t *info, void *context)
 {
 	int kept = errno;
-	pid_t command = shared->command;
+	pid_t command = shared->command, keeper = keeping;
 	(void)context;
 	if (of_group(signal, info))
 		return;
 	if (command > 0)
 		kill(command, signal);
+	else if (keeper > 0)
+		end_keeping(keeper, signal);
 	else
 		sigaddset(&waiting, signal);
 	errno = kept;
+}
+
+/* hand_on_waiting is called when there is somebody to get them: from then on the handler adds
+ * none. */
+static void hand_on_waiting(void)
+{
+	if (shared->command <= 0 && keeping <= 0)
+		return;
+	for (int s = 1; s <= 64; s++) {
+		if (!sigismember(&waiting, s))
+			continue;
+		if (shared->command > 0)
+			kill(shared->command, s);
+		else if (keeping > 0)
+			end_keeping(keeping, s);
+	}
+	sigemptyset(&waiting);
 }
 
 /* Those that stop a process, and go on with it, do so here too; what the front does
@@ -166,6 +204,8 @@ static void set_close_on_exec(int set)
 
 static void keep(char **words)
 {
+	siginfo_t ended;
+	block(~UINT64_C(0)); /* no signal is for the child */
 	pid_t child = fork();
 	if (child == 0) {
 		give_signals_back();
@@ -173,6 +213,12 @@ static void keep(char **words)
 		execv(words[0], words + 1);
 		_exit(125);
 	}
+	keeping = child;
+	block(0);
+	hand_on_waiting();
+	while (child > 0 && waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	keeping = 0; /* its id is nobody else's yet */
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
 }
@@ -193,6 +239,15 @@ static void end_as(int status)
 	_exit(WEXITSTATUS(status));
 }
 
+/* end_lost ends as a program does that cannot write what it prints. */
+static void end_lost(int why)
+{
+	if (why == EPIPE && before[SIGPIPE].sa_handler != SIG_IGN)
+		end_as(SIGPIPE);
+	dprintf(2, "jitcache: write error: %s\n", strerror(why));
+	_exit(1);
+}
+
 static void reap(void)
 {
 	while (waitpid(tracer, NULL, 0) < 0 && errno == EINTR)
@@ -209,10 +264,7 @@ static void attend(char **words)
 		if (n <= 0)
 			break;
 		if (said == 'r') {
-			for (int s = 1; s <= 64; s++)
-				if (sigismember(&waiting, s) && shared->command > 0)
-					kill(shared->command, s);
-			sigemptyset(&waiting);
+			hand_on_waiting();
 		} else if (said == 'v') {
 			unlock();
 		} else if (said == 'p') {
@@ -227,6 +279,8 @@ static void attend(char **words)
 			if (well || (request->head.flags & JO_FAILURES) != 0)
 				keep(words);
 			unlock();
+			if (well && shared->lost != 0)
+				end_lost(shared->lost);
 			end_as(shared->status);
 		}
 	}

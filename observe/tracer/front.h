@@ -4,7 +4,9 @@
  * It stands where the command would stand: its parent waits for it, and signals are
  * sent to it. Signals that others send it hands on; those that come from a terminal
  * go to the whole group, and so to the command. It ends as the command does, by the
- * same signal or with the same status.
+ * same signal or with the same status; if the command has ended well and its output could
+ * not be written, as one does that cannot write it. A signal that comes while the result is
+ * kept ends that.
  *
  *	jitcache-observe REQUEST LOCK NAME CLAIM KEEP...
  *
@@ -31,6 +33,10 @@ void jo_front_runs(pid_t command);
 
 /* jo_front_ended: it has ended so, as waitpid gives it. */
 void jo_front_ended(int status);
+
+/* jo_front_lost: some of what it has printed could not be passed on, and it was not told: for
+ * this errno; 0: there is nothing of that kind. */
+void jo_front_lost(int why);
 
 /* jo_front_lives: what it has started goes on, and so does the tracer. */
 void jo_front_lives(void);

@@ -50,6 +50,7 @@ static void finish(uint32_t flags)
 	if (reported)
 		return;
 	reported = 1;
+	jo_front_lost(jo_output_unsaid());
 	jo_trace_quiet();
 	jo_notify_end();
 	jo_round_report(status, jo_child_failed(), flags);

@@ -1,5 +1,6 @@
 #include "other.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stddef.h>
@@ -135,11 +136,14 @@ static void list_call(jo_process *p, int fd)
 
 static int write_call(jo_process *p, const uint64_t args[6])
 {
-	switch (jo_output_stop(p->id, (int)args[0])) {
-	case JO_OUTPUT_OTHER: jo_use_inherited(p, (int)args[0]); return JO_GO_ON;
-	case JO_OUTPUT_GONE: return JO_BROKEN_PIPE;
-	default: return JO_GO_ON;
-	}
+	int found = jo_output_stop(p->id, (int)args[0]);
+	if (found == JO_OUTPUT_OTHER)
+		jo_use_inherited(p, (int)args[0]);
+	if (found == -EPIPE)
+		return JO_BROKEN_PIPE;
+	if (found < 0)
+		jo_stop_refuse(p->id, -found);
+	return JO_GO_ON;
 }
 
 int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])

@@ -2,20 +2,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "keeper.h"
 #include "report.h"
 #include "use.h"
 
 static struct {
 	int fd, pass;
-	int gone; /* nobody reads what is passed on */
+	int error; /* why nothing more can be passed on: an errno */
+	int said;  /* a write of the tree has failed with it */
 	int terminal;
 	uint64_t noted, passed;
-} streams[2] = {{-1, -1, 0, 0, 0, 0}, {-1, -1, 0, 0, 0, 0}};
+} streams[2] = {{.fd = -1, .pass = -1}, {.fd = -1, .pass = -1}};
 
 /* So much of each is kept. Of more, what was passed on is given back to the system. */
 #define MOST (UINT64_C(1) << 28)
@@ -49,6 +52,27 @@ int jo_output_is_terminal(pid_t id, int fd)
 
 int jo_output_is(const struct stat *st) { return is(0, st) || is(1, st); }
 
+/* lose: nothing more can be passed on. What the tree goes on to do may follow from that, and what
+ * it has printed is not whole: the result is not kept. */
+static void lose(int i, int why)
+{
+	streams[i].pass = -1;
+	if (JO_WITHOUT(LOSSES))
+		return;
+	streams[i].error = why;
+	jo_use(NULL, JO_USE_UNREADABLE, JO_OUTPUT_LOST);
+}
+
+/* goes_on reports whether a write that has failed is to be made again: who reads from a pipe that
+ * does not block is waited for, as of one that does. */
+static int goes_on(int fd)
+{
+	struct pollfd p = {fd, POLLOUT, 0};
+	if (jo_keeper_gone())
+		return 0;
+	return errno == EINTR || (errno == EAGAIN && !JO_WITHOUT(LOSSES) && (poll(&p, 1, -1) >= 0 || errno == EINTR));
+}
+
 /* pass_on copies what is new. */
 static void pass_on(int i, uint64_t size)
 {
@@ -59,11 +83,10 @@ static void pass_on(int i, uint64_t size)
 			(off_t)streams[i].passed);
 		for (ssize_t done = 0, w; done < n; done += w) {
 			w = write(streams[i].pass, buffer + done, (size_t)(n - done));
-			if (w < 0 && errno == EINTR && !jo_keeper_gone())
+			if (w < 0 && goes_on(streams[i].pass))
 				w = 0;
 			if (w < 0) {
-				streams[i].gone = errno == EPIPE;
-				streams[i].pass = -1;
+				lose(i, errno);
 				return;
 			}
 		}
@@ -73,7 +96,18 @@ static void pass_on(int i, uint64_t size)
 	}
 }
 
-int jo_output_passed(void) { return streams[0].passed != 0 || streams[1].passed != 0; }
+int jo_output_passed(void)
+{
+	return streams[0].passed != 0 || streams[1].passed != 0 || streams[0].error != 0 || streams[1].error != 0;
+}
+
+int jo_output_unsaid(void)
+{
+	for (int i = 0; i < 2; i++)
+		if (streams[i].error != 0 && !streams[i].said)
+			return streams[i].error;
+	return 0;
+}
 
 int jo_output_drop(void)
 {
@@ -100,7 +134,9 @@ void jo_output_pass(void)
 		if (streams[i].noted <= MOST)
 			continue;
 		jo_use(NULL, JO_USE_UNREADABLE, "more output than is kept");
-		if (streams[i].pass >= 0)
+		if (streams[i].error != 0)
+			streams[i].passed = streams[i].noted; /* nobody will have it */
+		if (streams[i].pass >= 0 || streams[i].error != 0)
 			fallocate(
 				streams[i].fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)streams[i].passed);
 	}
@@ -113,11 +149,13 @@ int jo_output_stop(pid_t id, int fd)
 	if (fd != 1 && fd != 2)
 		return JO_OUTPUT_OTHER;
 	jo_output_pass();
-	if (!streams[0].gone && !streams[1].gone)
+	if (streams[0].error == 0 && streams[1].error == 0)
 		return JO_OUTPUT_NOTED;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)id, fd);
 	for (int i = 0; i < 2 && stat(path, &st) == 0; i++)
-		if (streams[i].gone && is(i, &st))
-			return JO_OUTPUT_GONE;
+		if (streams[i].error != 0 && is(i, &st)) {
+			streams[i].said = 1;
+			return -streams[i].error;
+		}
 	return JO_OUTPUT_NOTED;
 }

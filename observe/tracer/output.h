@@ -19,11 +19,12 @@ void jo_output_start(int out, int err, int pass_out, int pass_err, int terminals
 int jo_output_terminals(void);
 int jo_output_is_terminal(pid_t id, int fd);
 
-/* jo_output_stop is called before a process writes to a descriptor, 1 or 2. */
+/* jo_output_stop is called before a process writes to a descriptor, 1 or 2. It returns one of
+ * these, or minus an errno: what was written before could not be passed on for that reason, and
+ * now the write has to fail with it. */
 enum {
 	JO_OUTPUT_NOTED,
 	JO_OUTPUT_OTHER, /* it is neither 1 nor 2 */
-	JO_OUTPUT_GONE,  /* nobody reads any more what is passed on from here */
 };
 int jo_output_stop(pid_t id, int fd);
 
@@ -34,6 +35,13 @@ int jo_output_is(const struct stat *st);
  * begin again. 0: that cannot be. */
 int jo_output_passed(void);
 int jo_output_drop(void);
+
+/* jo_output_unsaid returns why something could not be passed on that no write of the tree has
+ * failed with since, as an errno; 0: there is nothing of that kind. */
+int jo_output_unsaid(void);
+
+/* What a result is refused for if something could not be passed on: observe.LostOutput. */
+#define JO_OUTPUT_LOST "output that could not be passed on"
 
 /* jo_output_pass notes how far both have come, and passes on what is new. */
 void jo_output_pass(void);

@@ -36,6 +36,8 @@ CONTROLS = {
     "AGAIN": "TestWhoAsksAgainHowManyProcessesThereMayBeIsSeen",
     "MADE": "TestWhoAsksForTheUmaskIsSeen",
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
+    "LOSSES": "TestOutputThatCannotBePassedOnFailsAsItWould",
+    "KEEPING": "TestSignalWhileTheResultIsKeptEndsThat",
 }
 
 

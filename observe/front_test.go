@@ -1,0 +1,114 @@
+package observe
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A process that becomes a command, with what keeps its result behind it.
+
+func init() { hosts["become"] = become }
+
+// become becomes a command; the first word is a script of the shell, to keep its result.
+func become(args []string) int {
+	keep := func(Files) []string { return []string{"/bin/sh", "sh", "-c", args[0]} }
+	return complain(here(args[1:]).Become(&Front{Lock: -1, Keep: keep}))
+}
+
+func TestSignalWhileTheResultIsKeptEndsThat(t *testing.T) {
+	for _, number := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1} {
+		host := hostCommand("become", "echo keeping; read line; echo kept", "/bin/sh", "-c", "echo ran")
+		in, err := host.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := host.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := host.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(out)
+		for _, want := range []string{"ran\n", "keeping\n"} {
+			if line, err := lines.ReadString('\n'); line != want {
+				t.Fatalf("%q %v, want %q", line, err, want)
+			}
+		}
+		host.Process.Signal(number)
+		late := time.AfterFunc(20*time.Second, func() { in.Close() }) // else it would never end
+		rest, _ := lines.ReadString('\n')
+		late.Stop()
+		in.Close()
+		if err := host.Wait(); err != nil || rest != "" {
+			t.Fatalf("%v: %v, %q", number, err, rest)
+		}
+	}
+}
+
+func TestOutputThatCannotBePassedOnFailsAsItWould(t *testing.T) {
+	// A write that the command is told of, and the last, of which nobody is.
+	for script, want := range map[string]string{
+		"printf one; printf two || echo failed >&2": "failed",
+		"printf one": "jitcache: write error: No space left on device\n",
+	} {
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer full.Close()
+		var said strings.Builder
+		host := hostCommand("become", "echo kept >&2", "/bin/sh", "-c", script)
+		host.Stdout, host.Stderr = full, &said
+		err = host.Run()
+		failed, _ := err.(*exec.ExitError)
+		if told := want == "failed"; !strings.Contains(said.String(), want) || told != (failed == nil) {
+			t.Errorf("%s: %v: %q", script, err, &said)
+		}
+	}
+}
+
+func TestNothingIsInheritedWhereNoTracerRuns(t *testing.T) {
+	before := Tracer
+	defer func() { Tracer = before }()
+	Tracer = put(t, t.TempDir()+"/jitcache-observe", "no program")
+	lock, err := os.Open("/dev/null")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	var files Files
+	c := &Command{Args: []string{"/bin/true"}, Dir: "/", Env: os.Environ(), Inherit: true, Pass: true}
+	err = c.Become(&Front{Lock: int(lock.Fd()), Keep: func(f Files) []string { files = f; return []string{"/bin/true"} }})
+	if err == nil {
+		t.Fatal("became what is no program")
+	}
+	fds, _ := os.ReadDir("/proc/self/fd")
+	found := 0
+	for _, d := range fds {
+		var fd int
+		fmt.Sscan(d.Name(), &fd)
+		name, _ := os.Readlink("/proc/self/fd/" + d.Name())
+		if fd != int(lock.Fd()) && !strings.HasPrefix(name, "/memfd:jitcache") {
+			continue
+		}
+		found++
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
+			t.Errorf("%s (%d) would be inherited: %v", name, fd, err)
+		}
+	}
+	if found < 5 {
+		t.Errorf("%d descriptors, want the lock and four files", found)
+	}
+	for _, fd := range []int{files.Report, files.Out, files.Err} {
+		unix.Close(fd)
+	}
+}
