@@ -36,12 +36,12 @@ def cache_of(cache: Cache | bool | None) -> Cache | None:
     return cache
 
 
-def has_directory(cache: Cache, name: str, framework: str) -> bool:
-    """Return whether a cache has a directory; if not, warn that the framework of an adapter keeps its own cache."""
+def has_directory(cache: Cache, name: str, instead: str) -> bool:
+    """Return whether a cache has a directory; if not, warn, with what an adapter has its framework do instead."""
     if cache.stats().get("directory"):
         return True
     why = cache.last_miss or "it has no directory"
     import logging  # only here: whoever imports jitcache need not
 
-    logging.getLogger("jitcache").warning("%s: no cache (%s): %s's own stays as it is", name, why, framework)
+    logging.getLogger("jitcache").warning("%s: no cache (%s): %s", name, why, instead)
     return False
