@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import _thread
-import os
-
 from ._cache import Cache
 
-_default: Cache | None = None
-_lock = _thread.allocate_lock()
+# One cache, under "". There is no lock: opening it may run a signal handler, a destructor or a
+# handler of a log, which may ask for it too, in this thread or where another waits for it.
+_opened: dict[str, Cache] = {}
 
 
 def default_cache() -> Cache:
@@ -16,12 +14,15 @@ def default_cache() -> Cache:
 
     It is opened at the first call and shared by all callers.
     """
-    global _default
-    if _default is None:
-        with _lock:
-            if _default is None:
-                _default = Cache()
-    return _default
+    try:
+        return _opened[""]
+    except KeyError:
+        pass
+    cache = Cache()
+    first = _opened.setdefault("", cache)  # in one step
+    if first is not cache:  # somebody has opened it meanwhile
+        cache.close()
+    return first
 
 
 def cache_of(cache: Cache | bool | None) -> Cache | None:
@@ -35,20 +36,12 @@ def cache_of(cache: Cache | bool | None) -> Cache | None:
     return cache
 
 
-def has_directory(cache: Cache, name: str, framework: str) -> bool:
-    """Return whether a cache has a directory; if not, warn that the framework of an adapter keeps its own cache."""
+def has_directory(cache: Cache, name: str, instead: str) -> bool:
+    """Return whether a cache has a directory; if not, warn, with what an adapter has its framework do instead."""
     if cache.stats().get("directory"):
         return True
     why = cache.last_miss or "it has no directory"
     import logging  # only here: whoever imports jitcache need not
 
-    logging.getLogger("jitcache").warning("%s: no cache (%s): %s's own stays as it is", name, why, framework)
+    logging.getLogger("jitcache").warning("%s: no cache (%s): %s", name, why, instead)
     return False
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = _thread.allocate_lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)

@@ -15,21 +15,44 @@ if TYPE_CHECKING:
 _ALIGN = 64
 
 
+def _written(data: memoryview) -> str:
+    """Return the path of a new file with all of the data. Raises OSError, and then there is none."""
+    import tempfile
+
+    fd, path = tempfile.mkstemp(prefix="jitcache-", suffix=".so")
+    try:
+        with os.fdopen(fd, "wb") as f:
+            f.write(data)
+            os.fchmod(f.fileno(), 0o700)
+    except BaseException:
+        _unlink(path)
+        raise
+    return path
+
+
+def _unlink(path: str) -> None:
+    try:  # noqa: SIM105  contextlib would be imported for it
+        os.unlink(path)
+    except OSError:  # somebody has removed it, or its folder
+        pass
+
+
 class DetachedEntry(Entry):
     """An Entry over bytes of this process, for use without the library."""
 
-    __slots__ = ("_address", "_attributes", "_kind", "_name", "_path", "_view")
+    __slots__ = ("_address", "_attributes", "_file", "_kind", "_name", "_view")
 
     def __init__(self, data: bytes, attributes: Mapping[str, Any] | None, kind: str, name: str) -> None:
         self._blob = None
+        self._file: tuple[str, int] | None = None  # and the process that it is of
+        self._view: memoryview | None = None
         self._attributes = dict(attributes or {})
         self._kind = kind
         self._name = name
-        self._path = ""
         # As the library would have it: aligned, and followed by a NUL.
         self._address, place = aligned(len(data) + 1, _ALIGN)
         place[: len(data)] = data
-        self._view: memoryview | None = place[: len(data)].toreadonly()
+        self._view = place[: len(data)].toreadonly()
 
     @property
     def view(self) -> memoryview:
@@ -50,16 +73,19 @@ class DetachedEntry(Entry):
 
     @property
     def path(self) -> str:
-        """A path to a copy of the payload, which exists until ``close``."""
-        view = self.view
-        if not self._path:
-            import tempfile
+        """A path to a copy of the payload, which exists until ``close``; a forked child has one of its own.
 
-            fd, self._path = tempfile.mkstemp(prefix="jitcache-", suffix=".so")
-            with os.fdopen(fd, "wb") as f:
-                f.write(view)
-                os.fchmod(f.fileno(), 0o700)
-        return self._path
+        Raises Error if there is no place for it.
+        """
+        view = self.view
+        if self._file is None or self._file[1] != os.getpid():
+            try:
+                self._file = _written(view), os.getpid()
+            except OSError as e:
+                from ._errors import Error
+
+                raise Error(f"entry path: {e}") from e
+        return self._file[0]
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -79,9 +105,9 @@ class DetachedEntry(Entry):
     def close(self) -> None:
         """Give the entry up. May be called more than once."""
         self._view = None
-        path, self._path = self._path, ""
-        if path:
-            os.unlink(path)
+        file, self._file = self._file, None
+        if file is not None and file[1] == os.getpid():
+            _unlink(file[0])
 
     def __repr__(self) -> str:
         return "<jitcache.Entry, closed>" if self._view is None else f"<jitcache.Entry {self._kind} {self.size} bytes>"

@@ -23,14 +23,30 @@ BYTES = ord("b")
 def encode_component(label: str, value: Any) -> tuple[bytes, int, bytes]:
     """Return label, tag and value of a component as bytes.
 
-    Raises TypeError, naming the label, for a value of a type that has no
-    encoding, and ValueError for a bad label.
+    Raises TypeError, naming the label, for a value that has no encoding, and
+    ValueError for a bad label.
     """
-    name = label.encode("utf-8", "surrogateescape")
+    name = encode_label(label)
+    try:
+        tag, data = encode(label, value)
+    except UnicodeEncodeError as e:  # of a text at any depth
+        raise TypeError(f"component {label!r}: {_lone(e)}; bytes can be part of a key") from None
+    return name, tag, data
+
+
+def encode_label(label: str) -> bytes:
+    """Return the bytes of a label. Raises ValueError for a bad one."""
+    try:
+        name = label.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as e:
+        raise ValueError(f"component label {label[:40]!r}: {_lone(e)}") from None
     if not 0 < len(name) <= 1024:
         raise ValueError(f"component label {label[:40]!r}: want 1 to 1024 bytes")
-    tag, data = encode(label, value)
-    return name, tag, data
+    return name
+
+
+def _lone(error: UnicodeEncodeError) -> str:
+    return f"text with the lone surrogate {error.object[error.start]!r} is no UTF-8"
 
 
 def join(name: bytes, tag: int, data: bytes) -> bytes:

@@ -104,6 +104,10 @@ class Entry:
     def __len__(self) -> int:
         return self.size
 
+    def __bool__(self) -> bool:
+        """An entry of no bytes is an entry: what is missing is None."""
+        return True
+
     def __bytes__(self) -> bytes:
         return bytes(self.view)
 

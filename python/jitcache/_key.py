@@ -64,7 +64,7 @@ class Key:
     str keys, and sets, nested at will; text counts as its UTF-8 bytes, a list as
     a tuple, True is not 1, and a number of NumPy as Python's. ``File`` and ``Tool``
     stand for the content of a file.
-    Anything else is a TypeError that names the label; no components are a ValueError.
+    Anything else, text that is no UTF-8 too, is a TypeError that names the label; no components are a ValueError.
 
     Keys are equal if their components are; they can be hashed and pickled. A key
     that was made while the library could not be used, or had stopped working, is
@@ -258,7 +258,7 @@ def _add_file(lib: _ffi.Library, handle: ctypes.c_void_p, label: str, file: File
     path = os.path.abspath(file.path)
     os.stat(path)  # a missing file is the OSError that open() would raise
     add = getattr(lib, file._function)
-    _ffi.check(lib, add(handle, label.encode("utf-8", "surrogateescape"), os.fsencode(path)))
+    _ffi.check(lib, add(handle, _encoding.encode_label(label), os.fsencode(path)))
 
 
 def _saved(lib: _ffi.Library, handle: ctypes.c_void_p) -> bytes:
@@ -278,6 +278,7 @@ def _seal_without(components: Mapping[str, Any]) -> bytes:
     packed = {}
     for label, value in components.items():
         if isinstance(value, File):
+            _encoding.encode_label(label)
             with open(value.path, "rb") as f:
                 packed[label] = value._tag + f.read()
         else:

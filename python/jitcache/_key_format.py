@@ -21,7 +21,10 @@ def with_kind(sealed: bytes, kind: str) -> bytes:
 
 def with_name(sealed: bytes, name: str) -> bytes:
     """Return the sealed key with another name."""
-    raw = name.encode("utf-8", "surrogateescape")
+    try:
+        raw = name.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise ValueError(f"key name {name[:40]!r}: a lone surrogate is no UTF-8") from None
     if len(raw) > 1024 or b"\x00" in raw:
         raise ValueError(f"key name {name[:40]!r}: want at most 1024 bytes and no NUL")
     (old,) = struct.unpack_from("<H", sealed, _HEAD)

@@ -18,7 +18,9 @@ _SONAME = "libjitcache.so.1"
 _SPACE = 2 << 30
 _PRIVATE_ANONYMOUS = 0x22  # flags of mmap
 
-_lock = _thread.allocate_lock()
+# One thread loads, for each needs room that two may not have. A signal handler or a destructor
+# that asks in the midst of it loads it too: at a plain lock its thread would wait for itself.
+_lock = _thread.RLock()
 _loaded: _ffi.Library | None = None
 _why: str | None = None  # why it cannot be used; "" once it is loaded
 _path = ""
@@ -130,18 +132,19 @@ def load() -> _ffi.Library | None:
     global _loaded, _why
     if _why is not None:
         return _loaded
+    from . import _log
+
+    warning = ""
     with _lock:
         if _why is None:
             lib, why = _load()
             if lib is not None:
-                from . import _log
-
                 _log.attach(lib)
-            _loaded, _why = lib, why
-            if lib is None:
-                from . import _log
-
-                _log.warn(why + "; every lookup misses")
+            if _why is None:  # else somebody has asked meanwhile
+                _loaded, _why = lib, why
+                warning = why
+    if warning:  # a handler of the log may wait for a thread that asks for the library
+        _log.warn(warning + "; every lookup misses")
     return _loaded
 
 
@@ -173,7 +176,7 @@ def path() -> str:
 def _after_fork() -> None:
     # Another thread of the parent may have held it.
     global _lock
-    _lock = _thread.allocate_lock()
+    _lock = _thread.RLock()
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_callback: Any = None  # the library keeps calling it
+_callbacks: list[Any] = []  # the library calls one of them; others may be about to be given to it
 
 
 def warn(text: str) -> None:
@@ -29,8 +29,8 @@ def _on_line(_user: int, _level: int, text: bytes) -> None:
 
 def attach(lib: _ffi.Library) -> None:
     """Log the library's warnings until the interpreter ends."""
-    global _callback
     log_fn = _ffi.log_fn()
-    _callback = log_fn(_on_line)
-    lib.jitcache_set_log(_callback, None)
+    callback = log_fn(_on_line)
+    _callbacks.append(callback)
+    lib.jitcache_set_log(callback, None)
     atexit.register(lib.jitcache_set_log, log_fn(), None)

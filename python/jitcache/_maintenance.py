@@ -156,3 +156,7 @@ class Maintained:
     def __bool__(self) -> bool:
         """An empty cache is a cache."""
         return True
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refuse to be pickled: what is open in a process is of no use to another."""
+        raise TypeError(f"a {type(self).__name__} cannot be pickled: open it in each process")

@@ -37,7 +37,7 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in os.environ:
         if name in ("CUDA_HOME", "CUDA_PATH") or name.startswith(("STUBNVRTC_", "FAKECUDA_")):
             monkeypatch.delenv(name)
-    monkeypatch.setattr(_default, "_default", None)
+    monkeypatch.setattr(_default, "_opened", {})
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -29,7 +29,7 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     isolate(monkeypatch, tmp_path, frozenset({"JITCACHE_LIBRARY"}))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / ".cache"))
-    monkeypatch.setattr(_default, "_default", None)
+    monkeypatch.setattr(_default, "_opened", {})
 
 
 # cuda.core's own: a Program of a source with debug information and no name, if the garbage collector

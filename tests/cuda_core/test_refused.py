@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import jitcache
@@ -52,6 +53,20 @@ def test_what_does_not_compile_is_an_error_of_cuda_core_s_and_of_ours(row, cache
         assert ours.log.strip() == said
         assert said in str(ours)
     assert cache.count("cubin") == 0
+
+
+def test_errors_pass_from_process_to_process() -> None:
+    """As a pool of processes hands them over."""
+    from cuda.core._utils.cuda_utils import NVRTCError
+    from jitcache.adapters.cuda_core._errors import translated
+
+    compiled = translated(jitcache.CompileError("what", "the log", ["nvrtc", "-x"]))
+    refused = translated(jitcache.RefusedError("why", -21))
+    for error, theirs in ((compiled, NVRTCError), (refused, ValueError)):
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error)
+        assert isinstance(again, theirs)
+        assert (str(again), vars(again)) == (str(error), vars(error))
 
 
 def test_without_translation_it_is_only_ours(workspace: Workspace) -> None:

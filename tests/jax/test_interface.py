@@ -193,6 +193,21 @@ def test_scheme_needs_only_what_is_public_and_repairs(project: Project) -> None:
         assert project.compiled() == compiles
 
 
+@pytest.mark.parametrize("how", ["off", "no library", "refused"])
+def test_scheme_without_a_cache_keeps_nothing_and_fails_no_program(project: Project, how: str) -> None:
+    env = {"off": {"JITCACHE": "0"}, "no library": {"JITCACHE_LIBRARY": "/nonexistent"}}.get(how, {})
+    if how == "refused":
+        project.cache.mkdir(mode=0o777, parents=True, exist_ok=True)
+        project.cache.chmod(0o777)
+    plain = project.run(CALL)
+    project.compiled()
+    for _ in range(2):
+        assert project.run(SCHEME + CALL, **env) == plain
+        assert "what is compiled is not kept" in project.errors
+        assert project.compiled() == 1
+    assert not project.entries()
+
+
 def test_both_ways_share_entries(project: Project) -> None:
     """Where XLA's own caches are off: the keys of JAX 0.10 have the folder of those."""
     project.run(OURS + CALL)

@@ -22,7 +22,7 @@ KEEP = frozenset({"JITCACHE_LIBRARY"})
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Keep a test from the user's cache and settings, and from the default cache of the test before."""
     isolate(monkeypatch, tmp_path, KEEP)
-    monkeypatch.setattr(_default, "_default", None)
+    monkeypatch.setattr(_default, "_opened", {})
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jitcache
 import pytest
+from jitcache import _library
 
 
 def test_order_does_not_count() -> None:
@@ -68,6 +69,35 @@ def test_what_is_the_same_counts_as_the_same() -> None:
 def test_what_cannot_be_keyed_is_a_type_error_that_names_the_label(value: object) -> None:
     with pytest.raises(TypeError, match="'the label'"):
         jitcache.Key({"the label": value})
+
+
+@pytest.mark.parametrize("library", [True, False])
+@pytest.mark.parametrize(
+    "value", ["a\ud800", ["\udfff"], {"\ud800": 1}, {"a": {"\ud800"}}], ids=["text", "list", "dict", "deep"]
+)
+def test_text_that_is_no_utf_8_is_a_type_error_that_names_the_label(
+    value: object, library: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not library:
+        monkeypatch.setattr(_library, "load", lambda: None)
+    with pytest.raises(TypeError, match=r"'the label'.*'\\ud"):
+        jitcache.Key({"the label": value})
+
+
+@pytest.mark.parametrize("library", [True, False])
+def test_label_or_name_that_is_no_utf_8_is_named(library: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not library:
+        monkeypatch.setattr(_library, "load", lambda: None)
+    for value in (1, jitcache.File(__file__)):
+        with pytest.raises(ValueError, match=r"component label 'l\\ud800'"):
+            jitcache.Key({"l\ud800": value})
+    with pytest.raises(ValueError, match=r"key name 'n\\ud800'"):
+        jitcache.Key(a=1).named("n\ud800")
+
+
+def test_what_was_text_of_the_system_is_text() -> None:
+    """As os.fsdecode gives names that are no UTF-8."""
+    assert jitcache.Key(v="\udcff") == jitcache.Key(v=b"\xff")
 
 
 def test_label_used_twice_is_an_error() -> None:

@@ -157,3 +157,95 @@ def test_limit_on_open_files_stays_what_it_was(tmp_path: Path) -> None:
         assert resource.getrlimit(resource.RLIMIT_NOFILE) == (500, hard)
         """
     )
+
+
+# Asks for the cache in the same thread, as a signal handler, at a place in the midst of the first call.
+IN_THE_MIDST = """
+    import signal, sys, jitcache
+    from jitcache import _cache, _default, _library, _log
+    asked, opened, closed, began = [], [], [], []
+
+    def ask(*_):
+        asked.append(jitcache.default_cache())
+
+    signal.signal(signal.SIGUSR1, ask)
+
+    def interrupted(f):
+        def run(*args, **more):
+            found = f(*args, **more)
+            if not began:
+                began.append(True)
+                signal.raise_signal(signal.SIGUSR1)
+            return found
+        return run
+
+    def counted(f, calls):
+        def run(self, *args, **more):
+            calls.append(self)
+            return f(self, *args, **more)
+        return run
+
+    room, name = {"library": (_library, "_load"), "log": (_log, "attach"), "cache": (_cache.Cache, "__init__")}[sys.argv[1]]
+    setattr(room, name, interrupted(getattr(room, name)))
+    _cache.Cache.__init__ = counted(_cache.Cache.__init__, opened)
+    _cache.Cache.close = counted(_cache.Cache.close, closed)
+    cache = jitcache.default_cache()
+    assert asked == [cache], (asked, cache)
+    assert cache is jitcache.default_cache()
+    # What was opened beside it is closed.
+    assert [c for c in opened if c is not cache] == closed, (opened, closed)
+    assert jitcache.available() == (True, "")
+    assert cache.get_or_compile(jitcache.Key(a=1), lambda: b"x") == cache.get(jitcache.Key(a=1)) == b"x"
+"""
+
+
+@pytest.mark.parametrize("place", ["library", "log", "cache"])
+def test_signal_handler_may_ask_in_the_midst_of_the_first_call(place: str) -> None:
+    check(IN_THE_MIDST, place)
+
+
+def test_handler_of_the_log_may_ask_when_the_library_is_missing(tmp_path: Path) -> None:
+    """In its own thread, and through another, as one that writes records in a thread of its own does."""
+    check(
+        """
+        import logging, threading, jitcache
+        class Handler(logging.Handler):
+            def emit(self, record):
+                asked = threading.Thread(target=jitcache.default_cache)
+                asked.start()
+                jitcache.default_cache()
+                asked.join()
+                lines.append(record.getMessage())
+        lines = []
+        logging.getLogger("jitcache").addHandler(Handler())
+        assert jitcache.default_cache() is jitcache.default_cache()
+        assert len(lines) == 1, lines
+        """,
+        env={"JITCACHE_LIBRARY": str(tmp_path / "libjitcache.so")},
+    )
+
+
+def test_threads_that_ask_at_once_have_one_cache() -> None:
+    check(
+        """
+        import threading, jitcache
+        from jitcache import _cache
+        start, found, opened, closed = threading.Barrier(16), [], [], []
+        original, close = _cache.Cache.__init__, _cache.Cache.close
+        def __init__(self):
+            original(self)
+            opened.append(self)
+        def counted(self):
+            closed.append(self)
+            close(self)
+        _cache.Cache.__init__, _cache.Cache.close = __init__, counted
+        def ask():
+            start.wait()
+            found.append(jitcache.default_cache())
+        threads = [threading.Thread(target=ask) for _ in range(16)]
+        for t in threads: t.start()
+        for t in threads: t.join()
+        assert len(found) == 16 and len(set(map(id, found))) == 1
+        assert {id(c) for c in opened} - {id(c) for c in closed} == {id(found[0])}
+        """
+    )

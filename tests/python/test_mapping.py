@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,21 @@ def test_mapping(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         cache[jitcache.Key(n=7)]
     assert bool(jitcache.Cache(tmp_path / "empty")) is True
+
+
+def test_entry_of_no_bytes_is_one(tmp_path: Path) -> None:
+    cache, key = jitcache.Cache(tmp_path / "cache"), jitcache.Key(n=1)
+    cache.put(key, b"")
+    kept, detached = cache.entry(key), jitcache.Cache(tmp_path, readonly=True).entry_or_compile(key, bytes)
+    for entry in (kept, detached):
+        assert entry
+        assert len(entry) == 0
+
+
+def test_cache_is_not_pickled_or_copied(cache: jitcache.Cache) -> None:
+    for call in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="a Cache cannot be pickled: open it in each process"):
+            call(cache)
 
 
 def test_in_counts_nothing(tmp_path: Path) -> None:

@@ -19,9 +19,10 @@ class Chosen:
     def __call__(self) -> Cache:
         return default_cache() if self.given is None else self.given
 
-    def fits(self, cache: Cache | None) -> bool:
-        """Return whether a cache, or the default one, has a directory; if not, warn."""
-        return has_directory(default_cache() if cache is None else cache, self._kind, self._framework)
+    def fits(self, cache: Cache | None, instead: str = "") -> bool:
+        """Return whether a cache, or the default one, has a directory; if not, warn, and say what is instead."""
+        instead = instead or f"{self._framework}'s own stays as it is"
+        return has_directory(default_cache() if cache is None else cache, self._kind, instead)
 
     def attach(self, cache: Cache | None, hooks: Any) -> bool:
         """Have an adapter's hooks serve from a cache; return whether they do.

@@ -68,13 +68,15 @@ def register(cache: Cache | None = None) -> None:
 
     Nothing else is changed: ``jax_compilation_cache_dir`` and the thresholds are the
     program's. Damaged entries are repaired, but several processes may compile the
-    same. Raises ImportError without ``etils``, which JAX needs for such names.
+    same. Where no cache can be had the name stands for one that keeps nothing, and a
+    warning says why. Raises ImportError without ``etils``, which JAX needs for such names.
     """
     from ._path import register_scheme
 
-    if _cache.fits(cache):
-        _cache.given = cache
-        register_scheme(_cache)
+    # First of all: JAX ends a program that has a name which nobody has registered.
+    _cache.given = cache
+    register_scheme(_cache)
+    _cache.fits(cache, "what is compiled is not kept")
 
 
 def uncached() -> dict[str, int]:
