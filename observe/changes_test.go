@@ -109,6 +109,6 @@ func TestChangeThatIsRefusedIsNone(t *testing.T) {
 		if len(r.Files) != 0 {
 			t.Errorf("written: %+v", r.Files)
 		}
-		r.uses(t)
+		r.uses(t, UseDenied)
 	})
 }

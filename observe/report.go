@@ -12,18 +12,19 @@ type Bits uint32
 
 // The bits.
 const (
-	Looked   Bits = 1 << iota // stat, access and the like
-	Read                      // opened for reading
-	Ran                       // executed, or read by the kernel to do so
-	Listed                    // a folder: its names were read
-	Text                      // a link: its text was read
-	Plain                     // looked at without following a link, and it is none
-	Sent                      // Content or Listing is what was there
-	Large                     // Content should be, and is too large
-	Made                      // later the tree made, changed or removed it
-	Relative                  // named relative to Command.Dir, through folders entered so
-	Absolute                  // named by a path of its own
-	Statted                   // looked at by a call that tells its time stamps
+	Looked    Bits = 1 << iota // stat, access and the like
+	Read                       // opened for reading
+	Ran                        // executed, or read by the kernel to do so
+	Listed                     // a folder: its names were read
+	Text                       // a link: its text was read
+	Plain                      // looked at without following a link, and it is none
+	Sent                       // Content or Listing is what was there
+	Large                      // Content should be, and is too large
+	Made                       // later the tree made, changed or removed it
+	Relative                   // named relative to Command.Dir, through folders entered so
+	Absolute                   // named by a path of its own
+	Statted                    // looked at by a call that tells its time stamps
+	Permitted                  // it was asked what may be done with it
 )
 
 // Written says what became of a file that the tree wrote.
@@ -66,6 +67,7 @@ const (
 	UseIdentity
 	UseInode
 	UseUmask
+	UseDenied
 )
 
 // Stamp is a file as it was just before the tree could look at it.
@@ -92,7 +94,17 @@ type Name struct {
 	Text    string   // of a link
 	Content []byte   // if Sent, of a file
 	Names   []string // if Sent, of a folder, in no order
+	Permits []Permit // if Permitted
 }
+
+// Permit is whether something may be done with a name, as the tree was told.
+type Permit struct {
+	How   uint32        // R_OK, W_OK, X_OK, and Effective
+	Errno syscall.Errno // why not, 0: it may
+}
+
+// Effective in How: as one acts, and not as who one is.
+const Effective = 8
 
 // Program is one that ran.
 type Program struct {
@@ -323,6 +335,9 @@ func (p *parser) name(d *decoder) {
 	}
 	if n.Bits&Text != 0 {
 		n.Text = p.text(d)
+	}
+	for n.Bits&Permitted != 0 && len(d.b) > 0 {
+		n.Permits = append(n.Permits, Permit{d.u32(), syscall.Errno(d.u32())})
 	}
 	if content, ok := p.contents[n.Path]; ok && n.Bits&Sent != 0 {
 		n.Content = content

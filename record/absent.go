@@ -120,14 +120,16 @@ func (t *taker) settle(f *Folder) error {
 		stamp = t.status.Stamp
 	}
 	there := map[string]bool{}
+	listed := false // a folder may be entered that may not be listed
 	if len(f.Absent) > 64 {
-		names, _ := readNames(full)
+		names, err := readNames(full)
+		listed = err == nil
 		for _, name := range names {
 			there[nameOf(name)] = true
 		}
 	}
 	for _, name := range f.Absent {
-		if len(f.Absent) > 64 && !there[name] {
+		if listed && !there[name] {
 			continue
 		}
 		if t.status.At(ended(full+"/"+name), unix.AT_SYMLINK_NOFOLLOW) != syscall.ENOENT && !t.isMade(full+"/"+name) {

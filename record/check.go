@@ -267,6 +267,12 @@ func (c *checker) others() bool {
 			return c.changed(k.Path, modeChange(k.Mode, c.status.Mode()))
 		}
 	}
+	for i := range c.list.Permits {
+		p := &c.list.Permits[i]
+		if errno := permitted(c.path(p.Path), p.How); errno != p.Errno {
+			return c.changed(p.Path, permitChange(p.Errno, errno))
+		}
+	}
 	return true
 }
 

@@ -19,6 +19,7 @@ var (
 	keepsUmask       = !control.Is("noumask")
 	keepsLimits      = !control.Is("nolimits")
 	keepsDir         = !control.Is("nofolder")
+	keepsPermits     = !control.Is("nopermits")
 	keepsOwners      = !control.Is("noowners")
 	keepsDates       = !control.Is("nodates")
 	keepsTwins       = !control.Is("notwins")

@@ -12,7 +12,7 @@ import (
 // A list as bytes: docs/format.md, "Lists". Numbers are varints. A path is the
 // number of bytes that it shares with the one before it in its section, the
 // number of bytes that follow, and those.
-const listMagic = "jclist\x00\x04"
+const listMagic = "jclist\x00\x05"
 
 var errList = errors.New("list: malformed")
 
@@ -96,6 +96,12 @@ func (l *List) Append(dst []byte) []byte {
 	for i := range l.Kinds {
 		e.path(l.Kinds[i].Path)
 		e.number(uint64(l.Kinds[i].Mode))
+	}
+	e.section(len(l.Permits))
+	for i := range l.Permits {
+		e.path(l.Permits[i].Path)
+		e.number(uint64(l.Permits[i].How))
+		e.number(uint64(l.Permits[i].Errno))
 	}
 	e.world(&l.World)
 	e.text(string(l.Payload))
@@ -227,6 +233,7 @@ const (
 	leastFile   = 3 + 2 + 7 + 32
 	leastFolder = 3 + 1 + 7 + 1
 	leastOther  = 3 + 1
+	leastPermit = 3 + 2
 )
 
 // Parse reads what Append wrote. The Payload refers to b.
@@ -261,6 +268,10 @@ func Parse(b []byte) (*List, error) {
 	l.Kinds = make([]Kind, d.count(leastOther))
 	for i := range l.Kinds {
 		l.Kinds[i] = Kind{d.path(), uint32(d.number())}
+	}
+	l.Permits = make([]Permit, d.count(leastPermit))
+	for i := range l.Permits {
+		l.Permits[i] = Permit{d.path(), uint32(d.number()), syscall.Errno(d.number())}
 	}
 	d.world(&l.World)
 	l.Payload = d.take(d.number())
@@ -325,7 +336,12 @@ func (l *List) sound() bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(l.Kinds, func(k Kind) bool { return !ok(k.Path) })
+	for i := range l.Kinds {
+		if !ok(l.Kinds[i].Path) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(l.Permits, func(p Permit) bool { return !ok(p.Path) })
 }
 
 // maxPath is the longest path that is kept: the kernel takes 4,096 bytes, and a

@@ -28,6 +28,7 @@ func sample() *List {
 		Links:    []Link{{"/usr/bin/cc", "gcc"}, {"/usr/bin/ld", "x86_64-linux-gnu-ld"}},
 		Failures: []Failure{{"/closed/secret", 13}},
 		Kinds:    []Kind{{"/dev/null", 0o020000}},
+		Permits:  []Permit{{"/closed", 10, 13}, {"inc", 2, 0}},
 		World: World{
 			Dir: "/home/user", Rule: KnownVariables, Also: []string{"PWD"},
 			Variables: []Variable{{"CPATH", [16]byte{1}}, {"PATH", [16]byte{2}}},

@@ -15,6 +15,7 @@ type List struct {
 	Links    []Link
 	Failures []Failure
 	Kinds    []Kind
+	Permits  []Permit
 	World    World
 	Payload  []byte
 
@@ -88,6 +89,14 @@ type Failure struct {
 type Kind struct {
 	Path string
 	Mode uint32 // its type, and its permissions if they count
+}
+
+// Permit is whether something may be done with a path, as a program was told or has found
+// by doing it. Whoever replays a result asks for himself.
+type Permit struct {
+	Path  string
+	How   uint32        // as of observe.Permit
+	Errno syscall.Errno // why not, 0: it may
 }
 
 // World is what counts beside files.

@@ -64,6 +64,12 @@ func (l *List) Parts() []Part {
 		names.text(k.Path)
 		names.number(uint64(k.Mode))
 	}
+	names.number(uint64(len(l.Permits)))
+	for _, p := range l.Permits {
+		names.text(p.Path)
+		names.number(uint64(p.How))
+		names.number(uint64(p.Errno))
+	}
 	var environment encoder
 	environment.number(uint64(l.World.Rule))
 	environment.texts(l.World.Also)

@@ -143,5 +143,8 @@ func (l *List) place(places []Place) {
 	for i := range l.Kinds {
 		l.Kinds[i].Path = placed(l.Kinds[i].Path, places)
 	}
+	for i := range l.Permits {
+		l.Permits[i].Path = placed(l.Permits[i].Path, places)
+	}
 	l.World.Dir = placed(l.World.Dir, places)
 }

@@ -37,7 +37,7 @@ func (t *taker) replaced(n *observe.Name) error {
 	for _, path := range t.forms(n) {
 		t.stood(path, n.Mode)
 	}
-	return nil
+	return t.permitted(n, false)
 }
 
 // stood notes what stood where the command writes: nothing, or a file of a type.

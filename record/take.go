@@ -176,7 +176,7 @@ func (t *taker) name(n *observe.Name) error {
 			return err
 		}
 	}
-	return nil
+	return t.permitted(n, true)
 }
 
 func (t *taker) kept(n *observe.Name, path string) error {
@@ -382,6 +382,7 @@ func (t *taker) sort() {
 	sort.Slice(l.Folders, func(i, j int) bool { return l.Folders[i].Path < l.Folders[j].Path })
 	sort.Slice(l.Links, func(i, j int) bool { return l.Links[i].Path < l.Links[j].Path })
 	sort.Slice(l.Failures, func(i, j int) bool { return l.Failures[i].Path < l.Failures[j].Path })
+	sortPermits(l.Permits)
 	sort.Slice(l.Kinds, func(i, j int) bool { return l.Kinds[i].Path < l.Kinds[j].Path })
 	for i := range l.Folders {
 		slices.Sort(l.Folders[i].Absent)

@@ -164,6 +164,7 @@ var whys = [...]string{
 	observe.UseUnsteady:   "looks at a file that appears meanwhile",
 	observe.UseSignal:     "looks for other processes",
 	observe.UseIdentity:   "becomes another user",
+	observe.UseDenied:     "may not make or change what it wants to",
 	observe.UseInode:      "asks for a file's owner, links, number, blocks or other times",
 }
 
@@ -209,6 +210,11 @@ func (t *taker) uses() error {
 			}
 		case observe.UseInode:
 			if u.Programs&^t.known.known == 0 {
+				continue
+			}
+		case observe.UseDenied:
+			// Python runs the same whether it may keep what it makes of its sources or not.
+			if u.Programs&^t.known.python == 0 && IsScratch(u.Detail) {
 				continue
 			}
 		}

@@ -1,5 +1,6 @@
 #include "change.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,8 +113,10 @@ int jo_change_descriptor(jo_process *p, int fd)
 int jo_change_folder(jo_process *p, const jo_path *path)
 {
 	static const jo_path none;
-	if (path != NULL)
+	if (path != NULL) {
 		jo_look_at(p, path, JO_LOOKED);
+		jo_look_permit(path, X_OK | JO_EFFECTIVE);
+	}
 	return wait_for(p, JO_CALL_CHDIR, path == NULL ? &none : path, "");
 }
 
@@ -123,8 +126,10 @@ int jo_change_to_descriptor(jo_process *p, int fd)
 	jo_path path = {.form = JO_ABSOLUTE};
 	if (!JO_WITHOUT(GIVEN))
 		jo_use_inherited(p, fd);
-	if (file_of(p, fd, real) != NULL)
+	if (file_of(p, fd, real) != NULL) {
 		snprintf(path.text, sizeof path.text, "%s", jo_name_folder(real, &path.form));
+		jo_look_permit(&path, X_OK | JO_EFFECTIVE);
+	}
 	return wait_for(p, JO_CALL_CHDIR, &path, "");
 }
 
@@ -147,11 +152,17 @@ static void removed(const char *real)
 	jo_write(real, JO_REMOVED | (jo_written_in(real) & JO_CREATED ? JO_CREATED : JO_REPLACED), 0);
 }
 
-static void changed(const char *real)
+/* of_itself: what a process sets of itself, such as oom_score_adj. */
+static int of_itself(const char *real)
 {
 	long id;
-	if (sscanf(real, "/proc/%ld/", &id) == 1 && jo_process_was((pid_t)id))
-		return; /* what a process sets of itself, such as oom_score_adj */
+	return sscanf(real, "/proc/%ld/", &id) == 1 && jo_process_was((pid_t)id);
+}
+
+static void changed(const char *real)
+{
+	if (of_itself(real))
+		return;
 	if ((jo_written_in(real) & (JO_CREATED | JO_REPLACED)) == 0)
 		jo_write(real, JO_CHANGED, 0);
 }
@@ -207,12 +218,25 @@ static void entered(jo_process *p, jo_pending *w)
 	jo_look_entered(p);
 }
 
+/* denied: it may be allowed another time, by permissions of a folder, or its owner, which no
+ * list has. Who may do what with what the tree has made follows from who it is. */
+static void denied(const jo_process *p, const jo_pending *w, int64_t result)
+{
+	if (result != -EACCES && result != -EPERM && result != -EROFS)
+		return;
+	if (JO_WITHOUT(PERMITS) || w->class == JO_CALL_CHDIR || of_itself(w->real))
+		return;
+	if (w->class != JO_CALL_CHANGE || (jo_written_in(w->real) & (JO_CREATED | JO_REPLACED)) == 0)
+		jo_use(p, JO_USE_DENIED, w->path);
+}
+
 /* failed: what stood in the way is an input. */
-static void failed(jo_process *p, const jo_pending *w)
+static void failed(jo_process *p, const jo_pending *w, int64_t result)
 {
 	jo_path path = {.form = w->form};
 	if (w->path[0] == 0)
 		return;
+	denied(p, w, result);
 	snprintf(path.text, sizeof path.text, "%s", w->path);
 	jo_look_link(p, &path, 0);
 	if (w->class == JO_CALL_OPEN || w->class == JO_CALL_CHANGE || w->class == JO_CALL_CHDIR)
@@ -223,7 +247,7 @@ void jo_change_result(jo_process *p, int64_t result)
 {
 	jo_pending *w = &p->pending;
 	if (result < 0 && w->class != 0)
-		failed(p, w);
+		failed(p, w, result);
 	if (result < 0)
 		w->class = 0;
 	switch (w->class) {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "calls.h"
 #include "change.h"
@@ -172,6 +173,14 @@ static int asks_inode(const jo_call *c, const uint64_t args[6], const char *path
 	return (args[3] & unlisted) != 0 || type == S_IFDIR || type == S_IFLNK;
 }
 
+/* permit_call: it is asked what may be done with a path. */
+static void permit_call(const jo_call *c, const uint64_t args[6], const jo_path *path)
+{
+	uint32_t how = (uint32_t)args[c->path + 1] & (R_OK | W_OK | X_OK);
+	if (c->class == JO_CALL_ACCESS && how != 0)
+		jo_look_permit(path, how | (flag_of(c, args, AT_EACCESS) ? JO_EFFECTIVE : 0));
+}
+
 static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 {
 	jo_path path;
@@ -189,9 +198,13 @@ static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 		return JO_GO_ON;
 	if (asks_inode(c, args, path.text, link))
 		jo_use(p, JO_USE_INODE, path.text);
-	if (!link)
-		return answer(c, args, &path, jo_look_at(p, &path, JO_LOOKED | bits));
+	if (!link) {
+		int looked = jo_look_at(p, &path, JO_LOOKED | bits);
+		permit_call(c, args, &path);
+		return answer(c, args, &path, looked);
+	}
 	jo_look_link(p, &path, bits);
+	permit_call(c, args, &path);
 	if (bits != 0)
 		jo_walk_step(p, path.text);
 	else if (steps)

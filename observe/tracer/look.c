@@ -162,6 +162,18 @@ int jo_look_at(const jo_process *p, const jo_path *path, uint32_t bits)
 	return name->stamp.mode == 0 ? -name->stamp.error : (int)(name->stamp.mode & S_IFMT);
 }
 
+void jo_look_permit(const jo_path *path, uint32_t how)
+{
+	jo_name *name = jo_name_of(path->text);
+	if (JO_WITHOUT(PERMITS) || (name->bits & JO_FOLLOWED) == 0 || name->stamp.mode == 0 ||
+		jo_name_has_permit(name, how))
+		return;
+	if (own(path->text, 1, 1))
+		return;
+	int error = faccessat(AT_FDCWD, path->text, (int)how & 7, how & JO_EFFECTIVE ? AT_EACCESS : 0);
+	jo_name_permit(name, how, error == 0 ? 0 : (uint32_t)errno);
+}
+
 /* ---- what is opened */
 
 /* Devices that are the same everywhere, or random by their nature. */

@@ -17,6 +17,10 @@ int jo_look_at(const jo_process *p, const jo_path *path, uint32_t bits);
  * is done under this name. */
 int jo_look_open(const jo_process *p, const jo_path *path, uint32_t bits);
 
+/* jo_look_permit notes whether something may be done with a path that was looked at: how
+ * is that of names.h. The process is told, or does it. */
+void jo_look_permit(const jo_path *path, uint32_t how);
+
 /* jo_look_link notes that a path was looked at without following a link. */
 void jo_look_link(const jo_process *p, const jo_path *path, uint32_t bits);
 

@@ -1,6 +1,8 @@
 #include "names.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report.h"
 #include "table.h"
@@ -16,6 +18,24 @@ void jo_name_text(jo_name *name, const char *text, size_t length)
 {
 	name->text = jo_copy(text, length);
 	name->bits |= JO_TEXT;
+}
+
+int jo_name_has_permit(const jo_name *name, uint32_t how)
+{
+	const jo_permit *a = name->permits;
+	while (a != NULL && a->how != how)
+		a = a->next;
+	return a != NULL;
+}
+
+void jo_name_permit(jo_name *name, uint32_t how, uint32_t error)
+{
+	jo_permit *a = malloc(sizeof *a);
+	if (a == NULL)
+		_exit(125);
+	*a = (jo_permit){name->permits, how, error};
+	name->permits = a;
+	name->bits |= JO_PERMITTED;
 }
 
 /* ---- folders */
@@ -71,6 +91,11 @@ static void report(jo_name *n, const char *(*real)(const char *path))
 	}
 	if (n->bits & JO_TEXT)
 		jo_report_string(n->text, strlen(n->text));
+	if (n->bits & JO_PERMITTED) /* to the end of the record */
+		for (const jo_permit *a = n->permits; a != NULL; a = a->next) {
+			jo_report_u32(a->how);
+			jo_report_u32(a->error);
+		}
 	jo_report_end();
 }
 

@@ -20,7 +20,8 @@ enum {
 	JO_MADE = 1 << 8,     /* later the tree made, changed or removed it */
 	JO_RELATIVE = 1 << 9, /* named relative to the folder that the command was started in */
 	JO_ABSOLUTE = 1 << 10,
-	JO_STATTED = 1 << 11, /* looked at by a call that tells its time stamps */
+	JO_STATTED = 1 << 11,   /* looked at by a call that tells its time stamps */
+	JO_PERMITTED = 1 << 12, /* it was asked what may be done with it */
 
 	/* What follows a link to the end. */
 	JO_FOLLOWED = JO_LOOKED | JO_READ | JO_RUN | JO_LISTED,
@@ -35,6 +36,17 @@ typedef struct jo_stamp {
 	int32_t error;               /* why there is none, or cannot be read: an errno */
 } jo_stamp;
 
+/* jo_permit is whether something may be done with a name, as a process was told. */
+typedef struct jo_permit {
+	struct jo_permit *next;
+	uint32_t how;   /* R_OK, W_OK and X_OK, and JO_EFFECTIVE */
+	uint32_t error; /* why not, 0: it may */
+} jo_permit;
+
+/* JO_EFFECTIVE: by whom a process acts as, which open and exec go by, and not by whom it
+ * belongs to, which access(2) asks about. */
+enum { JO_EFFECTIVE = 8 };
+
 typedef struct jo_name {
 	char *path;
 	uint32_t bits;
@@ -44,6 +56,7 @@ typedef struct jo_name {
 	uint64_t asked;    /* that are in statted, and not only because it was on their way (walk.h) */
 	jo_stamp stamp;    /* of what it leads to */
 	char *text;        /* of a link that was read */
+	jo_permit *permits;
 } jo_name;
 
 /* jo_name_of returns the entry of a path, making one if there is none. It stays
@@ -55,6 +68,11 @@ jo_name *jo_name_next(size_t *at);
 
 /* jo_name_text notes the text of a link. */
 void jo_name_text(jo_name *name, const char *text, size_t length);
+
+/* jo_name_permit notes what error there is if somebody wants to do something with a name,
+ * jo_name_has_permit reports whether that is noted. */
+int jo_name_has_permit(const jo_name *name, uint32_t how);
+void jo_name_permit(jo_name *name, uint32_t how, uint32_t error);
 
 /* jo_name_opened notes under which name a folder was opened whose path without
  * links is real; form is JO_RELATIVE or JO_ABSOLUTE. It returns another name by

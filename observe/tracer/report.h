@@ -53,6 +53,7 @@ enum {
 	JO_USE_IDENTITY,   /* a process became another user, or gave up privileges */
 	JO_USE_INODE,      /* of a file just that was asked for which no list has: who owns it, which it is */
 	JO_USE_UMASK,      /* umask, which says what it was */
+	JO_USE_DENIED,     /* something was to be made or changed, and might not */
 };
 
 /* jo_report_open takes the descriptor that reports go to. */

@@ -75,6 +75,7 @@ int jo_use_outside(void)
 		case JO_USE_PRIVILEGE:
 		case JO_USE_ATTRIBUTES:
 		case JO_USE_UNREADABLE:
+		case JO_USE_DENIED:
 		case JO_USE_UNSTEADY: break;
 		default: return 1;
 		}

@@ -101,6 +101,7 @@ _CONTROLS = [
     ),
     _Control("umask not kept", "noumask", {"record": ["TestUmaskCountsWhereItIsAskedFor"]}, []),
     _Control("limits not kept", "nolimits", {"record": [f"TestLimitsThatAreAskedForCount/{n}" for n in ("files", "memory", "all")]}, []),
+    _Control("permits not kept", "nopermits", {"record": ["TestWhatMayBeDoneIsAskedOfWhoWantsTheResult/cd_dark"]}, []),
     _Control("owners not kept", "noowners", {"record": [f"TestOwnerCountsForWhoIsTold/{n}" for n in ("shell", "python")]}, []),
     _Control("folder not kept", "nofolder", _difference("folder that is asked for"), []),
     _Control(

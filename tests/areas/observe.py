@@ -35,6 +35,7 @@ CONTROLS = {
     "INODES": "TestWhoAsksForJustTheInodeIsSeen",
     "AGAIN": "TestWhoAsksAgainHowManyProcessesThereMayBeIsSeen",
     "MADE": "TestWhoAsksForTheUmaskIsSeen",
+    "PERMITS": "TestWhatMayBeDoneIsTold",
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
     "LOSSES": "TestOutputThatCannotBePassedOnFailsAsItWould",
     "KEEPING": "TestSignalWhileTheResultIsKeptEndsThat",

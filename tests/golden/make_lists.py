@@ -65,7 +65,7 @@ NOBODY = 2**64 - 1
 NEVER = number(0) * 3 + signed(0) * 3 + number(NOBODY)
 
 FULL = b"".join([
-    b"jclist\0\4",
+    b"jclist\0\5",
     table([
         (b"/etc/ld.so.cache", file(4, 0o100644, stamp(1), b"cache")),
         (b"/usr/bin/gcc", file(1, 0o100755, stamp(2), b"gcc")),
@@ -79,13 +79,14 @@ FULL = b"".join([
     table([(b"/usr/bin/cc", text(b"gcc")), (b"/usr/bin/ld", text(b"x86_64-linux-gnu-ld"))]),
     table([(b"/closed/secret", number(13))]),
     table([(b"/dev/null", number(0o020000))]),
+    table([(b"/closed", number(10) + number(13)), (b"inc", number(2) + number(0))]),
     text(b"/home/user"), number(1), texts(b"PWD"),
     number(2), text(b"CPATH"), b"\1" + bytes(15), text(b"PATH"), b"\2" + bytes(15),
     number(1), digest(b"cpu"), number(0), number(1), digest(b"limits"), number(1 << 3 | 1 << 7),
     text(b"\7" * 32),
 ])  # fmt: skip
 
-EMPTY = b"jclist\0\4" + number(0) * 5 + text(b"") + number(0) + texts() + number(0) + number(0) * 3 + text(b"")
+EMPTY = b"jclist\0\5" + number(0) * 6 + text(b"") + number(0) + texts() + number(0) + number(0) * 3 + text(b"")
 
 LISTS = [FULL, EMPTY]
 data = b"jcset\0\0\2" + struct.pack("<I", len(LISTS)) + b"".join(struct.pack("<I", len(x)) + x for x in LISTS)
