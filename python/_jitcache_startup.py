@@ -14,6 +14,7 @@ import importlib.util
 import logging
 import os
 import sys
+import threading
 from typing import Any, Callable
 
 #: What the variable may say: functions that do not ask for a cache too, or only those that do.
@@ -41,36 +42,54 @@ def _note_options(module: Any) -> None:
     _llvm.note(module)
 
 
-#: What follows a module when it is imported.
+#: What follows a module when it is imported, once. A module that is only looked for is not imported.
 _AFTER: dict[str, Callable[[Any], None]] = {
     "llvmlite.binding.options": _note_options,
     "numba": lambda _: _install(),
 }
 
 
-class _After:
-    """A finder that finds nothing itself, and has a module followed by ours."""
+class _Looking(threading.local):
+    """What this thread has the other finders look for."""
 
-    @classmethod
-    def find_spec(cls, name: str, _path: Any = None, _target: Any = None) -> Any:
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+
+_looking = _Looking()
+
+
+def _followed(execute: Callable[[Any], None]) -> Callable[[Any], None]:
+    def exec_module(module: Any) -> None:
+        execute(module)
+        name = module.__name__  # a loader may be that of other modules too
         follows = _AFTER.pop(name, None)
-        if follows is None:
-            return None
-        if not _AFTER and cls in sys.meta_path:
-            sys.meta_path.remove(cls)
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.loader is None:
-            return spec
-        execute = spec.loader.exec_module
-
-        def exec_module(module: Any) -> None:
-            execute(module)
+        if follows is not None:
             try:
                 follows(module)
             except Exception as e:  # noqa: BLE001 - a cache never fails the program
                 logging.getLogger("jitcache").warning("after %s: %s: %s", name, type(e).__name__, e)
 
-        spec.loader.exec_module = exec_module
+    return exec_module
+
+
+class _After:
+    """A finder that finds nothing itself, and has a module followed by ours.
+
+    It stays among the finders: whoever goes through them when one is taken out misses the one behind it.
+    """
+
+    @staticmethod
+    def find_spec(name: str, _path: Any = None, _target: Any = None) -> Any:
+        if name not in _AFTER or name in _looking.names:
+            return None
+        _looking.names.add(name)
+        try:
+            spec: Any = importlib.util.find_spec(name)
+        finally:
+            _looking.names.discard(name)
+        if spec is not None and spec.loader is not None:
+            spec.loader.exec_module = _followed(spec.loader.exec_module)
         return spec
 
 

@@ -100,6 +100,31 @@ def test_option_of_llvm_that_is_set_before_numba_is_imported_counts(installed: I
         assert (ran.stdout.strip(), ran.returncode) == (printed, 0), ran.stderr
 
 
+def test_module_that_is_only_looked_for_is_waited_for(installed: Installed) -> None:
+    probe = "import importlib.util\nassert all(importlib.util.find_spec(n) for n in ('numba', 'llvmlite', 'numba'))\n"
+    env = {"JITCACHE_NUMBA": "everything", "JITCACHE_DIR": str(installed.folder / "probe")}
+    first, second = (installed.run(probe + program(), **env) for _ in range(2))
+    assert (first.stdout.strip(), second.stdout.strip()) == (ALL, NONE), second.stderr
+
+
+def test_import_that_fails_may_be_tried_again(installed: Installed) -> None:
+    broken = "import sys\nsys.modules['numba.core.config'] = None\ntry:\n    import numba\nexcept ImportError:\n    print('no', end=' ')\n"
+    again = "for name in [n for n in sys.modules if n.startswith('numba')]:\n    del sys.modules[name]\n"
+    env = {"JITCACHE_NUMBA": "everything", "JITCACHE_DIR": str(installed.folder / "again")}
+    first, second = (installed.run(broken + again + program(), **env) for _ in range(2))
+    assert (first.stdout.strip(), second.stdout.strip()) == (f"no {ALL}", f"no {NONE}"), second.stderr
+
+
+def test_whoever_goes_through_the_finders_meanwhile_misses_none(installed: Installed) -> None:
+    code = (
+        "import sys\nfinders, going = list(sys.meta_path), [iter(sys.meta_path) for _ in sys.meta_path]\n"
+        "asked = [[f for _, f in zip(range(n), one)] for n, one in enumerate(going)]\nimport numba\n"
+        "met = [known + list(one) for known, one in zip(asked, going)]\n"
+        "print(len(met) > 2, [f for one in met for f in finders if f not in one])"
+    )
+    assert installed.run(code, JITCACHE_NUMBA="everything").stdout.strip() == "True []"
+
+
 def test_program_without_the_variable_has_nothing_of_it(installed: Installed) -> None:
     code = "import sys, numba; print([n for n in sys.modules if 'jitcache' in n])"
     assert installed.run(code).stdout.strip() == "[]"

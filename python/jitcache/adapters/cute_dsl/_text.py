@@ -42,6 +42,14 @@ _texts: weakref.WeakKeyDictionary[pytypes.FunctionType, tuple[str, Text]] = weak
 _lock = threading.Lock()
 
 
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 def _codes(code: pytypes.CodeType, found: dict[tuple[str, int], list[pytypes.CodeType]]) -> None:
     for const in code.co_consts:
         if isinstance(const, pytypes.CodeType):

@@ -49,6 +49,14 @@ _opened: dict[str, Cache] = {}
 _lock = threading.Lock()
 
 
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 def _cache() -> Cache:
     """Return the cache: what install was given, NUMBA_CACHE_DIR, or the default one."""
     if _given is not None:

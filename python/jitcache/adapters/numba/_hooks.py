@@ -7,6 +7,7 @@ depend on names that Numba has had unchanged since 0.57: ``enable_caching``,
 
 from __future__ import annotations
 
+import os
 import random
 import threading
 import weakref
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 Dispatcher = dispatcher_registry[target_registry["CPU"]]
 
-_attached = False
 _lock = threading.Lock()
 _kernels: weakref.WeakSet[Any] = weakref.WeakSet()  # functions under vectorize and guvectorize that are ours
 
@@ -188,24 +188,36 @@ def _wrapper_compile(original: Any) -> Any:
     return compile
 
 
+_PLACES: list[tuple[Any, str, Callable[[Any], Any]]] = [
+    (Dispatcher, "enable_caching", _enabling("_cache", "py_func", JitOverloads)),
+    (Dispatcher, "compile", _jit_compile),
+    (CFunc, "enable_caching", _enabling("_cache", "_pyfunc", CFuncOverloads)),
+    (CFunc, "compile", _cfunc_compile),
+    (UFuncDispatcher, "enable_caching", _enabling("cache", "py_func", KernelOverloads)),
+    (UFuncDispatcher, "_compile_core", _kernel_compile),
+    (wrappers, "GufWrapperCache", _wrapper_cache),
+    (wrappers._GufuncWrapper, "_compile_wrapper", _wrapper_compile),
+]
+_attached = 0  # how many are replaced
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 def attach() -> None:
-    """Replace them, once per process."""
+    """Replace them, once per process; a child that was forked meanwhile goes on with those that are left."""
     global _attached
     with _lock:
-        if _attached:
+        if _attached == len(_PLACES):
             return
-        _attached = True
         FunctionIdentity._unique_ids = _random_ids()
         _llvm.note(options)
         _uses.attach()
-        for owner, name, make in (
-            (Dispatcher, "enable_caching", _enabling("_cache", "py_func", JitOverloads)),
-            (Dispatcher, "compile", _jit_compile),
-            (CFunc, "enable_caching", _enabling("_cache", "_pyfunc", CFuncOverloads)),
-            (CFunc, "compile", _cfunc_compile),
-            (UFuncDispatcher, "enable_caching", _enabling("cache", "py_func", KernelOverloads)),
-            (UFuncDispatcher, "_compile_core", _kernel_compile),
-            (wrappers, "GufWrapperCache", _wrapper_cache),
-            (wrappers._GufuncWrapper, "_compile_wrapper", _wrapper_compile),
-        ):
+        for owner, name, make in _PLACES[_attached:]:
             setattr(owner, name, make(getattr(owner, name)))
+            _attached += 1

@@ -7,6 +7,7 @@ Importing this module imports neither Numba nor llvmlite.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from typing import Any
@@ -16,6 +17,14 @@ given: list[str] = []
 
 _lock = threading.Lock()
 _noting = False
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 class _Library:

@@ -7,6 +7,7 @@ down. The names are the same from Numba 0.61 on.
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -358,14 +359,21 @@ _PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
 ]
 
 _lock = threading.Lock()
-_attached = False
+_attached = 0  # how many are in their places
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def attach() -> None:
-    """Put them in their places, once per process."""
+    """Put them in their places, once per process; a child that was forked meanwhile goes on with what is left."""
     global _attached
     with _lock:
-        if not _attached:
-            _attached = True
-            for owner, name, make in _PLACES:
-                setattr(owner, name, make(getattr(owner, name)))
+        for owner, name, make in _PLACES[_attached:]:
+            setattr(owner, name, make(getattr(owner, name)))
+            _attached += 1

@@ -29,9 +29,17 @@ BUILTINS = vars(builtins)
 readers: list[Any] = []
 
 
+def put_instead(function: Any, own: Any) -> None:
+    """Note whose place a function of ours has while compiles are watched."""
+    function._jitcache_original = (function, own)
+
+
 def original(value: Any) -> Any:
     """Return what a value is when no compile is watched: functions of Python's that read stand elsewhere then."""
-    return getattr(value, "_jitcache_original", value) if isinstance(value, pytypes.FunctionType) else value
+    if not isinstance(value, pytypes.FunctionType):
+        return value
+    function, own = getattr(value, "_jitcache_original", (None, None))
+    return own if function is value else value  # functools.wraps copies the note to what others put around ours
 
 
 # What has a name, and is known by it if it is Python's, Numba's or NumPy's.

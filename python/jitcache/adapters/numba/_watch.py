@@ -25,7 +25,8 @@ from jitcache._memoize.audit import HARMLESS
 
 from ._code import is_standard, versioned
 from ._seen import Seen, current, here, names_in
-from ._versioned import readers
+from ._versioned import original as own_of
+from ._versioned import put_instead, readers
 from ._warned import showing
 from ._world import ENTRY, FOLDER, MODULE, VARIABLE, Question
 
@@ -148,7 +149,7 @@ _own = _Readers()
 def _asker() -> Any:
     """Return the frame of others' code that reads something, None if Numba does or no compile goes on here."""
     frame: Any = sys._getframe(2)
-    if _own[frame.f_code.co_filename] or not here.open or getattr(_quiet, "on", False):
+    if not _watching or _own[frame.f_code.co_filename] or not here.open or getattr(_quiet, "on", False):
         return None
     while frame is not None:
         path = frame.f_code.co_filename
@@ -252,11 +253,14 @@ def _placing(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Finder:
-    """The first of Python's finders: it finds no module, and notes that one was looked for."""
+    """The first of Python's finders: it finds no module, and notes that one was looked for.
+
+    It stays there: whoever goes through the finders when one is taken out misses the one behind it.
+    """
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> None:
         """Note the name."""
-        if _asker() is not None:
+        if _watching and _asker() is not None:
             _quietly(here.open[-1].ask_world, Question(MODULE, name))
 
 
@@ -297,8 +301,27 @@ READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (warnings, "_showwarnmsg", showing),
 ]
 readers.extend(getattr(owner, name) for owner, name, _ in READS if owner is not warnings)
-_originals: list[Any] = []
 _listens = False
+
+
+def _put_ours() -> None:
+    # Also where another stands before it by now, which may find what is asked for; nobody minds being asked twice.
+    if sys.meta_path[:1] != [_finder]:
+        sys.meta_path.insert(0, _finder)
+    for owner, name, make in READS:
+        own = own_of(getattr(owner, name))  # ours stands there if somebody has kept it, and put it back
+        instead = make(own)
+        put_instead(instead, own)
+        setattr(owner, name, instead)
+
+
+def _take_ours() -> None:
+    """Put back what was there; what others have put there meanwhile stays, and calls ours, which only hands on now."""
+    for owner, name, _ in READS:
+        stands = getattr(owner, name, None)
+        own = own_of(stands)
+        if own is not stands:
+            setattr(owner, name, own)
 
 
 def _begin() -> None:
@@ -310,13 +333,7 @@ def _begin() -> None:
             sys.addaudithook(_on_event)
         if _watching == 1:
             _start_monitoring()
-            sys.meta_path.insert(0, _finder)
-            for owner, name, make in READS:
-                original = getattr(owner, name)
-                _originals.append(original)
-                instead = make(original)
-                instead._jitcache_original = original
-                setattr(owner, name, instead)
+            _put_ours()
 
 
 def _end() -> None:
@@ -325,11 +342,7 @@ def _end() -> None:
         _watching -= 1
         if _watching == 0:
             _stop_monitoring()
-            if _finder in sys.meta_path:
-                sys.meta_path.remove(_finder)
-            for (owner, name, _), original in zip(READS, _originals):
-                setattr(owner, name, original)
-            _originals.clear()
+            _take_ours()
 
 
 @contextmanager
