@@ -208,6 +208,9 @@ func (t *taker) kept(n *observe.Name, path string) error {
 
 func (t *taker) file(n *observe.Name, path string) error {
 	if n.Errno != 0 {
+		if n.Statted&^t.known.blind != 0 {
+			return request.Refuse(n.Path, "cannot be read, and its size or time is asked for")
+		}
 		t.list.Failures = append(t.list.Failures, Failure{path, n.Errno})
 		return nil
 	}

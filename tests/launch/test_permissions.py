@@ -181,3 +181,17 @@ def test_python_that_may_not_keep_what_it_makes_of_sources_is_kept(own: Own) -> 
     line = [PYTHON, "-S", "-c", "import sys; sys.path[:0] = ['d']; import m"]
     assert own.run(*line) == ((0, b"1\n"), False)
     assert own.run(*line) == ((0, b"1\n"), True)
+
+
+def test_size_of_a_file_that_cannot_be_read_is_asked_for_each_time(own: Own) -> None:
+    """Its content is not seen, so nothing would tell that it is another."""
+    path = own.folder / "u"
+    path.write_text("one")
+    path.chmod(0)
+    own.give(path)
+    words = (PYTHON, "-I", "-S", "-c", "import os\nprint(os.stat('u').st_size)\ntry: open('u')\nexcept OSError: pass")
+    assert own.run(*words)[0] == own.run(*words)[0] == (0, b"3\n")
+    path.chmod(0o600)
+    path.write_text("three")
+    path.chmod(0)
+    assert own.run(*words)[0] == own.plain(*words) == (0, b"5\n")
