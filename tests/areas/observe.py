@@ -36,6 +36,7 @@ CONTROLS = {
     "AGAIN": "TestWhoAsksAgainHowManyProcessesThereMayBeIsSeen",
     "MADE": "TestWhoAsksForTheUmaskIsSeen",
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
+    "AUXILIARY": "TestProgramWhoseStackCannotBeReadIsNotPassedOver",
 }
 
 
