@@ -33,6 +33,8 @@ enum jo_control {
 	JO_CONTROL_AGAIN,       /* how often a program asks for a limit makes no difference */
 	JO_CONTROL_MADE,        /* what the tree has made says nothing of the umask */
 	JO_CONTROL_BLINDNESS,   /* looking goes on when the tree sees another world */
+	JO_CONTROL_ORPHANS,     /* a process waits for ever for its parent's event */
+	JO_CONTROL_PLACES,      /* the CPUs that a process has set for itself are taken for the pin */
 	JO_CONTROL_AUXILIARY,   /* a stack that cannot be read is taken for one without the kernel's page */
 };
 

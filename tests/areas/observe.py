@@ -36,6 +36,8 @@ CONTROLS = {
     "AGAIN": "TestWhoAsksAgainHowManyProcessesThereMayBeIsSeen",
     "MADE": "TestWhoAsksForTheUmaskIsSeen",
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
+    "ORPHANS": "TestChildWhoseParentIsKilledAsItForksGoesOnAndIsNotKept",
+    "PLACES": "TestCPUsThatAProcessSetsAreLeftToIt",
     "AUXILIARY": "TestProgramWhoseStackCannotBeReadIsNotPassedOver",
 }
 
