@@ -2,7 +2,9 @@ package observe
 
 import (
 	"bytes"
+	"debug/elf"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,6 +100,55 @@ func TestProgramOf32BitsIsForeign(t *testing.T) {
 	if r := readsWith(t, path); !r.used(UseForeign) {
 		t.Errorf("uses %+v", r.Uses)
 	}
+}
+
+// loader returns what a program names to load it.
+func loader(t *testing.T, path string) string {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			text, err := io.ReadAll(p.Open())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.TrimRight(string(text), "\x00")
+		}
+	}
+	t.Fatal("no loader")
+	return ""
+}
+
+// Where the tracer cannot read what a program is told at its start, it cannot hide the clock
+// that asks nobody.
+func TestProgramWhoseStackCannotBeReadIsNotPassedOver(t *testing.T) {
+	asRoot(t) // who is somebody else then, and may read no loader
+	dir := folder(t)
+	text, err := os.ReadFile(loader(t, program(t, "reads", "reads")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir+"/loader", text, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	if err := compile(dir+"/reads", "../tests/observe/c/reads.c", "-Wl,-dynamic-linker,"+dir+"/loader"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir+"/f", "x")
+	modes(t, func(t *testing.T, stops bool) {
+		r := observeAs(t, 1000, Command{Args: []string{dir + "/reads", "f"}, Dir: dir, Stops: stops})
+		said := false
+		for _, u := range r.Uses {
+			said = said || u.Use == UseUnreadable && u.Detail == "auxv"
+		}
+		if r.Status != 0 || r.Unobserved || !said {
+			t.Errorf("%v: %s, unobserved %v, uses %+v", r.Status, r.Err, r.Unobserved, r.Uses)
+		}
+	})
 }
 
 // ---- privileges

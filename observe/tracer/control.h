@@ -36,6 +36,9 @@ enum jo_control {
 	JO_CONTROL_BLINDNESS,   /* looking goes on when the tree sees another world */
 	JO_CONTROL_LOSSES,      /* of output that cannot be passed on nobody is told */
 	JO_CONTROL_KEEPING,     /* a signal while the result is kept is held back */
+	JO_CONTROL_ORPHANS,     /* a process waits for ever for its parent's event */
+	JO_CONTROL_PLACES,      /* the CPUs that a process has set for itself are taken for the pin */
+	JO_CONTROL_AUXILIARY,   /* a stack that cannot be read is taken for one without the kernel's page */
 };
 
 #ifndef JO_CONTROL

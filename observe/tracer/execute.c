@@ -173,26 +173,29 @@ static void report_program(const jo_process *p, int id, const char *path)
 }
 
 /* hide_clock takes the kernel's page of functions out of what a new program is
- * told (getauxval): then it has to ask the kernel for the time, and is seen. */
-static void hide_clock(jo_process *p, uint64_t stack)
+ * told (getauxval): then it has to ask the kernel for the time, and is seen. 0: that
+ * cannot be done, for the page may be there. */
+static int hide_clock(jo_process *p, uint64_t stack)
 {
 	uint64_t word, pair[2];
 	uint64_t at = stack;
 	if (!jo_process_read(p, at, &word, sizeof word) || word > 1 << 20) /* the number of arguments */
-		return;
+		return 0;
 	at += 8 * (word + 2);
 	do { /* the environment */
 		if (!jo_process_read(p, at, &word, sizeof word))
-			return;
+			return 0;
 		at += 8;
 	} while (word != 0);
-	for (int i = 0; i < 64 && jo_process_read(p, at, pair, sizeof pair) && pair[0] != AT_NULL;
-		i++, at += sizeof pair)
+	for (int i = 0; i < 64 && jo_process_read(p, at, pair, sizeof pair); i++, at += sizeof pair) {
+		if (pair[0] == AT_NULL)
+			return 1;
 		if (pair[0] == AT_SYSINFO_EHDR) {
 			pair[0] = AT_IGNORE;
-			if (jo_process_write(p, at, pair, sizeof pair))
-				return;
+			return jo_process_write(p, at, pair, sizeof pair);
 		}
+	}
+	return 0;
 }
 
 void jo_execute_done(jo_process *p, uint64_t stack)
@@ -212,6 +215,6 @@ void jo_execute_done(jo_process *p, uint64_t stack)
 	p->expected = is_expected ? NULL : p->expected;
 	report_program(p, p->group->program, path);
 	jo_look_entered(p);
-	if (!JO_WITHOUT(VDSO))
-		hide_clock(p, stack);
+	if (!JO_WITHOUT(VDSO) && !hide_clock(p, stack) && !JO_WITHOUT(AUXILIARY))
+		jo_use(p, JO_USE_UNREADABLE, "auxv");
 }

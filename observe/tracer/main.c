@@ -183,7 +183,8 @@ static int observe(void)
 			_exit(125);
 		}
 		jo_notify_lock();
-		jo_watch_tick();
+		if (jo_watch_tick())
+			jo_trace_tick();
 		if (id == command && !WIFSTOPPED(what)) {
 			status = what;
 			ended = 1;

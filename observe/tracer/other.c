@@ -22,7 +22,6 @@
 #include "report.h"
 #include "stop.h"
 #include "use.h"
-#include "watch.h"
 
 static int identity_changed;
 
@@ -161,7 +160,7 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	case JO_CALL_TIME: jo_use(p, JO_USE_CLOCK, "time"); break;
 	case JO_CALL_TIME_OF_DAY: jo_use(p, JO_USE_CLOCK, "gettimeofday"); break;
 	case JO_CALL_CLONE: clone_call(p, args[0]); break;
-	case JO_CALL_AFFINITY: jo_watch_unpin(); break;
+	case JO_CALL_AFFINITY: break; /* trace.c */
 	case JO_CALL_CONNECT: connect_call(p, args); break;
 	case JO_CALL_SOCKET: jo_use(p, JO_USE_SOCKET, "socket"); break;
 	case JO_CALL_SIGNAL: signal_call(p, args); break;

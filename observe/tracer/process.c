@@ -60,6 +60,7 @@ static char *same(const char *s)
 void jo_process_born(jo_process *p, const jo_process *parent, int thread)
 {
 	p->known = 1;
+	p->placed |= parent != NULL && parent->placed;
 	if (thread) {
 		p->group = parent->group;
 		p->group->threads++;
@@ -118,6 +119,7 @@ void jo_process_take_over(jo_process *p, pid_t before)
 {
 	jo_process *thread = jo_process_of(before, 0);
 	if (thread != NULL) {
+		p->placed = thread->placed;
 		p->expected_dev = thread->expected_dev;
 		p->expected_ino = thread->expected_ino;
 		free(p->expected);
@@ -210,6 +212,20 @@ void jo_process_ids(const jo_process *p, uid_t *user, gid_t *group)
 	while (status != NULL && fgets(line, sizeof line, status) != NULL) {
 		sscanf(line, "Uid: %*u %u", user);
 		sscanf(line, "Gid: %*u %u", group);
+	}
+	if (status != NULL)
+		fclose(status);
+}
+
+void jo_process_kin(const jo_process *p, pid_t *process, pid_t *parent)
+{
+	char path[64], line[256];
+	snprintf(path, sizeof path, "/proc/%d/status", (int)p->id);
+	FILE *status = fopen(path, "re");
+	*process = *parent = -1;
+	while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+		sscanf(line, "Tgid: %d", process);
+		sscanf(line, "PPid: %d", parent);
 	}
 	if (status != NULL)
 		fclose(status);

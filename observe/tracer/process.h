@@ -33,7 +33,8 @@ typedef struct jo_group {
 typedef struct jo_process {
 	pid_t id;
 	int known;   /* its parent's event has come */
-	int stopped; /* it waits for that */
+	int stopped; /* it waits for that, and for how many ticks */
+	int placed;  /* it, or who has started it, has asked or said on which CPUs: they stay so */
 	int refused; /* its call was not done, but made to fail */
 	jo_group *group;
 	dev_t expected_dev; /* of the program that its execve is to run */
@@ -85,6 +86,10 @@ ssize_t jo_process_descriptor(const jo_process *p, int fd, char *into, size_t si
 /* jo_process_ids reads the effective user and group of a process, -1 each if they
  * cannot be read. */
 void jo_process_ids(const jo_process *p, uid_t *user, gid_t *group);
+
+/* jo_process_kin reads which process a process or thread is of, and the parent of that; -1
+ * each if it cannot be read. */
+void jo_process_kin(const jo_process *p, pid_t *process, pid_t *parent);
 
 void jo_pending_clear(jo_pending *p);
 

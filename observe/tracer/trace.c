@@ -4,10 +4,12 @@
 #include <linux/ptrace.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "change.h"
 #include "control.h"
 #include "execute.h"
@@ -19,6 +21,7 @@
 #include "stop.h"
 #include "use.h"
 #include "walk.h"
+#include "watch.h"
 #include "written.h"
 
 static int quiet;
@@ -49,12 +52,16 @@ static void on_filter(jo_process *p)
 {
 	int wants = JO_GO_ON;
 	jo_stop s = jo_stop_filter(p->id);
+	if (s.where == JO_AT_FILTER && (s.foreign || jo_class_of(s.number) == JO_CALL_AFFINITY))
+		jo_watch_asked(p, s.foreign ? 0 : (pid_t)s.arguments[0]);
 	if (!quiet && s.where == JO_AT_FILTER && s.foreign)
 		jo_use(p, JO_USE_FOREIGN, NULL);
 	else if (!quiet && s.where == JO_AT_FILTER)
 		wants = jo_handle_call(p, s.number, s.arguments);
 	else if (!quiet && s.where != JO_GONE)
 		jo_use(p, JO_USE_UNREADABLE, "a system call");
+	if (jo_use_blind())
+		jo_watch_unpin(); /* what it reads is not looked at any more: it may say which CPUs there are */
 	if (jo_trace_again())
 		return; /* it goes no further */
 	if (wants == JO_BROKEN_PIPE && jo_stop_refuse(p->id, EPIPE))
@@ -76,6 +83,15 @@ static void on_end_of_call(jo_process *p)
 	go_on(PTRACE_CONT, p->id, 0);
 }
 
+/* begin lets a process go that is known by now. */
+static void begin(jo_process *p)
+{
+	jo_watch_born(p->id);
+	if (p->stopped)
+		go_on(PTRACE_CONT, p->id, 0);
+	p->stopped = 0;
+}
+
 static void on_birth(jo_process *parent)
 {
 	unsigned long id = 0;
@@ -85,9 +101,7 @@ static void on_birth(jo_process *parent)
 		jo_process *child = jo_process_of((pid_t)id, 1);
 		if (!child->known) {
 			jo_process_born(child, parent, access(path, F_OK) == 0);
-			if (child->stopped)
-				go_on(PTRACE_CONT, child->id, 0);
-			child->stopped = 0;
+			begin(child);
 		}
 	}
 	go_on(PTRACE_CONT, parent->id, 0);
@@ -112,6 +126,8 @@ static void on_exec(jo_process *p)
 	}
 	if (!quiet)
 		jo_execute_done(p, jo_stop_program(p->id).stack);
+	if (jo_use_blind())
+		jo_watch_unpin();
 	go_on(PTRACE_CONT, p->id, 0);
 }
 
@@ -153,8 +169,48 @@ void jo_trace_event(pid_t id, int what)
 		return;
 	}
 	jo_process *p = jo_process_of(id, 1);
-	if (p->known)
+	if (p->known) {
 		on_stop(p, what);
-	else
-		p->stopped = 1; /* before its parent's event: it waits */
+		return;
+	}
+	p->stopped = 1; /* before its parent's event: it waits */
+	jo_watch_wait();
 }
+
+/* ---- processes whose parent's event does not come
+ *
+ * A process that is killed while it forks has a child, and tells of none. */
+
+/* For how many ticks a process waits whose parent is there: one that is not may have left
+ * it to a process of the tree (PR_SET_CHILD_SUBREAPER). Nor is it certain then: who is slower
+ * than that loses a result that could have been kept. */
+enum { PATIENCE = 20 };
+
+/* take_in lets a process go on that waits in vain, as one of which nothing is known. A
+ * thread has all that matters from its process. */
+static void take_in(pid_t id)
+{
+	pid_t process, parent;
+	jo_process *p = jo_process_of(id, 0);
+	if (p->known || !p->stopped)
+		return;
+	jo_process_kin(p, &process, &parent);
+	jo_process *kin = jo_process_of(process == id ? parent : process, 0);
+	int there = process == -1 || parent == getpid() || (kin != NULL && kin->known);
+	if (JO_WITHOUT(ORPHANS) || (there && p->stopped++ <= PATIENCE)) {
+		jo_watch_wait();
+		return;
+	}
+	if (process != id && kin != NULL && kin->known) {
+		jo_process_born(p, kin, 1);
+	} else {
+		jo_process_born(p, NULL, 0);
+		p->group->child = 1;
+		p->group->cwd = strdup(""); /* it is where its parent was */
+		if (!quiet)
+			jo_use(p, JO_USE_UNREADABLE, "whose child a process is");
+	}
+	begin(p);
+}
+
+void jo_trace_tick(void) { jo_process_each(take_in); }

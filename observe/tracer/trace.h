@@ -10,6 +10,9 @@ int jo_trace_seize(pid_t id);
 /* jo_trace_event handles what waitpid has said of a process of the tree. */
 void jo_trace_event(pid_t id, int what);
 
+/* jo_trace_tick is called every so often while something waits for it (watch.h). */
+void jo_trace_tick(void);
+
 /* jo_trace_again says whether the tree has to be run again without a filter, and can be:
  * it needs privileges, and nothing of it has been seen outside. */
 int jo_trace_again(void);

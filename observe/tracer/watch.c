@@ -6,25 +6,22 @@
 #include <stdlib.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "control.h"
 #include "output.h"
-#include "process.h"
 
 enum {
 	TICK_MS = 50,
 	/* The include phase of a large C++ source is over in 100 ms; what then computes
 	 * in parallel loses a quarter of a second at most. */
 	PINNED_MS = 250,
-	/* A process that was forked just before was not in the list that the first release
-	 * went through. */
-	RELEASES = 3,
 	/* How long what is left of the tree may take to end after the command. */
 	GRACE_MS = 200,
 };
 
-static cpu_set_t before;
-static int pinned, releases, passing, ending;
+static cpu_set_t before, one;
+static int pinned, unpinned, passing, ending, waiting, ticking;
 static int64_t since, ended;
 
 static int64_t now_ms(void)
@@ -36,7 +33,6 @@ static int64_t now_ms(void)
 
 void jo_watch_pin(pid_t command)
 {
-	cpu_set_t one;
 	int cpu = sched_getcpu();
 	if (cpu < 0 || sched_getaffinity(0, sizeof before, &before) != 0)
 		return;
@@ -47,16 +43,40 @@ void jo_watch_pin(pid_t command)
 	since = now_ms();
 }
 
-static void release(pid_t id) { sched_setaffinity(id, sizeof before, &before); }
+/* release gives a process its CPUs, if it still has just the one that it was given here:
+ * somebody else may have given it others. */
+static void release(pid_t id)
+{
+	cpu_set_t now;
+	const jo_process *p = jo_process_of(id, 0);
+	if (p != NULL && p->placed && !JO_WITHOUT(PLACES))
+		return;
+	if (JO_WITHOUT(PLACES) || (sched_getaffinity(id, sizeof now, &now) == 0 && CPU_EQUAL(&now, &one)))
+		sched_setaffinity(id, sizeof before, &before);
+}
 
 void jo_watch_unpin(void)
 {
 	if (!pinned)
 		return;
 	pinned = 0;
-	releases = RELEASES;
-	sched_setaffinity(0, sizeof before, &before);
+	unpinned = 1;
+	release(getpid()); /* the thread that was: it may be another one that calls this */
 	jo_process_each(release);
+}
+
+void jo_watch_born(pid_t id)
+{
+	if (unpinned)
+		release(id);
+}
+
+void jo_watch_asked(jo_process *p, pid_t whom)
+{
+	jo_process *other = whom == 0 ? p : jo_process_of(whom, 0);
+	jo_watch_unpin();
+	if (other != NULL)
+		other->placed = 1;
 }
 
 /* ---- the timer */
@@ -73,6 +93,14 @@ static void each(int ms)
 {
 	struct itimerval t = {{0, ms * 1000}, {0, ms * 1000}};
 	setitimer(ITIMER_REAL, &t, NULL);
+	ticking = ms != 0;
+}
+
+/* rest ends the timer if it is of no use. */
+static void rest(void)
+{
+	if (!pinned && !passing && !ending && !waiting)
+		each(0);
 }
 
 void jo_watch_timer(int passes)
@@ -90,25 +118,30 @@ void jo_watch_end(void)
 	each(TICK_MS);
 }
 
-void jo_watch_tick(void)
+void jo_watch_wait(void)
+{
+	waiting = 1;
+	if (!ticking)
+		each(TICK_MS);
+}
+
+int jo_watch_tick(void)
 {
 	if (!due)
-		return;
-	due = 0;
+		return 0;
+	due = waiting = 0;
 	if (passing)
 		jo_output_pass();
-	if (releases > 0 && --releases > 0)
-		jo_process_each(release);
 	if (pinned && now_ms() - since >= PINNED_MS)
 		jo_watch_unpin();
-	if (!pinned && releases == 0 && !passing && !ending)
-		each(0);
+	rest();
+	return 1;
 }
 
 int jo_watch_over(void) { return ending && !JO_WITHOUT(GRACE) && now_ms() - ended >= GRACE_MS; }
 
 void jo_watch_stop(void)
 {
-	ending = 0;
-	each(0);
+	ending = passing = 0;
+	rest();
 }

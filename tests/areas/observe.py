@@ -39,6 +39,9 @@ CONTROLS = {
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
     "LOSSES": "TestOutputThatCannotBePassedOnFailsAsItWould",
     "KEEPING": "TestSignalWhileTheResultIsKeptEndsThat",
+    "ORPHANS": "TestChildWhoseParentIsKilledAsItForksGoesOnAndIsNotKept",
+    "PLACES": "TestCPUsThatAProcessSetsAreLeftToIt",
+    "AUXILIARY": "TestProgramWhoseStackCannotBeReadIsNotPassedOver",
 }
 
 
