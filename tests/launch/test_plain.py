@@ -107,7 +107,8 @@ def test_daemon_does_not_hold_the_command(place: Any) -> None:
 
 def test_daemon_lives(place: Any) -> None:
     """What a command leaves running goes on, and works."""
-    script = place.tool("starts", "#!/bin/sh\nsetsid sh -c 'sleep 1; echo alive > late' >/dev/null 2>&1 </dev/null &\n")
+    late = "sleep 1; echo alive > early; mv early late"
+    script = place.tool("starts", f"#!/bin/sh\nsetsid sh -c '{late}' >/dev/null 2>&1 </dev/null &\n")
     place.run(script)
     deadline = time.monotonic() + 10
     while not (place.folder / "late").exists() and time.monotonic() < deadline:
