@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Callable, NamedTuple
 
@@ -28,7 +29,7 @@ class Producer(NamedTuple):
     #: Programs of which none may run where everything is found.
     compilers: frozenset[str] = frozenset({"cc1", "cc1plus", "as", "ld", "collect2", "cython", "jitcache-nvrtc"})
     traced: bool = True
-    #: A virtual environment that the other machine has copies of.
+    #: A folder, of a virtual environment say, that the other machine has copies of.
     copied: str = ""
     #: Whether the modules of Python have to have the same times.
     dated: bool = False
@@ -195,6 +196,18 @@ def counting(variable: str, name: str) -> Producer:
     return Producer((own, str(Path(__file__).resolve().parent / name)), found, env, copied=str(Path(own).parents[1]))
 
 
+def memoize() -> Producer:
+    """A function that reaches an installed package."""
+    numpy = find_spec("numpy")
+    assert numpy is not None and numpy.origin is not None
+    script = str(Path(__file__).resolve().parent / "memoize_program.py")
+    env = {"PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return Producer(
+        (sys.executable, script), lambda first, now: first.startswith("runs") and now == first.partition("\n")[2], env,
+        copied=str(Path(numpy.origin).parent),
+    )  # fmt: skip
+
+
 def underworld3() -> Producer:
     """Eighteen functions of a solver, by Cython and gcc, in a setup script.
 
@@ -245,4 +258,5 @@ PRODUCERS: dict[str, tuple[Callable[[], Producer], str]] = {
     "JAX": (jax, "JITCACHE_TEST_JAX"),
     "Warp": (lambda: counting("JITCACHE_TEST_WARP", "warp_program.py"), "JITCACHE_TEST_WARP"),
     "CuPy": (lambda: counting("JITCACHE_TEST_CUPY", "cupy_program.py"), "JITCACHE_TEST_CUPY"),
+    "memoize": (memoize, ""),
 }

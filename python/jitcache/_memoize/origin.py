@@ -122,8 +122,8 @@ def package_content(folder: str) -> tuple[str, bytes]:
     """Return the name of an installed package, and the digest of its version and files.
 
     Its list says what the files were when they were installed. A file that is
-    another now counts by its content: of sources that this process has imported, by
-    their hashes; of the rest, by size and times. Raises Unkeyable if one has changed
+    another now counts by its content: told by their hashes of sources that this
+    process has imported and of what is younger than the list, by size of the rest. Raises Unkeyable if one has changed
     since the process started.
     """
     listed = os.path.join(folder, "RECORD")
@@ -156,16 +156,20 @@ def _files_of(folder: str, listed: str, found: os.stat_result) -> bytes:
 
 
 def _is_another(path: str, line: bytes, listed: os.stat_result, imported: bool) -> bool:
-    """Whether a file may be another than its line in the list says. A copy of the folder may have any times."""
+    """Whether a file is another than its line in the list says.
+
+    One that is no younger than the list is taken for what it says, unless this process
+    has run it. A copy of the folder may have any times.
+    """
     _, said, size = line.rsplit(b",", 2)
     try:
         now = os.stat(path)
     except OSError:
         return True
-    if imported and path.endswith(".py"):
-        return _hash_of(path, now) != said
     later = now.st_ctime_ns > listed.st_ctime_ns or now.st_mtime_ns > listed.st_mtime_ns
-    return later or size != str(now.st_size).encode()
+    if later or (imported and path.endswith(".py")):
+        return _hash_of(path, now) != said
+    return size != str(now.st_size).encode()
 
 
 def _hash_of(path: str, now: os.stat_result) -> bytes:
