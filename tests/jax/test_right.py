@@ -73,11 +73,12 @@ def test_kernel_is_asked_where_xla_does_not_say(project: Project) -> None:
         (project.folder / name).write_text(text)
     (project.folder / "none").write_text("processor : 0\n")
     say = """
-from jitcache.adapters.jax import _cpu
+from jitcache import _processor
 found = []
 for name in ("a", "b", "c", "none", "missing"):
-    _cpu.CPUINFO = name
-    found.append(_cpu._said_by_kernel())
+    _processor.CPUINFO = name
+    _processor.description.cache_clear()
+    found.append(_processor.description())
 say(same=found[0] == found[1], other=found[0] != found[2], none=found[3:])
 """
     assert project.run(say) == {"same": True, "other": True, "none": [None, None]}

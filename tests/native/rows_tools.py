@@ -147,6 +147,14 @@ def time_that_a_wrapper_compares(w: World, _: Any) -> Callable[[], None]:
 def mode_that_a_wrapper_looks_at(w: World, _: Any) -> Callable[[], None]:
     source(w, "int f(void) { return V; }\n")
     w.put("tool", "")
+    wrapped(w, f'v=1; [ "$(stat -c %a {w.folder}/tool)" = 755 ] && v=2\nexec {need(w.compiler)} -DV=$v "$@"')
+    return lambda: (w.folder / "tool").chmod(0o755)
+
+
+@case
+def what_a_wrapper_may_run(w: World, _: Any) -> Callable[[], None]:
+    source(w, "int f(void) { return V; }\n")
+    w.put("tool", "")
     wrapped(w, f'v=1; [ -x {w.folder}/tool ] && v=2\nexec {need(w.compiler)} -DV=$v "$@"')
     return lambda: (w.folder / "tool").chmod(0o755)
 
