@@ -2,10 +2,7 @@ package record
 
 import (
 	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	"jitcache/observe"
@@ -33,21 +30,14 @@ func TestWhatMayBeDoneIsAskedOfWhoWantsTheResult(t *testing.T) {
 			for name, mode := range map[string]os.FileMode{"dir": 0o755, "dark": 0o700} {
 				os.Mkdir(w.dir+"/"+name, mode)
 			}
-			for dir := w.dir; dir != "/"; dir = filepath.Dir(dir) {
-				if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&1 == 0 {
-					os.Chmod(dir, info.Mode().Perm()|0o055)
-				}
-			}
+			w.openWay()
 			settle()
 			l := w.taken(script)
-			said := make(chan string)
-			go func() {
-				runtime.LockOSThread() // and ends with the goroutine
-				syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 0)
+			got := asNobody(func() string {
 				_, why := l.Check(w.surroundings())
-				said <- why
-			}()
-			if got := <-said; !strings.HasSuffix(got, why) || (got == "") != (why == "") {
+				return why
+			})
+			if !strings.HasSuffix(got, why) || (got == "") != (why == "") {
 				t.Errorf("%q, want %q", got, why)
 			}
 		})
@@ -57,15 +47,7 @@ func TestWhatMayBeDoneIsAskedOfWhoWantsTheResult(t *testing.T) {
 // Who wants to make or change what he may not may be allowed to, another time.
 func TestWhoIsNotAllowedToChangeSomethingIsRefused(t *testing.T) {
 	w := newWorld(t)
-	program, err := os.Executable() // nobody knows what it does
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := Run{Dir: w.dir, Report: &observe.Report{
-		Programs: []observe.Program{{Path: program}},
-		Uses:     []observe.Used{{Use: observe.UseDenied, Programs: 1, Detail: w.dir + "/f"}},
-	}}
-	if _, err := r.Take(); err == nil || !strings.Contains(err.Error(), "/f): may not make or change") {
+	if err := refusal(t, w, observe.UseDenied, w.dir+"/f"); err == nil || !strings.Contains(err.Error(), "/f): may not make or change") {
 		t.Error(err)
 	}
 }

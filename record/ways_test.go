@@ -75,15 +75,7 @@ func countsOn(t *testing.T, w *world, counts bool, words ...string) {
 // Of what no list has nothing is kept, if somebody asks for just that.
 func TestWhoAsksForJustTheInodeIsRefused(t *testing.T) {
 	w := newWorld(t)
-	program, err := os.Executable() // nobody knows what it does
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := Run{Dir: w.dir, Report: &observe.Report{
-		Programs: []observe.Program{{Path: program}},
-		Uses:     []observe.Used{{Use: observe.UseInode, Programs: 1, Detail: w.put("f", "")}},
-	}}
-	if _, err := r.Take(); err == nil || !strings.Contains(err.Error(), "/f): asks for a file's owner") {
+	if err := refusal(t, w, observe.UseInode, w.put("f", "")); err == nil || !strings.Contains(err.Error(), "/f): asks for a file's owner") {
 		t.Error(err)
 	}
 }

@@ -399,31 +399,27 @@ def link_that_leads_nowhere_is_left(w: Launched, _: Any) -> Callable[[], Any]:
 # ---- programs that ask where they are
 
 
-def says_where_it_is(w: Launched) -> None:
+def says_where_it_is(w: Launched, becomes: str) -> Callable[[], None]:
+    """A program that does; one of its names becomes a link to what it was."""
     text = '#include <stdio.h>\n#include <unistd.h>\nint main(void) { char s[4096]; int n = readlink("/proc/self/exe", s, sizeof s); return fwrite(s, 1, n, fopen("out/a", "w")) != n; }\n'
     w.put("gen.c", text)
     (w.folder / "bin").mkdir()
     w.run("gcc", "gen.c", "-o", "bin/gen")
     words(w, f"{w.folder}/bin/gen")
+    path = w.folder / becomes
+
+    def change() -> None:
+        path.rename(f"{path}-2")
+        path.symlink_to(f"{path.name}-2")
+
+    return change
 
 
 @row
 def program_that_asks_where_it_is_becomes_a_link(w: Launched, _: Any) -> Callable[[], Any]:
-    says_where_it_is(w)
-
-    def change() -> None:
-        (w.folder / "bin/gen").rename(w.folder / "bin/gen-2")
-        os.symlink("gen-2", w.folder / "bin/gen")
-
-    return change
+    return says_where_it_is(w, "bin/gen")
 
 
 @row
 def folder_of_a_program_that_asks_where_it_is_becomes_a_link(w: Launched, _: Any) -> Callable[[], Any]:
-    says_where_it_is(w)
-
-    def change() -> None:
-        (w.folder / "bin").rename(w.folder / "bin-2")
-        os.symlink("bin-2", w.folder / "bin")
-
-    return change
+    return says_where_it_is(w, "bin")

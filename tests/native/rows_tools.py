@@ -143,20 +143,22 @@ def time_that_a_wrapper_compares(w: World, _: Any) -> Callable[[], None]:
     return lambda: os.utime(w.folder / "old", (10**9 + 99, 10**9 + 99))
 
 
-@case
-def mode_that_a_wrapper_looks_at(w: World, _: Any) -> Callable[[], None]:
+def by_mode(w: World, condition: str) -> Callable[[], None]:
+    """A wrapper that goes by the mode of a file, as a condition of the shell has it."""
     source(w, "int f(void) { return V; }\n")
     w.put("tool", "")
-    wrapped(w, f'v=1; [ "$(stat -c %a {w.folder}/tool)" = 755 ] && v=2\nexec {need(w.compiler)} -DV=$v "$@"')
+    wrapped(w, f'v=1; {condition} && v=2\nexec {need(w.compiler)} -DV=$v "$@"')
     return lambda: (w.folder / "tool").chmod(0o755)
+
+
+@case
+def mode_that_a_wrapper_looks_at(w: World, _: Any) -> Callable[[], None]:
+    return by_mode(w, f'[ "$(stat -c %a {w.folder}/tool)" = 755 ]')
 
 
 @case
 def what_a_wrapper_may_run(w: World, _: Any) -> Callable[[], None]:
-    source(w, "int f(void) { return V; }\n")
-    w.put("tool", "")
-    wrapped(w, f'v=1; [ -x {w.folder}/tool ] && v=2\nexec {need(w.compiler)} -DV=$v "$@"')
-    return lambda: (w.folder / "tool").chmod(0o755)
+    return by_mode(w, f"[ -x {w.folder}/tool ]")
 
 
 @case
