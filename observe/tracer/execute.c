@@ -26,14 +26,12 @@ int jo_execute_privileged(void) { return privileged; }
  * not be allowed to read. */
 static int gains(const jo_process *p, const char *path, const struct stat *st)
 {
-	uid_t user;
-	gid_t group;
 	if (getxattr(path, "security.capability", NULL, 0) > 0)
 		return 1;
 	if ((st->st_mode & (S_ISUID | S_ISGID)) == 0)
 		return 0;
-	jo_process_ids(p, &user, &group);
-	return ((st->st_mode & S_ISUID) && st->st_uid != user) || ((st->st_mode & S_ISGID) && st->st_gid != group);
+	jo_status is = jo_process_status(p);
+	return ((st->st_mode & S_ISUID) && st->st_uid != is.user) || ((st->st_mode & S_ISGID) && st->st_gid != is.group);
 }
 
 /* interpreter returns what a script's first line names, NULL if it is none; head

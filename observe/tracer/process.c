@@ -202,33 +202,21 @@ ssize_t jo_process_descriptor(const jo_process *p, int fd, char *into, size_t si
 	return n;
 }
 
-void jo_process_ids(const jo_process *p, uid_t *user, gid_t *group)
+jo_status jo_process_status(const jo_process *p)
 {
+	jo_status found = {(uid_t)-1, (gid_t)-1, -1, -1};
 	char path[64], line[256];
 	snprintf(path, sizeof path, "/proc/%d/status", (int)p->id);
 	FILE *status = fopen(path, "re");
-	*user = (uid_t)-1;
-	*group = (gid_t)-1;
 	while (status != NULL && fgets(line, sizeof line, status) != NULL) {
-		sscanf(line, "Uid: %*u %u", user);
-		sscanf(line, "Gid: %*u %u", group);
+		sscanf(line, "Uid: %*u %u", &found.user);
+		sscanf(line, "Gid: %*u %u", &found.group);
+		sscanf(line, "Tgid: %d", &found.process);
+		sscanf(line, "PPid: %d", &found.parent);
 	}
 	if (status != NULL)
 		fclose(status);
-}
-
-void jo_process_kin(const jo_process *p, pid_t *process, pid_t *parent)
-{
-	char path[64], line[256];
-	snprintf(path, sizeof path, "/proc/%d/status", (int)p->id);
-	FILE *status = fopen(path, "re");
-	*process = *parent = -1;
-	while (status != NULL && fgets(line, sizeof line, status) != NULL) {
-		sscanf(line, "Tgid: %d", process);
-		sscanf(line, "PPid: %d", parent);
-	}
-	if (status != NULL)
-		fclose(status);
+	return found;
 }
 
 void jo_pending_clear(jo_pending *p)

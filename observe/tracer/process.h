@@ -83,13 +83,14 @@ int jo_process_write(jo_process *p, uint64_t at, const void *from, size_t n);
  * that from the tracer. */
 ssize_t jo_process_descriptor(const jo_process *p, int fd, char *into, size_t size);
 
-/* jo_process_ids reads the effective user and group of a process, -1 each if they
- * cannot be read. */
-void jo_process_ids(const jo_process *p, uid_t *user, gid_t *group);
+/* jo_status is what the kernel says of a process or thread; -1 each if it cannot be read. */
+typedef struct {
+	uid_t user; /* as whom it acts */
+	gid_t group;
+	pid_t process, parent; /* which process it is of, and the parent of that */
+} jo_status;
 
-/* jo_process_kin reads which process a process or thread is of, and the parent of that; -1
- * each if it cannot be read. */
-void jo_process_kin(const jo_process *p, pid_t *process, pid_t *parent);
+jo_status jo_process_status(const jo_process *p);
 
 void jo_pending_clear(jo_pending *p);
 

@@ -190,18 +190,17 @@ enum { PATIENCE = 20 };
  * thread has all that matters from its process. */
 static void take_in(pid_t id)
 {
-	pid_t process, parent;
 	jo_process *p = jo_process_of(id, 0);
 	if (p->known || !p->stopped)
 		return;
-	jo_process_kin(p, &process, &parent);
-	jo_process *kin = jo_process_of(process == id ? parent : process, 0);
-	int there = process == -1 || parent == getpid() || (kin != NULL && kin->known);
+	jo_status is = jo_process_status(p);
+	jo_process *kin = jo_process_of(is.process == id ? is.parent : is.process, 0);
+	int there = is.process == -1 || is.parent == getpid() || (kin != NULL && kin->known);
 	if (JO_WITHOUT(ORPHANS) || (there && p->stopped++ <= PATIENCE)) {
 		jo_watch_wait();
 		return;
 	}
-	if (process != id && kin != NULL && kin->known) {
+	if (is.process != id && kin != NULL && kin->known) {
 		jo_process_born(p, kin, 1);
 	} else {
 		jo_process_born(p, NULL, 0);
