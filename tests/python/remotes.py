@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from ports import free_port, wait_for_port
@@ -32,6 +33,17 @@ with jitcache.Cache() as cache:
     total = cache.stats()["total"]
     print(json.dumps([total[c] - before[c] for c in ("hits_remote", "compiles")]))
 """
+
+
+def whole(f: BinaryIO) -> bytes:
+    """Read one answer of Redis, however long it is."""
+    line = f.readline()
+    kind, size = line[:1], line[1:-2]
+    if kind == b"$" and size != b"-1":
+        return line + f.read(int(size) + 2)
+    if kind == b"*":
+        return line + b"".join(whole(f) for _ in range(int(size)))
+    return line
 
 
 class Redis:
@@ -71,14 +83,8 @@ class Redis:
         with socket.create_connection(("127.0.0.1", self.port)) as s:
             s.sendall(text)
             s.settimeout(60)
-            answer = s.recv(1 << 20)
-            while (
-                answer.startswith(b"$")
-                and not answer.startswith(b"$-1")
-                and len(answer) < int(answer[1 : answer.index(b"\r")]) + 5
-            ):
-                answer += s.recv(1 << 20)
-            return answer
+            with s.makefile("rb") as f:
+                return whole(f)
 
     def names(self) -> list[str]:
         """Return what is kept for long."""
