@@ -49,10 +49,7 @@ type claims struct {
 		at      time.Time // of the last one
 		running bool
 	}
-	trial struct {
-		mu          sync.Mutex
-		done, obeys bool
-	}
+	trial trial
 }
 
 // claim is one of this helper. Only one goroutine ends it.
@@ -338,33 +335,4 @@ func (c *claims) deadAt(ctx context.Context, value string) (time.Time, error) {
 // tokenForm reports whether a text may be part of a name.
 func tokenForm(text string) bool {
 	return len(text) == len(rand.Text()) && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == ""
-}
-
-// obeys reports whether the engine puts nothing where there is something, if it is told so.
-// Some do not know that, and say nothing.
-func (c *claims) obeys() (bool, error) {
-	t := &c.trial
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.done {
-		return t.obeys, nil
-	}
-	if !c.server.engine.Atomic() {
-		t.done = true
-		return false, nil
-	}
-	ctx, cancel := c.server.within()
-	defer cancel()
-	at := c.name(c.token, "trial")
-	first, err := c.server.engine.Put(ctx, at, []byte("1"), false)
-	if err != nil {
-		return false, err
-	}
-	second, err := c.server.engine.Put(ctx, at, []byte("2"), false)
-	if err != nil {
-		return false, err
-	}
-	c.server.engine.Remove(ctx, at)
-	t.done, t.obeys = true, first && !second
-	return t.obeys, nil
 }

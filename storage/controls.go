@@ -17,4 +17,5 @@ const (
 	givesPlaces   = true // a client that asks nothing takes no other one's place
 	ownClock      = true // how long a pulse stands still is measured here, whatever clock its helper has
 	tellsHolders  = true // who waits for one machine is told when another one has the claim
+	triesAgain    = true // an engine that has obeyed no conditions is tried again
 )

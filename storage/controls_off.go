@@ -18,4 +18,5 @@ var (
 	givesPlaces   = !control.Is("holdsplaces")
 	ownClock      = !control.Is("otherclock")
 	tellsHolders  = !control.Is("anyholder")
+	triesAgain    = !control.Is("onetrial")
 )

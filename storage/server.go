@@ -33,6 +33,7 @@ type Server struct {
 	patience time.Duration
 	beat     time.Duration // of the pulse, while it holds claims
 	kept     time.Duration // for how long a client may keep a connection
+	doubts   time.Duration // before the second trial of an engine that seems to ignore conditions
 
 	places chan bool // one for each client that is served
 
@@ -56,7 +57,7 @@ func New(s *Settings) (*Server, error) {
 	}
 	v := &Server{
 		settings: s, engine: e, limit: limit, timeout: timeout, began: time.Now(),
-		patience: patience, beat: beatEvery, kept: keptFor,
+		patience: patience, beat: beatEvery, kept: keptFor, doubts: firstDoubt,
 		places: make(chan bool, mostConnections), end: make(chan string, 8),
 	}
 	v.state.probe = e.Probe

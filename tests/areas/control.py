@@ -187,6 +187,13 @@ CONTROLS = [
     Control("pulses that are read late stand still", "lateread", {"storage": ["TestHolderIsNotDeadBecauseItsPulseIsReadLate"]}),
     Control("claims that nobody knows of", "orphanclaims", {"storage": ["TestClaimWhoseAnswerWasLostIsNobodys"]}),
     Control("lost claims waited for", "lostclaims", {"storage": ["TestClaimThatTheEngineHasLostIsWaitedForNoLonger"]}),
+    Control(
+        "conditions that are tried once", "onetrial",
+        {"storage": [
+            "TestEngineThatIsStartedAgainInTheMiddleOfTheTrialHasClaims", "TestTrialThatHasFailedSaysNothingOfTheNextOne",
+            "TestEngineThatHasObeyedNoConditionsIsTriedAgainAndNotEachTime", "TestClientsWaitForOneTrialAndNotForOneAfterTheOther",
+        ]},
+    ),
     Control("claims that end before the result is sent", "earlyend", {"storage": ["TestClaimEndsWhenTheResultIsSentAndNotBefore"]}),
     Control("claim that has gone to another machine", "anyholder", {"storage": ["TestWhoWaitsIsToldWhenAnotherMachineHasTheClaim"]}),
     Control("waiting without a bound", "nobudget", {"core/remote": ["TestBudgetGrowsWithWhatIsCompiled"]}),

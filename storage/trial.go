@@ -1,0 +1,94 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"jitcache/storage/engine"
+)
+
+// trial is whether the engine puts nothing where there is something, if it is told so. Some
+// engines do not know that, and say nothing. That it does is found out once. That it does not
+// may be because it was started again in the middle of the trial, or evicts what it is given:
+// so it is tried again, at longer and longer intervals.
+type trial struct {
+	obeys atomic.Bool // for good
+
+	mu   sync.Mutex // held by who tries: the others wait for what that comes to
+	n    int        // of trials
+	wait time.Duration
+	next time.Time // until then it is taken to obey nothing
+}
+
+const (
+	// A program that was told of no claims asks again after a minute: a longer wait would add to
+	// that, and a shorter one is for the programs that come after it.
+	firstDoubt = time.Second
+	lastDoubt  = time.Minute
+	// trialPuts is how often a trial puts something: one that obeys refuses the second, and the
+	// third if it was started again, with nothing, after the first.
+	trialPuts = 3
+)
+
+// obeys reports whether there may be claims.
+func (c *claims) obeys() (bool, error) {
+	t := &c.trial
+	if t.obeys.Load() {
+		return true, nil
+	}
+	ctx, cancel := c.server.within() // which also bounds the wait for somebody else's trial
+	defer cancel()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.obeys.Load():
+		return true, nil
+	case !c.server.engine.Atomic() || time.Now().Before(t.next):
+		return false, nil
+	case triesAgain && ctx.Err() != nil:
+		return false, ctx.Err()
+	}
+	t.n++
+	obeys, err := c.refuses(ctx, c.name(c.token, "trial"+strconv.Itoa(t.n)))
+	switch {
+	case err != nil:
+		return false, err
+	case obeys:
+		t.obeys.Store(true)
+		return true, nil
+	}
+	t.wait = min(max(2*t.wait, c.server.doubts), lastDoubt)
+	t.next = time.Now().Add(t.wait)
+	if !triesAgain {
+		t.next = t.next.AddDate(1, 0, 0)
+	}
+	return false, nil
+}
+
+// refuses puts the same again and again, and reports whether that was refused. Each trial has a
+// place of its own: one that has failed may have put something at its, which is taken away.
+func (c *claims) refuses(ctx context.Context, at engine.Name) (bool, error) {
+	puts := trialPuts
+	if !triesAgain {
+		puts, at = 2, c.name(c.token, "trial")
+	}
+	for n := range puts {
+		stored, err := c.server.engine.Put(ctx, at, []byte("1"), false)
+		if err != nil {
+			if triesAgain && !errors.Is(err, engine.ErrRefused) {
+				go c.withdraw(&claim{of: c, chain: []link{{at, "1"}}})
+			}
+			return false, err
+		}
+		if !stored {
+			c.server.engine.Remove(ctx, at)
+			return n > 0, nil
+		}
+	}
+	c.server.engine.Remove(ctx, at)
+	return false, nil
+}
