@@ -90,6 +90,7 @@ _CONTROLS = [
         [
             "test_permissions.py::test_change_of_permissions_is_noticed[folder that may be entered]",
             "test_permissions.py::test_change_of_permissions_is_noticed[file that may be made and removed]",
+            f"{_ROW}[attribute that a file gets]",
         ],
     ),
     _Control("limits as Go has them", "raised", ["test_given.py::test_limits_are_those_of_the_caller"]),
