@@ -117,6 +117,38 @@ func TestWhatCannotBeRepeatedIsMadeAndNotKept(t *testing.T) {
 	}
 }
 
+// shell returns a request for what a script makes.
+func shell(script string) *Spec {
+	return &Spec{Args: []string{"/bin/sh", "-c", script}, Output: ".out", Kind: "native", Withhold: true}
+}
+
+func TestWhatALinkLeadsToIsKeptOnlyIfTheCommandHasMadeIt(t *testing.T) {
+	c, file := open(t, filepath.Join(t.TempDir(), "cache")), filepath.Join(t.TempDir(), "file")
+	for _, text := range []string{"one", "two"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := do(t, c, shell("ln -s "+file+" .out"))
+		if string(r.Blob.Data()) != text || r.Kept || !strings.Contains(r.Why, "elsewhere") {
+			t.Errorf("%s: %s, %+v", text, r.Blob.Data(), r)
+		}
+	}
+	own := "mkdir d && echo mine > d/file && ln -s d/file .out"
+	do(t, c, shell(own))
+	if r := do(t, c, shell(own)); !r.Hit || string(r.Blob.Data()) != "mine\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestOutputThatIsNoFileIsNone(t *testing.T) {
+	c := open(t, filepath.Join(t.TempDir(), "cache"))
+	for _, script := range []string{"mkfifo .out", "mkdir .out", "ln -s /dev/zero .out", "ln -s .out .out", ": > .out"} {
+		if r := do(t, c, shell(script)); r.Blob != nil || r.Kept {
+			t.Errorf("%s: %+v", script, r)
+		}
+	}
+}
+
 func TestWorksWithoutACache(t *testing.T) {
 	needsGCC(t)
 	r := do(t, nil, compile(t.TempDir(), "int x;\n"))

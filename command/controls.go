@@ -6,4 +6,6 @@ package command
 const (
 	sweepsTemps  = true // folders of processes that are gone are removed from the temp directory
 	sparesLiving = true // and those of others are not
+
+	refusesElsewhere = true // what a link leads to that a command has made is not kept
 )

@@ -7,4 +7,6 @@ import "jitcache/core/control"
 var (
 	sweepsTemps  = !control.Is("notempsweep")
 	sparesLiving = !control.Is("sweepliving")
+
+	refusesElsewhere = !control.Is("elsewhere")
 )

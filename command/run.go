@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/lockfile"
+	"jitcache/core/request"
 	"jitcache/observe"
 	"jitcache/record"
 )
@@ -153,9 +155,21 @@ func (r *run) Made() (*Made, error) {
 	if m.Payload, m.Attributes, err = r.result(rep); err != nil || m.Payload == nil {
 		return m, err
 	}
+	if r.isElsewhere() {
+		m.Why = request.Refuse(r.spec.Output, "is a link that leads elsewhere")
+		return m, nil
+	}
 	run := record.Run{Report: rep, Dir: r.dir, Env: r.env, Private: r.private, Leaves: r.leaves, Notes: r.notes, Timeless: r.spec.Timeless}
 	m.List, m.Why = run.Take()
 	return m, nil
+}
+
+// isElsewhere reports whether what was made is a link to a file that the command need not have
+// looked at: no list would have its content.
+func (r *run) isElsewhere() bool {
+	path, err := filepath.EvalSymlinks(filepath.Join(r.private, r.spec.Output))
+	folder, failed := filepath.EvalSymlinks(r.private)
+	return refusesElsewhere && (err != nil || failed != nil || !strings.HasPrefix(path, folder+"/"))
 }
 
 // leaves reports whether the command may leave a file: none, but in a private
@@ -168,12 +182,29 @@ func (r *run) result(rep *observe.Report) (payload []byte, attributes string, er
 	if !rep.Status.Exited() || rep.Status.ExitStatus() != 0 {
 		return nil, "", nil
 	}
-	payload, err = os.ReadFile(filepath.Join(r.private, r.spec.Output))
-	if err != nil || len(payload) == 0 {
+	if payload = r.output(); len(payload) == 0 {
 		return nil, "", nil // whatever it says of itself
 	}
 	text, err := json.Marshal(map[string]string{"log": r.log(rep), "compiler": filepath.Base(r.spec.Args[0])})
 	return payload, string(text), err
+}
+
+// output reads what the command has made, nil if that is no file. A pipe would be waited for.
+func (r *run) output() []byte {
+	f, err := os.OpenFile(filepath.Join(r.private, r.spec.Output), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	data := make([]byte, st.Size())
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil
+	}
+	return data
 }
 
 // log is what the command printed, without the name of the folder that it ran in.

@@ -9,6 +9,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Who asks for what is not there may be told it another time.
+func TestWhoAsksForAttributesInVainIsSeen(t *testing.T) {
+	play(t, "calls", "asks_for_attributes", little, func(t *testing.T, dir string, r *Report) {
+		t.Helper()
+		r.uses(t)
+		for name, want := range map[string][]uint32{"f": {Attributes}, "sub/f": {Attributes, Flags}} {
+			n := r.named(dir + "/" + name)
+			for _, how := range want {
+				if n == nil || !slices.ContainsFunc(n.Permits, func(p Permit) bool { return p.How == how }) {
+					t.Errorf("%s: %d: %+v", name, how, n)
+				}
+			}
+		}
+	})
+}
+
 // A folder that somebody may not write, and one that he may not enter.
 func TestWhatMayBeDoneIsTold(t *testing.T) {
 	asRoot(t)

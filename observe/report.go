@@ -106,6 +106,13 @@ type Permit struct {
 // Effective in How: as one acts, and not as who one is.
 const Effective = 8
 
+// Others in How, with an answer that is no error: which extended attributes there are, 0 for
+// none, and which flags (chattr).
+const (
+	Attributes = 16
+	Flags      = 32
+)
+
 // Program is one that ran.
 type Program struct {
 	ID   int // bit ID of the masks; from 63 on all have the last

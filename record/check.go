@@ -270,7 +270,7 @@ func (c *checker) others() bool {
 	for i := range c.list.Permits {
 		p := &c.list.Permits[i]
 		if errno := permitted(c.path(p.Path), p.How); errno != p.Errno {
-			return c.changed(p.Path, permitChange(p.Errno, errno))
+			return c.changed(p.Path, permitChange(p.How, p.Errno, errno))
 		}
 	}
 	return true

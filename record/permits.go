@@ -17,6 +17,12 @@ import (
 
 // permitted returns why something may not be done with a path that ends in a NUL.
 func permitted(path []byte, how uint32) syscall.Errno {
+	switch how {
+	case observe.Attributes:
+		return syscall.Errno(attributes(unix.ByteSliceToString(path)))
+	case observe.Flags:
+		return syscall.Errno(flagsOf(unix.ByteSliceToString(path)))
+	}
 	flags := 0
 	if how&observe.Effective != 0 {
 		flags = unix.AT_EACCESS
@@ -26,7 +32,13 @@ func permitted(path []byte, how uint32) syscall.Errno {
 }
 
 // permitChange says how the answer is another.
-func permitChange(was, is syscall.Errno) string {
+func permitChange(how uint32, was, is syscall.Errno) string {
+	switch how {
+	case observe.Attributes:
+		return "other extended attributes"
+	case observe.Flags:
+		return "other flags"
+	}
 	said := func(e syscall.Errno) string {
 		if e == 0 {
 			return "permitted"

@@ -50,8 +50,10 @@ func (t *taker) stood(path string, mode uint32) {
 	}
 }
 
-// places notes what stood where the command has written without looking first.
+// places notes what stood where the command has written without looking first, and that it
+// may make and remove files where it has.
 func (t *taker) places() {
+	t.scratch()
 	if !t.run.InPlace || !t.known.unknown {
 		return
 	}
@@ -71,6 +73,30 @@ func (t *taker) places() {
 		}
 		for _, path := range t.formsOf(f.Name, f.Form&observe.Relative != 0, f.Form&observe.Absolute != 0) {
 			t.stood(path, mode)
+		}
+	}
+}
+
+// scratch notes of folders that the command may put files there, and remove them: of those in
+// which it has made something that is gone. What it leaves is put there by a replay, which
+// sees for itself.
+func (t *taker) scratch() {
+	how := uint32(unix.W_OK | unix.X_OK | observe.Effective)
+	for i := range t.run.Report.Files {
+		f := &t.run.Report.Files[i]
+		folder, _ := split(f.Path)
+		if f.How&observe.Removed == 0 || f.Name == "" || !keepsPermits || t.made[folder] ||
+			t.private(folder) || isTemporary(t.run, folder) || IsScratch(f.Path) {
+			continue
+		}
+		named, _ := split(f.Name)
+		if named == t.run.Dir {
+			named += "/." // which has a relative form
+		}
+		for _, path := range t.formsOf(named, f.Form&observe.Relative != 0, f.Form&observe.Absolute != 0) {
+			if permit := (Permit{path, how, 0}); !slices.Contains(t.list.Permits, permit) {
+				t.list.Permits = append(t.list.Permits, permit)
+			}
 		}
 	}
 }

@@ -13,6 +13,9 @@
 /* By these a descriptor is asked whether it is a terminal: termios, and termios2. */
 enum { JO_TCGETS = 0x5401, JO_TCGETS2 = 0x802c542a };
 
+/* Which flags a file has: FS_IOC_GETFLAGS. */
+#define JO_GET_FLAGS 0x80086601u
+
 enum jo_class {
 	JO_CALL_UNKNOWN,     /* not in the lists */
 	JO_CALL_HARMLESS,    /* not stopped at */

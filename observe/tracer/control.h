@@ -33,6 +33,7 @@ enum jo_control {
 	JO_CONTROL_AGAIN,       /* how often a program asks for a limit makes no difference */
 	JO_CONTROL_MADE,        /* what the tree has made says nothing of the umask */
 	JO_CONTROL_PERMITS,     /* what may be done with a name is not noted, nor what may not */
+	JO_CONTROL_ATTRIBUTES,  /* extended attributes that are not there, and flags, may be asked for */
 	JO_CONTROL_BLINDNESS,   /* looking goes on when the tree sees another world */
 	JO_CONTROL_LOSSES,      /* of output that cannot be passed on nobody is told */
 	JO_CONTROL_KEEPING,     /* a signal while the result is kept is held back */

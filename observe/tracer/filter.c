@@ -154,9 +154,9 @@ void jo_filter_terminal(void) { asks_terminal = 1; }
 /* What can be asked of any descriptor that the command did not come with, or set of it,
  * and concerns only this process: TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIOASYNC,
  * FIONCLEX, FIOCLEX; copies of what was opened: FICLONE, FICLONERANGE; where a file is
- * on the disk, and its flags: FS_IOC_FIEMAP, FS_IOC_GETFLAGS. */
+ * on the disk: FS_IOC_FIEMAP. */
 static const uint32_t asked[] = {
-	0x540f, WINDOW, 0x541b, 0x5421, 0x5452, 0x5450, 0x5451, 0x40049409, 0x4020940d, 0xc020660b, 0x80086601};
+	0x540f, WINDOW, 0x541b, 0x5421, 0x5452, 0x5450, 0x5451, 0x40049409, 0x4020940d, 0xc020660b};
 
 static void ioctl_block(void)
 {

@@ -264,6 +264,7 @@ static int attributes_call(jo_process *p, const jo_call *c, const uint64_t args[
 		by_name = 0;
 	if (c->class == JO_CALL_FXATTR) {
 		snprintf(path.text, sizeof path.text, "/proc/%d/fd/%d", (int)p->id, (int)args[0]);
+		path.form = 0;
 	} else {
 		kind = path_of(p, c, args, follow, &path);
 		if (kind == JO_SOMETHING && follow)
@@ -272,7 +273,7 @@ static int attributes_call(jo_process *p, const jo_call *c, const uint64_t args[
 			jo_look_link(p, &path, 0);
 	}
 	if (kind == JO_SOMETHING)
-		jo_look_attributes(p, path.text, follow, by_name ? name : NULL);
+		jo_look_attributes(p, &path, follow, by_name ? name : NULL);
 	return JO_GO_ON;
 }
 

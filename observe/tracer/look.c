@@ -9,6 +9,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "attributes.h"
 #include "control.h"
 #include "names.h"
 #include "report.h"
@@ -170,6 +171,10 @@ void jo_look_permit(const jo_path *path, uint32_t how)
 		return;
 	if (own(path->text, 1, 1))
 		return;
+	if (how == JO_ATTRIBUTES || how == JO_FLAGS) {
+		jo_name_permit(name, how, how == JO_FLAGS ? jo_flags(path->text) : jo_attributes(path->text, 1));
+		return;
+	}
 	int error = faccessat(AT_FDCWD, path->text, (int)how & 7, how & JO_EFFECTIVE ? AT_EACCESS : 0);
 	jo_name_permit(name, how, error == 0 ? 0 : (uint32_t)errno);
 }
@@ -336,20 +341,43 @@ void jo_look_settle(void)
 	}
 }
 
-/* ---- extended attributes */
+/* ---- extended attributes, and flags */
 
-void jo_look_attributes(const jo_process *p, const char *path, int follow, const char *name)
+/* asked_of notes what is asked of a name, or of a descriptor: by each name that it may have. */
+static void asked_of(const jo_path *path, uint32_t how)
 {
-	/* The label that SELinux puts on every file is none of its content. */
-	static const char label[] = "security.selinux";
-	char all[sizeof label];
-	ssize_t n;
-	if (name != NULL)
-		n = follow ? getxattr(path, name, NULL, 0) : lgetxattr(path, name, NULL, 0);
-	else
-		n = follow ? listxattr(path, all, sizeof all) : llistxattr(path, all, sizeof all);
-	if (name == NULL && n == (ssize_t)sizeof all && memcmp(all, label, sizeof label) == 0)
+	struct stat st;
+	size_t at = 0;
+	if (path->form != 0) {
+		jo_look_permit(path, how);
 		return;
-	if (n > 0 || (n < 0 && errno == ERANGE) || (name != NULL && n == 0))
-		jo_use(p, JO_USE_ATTRIBUTES, path);
+	}
+	if (stat(path->text, &st) != 0)
+		return;
+	for (const jo_name *name; (name = jo_name_next(&at)) != NULL;) {
+		jo_path named = {.form = JO_ABSOLUTE};
+		if (name->stamp.ino != st.st_ino || name->stamp.dev != st.st_dev || name->stamp.mode == 0)
+			continue;
+		snprintf(named.text, sizeof named.text, "%s", name->path);
+		jo_look_permit(&named, how);
+	}
+}
+
+void jo_look_attributes(const jo_process *p, const jo_path *path, int follow, const char *name)
+{
+	ssize_t n = 0;
+	if (name != NULL)
+		n = follow ? getxattr(path->text, name, NULL, 0) : lgetxattr(path->text, name, NULL, 0);
+	if ((name != NULL && n >= 0) || (name == NULL && jo_attributes(path->text, follow) != 0))
+		jo_use(p, JO_USE_ATTRIBUTES, path->text);
+	else if (!JO_WITHOUT(ATTRIBUTES) && (follow || jo_real_type(path->text, 0) != S_IFLNK))
+		asked_of(path, JO_ATTRIBUTES);
+}
+
+void jo_look_flags(const jo_process *p, int fd)
+{
+	jo_path path = {.form = 0};
+	snprintf(path.text, sizeof path.text, "/proc/%d/fd/%d", (int)p->id, fd);
+	if (!JO_WITHOUT(ATTRIBUTES))
+		asked_of(&path, JO_FLAGS);
 }

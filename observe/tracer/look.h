@@ -28,8 +28,10 @@ void jo_look_link(const jo_process *p, const jo_path *path, uint32_t bits);
 void jo_look_list(const jo_process *p, const jo_path *folder, const char *real);
 
 /* jo_look_attributes notes that extended attributes of a path were asked for, all or
- * the one that is named. Where there are none that is all that there is to know. */
-void jo_look_attributes(const jo_process *p, const char *path, int follow, const char *name);
+ * the one that is named, and jo_look_flags flags of a descriptor. That there are none is an
+ * input. A path of form 0 is the link in /proc to a descriptor. */
+void jo_look_attributes(const jo_process *p, const jo_path *path, int follow, const char *name);
+void jo_look_flags(const jo_process *p, int fd);
 
 /* jo_look_way notes the links that lead to a path, because the tree is told where
  * they lead; jo_look_ways those to a descriptor of q. */

@@ -47,6 +47,10 @@ typedef struct jo_permit {
  * belongs to, which access(2) asks about. */
 enum { JO_EFFECTIVE = 8 };
 
+/* Other questions, whose answers are no errors: which extended attributes there are, 0 for
+ * none, else a digest of their names; and the flags that somebody may set (chattr). */
+enum { JO_ATTRIBUTES = 16, JO_FLAGS = 32 };
+
 typedef struct jo_name {
 	char *path;
 	uint32_t bits;

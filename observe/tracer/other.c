@@ -110,6 +110,10 @@ static void ioctl_call(jo_process *p, const uint64_t args[6])
 	/* Opening a device was noted, as was a connection. */
 	if (stat(text, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return;
+	if (args[1] == JO_GET_FLAGS) {
+		jo_look_flags(p, (int)args[0]);
+		return;
+	}
 	snprintf(text, sizeof text, "ioctl %#x", (unsigned)args[1]);
 	jo_use(p, JO_USE_UNKNOWN, text);
 }

@@ -74,6 +74,7 @@ CONTROLS = [
         ["test_key.py::test_result_of_a_file_that_changed_is_handed_back_and_not_stored"],
         ["api.c: file_that_changes_is_noticed"],
     ),
+    Control("links of commands", "elsewhere", {"command": ["TestWhatALinkLeadsToIsKeptOnlyIfTheCommandHasMadeIt"]}),
     Control("absent names not kept", "noabsent", {"cuda": ["TestDriverThatNVRTCOpensCounts"]}),
     Control("time not looked for", "notime", {"cuda": ["TestTextThatShowsTheTimeIsNotKept"]}),
     Control("worker used again as it is", "noworkercheck", {"cuda": ["TestWorkerWhoseFilesHaveChangedIsNotUsedAgain"]}),

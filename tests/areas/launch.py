@@ -85,7 +85,14 @@ _CONTROLS = [
     _Control("what Python has made counts for nobody", "nocompiled", [f"{_ROW}[file that python made and others read]"]),
     _Control("made and removed unseen", "noscratch", [f"{_ROW}[file that is made for a moment]"]),
     _Control("launched permissions", "nomodes", [f"{_ROW}[permissions of a folder that is copied]"]),
-    _Control("launched permits", "nopermits", ["test_permissions.py::test_change_of_permissions_is_noticed[folder that may be entered]"]),
+    _Control(
+        "launched permits", "nopermits",
+        [
+            "test_permissions.py::test_change_of_permissions_is_noticed[folder that may be entered]",
+            "test_permissions.py::test_change_of_permissions_is_noticed[file that may be made and removed]",
+            f"{_ROW}[attribute that a file gets]",
+        ],
+    ),
     _Control("limits as Go has them", "raised", ["test_given.py::test_limits_are_those_of_the_caller"]),
     _Control("launched times", "nodates", [f"{_COMPILE}[time that a wrapper compares-gcc]"]),
     _Control("reader not waited for", "nowaiting", ["test_output.py::test_pipe_that_does_not_block_gets_all_of_it_once[replay]"]),

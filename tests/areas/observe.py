@@ -36,6 +36,7 @@ CONTROLS = {
     "AGAIN": "TestWhoAsksAgainHowManyProcessesThereMayBeIsSeen",
     "MADE": "TestWhoAsksForTheUmaskIsSeen",
     "PERMITS": "TestWhatMayBeDoneIsTold",
+    "ATTRIBUTES": "TestWhoAsksForAttributesInVainIsSeen",
     "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
     "LOSSES": "TestOutputThatCannotBePassedOnFailsAsItWould",
     "KEEPING": "TestSignalWhileTheResultIsKeptEndsThat",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 from collections.abc import Callable
 from typing import Any
@@ -146,3 +148,59 @@ def headers_that_clang_prints(w: Launched, patch: Any) -> Callable[[], Any]:
 def width_of_what_gcc_prints(w: Launched, patch: Any) -> Callable[[], Any]:
     words(w, "sh -c", "gcc --help=common > out/a")
     return lambda: patch.setenv("COLUMNS", "50")
+
+
+# ---- what a file has beside all that
+
+
+def _asked_of_a_file(w: Launched, ask: str, change: Callable[[int], Any]) -> Callable[[], Any]:
+    """Where the file system has nothing of the kind, the content changes."""
+    w.put("a", "1\n")
+    script = f"import fcntl, os\nf = open('a')\ntold = {ask}\nprint(told, f.read(), file=open('out/told', 'w'))"
+    words(w, "python3 -c", script)
+
+    def changed() -> None:
+        with (w.folder / "a").open("r+") as f:
+            try:
+                change(f.fileno())
+            except OSError:
+                f.write("2")
+
+    return changed
+
+
+def _attribute(fd: int) -> None:
+    os.setxattr(fd, "user.told", b"1")
+
+
+@row
+def attribute_that_a_file_gets(w: Launched, _: Any) -> Callable[[], Any]:
+    return _asked_of_a_file(w, "os.listxattr('a')", _attribute)
+
+
+@row
+def attribute_that_an_open_file_gets(w: Launched, _: Any) -> Callable[[], Any]:
+    return _asked_of_a_file(w, "os.listxattr(f.fileno())", _attribute)
+
+
+@row
+def attribute_beside_another(w: Launched, _: Any) -> Callable[[], Any]:
+    """It is asked for by its name, and not there."""
+    script = "import os\ntry: told = os.getxattr('a', 'user.told')\nexcept OSError: told = b''\nprint(told, open('a').read(), file=open('out/told', 'w'))"
+    changed = _asked_of_a_file(w, "", _attribute)
+    w.words[-1] = script
+    with contextlib.suppress(OSError):  # then there are none
+        os.setxattr(w.folder / "a", "user.other", b"1")
+    return changed
+
+
+@row
+def flags_of_a_file(w: Launched, _: Any) -> Callable[[], Any]:
+    """It is not to be dumped, says chattr."""
+    get, put, dumped = 0x80086601, 0x40086602, 0x40
+
+    def undumped(fd: int) -> None:
+        flags = int.from_bytes(fcntl.ioctl(fd, get, bytes(8)), "little") | dumped
+        fcntl.ioctl(fd, put, flags.to_bytes(8, "little"))
+
+    return _asked_of_a_file(w, f"fcntl.ioctl(f, {get}, bytes(8))[0]", undumped)

@@ -100,6 +100,18 @@ ROWS: dict[str, tuple[str, str, int, int]] = {
     "file that may not be made": ("sh -c", "(echo x > d/f) 2>/dev/null || echo no", 0o555, 0o755),
     "folder that may not be made": ("sh -c", "mkdir d/f 2>/dev/null || echo no", 0o555, 0o755),
     "file that may not be removed": ("sh -c", "rm -f d/a 2>/dev/null || echo no", 0o555, 0o755),
+    "file that may be made and removed": (
+        "sh -c",
+        "(echo x > d/f) 2>/dev/null && rm d/f && echo yes || echo no",
+        0o755,
+        0o555,
+    ),
+    "folder that may be made and removed": (
+        "sh -c",
+        "cd d; mkdir f 2>/dev/null && rmdir f && echo yes || echo no",
+        0o755,
+        0o555,
+    ),
     "file that may not be changed": ("sh -c", "(echo x >> file) 2>/dev/null || echo no", 0o444, 0o644),
 }
 

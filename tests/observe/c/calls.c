@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 
 static struct stat st;
 static char text[256];
@@ -100,6 +101,16 @@ static void asks_of_the_inode(void)
 	const unsigned asked[] = {0x04, 0x08, 0x10, 0x20, 0x80, 0x100, 0x400, 0x800, 0x7fb};
 	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
 		must(syscall(SYS_statx, AT_FDCWD, "f", 0, asked[i], buffer) == 0);
+}
+
+/* Neither is there, on any file system. */
+static void asks_for_attributes(void)
+{
+	int fd = open("sub/f", O_RDONLY);
+	unsigned long flags;
+	must(getxattr("f", "user.none", text, sizeof text) < 0);
+	must(fd >= 0 && fgetxattr(fd, "user.none", text, sizeof text) < 0);
+	ioctl(fd, 0x80086601 /* FS_IOC_GETFLAGS */, &flags);
 }
 
 static void asks_of_what_counts(void)
@@ -397,6 +408,7 @@ static const scene scenes[] = {
 	{"walks", walks},
 	{"asks_of_the_inode", asks_of_the_inode},
 	{"asks_of_what_counts", asks_of_what_counts},
+	{"asks_for_attributes", asks_for_attributes},
 	{"asks_of_the_time_of_a_folder", asks_of_the_time_of_a_folder},
 	{"asks_of_the_time_of_a_link", asks_of_the_time_of_a_link},
 	{"asks_of_times_that_count", asks_of_times_that_count},

@@ -1,0 +1,53 @@
+package record
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a file has beside its content and what stat says of it. The tracer asks the same, in
+// the same way (tracer/attributes.h).
+
+const (
+	attributeNames = 65536      // linux/limits.h: XATTR_LIST_MAX
+	settableFlags  = 0x000380ff // linux/fs.h: FS_FL_USER_MODIFIABLE; the others are the file system's
+)
+
+// attributes returns 0 for a file without extended attributes, else a digest of their names.
+func attributes(path string) uint32 {
+	n, _ := unix.Listxattr(path, nil)
+	if n <= 0 {
+		return 0
+	}
+	all := make([]byte, attributeNames)
+	n, _ = unix.Listxattr(path, all)
+	sum, some := uint32(2166136261), false // FNV-1a
+	for name := range strings.SplitAfterSeq(string(all[:max(n, 0)]), "\x00") {
+		if name == "security.selinux\x00" {
+			continue
+		}
+		for _, c := range []byte(name) {
+			sum, some = (sum^uint32(c))*16777619, true
+		}
+	}
+	if !some {
+		return 0
+	}
+	return sum | 1
+}
+
+// flagsOf returns the flags of a file or folder that somebody may set.
+func flagsOf(path string) uint32 {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		errno, _ := err.(unix.Errno)
+		return uint32(errno) << 24
+	}
+	defer unix.Close(fd)
+	flags, err := unix.IoctlGetInt(fd, unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return 0 // a file system without flags
+	}
+	return uint32(flags) & settableFlags
+}
