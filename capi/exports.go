@@ -426,12 +426,8 @@ func seal(packed, inputs []byte, name, kind string) (*key.Key, error) {
 	for _, in := range ins {
 		b.AddInput(in)
 	}
-	if err := b.SetName(name); err != nil {
-		return nil, err
-	}
-	if err := b.SetKind(kind); err != nil {
-		return nil, err
-	}
+	b.SetName(name)
+	b.SetKind(kind)
 	return b.Seal()
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"jitcache/core"
+	"jitcache/core/key"
 	"jitcache/observe/observetest"
 )
 
@@ -114,6 +115,18 @@ func TestWhatCannotBeRepeatedIsMadeAndNotKept(t *testing.T) {
 		if r.Blob == nil || r.Hit || r.Kept || !strings.Contains(r.Why, "time of day") {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// A key holds key.MaxParts components. The request fits; with those of the world it does not.
+func TestResultWithoutAKeyIsMadeAndNotKept(t *testing.T) {
+	c := open(t, filepath.Join(t.TempDir(), "cache"))
+	s := &Spec{Args: []string{"/bin/sh", "-c", "echo x > .out"}, Output: ".out", Kind: "native", Withhold: true}
+	for n := range key.MaxParts - 5 {
+		s.More = append(s.More, Part{Label: fmt.Sprint(n)})
+	}
+	if r := do(t, c, s); r.Blob == nil || r.Kept || !strings.Contains(r.Why, "components") {
+		t.Errorf("%+v", r)
 	}
 }
 

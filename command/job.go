@@ -176,9 +176,7 @@ func (j *Job) ProcessKey() (*key.Key, error) {
 	for _, p := range j.surroundings().Parts() {
 		b.AddDigest(p.Label, 0, p.Digest)
 	}
-	if err := b.SetKind(j.spec.Kind); err != nil {
-		return nil, err
-	}
+	b.SetKind(j.spec.Kind)
 	return b.Seal()
 }
 
@@ -288,10 +286,11 @@ func (j *Job) finish() error {
 	}
 	var k *key.Key
 	if made.List != nil {
-		if k, err = j.spec.resultKey(made.List); err != nil {
-			return err
+		if k, err = j.spec.resultKey(made.List); err == nil {
+			made.List.Payload = k.ID[:]
+		} else {
+			made.List, made.Why = nil, request.Refuse(j.Program(), err.Error())
 		}
-		made.List.Payload = k.ID[:]
 	}
 	var refused *request.Refused
 	switch {

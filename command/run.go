@@ -241,19 +241,11 @@ func interleave(rep *observe.Report) []byte {
 // resultKey is the key of what the command makes in the world of a list.
 func (s *Spec) resultKey(l *record.List) (*key.Key, error) {
 	b := key.NewBuilder()
-	if err := s.parts(b); err != nil {
-		return nil, err
-	}
+	s.parts(b)
 	for _, p := range l.Parts() {
 		b.AddDigest(p.Label, 0, p.Digest)
 	}
-	if err := b.SetKind(s.Kind); err != nil {
-		return nil, err
-	}
-	if s.Name != "" {
-		if err := b.SetName(s.Name); err != nil {
-			return nil, err
-		}
-	}
+	b.SetKind(s.Kind)
+	b.SetName(s.Name)
 	return b.Seal()
 }

@@ -93,7 +93,7 @@ func (s *Spec) check() error {
 }
 
 // parts adds what the request is made of to a key.
-func (s *Spec) parts(b *key.Builder) error {
+func (s *Spec) parts(b *key.Builder) {
 	b.Add("schema", []byte(schema))
 	if len(s.Args) > 0 {
 		b.AddTexts("command", s.Args)
@@ -117,37 +117,23 @@ func (s *Spec) parts(b *key.Builder) error {
 		if t.Sum == (key.Digest{}) {
 			t.Sum = key.Sum(t.Data)
 		}
-		if err := b.AddDigest("text "+t.Name, len(t.Data), t.Sum); err != nil {
-			return err
-		}
+		b.AddDigest("text "+t.Name, len(t.Data), t.Sum)
 	}
 	for _, m := range s.More {
 		if m.Digest != (key.Digest{}) {
-			err := b.AddDigest(m.Label, m.Size, m.Digest)
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if err := b.Add(m.Label, m.Value); err != nil {
-			return err
+			b.AddDigest(m.Label, m.Size, m.Digest)
+		} else {
+			b.Add(m.Label, m.Value)
 		}
 	}
-	return nil
 }
 
 // request is the key of a request: that of its lists, and of its lease.
 func (s *Spec) request() (*key.Key, error) {
 	b := key.NewBuilder()
-	if err := s.parts(b); err != nil {
-		return nil, err
-	}
+	s.parts(b)
 	b.SetKind("manifest")
-	if s.Name != "" {
-		if err := b.SetName(s.Name); err != nil {
-			return nil, err
-		}
-	}
+	b.SetName(s.Name)
 	return b.Seal()
 }
 
@@ -156,13 +142,9 @@ func (s *Spec) request() (*key.Key, error) {
 // to explain a miss by.
 func (s *Spec) leaseKey() (*key.Key, error) {
 	b := key.NewBuilder()
-	if err := s.parts(b); err != nil {
-		return nil, err
-	}
+	s.parts(b)
 	b.Add("lease in", []byte(s.Dir))
 	b.SetKind(s.Kind)
-	if s.Name != "" {
-		b.SetName(s.Name)
-	}
+	b.SetName(s.Name)
 	return b.Seal()
 }

@@ -67,7 +67,7 @@ func newRequest(o *Options, words []string, state status) (*Request, error) {
 }
 
 // parts adds what the request is made of to a key.
-func (r *Request) parts(b *key.Builder) error {
+func (r *Request) parts(b *key.Builder) {
 	words := r.words
 	if len(r.places) > 0 {
 		words = make([]string, len(r.words))
@@ -83,18 +83,14 @@ func (r *Request) parts(b *key.Builder) error {
 	b.AddTexts("command", words)
 	b.AddTexts("placeholders", names)
 	b.Add("standard descriptors", []byte(r.stream))
-	return b.Add("umask", []byte{byte(r.state.umask >> 8), byte(r.state.umask)})
+	b.Add("umask", []byte{byte(r.state.umask >> 8), byte(r.state.umask)})
 }
 
 func (r *Request) seal() (*key.Key, error) {
 	b := key.NewBuilder()
-	if err := r.parts(b); err != nil {
-		return nil, err
-	}
+	r.parts(b)
 	b.SetKind("manifest")
-	if err := b.SetName(r.name()); err != nil {
-		return nil, err
-	}
+	b.SetName(r.name())
 	return b.Seal()
 }
 
@@ -139,9 +135,7 @@ func mustSeal(b *key.Builder) *key.Key {
 // resultKey is the key of what the command comes to in the world of a list.
 func (r *Request) resultKey(l *record.List) (*key.Key, error) {
 	b := key.NewBuilder()
-	if err := r.parts(b); err != nil {
-		return nil, err
-	}
+	r.parts(b)
 	for _, p := range l.Parts() {
 		b.AddDigest(p.Label, 0, p.Digest)
 	}

@@ -35,6 +35,11 @@ const (
 // What the result is called in the private folder.
 const output = ".out"
 
+// given begins the labels of components that the caller names. Those of package command
+// have other names, which are not the caller's to know: with the same label twice there
+// is no key.
+const given = "given "
+
 // parts are a request's parts, read.
 type parts struct {
 	words, flags, link, arguments []string
@@ -112,7 +117,7 @@ func (p *parts) take(letter byte, value []byte) error {
 			t.Sum = key.Sum(value)
 		}
 	case partLabel:
-		p.more = append(p.more, command.Part{Label: text})
+		p.more = append(p.more, command.Part{Label: given + text})
 	case partValue:
 		if len(p.more) == 0 {
 			return request.ErrParts

@@ -43,11 +43,15 @@ func (t Tag) valid() bool { return strings.IndexByte("bntifldsFT", byte(t)) >= 0
 
 // Builder collects the components of a key. Its methods hash each value at
 // once and keep only the digest. One goroutine may use a Builder.
+//
+// What could not be added would be missing from the key. So the first error of any method
+// is that of Seal too, and whoever calls Seal need not look at the others.
 type Builder struct {
 	parts  []component
 	inputs []Input
 	name   string
 	kind   string
+	failed error // the first
 }
 
 type component struct {
@@ -99,16 +103,23 @@ func (b *Builder) AddDigest(label string, size int, digest Digest) error {
 
 func (b *Builder) addHashed(label string, tag Tag, size uint64, digest Digest) error {
 	if label == "" || len(label) > MaxLabel {
-		return fmt.Errorf("component label %.40q: want 1 to %d bytes", label, MaxLabel)
+		return b.fail(fmt.Errorf("component label %.40q: want 1 to %d bytes", label, MaxLabel))
 	}
 	if !tag.valid() {
-		return fmt.Errorf("component %q: unknown tag %q", label, byte(tag))
+		return b.fail(fmt.Errorf("component %q: unknown tag %q", label, byte(tag)))
 	}
 	if len(b.parts) >= MaxParts {
-		return fmt.Errorf("component %q: a key has at most %d components", label, MaxParts)
+		return b.fail(fmt.Errorf("component %q: a key has at most %d components", label, MaxParts))
 	}
 	b.parts = append(b.parts, component{label, tag, size, digest})
 	return nil
+}
+
+func (b *Builder) fail(err error) error {
+	if b.failed == nil {
+		b.failed = err
+	}
+	return err
 }
 
 // packedHeader is tag, label length and value length of a packed component.
@@ -124,14 +135,14 @@ const hashed = 0x80
 func (b *Builder) AddPacked(p []byte) error {
 	for len(p) > 0 {
 		if len(p) < packedHeader {
-			return fmt.Errorf("packed component: %d bytes left, want a header of %d", len(p), packedHeader)
+			return b.fail(fmt.Errorf("packed component: %d bytes left, want a header of %d", len(p), packedHeader))
 		}
 		tag := Tag(p[0])
 		nlabel := int(binary.LittleEndian.Uint16(p[1:]))
 		nvalue := binary.LittleEndian.Uint64(p[3:])
 		p = p[packedHeader:]
 		if len(p) < nlabel || uint64(len(p)-nlabel) < nvalue {
-			return fmt.Errorf("packed component: %d bytes left, want %d of label and %d of value", len(p), nlabel, nvalue)
+			return b.fail(fmt.Errorf("packed component: %d bytes left, want %d of label and %d of value", len(p), nlabel, nvalue))
 		}
 		label, value := p[:nlabel], p[nlabel:nlabel+int(nvalue)]
 		p = p[nlabel+int(nvalue):]
@@ -147,7 +158,7 @@ func (b *Builder) addPacked(label string, tag Tag, value []byte) error {
 		return b.AddTagged(label, tag, value)
 	}
 	if len(value) != 8+len(Digest{}) {
-		return fmt.Errorf("packed component %q: hashed, with %d bytes", label, len(value))
+		return b.fail(fmt.Errorf("packed component %q: hashed, with %d bytes", label, len(value)))
 	}
 	return b.addHashed(label, tag&^hashed, binary.LittleEndian.Uint64(value), Digest(value[8:]))
 }
@@ -177,7 +188,7 @@ func (b *Builder) AddTool(label, path string) error { return b.addRead(label, To
 func (b *Builder) addRead(label string, tag Tag, path string) error {
 	value, in, err := ReadInput(tag, path)
 	if err != nil {
-		return fmt.Errorf("component %q: %w", label, err)
+		return b.fail(fmt.Errorf("component %q: %w", label, err))
 	}
 	if err := b.AddTagged(label, tag, value); err != nil {
 		return err
@@ -189,7 +200,7 @@ func (b *Builder) addRead(label string, tag Tag, path string) error {
 // SetName sets the name of the key: UTF-8, at most MaxName bytes, no NUL.
 func (b *Builder) SetName(name string) error {
 	if len(name) > MaxName || strings.IndexByte(name, 0) >= 0 {
-		return fmt.Errorf("key name %.40q: want at most %d bytes and no NUL", name, MaxName)
+		return b.fail(fmt.Errorf("key name %.40q: want at most %d bytes and no NUL", name, MaxName))
 	}
 	b.name = name
 	return nil
@@ -198,14 +209,18 @@ func (b *Builder) SetName(name string) error {
 // SetKind sets the kind of the key, see [CheckKind].
 func (b *Builder) SetKind(kind string) error {
 	if err := CheckKind(kind); err != nil {
-		return err
+		return b.fail(err)
 	}
 	b.kind = kind
 	return nil
 }
 
-// Seal computes the key. It fails if two components have the same label.
+// Seal computes the key. It fails if anything before has failed, or if two components have
+// the same label.
 func (b *Builder) Seal() (*Key, error) {
+	if b.failed != nil {
+		return nil, b.failed
+	}
 	slices.SortFunc(b.parts, func(x, y component) int { return strings.Compare(x.label, y.label) })
 	k := &Key{Name: b.name, Kind: b.kind, Parts: make([]Part, len(b.parts)), Inputs: slices.Clone(b.inputs)}
 	buf := make([]byte, 0, 1024)

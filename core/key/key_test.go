@@ -118,10 +118,16 @@ func TestMisuseOfABuilderIsAnError(t *testing.T) {
 			return b.Add("one more", nil)
 		},
 	} {
-		if err := use(NewBuilder()); err == nil {
+		b := NewBuilder()
+		err := use(b)
+		if err == nil {
 			t.Errorf("%s: no error", name)
 		} else if strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error of several lines: %v", name, err)
+		}
+		// What is missing is not noticed else: the key is that of fewer components.
+		if _, again := b.Seal(); again == nil || again.Error() != err.Error() {
+			t.Errorf("%s: Seal says %v, want %v", name, again, err)
 		}
 	}
 }
