@@ -31,7 +31,8 @@ static int gains(const jo_process *p, const char *path, const struct stat *st)
 	if ((st->st_mode & (S_ISUID | S_ISGID)) == 0)
 		return 0;
 	jo_status is = jo_process_status(p);
-	return ((st->st_mode & S_ISUID) && st->st_uid != is.user) || ((st->st_mode & S_ISGID) && st->st_gid != is.group);
+	return ((st->st_mode & S_ISUID) && st->st_uid != is.user) ||
+	       ((st->st_mode & S_ISGID) && st->st_gid != is.group);
 }
 
 /* interpreter returns what a script's first line names, NULL if it is none; head
