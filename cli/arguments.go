@@ -8,58 +8,127 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 )
 
+// words is what arguments name: the commands, the root first, and where the names of the
+// others stand.
+type words struct {
+	commands []*ffcli.Command
+	at       []int
+}
+
+// read finds the commands that arguments name. What follows a word that is no command is
+// not looked at, nor what follows "--".
+func read(root *ffcli.Command, args []string) words {
+	w := words{commands: []*ffcli.Command{root}}
+	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		switch arg, last := args[i], w.last(); {
+		case isFlag(arg):
+			if f, _ := w.find(flagName(arg)); takesNext(f, arg) {
+				i++
+			}
+		default:
+			sub := commandOf(last, arg)
+			if sub == nil {
+				return w
+			}
+			w.commands, w.at = append(w.commands, sub), append(w.at, i)
+		}
+	}
+	return w
+}
+
+func (w words) last() *ffcli.Command { return w.commands[len(w.commands)-1] }
+
+// goes reports whether the line goes through a command below the root.
+func (w words) goes(name string) bool { return len(w.commands) > 1 && w.commands[1].Name == name }
+
+// find returns a flag, and which of the commands has it: the last that does. A flag may
+// stand before the name of its command: where none has it, it is a flag of one that may
+// follow, and command is -1, as where there is no such flag.
+func (w words) find(name string) (f *flag.Flag, command int) {
+	for i := len(w.commands) - 1; i >= 0; i-- {
+		if f := w.commands[i].FlagSet.Lookup(name); f != nil {
+			return f, i
+		}
+	}
+	return below(w.last(), name), -1
+}
+
+// below returns a flag of a command's commands, nil if none has it.
+func below(cmd *ffcli.Command, name string) *flag.Flag {
+	for _, sub := range cmd.Subcommands {
+		f := sub.FlagSet.Lookup(name)
+		if f == nil {
+			f = below(sub, name)
+		}
+		if f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// after counts the words behind the last command that are no flags, nor values of flags.
+func (w words) after(args []string) int {
+	n, from := 0, 0
+	if len(w.at) > 0 {
+		from = w.at[len(w.at)-1] + 1
+	}
+	for i := from; i < len(args); i++ {
+		if !isFlag(args[i]) {
+			n++
+		} else if f, _ := w.find(flagName(args[i])); takesNext(f, args[i]) {
+			i++
+		}
+	}
+	return n
+}
+
+// eachFlag calls fn for each flag that may be given, once for a name.
+func (w words) eachFlag(fn func(*flag.Flag)) {
+	told := map[string]bool{}
+	for _, cmd := range w.commands {
+		cmd.FlagSet.VisitAll(func(f *flag.Flag) {
+			if !told[f.Name] {
+				told[f.Name] = true
+				fn(f)
+			}
+		})
+	}
+}
+
 // arrange puts the flags before what they are read before: a user writes them
 // anywhere. What follows "--" is no flag, and what a launched command is given stays.
 func arrange(root *ffcli.Command, args []string) []string {
-	at := commandIn(root, args)
-	if at < 0 {
+	w := read(root, args)
+	if len(w.at) == 0 || w.goes("run") {
 		return args
 	}
-	sub := commandOf(root, args[at])
-	if sub == nil || sub.Name == "run" || sub.Name == "bundle" { // who have words of others behind them
-		return args
-	}
-	var before, flags, rest []string
+	flags, rest := make([][]string, len(w.commands)), []string{}
 	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		switch {
-		case i == at:
+		switch arg := args[i]; {
+		case slices.Contains(w.at, i):
 		case arg == "--":
 			rest = append(rest, args[i+1:]...)
 			i = len(args)
 		case !isFlag(arg):
 			rest = append(rest, arg)
 		default:
-			f, to := sub.FlagSet.Lookup(flagName(arg)), &flags
-			if f == nil {
-				if f = root.FlagSet.Lookup(flagName(arg)); f != nil {
-					to = &before
-				}
+			f, to := w.find(flagName(arg))
+			if to < 0 {
+				to = len(w.commands) - 1
 			}
-			*to = append(*to, arg)
+			flags[to] = append(flags[to], arg)
 			if takesNext(f, arg) && i+1 < len(args) {
 				i++
-				*to = append(*to, args[i])
+				flags[to] = append(flags[to], args[i])
 			}
 		}
 	}
-	return slices.Concat(before, []string{sub.Name}, flags, []string{"--"}, rest)
-}
-
-// commandIn returns where the command is: what is first of what is neither a flag nor the
-// value of one. -1 if there is none.
-func commandIn(root *ffcli.Command, args []string) int {
-	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
-		case arg == "--":
-			return -1
-		case !isFlag(arg):
-			return i
-		case takesNext(root.FlagSet.Lookup(flagName(arg)), arg):
-			i++
-		}
+	arranged := flags[0]
+	for i, sub := range w.commands[1:] {
+		arranged = slices.Concat(arranged, []string{sub.Name}, flags[i+1])
 	}
-	return -1
+	return slices.Concat(arranged, []string{"--"}, rest)
 }
 
 func commandOf(root *ffcli.Command, name string) *ffcli.Command {

@@ -77,6 +77,9 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 		raw: stdout, rawErr: stderr, terminal: isTerminal(stderr), makeBundle: env.Bundle, become: env.Become,
 	}
 	root := c.root()
+	if c.makeBundle == nil && aboutBundles(root, args[1:]) {
+		c.become(BundleProgram) // where that cannot be, the bundle command of this program says so
+	}
 	if len(args) > 1 && args[1] == "complete" {
 		c.complete(root, args[2:])
 		return exitDone
@@ -107,6 +110,7 @@ func (c *command) root() *ffcli.Command {
 	flags := c.flags("jitcache")
 	flags.StringVar(&c.directory, "directory", "", "the cache `DIR`; default as for programs")
 	flags.BoolVar(&c.showVersion, "version", false, "print the version")
+	flags.BoolVar(&c.asJSON, "json", false, "print a JSON object, with every command")
 	root := &ffcli.Command{
 		Name: "jitcache", ShortUsage: "jitcache COMMAND [flags] [arguments]",
 		ShortHelp: "look at and look after a compile cache", FlagSet: flags,
@@ -141,13 +145,7 @@ func (c *command) root() *ffcli.Command {
 }
 
 func (c *command) help(root *ffcli.Command, args []string) error {
-	for _, sub := range root.Subcommands {
-		if len(args) > 0 && sub.Name == args[0] {
-			fmt.Fprintln(c.stdout, usage(sub))
-			return nil
-		}
-	}
-	fmt.Fprintln(c.stdout, usage(root))
+	fmt.Fprintln(c.stdout, usage(read(root, args).last()))
 	return nil
 }
 
@@ -160,7 +158,7 @@ func usage(cmd *ffcli.Command) string {
 	if len(cmd.Subcommands) > 0 {
 		b.WriteString("\ncommands:\n")
 		for _, sub := range cmd.Subcommands {
-			fmt.Fprintf(&b, "  %-10s %s\n", sub.Name, sub.ShortHelp)
+			fmt.Fprintf(&b, "  %-11s %s\n", sub.Name, sub.ShortHelp)
 		}
 	}
 	first := true
@@ -181,6 +179,13 @@ func usage(cmd *ffcli.Command) string {
 func (c *command) flags(name string) *flag.FlagSet {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(c.stderr)
+	return f
+}
+
+// array returns the flags of a command whose answer has many parts.
+func (c *command) array(name string) *flag.FlagSet {
+	f := c.flags(name)
+	f.BoolVar(&c.asJSON, "json", false, "print a JSON array")
 	return f
 }
 
@@ -205,6 +210,13 @@ func (c *command) new(usage, help string, flags *flag.FlagSet, minArgs, maxArgs 
 			return run(args)
 		},
 	}
+}
+
+// below makes a command of a command: the second word of its usage is its name.
+func (c *command) below(usage, help string, flags *flag.FlagSet, minArgs, maxArgs int, run func(args []string) error) *ffcli.Command {
+	cmd := c.new(usage, help, flags, minArgs, maxArgs, run)
+	cmd.Name = strings.Fields(usage)[1]
+	return cmd
 }
 
 // options are what the command opens the cache with.

@@ -62,32 +62,37 @@ func (c *command) complete(root *ffcli.Command, words []string) {
 		words = []string{""}
 	}
 	before, word := words[:len(words)-1], words[len(words)-1]
-	at := commandIn(root, before)
-	var sub *ffcli.Command
-	if at >= 0 {
-		sub = commandOf(root, before[at])
-	}
 	offer := func(text string) {
 		if strings.HasPrefix(text, word) && !strings.ContainsFunc(text, plain.Obeyed) {
 			fmt.Fprintln(c.stdout, text)
 		}
 	}
+	helped := len(before) > 0 && before[0] == "help"
+	if helped {
+		before = before[1:]
+	}
+	w := read(root, before)
+	last, given := w.last(), w.after(before)
 	switch {
+	case w.goes("run") && given > 0: // what follows is its command's
 	case strings.HasPrefix(word, "-"):
-		each := func(f *flag.Flag) { offer("--" + f.Name) }
-		root.FlagSet.VisitAll(each)
-		if sub != nil {
-			sub.FlagSet.VisitAll(each)
+		if !helped {
+			w.eachFlag(func(f *flag.Flag) { offer("--" + f.Name) })
 		}
-	case at < 0:
-		for _, s := range root.Subcommands {
+	case given > 0 && len(last.Subcommands) > 0: // a word that is no command
+	case len(last.Subcommands) > 0:
+		for _, s := range last.Subcommands {
 			offer(s.Name)
 		}
-	case sub != nil && sub.Name == "completion":
+		if last == root && !helped {
+			offer("help")
+		}
+	case helped:
+	case w.goes("completion"):
 		for _, shell := range sorted(completions) {
 			offer(shell)
 		}
-	case sub != nil && takeNames[sub.Name]:
+	case takeNames[last.Name] && len(w.commands) == 2:
 		c.eachName(offer)
 	}
 }

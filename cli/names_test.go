@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,7 +70,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 	for _, args := range []string{
 		"-directory DIR ls -json -kind cubin", "ls -directory DIR -json -kind cubin", "ls --json --kind=cubin --directory=DIR",
 		"-json -directory DIR ls -kind cubin", "show -json KEY -directory DIR", "show KEY -json -directory DIR",
-		"show -directory DIR -- KEY", "export KEY - -directory DIR", "export -directory DIR KEY -",
+		"show -directory DIR -- KEY", "-kind cubin ls -directory DIR", "export KEY - -directory DIR", "export -directory DIR KEY -",
 	} {
 		words := strings.Fields(strings.NewReplacer("DIR", dir, "KEY", k.ID.String()).Replace(args))
 		if out := u.ok(words...); !strings.Contains(out, "saxpy") && out != "code" {
@@ -80,6 +81,21 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 	odd := u.put("b", "-json", "cubin", "odd")
 	if out := u.ok("export", "--", "-json", "-"); out != "odd" {
 		t.Errorf("a name that looks like a flag (%s): %q", odd.ID, out)
+	}
+	for _, args := range []string{"-not-before 2001-01-01 trust add", "trust -not-before 2001-01-01 add", "trust add -not-before 2001-01-01"} {
+		public := strings.TrimSpace(u.ok("trust", "new", t.TempDir()+"/secret"))
+		u.ok(append(strings.Fields(args), public)...)
+		if out := u.ok("trust", "list"); !regexp.MustCompile(public + " +trusted from 2001").MatchString(out) {
+			t.Errorf("%s:\n%s", args, out)
+		}
+	}
+	for _, args := range []string{"remote -timeout 1s flush", "remote flush -timeout 1s", "-timeout 1s remote flush"} {
+		u.ok(strings.Fields(args)...)
+	}
+	for _, args := range []string{"--version --json", "-json -version", "version -json"} {
+		if out := u.ok(strings.Fields(args)...); !strings.Contains(out, `"version": "`+Version+`"`) {
+			t.Errorf("%s: %q", args, out)
+		}
 	}
 	for _, args := range []string{"--version", "-version", "ls --version", "version", "--version -directory DIR"} {
 		if out := u.ok(strings.Fields(args)...); out != "jitcache "+Version+"\n" {
@@ -206,6 +222,7 @@ func TestShellsAreOfferedWhatMayCome(t *testing.T) {
 	for words, want := range map[string]string{
 		"ex": "explain export", "ls --k": "--kind", "show st": "stokes residual", "completion ": "bash fish zsh", "show --js": "--json", "run --js": "--json",
 		"--ver": "--version", "rm": "rm", "-directory DIR sho": "show", "nonsense ": "",
+		"trust ": "new add remove list", "trust -not-before 2001-01-01 ad": "add", "trust nonsense ": "", "run gcc --": "", "run --map -x gcc -": "", "help ": "trust", "help remote ": "status flush serve", "trust list ": "",
 	} {
 		args := append([]string{"complete"}, strings.Split(strings.ReplaceAll(words, "DIR", u.dir), " ")...)
 		got := strings.Split(strings.TrimSpace(u.ok(args...)), "\n")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,36 +14,35 @@ import (
 )
 
 func (c *command) remote() *ffcli.Command {
-	flags := c.flags("remote")
-	flags.BoolVar(&c.asJSON, "json", false, "print a JSON object; with status an array")
-	timeout := flags.Duration("timeout", time.Minute, "how long flush waits at most")
-	const usage = "remote [-timeout D] status | flush | serve | ccache-link DIR"
-	cmd := c.new(usage, "look at and look after the remotes", flags, 1, 2, func(args []string) error {
-		if args[0] == "ccache-link" && len(args) == 2 {
-			return c.linkCcache(args[1])
-		}
-		if len(args) != 1 {
-			return wrong("usage: jitcache " + usage)
-		}
+	const usage = "remote status | flush [-timeout D] | serve | ccache-link DIR"
+	cmd := c.new(usage, "look at and look after the remotes", nil, 0, 1<<16, func([]string) error {
+		return wrong("usage: jitcache " + usage)
+	})
+	flags := c.flags("flush")
+	timeout := flags.Duration("timeout", time.Minute, "wait for `D` at most")
+	cmd.Subcommands = []*ffcli.Command{
+		c.withRemotes("remote status", "say how they are", c.array("status"), c.remoteStatus),
+		c.withRemotes("remote flush [-timeout D]", "wait until all that was stored is sent", flags, func(cache *core.Cache) error {
+			return c.flushRemotes(cache, *timeout)
+		}),
+		c.withRemotes("remote serve", "stay, and hold the connections, where programs may not start processes", nil, (*core.Cache).ServeRemote),
+		c.below("remote ccache-link DIR", "let ccache use the same program, by links in a folder of its PATH", nil, 1, 1, func(args []string) error {
+			return c.linkCcache(args[0])
+		}),
+	}
+	return cmd
+}
+
+// withRemotes makes a command of remotes that takes a cache.
+func (c *command) withRemotes(usage, help string, flags *flag.FlagSet, run func(*core.Cache) error) *ffcli.Command {
+	return c.below(usage, help, flags, 0, 0, func([]string) error {
 		cache, _, err := c.open()
 		if err != nil {
 			return err
 		}
 		defer cache.Close()
-		switch args[0] {
-		case "status":
-			return c.remoteStatus(cache)
-		case "flush":
-			return c.flushRemotes(cache, *timeout)
-		case "serve":
-			return cache.ServeRemote()
-		}
-		return wrong("usage: jitcache " + usage)
+		return run(cache)
 	})
-	cmd.LongHelp = "status says how they are, flush waits until all that was stored is sent. serve stays, and holds\n" +
-		"the connections, where programs may not start processes. ccache-link lets ccache use the\n" +
-		"same program, by links in a folder of its PATH."
-	return cmd
 }
 
 // asking is how long a helper may take to say how it is.

@@ -71,3 +71,12 @@ func (c *command) bundle() *ffcli.Command {
 		"one, and verify what of it no trusted key has signed. `jitcache bundle create -help` has the flags."
 	return cmd
 }
+
+// aboutBundles reports whether arguments are for the program that has the commands of
+// bundles: to run one, to describe one, or to complete one.
+func aboutBundles(root *ffcli.Command, args []string) bool {
+	for len(args) > 0 && (args[0] == "help" || args[0] == "complete") {
+		args = args[1:]
+	}
+	return read(root, args).goes("bundle")
+}

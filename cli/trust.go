@@ -34,28 +34,30 @@ func rowOf(keys *trust.Keys, k trust.Known) trustRow {
 }
 
 func (c *command) trust() *ffcli.Command {
-	flags := c.flags("trust")
-	flags.BoolVar(&c.asJSON, "json", false, "print a JSON object; with list an array")
-	notBefore := flags.String("not-before", "", "trust a key for what was made from `TIME` on, with add")
 	const usage = "trust new FILE | add [-not-before TIME] KEY [NAME] | remove KEY | list"
-	cmd := c.new(usage, "say whose signatures on entries are trusted", flags, 1, 1<<16, func(args []string) error {
-		switch what, args := args[0], args[1:]; {
-		case what == "new" && len(args) == 1:
-			return c.newKey(args[0])
-		case what == "add" && len(args) >= 1:
-			return c.addKey(args[0], strings.Join(args[1:], " "), *notBefore)
-		case what == "remove" && len(args) == 1:
-			return c.noteKey(args[0], trust.Known{Withdrawn: true})
-		case what == "list" && len(args) == 0:
-			return c.listKeys()
-		}
+	cmd := c.new(usage, "say whose signatures on entries are trusted", nil, 0, 1<<16, func([]string) error {
 		return wrong("usage: jitcache " + usage)
 	})
-	cmd.LongHelp = "new makes a key, and prints the half of it that others are to add. add trusts a key, and\n" +
-		"remove withdraws one: entries that it alone has signed are misses from then on, copies\n" +
-		"too. With -not-before (2026-01-31, 2026-01-31T10:00:00Z, or now) a key is trusted for what\n" +
-		"was made from then on. Both write to the file keys in $XDG_CONFIG_HOME/jitcache."
+	cmd.Subcommands = []*ffcli.Command{
+		c.below("trust new FILE", "make a key, and print the half of it that others are to add", nil, 1, 1, func(args []string) error {
+			return c.newKey(args[0])
+		}),
+		c.trustAdd(),
+		c.below("trust remove KEY", "withdraw a key: entries that it alone has signed are misses from then on, copies too", nil, 1, 1, func(args []string) error {
+			return c.noteKey(args[0], trust.Known{Withdrawn: true})
+		}),
+		c.below("trust list", "list the keys that are trusted or withdrawn", c.array("list"), 0, 0, func([]string) error { return c.listKeys() }),
+	}
+	cmd.LongHelp = "add and remove write to the file keys in $XDG_CONFIG_HOME/jitcache."
 	return cmd
+}
+
+func (c *command) trustAdd() *ffcli.Command {
+	flags := c.flags("add")
+	notBefore := flags.String("not-before", "", "trust it for what was made from `TIME` on: 2026-01-31, 2026-01-31T10:00:00Z, or now")
+	return c.below("trust add [-not-before TIME] KEY [NAME]", "trust a key", flags, 1, 1<<16, func(args []string) error {
+		return c.addKey(args[0], strings.Join(args[1:], " "), *notBefore)
+	})
 }
 
 func (c *command) newKey(path string) error {

@@ -10,6 +10,9 @@ import (
 	"jitcache/launch"
 )
 
+// errManual is that of `jitcache run -help`, which the command prints as it does its others'.
+var errManual = errors.New("the manual is wanted")
+
 var errNoProgram = errors.New("there is no other program of that name in PATH")
 
 // launched runs the command that the program was started to launch. done is false if
@@ -49,6 +52,8 @@ func words(args []string) (o *launch.Options, words []string, err error) {
 func run(args []string) (status int, done bool) {
 	o, words, err := words(args)
 	switch {
+	case errors.Is(err, errManual):
+		return 0, false
 	case errors.Is(err, errNoProgram):
 		fmt.Fprintf(os.Stderr, "jitcache: %v\n", err)
 		return 127, true // as a shell has it
@@ -110,6 +115,8 @@ func flags(o *launch.Options, args []string) (words []string, err error) {
 				o.Tell = launch.ToErrors
 			}
 			continue
+		case "h", "help":
+			return nil, errManual
 		case "placeholder", "base-dir", "map":
 		default:
 			return nil, fmt.Errorf("run: no such option: -%s", name)

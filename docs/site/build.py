@@ -114,9 +114,15 @@ def command() -> str:
 
     whole = help_of()
     out = ["# The command\n", f"```text\n{whole}```\n"]
-    listed = whole.partition("commands:\n")[2].partition("\n\n")[0]
-    names = re.findall(r"^  (\w+) +\S", listed, re.MULTILINE)
-    out.extend(f"## {name}\n\n```text\n{help_of(name)}```\n" for name in names)
+
+    def named(text: str) -> list[str]:
+        listed = text.partition("commands:\n")[2].partition("\n\n")[0]
+        return re.findall(r"^  ([\w-]+) +\S", listed, re.MULTILINE)
+
+    for name in named(whole):
+        text = help_of(name)
+        out.append(f"## {name}\n\n```text\n{text}```\n")
+        out.extend(f"### {name} {below}\n\n```text\n{help_of(name, below)}```\n" for below in named(text))
     return "\n".join(out)
 
 

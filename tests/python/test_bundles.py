@@ -91,6 +91,18 @@ def test_bundle_serves_who_trusts_its_signer(ci: CI, tmp_path: Path) -> None:
         assert signatures.signers(file, "") == [(signatures.public_key(ci.public), True)]
 
 
+def test_flags_stand_anywhere(ci: CI, tmp_path: Path) -> None:
+    file, folder = tmp_path / "b.jcb", tmp_path / "layer"
+    env = {**ci.env, "JITCACHE_KEYS": ci.public}
+    made = ok("bundle", "create", file, "--json", "-directory", ci.directory, **env)
+    assert json.loads(made)["entries"] == N
+    ok("bundle", "create", folder, "-dir", "-directory", ci.directory, **env)
+    assert folder.is_dir()
+    for words in (("list", file, "-json"), ("-json", "list", file), ("-max-size", "1Gi", "list", file, "--json")):
+        assert len(json.loads(ok("bundle", *words, **env))) == N
+    assert json.loads(ok("--json", "bundle", "verify", file, **env)) == {"signed": N, "not": []}
+
+
 @pytest.mark.parametrize("how", ["flag", "variable", "user"])
 def test_consent_to_what_nobody_has_signed_is_the_users(ci: CI, tmp_path: Path, how: str) -> None:
     own, home = tmp_path / "own", tmp_path / "home"

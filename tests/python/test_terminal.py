@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -138,3 +139,52 @@ def test_shell_completes_commands_names_and_flags(shell: str, tmp_path: Path) ->
         assert want in p.stdout, p.stdout + p.stderr
     assert "residual" in p.stdout
     assert "Traceback" not in p.stderr
+
+
+def asked(*words: str, status: int = 0) -> str:
+    """Return what the command prints."""
+    p = subprocess.run(
+        [str(ROOT / "build" / "lib" / "jitcache"), *words],
+        env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert p.returncode == status, p.stderr
+    return p.stdout
+
+
+def described(*words: str) -> tuple[list[str], list[str]]:
+    """Return the commands and the flags that the manual of a command lists."""
+    text = asked("help", *words)
+    commands = text.partition("\ncommands:\n")[2].partition("\n\n")[0]
+    flags = text.partition("\nflags:\n")[2]
+    return re.findall(r"^  ([\w-]+) +\S", commands, re.MULTILINE), re.findall(r"^  -([\w-]+)", flags, re.MULTILINE)
+
+
+def test_shells_are_offered_each_command_and_each_flag_of_the_manuals() -> None:
+    """Those of bundles too, which are another program's."""
+    seen, waiting = 0, [()]
+    while waiting:
+        words = waiting.pop()
+        commands, flags = described(*words)
+        assert "json" in flags, words
+        if commands:
+            offered = asked("complete", *words, "").splitlines()
+            assert set(offered) == {*commands, *(() if words else ("help",))}, words
+            assert asked("complete", "help", *words, "").splitlines() == [c for c in offered if c != "help"]
+        offered = asked("complete", *words, "-").splitlines()
+        assert set(offered) == {
+            f"--{f}" for f in (*flags, *(f for n in range(len(words)) for f in described(*words[:n])[1]))
+        }
+        assert asked("complete", *words, "--json") == "--json\n"
+        waiting.extend((*words, c) for c in commands)
+        seen += 1
+    assert seen > 30
+
+
+def test_each_command_has_its_manual_by_a_flag(tmp_path: Path) -> None:
+    for words in ((), ("ls",), ("run",), ("trust", "add"), ("remote", "flush"), ("bundle",), ("bundle", "create")):
+        for flag in ("-h", "--help"):
+            p = subprocess.run(
+                [str(ROOT / "build" / "lib" / "jitcache"), *words, flag], env={"HOME": str(tmp_path)}, capture_output=True, text=True, timeout=60, check=False,
+            )  # fmt: skip
+            assert p.returncode == 0, (words, p.stderr)
+            assert p.stderr.strip() == asked("help", *words).strip()
