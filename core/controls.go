@@ -17,4 +17,5 @@ const (
 	claims        = true // who compiles asks for the claim of the fleet
 	tellsResting  = true // a miss while a remote is not asked says so
 	checksRemotes = true // what comes from a remote was signed by somebody who is trusted
+	usesUncopied  = true // what a remote has given is used, whatever becomes of its copy
 )

@@ -18,4 +18,5 @@ var (
 	claims        = !control.Is("noclaims")
 	tellsResting  = !control.Is("noresting")
 	checksRemotes = !control.Is("anyremote")
+	usesUncopied  = !control.Is("needscopy")
 )

@@ -190,10 +190,11 @@ func (c *Cache) fromLayer(l *Layer, id *key.ID, fd int) (b *blob.Blob, why store
 	return b, why
 }
 
-// copyIn stores what was found in a layer in the cache's own directory, if it can.
-func (c *Cache) copyIn(b *blob.Blob) {
+// copyIn stores what was found in a layer in the cache's own directory, and reports whether it
+// could.
+func (c *Cache) copyIn(b *blob.Blob) (copied bool) {
 	if c.store == nil {
-		return
+		return false
 	}
 	id := key.ID(b.ID())
 	c.change(&id, false, func() (changed bool, keep *blob.Blob) {
@@ -204,6 +205,8 @@ func (c *Cache) copyIn(b *blob.Blob) {
 		if changed = why == store.None && w.Created != 0; changed && c.memory != nil {
 			keep = b
 		}
+		copied = why == store.None
 		return changed, keep
 	})
+	return copied
 }

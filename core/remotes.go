@@ -111,8 +111,11 @@ func (c *Cache) fromRemotes(id *key.ID, why store.Reason) (*blob.Blob, store.Rea
 		b, reason, answered, paid := c.fromRemote(r, id)
 		asked, lost = asked || answered, lost+paid
 		if b != nil {
-			c.copyIn(b)
-			return b, store.None
+			if c.copyIn(b) || usesUncopied {
+				return b, store.None
+			}
+			b.Release()
+			continue
 		}
 		switch {
 		case reason == store.Absent:

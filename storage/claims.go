@@ -57,6 +57,7 @@ type claim struct {
 	of    *claims
 	id    string // of the key, its digits
 	chain []link // its own place is the last
+	over  bool   // its client is done with it, and it is being taken back; under mu of claims
 }
 
 // link is a place at which a claim may be, and what is there.
@@ -113,16 +114,19 @@ func (c *claims) name(of, what string) engine.Name {
 	return engine.Name{Parts: append(slices.Clone(c.space), of+"-"+what)}
 }
 
-// holds reports whether this helper holds a claim.
-func (s *Server) holds() bool {
+// holds reports whether a client has a claim, and whether one is being taken back.
+func (s *Server) holds() (claims, remains bool) {
 	s.spaces.mu.Lock()
 	defer s.spaces.mu.Unlock()
 	for _, c := range s.spaces.of {
-		if c.any() {
-			return true
+		c.mu.Lock()
+		for _, mine := range c.held {
+			over := mine.over && leavesClaims
+			claims, remains = claims || !over, remains || over
 		}
+		c.mu.Unlock()
 	}
-	return false
+	return claims, remains
 }
 
 func (c *claims) any() bool {
@@ -233,7 +237,7 @@ func (c *claims) look(ctx context.Context, id string, waited bool, holder *strin
 			case err != nil:
 				return wire.Nobodys, nil, dead, err
 			case stored:
-				return wire.Mine, &claim{c, id, append(chain, link{at, value})}, dead, nil
+				return wire.Mine, &claim{of: c, id: id, chain: append(chain, link{at, value})}, dead, nil
 			}
 		}
 		value, err := c.server.engine.Get(ctx, at, most)
@@ -328,6 +332,9 @@ func (c *claims) deadAt(ctx context.Context, value string) (time.Time, error) {
 		}
 		p = pulse{string(shown), time.Now()}
 		c.pulses[token] = p
+	}
+	if !missesBeats {
+		return p.since.Add(c.server.beat), nil
 	}
 	return p.since.Add(mayMiss * c.server.beat), nil
 }

@@ -18,4 +18,9 @@ const (
 	ownClock      = true // how long a pulse stands still is measured here, whatever clock its helper has
 	tellsHolders  = true // who waits for one machine is told when another one has the claim
 	triesAgain    = true // an engine that has obeyed no conditions is tried again
+	servesAlone   = true // of helpers with one socket one serves
+	missesBeats   = true // a pulse may stand still for some beats
+	leavesClaims  = true // a helper that cannot take a claim back ends all the same
+	endsOurs      = true // a connection of ours that asks nothing ends, whatever it has asked
+	boundsBatch   = true // of what is asked for at once only what is small is held at once
 )

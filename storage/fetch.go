@@ -14,6 +14,11 @@ import (
 // engine that can take many requests in one round trip gets so many.
 const atOnce = 32
 
+// batched is the largest value that is asked for with others: a larger one is asked for alone,
+// when its turn comes. Who may write a remote could have a helper hold atOnce of the largest
+// that there may be, 8 GB.
+const batched = 4 << 20
+
 // fetchAll answers a Fetch, as the entries come; false ends the session.
 func (s *session) fetchAll() bool {
 	prefix, err := wire.ReadText(s.r)
@@ -39,7 +44,10 @@ func (s *session) fetchAll() bool {
 		for i := 0; i < min(32*atOnce, len(digests)); i += 32 {
 			names = append(names, nameOf(fmt.Appendf(nil, "%s%x", prefix, digests[i:i+32])))
 		}
-		for _, a := range s.many(names) {
+		for i, a := range s.many(names) {
+			if errors.Is(a.Err, engine.ErrTooLarge) {
+				a = s.alone(names[i])
+			}
 			if !s.sendOne(a) {
 				return false
 			}
@@ -66,12 +74,25 @@ func (s *session) sendOne(a engine.Answer) bool {
 	return s.send(s.told(err))
 }
 
-// many gets values: in one round trip if the engine knows how, else a few at a time.
+// alone gets a value, as large as it may be.
+func (s *Server) alone(n engine.Name) (a engine.Answer) {
+	ctx, cancel := s.within()
+	defer cancel()
+	a.Value, a.Err = s.engine.Get(ctx, n, s.limit)
+	return a
+}
+
+// many gets values that are not large: in one round trip if the engine knows how, else a few at
+// a time.
 func (s *Server) many(names []engine.Name) []engine.Answer {
 	ctx, cancel := s.within()
 	defer cancel()
+	limit := s.limit
+	if boundsBatch {
+		limit = min(limit, batched)
+	}
 	if e, ok := s.engine.(engine.Batch); ok {
-		return e.GetMany(ctx, names, s.limit)
+		return e.GetMany(ctx, names, limit)
 	}
 	answers := make([]engine.Answer, len(names))
 	var group sync.WaitGroup
@@ -79,7 +100,7 @@ func (s *Server) many(names []engine.Name) []engine.Answer {
 	for i, n := range names {
 		free <- true
 		group.Go(func() {
-			answers[i].Value, answers[i].Err = s.engine.Get(ctx, n, s.limit)
+			answers[i].Value, answers[i].Err = s.engine.Get(ctx, n, limit)
 			<-free
 		})
 	}

@@ -42,6 +42,17 @@ func TestConnectionThatNobodyUsesEndsUnlessAnotherProgramHasIt(t *testing.T) {
 	if status, err := ask(t, other, putRequest(strings.Repeat("c", 20), 0, []byte("x"))); status != wire.OK || err != nil {
 		t.Errorf("another program: %v, %v", status, err)
 	}
+	// A child that our client has forked while it asked has the connection for as long as it lives.
+	upload := wire.AppendValue([]byte{wire.Upload}, []byte("/none"))
+	for what, request := range map[string][]byte{"upload": upload, "rejected": wire.AppendText([]byte{wire.Rejected}, "why")} {
+		own = dial(t, socket)
+		if status, err := ask(t, own, request); status != wire.OK || err != nil {
+			t.Fatalf("%s: %v, %v", what, status, err)
+		}
+		if !closed(own) {
+			t.Errorf("%s: a client of ours keeps its connection for ever", what)
+		}
+	}
 	own = dial(t, socket)
 	if _, err := get(t, own, entry); err != nil {
 		t.Fatal(err)

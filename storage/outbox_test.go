@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"jitcache/core/wire"
+	"jitcache/storage/engine"
 )
 
 func lockThread() { runtime.LockOSThread() }
@@ -98,6 +99,30 @@ func TestHelperOfADeadRemoteDoesNotWaitForEver(t *testing.T) {
 	}
 	if files(t, outbox) != 1 {
 		t.Error("what waits is lost")
+	}
+}
+
+func TestHelperOfARemoteThatTakesNoClaimBackDoesNotWaitForEver(t *testing.T) {
+	for name, err := range map[string]error{"dead": errors.New("connection refused"), "read-only": engine.ErrRefused} {
+		t.Run(name, func(t *testing.T) {
+			const patience = 500 * time.Millisecond
+			socket, e, ended := serving(t, 200*time.Millisecond, func(s *Server) { s.patience, s.beat = patience, 50*time.Millisecond })
+			c := dial(t, socket)
+			if got := turn(t, c, 0, false); got != wire.Mine {
+				t.Fatal(got)
+			}
+			e.fails(err)
+			began := time.Now()
+			c.Close()
+			select {
+			case why := <-ended:
+				if took := time.Since(began); why != "idle" || took < patience {
+					t.Errorf("%s after %v", why, took)
+				}
+			case <-time.After(20 * time.Second):
+				t.Error("it has not ended")
+			}
+		})
 	}
 }
 

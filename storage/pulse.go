@@ -72,15 +72,13 @@ const sendingTime = time.Minute
 func (c *claims) done(mine *claim, dir string) {
 	waits := c.server.outboxes.marks(dir)
 	c.server.outboxes.add(dir)
+	// One after the other, because many may wait: as long as one does there is nothing to end.
 	for end := time.Now().Add(sendingTime); endsSent && len(waits) > 0 && time.Now().Before(end); {
-		time.Sleep(2 * time.Millisecond)
-		left := waits[:0]
-		for _, name := range waits {
-			if exists(filepath.Join(dir, name)) || exists(filepath.Join(dir, name+sending)) {
-				left = append(left, name)
-			}
+		if exists(filepath.Join(dir, waits[0])) || exists(filepath.Join(dir, waits[0]+sending)) {
+			time.Sleep(2 * time.Millisecond)
+			continue
 		}
-		waits = left
+		waits = waits[1:]
 	}
 	c.end(mine)
 }
@@ -103,8 +101,11 @@ func (o *outboxes) marks(dir string) (names []string) {
 }
 
 // end ends a claim: it goes on trying for as long as the helper lives, because others
-// take a claim for good while they see the pulse.
+// take a claim for good while they see the pulse. The helper may end meanwhile, and its pulse.
 func (c *claims) end(mine *claim) {
+	c.mu.Lock()
+	mine.over = true
+	c.mu.Unlock()
 	c.withdraw(mine)
 	c.mu.Lock()
 	defer c.mu.Unlock()

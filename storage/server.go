@@ -94,7 +94,7 @@ func (s *Server) lock() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil && servesAlone {
 		f.Close()
 		if err == unix.EWOULDBLOCK {
 			return nil, ErrRuns
@@ -145,8 +145,8 @@ func isOwn(conn *net.UnixConn) bool {
 	return own
 }
 
-// patience is for how long a helper that nobody asks goes on trying to send what waits. What
-// it leaves, the next one sends.
+// patience is for how long a helper that nobody asks goes on trying to send what waits, and to
+// take back claims. What it leaves, the next one sends; a claim without a pulse is nobody's.
 const patience = 5 * time.Minute
 
 // watchIdle ends the helper when nobody has asked for a while, or when its socket is not
@@ -165,10 +165,11 @@ func (s *Server) watchIdle() {
 		}
 		quiet := time.Since(s.began) - time.Duration(s.last.Load())
 		idle := s.settings.Idle
-		if s.outboxes.busy() {
+		claims, remains := s.holds()
+		if s.outboxes.busy() || remains {
 			idle += s.patience
 		}
-		if s.settings.Idle > 0 && s.open.Load() == 0 && !s.holds() && quiet >= idle {
+		if s.settings.Idle > 0 && s.open.Load() == 0 && !claims && quiet >= idle {
 			s.end <- "idle"
 			return
 		}

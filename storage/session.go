@@ -17,7 +17,7 @@ type session struct {
 	conn  net.Conn
 	r     *bufio.Reader
 	claim *claim // that the client has
-	keeps bool   // it has looked up an entry of ours, and may keep the connection for the next
+	keeps bool   // it is one of ours, which may keep the connection for its next lookup
 }
 
 // slow is how long a client may take to send a request that it has begun, or to take an
@@ -96,6 +96,7 @@ func (s *session) sendValue(value []byte) error {
 
 // answer reads the rest of a request and returns what to say; false ends the session.
 func (s *session) answer(request byte) ([]byte, bool) {
+	s.keeps = s.keeps || request >= wire.Upload && endsOurs
 	switch request {
 	case wire.Get:
 		return withKey(s, s.get)
@@ -181,7 +182,7 @@ func (s *Server) down() []byte {
 }
 
 func (s *session) get(n engine.Name) ([]byte, error) {
-	s.keeps = n.Ours()
+	s.keeps = s.keeps || n.Ours()
 	if answer := s.down(); answer != nil {
 		s.counts.miss(missDown)
 		return answer, nil

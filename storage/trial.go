@@ -18,10 +18,12 @@ import (
 type trial struct {
 	obeys atomic.Bool // for good
 
-	mu   sync.Mutex // held by who tries: the others wait for what that comes to
-	n    int        // of trials
-	wait time.Duration
-	next time.Time // until then it is taken to obey nothing
+	mu     sync.Mutex // held by who tries: the others wait for what that comes to
+	n      int        // of trials
+	wait   time.Duration
+	next   time.Time // until then it is taken to obey nothing
+	failed error     // of the last one that came to nothing,
+	at     time.Time // and when
 }
 
 const (
@@ -40,8 +42,7 @@ func (c *claims) obeys() (bool, error) {
 	if t.obeys.Load() {
 		return true, nil
 	}
-	ctx, cancel := c.server.within() // which also bounds the wait for somebody else's trial
-	defer cancel()
+	asked := time.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -49,13 +50,18 @@ func (c *claims) obeys() (bool, error) {
 		return true, nil
 	case !c.server.engine.Atomic() || time.Now().Before(t.next):
 		return false, nil
-	case triesAgain && ctx.Err() != nil:
-		return false, ctx.Err()
+	case t.failed != nil && asked.Before(t.at) && triesAgain:
+		return false, t.failed
 	}
 	t.n++
+	ctx, cancel := c.server.within()
+	defer cancel()
 	obeys, err := c.refuses(ctx, c.name(c.token, "trial"+strconv.Itoa(t.n)))
 	switch {
+	case errors.Is(err, engine.ErrRefused): // as some do who know no conditions
+		c.server.state.saw(err)
 	case err != nil:
+		t.failed, t.at = err, time.Now()
 		return false, err
 	case obeys:
 		t.obeys.Store(true)

@@ -139,3 +139,21 @@ func TestClientsWaitForOneTrialAndNotForOneAfterTheOther(t *testing.T) {
 		t.Errorf("%d trials, each as long as a request may take, for %d clients", n, clients)
 	}
 }
+
+func TestEngineThatRefusesConditionsHasNoClaimsAndGoesOn(t *testing.T) {
+	e := &tried{inMemory: &inMemory{values: map[string][]byte{}}}
+	e.before = func(context.Context, int32) error { return engine.ErrRefused }
+	socket, _, _ := serving(t, time.Minute, on(e), func(s *Server) { s.doubts = time.Hour })
+	c := dial(t, socket)
+	for range 3 {
+		if got := turn(t, c, 0, false); got != wire.Nobodys {
+			t.Errorf("%d: there are no claims", got)
+		}
+	}
+	if n := e.did.Load(); n != 1 {
+		t.Errorf("it was tried %d times at once", n)
+	}
+	if got, err := get(t, dial(t, socket), claimed); got != "" || err != nil {
+		t.Errorf("%q, %v: it has no such entry", got, err)
+	}
+}

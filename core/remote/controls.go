@@ -12,4 +12,5 @@ const (
 	checksOther      = true // a socket is this user's or root's
 	knowsItsSocket   = true // a descriptor that was kept is still the helper's
 	keepsConnections = true // for the next lookup
+	shortensPlace    = true // where a folder's path is too long for sockets they are in another one
 )

@@ -13,4 +13,5 @@ var (
 	checksOther      = !control.Is("anysocket")
 	knowsItsSocket   = !control.Is("anydescriptor")
 	keepsConnections = !control.Is("connectseach")
+	shortensPlace    = !control.Is("longplaces")
 )

@@ -67,7 +67,7 @@ const mostSocket = 107
 // Whoever could write it could answer in the place of a helper.
 func (r *Remote) place() (string, error) {
 	dir := r.options.Folder
-	if len(dir) > mostSocket-32 {
+	if len(dir) > mostSocket-32 && shortensPlace {
 		dir = "/tmp/jitcache-" + strconv.Itoa(os.Geteuid())
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {

@@ -159,7 +159,7 @@ func TestOnlyFilesAreValues(t *testing.T) {
 	if _, err := e.Put(within(t), aName(1), []byte("x"), true); err != nil {
 		t.Fatal(err)
 	}
-	path := e.(*inFile).path(aName(1))
+	path := e.(*waited).Engine.(*inFile).path(aName(1))
 	for name, make := range map[string]func() error{
 		"link":   func() error { return os.Symlink("/etc/passwd", path) },
 		"folder": func() error { return os.Mkdir(path, 0o777) },

@@ -25,7 +25,7 @@ func openFile(c *Config) (Engine, error) {
 	if c.URL.Host != "" || !filepath.IsAbs(c.URL.Path) {
 		return nil, usage("%s: want file:///DIRECTORY", (&url.URL{Scheme: "file", Host: c.URL.Host, Path: c.URL.Path}).String())
 	}
-	return &inFile{filepath.Clean(c.URL.Path), layout}, nil
+	return newWaited(&inFile{filepath.Clean(c.URL.Path), layout}), nil
 }
 
 func (e *inFile) path(n Name) string { return e.root + "/" + n.path(e.layout) }

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -123,6 +124,17 @@ func (e *inHTTP) do(ctx context.Context, method, url string, body []byte, more .
 	return answer, bare(err)
 }
 
+// pages is how much of what nobody wants is read: the page that stands beside a 404.
+const pages = 16 << 10
+
+// finish ends an answer. Its connection serves the next request only if all of it was read.
+func finish(answer *http.Response) {
+	if readsPages {
+		io.CopyN(io.Discard, answer.Body, pages)
+	}
+	answer.Body.Close()
+}
+
 func (e *inHTTP) url(n Name) string { return e.base + "/" + n.path(e.layout) }
 
 func (e *inHTTP) Get(ctx context.Context, n Name, limit int64) ([]byte, error) {
@@ -130,7 +142,7 @@ func (e *inHTTP) Get(ctx context.Context, n Name, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
+	defer finish(answer)
 	if err := ofStatus(answer); err != nil {
 		return nil, err
 	}
@@ -150,7 +162,7 @@ func (e *inHTTP) Put(ctx context.Context, n Name, value []byte, overwrite bool) 
 	if err != nil {
 		return false, err
 	}
-	defer answer.Body.Close()
+	defer finish(answer)
 	if answer.StatusCode == http.StatusPreconditionFailed {
 		return false, nil
 	}
@@ -163,7 +175,7 @@ func (e *inHTTP) head(ctx context.Context, n Name) (size int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	answer.Body.Close()
+	finish(answer)
 	return answer.ContentLength, ofStatus(answer)
 }
 
@@ -175,7 +187,7 @@ func (e *inHTTP) Remove(ctx context.Context, n Name) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer answer.Body.Close()
+	defer finish(answer)
 	err = ofStatus(answer)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
@@ -188,7 +200,7 @@ func (e *inHTTP) Probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	answer.Body.Close()
+	finish(answer)
 	if answer.StatusCode >= 500 {
 		return ofStatus(answer)
 	}
@@ -206,6 +218,8 @@ func ofStatus(answer *http.Response) error {
 		return ErrNotFound
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return wrap(ErrDenied, answer.Status)
+	case code == http.StatusNotImplemented: // of a method, and no outage
+		return wrap(ErrRefused, answer.Status)
 	case code >= 500 || code == http.StatusTooManyRequests:
 		return &Unavailable{Why: fmt.Sprintf("the server says %d", code), For: retryAfter(answer)}
 	default:

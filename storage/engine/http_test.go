@@ -2,10 +2,12 @@ package engine
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -34,12 +36,67 @@ func TestStatusesMeanWhatTheySay(t *testing.T) {
 			t.Errorf("%d: %v", status, err)
 		}
 	}
+	for _, status := range []int{501, 405} {
+		code = status
+		var busy *Unavailable
+		if _, err := e.Put(within(t), aName(1), []byte("x"), true); !errors.Is(err, ErrRefused) || errors.As(err, &busy) {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
 	for _, status := range []int{429, 500, 503} {
 		code = status
 		_, err := e.Get(within(t), aName(1), 100)
 		if busy := new(Unavailable); !errors.As(err, &busy) || busy.For != 7*time.Second {
 			t.Errorf("%d: %v", status, err)
 		}
+	}
+}
+
+func TestPageBesideAStatusCostsNoConnection(t *testing.T) {
+	var connections atomic.Int32
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(map[string]int{http.MethodGet: 404, http.MethodPut: 201, http.MethodDelete: 200}[r.Method])
+		w.Write([]byte("<html>" + strings.Repeat(" ", 3000)))
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	e := open(t, s.URL, nil)
+	for n := range 10 {
+		if _, err := e.Get(within(t), aName(n), 100); !errors.Is(err, ErrNotFound) {
+			t.Fatal(err)
+		}
+		if stored, err := e.Put(within(t), aName(n), []byte("x"), true); !stored || err != nil {
+			t.Fatal(err)
+		}
+		if removed, err := e.Remove(within(t), aName(n)); !removed || err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("%d connections for 30 requests", n)
+	}
+}
+
+// Who does not know conditions may say so, with a status that begins as those of outages do.
+func TestS3ThatKnowsNoConditionsIsNotDown(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "a")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "b")
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-None-Match") != "" {
+			w.Header().Set("Content-Type", "application/xml")
+			w.WriteHeader(http.StatusNotImplemented)
+			w.Write([]byte("<Error><Code>NotImplemented</Code></Error>"))
+		}
+	})
+	e := open(t, "s3://bucket/prefix?region=here&endpoint="+s.URL, nil)
+	var busy *Unavailable
+	if _, err := e.Put(within(t), aName(1), []byte("x"), false); !errors.Is(err, ErrRefused) || errors.As(err, &busy) {
+		t.Errorf("%v", err)
 	}
 }
 

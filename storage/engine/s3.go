@@ -129,6 +129,8 @@ func ofS3(err error) error {
 		return ErrNotFound
 	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
 		return wrap(ErrDenied, r.Code)
+	case r.StatusCode == http.StatusNotImplemented: // conditions, by those that say so
+		return wrap(ErrRefused, r.Code)
 	case r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests:
 		return &Unavailable{Why: "the server says " + r.Code}
 	case r.StatusCode != 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -17,9 +18,11 @@ from pathlib import Path
 from typing import Callable
 
 import pytest
+from processes import check
 from remotes import Machine
+from test_faults import STORES, heals
 from test_fleet import ended, fleet
-from test_remote import UNSIGNED, compiled, machine
+from test_remote import UNSIGNED, compiled, machine, program
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -114,6 +117,31 @@ def test_machine_that_lives_is_not_taken_for_dead_where_its_pulse_is_seen_late(
         (second,) = fleet([two], ["k"], COMPILE_SECONDS="0.2")
         ended([first, second])
         assert compiled(one).count("k") == 1
+
+
+def test_disk_that_stops_answering_keeps_no_helper(
+    machine: Callable[..., Machine], loopback: Path, tmp_path: Path
+) -> None:
+    """The helper says that it is down, programs go on without it, and all is well when the disk is."""
+    with mounts(loopback, tmp_path, 1, "0s") as (place,):
+        one, two = (machine(f"file://{place}{UNSIGNED}|timeout=1s") for _ in range(2))
+        check(STORES, env=one.env)
+        one.sent()
+        two.compile("before")
+        two.sent()
+        (server,) = (p for p in Path("/proc").glob("[0-9]*") if str(place).encode() in (p / "cmdline").read_bytes())
+        os.kill(int(server.name), signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            assert two.compile("a", "b") == "[0, 2]"
+            print(f"figure disk that does not answer: {time.monotonic() - began:.1f} s for a process with two keys")
+            end = time.monotonic() + 60
+            while "down for" not in program("remote", "status", **two.env).stdout:
+                assert time.monotonic() < end, "the helper waits for the disk"
+        finally:
+            os.kill(int(server.name), signal.SIGCONT)
+        assert heals(two)
+        two.sent(60)
 
 
 @pytest.mark.parametrize("broken", ["unmounted", "read-only", "full"])

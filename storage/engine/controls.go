@@ -1,0 +1,9 @@
+//go:build !control
+
+package engine
+
+// What control builds of the tests go without (package control).
+const (
+	readsPages = true // what stands beside a status is read, so that its connection serves on
+	endsWaits  = true // a disk that does not answer keeps nobody
+)

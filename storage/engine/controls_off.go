@@ -1,0 +1,10 @@
+//go:build control
+
+package engine
+
+import "jitcache/core/control"
+
+var (
+	readsPages = !control.Is("unreadpages")
+	endsWaits  = !control.Is("waitsfordisks")
+)
