@@ -7,7 +7,8 @@ another release, a patched one, and one of a distribution that differs in either
 file are not accepted, and the build says so; see CONTRIBUTING.md, "A new Go".
 
 In the programs a third is changed, the scheduler, so that they start with fewer
-threads. That is for speed alone: where the lines are others, it stays as it is.
+threads, and so that what takes a program's place gets its signals as that was given
+them. Where the lines are others, it stays as it is.
 """
 
 from __future__ import annotations
@@ -99,6 +100,31 @@ var monitored atomic.Uint32
     ("\t\tprocs = defaultGOMAXPROCS(numCPUStartup)\n", "\t\tprocs = 1\n"),
 )
 
+#: More of them. Go handles signals that were ignored when it was started, and unblocks some. A program that it becomes
+#: would find them so: a command that is launched. And a pipe that nobody reads ends no program that ignores SIGPIPE.
+GIVEN = (
+    (
+        """\
+	// Prevent thread creation during exec.
+	execLock.lock()
+""",
+        """\
+	// Prevent thread creation during exec.
+	execLock.lock()
+	for i := range fwdSig {
+		if handlingSig[i] != 0 && fwdSig[i] == _SIG_IGN {
+			setsig(uint32(i), _SIG_IGN)
+		}
+	}
+	msigrestore(getg().m.sigmask)
+""",
+    ),
+    (
+        "\tmainStarted = true\n",
+        "\tmainStarted = true\n\tif fwdSig[_SIGPIPE] == _SIG_IGN {\n\t\tsigInitIgnored(_SIGPIPE)\n\t}\n",
+    ),
+)
+
 
 class Release(NamedTuple):
     """A Go tool chain, and what keeps it from being used."""
@@ -176,9 +202,9 @@ def without_descriptors(poller: Path) -> str | None:
 
 
 def starting_alone(scheduler: Path) -> str | None:
-    """Return the runtime's scheduler with the changes of ALONE, None if it is another scheduler."""
+    """Return the runtime's scheduler with the changes of ALONE and GIVEN, None if it is another scheduler."""
     text = scheduler.read_text()
-    for old, new in ALONE:
+    for old, new in (*ALONE, *GIVEN):
         if text.count(old) != 1:
             return None
         text = text.replace(old, new)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
+import subprocess
 from typing import Any
 
 import pytest
@@ -81,3 +83,54 @@ def test_limits_count_that_were_asked_for(place: Any) -> None:
     assert "ulimit" in why(resource.RLIMIT_NOFILE, 200, 300)
     place.why("sh", "-c", script)
     assert "miss" not in why(resource.RLIMIT_CORE, 0, 0)
+
+
+#: Ignored, and blocked, when the command is started. No shell: those have their own way with signals.
+SIGNALS: dict[str, tuple[set[int], set[int]]] = {
+    "none": (set(), set()),
+    "no broken pipes": ({signal.SIGPIPE}, set()),
+    "in the background": ({signal.SIGINT, signal.SIGQUIT}, set()),
+    "children are not waited for": ({signal.SIGCHLD}, set()),
+    "blocked": (set(), {signal.SIGTERM, signal.SIGCHLD, signal.SIGHUP, signal.SIGRTMIN}),
+    "all": ({*signal.valid_signals()} - {signal.SIGKILL, signal.SIGSTOP}, {*signal.valid_signals()}),
+}
+
+
+@pytest.mark.parametrize("how", SIGNALS)
+def test_signals_are_those_of_the_caller(place: Any, how: str) -> None:
+    """Observed, and as it is run when it is known that it cannot be kept."""
+    ignored, blocked = SIGNALS[how]
+
+    def begin() -> None:
+        for s in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(s, signal.SIG_IGN if s in ignored else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+    def said(*words: Any) -> list[bytes]:
+        text = place.plain(*words, preexec_fn=begin, restore_signals=False).stdout
+        return [line for line in text.splitlines() if line.startswith((b"SigIgn", b"SigBlk"))]
+
+    for more in ([], ["-"]):
+        words = ("grep", "-h", "Sig", "/proc/self/status", *more)
+        plain = said(*words)
+        assert len(plain) == 2
+        for _ in range(3):
+            assert said(PROGRAM, "run", *words) == plain
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_replay_to_nobody_ends_as_the_command_would(place: Any, ignored: bool) -> None:
+    def begin() -> None:
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN if ignored else signal.SIG_DFL)
+
+    words = (PROGRAM, "run", "seq", "100000")
+    for _ in range(2):
+        place.plain(*words)
+    read, write = os.pipe()
+    os.close(read)
+    p = place.plain(
+        *words, stdout=write, stderr=subprocess.PIPE, capture_output=False, preexec_fn=begin, restore_signals=False
+    )
+    os.close(write)
+    assert p.returncode == (1 if ignored else -signal.SIGPIPE)
+    assert (b"write error" in p.stderr) == ignored

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -167,10 +168,35 @@ def test_scheduler_of_the_programs_is_changed_where_its_lines_are_known(tmp_path
     assert changed is not None
     assert "monitored" in changed
     text, other = known.read_text(), tmp_path / runtimes.SCHEDULER
-    for lines, _ in runtimes.ALONE:
-        for instead in (lines.replace("(", " (", 1), lines + lines):
+    for lines, _ in (*runtimes.ALONE, *runtimes.GIVEN):
+        for instead in (lines.replace("\n", " //\n", 1), lines + lines):
             other.write_text(text.replace(lines, instead))
             assert runtimes.starting_alone(other) is None
+
+
+@pytest.mark.rest
+def test_what_takes_a_programs_place_has_its_signals(tmp_path: Path) -> None:
+    """And with the scheduler as it is it has not."""
+    (tmp_path / "main.go").write_text(
+        'package main\n\nimport "syscall"\n\nfunc main() { syscall.Exec("/bin/grep", []string{"grep", "^Sig[IB]", "/proc/self/status"}, nil) }\n'
+    )
+
+    def begin() -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGHUP})
+
+    def said(*words: str) -> bytes:
+        return subprocess.run(words, preexec_fn=begin, capture_output=True, check=True).stdout
+
+    def built(name: str, *flags: str) -> str:
+        command = [REAL.command, "build", *flags, "-o", str(tmp_path / name), "main.go"]
+        subprocess.run(command, cwd=tmp_path, env={**os.environ, "CGO_ENABLED": "0"}, check=True, timeout=300)
+        return str(tmp_path / name)
+
+    overlay, _ = runtimes.overlay(REAL, tmp_path, runtimes.PROGRAM)
+    plain = said("/bin/grep", "^Sig[IB]", "/proc/self/status")
+    assert said(built("with", "-overlay", str(overlay))) == plain
+    assert said(built("without")) != plain
 
 
 def test_unknown_go_in_path_gives_way_to_that_of_pypi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
