@@ -15,10 +15,12 @@ import (
 // The shells ask the command itself: jitcache complete WORD…, the last of which is
 // being written, prints what it may become, a line each.
 var completions = map[string]string{
+	// mapfile, because in ($(…)) a name like f(int[3]) is a pattern of files.
 	"bash": `_jitcache() {
-	local IFS=$'\n'
-	COMPREPLY=($(jitcache complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-	[ ${#COMPREPLY[@]} -eq 0 ] || COMPREPLY=($(printf '%q\n' "${COMPREPLY[@]}"))
+	local found
+	mapfile -t found < <(jitcache complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+	COMPREPLY=()
+	[ ${#found[@]} -eq 0 ] || mapfile -t COMPREPLY < <(printf '%q\n' "${found[@]}")
 }
 complete -o default -F _jitcache jitcache
 `,

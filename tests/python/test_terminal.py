@@ -108,15 +108,16 @@ ASKS = {
     "bash": ["bash", "--norc", "-c", """
         eval "$(jitcache completion bash)"
         ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _jitcache; printf '%s\\n' "${COMPREPLY[@]}"; }
-        ask jitcache exp; ask jitcache show st; ask jitcache ls --so"""],
+        ask jitcache exp; ask jitcache show st; ask jitcache ls --so; ask jitcache show ax"""],
     "zsh": ["zsh", "-f", "-c", """
         compdef() { :; }; compadd() { print -l -- $found; }
         eval "$(jitcache completion zsh)"
         ask() { words=("$@"); CURRENT=$#; _jitcache; }
-        ask jitcache exp; ask jitcache show st; ask jitcache ls --so"""],
+        ask jitcache exp; ask jitcache show st; ask jitcache ls --so; ask jitcache show ax"""],
     "fish": ["fish", "--no-config", "-c", """
         jitcache completion fish | source
-        complete -C 'jitcache exp'; complete -C 'jitcache show st'; complete -C 'jitcache ls --so'"""],
+        complete -C 'jitcache exp'; complete -C 'jitcache show st'; complete -C 'jitcache ls --so'
+        complete -C 'jitcache show ax'"""],
 }  # fmt: skip
 
 
@@ -127,17 +128,22 @@ def test_shell_completes_commands_names_and_flags(shell: str, tmp_path: Path) ->
         pytest.skip(f"no {shell}")
     cache = jitcache.Cache(tmp_path / "cache")
     cache.put(jitcache.Key(n=1).named("stokes residual"), b"code")
+    cache.put(jitcache.Key(n=2).named("axpy<float[3]>"), b"code")
     cache.close()
+    (tmp_path / "axpy<float3>").touch()  # which that name is a pattern of
     env = {
         "PATH": f"{program.parent}:{os.environ['PATH']}",
         "JITCACHE_DIR": str(tmp_path / "cache"),
         "HOME": str(tmp_path),
         "TERM": "dumb",
     }
-    p = subprocess.run(ASKS[shell], env=env, capture_output=True, text=True, timeout=60, check=False)
+    p = subprocess.run(ASKS[shell], env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     for want in ("explain", "export", "stokes", "--sort"):
         assert want in p.stdout, p.stdout + p.stderr
     assert "residual" in p.stdout
+    words = p.stdout.replace("\\", "").splitlines()
+    assert "axpy<float[3]>" in words, p.stdout + p.stderr
+    assert ("axpy<float3>" in words) == (shell == "fish")  # which offers files beside
     assert "Traceback" not in p.stderr
 
 
