@@ -10,6 +10,7 @@ import sys
 
 from . import _ffi
 from ._blob import constructor
+from ._fork import ForkLock
 
 _NAME = "libjitcache.so"
 _SONAME = "libjitcache.so.1"
@@ -20,7 +21,7 @@ _PRIVATE_ANONYMOUS = 0x22  # flags of mmap
 
 # One thread loads, for each needs room that two may not have. A signal handler or a destructor
 # that asks in the midst of it loads it too: at a plain lock its thread would wait for itself.
-_lock = _thread.RLock()
+_lock = ForkLock(_thread.RLock)
 _loaded: _ffi.Library | None = None
 _why: str | None = None  # why it cannot be used; "" once it is loaded
 _path = ""
@@ -135,7 +136,7 @@ def load() -> _ffi.Library | None:
     from . import _log
 
     warning = ""
-    with _lock:
+    with _lock():
         if _why is None:
             lib, why = _load()
             if lib is not None:
@@ -171,12 +172,3 @@ def path() -> str:
     """Return the file of the loaded library, "" if there is none."""
     load()
     return _path
-
-
-def _after_fork() -> None:
-    # Another thread of the parent may have held it.
-    global _lock
-    _lock = _thread.RLock()
-
-
-os.register_at_fork(after_in_child=_after_fork)

@@ -122,19 +122,23 @@ def test_ours_that_others_put_back_later_is_taken_away(project: Project) -> None
 def test_locks_that_a_fork_finds_held_are_free_in_the_child(project: Project) -> None:
     project.write(a=OVERLOAD.replace("BODY", "k = 2"))
     code = """
-        import a, os, sys, threading
+        import a, os, sys
+        from jitcache._fork import ForkLock
         a.f(1)
         def locks():
             ours = [m for n, m in sys.modules.items() if n.startswith("jitcache")]
-            return {f"{m.__name__}.{n}": v for m in ours for n, v in vars(m).items() if type(v) is type(threading.Lock())}
+            return {f"{m.__name__}.{n}": v() for m in ours for n, v in vars(m).items() if type(v) is ForkLock}
+        def take(lock):
+            return lock.acquire(blocking=False)
         held = locks()
-        for lock in held.values():
-            lock.acquire()
+        assert all(map(take, held.values()))
         if os.fork() == 0:
-            left = [name for name, lock in locks().items() if lock.locked()]
+            left = [name for name, lock in locks().items() if not take(lock)]
+            for lock in locks().values():
+                lock.release()
             print(left, "hangs" if left else a.f(1.0), flush=True)
             os._exit(0)
         assert os.wait()[1] == 0
-        print("jitcache.adapters.numba._lock" in held, "jitcache.adapters.numba._uses._lock" in held)
+        print("jitcache.adapters.numba._lock" in held, "jitcache.adapters.numba._hooks._lock" in held)
     """
     assert project.check(code).out.splitlines() == ["[] 2.0", "True True"]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 import time
 import traceback
 from pathlib import Path
+from typing import Any, Callable
 
 import jitcache
 import pytest
+from jitcache._fork import ForkLock
 from processes import check
 
 # Python 3.12 warns of fork with threads, which Go's are.
@@ -37,6 +40,42 @@ def in_child(f: object) -> int:
     os.kill(pid, 9)
     os.waitpid(pid, 0)
     raise AssertionError("the child hangs")
+
+
+_plain = threading.Lock()
+
+
+@pytest.mark.parametrize(("lock", "free"), [(ForkLock(), True), (lambda: _plain, False)], ids=["ours", "plain"])
+def test_lock_that_another_thread_holds_is_free_in_the_child(lock: Callable[[], Any], free: bool) -> None:
+    held, end = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock():
+            held.set()
+            end.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+
+    def child() -> None:
+        assert lock().acquire(blocking=False) is free
+
+    try:
+        assert in_child(child) == 0
+    finally:
+        end.set()
+        thread.join()
+
+
+def test_who_forks_while_it_holds_a_lock_gives_it_up_in_both() -> None:
+    lock = ForkLock()
+    with lock():
+        pid = os.fork()
+    if pid == 0:
+        os._exit(0 if lock().acquire(blocking=False) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert lock().acquire(blocking=False)
 
 
 def key(n: object) -> jitcache.Key:

@@ -7,6 +7,8 @@ import sys
 import threading
 from typing import Any
 
+from jitcache._fork import ForkLock
+
 #: Events that say nothing of the world. All others do: this list is what is allowed.
 HARMLESS = frozenset((
     "array.__new__", "builtins.id", "code.__new__", "compile", "exec", "function.__new__", "import", "marshal.dumps",
@@ -15,7 +17,7 @@ HARMLESS = frozenset((
 ))  # fmt: skip
 
 _seen: dict[int, list[str] | None] = {}  # of threads that are in a call; None while the cache itself works
-_lock = threading.Lock()
+_lock = ForkLock()
 _listens = False
 
 
@@ -46,7 +48,7 @@ class Watched:
 
     def __enter__(self) -> Watched:
         global _listens
-        with _lock:
+        with _lock():
             if not _listens:
                 _listens = True
                 sys.addaudithook(_on_event)
@@ -83,8 +85,6 @@ def _leave(outer: list[str] | None) -> None:
 
 
 def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
     own = threading.get_ident()
     for thread in [t for t in _seen if t != own]:
         del _seen[thread]

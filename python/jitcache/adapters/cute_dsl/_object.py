@@ -8,10 +8,10 @@ import enum
 import inspect
 import os
 import tempfile
-import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitcache._code import Unkeyable
+from jitcache._fork import ForkLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 #: What symbols in an object begin with. Each is loaded into a space of its own, so all may have the same.
 PREFIX = "jitcache"
 
-_loading = threading.Lock()
-
-
-def _after_fork() -> None:
-    global _loading
-    _loading = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+_loading = ForkLock()
 
 
 class Call(NamedTuple):
@@ -143,7 +135,7 @@ def load(
     """
     from cutlass.cute.runtime import load_module
 
-    with _loading, _path(made.data) as path:
+    with _loading(), _path(made.data) as path:
         found = load_module(path, enable_tvm_ffi=made.call is not None)[PREFIX]
     if made.call is None:
         if made.handles:

@@ -12,12 +12,12 @@ import ast
 import linecache
 import os
 import symtable
-import threading
 import types as pytypes
 import weakref
 from typing import NamedTuple
 
 from jitcache._code import Unkeyable, pack
+from jitcache._fork import ForkLock
 
 from ._visibility import TELLING
 
@@ -39,15 +39,7 @@ class _File(NamedTuple):
 _files: dict[str, _File] = {}
 _originals: weakref.WeakKeyDictionary[pytypes.FunctionType, pytypes.CodeType] = weakref.WeakKeyDictionary()
 _texts: weakref.WeakKeyDictionary[pytypes.FunctionType, tuple[str, Text]] = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+_lock = ForkLock()
 
 
 def _codes(code: pytypes.CodeType, found: dict[tuple[str, int], list[pytypes.CodeType]]) -> None:
@@ -93,7 +85,7 @@ def _original(function: pytypes.FunctionType) -> pytypes.CodeType:
 
 def text_of(function: pytypes.FunctionType) -> Text:
     """Return a function's text. Raises Unkeyable if it is not what the function was defined by."""
-    with _lock:
+    with _lock():
         code = _original(function)
         file = _file(code.co_filename, function.__globals__)
         known = _texts.get(function)

@@ -8,12 +8,12 @@ import importlib.util
 import os
 import platform
 import sys
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 from jitcache import File, Key, _processor
 from jitcache._code import Unkeyable
+from jitcache._fork import ForkLock
 from jitcache._module_files import is_older_than_process
 
 if TYPE_CHECKING:
@@ -35,15 +35,7 @@ _YOUNG_NS = 2 * 10**9
 _LIBRARY = "library "
 
 _known: dict[tuple[str, ...], str] = {}
-_lock = threading.Lock()
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+_lock = ForkLock()
 
 
 def _files(package: str) -> Iterator[str]:
@@ -85,7 +77,7 @@ def compiler(cache: Cache, libraries: Iterable[str]) -> str:
     after the process had started: then it is not what the process has imported.
     """
     place = tuple(libraries)
-    with _lock:
+    with _lock():
         if place not in _known:
             _known[place] = _digest(cache, _content(place))
         return _known[place]

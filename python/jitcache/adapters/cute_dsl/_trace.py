@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import os
 import re
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitcache import File, Key
 from jitcache._code import Unkeyable
+from jitcache._fork import ForkLock
 
 from . import _object as objects
 from . import _tools as tools
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 KIND = "cute-dsl"
 
 # MLIR keeps state by thread and the DSL by process: one compile at a time. Nobody who holds this waits for a lease.
-_compiling = threading.RLock()
+_compiling = ForkLock(threading.RLock)
 
 # Files in a module's text that locations name.
 _FILES = re.compile(r'loc\("([^"\n]+)":\d')
@@ -40,18 +40,10 @@ _FILES = re.compile(r'loc\("([^"\n]+)":\d')
 _LINKED = re.compile(r'"?link-libraries"? = \[([^\]]*)\]')
 
 
-def _after_fork() -> None:
-    global _compiling
-    _compiling = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
-
-
 @contextlib.contextmanager
 def one_at_a_time() -> Iterator[None]:
     """Keep other threads of this process from compiling meanwhile."""
-    with _compiling:
+    with _compiling():
         yield
 
 

@@ -19,11 +19,11 @@ module does not import Numba.
 from __future__ import annotations
 
 import os
-import threading
 from types import FunctionType
 from typing import Any
 
 from jitcache import Cache, default_cache
+from jitcache._fork import ForkLock
 
 __all__ = [
     "KIND",
@@ -46,15 +46,7 @@ KIND = "numba"
 
 _given: Cache | None = None
 _opened: dict[str, Cache] = {}
-_lock = threading.Lock()
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+_lock = ForkLock()
 
 
 def _cache() -> Cache:
@@ -66,7 +58,7 @@ def _cache() -> Cache:
     directory = str(config.CACHE_DIR)
     if not directory:
         return default_cache()
-    with _lock:
+    with _lock():
         if directory not in _opened:
             _opened[directory] = Cache(directory)
         return _opened[directory]

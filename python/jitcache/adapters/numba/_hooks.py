@@ -7,7 +7,6 @@ depend on names that Numba has had unchanged since 0.57: ``enable_caching``,
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 import weakref
@@ -25,6 +24,8 @@ from numba.core.targetconfig import ConfigStack
 from numba.np.ufunc import wrappers
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 
+from jitcache._fork import ForkLock
+
 from . import _llvm, _uses
 from ._code import versioned
 from ._entry import keep_reloads
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 Dispatcher = dispatcher_registry[target_registry["CPU"]]
 
-_lock = threading.Lock()
+_lock = ForkLock()
 _kernels: weakref.WeakSet[Any] = weakref.WeakSet()  # functions under vectorize and guvectorize that are ours
 
 
@@ -189,6 +190,7 @@ def _wrapper_compile(original: Any) -> Any:
 
 
 _PLACES: list[tuple[Any, str, Callable[[Any], Any]]] = [
+    *_uses.PLACES,
     (Dispatcher, "enable_caching", _enabling("_cache", "py_func", JitOverloads)),
     (Dispatcher, "compile", _jit_compile),
     (CFunc, "enable_caching", _enabling("_cache", "_pyfunc", CFuncOverloads)),
@@ -201,23 +203,14 @@ _PLACES: list[tuple[Any, str, Callable[[Any], Any]]] = [
 _attached = 0  # how many are replaced
 
 
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
-
-
 def attach() -> None:
     """Replace them, once per process; a child that was forked meanwhile goes on with those that are left."""
     global _attached
-    with _lock:
+    with _lock():
         if _attached == len(_PLACES):
             return
         FunctionIdentity._unique_ids = _random_ids()
         _llvm.note(options)
-        _uses.attach()
         for owner, name, make in _PLACES[_attached:]:
             setattr(owner, name, make(getattr(owner, name)))
             _attached += 1

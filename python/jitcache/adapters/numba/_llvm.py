@@ -7,24 +7,16 @@ Importing this module imports neither Numba nor llvmlite.
 
 from __future__ import annotations
 
-import os
 import sys
-import threading
 from typing import Any
+
+from jitcache._fork import ForkLock
 
 #: The options that were set by others than Numba, whose own is one of its settings; or that none of them can be seen.
 given: list[str] = []
 
-_lock = threading.Lock()
+_lock = ForkLock()
 _noting = False
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
 
 
 class _Library:
@@ -61,7 +53,7 @@ def note(options: Any) -> None:
     In an llvmlite of another form it cannot be seen what is set: then nothing is kept.
     """
     global _noting
-    with _lock:
+    with _lock():
         if _noting:
             return
         _noting = True

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from numba.core.compiler_lock import global_compiler_lock
+
+from jitcache._fork import ForkLock
 
 from . import _cpu as cpu
 from ._code import Unkeyable
@@ -28,16 +29,9 @@ RECORDS = "numba-records"
 LONGEST_LOCKED = 2.0
 
 _holding: Counter[str] = Counter()  # keys whose lease a thread of this process holds or waits for
-_lock = threading.Lock()
+_lock = ForkLock()
 
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-    _holding.clear()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(after_in_child=_holding.clear)
 
 
 class Lookup:
@@ -70,7 +64,7 @@ class Lookup:
             return
         turn = self.parts.turn(self.target)
         locked = global_compiler_lock.is_locked()
-        with _lock:
+        with _lock():
             if locked and _holding[turn.hex]:
                 return  # whoever has it needs the lock that this thread holds
             _holding[turn.hex] += 1
@@ -106,7 +100,7 @@ class Lookup:
             lease.release()
         held, self._held = self._held, ""
         if held:
-            with _lock:
+            with _lock():
                 _holding[held] -= 1
                 if not _holding[held]:
                     del _holding[held]

@@ -7,9 +7,7 @@ registered for other names does not.
 
 from __future__ import annotations
 
-import os
 import sys
-import threading
 import types as pytypes
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +19,7 @@ from numba.core.typing.asnumbatype import as_numba_type
 from numba.core.utils import order_by_target_specificity
 
 from jitcache._code import content_of
+from jitcache._fork import ForkLock
 
 from ._code import pack, versioned
 
@@ -301,6 +300,9 @@ def _containers() -> Iterator[_Container]:
     yield _Container(as_numba_type.functions, _meaning_functions)
 
 
+_lock = ForkLock()
+
+
 class Registrations:
     """What others have registered, in its order. Numba's lists only grow: each item is looked at once.
 
@@ -308,7 +310,6 @@ class Registrations:
     """
 
     def __init__(self) -> None:
-        self.after_fork()
         self._pairs: list[tuple[dict[Any, Any], dict[Any, Any], _Container]] = []  # dictionaries, as they were
         self._registries = 0
         self._containers: list[_Container] = []
@@ -316,10 +317,6 @@ class Registrations:
         self._total = 0  # in all of them
         self._examined: dict[int, int] = {}  # how much of each container
         self._found: list[Registration] = []
-
-    def after_fork(self) -> None:
-        """Have a lock that no other thread holds."""
-        self._lock = threading.Lock()
 
     def all(self) -> list[Registration]:
         """Return it; what is new comes last."""
@@ -330,7 +327,7 @@ class Registrations:
         return self._found
 
     def _look(self, registries: int) -> None:
-        with self._lock:
+        with _lock():
             self._look_for_replaced()
             if registries != self._registries:
                 self._containers = list(_containers())
@@ -366,7 +363,6 @@ class Registrations:
 
 
 registrations = Registrations()
-os.register_at_fork(after_in_child=registrations.after_fork)
 
 
 def describe(found: Iterable[Registration], walker: Walker) -> bytes:

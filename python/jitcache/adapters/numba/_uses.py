@@ -7,8 +7,6 @@ down. The names are the same from Numba 0.61 on.
 from __future__ import annotations
 
 import functools
-import os
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -328,7 +326,8 @@ def _type_stencil(original: Method) -> Method:
     return type_me
 
 
-_PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
+#: What is replaced: object, attribute, and what makes ours of what stands there.
+PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     (types.functions.BaseFunction, "get_call_type", _call),
     (context.BaseContext, "_resolve_builtin_function_type", _builtin_call),
     (context.BaseContext, "find_matching_getattr_template", _attribute),
@@ -357,23 +356,3 @@ _PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     (base.BaseContext, "compile_subroutine", _compile_subroutine),
     (StencilFunc, "_type_me", _type_stencil),
 ]
-
-_lock = threading.Lock()
-_attached = 0  # how many are in their places
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
-
-
-def attach() -> None:
-    """Put them in their places, once per process; a child that was forked meanwhile goes on with what is left."""
-    global _attached
-    with _lock:
-        for owner, name, make in _PLACES[_attached:]:
-            setattr(owner, name, make(getattr(owner, name)))
-            _attached += 1

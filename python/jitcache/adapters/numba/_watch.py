@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import __file__ as numpy_file
 
+from jitcache._fork import ForkLock
 from jitcache._memoize.audit import HARMLESS
 
 from ._code import is_standard, versioned
@@ -33,7 +34,7 @@ from ._world import ENTRY, FOLDER, MODULE, VARIABLE, Question
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_lock = threading.Lock()
+_lock = ForkLock()
 _watching = 0  # how many compiles go on
 _monitoring = getattr(sys, "monitoring", None)
 _tool: int | None = None
@@ -326,7 +327,7 @@ def _take_ours() -> None:
 
 def _begin() -> None:
     global _watching, _listens
-    with _lock:
+    with _lock():
         _watching += 1
         if not _listens:
             _listens = True
@@ -338,7 +339,7 @@ def _begin() -> None:
 
 def _end() -> None:
     global _watching
-    with _lock:
+    with _lock():
         _watching -= 1
         if _watching == 0:
             _stop_monitoring()
@@ -362,8 +363,7 @@ def watching() -> Iterator[None]:
 
 def _after_fork() -> None:
     """A fork by another thread than the one that compiles has nobody who ends the watch."""
-    global _lock, _watching
-    _lock = threading.Lock()
+    global _watching
     if _watching and not here.watching:
         _watching = 1
         _end()

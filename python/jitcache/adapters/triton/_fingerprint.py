@@ -17,6 +17,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable
 
 from jitcache import Key
+from jitcache._fork import ForkLock
 from jitcache._location import machine
 from jitcache._memoize.audit import HARMLESS
 
@@ -46,7 +47,7 @@ _ours: Any = None
 
 _recording: dict[int, list[str]] = {}  # what a thread's call has looked at; "" for what is not known
 _listens = False
-_lock = threading.Lock()
+_lock = ForkLock()
 
 
 def attach(cache: Callable[[], Cache]) -> bool:
@@ -138,7 +139,7 @@ def _stamp(path: str) -> _Stamp | None:
 def _recorded(computes: Callable[[], str], paths: list[str]) -> str:
     """Call a function, and add what it opens and lists."""
     global _listens
-    with _lock:
+    with _lock():
         if not _listens:
             _listens = True
             sys.addaudithook(_on_event)
@@ -162,10 +163,4 @@ def _on_event(event: str, args: tuple[Any, ...]) -> None:
     paths.append(os.path.abspath(path) if isinstance(path, str) else "")
 
 
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-    _recording.clear()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(after_in_child=_recording.clear)
