@@ -28,11 +28,11 @@ func (l *large) Get(ctx context.Context, n engine.Name, limit int64) ([]byte, er
 }
 
 func TestLargeValuesOfABatchAreHeldOneAtATime(t *testing.T) {
-	const values = 8
+	const values = 3
 	e := &large{inMemory: &inMemory{values: map[string][]byte{}}}
 	socket, _, _ := serving(t, time.Minute, on(e), func(s *Server) { s.limit = 64 << 20 })
 	request := wire.AppendSize(wire.AppendText([]byte{wire.Fetch}, "jitcache/1/team/"), values)
-	value := bytes.Repeat([]byte("x"), 2*batched)
+	value := bytes.Repeat([]byte("x"), batched+1<<20)
 	object := append([]byte(objectMagic+"\x00\x01"), wire.AppendSize(nil, uint64(len(value)))...)
 	object = append(object, value...)
 	for n := range values {
@@ -41,6 +41,7 @@ func TestLargeValuesOfABatchAreHeldOneAtATime(t *testing.T) {
 		e.values[hex.EncodeToString(digest)] = object
 	}
 	c := dial(t, socket)
+	c.SetDeadline(time.Now().Add(5 * time.Minute))
 	if status, err := ask(t, c, request); status != wire.OK || err != nil {
 		t.Fatal(status, err)
 	}
