@@ -59,8 +59,11 @@ func streams() string {
 	var st [3]unix.Stat_t
 	for fd := range s {
 		s[fd] = other
+		// Go opens those that are closed. No other that the program was started with is
+		// closed by exec (capi/overlay).
+		flags, _ := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		switch _, err := unix.IoctlGetTermios(fd, unix.TCGETS); {
-		case unix.Fstat(fd, &st[fd]) != nil:
+		case unix.Fstat(fd, &st[fd]) != nil, flags&unix.FD_CLOEXEC != 0:
 			s[fd] = closed
 		case err == nil:
 			s[fd] = terminal

@@ -8,7 +8,8 @@ file are not accepted, and the build says so; see CONTRIBUTING.md, "A new Go".
 
 In the programs a third is changed, the scheduler, so that they start with fewer
 threads, and so that what takes a program's place gets its signals as that was given
-them. Where the lines are others, it stays as it is.
+them; and a fourth, for standard descriptors that are closed. Where the lines are others,
+they stay as they are.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ UNTESTED = "JITCACHE_UNTESTED_GO"
 #: Without the second version of encoding/json, which Go 1.27 puts behind the first: the library is 540 KB smaller.
 EXPERIMENT = "nojsonv2"
 
-SIGNALS, POLLER, SCHEDULER = "sigtab_linux_generic.go", "netpoll_epoll.go", "proc.go"
+SIGNALS, POLLER, SCHEDULER, STANDARD = "sigtab_linux_generic.go", "netpoll_epoll.go", "proc.go", "fds_unix.go"
 
 #: SHA-256 of each file that may be replaced, and the releases that have it.
 KNOWN = {
@@ -211,6 +212,13 @@ def starting_alone(scheduler: Path) -> str | None:
     return text
 
 
+def closed_again(standard: Path) -> str | None:
+    """Return what opens the standard descriptors that were closed, for the program alone, None if that is another."""
+    opens, alone = "open(&devNull[0], O_RDWR, 0)", "open(&devNull[0], O_RDWR|_O_CLOEXEC, 0)"
+    text = standard.read_text()
+    return text.replace(opens, alone) if text.count(opens) == 1 else None
+
+
 #: The variable that has by how many seconds the clock of a build for tests is off.
 CLOCK_OFF = "JITCACHE_TEST_CLOCK"
 
@@ -236,7 +244,7 @@ var off = func() int {{
 
 #: What is changed, file by file: in the library, and in the programs; and in a build for tests in both.
 LIBRARY = {SIGNALS: without_unblocking, POLLER: without_descriptors}
-PROGRAM = {SCHEDULER: starting_alone}
+PROGRAM = {SCHEDULER: starting_alone, STANDARD: closed_again}
 CLOCK = {"../time/time.go": with_a_clock_that_is_off}
 
 

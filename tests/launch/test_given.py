@@ -134,3 +134,22 @@ def test_replay_to_nobody_ends_as_the_command_would(place: Any, ignored: bool) -
     os.close(write)
     assert p.returncode == (1 if ignored else -signal.SIGPIPE)
     assert (b"write error" in p.stderr) == ignored
+
+
+@pytest.mark.parametrize("fds", [(0,), (1,), (2,), (0, 1, 2)])
+def test_descriptors_that_are_closed_are_closed(place: Any, fds: tuple[int, ...]) -> None:
+    """Beside a record of those that are open."""
+    script = (
+        "import os\nfor fd in range(3):\n try: os.fstat(fd)\n except OSError: open('out', 'a').write(str(fd))\nprint(1)"
+    )
+    words = ("python3", "-c", script)
+    for _ in range(2):
+        place.run(*words)
+
+    def ends(*before: Any) -> tuple[int, bytes]:
+        out = place.folder / "out"
+        out.write_bytes(b"")
+        p = place.plain(*before, *words, preexec_fn=lambda: [os.close(fd) for fd in fds])
+        return p.returncode, out.read_bytes()
+
+    assert ends(PROGRAM, "run") == ends()

@@ -174,6 +174,13 @@ def test_scheduler_of_the_programs_is_changed_where_its_lines_are_known(tmp_path
             assert runtimes.starting_alone(other) is None
 
 
+def test_descriptors_of_the_programs_are_changed_where_the_lines_are_known(tmp_path: Path) -> None:
+    known, other = REAL.root / "src" / "runtime" / runtimes.STANDARD, tmp_path / runtimes.STANDARD
+    assert "_O_CLOEXEC" in str(runtimes.closed_again(known))
+    other.write_text(known.read_text().replace("open(&devNull", "open( &devNull"))
+    assert runtimes.closed_again(other) is None
+
+
 @pytest.mark.rest
 def test_what_takes_a_programs_place_has_its_signals(tmp_path: Path) -> None:
     """And with the scheduler as it is it has not."""
