@@ -166,6 +166,15 @@ func TestPayloadAndObjectDoNotMeetOnStandardOutput(t *testing.T) {
 	}
 }
 
+func TestRunStandsFirst(t *testing.T) {
+	u := newAccount(t)
+	for args, want := range map[string]string{"-directory DIR run gcc -c a.c": "stands first", "-json run gcc": "stands first", "run": "which command"} {
+		if _, errs, status := u.run(strings.Fields(args)...); status != exitFail || !strings.Contains(errs, want) {
+			t.Errorf("%s: status %d, %q", args, status, errs)
+		}
+	}
+}
+
 func TestRecordsAreHiddenUnlessAskedFor(t *testing.T) {
 	u := newAccount(t)
 	u.put("a", "saxpy", "cubin", "code")

@@ -20,7 +20,10 @@ func (c *command) run() *ffcli.Command {
 	flags.String("map", "", "`OPTION`=PATH=NAME is added to the command for each such name: -ffile-prefix-map")
 	flags.BoolFunc("json", "a line of JSON for what became of the command, on standard error; -json=`FILE` adds it to a file",
 		func(string) error { return nil })
-	run := c.new("run [flags] COMMAND [arguments]", "run a command, or put in place what it came to before", flags, 0, 1<<20, func([]string) error {
+	run := c.new("run [flags] COMMAND [arguments]", "run a command, or put in place what it came to before", flags, 0, 1<<20, func(args []string) error {
+		if len(args) > 0 { // something is before run
+			return wrong("run: it stands first, as in `jitcache run gcc`; JITCACHE_DIR names another cache")
+		}
 		return wrong("run: which command?")
 	})
 	run.LongHelp = runHelp

@@ -51,8 +51,25 @@ def on_terminal(*command: str, keys: bytes = b"", until: bytes = b"", env: dict[
 COMMANDS = [
     ["stats"], ["ls"], ["show", "evil*"], ["path", "evil*"], ["export", "evil*", "/dev/null"], ["explain", "evil*"], ["rm", "none"], ["trim"],
     ["clear", "-kind", "none"], ["verify"], ["trust", "list"], ["config"], ["doctor"], ["dir"], ["version"], ["completion", "bash"],
-    ["help"], ["--version"], ["ls", "--json"],
+    ["help"], ["--version"], ["ls", "--json"], ["report", "FOLDER/page.html"], ["init", "FOLDER/another"], ["sign", "-key", "FOLDER/secret"],
+    ["trust", "new", "FOLDER/new"], ["trust", "add", "ed25519:x"], ["trust", "remove", "ed25519:x"], ["remote", "status"], ["remote", "flush"],
+    ["remote", "ccache-link", "FOLDER"], ["bundle", "create", "FOLDER/new.jcb"], ["bundle", "add", "-unsigned", "FOLDER/made.jcb"],
+    ["bundle", "list", "FOLDER/made.jcb"], ["bundle", "verify", "FOLDER/made.jcb"], ["run", "true"],
 ]  # fmt: skip
+
+#: Those of which the answer is no, and wrong use.
+STATUS = {"rm none": 1, "trust add": 2, "trust remove": 2, "remote status": 1, "bundle verify": 1}
+
+
+def test_every_command_is_tried_on_a_terminal() -> None:
+    tried = {" ".join(words[:n]) for words in COMMANDS for n in (1, 2)}
+    waiting = [(name,) for name in described()[0]]
+    while waiting:
+        words = waiting.pop()
+        below = described(*words)[0]
+        waiting.extend((*words, name) for name in below)
+        # who stays until it is stopped has nothing to say
+        assert below or " ".join(words) in tried or words == ("remote", "serve")
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
@@ -61,7 +78,9 @@ def test_command_on_a_terminal_shows_no_escape_but_its_own(words: list[str], tmp
     cache = jitcache.Cache(tmp_path / "cache")
     cache.put(jitcache.Key(n=1).named(name), b"code")
     cache.close()
-    words = [name if w == "evil*" else w for w in words]
+    asked("-directory", str(tmp_path / "cache"), "bundle", "create", str(tmp_path / "made.jcb"))
+    asked("trust", "new", str(tmp_path / "secret"))
+    words = [name if w == "evil*" else w.replace("FOLDER", str(tmp_path)) for w in words]
     text, status = on_terminal(
         sys.executable,
         "-m",
@@ -69,7 +88,7 @@ def test_command_on_a_terminal_shows_no_escape_but_its_own(words: list[str], tmp
         *words,
         env={**ENV, "JITCACHE_DIR": str(tmp_path / "cache"), "HOME": str(tmp_path)},
     )
-    assert status == (1 if words == ["rm", "none"] else 0), text
+    assert status == STATUS.get(" ".join(words[:2]), 0), text
     for own in (b"\x1b[0m", b"\x1b[1m", b"\x1b[31m", b"\x1b[33m", b"\r\n"):
         text = text.replace(own, b"")
     assert b"\x1b" not in text
