@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
 import sys
+import textwrap
 
 
 def take_out(what: str) -> None:
@@ -12,6 +15,7 @@ def take_out(what: str) -> None:
     from jitcache.adapters.triton import _fingerprint as fingerprint
     from jitcache.adapters.triton import _group as group
     from jitcache.adapters.triton import _manager as manager
+    from jitcache.adapters.triton import _meanings as meanings
     from jitcache.adapters.triton import _place as place
     from jitcache.adapters.triton import _turn as turn
 
@@ -33,6 +37,12 @@ def take_out(what: str) -> None:
         manager._metadata = lambda data, whole=manager._metadata: {**whole(data), "ir_override": None}
     elif what == "meanings":
         manager.meanings = lambda source: []
+    elif what == "claims":  # what says that it is Triton's is
+        meanings._is_tritons = lambda value: str(getattr(value, "__module__", "")).startswith("triton")
+    elif what == "modules":  # a module by itself says nothing
+        meanings._is_module_of_triton = lambda value: isinstance(value, type(os))
+    elif what == "scopes":  # a function that Python runs is read as a kernel is
+        meanings._Walk._run = lambda self, fn, scope: self._kernel(parsed(fn), scope)
     elif what == "owner":  # one folder for all that have Triton's key
         manager.folder_of = lambda owner, folder: folder
     elif what == "folder":  # a folder that is taken away stays away
@@ -52,6 +62,10 @@ def take_out(what: str) -> None:
         fingerprint._remembered = lambda cache, computes: computes()
     else:
         sys.exit(f"instrument: nothing is called {what!r}")
+
+
+def parsed(fn):
+    return ast.parse(textwrap.dedent(inspect.getsource(fn)))
 
 
 for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):

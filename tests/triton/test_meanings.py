@@ -15,8 +15,9 @@ KERNEL = (
     + """
 {head}
 
-@triton.jit
+@triton.jit{how}
 def k(x, A: tl.constexpr, B: tl.constexpr):
+    {before}
     tl.store(x, 1.0 * {value})
 """
 )
@@ -40,8 +41,11 @@ class Twins(NamedTuple):
     head: str = ""
     settings: tuple[str, str] = ("", "")
     constants: tuple[str, str] = ("0, 0", "0, 0")
+    before: str = ""  # lines of the kernel
+    how: str = ""  # arguments of its decorator
 
 
+NUMBERS = ("N = 3", "N = 4")
 FUNCTION = "import settings\n\n@triton.{how}\ndef f(n):\n    return n * settings.N"
 
 TWINS = {
@@ -57,18 +61,29 @@ TWINS = {
         "(N == 1)", "from settings import N", (BEGIN + "N = tl.constexpr(1)", BEGIN + "N = tl.constexpr('1')")
     ),
     "a function of Triton's by another name": Twins("s.f(2.0)", "import settings as s", (BEGIN + "f = tl.exp", BEGIN + "f = tl.log")),
+    "an attribute of a module by a text": Twins("getattr(settings, 'N')", "import settings", NUMBERS),
+    "how the program names its kernels": Twins("1", "import settings", ("N = 'one'", "N = 'two'"), how="(repr=lambda _: settings.N)"),
     "a number and its text": Twins("(A == 1)", constants=("1, 0", "'1', 0")),
     "two texts that join to one": Twins("(A == 'a-b')", constants=("'a-b', 'c'", "'a', 'b-c'")),
 }  # fmt: skip
 if hasattr(jit, "ConstexprFunction"):  # since Triton 3.4
-    TWINS["what a function looks up that runs meanwhile"] = Twins(
-        "f(2)", FUNCTION.format(how="constexpr_function"), ("N = 3", "N = 4")
-    )
+    RUNS = "import settings\n\n@triton.constexpr_function\ndef f(n):\n    {}\n"
+    TWINS |= {
+        "what a function looks up that runs meanwhile": Twins("f(2)", FUNCTION.format(how="constexpr_function"), NUMBERS),
+        "a module that has another name in the kernel": Twins("m.N", "import settings", NUMBERS, before="m: tl.constexpr = settings"),
+        "a module that is passed on": Twins("f(settings)", "import settings\n\n@triton.jit\ndef f(m):\n    return m.N * 1.0", NUMBERS),
+        "an attribute by a text, meanwhile": Twins("f(2)", RUNS.format("return getattr(settings, 'N')"), NUMBERS),
+        "all of a module, meanwhile": Twins("f(2)", RUNS.format("return vars(settings)['N']"), NUMBERS),
+        "a module that has another name, meanwhile": Twins("f(2)", RUNS.format("return [m.N for m in (settings,)][0]"), NUMBERS),
+        "a name that is also one of an inner function": Twins(
+            "f(2)", "from settings import C\n\n@triton.constexpr_function\ndef f(n):\n    g = lambda C: C\n    return C.N", ("class C: N = 3", "class C: N = 4")
+        ),
+    }  # fmt: skip
 
 
 def write(project: Project, twins: Twins, which: int) -> str:
     """Write one of two programs, and return the call."""
-    (project.folder / "kernel.py").write_text(KERNEL.format(head=twins.head, value=twins.value))
+    (project.folder / "kernel.py").write_text(KERNEL.format(**twins._asdict()))
     (project.folder / "settings.py").write_text(twins.settings[which])
     return CALL.format(constants=twins.constants[which])
 
@@ -120,6 +135,15 @@ def f():
 
 if hasattr(jit, "ConstexprFunction"):
 
+    def test_a_function_that_says_it_is_triton_s_is_not_taken_for_that(project: Project) -> None:
+        one, other = (
+            Twins("settings.f(tl.load(x))", "import settings", (WRAPPED.format(name), "")) for name in ("exp", "log")
+        )
+        first = project.ours(write(project, one, 0))
+        code = write(project, other, 0)
+        plain = project.check(code, TRITON_CACHE_DIR=str(project.folder / "other"))
+        assert asm(project.ours(code)) == asm(plain) != asm(first)
+
     def test_a_kernel_that_looks_outside_while_it_is_compiled_is_not_kept(project: Project) -> None:
         code = write(project, Twins("f()", OUTSIDE), 0)
         three, four = (project.ours(code, SIZE=size) for size in ("3", "4"))
@@ -136,6 +160,16 @@ if hasattr(jit, "ConstexprFunction"):
         lines = project.check(code).out.splitlines()
         assert len(lines) == 2
         assert all("warps_per_cta" in line for line in lines)
+
+
+WRAPPED = """
+import functools
+import triton.language as tl
+
+@functools.wraps(tl.exp)
+def f(x, _semantic=None, **more):
+    return tl.{}(x, _semantic=_semantic, **more)
+"""
 
 
 CHANGED = """

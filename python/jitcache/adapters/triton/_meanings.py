@@ -11,14 +11,18 @@ import ast
 import builtins
 import dataclasses
 import hashlib
+import os
+import sys
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import triton
 from triton.compiler.compiler import IRSource
 from triton.language import core
 from triton.runtime import jit
 
 from jitcache._code import Unkeyable
+from jitcache._memoize.mentions import mentions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +32,15 @@ _MISSING = object()
 
 # Functions that run as Python's own while a kernel is compiled, where Triton has them.
 _RUN: Any = getattr(jit, "ConstexprFunction", ())
+
+_FOLDER = os.path.dirname(os.path.abspath(triton.__file__)) + os.sep
+
+
+class _Given(NamedTuple):
+    """What Triton gives to a program's function that names a kernel."""
+
+    constants: dict[str, Any]
+    signature: dict[str, Any]
 
 
 def meanings(source: Any) -> list[str]:
@@ -41,6 +54,7 @@ def meanings(source: Any) -> list[str]:
         raise Unkeyable("source not seen", type(source).__name__)
     walk = _Walk()
     walk.function(source.fn)
+    walk.note("name", source.fn.repr(_given(source)))  # a program may say how its kernels are named
     for path, value in sorted(source.constants.items()):
         walk.note(f"constant {path}", value)
     return walk.notes
@@ -62,10 +76,16 @@ class _Walk:
         if id(f) in self._met:
             return
         self._met.add(id(f))
-        fn, tree = f.fn, f.parse()
-        scope = dict(fn.__globals__)
-        scope.update(zip(fn.__code__.co_freevars, (_content(cell) for cell in fn.__closure__ or ())))
-        self.note(f"{fn.__name__}(", (fn.__defaults__, fn.__kwdefaults__))
+        scope = dict(f.fn.__globals__)
+        scope.update(zip(f.fn.__code__.co_freevars, (_content(cell) for cell in f.fn.__closure__ or ())))
+        self.note(f"{f.fn.__name__}(", (f.fn.__defaults__, f.fn.__kwdefaults__))
+        if isinstance(f, _RUN):
+            self._run(f.fn, scope)
+        else:
+            self._kernel(f.parse(), scope)
+
+    def _kernel(self, tree: ast.AST, scope: dict[str, Any]) -> None:
+        """Note what Triton looks up when it reads a function, which it does by its own rules."""
         given, assigned = _own_names(tree)
         for chain in _chains(tree):
             value = scope.get(chain[0], _MISSING)
@@ -73,9 +93,17 @@ class _Walk:
                 continue
             if value is not _MISSING:
                 self._chain(chain, value)
-            elif isinstance(f, _RUN):
+
+    def _run(self, fn: types.FunctionType, scope: dict[str, Any]) -> None:
+        """Note what Python looks up when it runs a function. Raises Unkeyable for one that imports."""
+        mentions = mentions_of(fn.__code__)
+        for chain in (*mentions.chains, *(c for c in mentions.cells if c[0] in fn.__code__.co_freevars)):
+            value = scope.get(chain[0], _MISSING)
+            if value is _MISSING:
                 _by_python(chain[0])
-        if isinstance(f, _RUN) and any(isinstance(n, (ast.Import, ast.ImportFrom)) for n in ast.walk(tree)):
+            else:
+                self._chain(list(chain), value)
+        if mentions.imports:
             raise Unkeyable("imports", fn.__qualname__)
 
     def _chain(self, chain: list[str], value: Any) -> None:
@@ -84,7 +112,8 @@ class _Walk:
         while length < len(chain) and not _is_whole(value):
             value = getattr(value, chain[length], _MISSING)
             length += 1
-        if value is not _MISSING and not isinstance(value, types.ModuleType):
+        # A module that is passed on, or given another name, is asked for anything.
+        if value is not _MISSING and not _is_module_of_triton(value):
             self.note(".".join(chain[:length]), value)
 
     def _text(self, value: Any) -> str:
@@ -127,6 +156,13 @@ def _by_reach(value: Any) -> str:
     return hashlib.sha256(repr(sorted(reach.components.items())).encode()).hexdigest()
 
 
+def _given(source: Any) -> _Given:
+    names = source.fn.arg_names
+    leaves = {path if isinstance(path, tuple) else (path,): value for path, value in source.constants.items()}
+    constants = {names[path[0]]: value for path, value in leaves.items() if len(path) == 1}
+    return _Given(constants, source.signature)
+
+
 def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
@@ -141,8 +177,23 @@ def _is_jit(value: Any) -> bool:
 
 
 def _is_tritons(value: Any) -> bool:
-    """Whether something is a function or a class of Triton's, whose files are in Triton's key."""
-    return hasattr(value, "__qualname__") and str(getattr(value, "__module__", "")).partition(".")[0] == "triton"
+    """Whether something is a function or a class of Triton's, whose files are in Triton's key.
+
+    Not by what it says of itself, which functools.wraps has others say too: it is what
+    Triton has by that name, and written in Triton's files.
+    """
+    name = str(getattr(value, "__module__", ""))
+    if name.partition(".")[0] != "triton":
+        return False
+    found: Any = sys.modules.get(name)
+    for part in str(getattr(value, "__qualname__", "")).split("."):
+        found = getattr(found, part, None)
+    code = getattr(getattr(value, "fn", value), "__code__", None)
+    return found is value and (code is None or code.co_filename.startswith(_FOLDER))
+
+
+def _is_module_of_triton(value: Any) -> bool:
+    return isinstance(value, types.ModuleType) and str(getattr(value, "__file__", "")).startswith(_FOLDER)
 
 
 def _is_whole(value: Any) -> bool:
