@@ -163,6 +163,25 @@ ROWS: dict[str, Row] = {
         "overload that a made name finds": Row("import typing\ndef g(): pass\n" + KEPT + "def f(): return b'%d' % len(getattr(typing, 'get_' + 'overloads')(g))\n", kept=False, patch="import typing\ndef g(): pass\ng.__module__ = 'app'\ntyping.overload(g)"),
     } if sys.version_info >= (3, 11) else {}),
     "classes and aliases of typing": Row("import typing\nT = typing.Optional[typing.List[int]]\nclass N(typing.NamedTuple):\n    n: bytes = b'one'\nclass D(typing.TypedDict):\n    n: bytes\nclass P(typing.Protocol):\n    n: bytes\nclass G(typing.Generic[typing.AnyStr]): pass\nU = typing.NewType('U', bytes)\n@typing.no_type_check\ndef g(n): return typing.cast(bytes, n)\n" + KEPT + "def f(): return U(g(D(n=N().n)['n'])) if T and G() and P else b''\n", "'one' -> 'two'"),
+    "order of a set of numbers": Row("import os\nS = set()\nfor n in (0, 8) if os.environ['WHAT'] == 'one' else (8, 0): S.add(n)\n" + KEPT + "def f(): return repr(list(S)).encode()\n", env={"WHAT": "two"}),
+    "strides of a view": Row("import os\nV = memoryview(b'aabb')[::2] if os.environ['WHAT'] == 'one' else memoryview(b'ab')\n" + KEPT + "def f(v): return repr(v.strides).encode()\nARGUMENTS = (V,)\n", env={"WHAT": "two"}, walk=False),
+    "memory that two values share": Row("import os\nB = bytearray(b'ab')\nV = memoryview(B if os.environ['WHAT'] == 'one' else bytearray(b'ab'))\n" + KEPT + "def f(b, v):\n    b[0] = 120\n    r = bytes(v)\n    b[0] = 97\n    return r\nARGUMENTS = (B, V)\n", env={"WHAT": "two"}, walk=False),
+    "NaN that is in a list twice": Row("import os\nX = float('nan')\nY = X if os.environ['WHAT'] == 'one' else float('nan')\n" + KEPT + "def f(x): return repr(x[0] in x[1:]).encode()\nARGUMENTS = ([X, Y],)\n", env={"WHAT": "two"}, walk=False),
+    "what a field of a dataclass is told": Row("import dataclasses, os\n@dataclasses.dataclass\nclass A:\n    n: int = dataclasses.field(default=1, metadata={'w': os.environ['WHAT']})\n" + KEPT + "def f(): return dataclasses.fields(A)[0].metadata['w'].encode()\n", env={"WHAT": "two"}),
+    "class that a function has made": Row("import dataclasses, os\nA = dataclasses.make_dataclass('A', ['p', 'q'] if os.environ['WHAT'] == 'one' else ['q', 'p'])\n" + KEPT + "def f(): return repr(A(1, 2)).encode()\n", env={"WHAT": "two"}),
+    "class that says it is Python's": Row("import os\nclass A:\n    __module__ = 'json'\n    n = [os.environ['WHAT'].encode()]\n" + KEPT + "def f(): return A.n[0]\n", env={"WHAT": "two"}),
+    "order of a class's attributes": Row("import os\nA = type('A', (), {'p': 1, 'q': 2} if os.environ['WHAT'] == 'one' else {'q': 2, 'p': 1})\n" + KEPT + "def f(): return repr([n for n in vars(A) if n[0] != '_']).encode()\n", env={"WHAT": "two"}),
+    "what is added to an annotation": Row("import os, typing\nclass M:\n    def __init__(self, n): self.n = n\ndef g(x: typing.Optional[typing.Annotated[int, M(os.environ['WHAT'])]]): pass\n" + KEPT + "def f(): return typing.get_args(typing.get_args(g.__annotations__['x'])[0])[1].n.encode()\n", env={"WHAT": "two"}),
+    "globals of a function, by a text": Row("N = b'one'\ndef g(): pass\n" + KEPT + "def f(): return getattr(g, '__globals__')['N']\n", kept=False, patch="app.N = b'two'"),
+    "globals of a function, in a form": Row("N = 'one'\ndef g(): pass\n" + KEPT + "def f(): return '{0.__globals__[N]}'.format(g).encode()\n", kept=False, patch="app.N = 'two'"),
+    "globals of a function, by a text elsewhere": Row("N = b'one'\nNAME = '__globals__'\ndef g(): pass\n" + KEPT + "def f(): return getattr(g, NAME)['N']\n", kept=False, patch="app.N = b'two'"),
+    "globals of a function, by operator": Row("import operator\nN = b'one'\nask = operator.attrgetter('__globals__')\ndef g(): pass\n" + KEPT + "def f(): return ask(g)['N']\n", kept=False, patch="app.N = b'two'"),
+    **({
+        "bounds of a flag": Row("import enum, os\nE = enum.Flag('E', 'A B', boundary=enum.KEEP if os.environ['WHAT'] == 'one' else enum.CONFORM)\n" + KEPT + "def f(): return repr(E(9)).encode()\n", env={"WHAT": "two"}),
+    } if sys.version_info >= (3, 11) else {}),
+    **({
+        "bases as they were written": Row("import os, types, typing\nclass A(typing.List[typing.Literal[os.environ['WHAT']]]): pass\n" + KEPT + "def f(): return repr(types.get_original_bases(A)).encode()\n", env={"WHAT": "two"}),
+    } if sys.version_info >= (3, 12) else {}),
     "what depends says": Row("import os\n@jitcache.memoize(depends=lambda: {'what': os.environ['WHAT']})\ndef f(): return os.environ['WHAT'].encode()\n", env={"WHAT": "two"}, walk=False),
     "file that depends says": Row("@jitcache.memoize(depends=lambda: {'data': jitcache.File('data')})\ndef f():\n    with open('data') as d: return d.read().encode()\n", files={"data": "one"}, edit=("data", "one", "two"), walk=False),
     "helper with depends": Row("@jitcache.memoize(depends=lambda: {'data': jitcache.File('data')})\ndef g():\n    with open('data') as d: return d.read().encode()\n" + KEPT + "def f(): return g()\n", kept=False, files={"data": "one"}, edit=("data", "one", "two")),
@@ -248,3 +267,37 @@ def test_without_the_walk_results_are_old(name: str, tmp_path: Path) -> None:
     more = program.change()
     plain = program.run(JITCACHE="0", **more)
     assert program.run(CONTROL=NO_WALK, **more) == before != plain
+
+
+VALUES = "import jitcache._memoize.values as v\n"
+
+#: A mechanism each, taken out, by the row that needs it.
+TAKEN_OUT = {
+    "order of a set of numbers": VALUES + "v.fixed_order = lambda items: False",
+    "strides of a view": VALUES
+    + "import jitcache._memoize.reach as r\nr.Reach.kinds[memoryview] = lambda self, value: self._put('view', value.tobytes())",
+    "memory that two values share": VALUES + "v.ValueWalker._shared = lambda self, owner, address=0: None",
+    "NaN that is in a list twice": VALUES + "v.is_nan = lambda value: False",
+    "what a field of a dataclass is told": VALUES + "v.ValueWalker._members = v.DependencyWalker._members",
+    "class that says it is Python's": VALUES + "v.is_elsewhere = lambda cls: False",
+    "what is added to an annotation": VALUES + "v.ValueWalker._metadata = lambda self, annotation: None",
+    "globals of a function, by a text": "import jitcache._memoize.mentions as m\nm.leading_words = lambda text: []",
+    "globals of a function, by a text elsewhere": VALUES + "v.is_leading = lambda text: False",
+    "globals of a function, by operator": VALUES + "v.is_leading = v.leads_elsewhere = lambda text: False",
+}
+
+
+@pytest.mark.parametrize("name", TAKEN_OUT)
+def test_without_its_mechanism_a_result_is_old(name: str, tmp_path: Path) -> None:
+    program = Program(tmp_path, ROWS[name])
+    before = program.run(CONTROL=TAKEN_OUT[name])
+    more = program.change()
+    plain = program.run(JITCACHE="0", **more)
+    assert program.run(CONTROL=TAKEN_OUT[name], **more) == before != plain
+
+
+def test_what_the_c_library_is_told_of_the_processor_counts(tmp_path: Path) -> None:
+    """Its functions are others then, and the last digits of what they return."""
+    row = Row("import math\n" + KEPT + "def f(): return b'%r' % math.sin(1)\ndef call(): return f.key().hex\n")
+    program = Program(tmp_path, row)
+    assert program.run() == program.run() != program.run(GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2,-FMA")

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from jitcache._code import Unkeyable
 
+from .outside import leading_words
+
 
 class Import(NamedTuple):
     """One statement: ``from ..module import names``, or ``import module`` without names."""
@@ -23,7 +25,7 @@ class Mentions(NamedTuple):
 
     ``chains`` are globals, each with the attributes that are asked for at once:
     ``("os", "path", "join")``; ``cells`` are those of variables of outer functions.
-    ``attributes`` are all that is asked of anything.
+    ``attributes`` are all that is asked of anything, and by its texts may be.
     """
 
     chains: tuple[tuple[str, ...], ...]
@@ -78,6 +80,8 @@ def _read(code: types.CodeType) -> Mentions:
             cells.update(dict.fromkeys(inner.cells))
             imports.update(dict.fromkeys(inner.imports))
             attributes.update(dict.fromkeys(inner.attributes))
+        else:
+            attributes.update(dict.fromkeys(leading_words(repr(const))))
     return Mentions(tuple(chains), tuple(cells), tuple(imports), tuple(attributes))
 
 

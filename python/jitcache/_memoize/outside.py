@@ -7,6 +7,10 @@ environment, the clock, and is not kept.
 
 from __future__ import annotations
 
+import functools
+import re
+import types
+
 _ALL: frozenset[str] = frozenset()  # of a module: all its names
 
 _BUILTINS = frozenset((
@@ -160,3 +164,20 @@ def leads_elsewhere(attribute: str) -> bool:
     if attribute in _FRAMES:
         return True
     return attribute.startswith("__") and attribute.endswith("__") and attribute not in _PROTOCOL
+
+
+# What functions, classes and modules have beside that. By a text it may be asked of any value.
+_MACHINERY = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+_LEADING = frozenset(name for kind in _MACHINERY for name in dir(kind)) | vars(types.ModuleType("")).keys() | _FRAMES
+_LEADING -= _PROTOCOL | {*functools.WRAPPER_ASSIGNMENTS}  # which stand in the __dict__ of what wraps
+_WORDS = re.compile(r"\w+")
+
+
+def is_leading(text: str) -> bool:
+    """Return whether a text is the name of such an attribute, for getattr."""
+    return text in _LEADING
+
+
+def leading_words(text: str) -> list[str]:
+    """Return the names of such attributes in a text, which str.format may ask for."""
+    return [word for word in _WORDS.findall(text) if word in _LEADING]

@@ -382,6 +382,7 @@ def python_version() -> bytes:
         sys.platform,
         os.uname().machine,
         os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in os.confstr_names else None,
+        os.environ.get("GLIBC_TUNABLES"),
         processor,
         flags,
         hashes,

@@ -12,13 +12,18 @@ import re
 import struct
 import sys
 import types
-from typing import Any, Callable, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, NamedTuple
 
-from jitcache._code import Unkeyable
+from jitcache._code import PLAIN, Unkeyable
 from jitcache._dependency_walk import DependencyWalker, given, text_of
 from jitcache._dtype import parts_of
 
+from .order import fixed_order, is_elsewhere, is_nan
 from .origin import OWN, Origin, origin_of, origin_of_module
+from .outside import is_leading, leads_elsewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _MANAGED_DICT = 1 << 4  # Py_TPFLAGS_MANAGED_DICT: the __dict__ is before the object, since Python 3.11
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class that is not built in
@@ -49,9 +54,17 @@ class _Named(NamedTuple):
     x: int
 
 
+def _of_text(value: str) -> bytes:
+    """A text. One that getattr may be given, to leave what is described, is refused."""
+    if is_leading(value):
+        raise Unkeyable("asks for what cannot be followed", value)
+    return PLAIN[str](value)
+
+
 class ValueWalker(DependencyWalker):
     """The part of the walk that is of values. What calls something, ``Reach`` describes."""
 
+    plain: ClassVar[Mapping[type, Callable[[Any], bytes]]] = {**PLAIN, str: _of_text}
     kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {}
     # Its file says the rest of them.
     of_classes = DependencyWalker.of_classes | {
@@ -62,6 +75,7 @@ class ValueWalker(DependencyWalker):
         super().__init__()
         self._where = ""  # the module of the class that is described
         self._left = _MOST
+        self._owners: dict[int, tuple[int, int]] = {}  # of memory: its number, and where the first value in it lies
 
     # -- of Reach
 
@@ -75,6 +89,8 @@ class ValueWalker(DependencyWalker):
         self._left -= 1
         if self._left < 0:
             raise Unkeyable("too many values", f"more than {_MOST}")
+        if type(value) in (float, complex) and is_nan(value) and self._again(value):
+            return
         super()._value(value, names)
 
     def _by_kind(self, value: Any) -> None:
@@ -158,7 +174,7 @@ class ValueWalker(DependencyWalker):
         self._dict(dict(value))
 
     def _set(self, value: Any) -> None:
-        """Without an order: that of texts is another in every process."""
+        """In its order if that is the same in every process, as that of numbers is; else without."""
         base = frozenset if isinstance(value, frozenset) else set
         if base is set and self._again(value):
             return
@@ -173,7 +189,8 @@ class ValueWalker(DependencyWalker):
                 raise Unkeyable("set of things that have no order", type(item))
         for _, item in sorted(named, key=lambda pair: pair[0]):
             self._value(item)
-        items.sort()
+        if named or not fixed_order(base.__iter__(value)):
+            items.sort()
         self._put(base.__name__, str(len(items)).encode())
         self._out += items
         self._extra(value, base)
@@ -182,10 +199,21 @@ class ValueWalker(DependencyWalker):
         """A bytearray or an array, which may be changed."""
         if not self._again(value):
             self._put(type(value).__name__, getattr(value, "typecode", "").encode() + bytes(value))
+            self._shared(value)
             self._extra(value, array.array if isinstance(value, array.array) else bytearray)
 
     def _view(self, value: memoryview) -> None:
-        self._put("view", f"{value.format} {value.shape} {value.readonly}".encode() + value.tobytes())
+        said = f"{value.format} {value.shape} {value.strides} {value.suboffsets} {value.readonly}"
+        self._put("view", said.encode() + value.tobytes())
+        self._shared(value.obj)
+
+    def _shared(self, owner: Any, address: int = 0) -> None:
+        """Put which memory a value has, by what owns it: what is written to the one, another may show."""
+        if id(owner) not in self._owners:
+            self._owners[id(owner)] = len(self._owners), address
+            self._alive.append(owner)
+        number, first = self._owners[id(owner)]
+        self._put("memory", f"{number} {address - first}".encode())
 
     def _namespace(self, value: Any) -> None:
         if not self._again(value):
@@ -203,7 +231,11 @@ class ValueWalker(DependencyWalker):
     def _reduced(self, value: Any) -> None:
         """An instance that says itself how it is made anew, and is no more than that."""
         self._put("made")
-        self._value(value.__reduce__()[:2])
+        made: Any = value.__reduce__()[:2]
+        for text in made[1]:
+            if isinstance(text, str) and any(map(leads_elsewhere, text.split("."))):
+                raise Unkeyable("asks for what cannot be followed", text)
+        self._value(made)
 
     def _array(self, value: Any) -> None:
         """An array of NumPy, a scalar or a type of elements. What holds Python objects is refused."""
@@ -221,15 +253,21 @@ class ValueWalker(DependencyWalker):
         self._value(parts_of(value.dtype))
         self._put("shape", f"{value.shape} {value.strides} {value.flags.writeable} {value.flags.aligned}".encode())
         self._put("data", value.tobytes())
+        if hasattr(value, "strides") and value.ndim:
+            owner = value
+            while getattr(owner, "base", None) is not None:
+                owner = owner.base
+            self._shared(owner, value.__array_interface__["data"][0])
 
     # -- classes
 
     def _class(self, cls: type) -> None:
         module = str(cls.__module__)
         self._put("class", f"{module}.{cls.__qualname__}".encode())
-        if module == "builtins":
+        claims = is_elsewhere(cls)
+        if module == "builtins" and not claims:
             return
-        described = self.origin(origin_of_module(module), module, cls.__qualname__.partition(".")[0])
+        described = self.origin(origin_of_module(module), module, cls.__qualname__.partition(".")[0]) or claims
         self._registered(cls)
         if not described:
             self._patches(cls)
@@ -250,7 +288,38 @@ class ValueWalker(DependencyWalker):
             module = annotation.__module__ if isinstance(annotation, type) else "builtins"
             if module != "builtins" and origin_of_module(str(module)).kind == OWN:
                 self._value(annotation)
+            self._metadata(annotation)
         self._put("says", repr(said).encode())
+
+    def _metadata(self, annotation: Any) -> None:
+        """Put what a program has added to a type, as typing.Annotated does."""
+        if isinstance(annotation, type):
+            return
+        for part in getattr(annotation, "__metadata__", ()):
+            self._value(part)
+        for part in getattr(annotation, "__args__", ()):
+            self._metadata(part)
+
+    def _members(self, cls: type) -> None:
+        """Put also what a class may have from elsewhere than its file: it may be made by a call."""
+        super()._members(cls)
+        names = [n for n, v in vars(cls).items() if n not in self.of_classes and not isinstance(v, self.slots)]
+        self._put("order", repr(names).encode())
+        for base in vars(cls).get("__orig_bases__", ()):
+            self._put("base", _ADDRESS.sub("", repr(base)).encode())
+            self._metadata(base)
+        fields: Any = vars(cls).get("__dataclass_fields__")
+        for field in fields.values() if isinstance(fields, dict) else ():
+            said = ("name", "_field_type", "init", "repr", "hash", "compare", "kw_only", "doc")
+            self._put("field", repr([getattr(field, name, None) for name in said]).encode())
+            for value in (field.default, field.default_factory, field.metadata or None):
+                # What stands for none given is of dataclasses.
+                self._put("none") if type(value).__module__ == "dataclasses" else self._value(value)
+        for name, value in sorted(vars(cls).items()) if issubclass(cls, enum.Enum) else ():
+            # Not what Python makes of the members, which are described.
+            if name.startswith("_") and isinstance(value, (int, str, enum.Enum)) and not isinstance(value, cls):
+                self._put("of all", name.encode())
+                self._value(value)
 
     def _registered(self, cls: type) -> None:
         """Put the classes that an abstract class takes for its own without being their base."""

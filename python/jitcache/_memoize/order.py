@@ -1,0 +1,51 @@
+"""What the same program has in the same order, or by the same name, in every process."""
+
+from __future__ import annotations
+
+import cmath
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_HEAP, _IMMUTABLE = 1 << 9, 1 << 8  # Py_TPFLAGS_HEAPTYPE, Py_TPFLAGS_IMMUTABLETYPE
+
+
+def hashes_are_fixed() -> bool:
+    """Return whether a text has the same hash in each process that has the same settings."""
+    return os.environ.get("PYTHONHASHSEED", "random") != "random"
+
+
+def fixed_order(items: Iterable[Any]) -> bool:
+    """Return whether a set of these has its order from what was done with it, and not from chance."""
+    return all(map(_has_fixed_hash, items))
+
+
+def _has_fixed_hash(item: Any) -> bool:
+    if type(item) in (float, complex):
+        return not is_nan(item)  # it has that of its address
+    if type(item) in (int, bool):
+        return True
+    if type(item) in (tuple, frozenset):
+        return all(map(_has_fixed_hash, item))
+    return type(item) in (str, bytes) and hashes_are_fixed()
+
+
+def is_nan(value: complex) -> bool:
+    """Return whether a number is equal to none, so that a list finds it in itself only as the same object."""
+    return cmath.isnan(value)
+
+
+def is_elsewhere(cls: type) -> bool:
+    """Return whether a class was made by Python code, and is not what its module has by its name.
+
+    ``dataclasses.make_dataclass`` and ``type`` make such, and a program may say any module.
+    """
+    if not cls.__flags__ & _HEAP or cls.__flags__ & _IMMUTABLE:
+        return False
+    found: Any = sys.modules.get(str(cls.__module__))
+    for name in cls.__qualname__.split("."):
+        found = getattr(found, "__dict__", {}).get(name)  # and nothing is imported for it
+    return found is not cls
