@@ -14,9 +14,9 @@ import (
 
 func now() int64 { return time.Now().UnixNano() }
 
-// fold turns the paths that were absent into names that are not in folders. Where
-// a folder on the way is missing too, that is the name: everything below it is
-// absent as long as it is.
+// fold turns absent paths into pairs of a folder and a name that is not in it. If a
+// folder on the way is missing too, its name is noted instead: as long as it is absent,
+// so is everything below it.
 func (t *taker) fold() error {
 	exists := map[string]bool{}
 	if !keepsAbsent {
@@ -25,13 +25,13 @@ func (t *taker) fold() error {
 	for path := range t.absent {
 		if slices.ContainsFunc(t.run.Places, func(p Place) bool { return p.Path == path }) {
 			t.list.Failures = append(t.list.Failures, Failure{path, syscall.ENOENT})
-			continue // it is a name that has no folder of its own in the list
+			continue // the list has a name for the whole path, and none for its folder
 		}
 		folder, name := t.missing(path, exists)
 		whole := join(folder, name)
 		if t.status.At(ended(t.full(whole)), unix.AT_SYMLINK_NOFOLLOW) == 0 && !t.isMade(t.full(whole)) {
-			// A link that leads nowhere: where it leads to may come into being without
-			// its folder noticing. One that the command has made was not there.
+			// A dangling link: its target may appear without a change of this folder. (A link
+			// that the command itself has made was not there.)
 			failure := Failure{whole, syscall.ENOENT}
 			if !slices.Contains(t.list.Failures, failure) {
 				t.list.Failures = append(t.list.Failures, failure)
@@ -75,8 +75,8 @@ func (t *taker) missing(path string, exists map[string]bool) (folder, name strin
 	return folder, name
 }
 
-// split cuts a path at its last slash. Doubled ones, and those at the end, belong
-// to the folder's name: the kernel passes over them.
+// split cuts a path at its last slash. Slashes at its end are dropped, as the kernel
+// does; doubled ones stay with the folder.
 func split(path string) (folder, name string) {
 	path = strings.TrimRight(path, "/")
 	i := strings.LastIndexByte(path, '/')
@@ -107,12 +107,12 @@ func (t *taker) full(path string) string {
 	return t.run.Dir + "/" + path
 }
 
-// settle stamps a folder, and then looks for its absent names again: what appears
-// after that changes the stamp. What has appeared before was absent when the
-// command looked, and is there by now: the result is of a world that is gone.
+// settle stamps a folder, and then looks for its absent names again. A name that appears
+// later changes the stamp. A name that is there already has appeared since the command
+// looked, so the result belongs to a world that is gone: it is refused.
 func (t *taker) settle(f *Folder) error {
 	if len(f.Absent) == 0 && f.Flags&Listed == 0 {
-		return nil // it has to be there, and that is all
+		return nil // only that it exists counts
 	}
 	full := t.full(f.Path)
 	stamp := Stamp{Mount: noMount}
@@ -120,7 +120,7 @@ func (t *taker) settle(f *Folder) error {
 		stamp = t.status.Stamp
 	}
 	there := map[string]bool{}
-	listed := false // a folder may be entered that may not be listed
+	listed := false // a folder may permit entering and not listing
 	if len(f.Absent) > 64 {
 		names, err := readNames(full)
 		listed = err == nil

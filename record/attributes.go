@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a file has beside its content and what stat says of it. The tracer asks the same, in
-// the same way (tracer/attributes.h).
+// Extended attributes and flags of files: what a file has beside content and stat. The
+// tracer computes the same values (tracer/attributes.h).
 
 const (
 	attributeNames = 65536      // linux/limits.h: XATTR_LIST_MAX
-	settableFlags  = 0x000380ff // linux/fs.h: FS_FL_USER_MODIFIABLE; the others are the file system's
+	settableFlags  = 0x000380ff // linux/fs.h: FS_FL_USER_MODIFIABLE; the file system sets the others
 )
 
 // attributes returns 0 for a file without extended attributes, else a digest of their names.
@@ -37,7 +37,7 @@ func attributes(path string) uint32 {
 	return sum | 1
 }
 
-// flagsOf returns the flags of a file or folder that somebody may set.
+// flagsOf returns the flags of a file or folder that a user may set (chattr).
 func flagsOf(path string) uint32 {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {

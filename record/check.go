@@ -28,9 +28,8 @@ const (
 	Changed
 )
 
-// Check compares the list with the world as it is for the process that asks. With
-// Changed it says what differs, a path first if it is a file; the list is then as
-// it was.
+// Check compares the list with the world of the process that asks. With Changed it says
+// what differs, beginning with the path if it is a file, and leaves the list as it was.
 func (l *List) Check(now *Surroundings) (state State, why string) {
 	c := checker{list: l, now: now}
 	c.status.Read = time.Now().UnixNano()
@@ -56,9 +55,9 @@ type checker struct {
 	now    *Surroundings
 	status status
 	buffer []byte
-	skip   bool // what a compiler began with
+	skip   bool // the names in Compiler.Startup, which were compared a moment ago
 	why    string
-	// What stat could not decide: indices, and the stamps found in their place.
+	// Files and folders about which stat decides nothing: their indices and new stamps.
 	doubtful, listings []restamp
 }
 
@@ -102,7 +101,7 @@ func (c *checker) files() bool {
 		now := &c.status.Stamp
 		switch {
 		case f.Stamp.Same(now) && f.Stamp.Proves():
-			// Who may look at a file may not always read it.
+			// stat succeeds on files that this process may not read.
 			if f.Mode&readable != readable && c.probe(c.buffer) != 0 {
 				return c.changed(f.Path, "cannot be read")
 			}
@@ -145,7 +144,7 @@ func (c *checker) folders() bool {
 		errno := c.status.At(c.path(f.Path), flags)
 		switch {
 		case errno == syscall.ENOENT && f.Flags&(Exists|Listed) == 0:
-			continue // and so is everything that was looked for in it
+			continue // and with it everything that was looked for in it
 		case errno != 0:
 			return c.changed(f.Path, errno.Error())
 		case c.status.Kind() != unix.S_IFDIR:
@@ -164,8 +163,8 @@ func (c *checker) folders() bool {
 	return true
 }
 
-// absent asks for each name. A link that leads nowhere is something too: lstat and readlink
-// find it, and nobody can take its name.
+// absent looks for each name. A dangling link counts as present: lstat and readlink find it,
+// and its name is taken.
 func (c *checker) absent(f *Folder) bool {
 	for _, name := range f.Absent {
 		path := c.path(f.Path)
@@ -193,9 +192,8 @@ func (c *checker) listed(f *Folder) bool {
 	return true
 }
 
-// readNames returns the names in a folder, each with what the observer puts behind it:
-// programs are told with a name whether it is one of a file, a folder or a link, and need
-// not ask.
+// readNames returns the names in a folder, each with its type behind it, as the observer
+// reports them: getdents tells programs the types too.
 func readNames(path string) ([]string, error) {
 	d, err := os.Open(path)
 	if err != nil {
@@ -225,8 +223,8 @@ func nameOf(entry string) string {
 	return name
 }
 
-// namesDigest is the digest of what readNames has, in whatever order, without the names
-// in except.
+// namesDigest is the digest of what readNames returns, without the names in except. It does
+// not depend on the order, and sorts names in place.
 func namesDigest(names, except []string) key.Digest {
 	slices.Sort(names)
 	var all []byte
@@ -238,7 +236,7 @@ func namesDigest(names, except []string) key.Digest {
 	return key.Sum(all)
 }
 
-// others asks for links, failures, and what is neither file nor folder.
+// others compares links, failures, types and permissions.
 func (c *checker) others() bool {
 	c.status.Expected = 0
 	var text [4096]byte
@@ -276,7 +274,7 @@ func (c *checker) others() bool {
 	return true
 }
 
-// failureChange says how a path answers otherwise than it did, in the system's words.
+// failureChange describes another failure of a path, in the system's words.
 func failureChange(was, is syscall.Errno) string {
 	now := "can be read now"
 	if is != 0 {
@@ -285,7 +283,7 @@ func failureChange(was, is syscall.Errno) string {
 	return now + ", was: " + was.Error()
 }
 
-// probe returns why a path cannot be looked at, or read.
+// probe returns the error of looking at a path or reading it, 0 if both are possible.
 func (c *checker) probe(path []byte) syscall.Errno {
 	errno := c.status.At(path, 0)
 	if errno != 0 {
@@ -295,7 +293,7 @@ func (c *checker) probe(path []byte) syscall.Errno {
 	return errno
 }
 
-// read reads the files that stat could not decide about.
+// read compares the content of the files about which stat decides nothing.
 func (c *checker) read() bool {
 	if !c.related() {
 		return false
@@ -323,13 +321,13 @@ func (c *checker) read() bool {
 	return true
 }
 
-// few names are asked for again, at 1 us each, rather than that a list is stored again
-// for them, at 500: where a command leaves its output, the folder's stamp is another
-// after each replay.
+// few is up to how many absent names are looked for again at each check, at 1 us each,
+// rather than that the list is stored with a new stamp, at 500 us. The folder in which a
+// command leaves its output has another stamp after each replay.
 const few = 32
 
-// takeOver puts the new stamps into the list. It reports whether they are worth
-// storing: those that prove nothing spare nobody a reading.
+// takeOver puts the new stamps into the list. It reports whether they are worth storing:
+// stamps that prove nothing save nobody the reading.
 func (c *checker) takeOver() (better bool) {
 	over := func(s *Stamp, now Stamp, worth bool) {
 		better = better || worth && (now.Proves() || !now.Same(s) && s.Mount != noMount)
@@ -345,8 +343,7 @@ func (c *checker) takeOver() (better bool) {
 	return better
 }
 
-// Equal reports whether two lists are of the same world and payload, whatever
-// their stamps.
+// Equal reports whether two lists have the same world and payload. Stamps do not matter.
 func (l *List) Equal(other *List) bool { return bytes.Equal(l.unstamped(), other.unstamped()) }
 
 func (l *List) unstamped() []byte {

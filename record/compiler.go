@@ -8,27 +8,26 @@ import (
 	"jitcache/observe"
 )
 
-// Compiler is what is known of a run of one of our own programs, which lives on with a
-// compiler in it (package cuda/worker). It is given what it asks for, so that is known;
-// for the time of day its owner has looked through what it compiles.
+// Compiler describes a run of one of our own programs that has a compiler inside and
+// lives on (package cuda/worker). The variables that it asks for are known, because we
+// hand them to it. Its owner has looked through the text for the time of day.
 type Compiler struct {
 	// Asked are the variables that it has asked for, or was given.
 	Asked []string
-	// Startup are names that were looked at before anything was compiled, the loader and
-	// the C library and where they were looked for, and the libraries that are loaded. A
-	// program that compiles by itself has them mapped since its own start, or its first
-	// compile, and sees no change of them; so a process that has compared them once need
-	// do so once a second. A false value is as good as none.
+	// Startup are names that were looked at before anything was compiled: the loader, the
+	// C library, where they were looked for, and the loaded libraries. A program that
+	// compiles in its own process maps them once and sees no later change. So a process
+	// that has compared them once compares them again only once a second. A false value
+	// counts as absent.
 	Startup map[string]bool
 }
 
-// believed is for how long what a compiler began with is taken to be the same.
+// believed is how long the names in Startup are taken to be unchanged.
 const believed = time.Second
 
 func (c *Compiler) began(path string) bool { return c != nil && c.Startup[path] }
 
-// folders are the names of the folder that the run was in: its own, and what PWD calls
-// it.
+// folders returns the names of the folder that the run was in: its path, and PWD.
 func (r *Run) folders() []string {
 	names := []string{r.Dir}
 	for _, e := range r.Env {
@@ -40,7 +39,7 @@ func (r *Run) folders() []string {
 }
 
 // isFolder reports whether a name is the folder that a compiler works in, and was only
-// looked at: that it is there says nothing.
+// looked at. Its existence tells the compiler nothing.
 func (t *taker) isFolder(n *observe.Name) bool {
 	if c := t.run.Compiler; c == nil || n.Bits&(observe.Read|observe.Listed|observe.Text) != 0 {
 		return false
@@ -65,17 +64,17 @@ func (t *taker) compilerWorld(w *World) {
 	}
 }
 
-// Clone returns a copy that shares nothing a check changes: who keeps a list beside one
-// that others keep, a worker beside the set of its request, keeps a clone.
+// Clone returns a copy that shares nothing that Check changes. A worker keeps a clone of
+// the list that the set of its request holds.
 func (l *List) Clone() *List {
 	c := *l
 	c.Files, c.Folders = slices.Clone(l.Files), slices.Clone(l.Folders)
 	return &c
 }
 
-// Settled reports whether everything in the list is what it was, and would show it if
-// it changed from now on: the stamps are those that were taken when the files were
-// read, and old enough to prove something.
+// Settled reports whether everything in the list is unchanged, and whether every later
+// change would show: the stamps are those that were taken when the files were read, and
+// are old enough to prove something.
 func (l *List) Settled(now *Surroundings) bool {
 	before := make([]Stamp, len(l.Files))
 	for i := range l.Files {

@@ -9,13 +9,15 @@ import (
 	"jitcache/observe"
 )
 
-// When a file was modified counts for a program that asks for it, unless that is
-// known to find files so and no more. Two things show that a compiler has used it.
+// A file's modification time counts for a program that asks for it. Known programs stat
+// files only to find them, so for them it does not count, with two exceptions, which dates
+// detects.
 
-// dates looks for them: a known program that has read where the time zone is has
-// made a date of a time. That is when a file was modified, for __TIMESTAMP__; for
-// __DATE__ it has asked for the time too. And a precompiled header of clang has in
-// it when the files were modified that it was made from, and is compared with them.
+// dates finds known programs for which modification times count:
+//   - One that has read a time zone has turned a time into a date. That is a file's
+//     modification time, for __TIMESTAMP__. (For __DATE__ it asks the clock too.)
+//   - clang compares a precompiled header with the modification times, which the header
+//     holds, of the files that it was made from.
 func (t *taker) dates() {
 	for i := range t.run.Report.Names {
 		n := &t.run.Report.Names[i]
@@ -30,11 +32,11 @@ func (t *taker) dates() {
 	t.known.blind &^= t.zone
 }
 
-// isZone reports whether a file says what time it is somewhere.
+// isZone reports whether a file describes a time zone.
 func isZone(path string) bool { return path == localTime || strings.Contains(path, "/zoneinfo/") }
 
-// isZone reports the same for the file that TZ names, wherever that is: by a path, or in
-// the folder that TZDIR names (tzset(3)). It counts too if it is not there.
+// isZone also recognises the file that TZ names, by a path or in the folder TZDIR
+// (tzset(3)), whether it exists or not.
 func (t *taker) isZone(path string) bool {
 	if isZone(path) {
 		return true
@@ -73,9 +75,9 @@ func isPrecompiled(n *observe.Name) bool {
 	return strings.HasPrefix(string(head), "CPCH")
 }
 
-// isImported reports whether a file is a source that Python imports, and so looks for what
-// it has made of it, or that it is started with; or is what it has made. Any other .py it
-// looks at as anybody would.
+// isImported reports whether a file is a source that Python imports or was started with, or
+// a compiled .pyc. Python looks for the .pyc of each source that it imports. Any other .py
+// is to Python a file like any other.
 func (t *taker) isImported(n *observe.Name) bool {
 	if strings.HasSuffix(n.Path, ".pyc") {
 		return true
@@ -106,10 +108,10 @@ func (t *taker) isImported(n *observe.Name) bool {
 	return t.compiled[filepath.Clean(stem)]
 }
 
-// isDated reports whether the modification time of a file counts: who has opened a
-// file may ask for it too, which is not seen. Shells read their scripts, the loader
-// reads libraries, and neither asks; Python compares its sources with what it has
-// made of them, and runs the same either way.
+// isDated reports whether the modification time of a file counts. A program that has
+// opened a file may have asked for it, which is not seen (fstat). Shells do not ask for that
+// of their scripts, nor the loader for that of libraries. Python compares the times of its
+// sources with those in its .pyc files, and runs the same either way.
 func (t *taker) isDated(n *observe.Name) bool {
 	asked, blind := n.Statted, t.known.blind
 	if n.Bits&observe.Read != 0 && !isLibrary(n.Path) {
@@ -121,9 +123,9 @@ func (t *taker) isDated(n *observe.Name) bool {
 	return keepsDates && asked&t.known.all&^blind != 0
 }
 
-// isOwned reports whether it counts whose a file is: stat says it to everybody, and only of
-// programs that are known is it known that they do not listen. Who opens a file is taken not to
-// ask: that would be every program that reads by the C library.
+// isOwned reports whether the owner of a file counts. stat tells it to everybody; only known
+// programs are known to ignore it. A program that opens a file and calls fstat is taken to
+// ignore it too: the C library does that whenever a program reads.
 func (t *taker) isOwned(n *observe.Name) bool {
 	deaf := t.known.blind | t.known.known
 	if t.isImported(n) {

@@ -13,21 +13,21 @@ import (
 	"jitcache/core/request"
 )
 
-// digests computes contents' digests. What a process has read it remembers with the
-// stamp: the next compile looks at the same headers. Those of large files, compilers and
-// their libraries above all, are noted in the cache too: clang is 200 MB, which takes
-// a tenth of a second to read.
+// digests computes the digests of files' contents. The process remembers each with the
+// file's stamp, because the next compile looks at the same headers. Digests of large files,
+// mostly compilers and their libraries, are noted in the cache too: clang has 200 MB, which
+// take a tenth of a second to read.
 type digests struct{ notes Notes }
 
 // mostRecent is how many files a process remembers: 400 kB, four times what C++ with all
 // of the standard library looks at.
 const mostRecent = 4096
 
-// recent are the digests of what this process has read, by stamps without the time of
-// reading.
+// recent has the digests of files that this process has read, by their stamps without the
+// time of reading.
 var recent = request.NewTable[Stamp, key.Digest](mostRecent)
 
-// recall returns the digest of what has a stamp, if it is remembered.
+// recall returns the remembered digest of the file with this stamp.
 func recall(s Stamp) (d key.Digest, known bool) {
 	s.Read = 0
 	return recent.Find(s)
@@ -41,9 +41,9 @@ func remember(s Stamp, d key.Digest) {
 // large is the size from which on a note is cheaper than reading.
 const large = 256 << 10
 
-// of returns the digest of the file at a path, and its stamp. was is what stat has
-// said a moment ago: if the stamp of what is read is another one, or proves
-// nothing, notes are of no use.
+// of returns the digest of the file at a path, and its stamp. was is the stamp that stat
+// gave a moment ago. Nothing is remembered if the file that is read has another stamp, or
+// one that proves nothing.
 func (d *digests) of(path string, was *Stamp) (key.Digest, Stamp, error) {
 	var note *key.Key
 	if was.Proves() {
@@ -85,7 +85,8 @@ func noteOf(what string, s *Stamp) *key.Key {
 	return k
 }
 
-// contentOf reads a file. One that changes meanwhile is read again.
+// contentOf returns the digest and the stamp of a file. It reads again if the file changes
+// meanwhile.
 func contentOf(path string) (digest key.Digest, stamp Stamp, err error) {
 	err = steady(path, func(f *os.File) error {
 		digest, err = key.SumReader(f)
@@ -94,7 +95,7 @@ func contentOf(path string) (digest key.Digest, stamp Stamp, err error) {
 	return digest, stamp, err
 }
 
-// readAll reads a file of at most so many bytes.
+// readAll reads a file. It returns an error for one of more than most bytes.
 func readAll(path string, most int64) (data []byte, stamp Stamp, err error) {
 	err = steady(path, func(f *os.File) error {
 		data, err = io.ReadAll(io.LimitReader(f, most+1))
@@ -106,7 +107,8 @@ func readAll(path string, most int64) (data []byte, stamp Stamp, err error) {
 	return data, stamp, err
 }
 
-// steady opens a regular file, and reads until it has not changed meanwhile.
+// steady opens a regular file and calls read, again and up to five times if the file
+// changes meanwhile.
 func steady(path string, read func(*os.File) error, stamp *Stamp) error {
 	for range 5 {
 		before := status{Read: time.Now().UnixNano()}

@@ -16,7 +16,7 @@ const listMagic = "jclist\x00\x05"
 
 var errList = errors.New("list: malformed")
 
-// encoder appends to b. before is the path that the next one is compared with.
+// encoder appends to b. before is the last path: the next one shares a prefix with it.
 type encoder struct {
 	b      []byte
 	before string
@@ -52,7 +52,7 @@ func (e *encoder) section(n int) {
 	e.before = ""
 }
 
-// stamp writes a stamp; the times are written as what they are apart.
+// stamp writes a stamp. Times are written as differences, which are short.
 func (e *encoder) stamp(s *Stamp) {
 	e.number(s.Dev)
 	e.number(s.Ino)
@@ -141,7 +141,8 @@ func (e *encoder) world(w *World) {
 	}
 }
 
-// listDecoder reads what an encoder wrote. After an error all is zero.
+// listDecoder reads what an encoder wrote. After an error, every value that it returns is
+// zero.
 type listDecoder struct {
 	b      []byte
 	before string
@@ -192,8 +193,8 @@ func (d *listDecoder) texts() []string {
 	return all
 }
 
-// count returns the number of things in a section, each of which takes so many
-// bytes at least.
+// count returns the number of elements in a section, each of which takes at least size
+// bytes.
 func (d *listDecoder) count(size int) int {
 	d.before = ""
 	n := d.number()
@@ -228,7 +229,7 @@ func (d *listDecoder) stamp(s *Stamp) {
 	s.Mount = d.number()
 }
 
-// The least that a thing takes as bytes: a path of one byte, and all numbers small.
+// The smallest encodings: a path of one byte, and one byte for each number.
 const (
 	leastFile   = 3 + 2 + 7 + 32
 	leastFolder = 3 + 1 + 7 + 1
@@ -311,8 +312,8 @@ func (d *listDecoder) world(w *World) {
 	}
 }
 
-// sound reports whether no path has a NUL in it or is empty: the kernel would be
-// asked about another one.
+// sound reports whether all paths can be given to the kernel as they are: they are not
+// empty, and have no NUL, which would end them early.
 func (l *List) sound() bool {
 	ok := func(p string) bool { return p != "" && len(p) < maxPath && !slices.Contains([]byte(p), 0) }
 	for i := range l.Files {

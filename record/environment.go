@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Environment is that of a process, packed: each variable ends in a NUL. What was found
-// out about it is kept, so it is for more than one lookup. It may be used from any
-// goroutine.
+// Environment is the environment of a process, packed: each variable ends in a NUL. It
+// remembers which of its variables count, and so serves many lookups. It may be used from
+// any goroutine.
 type Environment struct {
 	packed []byte
 
@@ -22,7 +22,7 @@ func NewEnvironment(packed []byte) *Environment {
 	return &Environment{packed: bytes.Clone(packed), known: map[string][]Variable{}}
 }
 
-// Is reports whether it is the environment that packed is.
+// Is reports whether it was made of the same bytes.
 func (e *Environment) Is(packed []byte) bool { return e != nil && bytes.Equal(e.packed, packed) }
 
 // All returns the variables, NAME=VALUE. The caller must not change it.
@@ -40,7 +40,7 @@ func (e *Environment) list() []string {
 }
 
 func (e *Environment) variables(r Rule, also []string) []Variable {
-	// Lists of one kind have the same names: a few bytes tell them apart.
+	// Few different sets of names occur, so the table stays small.
 	name := append(make([]byte, 0, 256), byte(r))
 	for _, a := range also {
 		name = append(append(name, a...), 0)

@@ -11,12 +11,11 @@ import (
 	"jitcache/observe"
 )
 
-// The files that mean less than their content, each for a reason. Everything else
-// counts whole. docs/observation.md has the table for users.
+// Some files count for less than their content, each for a reason. Everything else counts
+// whole. docs/observation.md has the table for users.
 
-// passing are files that say how the machine is doing, and how many processors it
-// has: what a compiler makes does not depend on that, only how fast. A * stands
-// for anything.
+// passing are files that tell how busy the machine is and how many processors it has. A
+// compiler's result does not depend on that, only its speed. A * stands for any text.
 var passing = []string{
 	"/proc/meminfo",                         // gcc sizes its garbage collector by it
 	"/proc/cpuinfo",                         // the processor counts by itself (World.CPU)
@@ -38,8 +37,8 @@ var passing = []string{
 	"/usr/share/locale/locale.alias", "/usr/share/locale/*.mo", "/usr/share/locale-langpack/*.mo",
 }
 
-// localTime says which zone the machine is in. Python reads it to be ready, and it
-// does not count for Python; a compiler reads it for __TIMESTAMP__.
+// localTime is the machine's time zone. Python reads it whenever it starts, so it does not
+// count for Python. A compiler reads it for __TIMESTAMP__.
 const localTime = "/etc/localtime"
 
 // lessThanContent reports whether a name does not count.
@@ -59,23 +58,23 @@ func isTemporary(r *Run, path string) bool {
 	})
 }
 
-// compiledByPython is a folder that appears beside sources when any Python imports one
-// of them. Python lists the folders that it imports from, and is not led by that name.
+// compiledByPython is a folder that appears beside sources when any Python imports one of
+// them. Python lists the folders that it imports from, and ignores that name.
 const compiledByPython = "__pycache__"
 
-// IsScratch reports whether a file may be written by anybody at any time: Python
-// keeps what it made of its sources beside them.
+// IsScratch reports whether any process may write a file at any time: it is a .pyc that
+// Python keeps beside a source.
 func IsScratch(path string) bool {
 	folder, name := split(path)
-	// A draft of one has a number behind it.
+	// While Python writes one, a number follows the name.
 	stem, number, draft := strings.Cut(name, ".pyc")
 	return name == compiledByPython || filepath.Base(folder) == compiledByPython && draft && stem != "" && strings.Trim(number, ".0123456789") == ""
 }
 
-// ofPython reports whether a name is a compiled file of Python that stands for its
-// source, which was looked at, and only Python has looked: the source counts then. Python compares the source's
-// time and size with what it has noted; a .pyc that is made to stand by itself, or
-// for its source by the hash of it, counts as it is.
+// ofPython reports whether a name is a .pyc that stands for its source. The source counts
+// then, and the .pyc does not. It must have been looked at by Python alone, beside its source,
+// and hold the source's time and size, which Python compares. A .pyc without a source, or with
+// its hash, counts itself.
 func (t *taker) ofPython(n *observe.Name) bool {
 	if n.Programs&^t.known.python != 0 && keepsCompiled {
 		return false
@@ -97,7 +96,7 @@ func (t *taker) ofPython(n *observe.Name) bool {
 	return t.sourcesOfPython()[filepath.Dir(folder)+"/"+stem+".py"]
 }
 
-// sourcesOfPython are the sources of Python that were looked at.
+// sourcesOfPython returns the sources of Python that were looked at.
 func (t *taker) sourcesOfPython() map[string]bool {
 	if t.pythons == nil {
 		t.pythons = map[string]bool{}
@@ -110,7 +109,7 @@ func (t *taker) sourcesOfPython() map[string]bool {
 	return t.pythons
 }
 
-// loader fills in what the loader's cache says of the libraries in the list.
+// loader fills in the digest of the loader's cache, now that all libraries are known.
 func (t *taker) loader() error {
 	for i := range t.list.Files {
 		f := &t.list.Files[i]

@@ -9,18 +9,18 @@ import (
 	"jitcache/observe"
 )
 
-// A known program is what its file says as long as nothing else is loaded into it:
-// a library that was preloaded, or a plugin, may obey any variable, and look at any
-// file for its time. What the loader gives a program follows from what is in the
-// files: each names the libraries that it needs.
+// A known program behaves as documented only while no foreign code is loaded into it. A
+// preloaded library or a plugin may obey any variable, and use any file's time. Which
+// libraries belong to a program follows from the files: each names those that it needs.
 
-// unnamed are libraries that known programs load without naming them: the C library's
-// own, and the plugin by which GNU's linkers have gcc compile what they link.
+// unnamed are libraries that known programs load without naming them: those that the C
+// library loads, and the plugin through which GNU's linkers have gcc compile at link time.
 var unnamed = []string{
 	"libgcc_s.so.*", "libnss_*.so.*", "libresolv.so.*", "ISO*.so", "UTF-*.so", "UNICODE.so", "liblto_plugin.so", "ld-linux*.so.*",
 }
 
-// strange returns the known programs into which something else was loaded.
+// strange returns the known programs into which a library was loaded that none of their
+// files names.
 func (t *taker) strange() uint64 {
 	needed := map[string]bool{}
 	libraries := map[string]*observe.Name{}
@@ -57,8 +57,8 @@ func (t *taker) strange() uint64 {
 		if needed[name] || matches(name, unnamed) || !isShared(path) {
 			continue
 		}
-		// Linkers read the libraries that they link. One that they load has a function
-		// that is called when it is.
+		// Linkers read the libraries that they link, too. Those that they load as plugins
+		// have the function onload.
 		mask := t.known.known &^ t.known.linkers
 		if has(path, "\x00onload\x00") {
 			mask = t.known.known

@@ -6,9 +6,9 @@ import (
 	"jitcache/core/key"
 )
 
-// List is the world that one result was made in, and a payload, which is what its
-// owner makes of it. Paths are absolute, or relative to the folder that the
-// command runs in. A List is for one goroutine.
+// List is the world that one result was made in, and a payload, whose meaning is up to
+// the list's owner. Paths are absolute, or relative to the folder that the command runs
+// in. A List is for one goroutine.
 type List struct {
 	Files    []File
 	Folders  []Folder
@@ -19,11 +19,11 @@ type List struct {
 	World    World
 	Payload  []byte
 
-	began int64 // when what a compiler began with was compared, 0: not yet
+	began int64 // when the names in Compiler.Startup were last compared, 0: not yet
 }
 
-// File is a regular file that was read, run or looked at: its content counts, and
-// its permissions.
+// File is a regular file that was read, run or looked at. Its content and its permissions
+// count.
 type File struct {
 	Path string
 	// Mode is the type and the permissions.
@@ -32,30 +32,30 @@ type File struct {
 	Stamp Stamp
 	// Digest is BLAKE3 of the content, or of what counts of it (Loader).
 	Digest key.Digest
-	// Owner is, if Owned, the user, and in the lower half the group.
+	// Owner is, if Owned, the user in the upper half and the group in the lower.
 	Owner uint64
 }
 
-// FileFlags are what else counts of a file, or what less.
+// FileFlags say what of a file counts beyond content and permissions.
 type FileFlags uint8
 
-// The flags.
+// The flags. Loader and Startup weaken what counts; the others add to it.
 const (
-	Plain   FileFlags = 1 << iota // that it is no link
+	Plain   FileFlags = 1 << iota // it is no symbolic link
 	Dated                         // its modification time
-	Loader                        // less: only what the loader's cache says of the libraries in the list
-	Twin                          // which of the others of the same content are the same file, or as old
-	Startup                       // that it is compared once a second, see Compiler
-	Owned                         // whose it is
+	Loader                        // of its content only what it says of the libraries in the list
+	Twin                          // which other files of the same content are the same file, or have its time
+	Startup                       // it is compared at most once a second, see Compiler
+	Owned                         // its owner
 )
 
-// Folder is a folder that something was looked for in.
+// Folder is a folder in which names were looked for.
 type Folder struct {
 	Path  string
 	Flags FolderFlags
-	// Stamp vouches for the names, if it proves anything.
+	// Stamp, if it proves anything, shows that the names are unchanged.
 	Stamp Stamp
-	// Absent are names that are not in it.
+	// Absent are names that were looked for and are not in it.
 	Absent []string
 	// Names is, if Listed, the digest of all names in it but those in Except, which
 	// the command makes itself.
@@ -68,13 +68,13 @@ type FolderFlags uint8
 
 // The flags.
 const (
-	Exists FolderFlags = 1 << iota // that it is there
-	NoLink                         // and is no link
+	Exists FolderFlags = 1 << iota // it exists
+	NoLink                         // it is no symbolic link
 	Listed                         // the names in it
-	Began                          // that it is compared once a second, as a file with Startup
+	Began                          // it is compared at most once a second, as a file with Startup
 )
 
-// Link is a symbolic link of which the text was read.
+// Link is a symbolic link that was read or followed, and its text.
 type Link struct{ Path, Text string }
 
 // Failure is a path that cannot be looked at or read, for a reason other than
@@ -84,32 +84,32 @@ type Failure struct {
 	Errno syscall.Errno
 }
 
-// Kind is something that counts as what it is, and no more: neither file nor folder; or a
-// folder, of which the permissions count.
+// Kind is a path of which only the type counts, because it is neither a regular file nor a
+// folder; or a folder whose permissions count.
 type Kind struct {
 	Path string
 	Mode uint32 // its type, and its permissions if they count
 }
 
-// Permit is whether something may be done with a path, as a program was told or has found
-// by doing it. Whoever replays a result asks for himself.
+// Permit is a question whether something may be done with a path, and the answer, as a
+// program was told or has found out by doing it. A lookup asks again, for its own process.
 type Permit struct {
 	Path  string
-	How   uint32        // as of observe.Permit
-	Errno syscall.Errno // why not, 0: it may
+	How   uint32        // the question, as in observe.Permit
+	Errno syscall.Errno // the answer, 0: it may be done
 }
 
 // World is what counts beside files.
 type World struct {
 	// Dir is the folder that the command ran in, without links; "" if it did not ask.
 	Dir string
-	// Variables are those of the environment that count, sorted by name. Rule and
-	// Also, names that count beside, say which those are, so that new ones are noticed.
+	// Variables are those of the environment that count, sorted by name. Rule says which
+	// count, and Also has the names of others that do, so that new ones are noticed.
 	Rule      Rule
 	Also      []string
 	Variables []Variable
-	// CPU, Host and Limits are digests, zero for those that were not asked for. Asked is a
-	// mask of the limits that were, by their numbers, and of the umask.
+	// CPU, Host and Limits are digests, zero if the command did not ask. Asked is the mask
+	// of the limits that it asked for, by their numbers, and of the umask.
 	CPU, Host, Limits key.Digest
 	Asked             uint64
 }

@@ -12,10 +12,9 @@ import (
 	"jitcache/core/request"
 )
 
-// The loader's cache, /etc/ld.so.cache, changes with every package that has a
-// library, and says something about thousands. What counts of it is what it says
-// about the libraries that were loaded, or looked for: in which order it has which
-// paths for them.
+// The loader's cache, /etc/ld.so.cache, has paths for thousands of libraries, and changes
+// with every package that installs one. Only what it says about the libraries that were
+// loaded or looked for counts: which paths it has for them, in which order.
 
 const loaderCache = "/etc/ld.so.cache"
 
@@ -46,13 +45,13 @@ type asked struct {
 	libraries key.Digest
 }
 
-// mostAsked is how many answers a process remembers. Each compile of a worker asks what the
-// one before has asked, and to read and search the cache takes a hundredth of a small one.
+// mostAsked is how many answers a process remembers. Each compile of a worker asks the same
+// question, and reading and searching the cache takes a hundredth of a small compile.
 const mostAsked = 64
 
 var answered = request.NewTable[asked, key.Digest](mostAsked)
 
-// rememberedLoaderDigest is loaderDigest for a cache that stat has just said was is of.
+// rememberedLoaderDigest is loaderDigest for a cache whose stamp was a moment ago was.
 func rememberedLoaderDigest(path string, was *Stamp, libraries map[string]bool) (key.Digest, Stamp, error) {
 	if !was.Proves() {
 		return loaderDigest(path, libraries)
@@ -69,8 +68,8 @@ func rememberedLoaderDigest(path string, was *Stamp, libraries map[string]bool) 
 	return digest, stamp, err
 }
 
-// loaderSays is the digest for a cache's content. One that cannot be read as a
-// cache counts whole.
+// loaderSays is loaderDigest for a cache's content. Content that is no valid cache counts
+// whole.
 func loaderSays(data []byte, libraries map[string]bool) key.Digest {
 	at := bytes.Index(data, []byte(loaderMagic))
 	if at < 0 || len(data) < at+loaderHead {
@@ -94,7 +93,7 @@ func loaderSays(data []byte, libraries map[string]bool) key.Digest {
 	return key.Sum(says)
 }
 
-// textAt returns the text at an offset that is written in b.
+// textAt returns the text in table at the offset that b holds.
 func textAt(table, b []byte) string {
 	at := uint64(binary.LittleEndian.Uint32(b))
 	if at >= uint64(len(table)) {

@@ -11,32 +11,33 @@ import (
 	"jitcache/core/request"
 )
 
-// The manuals of known programs do not name all variables that these obey (clang's
+// The manuals of known programs do not name all variables that these obey (clang's manual
 // names neither CC_PRINT_HEADERS nor MACOSX_DEPLOYMENT_TARGET). A program asks for a
-// variable by its name, so the name is a text in its file, or in that of a library:
-// variables that are set, and are not documented, count if it is. Names of capitals,
-// digits and underscores are looked for, four at least: clang's libraries have the names
-// of instructions and attributes too, CI and LESS among them, and what everybody sets
-// must not keep machines apart. Not in the C library, whose variables are documented,
-// and not TZDIR, which shows in the files of zones (dates.go).
+// variable by its name, so the name is a text in its file, or in a library's. A variable
+// that is set and not documented therefore counts if a file has its name. Only names of
+// capitals, digits and underscores are looked for, of at least four characters: clang's
+// libraries contain the names of instructions and attributes, CI and LESS among them, and
+// variables that everybody sets must not keep machines apart. The C library is not searched,
+// because its variables are documented; TZDIR is left out, because the files of zones show
+// its use (dates.go).
 
-// unsaid is, among the variables that count, the digest of the names of those that do
-// not. It is no name of a variable. As long as it is the same no variable is set that
-// was not, and no program need be looked into.
+// unsaid stands, among the variables that count, for the names of those that do not: its
+// value is their digest. No variable can have this name. While the digest is the same, no
+// further variable is set, and no program need be searched.
 const unsaid = "="
 
-// unvalued stands behind a name in World.Also: that it is set is known, and its value
-// is a folder in which nothing was looked at.
+// unvalued stands behind a name in World.Also if only the name counts: the value is a
+// folder in which nothing was looked at.
 const unvalued = "="
 
-// whose are the variables by which a login says who the user is. That does not count where
-// a known program asks the kernel for it (getuid), and so it does not here. gfortran's
-// compiler has the word USER in it, which is one of Fortran's.
+// whose are the variables in which a login puts the user's name. They do not count, just as
+// a known program's getuid does not. (gfortran's compiler contains the word USER, which
+// belongs to Fortran.)
 var whose = []string{"USER", "LOGNAME"}
 
 var cLibrary = []string{"libc.so.*", "libc-*.so", "libc.musl-*", "ld-linux*.so.*", "ld-musl-*", "ld64.so.*"}
 
-// mayBeNamed reports whether a program may ask for a variable of which nobody says so.
+// mayBeNamed reports whether a known program may obey a variable that is not documented.
 func mayBeNamed(name string, also []string) bool {
 	return len(name) >= shortestName && strings.Trim(name, variableLetters) == "" && name != "TZDIR" &&
 		!slices.Contains(whose, name) && !documentedNames().has(name) && !withheldNames().has(name) && !slices.Contains(ours, name) && !slices.Contains(also, name)
@@ -57,8 +58,8 @@ func unsaidOf(env, also []string) Variable {
 	return Variable{unsaid, [16]byte(d[:16])}
 }
 
-// named returns the names of variables in a program's files that are set and nobody
-// documents.
+// named returns the names of the undocumented variables that are set and that a file of
+// the programs contains.
 func (t *taker) named() (names []string) {
 	for _, e := range t.run.Env {
 		name, value, _ := strings.Cut(e, "=")
@@ -73,7 +74,7 @@ func (t *taker) named() (names []string) {
 	return names
 }
 
-// unnamedStill reports whether no variable is set that was not, and that a program names.
+// unnamedStill reports whether no variable has been set since whose name a program contains.
 func (c *checker) unnamedStill() bool {
 	w := &c.list.World
 	if w.Rule != KnownVariables || !keepsNamed {
@@ -94,7 +95,7 @@ func (c *checker) unnamedStill() bool {
 	return true
 }
 
-// only returns the digest of names.
+// only returns the entry unsaid of some variables, none if there is none.
 func only(all []Variable) []Variable {
 	i := slices.IndexFunc(all, func(v Variable) bool { return v.Name == unsaid })
 	if i < 0 {
@@ -103,8 +104,8 @@ func only(all []Variable) []Variable {
 	return all[i : i+1]
 }
 
-// names reports whether a program or a library in the list has a name in its file. full
-// makes a path of one of the list.
+// names reports whether the file of a program or a library in the list contains a name.
+// full turns a path of the list into one for the kernel.
 func (l *List) names(name string, full func(string) string, notes Notes) bool {
 	for i := range l.Files {
 		f := &l.Files[i]
@@ -114,22 +115,22 @@ func (l *List) names(name string, full func(string) string, notes Notes) bool {
 		}
 		all, err := inside.Get(f.Digest, func() ([]string, error) { return notedNames(full(f.Path), f.Digest, notes) })
 		if err != nil || hasName(all, name) {
-			return true // what cannot be read may have any name
+			return true // a file that cannot be read may contain any name
 		}
 	}
 	return false
 }
 
-// inside are the names in files, by their content.
+// inside has the names that files contain, by the digests of the files.
 var inside = request.NewTable[key.Digest, []string](512)
 
-// whole stands behind what is a text by itself, and not only the end of one. It is in no
-// name, and sorts before all that is.
+// whole stands behind a name that is a text by itself, and not only the end of a longer
+// one. No name contains it, and it sorts before all letters.
 const whole = "$"
 
-// hasName reports whether some texts, which are reversed and sorted, have a name. Linkers
-// have one text for two of which one ends in the other, so the end of a text will do,
-// but for plain words: too many texts end in USER or TYPE.
+// hasName reports whether a name is among some texts, which are reversed and sorted. Linkers
+// merge a text into a longer one that ends in it, so a match with the end of a text counts.
+// For plain words only a whole text does: too many texts end in USER or TYPE.
 func hasName(all []string, name string) bool {
 	back := reversed(name)
 	if !strings.Contains(name, "_") {
@@ -145,7 +146,7 @@ func reversed(s string) string {
 	return string(b)
 }
 
-// notedNames are the names in a file, which are noted: to find them takes a
+// notedNames returns the names that a file contains, and notes them: finding them takes a
 // millisecond per megabyte, and clang with its libraries has 200.
 func notedNames(path string, digest key.Digest, notes Notes) ([]string, error) {
 	b := key.NewBuilder()
@@ -167,8 +168,8 @@ func notedNames(path string, digest key.Digest, notes Notes) ([]string, error) {
 	return all, err
 }
 
-// namesIn returns all that could be names of variables in a program or a library,
-// reversed and sorted: what ends in a NUL and is no instruction.
+// namesIn returns all texts in a program or a library that could be names of variables,
+// reversed and sorted. They end in a NUL, and are not among the instructions.
 func namesIn(path string) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -195,7 +196,7 @@ func namesIn(path string) ([]string, error) {
 
 const mostData = 1 << 30
 
-// letters has all bits for what may be in a name, else none.
+// letters has all bits set for each byte that a name may contain, and none for the others.
 var letters = func() (all [256]int) {
 	for _, c := range []byte(variableLetters) {
 		all[c] = -1
@@ -203,10 +204,10 @@ var letters = func() (all [256]int) {
 	return all
 }()
 
-// The names that are looked for have so many letters.
+// Only names of these lengths are looked for.
 const shortestName, longestName = 4, 64
 
-// collect adds what could be names, and whether one is a text by itself.
+// collect adds the texts that could be names, each with whether it stands by itself.
 func collect(r io.Reader, found map[string]bool) error {
 	buffer := append(make([]byte, 0, 1<<20), 0) // before the first text
 	for {
@@ -229,7 +230,7 @@ func collect(r io.Reader, found map[string]bool) error {
 		if err != nil {
 			return err
 		}
-		// With the byte before it, which is no letter, or one of too many.
+		// Keep the unfinished run, and the byte before it.
 		kept := min(run+1, longestName+2)
 		buffer = append(buffer[:0], buffer[len(buffer)-kept:]...)
 	}

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// The parts of an ELF file of 64 bits that lead to the libraries that it needs, as
-// elf(5) has them. debug/elf would do, but brings 250 kB into a library that every
-// forked child copies (core/key has the same words).
+// The parts of a 64-bit ELF file that lead to the libraries that it needs, by their names
+// in elf(5). debug/elf would do, but adds 250 kB to a library that every forked child
+// copies (core/key avoids it for the same reason).
 const (
 	elfHead     = 64
 	segmentHead = 56
@@ -24,8 +24,8 @@ const (
 	mostName    = 1 << 12
 )
 
-// importsOf returns the libraries that a program or a library names, without
-// folders; none for what is no such file.
+// importsOf returns the libraries that a program or a library names, without folders. It
+// returns none for any other file.
 func importsOf(path string) []string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -102,7 +102,7 @@ func segmentsOf(r io.ReaderAt) []segment {
 	return all
 }
 
-// The parts that lead to what a program has beside instructions.
+// The parts that lead to a program's data.
 const (
 	sectionHead = 64
 	progbits    = 1 // SHT_PROGBITS
@@ -110,8 +110,8 @@ const (
 	executable  = 4 // SHF_EXECINSTR
 )
 
-// dataOf returns the parts of a program or a library that are loaded and are no
-// instructions; where no sections say which those are, all that is loaded.
+// dataOf returns the parts of a program or a library that are loaded and hold no
+// instructions. Without a table of sections it returns everything that is loaded.
 func dataOf(r io.ReaderAt) (all []segment) {
 	le := binary.LittleEndian
 	for _, s := range segmentsOf(r) {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// matches reports whether a name is one of the patterns, in which * stands for
-// anything.
+// matches reports whether a name matches one of the patterns, in which * stands for any
+// text.
 func matches(name string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return match(name, p) })
 }
@@ -34,8 +34,8 @@ func match(name, pattern string) bool {
 	}
 }
 
-// patterns are some by the letter that they begin with: a process has forty variables, and
-// each lookup asks about all of them.
+// patterns holds patterns by their first byte. A process has forty variables, and each
+// lookup asks about all of them.
 type patterns [256][]string
 
 // has reports whether a name is one of them.

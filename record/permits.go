@@ -11,11 +11,11 @@ import (
 	"jitcache/observe"
 )
 
-// What may be done with a file or folder follows from its permissions, from its owner, from
-// lists of access, from how it is mounted, and from who asks. None of these is recorded for
-// it: the question is, and the answer, and whoever wants the result asks it again.
+// Whether something may be done with a file or folder follows from its permissions, owner,
+// access lists and mount, and from who asks. None of these is recorded. The question is
+// recorded with its answer, and a lookup asks it again.
 
-// permitted returns why something may not be done with a path that ends in a NUL.
+// permitted answers the question how about a path that ends in a NUL.
 func permitted(path []byte, how uint32) syscall.Errno {
 	switch how {
 	case observe.Attributes:
@@ -31,7 +31,7 @@ func permitted(path []byte, how uint32) syscall.Errno {
 	return errno
 }
 
-// permitChange says how the answer is another.
+// permitChange describes another answer to the question how.
 func permitChange(how uint32, was, is syscall.Errno) string {
 	switch how {
 	case observe.Attributes:
@@ -48,8 +48,8 @@ func permitChange(how uint32, was, is syscall.Errno) string {
 	return said(is) + " now, was: " + said(was)
 }
 
-// permitted notes what may be done with a name. steady: the command has not changed it
-// since, so that the answer must still be the same.
+// permitted notes the questions about a name and their answers. steady says that the
+// command itself has not changed it, so that the answers must still be the same.
 func (t *taker) permitted(n *observe.Name, steady bool) error {
 	if !keepsPermits || n.Mode == 0 {
 		return nil
@@ -66,16 +66,16 @@ func (t *taker) permitted(n *observe.Name, steady bool) error {
 	return nil
 }
 
-// questions are those that were asked of a name, or that the kernel has asked when
-// something was done with it.
+// questions returns the questions that a program asked about a name, and those that the
+// kernel had to answer to do what the program did with it.
 func (t *taker) questions(n *observe.Name) []observe.Permit {
-	// Compilers ask whether there is a folder for temporary files, and are given one.
+	// Compilers ask whether the folder for temporary files can be used. We give them one.
 	if isTemporary(t.run, n.Path) && n.Programs&^t.known.known == 0 {
 		return nil
 	}
 	asked := slices.Clone(n.Permits)
 	if n.Mode&unix.S_IFMT == unix.S_IFDIR && n.Bits&(observe.Read|observe.Listed) != 0 {
-		// Of a file it is said by its own entry, or that of the failure.
+		// For a file its entry says so, or its failure.
 		asked = append(asked, observe.Permit{How: unix.R_OK | observe.Effective, Errno: n.Errno})
 	}
 	if n.Bits&observe.Ran != 0 {

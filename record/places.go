@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Place is a file or folder of which the caller says that what it is called means
-// nothing: it has another name each time. In lists its Name stands for its Path.
+// Place is a file or folder whose path means nothing: the caller says that it is another
+// one each time. In lists its Name stands for its Path.
 type Place struct{ Name, Path string }
 
-// mark begins the name of a place where that stands for a path. No path begins so:
-// those of lists are absolute, or a relative one's first byte is a name's.
+// mark begins the name of a place where it stands for a path. No path begins with this
+// byte: a path in a list begins with a slash or with the first byte of a name.
 const mark = "\x01"
 
-// Mark returns a text with the name of each place for its path, wherever that
-// stands as a path: at the begin of a word, behind an option's letters or one of
-// its signs, and not in the middle of another path. But setuptools puts whole paths
-// below folders: where a path begins with a place, places in its middle are marked too.
+// Mark replaces the path of each place in a text by the place's name. It does so where the
+// path stands as one: at the beginning of a word, behind an option's letters or one of
+// Signs, and not in the middle of another path. setuptools puts whole paths below folders,
+// so in a path that begins with a place the others are marked in its middle too.
 func Mark(text string, places []Place) string {
 	sorted := longestFirst(places, func(p Place) string { return p.Path })
 	for before := ""; before != text; {
@@ -66,7 +66,7 @@ func replaced(text, path, name string) string {
 	return b.String()
 }
 
-// isBelow reports whether the path that a text ends in begins with a place.
+// isBelow reports whether the path at the end of a text begins with a place.
 func isBelow(before string) bool {
 	path := before[strings.LastIndexAny(before, Signs)+1:]
 	first, _, _ := strings.Cut(path, "/")
@@ -87,7 +87,7 @@ func endsName(after string) bool {
 	return after == "" || after[0] == '/' || strings.IndexByte(Signs, after[0]) >= 0
 }
 
-// placed returns a path with the name of a place for its begin.
+// placed returns a path with the name of a place in front, if it begins with that place.
 func placed(path string, places []Place) string {
 	for _, p := range longestFirst(places, func(p Place) string { return p.Path }) {
 		if rest, ok := strings.CutPrefix(path, p.Path); ok && (rest == "" || rest[0] == '/') {
@@ -111,7 +111,7 @@ func unplaced(path string, places []Place) string {
 			return p.Path + Unmark(rest, places)
 		}
 	}
-	return path // which there is not
+	return path // there is no such place, and no such file
 }
 
 // shown returns a path for people.

@@ -13,35 +13,36 @@ import (
 	"jitcache/core/request"
 )
 
-// A program is known if its variables are documented, and it obeys no others
-// (variables.go): the compilers, assemblers and linkers below. What is run and is
-// not one of them, a script above all, may obey anything.
+// A program is known if its variables are documented and it obeys no others
+// (variables.go): the compilers, assemblers and linkers below. Any other program, a script
+// above all, may obey anything.
 //
-// Known programs have two more things in common. They look at files to find them,
-// and ask for no modification times; and of the clock they ask for the date only,
-// by time(2), where __DATE__ or __TIME__ is used (measured for gcc, clang and
-// gfortran; other clocks they read for names of temporary files, and for what they
-// report with -ftime-report).
+// Known programs have two more things in common. They stat files to find them, and do not
+// use modification times. And they ask for the date, by time(2), only where __DATE__ or
+// __TIME__ is used (measured for gcc, clang and gfortran; they read other clocks for the
+// names of temporary files and for -ftime-report).
 
-// family is one kind of known program: what its file may be called, without a
-// target in front and a version behind, and a text that is in the file. A wrapper
-// of the same name does not have the text, or is a script.
+// family is one kind of known program: the names that its file may have, without a target
+// in front and a version behind, and a text that the file contains. A wrapper of the same
+// name does not contain the text, or is a script.
 type family struct {
 	names  []string
 	marker string
 	does   int
 }
 
-// What programs do, as far as it matters.
+// What the programs of a family do, as far as it matters.
 const (
 	driving   = 1 << iota // take a user's options
 	compiling             // read sources
 	linking               // read libraries to link them
-	making                // start others, and may obey any variable
-	wrapping              // start one that does, and may obey any variable
-	timing                // measure how long they take, and may obey any variable
-	following             // read what a compiler has preprocessed, and may obey any variable
-	clearing              // list the folder for temporary files to remove theirs, and may obey any variable
+
+	// The following may obey any variable.
+	making    // start other programs
+	wrapping  // start one compiler
+	timing    // measure how long they take
+	following // read what a compiler has preprocessed
+	clearing  // list the folder for temporary files, to remove theirs
 	strange   = making | wrapping | timing | following | clearing
 )
 
@@ -58,32 +59,32 @@ var families = []family{
 	{[]string{"clang", "clang++"}, clangMarker, driving | compiling},
 	{[]string{"lld", "ld.lld"}, "LLD_REPRODUCE", driving | linking},
 	{[]string{"mold"}, "MOLD_", driving | linking},
-	// Open MPI's wrapper; MPICH's is a script. The names of its variables begin with what
-	// a file says, so it may obey any: it is known for what it does when it starts.
+	// Open MPI's wrapper (MPICH's is a script). A file says how the names of its variables
+	// begin, so it may obey any. Only what it does at its start is known.
 	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "opal_install_dirs", wrapping},
-	// Starts what a file says, by the times of files: gcc's for -flto=auto. Of the clock
-	// it tells nobody.
+	// Starts what a makefile says, by the times of files; gcc runs it for -flto=auto. It
+	// passes the time of day to nobody.
 	{[]string{"make", "gmake"}, "MAKEFLAGS", making},
 	// Starts the compiler that it finds, and is told to do no more (package command). Its
-	// file of settings may name any program to go before. Of the clock it tells nobody.
+	// settings may name any program to put in front. It passes the time of day to nobody.
 	{[]string{"ccache"}, "CCACHE_CONFIGPATH", making},
-	// CUDA's. Its front ends ask for the date each time they start, as all of their maker do,
-	// and read what the host's compiler has put it into. PTX has no dates.
+	// CUDA's. Its front ends ask for the date whenever they start, as all front ends of their
+	// vendor do, and read what the host's compiler has preprocessed, dates included. PTX has
+	// no dates.
 	{[]string{"nvcc"}, "nvcc.profile", clearing},
 	{[]string{"cudafe++", "cicc"}, "Edison Design Group", following},
 	{[]string{"ptxas"}, "Specify name of NVIDIA GPU", timing},
-	// The launcher, which only becomes its command where it is itself observed.
+	// The launcher. Where it is itself observed it only becomes its command.
 	{[]string{launcher}, "jitcache-observe: requests", 0},
 }
 
 const launcher = "jitcache"
 
-// inner are programs that are started by a driver, which has spelled out for them
-// what processor it is about.
+// inner are programs that a driver starts. It spells out the target processor for them.
 var inner = []string{"cc1", "cc1plus", "f951", "lto1"}
 
-// plainName returns what a program's file is called without the target in front,
-// as in x86_64-linux-gnu-gcc, and the version behind.
+// plainName returns the name of a program's file without a target in front, as in
+// x86_64-linux-gnu-gcc, and a version behind.
 func plainName(path string) string {
 	name := filepath.Base(path)
 	for {
@@ -182,9 +183,9 @@ func headOf(path string) []byte {
 	return head[:max(n, 0)]
 }
 
-// Shells run scripts, which may obey anything. Of the clock and the terminal they have
-// their own use. Python too: it seeds and compares with the clock all the time. Either is
-// known by name and by a text in its file, as known programs are.
+// Shells run scripts, which may obey anything; they use the clock and the terminal for
+// purposes of their own. So does Python, which seeds generators and compares times. Both are
+// recognised by name and by a text in the file, as known programs are.
 var (
 	shells        = []string{"sh", "bash", "dash"}
 	shellMarker   = "OPTIND"

@@ -9,8 +9,8 @@ import (
 	"jitcache/core/key"
 )
 
-// Bounds of a set. A list of 79 files and 207 absent names takes 12 kB, one of
-// 1,000 headers found in forty folders 300 kB.
+// Bounds of a set. A list of 79 files and 207 absent names takes 12 kB, one of 1,000
+// headers that were found in forty folders 300 kB.
 const (
 	MaxLists = 8
 	MaxBytes = 4 << 20
@@ -26,8 +26,8 @@ const (
 
 var errSet = errors.New("set of lists: malformed")
 
-// Set is the last few lists of one request, newest first: branches of a project
-// take turns. The zero Set is empty. A Set is for one goroutine.
+// Set holds the last few lists of one request, newest first, because the branches of a
+// project take turns. The zero Set is empty. A Set is for one goroutine.
 type Set struct{ members []member }
 
 // member is a list, as bytes until somebody asks for it.
@@ -66,7 +66,7 @@ type Found struct {
 	List *List // nil: none
 	// Stale: what is stored should be replaced, stamps in it are out of date.
 	Stale bool
-	// Why says why the newest list is not the one; empty for an empty set.
+	// Why says why the newest list does not apply; empty for an empty set.
 	Why string
 }
 
@@ -107,10 +107,9 @@ func (m *member) open() (*List, error) {
 	return m.list, err
 }
 
-// Add puts a list in front. One of the same world is replaced, and the last ones
-// go when there are more than MaxLists, or more than MaxBytes of them. It reports
-// false, and leaves the set as it is, if the list alone is too large. The set
-// keeps l.
+// Add puts a list in front. It replaces one of the same world, and drops the last ones
+// beyond MaxLists or MaxBytes. It reports false, and leaves the set as it is, if the list
+// alone is too large. The set keeps l.
 func (s *Set) Add(l *List) bool {
 	m := member{bytes: l.Append(nil), list: l}
 	size := setHead + 4 + len(m.bytes)
@@ -133,11 +132,11 @@ func (s *Set) Add(l *List) bool {
 	return true
 }
 
-// own is how many of its lists a set keeps at least when others are merged into it.
+// own is how many of its own lists a set keeps at least when another is merged into it.
 const own = MaxLists / 2
 
-// Merge puts the lists of another set behind those of this one, as far as there is room
-// and it has none of the same world. It reports whether there was any.
+// Merge puts the lists of another set behind those of this one, except those whose world it
+// has already, as far as there is room. It reports whether it took any.
 func (s *Set) Merge(other *Set) bool {
 	var fresh []member
 	for _, m := range other.members {

@@ -10,10 +10,10 @@ import (
 	"jitcache/observe"
 )
 
-// replaced: the command has made, replaced or removed it itself, later. What stood
-// there before is of no account if it was only looked at: compilers stat their
-// output first. What was read is another matter, and so is what was absent, and is
-// again: who finds a lock waits.
+// replaced notes a name that the command looked at and later made, replaced or removed
+// itself. What stood there before does not count if it was only looked at: compilers stat
+// their output first. A file that was read is refused. A name that was absent and is absent
+// again counts: a program that finds a lock file waits.
 func (t *taker) replaced(n *observe.Name) error {
 	if n.Mode&unix.S_IFMT == unix.S_IFDIR {
 		return nil
@@ -29,8 +29,9 @@ func (t *taker) replaced(n *observe.Name) error {
 	if !t.run.InPlace || !t.known.unknown {
 		return nil
 	}
-	// A program that may do anything may do something else where its output stands. Its
-	// size and times are gone: who has asked for them must be known not to go by those.
+	// An unknown program may behave differently where its output exists already. The old
+	// size and times are gone, so a program that has asked for them must be one that does
+	// not use them.
 	if n.Mode != 0 && n.Statted&^t.known.blind != 0 {
 		return request.Refuse(n.Path, "is looked at, and then written")
 	}
@@ -40,7 +41,8 @@ func (t *taker) replaced(n *observe.Name) error {
 	return t.permitted(n, false)
 }
 
-// stood notes what stood where the command writes: nothing, or a file of a type.
+// stood notes what stood at a path that the command writes: nothing, or something of a
+// type.
 func (t *taker) stood(path string, mode uint32) {
 	switch {
 	case mode == 0:
@@ -50,8 +52,8 @@ func (t *taker) stood(path string, mode uint32) {
 	}
 }
 
-// places notes what stood where the command has written without looking first, and that it
-// may make and remove files where it has.
+// places notes what stood at the paths that the command wrote without looking first, and
+// the folders in which it may make and remove files.
 func (t *taker) places() {
 	t.scratch()
 	if !t.run.InPlace || !t.known.unknown {
@@ -66,8 +68,8 @@ func (t *taker) places() {
 		if f.Name == "" || f.How&(observe.Created|observe.Replaced) == 0 || t.private(f.Path) {
 			continue
 		}
-		// What it has made and removed it may have found there. That names of temporary
-		// files are free follows from how they are made.
+		// A file that the command made and removed might have been there before. Temporary
+		// files are made under names that are free.
 		if folder, _ := split(f.Path); f.How&observe.Removed != 0 && (isTemporary(t.run, folder) || !keepsScratch) {
 			continue
 		}
@@ -77,9 +79,8 @@ func (t *taker) places() {
 	}
 }
 
-// scratch notes of folders that the command may put files there, and remove them: of those in
-// which it has made something that is gone. What it leaves is put there by a replay, which
-// sees for itself.
+// scratch notes, for each folder in which the command made something and removed it, that it
+// may do so. Files that stay need no such note: a replay writes them and finds out by itself.
 func (t *taker) scratch() {
 	how := uint32(unix.W_OK | unix.X_OK | observe.Effective)
 	for i := range t.run.Report.Files {
@@ -91,7 +92,7 @@ func (t *taker) scratch() {
 		}
 		named, _ := split(f.Name)
 		if named == t.run.Dir {
-			named += "/." // which has a relative form
+			named += "/." // so that it has a relative form
 		}
 		for _, path := range t.formsOf(named, f.Form&observe.Relative != 0, f.Form&observe.Absolute != 0) {
 			if permit := (Permit{path, how, 0}); !slices.Contains(t.list.Permits, permit) {

@@ -17,7 +17,7 @@ import (
 	"jitcache/record/cpu"
 )
 
-// Surroundings are the process that asks, beside its files. They are for one
+// Surroundings describe the process that asks: what counts beside files. They are for one
 // goroutine.
 type Surroundings struct {
 	// Dir is the folder that the command runs in; paths in lists may be relative to it.
@@ -26,7 +26,7 @@ type Surroundings struct {
 	Env []string // NAME=VALUE, as the command would get it
 	// Environment is, if it is not nil, in place of Env.
 	Environment *Environment
-	// Places are where the places of lists are now.
+	// Places are the present paths of the places that lists name.
 	Places []Place
 	// Notes is where digests of large files are remembered; may be nil.
 	Notes Notes
@@ -35,16 +35,15 @@ type Surroundings struct {
 	contents *digests
 }
 
-// Notes are where small things are remembered from one process to the next. They
-// may forget.
+// Notes remember small things from one process to the next. They may forget.
 type Notes interface {
 	// LoadNote returns what was noted under a key, nil if nothing is there.
 	LoadNote(id *key.ID) []byte
-	// LayerNotes gives what others have noted under a key, whose notes are only read.
+	// LayerNotes yields what was noted under a key in the layers, which are only read.
 	LayerNotes(id *key.ID) iter.Seq[[]byte]
 	// SaveNote replaces it.
 	SaveNote(k *key.Key, data []byte)
-	// UsedNote says that what is noted there was of use.
+	// UsedNote says that a note was useful, so that it is evicted late.
 	UsedNote(id *key.ID)
 	// ShareNote is SaveNote for what other machines may use too.
 	ShareNote(k *key.Key, data []byte)
@@ -81,7 +80,7 @@ func (s *Surroundings) variables(r Rule, also []string) []Variable {
 	return is
 }
 
-// differs says in what the surroundings are another world, "" for nothing.
+// differs says how the surroundings differ from a world, "" if they do not.
 func (s *Surroundings) differs(w *World) string {
 	if w.Dir != "" && w.Dir != placed(realDir(s.Dir), s.Places) {
 		return s.Dir + ": another folder to work in"
@@ -101,8 +100,8 @@ func (s *Surroundings) differs(w *World) string {
 	return ""
 }
 
-// Parts returns all that a program could ask of the process, by aspect, but for
-// files and those variables that no list has.
+// Parts returns everything that a program could ask of the process, by aspect, without
+// files and without the variables that never count.
 func (s *Surroundings) Parts() []Part {
 	var environment encoder
 	for _, v := range s.variables(AllVariables, []string{"TMPDIR"}) {
@@ -117,11 +116,11 @@ func (s *Surroundings) Parts() []Part {
 	}
 }
 
-// Processor is the digest of what the processor is to a compiler.
+// Processor is the digest of what a compiler can learn of the processor.
 func Processor() key.Digest { return key.Sum(cpu.Description()) }
 
-// realDir returns a folder without links, which is what getcwd says of it; "" is that of
-// the process.
+// realDir returns a folder's path without links, as getcwd would; "" is the folder of the
+// process.
 func realDir(dir string) string {
 	if dir == "" {
 		// Not os.Getwd, which says what PWD does.
@@ -134,7 +133,7 @@ func realDir(dir string) string {
 	return dir
 }
 
-// host is the digest of what uname says.
+// host is the digest of uname(2).
 func host() key.Digest {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
@@ -147,8 +146,8 @@ func host() key.Digest {
 	return key.Sum(all)
 }
 
-// Masks of limits, by their numbers: those of a process, which it can run into; all, as
-// /proc/self/limits has them. The others follow from the machine.
+// Masks of limits, by their numbers: those that a single process can run into, and all of
+// them, as in /proc/self/limits.
 const (
 	ownLimits = 1<<unix.RLIMIT_CPU | 1<<unix.RLIMIT_FSIZE | 1<<unix.RLIMIT_DATA | 1<<unix.RLIMIT_STACK |
 		1<<unix.RLIMIT_CORE | 1<<unix.RLIMIT_AS | 1<<unix.RLIMIT_NOFILE
@@ -160,7 +159,7 @@ const (
 // theUmask stands for the umask in a mask of limits.
 const theUmask = 1 << 63
 
-// limits is the digest of those in a mask.
+// limits is the digest of the limits in a mask.
 func limits(asked uint64) key.Digest {
 	var all []byte
 	for which := range howManyLimits {
@@ -176,11 +175,11 @@ func limits(asked uint64) key.Digest {
 	return key.Sum(all)
 }
 
-// ownStatus is where; a test has a kernel that does not say it.
+// ownStatus is where the kernel tells the umask; a test replaces it.
 var ownStatus = "/proc/self/status"
 
-// umask is what the kernel says of it, which changes nothing; before Linux 4.7 that is
-// nothing, and then whoever asks for it is refused.
+// umask returns the umask as the kernel tells it, without changing it. Before Linux 4.7 the
+// kernel tells nothing; a command that asks for the umask is refused there.
 func umask() []byte {
 	said, _ := proc.Read(ownStatus, 16<<10)
 	_, rest, _ := bytes.Cut(said, []byte("\nUmask:\t"))
@@ -188,8 +187,8 @@ func umask() []byte {
 	return mask
 }
 
-// askedLimits returns a mask of the limits that were asked for. The umask of a command that
-// is launched counts in any case.
+// askedLimits returns the mask of the limits that were asked for. The umask of a launched
+// command is in its request already.
 func (t *taker) askedLimits() (mask uint64) {
 	for i := range t.run.Report.Uses {
 		u := &t.run.Report.Uses[i]
@@ -205,8 +204,9 @@ func (t *taker) askedLimits() (mask uint64) {
 	return mask
 }
 
-// heedsUmask reports whether a question for the umask is that of a program that may have a
-// use for the answer. Linkers ask, to let everybody run what they make who may read it.
+// heedsUmask reports whether a program that may depend on the umask has asked for it.
+// Linkers ask in order to make their output executable for everybody who may read it; that
+// does not count.
 func (t *taker) heedsUmask(u *observe.Used) bool { return u.Programs&^t.known.known != 0 }
 
 func (t *taker) limitsOf(u *observe.Used) uint64 {
@@ -215,14 +215,14 @@ func (t *taker) limitsOf(u *observe.Used) uint64 {
 	switch {
 	case err != nil:
 		return allLimits
-	// bash asks how many processes it may have whenever it starts, once.
+	// bash asks once, whenever it starts, how many processes it may have.
 	case which == unix.RLIMIT_NPROC && again == "" && u.Programs&^t.bash() == 0:
 		return 0
 	}
 	return 1 << which & allLimits
 }
 
-// bash are the shells that are bash.
+// bash returns the shells that are bash.
 func (t *taker) bash() uint64 {
 	mask := t.known.shells
 	for i := range t.run.Report.Programs {

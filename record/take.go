@@ -31,16 +31,16 @@ type Run struct {
 	// Unknown is the rule for a tree in which a program is not known, by what the
 	// command was given; 0: AllVariables.
 	Unknown Rule
-	// Places are names that mean nothing.
+	// Places are paths whose names mean nothing: the caller invents them.
 	Places []Place
-	// InPlace: what it leaves behind stays where it is. What stood there before
-	// counts then, unless nobody but known programs can have looked.
+	// InPlace: the command's outputs stay where it puts them. What stood there before
+	// counts then, unless only known programs can have looked.
 	InPlace bool
-	// Timeless: the command's program takes no notice of when files were modified.
+	// Timeless: the command's program does not depend on modification times.
 	Timeless bool
-	// Terminal: the command was told that it prints to one.
+	// Terminal: the command was told that it prints to a terminal.
 	Terminal bool
-	// Compiler is set if the program is one of our own, that has a compiler in it.
+	// Compiler is set if the program is one of our own with a compiler inside.
 	Compiler *Compiler
 }
 
@@ -71,16 +71,16 @@ type taker struct {
 	folders map[string]int  // places in list.Folders
 	absent  map[string]bool // paths that are in there
 	pythons map[string]bool // sources of Python that were looked at
-	// A file that was read asks for this processor, for a variable.
+	// A file that was read asks for this processor; one asks for a variable.
 	native, variable bool
 
-	compiled map[string]bool // those of them that it imports, without the .py
+	compiled map[string]bool // the sources that Python imports or runs, without the .py
 
-	made     map[string]bool   // what the command wrote, by paths without links
-	reals    map[string]string // folders without links, "" for what is not there
-	beside   bool              // something beside the private folder was named through it
+	made     map[string]bool   // files that the command wrote, by their paths without links
+	reals    map[string]string // folders to their paths without links, "" for absent ones
+	beside   bool              // a path through the private folder led out of it
 	zone     uint64            // programs that have turned a time into a date
-	included map[string]bool   // files of which it may count that two are one
+	included map[string]bool   // files whose identity with others may count, see twins.go
 }
 
 func (t *taker) all() error {
@@ -129,7 +129,8 @@ func (r *Run) command() string {
 
 // ---- names
 
-// forms returns the paths under which a name is kept: as it was used.
+// forms returns the paths under which a name is kept, relative or absolute as the
+// command used it.
 func (t *taker) forms(n *observe.Name) []string {
 	return t.formsOf(n.Path, n.Bits&observe.Relative != 0, n.Bits&observe.Absolute != 0)
 }
@@ -158,7 +159,7 @@ func (t *taker) name(n *observe.Name) error {
 		if err != nil || path == "" {
 			return err
 		}
-		// Where it leads is told by where temporary files go.
+		// TMPDIR decides where such a path leads, so that variable counts (also).
 		moved := *n
 		moved.Path, moved.Bits = path, n.Bits&^observe.Relative|observe.Absolute
 		n, t.beside = &moved, true
@@ -269,7 +270,8 @@ func (t *taker) file(n *observe.Name, path string) error {
 	return nil
 }
 
-// content reads a file that cannot have changed since it was looked at.
+// content returns the digest of a file, or refuses one that has changed since the
+// command looked at it.
 func (t *taker) content(n *observe.Name, was *Stamp) (key.Digest, error) {
 	d, stamp, err := t.digests.of(n.Path, was)
 	if err != nil {
@@ -286,8 +288,8 @@ func (t *taker) content(n *observe.Name, was *Stamp) (key.Digest, error) {
 	return d, nil
 }
 
-// A compiler is asked for this processor by an option, which may be in a file:
-// one of options, of specs, of a configuration. Those are small.
+// An option asks a compiler for this processor (-march=native). It may stand in a file
+// of options, of specs or of a configuration. Such files are at most this large.
 const askable = 1 << 20
 
 func (t *taker) mayAsk(n *observe.Name) bool {
@@ -299,15 +301,16 @@ func (t *taker) asks(n *observe.Name, data []byte) {
 		return
 	}
 	t.native = t.native || saysNative(data)
-	// A file of specs may ask for any variable. What reads sources or links sees the word
-	// in those, and has no specs: clang, and linkers. What has a NUL in it is no text.
+	// A file of specs may ask for any variable, by the word getenv. clang and linkers have
+	// no specs, and the sources and libraries that they read may hold the word for other
+	// reasons. A file with a NUL in it is no text.
 	if n.Readers&t.known.drivers&^(t.known.clang|t.known.linkers) != 0 && keepsSpecs {
 		t.variable = t.variable || bytes.Contains(data, []byte("getenv")) && bytes.IndexByte(data, 0) < 0
 	}
 }
 
-// saysNative looks for the word in a file of options, in which quotes and
-// backslashes may stand anywhere.
+// saysNative reports whether a file of options has the word native. Quotes and
+// backslashes may stand anywhere in it.
 func saysNative(data []byte) bool {
 	plain := bytes.Map(func(r rune) rune {
 		if strings.ContainsRune("\\\"'\n\r", r) {
@@ -323,7 +326,8 @@ func seen(s *observe.Stamp) Stamp {
 }
 
 func (t *taker) folder(n *observe.Name, path string) error {
-	// Where temporary files go is no input. Known programs do not list it.
+	// The folder for temporary files is no input, as long as only known programs and those
+	// that clear it have listed it.
 	if isTemporary(t.run, path) && (n.Bits&observe.Listed == 0 || n.Programs&^(t.known.clearers|t.known.known) == 0) {
 		return nil
 	}
@@ -356,10 +360,10 @@ func (t *taker) folder(n *observe.Name, path string) error {
 	return nil
 }
 
-// permits reports whether the permissions of a folder count: who copies one copies them,
-// and who has opened it may ask for them too, which is not seen. Known programs do not;
-// nor do shells that look for names in one; nor does Python look at those of the folders
-// that it passes through to a path without links.
+// permits reports whether the permissions of a folder count. They do if a program has asked
+// for them (cp copies them), or has opened the folder and may have asked, which is not seen.
+// Known programs do not ask. Shells list folders only for their names, and Python stats
+// folders only to resolve links.
 func (t *taker) permits(n *observe.Name) bool {
 	asked := n.Statted&^(t.known.python&^n.Asked) | n.Readers&^t.known.shells
 	return asked&t.known.all&^t.known.blind != 0

@@ -7,8 +7,9 @@ import (
 	"jitcache/observe"
 )
 
-// A file can have a twin (twins.go) that is in no list: a text in the private folder.
-// All texts are of one time, so it is that of the file which decides, and counts.
+// A file can have a twin (twins.go) that no list has: a text that we put into the private
+// folder. All texts have one time, so the file's own time decides whether it is the same,
+// and counts.
 
 // textual marks the files that are twins of a text.
 func (t *taker) textual() {

@@ -5,15 +5,15 @@ import (
 	"jitcache/observe"
 )
 
-// Files of equal content are twins. Whether two names of a header are one file
-// decides what #pragma once and #import leave out, and compilers tell by more than
-// the content: clang by device and inode, gcc by the modification time. NVRTC asks for
-// device and inode, and does not open the second name. So of twins that a compiler has
-// read, or a program that is not known has looked at, which are one file and which have
-// one time counts. Shells and Python read what they run and import without a thought to
-// that, and compare what they are told to (-ef, samefile).
+// Files of equal content are twins. Whether two names lead to one file decides what #pragma
+// once and #import leave out, and compilers look at more than the content: clang at device
+// and inode, gcc at the modification time. NVRTC asks for device and inode, and does not
+// open the second name. So it counts which twins are one file, and which have one time, for
+// files that a compiler has read or an unknown program has looked at. Shells and Python do
+// not care about that for what they run and import, but compare files when they are told to
+// (-ef, samefile).
 
-// compares reports whether somebody may have asked of a file which others it is.
+// compares reports whether a program may have asked whether a file is the same as another.
 func (t *taker) compares(n *observe.Name) bool {
 	scripts := t.known.shells
 	if !t.isImported(n) {
@@ -40,11 +40,11 @@ func (t *taker) twins() {
 	}
 }
 
-// kin says of a file which is the first of its twins that is the same file, and
-// the first that has the same time.
+// kin names, for a file with twins, the first of them that is the same file, and the first
+// that has the same time.
 type kin struct{ index, file, time int }
 
-// kinship returns the kin of each file that has a twin; stampOf is how files are.
+// kinship returns the kin of each file that has a twin. stampOf gives the files' stamps.
 func (l *List) kinship(stampOf func(i int) *Stamp) []kin {
 	var all []kin
 	firsts := map[key.Digest][]int{}
@@ -69,8 +69,8 @@ func (l *List) kinship(stampOf func(i int) *Stamp) []kin {
 	return all
 }
 
-// related reports whether twins are to each other what they were. What stat has
-// decided about is as in the list.
+// related reports whether twins are still the same file, or of the same time, as they were.
+// Files that stat has found unchanged have the stamps of the list.
 func (c *checker) related() bool {
 	var now map[int]*Stamp
 	for i := range c.doubtful {

@@ -11,24 +11,24 @@ import (
 	"jitcache/observe"
 )
 
-// programs are masks of the programs of a run: bit i is program i, the last bit all
-// from 63 on, which share it.
+// programs are masks of the programs of a run. Bit i stands for program i; programs from
+// 63 on share the last bit.
 type programs struct {
 	unknown   bool   // one of them may obey anything
-	all       uint64 // not what started the first one, which has the last bit too
-	known     uint64 // those that obey what is documented
-	blind     uint64 // those that ask for no modification times
-	timeless  uint64 // that of them of which the owner says so
-	drivers   uint64 // those that take options
-	compilers uint64 // those that read sources
-	strangers uint64 // those of which nobody knows what they do with two names of one file
+	all       uint64 // without the process that started the first one, which has the last bit
+	known     uint64 // they obey only what is documented
+	blind     uint64 // they do not use modification times
+	timeless  uint64 // the same, because the command's owner says so
+	drivers   uint64 // they take options
+	compilers uint64 // they read sources
+	strangers uint64 // they may tell two names of one file apart, or not
 	clang     uint64
-	dates     uint64 // those that are known, and do use times
+	dates     uint64 // they are known, and use modification times
 	linkers   uint64
 	wrappers  uint64 // Open MPI's
-	starters  uint64 // those, make, and others that have their own use for a clock
-	followers uint64 // those that read what compilers have preprocessed
-	clearers  uint64 // those that list the folder for temporary files to remove theirs
+	starters  uint64 // they may obey any variable, and use the clock for themselves: wrappers, make
+	followers uint64 // they read what compilers have preprocessed
+	clearers  uint64 // they list the folder for temporary files, to remove theirs
 	shells    uint64
 	python    uint64
 }
@@ -71,11 +71,11 @@ func (t *taker) programs() programs {
 	return p
 }
 
-// excuses is how many of the masks say that something does not count. Where programs
-// share a bit, it is theirs only if it is that of all of them.
+// excuses is how many of the masks, from the first, say that something does not count.
+// Programs that share a bit have it in such a mask only if each of them would.
 const excuses = 8
 
-// masks returns the masks that programsOf fills, those that excuse something first.
+// masks returns the masks that programsOf fills, the excuses first.
 func (p *programs) masks() [12]*uint64 {
 	return [12]*uint64{
 		&p.known, &p.linkers, &p.wrappers, &p.starters, &p.followers, &p.clearers, &p.shells, &p.python,
@@ -83,7 +83,7 @@ func (p *programs) masks() [12]*uint64 {
 	}
 }
 
-// programsOf is a program by itself.
+// programsOf returns the masks of a single program.
 func programsOf(path string, bit uint64) (p programs) {
 	family := familyOf(path)
 	switch {
@@ -108,8 +108,8 @@ func programsOf(path string, bit uint64) (p programs) {
 	return p
 }
 
-// timeless is the command's program, if its owner says that it takes no notice of times:
-// of that one run of it. One that is started again is not known to be told the same.
+// timeless returns the command's program if its owner says that it does not use times. The
+// owner says so of one run: a program that is started again may have been told otherwise.
 func (t *taker) timeless() uint64 {
 	all, runs := t.run.Report.Programs, 0
 	for i := range all {
@@ -137,14 +137,14 @@ func (p *programs) mark(f *family, name string, bit uint64) {
 	if f.marker == clangMarker {
 		p.clang |= bit
 	}
-	// gold writes the times of what it links into what it links incrementally.
+	// gold writes the times of its inputs into an incremental link.
 	if name == "gold" || name == "ld.gold" {
 		p.dates |= bit
 	}
 }
 
-// whys says why what has used something cannot be repeated. It is no map, which each process
-// would have to fill.
+// whys says why a command that has used something cannot be repeated. A map would cost each
+// process the time to fill it.
 var whys = [...]string{
 	observe.UseClock:      "depends on the time of day",
 	observe.UseInput:      "reads its standard input",
@@ -168,7 +168,8 @@ var whys = [...]string{
 	observe.UseInode:      "asks for a file's owner, links, number, blocks or other times",
 }
 
-// Why returns why a result that depends on a use is not kept, as its refusal says it.
+// Why returns the reason for which a result that depends on a use is not kept, as in its
+// refusal.
 func Why(u observe.Use) string {
 	if int(u) < len(whys) && whys[u] != "" {
 		return whys[u]
@@ -176,7 +177,7 @@ func Why(u observe.Use) string {
 	return "does something that is not known"
 }
 
-// uses refuses what cannot be repeated.
+// uses refuses a run whose result may differ if it is repeated.
 func (t *taker) uses() error {
 	if t.run.Compiler != nil && len(t.run.Report.Programs) != 1 {
 		return request.Refuse(t.run.command(), "runs another program")
@@ -196,7 +197,7 @@ func (t *taker) uses() error {
 				continue
 			}
 		case observe.UseDevice:
-			// bash opens the terminal, to see whether there is one.
+			// bash opens the terminal to see whether there is one.
 			if u.Detail == "/dev/tty" && u.Programs&^t.known.shells == 0 {
 				continue
 			}
@@ -213,7 +214,7 @@ func (t *taker) uses() error {
 				continue
 			}
 		case observe.UseDenied:
-			// Python runs the same whether it may keep what it makes of its sources or not.
+			// Python runs the same whether it may write a .pyc or not.
 			if u.Programs&^t.known.python == 0 && IsScratch(u.Detail) {
 				continue
 			}
@@ -227,21 +228,21 @@ func (t *taker) uses() error {
 	return nil
 }
 
-// listsInterfaces reports whether a use is how Open MPI's wrapper asks which network
-// interfaces there are: its start is that of all of Open MPI's programs. What it
-// tells the compiler does not depend on them.
+// listsInterfaces reports whether a use is Open MPI's wrapper asking for the network
+// interfaces, as all of Open MPI's programs do at their start. What it tells the compiler
+// does not depend on them.
 func (t *taker) listsInterfaces(u *observe.Used) bool {
 	// SIOCGIFCONF and its like (linux/sockios.h)
 	return u.Programs&^t.known.wrappers == 0 &&
 		(u.Detail == "socket" || strings.HasPrefix(u.Detail, "ioctl 0x89") || strings.HasPrefix(u.Detail, "/proc/net/"))
 }
 
-// harmlessClock reports whether the clock was asked for something else than a
-// date that gets into the result: by a known program in any way but time(2), which is
-// told apart in glibc; by Python, which seeds and compares with it all the time.
+// harmlessClock reports whether the clock was asked for something other than a date that
+// gets into the result: by a known program in any way but time(2), which can be told apart
+// where the program uses glibc; or by Python, which seeds generators and compares times.
 func (t *taker) harmlessClock(u *observe.Used) bool {
 	if t.run.Compiler != nil {
-		return true // whoever has it compile has looked through the text
+		return true // the owner has looked through the text
 	}
 	harmless := t.known.python | t.followers()
 	if u.Detail != "time" {
@@ -250,9 +251,9 @@ func (t *taker) harmlessClock(u *observe.Used) bool {
 	return u.Programs&^harmless == 0
 }
 
-// withGlibc are the programs that have loaded glibc, whose time(2) is one of its own, and the
-// launcher, which has no use for a date. Other C libraries ask the clock for the date that
-// they ask for everything.
+// withGlibc returns the programs that have loaded glibc, where time(2) is a call of its own,
+// and the launcher, which has no use for a date. Other C libraries implement time(2) by the
+// call that they use for every clock.
 func (t *taker) withGlibc() (mask uint64) {
 	if !keepsLibrary {
 		return ^uint64(0)
@@ -271,8 +272,8 @@ func (t *taker) withGlibc() (mask uint64) {
 	return mask
 }
 
-// followers are the programs that have read nothing in which a date could still be
-// asked for: only what the tree has made, libraries, and what is no text.
+// followers returns the programs that have read nothing in which __DATE__ could still stand:
+// only files that the tree has made, libraries, and files that are no text.
 func (t *taker) followers() uint64 {
 	mask := t.known.followers
 	for i := range t.run.Report.Names {
@@ -317,8 +318,8 @@ func (t *taker) world() {
 	if keepsProcessor && (t.native || t.known.unknown || t.saysNative()) {
 		w.CPU = Processor()
 	}
-	// Shells ask for the host's name to set a variable that is not given to anybody,
-	// Open MPI's wrapper because all of Open MPI's programs do when they start.
+	// Shells ask for the host's name to set a variable that they do not export; Open MPI's
+	// wrapper asks because all of Open MPI's programs do at their start.
 	if t.used(observe.UseHost, all&^(t.known.shells|t.known.wrappers)) {
 		w.Host = host()
 	}
@@ -330,10 +331,10 @@ func (t *taker) world() {
 // obeysAny reports whether one of the programs may obey any variable.
 func (t *taker) obeysAny() bool { return t.known.unknown || t.variable }
 
-// also returns variables that count though nobody documents them: those of a terminal
-// that is printed to; those that name a folder in which something was looked at; and
-// PWD where the folder counts, or was looked at by that name, by which gcc sees whether
-// it may take it for the folder.
+// also returns the names of variables that count beside those of the rule: those of the
+// terminal, if the command prints to one; those whose value is a folder in which something
+// was looked at; and PWD if the folder counts or was looked at by that name. (gcc looks at
+// PWD to see whether it names the current folder.)
 func (t *taker) also() []string {
 	var names []string
 	if t.zone != 0 {
@@ -345,7 +346,7 @@ func (t *taker) also() []string {
 	if t.run.Terminal {
 		names = append(names, ofTerminals...)
 	}
-	// What is printed may be as wide as this says, where it is asked for: gcc --help.
+	// COLUMNS may decide how wide the output is: gcc --help.
 	if len(t.run.Report.Out) > 0 {
 		names = append(names, "COLUMNS")
 	}
@@ -377,8 +378,8 @@ func (t *taker) isLookedAt(path string) bool {
 	})
 }
 
-// isFolderOf reports whether something was looked at below a folder that the
-// command did not put there itself, as it does in one for temporary files.
+// isFolderOf reports whether something was looked at below a folder, other than files that
+// the command itself put there, as it does in one for temporary files.
 func (t *taker) isFolderOf(value string) bool {
 	prefix := strings.TrimRight(value, "/") + "/"
 	return slices.ContainsFunc(t.run.Report.Names, func(n observe.Name) bool {

@@ -19,8 +19,8 @@ func within(path, folder string) bool {
 	return ok && folder != "" && (rest == "" || rest[0] == '/')
 }
 
-// outside returns where a path that begins with the private folder leads if it is
-// not in there: through "..", or a link that the command has made. "" if it is.
+// outside returns where a path that begins with the private folder leads if it leads out of
+// it, through ".." or a link that the command has made; "" if it stays inside.
 func (t *taker) outside(path string) (string, error) {
 	folder, name := split(path)
 	if name == "." || name == ".." {
@@ -51,7 +51,7 @@ func (t *taker) outside(path string) (string, error) {
 	return found, nil
 }
 
-// real returns a folder without links, "" if it is not there.
+// real returns the path without links of a folder, "" if it does not exist.
 func (t *taker) real(folder string) string {
 	real, known := t.reals[folder]
 	if !known {
@@ -61,17 +61,17 @@ func (t *taker) real(folder string) string {
 	return real
 }
 
-// isMade reports whether the command made what is at a path, or was, however the
-// path leads there.
+// isMade reports whether the command made what is or was at a path, whichever links the
+// path goes through.
 func (t *taker) isMade(path string) bool {
 	folder, name := split(path)
 	real := t.real(folder)
 	return real != "" && t.made[strings.TrimSuffix(real, "/")+"/"+name]
 }
 
-// throughMade reports whether a name leads through something that the command has
-// made: a link, for what is in folders that it made is its own, and what was absent
-// before there was such a folder was absent.
+// throughMade reports whether a name leads through a link that the command has made. Folders
+// that it made do not matter: their contents are its own, and a name below one that was
+// absent before the folder existed was absent.
 func (t *taker) throughMade(n *observe.Name) bool {
 	if len(t.made) == 0 {
 		return false
@@ -101,7 +101,7 @@ func (t *taker) madeIn(path string) []string {
 	return names
 }
 
-// written refuses what a command must not leave behind.
+// written refuses a command that changes or leaves behind what it may not.
 func (t *taker) written() error {
 	for _, f := range t.run.Report.Files {
 		if t.private(f.Path) || IsScratch(f.Path) {
