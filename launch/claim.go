@@ -9,12 +9,12 @@ import (
 	"jitcache/core/key"
 )
 
-// claimKey is the key of the lease where machines share a remote: leaseKey, with what can be
-// known before the command runs of what it may read, which are the program and the files that
-// its words name. So machines that build other branches in a folder of the same name do not
-// wait for each other. What else the command reads is known only afterwards: if machines
-// differ in that, one waits in vain, once; see core.Cache.Claim. A file that is named and
-// written, and differs, makes two claims: then each compiles.
+// claimKey is the key of the lease where machines share a remote. It is leaseKey with what is
+// known of the inputs before the command runs: the program, and the files that its words
+// name. So machines that build different branches in folders of one name do not wait for each
+// other. The other inputs are known only afterwards. If machines differ in those, one of them
+// waits in vain, once; see core.Cache.Claim. If they differ in an old output that a word
+// names, they have two claims, and each compiles.
 func (r *Request) claimKey() *key.Key {
 	b := key.NewBuilder()
 	b.Add("request", r.leaseKey().ID[:])
@@ -29,17 +29,17 @@ func (r *Request) claimKey() *key.Key {
 	return mustSeal(b)
 }
 
-// mostNamed is the size up to which a file that is named is read: 16 MB take 5 ms. Of larger
-// ones the size counts: a claim that is shared in vain costs a wait.
+// mostNamed is the size up to which the content of a named file counts: 16 MB take 5 ms to
+// read. Of larger files only the size counts. A claim that is shared in vain costs a wait.
 const mostNamed = 16 << 20
 
-// contentOf says what is in a file, "" if none is at the path.
+// contentOf returns the digest of a file, or its size if it is large; "" if there is none.
 func contentOf(path string) string {
 	var st unix.Stat_t
 	if path == "" || unix.Stat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return ""
 	}
-	if 0 < st.Size && st.Size <= mostNamed { // some of /proc are empty, and wait for a reader
+	if 0 < st.Size && st.Size <= mostNamed { // some files of /proc have no size, and reading them blocks
 		if data, err := os.ReadFile(path); err == nil {
 			digest := key.Sum(data)
 			return string(digest[:])

@@ -1,9 +1,9 @@
-// Package launch is the life of a command that is launched: any command that makes
-// files, with no code changed.
+// Package launch runs commands through the cache: any command that makes files,
+// without a change to it.
 //
-// It is looked up by its words and what was found when it ran (package record). If
-// nothing of that has changed, what it left and printed is put in place: a replay.
-// If not, this process becomes the observer, which runs the command as if nobody
-// looked; when that has ended well, a second process takes what it has come to.
-// Whatever goes wrong, the command runs.
+// A command is looked up by its words and by what it looked at when it last ran
+// (package record). If nothing of that has changed, the files that it left are put
+// in place and its output is printed again: a replay. Otherwise this process becomes
+// the observer, which runs the command. When the command has ended well, a second
+// process stores its result. Whatever goes wrong, the command runs.
 package launch

@@ -12,14 +12,14 @@ import (
 	"jitcache/record"
 )
 
-// A result that another machine has made was accepted because somebody who is trusted has
-// signed it, or because a remote may hold what is unsigned. A compile's result is used by
-// whoever has asked for it; a launched command's is put on the disk and on the terminal. So
-// it goes only where this command's own words point, and says nothing that a terminal obeys.
+// A result that another machine has made is accepted because a trusted key has signed it, or
+// because a remote may hold unsigned results. The caller of a compile uses the result himself;
+// that of a launched command is written to the disk and the terminal. So it is written only
+// where this command's own words point, and its output has no escapes that a terminal obeys.
 
-// admitted returns why a result that was not made here is not put in place: what it would
-// write is neither in the folder that the command runs in, nor in one that a word of it
-// names, nor in one that it makes there; or its name is hidden, and no word says it.
+// admitted returns an error if a result that was not made here would write elsewhere than into
+// the folder that the command runs in, a folder that one of its words names, or a folder that
+// it makes in those; or a hidden file that no word names.
 func (r *result) admitted(q *Request) error {
 	if !r.foreign || !admits {
 		return nil
@@ -53,7 +53,7 @@ func (r *result) admitted(q *Request) error {
 	return nil
 }
 
-// path returns a path as one from the root.
+// path returns the absolute form of a path.
 func (q *Request) path(name string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
@@ -61,8 +61,8 @@ func (q *Request) path(name string) string {
 	return filepath.Join(q.dir, name)
 }
 
-// named returns the paths that the command's words may mean: a word as it is, what is
-// behind a =, a comma, or an option's letter.
+// named returns the paths that the command's words may name: a whole word, and its parts
+// behind an equals sign, a comma or an option's letter.
 func (q *Request) named() (all []string) {
 	for _, word := range q.words[1:] {
 		texts := append(strings.FieldsFunc(word, func(c rune) bool { return c == '=' || c == ',' }), word)
@@ -78,7 +78,8 @@ func (q *Request) named() (all []string) {
 	return all
 }
 
-// real returns a folder without links; one that is not there is as it is.
+// real returns the path of a folder without links, or the path itself if there is no such
+// folder.
 func real(folder string) string {
 	if path, err := filepath.EvalSymlinks(folder); err == nil {
 		return path
@@ -96,8 +97,8 @@ func isTerminal(fd int) bool {
 	return err == nil
 }
 
-// harmless returns a text without what a terminal obeys, but for colours, and the end of a
-// line that is erased with them.
+// harmless returns a text without the sequences that a terminal obeys, other than colours and
+// the erasure of a line's end, which compilers print with them.
 func harmless(text []byte) []byte {
 	var out []byte
 	for {
@@ -114,8 +115,8 @@ func harmless(text []byte) []byte {
 }
 
 // sequence returns where the first sequence for a terminal begins, and its size; the end of the
-// text and 0 if there is none. Not by package regexp: with its tables, each start of the
-// launcher takes a fiftieth longer.
+// text and 0 if there is none. Package regexp would make each start of the launcher a fiftieth
+// slower, by its tables.
 func sequence(text []byte) (at, size int) {
 	for ; at < len(text); at++ {
 		if text[at] != escape {
@@ -130,8 +131,8 @@ func sequence(text []byte) (at, size int) {
 
 const escape = 0x1b
 
-// obeyed returns the size of what belongs to the escape in front of a text: a string up to BEL
-// or ESC \ (a title, a link), parameters and a letter, or a letter; 0 if it is no sequence.
+// obeyed returns how much of a text belongs to the escape in front of it: a string up to BEL or
+// ESC \ (a title, a link), parameters and a letter, or a letter alone; 0 if it is no sequence.
 func obeyed(text []byte) int {
 	if len(text) > 0 && text[0] == ']' {
 		end := 1 + bytes.IndexAny(text[1:], "\x07\x1b")
@@ -157,7 +158,7 @@ func obeyed(text []byte) int {
 	return 0
 }
 
-// run returns how many bytes at the begin of a text are between two, or one of those.
+// run returns how many bytes at the beginning of a text are from low to high.
 func run(text []byte, low, high byte) (n int) {
 	for n < len(text) && low <= text[n] && text[n] <= high {
 		n++
@@ -174,7 +175,7 @@ func isColour(s []byte) bool {
 	return len(bytes.Trim(s[2:last], "0123456789;")) == 0
 }
 
-// plainText drops control characters, those of eight bits too, but for blanks and line ends.
+// plainText drops control characters, those of eight bits too, except tabs and line ends.
 func plainText(text []byte) []byte {
 	return bytes.Map(func(c rune) rune {
 		if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c >= 0x7f && c < 0xa0 {

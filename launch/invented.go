@@ -9,8 +9,8 @@ import (
 	"jitcache/record"
 )
 
-// Invented is a name that the caller makes up each time, as a pattern for a path:
-// * stands for anything but a slash. Name is what it is called instead.
+// Invented is a pattern for paths that the caller makes up anew each time, in which * stands
+// for anything but a slash. Name stands for such a path in keys and results.
 type Invented struct{ Name, Pattern string }
 
 // ParseInvented reads NAME=PATTERN.
@@ -24,8 +24,8 @@ func ParseInvented(text string) (in Invented, ok bool) {
 	return Invented{name, pattern}, ok
 }
 
-// find returns the places that words, and the folder to run in, have of invented
-// names. The first of a pattern has its name, the others a number behind it.
+// find returns the places in words and in the folder to run in that match invented names. The
+// first match of a pattern gets its name, the others a number behind it.
 func find(invented []Invented, dir string, words []string) []record.Place {
 	var places []record.Place
 	for _, in := range invented {
@@ -47,8 +47,8 @@ func find(invented []Invented, dir string, words []string) []record.Place {
 	return places
 }
 
-// in returns the paths in a text that match the pattern, in the middle of others too:
-// record.Mark decides which of those are meant.
+// in returns the paths in a text that match the pattern, also in the middle of other paths:
+// record.Mark decides which of those count.
 func (in Invented) in(text string) (paths []string) {
 	head, _, _ := strings.Cut(in.Pattern, "*")
 	depth := strings.Count(in.Pattern, "/")
@@ -65,7 +65,7 @@ func (in Invented) in(text string) (paths []string) {
 	}
 }
 
-// firstParts returns the path that a text begins with, as far as n parts of it.
+// firstParts returns the first n parts of the path that a text begins with, "" if it has fewer.
 func firstParts(text string, n int) string {
 	for i := range len(text) {
 		if text[i] == '/' {

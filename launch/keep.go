@@ -22,7 +22,7 @@ import (
 	"jitcache/record"
 )
 
-// Ran says how a command was run, for the process that keeps what it has come to.
+// Ran says how a command was run, for the process that stores its result.
 type Ran struct {
 	Files observe.Files
 	Began time.Time
@@ -32,12 +32,12 @@ type Ran struct {
 	Claim int
 }
 
-// KeepName is what the program is called, in its first word, when it is started to
-// keep what a command has come to. The second is a Ran as text, the others are those
-// that the launcher was started with.
+// KeepName is the first word of the launcher's program when it is started to store the result
+// of a command. The second word is a Ran as text, and the rest are the words that the launcher
+// was started with.
 const KeepName = "jitcache-keep"
 
-// String returns it as a word.
+// String returns the Ran as one word.
 func (r *Ran) String() string {
 	return fmt.Sprintf("%d,%d,%d,%d,%d,%d", r.Files.Report, r.Files.Out, r.Files.Err, r.Began.UnixNano(), r.Unknown, r.Claim)
 }
@@ -59,9 +59,8 @@ func ParseRan(text string) (*Ran, error) {
 	return &Ran{files, time.Unix(0, n[3]), record.Rule(n[4]), int(n[5])}, nil
 }
 
-// Keep keeps what a command has come to that this process's parent has run. What
-// cannot be kept it says in the log. Of a command that has failed it tells, and
-// keeps nothing.
+// Keep stores the result of a command that this process's parent has run. If it cannot be
+// kept, the log says why. If the command has failed, Keep only reports that.
 func Keep(o *Options, words []string, ran *Ran) error {
 	l, err := open(o, words, readStatus())
 	if err != nil {
@@ -114,7 +113,7 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	return l.teller.tell(kept, "", &k.ID)
 }
 
-// attributes say of an entry what the command was, and what it has left.
+// attributes returns what the entry says of itself, as JSON: the command, and its outputs.
 func (r *result) attributes(req *Request) string {
 	text := []byte(`{"command":`)
 	text = appendJSON(text, strings.Join(req.words, " "))
@@ -132,7 +131,7 @@ func (r *result) attributes(req *Request) string {
 	return string(text)
 }
 
-// most is how much of a text attributes have.
+// most is how many bytes of a text go into attributes.
 const most = 2000
 
 func appendJSON(b []byte, s string) []byte {
@@ -156,7 +155,7 @@ func appendJSON(b []byte, s string) []byte {
 
 // ---- what the command has left
 
-// take takes what the command has left, and printed.
+// take makes a result of the files that the command has left and of what it has printed.
 func (r *Request) take(rep *observe.Report, list *record.List) (*result, error) {
 	var t taker
 	t.request = r
@@ -166,7 +165,7 @@ func (r *Request) take(rep *observe.Report, list *record.List) (*result, error) 
 		}
 	}
 	if t.both {
-		list.World.Dir = record.Mark(r.dir, r.places) // what it is called by a path of its own is in this folder
+		list.World.Dir = record.Mark(r.dir, r.places) // an absolute path leads into this folder, so it counts
 	}
 	if err := t.settle(); err != nil {
 		return nil, err
@@ -182,7 +181,7 @@ type taker struct {
 	request *Request
 	result  result
 	stats   []unix.Stat_t // of the outputs
-	both    bool          // something has a name of either form
+	both    bool          // an output was named by a relative and an absolute path
 }
 
 func (t *taker) file(f *observe.File) error {
@@ -228,7 +227,7 @@ func (t *taker) file(f *observe.File) error {
 	return t.content(f.Path)
 }
 
-// unusual says what of a file a replay would not make the same.
+// unusual says what of a file a replay would not reproduce, "" if nothing.
 func unusual(path string, st *unix.Stat_t) string {
 	if int(st.Uid) != os.Geteuid() {
 		return "belongs to another user"
@@ -242,7 +241,7 @@ func unusual(path string, st *unix.Stat_t) string {
 		return "has attributes that cannot be read"
 	}
 	for _, name := range strings.Split(string(buffer[:max(n, 0)]), "\x00") {
-		// Those that the system gives to each file by itself.
+		// The system gives these to each file by itself.
 		if name != "" && name != "security.selinux" && !strings.HasPrefix(name, "system.posix_acl_") {
 			return "has extended attributes"
 		}
@@ -270,7 +269,8 @@ func (t *taker) content(path string) error {
 	return err
 }
 
-// mark puts the names of places into a text. What is no text must not have any in it.
+// mark puts the names of places into a text in place of their paths. It refuses a binary file
+// that contains such a path.
 func (t *taker) mark(path string, data []byte) ([]byte, bool, error) {
 	marked := data
 	if !marks {
@@ -296,8 +296,8 @@ func (t *taker) mark(path string, data []byte) ([]byte, bool, error) {
 	return marked, !bytes.Equal(marked, data), nil
 }
 
-// settle puts outputs in order: folders first, then files as they were finished, so
-// that their new times come in that order too. Names of one file are told.
+// settle puts the outputs in order: folders first, then files as they were finished, so that
+// a replay gives them times in the same order. Further names of one file become twins.
 func (t *taker) settle() error {
 	order := make([]int, len(t.stats))
 	for i := range order {
@@ -306,7 +306,7 @@ func (t *taker) settle() error {
 	old := t.result.outputs
 	rank := func(i int) int64 {
 		if old[i].kind == folder {
-			return int64(len(old[i].path)) // one comes before what is in it
+			return int64(len(old[i].path)) // a folder comes before its contents
 		}
 		return t.stats[i].Mtim.Nano() + 1<<20
 	}
@@ -335,7 +335,7 @@ func (t *taker) settle() error {
 	return nil
 }
 
-// print takes what was printed, in its order.
+// print takes what was printed to both streams, in its order.
 func (t *taker) print(rep *observe.Report) error {
 	if rep.Out == nil || rep.Err == nil {
 		return request.Refuse("output", "is too much to be kept")

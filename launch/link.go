@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Real returns the program that a link to the launcher stands for: the next of its
-// name in PATH that is not the launcher again. name is the first word that the
-// launcher was started with. "" if there is none.
+// Real returns the program that a link to the launcher stands for: the next one of the same
+// name in PATH that is not the launcher again; "" if there is none. name is the first word
+// that the launcher was started with.
 func Real(name string) string {
 	self, err := os.Stat("/proc/self/exe")
 	if err != nil {
@@ -26,7 +26,7 @@ func Real(name string) string {
 			continue
 		}
 		if os.SameFile(info, self) {
-			found = "" // what came before is what was found from there
+			found = "" // a program before the launcher is one that has started it
 			continue
 		}
 		if found == "" {

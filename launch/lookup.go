@@ -6,7 +6,7 @@ import (
 	"jitcache/record"
 )
 
-// lookup is what a cache knows of a request.
+// lookup finds what a cache has for a request.
 type lookup struct {
 	cache   *core.Cache
 	request *Request
@@ -18,8 +18,8 @@ func newLookup(cache *core.Cache, r *Request) *lookup {
 	return &lookup{cache: cache, request: r, lists: record.NewSetStore(r.request)}
 }
 
-// find returns what the command comes to in this world; nil, and why, if that is
-// not known. The result is the caller's to release.
+// find returns the result of the command in the present world; nil, and why, if there is none.
+// The caller releases it.
 func (l *lookup) find() (found *result, why string) {
 	if m := l.cache.Mode(); m == core.ModeOff || m == core.ModeRefresh {
 		return nil, ""

@@ -12,15 +12,14 @@ import (
 	"jitcache/record"
 )
 
-// Some commands cannot be kept whatever they are given: they read their standard
-// input, or talk to others. Some must not be observed: under the filter set-id
-// programs get no privileges. The first time shows which; the next times they are
-// run as if there was no observer. Nothing is wrong if the reason is gone by then:
-// only, the result is not kept. So it is forgotten after a while, and at once where
-// it can be seen that it may be gone.
+// Some commands can never be kept: they read their standard input, or talk to others. Some
+// must not be observed: under the filter set-id programs get no privileges. The first run
+// shows which these are, and later ones run without the observer. If the reason is gone by
+// then, nothing goes wrong: the result is only not kept. So a reason is forgotten after a
+// while, and at once if its files show that it may be gone.
 
-// How long it is remembered. What a command finds, such as a source that asks for
-// the time of day, may be another at any time; what it is will not change so soon.
+// How long a reason is remembered. An input that asks for the time of day may change at any
+// time; what a command does by itself changes rarely.
 const (
 	plainFor        = 24 * time.Hour
 	plainForContent = 10 * time.Minute
@@ -30,16 +29,16 @@ const (
 type refusal struct {
 	why   string
 	until int64 // nanoseconds since 1970
-	// stood is a path at which there was something that the command has changed or
-	// removed: where nothing is, it may do what can be repeated. "" for other reasons.
+	// stood is a path at which the command has changed or removed something: where nothing
+	// stands, the command may be repeatable. "" for other reasons.
 	stood string
-	// ran are the programs and scripts that were run, and stamps is what stat says of
-	// them: others may do something else.
+	// ran are the programs and scripts that were run, and stamps is a digest of what stat
+	// says of them: after a change, the command may do something else.
 	ran    []string
 	stamps key.Digest
 }
 
-// plainSchema is a part of the key of refusals: it changes with their bytes.
+// plainSchema is a part of the key of refusals. It changes with their encoding.
 const plainSchema = "run plain 2"
 
 func (l *lookup) plainKey() *key.Key {
@@ -50,7 +49,7 @@ func (l *lookup) plainKey() *key.Key {
 	return mustSeal(b)
 }
 
-// plain returns why the command is to be run plain, "" if it is not.
+// plain returns why the command is to be run without the observer, "" if it is not.
 func (l *lookup) plain() string {
 	r, ok := parseRefusal(l.cache.LoadNote(&l.plainKey().ID))
 	if !ok || !remembers {
@@ -68,7 +67,7 @@ func (l *lookup) plain() string {
 	return r.why
 }
 
-// remember notes that a command is to be run plain, and why.
+// remember notes why a command is to be run without the observer.
 func (l *lookup) remember(rep *observe.Report, refused *request.Refused) {
 	d := forHowLong(rep, refused)
 	if d == 0 {
@@ -85,8 +84,8 @@ func (l *lookup) remember(rep *observe.Report, refused *request.Refused) {
 	l.cache.SaveNote(l.plainKey(), r.append(nil))
 }
 
-// forHowLong says how long a command that cannot be kept is run plain; 0: the next run
-// may fare better.
+// forHowLong returns how long a command that could not be kept is run without the observer;
+// 0 if the next run may be kept.
 func forHowLong(rep *observe.Report, refused *request.Refused) time.Duration {
 	if rep.Outlived {
 		return plainFor
@@ -99,7 +98,7 @@ func forHowLong(rep *observe.Report, refused *request.Refused) time.Duration {
 			continue
 		}
 		if u.Detail == observe.LostOutput {
-			return 0 // a disk was full, or a reader had enough
+			return 0 // the disk was full, or a reader has closed the pipe
 		}
 		switch u.Use {
 		case observe.UseClock, observe.UseUnsteady, observe.UseUnreadable:
@@ -110,7 +109,7 @@ func forHowLong(rep *observe.Report, refused *request.Refused) time.Duration {
 	return plainForContent
 }
 
-// stoodBefore returns a path if there was something that the command has changed.
+// stoodBefore returns the path if the command has changed something that stood there.
 func stoodBefore(rep *observe.Report, path string) string {
 	for i := range rep.Files {
 		if f := &rep.Files[i]; f.Path == path && f.How&(observe.Changed|observe.Replaced|observe.Removed) != 0 && f.How&observe.Created == 0 {
@@ -130,8 +129,7 @@ func stands(path string) bool {
 	return unix.Lstat(path, &st) == nil
 }
 
-// stampsOf is a digest of what stat says of files. Where one is not there it is of
-// what there is.
+// stampsOf returns a digest of what stat says of files. Files that do not exist count too.
 func (l *lookup) stampsOf(paths []string) key.Digest {
 	var b []byte
 	for _, path := range paths {

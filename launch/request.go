@@ -12,26 +12,26 @@ import (
 	"jitcache/record"
 )
 
-// schema is a component of every request. It changes when the same command is to
-// have another result, or when a list or a result had said too little.
+// schema is a component of every request. It changes when the same command is to have another
+// result, or when lists or results of an older version lacked something.
 const schema = "run 3"
 
-// kind is what the entries are called in statistics.
+// kind is the kind of the entries.
 const kind = "run"
 
-// Options say what the caller knows of its commands.
+// Options are what the caller says of a command.
 type Options struct {
-	// Invented are names that mean nothing; Map is an option with which a compiler
-	// keeps them out of what it makes.
+	// Invented are paths that mean nothing. Map is the option by which a compiler keeps them
+	// out of its output, such as -ffile-prefix-map.
 	Invented []Invented
 	Map      string
 
-	// Tell is the file to which a line of JSON is added for what became of the command,
-	// ToErrors for standard error; "": none.
+	// Tell is the file to which a line of JSON is added for each event of the command,
+	// ToErrors for standard error, "" for none.
 	Tell string
 }
 
-// ToErrors is standard error, as Options.Tell.
+// ToErrors, as Options.Tell, stands for standard error.
 const ToErrors = "-"
 
 // Request is a command, and the process that wants it run.
@@ -46,7 +46,7 @@ type Request struct {
 	request *key.Key
 }
 
-// newRequest says what this process would run.
+// newRequest makes the request for a command of this process.
 func newRequest(o *Options, words []string, state status) (*Request, error) {
 	r := &Request{words: words, env: os.Environ(), state: state, stream: streams()}
 	var buffer [unix.PathMax]byte
@@ -66,7 +66,7 @@ func newRequest(o *Options, words []string, state status) (*Request, error) {
 	return r, err
 }
 
-// parts adds what the request is made of to a key.
+// parts adds the components of the request to a key.
 func (r *Request) parts(b *key.Builder) {
 	words := r.words
 	if len(r.places) > 0 {
@@ -94,7 +94,7 @@ func (r *Request) seal() (*key.Key, error) {
 	return b.Seal()
 }
 
-// name is what people call the command: its program, and the last word that is no
+// name returns what people would call the command: its program, and its last word that is no
 // option.
 func (r *Request) name() string {
 	name := filepath.Base(r.words[0])
@@ -113,8 +113,8 @@ func (r *Request) name() string {
 	return name[:min(len(name), 200)]
 }
 
-// leaseKey is the key of the lease: commands that run in different folders do not
-// wait for each other.
+// leaseKey is the key of the lease. It has the folder, so that commands in different folders
+// do not wait for each other.
 func (r *Request) leaseKey() *key.Key {
 	b := key.NewBuilder()
 	b.Add("request", r.request.ID[:])
@@ -132,7 +132,7 @@ func mustSeal(b *key.Builder) *key.Key {
 	return k
 }
 
-// resultKey is the key of what the command comes to in the world of a list.
+// resultKey is the key of the command's result in the world of a list.
 func (r *Request) resultKey(l *record.List) (*key.Key, error) {
 	b := key.NewBuilder()
 	r.parts(b)
@@ -144,7 +144,7 @@ func (r *Request) resultKey(l *record.List) (*key.Key, error) {
 	return b.Seal()
 }
 
-// surroundings are those that lists are compared with.
+// surroundings returns what lists are compared with.
 func (r *Request) surroundings(notes record.Notes) *record.Surroundings {
 	return &record.Surroundings{Dir: r.dir, Env: r.env, Places: r.places, Notes: notes}
 }

@@ -9,7 +9,7 @@ import (
 	"jitcache/record"
 )
 
-// result is what a command has come to: what it left, and what it printed.
+// result is the result of a command: the files that it left, and what it printed.
 type result struct {
 	outputs []output
 	chunks  []chunk
@@ -17,8 +17,8 @@ type result struct {
 	foreign bool // it was not made here: see foreign.go
 
 	id     key.ID        // of the entry
-	blob   *blob.Blob    // of which contents are parts; nil: of nothing
-	inputs []record.File // what it was made from; never written to
+	blob   *blob.Blob    // the contents are parts of it; nil if they are not
+	inputs []record.File // the files that it was made from: a replay never writes to them
 }
 
 func (r *result) release() {
@@ -35,18 +35,18 @@ const (
 	twin    = 't' // another name of an output before it
 )
 
-// output is a name that the command leaves behind.
+// output is a file, folder or link that the command leaves behind.
 type output struct {
 	kind   byte
-	path   string // as the command named it; the name of a place may be its begin
+	path   string // as the command named it; it may begin with the name of a place
 	mode   uint32 // permissions
 	text   string // of a link
-	twin   int    // which
-	marked bool   // there are names of places in the content
+	twin   int    // index of the output that it is another name of
+	marked bool   // the content has names of places
 	data   []byte
 }
 
-// chunk is what was printed at once.
+// chunk is a piece of output that was printed to one stream.
 type chunk struct {
 	stream int // 1 output, 2 errors
 	marked bool
@@ -98,7 +98,7 @@ func (r *result) append(b []byte) []byte {
 	return b
 }
 
-// decoder takes values off bytes. After an error all are zero.
+// decoder reads values from bytes. After an error, every value that it returns is zero.
 type decoder struct {
 	b   []byte
 	bad bool
@@ -133,7 +133,7 @@ func (d *decoder) letter() byte {
 
 func (d *decoder) text() string { return string(d.take(d.number())) }
 
-// count returns a number of things, each of which takes a byte at least.
+// count returns the number of elements that follow, each of which takes at least a byte.
 func (d *decoder) count() int {
 	n := d.number()
 	if n > uint64(len(d.b)) {
@@ -157,7 +157,7 @@ func parse(b []byte) (*result, error) {
 		o.mode, o.twin, o.marked = uint32(d.number()), int(d.number()), d.number() != 0
 		sizes[i] = d.number()
 		o.text = d.text()
-		if o.mode&^0o1777 != 0 { // none is kept that gives privileges
+		if o.mode&^0o1777 != 0 { // set-id bits are never kept
 			return nil, errResult
 		}
 		if o.kind == twin && (o.twin < 0 || o.twin >= i || r.outputs[o.twin].kind != regular) {

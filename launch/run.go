@@ -16,14 +16,14 @@ import (
 	"jitcache/record"
 )
 
-// open says what this process would run, and opens the cache.
+// open makes the request for a command of this process, and opens the cache.
 func open(o *Options, words []string, state status) (*lookup, error) {
 	r, err := newRequest(o, words, state)
 	if err != nil {
 		return nil, err
 	}
 	core.StorageProgram = func() string { return core.FindStorage(self()) }
-	// No warnings: standard error is the command's. JITCACHE_LOG gets them.
+	// No warnings: standard error belongs to the command. JITCACHE_LOG gets them.
 	cache, err := core.Open(core.Options{Values: map[string]string{"memory_size": "0"}, Env: os.Getenv, Launcher: true})
 	if err != nil {
 		return nil, err
@@ -31,15 +31,14 @@ func open(o *Options, words []string, state status) (*lookup, error) {
 	return newLookup(cache, r), nil
 }
 
-// Run runs a command, or puts in place what it has come to before. It returns the
-// exit status, if this process has not become the command. given are the words that
-// the launcher was started with.
+// Run runs a command or replays its result. It returns the exit status if this process has
+// not become the command. given are the words that the launcher was started with.
 func Run(o *Options, words, given []string) int {
-	// In an observed tree the observer outside has to see what the command looks at;
-	// beside another tracer there can be none.
+	// Inside an observed tree the outer observer must see what the command looks at, and
+	// beside another tracer there can be no observer.
 	state, began := readStatus(), time.Now()
 	if state.tracer != 0 {
-		return become(words) // which tells nothing: it would be what the command outside has written
+		return become(words) // without an event: it would be an output of the outer command
 	}
 	l, err := open(o, words, state)
 	if err != nil {
@@ -60,7 +59,8 @@ func Run(o *Options, words, given []string) int {
 	return become(l.request.words)
 }
 
-// run returns the exit status, if there is one: else the command is to be run plain, and why.
+// run returns the exit status if the command is done; else why it is to be run without the
+// observer.
 func (l *lookup) run(given []string) (status int, done bool, why string) {
 	_, refused := l.cache.Store()
 	if l.cache.Mode() == core.ModeOff {
@@ -96,7 +96,7 @@ func (l *lookup) run(given []string) (status int, done bool, why string) {
 	return 0, false, l.observe(program, lease, why, given)
 }
 
-// replay puts a result in place, if that can be done; else why not.
+// replay puts a result in place. If that cannot be done, it returns why.
 func (l *lookup) replay(found *result) (status int, done bool, why string) {
 	defer found.release()
 	begun, err := false, found.admitted(l.request)
@@ -119,7 +119,7 @@ func (l *lookup) replay(found *result) (status int, done bool, why string) {
 	return status, true, ""
 }
 
-// claim asks for the lease, and waits while somebody else runs the command.
+// claim takes the lease, after waiting while another process runs the command.
 func (l *lookup) claim() (found *result, lease *core.Lease) {
 	k := l.request.leaseKey()
 	if l.cache.Claims() {
@@ -138,8 +138,8 @@ func (l *lookup) claim() (found *result, lease *core.Lease) {
 	}
 }
 
-// observe becomes the observer, which runs the command. If it cannot, it says why. missing is
-// why nothing was found.
+// observe becomes the observer, which runs the command. It returns, with the reason, only if
+// that fails. missing is why no result was found.
 func (l *lookup) observe(program string, lease *core.Lease, missing string, given []string) (why string) {
 	if observe.Tracer == "" {
 		exe, err := os.Executable()
@@ -165,7 +165,7 @@ func (l *lookup) observe(program string, lease *core.Lease, missing string, give
 		return append([]string{self(), KeepName, ran.String()}, given...)
 	}}
 	l.teller.say(missed, missing, nil)
-	l.cache.Close() // counters; what is open is closed with this program
+	l.cache.Close() // writes the counters; exec closes the rest
 	c := &observe.Command{Args: r.words, Dir: r.dir, Env: env, Inherit: true, Pass: true, Terminals: tells}
 	err := c.Become(front)
 	lease.Release()
@@ -180,7 +180,7 @@ func self() string {
 	return exe
 }
 
-// program returns the file of the command, "" if there is none that can be run.
+// program returns the file of the command, "" if there is none that can be executed.
 func (l *lookup) program() string {
 	path, _ := search(l.request.words[0])
 	return path
@@ -209,7 +209,7 @@ func search(name string) (string, error) {
 			if info, err := os.Stat(found); err == nil && info.Mode().IsRegular() {
 				return found, nil
 			}
-			why = unix.EACCES // as exec says of a folder
+			why = unix.EACCES // what exec returns for a folder
 		case errors.Is(err, unix.EACCES):
 			why = err
 		}
@@ -217,13 +217,13 @@ func search(name string) (string, error) {
 	return "", why
 }
 
-// become runs the command plain, in place of this process. It returns the status to
-// exit with if it cannot.
+// become executes the command in place of this process. If that fails, it returns the status
+// to exit with.
 func become(words []string) int {
 	path, err := search(words[0])
 	if err == nil {
 		err = unix.Exec(path, words, os.Environ())
-		if err == unix.ENOEXEC { // a script that names no interpreter, which execvp gives to the shell
+		if err == unix.ENOEXEC { // a script without an interpreter: execvp gives it to the shell
 			err = unix.Exec("/bin/sh", append([]string{"/bin/sh", path}, words[1:]...), os.Environ())
 		}
 	}

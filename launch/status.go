@@ -10,7 +10,7 @@ import (
 	"jitcache/core/proc"
 )
 
-// status is what the kernel says of this process: who traces it, and its umask.
+// status has the process's tracer, 0 for none, and its umask.
 type status struct {
 	tracer int
 	umask  uint32
@@ -40,8 +40,8 @@ func field(text []byte, name string, base int) int64 {
 	return n
 }
 
-// What a standard descriptor is, as far as programs care: they ask whether it is a
-// terminal, and reading /dev/null is no input.
+// What a standard descriptor is, as far as it counts: programs ask whether it is a terminal,
+// and /dev/null is no input.
 const (
 	closed   = 'c'
 	terminal = 't'
@@ -49,18 +49,18 @@ const (
 	other    = 'o'
 )
 
-// printsToTerminal reports whether output or errors go to one.
+// printsToTerminal reports whether output or errors go to a terminal.
 func (r *Request) printsToTerminal() bool { return strings.IndexByte(r.stream[1:], terminal) >= 0 }
 
-// streams says what the standard descriptors are; where output and errors are one
-// terminal, the second is "=".
+// streams returns a letter for each standard descriptor; "=" for errors if they go to the same
+// terminal as the output.
 func streams() string {
 	var s [3]byte
 	var st [3]unix.Stat_t
 	for fd := range s {
 		s[fd] = other
-		// Go opens those that are closed. No other that the program was started with is
-		// closed by exec (capi/overlay).
+		// Go opens standard descriptors that are closed; those, and only those, are closed by
+		// exec (capi/overlay).
 		flags, _ := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		switch _, err := unix.IoctlGetTermios(fd, unix.TCGETS); {
 		case unix.Fstat(fd, &st[fd]) != nil, flags&unix.FD_CLOEXEC != 0:

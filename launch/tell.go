@@ -13,15 +13,14 @@ import (
 	"jitcache/core/key"
 )
 
-// What is told of a launched command, if somebody asks. A command that is looked up comes to
-// one line, or to two: a miss, and what became of it. Behind a miss there is no second one if
-// the observer was killed, or could not observe the command.
+// The events of a launched command. Each command has one, or two: a miss, and how the run
+// ended. The second is missing if the observer was killed or could not observe the command.
 const (
-	hit     = "hit"      // what it came to before was put in place
-	missed  = "miss"     // it is run, and observed
+	hit     = "hit"      // the result was put in place
+	missed  = "miss"     // the command is run and observed
 	kept    = "kept"     // it has run, and the next time is a hit
 	notKept = "not kept" // it has run, and has failed or cannot be kept
-	ranOnly = "plain"    // it is run without being observed
+	ranOnly = "plain"    // it is run without the observer
 )
 
 // event is a line of JSON: docs/launcher.md, "What became of each command".
@@ -32,20 +31,21 @@ type event struct {
 	Process int      `json:"process"`
 	Key     string   `json:"key,omitempty"` // of the entry
 	Why     string   `json:"why,omitempty"`
-	// Status is how a command that has failed has ended, as a shell says it: 128 and the signal.
+	// Status is the exit status of a command that has failed, or 128 and the signal, as a shell
+	// has it.
 	Status int `json:"status,omitempty"`
-	// Seconds is how long a replay took from the launcher's start on, or the command's run.
+	// Seconds is how long a replay took since the launcher's start, or how long the command ran.
 	Seconds *float64 `json:"seconds,omitempty"`
 }
 
-// teller writes events where Options.Tell says; nil: nobody asks.
+// teller writes events to where Options.Tell says. A nil teller writes none.
 type teller struct {
 	to    string
 	event event
 	since time.Time
 }
 
-// newTeller starts the time. process is that which becomes the command.
+// newTeller makes a teller. process becomes the command, and since is when it began.
 func (o *Options) newTeller(words []string, process int, since time.Time) *teller {
 	if o.Tell == "" {
 		return nil
@@ -54,7 +54,7 @@ func (o *Options) newTeller(words []string, process int, since time.Time) *telle
 	return &teller{to: o.Tell, event: event{Command: words, Folder: folder, Process: process}, since: since}
 }
 
-// tell writes an event; id is nil where there is no entry.
+// tell writes an event. id is nil if there is no entry.
 func (t *teller) tell(what, why string, id *key.ID) error {
 	if t == nil {
 		return nil
@@ -81,7 +81,7 @@ func (t *teller) tell(what, why string, id *key.ID) error {
 	return addLine(t.to, line.Bytes())
 }
 
-// failed tells of a command that has ended so.
+// failed writes the event of a command that has failed.
 func (t *teller) failed(ended syscall.WaitStatus) error {
 	if t == nil {
 		return nil
@@ -95,7 +95,7 @@ func (t *teller) failed(ended syscall.WaitStatus) error {
 	return t.tell(notKept, why, nil)
 }
 
-// say is tell, for the launcher itself: that nothing can be written there is said, and the
+// say is tell for the launcher itself. If the event cannot be written, it prints why, and the
 // command runs all the same.
 func (t *teller) say(what, why string, id *key.ID) {
 	if err := t.tell(what, why, id); err != nil {
@@ -103,8 +103,8 @@ func (t *teller) say(what, why string, id *key.ID) {
 	}
 }
 
-// addLine appends a line with one write, so that those of many processes do not mix. The file
-// may be a pipe, as /dev/fd/3: one that nobody reads is an error, and not waited for.
+// addLine appends a line with one write, so that lines of several processes do not mix. The
+// file may be a pipe, such as /dev/fd/3. A pipe that nobody reads is an error at once.
 func addLine(path string, line []byte) error {
 	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_APPEND | unix.O_CLOEXEC | unix.O_NOCTTY
 	fd, err := unix.Open(path, flags|unix.O_NONBLOCK, 0o666)
