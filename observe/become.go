@@ -9,32 +9,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files are the descriptors of what a run comes to: its report, and what was
+// Files are the descriptors of the files in which a run ends: its report, and what it has
 // printed.
 type Files struct{ Report, Out, Err int }
 
-// Front says what a process does that becomes a command.
+// Front says what a process does beside being the command that it becomes.
 type Front struct {
-	// Lock is a descriptor that stays open until the result is kept, and is then
-	// closed, and LockName the name of its file, which is removed before; -1: none.
+	// Lock is a descriptor that stays open until the result is kept; then its file, LockName,
+	// is removed, and it is closed. -1: none.
 	Lock     int
 	LockName string
-	// Claim is a descriptor that is closed then, too, and that the program has which keeps
-	// the result; 0: none.
+	// Claim is a descriptor that is closed at the same time. The program that keeps the result
+	// inherits it. 0: none.
 	Claim int
-	// Keep returns the words of a program that takes what the command has come to.
-	// It is run when the command has ended well, with the descriptors of the files.
+	// Keep returns the words of the program that keeps the result. It runs when the command
+	// has ended well, and inherits the descriptors of the files.
 	Keep func(Files) []string
-	// Failures has it run when the command has failed, too.
+	// Failures says to run it when the command has failed, too.
 	Failures bool
 }
 
 // ErrNoTracer is returned by Become where there is no tracer.
 var ErrNoTracer = errors.New("observe: there is no " + TracerName)
 
-// Become runs a command, observed, in place of this process: what starts it, stops
-// it and waits for it has to do with the command. It returns only if that cannot be.
-// Descriptors, dispositions of signals and the folder are this process's.
+// Become runs a command, observed, in place of this process: whoever started this process
+// now waits for the command and signals it. It returns only if that fails. The command has
+// the descriptors, signal dispositions and folder of this process.
 func (c *Command) Become(f *Front) error {
 	if Tracer == "" {
 		return ErrNoTracer
@@ -72,7 +72,7 @@ func (c *Command) Become(f *Front) error {
 	if f.Claim > 0 {
 		passed = append(passed, f.Claim)
 	}
-	defer setCloseOnExec(passed, unix.FD_CLOEXEC) // else what runs in place of the observer would have them
+	defer setCloseOnExec(passed, unix.FD_CLOEXEC) // if exec fails, the command must not get them
 	if err := setCloseOnExec(passed, 0); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (c *Command) Become(f *Front) error {
 	return unix.Exec(Tracer, append(words, f.Keep(files)...), os.Environ())
 }
 
-// setCloseOnExec sets the flags of descriptors that are there.
+// setCloseOnExec sets the descriptor flags of those descriptors that are not negative.
 func setCloseOnExec(fds []int, flags int) error {
 	for _, fd := range fds {
 		if fd >= 0 {
@@ -92,7 +92,7 @@ func setCloseOnExec(fds []int, flags int) error {
 	return nil
 }
 
-// ReadReport reads what a run has come to.
+// ReadReport reads the report of a run.
 func (f Files) ReadReport() (*Report, error) {
 	data, err := readFile(f.Report, math.MaxInt)
 	if err != nil {

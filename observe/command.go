@@ -14,36 +14,35 @@ type Command struct {
 	// Args are the words. The first is a path, or a name that is looked for in the
 	// PATH of Env.
 	Args []string
-	// Dir is the folder to run it in: absolute, and as its user would call it. What
-	// is named relative to it is reported below it.
+	// Dir is the folder to run it in: an absolute path, as the user would write it.
+	// Relative names are reported below it.
 	Dir string
 	Env []string // NAME=VALUE
 	// Stdin is a descriptor to read from; negative: /dev/null.
 	Stdin int
 	// Plain runs it unobserved.
 	Plain bool
-	// Inherit hands on the descriptors of this process, and what it does with
-	// signals; else the command gets neither.
+	// Inherit hands on the descriptors and the signal dispositions of this process.
+	// Otherwise the command gets neither.
 	Inherit bool
 	// Pass copies what is printed to this process's output while it runs.
 	Pass bool
-	// Terminals tells the command, where it prints to a terminal by way of Pass, that it
-	// prints to one, of unknown size. Whatever keeps the result has to tell such runs from
-	// others.
+	// Terminals makes the command see a terminal, of unknown size, where Pass copies its
+	// output to one. Whoever keeps the result must tell such runs from others.
 	Terminals bool
-	// Stops keeps the tracer from using what kernels before 5.6 have not.
+	// Stops keeps the tracer from using what kernels before 5.6 lack.
 	Stops bool
-	// Channel, if it is not 0, is a descriptor of a command that lives on and is given
-	// its work through it, in rounds: it gets it under the same number, and what comes
-	// through it is no input. At the end of each round it makes the system call EndOfRound;
-	// then Run.Round tells what was seen.
+	// Channel, if it is not 0, is a descriptor through which a command that lives on gets
+	// its work, in rounds. The command gets it under the same number, and reading from it is
+	// no input. At the end of each round it makes the system call EndOfRound; Run.Round then
+	// returns what was seen.
 	Channel int
 
 	failures bool // Front.Failures
 }
 
-// EndOfRound is the number of a system call that there is not. The tracer answers it by
-// writing what was seen so far: tracer/round.h.
+// EndOfRound is the number of a system call that does not exist. The tracer answers it by
+// writing what it has seen so far (tracer/round.h).
 const EndOfRound = 0x6a63
 
 // Errors of Start.

@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 )
 
-// TracerName is what the tracer's program is called.
+// TracerName is the name of the tracer's program.
 const TracerName = "jitcache-observe"
 
-// protocol is a text in the tracer that goes with this package: another version may
-// be installed beside, for another Python.
+// protocol is a text that the matching tracer contains. Another version may be installed
+// beside it, for another Python.
 const protocol = "jitcache-observe: requests 1"
 
-// Find returns the path of the tracer for a program of jitcache's, "" if it is not
-// there: beside it, or where the library is that was installed with it.
+// Find returns the path of the tracer for one of jitcache's programs: beside the program, or
+// beside the library that was installed with it; "" if there is none.
 func Find(executable string) string {
 	folder := filepath.Dir(executable)
 	places := []string{

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Bits say what was done with a name. tracer/names.h has them.
+// Bits say what was done with a name. They are those of tracer/names.h.
 type Bits uint32
 
 // The bits.
@@ -17,33 +17,33 @@ const (
 	Ran                        // executed, or read by the kernel to do so
 	Listed                     // a folder: its names were read
 	Text                       // a link: its text was read
-	Plain                      // looked at without following a link, and it is none
-	Sent                       // Content or Listing is what was there
-	Large                      // Content should be, and is too large
-	Made                       // later the tree made, changed or removed it
-	Relative                   // named relative to Command.Dir, through folders entered so
-	Absolute                   // named by a path of its own
-	Statted                    // looked at by a call that tells its time stamps
-	Permitted                  // it was asked what may be done with it
+	Plain                      // looked at without following links, and it is no link
+	Sent                       // Content or Names has what was there
+	Large                      // Content should have it, and it is too large
+	Made                       // the tree made, changed or removed it later
+	Relative                   // named relative to Command.Dir, or to a folder entered by a relative path
+	Absolute                   // named by an absolute path
+	Statted                    // looked at by a call that returns its time stamps
+	Permitted                  // a call asked what may be done with it
 )
 
 // Written says what became of a file that the tree wrote.
 type Written uint32
 
-// What it can be.
+// What can become of a file.
 const (
-	Created  Written = 1 << iota // there was none
-	Replaced                     // there was one, of which nothing is left
-	Changed                      // there was one, and it was changed in place
+	Created  Written = 1 << iota // it did not exist before
+	Replaced                     // it existed, and nothing is left of the old one
+	Changed                      // it existed, and was changed in place
 	Removed                      // it is gone
 	Folder                       // it is a folder
 )
 
-// Use is something that no name shows.
+// Use is something that the tree used and that no name shows.
 type Use uint32
 
-// The uses. Up to UseLimits, and UseUmask, they are inputs; what has one of the others cannot be
-// repeated. tracer/report.h describes them.
+// The uses. Those up to UseLimits, and UseUmask, are inputs. A run with one of the others cannot
+// be repeated. tracer/report.h describes them.
 const (
 	UseFolder Use = 1 + iota
 	UseClock
@@ -70,24 +70,24 @@ const (
 	UseDenied
 )
 
-// Stamp is a file as it was just before the tree could look at it.
+// Stamp is what stat said of a file just before the tree looked at it.
 type Stamp struct {
 	Dev, Ino, Size uint64
 	Mtime, Ctime   int64  // nanoseconds since 1970
-	Taken          int64  // the same: before it was asked for
-	Mount          uint64 // id of the mount that no other has had since the start; 0: unknown
+	Taken          int64  // nanoseconds since 1970, before stat was called
+	Mount          uint64 // id of the mount, never used again until the next boot; 0: unknown
 }
 
-// Name is a name that the tree used: absolute, and otherwise as the tree had it.
+// Name is a path that the tree used: made absolute, and otherwise as the tree wrote it.
 type Name struct {
 	Path  string
 	Bits  Bits
-	Mode  uint32        // as stat has it; 0: there is nothing, or it was not asked for
-	Errno syscall.Errno // why there is nothing, or why it cannot be read
-	// Statted is a mask of the programs that asked for its time stamps, Programs of
-	// those that did anything with it, Readers of those that opened it for reading, Asked
-	// of those in Statted that did not only pass through it, looking for a path without
-	// links (tracer/walk.h): bit i is program i, the last bit all others.
+	Mode  uint32        // as stat has it; 0: nothing is there, or nobody asked
+	Errno syscall.Errno // why nothing is there, or why it cannot be read
+	// Masks of programs, in which bit i stands for program i and the last bit for all
+	// others. Statted: they asked for its time stamps. Programs: they did anything with it.
+	// Readers: they opened it for reading. Asked: they are in Statted, and not only because
+	// they were resolving links on the way (tracer/walk.h).
 	Statted, Programs, Readers, Asked uint64
 
 	Stamp   Stamp
@@ -97,58 +97,59 @@ type Name struct {
 	Permits []Permit // if Permitted
 }
 
-// Permit is whether something may be done with a name, as the tree was told.
+// Permit is a question about a name, and the answer that the tree got.
 type Permit struct {
 	How   uint32        // R_OK, W_OK, X_OK, and Effective
-	Errno syscall.Errno // why not, 0: it may
+	Errno syscall.Errno // 0: it may be done; else why not
 }
 
-// Effective in How: as one acts, and not as who one is.
+// Effective in How asks for the effective user, as open and exec do, and not for the real one,
+// as access(2) does.
 const Effective = 8
 
-// Others in How, with an answer that is no error: which extended attributes there are, 0 for
-// none, and which flags (chattr).
+// Other questions, whose answers are no errors: a digest of the names of the extended
+// attributes, 0 for none; and the flags (chattr).
 const (
 	Attributes = 16
 	Flags      = 32
 )
 
-// Program is one that ran.
+// Program is a program that ran.
 type Program struct {
-	ID   int // bit ID of the masks; from 63 on all have the last
+	ID   int // its bit in the masks; programs from 63 on share the last
 	Path string
 	Args []string
 }
 
-// File is one that the tree wrote. Its path has no links.
+// File is a file that the tree wrote. Its path has no links.
 type File struct {
 	Path string
 	How  Written
-	// Name is what the tree called it last, "" if it used no name, and Form has
-	// Relative and Absolute, for all of its names.
+	// Name is the last path by which the tree wrote it, "" if it used none. Form has
+	// Relative and Absolute as all its names had them.
 	Name string
 	Form Bits
 }
 
-// Used is a use, by whom, and of what.
+// Used is a use, the programs that had it, and a detail.
 type Used struct {
 	Use      Use
 	Programs uint64
 	Detail   string
 }
 
-// Mark is up to where a stream had come when the next one was written to.
+// Mark says how far a stream had come when another stream was written to.
 type Mark struct {
 	Stream int // 1 output, 2 errors
 	Size   uint64
 }
 
-// Report is what a run has come to.
+// Report is what was seen of a run, and how it ended.
 type Report struct {
 	Status syscall.WaitStatus
-	// Failure is why the program could not be run at all, 0 if it could.
+	// Failure is why the program could not be executed, 0 if it could.
 	Failure syscall.Errno
-	// Unobserved: nothing is known of it. Outlived: what it started goes on.
+	// Unobserved: nothing was seen. Outlived: processes that it started go on.
 	Unobserved, Outlived bool
 
 	Programs []Program
@@ -156,8 +157,8 @@ type Report struct {
 	Files    []File
 	Uses     []Used
 	Marks    []Mark
-	// Out and Err are what was printed, each nil if it was more than MaxOutput, and
-	// both where Pass was wanted and there is no tracer.
+	// Out and Err are what was printed. Each is nil if it was more than MaxOutput; both
+	// are if there was Pass and no tracer.
 	Out, Err []byte
 }
 
@@ -167,11 +168,11 @@ const (
 	endOutlived   = 2
 )
 
-// LostOutput is the detail of UseUnreadable if something that was printed could not be written
-// to where it should have come: tracer/output.h.
+// LostOutput is the detail of UseUnreadable if output could not be passed on to its
+// destination (tracer/output.h).
 const LostOutput = "output that could not be passed on"
 
-// MaxOutput is how much of each stream is kept.
+// MaxOutput is how many bytes of each stream are kept.
 const MaxOutput = 1 << 28
 
 var (
@@ -180,7 +181,7 @@ var (
 	errOver   = errors.New("observe: the run is over")
 )
 
-// decoder takes values off a record. After an error all are zero.
+// decoder reads values from a record. After an error, every value that it returns is zero.
 type decoder struct {
 	b   []byte
 	bad bool
@@ -247,7 +248,8 @@ func newParser() *parser {
 	return &parser{contents: map[string][]byte{}, listings: map[string][]string{}}
 }
 
-// parse reads a report. What comes once is of those before it too.
+// parse reads a report. Programs, marks and contents stay from the reports before it, because
+// the tracer sends each of them once.
 func (p *parser) parse(b []byte) (*Report, error) {
 	names, size := 0, 0
 	if !records(b, func(letter byte, d *decoder) bool {
@@ -264,7 +266,7 @@ func (p *parser) parse(b []byte) (*Report, error) {
 	if !records(b, func(letter byte, d *decoder) bool { return p.record(letter, d) && !d.bad && len(d.b) == 0 }) {
 		return nil, errReport
 	}
-	// What was sent is that of a name, and of no other.
+	// Each content and listing must belong to a name.
 	if len(p.contents)+len(p.listings) != p.sent {
 		return nil, errReport
 	}
@@ -274,12 +276,12 @@ func (p *parser) parse(b []byte) (*Report, error) {
 
 type parser struct {
 	report Report
-	// What was sent comes before the name that it is of.
+	// Contents and listings by path. They come before the name that they belong to.
 	contents map[string][]byte
 	listings map[string][]string
-	sent     int // of these, that have found their name
-	// texts holds the texts of all names, with room for all of them: a compile that
-	// looks for thirty thousand would spend a tenth of its time on allocating each.
+	sent     int // how many of these have found their name
+	// texts holds the texts of all names in one piece of memory. A compile that looks for
+	// thirty thousand names would spend a tenth of its time on allocating each.
 	texts []byte
 }
 
@@ -358,7 +360,7 @@ func (p *parser) name(d *decoder) {
 	}
 }
 
-// words splits arguments that each end in a NUL.
+// words splits arguments, each of which ends in a NUL.
 func words(b []byte) []string {
 	var all []string
 	for len(b) > 0 {

@@ -22,12 +22,12 @@ const (
 	flagFailures  = 256
 )
 
-// Tracer is the path of jitcache-observe, "" where there is none: then commands
-// run plain. It is set once, before the first Start.
+// Tracer is the path of jitcache-observe. If it is "", commands run unobserved. It is set
+// once, before the first Start.
 var Tracer string
 
-// file makes a file in memory. Descriptors below 3 are what a host that has closed
-// them would get, and would be taken for a command's standard ones.
+// file makes a file in memory. Its descriptor is above 2, also in a host that has closed its
+// standard descriptors: a lower one would be taken for a standard one of the command.
 func file(name string) (int, error) {
 	fd, err := unix.MemfdCreate("jitcache "+name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -44,7 +44,7 @@ func high(fd int) (int, error) {
 	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
 }
 
-// request is a command for the tracer, with the descriptors that it is to use.
+// request encodes the command for the tracer, with the descriptors that it is to use.
 func (c *Command) request(report, done, out, err int) []byte {
 	flags := uint32(0)
 	for flag, set := range map[uint32]bool{
@@ -75,8 +75,8 @@ func (c *Command) request(report, done, out, err int) []byte {
 	return b
 }
 
-// blocked is the set of signals that a command is started with: what this thread
-// blocks, as the kernel has it, or none.
+// blocked returns the signals that are blocked when the command starts: those that this
+// thread blocks, or none.
 func blocked(c *Command) uint64 {
 	var set uint64
 	if c.Inherit {
@@ -99,7 +99,7 @@ func writeAll(fd int, b []byte) error {
 // readFile reads a file in memory from its beginning; nil if it is larger than most.
 func readFile(fd, most int) ([]byte, error) { return readFrom(fd, 0, most) }
 
-// readFrom reads what is behind an offset; nil if that is more than most.
+// readFrom reads a file in memory from an offset on; nil if that is more than most bytes.
 func readFrom(fd int, offset int64, most int) ([]byte, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {

@@ -9,13 +9,13 @@ import (
 	"math"
 )
 
-// Done returns a descriptor that can be read from, or is closed, when the command has
-// ended: for a poll together with its channel.
+// Done returns a descriptor that becomes readable, or is closed, when the command has ended.
+// It can be polled together with the channel.
 func (r *Run) Done() int { return r.done }
 
-// Round returns what was seen of a command with a Channel since it has started, up to
-// the last EndOfRound. Nothing may have been asked of it since. nil: it is not observed.
-// Out and Err of a report are what was printed since the one before.
+// Round returns what was seen of a command with a Channel, from its start to the last
+// EndOfRound. The command must not have been given work since. It returns nil if the command
+// is not observed. Out and Err have what was printed since the report before.
 func (r *Run) Round() (*Report, error) {
 	if r.parser == nil {
 		r.parser = newParser()
@@ -37,7 +37,7 @@ func (r *Run) Round() (*Report, error) {
 	return rep, err
 }
 
-// Seen is how many bytes the report of all rounds has.
+// Seen returns how many bytes of reports were read in all rounds.
 func (r *Run) Seen() int64 { return r.parsed }
 
 // parse reads the whole report of a run that has ended.

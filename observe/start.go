@@ -36,15 +36,15 @@ type Run struct {
 	once                         sync.Once
 }
 
-// Start starts a command. The error is that it cannot be started at all; a
-// program that is not found is the tracer's to tell.
+// Start starts a command. It returns an error if no process can be started. If the program is
+// not found, the report says so.
 func Start(c *Command) (*Run, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
 	room := hasRoom()
 	if !room && c.Channel != 0 {
-		return nil, errNoRoom // it is of no use without the tracer's rounds
+		return nil, errNoRoom // rounds need a tracer
 	}
 	r := &Run{direct: Tracer == "" || !room, report: -1, out: -1, err: -1, done: -1, null: -1}
 	if err := r.start(c); err != nil {
@@ -177,8 +177,8 @@ const (
 	markEnded = 'k'
 )
 
-// look is how often it is asked whether the keeper lives: that somebody else has
-// forked, and holds the pipe open, must not matter.
+// look is how often Wait checks whether the keeper lives. The end of the pipe alone does not
+// tell: a process that the host has forked may hold it open.
 const look = time.Second
 
 // Wait waits until the command has ended, at most for d, and reports whether it
@@ -202,7 +202,7 @@ func (r *Run) Wait(d time.Duration) bool {
 	}
 }
 
-// Report ends the run and says what there is to say. It waits if it has to.
+// Report waits for the end of the run, and returns what was seen.
 func (r *Run) Report() (*Report, error) {
 	for !r.Wait(time.Hour) {
 	}
@@ -246,18 +246,17 @@ func (r *Run) mark() byte {
 	return mark[0]
 }
 
-// cancelled is how long Cancel waits for what it has ended.
+// cancelled is how long Cancel waits for the processes that it has killed.
 const cancelled = 2 * time.Second
 
-// Cancel ends the command and all that it has started, and waits for that. Of a
-// command that runs plain what has left its parents behind, as a daemon does, lives
-// on. After Report, and again, it does nothing.
+// Cancel kills the command and its descendants, and waits for their end. Daemons of a command
+// that runs unobserved live on. After Report, or a second time, Cancel does nothing.
 func (r *Run) Cancel() {
 	if r.spawn != nil {
 		C.jc_spawn_kill(r.spawn)
 		C.jc_spawn_wait(r.spawn)
 		r.spawn = nil
-		// The tracer ends the tree, and then itself: nobody holds the pipe any more.
+		// The tracer ends the tree and then itself; nobody holds the pipe then.
 		for end := time.Now().Add(cancelled); time.Now().Before(end); {
 			fds := []unix.PollFd{{Fd: int32(r.done)}}
 			n, err := unix.Poll(fds, int(cancelled/time.Millisecond))

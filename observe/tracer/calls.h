@@ -1,25 +1,24 @@
-/* calls.h: what each system call is to the tracer.
+/* calls.h: what each system call means to the tracer.
  *
- * Three kinds. Those in harmless[] neither look at the world nor change it
- * beyond the process, and are not stopped at. Those in calls[] are looked into.
- * Any other is one that this list does not know: it is let through, and the
- * result is not kept. So a system call that the kernel gains is never passed
- * over. */
+ * There are three kinds. Those in harmless[] neither look at the world nor change it
+ * beyond the process; the tracer does not stop at them. Those in calls[] are looked
+ * into. All others are unknown: they are let through, and the result is not kept. So
+ * a system call that a later kernel adds is never overlooked. */
 #ifndef JO_CALLS_H
 #define JO_CALLS_H
 
 #include <stdint.h>
 
-/* By these a descriptor is asked whether it is a terminal: termios, and termios2. */
+/* The ioctls by which programs ask whether a descriptor is a terminal: termios, termios2. */
 enum { JO_TCGETS = 0x5401, JO_TCGETS2 = 0x802c542a };
 
-/* Which flags a file has: FS_IOC_GETFLAGS. */
+/* FS_IOC_GETFLAGS: which flags does a file have? */
 #define JO_GET_FLAGS 0x80086601u
 
 enum jo_class {
 	JO_CALL_UNKNOWN,     /* not in the lists */
 	JO_CALL_HARMLESS,    /* not stopped at */
-	JO_CALL_ABSENTED,    /* answered with ENOSYS, as if the kernel had it not */
+	JO_CALL_ABSENTED,    /* answered with ENOSYS, as by a kernel without it */
 	JO_CALL_OPEN,        /* path, flags: open */
 	JO_CALL_OPEN_AT,     /* the same: openat */
 	JO_CALL_OPEN_HOW,    /* path, struct open_how */
@@ -45,16 +44,16 @@ enum jo_class {
 	JO_CALL_LCHANGE,     /* path, and a link itself */
 	JO_CALL_FCHANGE,     /* descriptor: fchmod */
 	JO_CALL_READ,        /* descriptor: only of those that the command came with */
-	JO_CALL_ASK,         /* the same, but for the input: fstat, lseek */
-	JO_CALL_WRITE,       /* descriptor: the same */
+	JO_CALL_ASK,         /* the same, without standard input: fstat, lseek */
+	JO_CALL_WRITE,       /* descriptor: only of those that the command came with */
 	JO_CALL_SEND,        /* input descriptor in another place: sendfile */
 	JO_CALL_SPLICE,      /* two descriptors */
-	JO_CALL_DUP,         /* descriptor: the same */
-	JO_CALL_IOCTL,       /* descriptor, and not one of the questions that are known */
+	JO_CALL_DUP,         /* descriptor: only of those that the command came with */
+	JO_CALL_IOCTL,       /* descriptor, and none of the known questions */
 	JO_CALL_FCNTL,       /* descriptor, and only F_DUPFD */
 	JO_CALL_MAP,         /* descriptor as fifth argument */
 	JO_CALL_CLOCK_ID,    /* clock */
-	JO_CALL_TIME,        /* nothing: compilers ask so for the date */
+	JO_CALL_TIME,        /* nothing: compilers ask for the date by it */
 	JO_CALL_TIME_OF_DAY, /* nothing */
 	JO_CALL_CLONE,       /* flags */
 	JO_CALL_AFFINITY,    /* the CPUs of the process */
@@ -74,9 +73,9 @@ typedef struct jo_call {
 	int8_t flags; /* AT_…, or of open; of JO_CALL_XATTR the name */
 } jo_call;
 
-/* Flags of clone: a child that no tracer follows, and the namespaces that it can make:
- * mounts, cgroups, names, IPC, users, processes, network (that of time it cannot: its bit
- * is the signal's). */
+/* Flags of clone: a child that no tracer follows, and new namespaces: mounts, cgroups,
+ * names, IPC, users, processes, network. (clone cannot make one of time: its bit belongs
+ * to the signal.) */
 enum { JO_CLONE_UNTRACED = 0x00800000, JO_CLONE_NAMESPACES = 0x7e020000 };
 
 /* No system call has this number or a larger one. */
@@ -88,12 +87,12 @@ const jo_call *jo_call_of(long nr);
 /* jo_class_of returns the class of a system call. */
 enum jo_class jo_class_of(long nr);
 
-/* What is to be done at a call. A negative number is minus an errno: the call is known to
- * fail with that, and may be made to. */
+/* What the tracer does at a call. A negative number is minus an errno: the call is known to
+ * fail with it, and may be answered so. */
 enum {
 	JO_GO_ON,
 	JO_WAIT_FOR_END,
-	JO_BROKEN_PIPE, /* of a write: it has to fail as if the reader were gone */
+	JO_BROKEN_PIPE, /* a write has to fail as if the reader were gone */
 	JO_ANSWERED,    /* the process has its answer, and the kernel is not asked */
 };
 

@@ -1,5 +1,5 @@
-/* change.h: calls that change files. Before such a call the tracer notes what there is,
- * at its end what came of it. */
+/* change.h: calls that change files. The tracer notes what is there before such a call, and
+ * what has changed when it ends. */
 #ifndef JO_CHANGE_H
 #define JO_CHANGE_H
 
@@ -8,8 +8,8 @@
 #include "real.h"
 #include "process.h"
 
-/* Each of these is called before the call, and returns 1 if its end is to be waited
- * for. class is that of the call. */
+/* Each of these runs before the call. It returns 1 if the tracer must also stop at the
+ * call's end. class is that of the call. */
 
 /* jo_change_open: a file is opened so that it may be made or changed. */
 int jo_change_open(jo_process *p, const jo_path *path, int flags);
@@ -17,8 +17,8 @@ int jo_change_open(jo_process *p, const jo_path *path, int flags);
 /* jo_change_name: a name is made or removed. */
 int jo_change_name(jo_process *p, int class, const jo_path *path);
 
-/* jo_change_two: a file gets another name, or one more. follow: if it is a link,
- * what that leads to. from is NULL where it has none yet. */
+/* jo_change_two: a file gets another name, or one more. follow: if it is a link, its target
+ * does. from is NULL if the file has no name yet. */
 int jo_change_two(jo_process *p, int class, const jo_path *from, const jo_path *to, int follow);
 
 /* jo_change_file: mode, owner, times, size or attributes of a file are changed. */
@@ -27,12 +27,12 @@ int jo_change_file(jo_process *p, const jo_path *path, int follow);
 /* jo_change_descriptor: the same by a descriptor, which may be open for reading only. */
 int jo_change_descriptor(jo_process *p, int fd);
 
-/* jo_change_folder: the process enters a folder, by a path, or NULL if that has no
- * name, or by a descriptor. */
+/* jo_change_folder: the process enters a folder by a path, NULL if the folder has no name.
+ * jo_change_to_descriptor: it does so by a descriptor. */
 int jo_change_folder(jo_process *p, const jo_path *path);
 int jo_change_to_descriptor(jo_process *p, int fd);
 
-/* jo_change_result is called at the end of the call. */
+/* jo_change_result runs at the end of the call. */
 void jo_change_result(jo_process *p, int64_t result);
 
 #endif

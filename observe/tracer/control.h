@@ -1,9 +1,9 @@
-/* control.h: what a control build of the tests goes without.
+/* control.h: the mechanisms that a control build of the tests leaves out.
  *
- * A test that passes without the mechanism which it is about shows nothing. So a
- * tracer can be built with -DJO_CONTROL=NAME, NAME being one of these, and the
- * mechanism's tests must fail with it: tests/areas/observe.py. A name that is not
- * here does not compile. In all other builds the question is a constant. */
+ * A test that also passes without the mechanism that it is about shows nothing. So the
+ * tracer can be built with -DJO_CONTROL=NAME, where NAME is one of these, and the
+ * mechanism's tests must fail with it (tests/areas/observe.py). Another name does not
+ * compile. In all other builds JO_WITHOUT is a constant. */
 #ifndef JO_CONTROL_H
 #define JO_CONTROL_H
 

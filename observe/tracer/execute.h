@@ -13,8 +13,8 @@ void jo_execute_call(jo_process *p, const jo_path *path);
  * stack pointer. */
 void jo_execute_done(jo_process *p, uint64_t stack);
 
-/* jo_execute_privileged says whether a program was run that had to get
- * privileges, which the filter has kept from it. */
+/* jo_execute_privileged reports whether a program was run that should have gained
+ * privileges, which the filter prevents. */
 int jo_execute_privileged(void);
 
 #endif

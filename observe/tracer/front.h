@@ -1,20 +1,20 @@
-/* front.h: a program that was started to be a command, and has the tracer as its
+/* front.h: the front is a process that stands for the command, with the tracer as its
  * child.
  *
- * It stands where the command would stand: its parent waits for it, and signals are
- * sent to it. Signals that others send it hands on; those that come from a terminal
- * go to the whole group, and so to the command. It ends as the command does, by the
- * same signal or with the same status; if the command has ended well and its output could
- * not be written, as one does that cannot write it. A signal that comes while the result is
- * kept ends that.
+ * The parent of the front waits for it and sends it signals. The front hands on signals
+ * that other processes send; signals of a terminal reach the whole group, and so the
+ * command. The front ends as the command does, by the same signal or with the same status.
+ * If the command has ended well and its output could not be passed on, the front ends like
+ * a program that cannot write its output. A signal while the result is being kept ends the
+ * keeping.
  *
  *	jitcache-observe REQUEST LOCK NAME CLAIM KEEP...
  *
- * REQUEST is a descriptor, as for the tracer alone. LOCK is one that is held open
- * until the command's result is kept, and is then closed and its file NAME removed;
- * -1: there is none. CLAIM is one that is closed then, too; 0: there is none. KEEP are the path and the
- * words of a program that is run when the command has ended well, with CLAIM and the descriptors of the
- * report and of the output; with JO_FAILURES, however it has ended. */
+ * REQUEST is a descriptor, as for the tracer alone. LOCK is a descriptor that stays open
+ * until the result is kept; then its file NAME is removed and it is closed; -1: none.
+ * CLAIM is a descriptor that is closed at the same time; 0: none. KEEP is the path and the
+ * words of a program that runs when the command has ended well, or with JO_FAILURES however
+ * it has ended. It inherits CLAIM and the descriptors of the report and of the output. */
 #ifndef JO_FRONT_H
 #define JO_FRONT_H
 
@@ -26,29 +26,29 @@
  * return. words are those of main. */
 void jo_front_start(jo_request *r, char **words);
 
-/* What the tracer tells the front. They do nothing where there is no front. */
+/* What the tracer tells the front. Without a front these do nothing. */
 
 /* jo_front_runs: the command runs. */
 void jo_front_runs(pid_t command);
 
-/* jo_front_ended: it has ended so, as waitpid gives it. */
+/* jo_front_ended: the command has ended, with this status of waitpid. */
 void jo_front_ended(int status);
 
-/* jo_front_lost: some of what it has printed could not be passed on, and it was not told: for
- * this errno; 0: there is nothing of that kind. */
+/* jo_front_lost: output could not be passed on, with this errno, and no write of the command
+ * has failed for it; 0: all output was passed on. */
 void jo_front_lost(int why);
 
-/* jo_front_lives: what it has started goes on, and so does the tracer. */
+/* jo_front_lives: processes that the command started go on, and so does the tracer. */
 void jo_front_lives(void);
 
-/* jo_front_vain: its result will not be kept. Nobody need wait for it. */
+/* jo_front_vain: the result will not be kept. Nobody need wait for it. */
 void jo_front_vain(void);
 
-/* jo_front_plain: it cannot be observed, and nobody has noticed that it was tried. The
- * front becomes the command. It returns 0 where there is no front, and else not. */
+/* jo_front_plain: the command cannot be observed, and nothing outside has noticed the attempt.
+ * The front executes the command. It returns, with 0, only if there is no front. */
 int jo_front_plain(void);
 
-/* jo_front reports whether there is one. */
+/* jo_front reports whether there is a front. */
 int jo_front(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* handle.h: what is done at a stop. */
+/* handle.h: what the tracer does when it stops a process at a system call. */
 #ifndef JO_HANDLE_H
 #define JO_HANDLE_H
 
@@ -7,12 +7,12 @@
 #include "calls.h"
 #include "process.h"
 
-/* jo_handle_call looks into a call before the kernel does it, and returns what is to be
- * done, of calls.h. */
+/* jo_handle_call looks into a call before the kernel does it. It returns what to do, one of
+ * calls.h. */
 int jo_handle_call(jo_process *p, long nr, const uint64_t args[6]);
 
-/* jo_handle_interrupted says of a call that a signal has interrupted whether it would
- * not have been without an observer. */
+/* jo_handle_interrupted reports whether a signal has interrupted a call that it would not have
+ * interrupted without an observer. */
 int jo_handle_interrupted(jo_process *p, long nr, const uint64_t args[6]);
 
 #endif

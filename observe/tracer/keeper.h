@@ -3,17 +3,17 @@
 #ifndef JO_KEEPER_H
 #define JO_KEEPER_H
 
-/* jo_keeper_start notes who the keeper is. From then on its end interrupts system calls
- * with EINTR, again and again, instead of ending the tracer at once. jo_keeper_child
- * undoes in a child what that needs. */
+/* jo_keeper_start notes which process the keeper is. From then on its end interrupts system
+ * calls with EINTR, repeatedly, instead of killing the tracer at once. jo_keeper_child undoes
+ * that in a child. */
 void jo_keeper_start(void);
 void jo_keeper_child(void);
 
-/* jo_keeper_gone says whether it has ended: the tree has to be ended too. */
+/* jo_keeper_gone reports whether the keeper has ended. The tree must be ended too then. */
 int jo_keeper_gone(void);
 
-/* jo_keeper_leave ends the keeper, for its host to have done with it (a front does that
- * itself), and lets the tracer live on. */
+/* jo_keeper_leave ends the keeper, so that its host need not wait (a front ends itself), and
+ * lets the tracer live on. */
 void jo_keeper_leave(void);
 
 #endif

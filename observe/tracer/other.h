@@ -10,8 +10,8 @@
 /* jo_other_call looks into one, and returns what jo_handle_call does. */
 int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6]);
 
-/* jo_other_identity says whether a process of the tree may be another user than the
- * tracer, or have fewer privileges: what it can see is another matter then. */
+/* jo_other_identity reports whether a process of the tree may be another user than the tracer,
+ * or have fewer privileges. It may see other things than the tracer then. */
 int jo_other_identity(void);
 
 #endif

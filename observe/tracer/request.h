@@ -1,4 +1,4 @@
-/* request.h: what the tracer is asked for. observe/start.go writes it. */
+/* request.h: what the tracer is asked to do. observe/request.go writes it. */
 #ifndef JO_REQUEST_H
 #define JO_REQUEST_H
 
@@ -12,16 +12,16 @@ enum {
 	JO_DEFAULTS = 8,    /* no signal is ignored or blocked when the command starts */
 	JO_STOPS_ONLY = 32, /* as on a kernel before 5.6: for tests */
 	JO_ROUNDS = 64,     /* the command lives on: round.h */
-	JO_TERMINALS = 128, /* where output goes to a terminal, the command is told that it prints to one */
-	JO_FAILURES = 256,  /* a front runs what it is to run at the end of a command that has failed too */
+	JO_TERMINALS = 128, /* if output goes to a terminal, the command sees one */
+	JO_FAILURES = 256,  /* a front runs its KEEP program after a command that has failed too */
 };
 
-/* A request is this, as it lies in memory, and then strings that end in a NUL:
+/* A request is this struct, as it lies in memory, followed by strings that end in a NUL:
  * the folder, the arguments, the environment. */
 typedef struct jo_head {
 	uint32_t magic, flags;
-	int32_t report, done; /* descriptors: a file for the report, a pipe that is written to when it is whole */
-	int32_t out, err;     /* and files for what the command prints */
+	int32_t report, done; /* descriptors: a file for the report, a pipe that is written to when that is whole */
+	int32_t out, err;     /* descriptors: files for what the command prints */
 	uint32_t narguments, nvariables;
 	int32_t channel; /* a descriptor that the command gets and that is no input; -1: none */
 	uint32_t unused;
@@ -36,7 +36,7 @@ typedef struct jo_request {
 	char **arguments, **variables; /* each with a NULL at its end */
 } jo_request;
 
-/* jo_request_read reads a request from a file and closes it. 0: it is none. */
+/* jo_request_read reads a request from a file and closes it. It returns 0 if it is none. */
 int jo_request_read(int fd, jo_request *r);
 
 #endif

@@ -1,5 +1,5 @@
-/* use.h: uses of what no name shows (JO_USE_… of report.h), and the descriptors that
- * the command came with. */
+/* use.h: what the tree uses and no name shows (JO_USE_… of report.h), and the descriptors
+ * that the command came with. */
 #ifndef JO_USE_H
 #define JO_USE_H
 
@@ -7,17 +7,16 @@
 
 #include "process.h"
 
-/* jo_use notes a use by a process, or NULL for the tree, with a detail that may be
- * NULL. */
+/* jo_use notes a use by a process; NULL stands for the whole tree. detail may be NULL. */
 void jo_use(const jo_process *p, int what, const char *detail);
 
-/* jo_use_blind says whether the tree may see another world than the tracer: other
- * mounts, another root, or programs whose calls the tracer does not understand. Then
- * nothing is looked at any more, and no call is answered. */
+/* jo_use_blind reports whether the tree may see another world than the tracer: other mounts,
+ * another root, or programs whose calls the tracer does not understand. The tracer then looks
+ * at nothing any more, and answers no call. */
 int jo_use_blind(void);
 
-/* jo_use_outside says whether somebody outside may have noticed that the tree runs,
- * or have told it something: it cannot be started again as if nothing had been. */
+/* jo_use_outside reports whether a process outside may have noticed the tree or told it
+ * something. The tree cannot be started a second time then. */
 int jo_use_outside(void);
 
 /* jo_use_program returns the bit of a process's program in masks. */

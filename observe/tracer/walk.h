@@ -1,21 +1,20 @@
-/* walk.h: looking for the path without links, as realpath does: a step for each folder. */
+/* walk.h: recognising realpath, which resolves links by a step for each folder. */
 #ifndef JO_WALK_H
 #define JO_WALK_H
 
 #include "process.h"
 
-/* jo_walk_step notes that a process has asked of a path, without following a link, what it
- * is. Whoever looks for the path without links asks so of every folder on the way, from
- * the root on, and wants to know no more than whether it is a link: he is told the
- * permissions too, and does not count as one who has asked for them. Who stops there has
- * asked, and so has who began elsewhere, or with the root itself. */
+/* jo_walk_step notes that a process has called lstat on a path. A process that resolves links
+ * does so for every folder on the way, from the root on, and only wants to know whether it is
+ * a link. It gets the permissions too, and does not count as having asked for them. A process
+ * that stops at a folder has asked, and so has one that began elsewhere or with the root. */
 void jo_walk_step(jo_process *p, const char *path);
 
-/* jo_walk_text goes on with a walk: the text of a link in the folder that it has come to
- * is read. */
+/* jo_walk_text goes on with a walk: the process reads the text of a link in the folder that
+ * the walk has reached. */
 void jo_walk_text(jo_process *p, const char *path);
 
-/* jo_walk_end is called for everything else that a process asks or does, and at its end. */
+/* jo_walk_end is called for every other call of a process, and at its end. */
 void jo_walk_end(jo_process *p);
 
 #endif

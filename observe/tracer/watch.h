@@ -6,31 +6,31 @@
 
 #include "process.h"
 
-/* jo_watch_pin keeps tracer and tree, of which there is one process, on one CPU:
- * handing over between two takes twice as long, and twenty times where an idle CPU
- * has to be woken through a hypervisor. After PINNED_MS, or when the tree asks for
- * its CPUs, it is over: jo_watch_unpin gives all that are known their own CPUs, and
- * jo_watch_born one that was forked before and came after. */
+/* jo_watch_pin keeps the tracer and the tree, which has one process so far, on one CPU.
+ * Handing over between two CPUs takes twice as long, and twenty times as long if an idle CPU
+ * has to be woken through a hypervisor. The pin ends after PINNED_MS, or when the tree asks
+ * for its CPUs: jo_watch_unpin gives all known processes their own CPUs, and jo_watch_born
+ * does so for one that was forked before and became known later. */
 void jo_watch_pin(pid_t command);
 void jo_watch_unpin(void);
 void jo_watch_born(pid_t id);
 
-/* jo_watch_asked is called before a process is told on which CPUs another one runs, or sets
- * that: whom by its id, 0 for itself. Neither is shown the pin, and what is set is left. */
+/* jo_watch_asked is called before a process reads or sets the CPUs of a process, whom by its
+ * id, 0 for itself. The tree must not see the pin, and CPUs that it sets are left alone. */
 void jo_watch_asked(jo_process *p, pid_t whom);
 
-/* jo_watch_timer interrupts waitpid every so often as long as that is of use.
- * jo_watch_tick is called after each waitpid, does what is due, and says whether anything
- * was. passes: output is passed on. jo_watch_end makes the timer go on: the command has
- * ended, and what is left of the tree gets some time. jo_watch_wait makes it go on to the
- * next tick: somebody waits for that. */
+/* jo_watch_timer starts a timer that interrupts waitpid while there is a use for it; passes
+ * says that output is passed on. jo_watch_tick is called after each waitpid, does what is due,
+ * and reports whether anything was. jo_watch_end keeps the timer going after the command's
+ * end, to give the rest of the tree some time. jo_watch_wait keeps it going until the next
+ * tick, for which something waits. */
 void jo_watch_timer(int passes);
 void jo_watch_end(void);
 void jo_watch_wait(void);
 int jo_watch_tick(void);
 
-/* jo_watch_over says whether that time is over. jo_watch_stop ends the timer, but for who
- * waits. */
+/* jo_watch_over reports whether the time that jo_watch_end gave is over. jo_watch_stop ends
+ * the timer, unless something waits for it. */
 int jo_watch_over(void);
 void jo_watch_stop(void);
 

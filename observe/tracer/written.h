@@ -5,38 +5,37 @@
 #include <stdint.h>
 
 enum {
-	JO_CREATED = 1 << 0,  /* there was none, or what there was is gone */
-	JO_REPLACED = 1 << 1, /* there was one, of which nothing is left: truncated, removed, renamed over */
-	JO_CHANGED = 1 << 2,  /* there was one, and it was changed in place */
+	JO_CREATED = 1 << 0,  /* it did not exist, or the old one is gone */
+	JO_REPLACED = 1 << 1, /* nothing is left of the old one: truncated, removed, renamed over */
+	JO_CHANGED = 1 << 2,  /* it existed, and was changed in place */
 	JO_REMOVED = 1 << 3,  /* it is gone, as far as the tracer knows */
 	JO_FOLDER = 1 << 4,   /* it is a folder */
 };
 
-/* In all of these a path has no links but perhaps its last part, and bits are of
- * the above. jo_write sets and clears some for a path. */
+/* In all of these, the folders of a path are no links, and bits are those above. jo_write sets
+ * and clears bits of a path. */
 void jo_write(const char *real, uint32_t set, uint32_t clear);
 
-/* jo_write_name notes what the tree called a file that it wrote: absolute, and
- * otherwise as it named it. form is JO_RELATIVE or JO_ABSOLUTE of names.h. */
+/* jo_write_name notes the name by which the tree wrote a file: made absolute, and otherwise as
+ * the tree wrote it. form is JO_RELATIVE or JO_ABSOLUTE of names.h. */
 void jo_write_name(const char *real, const char *name, uint32_t form);
 
-/* jo_written returns what the tree made of a file, 0 for nothing. jo_written_in
- * also looks whether it made a folder above. */
+/* jo_written returns the bits of a file, 0 if the tree has not written it. jo_written_in
+ * also looks whether the tree made a folder above it. */
 uint32_t jo_written(const char *real);
 uint32_t jo_written_in(const char *real);
 
-/* jo_written_moved: a folder of the tree's got another name, and what is in it. name
- * and form are those of jo_write_name, for the folder. */
+/* jo_written_moved: a folder that the tree made was renamed, with its contents. name and form
+ * are those of jo_write_name, for the folder. */
 void jo_written_moved(const char *from, const char *to, const char *name, uint32_t form);
 
-/* jo_wrote_any says whether the tree has made anything. jo_may_be_written says of a
- * path, however it leads there, that jo_written_in may find something; it knows
- * without asking the disk that most paths are not it. */
+/* jo_wrote_any reports whether the tree has written anything. jo_may_be_written reports whether
+ * jo_written_in may find something for a path, through whichever links it leads. It excludes
+ * most paths without asking the disk. */
 int jo_wrote_any(void);
 int jo_may_be_written(const char *path);
 
-/* jo_written_report writes JO_WRITTEN records: how, with the forms of names in
- * which it was written. */
+/* jo_written_report writes the JO_WRITTEN records: the bits, with the forms of the names. */
 void jo_written_report(void);
 
 #endif
