@@ -20,6 +20,7 @@ enum jo_class {
 	JO_CALL_UNKNOWN,     /* not in the lists */
 	JO_CALL_HARMLESS,    /* not stopped at */
 	JO_CALL_ABSENTED,    /* answered with ENOSYS, as if the kernel had it not */
+	JO_CALL_URING,       /* the same, but who asks is seen */
 	JO_CALL_OPEN,        /* path, flags: open */
 	JO_CALL_OPEN_AT,     /* the same: openat */
 	JO_CALL_OPEN_HOW,    /* path, struct open_how */
@@ -45,7 +46,8 @@ enum jo_class {
 	JO_CALL_LCHANGE,     /* path, and a link itself */
 	JO_CALL_FCHANGE,     /* descriptor: fchmod */
 	JO_CALL_READ,        /* descriptor: only of those that the command came with */
-	JO_CALL_ASK,         /* the same, but for the input: fstat, lseek */
+	JO_CALL_ASK,         /* the same, but for the input: fstat */
+	JO_CALL_SEEK,        /* the same, and of the output: lseek, pread, pwrite, ftruncate */
 	JO_CALL_WRITE,       /* descriptor: the same */
 	JO_CALL_SEND,        /* input descriptor in another place: sendfile */
 	JO_CALL_SPLICE,      /* two descriptors */

@@ -6,8 +6,11 @@
 #ifndef JO_OUTPUT_H
 #define JO_OUTPUT_H
 
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+
+#include "process.h"
 
 /* jo_output_start takes the files, and where what is written is passed on to
  * while the tree runs; -1: nowhere. With terminals, a file from which a terminal gets
@@ -31,6 +34,15 @@ int jo_output_stop(pid_t id, int fd);
 /* jo_output_is reports whether a file is one of the two. */
 int jo_output_is(const struct stat *st);
 
+/* jo_output_sought is called when a process does with a descriptor what only files allow, or, with
+ * changes 0, asks for its place. It returns one of these, that place, or minus the errno which a terminal or
+ * pipe has for an answer that a stream stands for. From the first change on a stream that stands for
+ * a file is kept equal to it, and the result is not kept. jo_output_opened is called when a path that leads to a stream
+ * is opened to be written; it returns 0 if that has to be done as of a pipe. */
+enum { JO_OUTPUT_ASKED = -1000 /* the kernel may be asked */ };
+int64_t jo_output_sought(const jo_process *p, int fd, int changes);
+int jo_output_opened(const jo_process *p, const struct stat *st);
+
 /* jo_output_passed says whether something was passed on; jo_output_drop empties both, to
  * begin again. 0: that cannot be. */
 int jo_output_passed(void);
@@ -45,5 +57,8 @@ int jo_output_unsaid(void);
 
 /* jo_output_pass notes how far both have come, and passes on what is new. */
 void jo_output_pass(void);
+
+/* jo_output_end is jo_output_pass when nothing comes any more. */
+void jo_output_end(void);
 
 #endif

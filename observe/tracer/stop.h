@@ -38,9 +38,11 @@ jo_stop jo_stop_end(pid_t id);
 jo_stop jo_stop_program(pid_t id);
 
 /* jo_stop_change sets an argument of the call at which the filter has stopped a
- * process. jo_stop_refuse makes the call fail with an errno, undone. 0: it cannot. */
+ * process. jo_stop_refuse makes the call fail with an errno, undone, and jo_stop_answer has it
+ * return something. 0: it cannot. */
 int jo_stop_change(pid_t id, int argument, uint64_t value);
 int jo_stop_refuse(pid_t id, int error);
+int jo_stop_answer(pid_t id, int64_t result);
 
 /* jo_stop_interrupted reports whether a process, at the stop for a signal, stands in a
  * call that the signal has interrupted and that is made again only if the program
