@@ -50,6 +50,11 @@ func Run(o *Options, words, given []string) int {
 		l.teller.say(ranOnly, "a standard descriptor is closed", nil)
 		return become(l.request.words)
 	}
+	if state.waits {
+		// They wait for the command, which only a program in place of this one has.
+		l.teller.say(ranOnly, "a signal waits for the command", nil)
+		return become(l.request.words)
+	}
 	status, done, why := l.run(given)
 	if done {
 		return status

@@ -10,10 +10,16 @@ import (
 	"jitcache/core/proc"
 )
 
+<<<<<<< HEAD
 // status has the process's tracer, 0 for none, and its umask.
+=======
+// status is what the kernel says of this process: who traces it, its umask, and whether signals
+// wait for it.
+>>>>>>> h13
 type status struct {
 	tracer int
 	umask  uint32
+	waits  bool
 }
 
 func readStatus() status {
@@ -22,6 +28,7 @@ func readStatus() status {
 	if err == nil {
 		s.tracer = int(field(text, "TracerPid:", 10))
 		s.umask = uint32(field(text, "Umask:", 8))
+		s.waits = field(text, "SigPnd:", 16) != 0 || field(text, "ShdPnd:", 16) != 0
 	}
 	if err != nil || !bytes.Contains(text, []byte("\nUmask:")) { // before Linux 4.7
 		s.umask = uint32(unix.Umask(0o77))
@@ -36,8 +43,8 @@ func field(text []byte, name string, base int) int64 {
 		return 0
 	}
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	n, _ := strconv.ParseInt(string(bytes.TrimSpace(line)), base, 64)
-	return n
+	n, _ := strconv.ParseUint(string(bytes.TrimSpace(line)), base, 64)
+	return int64(n)
 }
 
 // What a standard descriptor is, as far as it counts: programs ask whether it is a terminal,

@@ -115,15 +115,35 @@ func TestSocketsAndDescriptorsWithinTheTreeAreItsOwn(t *testing.T) {
 }
 
 func TestCallsThatTakeOthersAlongAreAnswered(t *testing.T) {
+	answered(t, "calls_that_are_answered")
+}
+
+// Who does its work by io_uring does it in another way where there is none.
+func TestWhoAsksForIOUringIsSeen(t *testing.T) {
+	answered(t, "asks_for_io_uring", UseUnknown)
+}
+
+// answered plays a scene that does not come out as it does unobserved.
+func answered(t *testing.T, scene string, uses ...Use) {
+	t.Helper()
 	path := program(t, "calls", "calls")
 	modes(t, func(t *testing.T, stops bool) {
-		c := Command{Args: []string{path, "calls_that_are_answered"}, Dir: "/", Env: os.Environ(), Stdin: -1, Stops: stops}
+		t.Helper()
+		c := Command{Args: []string{path, scene}, Dir: "/", Env: os.Environ(), Stdin: -1, Stops: stops}
 		r := observeCommand(t, &c)
 		if r.Status != 0 {
 			t.Errorf("%v: %s", r.Status, r.Err)
 		}
-		r.uses(t)
+		r.uses(t, uses...)
 	})
+}
+
+func TestWhoOpensBelowAFolderWhateverThePathIsSeen(t *testing.T) {
+	calls(t, "opens_in_another_root", nil, UseUnknown)
+}
+
+func TestWhoAsksForTheTimeOfWhatItHasMadeIsSeen(t *testing.T) {
+	calls(t, "asks_of_the_time_of_what_it_has_made", nil, UseInode)
 }
 
 func TestAnotherRootIsSeenAndSeesItself(t *testing.T) {

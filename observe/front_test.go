@@ -80,6 +80,26 @@ func TestOutputThatCannotBePassedOnFailsAsItWould(t *testing.T) {
 	}
 }
 
+// Output in a file may be changed as any file.
+func TestOutputIsAFileWhereItShouldComeToOne(t *testing.T) {
+	path := t.TempDir() + "/out"
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	fmt.Fprintln(out, "first")
+	host := hostCommand("become", "true", program(t, "calls", "calls"), "writes_in_its_output")
+	host.Stdout = out
+	if err := host.Run(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(out, "last")
+	if text, err := os.ReadFile(path); string(text) != "fiXlast\ncdef" {
+		t.Errorf("%q %v", text, err)
+	}
+}
+
 func TestNothingIsInheritedWhereNoTracerRuns(t *testing.T) {
 	before := Tracer
 	defer func() { Tracer = before }()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -27,9 +28,28 @@ func TestListingSaysOfWhatTypeNamesAre(t *testing.T) {
 		t.Fatalf("%+v", r.Names)
 	}
 	slices.Sort(n.Names)
-	if want := []string{"file", "folder/d", "link/l", "pipe/o"}; !slices.Equal(n.Names, want) {
+	if want := []string{"file", "folder/d", "link/l", "pipe/p"}; !slices.Equal(n.Names, want) {
 		t.Errorf("%q, want %q", n.Names, want)
 	}
+}
+
+// Programs list what is loaded into them, the kernel's page of functions too.
+func TestProgramIsToldOfTheKernelsPage(t *testing.T) {
+	const page = "linux-vdso.so.1"
+	env := append(os.Environ(), "LD_TRACE_LOADED_OBJECTS=1")
+	modes(t, func(t *testing.T, stops bool) {
+		t.Helper()
+		for _, plain := range []bool{true, false} {
+			c := Command{Args: []string{"/bin/sh"}, Dir: "/", Env: env, Stdin: -1, Plain: plain, Stops: stops}
+			told := strings.Contains(string(observeCommand(t, &c).Out), page)
+			if plain && !told {
+				t.Skip("this kernel or C library has none")
+			}
+			if !told {
+				t.Errorf("no %s", page)
+			}
+		}
+	})
 }
 
 func TestWhatIsReachedFromAGivenFolderIsSeen(t *testing.T) {

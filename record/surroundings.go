@@ -140,7 +140,7 @@ func host() key.Digest {
 		return key.Sum(nil)
 	}
 	var all []byte
-	for _, field := range [][65]byte{u.Sysname, u.Nodename, u.Release, u.Version, u.Machine} {
+	for _, field := range [][65]byte{u.Sysname, u.Nodename, u.Release, u.Version, u.Machine, u.Domainname} {
 		all = append(append(all, unix.ByteSliceToString(field[:])...), 0)
 	}
 	return key.Sum(all)

@@ -15,7 +15,8 @@ enum jo_control {
 	JO_CONTROL_WAY,         /* links on the way to a path that is told as it is are not */
 	JO_CONTROL_CHILDREN,    /* processes that the command starts are not looked into */
 	JO_CONTROL_CONTENT,     /* contents of files whose stamps prove nothing are not sent */
-	JO_CONTROL_VDSO,        /* the kernel's page of functions is not hidden: the clock is not seen */
+	JO_CONTROL_VDSO,        /* the kernel's page of functions is as it was: the clock is not seen */
+	JO_CONTROL_PAGE,        /* a program is not told of that page */
 	JO_CONTROL_OWN,         /* what the tree made itself is an input like anything */
 	JO_CONTROL_UNSTEADY,    /* that a name has appeared is not noticed */
 	JO_CONTROL_RESTART,     /* calls that a signal interrupts fail with EINTR */
@@ -39,6 +40,10 @@ enum jo_control {
 	JO_CONTROL_KEEPING,     /* a signal while the result is kept is held back */
 	JO_CONTROL_ORPHANS,     /* a process waits for ever for its parent's event */
 	JO_CONTROL_PLACES,      /* the CPUs that a process has set for itself are taken for the pin */
+	JO_CONTROL_SOUGHT,      /* output is a file without a place, whatever it stands for */
+	JO_CONTROL_ROOTS,       /* a path that is to begin at a folder is taken for one that begins at the root */
+	JO_CONTROL_OWNTIMES,    /* of what the tree has made the time may be asked for */
+	JO_CONTROL_URING,       /* who asks for io_uring is not seen */
 	JO_CONTROL_AUXILIARY,   /* a stack that cannot be read is taken for one without the kernel's page */
 };
 

@@ -17,6 +17,7 @@
 #include "path.h"
 #include "report.h"
 #include "use.h"
+#include "vdso.h"
 
 static int privileged;
 
@@ -171,9 +172,9 @@ static void report_program(const jo_process *p, int id, const char *path)
 	free(all);
 }
 
-/* hide_clock takes the kernel's page of functions out of what a new program is
- * told (getauxval): then it has to ask the kernel for the time, and is seen. 0: that
- * cannot be done, for the page may be there. */
+/* hide_clock has a new program ask the kernel for the time, so that it is seen: by the kernel's page
+ * of functions, or, where that cannot be changed, without it, for it is taken out of what the
+ * program is told (getauxval). 0: neither can be done. */
 static int hide_clock(jo_process *p, uint64_t stack)
 {
 	uint64_t word, pair[2];
@@ -190,6 +191,8 @@ static int hide_clock(jo_process *p, uint64_t stack)
 		if (pair[0] == AT_NULL)
 			return 1;
 		if (pair[0] == AT_SYSINFO_EHDR) {
+			if (!JO_WITHOUT(PAGE) && jo_vdso_asks(p, pair[1]))
+				return 1;
 			pair[0] = AT_IGNORE;
 			return jo_process_write(p, at, pair, sizeof pair);
 		}

@@ -185,6 +185,10 @@ static void block(enum jo_class class)
 				when_equal((uint32_t)reads[i], TRACE);
 		break;
 	case JO_CALL_WRITE: when_watched(0, writes, nwrites); break;
+	case JO_CALL_SEEK:
+		when_watched(0, reads, nreads);
+		when_watched(0, writes, nwrites);
+		break;
 	case JO_CALL_IOCTL: ioctl_block(); return;
 	case JO_CALL_FCNTL:
 		load(ARGUMENT(1));
@@ -235,6 +239,7 @@ static enum jo_class kind_of(long nr)
 	case JO_CALL_OPEN:
 	case JO_CALL_OPEN_AT:
 	case JO_CALL_ASK:
+	case JO_CALL_SEEK:
 	case JO_CALL_WRITE:
 	case JO_CALL_IOCTL:
 	case JO_CALL_FCNTL:

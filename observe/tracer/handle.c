@@ -91,13 +91,13 @@ static int answer(const jo_call *c, const uint64_t args[6], const jo_path *path,
 /* ---- opening */
 
 /* open_output: a file that holds the output is opened anew, by /dev/stdout or the like.
- * The terminal or pipe that it stands for has no place to write at, nor can be emptied. */
+ * A terminal or pipe that it stands for has no place to write at, nor can be emptied. */
 static int open_output(const jo_process *p, const jo_call *c, const uint64_t args[6], const jo_path *path)
 {
 	struct stat st;
-	if (c->class != JO_CALL_OPEN && c->class != JO_CALL_OPEN_AT)
+	if (stat(path->text, &st) != 0 || !jo_output_is(&st) || jo_output_opened(p, &st))
 		return JO_GO_ON;
-	if (stat(path->text, &st) == 0 && jo_output_is(&st))
+	if (c->class == JO_CALL_OPEN || c->class == JO_CALL_OPEN_AT)
 		jo_stop_change(p->id, c->flags, (args[c->flags] & ~(uint64_t)O_TRUNC) | O_APPEND);
 	return JO_GO_ON;
 }
@@ -128,6 +128,9 @@ static int open_call(jo_process *p, const jo_call *c, const uint64_t args[6], in
 	return answer(c, args, &path, open_to_read(p, &path, flags));
 }
 
+/* A flag of openat2: paths and links that begin with a slash begin at a folder. */
+enum { RESOLVE_IN_ROOT = 0x10 };
+
 /* no_links notes of each part of a path that it is no link. */
 static void no_links(jo_process *p, const jo_call *c, const uint64_t args[6])
 {
@@ -154,13 +157,15 @@ static int open_how_call(jo_process *p, const jo_call *c, const uint64_t args[6]
 	 * was no link on the way. */
 	if (how[2] != 0)
 		no_links(p, c, args);
+	if ((how[2] & RESOLVE_IN_ROOT) != 0 && !JO_WITHOUT(ROOTS))
+		jo_use(p, JO_USE_UNKNOWN, "openat2 in another root");
 	return open_call(p, c, args, (int)how[0]);
 }
 
 /* ---- names */
 
 /* asks_inode reports whether a call asks for just that of a file which no list has: of a
- * folder or a link that is its time too. Who asks for everything, as stat does, may want but
+ * folder, a link or what the tree has made that is its time too. Who asks for everything, as stat does, may want but
  * the rest. */
 static int asks_inode(const jo_call *c, const uint64_t args[6], const char *path, int link)
 {
@@ -170,7 +175,9 @@ static int asks_inode(const jo_call *c, const uint64_t args[6], const char *path
 	if (c->nr != SYS_statx || (args[3] & all) == all || JO_WITHOUT(INODES))
 		return 0;
 	unsigned type = (args[3] & time) != 0 ? jo_real_type(path, !link) : 0;
-	return (args[3] & unlisted) != 0 || type == S_IFDIR || type == S_IFLNK;
+	if ((args[3] & unlisted) != 0 || type == S_IFDIR || type == S_IFLNK)
+		return 1;
+	return type != 0 && jo_look_own(path, !link) && !JO_WITHOUT(OWNTIMES);
 }
 
 /* permit_call: it is asked what may be done with a path. */

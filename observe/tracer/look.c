@@ -56,6 +56,15 @@ static int own(const char *path, int exists, int follow)
 	return exists && follow && jo_real_end(path, 0, end) && (jo_written_in(end) & (JO_CREATED | JO_REPLACED)) != 0;
 }
 
+int jo_look_own(const char *path, int follow)
+{
+	char end[JO_PATH];
+	if (!jo_wrote_any())
+		return 0;
+	const char *real = !follow ? jo_real(path) : jo_real_end(path, 0, end) ? end : NULL;
+	return real != NULL && (jo_written_in(real) & (JO_CREATED | JO_REPLACED | JO_CHANGED)) != 0;
+}
+
 /* told reports whether a path leads, by a link, to what /proc says of whoever asks:
  * the tracer would be told of itself. */
 static int told(const jo_process *p, const char *path, const jo_stamp *stamp)

@@ -46,7 +46,7 @@ static int reported; /* the report is written: the tracer is only there for what
 static void finish(uint32_t flags)
 {
 	char done = 'd';
-	jo_output_pass();
+	jo_output_end();
 	if (reported)
 		return;
 	reported = 1;

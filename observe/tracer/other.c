@@ -149,6 +149,22 @@ static int write_call(jo_process *p, const uint64_t args[6])
 	return JO_GO_ON;
 }
 
+/* seek_call: what is printed is read, changed or sought in as a file, or its place asked for. */
+static int seek_call(jo_process *p, long nr, const uint64_t args[6])
+{
+	int fd = (int)args[0], asks = nr == SYS_lseek && args[1] == 0 && (int)args[2] == SEEK_CUR;
+	int reads = nr == SYS_lseek || nr == SYS_pread64 || nr == SYS_preadv || nr == SYS_preadv2;
+	int64_t answer = JO_WITHOUT(SOUGHT) ? JO_OUTPUT_ASKED : jo_output_sought(p, fd, !asks);
+	if (answer == -ESPIPE && nr == SYS_ftruncate)
+		answer = -EINVAL;
+	if (answer != JO_OUTPUT_ASKED)
+		jo_stop_answer(p->id, answer);
+	/* Of its input Python always asks for the place. */
+	else if (fd > 2 || (reads && nr != SYS_lseek))
+		jo_use_inherited(p, fd);
+	return JO_GO_ON;
+}
+
 int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 {
 	switch (c->class) {
@@ -175,6 +191,14 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 		ioctl_call(p, args);
 		break;
 	case JO_CALL_WRITE: return write_call(p, args);
+	case JO_CALL_SEEK: return seek_call(p, c->nr, args);
+	case JO_CALL_URING:
+		/* What it does goes by no call. So it fails as where there is none, and may be another
+		 * program's way then. */
+		if (!JO_WITHOUT(URING))
+			jo_use(p, JO_USE_UNKNOWN, "io_uring");
+		jo_stop_refuse(p->id, ENOSYS);
+		break;
 	case JO_CALL_USED:
 		identity_changed |= c->flags == JO_USE_IDENTITY;
 		if (c->flags == JO_USE_LIMITS)

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -17,6 +18,7 @@ static struct {
 	int error; /* why nothing more can be passed on: an errno */
 	int said;  /* a write of the tree has failed with it */
 	int terminal;
+	int file; /* it is used as the file that it stands for */
 	uint64_t noted, passed;
 } streams[2] = {{.fd = -1, .pass = -1}, {.fd = -1, .pass = -1}};
 
@@ -96,6 +98,115 @@ static void pass_on(int i, uint64_t size)
 	}
 }
 
+/* ---- output that is used as a file */
+
+/* A file that stands for another one is made equal to it at each pass up to this size; a larger one
+ * in the end. */
+#define SYNCED (INT64_C(1) << 20)
+
+/* target opens what a stream stands for anew, to be written anywhere and read; -1: it cannot be. */
+static int target(int i)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", streams[i].pass);
+	return streams[i].pass < 0 ? -1 : open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+}
+
+/* copy makes a file equal to another one. */
+static void copy(int from, int to)
+{
+	off_t at = 0;
+	struct stat st;
+	if (fstat(from, &st) != 0 || lseek(to, 0, SEEK_SET) != 0)
+		return;
+	while (at < st.st_size && sendfile(to, from, &at, (size_t)(st.st_size - at)) > 0)
+		;
+	if (ftruncate(to, at) != 0)
+		return;
+}
+
+/* begin_file makes a stream equal to its file, of which everything is passed on. */
+static int begin_file(int i)
+{
+	char path[64];
+	int file = target(i), flags = fcntl(streams[i].pass, F_GETFL) & O_APPEND;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", streams[i].fd);
+	int own = open(path, O_RDWR | O_CLOEXEC); /* the place in it is another one's */
+	if (file >= 0 && own >= 0) {
+		copy(file, own);
+		fcntl(streams[i].fd, F_SETFL, flags);
+		lseek(streams[i].fd, lseek(streams[i].pass, 0, SEEK_CUR), SEEK_SET);
+		streams[i].file = 1;
+	}
+	if (file >= 0)
+		close(file);
+	if (own >= 0)
+		close(own);
+	return streams[i].file;
+}
+
+/* sync_file makes the file equal to the stream, and end says that nothing comes after. */
+static void sync_file(int i, int end)
+{
+	struct stat st;
+	int file = -1;
+	if (fstat(streams[i].fd, &st) == 0 && (end || st.st_size <= SYNCED))
+		file = target(i);
+	if (file < 0)
+		return;
+	copy(streams[i].fd, file);
+	lseek(streams[i].pass, lseek(streams[i].fd, 0, SEEK_CUR), SEEK_SET);
+	close(file);
+}
+
+/* is_file reports whether a stream stands for a file. */
+static int is_file(int i)
+{
+	struct stat st;
+	return streams[i].pass >= 0 && fstat(streams[i].pass, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* as_file: a process uses a stream as its file. */
+static int as_file(const jo_process *p, int i)
+{
+	jo_use(p, JO_USE_DESCRIPTOR, "output as a file");
+	jo_output_pass();
+	return streams[i].file || begin_file(i);
+}
+
+int64_t jo_output_sought(const jo_process *p, int fd, int changes)
+{
+	char path[64];
+	struct stat st;
+	if (fd != 1 && fd != 2)
+		return JO_OUTPUT_ASKED;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)p->id, fd);
+	for (int i = 0; i < 2 && stat(path, &st) == 0; i++) {
+		if (streams[i].pass < 0 || !is(i, &st))
+			continue;
+		jo_output_pass();
+		off_t place = lseek(streams[i].pass, 0, SEEK_CUR);
+		if (place < 0)
+			return -errno;
+		if (!is_file(i) || streams[i].file)
+			return JO_OUTPUT_ASKED;
+		if (!changes)
+			return place;
+		as_file(p, i);
+	}
+	return JO_OUTPUT_ASKED;
+}
+
+int jo_output_opened(const jo_process *p, const struct stat *st)
+{
+	for (int i = 0; i < 2; i++)
+		if (is(i, st) && is_file(i) && !JO_WITHOUT(SOUGHT))
+			return as_file(p, i);
+	return 0;
+}
+
+/* ---- passing on */
+
 int jo_output_passed(void)
 {
 	return streams[0].passed != 0 || streams[1].passed != 0 || streams[0].error != 0 || streams[1].error != 0;
@@ -119,10 +230,28 @@ int jo_output_drop(void)
 	return 1;
 }
 
-void jo_output_pass(void)
+/* of_one_file reports whether both streams stand for one file, and one of them is used as such. */
+static int of_one_file(void)
+{
+	struct stat a, b;
+	return streams[0].file + streams[1].file == 1 && fstat(streams[0].pass, &a) == 0 &&
+	       fstat(streams[1].pass, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* pass_files makes files equal to streams that are used as such. */
+static void pass_files(int end)
+{
+	for (int i = 0; i < 2; i++)
+		if (streams[i].file)
+			sync_file(i, end);
+}
+
+static void pass_rest(void)
 {
 	struct stat st;
 	for (int i = 0; i < 2; i++) {
+		if (streams[i].file)
+			continue;
 		if (streams[i].fd < 0 || fstat(streams[i].fd, &st) != 0 || (uint64_t)st.st_size <= streams[i].noted)
 			continue;
 		streams[i].noted = (uint64_t)st.st_size;
@@ -140,6 +269,22 @@ void jo_output_pass(void)
 			fallocate(
 				streams[i].fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)streams[i].passed);
 	}
+}
+
+void jo_output_pass(void)
+{
+	int one = of_one_file();
+	pass_files(one);
+	pass_rest();
+	for (int i = 0; i < 2 && one; i++)
+		if (streams[i].file)
+			begin_file(i);
+}
+
+void jo_output_end(void)
+{
+	pass_files(1);
+	pass_rest();
 }
 
 int jo_output_stop(pid_t id, int fd)

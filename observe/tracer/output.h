@@ -5,12 +5,21 @@
 #ifndef JO_OUTPUT_H
 #define JO_OUTPUT_H
 
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
+<<<<<<< HEAD
 /* jo_output_start takes the files, and the descriptors to which output is passed on while
  * the tree runs; -1: nowhere. With terminals, a file whose output goes to a terminal looks
  * like one to the tree. */
+=======
+#include "process.h"
+
+/* jo_output_start takes the files, and where what is written is passed on to
+ * while the tree runs; -1: nowhere. With terminals, a file from which a terminal gets
+ * its output stands for one. */
+>>>>>>> h13
 void jo_output_start(int out, int err, int pass_out, int pass_err, int terminals);
 
 /* jo_output_terminals reports whether one of the files stands for a terminal.
@@ -30,8 +39,22 @@ int jo_output_stop(pid_t id, int fd);
 /* jo_output_is reports whether a file is one of the two. */
 int jo_output_is(const struct stat *st);
 
+<<<<<<< HEAD
 /* jo_output_passed reports whether something was passed on. jo_output_drop empties both
  * files, to begin again; it returns 0 if that fails. */
+=======
+/* jo_output_sought is called when a process does with a descriptor what only files allow, or, with
+ * changes 0, asks for its place. It returns one of these, that place, or minus the errno which a terminal or
+ * pipe has for an answer that a stream stands for. From the first change on a stream that stands for
+ * a file is kept equal to it, and the result is not kept. jo_output_opened is called when a path that leads to a stream
+ * is opened to be written; it returns 0 if that has to be done as of a pipe. */
+enum { JO_OUTPUT_ASKED = -1000 /* the kernel may be asked */ };
+int64_t jo_output_sought(const jo_process *p, int fd, int changes);
+int jo_output_opened(const jo_process *p, const struct stat *st);
+
+/* jo_output_passed says whether something was passed on; jo_output_drop empties both, to
+ * begin again. 0: that cannot be. */
+>>>>>>> h13
 int jo_output_passed(void);
 int jo_output_drop(void);
 
@@ -44,5 +67,8 @@ int jo_output_unsaid(void);
 
 /* jo_output_pass notes how long both files are, and passes on what is new. */
 void jo_output_pass(void);
+
+/* jo_output_end is jo_output_pass when nothing comes any more. */
+void jo_output_end(void);
 
 #endif

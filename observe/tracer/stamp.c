@@ -203,6 +203,10 @@ static const char *type_of(DIR *d, const struct dirent *e)
 	case DT_REG: return "";
 	case DT_DIR: return "/d";
 	case DT_LNK: return "/l";
+	case DT_FIFO: return "/p";
+	case DT_SOCK: return "/s";
+	case DT_CHR: return "/c";
+	case DT_BLK: return "/b";
 	default: return "/o";
 	}
 }

@@ -130,7 +130,9 @@ int jo_stop_change(pid_t id, int i, uint64_t value)
 	return set(id, &r);
 }
 
-int jo_stop_refuse(pid_t id, int error)
+int jo_stop_refuse(pid_t id, int error) { return jo_stop_answer(id, -(int64_t)error); }
+
+int jo_stop_answer(pid_t id, int64_t result)
 {
 	registers r;
 	if (!get(id, &r))
@@ -143,7 +145,7 @@ int jo_stop_refuse(pid_t id, int error)
 	if (jo_stop_request(PTRACE_SETREGSET, id, NT_ARM_SYSTEM_CALL, (unsigned long)&v) != 0)
 		return 0;
 #endif
-	RESULT(&r) = (uint64_t)-(int64_t)error;
+	RESULT(&r) = (uint64_t)result;
 	return set(id, &r);
 }
 

@@ -42,6 +42,11 @@ CONTROLS = {
     "KEEPING": "TestSignalWhileTheResultIsKeptEndsThat",
     "ORPHANS": "TestChildWhoseParentIsKilledAsItForksGoesOnAndIsNotKept",
     "PLACES": "TestCPUsThatAProcessSetsAreLeftToIt",
+    "PAGE": "TestProgramIsToldOfTheKernelsPage",
+    "SOUGHT": "TestOutputIsAFileWhereItShouldComeToOne",
+    "ROOTS": "TestWhoOpensBelowAFolderWhateverThePathIsSeen",
+    "OWNTIMES": "TestWhoAsksForTheTimeOfWhatItHasMadeIsSeen",
+    "URING": "TestWhoAsksForIOUringIsSeen",
     "AUXILIARY": "TestProgramWhoseStackCannotBeReadIsNotPassedOver",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -204,3 +205,32 @@ def flags_of_a_file(w: Launched, _: Any) -> Callable[[], Any]:
         fcntl.ioctl(fd, put, flags.to_bytes(8, "little"))
 
     return _asked_of_a_file(w, f"fcntl.ioctl(f, {get}, bytes(8))[0]", undumped)
+
+
+@row
+def type_of_a_name_that_is_no_file(w: Launched, _: Any) -> Callable[[], Any]:
+    """A listing tells pipes from sockets."""
+    w.put(
+        "list.c",
+        """#include <dirent.h>
+        #include <stdio.h>
+        int main(void) {
+            DIR *d = opendir("in");
+            FILE *out = fopen("out/all", "w");
+            for (struct dirent *e; (e = readdir(d)) != NULL;)
+                if (e->d_name[0] != '.')
+                    fprintf(out, "%s %d\\n", e->d_name, e->d_type);
+            return fclose(out);
+        }""",
+    )
+    w.run("gcc", "list.c", "-o", "list")
+    (w.folder / "in").mkdir()
+    os.mkfifo(w.folder / "in" / "a")
+    words(w, "./list")
+
+    def change() -> None:
+        (w.folder / "in" / "a").unlink()
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind("in/a")
+
+    return change

@@ -118,6 +118,23 @@ def test_signals_are_those_of_the_caller(place: Any, how: str) -> None:
             assert said(PROGRAM, "run", *words) == plain
 
 
+def test_signal_that_waits_is_the_commands(place: Any) -> None:
+    """Beside a record of a run for which none waited."""
+    words = ("grep", "-h", "Pnd", "/proc/self/status")
+    for _ in range(2):
+        place.run(*words)
+
+    def begin() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGUSR1, signal.SIGUSR2})
+        signal.raise_signal(signal.SIGUSR1)
+        os.kill(os.getpid(), signal.SIGUSR2)
+
+    plain = place.plain(*words, preexec_fn=begin).stdout
+    assert plain.count(b"00000000000000000") < 2
+    for _ in range(2):
+        assert place.plain(PROGRAM, "run", *words, preexec_fn=begin).stdout == plain
+
+
 @pytest.mark.parametrize("ignored", [False, True])
 def test_replay_to_nobody_ends_as_the_command_would(place: Any, ignored: bool) -> None:
     def begin() -> None:

@@ -142,6 +142,28 @@ static void asks_of_times_that_count(void)
 	must(syscall(SYS_statx, AT_FDCWD, "sub", 0, 0x03, buffer) == 0);
 }
 
+static void asks_of_the_time_of_what_it_has_made(void)
+{
+	char buffer[256];
+	must(close(open("made", O_CREAT | O_WRONLY, 0600)) == 0);
+	must(syscall(SYS_statx, AT_FDCWD, "made", 0, 0x40, buffer) == 0 && unlink("made") == 0);
+}
+
+/* Below the folder, whatever path leads to it. */
+static void opens_in_another_root(void)
+{
+	uint64_t how[3] = {O_RDONLY, 0, 0x10 /* RESOLVE_IN_ROOT */};
+	int fd = open("sub", O_RDONLY | O_DIRECTORY);
+	must(fd >= 0);
+	if (syscall(437 /* openat2 */, fd, "/f", how, sizeof how) < 0)
+		must(errno == ENOSYS);
+}
+
+static void writes_in_its_output(void)
+{
+	must(write(1, "abcdef", 6) == 6 && lseek(1, 2, SEEK_SET) == 2 && write(1, "X", 1) == 1);
+}
+
 static void asks_of_the_umask(void) { umask(umask(022)); }
 
 /* What it may do with what it makes follows from the umask. */
@@ -240,12 +262,13 @@ static void own_sockets(void)
 	must(read(fd, text, 1) == 1 && text[0] == 'x');
 }
 
-static void calls_that_are_answered(void)
+static void asks_for_io_uring(void)
 {
 	char room[256] = {0};
 	must(syscall(425 /* io_uring_setup */, 1, room) < 0 && errno == ENOSYS);
-	must(syscall(435 /* clone3 */, NULL, 0) < 0 && errno == ENOSYS);
 }
+
+static void calls_that_are_answered(void) { must(syscall(435 /* clone3 */, NULL, 0) < 0 && errno == ENOSYS); }
 
 static void another_root(void)
 {
@@ -412,6 +435,9 @@ static const scene scenes[] = {
 	{"asks_of_the_time_of_a_folder", asks_of_the_time_of_a_folder},
 	{"asks_of_the_time_of_a_link", asks_of_the_time_of_a_link},
 	{"asks_of_times_that_count", asks_of_times_that_count},
+	{"asks_of_the_time_of_what_it_has_made", asks_of_the_time_of_what_it_has_made},
+	{"opens_in_another_root", opens_in_another_root},
+	{"writes_in_its_output", writes_in_its_output},
 	{"asks_of_the_umask", asks_of_the_umask},
 	{"asks_of_what_it_has_made", asks_of_what_it_has_made},
 	{"asks_of_a_link_that_it_has_made", asks_of_a_link_that_it_has_made},
@@ -424,6 +450,7 @@ static const scene scenes[] = {
 	{"ioctls", ioctls},
 	{"ioctl_that_is_not_known", ioctl_that_is_not_known},
 	{"own_sockets", own_sockets},
+	{"asks_for_io_uring", asks_for_io_uring},
 	{"calls_that_are_answered", calls_that_are_answered},
 	{"another_root", another_root},
 	{"other_mounts", other_mounts},
