@@ -10,12 +10,8 @@ import (
 	"jitcache/core/proc"
 )
 
-<<<<<<< HEAD
-// status has the process's tracer, 0 for none, and its umask.
-=======
-// status is what the kernel says of this process: who traces it, its umask, and whether signals
-// wait for it.
->>>>>>> h13
+// status has the process's tracer, 0 for none, its umask, and whether signals are pending for
+// it.
 type status struct {
 	tracer int
 	umask  uint32

@@ -192,14 +192,8 @@ func (c *checker) listed(f *Folder) bool {
 	return true
 }
 
-<<<<<<< HEAD
 // readNames returns the names in a folder, each with its type behind it, as the observer
 // reports them: getdents tells programs the types too.
-=======
-// readNames returns the names in a folder, each with what the observer puts behind it:
-// programs are told with a name whether it is one of a file, a folder, a link or what else, and
-// need not ask.
->>>>>>> h13
 func readNames(path string) ([]string, error) {
 	d, err := os.Open(path)
 	if err != nil {

@@ -18,12 +18,8 @@ enum { JO_TCGETS = 0x5401, JO_TCGETS2 = 0x802c542a };
 enum jo_class {
 	JO_CALL_UNKNOWN,     /* not in the lists */
 	JO_CALL_HARMLESS,    /* not stopped at */
-<<<<<<< HEAD
 	JO_CALL_ABSENTED,    /* answered with ENOSYS, as by a kernel without it */
-=======
-	JO_CALL_ABSENTED,    /* answered with ENOSYS, as if the kernel had it not */
-	JO_CALL_URING,       /* the same, but who asks is seen */
->>>>>>> h13
+	JO_CALL_URING,       /* the same, but the call is seen */
 	JO_CALL_OPEN,        /* path, flags: open */
 	JO_CALL_OPEN_AT,     /* the same: openat */
 	JO_CALL_OPEN_HOW,    /* path, struct open_how */
@@ -49,14 +45,9 @@ enum jo_class {
 	JO_CALL_LCHANGE,     /* path, and a link itself */
 	JO_CALL_FCHANGE,     /* descriptor: fchmod */
 	JO_CALL_READ,        /* descriptor: only of those that the command came with */
-<<<<<<< HEAD
-	JO_CALL_ASK,         /* the same, without standard input: fstat, lseek */
-	JO_CALL_WRITE,       /* descriptor: only of those that the command came with */
-=======
-	JO_CALL_ASK,         /* the same, but for the input: fstat */
+	JO_CALL_ASK,         /* the same, without standard input: fstat */
 	JO_CALL_SEEK,        /* the same, and of the output: lseek, pread, pwrite, ftruncate */
-	JO_CALL_WRITE,       /* descriptor: the same */
->>>>>>> h13
+	JO_CALL_WRITE,       /* descriptor: only of those that the command came with */
 	JO_CALL_SEND,        /* input descriptor in another place: sendfile */
 	JO_CALL_SPLICE,      /* two descriptors */
 	JO_CALL_DUP,         /* descriptor: only of those that the command came with */

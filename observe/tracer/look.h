@@ -33,16 +33,11 @@ void jo_look_list(const jo_process *p, const jo_path *folder, const char *real);
 void jo_look_attributes(const jo_process *p, const jo_path *path, int follow, const char *name);
 void jo_look_flags(const jo_process *p, int fd);
 
-<<<<<<< HEAD
-/* jo_look_way notes the links on the way to a path, because the tree is told where they
- * lead; jo_look_ways does so for a descriptor of q. */
-=======
-/* jo_look_own reports whether what is at a path is there because the tree has made it. */
+/* jo_look_own reports whether the tree itself has made what is at a path. */
 int jo_look_own(const char *path, int follow);
 
-/* jo_look_way notes the links that lead to a path, because the tree is told where
- * they lead; jo_look_ways those to a descriptor of q. */
->>>>>>> h13
+/* jo_look_way notes the links on the way to a path, because the tree is told where they
+ * lead; jo_look_ways does so for a descriptor of q. */
 void jo_look_way(const jo_process *p, const char *path);
 /* jo_look_where also notes the folders on the way that are no links: programs look for
  * their own files beside themselves. */

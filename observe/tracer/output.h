@@ -9,17 +9,11 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-<<<<<<< HEAD
+#include "process.h"
+
 /* jo_output_start takes the files, and the descriptors to which output is passed on while
  * the tree runs; -1: nowhere. With terminals, a file whose output goes to a terminal looks
  * like one to the tree. */
-=======
-#include "process.h"
-
-/* jo_output_start takes the files, and where what is written is passed on to
- * while the tree runs; -1: nowhere. With terminals, a file from which a terminal gets
- * its output stands for one. */
->>>>>>> h13
 void jo_output_start(int out, int err, int pass_out, int pass_err, int terminals);
 
 /* jo_output_terminals reports whether one of the files stands for a terminal.
@@ -39,22 +33,18 @@ int jo_output_stop(pid_t id, int fd);
 /* jo_output_is reports whether a file is one of the two. */
 int jo_output_is(const struct stat *st);
 
-<<<<<<< HEAD
-/* jo_output_passed reports whether something was passed on. jo_output_drop empties both
- * files, to begin again; it returns 0 if that fails. */
-=======
-/* jo_output_sought is called when a process does with a descriptor what only files allow, or, with
- * changes 0, asks for its place. It returns one of these, that place, or minus the errno which a terminal or
- * pipe has for an answer that a stream stands for. From the first change on a stream that stands for
- * a file is kept equal to it, and the result is not kept. jo_output_opened is called when a path that leads to a stream
- * is opened to be written; it returns 0 if that has to be done as of a pipe. */
+/* jo_output_sought is called before a process does something with a descriptor that only files
+ * allow, or, with changes 0, asks for its place. It returns JO_OUTPUT_ASKED, the place, or minus
+ * the errno that a terminal or pipe gives, if the stream stands for one. From the first change on,
+ * a stream that stands for a file is kept equal to that file, and the result is not kept.
+ * jo_output_opened is called before a path that leads to a stream is opened for writing. It
+ * returns 0 if the process must get a pipe's behaviour. */
 enum { JO_OUTPUT_ASKED = -1000 /* the kernel may be asked */ };
 int64_t jo_output_sought(const jo_process *p, int fd, int changes);
 int jo_output_opened(const jo_process *p, const struct stat *st);
 
-/* jo_output_passed says whether something was passed on; jo_output_drop empties both, to
- * begin again. 0: that cannot be. */
->>>>>>> h13
+/* jo_output_passed reports whether something was passed on. jo_output_drop empties both
+ * files, to begin again; it returns 0 if that fails. */
 int jo_output_passed(void);
 int jo_output_drop(void);
 

@@ -37,15 +37,9 @@ jo_stop jo_stop_filter(pid_t id);
 jo_stop jo_stop_end(pid_t id);
 jo_stop jo_stop_program(pid_t id);
 
-<<<<<<< HEAD
 /* jo_stop_change sets an argument of the call at which the filter has stopped a process.
- * jo_stop_refuse makes the call fail with an errno, without being done. Both return 0 if they
- * cannot. */
-=======
-/* jo_stop_change sets an argument of the call at which the filter has stopped a
- * process. jo_stop_refuse makes the call fail with an errno, undone, and jo_stop_answer has it
- * return something. 0: it cannot. */
->>>>>>> h13
+ * jo_stop_refuse makes the call fail with an errno, without being done; jo_stop_answer makes it
+ * return something. All return 0 if they cannot. */
 int jo_stop_change(pid_t id, int argument, uint64_t value);
 int jo_stop_refuse(pid_t id, int error);
 int jo_stop_answer(pid_t id, int64_t result);
