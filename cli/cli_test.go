@@ -65,7 +65,7 @@ func (u *account) run(args ...string) (out, errs string, status int) {
 	return stdout.String(), stderr.String(), status
 }
 
-// ok runs a command that is to succeed and returns its output.
+// ok runs a command that must succeed, and returns its output.
 func (u *account) ok(args ...string) string {
 	u.t.Helper()
 	out, errs, status := u.run(args...)
@@ -401,7 +401,7 @@ func TestLowerCapIsKeptAtOnce(t *testing.T) {
 	}
 }
 
-// full is a disk without room.
+// full is a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

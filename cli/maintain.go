@@ -23,12 +23,11 @@ func isTerminal(w io.Writer) bool {
 	return err == nil
 }
 
-// progressAfter is how long a pass is silent: most are over by then.
+// progressAfter is how long a pass runs before it draws progress. Most end earlier.
 var progressAfter = time.Second
 
-// progress draws how far a pass is, if somebody is watching. The pass may be
-// ended with Ctrl-C at any time: what it did is done, and no entry is half
-// removed.
+// progress draws how far a pass is, if standard error is a terminal. Ctrl-C may end the
+// pass at any time: what it has done stays done, and no entry is half removed.
 func (c *command) progress(what string) (p store.Progress, done func()) {
 	if !c.terminal {
 		return nil, func() {}
@@ -48,7 +47,7 @@ func (c *command) progress(what string) (p store.Progress, done func()) {
 }
 
 func (c *command) trim() *ffcli.Command {
-	return c.new("trim", "evict down to the cap, and sweep what dead processes left", nil, 0, 0, func([]string) error {
+	return c.new("trim", "evict down to the cap, and remove leftovers of dead processes", nil, 0, 0, func([]string) error {
 		cache, _, err := c.open()
 		if err != nil {
 			return err

@@ -28,8 +28,8 @@ func bundleCommand(s cli.Shell) *ffcli.Command {
 		return s.Wrong("bundle: create, add, list or verify?")
 	})
 	top.Subcommands = []*ffcli.Command{b.create(), b.add(), b.list(), b.verify()}
-	top.LongHelp = "A bundle is a tar archive of entries, compressed by zstd. They keep their signatures:\n" +
-		"`jitcache sign` signs them before, so that `jitcache bundle add` can say whose they are."
+	top.LongHelp = "A bundle is a tar archive of entries, compressed by zstd. Entries keep their signatures:\n" +
+		"sign them with `jitcache sign` first, so that `jitcache bundle add` knows who made them."
 	return top
 }
 
@@ -74,13 +74,13 @@ func (b bundles) create() *ffcli.Command {
 		})
 	})
 	cmd.Name = "create"
-	cmd.LongHelp = "WHAT is a kind, a name or a pattern of names, or the first eight or more digits of a\nkey; without any, all entries are packed. With a result come the records of when it may\nbe used. FILE appears when it is whole."
+	cmd.LongHelp = "WHAT is a kind, a name, a pattern of names, or the first eight or more digits of a key.\nWithout it, all entries are packed. The records that say when a result may be used are\npacked with it. FILE appears when it is complete."
 	return cmd
 }
 
 // bounds adds the flags that bound what is read.
 func (b bundles) bounds(flags *flag.FlagSet) func() (bundle.Bounds, error) {
-	size := flags.String("max-size", "", "read `N` bytes at most once they are decompressed, or 5G, 5Gi; add: default the directory's cap")
+	size := flags.String("max-size", "", "read at most `N` decompressed bytes, or 5G, 5Gi; add never reads more than the directory's cap")
 	return func() (bundle.Bounds, error) {
 		bounds := bundle.Usual
 		if *size != "" {
@@ -97,7 +97,7 @@ func (b bundles) bounds(flags *flag.FlagSet) func() (bundle.Bounds, error) {
 func (b bundles) add() *ffcli.Command {
 	flags := b.Flags("bundle add")
 	bounds := b.bounds(flags)
-	unsigned := flags.Bool("unsigned", false, "take entries that nobody who is trusted has signed")
+	unsigned := flags.Bool("unsigned", false, "take entries without a trusted signature too")
 	cmd := b.New("bundle add [-unsigned] [-max-size N] FILE", "take the entries of a bundle into the directory", flags, 1, 1, func(args []string) error {
 		cache, s, err := b.Open()
 		if err != nil {
@@ -128,16 +128,16 @@ func (b bundles) add() *ffcli.Command {
 		case err != nil:
 			return fmt.Errorf("%s: %w", args[0], err)
 		case sum.Unsigned > 0:
-			return b.No(fmt.Sprintf("%s: %v; `jitcache trust add` trusts a key, -unsigned takes what nobody has signed", args[0], sum.Who))
+			return b.No(fmt.Sprintf("%s: %v; `jitcache trust add` trusts a key, -unsigned takes entries without a trusted signature", args[0], sum.Who))
 		}
 		return said
 	})
 	cmd.Name = "add"
-	cmd.LongHelp = "Each entry is verified before it is stored, and so is who has signed it. What is there\nalready stays, so that an add that was interrupted goes on where it was. FILE - is\nstandard input. With -unsigned, whoever has made the bundle runs code as you."
+	cmd.LongHelp = "Each entry and its signature are verified before it is stored. Entries that are there\nalready stay, so an interrupted add goes on where it was. FILE - is standard input.\nWith -unsigned, whoever made the bundle can run code as you."
 	return cmd
 }
 
-// consents reports whether a setting says that nobody needs to have signed what is added.
+// consents reports whether a setting allows unsigned entries.
 func consents(c *core.Cache) bool {
 	set, _ := c.Settings().Get("unsigned")
 	return set.Value == "1" || set.Value == "true"
@@ -146,7 +146,7 @@ func consents(c *core.Cache) bool {
 func (b bundles) list() *ffcli.Command {
 	flags := b.Flags("bundle list")
 	bounds := b.bounds(flags)
-	cmd := b.New("bundle list [-json] [-max-size N] FILE", "say what is in a bundle", flags, 1, 1, func(args []string) error {
+	cmd := b.New("bundle list [-json] [-max-size N] FILE", "list what is in a bundle", flags, 1, 1, func(args []string) error {
 		_, keys := b.Trust()
 		rows := []row{}
 		err := b.each(args[0], "bundle list", bounds, func(_ *bundle.Member, e *blob.Blob) {
@@ -179,7 +179,7 @@ func rowOf(e *blob.Blob, signed core.Signing) row {
 	return row{key.ID(e.ID()).String(), e.Kind(), e.Name(), int64(len(e.Data())), string(signed)}
 }
 
-// member is what no trusted key has signed, as `jitcache bundle verify -json` prints it.
+// member is an entry that no trusted key has signed, as `jitcache bundle verify -json` prints it.
 type member struct {
 	Name  string       `json:"member"`
 	State core.Signing `json:"signed"`
@@ -232,7 +232,7 @@ func (b bundles) each(path, what string, bounds func() (bundle.Bounds, error), f
 	return nil
 }
 
-// passage is how far a file is read.
+// passage tells how far a file has been read.
 type passage struct {
 	file *os.File
 	size int64
@@ -259,7 +259,7 @@ func (b bundles) open(path, what string) (io.ReadCloser, *passage, error) {
 	return p.file, p, nil
 }
 
-// often is how many members are told of at once: asking for the place is a system call.
+// often is after how many members progress is drawn: finding the position is a system call.
 const often = 64
 
 func (p *passage) members(n int) {
