@@ -190,12 +190,12 @@ def missing() -> list[str]:
     return need
 
 
-#: A placeholder for names of controls. Tests overwrite it in copies of the built files (tests/areas/without.py), so that
-#: one build serves all controls. A program with the placeholder itself ends when it starts.
+#: A placeholder for names of controls. Tests overwrite it in copies of the built files (tests/areas/without.py), so
+#: that one build serves all controls. A program with the placeholder itself ends when it starts.
 ANY_CONTROL = "any".ljust(100, ".")
 
-#: The same for the front. Tests write a number after FRONT_SLOT in copies (capi/controls.h). Without a number nothing is
-#: taken out.
+#: The same for the front. Tests write a number after FRONT_SLOT in copies (capi/controls.h). Without a number nothing
+#: is taken out.
 ANY_FRONT = "any"
 FRONT_SLOT = b"jitcache: what the front leaves out: "
 
@@ -315,8 +315,8 @@ BESIDE = (*PROGRAMS, STORAGE)
 COMMANDS = {COMMAND: "cli/jitcache", "jitcache-bundle": "cli/bundles"}
 
 #: Flags that make the commands compile faster. Information for debuggers takes a seventh of the time, and the linker
-#: would remove it. Without inlining, the client of Redis takes 10 seconds of CPU instead of 19 (all take 100), and is as
-#: fast, because it waits for the network. The library does not get these flags: it shares a cache with --symbols.
+#: would remove it. Without inlining, the client of Redis takes 10 seconds of CPU instead of 19 (all take 100), and is
+#: as fast, because it waits for the network. The library does not get these flags: it shares a cache with --symbols.
 QUICK = ("-gcflags=all=-dwarf=false", "-gcflags=github.com/redis/go-redis/v9=-dwarf=false -l")
 
 
