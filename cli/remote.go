@@ -15,18 +15,18 @@ import (
 
 func (c *command) remote() *ffcli.Command {
 	const usage = "remote status | flush [-timeout D] | serve | ccache-link DIR"
-	cmd := c.new(usage, "inspect and maintain the remotes", nil, 0, 1<<16, func([]string) error {
+	cmd := c.new(usage, "show the state of the remotes, and wait for them", nil, 0, 1<<16, func([]string) error {
 		return wrong("usage: jitcache " + usage)
 	})
 	flags := c.flags("flush")
 	timeout := flags.Duration("timeout", time.Minute, "wait at most `D`, as 30s or 5m")
 	cmd.Subcommands = []*ffcli.Command{
-		c.withRemotes("remote status", "print the state of each remote", c.array("status"), c.remoteStatus),
-		c.withRemotes("remote flush [-timeout D]", "wait until all stored entries have been sent", flags, func(cache *core.Cache) error {
+		c.withRemotes("remote status", "show each remote's state and counters", c.array("status"), c.remoteStatus),
+		c.withRemotes("remote flush [-timeout D]", "wait until all stored entries are sent", flags, func(cache *core.Cache) error {
 			return c.flushRemotes(cache, *timeout)
 		}),
-		c.withRemotes("remote serve", "run as the helper, where programs may not start processes", nil, (*core.Cache).ServeRemote),
-		c.below("remote ccache-link DIR", "link the helper into `DIR`, a folder in PATH, so that ccache uses it", nil, 1, 1, func(args []string) error {
+		c.withRemotes("remote serve", "run the helper here, where programs may not start processes", nil, (*core.Cache).ServeRemote),
+		c.below("remote ccache-link DIR", "make links in DIR, by which ccache uses the same helper", nil, 1, 1, func(args []string) error {
 			return c.linkCcache(args[0])
 		}),
 	}

@@ -67,8 +67,9 @@ func (c *command) bundle() *ffcli.Command {
 	cmd := c.new(BundleUsage, BundleHelp, nil, 0, 1<<20, func([]string) error {
 		return c.become(BundleProgram)
 	})
-	cmd.LongHelp = "create packs entries into a file, and add takes them into another directory. list prints what is\n" +
-		"in a file, and verify what no trusted key has signed. `jitcache bundle create -help` has the flags."
+	cmd.LongHelp = "create packs entries into a file, and add puts the entries of a file into the directory. list shows\n" +
+		"what is in a file, and verify which entries no trusted key has signed. `jitcache bundle create -help`\n" +
+		"lists the flags."
 	return cmd
 }
 
