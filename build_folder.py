@@ -1,9 +1,9 @@
-"""A folder that is built into: builds take turns in it, and what they make appears whole.
+"""A folder to build into: builds take turns, and each file appears when it is complete.
 
-Many may use what lies in such a folder while it is built anew: tests, and programs that have loaded
-the library. So nothing there is ever written to. A build works in a draft, a folder inside; when
-it has ended well, each of the draft's files is renamed to its place. Who has opened an older one
-keeps that. A build that fails leaves the folder as it was.
+Tests, and programs that have loaded the library, may use the files of such a folder during a build. So
+no file there is ever written to. A build works in a draft, which is a folder inside. When it succeeds,
+each of the draft's files is renamed to its place; programs that have opened an older file keep that. A
+build that fails leaves the folder as it was.
 """
 
 from __future__ import annotations
@@ -21,27 +21,28 @@ import build_steps
 #: The file whose lock a build holds.
 LOCK = ".building"
 
-#: What names of folders begin with that become files of the folder around: a build's, and a single file's.
+#: How the names of temporary folders begin: a build's draft, and one for a single file.
 DRAFT, PART = ".draft-", ".part-"
 
 
 @contextlib.contextmanager
 def draft(folder: Path) -> Iterator[Path]:
-    """Wait until nobody else builds into a folder, which is made; yield an empty one whose files get there.
+    """Wait until nobody else builds into a folder; yield an empty folder whose files are then moved there.
 
-    The folder may be on a file system without locks: there nobody waits, and files are whole all the same.
+    The folder is made if it does not exist. On a file system without locks nobody waits, but files are
+    still complete when they appear.
     """
-    folder = folder.absolute()  # compilers run elsewhere
+    folder = folder.absolute()  # compilers run in another working directory
     folder.mkdir(parents=True, exist_ok=True)
     with _turn(folder) as alone:
-        for left in folder.glob(f"{DRAFT}*") if alone else ():  # by builds that were killed
+        for left in folder.glob(f"{DRAFT}*") if alone else ():  # leftovers of killed builds
             shutil.rmtree(left, ignore_errors=True)
         with _placed(folder, DRAFT) as inside:
             yield inside
 
 
 def write(path: Path, text: str) -> None:
-    """Have a file hold a text; it is not touched if it does. Nobody reads a part of it."""
+    """Write a text to a file, unless the file has it already. Nobody can read a part of it."""
     if not (path.is_file() and path.read_text() == text):
         path.parent.mkdir(parents=True, exist_ok=True)
         with _placed(path.parent, PART) as inside:
@@ -49,7 +50,7 @@ def write(path: Path, text: str) -> None:
 
 
 def link(path: Path, to: Path) -> None:
-    """Have a path be a link to a file, by the way from one to the other. There is no time without it."""
+    """Make a path a relative link to a file. The path exists at any time."""
     target = os.path.relpath(to, path.parent)
     if not (path.is_symlink() and os.readlink(path) == target):
         with _placed(path.parent, PART) as inside:
@@ -66,7 +67,7 @@ def _placed(folder: Path, prefix: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _turn(folder: Path) -> Iterator[bool]:
-    """Hold a folder's lock, if there are locks; yield whether it is held."""
+    """Hold a folder's lock, if the file system has locks; yield whether it is held."""
     with (folder / LOCK).open("w") as lock:
         held = True
         try:

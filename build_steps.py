@@ -1,11 +1,11 @@
-"""Steps that take long, told of while they go on: what is done, and for how long.
+"""Show long steps of a build while they run, with the time that they take.
 
     python build_steps.py WHAT COMMAND...
 
-runs a command as a step. On a terminal a step is one line that is written anew
-each second, and stays with the time that it took. Elsewhere it is a line when it
-begins, and one every ten seconds. All goes to standard error. Programs that
-import this say show() first; otherwise steps are silent.
+runs a command as a step. On a terminal a step is one line, which is redrawn each
+second, and ends with the time that the step took. Elsewhere a step prints a line when
+it begins, and one every ten seconds. All goes to standard error. Programs that import
+this module call show() first; otherwise steps are silent.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ import time
 from collections.abc import Iterator
 from typing import TextIO
 
-#: How often a terminal is written to, and anything else: a log of a build of minutes has some lines of each step.
+#: Seconds between lines on a terminal, and elsewhere: the log of a long build has some lines for each step.
 REDRAWN, REPEATED = 1.0, 10.0
 
 _shown = False
 
 
 def show() -> None:
-    """Tell of the steps of this process from now on."""
+    """Show the steps of this process from now on."""
     global _shown
     _shown = True
 
 
 @contextlib.contextmanager
 def step(what: str, to: TextIO | None = None) -> Iterator[None]:
-    """Tell of what is done inside, if steps are shown."""
+    """Show what the block does, if steps are shown."""
     if not _shown:
         yield
         return
@@ -62,7 +62,7 @@ def step(what: str, to: TextIO | None = None) -> Iterator[None]:
 
 
 def main() -> int:
-    """Run a command; what it prints is printed when it has ended, and its status is ours."""
+    """Run a command, print its output when it has ended, and return its status."""
     what, *command = sys.argv[1:]
     show()
     with step(what):

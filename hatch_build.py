@@ -28,18 +28,18 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
 
     ``JITCACHE_PORTABLE=1`` builds with zig against an old glibc and tags the
     wheel manylinux; ``JITCACHE_PORTABLE=aarch64`` does it for that machine.
-    ``JITCACHE_PREBUILT`` names a library that is taken, once it was read back.
+    ``JITCACHE_PREBUILT`` names a library to take, which is checked first.
     """
 
     PLUGIN_NAME = "custom"
     _described: tempfile.TemporaryDirectory[str] | None = None
 
     def dependencies(self) -> list[str]:
-        """Name what PyPI can supply of the compilers that this machine lacks."""
+        """Return the PyPI packages with the compilers that this machine lacks."""
         return [] if os.environ.get("JITCACHE_PREBUILT") else build_library.missing()
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build, and say where the results belong in the wheel."""
+        """Build, and set where the results belong in the wheel."""
         try:
             self._initialize(version, build_data)
         except (build_library.Missing, build_library.Unsound) as e:
@@ -57,7 +57,7 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
                 raise build_library.Unsound(f"{library}: {'; '.join(problems)}")
         else:
             for package in build_library.missing():
-                self.app.display_info(f"using {package} from PyPI, this machine has none")
+                self.app.display_info(f"using {package} from PyPI, because this machine has none")
             library = build_library.build(
                 root / "build" / (f"wheel-{portable}" if portable else "lib"), portable=portable
             )
@@ -74,12 +74,12 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
                 build_folder.link(root / "python" / "jitcache" / built.name, built)
             return
         build_data["force_include"].update(startup)
-        # By the name that programs which are linked to it ask the loader for.
+        # Linked programs ask the loader for this name.
         build_data["force_include"][str(library)] = f"jitcache/{build_library.SONAME}"
         for program in build_library.BESIDE:
             build_data["force_include"][str(library.parent / program)] = f"jitcache/{program}"
         build_data["force_include"][str(root / "include")] = "jitcache/include"
-        # Each wheel's own: another may be built beside it.
+        # A folder of its own, because other wheels may be built at the same time.
         self._described = tempfile.TemporaryDirectory(prefix="jitcache-")
         described = Path(self._described.name)
         descriptions.write_wheel(described)
@@ -90,22 +90,22 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["force_include"][str(made_of)] = f"{inside}/{made_of.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
-        """Remove what was written for the wheel alone."""
+        """Remove the temporary files for the wheel."""
         if self._described:
             self._described.cleanup()
 
 
 def _made_of(output: Path, to: Path, portable: str) -> Path:
-    """Return the list of what is inside: one that came with a library that is taken, or a new one."""
+    """Return the list of what is inside: that of a prebuilt library if it has one, else a new one."""
     given = output / sbom.NAME
     return given if os.environ.get("JITCACHE_PREBUILT") and given.exists() else sbom.write(output, to, portable)
 
 
 def _machine(portable: str) -> str:
-    """Return the machine that a portable wheel is for, "" if it is not to be one."""
+    """Return the machine of a portable wheel, "" if the wheel is not to be portable."""
     machine = platform.machine() if portable == "1" else portable
     if machine and machine not in build_library.MACHINES:
-        raise build_library.Missing(f"{machine} is none of the machines of wheels: {', '.join(build_library.MACHINES)}")
+        raise build_library.Missing(f"there are no wheels for {machine}, only for {', '.join(build_library.MACHINES)}")
     return machine
 
 

@@ -13,35 +13,35 @@ import (
 	"jitcache/record"
 )
 
-// AddOptions say how a bundle is taken in.
+// AddOptions say how Add takes a bundle in.
 type AddOptions struct {
 	Bounds Bounds
-	// Unsigned is the user's word that nobody needs to have signed the entries: whoever
-	// has made the bundle runs code as this user.
+	// Unsigned takes entries without a trusted signature too. The user says so: whoever
+	// made the bundle can then run code as this user.
 	Unsigned bool
 	// Progress is called with the number of members so far; it may be nil.
 	Progress func(members int)
 }
 
-// Sum is what Add has come to, in entries.
+// Sum counts the entries that Add has read, by what became of them.
 type Sum struct {
-	New    int // stored now
-	Before int // that were there, and stay
-	In     int // lists that were added to those that were there
-	Bytes  int64
-	// Unsigned are those that were left out, because nobody who is trusted has signed
-	// them; Who says it of the first.
+	New    int   // stored
+	Before int   // in the directory already; they stay as they were
+	In     int   // lists that were merged into lists of the directory
+	Bytes  int64 // of New
+	// Unsigned counts the entries that were left out because no trusted key has signed
+	// them. Who is the error about the first of them.
 	Unsigned int
 	Who      error
 }
 
-// Add takes the entries of a bundle into the directory of a cache. Each is verified in
-// memory, and it is those bytes that are stored: what becomes of the file meanwhile does
-// not matter. An entry that is there already is not verified, so that Add soon is where
-// one that was interrupted has ended.
+// Add takes the entries of a bundle into the directory of a cache. It verifies each entry
+// in memory and stores the verified bytes, so changes to the file meanwhile do not matter.
+// It does not verify an entry that is in the directory already, so an Add that was
+// interrupted soon gets back to where it was.
 //
-// A member that no bundle has ends it with an error. What was stored by then stays: each
-// entry is good by itself.
+// A member that a bundle cannot have ends Add with an error. What was stored by then stays:
+// each entry is valid by itself.
 func Add(c *core.Cache, from io.Reader, o AddOptions) (Sum, error) {
 	if s, err := c.Store(); err != nil {
 		return Sum{}, err
@@ -71,13 +71,13 @@ func Add(c *core.Cache, from io.Reader, o AddOptions) (Sum, error) {
 }
 
 const (
-	// mostWorkers bounds what is in memory: some batches beside one entry above inPlace.
+	// mostWorkers bounds the memory: a batch per worker, and one entry above inPlace.
 	mostWorkers = 4
-	// inPlace is the size from which an entry is taken before the next one is read.
+	// inPlace is the size above which an entry is stored before the next one is read.
 	inPlace = 16 << 20
 )
 
-// adding is an Add that is under way.
+// adding is the state of an Add.
 type adding struct {
 	cache   *core.Cache
 	options AddOptions
@@ -112,14 +112,14 @@ func (a *adding) readAll(r *Reader, work *queue) {
 	}
 }
 
-// isThereNow is isThere for an entry that is not worth reading else.
+// isThereNow is isThere outside a batch: a large entry is not even read if it is there.
 func (a *adding) isThereNow(m *Member) bool {
 	t := a.cache.Taking()
 	defer t.End()
 	return a.isThere(t, m)
 }
 
-// takeAll takes a batch, up to an entry that ends the adding.
+// takeAll takes the entries of a batch, up to one that ends the Add.
 func (a *adding) takeAll(batch []item) {
 	t := a.cache.Taking()
 	defer t.End()
@@ -132,7 +132,8 @@ func (a *adding) takeAll(batch []item) {
 	}
 }
 
-// isThere reports whether an entry is there that the bundle's cannot add anything to.
+// isThere reports whether the directory has the entry, and the bundle cannot add to it.
+// Lists are different: those of the bundle are merged.
 func (a *adding) isThere(t *core.Taking, m *Member) bool {
 	b, why := t.Holds(&m.ID)
 	if why != store.None {
@@ -148,7 +149,7 @@ func (a *adding) isThere(t *core.Taking, m *Member) bool {
 	return true
 }
 
-// take verifies an entry and stores it. False: the adding ends here.
+// take verifies an entry and stores it. It returns false if the Add ends here.
 func (a *adding) take(t *core.Taking, it item) bool {
 	if err := Verify(it.member, it.bytes); err != nil {
 		a.fail(err)
@@ -192,10 +193,10 @@ func (a *adding) fail(err error) {
 	}
 }
 
-// listsKind is the kind of entries that are notes, lists of observed compiles among them.
+// listsKind is the kind of the cache's own notes. Lists of observed compiles are among them.
 const listsKind = "manifest"
 
-// mergeLists merges lists of two machines; other notes are each machine's own.
+// mergeLists merges the lists of two machines. Other notes stay: they are each machine's own.
 func mergeLists(own, brought *blob.Blob) []byte {
 	a, err := record.ParseSet(own.Data())
 	b, err2 := record.ParseSet(brought.Data())

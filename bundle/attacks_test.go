@@ -47,7 +47,7 @@ func decompressed(t testing.TB, data []byte) []byte {
 	return plain
 }
 
-// forged is a member as somebody has made it.
+// forged is a member that an attacker may have made.
 type forged struct {
 	tar.Header
 	data string
@@ -88,7 +88,7 @@ func good(t testing.TB, n int, by ...trust.Secret) (all []forged) {
 	}
 }
 
-// attack is what stands in the place of the second of four members, and what is said.
+// attack replaces the second of four members, and has the expected error.
 type attack struct {
 	name string
 	does func(m *forged)
@@ -141,7 +141,7 @@ func TestMemberThatNoBundleHasEndsItWithALineThatNamesIt(t *testing.T) {
 			a.does(&members[1])
 			before := 1
 			if strings.HasPrefix(a.says, "it cannot be used") {
-				before = 3 // by the time that is found, others are on their way
+				before = 3 // the others were read by the time this is found
 			}
 			refusedAt(t, archive(t, members...), members[1].Name, a.says, before, by)
 		})
@@ -159,8 +159,8 @@ func TestMemberThatNoBundleHasEndsItWithALineThatNamesIt(t *testing.T) {
 	})
 }
 
-// refusedAt adds a bundle, which must end with a line that names the member; what came
-// before it is there, and nothing else.
+// refusedAt adds a bundle. The error must be one line that names the member. The members
+// before it must be there, and nothing else.
 func refusedAt(t *testing.T, data []byte, member, says string, before int, by trust.Secret) {
 	t.Helper()
 	own := open(t, t.TempDir()+"/own", env{"JITCACHE_KEYS": by.Public().String()})
@@ -180,7 +180,7 @@ func refusedAt(t *testing.T, data []byte, member, says string, before int, by tr
 	}
 }
 
-// tree returns what is beside the directory and in it but for what adding changes.
+// tree lists what is beside the directory and in it, without what Add may change.
 func tree(t *testing.T, dir string) (all string) {
 	t.Helper()
 	for _, at := range []string{dir + "/..", dir, dir + "/v1"} {
@@ -256,7 +256,7 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
-// bombed returns a stream of a head and as many blocks.
+// bombed returns a stream of a head and a number of blocks.
 func bombed(t *testing.T, head, block []byte, count int) []byte {
 	t.Helper()
 	var to bytes.Buffer
@@ -275,7 +275,7 @@ func bombed(t *testing.T, head, block []byte, count int) []byte {
 func TestBombIsNotDecompressedBeyondTheBounds(t *testing.T) {
 	bounds := Bounds{Entry: 1 << 20, Total: 64 << 20, Count: 100}
 	large := make([]byte, 1<<20)
-	var folder bytes.Buffer // a header that is for the one that follows
+	var folder bytes.Buffer // a header that describes the next header
 	w := tar.NewWriter(&folder)
 	w.WriteHeader(&tar.Header{Typeflag: tar.TypeXGlobalHeader, PAXRecords: map[string]string{"comment": strings.Repeat("x", 900<<10)}})
 	w.Flush()
@@ -367,8 +367,8 @@ func TestMillionMembersAreTooMany(t *testing.T) {
 	}
 }
 
-// A file that is rewritten while it is read gives what was signed, or an error: what is
-// stored is what was verified.
+// A file that is rewritten while it is read gives what was signed, or an error: only
+// verified bytes are stored.
 func TestBundleThatIsRewrittenWhileItIsReadAddsOnlyWhatWasSigned(t *testing.T) {
 	by := secret(t)
 	c := warmed(t, 60, by)

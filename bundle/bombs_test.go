@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A header may say that the next one is longer, again and again: each is read before
-// anybody can look at it.
+// A header may say that the next one is longer, again and again. Package tar reads each
+// before its caller sees any.
 func TestHeaderThatDoesNotEndIsNotReadOn(t *testing.T) {
 	all := good(t, 2)
 	whole := decompressed(t, archive(t, all...))
@@ -36,7 +36,7 @@ func TestHeaderThatDoesNotEndIsNotReadOn(t *testing.T) {
 		}
 		r.Close()
 	}
-	// What another program writes of a long name is no header without end.
+	// The headers that another program writes for a long name are accepted.
 	var to bytes.Buffer
 	w := tar.NewWriter(&to)
 	for i := range all {

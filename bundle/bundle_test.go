@@ -343,7 +343,7 @@ func TestChoiceThatMeansNothingIsNamed(t *testing.T) {
 	}
 }
 
-// lists returns a set of lists of the files a and b as a note has it; each list is of one
+// lists returns the bytes of a note: a set of lists of the files a and b, each for one
 // result.
 func lists(t testing.TB, files map[string]key.ID) []byte {
 	t.Helper()
@@ -399,7 +399,7 @@ func TestListsGoWithTheirResultsAndCompleteThoseThatAreThere(t *testing.T) {
 	if err != nil || set.Len() != 3 {
 		t.Fatalf("%v, %v", set, err)
 	}
-	// What rests on others is not signed, and goes with their key.
+	// Entries that another key vouches for are not signed again, and end with that key.
 	if done, err := own.Sign(t.Context(), secret(t)); err != nil || done.Signed != 0 || done.Others != 5 {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -408,7 +408,7 @@ func TestListsGoWithTheirResultsAndCompleteThoseThatAreThere(t *testing.T) {
 	}
 }
 
-// part gives its bytes slowly, and what else is to happen happens between.
+// part gives its bytes slowly, and calls a function in between.
 type part struct {
 	data []byte
 	then func()
@@ -468,7 +468,7 @@ func TestBundleThatWasCutOffAnywhereIsAnError(t *testing.T) {
 		}
 	}
 	plain := decompressed(t, data)
-	for n := 0; n < len(plain)-512; n += 512 { // a frame that is whole, of half an archive
+	for n := 0; n < len(plain)-512; n += 512 { // a complete frame with a part of the archive
 		if err := Each(bytes.NewReader(compressed(t, plain[:n])), Usual, nothing); err == nil {
 			t.Errorf("%d of %d bytes are a bundle", n, len(plain))
 		}

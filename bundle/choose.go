@@ -14,15 +14,15 @@ import (
 	"jitcache/record"
 )
 
-// leastDigits is how much of a key has to be given, so that no word is taken for one.
+// leastDigits is how many digits of a key are needed, so that no word is taken for a key.
 const leastDigits = 8
 
-// Choose returns the keys of entries, in ascending order: of all if nothing is wanted,
-// else of those that any of the words means: a kind, a name or a pattern of names, or the
-// first hex digits of a key. With a result come the lists of when it may be used, and
-// with lists their results. Notes that are not lists are of this machine alone, and are
-// left out. Files that are no entries are among all, and are meant by their keys: whoever
-// packs them says how many cannot be used.
+// Choose returns the keys of the wanted entries, in ascending order. Each wanted word is a
+// kind, a name, a pattern of names, or the first hex digits of a key; without words, all
+// entries are wanted. A result brings the lists that say when it may be used, and lists
+// bring their results. Notes that are not lists are left out, because only this machine
+// can use them. Damaged files count as entries, without kind and name: the caller finds
+// out that they cannot be used, and counts them.
 func Choose(ctx context.Context, c *core.Cache, wanted []string) ([]key.ID, error) {
 	for _, w := range wanted {
 		if _, err := path.Match(w, ""); err != nil {
@@ -51,17 +51,17 @@ func Choose(ctx context.Context, c *core.Cache, wanted []string) ([]key.ID, erro
 	return all, ch.missing()
 }
 
-// choice is a Choose that is under way.
+// choice is the state of a Choose.
 type choice struct {
 	cache  *core.Cache
 	wanted []string
 	ids    map[key.ID]bool
-	lists  map[key.ID][]key.ID // the results of lists
-	found  map[string]bool     // words that mean something
-	notes  map[string]bool     // words that mean notes of this machine
+	lists  map[key.ID][]key.ID // the lists of the cache, each with its results
+	found  map[string]bool     // words that match an entry
+	notes  map[string]bool     // words that match notes of this machine
 }
 
-// look decides about the file of a key.
+// look decides whether the file of a key is chosen.
 func (ch *choice) look(id *key.ID) {
 	l, ok := ch.cache.Describe(id, "")
 	if !ok {
@@ -88,7 +88,7 @@ func (ch *choice) look(id *key.ID) {
 	}
 }
 
-// missing is the error of the first word that means nothing.
+// missing returns an error for the first word that matches nothing.
 func (ch *choice) missing() error {
 	for _, w := range ch.wanted {
 		switch {
@@ -102,7 +102,7 @@ func (ch *choice) missing() error {
 	return nil
 }
 
-// isMeant reports whether a word means an entry. A file that is none has no kind.
+// isMeant reports whether a word matches an entry. A damaged file has no kind.
 func isMeant(w string, l *core.Listed) bool {
 	if len(w) >= leastDigits && strings.HasPrefix(l.Key, strings.ToLower(w)) {
 		return true
@@ -114,11 +114,11 @@ func isMeant(w string, l *core.Listed) bool {
 // What a note may be.
 const (
 	isList     = iota // a set of lists
-	isNote            // something of this machine
-	isUnusable        // nothing that can be read, or that is trusted
+	isNote            // a note that only this machine can use
+	isUnusable        // not readable, or not trusted
 )
 
-// resultsOf returns the keys of the results that a note has lists of.
+// resultsOf returns what a note is and, of lists, the keys of their results.
 func resultsOf(c *core.Cache, id *key.ID) (results []key.ID, what int) {
 	b, why := c.Holds(id)
 	if why != store.None {
@@ -137,7 +137,8 @@ func resultsOf(c *core.Cache, id *key.ID) (results []key.ID, what int) {
 	return results, isList
 }
 
-// addRelated adds the lists of results that were chosen, and the results of lists.
+// addRelated adds the lists of the chosen results, and the results of these lists. It does
+// not go on from the results that it adds.
 func addRelated(ids map[key.ID]bool, lists map[key.ID][]key.ID) {
 	chosen := func(id key.ID) bool { return ids[id] }
 	for id, results := range lists {

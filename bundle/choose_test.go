@@ -14,15 +14,15 @@ import (
 	"jitcache/core/store"
 )
 
-// spoilt returns a cache of four entries, a list and a note of this machine, beside files
-// that are no entries, and how many of these there are.
+// spoilt returns a cache of four entries, a list and a note of this machine, with damaged
+// files, and the number of these.
 func spoilt(t *testing.T) (c *core.Cache, bad int) {
 	c = warmed(t, 4)
 	c.SaveNote(noteKey(t, "a list"), lists(t, map[string]key.ID{"/a": testKey(t, 0).ID}))
 	c.SaveNote(noteKey(t, "of this machine"), []byte("nonsense"))
 	c.SaveNote(noteKey(t, "spoilt"), lists(t, map[string]key.ID{"/a": testKey(t, 1).ID}))
 	s, _ := c.Store()
-	for _, k := range []*key.Key{testKey(t, 3), noteKey(t, "spoilt")} { // what only its checksum tells
+	for _, k := range []*key.Key{testKey(t, 3), noteKey(t, "spoilt")} { // damage that only the checksum shows
 		data, err := os.ReadFile(s.PathOf(&k.ID))
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +46,7 @@ func spoilt(t *testing.T) (c *core.Cache, bad int) {
 	return c, 2 + 6
 }
 
-// Who packs a directory of which a part is spoilt is told of it: the bundle lacks what the
+// Packing a directory with damaged files counts them: the bundle lacks entries that the
 // directory seemed to have.
 func TestWhatCannotBePackedIsCounted(t *testing.T) {
 	c, bad := spoilt(t)
@@ -82,7 +82,7 @@ func TestNoteOfThisMachineIsSaidToBeOne(t *testing.T) {
 			t.Errorf("%q: %v, %v", w, ids, err)
 		}
 	}
-	// A machine that was given such a note as an entry does not hand it on.
+	// A machine that has got such a note as an entry does not pass it on.
 	own := open(t, t.TempDir()+"/own", nil)
 	data, err := os.ReadFile(pathOf(t, c, note))
 	if err != nil {
@@ -100,7 +100,7 @@ func TestNoteOfThisMachineIsSaidToBeOne(t *testing.T) {
 	}
 }
 
-// Processes of two containers may have one number, and one folder.
+// Processes of two containers may have the same number, and share a folder.
 func TestBundlesThatAreMadeAtOnceAreNotInEachOthersWay(t *testing.T) {
 	c, dir := warmed(t, 20), t.TempDir()
 	ids, _ := Choose(t.Context(), c, nil)

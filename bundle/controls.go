@@ -4,7 +4,7 @@ package bundle
 
 // What control builds of the tests go without (package control).
 const (
-	checkMembers  = true // a member is a regular file by the name of an entry, after the one before
-	checkBounds   = true // so much of a bundle is read and no more
-	sparesDevices = true // no device or pipe is replaced by a bundle
+	checkMembers  = true // members are regular files with the names of entries, in ascending order
+	checkBounds   = true // no more is read of a bundle than its bounds allow
+	sparesDevices = true // a bundle does not replace a device or a pipe
 )

@@ -18,20 +18,19 @@ import (
 	"jitcache/core/store"
 )
 
-// Packed is what has gone into a bundle, in entries.
+// Packed counts the entries of a bundle that was made.
 type Packed struct {
 	Entries int
 	Bytes   int64 // of their files
-	// Left were not packed: they cannot be read, or rest on somebody whose key was
-	// withdrawn.
+	// Left were not packed: they cannot be read, or only a withdrawn key vouches for them.
 	Left int
 }
 
-// Progress is called with how many entries of all are done; it may be nil.
+// Progress is called with the number of entries that are done, and of all. It may be nil.
 type Progress func(done, all int)
 
-// Create makes a bundle of entries, ids in ascending order, in the file path: it is there
-// whole or not at all.
+// Create packs the entries of ids, which are in ascending order, into a bundle. The file
+// appears at path when it is complete, or not at all.
 func Create(c *core.Cache, ids []key.ID, path string, p Progress) (packed Packed, err error) {
 	err = whole(path, func(draft string) error {
 		f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -44,10 +43,10 @@ func Create(c *core.Cache, ids []key.ID, path string, p Progress) (packed Packed
 	return packed, err
 }
 
-// whole has something made under another name, and gives it its name when it is whole.
-// That name is nobody else's: processes of two containers may have one number, and one
-// that was killed leaves its draft behind. A device or a pipe at its name stays: a file in
-// its place is nothing that anybody wants.
+// whole calls make to write a draft beside path, and renames the draft to path when it is
+// complete. The draft's name is random and not a process number, because processes of two
+// containers may have the same number, and a killed process leaves its draft behind. whole
+// refuses to replace a device or a pipe: nobody wants a file in its place.
 func whole(path string, make func(draft string) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() && sparesDevices {
 		return fmt.Errorf("%s is not a regular file", path)
@@ -91,7 +90,7 @@ func each(c *core.Cache, ids []key.ID, p Progress, fn func(b *blob.Blob) error) 
 		}
 		b, why := c.Holds(&ids[i])
 		if why == store.Absent {
-			continue // of lists that have outlived their result
+			continue // lists may name results that were evicted
 		}
 		if why != store.None || b.Capacity() > int(Usual.Entry) {
 			packed.Left++
@@ -108,7 +107,7 @@ func each(c *core.Cache, ids []key.ID, p Progress, fn func(b *blob.Blob) error) 
 	return packed, nil
 }
 
-// writeFile writes an entry to an archive, and nothing of the machine that it is on.
+// writeFile writes an entry to an archive. The header says nothing about this machine.
 func writeFile(t *tar.Writer, name string, b *blob.Blob) error {
 	created, _ := b.Created()
 	if err := t.WriteHeader(header(name, int64(b.Capacity()), created)); err != nil {
@@ -130,8 +129,8 @@ func header(name string, size, made int64) *tar.Header {
 	return h
 }
 
-// CreateLayer makes a directory of entries that others may use as a layer: everybody may
-// read it.
+// CreateLayer makes a directory with the entries of ids, which can be used as a layer.
+// Everybody may read it. It appears at path when it is complete, and must not exist before.
 func CreateLayer(c *core.Cache, ids []key.ID, path string, p Progress) (packed Packed, err error) {
 	err = whole(path, func(draft string) error {
 		if err := makeFolder(path, draft); err != nil {
@@ -154,7 +153,7 @@ func CreateLayer(c *core.Cache, ids []key.ID, path string, p Progress) (packed P
 	return packed, err
 }
 
-// makeFolder makes the draft of a folder, which must not be there.
+// makeFolder makes the draft of a folder. The folder itself must not exist.
 func makeFolder(path, draft string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s is there already", path)
@@ -162,5 +161,5 @@ func makeFolder(path, draft string) error {
 	if err := os.Mkdir(draft, 0o755); err != nil {
 		return err
 	}
-	return os.Chmod(draft, 0o755) // whatever the umask
+	return os.Chmod(draft, 0o755) // independent of the umask
 }

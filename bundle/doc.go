@@ -1,10 +1,9 @@
-// Package bundle makes entries of a cache one file that can be carried to another machine,
-// and takes such a file in.
+// Package bundle packs entries of a cache into one file, which can be carried to another
+// machine, and takes the entries of such a file into a cache.
 //
-// A bundle is a tar archive, compressed by zstd, of the files of entries. It comes from
-// anywhere, so the reader believes nothing of it: see Reader. What an entry says is
-// believed if it is signed by somebody who is trusted (core/trust), or if the user has
-// said that it need not be. docs/format.md has the format.
+// A bundle is a tar archive of entry files, compressed by zstd. It may come from anybody,
+// so the Reader trusts nothing in it. An entry is accepted if a trusted key has signed it
+// (core/trust), or if the user accepts unsigned entries. docs/format.md has the format.
 //
-// It belongs to the command alone: the library goes without tar and zstd.
+// Only the command uses this package: the library does without tar and zstd.
 package bundle

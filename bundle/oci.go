@@ -20,11 +20,11 @@ import (
 	"jitcache/core/key"
 )
 
-// An OCI image layout (image-spec 1.1): an index, and blobs by their digests. The image
-// has one layer, with a cache directory in its root, so that where an engine mounts the
-// image, the path is that of a layer.
+// An OCI image layout (image-spec 1.1) is an index, and blobs by their digests. The image
+// has one layer, with a cache directory in its root. So the path where an engine mounts the
+// image can be named as a layer of a cache.
 
-// media types of the specification.
+// The media types of the specification.
 const (
 	mediaManifest = "application/vnd.oci.image.manifest.v1+json"
 	mediaIndex    = "application/vnd.oci.image.index.v1+json"
@@ -40,7 +40,8 @@ type descriptor struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// CreateImage makes a folder that is an OCI image layout of entries.
+// CreateImage makes a folder that is an OCI image layout with the entries of ids. It
+// appears at path when it is complete, and must not exist before.
 func CreateImage(c *core.Cache, ids []key.ID, path string, p Progress) (packed Packed, err error) {
 	err = whole(path, func(draft string) error {
 		if err := makeFolder(path, draft); err != nil {
@@ -60,7 +61,7 @@ func CreateImage(c *core.Cache, ids []key.ID, path string, p Progress) (packed P
 	return packed, err
 }
 
-// writeLayer writes the image's layer; plain is its digest before it is compressed.
+// writeLayer writes the image's layer; plain is the digest of the uncompressed layer.
 func writeLayer(blobs string, c *core.Cache, ids []key.ID, p Progress) (d descriptor, plain string, packed Packed, err error) {
 	draft := filepath.Join(blobs, "layer.part")
 	f, err := os.Create(draft)
@@ -81,7 +82,7 @@ func writeLayer(blobs string, c *core.Cache, ids []key.ID, p Progress) (d descri
 	return d, inner.digest(), packed, os.Rename(draft, filepath.Join(blobs, d.Digest[len("sha256:"):]))
 }
 
-// writeTree writes a cache directory, as docs/format.md has it, with what a layer needs.
+// writeTree writes a cache directory (docs/format.md), with as much as a layer needs.
 func writeTree(t *tar.Writer, c *core.Cache, ids []key.ID, p Progress) (Packed, error) {
 	folder := func(name string) error { return t.WriteHeader(header(name, 0, 0)) }
 	const version = "jitcache 1\n"
@@ -110,7 +111,7 @@ func writeTree(t *tar.Writer, c *core.Cache, ids []key.ID, p Progress) (Packed, 
 	return packed, err
 }
 
-// writeIndex writes what is beside the layer.
+// writeIndex writes the configuration, the manifest and the index of the image.
 func writeIndex(draft, blobs string, layer descriptor, plain string) error {
 	config := map[string]any{
 		"architecture": runtime.GOARCH, "os": "linux", "created": time.Unix(0, 0).UTC(),
@@ -150,7 +151,7 @@ func writeBlob(blobs, mediaType string, v any) (d descriptor, err error) {
 	return d, os.WriteFile(filepath.Join(blobs, sum), text, 0o644)
 }
 
-// summed is a writer that knows size and digest of what has passed it.
+// summed is a writer that computes the size and the digest of what is written to it.
 type summed struct {
 	to   io.Writer
 	sum  hash.Hash

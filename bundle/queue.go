@@ -12,9 +12,9 @@ type item struct {
 	bytes  *blob.Blob
 }
 
-// queue is what was read and nobody has taken yet, in the order of the bundle. Who takes
-// gets what is there, and does not wait for more: a bundle may come from afar, and stand
-// still for a while.
+// queue holds the members that were read and not yet taken, in the order of the bundle.
+// take returns what is there and does not wait for a full batch, because the bundle may
+// come over a network that stalls.
 type queue struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -25,9 +25,9 @@ type queue struct {
 
 const (
 	// batchEntries is how many are taken at once. One by one, waking workers and opening
-	// folders took as long as all that is written.
+	// folders took as long as writing all entries.
 	batchEntries = 32
-	// mostQueued are bytes from which on nothing more is read for now.
+	// mostQueued is how many bytes are queued before put waits.
 	mostQueued = 1 << 20
 )
 
@@ -37,7 +37,7 @@ func newQueue() *queue {
 	return q
 }
 
-// put adds an item, once there is room.
+// put adds an item. It waits while the queue is full.
 func (q *queue) put(it item) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -48,7 +48,7 @@ func (q *queue) put(it item) {
 	q.changed.Broadcast()
 }
 
-// take returns the next items, none at the end.
+// take returns the next items. It waits for the first, and returns none at the end.
 func (q *queue) take() []item {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -15,24 +15,24 @@ import (
 	"jitcache/core/store"
 )
 
-// Bounds are how much of a bundle is read; what has more is refused.
+// Bounds limit how much of a bundle is read. A larger bundle is refused.
 type Bounds struct {
 	Entry int64 // bytes of one entry
 	Total int64 // bytes of the archive once it is decompressed
 	Count int   // entries
 }
 
-// Usual are bounds that no honest bundle has met: a directory holds 5 GiB unless its owner
-// has asked for more, and some ten thousand entries.
+// Usual are bounds far above any honest bundle: a directory holds 5 GiB unless its owner
+// asks for more, and some ten thousand entries.
 var Usual = Bounds{Entry: store.LargestOfAnybody, Total: 64 << 30, Count: 500_000}
 
-// maxWindow is how far back a compressed stream may refer, which the reader has to hold:
-// what the zstd command accepts unless told otherwise.
+// maxWindow is how far back a compressed stream may refer. The reader holds as much in
+// memory. It is the default limit of the zstd command.
 const maxWindow = 128 << 20
 
-// Refused is the error of a Reader for a bundle that is not read any further.
+// Refused is the error of a Reader that does not accept a bundle.
 type Refused struct {
-	Member string // by its name in the archive, "" if it is not about one
+	Member string // the member's name in the archive, "" if the error is not about one
 	Why    string
 }
 
@@ -43,8 +43,8 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("member %s: %s", Printable(r.Member), r.Why)
 }
 
-// Printable returns a text of somebody else for a line of a terminal: quoted if there is
-// more in it than what is printed, and cut off if it is long.
+// Printable returns a foreign text for a line of a terminal. It quotes a text that has
+// characters to escape, and cuts off a long one.
 func Printable(text string) string {
 	const most = 200
 	if len(text) > most {
@@ -59,14 +59,14 @@ func Printable(text string) string {
 // Member is a file of a bundle.
 type Member struct {
 	Name string
-	ID   key.ID // by its name
+	ID   key.ID // the key in its name
 	Size int64
 }
 
-// Reader reads a bundle, which may have been made to harm. It accepts regular files by
-// the names of entries, each after the one before in the order of their keys and so once,
-// within bounds; and of these only bytes that are an entry of that key. Anything else
-// ends it with an error that names the member. It writes nothing.
+// Reader reads a bundle, which may be malicious. It accepts only regular files with the
+// names of entries, within bounds, in ascending order of their keys, and so each once. The
+// bytes of each must be an entry of that key. At anything else it ends with an error that
+// names the member. It writes nothing.
 type Reader struct {
 	zstd   *zstd.Decoder
 	plain  *counter
@@ -74,7 +74,7 @@ type Reader struct {
 	bounds Bounds
 	last   string
 	count  int
-	ends   int64 // where the data of the last member does
+	ends   int64 // where the data of the last member ends
 }
 
 // NewReader returns a reader of a bundle. Close ends it.
@@ -88,11 +88,11 @@ func NewReader(from io.Reader, bounds Bounds) (*Reader, error) {
 	return r, nil
 }
 
-// Close gives up what the reader holds, but not what it reads from.
+// Close frees the reader. It does not close the stream that it reads from.
 func (r *Reader) Close() { r.zstd.Close() }
 
-// Next goes on to the next member, whether the last one was read or not. At the end of a
-// whole bundle the error is io.EOF.
+// Next returns the next member. The last one need not have been read. At the end of a
+// complete bundle the error is io.EOF.
 func (r *Reader) Next() (*Member, error) {
 	before := min(r.ends+mostHeader, r.bounds.Total)
 	r.plain.most = before
@@ -103,7 +103,7 @@ func (r *Reader) Next() (*Member, error) {
 		return nil, r.end()
 	case err != nil && r.plain.read > before && before < r.bounds.Total:
 		return nil, r.broken(errors.New("the next header is too long"))
-	case err != nil && !errors.Is(err, tar.ErrInsecurePath): // that is for check
+	case err != nil && !errors.Is(err, tar.ErrInsecurePath): // check refuses such paths
 		return nil, r.broken(err)
 	}
 	m := &Member{Name: h.Name, Size: h.Size}
@@ -118,22 +118,22 @@ func (r *Reader) Next() (*Member, error) {
 
 const (
 	block = 512 // of an archive
-	// mostHeader is how much there may be of a header. One of a bundle is a block; other
-	// programs may write some more. Without a bound a header of headers that never end is
-	// read up to the bound of all.
+	// mostHeader bounds the bytes of a header. A bundle's header is one block; other
+	// programs may write some more. Without this bound, extended headers that never end
+	// would be read up to the bound of the whole bundle.
 	mostHeader = 64 << 10
 )
 
-// broken says what is wrong with an archive that cannot be read on.
+// broken returns the error for an archive that cannot be read further.
 func (r *Reader) broken(err error) error {
-	why := "this is no bundle: "
+	why := "this is not a bundle: "
 	if r.count > 0 {
 		why = "after member " + r.last + ": "
 	}
 	return &Refused{"", why + strings.TrimPrefix(err.Error(), "archive/tar: ")}
 }
 
-// check says why a member is not accepted.
+// check returns why a member is not accepted, "" if it is.
 func (r *Reader) check(h *tar.Header, m *Member) string {
 	var ok bool
 	m.ID, ok = parseName(h.Name)
@@ -146,7 +146,7 @@ func (r *Reader) check(h *tar.Header, m *Member) string {
 		case len(h.PAXRecords) > 0:
 			return "its header has extensions, which no bundle has"
 		case !ok:
-			return "this is not the name of an entry, which is " + namePattern
+			return "this is not the name of an entry, which looks like " + namePattern
 		case h.Name == r.last:
 			return "it is there twice"
 		case h.Name < r.last:
@@ -167,7 +167,7 @@ func (r *Reader) check(h *tar.Header, m *Member) string {
 }
 
 func tooMuch(most int64) string {
-	return fmt.Sprintf("this bundle has more than the %d bytes that are read of one", most)
+	return fmt.Sprintf("this bundle has more than %d bytes, which is the most that is read", most)
 }
 
 func kindOf(flag byte) string {
@@ -184,7 +184,8 @@ func kindOf(flag byte) string {
 	return "it is not a regular file"
 }
 
-// Read reads the member to which Next went, and verifies it. The blob is the caller's.
+// Read reads the member that Next returned last, and verifies it. The caller releases the
+// blob.
 func (r *Reader) Read(m *Member) (*blob.Blob, error) {
 	b, err := r.bytes(m)
 	if err != nil {
@@ -197,7 +198,7 @@ func (r *Reader) Read(m *Member) (*blob.Blob, error) {
 	return b, nil
 }
 
-// bytes reads a member without looking at it.
+// bytes reads a member without verifying it.
 func (r *Reader) bytes(m *Member) (*blob.Blob, error) {
 	b, err := blob.New(int(m.Size))
 	if err != nil {
@@ -210,7 +211,7 @@ func (r *Reader) bytes(m *Member) (*blob.Blob, error) {
 	return b, nil
 }
 
-// Verify says what is wrong with the bytes of a member.
+// Verify checks the bytes of a member, and prepares b for use as an entry.
 func Verify(m *Member, b *blob.Blob) error {
 	if why := store.Parse(b, &m.ID); why != store.None {
 		return &Refused{m.Name, "it cannot be used: " + why.String()}
@@ -218,15 +219,15 @@ func Verify(m *Member, b *blob.Blob) error {
 	return nil
 }
 
-// end reads what follows the last member. An archive ends with two blocks of zeros, and
-// nothing but zeros to fill it up: one that was cut off between two members has none.
+// end reads what follows the last member. A complete archive ends with two blocks of zeros,
+// and may be padded with zeros. An archive that was cut off between two members has none.
 func (r *Reader) end() error {
 	rest, err := io.ReadAll(io.LimitReader(r.plain, filler))
 	if err != nil {
 		return r.broken(err)
 	}
 	if checkMembers && (len(rest) == filler || strings.Trim(string(rest), "\x00") != "") {
-		return &Refused{"", "after the end of the bundle something follows"}
+		return &Refused{"", "there is data after the end of the bundle"}
 	}
 	if r.plain.zeros < endOfTar {
 		return r.broken(errors.New("it was cut off"))
@@ -236,11 +237,11 @@ func (r *Reader) end() error {
 
 const (
 	endOfTar = 1024
-	filler   = 1 << 20 // how much more than that a program may fill an archive up with
+	filler   = 1 << 20 // how much padding is accepted
 )
 
-// counter counts what is read, ends it where it is more than somebody wants, and knows
-// how many zeros came last.
+// counter counts the bytes that are read, fails when there are more than most, and counts
+// the zeros at the end.
 type counter struct {
 	from       io.Reader
 	read, most int64
@@ -253,7 +254,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	if checkBounds && c.read > c.most {
 		return 0, errors.New(tooMuch(c.most))
 	}
-	last := len(p[:n])
+	last := n
 	for last > 0 && p[last-1] == 0 {
 		last--
 	}
@@ -270,13 +271,13 @@ const (
 	suffix      = ".jce"
 )
 
-// nameOf returns the name of an entry in a bundle, as below v1 of a cache directory.
+// nameOf returns the name of an entry in a bundle: its path below v1 of a cache directory.
 func nameOf(id *key.ID) string {
 	digits := id.String()
 	return prefix + digits[:2] + "/" + digits[2:] + suffix
 }
 
-// parseName returns the key of the entry that nameOf gives the name.
+// parseName is the inverse of nameOf.
 func parseName(name string) (id key.ID, ok bool) {
 	if len(name) != len(prefix)+2*len(id)+1+len(suffix) {
 		return id, false
@@ -286,8 +287,8 @@ func parseName(name string) (id key.ID, ok bool) {
 	return id, err == nil && name == nameOf(&id)
 }
 
-// Each calls fn for each entry of a bundle, with how many there were and b as Verify has
-// left it, until it returns.
+// Each calls fn for each entry of a bundle, with the number of entries so far and the
+// verified bytes. b is valid until fn returns.
 func Each(from io.Reader, bounds Bounds, fn func(n int, m *Member, b *blob.Blob)) error {
 	r, err := NewReader(from, bounds)
 	if err != nil {

@@ -8,15 +8,14 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 )
 
-// words is what arguments name: the commands, the root first, and where the names of the
-// others stand.
+// words are the commands that arguments name.
 type words struct {
-	commands []*ffcli.Command
-	at       []int
+	commands []*ffcli.Command // the root first
+	at       []int            // the index of each command's name in the arguments, without the root
 }
 
-// read finds the commands that arguments name. What follows a word that is no command is
-// not looked at, nor what follows "--".
+// read finds the commands that arguments name. It stops at "--", and at the first word
+// that is not a command.
 func read(root *ffcli.Command, args []string) words {
 	w := words{commands: []*ffcli.Command{root}}
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
@@ -38,12 +37,12 @@ func read(root *ffcli.Command, args []string) words {
 
 func (w words) last() *ffcli.Command { return w.commands[len(w.commands)-1] }
 
-// goes reports whether the line goes through a command below the root.
+// goes reports whether the first command below the root has this name.
 func (w words) goes(name string) bool { return len(w.commands) > 1 && w.commands[1].Name == name }
 
-// find returns a flag, and which of the commands has it: the last that does. A flag may
-// stand before the name of its command: where none has it, it is a flag of one that may
-// follow, and command is -1, as where there is no such flag.
+// find returns a flag, and the index of the last command that has it. A flag may come
+// before the name of its command. So if no named command has it, find looks at the
+// commands that may follow, and returns -1 for the command. If none has it, f is nil.
 func (w words) find(name string) (f *flag.Flag, command int) {
 	for i := len(w.commands) - 1; i >= 0; i-- {
 		if f := w.commands[i].FlagSet.Lookup(name); f != nil {
@@ -53,7 +52,7 @@ func (w words) find(name string) (f *flag.Flag, command int) {
 	return below(w.last(), name), -1
 }
 
-// below returns a flag of a command's commands, nil if none has it.
+// below returns a flag of one of cmd's subcommands, nil if none has it.
 func below(cmd *ffcli.Command, name string) *flag.Flag {
 	for _, sub := range cmd.Subcommands {
 		f := sub.FlagSet.Lookup(name)
@@ -67,7 +66,8 @@ func below(cmd *ffcli.Command, name string) *flag.Flag {
 	return nil
 }
 
-// after counts the words behind the last command that are no flags, nor values of flags.
+// after counts the arguments after the last command that are neither flags nor values of
+// flags.
 func (w words) after(args []string) int {
 	n, from := 0, 0
 	if len(w.at) > 0 {
@@ -83,7 +83,7 @@ func (w words) after(args []string) int {
 	return n
 }
 
-// eachFlag calls fn for each flag that may be given, once for a name.
+// eachFlag calls fn for each flag of the commands, once for each name.
 func (w words) eachFlag(fn func(*flag.Flag)) {
 	told := map[string]bool{}
 	for _, cmd := range w.commands {
@@ -96,8 +96,9 @@ func (w words) eachFlag(fn func(*flag.Flag)) {
 	}
 }
 
-// arrange puts the flags before what they are read before: a user writes them
-// anywhere. What follows "--" is no flag, and what a launched command is given stays.
+// arrange moves each flag to its command, before the arguments, because users write flags
+// anywhere and package flag stops at the first argument. Nothing after "--" is a flag. The
+// arguments of `jitcache run` stay as they are.
 func arrange(root *ffcli.Command, args []string) []string {
 	w := read(root, args)
 	if len(w.at) == 0 || w.goes("run") {
@@ -147,7 +148,7 @@ func flagName(arg string) string {
 	return name
 }
 
-// takesNext says whether the argument after a flag is its value.
+// takesNext reports whether the argument after a flag is the flag's value.
 func takesNext(f *flag.Flag, arg string) bool {
 	if f == nil || strings.Contains(arg, "=") {
 		return false

@@ -10,8 +10,8 @@ import (
 	"jitcache/core/plain"
 )
 
-// style is how a text looks. It is written as NUL and a letter, which no text that is
-// printed contains: names, paths and variables have no NUL.
+// style is how a text looks. It is written as NUL and a letter. No other printed text
+// contains a NUL: names, paths and variables have none.
 type style string
 
 const (
@@ -23,15 +23,15 @@ const (
 
 var codes = map[byte]string{'b': "\x1b[1m", 'r': "\x1b[31m", 'y': "\x1b[33m", '-': "\x1b[0m"}
 
-// clean is what a command prints to: what a terminal would obey is written as an escape,
-// as package plain does; in JSON, where the encoder has done so with what is below a
-// space, that is an escape of JSON. Styles become colours, or nothing.
+// clean is the writer that a command prints to. It escapes what a terminal would obey, as
+// package plain does. In JSON, the encoder has already escaped the characters below a
+// space. Styles become colours, or nothing.
 type clean struct {
 	w       io.Writer
 	colours bool
-	left    []byte // the beginning of a rune
-	out     []byte // what is written, kept for the next: a list may be of a million
-	err     error  // of the first write that has failed
+	left    []byte // the first bytes of a rune whose end has not come yet
+	out     []byte // a buffer, reused because a list may have a million entries
+	err     error  // the error of the first write that failed
 }
 
 func (c *clean) Write(p []byte) (int, error) {
@@ -63,13 +63,13 @@ func (c *clean) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line returns a text of somebody else for a line or a column of what is printed: clean
-// lets the ends of both through, and a name with one in it would be rows that there are not.
+// line prepares a foreign text for a table. It escapes newlines and tabs, because clean
+// lets both through: a name with a newline in it would look like another row.
 func line(text string) string { return ends.Replace(text) }
 
 var ends = strings.NewReplacer("\n", `\x0a`, "\t", `\x09`)
 
-// end writes what is left of a text that ended within a rune.
+// end writes the bytes of a rune that the text ended within.
 func (c *clean) end() {
 	for _, b := range c.left {
 		fmt.Fprintf(c.w, `\x%02x`, b)
@@ -77,7 +77,7 @@ func (c *clean) end() {
 	c.left = nil
 }
 
-// colours says whether a stream shows them: https://no-color.org has the rule.
+// colours reports whether to write colours to a stream, by the rule of https://no-color.org.
 func colours(w io.Writer, env func(string) string) bool {
 	f, ok := w.(*os.File)
 	return ok && isTerminal(f) && env("NO_COLOR") == "" && env("TERM") != "dumb"

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
@@ -29,12 +30,12 @@ const (
 	exitFail = 2
 )
 
-// no is an answer that is no error of the command: exit status 1.
+// no is the answer "no". It is not an error of the command: exit status 1.
 type no string
 
 func (n no) Error() string { return string(n) }
 
-// wrong is wrong use: exit status 2, with the way to the manual.
+// wrong reports wrong use: exit status 2, with a pointer to the manual.
 type wrong string
 
 func (w wrong) Error() string { return string(w) }
@@ -42,10 +43,10 @@ func (w wrong) Error() string { return string(w) }
 // command is what the commands share.
 type command struct {
 	env            func(string) string
-	variables      []string // JITCACHE_* that are set
+	variables      []string // names of the JITCACHE_* variables that are set
 	stdout, stderr io.Writer
-	raw, rawErr    io.Writer // for bytes of an entry, and to draw with
-	terminal       bool      // stderr is one
+	raw, rawErr    io.Writer // unescaped: for the bytes of an entry, and for progress
+	terminal       bool      // stderr is a terminal
 	directory      string
 	makeBundle     func(Shell) *ffcli.Command
 	become         func(name string) error
@@ -56,10 +57,11 @@ type command struct {
 // Environment is the process environment as a command sees it.
 type Environment struct {
 	Get   func(name string) string
-	Names []string // of the JITCACHE variables that are set
-	// Bundle makes `jitcache bundle`, for the program that has it.
+	Names []string // the names of the JITCACHE variables that are set
+	// Bundle makes `jitcache bundle`. It is nil in a program without the bundle commands.
 	Bundle func(Shell) *ffcli.Command
-	// Become runs a program beside this one in its place.
+	// Become replaces this process by a program that lies beside this one. It returns
+	// only if that fails.
 	Become func(name string) error
 }
 
@@ -78,7 +80,7 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 	}
 	root := c.root()
 	if c.makeBundle == nil && aboutBundles(root, args[1:]) {
-		c.become(BundleProgram) // where that cannot be, the bundle command of this program says so
+		c.become(BundleProgram) // if that fails, this program's bundle command tries again and reports it
 	}
 	if len(args) > 1 && args[1] == "complete" {
 		c.complete(root, args[2:])
@@ -89,7 +91,7 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 		err = root.Run(context.Background())
 	}
 	if err == nil {
-		err = out.err // an answer that nobody has got
+		err = out.err // the answer could not be written
 	}
 	var answer no
 	switch {
@@ -108,15 +110,15 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 
 func (c *command) root() *ffcli.Command {
 	flags := c.flags("jitcache")
-	flags.StringVar(&c.directory, "directory", "", "the cache `DIR`; default as for programs")
+	flags.StringVar(&c.directory, "directory", "", "use the cache in `DIR`; the default is the directory that programs use")
 	flags.BoolVar(&c.showVersion, "version", false, "print the version")
-	flags.BoolVar(&c.asJSON, "json", false, "print a JSON object, with every command")
+	flags.BoolVar(&c.asJSON, "json", false, "print JSON; every command has this flag")
 	root := &ffcli.Command{
 		Name: "jitcache", ShortUsage: "jitcache COMMAND [flags] [arguments]",
-		ShortHelp: "look at and look after a compile cache", FlagSet: flags,
-		LongHelp: "Exit status: 0 done; 1 the answer is no (no such entry, damaged entries,\n" +
-			"nothing would be cached); 2 wrong use, or it cannot be done.\n" +
-			"A KEY is as many of its hex digits as tell it from others, or a name.",
+		ShortHelp: "inspect and maintain a compile cache", FlagSet: flags,
+		LongHelp: "The exit status is 0 for success, 1 if the answer is no (no such entry, damaged\n" +
+			"entries, nothing would be cached), and 2 for wrong use or a failure.\n" +
+			"A KEY is the name of an entry, or enough of the key's hex digits to be unique.",
 	}
 	root.Subcommands = []*ffcli.Command{
 		c.run(), c.stats(), c.report(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),
@@ -145,7 +147,12 @@ func (c *command) root() *ffcli.Command {
 }
 
 func (c *command) help(root *ffcli.Command, args []string) error {
-	fmt.Fprintln(c.stdout, usage(read(root, args).last()))
+	w := read(root, args)
+	names := slices.DeleteFunc(slices.Clone(args), isFlag)
+	if len(names) > len(w.at) {
+		return wrong(fmt.Sprintf("%q: no such command", names[len(w.at)]))
+	}
+	fmt.Fprintln(c.stdout, usage(w.last()))
 	return nil
 }
 
@@ -182,7 +189,7 @@ func (c *command) flags(name string) *flag.FlagSet {
 	return f
 }
 
-// array returns the flags of a command whose answer has many parts.
+// array returns the flags of a command whose -json answer is an array.
 func (c *command) array(name string) *flag.FlagSet {
 	f := c.flags(name)
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON array")
@@ -212,14 +219,14 @@ func (c *command) new(usage, help string, flags *flag.FlagSet, minArgs, maxArgs 
 	}
 }
 
-// below makes a command of a command: the second word of its usage is its name.
+// below makes a subcommand of a subcommand. The second word of its usage is its name.
 func (c *command) below(usage, help string, flags *flag.FlagSet, minArgs, maxArgs int, run func(args []string) error) *ffcli.Command {
 	cmd := c.new(usage, help, flags, minArgs, maxArgs, run)
 	cmd.Name = strings.Fields(usage)[1]
 	return cmd
 }
 
-// options are what the command opens the cache with.
+// options returns the options that the command opens the cache with.
 func (c *command) options() core.Options {
 	values := map[string]string{"memory_size": "0"}
 	if c.directory != "" {
@@ -230,8 +237,8 @@ func (c *command) options() core.Options {
 	return core.Options{Values: values, Env: c.env, Sink: warn}
 }
 
-// outsideJob is the environment of who looks on at a directory: what it looks at belongs to
-// no profile.
+// outsideJob returns the environment without JITCACHE_PROFILE: entries that the command
+// looks at do not belong to a profile.
 func outsideJob(env func(string) string) func(string) string {
 	return func(name string) string {
 		if name == "JITCACHE_PROFILE" {
@@ -241,8 +248,8 @@ func outsideJob(env func(string) string) func(string) string {
 	}
 }
 
-// open opens the cache directory, or says why it is not used. JITCACHE=0 and
-// readonly are for programs, not for who looks after the directory.
+// open opens the cache directory, or returns why it is not used. It ignores JITCACHE (0,
+// readonly): that is for programs, not for the person who maintains the directory.
 func (c *command) open() (*core.Cache, *store.Store, error) {
 	o := c.options()
 	o.Sink = nil // the caller prints why the directory is not used
@@ -264,7 +271,7 @@ func (c *command) open() (*core.Cache, *store.Store, error) {
 	return cache, s, nil
 }
 
-// answer prints an object if that was asked for, else the same as text.
+// answer prints the object if JSON was asked for, else the same as text.
 func (c *command) answer(object any, text func()) error {
 	if c.asJSON {
 		return c.printJSON(object)

@@ -65,7 +65,7 @@ func (u *account) run(args ...string) (out, errs string, status int) {
 	return stdout.String(), stderr.String(), status
 }
 
-// ok runs a command that is to succeed and returns its output.
+// ok runs a command that must succeed, and returns its output.
 func (u *account) ok(args ...string) string {
 	u.t.Helper()
 	out, errs, status := u.run(args...)
@@ -84,6 +84,8 @@ func TestExitStatuses(t *testing.T) {
 	}{
 		{"help", 0},
 		{"help stats", 0},
+		{"help nothing", 2},
+		{"help trust nothing", 2},
 		{"stats -h", 0},
 		{"", 2},
 		{"nonsense", 2},
@@ -194,7 +196,7 @@ func TestStatsCountAndZero(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	text := u.ok("stats", "-zero")
-	if !strings.Contains(text, "cubin") || !strings.Contains(text, "1 entries") {
+	if !strings.Contains(text, "cubin") || !strings.Contains(text, "1 entry") {
 		t.Errorf("%s", text)
 	}
 	if text := u.ok("stats"); strings.Contains(text, "cubin") || !strings.Contains(text, "counting since") {
@@ -240,13 +242,13 @@ func TestClearVerifyTrim(t *testing.T) {
 	if out := u.ok("verify"); !strings.HasPrefix(out, "2 entries") {
 		t.Errorf("%s", out)
 	}
-	if out := u.ok("clear", "-kind", "native"); !strings.HasPrefix(out, "removed 1 entries") {
+	if out := u.ok("clear", "-kind", "native"); !strings.HasPrefix(out, "removed 1 entry") {
 		t.Errorf("%s", out)
 	}
 	if out := u.ok("trim"); !strings.HasPrefix(out, "evicted 0 entries") {
 		t.Errorf("%s", out)
 	}
-	if out := u.ok("clear"); !strings.HasPrefix(out, "removed 1 entries") {
+	if out := u.ok("clear"); !strings.HasPrefix(out, "removed 1 entry") {
 		t.Errorf("%s", out)
 	}
 }
@@ -401,7 +403,7 @@ func TestLowerCapIsKeptAtOnce(t *testing.T) {
 	}
 }
 
-// full is a disk without room.
+// full is a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

@@ -12,10 +12,10 @@ import (
 	"jitcache/core/plain"
 )
 
-// The shells ask the command itself: jitcache complete WORD…, the last of which is
-// being written, prints what it may become, a line each.
+// The shells ask the command itself. `jitcache complete WORD…` prints what the last word
+// may become, one per line.
 var completions = map[string]string{
-	// mapfile, because in ($(…)) a name like f(int[3]) is a pattern of files.
+	// mapfile, because bash would expand a name like f(int[3]) in ($(…)) as a pattern.
 	"bash": `_jitcache() {
 	local found
 	mapfile -t found < <(jitcache complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
@@ -41,7 +41,7 @@ const completionHelp = `  source <(jitcache completion bash)     in ~/.bashrc
   jitcache completion fish | source      in ~/.config/fish/config.fish`
 
 func (c *command) completion() *ffcli.Command {
-	cmd := c.new("completion bash|zsh|fish", "print what makes a shell complete commands, flags and names", nil, 1, 1, func(args []string) error {
+	cmd := c.new("completion bash|zsh|fish", "print a script that makes a shell complete commands, flags and names", nil, 1, 1, func(args []string) error {
 		text := completions[args[0]]
 		if text == "" {
 			return wrong(fmt.Sprintf("%q: want bash, zsh or fish", args[0]))
@@ -55,10 +55,10 @@ func (c *command) completion() *ffcli.Command {
 // takeNames are the commands whose arguments are entries.
 var takeNames = map[string]bool{"show": true, "path": true, "export": true, "explain": true, "rm": true}
 
-// maxCompleted is how many names are offered: those that were used last.
+// maxCompleted is how many names are offered. They are the most recently used.
 const maxCompleted = 200
 
-// complete answers a shell.
+// complete prints the words that a shell may offer in place of the last word.
 func (c *command) complete(root *ffcli.Command, words []string) {
 	if len(words) == 0 {
 		words = []string{""}
@@ -76,12 +76,12 @@ func (c *command) complete(root *ffcli.Command, words []string) {
 	w := read(root, before)
 	last, given := w.last(), w.after(before)
 	switch {
-	case w.goes("run") && given > 0: // what follows is its command's
+	case w.goes("run") && given > 0: // the words belong to the launched command
 	case strings.HasPrefix(word, "-"):
 		if !helped {
 			w.eachFlag(func(f *flag.Flag) { offer("--" + f.Name) })
 		}
-	case given > 0 && len(last.Subcommands) > 0: // a word that is no command
+	case given > 0 && len(last.Subcommands) > 0: // an unknown command
 	case len(last.Subcommands) > 0:
 		for _, s := range last.Subcommands {
 			offer(s.Name)

@@ -19,7 +19,7 @@ import (
 	"jitcache/cuda/dl"
 )
 
-// diagnosis is what doctor finds, as --json prints it.
+// diagnosis is what doctor finds, as -json prints it.
 type diagnosis struct {
 	Cached     bool        `json:"cached_on_disk"`
 	Directory  string      `json:"directory"`
@@ -38,8 +38,8 @@ type diagnosis struct {
 	Leases     []leaseRow  `json:"leases"`
 	Layers     []layerRow  `json:"layers"`
 	Remotes    []remoteRow `json:"remotes"`
-	// Settings are what environment, user and machine have set; of those of one name the
-	// first counts.
+	// Settings come from the environment, the user and the machine. The first of a name
+	// counts.
 	Settings    []trust.Setting `json:"settings"`
 	Keys        []trustRow      `json:"keys"`
 	LastRefusal string          `json:"last_refusal,omitempty"`
@@ -64,10 +64,10 @@ type leaseRow struct {
 
 type layerRow struct {
 	Directory string `json:"directory"`
-	Source    string `json:"source"` // who has named it
+	Source    string `json:"source"` // the variable or file that names it
 	Used      bool   `json:"used"`
 	Refused   string `json:"refused,omitempty"`
-	// Copied says why what is found in it is copied into the directory, if it is.
+	// Copied says why entries found in it are copied into the directory; empty if they are not.
 	Copied string `json:"copied,omitempty"`
 }
 
@@ -81,7 +81,7 @@ type variable struct {
 func (c *command) doctor() *ffcli.Command {
 	flags := c.flags("doctor")
 	asJSON := flags.Bool("json", false, "print a JSON object")
-	return c.new("doctor [-json]", "say whether and where results would be cached", flags, 0, 0, func([]string) error {
+	return c.new("doctor [-json]", "say whether results would be cached, where, and if not, why", flags, 0, 0, func([]string) error {
 		d := c.diagnose()
 		var err error
 		if *asJSON {
@@ -143,7 +143,7 @@ func (c *command) lookAtStore(d *diagnosis, s *store.Store) {
 	d.Directory = s.Root()
 	d.Cached = s.Refuses() == store.None
 	if !d.Cached {
-		d.Refused = "it is not written to: " + s.Refuses().String()
+		d.Refused = "not written to: " + s.Refuses().String()
 	}
 	d.Owner, d.Mode = owner(s.Root())
 	m := s.Mount()
@@ -165,7 +165,7 @@ func owner(path string) (uid, mode string) {
 	return strconv.Itoa(uidNumber), fmt.Sprintf("%04o", bits)
 }
 
-// liveLeases lists the locks that somebody holds.
+// liveLeases lists the leases that a process holds.
 func liveLeases(s *store.Store) []leaseRow {
 	rows := []leaseRow{}
 	for _, name := range s.Locks() {
@@ -185,7 +185,7 @@ func liveLeases(s *store.Store) []leaseRow {
 	return rows
 }
 
-// findCUDA says which file a CUDA library would be, "" if none is found.
+// findCUDA returns the file that would be loaded as a CUDA library, "" if there is none.
 func (c *command) findCUDA(w dl.Wanted, variable, library string) string {
 	locations := dl.Locations{Explicit: c.env(variable), Wheels: []string{filepath.Dir(filepath.Dir(library))}}
 	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {
@@ -241,16 +241,16 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 		}
 		row("owner, mode", "user %s, %s", d.Owner, d.Mode)
 		row("file system", "%s (%s), %s free, %s", d.FileSystem, where, store.FormatSize(d.Free), exec)
-		row("in use", "%s of %s in %d entries", store.FormatSize(d.Used), limit, d.Entries)
+		row("in use", "%s of %s in %s", store.FormatSize(d.Used), limit, store.FormatEntries(d.Entries))
 		row("locks", "%s", d.Locks)
 	}
 	for _, l := range d.Layers {
-		verdict := "trusted: it is used where it is"
+		verdict := "trusted: used in place"
 		switch {
 		case !l.Used:
 			verdict = "not used: " + l.Refused
 		case l.Copied != "":
-			verdict = "what is found is copied: " + l.Copied
+			verdict = "entries found are copied: " + l.Copied
 		}
 		row("layer", "%s (%s): %s", l.Directory, l.Source, verdict)
 	}

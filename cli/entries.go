@@ -16,16 +16,17 @@ import (
 	"jitcache/core/store"
 )
 
-// noteKind is the kind of what the library notes for itself: records of what compiles
-// have looked at.
+// noteKind is the kind of the library's own entries: records of what compiles have looked
+// at.
 const noteKind = "manifest"
 
-// resolve returns the entry that an argument means, of which nothing but the key is
-// known: by hex digits, as many as tell it from all others, or by its name.
+// resolve returns the entry that an argument means, with nothing but its key set. The
+// argument is the entry's name, or the first hex digits of its key, enough of them to be
+// unambiguous.
 func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*store.Entry, error) {
 	ids, err := s.Match(strings.ToLower(arg))
 	if err != nil {
-		ids = nil // no digits: a name
+		ids = nil // not hex digits: a name
 	}
 	var entries []*core.Listed
 	if len(arg) < 64 && (len(ids) == 0 || len(s.LastNamed(arg)) > 0) {
@@ -48,10 +49,10 @@ func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*store
 			return &store.Entry{ID: ids[0]}, nil
 		}
 	}
-	return nil, no(fmt.Sprintf("there is no entry %s", arg))
+	return nil, no(fmt.Sprintf("there is no entry %s; `jitcache ls` lists them", arg))
 }
 
-// named returns the entries of a name, those that were used last first.
+// named returns the entries of a name, the most recently used first.
 func named(cache *core.Cache, name string) ([]*core.Listed, error) {
 	found := first{order: orders["used"]}
 	err := cache.List(context.Background(), "", func(e *core.Listed) error {
@@ -64,7 +65,7 @@ func named(cache *core.Cache, name string) ([]*core.Listed, error) {
 	return found.inOrder(), err
 }
 
-// maxShown is how many entries of a name are listed when a command wants one.
+// maxShown is how many entries an error lists when a name is ambiguous.
 const maxShown = 10
 
 func (c *command) ambiguous(arg, what string, entries []*core.Listed) error {
@@ -92,7 +93,7 @@ func (c *command) find(cache *core.Cache, s *store.Store, arg string) (*store.En
 }
 
 func (c *command) show() *ffcli.Command {
-	return c.new("show [-json] KEY", "print what is known of an entry", nil, 1, 1, func(args []string) error {
+	return c.new("show [-json] KEY", "describe an entry", nil, 1, 1, func(args []string) error {
 		cache, s, err := c.open()
 		if err != nil {
 			return err
@@ -123,7 +124,7 @@ func (c *command) show() *ffcli.Command {
 }
 
 func (c *command) path() *ffcli.Command {
-	return c.new("path KEY", "print the file of an entry", nil, 1, 1, func(args []string) error {
+	return c.new("path KEY", "print the path of an entry's file", nil, 1, 1, func(args []string) error {
 		cache, s, err := c.open()
 		if err != nil {
 			return err
@@ -137,7 +138,7 @@ func (c *command) path() *ffcli.Command {
 		}
 		fmt.Fprintln(c.stdout, e.Path)
 		if c.terminal {
-			fmt.Fprintln(c.stderr, "hint: the payload comes first, then some hundred bytes that ELF readers ignore; `jitcache export` writes the payload alone")
+			fmt.Fprintln(c.stderr, "hint: the file has the payload, then some hundred bytes that ELF readers ignore; `jitcache export` writes the payload alone")
 		}
 		return nil
 	})

@@ -21,7 +21,7 @@ func sorted[V any](m map[string]V) []string {
 	return names
 }
 
-// explained is what is known of the last entries of a name, as -json prints it.
+// explained describes the last two entries of a name, as -json prints it.
 type explained struct {
 	Name    string            `json:"name"`
 	Entries []explainedEntry  `json:"entries"` // the last one first
@@ -86,7 +86,7 @@ func (c *command) printExplanation(x *explained) error {
 	fmt.Fprintf(w, "name\t%s\n", line(x.Name))
 	for i, what := range []string{"last stored", "before that"} {
 		if i >= len(x.Entries) {
-			fmt.Fprintf(w, "%s\tnothing is known\n", what)
+			fmt.Fprintf(w, "%s\tunknown\n", what)
 			continue
 		}
 		e := x.Entries[i]
@@ -96,7 +96,7 @@ func (c *command) printExplanation(x *explained) error {
 		d := core.Explanation{Changed: x.Changed, Added: x.Added, Removed: x.Removed}
 		difference := d.Difference()
 		if difference == "" {
-			difference = "no component; the key was given whole"
+			difference = "no component; the caller gave the whole key"
 		}
 		fmt.Fprintf(w, "difference\t%s\n", line(difference))
 	}

@@ -10,25 +10,26 @@ import (
 	"jitcache/core"
 )
 
-// locate says where the helper of remotes is.
+// locate tells the core where the storage helper is.
 func locate() {
 	core.StorageProgram = func() string { return core.FindStorage(program()) }
 }
 
-// program is the file of the program that runs.
+// program is the path of this program.
 func program() string {
 	exe, _ := os.Executable()
 	return exe
 }
 
-// library is libjitcache.so as it lies on the disk: the command does not load it.
+// library is the file libjitcache.so. The command reads it, and does not load it.
 type library struct {
 	path string
 	data []byte
 }
 
-// findLibrary returns the library that was installed with the program, or the one that
-// JITCACHE_LIBRARY names. It has no path if there is none, and no data if it is not one.
+// findLibrary returns the library that JITCACHE_LIBRARY names, else the one that was
+// installed with the program. The path is empty if there is none; the data is empty if the
+// file is not a library.
 func (c *command) findLibrary() library {
 	if path := c.env("JITCACHE_LIBRARY"); path != "" {
 		return readLibrary(path)
@@ -52,8 +53,8 @@ func readLibrary(path string) library {
 	return library{path, data}
 }
 
-// built says with which Go the library was built, and what has been done to the runtime
-// in it. The build puts that into it (capi/main.go).
+// built returns the Go release that built the library, and what the build has changed in
+// Go's runtime. The build writes both into the library (capi/main.go).
 func (l library) built() (release, runtime string) {
 	_, rest, found := bytes.Cut(l.data, []byte("jitcache library <"))
 	text, _, closed := bytes.Cut(rest, []byte(">"))
@@ -64,7 +65,7 @@ func (l library) built() (release, runtime string) {
 	return release, runtime
 }
 
-// glibcNeed returns the newest version of glibc that the library names, which is the one
+// glibcNeed returns the newest version of glibc among the library's symbols: the version
 // that it needs.
 func (l library) glibcNeed() string {
 	best, text, data := -1, "", l.data

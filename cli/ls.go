@@ -17,36 +17,37 @@ import (
 	"jitcache/core/store"
 )
 
-// maxListed is how many entries a list for people has, unless they say otherwise.
+// maxListed is how many entries `jitcache ls` prints as text by default.
 const maxListed = 100
 
-// listing is what of the entries to print, and how.
+// listing says which entries to print, and in which order.
 type listing struct {
 	kind  string
-	notes bool
-	limit int // 0: all
-	order func(a, b *core.Listed) int
-	total int
+	notes bool                        // with the library's own entries
+	limit int                         // 0: all
+	order func(a, b *core.Listed) int // nil: as they are found
+	total int                         // how many entries were found
 }
 
-// orders are those that a list may have; what comes first is what one looks for.
+// orders are the values of -sort. Each puts what users look for first: the newest, the
+// largest, the most costly.
 var orders = map[string]func(a, b *core.Listed) int{
 	"used": func(a, b *core.Listed) int { return b.Used.Compare(a.Used) },
 	"age":  func(a, b *core.Listed) int { return b.Created.Compare(a.Created) },
 	"size": func(a, b *core.Listed) int { return int(b.Size - a.Size) },
 	"cost": func(a, b *core.Listed) int { return int(1e9 * (b.Compile - a.Compile)) },
 	"name": func(a, b *core.Listed) int { return strings.Compare(a.Name, b.Name) },
-	"key":  nil, // as they are found
+	"key":  nil, // the store lists entries by key
 }
 
 func (c *command) ls() *ffcli.Command {
 	flags := c.flags("ls")
 	asJSON := flags.Bool("json", false, "print a JSON array")
-	kind := flags.String("kind", "", "only entries of `KIND`")
-	all := flags.Bool("all", false, "what the cache notes for itself too")
-	limit := flags.Int("n", maxListed, "at most `N`, 0 for all; with -json all")
-	order := flags.String("sort", "", "by `ORDER`: used (the default), age, size, cost, name or key")
-	last := flags.Int("last", 0, "the `N` that were used last: -sort used -n N")
+	kind := flags.String("kind", "", "list only entries of `KIND`")
+	all := flags.Bool("all", false, "list the cache's own records too")
+	limit := flags.Int("n", maxListed, "list at most `N`, 0 for all; with -json the default is all")
+	order := flags.String("sort", "", "sort by `ORDER`: used (the default), age, size, cost, name or key")
+	last := flags.Int("last", 0, "list the last `N` that were used: -sort used -n N")
 	return c.new("ls [-all] [-kind KIND] [-n N] [-sort ORDER] [-json]", "list the entries", flags, 0, 0, func([]string) error {
 		given := map[string]bool{}
 		flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -88,7 +89,7 @@ func (c *command) ls() *ffcli.Command {
 	})
 }
 
-// print prints entries as it finds them, if that is their order: there may be a
+// print prints entries as it finds them if no order is set, because there may be a
 // million. Otherwise it keeps as many as it prints.
 func (l *listing) print(cache *core.Cache, p printer) error {
 	if err := p.begin(); err != nil {
@@ -120,9 +121,9 @@ func (l *listing) print(cache *core.Cache, p printer) error {
 	return p.end()
 }
 
-// first keeps the entries that come first: a heap, that which comes last on top. They
-// are pointers, for which Go has its functions that sort anyway: those for a large struct
-// take 25 KB of the library.
+// first keeps the first entries of an order, in a heap with the last of them on top. It
+// holds pointers, because the program has Go's sort functions for pointers anyway: those
+// for a large struct would add 25 KB.
 type first struct {
 	order   func(a, b *core.Listed) int
 	most    int // 0: all
@@ -157,7 +158,7 @@ type printer interface {
 	end() error
 }
 
-// tablePrinter has columns of fixed width: what is wider than the header comes last.
+// tablePrinter prints columns of fixed width. The name comes last, because it may be wider.
 type tablePrinter struct{ w *bufio.Writer }
 
 const tableRow = "%-12s  %-16s  %9s  %4s  %4s  %8s  %s\n"
@@ -209,7 +210,7 @@ func (p *jsonPrinter) end() error {
 	return err
 }
 
-// age is how long ago something was, for people: 40s, 5m, 3h, 12d, 2y.
+// age formats the time since t: 40s, 5m, 3h, 12d, 2y.
 func age(t time.Time) string {
 	d := max(time.Since(t), 0)
 	for _, unit := range []struct {

@@ -104,8 +104,9 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 	}
 }
 
-// withJSON are the uses of every command that print one document, but for run, whose output is
-// its command's (tests/launch/test_told.py), and bundle, which is another program (tests/python/test_bundles.py).
+// withJSON has a use of every command that prints one document. Left out are run, which
+// prints its command's output (tests/launch/test_told.py), and bundle, which is another
+// program (tests/python/test_bundles.py).
 var withJSON = map[string][]string{
 	"stats": {"", "-since 7d", "-zero"}, "report": {"PAGE"}, "ls": {""}, "show": {"KEY"}, "path": {"KEY"}, "export": {"KEY FILE"},
 	"explain": {"saxpy"}, "rm": {"other"}, "trim": {""}, "clear": {""}, "verify": {"", "-signatures"}, "sign": {"-key SECRET"},
@@ -130,7 +131,7 @@ func TestEveryCommandOfTheHelpPrintsJSON(t *testing.T) {
 	public := ""
 	k := u.put("a", "saxpy", "cubin", "code")
 	u.put("b", "other", "cubin", "code")
-	// trust before sign and verify, whose answers go by keys; clear at last.
+	// trust comes before sign and verify, whose answers depend on keys; clear comes last.
 	names := slices.Sorted(maps.Keys(withJSON))
 	slices.SortStableFunc(names, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) })
 	for _, name := range names {
@@ -153,7 +154,7 @@ func TestEveryCommandOfTheHelpPrintsJSON(t *testing.T) {
 	}
 }
 
-// order is that of the commands of which one leaves what another one needs; the others come before.
+// order is the order of commands that need what an earlier one leaves. All others come before.
 var order = []string{"trust", "sign", "verify", "rm", "clear"}
 
 func TestPayloadAndObjectDoNotMeetOnStandardOutput(t *testing.T) {

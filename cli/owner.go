@@ -2,7 +2,7 @@ package cli
 
 import "syscall"
 
-// ownerOf returns user and permission bits of a file.
+// ownerOf returns the owner and the permission bits of a file.
 func ownerOf(path string) (uid int, mode uint32, ok bool) {
 	var st syscall.Stat_t
 	if syscall.Stat(path, &st) != nil {

@@ -15,25 +15,25 @@ import (
 
 func (c *command) remote() *ffcli.Command {
 	const usage = "remote status | flush [-timeout D] | serve | ccache-link DIR"
-	cmd := c.new(usage, "look at and look after the remotes", nil, 0, 1<<16, func([]string) error {
+	cmd := c.new(usage, "show the state of the remotes, and wait for them", nil, 0, 1<<16, func([]string) error {
 		return wrong("usage: jitcache " + usage)
 	})
 	flags := c.flags("flush")
-	timeout := flags.Duration("timeout", time.Minute, "wait for `D` at most")
+	timeout := flags.Duration("timeout", time.Minute, "wait at most `D`, as 30s or 5m")
 	cmd.Subcommands = []*ffcli.Command{
-		c.withRemotes("remote status", "say how they are", c.array("status"), c.remoteStatus),
-		c.withRemotes("remote flush [-timeout D]", "wait until all that was stored is sent", flags, func(cache *core.Cache) error {
+		c.withRemotes("remote status", "show each remote's state and counters", c.array("status"), c.remoteStatus),
+		c.withRemotes("remote flush [-timeout D]", "wait until all stored entries are sent", flags, func(cache *core.Cache) error {
 			return c.flushRemotes(cache, *timeout)
 		}),
-		c.withRemotes("remote serve", "stay, and hold the connections, where programs may not start processes", nil, (*core.Cache).ServeRemote),
-		c.below("remote ccache-link DIR", "let ccache use the same program, by links in a folder of its PATH", nil, 1, 1, func(args []string) error {
+		c.withRemotes("remote serve", "run the helper here, where programs may not start processes", nil, (*core.Cache).ServeRemote),
+		c.below("remote ccache-link DIR", "make links in DIR, by which ccache uses the same helper", nil, 1, 1, func(args []string) error {
 			return c.linkCcache(args[0])
 		}),
 	}
 	return cmd
 }
 
-// withRemotes makes a command of remotes that takes a cache.
+// withRemotes makes a subcommand of remote that needs an open cache.
 func (c *command) withRemotes(usage, help string, flags *flag.FlagSet, run func(*core.Cache) error) *ffcli.Command {
 	return c.below(usage, help, flags, 0, 0, func([]string) error {
 		cache, _, err := c.open()
@@ -45,17 +45,18 @@ func (c *command) withRemotes(usage, help string, flags *flag.FlagSet, run func(
 	})
 }
 
-// asking is how long a helper may take to say how it is.
-const asking = 2 * time.Second
+// statusTimeout is how long a helper may take to answer.
+const statusTimeout = 2 * time.Second
 
-// remotes asks the helpers of all remotes that are used how they are.
+// remotes returns a row for each remote. It asks the helpers of those that are used for
+// their status.
 func remotes(cache *core.Cache) []remoteRow {
 	rows := []remoteRow{}
 	for _, r := range cache.Remotes() {
 		row := remoteRow{URL: r.URL, Source: r.Source, Refused: r.Refused, Reads: r.Reads, Writes: r.Writes}
 		if r.Refused == "" {
 			row.Waiting = cache.Waiting(r)
-			helper, err := r.Status(asking)
+			helper, err := r.Status(statusTimeout)
 			if err != nil {
 				row.Error = err.Error()
 			} else {
@@ -76,7 +77,7 @@ func (c *command) remoteStatus(cache *core.Cache) error {
 		fmt.Fprintf(c.stdout, "%s (%s): %s\n", r.URL, r.Source, or(r.Refused+r.Error, string(r.Helper)))
 	}
 	if len(rows) == 0 {
-		return no("no remote is named: JITCACHE_REMOTE, or remotes in a file of settings")
+		return no("there is no remote: set JITCACHE_REMOTE, or remotes in a settings file")
 	}
 	return nil
 }
@@ -85,7 +86,7 @@ func (c *command) flushRemotes(cache *core.Cache, timeout time.Duration) error {
 	left := append([]string{}, cache.FlushRemotes(timeout)...)
 	said := c.answer(map[string]any{"waiting": left}, func() {})
 	if len(left) > 0 {
-		return no("entries wait for " + strings.Join(left, ", "))
+		return no("entries still wait to be sent to " + strings.Join(left, ", "))
 	}
 	return said
 }

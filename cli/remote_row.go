@@ -13,17 +13,17 @@ import (
 // -json.
 type remoteRow struct {
 	URL     string `json:"url"`
-	Source  string `json:"source"` // who has named it
+	Source  string `json:"source"` // the variable or file that names it
 	Refused string `json:"refused,omitempty"`
 	Reads   bool   `json:"reads"`
 	Writes  bool   `json:"writes"`
-	Waiting int    `json:"waiting"` // entries of this directory that are to be sent there
-	// Helper is what the helper says, Error why it says nothing.
+	Waiting int    `json:"waiting"` // entries of this directory that are still to be sent there
+	// Helper is the answer of the helper; Error says why there is none.
 	Helper json.RawMessage `json:"helper,omitempty"`
 	Error  string          `json:"error,omitempty"`
 }
 
-// does is what a remote is for.
+// does says what the remote is used for.
 func (r *remoteRow) does() string {
 	switch {
 	case r.Refused != "":
@@ -31,14 +31,14 @@ func (r *remoteRow) does() string {
 	case !r.Reads && !r.Writes:
 		return "neither read nor written"
 	case !r.Reads:
-		return "written alone: no key is trusted"
+		return "written only: no key is trusted"
 	case !r.Writes:
-		return "read alone"
+		return "read only"
 	}
 	return "read and written"
 }
 
-// helperText is what stats and doctor say of the helper, behind what they say of the remote.
+// helperText says how the helper is. stats and doctor print it after the remote.
 func (r *remoteRow) helperText() string {
 	var h struct {
 		State       string            `json:"state"`
@@ -57,7 +57,7 @@ func (r *remoteRow) helperText() string {
 	case r.Error != "":
 		return waiting + "; its helper does not answer: " + r.Error
 	case json.Unmarshal(r.Helper, &h) != nil:
-		return waiting + "; its helper says nothing"
+		return waiting + "; its helper gave no status"
 	}
 	var why []string
 	for _, reason := range sorted(h.MissReasons) {

@@ -14,20 +14,21 @@ import (
 	"jitcache/core"
 )
 
-const reportHelp = `One page with pictures, for a browser: hits, misses and time by kind and day, what missed
-and which component had changed, sizes and ages. It is one file, and asks no network.
+const reportHelp = `The page is one file that needs no network. It shows hits, misses and time by kind and
+day, what missed and which component had changed, and sizes and ages of the entries.
 
-What changed is what a log says: JITCACHE_LOG=miss JITCACHE_LOG_FILE=FILE. The log is
-that of -log, else that of JITCACHE_LOG_FILE; * stands for any text in its name.`
+The changed components come from a log, which programs write with JITCACHE_LOG=miss and
+JITCACHE_LOG_FILE=FILE. The report reads the log that -log names, else the one that
+JITCACHE_LOG_FILE names; * in the name stands for any text.`
 
-// reportDays are those of a report, unless a user says otherwise.
+// reportDays is the default of report -since.
 const reportDays = "90d"
 
 func (c *command) report() *ffcli.Command {
 	flags := c.flags("report")
-	since := flags.String("since", reportDays, "what was counted in the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
-	log := flags.String("log", "", "the misses of `FILE`")
-	cmd := c.new("report [-since DAYS] [-log FILE] FILE.html", "write a page with pictures, - for standard output", flags, 1, 1, func(args []string) error {
+	since := flags.String("since", reportDays, "show only the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
+	log := flags.String("log", "", "read the misses from `FILE`")
+	cmd := c.new("report [-since DAYS] [-log FILE] FILE.html", "draw the cache's past as a page for a browser; - is standard output", flags, 1, 1, func(args []string) error {
 		now := time.Now()
 		from, err := firstDay(*since, now)
 		if err != nil {
@@ -63,7 +64,7 @@ func (c *command) report() *ffcli.Command {
 	return cmd
 }
 
-// lookAt looks at every entry: at what is known of it, and not at what is in it.
+// lookAt adds every entry to the page. It reads what is noted of an entry, and no payload.
 func (c *command) lookAt(cache *core.Cache, page *report.Page) error {
 	p, done := c.progress("report")
 	defer done()
@@ -77,7 +78,7 @@ func (c *command) lookAt(cache *core.Cache, page *report.Page) error {
 	})
 }
 
-// writePage writes a page that is whole, or leaves what was there.
+// writePage writes the whole page, or leaves the file as it was.
 func writePage(path string, page *report.Page) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".jitcache-report-*")
 	if err != nil {
@@ -97,12 +98,12 @@ func writePage(path string, page *report.Page) error {
 	return os.Rename(f.Name(), path)
 }
 
-// readLog reads the log that is meant, or none: only one that was asked for has to be
-// there.
+// readLog reads the log that was asked for, else the one that JITCACHE_LOG_FILE names. It
+// returns nil if the latter does not exist; the former must.
 func (c *command) readLog(asked string, since time.Time) (*report.Log, error) {
 	name := asked
 	if name == "" {
-		// Each process may have one of its own.
+		// Each process may have a log of its own.
 		name = strings.NewReplacer("%%", "%", "%p", "*", "%h", "*").Replace(c.env("JITCACHE_LOG_FILE"))
 	}
 	if name == "" {
@@ -110,7 +111,7 @@ func (c *command) readLog(asked string, since time.Time) (*report.Log, error) {
 	}
 	files, err := filepath.Glob(name)
 	if len(files) == 0 && err == nil && asked != "" {
-		files = []string{name} // whose opening says what is wrong
+		files = []string{name} // opening it fails, and the error says why
 	}
 	if err != nil || len(files) == 0 {
 		return nil, err

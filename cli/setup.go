@@ -15,10 +15,10 @@ import (
 
 func (c *command) init() *ffcli.Command {
 	flags := c.flags("init")
-	shared := flags.Bool("shared", false, "for the users of a group, who trust each other")
-	group := flags.String("group", "", "the `GROUP`, by name or number; default that of the directory")
-	maxSize := flags.String("max-size", "", "cap in bytes, or 5G, 5Gi; 0 unlimited")
-	mode := flags.String("mode", "", "octal `MODE` of the directory; default 700, with -shared 2770. 755 can be read by all")
+	shared := flags.Bool("shared", false, "share it among the users of a group, who trust each other")
+	group := flags.String("group", "", "give it to `GROUP`, a name or number; the default is the group of the directory")
+	maxSize := flags.String("max-size", "", "cap of `N` bytes, or 5G, 5Gi; 0 for none")
+	mode := flags.String("mode", "", "the octal `MODE` of the directory; default 700, with -shared 2770. 755 lets all users read it")
 	return c.new("init [-shared] [-group GROUP] [-max-size N] [-mode MODE] DIR", "make a cache directory", flags, 1, 1, func(args []string) error {
 		m := uint64(0o700)
 		if *shared {
@@ -62,13 +62,14 @@ func (c *command) init() *ffcli.Command {
 	})
 }
 
-// makeRoot makes the directory, or takes one that is empty or a cache already,
-// and gives it group and mode; everything in it follows its mode.
+// makeRoot makes the directory, or takes an empty one, and sets its group and mode. What is
+// made in it later gets its mode from it.
 func makeRoot(dir string, mode uint32, group string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	// What is looked at is what gets group and mode, whatever the path leads to then.
+	// The descriptor makes sure that the directory which is checked is the one that gets
+	// group and mode, even if the path leads elsewhere by then.
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func makeRoot(dir string, mode uint32, group string) error {
 	defer f.Close()
 	if _, err := f.Readdirnames(1); err == nil {
 		if _, err := os.Stat(dir + "/v1/VERSION"); err != nil {
-			return fmt.Errorf("%s is not empty and no cache", dir)
+			return fmt.Errorf("%s is not empty, and not a cache", dir)
 		}
 		return fmt.Errorf("%s is a cache already; see `jitcache config`", dir)
 	} else if !errors.Is(err, io.EOF) {
@@ -91,7 +92,7 @@ func makeRoot(dir string, mode uint32, group string) error {
 			return err
 		}
 	}
-	// Chmod knows setgid by another bit.
+	// os.FileMode has another bit for setgid.
 	m := os.FileMode(mode & 0o777)
 	if mode&0o2000 != 0 {
 		m |= os.ModeSetgid
@@ -105,13 +106,13 @@ func groupID(group string) (int, error) {
 	}
 	g, err := user.LookupGroup(group)
 	if err != nil {
-		return 0, wrong(fmt.Sprintf("group %q: there is none", group))
+		return 0, wrong(fmt.Sprintf("group %q: no such group", group))
 	}
 	return strconv.Atoi(g.Gid)
 }
 
 func (c *command) config() *ffcli.Command {
-	return c.new("config [max-size N]", "print the settings of the directory, or set its cap and trim it", nil, 0, 2, func(args []string) error {
+	return c.new("config [max-size N]", "print the settings of the directory, or set its cap and trim it to that", nil, 0, 2, func(args []string) error {
 		cache, s, err := c.open()
 		if err != nil {
 			return err
@@ -123,7 +124,7 @@ func (c *command) config() *ffcli.Command {
 				fmt.Fprintf(c.stdout, "max-size = %d\nshared = %t\n", cfg.MaxSize, cfg.Shared)
 			})
 		case args[0] != "max-size":
-			return wrong(fmt.Sprintf("%q: there is no such setting to change", args[0]))
+			return wrong(fmt.Sprintf("%q: no such setting can be changed", args[0]))
 		case len(args) == 1:
 			return c.answer(map[string]any{"max_size": cfg.MaxSize}, func() { fmt.Fprintln(c.stdout, cfg.MaxSize) })
 		}

@@ -11,7 +11,7 @@ import (
 	"jitcache/core/trust"
 )
 
-// Shell is what the commands share, for one that is made elsewhere (cli/bundles).
+// Shell is what commands share, for commands that are made elsewhere (cli/bundles).
 type Shell struct{ c *command }
 
 // New makes a command that takes between min and max arguments; flags may be nil.
@@ -19,14 +19,14 @@ func (s Shell) New(usage, help string, flags *flag.FlagSet, minArgs, maxArgs int
 	return s.c.new(usage, help, flags, minArgs, maxArgs, run)
 }
 
-// Flags returns the flags of a command, none so far.
+// Flags returns a new, empty flag set.
 func (s Shell) Flags(name string) *flag.FlagSet { return s.c.flags(name) }
 
-// Open opens the cache directory, or says why it is not used.
+// Open opens the cache directory, or returns why it is not used.
 func (s Shell) Open() (*core.Cache, *store.Store, error) { return s.c.open() }
 
-// Trust reads what environment, user and machine say of whom they trust, for who needs
-// no directory.
+// Trust reads the settings and trusted keys of environment, user and machine. It needs no
+// cache directory.
 func (s Shell) Trust() (*trust.Settings, *trust.Keys) {
 	o := s.c.options()
 	folders := o.SettingsFolders()
@@ -35,31 +35,31 @@ func (s Shell) Trust() (*trust.Settings, *trust.Keys) {
 	return set, trust.ReadKeys(s.c.env, folders, namespace.Value)
 }
 
-// Streams returns where data goes, and where everything else does.
+// Streams returns the stream for data, and the one for everything else.
 func (s Shell) Streams() (stdout, stderr io.Writer) { return s.c.stdout, s.c.stderr }
 
-// Progress draws how far something is, if somebody is watching; done ends that.
+// Progress draws how far a pass is, if standard error is a terminal; done erases it.
 func (s Shell) Progress(what string) (p store.Progress, done func()) { return s.c.progress(what) }
 
-// Answer prints an object if that was asked for, else the same as text.
+// Answer prints the object if JSON was asked for, else the same as text.
 func (s Shell) Answer(object any, text func()) error { return s.c.answer(object, text) }
 
-// No returns the error that an answer is which is no error of the command.
+// No returns the answer "no" as an error: exit status 1.
 func (s Shell) No(answer string) error { return no(answer) }
 
-// Wrong returns the error for wrong use.
+// Wrong returns the error for wrong use: exit status 2.
 func (s Shell) Wrong(use string) error { return wrong(use) }
 
 // BundleProgram has the commands of bundles.
 const BundleProgram = "jitcache-bundle"
 
-// BundleUsage and BundleHelp are what is said of these commands at first.
+// BundleUsage and BundleHelp are the short usage and help of `jitcache bundle`.
 const (
 	BundleUsage = "bundle create | add | list | verify"
 	BundleHelp  = "carry entries to another machine in one file"
 )
 
-// bundle is done by a program of its own, which gives the command.
+// bundle returns the bundle command of this program, or one that becomes BundleProgram.
 func (c *command) bundle() *ffcli.Command {
 	if c.makeBundle != nil {
 		return c.makeBundle(Shell{c})
@@ -67,13 +67,14 @@ func (c *command) bundle() *ffcli.Command {
 	cmd := c.new(BundleUsage, BundleHelp, nil, 0, 1<<20, func([]string) error {
 		return c.become(BundleProgram)
 	})
-	cmd.LongHelp = "create packs entries into a file, add takes those of one into the directory, list says what is in\n" +
-		"one, and verify what of it no trusted key has signed. `jitcache bundle create -help` has the flags."
+	cmd.LongHelp = "create packs entries into a file, and add puts the entries of a file into the directory. list shows\n" +
+		"what is in a file, and verify which entries no trusted key has signed. `jitcache bundle create -help`\n" +
+		"lists the flags."
 	return cmd
 }
 
-// aboutBundles reports whether arguments are for the program that has the commands of
-// bundles: to run one, to describe one, or to complete one.
+// aboutBundles reports whether the arguments are for BundleProgram: they run, describe or
+// complete a bundle command.
 func aboutBundles(root *ffcli.Command, args []string) bool {
 	for len(args) > 0 && (args[0] == "help" || args[0] == "complete") {
 		args = args[1:]

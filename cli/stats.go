@@ -14,17 +14,17 @@ import (
 	"jitcache/core/store"
 )
 
-const statsHelp = `Counters are those of all processes since they were last set to zero. They are
-written down every ten seconds and when a process ends. -since counts whole days of
-UTC, today among them: 7d, 2w, 1y, today, or the first day as 2006-01-02. The last 400
-days are remembered. What is said of a remote is what its helper, which all processes of
-the user share on this machine, has counted since it was started.`
+const statsHelp = `The counters cover all processes since the counters were last set to zero. A process
+writes its counters every ten seconds and when it ends. -since counts whole days of UTC,
+today among them: 7d, 2w, 1y, today, or the first day as 2006-01-02. The directory
+remembers the last 400 days. The counters of a remote come from its helper, which all
+processes of the user share on this machine, and begin when the helper starts.`
 
 func (c *command) stats() *ffcli.Command {
 	flags := c.flags("stats")
-	zero := flags.Bool("zero", false, "print, then set the counters to zero, those of the days too")
-	since := flags.String("since", "", "only what was counted in the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
-	cmd := c.new("stats [-since DAYS] [-json] [-zero]", "print sizes and counters", flags, 0, 0, func([]string) error {
+	zero := flags.Bool("zero", false, "set the counters to zero after printing, those of the days too")
+	since := flags.String("since", "", "count only the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
+	cmd := c.new("stats [-since DAYS] [-json] [-zero]", "print the size of the cache, and hits, misses and compiles by kind", flags, 0, 0, func([]string) error {
 		from, err := firstDay(*since, time.Now())
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (c *command) stats() *ffcli.Command {
 	return cmd
 }
 
-// print prints an object if that was asked for, else the same as a table.
+// print prints the object if JSON was asked for, else the same as a table.
 func (c *command) print(object any, table func(io.Writer)) error {
 	if c.asJSON {
 		return c.printJSON(object)
@@ -59,10 +59,10 @@ func (c *command) print(object any, table func(io.Writer)) error {
 	return w.Flush()
 }
 
-// daysOf are the units of -since.
+// daysOf has the units of -since, in days.
 var daysOf = map[byte]int{'d': 1, 'w': 7, 'y': 365}
 
-// firstDay returns the first of the days that a user means, "" for all.
+// firstDay returns the first day of a value of -since, the zero time for "".
 func firstDay(text string, now time.Time) (time.Time, error) {
 	switch {
 	case text == "":
@@ -78,7 +78,7 @@ func firstDay(text string, now time.Time) (time.Time, error) {
 	if day, err := time.Parse(core.DayLayout, text); err == nil && !day.After(now) && day.Unix() >= 0 {
 		return day, nil
 	}
-	return time.Time{}, wrong(fmt.Sprintf("-since %q: want 7d, 2w, 1y, today, or a day as %s that is not to come", text, core.DayLayout))
+	return time.Time{}, wrong(fmt.Sprintf("-since %q: want 7d, 2w, 1y, today, or a day as %s that is not in the future", text, core.DayLayout))
 }
 
 func printStats(w io.Writer, s *withRemotes) {
@@ -87,7 +87,7 @@ func printStats(w io.Writer, s *withRemotes) {
 	if s.MaxSize > 0 {
 		limit = store.FormatSize(s.MaxSize)
 	}
-	fmt.Fprintf(w, "size\t%s of %s in %d entries\n", store.FormatSize(s.Bytes), limit, s.Entries)
+	fmt.Fprintf(w, "size\t%s of %s in %s\n", store.FormatSize(s.Bytes), limit, store.FormatEntries(s.Entries))
 	if !s.Zeroed.IsZero() {
 		fmt.Fprintf(w, "counting since\t%s\n", s.Zeroed.Format("2006-01-02 15:04:05"))
 	}
@@ -101,10 +101,10 @@ func printStats(w io.Writer, s *withRemotes) {
 func printHistory(w io.Writer, h *core.History, from time.Time) {
 	fmt.Fprintf(w, "directory\t%s\n", h.Directory)
 	days := 1 + store.DayOf(time.Now().UnixNano()) - store.DayOf(from.UnixNano())
-	fmt.Fprintf(w, "since\t%s (UTC), %d days with today\n", h.Since, days)
+	fmt.Fprintf(w, "since\t%s (UTC), %d days including today\n", h.Since, days)
 	switch {
 	case h.First == "":
-		fmt.Fprintf(w, "remembered\tnothing was counted by day so far\n")
+		fmt.Fprintf(w, "remembered\tnothing has been counted by day so far\n")
 	case h.First > h.Since:
 		fmt.Fprintf(w, "remembered\tfrom %s on\n", h.First)
 	}

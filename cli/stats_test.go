@@ -34,7 +34,7 @@ func TestStatsSinceCountDaysByKind(t *testing.T) {
 	}
 }
 
-// The golden days are of 2025: nobody counts what was before the first day asked for.
+// The golden days are of 2025: days before the first day asked for do not count.
 func TestStatsSinceLeaveOutWhatWasBefore(t *testing.T) {
 	u := newAccount(t)
 	u.put("a", "x", "cubin", "code")

@@ -15,7 +15,7 @@ import (
 	"jitcache/core/plain"
 )
 
-// terminal runs a command on a pseudo terminal, and returns all that came there.
+// terminal runs a command on a pseudo terminal, and returns all that it wrote there.
 func (u *account) terminal(t *testing.T, args ...string) (text string, status int) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -50,7 +50,7 @@ const evil = "evil\x1b[2J\x1b]0;owned\a\u009b31m\u202egnp\x7f\xffname"
 // own are the sequences that the command itself draws with.
 var own = regexp.MustCompile("\x1b\\[(0|1|31|33)m|\r\x1b\\[K|\r")
 
-// everyCommand is each command with arguments with which it has something to say.
+// everyCommand has each command, with arguments that make it print something.
 func everyCommand(t *testing.T, u *account, key string) map[string][]string {
 	odd := t.TempDir() + "/\x1b[31mdir"
 	return map[string][]string{
@@ -147,8 +147,8 @@ func TestCleanTakesTextInAnyPieces(t *testing.T) {
 	}
 }
 
-// A name with the end of a line in it would be a row of its own, and of what another
-// entry is like.
+// A name with a newline in it would look like a row of its own, with the details of another
+// entry.
 func TestNoNameIsRowsOfAList(t *testing.T) {
 	u := newAccount(t)
 	const name = "saxpy\n000000000000  cubin  1 B\tforged"

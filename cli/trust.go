@@ -35,26 +35,26 @@ func rowOf(keys *trust.Keys, k trust.Known) trustRow {
 
 func (c *command) trust() *ffcli.Command {
 	const usage = "trust new FILE | add [-not-before TIME] KEY [NAME] | remove KEY | list"
-	cmd := c.new(usage, "say whose signatures on entries are trusted", nil, 0, 1<<16, func([]string) error {
+	cmd := c.new(usage, "manage the keys whose signatures are trusted", nil, 0, 1<<16, func([]string) error {
 		return wrong("usage: jitcache " + usage)
 	})
 	cmd.Subcommands = []*ffcli.Command{
-		c.below("trust new FILE", "make a key, and print the half of it that others are to add", nil, 1, 1, func(args []string) error {
+		c.below("trust new FILE", "make a key, and print its public half, which others add", nil, 1, 1, func(args []string) error {
 			return c.newKey(args[0])
 		}),
 		c.trustAdd(),
-		c.below("trust remove KEY", "withdraw a key: entries that it alone has signed are misses from then on, copies too", nil, 1, 1, func(args []string) error {
+		c.below("trust remove KEY", "withdraw a key: entries that it alone has signed become misses, copies too", nil, 1, 1, func(args []string) error {
 			return c.noteKey(args[0], trust.Known{Withdrawn: true})
 		}),
 		c.below("trust list", "list the keys that are trusted or withdrawn", c.array("list"), 0, 0, func([]string) error { return c.listKeys() }),
 	}
-	cmd.LongHelp = "add and remove write to the file keys in $XDG_CONFIG_HOME/jitcache."
+	cmd.LongHelp = "add and remove write to the file $XDG_CONFIG_HOME/jitcache/keys."
 	return cmd
 }
 
 func (c *command) trustAdd() *ffcli.Command {
 	flags := c.flags("add")
-	notBefore := flags.String("not-before", "", "trust it for what was made from `TIME` on: 2026-01-31, 2026-01-31T10:00:00Z, or now")
+	notBefore := flags.String("not-before", "", "trust only what it has signed from `TIME` on: 2026-01-31, 2026-01-31T10:00:00Z, or now")
 	return c.below("trust add [-not-before TIME] KEY [NAME]", "trust a key", flags, 1, 1<<16, func(args []string) error {
 		return c.addKey(args[0], strings.Join(args[1:], " "), *notBefore)
 	})
@@ -105,7 +105,7 @@ func (c *command) noteKey(text string, known trust.Known) error {
 	after := trust.ReadKeys(c.env, folders, "")
 	switch {
 	case !known.Withdrawn && !after.Trusts(k):
-		return no(fmt.Sprintf("%s stays withdrawn, for somebody else has withdrawn it too; see `jitcache trust list`", k))
+		return no(fmt.Sprintf("%s stays withdrawn, because another settings folder withdraws it too; see `jitcache trust list`", k))
 	case !known.Withdrawn && before.Withdraws(k):
 		fmt.Fprintf(c.stderr, "jitcache: %s was withdrawn, and is trusted again\n", k)
 	}
@@ -142,7 +142,7 @@ func (c *command) listKeys() error {
 func (c *command) sign() *ffcli.Command {
 	flags := c.flags("sign")
 	file := flags.String("key", "", "the secret key's `FILE`; default $JITCACHE_SIGNING_KEY_FILE")
-	return c.new("sign [-key FILE]", "sign the entries of the directory that were compiled here", flags, 0, 0, func([]string) error {
+	return c.new("sign [-key FILE]", "sign the entries that were compiled here", flags, 0, 0, func([]string) error {
 		cache, s, err := c.open()
 		if err != nil {
 			return err
@@ -164,7 +164,7 @@ func (c *command) sign() *ffcli.Command {
 		}
 		done, err := cache.Sign(context.Background(), secret)
 		said := c.answer(map[string]int{"signed": done.Signed, "before": done.Before, "others": done.Others, "bad": done.Bad}, func() {
-			fmt.Fprintf(c.stdout, "%d signed, %d were already, %d are from others, %d cannot be used\n", done.Signed, done.Before, done.Others, done.Bad)
+			fmt.Fprintf(c.stdout, "%d signed, %d were signed already, %d are from others, %d cannot be used\n", done.Signed, done.Before, done.Others, done.Bad)
 		})
 		if err == nil && done.Bad > 0 {
 			return no("not every entry is signed")
@@ -173,7 +173,7 @@ func (c *command) sign() *ffcli.Command {
 	})
 }
 
-// verifySignatures says which entries no trusted key has signed.
+// verifySignatures prints the entries that no trusted key has signed.
 func (c *command) verifySignatures(cache *core.Cache, asJSON bool) error {
 	states := map[core.Signing]int{}
 	odd := map[string]core.Signing{}
@@ -192,7 +192,7 @@ func (c *command) verifySignatures(cache *core.Cache, asJSON bool) error {
 		for _, path := range sorted(odd) {
 			fmt.Fprintf(c.stdout, "%s\t%s\n", path, odd[path])
 		}
-		fmt.Fprintf(c.stdout, "%d entries, %d signed by a key that is trusted\n", states[core.SignedByTrusted]+len(odd), states[core.SignedByTrusted])
+		fmt.Fprintf(c.stdout, "%s, %d signed by a key that is trusted\n", store.FormatEntries(states[core.SignedByTrusted]+len(odd)), states[core.SignedByTrusted])
 	}
 	if err == nil && len(odd) > 0 {
 		return no("not every entry is signed by a key that is trusted")
@@ -200,7 +200,7 @@ func (c *command) verifySignatures(cache *core.Cache, asJSON bool) error {
 	return err
 }
 
-// keyRows are the keys that doctor shows, one of a kind.
+// keyRows returns the keys that doctor shows, without duplicates.
 func keyRows(keys *trust.Keys) []trustRow {
 	rows := []trustRow{}
 	for _, k := range keys.All {

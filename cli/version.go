@@ -11,8 +11,8 @@ import (
 // the header states, the one place where it is stated (CONTRIBUTING.md, "A release").
 var Version = "of an unknown version"
 
-// glibc is the version of the machine's C library, by what that says of itself: this
-// program has loaded none. "" if it is another C library.
+// glibc returns the version of the machine's C library, "" if it is not glibc. It reads
+// the library's file, because this program loads no C library.
 func glibc() string {
 	for _, pattern := range []string{"/lib/*-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib/libc.so.6"} {
 		found, _ := filepath.Glob(pattern)
@@ -27,8 +27,9 @@ func glibc() string {
 	return ""
 }
 
-// glibcOf is the version in a line as "GNU C Library (Debian GLIBC 2.36-9) stable release version
-// 2.36.", "" if there is none. Not by package regexp, as in package launch.
+// glibcOf returns the version in a line like "GNU C Library (Debian GLIBC 2.36-9) stable
+// release version 2.36.", "" if there is none. It does without package regexp, whose tables
+// make each start of the program longer.
 func glibcOf(text []byte) string {
 	for line := range bytes.Lines(text) {
 		_, said, ok := bytes.Cut(line, []byte("GNU C Library"))

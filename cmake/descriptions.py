@@ -1,4 +1,4 @@
-"""What find_package and pkg-config read, filled in for where the library lies."""
+"""Write the files that find_package and pkg-config read, filled in for the place of the library."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def version() -> str:
 def write(folder: Path, names: list[str], **values: str) -> None:
     """Write the files of these names into a folder.
 
-    ``PREFIX`` is the top of the tree, ``LIBDIR`` what follows it for the library;
-    ``UP`` leads from the CMake files to the top; ``LINK`` is what a linker takes.
+    ``PREFIX`` is the top of the tree, and ``LIBDIR`` the folder of the library below it;
+    ``UP`` leads from the CMake files to the top; ``LINK`` has the flags for the linker.
     """
     values.update(VERSION=version(), LIBRARY=build_library.SONAME)
     folder.mkdir(parents=True, exist_ok=True)
@@ -41,10 +41,10 @@ def write_installed(top: Path, prefix: str) -> None:
 
 
 def write_wheel(package: Path) -> None:
-    """Write them for a library that lies in the Python package itself, wherever that is.
+    """Write them for a library inside the Python package, wherever that is installed.
 
-    A wheel has no links, so what ``-ljitcache`` finds is a script for the linker;
-    and no loader looks into a Python package, so programs are told where it is.
+    A wheel has no symbolic links, so ``-ljitcache`` finds a linker script. No loader
+    looks into a Python package, so the flags put its path into programs.
     """
     link = "-Wl,-rpath,${libdir} -ljitcache"
     write(package / "pkgconfig", PKG_CONFIG, PREFIX="${pcfiledir}/..", LIBDIR="", LINK=link)

@@ -2,10 +2,10 @@
 
 package command
 
-// Tests are shown to notice when one of these is taken out (package control):
+// What control builds of the tests go without (package control).
 const (
-	sweepsTemps  = true // folders of processes that are gone are removed from the temp directory
-	sparesLiving = true // and those of others are not
+	sweepsTemps  = true // private folders of dead processes are removed from the temp directory
+	sparesLiving = true // those of living processes are not
 
-	refusesElsewhere = true // what a link leads to that a command has made is not kept
+	refusesElsewhere = true // a result that is a link to a file elsewhere is not kept
 )

@@ -14,58 +14,59 @@ import (
 	"jitcache/record"
 )
 
-// Result is what a command has come to.
+// Result is the result of a job.
 type Result struct {
-	// Blob is what it made, with a reference for the caller; nil if it has failed.
+	// Blob is what the command made, with a reference for the caller; nil if the command
+	// failed.
 	Blob *blob.Blob
-	// Hit: nothing was run. Kept: the next one will find it.
+	// Hit says that nothing was run, Kept that the next job will find the result.
 	Hit, Kept bool
-	// Reason and Why say why it is not kept, and Key under which key it is.
+	// Key is the key of a kept result. Reason and Why say why the result is not kept.
 	Reason store.Reason
 	Why    string
 	Key    *key.Key
-	// Report is what was observed, and Log what was printed, if it was run.
+	// If the command ran, Report is what was observed, and Log what it printed.
 	Report *observe.Report
 	Log    string
 }
 
-// Job is one wish for a command's result. It is for one thread at a time. It ends
-// with a result or an error of Step, or with Close.
+// Job gets the result of a command once. One thread at a time may use it. It ends when Step
+// returns a result or an error, or with Close.
 type Job struct {
 	cache   *core.Cache // nil: nothing is kept
 	spec    *Spec
-	env     []string // as the command gets it
+	env     []string // the environment that the command gets
 	runner  Runner
 	holding bool
 	timeout time.Duration
 	limit   time.Duration // of the command
-	asked   bool
-	given   bool // the lease is the caller's, who has not looked since it was granted
+	asked   bool          // claim was called before
+	given   bool          // the caller gave the lease, and has not looked since it was granted
 
 	known   *known
 	lease   *core.Lease
 	run     Running
-	began   time.Time
-	started time.Time // the run
+	began   time.Time // when the job was made
+	started time.Time // when the run was started
 	result  Result
 }
 
-// Want says how a job is to be done.
+// Want says how to do a job.
 type Want struct {
-	// Timeout is how long to wait for others who run the command, negative: as long
-	// as it takes; 0: not at all.
+	// Timeout is how long to wait for others who run the command: 0 is not at all, and
+	// negative is without limit.
 	Timeout time.Duration
-	// Limit is how long the command may run, 0: as long as it takes.
+	// Limit is how long the command may run; 0 is without limit.
 	Limit time.Duration
-	// Holding: the thread has a lease already (core.Cache.Acquire).
+	// Holding says that the thread has a lease already (core.Cache.Acquire).
 	Holding bool
-	// Runner makes the result, where that is not a command.
+	// Runner makes the result, if a command does not.
 	Runner Runner
-	// Lease is one that the caller has, of LeaseKey. The job ends it.
+	// Lease is the lease of LeaseKey, if the caller has it. The job ends it.
 	Lease *core.Lease
 }
 
-// ErrLimit is returned for a command that has run for longer than it may.
+// ErrLimit is returned for a command that ran longer than Want.Limit.
 var ErrLimit = errors.New("command: has run for longer than its limit, and was ended")
 
 // New makes a job. cache may be nil. env is the whole environment.
@@ -90,7 +91,7 @@ func New(cache *core.Cache, spec *Spec, env []string, want Want) (*Job, error) {
 	return j, err
 }
 
-// surroundings are those that lists are compared with.
+// surroundings returns the world that lists are compared with.
 func (j *Job) surroundings() *record.Surroundings {
 	s := &record.Surroundings{Dir: j.spec.Dir, Env: j.env}
 	if j.cache != nil {
@@ -99,7 +100,7 @@ func (j *Job) surroundings() *record.Surroundings {
 	return s
 }
 
-// look looks for the result. It reports whether it is there; why says why not.
+// look looks the result up. It reports whether it is there; why says why not.
 func (j *Job) look() (found bool, why string) {
 	b, k, why := j.known.peek(j.cache, j.surroundings())
 	if b != nil {
@@ -108,9 +109,9 @@ func (j *Job) look() (found bool, why string) {
 	return b != nil, why
 }
 
-// Peek returns the result of a request if it is there, with a reference for the caller,
-// and its key if these surroundings are known; why says why not. It is all that a hit
-// takes.
+// Peek returns the result of a request if it is in the cache, with a reference for the
+// caller, and its key if a list fits these surroundings; why says why not. A hit takes no
+// more than this.
 func (s *Spec) Peek(c *core.Cache, now *record.Surroundings) (b *blob.Blob, k *key.Key, why string, err error) {
 	n, err := s.knowledge()
 	if err != nil {
@@ -120,8 +121,8 @@ func (s *Spec) Peek(c *core.Cache, now *record.Surroundings) (b *blob.Blob, k *k
 	return b, k, why, nil
 }
 
-// Key returns the key of the result of a request; nil, and why, if these surroundings
-// are not known.
+// Key returns the key of the result of a request. If no list fits these surroundings, it
+// returns nil, and why.
 func (s *Spec) Key(now *record.Surroundings) (k *key.Key, why string, err error) {
 	n, err := s.knowledge()
 	if err != nil {
@@ -131,14 +132,15 @@ func (s *Spec) Key(now *record.Surroundings) (k *key.Key, why string, err error)
 	return k, why, nil
 }
 
-// LeaseKey returns the key of the lease for a request (core.Cache.Claim), under which
-// nothing is ever stored. Peek or Key must have worked.
+// LeaseKey returns the key of the lease for a request (core.Cache.Claim). Nothing is ever
+// stored under it. Peek or Key must have been called before, without an error.
 func (s *Spec) LeaseKey() *key.Key { return s.known.lease }
 
-// Keeps reports whether results are kept at all.
+// Keeps reports whether the job may keep its result.
 func (j *Job) Keeps() bool { return !j.isOff() }
 
-// Program is the first word of the command, or what the user calls its result.
+// Program returns the first word of the command. If there is no command, it returns the
+// user's name for the result.
 func (j *Job) Program() string {
 	if len(j.spec.Args) == 0 {
 		return j.spec.Name
@@ -146,8 +148,8 @@ func (j *Job) Program() string {
 	return j.spec.Args[0]
 }
 
-// Lookup returns the result if it is there, else nil and why not: the first thing
-// that has changed, "" if nothing was known. It runs nothing.
+// Lookup returns the result if it is there. Else it returns nil and the first thing that
+// has changed, "" if no list is known. It runs nothing.
 func (j *Job) Lookup() (r *Result, why string) {
 	found, why := j.look()
 	if !found {
@@ -156,8 +158,8 @@ func (j *Job) Lookup() (r *Result, why string) {
 	return &j.result, ""
 }
 
-// Key returns the key of the result; nil, and why, if no list fits these
-// surroundings.
+// Key returns the key of the result. If no list fits these surroundings, it returns nil,
+// and why.
 func (j *Job) Key() (k *key.Key, why string) {
 	if j.cache == nil {
 		return nil, store.Off.String()
@@ -168,8 +170,8 @@ func (j *Job) Key() (k *key.Key, why string) {
 // RecordKey returns the key under which the lists of the request are stored.
 func (j *Job) RecordKey() *key.Key { return j.known.listsKey() }
 
-// ProcessKey returns a key of the request and of all that the command could ask of
-// this process, but for files.
+// ProcessKey returns a key of the request and of all that the command could ask of this
+// process, without files.
 func (j *Job) ProcessKey() (*key.Key, error) {
 	b := key.NewBuilder()
 	b.Add("request", j.known.request.ID[:])
@@ -180,8 +182,8 @@ func (j *Job) ProcessKey() (*key.Key, error) {
 	return b.Seal()
 }
 
-// Step goes on with the job for at most core.Slice. done is false if it is to be
-// called again. An error is that the command could not be run at all.
+// Step goes on with the job for at most core.Slice. If done is false, the caller calls it
+// again. The error says that the command could not be run at all.
 func (j *Job) Step() (result *Result, done bool, err error) {
 	if j.given {
 		j.given = false
@@ -196,7 +198,7 @@ func (j *Job) Step() (result *Result, done bool, err error) {
 			return &j.result, found, err
 		}
 		if j.lease == nil && !j.isOff() {
-			return nil, false, nil // somebody else runs it
+			return nil, false, nil // somebody else runs the command
 		}
 	}
 	if j.run == nil {
@@ -220,7 +222,7 @@ func (j *Job) Step() (result *Result, done bool, err error) {
 // isOff reports whether nothing is looked up and nothing is kept.
 func (j *Job) isOff() bool { return j.cache == nil || j.cache.Mode() == core.ModeOff }
 
-// claim looks, and asks for the lease. It reports whether the result is there.
+// claim looks the result up, and asks for the lease. It reports whether the result is there.
 func (j *Job) claim() (found bool, err error) {
 	if j.isOff() {
 		return false, nil
@@ -236,7 +238,7 @@ func (j *Job) claim() (found bool, err error) {
 	}
 	timeout := j.timeout
 	if first && j.known.isNoted(j.cache, notKept) {
-		timeout = 0 // it would be waiting for nothing
+		timeout = 0 // the other's result will not be kept
 	}
 	if timeout > 0 {
 		timeout = max(timeout-time.Since(j.began), time.Nanosecond)
@@ -267,7 +269,7 @@ func (j *Job) start() (err error) {
 	return err
 }
 
-// finish takes what has come of the run.
+// finish turns what the run made into the result, and stores it if it may be kept.
 func (j *Job) finish() error {
 	made, err := j.run.Made()
 	if err != nil {
@@ -275,7 +277,7 @@ func (j *Job) finish() error {
 	}
 	j.result = Result{Report: made.Report, Log: made.Log}
 	if made.Payload == nil {
-		return nil // it has failed: nothing is kept
+		return nil // the command failed: nothing is kept
 	}
 	if j.isOff() {
 		j.result.Reason = store.Off
@@ -311,7 +313,7 @@ func (j *Job) finish() error {
 	return j.commit(made, k)
 }
 
-// commit stores a result, and the world that it was made in.
+// commit stores a result, and the list of the world that it was made in.
 func (j *Job) commit(made *Made, k *key.Key) error {
 	lease := j.lease
 	j.lease = nil
@@ -326,7 +328,7 @@ func (j *Job) commit(made *Made, k *key.Key) error {
 	return nil
 }
 
-// give hands out what is not kept.
+// give hands out a result that is not kept.
 func (j *Job) give(payload []byte, attributes string) error {
 	k := key.FromID(key.ID{})
 	k.Kind, k.Name = j.spec.Kind, j.spec.Name
@@ -335,7 +337,7 @@ func (j *Job) give(payload []byte, attributes string) error {
 	return err
 }
 
-// Close ends the job: what runs is ended, and a lease is given up.
+// Close ends the job. It ends a run, and gives the lease up.
 func (j *Job) Close() {
 	if j.run != nil {
 		j.run.End()

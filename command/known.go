@@ -13,8 +13,8 @@ import (
 	"jitcache/record"
 )
 
-// known is what the process knows of a request: the lists of the worlds in which
-// its result is known.
+// known is what the process knows of a request: its keys, and the lists of the worlds in
+// which its result is known.
 type known struct {
 	request, lease *key.Key
 
@@ -38,16 +38,16 @@ func newKnown(s *Spec) (*known, error) {
 	return n, nil
 }
 
-// listsKey is the key of the lists. It has no name: that of the result is what
-// cache.Explain compares with.
+// listsKey returns the key of the lists. It has no name, because cache.Explain compares
+// keys with the last result of the same name.
 func (n *known) listsKey() *key.Key {
 	k := key.FromID(n.request.ID)
 	k.Kind = n.request.Kind
 	return k
 }
 
-// find returns the key of the result in these surroundings; nil, and why, if no
-// list fits.
+// find returns the key of the result in these surroundings. If no list fits, it returns
+// nil, and why.
 func (n *known) find(now *record.Surroundings) (k *key.Key, why string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -60,8 +60,8 @@ func (n *known) find(now *record.Surroundings) (k *key.Key, why string) {
 	return k, ""
 }
 
-// peek returns the result in these surroundings if it is there, and its key if they are
-// known; why says why not.
+// peek returns the result in these surroundings if it is in the cache, and its key if a
+// list fits; why says why not.
 func (n *known) peek(c *core.Cache, now *record.Surroundings) (b *blob.Blob, k *key.Key, why string) {
 	switch {
 	case c == nil || c.Mode() == core.ModeOff:
@@ -79,7 +79,7 @@ func (n *known) peek(c *core.Cache, now *record.Surroundings) (b *blob.Blob, k *
 	return b, k, why
 }
 
-// findWhole is find for a key with its components.
+// findWhole is find, and returns a key that has its components.
 func (n *known) findWhole(now *record.Surroundings, s *Spec) (k *key.Key, why string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -100,12 +100,12 @@ func (n *known) add(l *record.List, now *record.Surroundings) {
 	n.lists.Add(l, now)
 }
 
-// ---- what was learnt of a request whose result is not kept
+// ---- notes about requests whose results are not kept
 //
-// Some commands must not be observed: under the filter set-id programs get no
-// privileges, and a debugger cannot trace. The first time shows which; for a day
-// they are then run as if there was no observer. And who asks for a result that is
-// not kept does not wait for others who run the command.
+// Some commands must not be observed: under the observer's filter, set-id programs get no
+// privileges, and a debugger cannot trace. The first run shows which commands these are.
+// They then run without an observer for a day. Also, nobody waits for another run of a
+// command whose result is not kept.
 
 const rememberedFor = 24 * time.Hour
 
@@ -119,7 +119,7 @@ func (n *known) note(what string) *key.Key {
 	b.Add(what, n.request.ID[:])
 	b.SetKind("manifest")
 	k, err := b.Seal()
-	if err != nil { // one plain label
+	if err != nil { // cannot be: one valid label
 		panic(err)
 	}
 	return k
@@ -140,7 +140,8 @@ func (n *known) save(c *core.Cache, what string) {
 
 func (j *Job) plain() bool { return j.isOff() || j.known.isNoted(j.cache, notPlain) }
 
-// remember notes why a result is not kept.
+// remember notes that the result of a request is not kept, and whether to run it without an
+// observer.
 func (j *Job) remember(rep *observe.Report) {
 	j.known.save(j.cache, notKept)
 	for _, u := range rep.Uses {

@@ -12,26 +12,25 @@ import (
 // privatePrefix begins the name of every folder that is made for a run.
 const privatePrefix = "jitcache-run-"
 
-// young is how long a folder without a lock may be one that is just being made: that
-// takes microseconds.
+// young is the age up to which a folder without a lock may still be in the making. Making
+// one takes microseconds.
 const young = time.Minute
 
-// mostNames bounds a sweep: a temp directory may hold any number of files, and of so
-// many it takes three milliseconds.
+// mostNames bounds a sweep, because a temp directory may hold any number of files. So many
+// names take three milliseconds.
 const mostNames = 10000
 
-// private is a folder that a command runs in. It is locked for as long as its process
-// lives; a process id would say less, because it is used again, and is another
-// process's in another container.
+// private is a folder that a command runs in. It is locked as long as its process lives. A
+// process id would not do: ids are reused, and another container may use the same id.
 type private struct {
-	path string // without links, as processes in it see it
+	path string // without symbolic links, as processes in it see it
 	lock *os.File
 }
 
 var swept sync.Map // temp directories that this process has swept
 
-// newPrivate makes a folder in a temp directory. The first call for a directory removes
-// what processes that were killed have left there.
+// newPrivate makes a folder in a temp directory. The first call for a directory removes the
+// folders that killed processes left there.
 func newPrivate(temp string) (*private, error) {
 	if _, done := swept.LoadOrStore(temp, true); !done {
 		sweep(temp)
@@ -44,13 +43,13 @@ func newPrivate(temp string) (*private, error) {
 		path = real
 	}
 	p := &private{path: path}
-	// Without the lock it may be swept after a minute, and then the run fails as one
-	// whose temp directory somebody has emptied.
+	// If the lock fails, another process may sweep the folder after a minute. The run then
+	// fails, as if somebody had emptied its temp directory.
 	p.lock, _ = lockFolder(path)
 	return p, nil
 }
 
-// remove removes the folder with all that is in it.
+// remove removes the folder with everything in it.
 func (p *private) remove() {
 	os.RemoveAll(p.path)
 	if p.lock != nil {
@@ -71,8 +70,8 @@ func lockFolder(path string) (*os.File, error) {
 	return f, nil
 }
 
-// sweep removes folders whose processes are gone: this user's, not young, and not
-// locked.
+// sweep removes the private folders of dead processes: those of this user that are neither
+// young nor locked.
 func sweep(temp string) {
 	f, err := os.Open(temp)
 	if err != nil {
@@ -90,7 +89,7 @@ func sweep(temp string) {
 	}
 }
 
-// isLeft reports whether a folder may be a leftover, but for its lock.
+// isLeft reports whether a folder may be a leftover. It does not look at the lock.
 func isLeft(path string) bool {
 	st, err := os.Lstat(path)
 	if err != nil || !st.IsDir() || !sweepsTemps {

@@ -17,19 +17,19 @@ import (
 	"jitcache/record"
 )
 
-// run is a command that runs, and its folder.
+// run is a running command, with its private folder.
 type run struct {
 	spec     *Spec
 	observed *observe.Run
-	dir      string   // where it runs
-	folder   *private // that was made for it
-	private  string   // its path
+	dir      string   // the folder that it runs in
+	folder   *private // the private folder that was made for it
+	private  string   // the path of folder
 	env      []string
 	notes    record.Notes
 }
 
-// Names of what is in a private folder beside texts and output; texts' names do
-// not begin with a dot.
+// temporary is a folder in the private one, for the command's temporary files. Names of
+// texts do not begin with a dot.
 const temporary = ".tmp"
 
 func start(j *Job) (Running, error) {
@@ -50,7 +50,7 @@ func start(j *Job) (Running, error) {
 	}
 	env = replace(env, "TMPDIR", filepath.Join(r.private, temporary))
 	if s.Withhold {
-		env = replace(env, "CCACHE_DISABLE", "1") // one cache is enough, and its files cannot be observed
+		env = replace(env, "CCACHE_DISABLE", "1") // one cache is enough, and the files of ccache cannot be observed
 	}
 	observed, err := observe.Start(&observe.Command{Args: args, Dir: r.dir, Env: env, Stdin: -1, Plain: j.plain()})
 	if err != nil {
@@ -61,8 +61,8 @@ func start(j *Job) (Running, error) {
 	return r, nil
 }
 
-// makePrivate makes a folder with the texts in it: in TMPDIR, or where there is
-// room for it.
+// makePrivate makes the private folder, with the texts in it. It tries TMPDIR first, then
+// other places.
 func (r *run) makePrivate(env []string) (err error) {
 	for _, in := range []string{variable(env, "TMPDIR"), "/tmp", "/var/tmp", r.spec.Dir} {
 		if in == "" {
@@ -106,8 +106,8 @@ func (r *run) makePrivateIn(folder string) error {
 	return nil
 }
 
-// textTime is when every text was modified, for __TIMESTAMP__: one that was never
-// a file has no other.
+// textTime is the modification time of every text. __TIMESTAMP__ shows it. Texts come from
+// memory, and have no time of their own.
 var textTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // variable returns a variable of an environment, "" if it is not set.
@@ -131,7 +131,7 @@ func replace(env []string, name, value string) []string {
 	return append(changed, name+"="+value)
 }
 
-// End ends what still runs, and removes the folder.
+// End ends the command if it still runs, and removes the folder.
 func (r *run) End() {
 	if r.observed != nil {
 		r.observed.Cancel()
@@ -145,7 +145,7 @@ func (r *run) End() {
 // Wait waits for the command.
 func (r *run) Wait(d time.Duration) bool { return r.observed.Wait(d) }
 
-// Made takes what the command has come to.
+// Made returns the result of the command, with the list of what it looked at.
 func (r *run) Made() (*Made, error) {
 	rep, err := r.observed.Report()
 	if err != nil {
@@ -164,32 +164,32 @@ func (r *run) Made() (*Made, error) {
 	return m, nil
 }
 
-// isElsewhere reports whether what was made is a link to a file that the command need not have
-// looked at: no list would have its content.
+// isElsewhere reports whether the output is a link to a file outside the private folder.
+// The command may not have read that file, and then no list has its content.
 func (r *run) isElsewhere() bool {
 	path, err := filepath.EvalSymlinks(filepath.Join(r.private, r.spec.Output))
 	folder, failed := filepath.EvalSymlinks(r.private)
 	return refusesElsewhere && (err != nil || failed != nil || !strings.HasPrefix(path, folder+"/"))
 }
 
-// leaves reports whether the command may leave a file: none, but in a private
-// folder, of which nothing is asked.
+// leaves reports whether the command may leave a file. It may leave none: nobody asks about
+// files in the private folder.
 func (r *run) leaves(string) bool { return false }
 
-// result returns what the command has made, nil if it has failed, and the
-// attributes of the entry: what it printed.
+// result returns what the command made, nil if it failed, and the attributes of the entry.
 func (r *run) result(rep *observe.Report) (payload []byte, attributes string, err error) {
 	if !rep.Status.Exited() || rep.Status.ExitStatus() != 0 {
 		return nil, "", nil
 	}
 	if payload = r.output(); len(payload) == 0 {
-		return nil, "", nil // whatever it says of itself
+		return nil, "", nil // whatever its status says
 	}
 	text, err := json.Marshal(map[string]string{"log": r.log(rep), "compiler": filepath.Base(r.spec.Args[0])})
 	return payload, string(text), err
 }
 
-// output reads what the command has made, nil if that is no file. A pipe would be waited for.
+// output reads the file that the command made, nil if there is none. O_NONBLOCK keeps it
+// from waiting for a writer if the command made a pipe.
 func (r *run) output() []byte {
 	f, err := os.OpenFile(filepath.Join(r.private, r.spec.Output), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -207,7 +207,7 @@ func (r *run) output() []byte {
 	return data
 }
 
-// log is what the command printed, without the name of the folder that it ran in.
+// log returns what the command printed, without the name of the private folder.
 func (r *run) log(rep *observe.Report) string {
 	text := string(interleave(rep))
 	if r.private != "" {
@@ -216,7 +216,8 @@ func (r *run) log(rep *observe.Report) string {
 	return text
 }
 
-// interleave puts output and errors together, in their order.
+// interleave joins standard output and standard error, in the order in which they were
+// written.
 func interleave(rep *observe.Report) []byte {
 	var all []byte
 	done := [2]uint64{}
@@ -238,7 +239,7 @@ func interleave(rep *observe.Report) []byte {
 	return all
 }
 
-// resultKey is the key of what the command makes in the world of a list.
+// resultKey returns the key of the result in the world of a list.
 func (s *Spec) resultKey(l *record.List) (*key.Key, error) {
 	b := key.NewBuilder()
 	s.parts(b)

@@ -9,36 +9,36 @@ import (
 	"jitcache/core/key"
 )
 
-// schema is a component of every request. It changes when the same command is to
-// have another result, or when a list had said too little.
+// schema is a component of every request's key. It changes when the same command must get
+// another result, or when earlier lists lacked something.
 const schema = "command 2"
 
-// Private stands for the private folder in the words of a command.
+// Private stands for the path of the private folder in the words of a command.
 const Private = "\x01"
 
-// Spec is a command, and what its owner wants of it. Equal ones are one request.
+// Spec describes a command and its result. Equal specs are the same request.
 type Spec struct {
-	// Args are the words of the command, none if it is none (Want.Runner). Private in them stands for the private
-	// folder; where the command runs in it, plain names do better.
+	// Args are the words of the command; none if a Runner makes the result (Want.Runner).
+	// Private in them stands for the private folder. If the command runs in that folder,
+	// plain names are better.
 	Args []string
-	// Dir is the folder to run it in, absolute; "": the private one, which is made
-	// for the run and has Texts in it.
+	// Dir is the folder to run in, absolute. "" means the private folder, which is made for
+	// the run and has Texts in it.
 	Dir   string
 	Texts []Text
-	// Output is the file in the private folder that is the result.
+	// Output is the name of the result's file in the private folder.
 	Output string
 	// More are components of the request that the command does not show.
 	More []Part
-	// Kind and Name are those of the key: what the entry is, and what the user calls
-	// it.
+	// Kind and Name are the kind of the entry, and the user's name for it.
 	Kind, Name string
 	// Withhold keeps variables that name a session or a rank from the command.
 	Withhold bool
-	// Only are the variables that the command is given, if there are any: names, and
-	// with a * at the end what begins so.
+	// Only are names of variables. If there are any, the command gets only these. A * at the
+	// end of a name stands for any text.
 	Only []string
-	// Timeless: the command's program takes no notice of when files were modified. Its
-	// owner has seen to that.
+	// Timeless says that the program ignores the modification times of files. The caller
+	// guarantees it.
 	Timeless bool
 
 	once   sync.Once
@@ -46,21 +46,21 @@ type Spec struct {
 	failed error
 }
 
-// knowledge is what the process knows of the request. A Spec that is used again is
-// hashed once; it must not be changed after its first use.
+// knowledge returns what the process knows of the request. A Spec is hashed only once, so
+// it must not be changed after its first use.
 func (s *Spec) knowledge() (*known, error) {
 	s.once.Do(func() { s.known, s.failed = newKnown(s) })
 	return s.known, s.failed
 }
 
-// Text is a file in the private folder, written for the command.
+// Text is a file that is written into the private folder for the command.
 type Text struct {
 	Name string
 	Data []byte
-	// Sum is BLAKE3 of Data, if it is known already.
+	// Sum is the BLAKE3 digest of Data, zero if it is not known yet.
 	Sum key.Digest
-	// Derived: it follows from Args and More, and does not count. Where nothing is
-	// run it need not be there.
+	// Derived says that the text follows from Args and More, and is no component of the
+	// request. Data may be missing if nothing is run.
 	Derived bool
 }
 
@@ -68,7 +68,7 @@ type Text struct {
 type Part struct {
 	Label string
 	Value []byte
-	// Digest is BLAKE3 of the value, which has Size bytes, in place of it.
+	// Digest may stand in place of Value: the BLAKE3 digest of a value of Size bytes.
 	Digest key.Digest
 	Size   int
 }
@@ -92,7 +92,7 @@ func (s *Spec) check() error {
 	return nil
 }
 
-// parts adds what the request is made of to a key.
+// parts adds the components of the request to a key.
 func (s *Spec) parts(b *key.Builder) {
 	b.Add("schema", []byte(schema))
 	if len(s.Args) > 0 {
@@ -128,7 +128,7 @@ func (s *Spec) parts(b *key.Builder) {
 	}
 }
 
-// request is the key of a request: that of its lists, and of its lease.
+// request returns the key of the request, under which its lists are stored.
 func (s *Spec) request() (*key.Key, error) {
 	b := key.NewBuilder()
 	s.parts(b)
@@ -137,9 +137,9 @@ func (s *Spec) request() (*key.Key, error) {
 	return b.Seal()
 }
 
-// leaseKey is the key of the lease, under which nothing is ever stored: commands that
-// run in different folders do not wait for each other. It has the request's components,
-// to explain a miss by.
+// leaseKey returns the key of the lease. Nothing is ever stored under it. It has the folder
+// as a component, so that commands in different folders do not wait for each other, and the
+// request's components, which explain a miss.
 func (s *Spec) leaseKey() (*key.Key, error) {
 	b := key.NewBuilder()
 	s.parts(b)

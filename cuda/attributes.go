@@ -2,7 +2,7 @@ package cuda
 
 import "encoding/json"
 
-// Attributes are what an entry has beside the code, as a JSON object.
+// Attributes are what an entry holds beside the code. They are stored as a JSON object.
 type Attributes struct {
 	Target  string            `json:"target"`            // "cubin"
 	Arch    string            `json:"arch"`              // "sm_90"
@@ -11,8 +11,8 @@ type Attributes struct {
 	Lowered map[string]string `json:"lowered,omitempty"` // by name expression
 }
 
-// ParseAttributes reads what an entry has. What is not there, or was written by
-// somebody else, is zero.
+// ParseAttributes reads the attributes of an entry. Missing fields are zero; all are, if
+// the text is not such an object.
 func ParseAttributes(text string) Attributes {
 	var a Attributes
 	if json.Unmarshal([]byte(text), &a) != nil {
@@ -23,7 +23,7 @@ func ParseAttributes(text string) Attributes {
 
 func (a Attributes) text() string {
 	text, err := json.Marshal(a)
-	if err != nil { // strings and maps of them
+	if err != nil { // cannot be: strings, and maps of strings
 		panic(err)
 	}
 	return string(text)

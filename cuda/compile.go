@@ -18,23 +18,23 @@ import (
 	"jitcache/record"
 )
 
-// workers are those of the process.
+// workers are the NVRTC workers of this process.
 var workers worker.Pool
 
 // compile is a program for NVRTC.
 type compile struct {
 	*parts
 	source   string
-	arch, sm string // of the options, and of the device if they have none
+	arch, sm string // the architecture in the options; that of the device if there is none
 	nvrtc    dl.File
 }
 
-// Run begins.
+// Run starts the compile.
 func (c *compile) Run(w *command.World) (command.Running, error) {
 	r := &running{compile: c, world: w, began: time.Now()}
 	dir, err := unix.Getwd()
 	if err != nil || !filepath.IsAbs(dir) {
-		r.unseen = "the folder that it works in has no name"
+		r.unseen = "the working folder has no name"
 	}
 	if !w.Kept {
 		r.unseen = "nothing is kept"
@@ -49,12 +49,12 @@ func (c *compile) Run(w *command.World) (command.Running, error) {
 	return r, nil
 }
 
-// targets are what functions of NVRTC call them.
+// targets are the targets' names in NVRTC's functions (nvrtcGetCUBIN).
 var targets = map[nvrtc.Target]string{nvrtc.Cubin: "CUBIN", nvrtc.PTX: "PTX", nvrtc.LTOIR: "LTOIR"}
 
-// more are options that come before those of the request, which beat them: what the
-// request implies, and that NVRTC's own cache, which it keeps with the driver, is not
-// asked. NVRTC has one since 12.9; older ones do not know the option.
+// more returns options to put before those of the request, which override them. They say
+// what the request implies, and turn off NVRTC's own cache, which it keeps with the driver.
+// NVRTC has this cache since 12.9; older versions do not know the option.
 func (c *compile) more(major, minor int, observed bool) []string {
 	var more []string
 	if c.sm != "" {
@@ -69,23 +69,23 @@ func (c *compile) more(major, minor int, observed bool) []string {
 	return more
 }
 
-// running is a compile that is under way: it waits for a worker, then for NVRTC to be
-// loaded in it, then for the answer.
+// running is a compile in progress. It waits for a worker, then for the worker to load
+// NVRTC, then for the answer.
 type running struct {
 	*compile
 	world *command.World
 	began time.Time
 	work  *worker.Work
 
-	unseen string // why the host compiles by itself, "" if it does not
+	unseen string // why the host's own NVRTC compiles, unobserved; "" if a worker does
 	worker *worker.Worker
 	asked  bool // the worker has the program
-	again  bool // one that had it was killed
+	again  bool // a worker that had the program was killed
 	made   *command.Made
 	err    error
 }
 
-// Wait goes on.
+// Wait goes on with the compile for at most d. It reports whether the compile has ended.
 func (r *running) Wait(d time.Duration) bool {
 	for deadline := time.Now().Add(d); ; {
 		if r.made != nil || r.err != nil {
@@ -119,15 +119,14 @@ func (r *running) Wait(d time.Duration) bool {
 	}
 }
 
-// slotFor is how long a worker is waited for where there are too many.
 const (
-	slotFor  = 30 * time.Second
-	slotLook = 5 * time.Millisecond
+	slotFor  = 30 * time.Second     // how long to wait for a worker while there are too many
+	slotLook = 5 * time.Millisecond // how often to look for one meanwhile
 )
 
-// hire gets a worker. It reports whether something has come of it.
+// hire gets a worker, or gives up on one. It returns false if there is none yet.
 func (r *running) hire(most time.Duration) bool {
-	r.work.Options = r.options // a worker is chosen by them
+	r.work.Options = r.options // the pool chooses a worker by them
 	w, err := workers.Get(&worker.Request{
 		Work: r.work, NVRTC: r.nvrtc.Path, Locks: r.world.Lock, Now: &record.Surroundings{Dir: r.work.Dir, Env: r.work.Env},
 	})
@@ -137,7 +136,7 @@ func (r *running) hire(most time.Duration) bool {
 	case w != nil:
 		r.worker = w
 	case time.Since(r.began) > slotFor:
-		r.unseen = "too many others compile"
+		r.unseen = "too many other compiles are running"
 	default:
 		time.Sleep(min(most, slotLook))
 		return false
@@ -145,7 +144,7 @@ func (r *running) hire(most time.Duration) bool {
 	return true
 }
 
-// lost is called when a worker has ended.
+// lost handles a worker that has ended before it answered.
 func (r *running) lost(err error) {
 	r.worker.End()
 	r.worker = nil
@@ -157,7 +156,7 @@ func (r *running) lost(err error) {
 	case errors.As(err, &bad):
 		r.err = libraryError{errors.New(bad.Why)}
 	case errors.As(err, &gone) && gone.Killed && !r.again:
-		r.again, r.asked = true, false // it was somebody's doing
+		r.again, r.asked = true, false // somebody killed it: try once more
 	case errors.As(err, &gone) && gone.Loading:
 		r.err = libraryError{fmt.Errorf("%s: %w", r.nvrtc.Path, err)}
 	case errors.As(err, &gone):
@@ -167,7 +166,7 @@ func (r *running) lost(err error) {
 	}
 }
 
-// take takes what a worker has answered.
+// take turns the answer of a worker into a result or an error.
 func (r *running) take(a *worker.Answer) {
 	list, rep, err := r.worker.Record(r.work, r.world.Notes)
 	if rep != nil {
@@ -200,7 +199,7 @@ func (r *running) take(a *worker.Answer) {
 	r.end(err == nil)
 }
 
-// end gives the worker back if it is of more use.
+// end gives the worker back to the pool if it is still usable, else ends it.
 func (r *running) end(usable bool) {
 	if usable {
 		workers.Put(r.worker)
@@ -210,7 +209,7 @@ func (r *running) end(usable bool) {
 	r.worker = nil
 }
 
-// failure says what a worker's answer says of a program that was not compiled.
+// failure returns the error of a program that was not compiled, nil if it was.
 func (r *running) failure(a *worker.Answer) error {
 	switch {
 	case a.Call == "" && len(a.Code) > 1:
@@ -227,7 +226,7 @@ func (r *running) result(code []byte, log string, lowered map[string]string, maj
 	}.text()}
 }
 
-// writeOut writes what NVRTC has printed to where it would have been.
+// writeOut writes what NVRTC has printed to the host's standard output and standard error.
 func writeOut(out, err []byte) {
 	for fd, text := range map[int][]byte{1: out, 2: err} {
 		for len(text) > 0 {
@@ -240,10 +239,10 @@ func writeOut(out, err []byte) {
 	}
 }
 
-// Made returns what has come of it.
+// Made returns the result or the error, once Wait has returned true.
 func (r *running) Made() (*command.Made, error) { return r.made, r.err }
 
-// End gives it up.
+// End gives the compile up.
 func (r *running) End() {
 	if r.worker != nil {
 		r.worker.End()

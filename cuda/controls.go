@@ -3,4 +3,4 @@
 package cuda
 
 // What control builds of the tests go without (package control).
-const lookForTime = true // texts are looked through for the time
+const lookForTime = true // texts are searched for __DATE__ and its like

@@ -8,15 +8,15 @@ import (
 	"jitcache/cuda/nvrtc"
 )
 
-// Fault is whose fault an error is.
+// Fault says what an error is about.
 type Fault int
 
 const (
-	BadRequest     Fault = iota // malformed
-	DoesNotCompile              // the source; or the compiler failed
-	NoLibrary                   // NVRTC or the driver is missing or not whole
-	DriverFailed                // a call of the driver
-	NoMemory
+	BadRequest     Fault = iota // the request is malformed
+	DoesNotCompile              // the source does not compile, or the compiler failed
+	NoLibrary                   // NVRTC or the driver is missing or incomplete
+	DriverFailed                // a call of the driver failed
+	NoMemory                    // there is not enough memory
 )
 
 // libraryError is an error of finding or opening a library.
@@ -24,7 +24,7 @@ type libraryError struct{ error }
 
 func (e libraryError) Unwrap() error { return e.error }
 
-// FaultOf returns whose fault an error of this package is.
+// FaultOf returns what an error of this package is about.
 func FaultOf(err error) Fault {
 	switch {
 	case isA[*nvrtc.Failed](err), isA[*nvrtc.Error](err):
@@ -44,7 +44,7 @@ func isA[E error](err error) bool {
 	return errors.As(err, &e)
 }
 
-// LogOf returns what the compiler said, "" if an error is not one of compiling.
+// LogOf returns the compiler's log, "" if the error is not one of compiling.
 func LogOf(err error) string {
 	var failed *nvrtc.Failed
 	var other *nvrtc.Error

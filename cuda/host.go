@@ -9,8 +9,8 @@ import (
 	"jitcache/cuda/nvrtc"
 )
 
-// inHost has the host's own NVRTC compile, on the calling thread. What that looks at is
-// not seen, so the result is not kept.
+// inHost compiles with NVRTC in the host, on the calling thread. Nobody observes what it
+// looks at, so the result is not kept.
 func (r *running) inHost() {
 	compiler, err := compilerOf(r.parts.compiler)
 	if err != nil {
@@ -34,7 +34,7 @@ func (r *running) inHost() {
 	}
 }
 
-// compilers are those that the process has loaded, by path.
+// compilers are the NVRTCs that the process has loaded, by path.
 var compilers struct {
 	sync.Mutex
 	loaded map[string]*nvrtc.Compiler

@@ -11,33 +11,32 @@ import (
 	"jitcache/cuda/driver"
 )
 
-// schema is a component of every request. It changes when the same request is to be
-// compiled to something else, or when a record has said too little.
+// schema is a component of every request's key. It changes when the same request must give
+// another result, or when earlier records lacked something.
 const schema = "cuda 2"
 
-// known is what the process knows of a request between calls, so that a hit
-// looks at files and devices only.
+// known is what the process remembers of a request between calls. A hit then looks only at
+// files and devices.
 type known struct {
 	parts   *parts // without the texts of headers, which are large
 	headers key.Digest
-	arch    string // of the options, "" if they name none
+	arch    string // the architecture in the options, "" if there is none
 	size    int    // of the source
 	source  key.Digest
 
 	mu    sync.Mutex
-	spec  *command.Spec // the last one,
-	nvrtc string        // and what it was made for
+	spec  *command.Spec // the last one, made for this nvrtc and sm
+	nvrtc string
 	sm    string
 }
 
-// Bounds of what the process keeps. One is some kilobytes, one with a large
-// list some hundred.
+// maxKnown bounds the requests that the process remembers. One takes some kilobytes, and
+// some hundred with a large list.
 const maxKnown = 256
 
 var requests = request.NewTable[[2]key.Digest, *known](maxKnown)
 
-// known returns what is known of the request. The error is that it is
-// malformed.
+// known returns what is known of the request. The error says that it is malformed.
 func (r *Request) known() (*known, error) {
 	return requests.Get([2]key.Digest{r.SourceDigest, r.PartsDigest}, func() (*known, error) {
 		p, err := parse(r.Parts)
@@ -54,8 +53,8 @@ func (r *Request) known() (*known, error) {
 	})
 }
 
-// find returns the NVRTC to use. What was found before holds as long as nothing is
-// loaded; that its file is gone shows when it is looked at.
+// find returns the NVRTC to use. The last answer holds until the process loads or unloads a
+// library. If its file is gone, the list notices that.
 func (k *known) find() (dl.File, error) {
 	if file, ok := dl.Last(dl.NVRTC, k.parts.compiler); ok {
 		return file, nil
@@ -67,9 +66,8 @@ func (k *known) find() (dl.File, error) {
 	return file, nil
 }
 
-// device returns the architecture to compile for where the options name none: that of
-// the current device. NVRTC's own default is an old one that changes from version to
-// version.
+// device returns the architecture of the current device, "" if the options name one.
+// NVRTC's own default is an old architecture that changes from version to version.
 func (k *known) device() (string, error) {
 	if k.arch != "" {
 		return "", nil
@@ -84,7 +82,7 @@ func (k *known) device() (string, error) {
 	return "", fmt.Errorf("no --gpu-architecture is given, and the device is not known: %w", err)
 }
 
-// specFor returns the request as package command knows it, for an NVRTC and a device.
+// specFor returns the request as a command.Spec, for an NVRTC and a device.
 func (k *known) specFor(nvrtc, sm string) *command.Spec {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -110,7 +108,7 @@ func (k *known) newSpec(nvrtc, sm string) *command.Spec {
 		{Label: "headers in memory", Value: k.headers[:]},
 		texts("nvrtc", nvrtc),
 	}}
-	if p.kind != "" { // who asks under a kind of its own has entries of its own
+	if p.kind != "" { // a caller with a kind of its own has entries of its own
 		s.Kind = p.kind
 		s.More = append(s.More, texts("kind", p.kind))
 	}
@@ -120,7 +118,7 @@ func (k *known) newSpec(nvrtc, sm string) *command.Spec {
 	return s
 }
 
-// spec returns the request as it is now: for the NVRTC that is found, and the device.
+// spec returns the request for the NVRTC that is found now, and the current device.
 func (r *Request) spec() (k *known, s *command.Spec, file dl.File, err error) {
 	if k, err = r.known(); err != nil {
 		return nil, nil, file, err

@@ -10,13 +10,13 @@ import (
 	"jitcache/record"
 )
 
-// last is the environment of the last call: it is the same for most.
+// last is the environment of the last call. Most calls have the same one.
 var last struct {
 	sync.RWMutex
 	env *record.Environment
 }
 
-// environment returns what is known of a packed environment.
+// environment returns a packed environment, parsed.
 func environment(packed []byte) *record.Environment {
 	last.RLock()
 	env := last.env
@@ -40,13 +40,13 @@ func surroundings(c *core.Cache, packed []byte) *record.Surroundings {
 }
 
 // Lookup returns the code of a request if it is in the cache, with a reference for the
-// caller, else nil. environment is that of the process, packed: a NUL behind each
-// variable. It loads neither NVRTC nor, if the options name an architecture, the driver,
-// and starts no process.
+// caller, else nil. environment is that of the process, packed: a NUL after each variable.
+// Lookup starts no process. It loads neither NVRTC nor, if the options name an
+// architecture, the driver.
 //
-// k is the key that the code is stored under. Where it is not there for the world as it
-// is, that is not known, and k stands for the request: who acquires it finds the code
-// once somebody has compiled it, and gives Job the lease.
+// k is the key that the code is stored under. If no known list matches the world as it is,
+// that key is not known, and k stands for the request: a caller that acquires it finds the
+// code once somebody has compiled it, or gets the lease, which it gives to Job.
 func (r *Request) Lookup(c *core.Cache, environment []byte) (b *blob.Blob, k *key.Key, err error) {
 	_, s, _, err := r.spec()
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *Request) Lookup(c *core.Cache, environment []byte) (b *blob.Blob, k *ke
 	return nil, stand(c, s, environment, why), nil
 }
 
-// Key returns the key of Lookup.
+// Key returns the key that Lookup would return, without looking the code up.
 func (r *Request) Key(c *core.Cache, environment []byte) (*key.Key, error) {
 	_, s, _, err := r.spec()
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *Request) Key(c *core.Cache, environment []byte) (*key.Key, error) {
 	return stand(c, s, environment, why), nil
 }
 
-// stand returns the key that stands for a request.
+// stand returns the key that stands for a request whose result is not known.
 func stand(c *core.Cache, s *command.Spec, environ []byte, why string) *key.Key {
 	k := s.LeaseKey()
 	if c != nil {
@@ -85,9 +85,9 @@ func stand(c *core.Cache, s *command.Spec, environ []byte, why string) *key.Key 
 	return k
 }
 
-// Job makes a job of a request: it looks the code up, waits for who compiles it, or
-// compiles. Its Step returns errors of this package (FaultOf). The bytes of the request
-// may go after the call.
+// Job makes a job of a request. The job looks the code up, waits for somebody who compiles
+// it, or compiles it. Its Step returns errors of this package (FaultOf). The job does not
+// use the bytes of the request after this call.
 func (r *Request) Job(c *core.Cache, environ []byte, want command.Want) (*command.Job, error) {
 	k, s, file, err := r.spec()
 	if err != nil {

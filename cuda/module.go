@@ -14,8 +14,8 @@ type Module struct {
 	lowered map[string]string
 }
 
-// Load gives code to the driver, on the calling thread and in its current
-// context. It loads the driver if need be.
+// Load gives code to the driver, on the calling thread and in its current context. It opens
+// the driver if that is not yet open.
 func (r *Request) Load(b *blob.Blob) (*Module, error) {
 	k, err := r.known()
 	if err != nil {
@@ -32,11 +32,11 @@ func (r *Request) Load(b *blob.Blob) (*Module, error) {
 	return &Module{m, ParseAttributes(b.Attributes()).Lowered}, nil
 }
 
-// imageID tells one image from another: the content does, and not the key,
-// because code that was refused is compiled again under the same one.
+// imageID identifies an image by its content. The key would not do: code that the driver
+// refused is compiled again under the same key.
 func imageID(b *blob.Blob) [32]byte { return key.Sum(b.Data()) }
 
-// IsRefused reports whether an error of Load is the code's fault.
+// IsRefused reports whether an error of Load is about the code itself.
 func IsRefused(err error) bool { return driver.Refused(err) }
 
 // Handle returns the CUmodule.
@@ -51,6 +51,6 @@ func (m *Module) Function(name string) (unsafe.Pointer, error) {
 	return m.loaded.Function(name)
 }
 
-// Release gives the module up. The last one to do so has the driver unload it,
-// in the context that it was loaded into.
+// Release gives the module up. The last Release unloads it, in the context that it was
+// loaded into.
 func (m *Module) Release() error { return m.loaded.Release() }

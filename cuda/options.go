@@ -9,8 +9,8 @@ import (
 // Options pass to NVRTC as they are. Two things are read off them: whether they name an
 // architecture, and whether the result may show the folder that it was made in.
 
-// archOf returns the architecture that options name, "" if none does: of several the
-// last one counts, for NVRTC too.
+// archOf returns the architecture that options name, "" if none does. The last one counts,
+// as for NVRTC.
 func archOf(options []string) (arch string) {
 	for i, o := range options {
 		name, value, assigned := strings.Cut(strings.Trim(o, " "), "=")
@@ -25,10 +25,10 @@ func archOf(options []string) (arch string) {
 	return arch
 }
 
-// plain are the options with which a cubin or PTX does not show the folder that it was
-// made in, as LTO-IR always does: each was tried in two folders, with NVRTC 12.9 and 13.5, and gave the same bytes
-// (TestFolderIsNotInTheResult). With any other the folder counts. Those of one letter
-// may have their value joined on.
+// plain are the options with which a cubin or PTX does not depend on the folder that it was
+// made in. Each was tried in two folders, with NVRTC 12.9 and 13.5, and gave the same bytes
+// (TestFolderIsNotInTheResult). With any other option the folder counts, as it always does
+// for LTO-IR. The value of an option of one letter may follow without a space.
 var plain = map[string]bool{
 	"-arch": true, "--gpu-architecture": true, "-std": true, "--std": true,
 	"-D": true, "--define-macro": true, "-U": true, "--undefine-macro": true,
@@ -49,7 +49,7 @@ var plain = map[string]bool{
 	"-no-cache": true, "--no-cache": true, "-split-compile": true, "--split-compile": true,
 }
 
-// joined are the letters of those whose value may follow at once.
+// joined are the letters of the plain options whose value may follow without a space.
 const joined = "DUI"
 
 // showsFolder reports whether a result may show the folder that it was made in.
@@ -68,7 +68,7 @@ func showsFolder(target nvrtc.Target, options, env []string) bool {
 		switch {
 		case plain[name]:
 		case len(o) > 2 && o[0] == '-' && strings.IndexByte(joined, o[1]) >= 0:
-		case o != "" && o[0] != '-' && o[0] != '@': // the value of the one before
+		case o != "" && o[0] != '-' && o[0] != '@': // the value of the option before
 		default:
 			return true
 		}

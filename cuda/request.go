@@ -9,12 +9,12 @@ import (
 	"jitcache/cuda/nvrtc"
 )
 
-// Request is what to compile. Its bytes are the caller's and may go after the
-// call, so nothing that outlives one refers to them.
+// Request is what to compile. Its bytes belong to the caller, who may free them after the
+// call. So nothing that outlives a call refers to them.
 type Request struct {
 	Source []byte
 	Parts  []byte // all but the source, see request.ReadParts
-	// The digests of the two, by which a request is known again.
+	// The digests of both, by which a request is recognized.
 	SourceDigest, PartsDigest key.Digest
 }
 
@@ -23,24 +23,24 @@ const (
 	partName       = 'N'
 	partTarget     = 'T'
 	partOption     = 'o'
-	partHeader     = 'h' // its name
-	partText       = 't' // and its text, next
+	partHeader     = 'h' // the name of a header
+	partText       = 't' // the text of the header before
 	partExpression = 'e'
 	partNVRTC      = 'n'
 	partDriver     = 'd'
-	partHome       = 'H' // of a CUDA toolkit
+	partHome       = 'H' // the folder of a CUDA toolkit
 	partPackages   = 'p' // a folder of Python packages
-	partKind       = 'k' // of the entries, if it is not the target
+	partKind       = 'k' // the kind of the entries; default: the target
 )
 
-// defaultName is what the compiler calls a source that has no name.
+// defaultName is the name of a source without one.
 const defaultName = "kernel.cu"
 
-// parts are a request's parts, read. The texts are copies.
+// parts are the parsed parts of a request. The texts are copies.
 type parts struct {
 	name        string
 	target      nvrtc.Target
-	kind        string // "" for the target's
+	kind        string // "": the target's name
 	options     []string
 	headers     []nvrtc.Header
 	expressions []string

@@ -16,11 +16,11 @@ import (
 	"jitcache/record"
 )
 
-// looks are what was seen in files, by their content.
+// looks has what was found in files, by the digests of their content.
 var looks = request.NewTable[key.Digest, date.Look](4096)
 
-// timeless refuses a result that may show the time: by what is in the source and all
-// texts that it is given, and in every file that was read but the compiler itself.
+// timeless refuses a result that may show the time of its compile. It searches the source,
+// all other texts of the request, and every file that was read, except the compiler's own.
 func (r *running) timeless(list *record.List, rep *observe.Report) error {
 	if !lookForTime {
 		return nil
@@ -50,7 +50,7 @@ func (r *running) timeless(list *record.List, rep *observe.Report) error {
 	return nil
 }
 
-// joinFiles adds what is in the files that were read.
+// joinFiles adds what was found in the files that were read.
 func (r *running) joinFiles(all *date.Look, list *record.List, rep *observe.Report) error {
 	files := make(map[string]*record.File, len(list.Files))
 	for i := range list.Files {
@@ -68,7 +68,7 @@ func (r *running) joinFiles(all *date.Look, list *record.List, rep *observe.Repo
 		}
 		f := files[n.Path]
 		if f == nil || f.Flags&record.Loader != 0 {
-			continue // one that does not count, or is no text
+			continue // it does not count, or is a library
 		}
 		look, err := looks.Get(f.Digest, func() (date.Look, error) { return lookThrough(n, f.Digest) })
 		if err != nil {
@@ -79,7 +79,7 @@ func (r *running) joinFiles(all *date.Look, list *record.List, rep *observe.Repo
 	return nil
 }
 
-// lookThrough looks through a file that was read. digest is that of what was read.
+// lookThrough searches a file that was read. digest is that of the content that was read.
 func lookThrough(n *observe.Name, digest key.Digest) (date.Look, error) {
 	text := n.Content
 	if n.Bits&observe.Sent == 0 {
@@ -97,7 +97,7 @@ func lookThrough(n *observe.Name, digest key.Digest) (date.Look, error) {
 	return date.At(text), nil
 }
 
-// readText reads a file, of a library no more than shows that it is one.
+// readText reads a file. Of a library it reads only the first bytes, which identify it.
 func readText(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -115,6 +115,6 @@ func readText(path string) ([]byte, error) {
 
 const elf = "\x7fELF"
 
-// isLibrary reports whether a file begins as a shared library does: those of the
-// compiler, which the loader has read. No source does.
+// isLibrary reports whether a file begins like a shared library, as the compiler's own do.
+// No source begins like that.
 func isLibrary(text []byte) bool { return bytes.HasPrefix(text, []byte(elf)) }

@@ -1,6 +1,6 @@
-// Package native turns requests to compile C, C++ or anything that a command
-// compiles into commands whose results are kept (package command).
+// Package native turns requests from the C interface into commands whose results are kept
+// (package command).
 //
-// A [Request] comes through the C interface. It is either sources, flags and a
-// compiler, of which the package makes a command line, or the words of a command.
+// A request has either a compiler, flags and sources of C or C++, from which the package
+// makes a command line, or the words of any command.
 package native

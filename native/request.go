@@ -13,47 +13,46 @@ import (
 
 // The letters of parts. jitcache_native.h explains them to hosts.
 const (
-	partWord     = 'c' // of the compiler: the program, then words that come first
-	partFlag     = 'o' // before the sources
-	partLink     = 'l' // behind them
-	partKind     = 'k'
-	partFile     = 'f' // a source on disk
+	partWord     = 'c' // a word of the compiler: the program, then its first arguments
+	partFlag     = 'o' // a flag before the sources
+	partLink     = 'l' // a flag after the sources
+	partKind     = 'k' // what to make: "shared", "object" or "extension"
+	partFile     = 'f' // the path of a source on disk
 	partSource   = 's' // the name of a file in memory
-	partText     = 't' // and its text, next
-	partDerived  = 'u' // in place of a text: one that follows from the rest
-	partArgument = 'a' // of a whole command, in place of the above but files in memory
-	partOutput   = 'O' // of a whole command: what it makes
-	partTimeless = 'T' // its program takes no notice of modification times
-	partFolder   = 'd' // where it runs
-	partVariable = 'e' // that the command is given; none: all
-	partName     = 'N' // what the user calls the result
-	partEntry    = 'K' // the kind of its entry
-	partLabel    = 'x' // of another component
-	partValue    = 'y' // and its value, next
+	partText     = 't' // the text of the file before
+	partDerived  = 'u' // in place of partText: a text that follows from the rest
+	partArgument = 'a' // a word of a whole command; then only files in memory may come with it
+	partOutput   = 'O' // the file that a whole command makes
+	partTimeless = 'T' // the program ignores modification times
+	partFolder   = 'd' // the folder to run in
+	partVariable = 'e' // a variable that the command gets; without any, it gets all
+	partName     = 'N' // the user's name for the result
+	partEntry    = 'K' // the kind of the entry
+	partLabel    = 'x' // the label of another component
+	partValue    = 'y' // the value of the component before
 )
 
-// What the result is called in the private folder.
+// output is the name of the result in the private folder.
 const output = ".out"
 
-// given begins the labels of components that the caller names. Those of package command
-// have other names, which are not the caller's to know: with the same label twice there
-// is no key.
+// given begins the labels of the caller's components. It keeps them apart from the labels
+// of package command, which the caller does not know: the same label twice gives no key.
 const given = "given "
 
-// parts are a request's parts, read.
+// parts are the parsed parts of a request.
 type parts struct {
 	words, flags, link, arguments []string
 	kind, entry, name, folder     string
 	output                        string
 	timeless                      bool
 	only                          []string
-	sources                       []string // of the compiler: paths, and names of texts
+	sources                       []string // for the compiler: paths, and names of texts
 	texts                         []command.Text
 	more                          []command.Part
 }
 
-// Parse makes a command of a request's parts. The parts are the caller's and may
-// go after the call.
+// Parse makes a command of a request's parts. The parts belong to the caller, who may free
+// them after the call.
 func Parse(b []byte) (*command.Spec, error) {
 	p := parts{kind: "shared", entry: "native", output: output}
 	if err := request.ReadParts(b, p.take); err != nil {
@@ -66,7 +65,7 @@ func Parse(b []byte) (*command.Spec, error) {
 	if len(p.arguments) > 0 {
 		s.Args = p.arguments
 		if len(p.words)+len(p.flags)+len(p.link) > 0 {
-			return nil, errors.New("request: words of a command, and a compiler")
+			return nil, errors.New("request: has both a command and a compiler")
 		}
 		return s, nil
 	}
@@ -129,7 +128,7 @@ func (p *parts) take(letter byte, value []byte) error {
 	return nil
 }
 
-// check reports what of a compile makes no sense.
+// check reports what is wrong with a request to compile.
 func (p *parts) check() error {
 	if len(p.words) == 0 {
 		return errors.New("request: names no compiler")
@@ -147,15 +146,15 @@ func (p *parts) check() error {
 		}
 	}
 	if compiled == 0 {
-		return errors.New("request: no source of C or C++")
+		return errors.New("request: has no source of C or C++")
 	}
 	if p.kind == "object" && compiled != 1 {
-		return fmt.Errorf("request: %d sources: an object is made of one", compiled)
+		return fmt.Errorf("request: has %d sources; an object is made from one", compiled)
 	}
 	return nil
 }
 
-// language returns what compilers call the language of a source, "" for a header.
+// language returns the compiler's name for a source's language, "" for other files.
 func language(name string) string {
 	switch filepath.Ext(name) {
 	case ".c":
@@ -166,8 +165,8 @@ func language(name string) string {
 	return ""
 }
 
-// commandLine is how the compiler is called. The folder that is made for the run
-// does not show in the result: it has another name each time.
+// commandLine returns the words that call the compiler. The private folder has another name
+// each time, so -ffile-prefix-map keeps it out of the result.
 func (p *parts) commandLine() []string {
 	args := append([]string{}, p.words...)
 	if p.kind == "object" {
@@ -185,7 +184,7 @@ func (p *parts) commandLine() []string {
 	return append(args, "-o", p.place(output))
 }
 
-// place returns how a file is named in the command line: plainly where the command
+// place returns a file's name for the command line. It is the plain name if the command
 // runs in the private folder.
 func (p *parts) place(name string) string {
 	if p.folder == "" || filepath.IsAbs(name) || strings.Contains(name, "/") {
@@ -194,10 +193,10 @@ func (p *parts) place(name string) string {
 	return command.Private + "/" + name
 }
 
-// requests are those that the process has seen: a text is hashed once.
+// requests are the requests that the process has seen. Each is parsed and hashed once.
 var requests = request.NewTable[key.Digest, *command.Spec](256)
 
-// Spec returns the command of a request whose parts have a digest.
+// Spec returns the command of a request. digest is that of its parts.
 func Spec(b []byte, digest key.Digest) (*command.Spec, error) {
 	return requests.Get(digest, func() (*command.Spec, error) { return Parse(b) })
 }

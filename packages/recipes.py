@@ -2,8 +2,8 @@
 
     python packages/recipes.py dist/jitcache-VERSION.tar.gz
 
-recipe.yaml is for rattler-build, package.py for Spack. What they need, and of which
-versions, is what pyproject.toml and capi/overlay say.
+recipe.yaml is for rattler-build, package.py for Spack. Their requirements come from
+pyproject.toml and capi/overlay.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NAMES = ("recipe.yaml", "package.py")
 
 
 def values(sdist: Path) -> dict[str, str]:
-    """Return what is filled in."""
+    """Return the values to fill in."""
     project = (ROOT / "pyproject.toml").read_text()
 
     def stated(pattern: str) -> str:
@@ -34,7 +34,7 @@ def values(sdist: Path) -> dict[str, str]:
 
     version = re.fullmatch(r"jitcache-(.+)\.tar\.gz", sdist.name)
     if version is None:
-        raise SystemExit(f"recipes: {sdist} is no source distribution")
+        raise SystemExit(f"recipes: {sdist} is not a source distribution")
     first, last = runtimes.RELEASES[0], runtimes.RELEASES[-1]
     major, minor = last.split(".")
     hatchling, python = stated(r'"hatchling>=([\d.]+)"'), stated(r'^requires-python = ">=([\d.]+)"')

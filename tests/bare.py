@@ -3,10 +3,10 @@
 
     python3 tests/bare.py [--clone] [--keep DIR] COMMAND...
 
-PATH is a folder of links to all that it had but compilers, linkers, Go, and
-Pythons of other versions; HOME is empty. Only what tests/skips.txt names for
-"bare" may be skipped then. --clone runs the command in a fresh clone of this checkout's last
-commit, in a temporary folder that goes again, or in DIR.
+PATH is a folder of links to all programs of the former PATH, without compilers, linkers,
+Go, and Pythons of other versions. HOME is empty. Only tests that tests/skips.txt names
+for "bare" may be skipped. --clone runs the command in a fresh clone of this checkout's
+last commit, in a temporary folder that is removed, or in DIR.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What a compiler's package brings: with a version behind or a machine in front.
+# The programs of compilers' packages. A version may follow a name, and a machine may precede it.
 TOOLS = (
     "go gofmt musl-gcc gcc g++ c++ cc c89 c99 clang clang++ clang-cpp cpp tcc zig nvcc gfortran f77 f95 "
     "mpicc mpicxx mpic++ mpiCC mpicxx.openmpi mpicc.openmpi mpic++.openmpi opal_wrapper "
@@ -32,7 +32,7 @@ _OTHER_PYTHON = re.compile(rf"python(?!3$|3\.{sys.version_info[1]}$)[0-9.]+")
 
 
 def path_without_compilers(folder: Path) -> None:
-    """Fill a folder with links to what PATH has, as PATH finds it, but compilers."""
+    """Fill a folder with links to the programs in PATH, in its order, without compilers."""
     folder.mkdir(parents=True, exist_ok=True)
     seen: set[str] = set()
     for place in os.environ["PATH"].split(os.pathsep):
@@ -53,7 +53,7 @@ def main() -> int:
     a = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="jitcache-bare-") as name:
         top = a.keep.resolve() if a.keep else Path(name)
-        top.chmod(0o755)  # tests become other users, who need programs too
+        top.chmod(0o755)  # tests become other users, who need the programs too
         path_without_compilers(top / "bin")
         (top / "home").mkdir()
         where = Path.cwd()

@@ -1,4 +1,4 @@
-"""The C and C++ compilers of this machine, whatever it has: as commands, and as single programs."""
+"""The C and C++ compilers of this machine, as commands and as single programs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cpp() -> list[str]:
 
 
 def script(path: Path, command: list[str]) -> Path:
-    """Make a program of a command, which may be several words, and does not find itself in PATH."""
+    """Make a program that runs a command of one or more words. Its path is resolved now, so it does not call itself."""
     path.parent.mkdir(parents=True, exist_ok=True)
     words = [shutil.which(command[0]) or command[0], *command[1:]]
     draft = path.with_name(f"{path.name}.draft")
@@ -39,7 +39,7 @@ def script(path: Path, command: list[str]) -> Path:
 
 
 def variables() -> dict[str, str]:
-    """CC and CXX for CMake, which takes one word; none where it finds compilers by itself."""
+    """Return CC and CXX for CMake, which wants one word each; nothing if CMake finds compilers by itself."""
     if shutil.which("cc") and shutil.which("c++"):
         return {}
     folder = ROOT / "build" / "test" / "compilers"

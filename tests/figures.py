@@ -2,8 +2,8 @@
 
     python tests/figures.py
 
-They are lines "figure NAME VALUE UNIT" of the logs in build/test, whose areas are
-those of make soak. Status 1 if an area has left none.
+The figures are lines "figure NAME VALUE UNIT" in the logs of the areas of make soak, in
+build/test. The status is 1 if an area has none.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ HEAD = "## Figures of the last soak\n"
 
 
 def figures(area: str) -> list[tuple[str, str, str]]:
-    """Return name, value and unit of an area's figures; of one printed twice the last."""
+    """Return name, value and unit of an area's figures. The last counts if a figure was printed twice."""
     text = log_of(area).read_text(errors="replace") if log_of(area).exists() else ""
     found = {m[1]: (m[2], m[3]) for m in re.finditer(r"^\.*figure (\S+) (\S+) (.+)$", text, re.MULTILINE)}
     return [(name.replace("_", " ").replace("-", " "), *rest) for name, rest in found.items()]
 
 
 def number(value: str) -> str:
-    """Return a number with three digits, or what is none as it is."""
+    """Return a number with three digits; return any other text as it is."""
     try:
         return f"{float(value):,.0f}" if abs(float(value)) >= 1000 else f"{float(value):.3g}"
     except ValueError:
@@ -39,7 +39,7 @@ def number(value: str) -> str:
 
 
 def stamp() -> str:
-    """Return the commit that was soaked: the last that touched what the library is made of."""
+    """Return a line about the commit that was soaked: the last that touched the library's sources."""
     paths = ["capi", "cli", "core", "cuda", "native", "python", "include", "build_library.py"]
     command = ["git", "log", "-1", "--format=%h of %cs", "--", *paths]
     commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()

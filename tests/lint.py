@@ -2,9 +2,9 @@
 
     python tests/lint.py [--write]
 
---write lets the formatters change files; otherwise a file that they would
-change is a failure. The tools are installed into .venv and build/bin when they
-are missing. Prints what each says, and last how many ran and failed.
+--write lets the formatters change files; otherwise a file that they would change is a
+failure. Missing tools are installed into .venv and build/bin. The program prints the
+output of each tool that fails, and at the end how many ran and failed.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ GO_TOOLS = {
     "staticcheck": "honnef.co/go/tools/cmd/staticcheck@v0.8.2",
     "actionlint": "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12",
 }
-#: core/cpuid, a module of its own that `./...` is not (go.mod).
+#: core/cpuid is a module of its own, so `./...` does not include it (go.mod).
 CPUID = "github.com/klauspost/cpuid/v2"
-#: Git's name for a tree without files: all that is there is new to it.
+#: Git's name for the empty tree: compared with it, every line is new.
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 PYTHON = [
@@ -48,7 +48,7 @@ PYTHON = [
 
 
 def files(*patterns: str) -> list[str]:
-    """The files that git knows, or would, that match."""
+    """Return the files that match patterns, and that git tracks or does not ignore."""
     command = ["git", "ls-files", "-co", "--exclude-standard", *patterns]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     return [n for n in names if (ROOT / n).exists()]
@@ -66,7 +66,7 @@ def install() -> None:
 
 
 def steps(write: bool) -> list[tuple[str, list[str], bool]]:
-    """Name, command, and whether any output at all is a failure."""
+    """Return for each step its name, its command, and whether any output is a failure."""
     go = build_library.find_go() or "go"
     gofumpt = [str(BIN / "gofumpt"), "-w" if write else "-l", *files("*.go")]
     clang = [

@@ -1,4 +1,4 @@
-"""Make a virtual environment where Python has no ensurepip, by way of its pip."""
+"""Make a virtual environment with a Python that has no ensurepip, by its own pip."""
 
 import subprocess
 import sys

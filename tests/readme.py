@@ -1,10 +1,10 @@
-"""The README's code, to be run as it stands there.
+"""Run the README's code unchanged.
 
     python tests/readme.py LOG
 
-runs its Python lines with the jitcache that this interpreter has: a compiler
-that adds a line to LOG at each run, and the result used. What the lines
-leave open (source, flags, compile) is here, and no more.
+runs its Python lines with the jitcache of this interpreter. The compiler adds a line to
+LOG at each run, and the result is used. Only the names that the README leaves open
+(source, flags, compile) are defined here.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ int main(void)
 }
 """
 
-# And around those of C++.
+# A program around the README's lines of C++.
 CPP_PROGRAM = """
 #include <jitcache.hpp>
 #include <iostream>

@@ -1,12 +1,12 @@
-"""The version, in the places that state it, and what a release has to fulfil.
+"""Check the version in all places that state it, and prepare a release.
 
     python tests/release.py                  say what is wrong, if anything
     python tests/release.py --close          date the first heading of CHANGELOG.md: this is the release
     python tests/release.py --open VERSION   begin the next version, and an empty section for it
 
-include/jitcache.h is where the version is stated; wheel, command and library take
-it from there. python/jitcache/__init__.py and CHANGELOG.md repeat it. --close and
---open change files and commit nothing; CONTRIBUTING.md, "A release", has the rest.
+include/jitcache.h states the version; wheel, command and library take it from there.
+python/jitcache/__init__.py and CHANGELOG.md repeat it. --close and --open change files
+and commit nothing. CONTRIBUTING.md, "A release", has all steps.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 HEADER, MODULE, CHANGES = "include/jitcache.h", "python/jitcache/__init__.py", "CHANGELOG.md"
 
-#: Numbers with rules of their own: what states one, and what CHANGELOG.md calls it.
+#: Numbers with rules of their own, by their names in CHANGELOG.md: the file and the pattern that state each.
 OTHERS = {
     "C interface": (HEADER, r"#define JITCACHE_ABI_VERSION (\d+)"),
     "entry format": ("core/store/entry.go", r"formatVersion\s*=\s*(\d+)"),
@@ -38,7 +38,7 @@ class Tree:
         return (self.root / name).read_text()
 
     def git(self, *args: str) -> str:
-        """Run git, and return what it prints; nothing where it fails."""
+        """Run git, and return what it prints, "" if it fails."""
         p = subprocess.run(["git", *args], cwd=self.root, capture_output=True, text=True, check=False)
         return p.stdout.strip() if p.returncode == 0 else ""
 
@@ -55,7 +55,7 @@ class Tree:
         return re.split(r"^## .*$", self.read(CHANGES), flags=re.MULTILINE)[1].strip()
 
     def tags(self) -> list[tuple[int, ...]]:
-        """Return the versions that were released, oldest first."""
+        """Return the released versions, oldest first."""
         found = [re.fullmatch(r"v(\d+)\.(\d+)\.(\d+)", t) for t in self.git("tag", "--list", "v*").splitlines()]
         return sorted(tuple(map(int, m.groups())) for m in found if m)
 
@@ -63,7 +63,7 @@ class Tree:
 def numbers(version: str) -> tuple[int, ...]:
     found = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", version)
     if found is None:
-        raise SystemExit(f"release: {version} is no version: want three numbers")
+        raise SystemExit(f"release: {version} is not a version: want three numbers")
     return tuple(map(int, found.groups()))
 
 
@@ -94,7 +94,7 @@ def problems(tree: Tree) -> list[str]:
 
 
 def _unsaid(tree: Tree, tags: list[tuple[int, ...]]) -> list[str]:
-    """Return which numbers have moved since the last release without the changes saying so."""
+    """Return which numbers have changed since the last release, without a word in the changes."""
     earlier = [t for t in tags if t < numbers(tree.version())]
     last = "v" + ".".join(map(str, earlier[-1])) if earlier else ""
     wrong = []

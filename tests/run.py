@@ -2,9 +2,9 @@
 
     python tests/run.py test | test-all | test-rest | with-gcc | soak | AREA...
 
-Each area prints one line: run, skipped, failed. An area that ran fewer tests
-than tests/expected.txt says has failed: a test that silently stopped running is
-a defect. What an area printed is in build/test/AREA.log.
+Each area prints one line: run, skipped, failed. An area fails if it runs fewer tests
+than tests/expected.txt says, because a test that silently stopped running is a defect.
+The output of an area is in build/test/AREA.log.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from areas import AREAS, BESIDE, LONGER, REST, SOAK, TEST, WITH_GCC, failures, log_of, skips
 from areas.common import Count
 
-#: How many run beside the others. An area by itself leaves two processors idle half of the time.
+#: How many more areas run at the same time. An area alone leaves two processors idle half of the time.
 BESIDES = 2
 
 EXPECTED = Path(__file__).resolve().parent / "expected.txt"
 
 
 def expected() -> dict[str, int]:
-    """How many tests of each area are to run, at least."""
+    """Return the smallest number of tests that each area must run."""
     table = {}
     for line in EXPECTED.read_text().splitlines():
         line = line.partition("#")[0].strip()
@@ -41,7 +41,7 @@ def expected() -> dict[str, int]:
 
 
 def each(names: list[str], left: deque[str], take: Callable[[deque[str]], str]) -> Iterator[str]:
-    """Give names, and then what is left."""
+    """Yield names, and then take more from those that are left."""
     yield from names
     while True:
         try:
@@ -62,7 +62,7 @@ def stream(names: Iterator[str]) -> dict[str, Count]:
 
 
 def run(names: list[str]) -> int:
-    """Run areas, those that may have company two at a time beside the others; return the exit status."""
+    """Run areas one after the other, with two of BESIDE at the same time; return the exit status."""
     started = time.monotonic()
     for name, why in skips.left_out().items():
         if name in names:
@@ -85,7 +85,7 @@ def run(names: list[str]) -> int:
 
 
 def log_end(name: str) -> str:
-    """Return the end of an area's log, for a failure that no test's name is known of."""
+    """Return the end of an area's log, for a failure that has no test's name."""
     log = log_of(name)
     return "\n".join(log.read_text(errors="replace").splitlines()[-60:]) if log.exists() else ""
 
@@ -93,7 +93,7 @@ def log_end(name: str) -> str:
 def problem(name: str, count: Count) -> str:
     """Return what is wrong with an area's count, "" if nothing is."""
     want = expected()
-    # An interpreter's tests are the same for every interpreter.
+    # The file has one line for all interpreters, python-*.
     least = want.get(name, want.get(name.partition("-")[0] + "-*", 0))
     if count.failed:
         return f"{count.failed} failed"
@@ -104,7 +104,7 @@ def problem(name: str, count: Count) -> str:
 
 
 def main() -> int:
-    # A shell has what it starts in the background ignore Ctrl-C, and programs inherit that: tests of it would wait for ever.
+    # A program that a shell starts in the background ignores Ctrl-C, and so do its children: tests of Ctrl-C would hang.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     names: list[str] = []
     for arg in sys.argv[1:]:

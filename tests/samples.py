@@ -1,8 +1,8 @@
-"""The samples of the pages: what stands between fences, for the tests that run it as it stands there.
+"""The samples in the pages: the texts between fences, which tests run unchanged.
 
-A test names what it runs by constants: a page, the heading above and, if there are
-several below one, which. tests/package/test_samples.py reads these calls in the
-tests' sources, and fails for a block that none of them names.
+A test names a sample by constants: the page, the heading above it and, if that heading
+has several samples, a number. tests/package/test_samples.py reads these calls in the
+tests' sources, and fails for a sample that no test names.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ class Sample(NamedTuple):
     """A block of a page."""
 
     page: str  # from the root of the project
-    heading: str  # the nearest above
-    number: int  # among those below that heading, from 0
+    heading: str  # the nearest heading above
+    number: int  # among the samples below that heading, from 0
     line: int  # of its first fence, from 1
-    language: str  # "" for none
+    language: str  # "" if it has none
     title: str
     text: str
 
 
 def of(page: str) -> list[Sample]:
-    """Return all samples of a page, in their order."""
+    """Return all samples of a page, in order."""
     found: list[Sample] = []
     heading, begun, lines = "", None, []
     for at, line in enumerate((ROOT / page).read_text().splitlines(), 1):

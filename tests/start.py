@@ -1,11 +1,11 @@
-"""The page docs/start.md, followed as it stands there, from what is installed.
+"""Follow the page docs/start.md word by word, with an installed package.
 
     python tests/start.py BIN FOLDER
 
-does in the empty FOLDER what the page says after the installation: it saves the
-programs, and runs each line of shell with nothing in the environment but a home
-of its own and a PATH that begins with BIN, where python and jitcache are. It
-fails unless the second process found what the first had compiled.
+does in the empty FOLDER what the page says after the installation: it saves the program,
+and runs each line of shell. The environment has only a home of its own, and a PATH that
+begins with BIN, where python and jitcache are. It fails unless the second process finds
+what the first has compiled.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import samples
 
-#: After the installation: the program, and what to do with it.
+#: The steps after the installation: the program, then lines of shell.
 STEPS = [
     samples.under("docs/start.md", "Use it", 0),
     samples.under("docs/start.md", "Use it", 1),

@@ -1,6 +1,6 @@
-// Command jitcache-bundle is jitcache with what it takes to make bundles and to add them.
-// jitcache becomes it for that: the tables of zstd would make each start of a command
-// that is launched a fifth longer.
+// Command jitcache-bundle is the jitcache command with the bundle commands. jitcache
+// becomes this program when they are asked for. It does not have them itself, because the
+// tables of zstd would make the start of each launched command a fifth longer.
 package main
 
 import (

@@ -25,8 +25,8 @@ func main() {
 	os.Exit(cli.Main(os.Args, env, os.Stdout, os.Stderr))
 }
 
-// become runs another program of jitcache's, which lies beside this one, in its place and
-// with its arguments. It returns only if that cannot be.
+// become replaces this process by another program of jitcache, which lies beside this one
+// and gets the same arguments. It returns only if that fails.
 func become(name string) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"jitcache/launch"
 )
 
-// errManual is that of `jitcache run -help`, which the command prints as it does its others'.
+// errManual means `jitcache run -help`: the command prints the manual, as for its others.
 var errManual = errors.New("the manual is wanted")
 
 var errNoProgram = errors.New("there is no other program of that name in PATH")
 
-// launched runs the command that the program was started to launch. done is false if
-// it was started for something else.
+// launched launches a command if the program was started for that. done is false if it was
+// started for something else.
 func launched(args []string) (status int, done bool) {
 	switch {
 	case args[0] == launch.KeepName && len(args) > 2:
@@ -28,7 +28,7 @@ func launched(args []string) (status int, done bool) {
 	return 0, false
 }
 
-// words returns the command, and what is known of it.
+// words returns the words of the command to launch, and the launcher's options.
 func words(args []string) (o *launch.Options, words []string, err error) {
 	o = &launch.Options{}
 	if err := variables(o); err != nil {
@@ -56,7 +56,7 @@ func run(args []string) (status int, done bool) {
 		return 0, false
 	case errors.Is(err, errNoProgram):
 		fmt.Fprintf(os.Stderr, "jitcache: %v\n", err)
-		return 127, true // as a shell has it
+		return 127, true // as in a shell
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "jitcache: %v\n", err)
 		return 2, true
@@ -77,7 +77,7 @@ func keep(ran string, args []string) {
 	}
 }
 
-// variables reads the options that the environment has.
+// variables reads the options from the environment.
 func variables(o *launch.Options) error {
 	o.Map, o.Tell = os.Getenv("JITCACHE_MAP"), os.Getenv("JITCACHE_RUN_JSON")
 	if base := os.Getenv("JITCACHE_BASE_DIR"); base != "" {
@@ -96,7 +96,7 @@ func variables(o *launch.Options) error {
 func invented(o *launch.Options, text string) error {
 	in, ok := launch.ParseInvented(text)
 	if !ok {
-		return fmt.Errorf("%q: want NAME=PATH, the path absolute; * in it stands for anything but a slash", text)
+		return fmt.Errorf("%q: want NAME=PATH with an absolute path; * in it stands for anything but a slash", text)
 	}
 	o.Invented = append(o.Invented, in)
 	return nil
@@ -119,11 +119,11 @@ func flags(o *launch.Options, args []string) (words []string, err error) {
 			return nil, errManual
 		case "placeholder", "base-dir", "map":
 		default:
-			return nil, fmt.Errorf("run: no such option: -%s", name)
+			return nil, fmt.Errorf("run: no such flag: -%s", name)
 		}
 		if !inline {
 			if len(args) == 0 {
-				return nil, fmt.Errorf("run: -%s: what?", name)
+				return nil, fmt.Errorf("run: -%s needs a value", name)
 			}
 			value, args = args[0], args[1:]
 		}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +35,7 @@ func largest(bars []bar) []bar {
 	return bars
 }
 
-// classes are intervals of sizes or times, each up to a limit that is not in it.
+// classes are intervals of sizes or times, each up to its limit, exclusive.
 type classes struct {
 	limits []int64
 	labels []string
@@ -56,7 +55,7 @@ func (c *classes) add(at int64, value float64) {
 	c.counts[i]++
 }
 
-// all returns the classes from the first to the last that has something.
+// all returns the classes from the first to the last that is not empty.
 func (c *classes) all() []bar {
 	first, last := len(c.labels), -1
 	for i, n := range c.counts {
@@ -66,20 +65,13 @@ func (c *classes) all() []bar {
 	}
 	var found []bar
 	for i := first; i <= last; i++ {
-		b := bar{c.labels[i], c.values[i], entries(c.counts[i])}
+		b := bar{c.labels[i], c.values[i], store.FormatEntries(c.counts[i])}
 		if c.values[i] == float64(c.counts[i]) {
-			b.note = "" // it is what was counted
+			b.note = "" // the value is the count itself
 		}
 		found = append(found, b)
 	}
 	return found
-}
-
-func entries(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return fmt.Sprintf("%d entries", n)
 }
 
 // Entries adds up what a directory holds.
@@ -91,7 +83,7 @@ type Entries struct {
 	sizes, made, used classes
 }
 
-// NewEntries returns what adds up entries; their ages are those at a time.
+// NewEntries returns an empty sum. Ages are counted back from now.
 func NewEntries(now time.Time) Entries {
 	e := Entries{now: now, kinds: map[string]*bar{}, numbers: map[string]int{}}
 	const most = 1 << 30
@@ -137,7 +129,7 @@ func (e *Entries) Add(l *core.Listed) {
 func (e *Entries) byKind() []bar {
 	var found []bar
 	for kind, b := range e.kinds {
-		found = append(found, bar{kind, b.value, entries(e.numbers[kind])})
+		found = append(found, bar{kind, b.value, store.FormatEntries(e.numbers[kind])})
 	}
 	return largest(found)
 }

@@ -24,7 +24,7 @@ type missedName struct {
 	why  string // of the last of them
 }
 
-// mostNames bounds what a log of names that are invented each time takes.
+// mostNames bounds the memory for a log whose names are new each time.
 const mostNames = 100_000
 
 // NewLog returns a log without lines.
@@ -32,13 +32,13 @@ func NewLog(file string) *Log {
 	return &Log{File: file, Changed: map[string]uint64{}, names: map[string]*missedName{}}
 }
 
-// Read reads lines: misses from a time on, and any whose time cannot be read. Other lines
-// mean nothing, and are no error.
+// Read adds the misses of a log that happened since a time, and those whose time cannot be
+// read. Other lines are ignored.
 func (l *Log) Read(r io.Reader, since time.Time) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	for {
 		line, cut, err := in.ReadLine()
-		for cut && err == nil { // what is that long is no line of ours
+		for cut && err == nil { // too long for a line of ours
 			line = nil
 			_, cut, err = in.ReadLine()
 		}
@@ -130,7 +130,7 @@ func (l *Log) table(b *strings.Builder) {
 		all = append(all, bar{n.name, float64(n.n), n.why})
 	}
 	all = largest(all)
-	b.WriteString("<table class='texts'><thead><tr><th>name<th>misses<th>the last of them, why</tr></thead><tbody>\n")
+	b.WriteString("<table class='texts'><thead><tr><th>name<th>misses<th>reason of the last</tr></thead><tbody>\n")
 	for _, n := range all[:min(len(all), mostRows)] {
 		fmt.Fprintf(b, "<tr><th>%s<td>%g<td>%s</tr>\n", text(n.label), n.value, text(n.note))
 	}

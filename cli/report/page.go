@@ -1,6 +1,6 @@
-// Package report is the page that `jitcache report` writes: pictures of what a cache has
-// done and holds, in one file that needs nothing else. It is made of text alone: no
-// script, no font, no address. Whoever opens it asks no network.
+// Package report makes the page that `jitcache report` writes: pictures of what a cache has
+// done and holds, in one file. The page has no script, no font and no address, so opening
+// it uses no network.
 package report
 
 import (
@@ -47,7 +47,7 @@ const head = `<!DOCTYPE html>
 <style>%s</style></head><body><main>
 `
 
-// tiles are the figures that one looks for first.
+// tiles writes the figures that readers look for first.
 func (p *Page) tiles(b *strings.Builder) {
 	t := &p.History.Total
 	share := "-"
@@ -62,7 +62,7 @@ func (p *Page) tiles(b *strings.Builder) {
 	for _, tile := range [][3]string{
 		{share, "of lookups were hits", fmt.Sprintf("%s hits, %s misses", count(float64(t.Hits())), count(float64(t.Misses)))},
 		{lasted(t.TimeSaved), "of compiling saved", lasted(t.CompileTime) + " of compiling done"},
-		{store.FormatSize(p.Stats.Bytes), limit, fmt.Sprintf("%d entries, %d evicted", p.Stats.Entries, t.Evictions)},
+		{store.FormatSize(p.Stats.Bytes), limit, fmt.Sprintf("%s, %d evicted", store.FormatEntries(p.Stats.Entries), t.Evictions)},
 	} {
 		fmt.Fprintf(b, "<div><b>%s</b> <span>%s</span><small>%s</small></div>\n", text(tile[0]), text(tile[1]), text(tile[2]))
 	}
@@ -74,12 +74,12 @@ func percent(part, all uint64) string {
 	case part == all:
 		return "100 %"
 	case part*1000 >= all*999:
-		return "> 99.9 %" // and not 100.0
+		return "> 99.9 %" // rounding would say 100.0
 	}
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all))
 }
 
-// overTime has a column for each day, also for those on which nothing was counted.
+// overTime draws a column for each day, also for days on which nothing was counted.
 func (p *Page) overTime(b *strings.Builder) {
 	kinds := p.kinds()
 	days := p.days()
@@ -100,7 +100,7 @@ func (p *Page) overTime(b *strings.Builder) {
 	b.WriteString("</section>\n")
 }
 
-// kinds are those that were looked up or made, the busiest first.
+// kinds returns the kinds with any lookup or compile, the busiest first.
 func (p *Page) kinds() (kinds []string) {
 	busy := func(kind string) uint64 {
 		k := p.History.Kinds[kind]
@@ -120,7 +120,7 @@ func (p *Page) kinds() (kinds []string) {
 	return kinds
 }
 
-// days are all from the first on of which something is known to that of the report.
+// days returns all days from the first that has counters to the day of the report.
 func (p *Page) days() (days []core.DayStats) {
 	known := map[string]core.DayStats{}
 	for _, d := range p.History.Days {
@@ -153,7 +153,7 @@ func (p *Page) kindTable(b *strings.Builder, kinds []string) {
 	b.WriteString("</tbody></table>\n")
 }
 
-// missed says why, and in what the keys of what missed are other than those before.
+// missed shows the reasons of misses, and which components of their keys had changed.
 func (p *Page) missed(b *strings.Builder) {
 	t := &p.History.Total
 	b.WriteString("<section><h2>What missed, and why</h2>\n")
@@ -178,7 +178,7 @@ func (p *Page) missed(b *strings.Builder) {
 	b.WriteString("</section>\n")
 }
 
-// held is what the directory has now.
+// held shows what the directory holds now.
 func (p *Page) held(b *strings.Builder) {
 	e := &p.Entries
 	b.WriteString("<section><h2>What the cache holds</h2>\n")

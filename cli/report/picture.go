@@ -17,14 +17,14 @@ const (
 	plotHeight = 130.0
 	topEdge    = 24.0
 	bottomEdge = 22.0
-	widest     = 36.0 // of a column: three days are no wall
+	widest     = 36.0 // of a column, so that three days do not fill the picture
 	barHeight  = 22.0
 	labelRoom  = 220.0
 	valueRoom  = 150.0
 	mostBars   = 20
 )
 
-// colour returns the class of a kind's colour; those from the eighth on share one.
+// colour returns the CSS class of a kind's colour. All kinds from the eighth on share one.
 func colour(i int) string { return fmt.Sprintf("k%d", min(i, 7)) }
 
 func legend(b *strings.Builder, kinds []string) {
@@ -35,7 +35,7 @@ func legend(b *strings.Builder, kinds []string) {
 	b.WriteString("</ul>\n")
 }
 
-// columns draws a column for each day, of a piece for each kind.
+// columns draws a column for each day, with a piece for each kind.
 func columns(title string, kinds []string, days []core.DayStats, format func(float64) string, value func(*core.KindStats) float64) string {
 	top := 0.0
 	for i := range days {
@@ -60,7 +60,7 @@ func columns(title string, kinds []string, days []core.DayStats, format func(flo
 	}
 	step := (width - leftEdge - rightEdge) / float64(len(days))
 	wide := min(widest, max(step*0.8, step-2))
-	every := max(1, int(math.Ceil(72/step))) // a date needs as much room
+	every := max(1, int(math.Ceil(72/step))) // a date needs 72 units of room
 	for i := range days {
 		x := leftEdge + step*(float64(i)+0.5)
 		column(&b, x-wide/2, wide, scale, kinds, &days[i], format, value)
@@ -80,15 +80,15 @@ func column(b *strings.Builder, x, wide, scale float64, kinds []string, day *cor
 		if v <= 0 {
 			continue
 		}
-		tall := max(v/scale*plotHeight, 0.5) // however little, it is seen
+		tall := max(v/scale*plotHeight, 0.5) // the least that can be seen
 		y -= tall
 		fmt.Fprintf(b, "<rect class='%s' x='%.1f' y='%.1f' width='%.1f' height='%.1f'><title>%s, %s: %s</title></rect>\n",
 			colour(i), x, y, wide, tall, day.Day, text(kind), text(format(v)))
 	}
 }
 
-// ceiling returns where a scale ends: 1, 2, 4 or 5 times a power of ten, of the unit in
-// which such a value is written.
+// ceiling returns where a scale ends: 1, 2, 4 or 5 times a power of ten, in the unit in
+// which the value is written.
 func ceiling(top float64, unit float64) float64 {
 	if top <= 0 {
 		return 0
@@ -102,7 +102,7 @@ func ceiling(top float64, unit float64) float64 {
 	return 10 * power
 }
 
-// bars draws a bar for each value, one below the other, and says what it leaves out.
+// bars draws a bar for each value, one below the other, and says how many it leaves out.
 func bars(title string, all []bar, format func(float64) string) string {
 	shown := all[:min(len(all), mostBars)]
 	top := 0.0
@@ -137,7 +137,8 @@ func bars(title string, all []bar, format func(float64) string) string {
 	return b.String()
 }
 
-// shorten leaves as much of a label as there is room for: the end of a path says more.
+// shorten cuts a label to the room there is. It keeps the end, because the end of a path
+// says more.
 func shorten(label string) string {
 	const most = 30
 	if r := []rune(label); len(r) > most {

@@ -65,7 +65,7 @@ func TestPageSaysAndDrawsWhatWasCounted(t *testing.T) {
 	}
 }
 
-// Whatever it shows, the page asks nothing of a network and runs nothing.
+// Whatever it shows, the page uses no network and runs no code.
 func TestPageNeedsNothingElse(t *testing.T) {
 	page := written(t, aPage())
 	wants(t, page, "default-src 'none'")
@@ -98,7 +98,7 @@ func TestNamesAreTextWhateverIsInThem(t *testing.T) {
 	wants(t, page, "&#60;script&#62;", `\u001b[2J`, `\u202e`, `\xff&#38;&#39;`)
 }
 
-// A browser mends nearly anything, so the pictures are held to XML.
+// A browser repairs nearly anything, so the test parses the pictures as XML.
 func TestPicturesAreWellFormed(t *testing.T) {
 	p := aPage()
 	for i := range 30 {

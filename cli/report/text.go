@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// text writes what anybody may have chosen, a name or a path, as HTML that shows it:
-// marks are no marks, and what a browser would obey or hide is an escape.
+// text returns a foreign text, such as a name or a path, as HTML that shows it: it escapes
+// markup, and characters that a browser would obey or hide.
 func text(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
@@ -42,7 +42,8 @@ func count(v float64) string {
 	return fmt.Sprintf("%.3gG", v/1e9)
 }
 
-// lasted writes seconds for people: up to 100 of a unit, where a scale may end.
+// lasted writes seconds for people. A unit goes up to 100 inclusive, so that a scale may
+// end there.
 func lasted(seconds float64) string {
 	switch {
 	case seconds <= 0:
@@ -61,7 +62,8 @@ func lasted(seconds float64) string {
 	return fmt.Sprintf("%.3g years", seconds/3600/24/365)
 }
 
-// unitOf returns how many seconds the unit of such a text is, 1 of any other text.
+// unitOf returns the unit of a text of lasted, in seconds. It is 1 for minor units and for
+// any other text.
 func unitOf(text string) float64 {
 	switch {
 	case strings.HasSuffix(text, " min"):
@@ -72,8 +74,8 @@ func unitOf(text string) float64 {
 	return 1
 }
 
-// style has the colours of Okabe and Ito, who chose those that people who see fewer
-// colours can tell apart, in the order in which they differ most.
+// style has the colours of Okabe and Ito, which colour-blind people can tell apart, in the
+// order in which they differ most.
 const style = `
 :root { color-scheme: light dark; --ink: #1c1e21; --weak: #5c6066; --paper: #fff; --panel: #f4f5f7; --line: #d5d8dd }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8e9eb; --weak: #a3a8af; --paper: #16181b; --panel: #212429; --line: #3a3f46 } }

@@ -2,27 +2,27 @@ package date
 
 import "bytes"
 
-// words are what is looked for, the longest last. Of the first two the pieces are.
+// words are searched for. The first two are searched for in pieces too.
 var words = [...]string{"__DATE__", "__TIME__", "__TIMESTAMP__"}
 
 const (
-	pasted = 2 // so many of them may be put together
-	length = 8 // of those
-	pieces = 4 // of so many pieces at most
+	pasted = 2 // how many of the words may be pasted
+	length = 8 // the length of each of these
+	pieces = 4 // from how many pieces they may be pasted
 )
 
-// Look is what was seen in texts.
+// Look is what was found in texts.
 type Look struct {
 	found [len(words)]bool
 	// Bit length*i+j-1 is set if the letters from i to j are an identifier in a text.
 	parts [pasted]uint64
 }
 
-// At looks through a text.
+// At searches a text.
 func At(text []byte) Look {
 	var l Look
 	squeezed := make([]byte, 0, len(text))
-	begin := 0 // of the identifier that is being read, in squeezed
+	begin := 0 // where the current identifier begins in squeezed
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
@@ -45,8 +45,8 @@ func At(text []byte) Look {
 	return l
 }
 
-// splice returns the length of what joins two lines: a backslash and the end of the
-// line, or the trigraph for it, which NVRTC knows up to C++14.
+// splice returns the length of a line splice at the start of text, 0 if there is none: a
+// backslash and a newline. NVRTC up to C++14 also takes the trigraph ??/ for a backslash.
 func splice(text []byte) int {
 	n := 1
 	if text[0] == '?' {
@@ -63,7 +63,7 @@ func splice(text []byte) int {
 	return 0
 }
 
-// identifier notes where in the words an identifier, or a number, fits.
+// identifier notes the places in the words where an identifier or a number fits.
 func (l *Look) identifier(name []byte) {
 	if len(name) == 0 || len(name) >= length {
 		return
@@ -82,7 +82,7 @@ func (l *Look) identifier(name []byte) {
 	}
 }
 
-// Join adds what was seen in other texts.
+// Join adds what was found in other texts.
 func (l *Look) Join(other Look) {
 	for w := range l.found {
 		l.found[w] = l.found[w] || other.found[w]
@@ -92,7 +92,7 @@ func (l *Look) Join(other Look) {
 	}
 }
 
-// Suspect returns the word that the texts may come to, "" if there is none.
+// Suspect returns the word that the texts contain or may be pasted to, "" if there is none.
 func (l *Look) Suspect() string {
 	for w, found := range l.found {
 		if found || w < pasted && paste(l.parts[w]) <= pieces {
@@ -102,7 +102,8 @@ func (l *Look) Suspect() string {
 	return ""
 }
 
-// paste returns of how few pieces a word can be put together.
+// paste returns the smallest number of pieces that make up the word, more than length if
+// they do not.
 func paste(parts uint64) int {
 	const never = length + 1
 	fewest := [length + 1]int{}

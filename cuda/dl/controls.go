@@ -3,4 +3,4 @@
 package dl
 
 // What control builds of the tests go without (package control).
-const forkIsWaited = true // a fork waits for those who hold the loader's lock
+const forkIsWaited = true // a fork waits for threads that hold the loader's lock

@@ -5,9 +5,9 @@
 //	library, err := file.Open()               // dlopen
 //	compile := library.Symbol("nvrtcCompileProgram")
 //
-// Finding and opening are two steps, because a lookup needs to know which NVRTC would
-// compile, and loading it takes 10 to 75 ms; and where NVRTC runs in a process of its
-// own, that opens it.
+// Finding and opening are two steps, because a lookup only needs to know which NVRTC would
+// compile, and loading it takes 10 to 75 ms. If NVRTC runs in a process of its own, that
+// process opens it.
 //
 // # Where Find looks
 //
@@ -19,17 +19,16 @@
 //     lists them (dlinfo), then the paths in /etc/ld.so.cache, then, for
 //     libcuda, the folder of WSL.
 //
-// Step 5 finds the file and hands its full path to dlopen. Where two such folders hold
-// the same name, the choice may differ from the loader's; what is said to be found is
-// still what is opened.
+// Step 5 finds the file and hands its full path to dlopen. If two such folders have a file
+// of the same name, the choice may differ from the loader's. But the file that Find names
+// is always the one that Open opens.
 //
 // # What the package does not do
 //
 // It reads no environment variable: in a library os.Getenv sees the environment
 // as it was at load. It closes nothing: threads and exit handlers of NVRTC
-// outlive a dlclose. It keeps no state in C but a lock, so that a forked child, whose Go
-// runtime is a second copy, starts from what the process has mapped and from
-// nothing else.
+// outlive a dlclose. It keeps no state in C but a lock: a forked child, whose Go runtime is
+// a second copy, starts only from what the process has mapped.
 //
 // All functions may be called from any goroutine or thread.
 package dl

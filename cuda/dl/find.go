@@ -23,22 +23,22 @@ type File struct {
 // Loaded reports whether the process had loaded the library when it was found.
 func (f File) Loaded() bool { return f.image != nil }
 
-// NotFound is the error for a library that is nowhere.
+// NotFound is the error for a library that was found nowhere.
 type NotFound struct {
 	Library string   // "libnvrtc" or "libcuda"
-	Names   []string // of files, all of which were tried in each folder
-	Folders []string // and lists of the loader
+	Names   []string // the file names that were tried in each folder
+	Folders []string // the folders and the loader's lists that were searched
 }
 
-// Error says what was tried, in one line.
+// Error says in one line what was tried.
 func (e *NotFound) Error() string {
 	return fmt.Sprintf("%s: not loaded and not found as %s in %s",
 		e.Library, strings.Join(e.Names, ", "), strings.Join(e.Folders, ", "))
 }
 
-// last is the latest answer for each library. It holds while nothing is loaded
-// or unloaded and the file is there; one that would be preferred may appear
-// meanwhile, and is seen after that.
+// last is the latest answer for each library. It holds while the process loads and unloads
+// nothing and the file is there. A better file that appears meanwhile is found only after
+// that.
 var last struct {
 	sync.Mutex
 	answers [CUDA + 1]answer
@@ -50,9 +50,8 @@ type answer struct {
 	generation uint64
 }
 
-// Find says which file the library is, without loading anything; see the
-// package's comment for the order. The error is a [*NotFound], or, for an
-// explicit path, what is wrong with it.
+// Find returns the library's file, without loading anything. The package's comment has the
+// order. The error is a [*NotFound] or, for an explicit path, says what is wrong with it.
 func Find(w Wanted, p Locations) (File, error) {
 	if f, ok := recall(w, p); ok && (f.image != nil || exists(f.Path)) {
 		return f, nil
@@ -69,8 +68,8 @@ func Find(w Wanted, p Locations) (File, error) {
 	return f, nil
 }
 
-// Last returns what Find has found last, as long as nothing is loaded or unloaded. It
-// does not look whether the file is there.
+// Last returns the last answer of Find, if the process has loaded and unloaded nothing
+// since. It does not check that the file is still there.
 func Last(w Wanted, p Locations) (File, bool) { return recall(w, p) }
 
 func recall(w Wanted, p Locations) (File, bool) {
@@ -92,7 +91,7 @@ func search(w Wanted, p Locations) (File, error) {
 	}
 	if im := newestLoaded(w); im != nil {
 		path := im.path
-		if !filepath.IsAbs(path) { // of the folder that the process was in then
+		if !filepath.IsAbs(path) { // relative to the folder that the process was in then
 			path, _ = im.file()
 		}
 		return File{path, w, im}, nil
@@ -107,7 +106,7 @@ func search(w Wanted, p Locations) (File, error) {
 	return File{}, missing
 }
 
-// lookIn returns the first file of the best name, "" if there is none.
+// lookIn returns the first file with the best name, "" if there is none.
 func lookIn(folders, names []string) string {
 	for _, name := range names {
 		for _, folder := range folders {
@@ -115,7 +114,7 @@ func lookIn(folders, names []string) string {
 			if folder == loaderCache {
 				path = cached(name)
 			}
-			// A relative one would be another after the next chdir.
+			// A relative path would mean another file after the next chdir.
 			if filepath.IsAbs(path) && loadable(path) {
 				return path
 			}
@@ -139,8 +138,8 @@ func explicit(w Wanted, path string) (File, error) {
 	return File{path, w, residentImage(path)}, nil
 }
 
-// newestLoaded returns the loaded library of the highest version: the same set
-// of libraries gives the same answer, in whatever order a host imports them.
+// newestLoaded returns the loaded library with the highest version. So the answer does not
+// depend on the order in which a host imports the libraries.
 func newestLoaded(w Wanted) *image {
 	var best *image
 	for _, im := range images(w.String()) {
@@ -160,12 +159,11 @@ func version(name string) int {
 	return n
 }
 
-// loaderCache stands among the folders for what the file lists.
+// loaderCache stands among the folders for the files that it lists.
 const loaderCache = "/etc/ld.so.cache"
 
-// cached returns the path that the loader's cache has for a file name, "" if it
-// has none. The cache is a table of offsets into texts that end in NUL; the
-// texts are enough.
+// cached returns the path that the loader's cache has for a file name, "" if it has none.
+// The cache is a table of offsets into NUL-terminated texts. cached searches only the texts.
 func cached(name string) string {
 	texts, err := os.ReadFile(loaderCache)
 	if err != nil {

@@ -8,10 +8,9 @@
 
 #include "../../core/mutex/mutex.h"
 
-/* dl_iterate_phdr holds a lock of glibc's that fork does not free in the child:
- * one that is forked while another thread asks here, as threads with hits do all
- * the time, would hang at its next dlopen or C++ exception. So a fork waits for
- * those who ask. */
+/* dl_iterate_phdr holds a lock of glibc that fork does not free in the child. Threads with
+ * hits ask here all the time. If a fork did not wait for them, its child could hang at its
+ * next dlopen or C++ exception. */
 static jc_mutex asking = JC_MUTEX(JC_RANK_LOADER);
 
 void jc_dl_fork_prepare(void) { jc_mutex_lock(&asking); }

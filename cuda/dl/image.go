@@ -18,14 +18,14 @@ import (
 	_ "jitcache/core/mutex" // image.c's
 )
 
-// image is a library that the process has loaded, as it was when it was asked.
+// image describes a library that the process has loaded, at the time of the call.
 type image struct {
 	base uintptr
-	path string // as it was opened; may be relative
+	path string // as the library was opened; may be relative
 }
 
-// maxImages is how many loaded libraries of one name are looked at. Two NVRTCs
-// in a process are rare.
+// maxImages bounds the loaded libraries of one name that are looked at. Two NVRTCs in a
+// process are rare.
 const maxImages = 16
 
 // generation returns a number that changes whenever the process loads or
@@ -47,9 +47,9 @@ func images(prefix string) []image {
 	return found
 }
 
-// residentImage returns the library that dlopen(path) would return without
-// loading anything, or nil. The loader goes by the text of a path before it
-// looks at the file, so this may be another file than the one that is there.
+// residentImage returns the library that dlopen(path) would return without loading
+// anything, or nil. The loader compares the text of a path before it looks at the file, so
+// the library may come from another file than the one that is there now.
 func residentImage(path string) *image {
 	var base C.uintptr_t
 	var name [C.JC_DL_PATH]C.char
@@ -66,8 +66,8 @@ func residentImage(path string) *image {
 	return nil
 }
 
-// file returns the path of the file that is mapped at the image's base, as the
-// kernel has it now: it follows a rename, and says if the file is gone.
+// file returns the current path of the file that is mapped at the image's base. The kernel
+// follows renames; ok is false if the file is gone.
 func (im *image) file() (path string, ok bool) {
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {
@@ -77,8 +77,8 @@ func (im *image) file() (path string, ok bool) {
 	return mapped(f, im.base)
 }
 
-// mapped returns the path of the file that is mapped at base, by what /proc/PID/maps says.
-// Somebody else's path before it may be of any length.
+// mapped returns the path of the file that /proc/PID/maps has at base. Other lines may be
+// of any length.
 func mapped(maps io.Reader, base uintptr) (path string, ok bool) {
 	start := strconv.FormatUint(uint64(base), 16) + "-"
 	for r := bufio.NewReader(maps); ; {

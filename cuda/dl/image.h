@@ -25,19 +25,19 @@ int jc_dl_images(const char *prefix, jc_dl_image *out, int max);
  * loaded already, and which: its base and its path. */
 int jc_dl_resident(const char *path, uintptr_t *base, char out[JC_DL_PATH]);
 
-/* jc_dl_folders writes where the loader looks for a name without a slash, one
- * folder per line, and returns the length; 0 if it does not say. */
+/* jc_dl_folders writes the folders where the loader looks for a name without a
+ * slash, one per line, and returns the length; 0 if the loader does not say. */
 size_t jc_dl_folders(char *out, size_t size);
 
-/* jc_dl_open is dlopen, only of a loaded library if resident, with the reason
- * in why: dlerror belongs to the thread. */
+/* jc_dl_open is dlopen. With resident, it opens only a library that is loaded. It
+ * copies the reason of a failure to why, because dlerror belongs to the thread. */
 void *jc_dl_open(const char *path, int resident, char *why, size_t size);
 
 void *jc_dl_symbol(void *handle, const char *name);
 
-/* Around fork: nobody may be asking. They are not registered here: a copy of the
- * library in a forked child has a lock of its own, and which copy is used, the
- * front knows (jc_core in capi/core.h). */
+/* To be called around a fork: prepare waits until no thread asks the loader. They are
+ * not registered here, because a copy of the library in a forked child has a lock of
+ * its own. The front knows which copy is used (jc_core in capi/core.h). */
 void jc_dl_fork_prepare(void);
 void jc_dl_fork_parent(void);
 void jc_dl_fork_child(void);

@@ -16,12 +16,11 @@ type Library struct {
 	handle unsafe.Pointer
 }
 
-// Open loads the library, with symbols that nobody else sees, or takes the one
-// that is loaded. It may be called again, for the same library. An error has the
-// loader's own text.
+// Open loads the library with local symbols, or returns the one that is loaded. It may be
+// called again, and then returns the same library. An error has the loader's own text.
 //
-// A file that was loaded when it was found is not loaded afresh. If it was unloaded
-// since, that is an error, and Find finds what there is now.
+// Open does not load a file that was already loaded when it was found. If that library was
+// unloaded since, Open fails, and the caller asks Find again.
 func (f File) Open() (*Library, error) {
 	s := C.CString(f.Path)
 	defer C.free(unsafe.Pointer(s))
@@ -45,9 +44,9 @@ func (l *Library) Symbol(name string) unsafe.Pointer {
 	return C.jc_dl_symbol(l.handle, s)
 }
 
-// Symbols returns the addresses of functions, in their order. A name that begins
-// with "?" may be missing, and is then nil. An error names all others that are
-// missing.
+// Symbols returns the addresses of functions, in the order of names. A function whose name
+// begins with "?" may be missing; its address is then nil. The error names all others that
+// are missing.
 func (l *Library) Symbols(names ...string) ([]unsafe.Pointer, error) {
 	found := make([]unsafe.Pointer, len(names))
 	var missing []string

@@ -27,9 +27,9 @@ func (w Wanted) String() string {
 	return "libcuda"
 }
 
-// Names of the files, best first. CUDA 11.2 to 11.8 all have libnvrtc.so.11.2;
-// newer versions than there are may come. The second build of CUDA 12.9,
-// libnvrtc.alt.so, makes other code and is only for those who ask for it.
+// names are the names of the files, best first. CUDA 11.2 to 11.8 all have
+// libnvrtc.so.11.2. Some names are of versions that do not exist yet. The second build in
+// CUDA 12.9, libnvrtc.alt.so, makes other code, and is used only if a caller names it.
 var names = [...][]string{
 	NVRTC: {
 		"libnvrtc.so.16", "libnvrtc.so.15", "libnvrtc.so.14", "libnvrtc.so.13", "libnvrtc.so.12",
@@ -38,8 +38,8 @@ var names = [...][]string{
 	CUDA: {"libcuda.so.1", "libcuda.so"},
 }
 
-// matches reports whether a file name is that of the library, whatever its
-// version. Wheels that were made portable have libnvrtc-<hash>.so.12.
+// matches reports whether a file name is that of the library, in any version. Repaired
+// wheels have libnvrtc-<hash>.so.12.
 func (w Wanted) matches(name string) bool {
 	rest, ok := strings.CutPrefix(name, w.String())
 	if hash, after, found := strings.Cut(rest, "."); ok && w == NVRTC && found && len(hash) > 1 && hash[0] == '-' {
@@ -50,7 +50,7 @@ func (w Wanted) matches(name string) bool {
 	return ok && (rest == ".so" || strings.HasPrefix(rest, ".so."))
 }
 
-// Locations says where to look, beside what the process and the loader know. The
+// Locations are places to look in, beside those that the process and the loader know. The
 // caller reads them from options and the environment.
 type Locations struct {
 	// Explicit is a path that must be the library (JITCACHE_NVRTC,
@@ -66,14 +66,15 @@ func (p Locations) equal(q Locations) bool {
 	return p.Explicit == q.Explicit && slices.Equal(p.Wheels, q.Wheels) && slices.Equal(p.Homes, q.Homes)
 }
 
-// targets is the toolkit's folder for libraries of this machine.
+// targets is the toolkit's folder for libraries, by GOARCH.
 var targets = map[string]string{"amd64": "targets/x86_64-linux/lib", "arm64": "targets/sbsa-linux/lib"}
 
-// groups returns the folders to look in, best group first. Inside a group a better name wins over a better folder, as it does for
-// a caller that asks the loader for one name after the other.
+// groups returns the folders to look in, the best group first. Within a group a better name
+// wins over a better folder, as for a caller that asks the loader for one name after the
+// other.
 func (p Locations) groups(w Wanted) [][]string {
 	var groups [][]string
-	if w == CUDA { // which comes with the kernel's module, and never with a toolkit
+	if w == CUDA { // the driver comes with the kernel's module, never with a toolkit
 		return append(groups, loaderFolders(), []string{loaderCache}, []string{"/usr/lib/wsl/lib"})
 	}
 	for _, site := range p.Wheels {
@@ -89,8 +90,8 @@ func (p Locations) groups(w Wanted) [][]string {
 	return append(groups, loaderFolders(), []string{loaderCache})
 }
 
-// wheelFolders returns where NVIDIA's wheels put libnvrtc: nvidia/cu13/lib since
-// CUDA 13, newest first, and nvidia/cuda_nvrtc/lib before.
+// wheelFolders returns the folders where NVIDIA's wheels put libnvrtc: nvidia/cu13/lib
+// since CUDA 13, the newest first, then nvidia/cuda_nvrtc/lib of older ones.
 func wheelFolders(site string) []string {
 	var versions []int
 	entries, _ := os.ReadDir(filepath.Join(site, "nvidia"))
@@ -109,11 +110,11 @@ func wheelFolders(site string) []string {
 	return append(folders, filepath.Join(site, "nvidia", "cuda_nvrtc", "lib"))
 }
 
-// machines are the values of an ELF header's machine, by GOARCH.
+// machines are the values of e_machine in an ELF header, by GOARCH.
 var machines = map[string]uint16{"amd64": 62, "arm64": 183}
 
-// loadable reports whether a file is an ELF file of 64 bits for this machine.
-// The loader passes over others too: 32-bit libraries, and linker scripts.
+// loadable reports whether a file is a 64-bit ELF file for this machine. The loader too
+// skips others, such as 32-bit libraries and linker scripts.
 func loadable(path string) bool {
 	// O_NONBLOCK: opening a FIFO must not wait for a writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)

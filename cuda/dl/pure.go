@@ -1,7 +1,6 @@
 //go:build !cgo
 
-// A program that is built without C loads no libraries; it can say which file one
-// would be.
+// A program that is built without C loads no libraries. It can still find their files.
 
 package dl
 
@@ -24,7 +23,7 @@ func residentImage(string) *image { return nil }
 
 func (im *image) file() (path string, ok bool) { return "", false }
 
-// loaderFolders returns where the loader looks for a name without a slash: ld.so(8).
+// loaderFolders returns where the loader looks for a name without a slash, by ld.so(8).
 func loaderFolders() []string {
 	folders := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
 	multiarch, _ := filepath.Glob("/usr/lib/*-linux-gnu")

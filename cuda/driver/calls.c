@@ -67,7 +67,7 @@ jc_failure jc_driver_load(const jc_driver *d, const void *image, void **module, 
 	return none;
 }
 
-/* enter makes a context current, if it is not, and says whether it did. */
+/* enter makes a context current. It pushes the context only if it is not current. */
 static jc_failure enter(const jc_driver *d, jc_context in, int *pushed)
 {
 	void *now = NULL;
@@ -75,7 +75,7 @@ static jc_failure enter(const jc_driver *d, jc_context in, int *pushed)
 	*pushed = 0;
 	if (d->cuCtxGetId != NULL)
 		TRY(cuCtxGetId, in.pointer, &id);
-	if (id != in.id) /* another has its place */
+	if (id != in.id) /* another context has its pointer now */
 		return (jc_failure){JC_CUDA_CONTEXT_IS_DESTROYED, "cuCtxGetId"};
 	TRY(cuCtxGetCurrent, &now);
 	if (now == in.pointer)
@@ -85,7 +85,7 @@ static jc_failure enter(const jc_driver *d, jc_context in, int *pushed)
 	return none;
 }
 
-/* leave undoes enter. What failed before is what is told. */
+/* leave undoes enter. It returns the failure before it, else its own. */
 static jc_failure leave(const jc_driver *d, int pushed, jc_failure before)
 {
 	void *popped;

@@ -1,4 +1,4 @@
-/* calls.h: the driver's functions, and what is done with them in one go. */
+/* calls.h: the driver's functions, and sequences of calls to them. */
 #ifndef JC_DRIVER_CALLS_H
 #define JC_DRIVER_CALLS_H
 
@@ -32,7 +32,7 @@ typedef struct jc_driver {
 
 extern const char *const jc_driver_names[JC_DRIVER_COUNT];
 
-/* Codes of the driver's that are looked at. */
+/* The driver's result codes that are used. */
 enum {
 	JC_CUDA_NOT_INITIALIZED = 3,
 	JC_CUDA_DEINITIALIZED = 4,
@@ -49,16 +49,16 @@ enum {
 	JC_CUDA_CONTEXT_IS_DESTROYED = 709,
 };
 
-/* A context: its pointer, which may be used again, and its id, which is not; 0
- * if the driver has none. */
+/* A context: its pointer, which the driver may reuse, and its id, which it does not
+ * reuse; 0 if the driver has no ids. */
 typedef struct jc_context {
 	void *pointer;
 	uint64_t id;
 } jc_context;
 
-/* What failed: a function of the driver's, and its result. */
+/* What failed: a function of the driver, and its result. */
 typedef struct jc_failure {
-	int code; /* 0: nothing did */
+	int code; /* 0: nothing failed */
 	const char *call;
 } jc_failure;
 
@@ -67,8 +67,8 @@ jc_failure jc_driver_init(const jc_driver *d);
 /* jc_driver_text returns a code's name and text, NULL if it has none. */
 void jc_driver_text(const jc_driver *d, int code, const char **name, const char **text);
 
-/* jc_driver_context returns what is current in the thread; a NULL pointer if
- * nothing is. */
+/* jc_driver_context returns the thread's current context; its pointer is NULL if there
+ * is none. */
 jc_failure jc_driver_context(const jc_driver *d, jc_context *out);
 
 /* jc_driver_device returns the current context's device, or the first. */
@@ -76,12 +76,12 @@ jc_failure jc_driver_device(const jc_driver *d, int *device);
 
 jc_failure jc_driver_capability(const jc_driver *d, int device, int *major, int *minor);
 
-/* jc_driver_load loads into the current context. The driver's own words go to
- * log, which ends in NUL. */
+/* jc_driver_load loads into the current context. It writes the driver's error log to
+ * log, NUL-terminated. */
 jc_failure jc_driver_load(const jc_driver *d, const void *image, void **module, char *log, unsigned size);
 
 /* Both work in a context that need not be current, and fail with
- * JC_CUDA_CONTEXT_IS_DESTROYED if it is no more. */
+ * JC_CUDA_CONTEXT_IS_DESTROYED if it no longer exists. */
 jc_failure jc_driver_function(const jc_driver *d, jc_context in, void *module, const char *name, void **out);
 jc_failure jc_driver_unload(const jc_driver *d, jc_context in, void *module);
 

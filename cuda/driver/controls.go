@@ -5,5 +5,5 @@ package driver
 // What control builds of the tests go without (package control).
 const (
 	keptOnce  = true // a module is loaded once per context and id
-	knownByID = true // a context is known by its id, not by its pointer
+	knownByID = true // contexts are told apart by their ids, not by their pointers
 )

@@ -18,22 +18,21 @@ type Driver struct {
 	calls C.jc_driver // function pointers; written once
 
 	lock    sync.Mutex           // guards what follows
-	archs   map[ordinal]string   // what devices are
-	modules map[location]*Module // what is loaded
+	archs   map[ordinal]string   // the architectures of devices
+	modules map[location]*Module // the modules that are loaded
 }
 
 // ordinal is a device's number.
 type ordinal int
 
-// drivers are those of this process, by path.
+// drivers are the open drivers of this process, by path.
 var drivers struct {
 	sync.Mutex
 	open map[string]*Driver
 }
 
-// Open opens the driver and starts it (cuInit). Once it is open, a call only
-// looks whether it is still the one to take. The error is a [*NoDriver], or an
-// [*Error] of cuInit.
+// Open opens the driver and starts it (cuInit). Once it is open, a call only checks that it
+// is still the one to use. The error is a [*NoDriver], or an [*Error] of cuInit.
 func Open(p dl.Locations) (*Driver, error) {
 	file, err := dl.Find(dl.CUDA, p)
 	if err != nil {
@@ -81,9 +80,9 @@ func start(file dl.File) (*Driver, error) {
 	return d, nil
 }
 
-// Arch returns what to compile for, "sm_90": the compute capability of the
-// current context's device, or of the first device if nothing is current. The
-// error is an [*Error].
+// Arch returns the architecture to compile for, as "sm_90": the compute capability of the
+// current context's device, or of the first device if no context is current. The error is
+// an [*Error].
 func (d *Driver) Arch() (string, error) {
 	var device, major, minor C.int
 	if err := d.failure(C.jc_driver_device(&d.calls, &device), ""); err != nil {

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Error is a call of the driver that failed.
+// Error is the error of a driver call.
 type Error struct {
-	Call string // "cuModuleLoadDataEx"
-	Code int    // 209
-	Name string // "CUDA_ERROR_NO_BINARY_FOR_GPU"
-	Text string // what the driver says of it
-	Of   string // what it says of this image, or the name that it lacks; may be ""
+	Call string // as "cuModuleLoadDataEx"
+	Code int    // as 209
+	Name string // as "CUDA_ERROR_NO_BINARY_FOR_GPU"
+	Text string // the driver's text for the code
+	Of   string // the driver's log for this image, or the name that was not found; may be ""
 }
 
 // Error returns all of it in one line.
@@ -27,27 +27,26 @@ func (e *Error) Error() string {
 	return s
 }
 
-// NoDriver is the error of a machine without a driver, or with one that cannot
-// be opened.
+// NoDriver is the error if there is no driver, or it cannot be opened.
 type NoDriver struct {
 	Err error // from package dl
 }
 
 func (e *NoDriver) Error() string { return "no CUDA driver: " + e.Err.Error() }
 
-// Unwrap returns why.
+// Unwrap returns the reason.
 func (e *NoDriver) Unwrap() error { return e.Err }
 
-// ErrNoContext is returned by Load in a thread that has no context.
+// ErrNoContext is returned by Load on a thread without a current context.
 var ErrNoContext = errors.New("no CUDA context is current in this thread: " +
 	"make one current with cuCtxSetCurrent, or call cudaFree(0), which makes the runtime's current")
 
-// ErrImage is returned for an image that ends before the end that its header
-// tells. The driver, which is not told the length, would read on.
+// ErrImage is returned for an image that is shorter than its header says. The driver does
+// not know the length, and would read beyond the end.
 var ErrImage = errors.New("image is cut short")
 
-// refusals are the codes that speak of the image. A driver that has no compiler
-// for PTX, or none that may be used, refuses every image, and is not among them.
+// refusals are the codes that are about the image. The codes of a driver that has no
+// compiler for PTX, or may not use it, are not among them: such a driver refuses every PTX.
 var refusals = map[int]bool{
 	C.JC_CUDA_INVALID_IMAGE:                  true,
 	C.JC_CUDA_NO_BINARY_FOR_GPU:              true,
@@ -66,9 +65,9 @@ func Refused(err error) bool {
 	return errors.Is(err, ErrImage) || errors.As(err, &e) && e.Call == "cuModuleLoadDataEx" && refusals[e.Code]
 }
 
-// gone are the codes of an unload for which there is nothing left to unload: the
-// context went, or the driver is shutting down, or this is the forked child of
-// the process that had it.
+// gone are the codes of an unload that say that there is nothing left to unload: the
+// context was destroyed, the driver is shutting down, or this process is a forked child of
+// the one that loaded the module.
 var gone = map[int]bool{
 	C.JC_CUDA_NOT_INITIALIZED:      true,
 	C.JC_CUDA_DEINITIALIZED:        true,
@@ -77,7 +76,7 @@ var gone = map[int]bool{
 	C.JC_CUDA_CONTEXT_IS_DESTROYED: true,
 }
 
-// failure makes an error of what C returned, nil if nothing failed.
+// failure turns the result of the C code into an error, nil if nothing failed.
 func (d *Driver) failure(f C.jc_failure, of string) error {
 	if f.code == 0 {
 		return nil

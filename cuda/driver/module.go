@@ -10,30 +10,30 @@ import (
 	"unsafe"
 )
 
-// location is where a module is: in which context, under which id.
+// location identifies a module: its context, and its id.
 type location struct {
 	context C.jc_context
 	id      [32]byte
 }
 
-// Module is what was loaded, counted: every Load that returned it is given back
-// by one Release. Its methods may be called from any thread.
+// Module is a loaded module. It counts references: each Load that returned it needs one
+// Release. Its methods may be called from any thread.
 type Module struct {
 	driver *Driver
 	location
 	refs   int           // guarded by the driver's lock
-	ready  chan struct{} // closed when handle and err are there
+	ready  chan struct{} // closed when handle and err are set
 	handle unsafe.Pointer
 	err    error
 }
 
-// Load loads an image into the current context, or returns the module that was
-// loaded there under the same id. The image is a cubin, a fatbin, or PTX; id says
-// what it is, and must differ for images that differ. Threads that load the same
-// at the same time wait for the first, and get its module or its error.
+// Load loads an image into the current context, or returns the module that was loaded
+// there under the same id. The image is a cubin, a fatbin, or PTX. Different images must
+// have different ids. Threads that load the same image at the same time wait for the first,
+// and get its module or its error.
 //
-// Errors: [ErrNoContext]; [ErrImage]; an [*Error] of the driver. For those that
-// mean another image may do, see [Refused].
+// Errors are [ErrNoContext], [ErrImage], or an [*Error] of the driver. [Refused] tells
+// which of them are about the image.
 func (d *Driver) Load(image []byte, id [32]byte) (*Module, error) {
 	var c C.jc_context
 	if err := d.failure(C.jc_driver_context(&d.calls, &c), ""); err != nil {
@@ -62,7 +62,7 @@ func (d *Driver) Load(image []byte, id [32]byte) (*Module, error) {
 	return m.wait()
 }
 
-// wait returns the module when it is there, or why it never will be.
+// wait waits for the module, and returns it or the error of loading it.
 func (m *Module) wait() (*Module, error) {
 	<-m.ready
 	if m.err != nil {
@@ -71,8 +71,8 @@ func (m *Module) wait() (*Module, error) {
 	return m, nil
 }
 
-// key returns where the table has the module, and whether it has it: not if the
-// driver does not say which context is which.
+// key returns the module's key in the table, and whether the table may have it. It may not
+// if the driver has no ids for contexts.
 func (m *Module) key() (at location, share bool) {
 	at = m.location
 	if !knownByID {
@@ -99,8 +99,8 @@ func (d *Driver) load(image []byte) (handle unsafe.Pointer, err error) {
 	return handle, d.failure(f, C.GoString(&log[0]))
 }
 
-// whole looks whether an image is as long as it says, as the driver does not
-// know where it ends, and adds the NUL that a text ends in.
+// whole checks that an image is as long as its header says, because the driver does not
+// get its length. It appends the NUL that must end a text.
 func whole(image []byte) ([]byte, error) {
 	le := binary.LittleEndian
 	end := uint64(1)
@@ -128,14 +128,13 @@ func whole(image []byte) ([]byte, error) {
 	return image, nil
 }
 
-// Handle returns the module for the driver's functions, a CUmodule. It is valid
-// until the last Release, or until the context goes.
+// Handle returns the module's CUmodule. It is valid until the last Release, or until the
+// context is destroyed.
 func (m *Module) Handle() unsafe.Pointer { return m.handle }
 
-// Function returns one of the module's functions, a CUfunction, which lives as
-// long as the module. The error is an [*Error]: CUDA_ERROR_NOT_FOUND for a name
-// that it does not have, CUDA_ERROR_CONTEXT_IS_DESTROYED if it went with its
-// context.
+// Function returns one of the module's functions, a CUfunction, which lives as long as the
+// module. The error is an [*Error]: CUDA_ERROR_NOT_FOUND if the module has no function of
+// that name, CUDA_ERROR_CONTEXT_IS_DESTROYED if the module's context was destroyed.
 func (m *Module) Function(name string) (unsafe.Pointer, error) {
 	s := C.CString(name)
 	defer C.free(unsafe.Pointer(s))
@@ -144,9 +143,9 @@ func (m *Module) Function(name string) (unsafe.Pointer, error) {
 	return f, d.failure(C.jc_driver_function(&d.calls, m.context, m.handle, s, &f), name)
 }
 
-// Release gives back one Load. After the last, the module is unloaded; one whose
-// context is destroyed, or whose driver is shutting down, is gone already, and
-// that is no error.
+// Release gives back the reference of one Load. The last Release unloads the module. If its
+// context is destroyed or the driver is shutting down, the module is gone already, and
+// Release returns no error.
 func (m *Module) Release() error {
 	d := m.driver
 	d.lock.Lock()

@@ -33,7 +33,7 @@ import (
 	"jitcache/core/blob"
 )
 
-// Target is what is compiled to. The numbers are places in the table of C.
+// Target is a kind of code to compile to. The numbers are indexes in the C tables.
 type Target int
 
 const (
@@ -56,14 +56,13 @@ func ParseTarget(name string) (Target, bool) {
 
 func (t Target) String() string { return targets[t] }
 
-// Compiler is an NVRTC that was loaded. It is used from any number of threads;
-// NVRTC itself takes care of that.
+// Compiler is a loaded NVRTC. Any number of threads may use it: NVRTC is thread-safe.
 type Compiler struct{ table *C.jc_nvrtc }
 
-// Header is an in-memory header: what includes it names it so.
+// Header is a header in memory. Name is the name that #include gives it.
 type Header struct{ Name, Text string }
 
-// Program is what is compiled.
+// Program is a program to compile.
 type Program struct {
 	Source, Name string
 	Options      []string
@@ -72,15 +71,15 @@ type Program struct {
 	Target       Target
 }
 
-// Result is what came out. The caller releases Code.
+// Result is the result of a compile. The caller releases Code.
 type Result struct {
 	Code    *blob.Blob
 	Log     string
-	Lowered map[string]string // of each name expression
+	Lowered map[string]string // the lowered name of each name expression
 }
 
-// New takes the functions of a loaded library; symbol returns nil for one that
-// it lacks. The table is never freed: neither is the library.
+// New makes a compiler from a loaded library. symbol returns the address of a function, nil
+// if the library lacks it. The table is never freed, because the library is never closed.
 func New(symbol func(name string) unsafe.Pointer) (*Compiler, error) {
 	t := (*C.jc_nvrtc)(C.calloc(1, C.size_t(unsafe.Sizeof(C.jc_nvrtc{}))))
 	needed := []struct {
@@ -112,7 +111,7 @@ func New(symbol func(name string) unsafe.Pointer) (*Compiler, error) {
 	return &Compiler{t}, nil
 }
 
-// Version returns NVRTC's version. It is for messages: two builds may share one.
+// Version returns NVRTC's version. It is for messages: two builds may have the same one.
 func (c *Compiler) Version() (major, minor int) {
 	var a, b C.int
 	C.do_version(c.table, &a, &b)

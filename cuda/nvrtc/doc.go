@@ -1,5 +1,5 @@
 // Package nvrtc runs NVIDIA's runtime compiler in this process, and has its errors.
 //
-// It does not know where the library is (package dl). Where results are kept the
-// compiler runs in a process of its own (package worker).
+// Package dl finds the library. To keep results, the compiler runs in a process of its own
+// instead (package worker).
 package nvrtc

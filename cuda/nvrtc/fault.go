@@ -2,20 +2,20 @@ package nvrtc
 
 import "fmt"
 
-// Failed is a source that does not compile.
+// Failed is the error for a source that does not compile.
 type Failed struct {
 	Name string
-	Log  string // what the compiler said; many lines
+	Log  string // the compiler's log, many lines
 }
 
 func (f *Failed) Error() string { return "nvrtc: " + f.Name + " does not compile" }
 
-// Error is a call of NVRTC that failed for any other reason.
+// Error is the error of an NVRTC call that failed for any other reason.
 type Error struct {
 	Call   string
 	Status int
-	Text   string // NVRTC's word for the status
-	Log    string // what it said, "" if it said nothing
+	Text   string // NVRTC's text for the status
+	Log    string // the compiler's log, may be ""
 }
 
 func (e *Error) Error() string {
@@ -24,13 +24,13 @@ func (e *Error) Error() string {
 
 const compileCall = "nvrtcCompileProgram"
 
-// Statuses of NVRTC by which a source or its options are at fault.
+// The statuses that mean that the source or its options are wrong.
 const (
 	statusInvalidOption = 5
 	statusCompilation   = 6
 )
 
-// Failure is the error of a call that has failed for a source of a name: a *Failed or an
+// Failure returns the error of a failed call for the source of a name: a *Failed or an
 // *Error.
 func Failure(name, call string, status int, text, log string) error {
 	if call == compileCall && (status == statusCompilation || status == statusInvalidOption) {
@@ -39,8 +39,8 @@ func Failure(name, call string, status int, text, log string) error {
 	return &Error{Call: call, Status: status, Text: text, Log: log}
 }
 
-// Empty is the error where options leave nothing of a target: with -arch=compute_90
-// there is no cubin, and without -dlto no LTO-IR.
+// Empty returns the error for options that give no code for a target: -arch=compute_90
+// gives no cubin, and options without -dlto give no LTO-IR.
 func Empty(name string, target Target, log string) error {
 	return &Failed{name, fmt.Sprintf("nvrtc made no %v with these options\n%s", target, log)}
 }

@@ -1,5 +1,5 @@
-/* nvrtc.h: the functions of NVRTC that are used, as its header declares them,
- * found at run time. A table belongs to one opened library. */
+/* nvrtc.h: a table of the NVRTC functions that are used, as NVRTC's header declares
+ * them. They are found at run time. A table belongs to one opened library. */
 #ifndef JC_NVRTC_H
 #define JC_NVRTC_H
 

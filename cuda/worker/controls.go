@@ -4,6 +4,6 @@ package worker
 
 // What control builds of the tests go without (package control).
 const (
-	checkWorker = true // what a worker has looked at is looked at again before it is used again
-	bounded     = true // there are so many workers, and no more
+	checkWorker = true // a worker is used again only if what it has looked at is unchanged
+	bounded     = true // the number of workers is bounded
 )

@@ -2,7 +2,7 @@ package worker
 
 import "strings"
 
-// includes returns the lines of a text that say what to include.
+// includes returns the lines of a text that contain "include".
 func includes(text string) []string {
 	var found []string
 	for {

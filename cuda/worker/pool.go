@@ -20,31 +20,31 @@ const idleFor = 10 * time.Second
 
 // Pool keeps workers that are idle. It may be used from any goroutine.
 //
-// Whatever a worker has looked at belongs to every later record of it. So it gets
-// programs only that are likely to look at the same: of one folder, with the same
-// options and the same lines with "include". That is a guess, and if it is wrong a
-// record has a file more than it needs.
+// Whatever a worker has looked at is part of all its later records. So a worker only gets
+// programs that are likely to look at the same files: from the same folder, with the same
+// options and the same lines with "include". If that guess is wrong, a record has a file
+// more than it needs.
 type Pool struct {
 	mu     sync.Mutex
 	idle   []*Worker
 	tick   bool
-	looked time.Time // whether others want a worker
+	looked time.Time // when isScarce was asked last
 }
 
 // Request is what Get needs to know of a program.
 type Request struct {
 	*Work
-	NVRTC string // the path of the library
-	Locks Locks  // nil: there are none
-	Now   *record.Surroundings
+	NVRTC string               // the path of the library
+	Locks Locks                // nil: workers of other processes do not count
+	Now   *record.Surroundings // the world to compare a worker's records with
 }
 
-// kind is what a worker must have in common with a program.
+// kind is the digest of what a worker and its programs have in common.
 type kind key.Digest
 
-// Get returns a worker for a program: one that is ready, or one that loads NVRTC. nil:
-// there are as many as there may be, and one has to be waited for. The caller gives it
-// back by Put, or ends it.
+// Get returns a worker for a program: one that is ready, or a new one that is loading
+// NVRTC. It returns nil if there are as many workers as there may be; the caller then tries
+// again. The caller gives the worker back by Put, or ends it.
 func (p *Pool) Get(r *Request) (*Worker, error) {
 	k := r.kind()
 	for {
@@ -96,8 +96,8 @@ func (p *Pool) endOldest() {
 	}
 }
 
-// Put gives a worker back that has answered and been recorded. It is ended where others
-// wait for one.
+// Put gives back a worker that has answered and been recorded. Put ends it if other
+// processes may be waiting for one.
 func (p *Pool) Put(w *Worker) {
 	if w.history == nil || w.run.Seen() > mostSeen || p.looksAround() && isScarce(w.locks) {
 		w.End()
@@ -113,11 +113,12 @@ func (p *Pool) Put(w *Worker) {
 	}
 }
 
-// lookAround is how often a process that compiles one program after the other looks whether
-// others wait for a worker: that makes a file, which takes 0.1 ms, and a small compile 25.
+// lookAround is how often a process that compiles one program after the other checks
+// whether workers are scarce. The check makes a file, which takes 0.1 ms; a small compile
+// takes 25.
 const lookAround = 100 * time.Millisecond
 
-// looksAround reports whether it is time to.
+// looksAround reports whether it is time to check whether workers are scarce.
 func (p *Pool) looksAround() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,11 +129,11 @@ func (p *Pool) looksAround() bool {
 	return due
 }
 
-// mostSeen is how many bytes the reports of a worker may have together: they are kept
-// as long as it lives.
+// mostSeen bounds the bytes of all reports of a worker, which are kept as long as it lives.
 const mostSeen = 64 << 20
 
-// sweep ends what has been idle for too long, or is in the way of others.
+// sweep ends workers that have been idle for too long, and all idle ones if workers are
+// scarce.
 func (p *Pool) sweep() {
 	p.mu.Lock()
 	var over []*Worker
@@ -157,7 +158,7 @@ func (p *Pool) sweep() {
 	}
 }
 
-// kind is the digest of all that a worker is chosen by.
+// kind returns the digest of all that a worker is chosen by.
 func (r *Request) kind() kind {
 	var all []byte
 	add := func(texts ...string) {
@@ -170,15 +171,15 @@ func (r *Request) kind() kind {
 		add(includes(h.Text)...)
 	}
 	add(includes(r.Source)...)
-	// A source that is a file is looked at.
+	// NVRTC looks at a source that is a file.
 	if _, err := os.Stat(r.Name); err == nil {
 		add(r.Name)
 	}
 	return kind(key.Sum(all))
 }
 
-// place is who this process is, and which files it sees: a worker that was started
-// before that changed is of another place.
+// place identifies the users and groups of this process and the file system that it sees.
+// If they change, older workers do not fit any more.
 func place() string {
 	var root unix.Stat_t
 	unix.Stat("/", &root)

@@ -8,26 +8,26 @@ import (
 	"jitcache/core/lockfile"
 )
 
-// Locks takes the lock with a name, for this process among all of the user's on this node;
-// nil if somebody has it. An error is that locks do not work.
+// Locks takes the lock with a name, among all processes of the user on this node. It
+// returns nil if another process has the lock, and an error if locks do not work.
 type Locks func(name string) (*lockfile.Lock, error)
 
-// A worker has 80 MB resident once it has compiled something small, and 370 after a
-// kernel with CUB: so many at a time, of all processes of a user on a node.
-// Eight threads compile side by side; a node of many cores has memory for more.
+// bound is how many workers all processes of a user on a node may have. A worker has 80 MB
+// resident once it has compiled something small, and 370 after a kernel with CUB. Eight
+// threads can always compile side by side; a node with many cores has memory for more.
 func bound() int { return min(max(runtime.NumCPU(), 8), 64) }
 
-// slot is the right to have a worker: a lock, which the kernel gives up with its
-// holder.
+// slot is the right to have a worker. It is a lock, which the kernel frees when its holder
+// dies.
 type slot struct{ lock *lockfile.Lock }
 
-// slots are those of this process, which count where nothing can be locked.
+// slots counts the slots of this process. They bound the workers even if locks do not work.
 var slots struct {
 	sync.Mutex
 	taken int
 }
 
-// takeSlot returns a slot, nil if there is none now.
+// takeSlot returns a slot, nil if none is free.
 func takeSlot(locks Locks) *slot {
 	if !bounded {
 		return &slot{}
@@ -45,8 +45,8 @@ func takeSlot(locks Locks) *slot {
 	return &slot{lock}
 }
 
-// firstLock takes the first lock that nobody holds. Where there are none that is as
-// good.
+// firstLock takes the first lock that nobody holds. It returns true without a lock if locks
+// do not work.
 func firstLock(locks Locks) (*lockfile.Lock, bool) {
 	for i := 0; locks != nil && i < bound(); i++ {
 		lock, err := locks(fmt.Sprintf("nvrtc-%d", i))
@@ -57,7 +57,7 @@ func firstLock(locks Locks) (*lockfile.Lock, bool) {
 	return nil, locks == nil
 }
 
-// isScarce reports whether nobody else could have a worker now.
+// isScarce reports whether no slot is free now.
 func isScarce(locks Locks) bool {
 	s := takeSlot(locks)
 	s.release()

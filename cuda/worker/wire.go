@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Letters of parts: program/wire.h.
+// The letters of parts; program/wire.h explains them.
 const (
 	partVariable   = 'v'
 	partShown      = 'f'
@@ -33,10 +33,10 @@ const (
 
 var errAnswer = errors.New("worker: malformed answer")
 
-// most is the largest answer that is taken.
+// most is the size of the largest answer that is accepted.
 const most = 1 << 30
 
-// message is what is sent: room for its size, and parts.
+// message is a message to the worker: 8 bytes for its size, and parts.
 type message []byte
 
 func newMessage() message { return make(message, 8, 4096) }
@@ -68,14 +68,14 @@ func (m message) send(fd int) error {
 	return nil
 }
 
-// answer is a message that comes in, in pieces.
+// answer is a message that arrives in pieces.
 type answer struct {
 	data []byte
-	size uint64 // of the whole, as far as it is known: 8 bytes before
+	size uint64 // of the parts; it comes in the first 8 bytes
 }
 
-// read takes what is there, and reports whether the message is whole. An error is that
-// nobody is there any more.
+// read takes the bytes that are there, and reports whether the message is complete. An
+// error means that the worker has gone, or that the message is malformed.
 func (a *answer) read(fd int) (whole bool, err error) {
 	var buffer [64 << 10]byte
 	n, _, err := unix.Recvfrom(fd, buffer[:], unix.MSG_DONTWAIT)
@@ -98,9 +98,9 @@ func (a *answer) read(fd int) (whole bool, err error) {
 	return uint64(len(a.data)-8) >= a.size, nil
 }
 
-// Answer is what a worker has said of a program.
+// Answer is a worker's answer for a program.
 type Answer struct {
-	// Call is the call that has failed, "" if none has; Status and Why say how.
+	// Call is the call that failed, "" if none did; Status and Why say how.
 	Call   string
 	Status int
 	Why    string

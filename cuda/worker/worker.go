@@ -19,21 +19,19 @@ import (
 	"jitcache/record"
 )
 
-// given are the variables that the process itself gets, for its loader. All others
-// NVRTC has to ask for by name. Not PATH, which nothing in it needs, and not
-// LD_PRELOAD, whose libraries are the host's business.
+// given are the variables that the process itself gets, for its loader. NVRTC has to ask
+// for all others by name. PATH is not among them, because nothing in the process needs it,
+// and neither is LD_PRELOAD, whose libraries are meant for the host.
 var given = []string{"LD_LIBRARY_PATH"}
 
-// ErrUnobserved is returned where no process may be started, or none be observed.
+// ErrUnobserved is returned if no process can be started or observed.
 var ErrUnobserved = errors.New("worker: NVRTC cannot be observed here")
 
-// Gone is a worker that has ended before it had answered.
+// Gone is the error of a worker that ended before it answered.
 type Gone struct {
-	Status syscall.WaitStatus
-	// Loading: it had not loaded NVRTC yet.
-	Loading bool
-	// Killed: somebody has ended it, it has not failed by itself.
-	Killed bool
+	Status  syscall.WaitStatus
+	Loading bool // it had not loaded NVRTC yet
+	Killed  bool // somebody killed it; it did not fail by itself
 }
 
 func (g *Gone) Error() string {
@@ -50,29 +48,27 @@ func (g *Gone) Error() string {
 	return "worker: the process that NVRTC runs in " + how
 }
 
-// NotLoaded is an NVRTC that the loader does not load.
+// NotLoaded is the error for an NVRTC that the loader cannot load.
 type NotLoaded struct{ Why string }
 
 func (e *NotLoaded) Error() string { return e.Why }
 
-// Work is a program to compile, and where.
+// Work is a program to compile, with the folder and the environment to compile it in.
 type Work struct {
 	Source, Name         string
 	Headers              []Header
 	Expressions, Options []string
 	Target               string // "CUBIN", "PTX", "LTOIR"
 	Env                  []string
-	// Dir is the folder to work in, absolute. Shown: NVRTC is told its name, and the
-	// result depends on it.
-	Dir   string
-	Shown bool
+	Dir                  string // the folder to work in, absolute
+	Shown                bool   // NVRTC gets the name of Dir, and the result depends on it
 }
 
 // Header is a header in memory.
 type Header struct{ Name, Text string }
 
-// Worker is a process that has loaded an NVRTC, or does. It is for one goroutine at a
-// time.
+// Worker is a process that has loaded an NVRTC, or is loading it. Only one goroutine at a
+// time may use it.
 type Worker struct {
 	Major, Minor int // of NVRTC, once it is Ready
 
@@ -85,13 +81,13 @@ type Worker struct {
 	kind    kind
 	locks   Locks
 
-	asked   []string        // variables
-	startup map[string]bool // names that were looked at before the first program, and what is loaded
-	history *record.List    // what was looked at so far, and is expected to be the same
-	since   time.Time       // it is idle
+	asked   []string        // the variables that NVRTC has asked for
+	startup map[string]bool // names that were looked at before the first program, and loaded libraries
+	history *record.List    // what was looked at so far, and must not have changed
+	since   time.Time       // when it became idle
 }
 
-// program is where jitcache-nvrtc is: beside the tracer.
+// program returns the path of jitcache-nvrtc, which is beside the tracer.
 func program() string {
 	if observe.Tracer == "" {
 		return ""
@@ -110,7 +106,7 @@ func start(nvrtc, dir string, env []string) (*Worker, error) {
 		return nil, fmt.Errorf("worker: no channel: %w", err)
 	}
 	for i := range pair {
-		// Below 3 are those that a host has closed.
+		// A host may have closed its standard descriptors; do not use their numbers.
 		if pair[i] > 2 {
 			continue
 		}
@@ -136,7 +132,7 @@ func start(nvrtc, dir string, env []string) (*Worker, error) {
 	return w, nil
 }
 
-// only returns those of an environment that have one of some names.
+// only returns the variables of env that have one of the names.
 func only(env, names []string) []string {
 	var kept []string
 	for _, e := range env {
@@ -149,13 +145,13 @@ func only(env, names []string) []string {
 	return kept
 }
 
-// ask sends a message. That nobody takes it shows when its answer is waited for.
+// ask sends a message. Wait notices if the worker has gone.
 func (w *Worker) ask(m message) {
 	w.answer = &answer{}
 	m.send(w.channel)
 }
 
-// Compile has a program compiled. The worker must be ready.
+// Compile sends a program to the worker, which must be ready. Wait returns the answer.
 func (w *Worker) Compile(p *Work) {
 	m := newMessage()
 	for _, v := range p.Env {
@@ -181,7 +177,7 @@ func (w *Worker) Compile(p *Work) {
 	w.ask(m)
 }
 
-// umask is the host's: only the kernel tells it without changing it.
+// umask returns the host's umask. It reads /proc, because umask(2) would change it.
 func umask() uint32 {
 	said, _ := proc.Read("/proc/self/status", 16<<10)
 	_, rest, _ := strings.Cut(string(said), "\nUmask:\t")
@@ -193,9 +189,9 @@ func umask() uint32 {
 	return uint32(mask)
 }
 
-// Wait waits for the answer, at most for d, and returns it; nil if it is not there yet.
-// The first one is that NVRTC is loaded. An error is a *Gone, a *NotLoaded,
-// ErrUnobserved, or that the answer makes no sense; then the worker has to be ended.
+// Wait waits for the answer for at most d. It returns nil if there is none yet. The first
+// answer says that NVRTC is loaded. The error is a *Gone, a *NotLoaded, ErrUnobserved, or
+// says that the answer is malformed; after an error the caller must end the worker.
 func (w *Worker) Wait(d time.Duration) (*Answer, error) {
 	deadline := time.Now().Add(d)
 	for {
@@ -225,7 +221,7 @@ func (w *Worker) Wait(d time.Duration) (*Answer, error) {
 	}
 }
 
-// gone says how the worker has ended.
+// gone returns how the worker ended.
 func (w *Worker) gone() error {
 	g := &Gone{Loading: !w.ready}
 	if w.run.Wait(time.Second) {
@@ -235,7 +231,7 @@ func (w *Worker) gone() error {
 				return ErrUnobserved
 			}
 		} else {
-			g.Killed = true // and the tracer was
+			g.Killed = true // there is no report: the tracer was killed
 		}
 	}
 	g.Killed = g.Killed || g.Status.Signaled() && g.Status.Signal() == syscall.SIGKILL
@@ -277,8 +273,8 @@ func (w *Worker) take() (*Answer, error) {
 func (w *Worker) Ready() bool { return w.ready }
 
 // Record makes the list of all that the worker has looked at since it began, for the
-// program that it has answered last. The error can be a *request.Refused; then the
-// worker is of no more use.
+// program that it answered last. The error may be a *request.Refused; then the worker
+// cannot be used again.
 func (w *Worker) Record(p *Work, notes record.Notes) (*record.List, *observe.Report, error) {
 	w.history = nil
 	rep, err := w.run.Round()
@@ -296,12 +292,12 @@ func (w *Worker) Record(p *Work, notes record.Notes) (*record.List, *observe.Rep
 	if err != nil {
 		return nil, rep, err
 	}
-	w.history = list.Clone() // the program's own goes to the cache, on another thread than the next Get
+	w.history = list.Clone() // the list goes to the cache, on another thread than the next Get
 	return list, rep, nil
 }
 
-// fits reports whether all that the worker has looked at is what it was, beyond doubt:
-// then it would not look at it again and see something else.
+// fits reports whether all that the worker has looked at is certainly unchanged. The worker
+// may not look at it again, so what it remembers must still be true.
 func (w *Worker) fits(now *record.Surroundings) bool {
 	return !checkWorker || w.history != nil && w.history.Settled(now)
 }

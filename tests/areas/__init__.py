@@ -33,10 +33,10 @@ from .common import Area, log_of
 __all__ = ["AREAS", "BESIDE", "LONGER", "REST", "SOAK", "TEST", "WITH_GCC", "log_of"]
 
 _interpreters = {f"python-{v}": python.on(path) for v, path in python.interpreters().items()}
-# What the oldest does and the one that runs this, the others seldom do not; Numba's area has the newest.
+# CI tests the oldest interpreter, and the one that runs this. The others seldom differ. Numba's area has the newest.
 _oldest = sorted(_interpreters, key=lambda name: int(name.rpartition(".")[2]))[:1]
 
-#: Numba's general suite, a shard each.
+#: Numba's general suite: an area for each shard.
 _suite = {
     f"numba-suite-{n}": functools.partial(adapters.numba_suite_shard, n) for n in range(1, adapters.SUITE_SHARDS + 1)
 }
@@ -54,7 +54,7 @@ AREAS: dict[str, Area] = {
     "native": native.tests,
     "launch": launch.tests,
     "controls": control.tests,
-    # What follows needs root, Debian's packages or longer.
+    # The areas below need root, Debian's packages or more time.
     "race": go.race,
     "root": python.root,
     "sdist": package.sdist,
@@ -117,7 +117,7 @@ AREAS: dict[str, Area] = {
     "cuda-core-old": adapters.cuda_core_old,
     "frameworks": adapters.frameworks,
     "pages": pages.tests,
-    # By themselves only.
+    # These run only if they are named.
     "fuzz": go.fuzz,
     "storm-long": storm.long,
     "disks-long": disks.long,
@@ -142,11 +142,11 @@ TEST = [
     "launch",
 ]
 
-#: Those of them that are about gcc: CI runs the others where there is none (tests/bare.py).
+#: The areas of TEST that use gcc. CI runs all of TEST without gcc (tests/bare.py), and then these with it.
 WITH_GCC = ["header", "c", "native", "launch"]
 
-#: With root, Debian's packages (tests/deps-ci.sh) or longer; and the controls. Of those that may have company the longest
-#: come first: at the end the streams wait for the last one.
+#: Areas that need root, Debian's packages (tests/deps-ci.sh) or more time; and the controls. The longest of those in
+#: BESIDE come first, because at the end all streams wait for the last area.
 REST = [
     *_oldest, "controls",
     "race", "root", "sdist", "calls", "lint",
@@ -156,8 +156,8 @@ REST = [
     "jax", "pages", "observe", "observe-controls", "bench", "native-controls", "packages", "cupy", "warp", "launch-controls", "types",
 ]  # fmt: skip
 
-#: For an hour more: other versions of what the above runs with, each Go, zig's library, that of aarch64, every row of tables of which REST runs a part;
-#: and for hours, all of Numba's suite.
+#: Areas for an hour more: other versions of the frameworks and of Go, the libraries of zig and for aarch64, and all rows
+#: of tables of which REST runs a part. All of Numba's suite takes hours.
 LONGER = [
     *(name for name in _interpreters if name not in _oldest), "portable", "aarch64", "releases", "fuzz-short",
     "native-more", "launch-rest", "callers", "machines-rest", "remotes-rest", "remotes-clocks", "underworld3-rest",
@@ -165,8 +165,8 @@ LONGER = [
     "cupy-old", "warp-rest", "warp-old", *_suite,
 ]  # fmt: skip
 
-#: Those that wait for compilers and measure no times: they run beside the others.
-#: machines does not: pip, which other areas run, changes the times that its rows compare.
+#: Areas that wait for compilers and measure no times. They run beside the others. machines is not among them, because its
+#: rows compare times, and other areas run pip, which changes these.
 BESIDE = frozenset({
     "python", "native", "launch", "nvrtc", "packages", "types",
     "observe", "observe-controls", "native-rest", "native-more", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "underworld3-rest", "numba", "numba-rest", "numba-old",
@@ -175,5 +175,5 @@ BESIDE = frozenset({
     "bench",
 })  # fmt: skip
 
-#: The attacks of minutes, which print the figures of docs/reliability.md.
+#: The attacks that take minutes, and print the figures of docs/reliability.md.
 SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak", "walks-long", "launch-soak", "remotes-soak"]

@@ -1,9 +1,9 @@
-"""The wheel for aarch64, built here and run by qemu: what can be known of it without such a machine.
+"""The wheel for aarch64, built here and tested with qemu, as far as that goes without such a machine.
 
-qemu's emulation of one process has no ptrace, no seccomp and no openat2, and what a
-test starts of aarch64 the kernel refuses. So these run: the programs in C, those
+qemu emulates a single process. It has no ptrace, no seccomp and no openat2, and the
+kernel refuses to start other aarch64 programs. So these run: the programs in C, the
 tests in Python that start no process, and the command. The observer, the launcher's
-cache, NVRTC's worker and remotes are built, and not run: they wait for a machine.
+cache, NVRTC's worker and remotes are built but not run: they need a real machine.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ SYSTEM = HERE / "system"  # Debian's, unpacked and not installed
 SITE = HERE / "site"  # the wheel, unpacked
 LIBRARY = SITE / "jitcache" / build_library.SONAME
 
-#: The programs of tests/c; signals.c counts on signals that qemu keeps for itself.
+#: The programs of tests/c, without signals.c, which needs signals that qemu uses itself.
 SOURCES = [("api.c", "gnu99"), ("misuse.c", "gnu99"), ("golden.c", "gnu99"), ("forks.c", "gnu99")]
 
 PYTHON = ["test_key.py", "test_mapping.py", "test_cache.py", "test_lease.py"]
 
-#: What of these starts another Python.
+#: The tests of these files that start another Python.
 STARTS = [
     "test_cache.py::test_what_is_freed_after_the_modules_ends_in_silence_and_is_counted",
     "test_lease.py::test_one_of_many_processes_compiles",
@@ -41,7 +41,7 @@ STARTS = [
 
 
 def _apt(machine: str, *packages: str, into: Path) -> bool:
-    """Unpack Debian's packages of a machine, and what they need, with lists of their own: nothing is installed."""
+    """Unpack Debian's packages for a machine, with their dependencies. apt gets lists of its own, and installs nothing."""
     state = HERE / f"apt-{machine}"
     for folder in ("state/lists/partial", "cache/archives/partial"):
         (state / folder).mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def _system() -> bool:
 
 
 def _emulated(program: Path) -> list[str]:
-    """The command that runs a program; by its loader, since qemu's -L would show it another root."""
+    """Return the command that runs a program. It names the loader, because qemu's -L would show another root."""
     folders = [SYSTEM / "lib" / "aarch64-linux-gnu", SYSTEM / "usr" / "lib" / "aarch64-linux-gnu"]
     loader = SYSTEM / "lib" / "ld-linux-aarch64.so.1"
     path = ":".join(map(str, folders))
@@ -89,7 +89,7 @@ def _wheel() -> bool:
             z.extractall(SITE)
     for program in (SITE / "jitcache").glob("jitcache-*"):
         program.chmod(0o755)
-    (SITE / "jitcache" / "libjitcache.so").unlink()  # the linker's script; C programs link what is in lib
+    (SITE / "jitcache" / "libjitcache.so").unlink()  # the linker script; C programs link the library itself
     (SITE / "jitcache" / "libjitcache.so").symlink_to(build_library.SONAME)
     return True
 
@@ -111,7 +111,7 @@ def _programs() -> Count:
 
 
 def _python() -> Path:
-    """Make a command of the emulated Python."""
+    """Make a program that runs the emulated Python."""
     (own,) = [p for p in (SYSTEM / "usr" / "bin").glob("python3.*") if p.name.count(".") == 1 and not p.is_symlink()]
     script = HERE / "python"
     script.write_text(f'#!/bin/sh\nPYTHONHOME={SYSTEM / "usr"} exec {" ".join(_emulated(own))} "$@"\n')
@@ -127,7 +127,7 @@ print(platform.machine(), jitcache.default_cache().get_or_compile(key, lambda: p
 
 
 def _package(python: Path) -> Count:
-    """The package of the wheel: the second process finds what the first has compiled; and the command."""
+    """Test the wheel's package, whose second process must find what the first has compiled, and its command."""
     with tempfile.TemporaryDirectory() as folder:
         env = environment(PYTHONPATH=str(SITE), JITCACHE_DIR=folder)
         said = [run(AREA, [str(python), "-c", HIT], env=env) for _ in range(2)]
@@ -146,7 +146,7 @@ def _package(python: Path) -> Count:
 
 
 def tests() -> Count:
-    """Build it, and run what can be run."""
+    """Build the wheel, and run the tests that can run."""
     if shutil.which("apt-get") is None:
         return skipped(AREA, "apt-get")
     zig = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "ziglang>=0.15"]

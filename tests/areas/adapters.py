@@ -9,17 +9,17 @@ from .common import BUILD, ROOT, Count, counted, environment, pytest, run, skipp
 from .control import red
 from .python import interpreters
 
-#: The version that is current, by whose side everything is tested.
+#: The current version of Numba, which all tests use.
 NUMBA = "0.68.1"
 
-#: The others: one of each generation of Numba's caching code, and the Pythons that it runs on, the first of them that is there.
+#: A version for each generation of Numba's caching code, with the Pythons that it runs on. The first that is installed is used.
 GENERATIONS = {
     "0.61.2": ("3.10", "3.11", "3.12"),
     "0.65.1": ("3.13", "3.12", "3.11"),
     "0.68.1": ("3.12", "3.13", "3.10"),
 }
 
-#: What cuda.core compiles with. The bindings need Python 3.11.
+#: The packages that cuda.core compiles with. The bindings need Python 3.11.
 CUDA_CORE = [
     "cuda-bindings==13.5.0",
     "nvidia-cuda-nvrtc==13.5.37",
@@ -28,19 +28,18 @@ CUDA_CORE = [
 ]
 
 
-#: Triton's current version, and the last of those that have the fingerprint in another place.
+#: Triton's current version, and the last version that has the fingerprint in another place.
 TRITON, TRITON_OLD = "3.9.0", "3.3.1"
 
-#: CuTe DSL's, what its TVM FFI route needs, and somebody's tensors.
+#: CuTe DSL, the package for its TVM FFI route, and a package with tensors.
 CUTE_DSL = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2", "numpy>=2")
 
-#: JAX with what its size cap and the names of its public way need: the version that is current, and the last for Python 3.11,
-#: each with the Pythons that it runs on.
+#: JAX's current version, and the last for Python 3.11, each with the Pythons that it runs on.
 JAX = {"0.12.0.1": ("3.12", "3.13", "3.14"), "0.10.2": ("3.11", "3.12", "3.13")}
 
 
 def _newest() -> str:
-    """An interpreter for the current version: this one, if it is one that Numba runs on."""
+    """Return an interpreter for the current version: this one, if Numba runs on it."""
     fits = {v: p for v, p in interpreters().items() if (3, 10) <= tuple(map(int, v.split("."))) <= (3, 13)}
     return sys.executable if (3, 10) <= sys.version_info[:2] <= (3, 13) else next(iter(fits.values()), sys.executable)
 
@@ -50,7 +49,7 @@ def _with_numba(area: str) -> str | None:
 
 
 def _builder() -> dict[str, str]:
-    """An environment that names the interpreter that can build a wheel."""
+    """Return an environment that names an interpreter that can build a wheel."""
     return environment(JITCACHE_TEST_BUILDER=sys.executable)
 
 
@@ -60,12 +59,12 @@ def _numba(area: str, marks: str) -> Count:
 
 
 def numba() -> Count:
-    """Numba, its own cache and ours side by side, and with mechanisms taken out."""
+    """Numba, with its own cache and ours side by side, and with mechanisms taken out."""
     return _numba("numba", "not more")
 
 
 def numba_rest() -> Count:
-    """What Numba's own cache and none at all do, and each mechanism taken out."""
+    """Numba with its own cache alone, without any cache, and with each mechanism taken out."""
     return _numba("numba-rest", "more")
 
 
@@ -81,14 +80,14 @@ def numba_old() -> Count:
         python = venv(
             "numba-old", f"numba-example-{version}-{name}", [f"numba=={version}", "quantecon", "pytest>=8"], here[name]
         )
-        # How fast it is, and what notices a mechanism that is taken out, is for the current one.
+        # Only the current version is tested for speed, and with mechanisms taken out.
         chosen = ["tests/numba", "--deselect", "tests/numba/test_speed.py", "-k", "not without"]
         counts.append(Count(0, 0, 1) if python is None else pytest("numba-old", python, *chosen, env=_builder()))
     return total(counts)
 
 
 def numba_upstream() -> Count:
-    """Numba's own caching tests with our storage, those of IPython too."""
+    """Numba's own caching tests with our storage, including those for IPython."""
     packages = [f"numba=={NUMBA}", "ipython>=8", "ipykernel>=6"]
     python = venv("numba-upstream", "numba-upstream", packages, _newest())
     if python is None:
@@ -97,7 +96,7 @@ def numba_upstream() -> Count:
     return counted(*run("numba-upstream", command, env=environment()))
 
 
-#: In how many areas Numba's general suite runs.
+#: The number of areas that share Numba's general suite.
 SUITE_SHARDS = 4
 
 
@@ -110,9 +109,9 @@ def _suite(area: str, *args: str) -> tuple[int, str]:
 
 
 def numba_suite() -> Count:
-    """About a hundred tests of Numba's general suite with everything cached, and what notices mechanisms that are taken out."""
+    """About a hundred tests of Numba's general suite with everything cached, some of them with mechanisms taken out."""
     count = counted(*_suite("numba-suite", "--small"))
-    # Without these a test of Numba's ends differently when it is warm.
+    # Without one of these mechanisms, a test of Numba gives another result when it is warm.
     controls = {"closure": "test_closure", "recursion": "test_recursion", "looking into": "test_cfunc"}
     for what, module in controls.items():
         status, text = _suite("numba-suite", "--modules", module, "--without", what)
@@ -121,7 +120,7 @@ def numba_suite() -> Count:
 
 
 def numba_suite_shard(number: int) -> Count:
-    """A part of 2,600 tests of Numba's general suite with everything cached: hours for all of them."""
+    """A shard of the 2,600 tests of Numba's general suite with everything cached. All shards take hours."""
     return counted(*_suite(f"numba-suite-{number}", "--shard", f"{number}/{SUITE_SHARDS}"))
 
 
@@ -137,7 +136,7 @@ def _cuda_core(area: str, version: str) -> Count:
 
 
 def cuda_core() -> Count:
-    """cuda.core, its own program cache and ours side by side, and with mechanisms taken out."""
+    """cuda.core, with its own program cache and ours side by side, and with mechanisms taken out."""
     return _cuda_core("cuda-core", "1.2.2")
 
 
@@ -156,7 +155,7 @@ def _cute_dsl(area: str, marks: str) -> Count:
 
 
 def cute_dsl() -> Count:
-    """CuTe DSL, which keeps nothing of its own, and with mechanisms taken out; without a GPU."""
+    """CuTe DSL, which has no cache of its own, also with mechanisms taken out; without a GPU."""
     return _cute_dsl("cute-dsl", "not more")
 
 
@@ -176,25 +175,25 @@ def _triton(area: str, version: str, *chosen: str) -> Count:
     return Count(0, 0, 1) if python is None else pytest(area, python, *chosen, env=environment())
 
 
-#: Of Triton's tests, what takes two minutes; and the rest, which waits for time stamps to age, or runs others with something taken out.
+#: Triton's tests that take two minutes; and the rest, which wait for time stamps to age, or run with mechanisms taken out.
 _TRITON_SHORT = ("tests/triton/test_manager.py", "tests/triton/test_processes.py", "tests/triton/test_faults.py")
 _TRITON_REST = ("tests/triton/test_meanings.py", "tests/triton/test_fingerprint.py", "tests/triton/test_controls.py")
 _TRITON_TWINS = "tests/triton/test_meanings.py::test_twins_are_two_kernels[an attribute of a module]"
 
 
 def _without(framework: str, *mechanisms: str) -> list[str]:
-    """Controls of a framework's that take seconds; all of them run with make test-all."""
+    """A framework's controls that take seconds; make test-all runs all of its controls."""
     return [f"tests/{framework}/test_controls.py::test_without_it_its_test_fails[{m}]" for m in mechanisms]
 
 
 def triton() -> Count:
-    """Triton through the cache: who compiles, where the files are, and what is broken; without a GPU."""
+    """Triton through the cache: who compiles, where files are, and what happens after faults; without a GPU."""
     shown = [_TRITON_TWINS, *_without("triton", "check", "names")]
     return _triton("triton", TRITON, *_TRITON_SHORT, *shown, "-m", "not slow", "-k", "not does_with_it")
 
 
 def triton_rest() -> Count:
-    """What Triton's own manager does, fifty rounds in fresh folders, the fingerprint, and mechanisms that are taken out."""
+    """Triton's own manager, fifty rounds in fresh folders, the fingerprint, and tests with mechanisms taken out."""
     area = "triton-rest"
     slow = _triton(area, TRITON, *_TRITON_SHORT, "-m", "slow")
     own = _triton(area, TRITON, *_TRITON_SHORT, "-m", "not slow", "-k", "does_with_it")
@@ -203,7 +202,7 @@ def triton_rest() -> Count:
 
 def triton_old() -> Count:
     """The same with an older version."""
-    # How fast it is, what Triton's own manager does, and what notices a mechanism that is taken out, is for the current one.
+    # Only the current version is tested for speed, with Triton's own manager, and with mechanisms taken out.
     return _triton(
         "triton-old", TRITON_OLD, "tests/triton", "-k", "not without_it and not does_with_it and not ten_times"
     )
@@ -221,7 +220,7 @@ def _jax(area: str, version: str, *chosen: str) -> Count:
 
 
 def jax() -> Count:
-    """JAX, its own persistent cache and ours side by side: what a minute is enough for; without a GPU."""
+    """JAX, with its own persistent cache and ours side by side: tests of a minute; without a GPU."""
     shown = [*_without("jax", "cpu", "form"), "-k", "not own_cache_it_is_used and not without_a_list"]
     return _jax("jax", "0.12.0.1", "tests/jax/test_right.py", "tests/jax/test_processes.py", *shown)
 
@@ -247,14 +246,14 @@ def _warp(area: str, version: str, *chosen: str) -> Count:
     return Count(0, 0, 1) if python is None else pytest(area, python, *(chosen or ["tests/warp"]), env=environment())
 
 
-#: Of Warp's tests, each of which waits for clang, what a minute is enough for.
+#: Warp's tests that take a minute together. Each test waits for clang.
 _WARP_SHORT = (
     "fresh_process or three_processes or (repaired_without and cut) or its_test_fails[repair] or its_test_fails[digits]"
 )
 
 
 def warp() -> Count:
-    """Warp, its own cache and ours side by side: what a minute is enough for; without a GPU."""
+    """Warp, with its own cache and ours side by side: tests of a minute; without a GPU."""
     return _warp("warp", "1.19.0", "tests/warp", "-k", _WARP_SHORT)
 
 
@@ -265,11 +264,11 @@ def warp_rest() -> Count:
 
 def warp_old() -> Count:
     """The same with an older version."""
-    # How fast it is, and what notices a mechanism that is taken out, is for the current one.
+    # Only the current version is tested for speed, and with mechanisms taken out.
     return _warp("warp-old", "1.18.0", "tests/warp", "-k", "not without_it and not ten_times")
 
 
-#: CuPy's current version and an older one, which has no place for another cache; and the NVRTC of both.
+#: CuPy's current version, an older one that has no hook for another cache, and the NVRTC for both.
 CUPY, CUPY_OLD = "14.2.0", "13.6.0"
 CUPY_NVRTC = ["nvidia-cuda-nvrtc-cu12==12.9.86", "nvidia-cuda-runtime-cu12==12.9.79"]
 
@@ -286,12 +285,12 @@ def _cupy(area: str, version: str, *chosen: str) -> Count:
     return Count(0, 0, 1) if python is None else pytest(area, python, *(chosen or ["tests/cupy"]), env=environment())
 
 
-#: Of CuPy's tests, what a minute is enough for: headers, many processes, and what notices that either is not looked after.
+#: CuPy's tests that take a minute together: headers, many processes, and the controls for both.
 _CUPY_SHORT = "test_processes or fresh_process or header_that_changed or names_of or its_test_fails[lease] or its_test_fails[observed]"
 
 
 def cupy() -> Count:
-    """CuPy with a real NVRTC, its own cache and ours side by side: what a minute is enough for; without a GPU."""
+    """CuPy with a real NVRTC, with its own cache and ours side by side: tests of a minute; without a GPU."""
     return _cupy("cupy", CUPY, "tests/cupy", "-k", _CUPY_SHORT)
 
 
@@ -302,12 +301,12 @@ def cupy_rest() -> Count:
 
 def cupy_old() -> Count:
     """The same with an older version."""
-    # It makes no LTO-IR; what notices a mechanism that is taken out is for the current one.
+    # The older version makes no LTO-IR. Only the current version is tested with mechanisms taken out.
     return _cupy("cupy-old", CUPY_OLD, "tests/cupy", "-k", "not ltoir and not without_it")
 
 
 def interpreters_of(area: str) -> dict[str, str]:
-    """An interpreter with each framework, as far as they can be had."""
+    """Return an interpreter for each framework that could be installed."""
     found = {
         "NUMBA": _with_numba(area), "CUDA_CORE": _with_cuda_core(area, "1.2.2"), "CUTE_DSL": _with_cute_dsl(area),
         "TRITON": _with_triton(area, TRITON), "JAX": _with_jax(area, "0.12.0.1"), "WARP": _with_warp(area, "1.19.0"),
@@ -317,7 +316,7 @@ def interpreters_of(area: str) -> dict[str, str]:
 
 
 def frameworks() -> Count:
-    """The examples of all adapters, as make demo-all runs them but for the installing."""
+    """Run the examples of all adapters as make demo-all does, with frameworks that are installed already."""
     area = "frameworks"
     found = dict.fromkeys(("numba", "cuda_core", "cute_dsl", "triton", "jax"))
     given = [

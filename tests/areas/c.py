@@ -1,4 +1,4 @@
-"""The header, and programs that were written from it."""
+"""The public headers, and programs that use them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 PROGRAMS = BUILD / "test" / "c"
 NO_EXCEPTIONS = "-fno-exceptions"
 
-# Source, standard, and whether it is C++. gnu: they use pthread and usleep.
+# Sources and standards. gnu99, because they use pthread and usleep.
 SOURCES = [
     ("api.c", "gnu99"),
     ("misuse.c", "gnu99"),
@@ -44,7 +44,7 @@ def _alone(header: Path, standard: str, *flags: str) -> Count:
 
 
 def header() -> Count:
-    """Every public header compiles alone, twice included, as each standard, without a warning."""
+    """Every public header compiles without a warning, alone and included twice, with each standard."""
     counts = []
     folder = BUILD / "include"
     for standard in ("c99", "c11", "c17", "c++11", "c++17", "c++20"):
@@ -87,7 +87,7 @@ def programs() -> Count:
     return total(counts)
 
 
-# What a lookup may ask of the system: the bound of the design.
+# The most system calls that a lookup may make.
 CALLS = {
     "hit": ["openat2", "fstat", "read", "close"],
     "miss": ["openat2"],
@@ -95,7 +95,7 @@ CALLS = {
 
 
 def system_calls() -> Count:
-    """A disk hit and a miss make the system calls that they must, and no more."""
+    """A disk hit and a miss make only the system calls that they need."""
     if shutil.which("strace") is None:
         return skipped("calls", *CALLS)
     program = build("calls", "system_calls.c", "gnu99")

@@ -1,4 +1,4 @@
-"""What the areas share: running a command, and counting what it says."""
+"""What the areas share: they run commands, and count tests in their output."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def environment(**more: str) -> dict[str, str]:
     return {**env, **more}
 
 
-_making = threading.Lock()  # areas run side by side
+_making = threading.Lock()  # areas run at the same time
 
 
 def venv(area: str, name: str, packages: Iterable[str], python: str = sys.executable) -> str | None:
-    """Make a virtual environment below build/venvs unless it is there; return its Python, None if it cannot be had."""
+    """Make a virtual environment below build/venvs unless it exists; return its Python, None if that fails."""
     made = BUILD / "venvs" / name
     ready, own = made / "ready", str(made / "bin" / "python")
     install = [own, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages]
@@ -108,7 +108,7 @@ def run(area: str, command: list[str], *, env: dict[str, str] | None = None, cwd
 
 
 def counted(status: int, text: str) -> Count:
-    """Count by the lines "N run, M failed" that the programs of ours end with."""
+    """Count by the lines "N run, M failed" that our own programs end with."""
     found = re.findall(r"^(\d+) run, (\d+) failed$", text, re.MULTILINE)
     ran, failed = (sum(int(n[i]) for n in found) for i in (0, 1))
     if (status != 0 or not found) and failed == 0:
@@ -119,7 +119,7 @@ def counted(status: int, text: str) -> Count:
 def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None) -> Count:
     """Run pytest and count by its last line."""
     command = [python, "-m", "pytest", "-q", "-rfEs", "--no-fold-skipped", "--durations=15", "--durations-min=2"]
-    # Runs of one user that share a folder close it to others, as which some tests run.
+    # pytest closes the folder that all runs of a user share to other users, and some tests run as other users.
     folder = tempfile.mkdtemp(prefix="j")
     os.chmod(folder, 0o755)
     env = {**(env or environment()), "PYTEST_DEBUG_TEMPROOT": folder}

@@ -230,7 +230,7 @@ def tests() -> Count:
 
 
 def misspelled() -> Count:
-    """A control that there is not takes nothing out: it must not be built, nor run."""
+    """A control that does not exist would take nothing out: it must neither build nor run."""
     try:
         build_library.check_control("nolease,nolaese")
         built = True
@@ -247,13 +247,14 @@ def misspelled() -> Count:
 
 
 def red(area: str, what: str, test: str, is_red: bool) -> Count:
-    """Count a test that must fail without ``what``; say so if it did not."""
+    """Count a test that must fail without ``what``, and note it as a failure if it passed."""
     if not is_red:
         failures.note(area, f"{what}: {test} is green")
     return Count(1, 0, int(not is_red))
 
 
-#: A test that looks for a race finds it in most runs: one of seven was green on a loaded machine.
+#: How often a test may run until it fails. A test for a race does not find it in each run: one run of seven passed on a
+#: loaded machine.
 TRIES = 5
 
 

@@ -1,4 +1,4 @@
-"""CUDA: with a fake NVRTC everywhere, with the real ones from their wheels, and on a GPU."""
+"""CUDA: with a fake NVRTC on any machine, with the real ones from their wheels, and on a GPU."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WHEELS = {
 
 
 def wheels(area: str, version: str) -> Path | None:
-    """Return a folder with NVIDIA's wheels, taking them from PyPI if need be; None if they cannot be had."""
+    """Return a folder with NVIDIA's wheels, installed from PyPI if necessary; None if that fails."""
     folder = BUILD / "cuda" / version
     ready = folder / "ready"
     want = "\n".join(WHEELS[version])
@@ -47,20 +47,20 @@ def wheels(area: str, version: str) -> Path | None:
 
 
 def real(area: str) -> dict[str, str] | None:
-    """The variables by which tests find the real NVRTCs."""
+    """Return the variables by which tests find the real NVRTCs, None if there are none."""
     folders = {f"JITCACHE_TEST_CUDA{v}": wheels(area, v) for v in WHEELS}
     return None if None in folders.values() else {name: str(folder) for name, folder in folders.items()}
 
 
 def tests() -> Count:
-    """What a fake NVRTC is enough for."""
+    """The tests that need only a fake NVRTC."""
     return total(
         [pytest("cuda", sys.executable, FOLDER, "-m", "not nvrtc and not gpu", env=environment()), *programs()]
     )
 
 
 def programs() -> list[Count]:
-    """A host in C, which is C++ too."""
+    """A host in C, compiled as C and as C++."""
     fakes = BUILD / "test" / "cuda"
     status, _ = run("cuda", [sys.executable, f"{FOLDER}/fakes.py", str(fakes)])
     variables = {"JITCACHE_NVRTC": f"{fakes}/libnvrtc.so.13", "JITCACHE_LIBCUDA": f"{fakes}/libcuda.so.1"}
@@ -74,7 +74,7 @@ def programs() -> list[Count]:
 
 
 def nvrtc() -> Count:
-    """With the real NVRTCs, and no GPU."""
+    """The tests with the real NVRTCs, without a GPU."""
     variables = real("nvrtc")
     if variables is None:
         return Count(0, 0, 1)
@@ -87,7 +87,7 @@ def nvrtc() -> Count:
 
 
 def gpu() -> Count:
-    """On a machine with a GPU: skipped where no driver can be loaded."""
+    """The tests for a machine with a GPU; skipped if no driver can be loaded."""
     variables = real("gpu")
     if variables is None:
         return Count(0, 0, 1)

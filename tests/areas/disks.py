@@ -1,4 +1,4 @@
-"""Bad disks: full, read-only, moved, failing call by call, and a network's; and their controls."""
+"""Bad disks: full, read-only, moved, on a network, and failing call by call; and their controls."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Control(NamedTuple):
 CALL = "test_calls.py::test_failing_call_costs_a_compile_at_most"
 MOVE = "test_moves.py::test_directory_moves_under_working_processes"
 
-#: A control that makes a process wait for ever need not wait as long as the tests do.
+#: Seconds after which a process counts as stuck in a control. The tests themselves wait longer.
 STUCK = "10"
 
 CONTROLS = [
-    # A put renames what it has not looked at.
+    # A put renames a file without checking that it was written.
     Control(
         "nowritecheck",
         [
@@ -62,13 +62,13 @@ CONTROLS = [
             "test_fuse.py::test_no_error_reaches_the_caller[local--large20000]",
         ],
     ),
-    # A call that a signal has interrupted has failed.
+    # A call that a signal interrupts counts as failed.
     Control(
         "noagain",
         ["TestEveryFailingCallOfAPutIsSurvived", "TestEveryFailingCallOfATaskIsSurvived"],
         [f"{CALL}[renameat,renameat2:EINTR=1+2]"],
     ),
-    # What was read or written in part is taken for all.
+    # A partial read or write counts as complete.
     Control(
         "short",
         [
@@ -78,7 +78,7 @@ CONTROLS = [
         ],
         ["test_fuse.py::test_no_error_reaches_the_caller[local--short1000]"],
     ),
-    # One descriptor stays open where a call has failed.
+    # A descriptor stays open after a failed call.
     Control(
         "leak",
         [
@@ -90,7 +90,7 @@ CONTROLS = [
         ],
         [f"{CALL}[fstat:EIO=1+]"],
     ),
-    # ulimit -f is not looked at.
+    # ulimit -f is ignored.
     Control("nolimit", [], ["test_full.py::test_limit_of_file_size_kills_nobody[10000]"]),
     # A directory that cannot be used is an error.
     Control(
@@ -102,7 +102,7 @@ CONTROLS = [
             "test_full.py::test_process_without_descriptors_compiles",
         ],
     ),
-    # Whether puts can work is not looked at when a directory is opened.
+    # Opening a directory does not check that puts can work.
     Control(
         "nowritable",
         [],
@@ -111,7 +111,7 @@ CONTROLS = [
             "test_full.py::test_directory_of_mode_0500_is_read_by_its_user",
         ],
     ),
-    # Folders that have gone are not made again.
+    # Folders that were removed are not made again.
     Control("norepair", [], [f"{MOVE}[removed]", f"{MOVE}[renamed]", f"{MOVE}[replaced_by_a_file]"]),
     # Folders are kept open.
     Control("keepopen", [], [f"{MOVE}[removed]", f"{MOVE}[renamed]"]),
@@ -125,7 +125,7 @@ CONTROLS = [
             "test_paths.py::test_no_call_goes_through_a_link_below_the_root[openat2]",
         ],
     ),
-    # What stat says is believed on images too.
+    # Stamps of files on mounted images are believed.
     Control(
         "noimages",
         [],
@@ -137,7 +137,7 @@ CONTROLS = [
     ),
     # A lock that is refused counts as held.
     Control("norefusal", [], [f"{CALL}[flock:ENOLCK=1+]", f"{CALL}[newfstatat:EIO=1+]"]),
-    # Nobody waits for anybody.
+    # No process waits for another.
     Control(
         "nolease",
         [],

@@ -13,7 +13,7 @@ from .common import ROOT, Count, go_command, log_of, run, total
 
 
 def test(area: str, *args: str, env: dict[str, str] | None = None, go: str = "") -> Count:
-    """Count the top-level tests of a go test run, of this checkout's Go or another."""
+    """Count the top-level tests of a run of go test, with this checkout's Go or another."""
     status, text = run(area, [go or go_command(), "test", "-json", *args], env=env)
     counts = {"pass": 0, "fail": 0, "skip": 0}
     said: dict[str, list[str]] = {}
@@ -39,7 +39,7 @@ def _events(text: str) -> Iterator[dict[str, str]]:
             continue
 
 
-#: What `./...` is not: core/cpuid is a module of its own, under the name that it stands for (go.mod).
+#: core/cpuid is a module of its own, so `./...` does not include it. It has the name of the module that it replaces (go.mod).
 CPUID = "github.com/klauspost/cpuid/v2"
 
 
@@ -47,8 +47,8 @@ def tests() -> Count:
     return test("go", "-count=1", "./...", CPUID)
 
 
-#: What goes through each place where a call can fail, or through a million members. Threads do no more there than in a
-#: part of it, which is what -short runs; the area go runs all.
+#: Packages whose tests go through each place where a call can fail, or through a million members. For races a part of
+#: that is enough, which is what -short runs; the area go runs all.
 LONG = ("jitcache/bundle", "jitcache/core/store")
 
 
@@ -65,7 +65,7 @@ def race() -> Count:
 
 
 def _targets() -> list[tuple[str, str]]:
-    """Package and name of every fuzz target."""
+    """Return package and name of every fuzz target."""
     found = []
     command = ["git", "ls-files", "-co", "--exclude-standard", "*_test.go"]
     for file in subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split():
@@ -80,7 +80,7 @@ def _fuzz(area: str, seconds: int) -> Count:
         command = [go_command(), "test", package, "-run=^$", f"-fuzz=^{name}$", f"-fuzztime={seconds}s"]
         status, text = run(area, command)
         # Until Go 1.27 the end of the time is sometimes reported as a failure
-        # (golang/go#75804); one that was found comes with its input.
+        # (golang/go#75804). A real failure comes with its input.
         found = status != 0 and not ("context deadline exceeded" in text and "Failing input" not in text)
         counts.append(Count(1, 0, int(found)))
     return total(counts)

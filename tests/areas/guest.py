@@ -1,4 +1,4 @@
-"""A good guest: fork, signals and exits, and what must be red without the mechanism behind each."""
+"""A good guest in its host: fork, signals and exits; and the controls of these tests."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .control import TRIES, python_red, red
 
 FOLDER = "tests/guest"
 
-# Source, standard, and the arguments of the short and of the long variant, after
-# the folder: how many children, how many times or how many seconds.
+# Source, standard, and the arguments after the folder, for the short and the long variant:
+# numbers of children, rounds or seconds.
 PROGRAMS = [
     ("masks.c", "gnu99", [], []),
     ("signal_storm.c", "gnu99", ["2"], ["60"]),
@@ -40,9 +40,9 @@ class Control(NamedTuple):
     name: str
     out: str = ""  # of core/control/controls.txt
     front: str = ""  # of capi/controls.h
-    ranks: bool = False  # the order of locks is looked at
+    ranks: bool = False  # the order of locks is checked
     plain: bool = False  # the runtime is Go's own
-    unloads: bool = False  # dlclose does
+    unloads: bool = False  # dlclose unmaps the library
     c: tuple[str, ...] = ()  # "source: test"
     python: tuple[str, ...] = ()  # pytest node ids
 
@@ -98,10 +98,10 @@ def controls() -> Count:
 
 
 def ranks() -> Count:
-    """The C programs, and forks from Python, in a build that aborts where the order of locks is broken."""
+    """The C programs, and forks from Python, in a build that aborts if the order of locks is broken."""
     area, folder = "ranks", BUILD / "ranks"
     library = build_library.build(folder, ranks=True)
-    # The look is in this build, and not in the one that everybody gets.
+    # This build has the check, and the released one has not.
     looks = [b"takes lock" in file.read_bytes() for file in (library, BUILD / "lib" / "libjitcache.so")]
     counts = [Count(1, 0, int(looks != [True, False]))]
     for source, standard in c.SOURCES:
@@ -133,7 +133,7 @@ def _all(area: str, arguments: int, times: int) -> Count:
 
 
 def _run(area: str, program: Path, arguments: list[str]) -> tuple[int, str]:
-    """Run a program in a folder of its own; what was killed, or hangs, has failed."""
+    """Run a program in a folder of its own. It has failed if it was killed or hangs."""
     with tempfile.TemporaryDirectory() as folder:
         return run(area, ["timeout", "-k", "5", "600", str(program), folder, *arguments])
 
@@ -159,7 +159,7 @@ def _control(control: Control) -> Count:
 
 
 def _let_unload(library: Path) -> None:
-    """Take the mark off a library that keeps dlclose from unmapping it. Go's linker sets it always."""
+    """Remove the flag that keeps dlclose from unmapping a library. Go's linker always sets it."""
     section, tag, nodelete = 2, 0x6FFFFFFB, 8  # PT_DYNAMIC, DT_FLAGS_1, DF_1_NODELETE
     data = bytearray(library.read_bytes())
     (headers,) = struct.unpack_from("<Q", data, 32)
@@ -173,12 +173,12 @@ def _let_unload(library: Path) -> None:
 
 
 def _failed_in(area: str, source: str, folder: Path, names: list[str]) -> set[str]:
-    """Return which of a program's tests failed in one of TRIES runs; all, if it was killed, as the storm may be."""
+    """Return which of a program's tests failed in one of TRIES runs; all of them, if the program was killed."""
     program = c.build(area, source, "c++11" if source.endswith("cpp") else "gnu99", library=folder, out=folder)
     failed: set[str] = set()
     if program is None:
         return failed
-    # Children, times or seconds; then the seconds after which a child hangs.
+    # Numbers of children, rounds or seconds; then the seconds after which a child counts as hanging.
     arguments = [str(folder / "libjitcache.so")] if source == "signals.c" else ["10", "3"]
     for _ in range(TRIES):  # whether threads are in Go when the process forks is a matter of luck
         status, text = _run(area, program, arguments)

@@ -1,4 +1,4 @@
-"""The launcher: what it replays and what not, and the programs of PyPI that compile at run time."""
+"""The launcher: what it replays and what it does not, and programs of PyPI that compile at run time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .python import interpreters
 
 FOLDER = "tests/launch"
 
-#: What compiles at run time, by a command that can be named. Brian2 needs Python 3.13.
+#: Packages that compile at run time with a command that the user can set. Brian2 needs Python 3.13.
 CALLERS = [
     "cffi",
     "setuptools",
@@ -32,7 +32,7 @@ CALLERS = [
     "nvidia-cuda-cccl==13.3.5.0.6",
 ]
 
-#: What needs them.
+#: The tests that need these packages.
 _OF_CALLERS = [f"{FOLDER}/test_callers.py", f"{FOLDER}/test_nvcc.py"]
 
 
@@ -42,12 +42,12 @@ def tests() -> Count:
 
 
 def rest() -> Count:
-    """The tables, and what needs more than gcc."""
+    """The whole tables, and tests that need more than gcc."""
     return pytest("launch-rest", sys.executable, FOLDER, "-m", "rest", env=environment())
 
 
 def callers() -> Count:
-    """Each twice, with its own caches empty."""
+    """Run each package twice, with its own caches empty."""
     python = interpreters().get("3.13", sys.executable if sys.version_info[:2] == (3, 13) else None)
     if python is None:
         return skipped("callers", "callers")
@@ -121,13 +121,13 @@ _CONTROLS = [
 
 
 def soak() -> Count:
-    """The walk, for ten minutes."""
+    """The random walk, for ten minutes."""
     env = environment(LAUNCH_WALK_SECONDS="600", LAUNCH_WALK_STEPS="200")
     return pytest("launch-soak", sys.executable, f"{FOLDER}/test_walk.py", env=env)
 
 
 def controls() -> Count:
-    """One mechanism is taken out, and the tests of its promise must fail."""
+    """Each mechanism is taken out, and the tests of its promise must fail."""
     counts = []
     for control in _CONTROLS:
         folder = BUILD / "controls" / control.name.replace(" ", "-")

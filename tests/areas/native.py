@@ -1,4 +1,4 @@
-"""C, C++ and Cython: with gcc everywhere; with clang, zig and Cython where they are."""
+"""C, C++ and Cython: with gcc on any machine, and with clang, zig and Cython if they are installed."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .control import go_failures, python_red, red
 
 FOLDER = "tests/native"
 
-#: What the tests use where the machine has it not: PyPI's.
+#: Packages of PyPI that the tests need.
 NEEDS = ["Cython>=3", "setuptools", "ziglang>=0.15"]
 
 
 def tests() -> Count:
-    """What needs nothing but gcc."""
+    """The tests that need only gcc."""
     return pytest("native", sys.executable, FOLDER, "-m", "not rest", env=environment())
 
 
 def walks() -> Count:
-    """The random walks of gcc and clang, and of all NVRTCs, until they are saturated; prints what they saw."""
+    """The random walks with gcc, clang and all NVRTCs, until they are saturated; prints what they saw."""
     wheels = cuda.real("walks-long")
     if wheels is None:
         return Count(0, 0, 1)
@@ -35,13 +35,13 @@ def walks() -> Count:
 
 
 def rest() -> Count:
-    """With clang, zig and Cython."""
+    """The tests with clang, zig and Cython."""
     run("native-rest", [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *NEEDS])
     return pytest("native-rest", sys.executable, FOLDER, "-m", "rest and not more", env=environment())
 
 
 def more() -> Count:
-    """The rows of C for clang, which C++ by clang has too."""
+    """The rows for C with clang. The area native-rest has the same rows for C++ with clang."""
     return pytest("native-more", sys.executable, FOLDER, "-m", "more", env=environment())
 
 
@@ -133,7 +133,7 @@ _CONTROLS = [
 
 
 def controls() -> Count:
-    """One mechanism is taken out, and the tests of its promise must fail."""
+    """Each mechanism is taken out, and the tests of its promise must fail."""
     counts = []
     for control in _CONTROLS:
         for package, names in control.go.items():

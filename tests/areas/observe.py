@@ -1,4 +1,4 @@
-"""The observer beside strace: the same names, for compilers, linkers, wrappers and builds; and its tracer's controls."""
+"""The observer compared with strace, for compilers, linkers, wrappers and builds; and the tracer's controls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import cuda, go
 from .common import BUILD, ROOT, Count, environment, go_command, run, skipped, total, venv
 from .control import TRIES, red
 
-#: What the tracer goes without (observe/tracer/control.h), and a test in observe that must notice.
+#: The tracer's mechanisms (observe/tracer/control.h), each with a test in observe that must fail without it.
 CONTROLS = {
     "ABSENT": "TestProgramThatIsNotThereFailsAsExecDoes",
     "LOOKED": "TestWhatTheTreeHasReplacedIsNoInputAnyMore",
@@ -52,7 +52,7 @@ CONTROLS = {
 
 
 def tests() -> Count:
-    """Whatever is compared has to be there: tests/deps-ci.sh, and Cython and NVRTC from PyPI."""
+    """Compare the observer with strace. It needs the packages of tests/deps-ci.sh, and Cython and NVRTC from PyPI."""
     if shutil.which("strace") is None:
         return skipped("observe", "strace")
     python = venv("observe", "observe", ["Cython>=3", "setuptools"])
@@ -66,7 +66,7 @@ def tests() -> Count:
 
 
 def controls() -> Count:
-    """The tracer with each mechanism taken out, and a test that goes red."""
+    """Each mechanism of the tracer is taken out, and its test must fail."""
     text = (ROOT / "observe" / "tracer" / "control.h").read_text()
     there = set(re.findall(r"^\tJO_CONTROL_(\w+),", text, re.MULTILINE)) - {"NOTHING"}
     program = BUILD / "controls" / "observe.test"

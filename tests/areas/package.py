@@ -1,4 +1,4 @@
-"""What is shipped: the library's interface, the wheel, the source distribution."""
+"""What a release has: the library's interface, the wheel, the source distribution."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from .common import (
     venv,
 )
 
-#: With node.js from PyPI too, which it is written for.
+#: pyright, with the node.js that it needs, from PyPI.
 PYRIGHT = "pyright[nodejs]==1.1.414"
 
 CHECK = str(ROOT / "tests" / "abi" / "check.py")
 
 
 def abi() -> Count:
-    """Exports, soname, TLS, what it needs."""
+    """Check the library's exports, soname, TLS and dependencies."""
     return counted(*run("abi", [sys.executable, CHECK, str(BUILD / "lib" / "libjitcache.so")]))
 
 
 def types() -> Count:
-    """The types of every function, by abidiff; and those that a user of the Python package sees, by mypy and pyright."""
+    """Check the types of every C function, by abidiff, and of the Python package as users see it, by mypy and pyright."""
     return total([_types_in_c(), _types_in_python()])
 
 
@@ -59,7 +59,7 @@ def _types_in_python() -> Count:
     )
     if python is None:
         return Count(0, 0, 1)
-    # Installed, as a user has it: of what is on MYPYPATH mypy looks at everything.
+    # Install it as a user does: mypy would check everything on MYPYPATH.
     status, text = run("types", [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"])
     if status != 0:
         return Count(0, 0, 1)
@@ -101,7 +101,7 @@ def _try(area: str, python: str, folder: Path) -> Count:
         run(area, [python, str(ROOT / "tests" / "readme.py"), str(log_file)], env=env, cwd=folder) for _ in range(2)
     ]
     command = str(Path(python).parent / "jitcache")
-    # A second run would print other bytes: the launcher has found its observer.
+    # The output is random. If both runs print the same, the second was a replay, so the launcher has found its observer.
     launched = [
         run(area, [command, "run", "od", "-A", "n", "-N", "16", "/dev/urandom"], env=env, cwd=folder) for _ in range(2)
     ]
@@ -120,7 +120,7 @@ def _try(area: str, python: str, folder: Path) -> Count:
 
 
 def _contents(area: str, wheel: Path) -> Count:
-    """The wheel has what it needs and nothing of the tests."""
+    """The wheel has all its files, and none of the tests."""
     names = set(zipfile.ZipFile(wheel).namelist())
     want = {f"jitcache/include/{path.name}" for path in (ROOT / "include").iterdir()}
     want |= {"_jitcache_startup.py", "jitcache_startup.pth"}
@@ -133,7 +133,7 @@ def _contents(area: str, wheel: Path) -> Count:
     }  # fmt: skip
     stray = [n for n in names if "test" in n or n.endswith((".go", ".pyc"))]
     programs = sorted(n.rpartition(".data/scripts/")[2] for n in names if ".data/scripts/" in n)
-    # Of the library and of each command two megabytes are left, compressed; of the helper, which has the engines' clients, four.
+    # Compressed, the library and each command take two megabytes, and the helper, with the engines' clients, four.
     if not want <= names or stray or programs != ["jitcache", "jitcache-bundle"] or wheel.stat().st_size > 11 << 20:
         run(area, ["echo", f"missing {want - names}, stray {stray}, {wheel.stat().st_size} bytes"])
         return Count(1, 0, 1)
@@ -163,7 +163,7 @@ endforeach()
 
 
 def _link(area: str, python: str, folder: Path) -> Count:
-    """Programs in C and C++ build against an installed wheel in every way that is promised, and start by themselves."""
+    """Programs in C and C++ build against an installed wheel in every documented way, and start without settings."""
     folder.mkdir()
     for language, text in PROGRAMS.items():
         (folder / f"main.{language}").write_text(text)
@@ -200,7 +200,7 @@ def _link(area: str, python: str, folder: Path) -> Count:
 
 
 def wheel() -> Count:
-    """A wheel of this machine's compiler, in an empty environment."""
+    """Build a wheel with this machine's compiler, and try it in an empty environment."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         status, _ = run("wheel", [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", name])
@@ -214,12 +214,12 @@ def wheel() -> Count:
 
 
 def tests() -> Count:
-    """The build: which Go, which version, what is written down of it."""
+    """The tests of the build, the versions and the pages."""
     return pytest("package", sys.executable, "tests/package", "-m", "not rest")
 
 
 def bench() -> Count:
-    """The benchmark installs what it measures: those of its rows that need packages, in an environment that has none."""
+    """The benchmark installs the packages that its rows need, in an environment without them."""
     area, result = "bench", BUILD / "bench" / "bench.json"
     python = venv(area, "bench", ["-r", str(ROOT / "tests" / "requirements.txt")])
     if python is None:
@@ -233,7 +233,7 @@ def bench() -> Count:
 
 
 def _own_tests(area: str, sdist: Path, folder: Path) -> Count:
-    """Some of the tests that the source distribution has, as it has them."""
+    """Run some tests from the unpacked source distribution."""
     shutil.unpack_archive(sdist, folder)
     (tree,) = folder.iterdir()
     status, _ = run(area, [go_command(), "test", "-count=1", "./core/key", "./core/lease"], cwd=tree)
@@ -243,7 +243,7 @@ def _own_tests(area: str, sdist: Path, folder: Path) -> Count:
 
 
 def sdist() -> Count:
-    """The source distribution alone builds and works; so does an editable install."""
+    """The source distribution builds and works by itself; so does an editable install."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         status, _ = run("sdist", [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", name])
@@ -265,7 +265,7 @@ def sdist() -> Count:
 
 
 def portable() -> Count:
-    """The wheel that is published: zig, glibc 2.17, as auditwheel sees it."""
+    """The wheel as it is published, built by zig against glibc 2.17, and checked by auditwheel."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _pip("portable", sys.executable, "ziglang", "auditwheel")
@@ -275,7 +275,7 @@ def portable() -> Count:
         if status != 0 or len(wheels) != 1:
             return Count(0, 0, 1)
         status, text = run("portable", [sys.executable, "-m", "auditwheel", "show", str(wheels[0])])
-        # It names the oldest tag that fits, which is at most ours.
+        # auditwheel names the oldest tag that fits, which may be older than ours.
         fits = status == 0 and any(f'"manylinux_2_{n}_' in text for n in range(5, 18))
         counts = [Count(1, 0, int(not fits)), _contents("portable", wheels[0])]
         library = folder / "jitcache" / build_library.SONAME

@@ -1,4 +1,4 @@
-"""What packages are for others than pip: CMake, conda, Spack, the index; and the workflow that publishes them."""
+"""Packages for CMake, conda, Spack and the index; and the workflow that publishes them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ NEEDS = ["cyclonedx-python-lib[json-validation]==11.12.0", "py-rattler-build==0.
 
 
 def tests() -> Count:
-    """All but what needs zig, which the area portable has."""
+    """All tests but those that need zig, which are in the area portable."""
     files = [word for name in ("tests", "packages") for word in ("-r", str(ROOT / name / "requirements.txt"))]
     python = venv("packages", "shipped", [*files, *NEEDS])
     if python is None:

@@ -1,5 +1,5 @@
-"""Pages in a browser: the site, and the report of the command. Needs chromium, which
-Debian has; its screenshots are in build/pages/screenshots."""
+"""Pages in a browser: the site, and the report of the command. Needs chromium from
+Debian. Screenshots are in build/pages/screenshots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .common import ROOT, Count, environment, pytest, run, venv
 
 
 def tests() -> Count:
-    """Make the site, strictly, and run it."""
+    """Make the site, with warnings as errors, and test it."""
     needs = (ROOT / "docs" / "site" / "requirements.txt").read_text().splitlines()
     python = venv("pages", "docs", [line for line in needs if not line.startswith("#")])
     if python is None or run("pages", [sys.executable, "docs/site/build.py", python])[0] != 0:

@@ -1,4 +1,4 @@
-"""The Python package, on this interpreter and on every other that is there."""
+"""The Python package, on this interpreter and on every other that is installed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .common import Area, Count, pytest, skipped, venv
 
-#: What does not depend on anything but the package.
+#: The tests that depend only on the package.
 CORE = [
     "test_cache.py", "test_key.py", "test_keys_golden.py", "test_lease.py", "test_library.py", "test_import.py",
     "test_processes.py", "test_fork.py", "test_log.py", "test_cli.py", "test_ranks.py", "test_view_tier.py",
@@ -25,7 +25,7 @@ OLDEST = (3, 9)
 
 
 def interpreters() -> dict[str, str]:
-    """Every other CPython from 3.9 up: on PATH, and where pyenv keeps them."""
+    """Return every other CPython from 3.9 on, in PATH and in pyenv's folder, by version."""
     places = [shutil.which(f"python3.{minor}") for minor in range(OLDEST[1], 20)]
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     places += sorted(str(p) for p in pyenv.glob("versions/3.*/bin/python"))
@@ -55,7 +55,7 @@ def tests() -> Count:
 
 
 def root() -> Count:
-    """What only root can set up: other users, devices."""
+    """Tests that need root, for other users and devices."""
     if os.geteuid() != 0:
         return skipped("root", "root")
     return pytest("root", sys.executable, "-m", "root")

@@ -1,4 +1,4 @@
-"""Each Go that the library may be built with, beside the one that it was: what depends on Go's runtime."""
+"""Tests of what depends on Go's runtime, with each other Go that may build the library."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .python import CORE
 
 runtimes = build_library.runtimes
 
-#: What has most to do with the runtime: threads, locks, C memory, loading. The others are tested with two releases
-#: where the tests run with and without a compiler (.ci/run).
+#: The packages that depend most on the runtime: threads, locks, C memory, loading. CI tests the other packages with two
+#: releases, because it runs with and without a compiler (.ci/run).
 PACKAGES = [
     "./capi/...",
     *(f"./core{p}" for p in ("", "/blob", "/lease", "/lockfile", "/memory", "/store")),

@@ -1,4 +1,4 @@
-"""Remotes at their worst: other engines, faults of networks and of disks that are a network's, and what goes over the wire."""
+"""Remotes at their worst: other engines, faults of networks and network disks, and bad bytes on the wire."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ CLOCKS = f"{FOLDER}/test_clocks.py"
 
 
 def tests() -> Count:
-    """What a minute is enough for."""
+    """The tests that take a minute together."""
     return pytest("remotes", sys.executable, FOLDER, "-m", "not slow", env=environment())
 
 
 def rest() -> Count:
-    """And what takes longer."""
+    """The tests that take longer, and the controls."""
     slow = pytest("remotes-rest", sys.executable, FOLDER, "-m", "slow", "--ignore", CLOCKS, env=environment())
     return total([slow, controls()])
 
@@ -32,7 +32,7 @@ class Control(NamedTuple):
     name: str
     out: str  # of core/control/controls.txt
     test: str  # pytest node below FOLDER
-    front: bool = False  # or of capi/controls.h
+    front: bool = False  # out is a name of capi/controls.h
 
 
 STOPPED = "test_helper_killed.py::test_helper_that_is_stopped_while_its_program_compiles_costs_one_compile_more"
@@ -55,7 +55,7 @@ CONTROLS = [
 
 
 def controls() -> Count:
-    """The rows of the table of faults are red without what holds them."""
+    """Rows of the table of faults must fail without their mechanisms."""
     area, counts = "remotes-rest", []
     for c in CONTROLS:
         folder = BUILD / "controls" / f"remotes-{c.out}"
@@ -70,7 +70,7 @@ def controls() -> Count:
 
 
 def clocks() -> Count:
-    """Machines whose clocks are hours off, in a build that has such clocks; and where the clocks of others are believed."""
+    """Machines whose clocks are hours off, in a build with such clocks; and the control, which believes others' clocks."""
     area = "remotes-clocks"
     log_of(area).unlink(missing_ok=True)
     built, believes = BUILD / "clock", BUILD / "controls" / "clocks-of-others"
@@ -86,7 +86,7 @@ def clocks() -> Count:
 def soak() -> Count:
     """A fleet of 200 machines, and a helper killed at 200 moments; prints their figures.
 
-    In a build without the budget: 200 processes on two processors spend it by waiting for their turn.
+    The build has no budget, because 200 processes on two processors would spend it while they wait for a processor.
     """
     area = "remotes-soak"
     log_of(area).unlink(missing_ok=True)

@@ -1,9 +1,9 @@
-"""Which tests may be skipped, by name: what is not on the list has to run.
+"""Check which tests are skipped, by name. Tests that are not on the list must run.
 
-JITCACHE_TEST_SKIPS names an environment of tests/skips.txt. Every test that is
-skipped there must be on its list, and every line of the list must skip a test:
-one that silently stopped running is a defect, and so is a reason that is gone.
-Without the variable anything may be skipped, as on somebody's own machine.
+JITCACHE_TEST_SKIPS names an environment of tests/skips.txt. Every test that is skipped
+in that environment must be on its list, and every line of the list must skip a test. A
+test that silently stopped running is a defect, and so is a reason that no longer holds.
+Without the variable any test may be skipped, as on a developer's machine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 LIST = Path(__file__).resolve().parent.parent / "skips.txt"
 
-#: What each area has skipped, in this run.
+#: The tests that each area has skipped in this run.
 NAMES: dict[str, list[str]] = {}
 
 
@@ -28,7 +28,7 @@ class Row(NamedTuple):
     reason: str
 
     def fits(self, name: str) -> bool:
-        """Whether it is about a test; only * stands for other text."""
+        """Whether the line is about a test. In its pattern only * stands for other text."""
         return re.fullmatch(re.escape(self.pattern).replace(r"\*", ".*"), name) is not None
 
 
@@ -43,7 +43,7 @@ def rows() -> list[Row]:
 
 
 def note(area: str, *names: str) -> int:
-    """Keep the names of tests that an area has skipped; return how many."""
+    """Keep the names of tests that an area has skipped, and return their number."""
     NAMES.setdefault(area, []).extend(names)
     return len(names)
 
@@ -53,14 +53,14 @@ def _list_of(environment: str, area: str) -> list[Row]:
 
 
 def left_out() -> dict[str, str]:
-    """Return the areas that the environment which is named does without, and why: those of the pattern *."""
+    """Return the areas that the environment leaves out, with the reasons. Their lines have the pattern *."""
     environment = os.environ.get("JITCACHE_TEST_SKIPS")
     found = [row for row in rows() if row.pattern == "*" and environment in row.environments]
     return {area: row.reason for row in found for area in row.areas}
 
 
 def expected(area: str) -> int:
-    """Count the tests that an area has skipped as the list says; on a machine that is not named, all of them."""
+    """Count the tests that an area has skipped as the list says. Without an environment, count all that it has skipped."""
     environment = os.environ.get("JITCACHE_TEST_SKIPS")
     if not environment:
         return len(NAMES.get(area, []))
@@ -69,7 +69,7 @@ def expected(area: str) -> int:
 
 
 def problems(area: str, skipped: int) -> list[str]:
-    """Return what is wrong with what an area has skipped, in the environment that is named."""
+    """Return what is wrong with the skips of an area in the environment."""
     environment = os.environ.get("JITCACHE_TEST_SKIPS")
     if not environment:
         return []

@@ -22,5 +22,5 @@ def short() -> Count:
 
 
 def long() -> Count:
-    """Storms of minutes, and those that only make sense so."""
+    """Storms of minutes, and storms that make sense only if they are long."""
     return _storm("storm-long", "long")

@@ -1,4 +1,4 @@
-"""underworld3's cache kept by jitcache, on a fake with its shape; and what must be red with the cache that it replaces."""
+"""underworld3's cache kept by jitcache, tested on a fake of it; and controls, also with underworld3's own cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER = "tests/underworld3"
 AREA = "underworld3"
 
 
-#: Without the environment in what is recorded these must fail.
+#: These must fail if records lack the environment.
 CONTROLS = [
     "test_table.py::test_wrapper[mpicc.openmpi-OMPI_CFLAGS-jitcache]",
     "test_table.py::test_wrapper[mpicc.mpich-MPICH_CC-jitcache]",
@@ -30,7 +30,7 @@ def tests() -> Count:
 
 
 def rest() -> Count:
-    """What the cache that is replaced does, why there is an adapter, and that each row shows something."""
+    """Test underworld3's own cache, which shows why there is an adapter, and that each row can fail."""
     area = "underworld3-rest"
     if not mpi.ready(area) or not _others(area):
         return Count(0, 0, 1)
@@ -38,14 +38,14 @@ def rest() -> Count:
 
 
 def controls() -> Count:
-    """What the environment says is not kept, and the tests of it must fail."""
+    """Records lack the environment, and its tests must fail."""
     folder = BUILD / "controls" / "environment-not-kept"
     without.library(folder, "noenvironment")
     return total([python_red(AREA, "environment not kept", f"{FOLDER}/{node}", folder) for node in CONTROLS])
 
 
 def _others(area: str) -> bool:
-    """Have another version of Python beside the first, and one that Debian's PETSc can be loaded into."""
+    """Make environments with another version of Python, and with one that can load Debian's PETSc."""
     found = interpreters()
     other = next((found[v] for v in ("3.12", "3.10") if v in found), None)
     if other is not None and venv(area, "other-python", mpi.NEEDS[:1] + mpi.NEEDS[2:], other) is None:

@@ -1,4 +1,4 @@
-"""Builds without a mechanism: linked once, and copied for each control with its name written into the copy.
+"""Builds without a mechanism. One build is copied for each control, and the control's name is written into the copy.
 
 Linking takes ten seconds, and there are a hundred controls.
 """
@@ -13,7 +13,7 @@ from typing import Callable
 from .common import BUILD, build_library, go_command, run
 
 _FOLDER = BUILD / "control"
-_building = threading.RLock()  # areas run side by side
+_building = threading.RLock()  # areas run at the same time
 
 
 def library(folder: Path, out: str) -> Path:
@@ -23,7 +23,7 @@ def library(folder: Path, out: str) -> Path:
 
 
 def front(folder: Path, name: str, *, ranks: bool = False) -> Path:
-    """Put library and programs into a folder, without a mechanism of capi/controls.h; or one that looks at locks' order."""
+    """Put library and programs into a folder, without a mechanism of capi/controls.h; ``ranks`` checks the order of locks."""
     slot, number = build_library.FRONT_SLOT, build_library.front_number(name)
     with _building:
         built = _build_front(ranks)

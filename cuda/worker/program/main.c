@@ -1,11 +1,11 @@
-/* jitcache-nvrtc compiles CUDA sources with an NVRTC for libjitcache.so, which
- * starts it under the observer (observe/tracer): what NVRTC looks at is seen, and it
- * is no part of the host, which a crash of it does not harm.
+/* jitcache-nvrtc compiles CUDA sources with NVRTC for libjitcache.so, which starts it
+ * under the observer (observe/tracer). The observer sees what NVRTC looks at, and a
+ * crash of NVRTC does not harm the host.
  *
  *	jitcache-nvrtc CHANNEL LIBNVRTC
  *
- * It works in rounds: one to load the library, and one for each program. At the end
- * of a round, before it answers, the tracer reports. */
+ * It works in rounds: one to load the library, and one for each program. At the end of
+ * each round, before the answer, the tracer reports. */
 #include <dlfcn.h>
 #include <link.h>
 #include <malloc.h>
@@ -22,7 +22,7 @@
 #include "variables.h"
 #include "wire.h"
 
-/* record/programs.go knows this program by it. */
+/* record/programs.go recognizes this program by it. */
 __attribute__((used)) static const char marker[] = "JITCACHE NVRTC WORKER 1";
 
 typedef void *program;
@@ -133,7 +133,7 @@ static void read_work(work *w, const jw_part *parts, size_t n)
 	}
 }
 
-/* ok reports whether a call has worked, and says so if it has not. */
+/* ok reports whether a call succeeded, and adds its failure to the answer. */
 static int ok(const char *call, int status)
 {
 	if (status != 0)
@@ -152,8 +152,8 @@ static void tell_log(program p)
 	free(log);
 }
 
-/* tell_code adds what was made: by a pair of functions for each target, which an
- * older NVRTC may not have. */
+/* tell_code adds the code to the answer. NVRTC has a pair of functions for each target;
+ * an older NVRTC may lack some. */
 static int tell_code(program p, const char *target)
 {
 	char name[64];
@@ -209,10 +209,10 @@ static void compile(const work *w)
 	nvrtc.DestroyProgram(&p);
 }
 
-/* keep_memory has malloc keep what a program has taken for the next one, up to 16 MiB.
- * By default it gives all back at the end of each, and then a trivial program makes 860
- * page faults, which take 3 % of its time. Both are set, because setting one ends
- * malloc's own adjusting of the other. */
+/* keep_memory makes malloc keep up to 16 MiB for the next program. By default malloc
+ * gives the memory back after each program, and then a trivial program has 860 page
+ * faults, which take 3 % of its time. Both values are set, because setting one stops
+ * malloc from adjusting the other. */
 static void keep_memory(void)
 {
 	mallopt(M_TRIM_THRESHOLD, 16 << 20);
@@ -228,9 +228,10 @@ int main(int argc, char **argv)
 		return 125;
 	}
 	keep_memory();
-	/* Now, so that the zone is of what it begins with: NVRTC asks for a time, and what shows one is not kept. */
+	/* Read the time zone in the first round, as part of what the process begins with.
+	 * NVRTC asks for the time in each compile, but no result that shows one is kept. */
 	tzset();
-	setsid(); /* signals of the host's terminal are the host's */
+	setsid(); /* signals of the host's terminal are for the host only */
 	size_t n = jw_receive(channel, &parts);
 	read_work(&w, parts, n);
 	free(w.names);

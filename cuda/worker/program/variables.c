@@ -10,7 +10,7 @@
 typedef struct variable {
 	struct variable *next;
 	char *value; /* NULL: there is none now */
-	char *last;  /* what it was last. Older ones stay too: somebody may have kept one */
+	char *last;  /* the last value. Older ones are not freed: NVRTC may hold pointers to them */
 	int asked;
 	char name[];
 } variable;
@@ -20,7 +20,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 extern char **environ;
 
-/* real is getenv: variables that NVRTC sets itself are there too. */
+/* real is the C library's getenv. It also finds variables that NVRTC sets itself. */
 static char *real(const char *name)
 {
 	size_t n = strlen(name);
@@ -60,7 +60,7 @@ static char *ask(const char *name)
 	return value;
 }
 
-/* The names under which libraries ask; the last is glibc's before 2.17. */
+/* The functions by which libraries ask; the last is that of glibc before 2.17. */
 #define IS_ASK __attribute__((visibility("default"), alias("ask")))
 extern char *getenv(const char *name) IS_ASK;
 extern char *secure_getenv(const char *name) IS_ASK;
@@ -81,7 +81,7 @@ void jw_variables_set(const char *text)
 		return;
 	pthread_mutex_lock(&lock);
 	variable *v = find(text, (size_t)(end - text));
-	if (v != NULL && v->value == NULL) { /* of two the first counts */
+	if (v != NULL && v->value == NULL) { /* the first of two counts */
 		if (v->last == NULL || strcmp(v->last, end + 1) != 0)
 			v->last = strdup(end + 1);
 		v->value = v->last;

@@ -1,12 +1,12 @@
-/* variables.h: the environment, a variable at a time for who asks for it.
+/* variables.h: gives NVRTC the environment, one variable at a time.
  *
- * The symbols of an executable come before libc's: so NVRTC's getenv is this
- * program's. What it asks for by name is noted, and it is given nothing else: in
- * environ are only variables of the C library's, which it reads by itself. */
+ * The symbols of an executable come before libc's, so NVRTC calls this program's
+ * getenv. The program notes which variables NVRTC asks for, and NVRTC gets no others:
+ * environ has only variables for the C library, which reads them itself. */
 #ifndef JW_VARIABLES_H
 #define JW_VARIABLES_H
 
-/* jw_variables_begin forgets all variables, jw_variables_set adds one, NAME=VALUE. */
+/* jw_variables_begin removes all variables; jw_variables_set adds one, NAME=VALUE. */
 void jw_variables_begin(void);
 void jw_variables_set(const char *variable);
 

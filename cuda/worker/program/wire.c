@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What goes out, after room for its size. */
+/* The message to send: 8 bytes for its size, and parts. */
 static struct {
 	char *data;
 	size_t size, room;
@@ -37,7 +37,7 @@ void jw_add(char letter, const void *data, size_t size)
 {
 	uint64_t n = size;
 	put(&letter, 1);
-	put(&n, sizeof n); /* both kinds of machine are little-endian */
+	put(&n, sizeof n); /* x86_64 and aarch64 are little-endian */
 	put(data, size);
 }
 
@@ -89,7 +89,7 @@ size_t jw_receive(int fd, jw_part **parts)
 	for (char *at = data, *end = data + size; end - at >= 9; at += n) {
 		char letter = *at;
 		memcpy(&n, at + 1, sizeof n);
-		at[0] = 0; /* behind the part before */
+		at[0] = 0; /* ends the part before */
 		at += 9;
 		if (n > (uint64_t)(end - at))
 			_exit(1);

@@ -8,43 +8,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Letters of what comes in. The first message is variables; each other one is a
- * program to compile. */
+/* The letters of what the worker receives. The first message has variables; each other
+ * one is a program to compile. */
 enum {
-	JW_VARIABLE = 'v', /* NAME=VALUE, for who asks for it */
-	JW_SHOWN = 'f',    /* NVRTC is told the folder that it works in, if it asks */
+	JW_VARIABLE = 'v', /* NAME=VALUE, for jw_variables_set */
+	JW_SHOWN = 'f',    /* NVRTC gets the name of the folder that it works in */
 	JW_UMASK = 'm',    /* 4 bytes */
-	JW_NAME = 'N',     /* of the source */
+	JW_NAME = 'N',     /* the name of the source */
 	JW_SOURCE = 's',
-	JW_HEADER = 'h',     /* the name of a header, */
-	JW_TEXT = 't',       /* and its text, next */
+	JW_HEADER = 'h',     /* the name of a header */
+	JW_TEXT = 't',       /* the text of the header before */
 	JW_EXPRESSION = 'e', /* a name expression */
 	JW_OPTION = 'o',
 	JW_TARGET = 'T', /* "CUBIN", "PTX", "LTOIR" */
 };
 
-/* Letters of what goes out. */
+/* The letters of what the worker answers. */
 enum {
 	JW_VERSION = 'V', /* two times 4 bytes: NVRTC has been loaded */
-	JW_CALL = 'C',    /* the call that has failed: of the loader, or of NVRTC */
-	JW_STATUS = 'S',  /* 4 bytes: what it has returned */
-	JW_WHY = 'W',     /* its words for that */
-	JW_LOG = 'l',     /* what the compiler said */
+	JW_CALL = 'C',    /* the call that failed: of the loader, or of NVRTC */
+	JW_STATUS = 'S',  /* 4 bytes: its status */
+	JW_WHY = 'W',     /* the text for that status */
+	JW_LOG = 'l',     /* the compiler's log */
 	JW_CODE = 'c',
-	JW_LOWERED = 'w', /* the name of each expression, in their order */
+	JW_LOWERED = 'w', /* the lowered name of each expression, in their order */
 	JW_ASKED = 'a',   /* the name of a variable that was asked for since the start */
 	JW_MAPPED = 'M',  /* the file of a library that is loaded */
 };
 
-/* A part that came in. There is a NUL behind its bytes. */
+/* A part of a received message. A NUL follows its bytes. */
 typedef struct jw_part {
 	char letter;
 	char *data;
 	size_t size;
 } jw_part;
 
-/* jw_receive waits for a message, and returns its parts and their number; they last
- * until the next call. It ends the process when nobody is there any more. */
+/* jw_receive waits for a message, and returns its parts and their number; they are valid
+ * until the next call. It ends the process when the host has gone. */
 size_t jw_receive(int fd, jw_part **parts);
 
 /* jw_add adds a part to the message that jw_send sends. */
