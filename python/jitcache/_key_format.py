@@ -1,11 +1,11 @@
-"""Sealed keys as Python sees them: docs/format.md, "Sealed key"."""
+"""Sealed keys, read and written in Python: docs/format.md, "Sealed key"."""
 
 from __future__ import annotations
 
 import struct
 
 MAGIC = b"jckey\x00\x00\x02"
-# Of keys that were made without the library: no library takes them.
+# The magic of keys that were made without the library, which refuses them.
 _MAGIC_WITHOUT = b"jcnone\x00\x01"
 KIND = slice(40, 56)
 _HEAD = 56
@@ -37,10 +37,10 @@ def bare(digest: bytes) -> bytes:
 
 
 def without_library(components: dict[str, bytes]) -> bytes:
-    """Return a sealed key for packed components if the library is missing.
+    """Return a sealed key for packed components where the library is missing.
 
-    Its digest is SHA-256 and not the real one: such a key is a value in this
-    program, and never names an entry.
+    Its digest is SHA-256, not the library's. Such a key can be compared and hashed in
+    this program, and never leads to an entry.
     """
     import hashlib
 
@@ -55,7 +55,7 @@ def without_library(components: dict[str, bytes]) -> bytes:
 
 
 def parse(sealed: bytes) -> tuple[str, dict[str, str]]:
-    """Return the name, and 16 hex digits by label, of a sealed key. Raises ValueError if it is none."""
+    """Return the name, and 16 hex digits by label, of a sealed key. Raises ValueError for other bytes."""
     try:
         return _parse(sealed)
     except (struct.error, IndexError):

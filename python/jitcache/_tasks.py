@@ -1,4 +1,4 @@
-"""One compile among the coroutines of a process: a thread for each, which waits and holds the lease for them."""
+"""Tasks: one compile among coroutines. A thread for each compile waits and holds the lease for them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from ._key import Key
     from ._lease import Lease
 
-    #: ``Cache._acquire``: of a key, for so long, of a kind, unless the last says that nobody waits any more.
+    #: ``Cache._acquire``. Its arguments: key, timeout, kind, and a function that says that nobody waits any more.
     Acquire = Callable[[Key, "float | None", str, Callable[[], bool]], AbstractContextManager[Lease]]
 
-# The compiles under way, by loop, cache and key. Each loop has its own: a future belongs to one.
+# The compiles under way, by loop, cache and key. By loop, because a future belongs to one.
 _running: dict[tuple[int, int, bytes], Shared] = {}
 
 
 class Ask(NamedTuple):
-    """What a coroutine asks for, as ``Cache.aget_or_compile`` has it."""
+    """The arguments of ``Cache.aget_or_compile``."""
 
-    cache: Cache  # whose entry it is
+    cache: Cache
     acquire: Acquire
     key: Key
     fn: Callable[[], Any]
@@ -37,14 +37,14 @@ class Ask(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """An entry's bytes; and why they were not stored, "" if they were, None if they were there."""
+    """An entry's bytes, and why they were not stored: "" if they were, None after a hit."""
 
     data: bytes
     why: str | None
 
 
 async def compiled(ask: Ask) -> Compiled:
-    """Return the entry's bytes, compiled once however many coroutines of this process and others ask."""
+    """Return the entry's bytes; compile them once, however many coroutines and processes ask."""
     where = (id(asyncio.get_running_loop()), id(ask.cache), ask.key._digest)
     shared = _running.get(where)
     if shared is None or shared.cancelled:
@@ -54,7 +54,7 @@ async def compiled(ask: Ask) -> Compiled:
 
 
 class Shared:
-    """One compile, and how many coroutines wait for it."""
+    """One compile, for all coroutines that wait for it."""
 
     def __init__(self, ask: Ask) -> None:
         self.ask = ask
@@ -78,25 +78,25 @@ class Shared:
             found: Compiled | Awaitable[Any] = await holder.asked
             if isinstance(found, Compiled):
                 return found
-            holder.give(await found)  # for which the thread waits, with the lease
+            holder.give(await found)  # the thread waits for it, and holds the lease
             return await holder.committed
         finally:
             holder.leave()
 
 
 class _Holder:
-    """A thread that asks for the lease, holds it, and ends with it.
+    """A thread that waits for the lease, holds it, and ends with it.
 
-    It is not one of a pool: a compile that asks for another one would wait for a
-    thread that never comes. It is a daemon, so that a program that ends does not wait
-    for it; the kernel frees its lease then.
+    It is not from a pool: in a full pool, compiles that ask for further compiles would
+    wait for threads for ever. It is a daemon thread, so that a program can end without
+    it; the kernel then frees the lease.
     """
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._loop = asyncio.get_running_loop()
-        self._context = contextvars.copy_context()  # that of the coroutine that asked first
-        #: The bytes, or what is to be awaited for them while the thread has the lease.
+        self._context = contextvars.copy_context()  # of the coroutine that asked first
+        #: The result, or the awaitable that makes it while the thread holds the lease.
         self.asked: asyncio.Future[Compiled | Awaitable[Any]] = self._loop.create_future()
         self.committed: asyncio.Future[Compiled] = self._loop.create_future()
         self._given = threading.Event()
@@ -124,12 +124,12 @@ class _Holder:
             with ask.acquire(ask.key, ask.timeout, ask.kind, self._is_left) as lease:
                 why = None
                 if lease.data is None:
-                    data = self._context.run(ask.fn)  # of a coroutine function: nothing has run yet
+                    data = self._context.run(ask.fn)  # a coroutine function only makes its coroutine here
                     if inspect.isawaitable(data):
                         self._tell(self.asked, data)
                         future = self.committed
                         while not self._given.wait(1):
-                            if self._loop.is_closed():  # without a word to its tasks
+                            if self._loop.is_closed():  # it was closed without cancelling its tasks
                                 return
                         if self._left:
                             return
@@ -138,11 +138,11 @@ class _Holder:
                     why = ask.cache.last_reason
                 assert lease.data is not None
                 self._tell(future, Compiled(lease.data, why))
-        except BaseException as e:  # noqa: BLE001 - it is the coroutine's
+        except BaseException as e:  # noqa: BLE001 - the coroutine raises it
             self._tell(future, e)
 
     def _tell(self, future: asyncio.Future[Any], what: Any) -> None:
-        if isinstance(what, StopIteration):  # which no future takes
+        if isinstance(what, StopIteration):  # a future refuses it
             what = RuntimeError("the compile raised StopIteration")
 
         def tell() -> None:
