@@ -45,6 +45,10 @@ class Blob:
         """Return the kind of the entry."""
         return str(self.lib.jitcache_blob_kind(self.handle).decode())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Raise TypeError, also for an Entry. A ctypes array would copy all that its type has room for."""
+        raise TypeError("an entry cannot be pickled: pickle its bytes")
+
     def __del__(self) -> None:
         self.release(self.handle)
 

@@ -103,7 +103,9 @@ class Cache(Maintained):
         _ffi.check(lib, lib.jitcache_options_new(_byref(options_handle)))
         try:
             for name, value in options.items():
-                _ffi.check(lib, lib.jitcache_options_set(options_handle, name.encode(), os.fsencode(value)))
+                _ffi.check(
+                    lib, lib.jitcache_options_set(options_handle, name.encode(), _ffi.as_text(os.fsencode(value), name))
+                )
             handle = _void_p()
             if self._usable(lib.jitcache_open(options_handle, _byref(handle))):
                 self._handle = _ffi.as_argument(handle)

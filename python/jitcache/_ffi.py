@@ -168,6 +168,19 @@ def as_argument(handle: c_void_p) -> c_void_p:
     return argument  # type: ignore[no-any-return]
 
 
+def as_text(text: str | bytes, what: str) -> bytes:
+    """Return a text for C. Raises TypeError for another type, and Error for a NUL, where C would end the text."""
+    if isinstance(text, str):
+        text = text.encode("utf-8", "surrogateescape")
+    elif not isinstance(text, bytes):
+        raise TypeError(f"{what}: want str, not {type(text).__qualname__}")
+    if b"\0" in text:
+        from ._errors import Error
+
+        raise Error(f"{what}: has a NUL", ERR_ARGUMENT)
+    return text
+
+
 def check(lib: Library, status: int) -> int:
     """Return the status; raise Error if it is one of an error."""
     if status < 0:

@@ -80,7 +80,10 @@ class Key:
     _handle: ctypes.c_void_p | None  # the handle for kind generic, once there is one
 
     def __init__(self, components: Mapping[str, Any] | None = None, /, **more: Any) -> None:
-        if components:
+        if components is not None:
+            if not hasattr(components, "keys"):
+                kind = type(components).__qualname__
+                raise TypeError(f"key: want components with labels, as in jitcache.Key(source=text), not {kind}")
             clash = components.keys() & more.keys()
             if clash:
                 raise TypeError(f"component {min(clash)!r}: label used twice")
@@ -120,12 +123,14 @@ class Key:
         Its components are not known, so a miss of it cannot be explained.
         Raises ValueError for any other text.
         """
-        if len(digits) != 64:
-            raise ValueError(f"key {digits[:80]!r}: want 64 hex digits")
+        if not isinstance(digits, str):
+            raise TypeError(f"key: want 64 hex digits as str, not {type(digits).__qualname__}")
         try:
-            digest = bytes.fromhex(digits)
+            digest = bytes.fromhex(digits) if len(digits) == 64 else b""
         except ValueError:
-            raise ValueError(f"key {digits!r}: want 64 hex digits") from None
+            digest = b""
+        if len(digest) != 32:  # fromhex skips blanks
+            raise ValueError(f"key {digits[:80]!r}: want 64 hex digits")
         from . import _key_format
 
         return cls._from_sealed(_key_format.bare(digest))
@@ -261,10 +266,19 @@ def _seal_with(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes,
 
 
 def _add_file(lib: _ffi.Library, handle: ctypes.c_void_p, label: str, file: File) -> None:
+    name = _file_label(label)
     path = os.path.abspath(file.path)
     os.stat(path)  # raises the OSError that open() would raise for a missing file
     add = getattr(lib, file._function)
-    _ffi.check(lib, add(handle, _encoding.encode_label(label), os.fsencode(path)))
+    _ffi.check(lib, add(handle, name, os.fsencode(path)))
+
+
+def _file_label(label: str) -> bytes:
+    """Return the bytes of a File's label. Raises ValueError for a bad one; one with a NUL would be cut short in C."""
+    name = _encoding.encode_label(label)
+    if b"\0" in name:
+        raise ValueError(f"component label {label[:40]!r}: a File or Tool cannot have a label with a NUL")
+    return name
 
 
 def _saved(lib: _ffi.Library, handle: ctypes.c_void_p) -> bytes:
@@ -284,7 +298,7 @@ def _seal_without(components: Mapping[str, Any]) -> bytes:
     packed = {}
     for label, value in components.items():
         if isinstance(value, File):
-            _encoding.encode_label(label)
+            _file_label(label)
             with open(value.path, "rb") as f:
                 packed[label] = value._tag + f.read()
         else:

@@ -13,6 +13,8 @@ _HEAD = 56
 
 def with_kind(sealed: bytes, kind: str) -> bytes:
     """Return the sealed key with another kind."""
+    if not isinstance(kind, str):
+        raise TypeError(f"kind: want str, not {type(kind).__qualname__}")
     raw = kind.encode("ascii", "replace")
     if not 0 < len(raw) <= 16:
         raise ValueError(f"kind {kind!r}: want 1 to 16 of a-z, 0-9, '_', '-', '.'")
@@ -21,6 +23,8 @@ def with_kind(sealed: bytes, kind: str) -> bytes:
 
 def with_name(sealed: bytes, name: str) -> bytes:
     """Return the sealed key with another name."""
+    if not isinstance(name, str):
+        raise TypeError(f"key name: want str, not {type(name).__qualname__}")
     try:
         raw = name.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -111,6 +111,10 @@ class Lease:
         if handle is not None and lib is not None:
             lib.jitcache_lease_free(handle)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Raise TypeError: a lease belongs to one process, and cannot be pickled or copied."""
+        raise TypeError("a Lease cannot be pickled: acquire one in each process")
+
     def __enter__(self) -> Lease:
         return self
 
@@ -119,6 +123,10 @@ class Lease:
 
     def __del__(self) -> None:
         self.release()
+
+
+#: A longer timeout, in seconds, is none: 30 years, so that milliseconds fit into 64 bits.
+FOREVER = 1e9
 
 
 class Left(Exception):
@@ -133,7 +141,7 @@ def wait(
     Raises Left if ``unwanted()`` returns True before either is there.
     """
     blob, lease = _void_p(), _void_p()
-    end = None if timeout is None else time.monotonic() + timeout
+    end = None if timeout is None or timeout > FOREVER else time.monotonic() + timeout
     try:
         while True:
             left = -1 if end is None else max(0, -int((time.monotonic() - end) * 1000 // 1))
@@ -167,9 +175,12 @@ def as_bytes(data: Any) -> bytes:
     """Return data as bytes, without a copy if it is bytes already."""
     if isinstance(data, bytes):
         return data
-    if isinstance(data, (str, int)) or data is None:
-        raise TypeError(f"want bytes, not {type(data).__qualname__}")
-    return bytes(memoryview(data))
+    try:
+        view = memoryview(data)
+    except TypeError:
+        hint = "; aget_or_compile takes coroutine functions" if hasattr(data, "__await__") else ""
+        raise TypeError(f"want bytes, not {type(data).__qualname__}{hint}") from None
+    return bytes(view)
 
 
 def as_json(attributes: Mapping[str, Any] | None) -> bytes | None:

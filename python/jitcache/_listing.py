@@ -21,7 +21,8 @@ def listed(
     if lib is None or cache is None:
         return
     cursor, handle = ctypes.c_void_p(), ctypes.c_void_p()
-    if not usable(lib.jitcache_cursor_new(cache, None if kind is None else kind.encode(), ctypes.byref(cursor))):
+    name = None if kind is None else _ffi.as_text(kind, "kind")
+    if not usable(lib.jitcache_cursor_new(cache, name, ctypes.byref(cursor))):
         return
     try:
         while True:

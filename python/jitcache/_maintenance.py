@@ -58,7 +58,7 @@ class Maintained:
     def clear(self, kind: str | None = None) -> None:
         """Remove all entries, or those of one kind."""
         if self._lib is not None and self._handle is not None:
-            name = None if kind is None else kind.encode()
+            name = None if kind is None else _ffi.as_text(kind, "kind")
             self._usable(self._changing(self._lib.jitcache_clear, self._handle, name))
 
     def verify(self) -> Verified:

@@ -14,6 +14,7 @@ from ._detached_entry import DetachedEntry
 from ._entry import Entry
 from ._errors import CompileError
 from ._key import Key
+from ._lease import FOREVER
 from ._log import warn
 from ._lookup import find_built
 from ._native_job import Command, Job, run
@@ -179,7 +180,7 @@ def _made(
     lib: _ffi.Library, wish: Wish, request: _Request, cache: ctypes.c_void_p | None, timeout: float | None
 ) -> _Stored:
     """Let the library compile and record, or wait for another process that does. Signal handlers run between steps."""
-    limit = 0 if timeout is None else max(1, int(timeout * 1000))
+    limit = 0 if timeout is None or timeout > FOREVER else max(1, int(timeout * 1000))
     running, blob, hit = _void_p(), _void_p(), ctypes.c_int32()
     _ffi.check(lib, lib.jitcache_native_start(cache, request.handle, -1, limit, _byref(running)))
     try:

@@ -68,22 +68,12 @@ if not isinstance(_environment, dict):
 _names = tuple(map(os.fsencode, _VARIABLES))
 
 
-def _bytes(text: Text, what: str) -> bytes:
-    if isinstance(text, str):
-        text = text.encode("utf-8", "surrogateescape")
-    elif not isinstance(text, bytes):
-        raise TypeError(f"{what}: want str, not {type(text).__qualname__}")
-    if b"\0" in text:  # for C the text would end there
-        raise Error(f"{what}: has a NUL", _ffi.ERR_ARGUMENT)
-    return text
-
-
 def _part(letter: bytes, text: bytes) -> bytes:
     return letter + len(text).to_bytes(8, "little") + text
 
 
 def _texts(texts: tuple[Any, ...], what: str) -> list[bytes]:
-    return [_bytes(t if isinstance(t, (str, bytes)) else os.fspath(t), what) for t in texts]
+    return [_ffi.as_text(t if isinstance(t, (str, bytes)) else os.fspath(t), what) for t in texts]
 
 
 def _sequence(texts: Sequence[Any], what: str) -> tuple[Any, ...]:
@@ -107,14 +97,14 @@ class Wish(NamedTuple):
 
     def pack(self) -> bytes:
         """Return everything but source and name in the form that the library takes."""
-        kind = _bytes(self.target, "target")
+        kind = _ffi.as_text(self.target, "target")
         if kind not in (b"cubin", b"ptx", b"ltoir"):
             raise Error(f"target: want cubin, ptx or ltoir, not {self.target!r}", _ffi.ERR_ARGUMENT)
         parts = [_part(b"T", kind)]
         parts += [_part(b"o", o) for o in _texts(self.options, "options")]
         parts += [_part(b"e", e) for e in _texts(self.expressions, "name_expressions")]
         for name, text in self.headers:
-            parts += [_part(b"h", _bytes(name, "headers")), _part(b"t", _bytes(text, "headers"))]
+            parts += [_part(b"h", _ffi.as_text(name, "headers")), _part(b"t", _ffi.as_text(text, "headers"))]
         if self.nvrtc:
             parts.append(_part(b"n", os.fsencode(self.nvrtc)))
         if self.kind:
@@ -147,7 +137,7 @@ def _request(lib: _ffi.Library, wish: Wish | tuple[Any, ...]) -> _Request:
     request = made.requests.get(wish)
     if request is None:
         w = Wish(*wish)
-        source, name = _bytes(w.source, "source"), _bytes(w.name, "name")
+        source, name = _ffi.as_text(w.source, "source"), _ffi.as_text(w.name, "name")
         request = _Request(lib, source, name, w.pack())
         if len(made.requests) >= _MOST:
             made.requests.clear()
@@ -259,7 +249,7 @@ class Module:
         Raises DriverError if there is no function of that name.
         """
         found = _void_p()
-        _ffi.check(self._lib, self._lib.jitcache_cuda_function(self._handle, _bytes(name, "name"), _byref(found)))
+        _ffi.check(self._lib, self._lib.jitcache_cuda_function(self._handle, _ffi.as_text(name, "name"), _byref(found)))
         return Function(self, name, found.value or 0)
 
     def __int__(self) -> int:
