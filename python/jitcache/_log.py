@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import atexit
 
 from . import _ffi
@@ -28,7 +29,13 @@ def _on_line(_user: int, _level: int, text: bytes) -> None:
 
 
 def attach(lib: _ffi.Library) -> None:
-    """Pass the library's warnings to ``logging`` until the interpreter ends."""
+    """Pass the library's warnings to ``logging`` until the interpreter ends.
+
+    The process has one callback, and it runs in the main interpreter. So another
+    interpreter, which may end first, leaves it alone.
+    """
+    if not getattr(_thread, "_is_main_interpreter", lambda: True)():  # from Python 3.13 on, where ctypes can be there
+        return
     log_fn = _ffi.log_fn()
     callback = log_fn(_on_line)
     _callbacks.append(callback)
