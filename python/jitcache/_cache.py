@@ -364,7 +364,8 @@ class Cache(Maintained):
         context. An exception of ``fn`` reaches every coroutine that waits for it.
         If all of them are cancelled, the wait ends and the lease is given up: a
         coroutine is cancelled too, while a thread cannot be stopped, and its result
-        is still stored.
+        is still stored. ``fn`` may ask for other keys; where two compiles of this loop
+        would wait for each other, one compiles without waiting.
         """
         from ._tasks import Ask, compiled
 

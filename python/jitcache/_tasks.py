@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 # The compiles under way, by loop, cache and key. By loop, because a future belongs to one.
 _running: dict[tuple[int, int, bytes], Shared] = {}
 
+# The compile that a coroutine is part of.
+_outer: contextvars.ContextVar[Shared | None] = contextvars.ContextVar("jitcache compile", default=None)
+
+# How many compiles inside each other do not wait. A compile that asks for itself without
+# end would start threads without end.
+_DEEPEST = 100
+
 
 class Ask(NamedTuple):
     """The arguments of ``Cache.aget_or_compile``."""
@@ -46,21 +53,40 @@ class Compiled(NamedTuple):
 async def compiled(ask: Ask) -> Compiled:
     """Return the entry's bytes; compile them once, however many coroutines and processes ask."""
     where = (id(asyncio.get_running_loop()), id(ask.cache), ask.key._digest)
-    shared = _running.get(where)
-    if shared is None or shared.cancelled:
-        mine = _running[where] = shared = Shared(ask)
+    shared, outer = _running.get(where), _outer.get()
+    if outer is not None and shared is not None and shared.waits_for(outer):
+        # Both would wait for ever. As a thread with a lease does, compile without waiting.
+        shared = Shared(ask._replace(timeout=0), unshared=outer.unshared + 1)
+    elif shared is None or shared.cancelled:
+        mine = _running[where] = shared = Shared(ask, unshared=0 if outer is None else outer.unshared)
         shared.task.add_done_callback(lambda _: _running.pop(where) if _running.get(where) is mine else None)
-    return await shared.result()
+    if outer is None:
+        return await shared.result()
+    outer.inner.append(shared)
+    try:
+        return await shared.result()
+    finally:
+        outer.inner.remove(shared)
 
 
 class Shared:
     """One compile, for all coroutines that wait for it."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, *, unshared: int) -> None:
+        if unshared > _DEEPEST:
+            raise RecursionError("compiles ask for each other without end")
         self.ask = ask
+        #: How many of this and the compiles around it do not wait.
+        self.unshared = unshared
+        #: The compiles that this one waits for.
+        self.inner: list[Shared] = []
         self._waiting = 0
         self.cancelled = False
         self.task = asyncio.ensure_future(self._run())
+
+    def waits_for(self, other: Shared) -> bool:
+        """Return whether this compile is the other one, or waits for it."""
+        return self is other or any(shared.waits_for(other) for shared in self.inner)
 
     async def result(self) -> Compiled:
         self._waiting += 1
@@ -73,6 +99,7 @@ class Shared:
                 self.task.cancel()
 
     async def _run(self) -> Compiled:
+        _outer.set(self)
         holder = _Holder(self.ask)
         try:
             found: Compiled | Awaitable[Any] = await holder.asked
