@@ -11,8 +11,8 @@
 
 Where to begin:
 
-- ``Cache`` and ``default_cache``: lookups, one compile however many ask, coroutines
-  too (``aget_or_compile``); ``key in cache``, ``cache[key]``, ``len``, iteration.
+- ``Cache`` and ``default_cache``: lookups; one compile, however many threads,
+  processes and coroutines ask; ``key in cache``, ``cache[key]``, ``len``, iteration.
 - ``Key``, with ``File`` and ``Tool``: what a result depends on.
 - ``memoize``: functions whose results are kept.
 - ``jitcache.native``: C, C++ and Cython. ``jitcache.cuda``: CUDA through NVRTC.
@@ -22,9 +22,8 @@ Where to begin:
 - ``python -m jitcache``, or ``jitcache``: the command.
 
 ``libjitcache.so`` does the work. It is loaded when it is first needed: importing
-this package loads nothing and starts no thread. If it cannot be loaded, the
-cache always misses, one warning says why (logger ``jitcache``), and so does
-``jitcache.available()``.
+this package loads no library and starts no thread. If it cannot be loaded, every
+lookup misses; one warning (logger ``jitcache``) and ``jitcache.available()`` say why.
 """
 
 from __future__ import annotations
@@ -45,7 +44,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Without Memoized, which is for annotations: it reads much, and a star reads all of these.
+# Memoized is for annotations and is left out: its module imports much, and "import *"
+# imports the module of each name here.
 __all__ = [
     "Cache",
     "CompileError",
@@ -63,8 +63,8 @@ __all__ = [
     "memoize",
 ]
 
-# Where the names are. A program that imports the package may never use it, or
-# only an exception of it, so a module is read when one of its names is used.
+# The module of each name. A program that imports the package may never use it, or
+# only an exception of it, so a module is imported when one of its names is first used.
 _MODULES = {
     "Cache": "_cache",
     "CompileError": "_errors",
@@ -83,13 +83,13 @@ _MODULES = {
     "memoize": "_memoize.decorator",
 }
 
-# Modules of their own, which are read when they are named too.
+# Public modules. They too are imported at first use.
 _SUBMODULES = ("adapters", "cuda", "mpi", "native")
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Read the module that has a name, or is it."""
+        """Import the submodule of that name, or the module that defines the name."""
         if name in _SUBMODULES:
             return __import__(f"{__name__}.{name}", fromlist=("*",))
         module = _MODULES.get(name)
@@ -99,5 +99,5 @@ if not TYPE_CHECKING:
         return found
 
     def __dir__() -> list[str]:
-        """Return all names, those that are read already and those that are not."""
+        """Return all names, whether their modules are imported yet or not."""
         return sorted({*globals(), *__all__, *_SUBMODULES})

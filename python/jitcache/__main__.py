@@ -1,10 +1,10 @@
-"""The ``jitcache`` command, and where this package has the files to build C and C++ programs with.
+"""``python -m jitcache``: the command ``jitcache``, and flags and folders for building C and C++ programs.
 
     cc program.c $(python -m jitcache --cflags --libs)
     cmake -Djitcache_DIR=$(python -m jitcache --cmakedir) …
     PKG_CONFIG_PATH=$(python -m jitcache --pkgconfigdir) …
 
-``--includedir`` has the headers, ``--libdir`` the library.
+``--includedir`` prints the folder of the headers, ``--libdir`` that of the library.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ def _print_places(wanted: list[str]) -> int:
 
 
 def program() -> str:
-    """Return the file of the command, "" if it is not there."""
+    """Return the path of the command's program, "" if it is not installed."""
     for library in (*_library.candidates(), *_library.installed()):
         folder = os.path.dirname(os.path.realpath(library))
-        # Beside the library in a checkout; make install has a folder for it.
+        # It is beside the library in a checkout, and in bin after make install.
         for place in (folder, os.path.join(os.path.dirname(folder), "bin")):
             if os.path.exists(library) and _runs(os.path.join(place, "jitcache")):
                 return os.path.join(place, "jitcache")
     import sysconfig
 
     packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    schemes = [sysconfig.get_path("scripts"), os.path.join(packages, "bin")]  # the latter is that of pip's --target
+    schemes = [sysconfig.get_path("scripts"), os.path.join(packages, "bin")]  # the latter for pip install --target
     if "posix_user" in sysconfig.get_scheme_names():
         schemes.append(sysconfig.get_path("scripts", "posix_user"))
-    # A wheel's: three folders above the packages, or where this Python has its scripts.
+    # After the install of a wheel: three folders above the packages, or where this Python has its scripts.
     for place in (os.path.join(os.path.dirname(packages), "..", "..", "bin"), *schemes):
         if _runs(os.path.join(place, "jitcache")):
             return os.path.normpath(os.path.join(place, "jitcache"))
@@ -50,7 +50,7 @@ def program() -> str:
 
 
 def _runs(path: str) -> bool:
-    """Whether the file is a program, and no script: another package's, or what starts this module."""
+    """Whether the file is a program. A script is another package's, or the one that starts this module."""
     try:
         with open(path, "rb") as f:
             return f.read(4) == b"\x7fELF" and os.access(path, os.X_OK)
@@ -59,12 +59,12 @@ def _runs(path: str) -> bool:
 
 
 def main() -> int:
-    """Become the command with ``sys.argv``, or say that it is not there. Return what the exit status is to be."""
+    """Replace this process by the command with ``sys.argv``; return the exit status if that is not done."""
     if len(sys.argv) > 1 and {*_FOLDERS, *_FLAGS} >= set(sys.argv[1:]):
         return _print_places(sys.argv[1:])
     path = program()
     if not path:
-        print("jitcache: the command is not there, which is installed with the library", file=sys.stderr)
+        print("jitcache: the command was not found; it is installed with the library", file=sys.stderr)
         return 1
     sys.stdout.flush()
     args = ["jitcache", *sys.argv[1:]]
@@ -77,14 +77,14 @@ def main() -> int:
 
 
 def _print_unloaded() -> None:
-    """Say why this Python cannot load the library, if it cannot."""
+    """Print why this Python cannot load the library, if it cannot."""
     usable, why = _library.available()
     if not usable:
         print("python        ", why, sep="", flush=True)
 
 
 def _print_uncovered() -> None:
-    """Name the packages of this Python with a cache of their own that one might think an adapter covers."""
+    """Print the installed packages with a cache of their own that look as if an adapter covered them."""
     from importlib.util import find_spec
 
     if find_spec("numba_cuda") is not None:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 else:
-    # typing would be imported for it.
+    # Instead of typing's, which would have to be imported.
     def overload(function: Any) -> None:
-        """Say nothing at run time."""
+        """Do nothing at run time."""
 
 
 _byref = ctypes.byref
@@ -34,24 +34,24 @@ _void_p = ctypes.c_void_p
 
 
 class Cache(Maintained):
-    """A compile cache: in memory, then in a directory, shared by all processes.
+    """A compile cache: in this process's memory, and in a directory that all processes share.
 
     ``directory``: where entries are kept; default ``$JITCACHE_DIR``, else
     ``$XDG_CACHE_HOME/jitcache``, else ``~/.cache/jitcache``. ``max_size``: cap of
-    the directory, bytes or text such as ``"5Gi"``, 0 for none; stored with the
-    directory. ``memory_size``: cap of what this process keeps in memory, 0 for
-    nothing. ``durable``: fsync what is stored. ``shared``: trust everybody who may
-    write the directory. ``readonly``: store nothing.
+    the directory, in bytes or as text such as ``"5Gi"``, 0 for none; it is stored
+    with the directory. ``memory_size``: cap of what this process keeps in memory, in
+    the same form, 0 for nothing; default 256 MiB. ``durable``: fsync what is stored.
+    ``shared``: trust everybody who may write the directory. ``readonly``: store nothing.
 
     The environment variable ``JITCACHE`` (``0``, ``readonly``, ``refresh``) overrides
     the arguments. Methods may be called from any thread, and in a forked child.
 
-    A cache never fails the program: what cannot be looked up is a miss, what
-    cannot be stored is still returned, and ``last_reason`` says why. Raises Error
-    for a bad argument.
+    A cache never fails the program. A lookup that fails is a miss, and ``last_miss``
+    says why. A result that cannot be stored is still returned, and ``last_reason``
+    says why. Raises Error for a bad argument.
     """
 
-    _lookup: ModuleType  # read when there is a library
+    _lookup: ModuleType  # set if there is a library
 
     def __init__(
         self,
@@ -75,17 +75,17 @@ class Cache(Maintained):
                 options[name] = "1"
         self._views: ViewTier | None = None
         self._closed = False
-        self._why = ""  # there is no cache, although there is a library
-        self._stores = _local()  # by thread: why the last store was none
+        self._why = ""  # why there is no cache, although there is a library
+        self._stores = _local()  # for each thread: why its last store stored nothing
         self._handle: _void_p | None = None
         self._lib = _library.load()
         if self._lib is not None:
             self._open(self._lib, options)
 
     def _open(self, lib: _ffi.Library, options: Mapping[str, str]) -> None:
-        # While the library's runtime starts, for which another processor takes 1.5 ms:
-        # all that the cache's methods need. Later a file may not be to be had, because
-        # the process has no descriptor left or the disk fails.
+        # Everything that the cache's methods need is imported now: later the import may
+        # fail, because the process has no descriptor left or the disk fails. Meanwhile
+        # the library's runtime starts on another processor, which takes 1.5 ms.
         from . import (  # noqa: F401
             _detached_entry,
             _entry,
@@ -103,7 +103,9 @@ class Cache(Maintained):
         _ffi.check(lib, lib.jitcache_options_new(_byref(options_handle)))
         try:
             for name, value in options.items():
-                _ffi.check(lib, lib.jitcache_options_set(options_handle, name.encode(), os.fsencode(value)))
+                _ffi.check(
+                    lib, lib.jitcache_options_set(options_handle, name.encode(), _ffi.as_text(os.fsencode(value), name))
+                )
             handle = _void_p()
             if self._usable(lib.jitcache_open(options_handle, _byref(handle))):
                 self._handle = _ffi.as_argument(handle)
@@ -117,7 +119,7 @@ class Cache(Maintained):
             self._views = _view_tier.ViewTier(lib, self._handle, epoch)
 
     def _usable(self, status: int) -> bool:
-        """Check a status: True if there is a cache, False if there is none here."""
+        """Return whether this process has a cache, by a call's status. Raises Error for one that is an error."""
         if status in _ffi.NO_CACHE or (self._closed and status == _ffi.ERR_HANDLE):  # closed by another thread
             return False
         assert self._lib is not None
@@ -158,10 +160,10 @@ class Cache(Maintained):
     @overload
     def view(self, key: Key, default: T) -> memoryview | T: ...  # noqa: F811
     def view(self, key: Key, default: Any = None) -> Any:  # noqa: F811
-        """Return the entry's bytes as a read-only memoryview, without a copy.
+        """Return the entry's bytes as a read-only memoryview, without a copy; ``default`` if it is missing.
 
-        The memory lives as long as the view, or a slice of it. ``default`` if the
-        entry is missing.
+        The memory is valid as long as the view or a slice of it is referenced, also
+        after ``close``.
         """
         views = self._views
         if views is not None:
@@ -197,7 +199,7 @@ class Cache(Maintained):
         return view
 
     def entry(self, key: Key) -> Entry | None:
-        """Return the entry, to use its bytes, path and attributes; None if missing."""
+        """Return the Entry, which has the bytes, a path and attributes; None if it is missing."""
         wanted(key)
         lib = self._lib
         if lib is None or self._handle is None:
@@ -213,7 +215,7 @@ class Cache(Maintained):
 
     @property
     def last_miss(self) -> str:
-        """Why this thread's last lookup missed: "absent", "checksum", …; "" if none did.
+        """Why this thread's last lookup missed: "absent", "checksum", …; "" if it hit.
 
         "unavailable" without the library (``jitcache.available``), "closed" after
         ``close``.
@@ -226,15 +228,15 @@ class Cache(Maintained):
 
     @property
     def last_reason(self) -> str:
-        """Why this thread's last ``put`` or commit stored nothing: "read-only", "too large", …; "" if it did.
+        """Why this thread's last ``put`` or commit stored nothing: "read-only", "too large", …; "" if it stored.
 
-        A hit stores nothing and leaves it as it is. A coroutine asks for it right
-        behind ``await cache.aget_or_compile(…)``.
+        A hit does not change it. A coroutine reads it right after ``await
+        cache.aget_or_compile(…)``, before it awaits anything else.
         """
         return getattr(self._stores, "why", "")
 
     def _note_store(self, stored: bool, why: str | None = None) -> bool:
-        """Note whether a store of this thread was one, and why not; return the first."""
+        """Remember why this thread's last store stored nothing, if it did not; return ``stored``."""
         if stored:
             self._stores.why = ""
         else:
@@ -252,9 +254,13 @@ class Cache(Maintained):
         kind: str = "generic",
         replace: bool = False,
     ) -> bool:
-        """Store bytes; return whether the entry is there now (see ``last_reason``).
+        """Store bytes; return whether the entry is in the cache now. If not, ``last_reason`` says why.
 
-        A good entry that is there already is kept, unless ``replace`` is set.
+        ``data`` is bytes or anything with the buffer protocol. ``attributes`` are
+        returned with the entry; they must be representable in JSON. ``kind`` is the
+        group in ``stats``, ``entries`` and ``clear``: 1 to 16 of a-z, 0-9, ``_``,
+        ``-`` and ``.``. An intact entry that is already there is kept, unless
+        ``replace`` is set. Raises TypeError for data of another type.
         """
         from ._lease import as_bytes, as_json
 
@@ -285,11 +291,12 @@ class Cache(Maintained):
     def acquire(self, key: Key, timeout: float | None = None, *, kind: str = "generic") -> Lease:
         """Look an entry up and, if it is missing, get the right to compile it.
 
-        Waits while somebody else compiles it: without ``timeout`` until they are
-        done, have died or have taken 30 minutes; else for so many seconds, after
-        which the lease locks nothing. 0 does not wait. A thread that holds a
+        Waits while another thread or process compiles it: without ``timeout`` until
+        that one is done, has died or has taken 30 minutes, else for at most
+        ``timeout`` seconds; 0 does not wait. Who has waited in vain gets a lease that
+        excludes nobody (``Lease.guarded`` is False). A thread that already holds a
         lease never waits, so coroutines of one loop do not wait for each other.
-        Ctrl-C works.
+        Ctrl-C ends the wait.
         """
         return self._acquire(key, timeout, kind)
 
@@ -325,9 +332,11 @@ class Cache(Maintained):
     ) -> bytes:
         """Return the entry's bytes, compiling them with ``fn()`` if they are missing.
 
-        However many threads and processes ask at once, one compiles (see
-        ``acquire``). An exception of ``fn`` reaches the caller unchanged, and the
-        next in line compiles.
+        ``fn`` returns bytes or anything with the buffer protocol. However many
+        threads and processes ask at once, one compiles, and the others wait as in
+        ``acquire``; ``timeout`` is in seconds. An exception of ``fn`` reaches its
+        caller unchanged, and the next in line compiles. ``attributes`` and ``kind``
+        are those of ``put``.
         """
         views = self._views
         if views is not None:
@@ -349,13 +358,14 @@ class Cache(Maintained):
     ) -> bytes:
         """As ``get_or_compile``, for coroutines: nothing blocks the loop, and ``fn`` may be a coroutine function.
 
-        Of the coroutines of a process that ask for one key at once, one compiles,
-        and other processes wait as always. What a coroutine function does runs in
-        this loop; any other function runs in a thread, in a copy of the caller's
-        context, and has no loop there. An exception of ``fn`` reaches all that
-        wait for it. If all of them are cancelled, the coroutine is cancelled too, a
-        wait ends, and the lease is given up; a thread cannot be stopped, and its
-        result is kept.
+        Of the coroutines of a process that ask for one key at once, one compiles;
+        other processes wait as always. A coroutine function runs in this loop. Any
+        other function runs in a thread without a loop, in a copy of the caller's
+        context. An exception of ``fn`` reaches every coroutine that waits for it.
+        If all of them are cancelled, the wait ends and the lease is given up: a
+        coroutine is cancelled too, while a thread cannot be stopped, and its result
+        is still stored. ``fn`` may ask for other keys; where two compiles of this loop
+        would wait for each other, one compiles without waiting.
         """
         from ._tasks import Ask, compiled
 
@@ -378,25 +388,25 @@ class Cache(Maintained):
         kind: str = "generic",
         timeout: float | None = None,
     ) -> Entry:
-        """As ``get_or_compile``, but return an Entry, for its ``path`` say.
+        """As ``get_or_compile``, but return an Entry, for example to use its ``path``.
 
-        It returns one even if nothing could be stored.
+        It returns an Entry even if nothing could be stored.
         """
         return self._compiled(key, fn, attributes, kind, timeout).entry()
 
     def _compiled(
         self, key: Key, fn: Callable[[], Any], attributes: Mapping[str, Any] | None, kind: str, timeout: float | None
     ) -> Lease:
-        """Return a lease that has ended, with its bytes."""
+        """Look up or compile; return the lease, which has ended and has the bytes."""
         with self.acquire(key, timeout, kind=kind) as lease:
             if lease.data is None:
                 lease.commit(fn(), attributes=attributes)
             return lease
 
     def close(self) -> None:
-        """Write the counters and give the cache up. May be called more than once.
+        """Write the counters and close the cache. May be called more than once.
 
-        Bytes, views and entries stay valid; every lookup misses afterwards.
+        Bytes, views and entries that were returned stay valid; every later lookup misses.
         """
         views, self._views = self._views, None
         if views is not None:
@@ -412,7 +422,8 @@ class Cache(Maintained):
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
-    # When the interpreter ends, modules are empty already, this one too; the library writes the counters by itself.
+    # At the end of the interpreter modules may be empty already, also this one, and the library writes the counters
+    # itself. So the function is bound now.
     def __del__(self, _ends: Callable[[], bool] = sys.is_finalizing) -> None:
         if getattr(self, "_handle", None) is not None and not _ends():
             self.close()

@@ -1,4 +1,4 @@
-"""Code: what a Python function is, as bytes, without what it reaches. For all that make keys of functions."""
+"""Code: a Python function's code object as bytes, without what it reaches, for keys of functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 
 class Unkeyable(Exception):
-    """What a function depends on cannot be described: ``reason``, and what it is in the text."""
+    """A function depends on something that cannot be described: ``reason`` says why, the text also names it."""
 
     def __init__(self, reason: str, what: object = "") -> None:
         super().__init__(f"{reason}: {what}"[:300] if what else reason)
@@ -19,13 +19,13 @@ class Unkeyable(Exception):
 
 
 def folders(*paths: str) -> tuple[str, ...]:
-    """Return folders as the beginnings of the paths in them."""
+    """Return folders as prefixes of the paths in them."""
     return tuple(path + os.sep for path in paths)
 
 
 _PATHS = sysconfig.get_paths()
 _STDLIB = folders(_PATHS["stdlib"], _PATHS["platstdlib"])
-# A virtual environment's packages, and those of the interpreter that it was made from, which it may see too.
+# The packages of a virtual environment, and those of its base interpreter, which it may see too.
 _SITE = folders(
     _PATHS["purelib"], _PATHS["platlib"], *(p + name for p in _STDLIB for name in ("site-packages", "dist-packages"))
 )
@@ -37,7 +37,7 @@ def is_standard(path: str) -> bool:
 
 
 def is_installed(path: str) -> bool:
-    """Return whether a file is of the packages that this Python has beside its own library."""
+    """Return whether a file belongs to a package that is installed beside Python's own library."""
     return path.startswith(_SITE)
 
 
@@ -46,12 +46,12 @@ _codes = weakref.WeakKeyDictionary()
 
 
 def pack(*parts: bytes) -> bytes:
-    """Join parts so that no others give the same."""
+    """Join parts so that no other parts give the same bytes."""
     return b"".join(struct.pack("<I", len(p)) + p for p in parts)
 
 
 def code_of(code: pytypes.CodeType) -> tuple[bytes, tuple[str, ...], tuple[str, ...]]:
-    """Return a code object as bytes, the names in it, and its texts; nested code counts as its own."""
+    """Return a code object as bytes, the names in it, and its string constants, those of nested code included."""
     found = _codes.get(code)
     if found is None:
         found = _codes[code] = _describe_code(code)
@@ -76,7 +76,7 @@ def _describe_code(code: pytypes.CodeType) -> tuple[bytes, tuple[str, ...], tupl
             names.update(dict.fromkeys(inner_names))
             texts.update(dict.fromkeys(inner_texts))
         else:
-            # A frozenset's order differs from process to process.
+            # The order of a frozenset differs from process to process.
             text = repr(sorted(map(repr, const))) if isinstance(const, frozenset) else repr(const)
             parts.append(f"{type(const).__name__} {text}".encode())
             if isinstance(const, str):
@@ -85,14 +85,14 @@ def _describe_code(code: pytypes.CodeType) -> tuple[bytes, tuple[str, ...], tupl
 
 
 def content_of(cell: Any) -> Any:
-    """Return what is in a closure's cell, ``...`` if nothing is yet."""
+    """Return the content of a closure's cell, ``...`` for an empty one."""
     try:
         return cell.cell_contents
     except ValueError:
         return ...
 
 
-#: Values as bytes, by their exact types, the most frequent first; a float by its bits, so that -0.0 and NaN count.
+#: Encoders of values by their exact types, the most frequent first. A float counts by its bits: -0.0 is not 0.0.
 PLAIN: dict[type, Callable[[Any], bytes]] = {
     int: lambda v: str(v).encode(),
     float: lambda v: struct.pack("<d", v),

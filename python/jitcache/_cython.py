@@ -1,4 +1,4 @@
-"""Cython source to C or C++, through the cache: one more command that is observed."""
+"""Cython: its sources translated to C or C++ through the cache, by a command that is observed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from ._native_request import built
 if TYPE_CHECKING:
     from ._cache import Cache
 
-# What Python is started with: it finds modules as its own finders do, and Cython the
-# declarations for its version (numpy/__init__.cython-30.pxd), but both ask for the
-# names that they want, where the original reads whole folders, and every package that
-# is installed would be a change. Cython gives each source the names of the host and of
-# its kernel; started so it asks for them when a source does, and else they do not count.
-# When a file was modified it is not told.
+# The program that runs Cython. It changes what the observer would see:
+# - Python's finders, and Cython where it looks for the declarations for its version
+#   (numpy/__init__.cython-30.pxd), read whole folders, so every package that is installed
+#   later would count as a change. Here both ask for the names that they want, and find
+#   the same.
+# - Cython gives each source the names of the host and of its kernel. Here it asks for
+#   them only if the source does, so that they do not count otherwise.
+# - It sees no times of files.
 _START = """
 import sys, json, os, glob, re
 from importlib import machinery, util
@@ -88,23 +90,23 @@ from Cython.Compiler.Main import main
 main(command_line=1)
 """
 
-# What Python and Cython obey, started so. Not HOME: both look there for caches and for
-# modules of the user's, which are not asked for.
+# The variables that Python and Cython read in this program. HOME is left out: both would
+# look there for caches and for the user's modules, which are not wanted.
 _VARIABLES = ("LANG", "LC_*", "LANGUAGE", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH")
 
-# The comments before a source, in which Cython's users say that it is C++.
+# The comment at the begin of a source that says that it is C++.
 _CPLUS = re.compile(
     rb"\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*#[ \t]*distutils:[ \t]*language[ \t]*=[ \t]*c\+\+", re.IGNORECASE
 )
 
-# C of hits, so that one text is one object, whose hash is known.
+# The C texts of hits: the same text is the same object, which has its hash already.
 _texts: dict[Command, bytes] = {}
 _MOST = 64
 
 
 @lru_cache(maxsize=4)
 def _path(path: tuple[str, ...]) -> str:
-    """Return sys.path for Cython's process, by our own."""
+    """Return ``sys.path`` for Cython's process, as JSON. Raises LibraryError without Cython."""
     if find_spec("Cython") is None:
         raise LibraryError("Cython is not installed")
     return json.dumps([os.path.abspath(p) for p in path if p])
@@ -117,7 +119,7 @@ def _command(source: Source, texts: list[Source], folders: list[str]) -> Command
     arguments = [sys.executable, "-I", "-S", "-c", _START, _path(tuple(sys.path)), name, "-o", "\1/" + output]
     if cplus:
         arguments.append("--cplus")
-    # Beside texts in memory those may lie that a source on disk includes.
+    # A source on disk may include texts that are given in memory.
     for folder in [*(["\1"] if source.text is None and texts else []), *folders]:
         arguments += ["-I", folder]
     own = None if source.text is not None else os.path.dirname(source.name)
@@ -125,7 +127,7 @@ def _command(source: Source, texts: list[Source], folders: list[str]) -> Command
 
 
 class Translated(NamedTuple):
-    """Sources with C or C++ in the place of Cython, and what ``Built`` says of the translation."""
+    """Sources with the Cython ones translated, and ``missed`` and ``refused`` of the translation, as in ``Built``."""
 
     sources: list[Source]
     missed: str
@@ -145,7 +147,7 @@ def _translated(command: Command, cache: Cache | None, timeout: float | None) ->
 
 
 def translate(sources: list[Source], include_dirs: list[str], cache: Cache | None, timeout: float | None) -> Translated:
-    """Return the sources with C or C++ in the place of Cython."""
+    """Return the sources; those in Cython are translated to C or C++."""
     texts = [s for s in sources if s.text is not None]
     done, missed, refused = [], "", ""
     for s in sources:

@@ -1,7 +1,7 @@
-"""Dependencies: a walk over all that a function reaches, as bytes for a key.
+"""The dependency walk: everything that a function reaches, as bytes for a key.
 
-What is described how is a matter of the framework that compiles the function: an
-adapter has a subclass with its rules.
+The rules for values depend on the framework that compiles the function: each adapter
+has a subclass with its rules.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ _ENUM_PROPERTY = getattr(enum, "property", pytypes.DynamicClassAttribute)
 
 
 class DependencyWalker:
-    """A walk over all that some values reach. One serves one key.
+    """A walk over everything that some values reach. One walker serves one key.
 
-    Values that are equal to the rules give equal bytes in every process: what is
-    met again is described by its number in the walk, so that cycles end, and no
-    address, file or line is in it. What the rules do not know raises
-    ``Unkeyable``; nothing is left out. Too much in a key is a compile more, too
-    little is a wrong result.
+    Values that are equal by the rules give equal bytes in every process. A value that
+    is met again is described by its number in the walk, so cycles end; no address,
+    file or line is in the bytes. A value that the rules do not know raises
+    ``Unkeyable``: nothing is left out. Too much in a key costs another compile, too
+    little gives a wrong result.
     """
 
-    #: How values of just these types are described.
+    #: The encoders of values of exactly these types.
     plain: ClassVar[Mapping[type, Callable[[Any], bytes]]] = PLAIN
-    #: How others are: a method of the walker, looked up by the bases of the value's class.
+    #: The methods that describe other values, by a base of the value's class.
     kinds: ClassVar[Mapping[type, Callable[[Any, Any], None]]] = {}
-    #: Attributes of a class that say nothing which its bases, its other attributes and its file do not, by name,
+    #: Attributes of a class that say nothing beyond its bases, its other attributes and its file, by name,
     of_classes: ClassVar[frozenset[str]] = frozenset((
         "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__",
         "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__slotnames__",
@@ -45,16 +45,16 @@ class DependencyWalker:
     slots: ClassVar[tuple[type, ...]] = (pytypes.GetSetDescriptorType, pytypes.MemberDescriptorType)
 
     def __init__(self) -> None:
-        self._numbers: dict[int, int] = {}  # of what was met, by id
-        self._alive: list[Any] = []  # what was met, so that an id is one object
-        self._attributes: set[tuple[int, str]] = set()  # of modules, that are described already
+        self._numbers: dict[int, int] = {}  # the number of each value that was met, by its id
+        self._alive: list[Any] = []  # these values: while they live, no other has their id
+        self._attributes: set[tuple[int, str]] = set()  # the attributes of modules that are described already
         self._out: list[bytes] = []
         self._depth = 0
 
     # -- the rules
 
     def _module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
-        """Put what counts of a module. ``names`` are those that the code mentions, None if no code does."""
+        """Put the part of a module that counts. ``names`` are those in the code, None if it is not reached by code."""
         raise NotImplementedError
 
     def _unknown(self, value: Any) -> None:
@@ -62,17 +62,17 @@ class DependencyWalker:
         raise NotImplementedError
 
     def _is_added(self, value: Any, owner: str) -> bool:
-        """Whether a value in a module of Python's or of the framework's may be one that a program has put there.
+        """Whether a program may have put a value into a module of Python's or of the framework's.
 
-        Nobody notes who has set an attribute. ``owner`` is whose the module is, in the
-        rules' words, or "builtins".
+        Python does not record who has set an attribute. ``owner`` says whose the module
+        is, in the words of the rules, or "builtins".
         """
         raise NotImplementedError
 
     # -- the walk
 
     def _within(self, describe: Callable[..., None], *args: Any) -> bytes:
-        """Return what a method puts, and put nothing."""
+        """Return the bytes that a method puts, without putting them."""
         outer, self._out = self._out, []
         try:
             describe(*args)
@@ -84,7 +84,7 @@ class DependencyWalker:
         self._out.append(b"%b %d:%b" % (tag.encode(), len(data), data))
 
     def _value(self, value: Any, names: tuple[str, ...] | None = None) -> None:
-        """Put a value. ``names`` are those that count if it is a module."""
+        """Put a value. If it is a module, ``names`` are the attributes that count."""
         self._depth += 1
         try:
             if self._depth > _DEEPEST:
@@ -100,7 +100,7 @@ class DependencyWalker:
             self._depth -= 1
 
     def _by_kind(self, value: Any) -> None:
-        # Not isinstance: abstract classes ask all their subclasses about each new class.
+        # Not by isinstance: for each new class an abstract class asks all its subclasses.
         for base in type(value).__mro__:
             describe = self.kinds.get(base)
             if describe is not None:
@@ -114,7 +114,7 @@ class DependencyWalker:
         self._alive.append(value)
 
     def _again(self, value: Any) -> bool:
-        """Whether a value was met before; then its number is put instead of it."""
+        """Whether a value was met before; if so, put its number."""
         number = self._numbers.get(id(value))
         if number is None:
             self._number(value)
@@ -123,14 +123,14 @@ class DependencyWalker:
         return True
 
     def _attribute(self, module: pytypes.ModuleType, name: str, names: tuple[str, ...]) -> None:
-        """Put an attribute of a module, once: another function may use others of the same module."""
+        """Put an attribute of a module, if it is not put already."""
         if name in module.__dict__ and (id(module), name) not in self._attributes:
             self._attributes.add((id(module), name))
             self._put("attribute", f"{module.__name__}.{name}".encode())
             self._value(module.__dict__[name], names)
 
     def _additions(self, module: pytypes.ModuleType, names: tuple[str, ...], owner: str) -> None:
-        """Put once what a program may have added to a module of Python's or the framework's, by the names in code."""
+        """Put, once, those attributes with these names that a program may have added to a module it does not own."""
         for name in names:
             if name in module.__dict__ and (id(module), name) not in self._attributes:
                 self._attributes.add((id(module), name))
@@ -145,10 +145,10 @@ class DependencyWalker:
     def _around(
         self, function: pytypes.FunctionType, names: tuple[str, ...], attributes: tuple[str, ...]
     ) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
-        """Yield label and value of each cell and global of a function, with the names that count of a module.
+        """Yield label and value of each cell and global of a function, and the names that count if it is a module.
 
-        ``names`` are those that its code may look up as globals, ``attributes`` what
-        else it mentions. Of builtins it is those that a program may have added.
+        ``names`` are those that its code may look up as globals, ``attributes`` the other
+        names in it. Builtins are included if a program may have added them.
         """
         seen = (*names, *attributes)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
@@ -169,10 +169,10 @@ class DependencyWalker:
             self._put(label)
             self._value(value, seen)
 
-    # -- what is the same by all rules
+    # -- what all rules have in common
 
     def _method(self, value: Any) -> None:
-        """A staticmethod, a classmethod or a bound method."""
+        """Put a staticmethod, a classmethod or a bound method."""
         self._put(type(value).__name__)
         self._value(value.__func__)
         self._value(getattr(value, "__self__", None))
@@ -192,7 +192,7 @@ class DependencyWalker:
         self._value((value.start, value.stop, value.step))
 
     def _members(self, cls: type) -> None:
-        """Put the attributes of a class, and of an enumeration what its members are."""
+        """Put the attributes of a class, and the members of an enumeration."""
         of_enum = issubclass(cls, enum.Enum)
         if of_enum:
             members: Any = cls
@@ -204,21 +204,21 @@ class DependencyWalker:
                 continue
             made = of_enum and (name.startswith("_") or isinstance(value, (cls, _ENUM_PROPERTY)))
             if made and not _is_written(value):
-                continue  # what the members are, and Python makes of them
+                continue  # a member, or something that Python has made of the members
             self._put("attribute", name.encode())
             self._value(value)
 
 
 def text_of(thing: Any) -> str:
-    """Return what a class or a function says of itself; that of a dataclass is Python's, with sets in any order."""
+    """Return the docstring of a class or function; "" for a dataclass: Python makes it, with sets in any order."""
     return "" if "__dataclass_params__" in vars(thing) else repr(thing.__doc__)
 
 
 def given(member: Any) -> dict[str, Any]:
-    """Return the attributes that a member of an enumeration was given; what begins and ends with ``_`` is Python's."""
+    """Return the attributes of a member of an enumeration, without Python's own, which begin and end with ``_``."""
     return {n: v for n, v in sorted(vars(member).items()) if not (n.startswith("_") and n.endswith("_"))}
 
 
 def _is_written(value: Any) -> bool:
-    """Whether a function of an enumeration is its author's, and not one that Python gives to all."""
+    """Whether a value of an enumeration is a function of its author's, not one that Python adds to each."""
     return isinstance(value, pytypes.FunctionType) and not is_standard(value.__code__.co_filename)

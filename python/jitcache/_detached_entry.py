@@ -1,4 +1,4 @@
-"""Entries that are in no cache: results that could not be kept."""
+"""Detached entries: results that are in no cache, because they could not be stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ALIGN = 64
 
 
 def _written(data: memoryview) -> str:
-    """Return the path of a new file with all of the data. Raises OSError, and then there is none."""
+    """Write a new file; return its path. Raises OSError if it cannot be written whole, and removes it then."""
     import tempfile
 
     fd, path = tempfile.mkstemp(prefix="jitcache-", suffix=".so")
@@ -31,25 +31,25 @@ def _written(data: memoryview) -> str:
 
 
 def _unlink(path: str) -> None:
-    try:  # noqa: SIM105  contextlib would be imported for it
+    try:  # noqa: SIM105  contextlib would have to be imported
         os.unlink(path)
-    except OSError:  # somebody has removed it, or its folder
+    except OSError:  # somebody else has removed it, or its folder
         pass
 
 
 class DetachedEntry(Entry):
-    """An Entry over bytes of this process, for use without the library."""
+    """An Entry whose bytes are in this process's memory. It does not need the library."""
 
     __slots__ = ("_address", "_attributes", "_file", "_kind", "_name", "_view")
 
     def __init__(self, data: bytes, attributes: Mapping[str, Any] | None, kind: str, name: str) -> None:
         self._blob = None
-        self._file: tuple[str, int] | None = None  # and the process that it is of
+        self._file: tuple[str, int] | None = None  # its path, and the process that made it
         self._view: memoryview | None = None
         self._attributes = dict(attributes or {})
         self._kind = kind
         self._name = name
-        # As the library would have it: aligned, and followed by a NUL.
+        # As in the library's memory: aligned, and followed by a NUL.
         self._address, place = aligned(len(data) + 1, _ALIGN)
         place[: len(data)] = data
         self._view = place[: len(data)].toreadonly()
@@ -63,7 +63,7 @@ class DetachedEntry(Entry):
 
     @property
     def address(self) -> int:
-        """Where the payload is in memory: aligned to 64 bytes, followed by a NUL."""
+        """The address of the payload in memory: aligned to 64 bytes, followed by a NUL."""
         return self._address if self.view is not None else 0
 
     @property
@@ -73,9 +73,9 @@ class DetachedEntry(Entry):
 
     @property
     def path(self) -> str:
-        """A path to a copy of the payload, which exists until ``close``; a forked child has one of its own.
+        """The path of a file with a copy of the payload. The file exists until ``close``; a forked child makes its own.
 
-        Raises Error if there is no place for it.
+        Raises Error if the file cannot be written.
         """
         view = self.view
         if self._file is None or self._file[1] != os.getpid():
@@ -89,7 +89,7 @@ class DetachedEntry(Entry):
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What was given with the payload, {} if nothing was."""
+        """The attributes that were given with the payload, {} if there are none."""
         return dict(self._attributes) if self.view is not None else {}
 
     @property

@@ -1,4 +1,4 @@
-"""Types of NumPy's arrays, for keys of functions."""
+"""Dtypes: the types of NumPy's arrays, for keys of functions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def parts_of(dtype: Any) -> tuple[Any, ...]:
-    """Return all that a type of elements is, and what somebody has attached to it, in values of Python's own."""
+    """Return everything that makes up a dtype, also its metadata, as values of Python's own types."""
     return (
         dtype.str,
         dtype.type.__qualname__,

@@ -1,4 +1,4 @@
-"""The packed form of components: docs/format.md, "Components"."""
+"""Encoding of components into their packed form: docs/format.md, "Components"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_NAN = b"\x00\x00\x00\x00\x00\x00\xf8\x7f"  # all NaNs are one
+_NAN = b"\x00\x00\x00\x00\x00\x00\xf8\x7f"  # all NaNs count as this one
 _header = struct.Struct("<BHQ").pack
 _value_header = struct.Struct("<BQ").pack
 _count = struct.Struct("<Q").pack
@@ -21,15 +21,15 @@ BYTES = ord("b")
 
 
 def encode_component(label: str, value: Any) -> tuple[bytes, int, bytes]:
-    """Return label, tag and value of a component as bytes.
+    """Return label, tag and value of a component; label and value are bytes.
 
-    Raises TypeError, naming the label, for a value that has no encoding, and
+    Raises TypeError, which names the label, for a value that has no encoding, and
     ValueError for a bad label.
     """
     name = encode_label(label)
     try:
         tag, data = encode(label, value)
-    except UnicodeEncodeError as e:  # of a text at any depth
+    except UnicodeEncodeError as e:  # some text in the value
         raise TypeError(f"component {label!r}: {_lone(e)}; bytes can be part of a key") from None
     return name, tag, data
 
@@ -55,7 +55,7 @@ def join(name: bytes, tag: int, data: bytes) -> bytes:
 
 
 def pack(label: str, value: Any) -> bytes:
-    """Return a component of any value in that form. Raises as ``encode_component``."""
+    """Return a component in its packed form. Raises as ``encode_component``."""
     return join(*encode_component(label, value))
 
 
@@ -72,7 +72,7 @@ def encode(label: str, value: Any) -> tuple[int, bytes]:  # noqa: C901 - a row f
     if isinstance(value, int):
         return 105, value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)  # "i"
     if isinstance(value, float):
-        return 102, _NAN if value != value else _double(value)  # noqa: PLR0124  "f"; math.isnan would import math
+        return 102, _NAN if value != value else _double(value)  # noqa: PLR0124  "f"; math.isnan needs an import
     if isinstance(value, (list, tuple)):
         return 108, _count(len(value)) + b"".join(_nested(label, v) for v in value)  # "l"
     if isinstance(value, dict):
@@ -89,7 +89,7 @@ def encode(label: str, value: Any) -> tuple[int, bytes]:  # noqa: C901 - a row f
 
 
 def _number(value: Any) -> Any:
-    """Return a scalar of NumPy as Python's own number, None for anything else, and where a float would say less."""
+    """Return a scalar of NumPy as Python's own number; None for anything else, and where a float would lose digits."""
     numpy: Any = sys.modules.get("numpy")
     if numpy is None or not isinstance(value, (numpy.bool_, numpy.integer, numpy.floating)):
         return None

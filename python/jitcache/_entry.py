@@ -1,4 +1,4 @@
-"""Entries: bytes of the cache, used where they are."""
+"""Entries: results in the cache, used in place."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Entry:
-    """One entry of the cache, verified, in place. Close it, or use it in ``with``.
+    """One entry of the cache, verified, used in place. Close it, or use it in ``with``.
 
-    Every attribute is valid until ``close``; a ``view`` that was taken stays
-    valid for as long as it is referenced.
+    Attributes are valid until ``close``; after it they raise ValueError. A ``view``
+    that was taken stays valid as long as it is referenced. Any thread may use it.
     """
 
     __slots__ = ("_blob",)
@@ -42,7 +42,7 @@ class Entry:
 
     @property
     def address(self) -> int:
-        """Where the payload is in memory: aligned to 64 bytes, followed by a NUL."""
+        """The address of the payload in memory: aligned to 64 bytes, followed by a NUL."""
         return self._open.address
 
     @property
@@ -52,13 +52,13 @@ class Entry:
 
     @property
     def path(self) -> str:
-        """A path to the payload, for dlopen and tools that take files.
+        """The path of a file with the payload, for dlopen and tools that take files.
 
-        It opens until ``close``, whatever becomes of the entry in the cache. Only
-        the removal of the whole directory removes it too, so ask for it where it is
-        used. A process never gets the same path twice. An ELF payload may be
-        followed by some hundred bytes that ELF readers ignore.
-        Raises Error if no place on the machine can hold it.
+        The file is there until ``close``, even if the entry is evicted or replaced.
+        Only removing the whole directory removes it too, so read this right before
+        you use it. No two entries of a process have the same path. An ELF payload may
+        be followed by some hundred bytes that ELF readers ignore.
+        Raises Error if no place on the machine can hold the file.
         """
         blob = self._open
         out = ctypes.c_char_p()
@@ -67,7 +67,7 @@ class Entry:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What was stored with the entry, {} if nothing was."""
+        """The attributes that were stored with the entry, {} if there are none."""
         blob = self._open
         text = blob.lib.jitcache_blob_attributes(blob.handle)
         if not text:
@@ -76,7 +76,7 @@ class Entry:
 
         try:
             found = json.loads(text)
-        except ValueError:  # an intact entry of another writer
+        except ValueError:  # the entry is intact, but another program wrote it
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -87,12 +87,12 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The name that the entry was stored under, "" if it had none."""
+        """The name of the key that the entry was stored with, "" if it had none."""
         blob = self._open
         return str(blob.lib.jitcache_blob_name(blob.handle).decode("utf-8", "surrogateescape"))
 
     def close(self) -> None:
-        """Give the entry up. May be called more than once."""
+        """Give the entry up; its path is not valid any more. May be called more than once."""
         self._blob = None
 
     def __enter__(self) -> Self:
@@ -105,7 +105,7 @@ class Entry:
         return self.size
 
     def __bool__(self) -> bool:
-        """An entry of no bytes is an entry: what is missing is None."""
+        """Return True, also for an entry of no bytes."""
         return True
 
     def __bytes__(self) -> bytes:

@@ -1,4 +1,4 @@
-"""Exceptions. A miss is not one: it is ``None``, or ``False`` with a reason."""
+"""Exceptions. A miss is none: it is ``None``, or ``False`` with a reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 class Error(Exception):
     """Base of all exceptions of jitcache: wrong use, or no memory.
 
-    ``status`` is the status of jitcache.h behind it, 0 if there is none.
+    ``status`` is the status of jitcache.h that it stands for, 0 for none.
     """
 
     def __init__(self, message: str, status: int = 0) -> None:
@@ -17,7 +17,8 @@ class Error(Exception):
 class CompileError(Error):
     """A compiler refused its input.
 
-    ``log`` is what it printed; ``command`` is how it was called, or ``None``.
+    ``log`` is what it printed; ``command`` is the command that was run, None if it
+    was called as a library.
     """
 
     def __init__(self, message: str, log: str = "", command: list[str] | None = None) -> None:
@@ -27,14 +28,14 @@ class CompileError(Error):
 
 
 class RefusedError(Error):
-    """A result cannot be keyed; the message names the input that is in the way.
+    """A result cannot be keyed; the message names the input that prevents it.
 
-    Without a cache (``cache=False``) the same is compiled.
+    With ``cache=False`` the same call compiles, without a cache.
     """
 
 
 class LibraryError(Error):
-    """A library that was needed is not there; the message lists the places."""
+    """A library or compiler was not found; the message says what was searched for, and where."""
 
 
 class DriverError(Error):

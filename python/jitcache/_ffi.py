@@ -1,7 +1,7 @@
-"""The functions of jitcache.h and jitcache_cuda.h, as ctypes sees them.
+"""Foreign functions: those of jitcache.h, jitcache_cuda.h and jitcache_native.h, declared for ctypes.
 
-One line a function, in the headers' order. Handles are words and passed as
-``c_void_p``; functions that return a status return ``int``.
+Each function has a line, in the order of the headers. Handles are words and are
+passed as ``c_void_p``; functions that return a status return ``int``.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ ERR_REFUSED = -21
 ERR_LIBRARY = -22
 ERR_DRIVER = -23
 
-# Those that mean that there is no cache here for now. Everything then misses, as
-# in a process without the library.
+# The statuses that mean that this process has no cache for now. Every lookup then
+# misses, as in a process without the library.
 NO_CACHE = (ERR_FORK, ERR_INTERNAL)
 
 REPLACE = 1
 
-# The reason of a result that is returned and not kept (jitcache.h).
+# The reason of a result that is returned and not stored because it cannot be repeated (jitcache.h).
 UNREPEATABLE = 24
 
 
 def log_fn() -> Any:
-    """Return the type of the callback for a line of the log."""
+    """Return the ctypes type of the callback that takes a line of the log."""
     return ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
 
 def _functions() -> list[tuple[str, object, list[object]]]:
-    """Return name, result and arguments of each function but those below. Out-parameters are passed by ``byref``."""
+    """Return name, result and arguments of each function, except those below. ``byref`` passes out-parameters."""
     return [
         ("jitcache_status_name", c_char_p, [c_int32]),
         ("jitcache_reason_name", c_char_p, [c_int32]),
@@ -119,25 +119,25 @@ def _functions() -> list[tuple[str, object, list[object]]]:
     ]
 
 
-# The functions of a lookup are declared without argument types: converting
-# arguments that are ctypes objects already costs as much again as the call (285
-# against 191 ns).
+# The functions of a lookup are declared without argument types: with them ctypes
+# would check arguments that are ctypes objects already, and a call would take 285 in
+# place of 191 ns.
 _LOOKUPS = ("jitcache_get_data", "jitcache_get_into", "jitcache_cuda_lookup", "jitcache_native_lookup")
 
-# These only count down and free, so the interpreter's lock need not be released
-# and taken again around them.
+# These functions only count down and free memory, so the interpreter's lock is not
+# released around them.
 _FREES = ("jitcache_blob_release", "jitcache_key_free")
 
 
 class Library:
     """The functions of a loaded library, each an attribute by its full name.
 
-    Raises AttributeError if one is missing. It is not the ``CDLL`` itself, because
-    the ``__getattr__`` of that makes reading an attribute cost as much as a call
-    (300 ns).
+    Raises AttributeError if a function is missing. It is not the ``CDLL`` itself,
+    because the ``__getattr__`` of a CDLL makes reading an attribute cost as much as a
+    call (300 ns).
     """
 
-    #: Makes a Blob of an address; who loads the library sets it.
+    #: Makes a Blob at an address; ``_library`` sets it.
     blob_at: Callable[[int], Any]
 
     def __init__(self, lib: ctypes.CDLL) -> None:
@@ -163,13 +163,26 @@ class Library:
 
 
 def as_argument(handle: c_void_p) -> c_void_p:
-    """Return a handle as ctypes passes it on. Making that at each call would cost a tenth of a hit in memory."""
+    """Return a handle as the object that ctypes passes. Making it at each call would cost a tenth of a memory hit."""
     argument: Any = c_void_p.from_param(handle.value)
     return argument  # type: ignore[no-any-return]
 
 
+def as_text(text: str | bytes, what: str) -> bytes:
+    """Return a text for C. Raises TypeError for another type, and Error for a NUL, where C would end the text."""
+    if isinstance(text, str):
+        text = text.encode("utf-8", "surrogateescape")
+    elif not isinstance(text, bytes):
+        raise TypeError(f"{what}: want str, not {type(text).__qualname__}")
+    if b"\0" in text:
+        from ._errors import Error
+
+        raise Error(f"{what}: has a NUL", ERR_ARGUMENT)
+    return text
+
+
 def check(lib: Library, status: int) -> int:
-    """Return a status that is no error; raise Error for one that is."""
+    """Return the status; raise Error if it is one of an error."""
     if status < 0:
         from ._errors import error_of
 

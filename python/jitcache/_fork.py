@@ -1,6 +1,6 @@
-"""Fork: what a forked child must not have of its parent.
+"""Fork: locks that a forked child can take.
 
-Imported with the package, so it imports no more than has to be.
+The package imports this module at once, so it imports little itself.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ __all__ = ["ForkLock"]
 
 
 class ForkLock:
-    """A lock of a module: ``with _lock():``. A forked child has a new one, for another thread may hold the old one.
+    """A lock of a module, taken by ``with _lock():``. A forked child gets a new lock.
 
-    Who forks while it holds the lock gives up the old one in both processes. Each is kept for ever.
+    At a fork another thread may hold the old lock, and no thread of the child would
+    release it. A thread that forks inside the ``with`` releases the old lock in both
+    processes. A ForkLock is never freed.
     """
 
     def __init__(self, make: Callable[[], Any] = _thread.allocate_lock) -> None:

@@ -17,8 +17,9 @@ class File:
     """The content of a file, as a component of a key; the path does not count.
 
     The file is read when the key is made, and checked again when a result is
-    stored: if it has changed in between, the result is returned and not stored
-    (reason ``input changed``).
+    stored. If it has changed in between, the result is returned but not stored
+    (reason ``input changed``). ``Key`` raises FileNotFoundError for a missing file,
+    and Error for one that cannot be read.
     """
 
     __slots__ = ("path",)
@@ -35,7 +36,8 @@ class File:
 class Tool(File):
     """The identity of a compiler or library: its GNU build id, else its content.
 
-    A name without a slash is searched for in ``PATH``.
+    A name without a slash is searched for in ``PATH``. Raises FileNotFoundError if
+    it is not there.
     """
 
     __slots__ = ()
@@ -61,28 +63,33 @@ class Key:
     identifiers come in a mapping: ``Key({"-D": defines}, source=src)``.
 
     Values may be str, bytes, None, bool, int, float, lists and tuples, dicts with
-    str keys, and sets, nested at will; text counts as its UTF-8 bytes, a list as
-    a tuple, True is not 1, and a number of NumPy as Python's. ``File`` and ``Tool``
-    stand for the content of a file.
-    Anything else, text that is no UTF-8 too, is a TypeError that names the label; no components are a ValueError.
+    str keys, and sets, nested at will. A str is the same as its UTF-8 bytes, a list
+    the same as a tuple, a NumPy number the same as Python's; True is not 1. ``File``
+    and ``Tool`` stand for the content of a file. Raises TypeError, which names the
+    label, for any other value, also for text with a lone surrogate; ValueError
+    without components.
 
-    Keys are equal if their components are; they can be hashed and pickled. A key
-    that was made while the library could not be used, or had stopped working, is
-    good only there; a process that has a cache, a forked child too, raises Error.
+    Keys are equal if their components are. They can be hashed, pickled, and used by
+    any thread. A key that was made without the library (``available``), or after the
+    library had stopped working, is usable only there: where there is a cache, also in
+    a forked child, a lookup of it raises Error.
     """
 
     __slots__ = ("_digest", "_handle", "_handles", "_hex", "_sealed")
 
-    _handle: ctypes.c_void_p | None  # of the handle for kind generic
+    _handle: ctypes.c_void_p | None  # the handle for kind generic, once there is one
 
     def __init__(self, components: Mapping[str, Any] | None = None, /, **more: Any) -> None:
-        if components:
+        if components is not None:
+            if not hasattr(components, "keys"):
+                kind = type(components).__qualname__
+                raise TypeError(f"key: want components with labels, as in jitcache.Key(source=text), not {kind}")
             clash = components.keys() & more.keys()
             if clash:
                 raise TypeError(f"component {min(clash)!r}: label used twice")
             more = {**components, **more}
         if not more:
-            raise ValueError("key: want at least one component; a key of nothing is that of any result")
+            raise ValueError("key: want at least one component: without any, all results would have the same key")
         lib = _library.load()
         sealed, owner = (_seal_without(more), None) if lib is None else _seal(lib, more)
         self._set(sealed)
@@ -105,7 +112,7 @@ class Key:
 
     @classmethod
     def _taken(cls, lib: _ffi.Library, handle: ctypes.c_void_p) -> Key:
-        """Take over a key of the library."""
+        """Return the Key of a handle of the library, which it frees."""
         owner = KeyHandle(lib, handle)
         return cls._from_sealed(_saved(lib, owner.handle))
 
@@ -114,14 +121,16 @@ class Key:
         """Return the key with these 64 hex digits (``Key.hex``).
 
         Its components are not known, so a miss of it cannot be explained.
-        Raises ValueError for anything but 64 hex digits.
+        Raises ValueError for any other text.
         """
-        if len(digits) != 64:
-            raise ValueError(f"key {digits[:80]!r}: want 64 hex digits")
+        if not isinstance(digits, str):
+            raise TypeError(f"key: want 64 hex digits as str, not {type(digits).__qualname__}")
         try:
-            digest = bytes.fromhex(digits)
+            digest = bytes.fromhex(digits) if len(digits) == 64 else b""
         except ValueError:
-            raise ValueError(f"key {digits!r}: want 64 hex digits") from None
+            digest = b""
+        if len(digest) != 32:  # fromhex skips blanks
+            raise ValueError(f"key {digits[:80]!r}: want 64 hex digits")
         from . import _key_format
 
         return cls._from_sealed(_key_format.bare(digest))
@@ -129,8 +138,9 @@ class Key:
     def named(self, name: str) -> Key:
         """Return the same key with a name: what the user would call the result.
 
-        The name is not hashed. Entries of one name are compared to explain a
-        miss.
+        The name is not hashed, so the named key is equal to this one. To explain a
+        miss, its components are compared with those of the last entry of that name.
+        Raises ValueError for a name of more than 1024 bytes or with a NUL.
         """
         from . import _key_format
 
@@ -145,24 +155,24 @@ class Key:
 
     @property
     def name(self) -> str:
-        """The name, "" if there is none."""
+        """The name, "" if it has none."""
         from . import _key_format
 
         return _key_format.parse(self._sealed)[0]
 
     @property
     def components(self) -> dict[str, str]:
-        """Label and the first 16 hex digits of the value's digest, by label."""
+        """The first 16 hex digits of each value's digest, by label; {} if the components are not known."""
         from . import _key_format
 
         return _key_format.parse(self._sealed)[1]
 
     def _handle_for(self, lib: _ffi.Library, kind: str = "generic") -> ctypes.c_void_p:
-        """Return the library's handle for this key and a kind of entries."""
+        """Return the library's handle for this key and this kind of entries."""
         return self._owner_for(lib, kind).handle
 
     def _owner_for(self, lib: _ffi.Library, kind: str) -> KeyHandle:
-        """Return the object that keeps that handle."""
+        """Return the object that owns that handle."""
         owner = self._handles.get(kind)
         if owner is not None:
             return owner
@@ -172,8 +182,8 @@ class Key:
         sealed = _key_format.with_kind(self._sealed, kind)
         status = lib.jitcache_key_load(sealed, len(sealed), ctypes.byref(handle))
         if status in _ffi.NO_CACHE:
-            # The call that it is for will say so. Not kept as the key's own: a
-            # forked child may have a cache again.
+            # The call that needs the handle reports that there is no cache. The handle is
+            # not kept as the key's own, because a forked child may have a cache again.
             _ffi.check(lib, lib.jitcache_key_from_digest(self._digest, ctypes.byref(handle)))
             owner = self._handles[""] = KeyHandle(lib, handle)
             return owner
@@ -198,7 +208,7 @@ class Key:
 
 
 def wanted(key: Key) -> Key:
-    """Return a key. Raises TypeError for anything else, which says what was wanted."""
+    """Return the argument if it is a Key, else raise TypeError."""
     if not isinstance(key, Key):
         raise TypeError(f"key: want a jitcache.Key, not {type(key).__qualname__}; see jitcache.Key(label=value)")
     return key
@@ -217,8 +227,9 @@ class KeyHandle:
         self._free(self.handle)
 
 
-# The library hashes values of this size or more where they are. Smaller ones cross
-# in one call, packed (a call costs as much as two copies of this size).
+# The library hashes values of this size or more in place, with one call for each.
+# Smaller ones are packed, and passed in one call: a call costs as much as two copies
+# of this size.
 _LARGE = 16 << 10
 
 
@@ -226,7 +237,7 @@ def _seal(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes, KeyH
     try:
         return _seal_with(lib, components)
     except Exception as e:
-        if getattr(e, "status", 0) not in _ffi.NO_CACHE:  # of an Error, whose module is read when there is one
+        if getattr(e, "status", 0) not in _ffi.NO_CACHE:  # not "except Error": its module need not be imported
             raise
         return _seal_without(components), None
 
@@ -255,14 +266,23 @@ def _seal_with(lib: _ffi.Library, components: Mapping[str, Any]) -> tuple[bytes,
 
 
 def _add_file(lib: _ffi.Library, handle: ctypes.c_void_p, label: str, file: File) -> None:
+    name = _file_label(label)
     path = os.path.abspath(file.path)
-    os.stat(path)  # a missing file is the OSError that open() would raise
+    os.stat(path)  # raises the OSError that open() would raise for a missing file
     add = getattr(lib, file._function)
-    _ffi.check(lib, add(handle, _encoding.encode_label(label), os.fsencode(path)))
+    _ffi.check(lib, add(handle, name, os.fsencode(path)))
+
+
+def _file_label(label: str) -> bytes:
+    """Return the bytes of a File's label. Raises ValueError for a bad one; one with a NUL would be cut short in C."""
+    name = _encoding.encode_label(label)
+    if b"\0" in name:
+        raise ValueError(f"component label {label[:40]!r}: a File or Tool cannot have a label with a NUL")
+    return name
 
 
 def _saved(lib: _ffi.Library, handle: ctypes.c_void_p) -> bytes:
-    """Return the sealed form of a key of the library."""
+    """Return a key of the library in its sealed form."""
     size = ctypes.c_size_t()
     capacity = 256
     while True:
@@ -278,7 +298,7 @@ def _seal_without(components: Mapping[str, Any]) -> bytes:
     packed = {}
     for label, value in components.items():
         if isinstance(value, File):
-            _encoding.encode_label(label)
+            _file_label(label)
             with open(value.path, "rb") as f:
                 packed[label] = value._tag + f.read()
         else:

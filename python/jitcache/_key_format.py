@@ -1,11 +1,11 @@
-"""Sealed keys as Python sees them: docs/format.md, "Sealed key"."""
+"""Sealed keys, read and written in Python: docs/format.md, "Sealed key"."""
 
 from __future__ import annotations
 
 import struct
 
 MAGIC = b"jckey\x00\x00\x02"
-# Of keys that were made without the library: no library takes them.
+# The magic of keys that were made without the library, which refuses them.
 _MAGIC_WITHOUT = b"jcnone\x00\x01"
 KIND = slice(40, 56)
 _HEAD = 56
@@ -13,6 +13,8 @@ _HEAD = 56
 
 def with_kind(sealed: bytes, kind: str) -> bytes:
     """Return the sealed key with another kind."""
+    if not isinstance(kind, str):
+        raise TypeError(f"kind: want str, not {type(kind).__qualname__}")
     raw = kind.encode("ascii", "replace")
     if not 0 < len(raw) <= 16:
         raise ValueError(f"kind {kind!r}: want 1 to 16 of a-z, 0-9, '_', '-', '.'")
@@ -21,6 +23,8 @@ def with_kind(sealed: bytes, kind: str) -> bytes:
 
 def with_name(sealed: bytes, name: str) -> bytes:
     """Return the sealed key with another name."""
+    if not isinstance(name, str):
+        raise TypeError(f"key name: want str, not {type(name).__qualname__}")
     try:
         raw = name.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -37,10 +41,10 @@ def bare(digest: bytes) -> bytes:
 
 
 def without_library(components: dict[str, bytes]) -> bytes:
-    """Return a sealed key for packed components if the library is missing.
+    """Return a sealed key for packed components where the library is missing.
 
-    Its digest is SHA-256 and not the real one: such a key is a value in this
-    program, and never names an entry.
+    Its digest is SHA-256, not the library's. Such a key can be compared and hashed in
+    this program, and never leads to an entry.
     """
     import hashlib
 
@@ -55,7 +59,7 @@ def without_library(components: dict[str, bytes]) -> bytes:
 
 
 def parse(sealed: bytes) -> tuple[str, dict[str, str]]:
-    """Return the name, and 16 hex digits by label, of a sealed key. Raises ValueError if it is none."""
+    """Return the name, and 16 hex digits by label, of a sealed key. Raises ValueError for other bytes."""
     try:
         return _parse(sealed)
     except (struct.error, IndexError):

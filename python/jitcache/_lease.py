@@ -36,9 +36,10 @@ _void_p = ctypes.c_void_p
 class Lease:
     """What ``Cache.acquire`` returns: the entry, or the right to compile it.
 
-    Use it in ``with``. On a hit ``data`` is the bytes. Otherwise it is ``None``,
-    and the caller must compile and ``commit``; a lease that is left without a
-    commit is given up, and whoever waits compiles instead.
+    Use it in ``with``. On a hit ``data`` is the bytes. Otherwise it is None, and
+    the caller compiles and calls ``commit``. If the block ends without a commit, the
+    lease is released, and the next that waits compiles. A lease may be passed to
+    another thread.
     """
 
     __slots__ = ("_attributes", "_blob", "_cache", "_handle", "_key", "_kind", "data", "guarded", "hit", "stored")
@@ -60,25 +61,25 @@ class Lease:
         self._blob = blob
         self._handle = handle
         self._attributes: Mapping[str, Any] | None = None
-        #: The bytes of the entry; ``None`` until they are committed.
+        #: The bytes of the entry; None until they are committed.
         self.data = data
-        #: Whether the entry was there.
+        #: Whether the entry was in the cache.
         self.hit = data is not None
-        #: Whether this was given as the only lease of its key: False after a hit, and where somebody else has it.
+        #: Whether this is the only lease of its key; False after a hit, and after waiting in vain.
         self.guarded = guarded
-        #: Whether ``commit`` has stored the result; ``Cache.last_reason`` says why not.
+        #: Whether ``commit`` has stored the result. If not, ``Cache.last_reason`` says why.
         self.stored = False
 
     def commit(self, data: Any, *, attributes: Mapping[str, Any] | None = None) -> bool:
         """Store the result, end the lease, and return whether it was stored.
 
-        ``data`` is bytes or anything with the buffer protocol; afterwards it is
-        ``self.data``, stored or not. Lookups return ``attributes`` with the entry;
-        they must be representable in JSON.
-        Raises ValueError if there is nothing to commit any more.
+        ``data`` is bytes or anything with the buffer protocol; afterwards
+        ``self.data`` has it, stored or not. Lookups return ``attributes`` with the
+        entry; they must be representable in JSON. Raises ValueError after a hit or an
+        earlier commit, TypeError for data of another type; the lease is then as before.
         """
         if self.hit:
-            raise ValueError("the entry was there, there is nothing to commit")
+            raise ValueError("the entry was in the cache: there is nothing to commit")
         if self.data is not None:
             raise ValueError("the lease was committed already")
         payload, text = as_bytes(data), as_json(attributes)
@@ -88,9 +89,9 @@ class Lease:
         return self._cache._note_store(self.stored)
 
     def entry(self) -> Entry:
-        """Return the entry, or an Entry of what was committed, stored or not.
+        """Return the Entry that was found, or one of what was committed, stored or not.
 
-        Raises ValueError if nothing was committed yet.
+        Raises ValueError on a miss before ``commit``.
         """
         if self.data is None:
             raise ValueError("nothing was committed yet")
@@ -104,11 +105,15 @@ class Lease:
         return DetachedEntry(self.data, self._attributes, self._kind, self._key.name)
 
     def release(self) -> None:
-        """Give the lease up. May be called more than once, and after ``commit``."""
+        """Give the lease up: the next that waits compiles. Does nothing after ``commit`` or a first call."""
         handle, self._handle = self._handle, None
         lib = self._cache._lib
         if handle is not None and lib is not None:
             lib.jitcache_lease_free(handle)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Raise TypeError: a lease belongs to one process, and cannot be pickled or copied."""
+        raise TypeError("a Lease cannot be pickled: acquire one in each process")
 
     def __enter__(self) -> Lease:
         return self
@@ -120,30 +125,34 @@ class Lease:
         self.release()
 
 
+#: A longer timeout, in seconds, is none: 30 years, so that milliseconds fit into 64 bits.
+FOREVER = 1e9
+
+
 class Left(Exception):
-    """Nobody wants the lease any more."""
+    """The caller does not want the lease any more."""
 
 
 def wait(
     cache: Keeper, lib: _ffi.Library, key: _void_p, timeout: float | None, unwanted: Callable[[], bool] | None = None
 ) -> tuple[Blob | None, _void_p | None, bool]:
-    """Return the handle of a key's entry or of a lease; and whether the lease is the only one.
+    """Return a key's entry or the handle of a lease, and whether the lease is the only one.
 
-    Raises Left when ``unwanted()`` is true and it would wait on.
+    Raises Left if ``unwanted()`` returns True before either is there.
     """
     blob, lease = _void_p(), _void_p()
-    end = None if timeout is None else time.monotonic() + timeout
+    end = None if timeout is None or timeout > FOREVER else time.monotonic() + timeout
     try:
         while True:
             left = -1 if end is None else max(0, -int((time.monotonic() - end) * 1000 // 1))
-            # At most 100 ms: signal handlers run in between.
+            # Returns after at most 100 ms, so that Python can run signal handlers.
             status = lib.jitcache_acquire(cache._handle, key, left, _byref(blob), _byref(lease))
             if status != _ffi.BUSY:
                 break
             if unwanted is not None and unwanted():
                 raise Left
     except BaseException:
-        # Ctrl-C right behind the call: what it gave must not be lost.
+        # Ctrl-C may arrive right after the call: free what the call has returned.
         lib.jitcache_blob_release(blob)
         lib.jitcache_lease_free(lease)
         raise
@@ -163,16 +172,19 @@ def commit(cache: Keeper, lease: _void_p | None, data: bytes, attributes: bytes 
 
 
 def as_bytes(data: Any) -> bytes:
-    """Return data as bytes, without a copy if it is that already."""
+    """Return data as bytes, without a copy if it is bytes already."""
     if isinstance(data, bytes):
         return data
-    if isinstance(data, (str, int)) or data is None:
-        raise TypeError(f"want bytes, not {type(data).__qualname__}")
-    return bytes(memoryview(data))
+    try:
+        view = memoryview(data)
+    except TypeError:
+        hint = "; aget_or_compile takes coroutine functions" if hasattr(data, "__await__") else ""
+        raise TypeError(f"want bytes, not {type(data).__qualname__}{hint}") from None
+    return bytes(view)
 
 
 def as_json(attributes: Mapping[str, Any] | None) -> bytes | None:
-    """Return attributes as JSON text, None for none."""
+    """Return attributes as JSON text; None if there are none."""
     if attributes is None:
         return None
     import json

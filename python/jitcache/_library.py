@@ -1,4 +1,4 @@
-"""Finding and loading libjitcache.so, once per process."""
+"""The library: libjitcache.so, found and loaded once per process."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from ._fork import ForkLock
 _NAME = "libjitcache.so"
 _SONAME = "libjitcache.so.1"
 
-# What Go reserves, and some.
+# The address space that Go reserves, 1.6 GB, and some more.
 _SPACE = 2 << 30
 _PRIVATE_ANONYMOUS = 0x22  # flags of mmap
 
-# One thread loads, for each needs room that two may not have. A signal handler or a destructor
-# that asks in the midst of it loads it too: at a plain lock its thread would wait for itself.
+# One thread loads: each would need address space, which may not suffice for two. The lock is reentrant
+# because a signal handler or a destructor may ask for the library while its own thread loads it.
 _lock = ForkLock(_thread.RLock)
 _loaded: _ffi.Library | None = None
-_why: str | None = None  # why it cannot be used; "" once it is loaded
+_why: str | None = None  # None before the first try, then why it cannot be used, "" if it is loaded
 _path = ""
 
 
 def candidates() -> list[str]:
-    """The places that are searched for the library, in order."""
+    """Return the paths that are tried for the library, in order."""
     override = os.environ.get("JITCACHE_LIBRARY")
     return [override] if override else installed()
 
 
 def installed() -> list[str]:
-    """The places where the library is that was installed with this package, in order."""
+    """Return the paths where the library may have been installed with this package, in order."""
     here = os.path.dirname(os.path.abspath(__file__))
-    # A wheel's, a checkout's, and that of make install.
+    # In a wheel, in a checkout, and after make install.
     return [os.path.join(here, _SONAME), os.path.join(here, _NAME), os.path.join(sys.prefix, "lib", _SONAME), _SONAME]
 
 
@@ -66,8 +66,8 @@ def _check_whole(path: str) -> None:
 
 
 def _check_space() -> None:
-    """Raise OSError if there is no address space for Go, which would end the process."""
-    # Through the C library: module mmap is a file that would be read for this alone.
+    """Raise OSError if the address space does not suffice for Go, which would then end the process."""
+    # Through the C library: module mmap would be imported for this alone.
     c = ctypes.CDLL(None, use_errno=True)
     reserve, release = c["mmap"], c["munmap"]
     reserve.restype, release.restype = ctypes.c_void_p, ctypes.c_int
@@ -94,13 +94,12 @@ def _try(path: str) -> _ffi.Library:
     if version < _ffi.ABI_VERSION:
         raise OSError(f"{path}: has interface {version}, this package needs {_ffi.ABI_VERSION}")
     library = _ffi.Library(lib)
-    #: Makes a Blob of an address.
     library.blob_at = constructor(library)
     return library
 
 
 def _glibc() -> bool:
-    """Whether the C library of this process is glibc: musl knows the name, and has no answer."""
+    """Return whether the C library of this process is glibc; musl has the name too, but no value for it."""
     try:
         return bool(os.confstr("CS_GNU_LIBC_VERSION"))
     except (OSError, ValueError):
@@ -111,7 +110,7 @@ def _load() -> tuple[_ffi.Library | None, str]:
     if not sys.platform.startswith("linux"):
         return None, f"jitcache supports Linux with glibc, this is {sys.platform}"
     if not _glibc():
-        return None, "jitcache needs glibc, and this Python is of another C library, as on Alpine"
+        return None, "jitcache needs glibc, and this Python uses another C library, as on Alpine"
     problems = []
     for path in candidates():
         try:
@@ -126,9 +125,9 @@ def _load() -> tuple[_ffi.Library | None, str]:
 
 
 def load() -> _ffi.Library | None:
-    """Return the library, or ``None`` if it cannot be used.
+    """Return the library, or None if it cannot be used.
 
-    The first failure is a warning; nothing is tried again.
+    It is tried once: a failure is logged as a warning, and remembered.
     """
     global _loaded, _why
     if _why is not None:
@@ -141,16 +140,16 @@ def load() -> _ffi.Library | None:
             lib, why = _load()
             if lib is not None:
                 _log.attach(lib)
-            if _why is None:  # else somebody has asked meanwhile
+            if _why is None:  # else a signal handler or destructor has loaded it meanwhile
                 _loaded, _why = lib, why
                 warning = why
-    if warning:  # a handler of the log may wait for a thread that asks for the library
+    if warning:  # without the lock: a log handler may wait for a thread that asks for the library
         _log.warn(warning + "; every lookup misses")
     return _loaded
 
 
 def load_or_raise() -> _ffi.Library:
-    """Return the library, for callers that cannot do without it. Raises Error with the reason."""
+    """Return the library. Raises Error with the reason if it cannot be used."""
     lib = load()
     if lib is None:
         from ._errors import Error
@@ -160,15 +159,15 @@ def load_or_raise() -> _ffi.Library:
 
 
 def available() -> tuple[bool, str]:
-    """Say whether the library can be used: ``(True, "")``, or ``(False, why)``.
+    """Return whether the library can be used: ``(True, "")``, or ``(False, why)``.
 
-    Loads it if that has not happened yet.
+    Loads it at the first call. May be called from any thread.
     """
     lib = load()
     return lib is not None, _why or ""
 
 
 def path() -> str:
-    """Return the file of the loaded library, "" if there is none."""
+    """Return the path of the loaded library, "" if it cannot be used."""
     load()
     return _path

@@ -1,4 +1,4 @@
-"""The entries of a cache, one after the other."""
+"""Listing: the entries of a cache, read one at a time."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 def listed(
     lib: _ffi.Library | None, cache: ctypes.c_void_p | None, usable: Callable[[int], bool], kind: str | None
 ) -> Iterator[dict[str, Any]]:
-    """Iterate over the entries, as ``Cache.entries`` says. Nothing is read before the first, then one at a time."""
+    """Iterate over the entries, as ``Cache.entries`` says. Each is read when it is asked for."""
     if lib is None or cache is None:
         return
     cursor, handle = ctypes.c_void_p(), ctypes.c_void_p()
-    if not usable(lib.jitcache_cursor_new(cache, None if kind is None else kind.encode(), ctypes.byref(cursor))):
+    name = None if kind is None else _ffi.as_text(kind, "kind")
+    if not usable(lib.jitcache_cursor_new(cache, name, ctypes.byref(cursor))):
         return
     try:
         while True:
             status = lib.jitcache_cursor_next(cursor, ctypes.byref(handle))
-            if status == _ffi.BUSY:  # nothing yet, and Python answers signals
+            if status == _ffi.BUSY:  # no entry yet: back in Python, signal handlers run
                 continue
             if status == _ffi.MISS or status in _ffi.NO_CACHE:
                 return

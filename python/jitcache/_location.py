@@ -1,4 +1,4 @@
-"""Places: which directory of which machine a cache is in, so that ranks can tell whether they share one."""
+"""Locations: the machine and the directory of a cache, by which ranks tell whether they share one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _directories: WeakKeyDictionary[Cache, str] = WeakKeyDictionary()
 
 
 def location_of(cache: Cache) -> tuple[Any, ...] | None:
-    """Return what identifies a cache's directory among the ranks; None if it cannot be used."""
+    """Return what identifies a cache's directory among the ranks; None if there is no cache."""
     directory = _directories.get(cache)
     if directory is None:
         stats = cache.stats()
@@ -23,19 +23,19 @@ def location_of(cache: Cache) -> tuple[Any, ...] | None:
             return None
         directory = _directories[cache] = str(stats.get("directory", ""))
     if not directory:
-        return (machine(), os.getpid())  # in memory only
+        return (machine(), os.getpid())  # a cache in memory is this process's own
     try:
         status = os.stat(directory)
-    except OSError:  # just removed, say
+    except OSError:  # the directory was just removed
         return (machine(), directory)
     if is_network(status.st_dev):
-        return (directory,)  # device and inode may be others on another machine
+        return (directory,)  # another machine may see other numbers of device and inode
     return (machine(), status.st_dev, status.st_ino)
 
 
 @functools.cache
 def machine() -> str:
-    """Return what identifies this machine; containers on it share that, as they share its inodes."""
+    """Return what identifies this machine; its containers have the same, as they see the same inodes."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
             return f.read().strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import atexit
 
 from . import _ffi
@@ -10,25 +11,31 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_callbacks: list[Any] = []  # the library calls one of them; others may be about to be given to it
+_callbacks: list[Any] = []  # kept alive: the library may call any of them
 
 
 def warn(text: str) -> None:
-    """Log a warning. ``logging`` is imported only now: it takes longer than this package."""
+    """Log a warning. ``logging`` is imported here: it takes longer than this package."""
     import logging
 
     logging.getLogger("jitcache").warning("%s", text)
 
 
 def _on_line(_user: int, _level: int, text: bytes) -> None:
-    try:  # noqa: SIM105  contextlib would be imported for it
+    try:  # noqa: SIM105  contextlib would have to be imported
         warn(text.decode("utf-8", "replace"))
-    except Exception:  # noqa: BLE001, S110  a handler of the host's that raises must not reach C
+    except Exception:  # noqa: BLE001, S110  an exception of a log handler must not reach C
         pass
 
 
 def attach(lib: _ffi.Library) -> None:
-    """Log the library's warnings until the interpreter ends."""
+    """Pass the library's warnings to ``logging`` until the interpreter ends.
+
+    The process has one callback, and it runs in the main interpreter. So another
+    interpreter, which may end first, leaves it alone.
+    """
+    if not getattr(_thread, "_is_main_interpreter", lambda: True)():  # from Python 3.13 on, where ctypes can be there
+        return
     log_fn = _ffi.log_fn()
     callback = log_fn(_on_line)
     _callbacks.append(callback)

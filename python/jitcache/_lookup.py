@@ -1,9 +1,9 @@
-"""Lookups through ctypes, as cheap as they get.
+"""Lookups through ctypes, as fast as possible.
 
-Arguments are ctypes objects that exist already, which saves a third of a call.
-They come from a list of spares and not from one set per thread: between the call
-and the reading of its results a signal handler or a destructor may run and look
-something up itself.
+The arguments of a call are ctypes objects that exist already, which saves a third
+of a call. A call takes a set of them from a list of spares. One set for each thread
+would not do: between the call and the reading of its results a signal handler or a
+destructor may run in the same thread, and look something up itself.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    # The out-parameters of one call, each with its reference: handle, address, size,
-    # and the key of what is missing.
+    # The out-parameters of one call: handle, address, size, and the key of a missing
+    # entry; then a reference to each.
     _Outs = tuple[Any, Any, Any, Any, Any, Any, Any, Any]
 
 _OK = _ffi.OK
 
-# What a payload is read into first. Larger ones are read a second time, into an
-# object of the right size; smaller ones cost one call and one copy.
+# The size of the buffer that a payload is read into first. A payload that fits costs
+# one call and one copy; a larger one is read again, into an object of its size.
 _SCRATCH = 256 << 10
 
-# The kernel copies to the start of a page a tenth of a lookup faster than to
-# where malloc puts things.
+# Buffers start at a page: the kernel copies there faster than to an address of
+# malloc's, which saves a tenth of a lookup.
 _PAGE = 4096
 
 
@@ -41,7 +41,7 @@ def _new_outs() -> _Outs:
 
 
 class _Scratch:
-    """A buffer of one call, and its out-parameter."""
+    """A buffer of one call, with the call's arguments."""
 
     __slots__ = ("capacity", "data", "size", "size_ref", "view")
 
@@ -57,7 +57,7 @@ _scratches: list[_Scratch] = []
 
 
 def find(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> tuple[int, Blob | None]:
-    """Look an entry up; return the status, and the entry if that is OK."""
+    """Look an entry up; return the status, and the entry if the status is OK."""
     try:
         outs = _outs.pop()
     except IndexError:
@@ -70,12 +70,12 @@ def find(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> tup
 
 
 class _Buffer:
-    """Memory for views, one lookup after the other, with the arguments of a call that fills it.
+    """Memory that one lookup after the other fills and returns a view of, with the call's arguments.
 
-    It is used again as soon as nobody holds a view of it: a bytearray refuses to
-    grow or shrink as long as anybody does, also through slices and objects made of
-    them. Reading a payload into memory that was just used, at the start of a page,
-    costs a fifteenth less than reading it into new memory of the library.
+    It is used again when nobody holds a view of it. A bytearray tells: it refuses to
+    grow or shrink while there is a view, a slice of one, or an object made of either.
+    Reading into memory that was just used, at the start of a page, costs a fifteenth
+    less than reading into new memory of the library.
     """
 
     __slots__ = ("array", "capacity", "data", "passed_by", "size", "size_ref", "start")
@@ -88,16 +88,16 @@ class _Buffer:
         self.capacity: Any = ctypes.c_size_t.from_param(_SCRATCH)
         self.size = ctypes.c_size_t()
         self.size_ref = ctypes.byref(self.size)
-        self.passed_by = False  # the last payload was too large, so the next one may be
+        self.passed_by = False  # whether the last payload was too large, as the next one may be
 
 
 _buffers: list[_Buffer] = []
 
 
 def find_view(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> memoryview | int:
-    """Look an entry up; return its bytes in place, or the status if that is not OK.
+    """Look an entry up; return a view of its bytes, or the status if it is not OK.
 
-    For caches that keep nothing in memory: what is read is held by nobody but the caller.
+    For caches that keep nothing in memory: only the caller holds the bytes.
     """
     try:
         buffer = _buffers.pop()
@@ -133,7 +133,7 @@ def _find_view_elsewhere(
 def find_code(
     lookup: Callable[..., int], lib: _ffi.Library, cache: ctypes.c_void_p, request: ctypes.c_void_p
 ) -> tuple[int, Blob | None, int]:
-    """Look up what a request compiles to; return the status, the entry, and the key if that is MISS.
+    """Look up the result of a request; return the status, the entry, and the key's handle if the status is MISS.
 
     ``lookup`` is the library's function for such requests.
     """
@@ -152,7 +152,7 @@ def find_code(
 
 
 def find_built(lib: _ffi.Library, cache: ctypes.c_void_p, request: ctypes.c_void_p) -> tuple[int, Blob | None]:
-    """Look up what a native request compiles to; return the status, and the entry if that is OK."""
+    """Look up the result of a native request; return the status, and the entry if the status is OK."""
     try:
         outs = _outs.pop()
     except IndexError:
@@ -165,7 +165,7 @@ def find_built(lib: _ffi.Library, cache: ctypes.c_void_p, request: ctypes.c_void
 
 
 def read(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> bytes | int:
-    """Look an entry up; return a copy of its bytes, or the status if that is not OK."""
+    """Look an entry up; return a copy of its bytes, or the status if it is not OK."""
     try:
         s = _scratches.pop()
     except IndexError:
@@ -187,9 +187,13 @@ _bytes_functions: tuple[Any, Any] | None = None
 
 
 def _find_bytes_functions() -> tuple[Any, Any]:
-    """Return a function that makes a bytes object to fill in place. The C API allows that before others see it."""
+    """Return a function that makes an unfilled bytes object, and one that returns its address.
+
+    The C API allows to fill such an object as long as nobody else has it.
+    """
     global _bytes_functions
-    # By subscription: their attributes are everybody's.
+    # By subscription, which makes new function objects: those that are attributes of
+    # pythonapi are shared, with their argument types, by all modules.
     new_bytes, data_of = ctypes.pythonapi["PyBytes_FromStringAndSize"], ctypes.pythonapi["PyBytes_AsString"]
     new_bytes.restype, new_bytes.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_ssize_t]
     data_of.restype, data_of.argtypes = ctypes.c_void_p, [ctypes.py_object]
@@ -204,10 +208,10 @@ def _read_large(
     try:
         data: bytes = new_bytes(None, size)
     except MemoryError:
-        # The library says so too, as a miss with that reason.
+        # The library then has no memory either, and counts a miss with that reason.
         return find(lib, cache, key)[0] or _ffi.MISS, 0, None
     now = ctypes.c_size_t()
     status = lib.jitcache_get_into(cache, key, ctypes.c_void_p(data_of(data)), ctypes.c_size_t(size), ctypes.byref(now))
-    if status == _OK and now.value != size:  # replaced in between by a smaller one
+    if status == _OK and now.value != size:  # a smaller payload has replaced it in between
         return status, now.value, data[: now.value]
     return status, now.value, data if status == _OK else None

@@ -1,4 +1,4 @@
-"""Looking at a cache and after it: what it has, beside the lookups."""
+"""Maintenance: listing, removing, verifying and counting entries."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _void_p = ctypes.c_void_p
 
 
 class Maintained:
-    """The part of ``Cache`` that looks at all entries, removes them, and says what there is."""
+    """The part of ``Cache`` that lists, removes, verifies and counts entries."""
 
     _lib: _ffi.Library | None
     _handle: _void_p | None
     _views: ViewTier | None
 
     def _usable(self, status: int) -> bool:
-        """Check a status: True if there is a cache, False if there is none here."""
+        """Return whether this process has a cache, by a call's status. Raises Error for one that is an error."""
         raise NotImplementedError
 
     def _changing(self, function: Callable[..., int], *args: Any) -> int:
@@ -42,7 +42,7 @@ class Maintained:
             views.end_change()
 
     def remove(self, key: Key) -> bool:
-        """Remove an entry; return whether there was one."""
+        """Remove an entry from the directory and from memory; return whether there was one."""
         handle = self._handle
         if self._lib is None or handle is None:
             wanted(key)
@@ -51,14 +51,14 @@ class Maintained:
         return self._usable(status) and status == _ffi.OK
 
     def trim(self) -> None:
-        """Count the directory anew, evict beyond the cap, sweep what dead processes left."""
+        """Count the directory again, evict what is beyond the cap, and remove what dead processes left."""
         if self._lib is not None and self._handle is not None:
             self._usable(self._changing(self._lib.jitcache_trim, self._handle))
 
     def clear(self, kind: str | None = None) -> None:
-        """Remove the entries of a kind, or all."""
+        """Remove all entries, or those of one kind."""
         if self._lib is not None and self._handle is not None:
-            name = None if kind is None else kind.encode()
+            name = None if kind is None else _ffi.as_text(kind, "kind")
             self._usable(self._changing(self._lib.jitcache_clear, self._handle, name))
 
     def verify(self) -> Verified:
@@ -70,36 +70,39 @@ class Maintained:
         return found or {"entries": 0, "bytes": 0, "bad": [], "removed": 0}
 
     def entries(self, kind: str | None = None) -> Iterator[dict[str, Any]]:
-        """Iterate over what is known of the entries of a kind in the directory, or of all.
+        """Iterate over the descriptions of all entries in the directory, or of those of one kind.
 
-        As ``jitcache ls -json`` prints it: ``{"key", "kind", "name", "size",
-        "file_size", "created", "used", "compile_seconds", "owner", "path"}``, and
-        ``"attributes"`` if there are any. ``Key.from_hex`` makes a key of ``"key"``.
+        Each is a dict as ``jitcache ls --json`` prints it: ``{"key", "kind", "name",
+        "size", "file_size", "created", "used", "compile_seconds", "owner", "path"}``,
+        and ``"attributes"`` if there are any. ``Key.from_hex`` makes a key of ``"key"``.
 
-        They come in the order of their keys, read one by one: a million take no more
-        memory than one. An entry that is stored or removed meanwhile may be included
-        or not. Raises Error if the cache is closed meanwhile.
+        They come in the order of their keys and are read one at a time, so a million
+        take no more memory than one. An entry that is stored or removed meanwhile may
+        be included or not. Raises Error if the cache is closed meanwhile.
         """
         from ._listing import listed
 
         return listed(self._lib, self._handle, self._usable, kind)
 
     def count(self, kind: str | None = None) -> int:
-        """Return the number of entries of a kind in the directory; without one, ``len``."""
+        """Return the number of entries in the directory, or of those of one kind."""
         return len(self) if kind is None else sum(1 for _ in self.entries(kind))
 
     def stats(self) -> dict[str, Any]:
-        """Return the counters of the directory, as ``jitcache stats --json`` prints them beside the remotes."""
+        """Return the counters of the directory as ``jitcache stats --json`` prints them, without the remotes.
+
+        {} if there is no cache. ``"directory"`` is "" for a cache that is in memory only.
+        """
         views = self._views
         if views is not None:
             views.start_over()
         return self._json("jitcache_stats") or {}
 
     def explain(self, key: Key) -> Explanation:
-        """Say whether a key would hit, and what changed since the last entry of its name.
+        """Return whether a key would hit, and what changed since the last entry of its name.
 
         ``{"key", "name", "hit", "reason", "last_key", "last_stored", "changed",
-        "added", "removed"}``, without those that are empty. Counts nothing.
+        "added", "removed"}``, without those that are empty. No counter changes.
         """
         wanted(key)
         if self._lib is None:
@@ -125,7 +128,7 @@ class Maintained:
     def flush(self) -> None:
         """Write the counters of this process to the directory.
 
-        Happens by itself on close, at exit, and every ten seconds of use.
+        This also happens on ``close``, at exit, and every ten seconds of use.
         """
         views = self._views
         if views is not None:
@@ -134,7 +137,7 @@ class Maintained:
             self._usable(self._lib.jitcache_flush(self._handle))
 
     def __len__(self) -> int:
-        """Count the entries by listing the directory."""
+        """Return the number of entries in the directory, which is listed for it."""
         if self._lib is None or self._handle is None:
             return 0
         n = ctypes.c_uint64()
@@ -144,19 +147,19 @@ class Maintained:
     def __iter__(self) -> Iterator[Key]:
         """Iterate over the keys of the entries in the directory, with their names; ``entries`` says more of each.
 
-        An entry's components are not known, so such a key explains no miss.
+        Such a key does not know its components, so its miss cannot be explained.
         """
         for entry in self.entries():
             yield Key.from_hex(entry["key"]).named(entry["name"])
 
     def __contains__(self, key: Key) -> bool:
-        """Say whether a lookup would find the entry now. Counts nothing."""
+        """Return whether a lookup would find the entry now. No counter changes."""
         return bool(self.explain(key)["hit"])
 
     def __bool__(self) -> bool:
-        """An empty cache is a cache."""
+        """Return True, also for an empty cache."""
         return True
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Refuse to be pickled: what is open in a process is of no use to another."""
+        """Raise TypeError: a cache is open in one process, and cannot be pickled for another."""
         raise TypeError(f"a {type(self).__name__} cannot be pickled: open it in each process")

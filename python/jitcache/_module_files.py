@@ -1,4 +1,4 @@
-"""Module files: the content of the files that code is from, for keys of functions."""
+"""Module files: the content of the files that code was loaded from, for keys of functions."""
 
 from __future__ import annotations
 
@@ -11,42 +11,44 @@ from typing import Any
 
 from ._code import Unkeyable
 
-# A file that has changed since this process started may not be what the process has imported.
-# The kernel counts in jiffies and rounds down; an interpreter takes longer to come to its first import.
+# If a file has changed since this process started, the process may have imported its old content.
+# The kernel gives the start in jiffies, rounded down, so one jiffy is added; the interpreter takes
+# longer than that until its first import.
 _JIFFY = 1.0 / os.sysconf("SC_CLK_TCK")
 _READINGS = 5
 
 
 def _clock_at_boot() -> float:
-    """Return what the clock of the file system said when the machine was booted.
+    """Return the time of the file system's clock when the machine was booted.
 
-    A process may have to wait between two clocks, for longer than its files are older
-    than itself. What it reads then is too early, and never too late.
+    The process may be suspended between the readings of the two clocks, for longer
+    than its files are older than itself. Such a reading is too small, so the largest
+    of several is taken.
     """
     return max(time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) for _ in range(_READINGS))
 
 
 def _started() -> float:
-    """When this process, or the one that it is a fork of, started, by the clock of the file system."""
+    """Return the start of this process, or of the one that it was forked from, by the file system's clock."""
     try:
         with open("/proc/self/stat", "rb") as file:
             ticks = int(file.read().rpartition(b")")[2].split()[19])
         return _clock_at_boot() + ticks * _JIFFY + _JIFFY
-    except (OSError, AttributeError, ValueError, IndexError):  # no such kernel: nothing is known to be unchanged
+    except (OSError, AttributeError, ValueError, IndexError):  # the kernel does not tell: no file counts as unchanged
         return 0.0
 
 
 _START = _started()
-_digests: dict[str, tuple[tuple[int, ...], bytes]] = {}  # of files, with the stamps that they have it by
+_digests: dict[str, tuple[tuple[int, ...], bytes]] = {}  # by path: the stamp of a file, and its digest
 
 
 def stamp_of(found: os.stat_result) -> tuple[int, ...]:
-    """Return what stat says of a file that is another for another content."""
+    """Return those fields of a stat that change when the content of a file changes."""
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _holder(path: str) -> tuple[str, os.stat_result]:
-    """Return a path, or the archive that it is inside of, and what stat says of it. Raises Unkeyable without a file."""
+    """Return a file, or the archive that a path leads into, and its stat. Raises Unkeyable if there is neither."""
     inside = path
     while True:
         try:
@@ -64,15 +66,15 @@ def _holder(path: str) -> tuple[str, os.stat_result]:
 
 
 def is_older_than_process(found: os.stat_result) -> bool:
-    """Return whether a file is what it was when this process started, and so what the process has loaded of it."""
+    """Return whether a file is unchanged since this process started, so that the process has loaded this content."""
     return found.st_ctime <= _START
 
 
 def content(path: str, *, imported: bool = False) -> bytes:
-    """Return the digest of a file, that of the archive if the path is inside of one.
+    """Return the digest of a file, or of the archive that the path leads into.
 
-    ``imported``: what this process has imported from it is meant. Raises Unkeyable
-    if there is no file, or if it may not be that any more.
+    ``imported``: the content that this process has imported is wanted. Raises Unkeyable
+    if there is no file, or if it may have changed since it was imported.
     """
     path, found = _holder(path)
     if imported and not is_older_than_process(found):
@@ -86,7 +88,7 @@ def content(path: str, *, imported: bool = False) -> bytes:
 
 
 def has_file(path: str) -> bool:
-    """Return whether code of this file name has a file, or an archive, that it is from."""
+    """Return whether the file name of a code object leads to a file or into an archive."""
     try:
         return not path.startswith("<") and _holder(os.path.abspath(path)) is not None
     except Unkeyable:
@@ -94,13 +96,13 @@ def has_file(path: str) -> bool:
 
 
 def file_of(module: Any) -> str | None:
-    """Return the file of a module, of which a compiled one may have none."""
+    """Return the file of a module; None if it has none, like built-in modules."""
     path = getattr(module, "__file__", None)
     return str(path) if path else None
 
 
 def _find(name: str) -> Any:
-    """Return the specification of a module which is not imported, and import nothing."""
+    """Return the spec of a module that is not imported, without an import."""
     places: Any = None
     spec: Any = None
     for depth in range(name.count(".") + 1):
@@ -114,7 +116,7 @@ def _find(name: str) -> Any:
 
 
 def is_there(name: str) -> bool:
-    """Return whether a module is imported or would be found, and import nothing."""
+    """Return whether a module is imported or would be found, without an import."""
     return sys.modules[name] is not None if name in sys.modules else _find(name) is not None
 
 

@@ -1,4 +1,4 @@
-"""What native.build is asked for, made definite: texts, flags, the compiler's command."""
+"""Native jobs: the arguments of ``native.build`` as texts, flags and a compiler's command."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Sources = Union[Path, "Sequence[Path]", "Mapping[str, str | bytes]"]
 KINDS = ("shared", "object", "extension")
 _CXX = (".cc", ".cpp", ".cxx", ".C", ".c++", ".cp", ".CPP")
 
-# Flags that go with the libraries, behind the sources.
+# Flags that belong to the libraries, and stand behind the sources.
 _LINK = ("-l", "-Wl,", "-L")
 
-# As Python's own build has them, but for warnings and debugging.
+# The flags of Python's own build, without those for warnings and debugging.
 _EXTENSION = ("-O2", "-fwrapv", "-DNDEBUG")
 
-# What the result is called in the folder that is made for a compile (native/request.go).
+# The name of the result in the folder that is made for a compile (native/request.go).
 OUTPUT = ".out"
 
 
@@ -43,7 +43,7 @@ class Source(NamedTuple):
 
     @property
     def language(self) -> str:
-        """What compilers call the language, "" for what is not compiled by itself."""
+        """The language by its name for compilers; "" for a file that is not compiled, such as a header."""
         suffix = os.path.splitext(self.name)[1]
         return "c" if suffix == ".c" else "c++" if suffix in _CXX else ""
 
@@ -56,20 +56,20 @@ class Source(NamedTuple):
 
 
 class Job(NamedTuple):
-    """One compile. Equal jobs have equal results, as long as files and compiler stay what they are."""
+    """One compile. Equal jobs have equal results, as long as the files and the compiler are the same."""
 
-    words: tuple[str, ...]  # of the compiler
+    words: tuple[str, ...]  # the compiler's command
     flags: tuple[str, ...]
     link: tuple[str, ...]  # flags behind the sources
     sources: tuple[Source, ...]
     kind: str
     name: str
-    abi: str  # of Python, for extensions
-    folder: str | None  # where it is compiled, None: in a folder that is made for it
+    abi: str  # Python's, for extensions
+    folder: str | None  # where the compiler runs; None: in the private folder, which is made for the compile
 
     @property
     def output(self) -> str:
-        """What the result is called in the private folder."""
+        """The name of the result in the private folder."""
         return OUTPUT
 
     def texts(self) -> list[tuple[str, bytes]]:
@@ -94,7 +94,7 @@ class Job(NamedTuple):
         return parts
 
     def command(self, private: str) -> list[str]:
-        """Return the command, with a private folder that has the texts: native/request.go makes the same."""
+        """Return the command; ``private`` is the folder with the texts. native/request.go makes the same command."""
 
         def place(name: str) -> str:
             return name if self.folder is None or os.path.isabs(name) else os.path.join(private, name)
@@ -108,18 +108,18 @@ class Job(NamedTuple):
 
 
 class Command(NamedTuple):
-    """Any command that makes one file. In its words the byte 1 stands for the private folder."""
+    """Any command that makes one file. In its arguments the byte 1 stands for the private folder."""
 
     arguments: tuple[str, ...]
     sources: tuple[Source, ...]  # with texts
     output: str
-    folder: str | None
-    variables: tuple[str, ...]  # that it is given, none: all
+    folder: str | None  # where it runs; None: in the private folder
+    variables: tuple[str, ...]  # the environment variables that it gets; (): all
     entry: str  # the kind of its entry
     name: str
     labels: tuple[tuple[str, str], ...] = ()  # what else the result depends on
-    derived: bool = False  # the texts follow from the labels, and do not count
-    timeless: bool = False  # it takes no notice of when files were modified
+    derived: bool = False  # whether the texts follow from the labels, and do not count
+    timeless: bool = False  # whether it ignores the times of files
 
     def texts(self) -> list[tuple[str, bytes]]:
         """Return the files that are made in the private folder."""
@@ -141,7 +141,7 @@ class Command(NamedTuple):
         return parts
 
     def command(self, private: str) -> list[str]:
-        """Return the words, with a private folder."""
+        """Return the command; ``private`` is the private folder."""
         return [word.replace("\1", private) for word in self.arguments]
 
 
@@ -155,7 +155,7 @@ def as_bytes(text: str | bytes) -> bytes:
 
 
 def sources_of(sources: Sources, name: str | None) -> list[Source]:
-    """Return the sources one by one: a path, several, a mapping of names to texts, or a text."""
+    """Return the sources as a list; they are given as a path, several, a mapping of names to texts, or a text."""
     if isinstance(sources, str) and "\n" in sources:  # no path has one
         sources = {(name or "source") + ".c": sources}
     if isinstance(sources, (str, os.PathLike)):
@@ -173,7 +173,7 @@ def sources_of(sources: Sources, name: str | None) -> list[Source]:
 
 
 def canonical(sources: list[Source], placeholders: Mapping[str, str]) -> list[Source]:
-    """Replace names that differ from run to run, in texts and in names of files."""
+    """Return the sources with placeholders for names that differ from run to run, in texts and in file names."""
     # The longest first: one name may begin with another.
     names = sorted(placeholders.items(), key=lambda item: -len(item[0]))
     done = []
@@ -206,7 +206,7 @@ def run(command: list[str], folder: str, env: Mapping[str, str], timeout: float 
 
 
 def _check_clash(text: bytes, name: str, placeholder: str) -> None:
-    """Refuse a placeholder that makes two identifiers of a text one."""
+    """Raise Error if a placeholder would give two identifiers of a text the same name."""
     words = set(re.findall(rb"\w+", text))
     renamed = {w.replace(as_bytes(name), as_bytes(placeholder)) for w in words if as_bytes(name) in w}
     both = renamed & words
@@ -215,7 +215,7 @@ def _check_clash(text: bytes, name: str, placeholder: str) -> None:
 
 
 def compiler_for(languages: set[str], compiler: Path | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the words of the compiler: what is asked for, else CC or CXX, else what is there."""
+    """Return the compiler's command: the one that is asked for, else CC or CXX, else the first that is installed."""
     cxx = "c++" in languages
     if compiler is None:
         compiler = os.environ.get("CXX" if cxx else "CC") or None
@@ -242,11 +242,11 @@ def _any_compiler(cxx: bool, path: str) -> tuple[str, ...]:
 
     if find_spec("ziglang") is not None:
         return (sys.executable, "-m", "ziglang", "c++" if cxx else "cc")
-    raise LibraryError(f"no compiler: neither of {', '.join(names)} is in PATH; CC and CXX are not set")
+    raise LibraryError(f"no compiler: none of {', '.join(names)} is in PATH, and CC and CXX are not set")
 
 
 def _joined(flags: Sequence[Path]) -> list[str]:
-    """Return flags as texts; -l and -L become one word with their argument, so that it moves along."""
+    """Return flags as texts. -l and -L are joined with their arguments, so that both move together."""
     found: list[str] = []
     wants = ""
     for item in flags:
@@ -259,22 +259,22 @@ def _joined(flags: Sequence[Path]) -> list[str]:
     return [*found, wants] if wants else found
 
 
-# Whether words name something in a folder, by the folder and when it was changed.
+# Whether words name something in a folder, by words, folder and the folder's time of modification.
 _relative: dict[tuple[tuple[str, ...], str, int], bool] = {}
 
-# Variables with folders: an empty one is the folder that the compiler runs in.
+# Variables with lists of folders: an empty element is the folder that the compiler runs in.
 _PATHS = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "LD_LIBRARY_PATH")
 
-# So long after its last change a folder's time says that nothing has changed since.
+# When a folder's last change is older than this, a further change would give it another time.
 _SETTLED_NS = 3_000_000_000
 
 
 def folder_for(words: tuple[str, ...]) -> str | None:
     """Return the folder to compile in: the caller's, if a word may name something in it, else None.
 
-    What a word means is the compiler's business: ``-Iinc``, ``@flags`` and
-    ``-Wl,-T,script.ld,-z,now`` all name something. So does every word, by whatever
-    is in it, that has the name of something in the caller's folder.
+    Only the compiler knows what a word means: ``-Iinc``, ``@flags`` and
+    ``-Wl,-T,script.ld,-z,now`` all name files or folders. So every word counts that
+    contains the name of something in the caller's folder.
     """
     try:
         here = os.getcwd()
@@ -296,7 +296,7 @@ def folder_for(words: tuple[str, ...]) -> str | None:
 
 
 def _named(word: str, name: str) -> bool:
-    """Return whether a word may end in a name, or have it before what separates words in one."""
+    """Return whether a word contains a name, at its end or before a character that cannot belong to a file name."""
     at = word.find(name)
     while at >= 0:
         end = at + len(name)
@@ -310,7 +310,7 @@ _MOST = 256
 
 
 def _from_environment(languages: set[str]) -> list[str]:
-    """Return the flags that builds take from the environment."""
+    """Return the flags in CPPFLAGS and in CFLAGS or CXXFLAGS."""
     names = ["CPPFLAGS", "CXXFLAGS" if "c++" in languages else "CFLAGS"]
     return [word for name in names for word in shlex.split(os.environ.get(name, ""))]
 
@@ -321,7 +321,7 @@ def _python_headers() -> list[str]:
 
 
 class BuildArguments(NamedTuple):
-    """What a caller asks for, as native.build has it."""
+    """The arguments of ``native.build``."""
 
     sources: Sources
     kind: str
@@ -333,7 +333,7 @@ class BuildArguments(NamedTuple):
     compiler: Path | Sequence[str] | None
 
     def check(self) -> None:
-        """Raise for what makes no sense."""
+        """Raise Error or TypeError for bad arguments."""
         if self.kind not in KINDS:
             raise Error(f"kind: want {', '.join(KINDS)}, not {self.kind!r}", _ffi.ERR_ARGUMENT)
         for what in ("flags", "include_dirs", "libraries"):
@@ -345,7 +345,7 @@ class BuildArguments(NamedTuple):
         return [os.path.abspath(os.fspath(d)) for d in self.include_dirs]
 
     def with_placeholders(self) -> BuildArguments:
-        """Return the same with the placeholders in the place of what they stand for."""
+        """Return the arguments with the names replaced by their placeholders."""
         if not self.placeholders:
             return self
         found = sources_of(self.sources, self.name)
@@ -359,12 +359,12 @@ class BuildArguments(NamedTuple):
 
 
 def quote_flags(sources: list[Source]) -> list[str]:
-    """Return flags by which the text of a source on disk finds what it quotes."""
+    """Return flags by which the texts of sources that lie on disk still find the headers beside them."""
     return list(dict.fromkeys(f"-iquote{os.path.dirname(s.name)}" for s in sources if s.text is None))
 
 
 def job_of(arguments: BuildArguments, sources: list[Source]) -> Job:
-    """Put one compile together."""
+    """Return the compile of the sources."""
     languages = {s.language for s in sources} - {""}
     if not languages:
         raise Error(f"sources: none of {', '.join(s.name for s in sources)} is C, C++ or Cython", _ffi.ERR_ARGUMENT)

@@ -1,10 +1,9 @@
-"""One build for a job of ranks: observed on one of them, and held against the world of the others.
+"""Native builds of ranks: a build is recorded on one rank, and checked on the others.
 
-What was recorded where it was built tells whether the result is right elsewhere:
-on another machine, or for a rank with other variables. So it travels with the
-result, and who looks it up there looks at everything that the build looked at. A
-rank for whose world it is not right builds for itself, and then there is one
-result more to offer.
+The record tells whether the result is also right elsewhere: on another machine, or
+for a rank with other environment variables. So the record is sent with the result,
+and a rank that receives both looks up everything that the build looked at. A rank for
+which the result is not right builds itself, and then offers its result to the rest.
 """
 
 from __future__ import annotations
@@ -29,33 +28,33 @@ if TYPE_CHECKING:
 
 
 class _Unit(NamedTuple):
-    """Ranks of one machine that have one cache, and surroundings that are the same: one of them does it for all."""
+    """What ranks have in common if one of them can build for the others: machine, cache, request and variables."""
 
     machine: str
-    location: tuple[Any, ...] | None  # which directory its cache is in; None: no cache
-    process: str  # digest of the wish and of the variables
+    location: tuple[Any, ...] | None  # identifies the directory of the cache; None: no cache
+    process: str  # digest of the wish and of the environment variables
 
 
 class _Offer(NamedTuple):
-    """A result as it travels, beside its bytes."""
+    """What is sent with the bytes of a result."""
 
     unit: _Unit
-    key: str  # in hexadecimal, "" if it is not kept
+    key: str  # in hexadecimal, "" if the result is not kept
     record_key: str
-    record: bytes  # the worlds for which it is right
+    record: bytes  # everything that the build looked at
 
 
 def built_on(comm: Any, wish: Command, cache: Cache | None) -> Entry:
-    """Return what a wish comes to, on every rank: from the cache, or from one build for all that are alike. Collective.
+    """Return the result of a wish on every rank, from the cache or from one build for all ranks that are alike.
 
-    Raises as ``mpi.get_or_compile`` does.
+    Collective. Raises as ``mpi.get_or_compile`` does.
     """
     comm = communicator(comm)
     own = _OwnRank(wish, cache)
     units = together(comm, own.unit)
     leaders = [units.index(unit) for unit in units]
     has = together(comm, lambda: own.look_up() if leaders[comm.rank] == comm.rank else None)
-    tried: set[str] = set()  # keys of results that were offered
+    tried: set[str] = set()  # the keys of the results that were offered
     while pending := [rank for rank in sorted(set(leaders)) if has[rank] is None]:
         source = next((r for r, key in enumerate(has) if key is not None and (key or str(r)) not in tried), None)
         if source is None:
@@ -72,7 +71,7 @@ def _merged(has: Sequence[str | None], now: Sequence[str | None]) -> list[str | 
 
 
 def _offered(comm: Any, own: _OwnRank, source: int, takers: Sequence[int]) -> list[str | None]:
-    """Send a result to ranks that have none, and return who has taken it; collective."""
+    """Send a result to ranks that have none; return its key for each rank that has taken it. Collective."""
     together(comm, lambda: own.make_offer() if comm.rank == source and takers else None)
     group = group_of(comm, [source if rank in takers else rank for rank in range(comm.size)])
     offer, entry = None, None
@@ -84,7 +83,7 @@ def _offered(comm: Any, own: _OwnRank, source: int, takers: Sequence[int]) -> li
 
 
 class _OwnRank:
-    """What one rank has, and does by itself. Everything here may raise; ``together`` tells the others."""
+    """What one rank has and does alone. Its methods may raise; ``together`` tells the other ranks."""
 
     def __init__(self, wish: Command, cache: Cache | None) -> None:
         self.wish = wish
@@ -94,21 +93,21 @@ class _OwnRank:
         self._unit: _Unit | None = None
 
     def unit(self) -> _Unit:
-        """Say for which ranks this one could stand."""
+        """Return what this rank has in common with the ranks that it could build for."""
         cache = self.cache
         key = None if cache is None or cache._handle is None else process_key_of(self.wish, cache._handle)
-        # Who cannot look at all counts what was asked for.
+        # Without a cache the variables are not known, and the request counts alone.
         process = hashlib.sha256(repr(self.wish.parts()).encode()).hexdigest() if key is None else key.hex
         self._unit = _Unit(machine(), None if cache is None else location_of(cache), process)
         return self._unit
 
     def look_up(self) -> str | None:
-        """Return the key of the result if it is in the cache."""
+        """Look the result up; return its key, None if it is not in the cache."""
         self.entry = None if self.cache is None else look_up(self.wish, self.cache)
         return None if self.entry is None else self._key()
 
     def build(self) -> str:
-        """Have it, from the compiler or from who compiles it meanwhile, and return its key, "" if it is not kept."""
+        """Build, or wait for another process that builds it; return the key, "" if the result is not kept."""
         self.entry = built(self.wish, self.cache, None)
         return self._key() if self.entry.refused == "" else ""
 
@@ -118,7 +117,7 @@ class _OwnRank:
         return "" if key is None else key.hex
 
     def make_offer(self) -> None:
-        """Put together what goes with the bytes."""
+        """Make the offer of this rank's result."""
         assert self._unit is not None
         key = self._key()
         self.offer = _Offer(self._unit, key, "", b"")
@@ -128,7 +127,7 @@ class _OwnRank:
                 self.offer = _Offer(self._unit, key, record.hex, self.cache.get(record, b""))
 
     def take(self, offer: _Offer | None, entry: Entry | None) -> str | None:
-        """Keep what is offered if it is right here, and return its key; else None."""
+        """Keep the result that is offered, and return its key, if it is right here; else return None."""
         assert self._unit is not None
         if offer is None or entry is None:
             return None
@@ -142,7 +141,7 @@ class _OwnRank:
         if self.cache is not None:
             _keep(self.cache, self.wish, offer, entry)
             self.entry = look_up(self.wish, self.cache)
-        if self.entry is None:  # its directory may take nothing
+        if self.entry is None:  # this rank may have no directory, or one that stores nothing
             with tempfile.TemporaryDirectory(prefix="jitcache-") as folder, Cache(folder, memory_size=0) as scratch:
                 _keep(scratch, self.wish, offer, entry)
                 self.entry = entry if look_up(self.wish, scratch) is not None else None
@@ -150,7 +149,7 @@ class _OwnRank:
 
 
 def _keep(cache: Cache, wish: Command, offer: _Offer, entry: Entry) -> None:
-    """Store a result, and in which worlds it is right; a directory that does not take it is no error."""
+    """Store a result and its record. It is no error if the directory does not take them."""
     with contextlib.suppress(Error):
         cache.put(
             Key.from_hex(offer.key).named(wish.name), entry.view, attributes=entry.attributes or None, kind=wish.entry

@@ -1,4 +1,4 @@
-"""What native.build asks of the library: a request, a lookup, and steps until it is made."""
+"""Native requests: what ``native.build`` asks of the library, and lookups and builds of it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ._detached_entry import DetachedEntry
 from ._entry import Entry
 from ._errors import CompileError
 from ._key import Key
+from ._lease import FOREVER
 from ._log import warn
 from ._lookup import find_built
 from ._native_job import Command, Job, run
@@ -27,16 +28,16 @@ _void_p = ctypes.c_void_p
 
 Wish = Union[Job, Command]
 
-#: When every text was modified, for ``__TIMESTAMP__`` (command/run.go).
+#: The time of modification that every text gets, for ``__TIMESTAMP__`` (command/run.go).
 _TEXT_TIME = 315532800
 
 
 class Built(Entry):
-    """What was compiled: an Entry that knows where it is from.
+    """What was compiled: an Entry that also tells how the lookup went.
 
-    ``hit``: whether it was in the cache. ``missed``: why not, the first file or
-    variable that has changed, "" after a hit. ``refused``: why it is not kept, "" if
-    it is, or if nothing is.
+    ``hit``: whether it was in the cache. ``missed``: why not: the first file or
+    variable that has changed; "" after a hit. ``refused``: why it is not kept; "" if
+    it is kept, or if there is no cache.
     """
 
     __slots__ = ()
@@ -47,12 +48,12 @@ class Built(Entry):
 
     @property
     def log(self) -> str:
-        """What the compiler said when it was compiled: warnings, "" for none."""
+        """What the compiler printed when it compiled this: warnings, "" for none."""
         return str(self.attributes.get("log", ""))
 
 
 class _Stored(Built):
-    """The same, in a cache."""
+    """A Built that the library holds."""
 
     __slots__ = ("hit", "missed", "refused")
 
@@ -63,7 +64,7 @@ class _Stored(Built):
 
 
 class _Detached(DetachedEntry, Built):
-    """The same, where the library cannot be used."""
+    """A Built where the library cannot be used."""
 
     __slots__ = ("hit", "missed", "refused")
 
@@ -74,7 +75,7 @@ class _Detached(DetachedEntry, Built):
 
 
 class _Request:
-    """A wish as the library has it. Freed with this object."""
+    """The library's request for a wish, freed with this object."""
 
     __slots__ = ("_free", "handle")
 
@@ -90,7 +91,7 @@ class _Request:
             self._free(self.handle)
 
 
-# Requests that were made before: the library hashes texts once per request.
+# The requests that were made: the library hashes the texts of a request once.
 _requests: dict[Wish, _Request] = {}
 _MOST = 256
 
@@ -106,7 +107,7 @@ def _request(lib: _ffi.Library, wish: Wish) -> _Request:
 
 
 def _run(wish: Wish, timeout: float | None) -> tuple[bytes, str]:
-    """Run the compiler without the library; return what it made, and what it said."""
+    """Run the compiler without the library; return the result, and what the compiler printed."""
     with tempfile.TemporaryDirectory(prefix="jitcache-") as folder:
         for name, text in wish.texts():
             path = os.path.join(folder, name)
@@ -117,7 +118,7 @@ def _run(wish: Wish, timeout: float | None) -> tuple[bytes, str]:
         try:
             status, said = run(command, wish.folder or folder, os.environ, timeout)
         except subprocess.TimeoutExpired as e:
-            raise CompileError(f"{command[0]}: has run for longer than {timeout} s, and was ended", "", command) from e
+            raise CompileError(f"{command[0]}: ran for more than {timeout} s, and was ended", "", command) from e
         except OSError as e:
             raise CompileError(f"{command[0]}: {e.strerror}", "", command) from e
         log = said.replace(folder + os.sep, "")
@@ -132,7 +133,7 @@ def _run(wish: Wish, timeout: float | None) -> tuple[bytes, str]:
 
 
 def built(wish: Wish, cache: Cache | None, timeout: float | None) -> _Stored | _Detached:
-    """Look a wish up, and have it made if need be."""
+    """Look a wish up, and build it if it is missing."""
     lib = _library.load() if cache is None else cache._lib
     handle = None if cache is None else cache._handle
     if lib is None or (cache is not None and handle is None):
@@ -152,7 +153,7 @@ def built(wish: Wish, cache: Cache | None, timeout: float | None) -> _Stored | _
 
 
 def _find(lib: _ffi.Library, cache: ctypes.c_void_p, request: _Request) -> _Stored | int:
-    """Look a request up; return the status if it is not there. A miss is counted when it is built."""
+    """Look a request up; return the entry, or the status of a miss. The build counts the miss."""
     status, blob = find_built(lib, cache, request.handle)
     if blob is not None:
         return _Stored(blob, True)
@@ -162,7 +163,7 @@ def _find(lib: _ffi.Library, cache: ctypes.c_void_p, request: _Request) -> _Stor
 
 
 def look_up(wish: Wish, cache: Cache) -> _Stored | None:
-    """Return what a wish has come to if it is in the cache; nothing is run, and a miss is not counted."""
+    """Return the result of a wish if it is in the cache, else None. Nothing is run, and no miss is counted."""
     lib, handle = cache._lib, cache._handle
     if lib is None or handle is None:
         return None
@@ -171,15 +172,15 @@ def look_up(wish: Wish, cache: Cache) -> _Stored | None:
 
 
 def _said(lib: _ffi.Library) -> str:
-    """Return what the library has said last."""
+    """Return the text of this thread's last error of the library."""
     return str(lib.jitcache_last_error().decode("utf-8", "replace"))
 
 
 def _made(
     lib: _ffi.Library, wish: Wish, request: _Request, cache: ctypes.c_void_p | None, timeout: float | None
 ) -> _Stored:
-    """Have the library compile: one of many, and observed. Signals are answered between the steps."""
-    limit = 0 if timeout is None else max(1, int(timeout * 1000))
+    """Let the library compile and record, or wait for another process that does. Signal handlers run between steps."""
+    limit = 0 if timeout is None or timeout > FOREVER else max(1, int(timeout * 1000))
     running, blob, hit = _void_p(), _void_p(), ctypes.c_int32()
     _ffi.check(lib, lib.jitcache_native_start(cache, request.handle, -1, limit, _byref(running)))
     try:
@@ -203,17 +204,17 @@ def _made(
 
 
 def key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
-    """Return the key under which the result is now, None if nothing is known."""
+    """Return the key under which the result is found now, None if there is none."""
     return _key(_library.load_or_raise().jitcache_native_key, wish, cache)
 
 
 def record_key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
-    """Return the key under which it is stored in which worlds the wish was made."""
+    """Return the key of the records: under which files and variables the wish was built."""
     return _key(_library.load_or_raise().jitcache_native_record_key, wish, cache)
 
 
 def process_key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
-    """Return the key of the wish and of all that its command could ask of this process, but for files."""
+    """Return the key of the wish and of everything but files that its command could ask of this process."""
     return _key(_library.load_or_raise().jitcache_native_process_key, wish, cache)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 
-#: Where the kernel says it.
+#: The file with the kernel's description.
 CPUINFO = "/proc/cpuinfo"
 
-# What LLVM tells processors apart by, of those lines; the others are of one machine or one moment.
+# The lines by which LLVM tells processors apart. The other lines differ from machine to machine, or change.
 _IDENTITY = frozenset({
     "vendor_id", "cpu family", "model", "flags",
     "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features",
@@ -16,9 +16,9 @@ _IDENTITY = frozenset({
 
 @functools.cache
 def description() -> str | None:
-    """Return what code for this processor, and code that chooses by it, depends on; None if the kernel does not say.
+    """Return what code depends on that is compiled for this processor or asks for its features.
 
-    The first processor stands for all.
+    The first processor stands for all. None if the kernel does not tell.
     """
     try:
         with open(CPUINFO, encoding="ascii", errors="replace") as f:

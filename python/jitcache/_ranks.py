@@ -1,4 +1,4 @@
-"""Ranks: steps that all ranks of a communicator take together."""
+"""Ranks: steps that all ranks of a communicator do together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class SingleProcess:
-    """The communicator of a process by itself."""
+    """The communicator of a process that is alone."""
 
     rank = 0
     size = 1
@@ -31,7 +31,7 @@ class SingleProcess:
         del root
         return value
 
-    def Split(self, color: int, key: int) -> SingleProcess:  # noqa: N802  as MPI calls it
+    def Split(self, color: int, key: int) -> SingleProcess:  # noqa: N802  MPI's name
         del color, key
         return self
 
@@ -42,16 +42,16 @@ class SingleProcess:
 def communicator(comm: Any) -> Any:
     if comm is None:
         return SingleProcess()
-    return comm.tompi4py() if hasattr(comm, "tompi4py") else comm  # petsc4py's
+    return comm.tompi4py() if hasattr(comm, "tompi4py") else comm  # petsc4py has that method
 
 
 class _Failure(NamedTuple):
-    """What a rank raised, as it travels."""
+    """What a rank raised, in a form that can be sent."""
 
     text: str
     log: str
     command: list[str] | None
-    compiler: bool  # it was the compiler
+    compiler: bool  # whether a compiler failed
 
     @classmethod
     def of(cls, e: BaseException) -> _Failure:
@@ -76,19 +76,19 @@ def _text(said: Any) -> str:
 
 
 def together(comm: Any, do: Callable[[], T], *, patient: bool = False) -> list[T]:
-    """Call ``do`` on each rank, and return the results of all, by rank; if one raises, all do. Collective.
+    """Call ``do`` on each rank, and return the results of all, by rank; if one raises, all raise. Collective.
 
-    Everything that a rank does by itself between two collectives runs in here. So
-    the ranks meet again whatever happens to one of them, and then all know the
-    same. ``patient``: the ranks that are done sleep until the last one is done.
-    What ``do`` returns must be picklable. Raises as ``get_or_compile`` does; if
-    several ranks fail, the failure is the first one's.
+    Everything that a rank does alone between two collectives runs in here. So the
+    ranks meet again whatever happens on one of them, and then all know the same.
+    ``patient``: ranks that are done sleep until the last one is done. The results
+    must be picklable. Raises as ``get_or_compile`` does; if several ranks fail, the
+    failure of the first one.
     """
     comm = communicator(comm)
     value, failure, original = b"", None, None
     try:
         value = pickle.dumps(do())
-    except BaseException as e:  # noqa: BLE001  Ctrl-C too: the others are waiting
+    except BaseException as e:  # noqa: BLE001  also Ctrl-C: the other ranks are waiting
         failure, original = _Failure.of(e), e
     if patient:
         _wait_for_all(comm)
@@ -96,7 +96,7 @@ def together(comm: Any, do: Callable[[], T], *, patient: bool = False) -> list[T
     failed = [rank for rank, (_, f) in enumerate(gathered) if f is not None]
     if failed:
         _raise(comm, failed[0], gathered[failed[0]][1], original)
-    return [pickle.loads(v) for v, _ in gathered]  # noqa: S301  of this job's own ranks
+    return [pickle.loads(v) for v, _ in gathered]  # noqa: S301  from ranks of this job
 
 
 def _raise(comm: Any, rank: int, failure: _Failure, original: BaseException | None) -> None:
@@ -105,11 +105,11 @@ def _raise(comm: Any, rank: int, failure: _Failure, original: BaseException | No
     raise failure.error(f"rank {rank}: " if comm.size > 1 else "") from original
 
 
-_SHORTEST, _LONGEST = 1e-4, 2e-2  # seconds between two looks
+_SHORTEST, _LONGEST = 1e-4, 2e-2  # seconds between two polls
 
 
 def _wait_for_all(comm: Any) -> None:
-    """Wait for all ranks, and leave the processor to the one that compiles."""
+    """Wait for all ranks, asleep, so that the one that compiles has the processor."""
     if comm.size == 1 or not hasattr(comm, "Ibarrier"):
         return
     request, pause = comm.Ibarrier(), _SHORTEST
@@ -119,17 +119,17 @@ def _wait_for_all(comm: Any) -> None:
 
 
 def group_of(comm: Any, sources: Sequence[int]) -> Any:
-    """Return a communicator of all ranks with this rank's source, which is its rank 0; collective."""
+    """Return a communicator of all ranks that have this rank's source; the source is its rank 0. Collective."""
     source = sources[comm.rank]
     return comm.Split(source, 0 if source == comm.rank else 1 + comm.rank)
 
 
-#: What one message carries at most: MPI counts in 31 bits.
+#: The most bytes of one message: MPI counts in 31 bits.
 CHUNK = 1 << 30
 
 
 def received(comm: Any, sources: Sequence[int], entry: Entry | None, kind: str, name: str) -> Entry:
-    """Return this rank's entry, its own or its source's; collective."""
+    """Return this rank's own entry, or its source's, which is sent. Collective."""
     if all(source == rank for rank, source in enumerate(sources)):
         assert entry is not None
         return entry

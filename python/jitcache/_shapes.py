@@ -1,4 +1,4 @@
-"""The shapes of what the cache says of itself, for type checkers. Nothing here is read at run time."""
+"""Shapes of the dicts that ``Cache`` returns, for type checkers. No code imports them at run time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Bad(TypedDict):
 
 
 class Verified(TypedDict):
-    """What ``Cache.verify`` has found."""
+    """What ``Cache.verify`` returns."""
 
     entries: int
     bytes: int
@@ -27,7 +27,7 @@ class _Explained(TypedDict):
 
 
 class Explanation(_Explained, total=False):
-    """What ``Cache.explain`` says of a key."""
+    """What ``Cache.explain`` returns."""
 
     name: str
     reason: str

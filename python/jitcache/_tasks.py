@@ -1,4 +1,4 @@
-"""One compile among the coroutines of a process: a thread for each, which waits and holds the lease for them."""
+"""Tasks: one compile among coroutines. A thread for each compile waits and holds the lease for them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,24 @@ if TYPE_CHECKING:
     from ._key import Key
     from ._lease import Lease
 
-    #: ``Cache._acquire``: of a key, for so long, of a kind, unless the last says that nobody waits any more.
+    #: ``Cache._acquire``. Its arguments: key, timeout, kind, and a function that says that nobody waits any more.
     Acquire = Callable[[Key, "float | None", str, Callable[[], bool]], AbstractContextManager[Lease]]
 
-# The compiles under way, by loop, cache and key. Each loop has its own: a future belongs to one.
+# The compiles under way, by loop, cache and key. By loop, because a future belongs to one.
 _running: dict[tuple[int, int, bytes], Shared] = {}
+
+# The compile that a coroutine is part of.
+_outer: contextvars.ContextVar[Shared | None] = contextvars.ContextVar("jitcache compile", default=None)
+
+# How many compiles inside each other do not wait. A compile that asks for itself without
+# end would start threads without end.
+_DEEPEST = 100
 
 
 class Ask(NamedTuple):
-    """What a coroutine asks for, as ``Cache.aget_or_compile`` has it."""
+    """The arguments of ``Cache.aget_or_compile``."""
 
-    cache: Cache  # whose entry it is
+    cache: Cache
     acquire: Acquire
     key: Key
     fn: Callable[[], Any]
@@ -37,30 +44,49 @@ class Ask(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """An entry's bytes; and why they were not stored, "" if they were, None if they were there."""
+    """An entry's bytes, and why they were not stored: "" if they were, None after a hit."""
 
     data: bytes
     why: str | None
 
 
 async def compiled(ask: Ask) -> Compiled:
-    """Return the entry's bytes, compiled once however many coroutines of this process and others ask."""
+    """Return the entry's bytes; compile them once, however many coroutines and processes ask."""
     where = (id(asyncio.get_running_loop()), id(ask.cache), ask.key._digest)
-    shared = _running.get(where)
-    if shared is None or shared.cancelled:
-        mine = _running[where] = shared = Shared(ask)
+    shared, outer = _running.get(where), _outer.get()
+    if outer is not None and shared is not None and shared.waits_for(outer):
+        # Both would wait for ever. As a thread with a lease does, compile without waiting.
+        shared = Shared(ask._replace(timeout=0), unshared=outer.unshared + 1)
+    elif shared is None or shared.cancelled:
+        mine = _running[where] = shared = Shared(ask, unshared=0 if outer is None else outer.unshared)
         shared.task.add_done_callback(lambda _: _running.pop(where) if _running.get(where) is mine else None)
-    return await shared.result()
+    if outer is None:
+        return await shared.result()
+    outer.inner.append(shared)
+    try:
+        return await shared.result()
+    finally:
+        outer.inner.remove(shared)
 
 
 class Shared:
-    """One compile, and how many coroutines wait for it."""
+    """One compile, for all coroutines that wait for it."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, *, unshared: int) -> None:
+        if unshared > _DEEPEST:
+            raise RecursionError("compiles ask for each other without end")
         self.ask = ask
+        #: How many of this and the compiles around it do not wait.
+        self.unshared = unshared
+        #: The compiles that this one waits for.
+        self.inner: list[Shared] = []
         self._waiting = 0
         self.cancelled = False
         self.task = asyncio.ensure_future(self._run())
+
+    def waits_for(self, other: Shared) -> bool:
+        """Return whether this compile is the other one, or waits for it."""
+        return self is other or any(shared.waits_for(other) for shared in self.inner)
 
     async def result(self) -> Compiled:
         self._waiting += 1
@@ -73,30 +99,31 @@ class Shared:
                 self.task.cancel()
 
     async def _run(self) -> Compiled:
+        _outer.set(self)
         holder = _Holder(self.ask)
         try:
             found: Compiled | Awaitable[Any] = await holder.asked
             if isinstance(found, Compiled):
                 return found
-            holder.give(await found)  # for which the thread waits, with the lease
+            holder.give(await found)  # the thread waits for it, and holds the lease
             return await holder.committed
         finally:
             holder.leave()
 
 
 class _Holder:
-    """A thread that asks for the lease, holds it, and ends with it.
+    """A thread that waits for the lease, holds it, and ends with it.
 
-    It is not one of a pool: a compile that asks for another one would wait for a
-    thread that never comes. It is a daemon, so that a program that ends does not wait
-    for it; the kernel frees its lease then.
+    It is not from a pool: in a full pool, compiles that ask for further compiles would
+    wait for threads for ever. It is a daemon thread, so that a program can end without
+    it; the kernel then frees the lease.
     """
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._loop = asyncio.get_running_loop()
-        self._context = contextvars.copy_context()  # that of the coroutine that asked first
-        #: The bytes, or what is to be awaited for them while the thread has the lease.
+        self._context = contextvars.copy_context()  # of the coroutine that asked first
+        #: The result, or the awaitable that makes it while the thread holds the lease.
         self.asked: asyncio.Future[Compiled | Awaitable[Any]] = self._loop.create_future()
         self.committed: asyncio.Future[Compiled] = self._loop.create_future()
         self._given = threading.Event()
@@ -124,12 +151,12 @@ class _Holder:
             with ask.acquire(ask.key, ask.timeout, ask.kind, self._is_left) as lease:
                 why = None
                 if lease.data is None:
-                    data = self._context.run(ask.fn)  # of a coroutine function: nothing has run yet
+                    data = self._context.run(ask.fn)  # a coroutine function only makes its coroutine here
                     if inspect.isawaitable(data):
                         self._tell(self.asked, data)
                         future = self.committed
                         while not self._given.wait(1):
-                            if self._loop.is_closed():  # without a word to its tasks
+                            if self._loop.is_closed():  # it was closed without cancelling its tasks
                                 return
                         if self._left:
                             return
@@ -138,11 +165,11 @@ class _Holder:
                     why = ask.cache.last_reason
                 assert lease.data is not None
                 self._tell(future, Compiled(lease.data, why))
-        except BaseException as e:  # noqa: BLE001 - it is the coroutine's
+        except BaseException as e:  # noqa: BLE001 - the coroutine raises it
             self._tell(future, e)
 
     def _tell(self, future: asyncio.Future[Any], what: Any) -> None:
-        if isinstance(what, StopIteration):  # which no future takes
+        if isinstance(what, StopIteration):  # a future refuses it
             what = RuntimeError("the compile raised StopIteration")
 
         def tell() -> None:

@@ -1,21 +1,21 @@
-"""The tier above the library's: it returns views that exist already, without a call.
+"""The view tier: it answers from views that exist already, without a call of the library.
 
-A hit in the library's own memory costs a call through ctypes and the making of
-a memoryview, a microsecond. Most programs ask for the same few entries over and
+A hit in the library's memory costs a call through ctypes and the making of a
+memoryview, a microsecond. Most programs ask for the same few entries over and
 over; for those this tier answers in a seventh of that time. It holds views of the
-library's memory, no copies, and only of what the library holds itself.
+library's memory, not copies, and only of entries that the library holds itself.
 
-A view is never older than what the library would give. Before a lookup asks the
-library, it takes the present table, and puts what it finds into that table.
-Whatever may make views out of date replaces the table by an empty one. The library
-says when an entry leaves its tier, or is replaced there: it counts its epoch up.
-A call of this cache that replaces or removes entries does so twice, when it begins
-and when it ends. So what was found before a change ends up, at worst, in a table
-that nobody looks into any more.
+A view is never older than what the library would return. A lookup takes the current
+table before it asks the library, and puts what it finds into that table. Whatever may
+make views out of date replaces the table by an empty one. There are two such events.
+The library counts its epoch up when an entry leaves its tier or is replaced there. And
+a call of this cache that replaces or removes entries replaces the table twice, when it
+begins and when it ends. So a view that was found before a change ends up, at worst, in
+a table that nobody reads any more.
 
 There is no lock: a signal handler or a destructor may look something up between
-any two steps, and would wait for itself. Each step that others see is one
-operation of a dict or list, or one assignment; nobody iterates over a table.
+any two steps, and its thread would wait for itself. Each step that others can see is
+one operation of a dict or list, or one assignment; nobody iterates over a table.
 """
 
 from __future__ import annotations
@@ -32,26 +32,27 @@ if TYPE_CHECKING:
 
     from ._key import Key, KeyHandle
 
-    #: Views by the digests of their keys; and the library's epoch before a lookup, which is to be kept in that table.
+    #: Views by the digests of their keys.
     Table = dict[bytes, "_Given"]
+    #: The table for the result of a lookup, and the library's epoch before it.
     Ticket = tuple[Table, int]
 
-# How many views are held.
+# How many views are held at most.
 _MOST = 1024
 
-# After how many hits on one of them the library is told: it orders entries by use,
-# counts hits, and renews files that are used from memory only. One argument of
-# memoryview.cast for each.
+# After so many hits on a view they are reported to the library, which orders entries
+# by use, counts hits, and renews files that are used from memory only. There is one
+# argument of memoryview.cast for each hit.
 _BATCH = 256
 _FORMATS = ("B",) * _BATCH
 
 
 class _Given:
-    """A view, given out again in batches of hits.
+    """A view that is returned again and again, and counts its hits in batches.
 
-    A batch that is used up is reported at once. The rest is reported when nobody
-    holds this any more, neither a table nor a thread that is returning it. So each
-    hit is counted exactly once.
+    A batch that is used up is reported at once. The rest is reported when this object
+    is freed: when neither a table nor a thread that is returning it refers to it. So
+    each hit is counted exactly once.
     """
 
     __slots__ = ("_key", "_left", "_unreported", "_used", "_view", "epoch", "take")
@@ -59,15 +60,15 @@ class _Given:
     def __init__(
         self, used: Callable[[ctypes.c_void_p, int], int], key: KeyHandle, view: memoryview, epoch: int
     ) -> None:
-        self._unreported: list[None] = []  # first: whatever happens next, it is looked at in the end
+        self._unreported: list[None] = []  # first: __del__ reads it, whatever happens below
         self._used = used
         self._key = key
-        self._view = view.toreadonly()  # our own: callers may release theirs
+        self._view = view.toreadonly()  # a view of our own: the caller may release theirs
         self.epoch = epoch
         self.begin_batch()
 
     def begin_batch(self) -> None:
-        """Count from zero, without a report."""
+        """Count hits from zero, without a report."""
         self._left: Any = iter(_FORMATS)
         cast: Any = self._view.cast
         #: Returns a new view and counts the hit, in one step; raises StopIteration when the batch is used up.
@@ -75,7 +76,7 @@ class _Given:
         self._unreported[:] = [None]
 
     def take_from_next(self) -> memoryview | None:
-        """Report a batch that is used up, and return a view out of the next; None if another thread does so."""
+        """Report the batch that is used up, and return a view from the next; None if another thread does it."""
         try:
             self._unreported.pop()
         except IndexError:
@@ -84,7 +85,7 @@ class _Given:
         self._used(self._key.handle, _BATCH)
         try:
             return self.take()
-        except StopIteration:  # used up again, by other threads
+        except StopIteration:  # other threads have used it up again
             return None
 
     def __del__(self) -> None:
@@ -101,7 +102,7 @@ class ViewTier:
         self._lib = lib
         self._used: Callable[[ctypes.c_void_p, int], int] = lambda key, hits: lib.jitcache_used(cache, key, hits)
         self._epoch = ctypes.c_uint64.from_address(epoch)
-        self._changes: list[None] = []  # those that are under way
+        self._changes: list[None] = []  # an element for each change under way
         self.start_over()
         _open[id(self)] = self
 
@@ -116,29 +117,29 @@ class ViewTier:
             return given.take_from_next()
 
     def let_go(self) -> int:
-        """Drop all views if the library has dropped anything; return its epoch."""
+        """Drop all views if the library has dropped an entry; return its epoch."""
         epoch = self._epoch.value
         if epoch != self._since:
             self.start_over()
         return epoch
 
     def begin_lookup(self) -> Ticket:
-        """Return a ticket that tells ``keep`` when a lookup began."""
+        """Return a ticket for ``keep``; take it before the lookup."""
         epoch = self.let_go()
         return self._table, epoch
 
     def keep(self, ticket: Ticket, key: Key, view: memoryview, kind: str) -> None:
-        """Hold a view of the entry that a lookup has found. ``ticket`` is from before the lookup."""
+        """Hold a view of the entry that a lookup has found, unless something has changed since the ticket."""
         table, epoch = ticket
         if self._changes or self._epoch.value != epoch:
             return
         owner = key._owner_for(self._lib, kind)
         if self._used(owner.handle, 0) != _ffi.OK:
-            return  # the library does not hold it: it is too large for that
+            return  # the entry is too large for the library's memory
         if len(table) >= _MOST:
             self.start_over()
             return
-        # One that another thread has found meanwhile stays: it has hits.
+        # A view that another thread has put there meanwhile stays: it has hits.
         table.setdefault(key._digest, _Given(self._used, owner, view, epoch))
 
     def start_over(self) -> None:
@@ -147,31 +148,31 @@ class ViewTier:
         self._table: Table = {}
 
     def begin_change(self) -> None:
-        """Prepare for a call that may replace or remove entries; ``end_change`` must follow it."""
+        """Drop all views before a call that may replace or remove entries. Call ``end_change`` after it."""
         self._changes.append(None)
         self.start_over()
 
     def end_change(self) -> None:
-        """Go on after such a call, successful or not."""
+        """Drop all views after such a call, successful or not, and keep views again."""
         self.start_over()
         self._changes.pop()
 
     def close(self) -> None:
-        """Drop all views for good: the library's epoch is not read any more."""
+        """Drop all views, and keep none any more. The library's epoch is not read any more."""
         self._changes.append(None)
         self._epoch = ctypes.c_uint64(self._epoch.value + 1)
         self.start_over()
         _open.pop(id(self), None)
 
     def forget(self) -> None:
-        """Start over in a forked child: the hits are the parent's to report, and its threads are not here."""
+        """Start over in a forked child: the parent reports the hits so far, and its threads are not here."""
         for given in list(self._table.values()):
             given.begin_batch()
         self._changes = []
         self.start_over()
 
 
-_open: dict[int, ViewTier] = {}  # by id; what is closed leaves
+_open: dict[int, ViewTier] = {}  # the tiers that are not closed, by id
 
 
 def _at_exit() -> None:

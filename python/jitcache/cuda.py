@@ -6,10 +6,10 @@
     saxpy.code                                       # the cubin
     saxpy.load().function("saxpy<float>")            # a CUfunction, as an int
 
-What is compiled once is recorded: every file that NVRTC looks at, the names that it
-looks for in vain, the variables that it asks for, and NVRTC itself. As long as all
-of that is the same, the code is found again. A hit loads neither NVRTC nor the
-driver; ``load`` loads the driver. docs/cuda.md says more.
+A compile is recorded: every file that NVRTC looks at, the names that it looks for in
+vain, the environment variables that it reads, and NVRTC itself. As long as all of that
+is unchanged, the code is found in the cache. A hit loads neither NVRTC nor the driver;
+``load`` loads the driver. docs/cuda.md says more.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Text = Union[str, bytes]
 
 
 class _Request:
-    """What to compile, as the library has it. Freed with this object."""
+    """The library's request for a wish, freed with this object."""
 
     __slots__ = ("_free", "handle")
 
@@ -58,8 +58,9 @@ class _Request:
             self._free(self.handle)
 
 
-# What the library reads when a request is made. The environment's own table, if
-# Python shows it, answers in a tenth of the time of os.environ.get (1 us).
+# The variables that the library reads when a request is made. They are read from the
+# table behind os.environ, if there is one: it takes a tenth of the time of
+# os.environ.get (1 us).
 _VARIABLES = ("JITCACHE_NVRTC", "JITCACHE_LIBCUDA", "CUDA_HOME", "CUDA_PATH")
 _environment: Any = getattr(os.environ, "_data", None)
 if not isinstance(_environment, dict):
@@ -67,33 +68,23 @@ if not isinstance(_environment, dict):
 _names = tuple(map(os.fsencode, _VARIABLES))
 
 
-def _bytes(text: Text, what: str) -> bytes:
-    if isinstance(text, str):
-        text = text.encode("utf-8", "surrogateescape")
-    elif not isinstance(text, bytes):
-        raise TypeError(f"{what}: want str, not {type(text).__qualname__}")
-    if b"\0" in text:  # C would see what is before it
-        raise Error(f"{what}: has a NUL", _ffi.ERR_ARGUMENT)
-    return text
-
-
 def _part(letter: bytes, text: bytes) -> bytes:
     return letter + len(text).to_bytes(8, "little") + text
 
 
 def _texts(texts: tuple[Any, ...], what: str) -> list[bytes]:
-    return [_bytes(t if isinstance(t, (str, bytes)) else os.fspath(t), what) for t in texts]
+    return [_ffi.as_text(t if isinstance(t, (str, bytes)) else os.fspath(t), what) for t in texts]
 
 
 def _sequence(texts: Sequence[Any], what: str) -> tuple[Any, ...]:
-    """Return what a caller gives as a list of texts, as part of a key."""
+    """Return a sequence of texts as a tuple. Raises TypeError for a single text."""
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"{what}: want a sequence of str, not {type(texts).__qualname__}")
     return tuple(texts)
 
 
 class Wish(NamedTuple):
-    """What a caller asks for. A plain tuple of its members serves as well, and is made in a fifth of the time."""
+    """A caller's request. A plain tuple of its members serves as well, and is made in a fifth of the time."""
 
     source: Text
     name: str
@@ -101,30 +92,30 @@ class Wish(NamedTuple):
     target: str
     expressions: tuple[Text, ...]
     headers: tuple[tuple[str, Text], ...]
-    nvrtc: str  # the file to use; "": whichever is found
-    kind: str = ""  # of the entries; "": the target's
+    nvrtc: str  # the file of NVRTC; "": the one that is found
+    kind: str = ""  # the kind of the entries; "": the target's
 
     def pack(self) -> bytes:
-        """Return all but source and name as the library takes it."""
-        kind = _bytes(self.target, "target")
+        """Return everything but source and name in the form that the library takes."""
+        kind = _ffi.as_text(self.target, "target")
         if kind not in (b"cubin", b"ptx", b"ltoir"):
             raise Error(f"target: want cubin, ptx or ltoir, not {self.target!r}", _ffi.ERR_ARGUMENT)
         parts = [_part(b"T", kind)]
         parts += [_part(b"o", o) for o in _texts(self.options, "options")]
         parts += [_part(b"e", e) for e in _texts(self.expressions, "name_expressions")]
         for name, text in self.headers:
-            parts += [_part(b"h", _bytes(name, "headers")), _part(b"t", _bytes(text, "headers"))]
+            parts += [_part(b"h", _ffi.as_text(name, "headers")), _part(b"t", _ffi.as_text(text, "headers"))]
         if self.nvrtc:
             parts.append(_part(b"n", os.fsencode(self.nvrtc)))
         if self.kind:
             parts.append(_part(b"k", self.kind.encode()))
-        # Where NVIDIA's wheels may lie.
+        # The folders where NVIDIA's wheels may be installed.
         parts += [_part(b"p", os.fsencode(p)) for p in sys.path if os.path.isabs(p)]
         return b"".join(parts)
 
 
 class _Made:
-    """The requests that were made under one environment and search path, each of which the library has hashed once."""
+    """The requests that were made under one environment and search path: the library hashes each once."""
 
     __slots__ = ("path", "requests", "variables")
 
@@ -146,7 +137,7 @@ def _request(lib: _ffi.Library, wish: Wish | tuple[Any, ...]) -> _Request:
     request = made.requests.get(wish)
     if request is None:
         w = Wish(*wish)
-        source, name = _bytes(w.source, "source"), _bytes(w.name, "name")
+        source, name = _ffi.as_text(w.source, "source"), _ffi.as_text(w.name, "name")
         request = _Request(lib, source, name, w.pack())
         if len(made.requests) >= _MOST:
             made.requests.clear()
@@ -155,10 +146,10 @@ def _request(lib: _ffi.Library, wish: Wish | tuple[Any, ...]) -> _Request:
 
 
 class Code:
-    """What was compiled.
+    """What was compiled. Any thread may use it.
 
-    ``hit``: whether it was in the cache. ``refused``: why it is not kept, "" if it is
-    or nothing is.
+    ``hit``: whether it was in the cache. ``refused``: why it is not kept; "" if it is
+    kept, or if there is no cache.
     """
 
     __slots__ = ("__weakref__", "_about", "_blob", "_cache", "_request", "hit", "refused")
@@ -188,42 +179,42 @@ class Code:
 
     @property
     def lowered_names(self) -> dict[str, str]:
-        """The name in the code of each name expression."""
+        """The name in the code, by name expression."""
         return dict(self._attribute("lowered", {}))
 
     @property
     def log(self) -> str:
-        """What the compiler said when the code was compiled: warnings, "" for none."""
+        """What NVRTC printed when it compiled the code: warnings, "" for none."""
         return str(self._attribute("log", ""))
 
     @property
     def target(self) -> str:
-        """What the code is: "cubin", "ptx" or "ltoir"."""
+        """The form of the code: "cubin", "ptx" or "ltoir"."""
         return str(self._attribute("target", ""))
 
     @property
     def arch(self) -> str:
-        """What the code was compiled for: "sm_90"."""
+        """The architecture that the code was compiled for, such as "sm_90"."""
         return str(self._attribute("arch", ""))
 
     @property
     def nvrtc(self) -> str:
-        """The version of the NVRTC that compiled it: "13.5"."""
+        """The version of the NVRTC that compiled the code, such as "13.5"."""
         return str(self._attribute("nvrtc", ""))
 
     def load(self) -> Module:
         """Load the code into this thread's current context.
 
-        The same code is loaded once in a context. Code that the driver refuses
-        leaves the cache and is compiled again, once.
-        Raises DriverError, with the driver's name and text for what is wrong;
-        LibraryError if there is no driver.
+        The same code is loaded once per context. Code that the driver refuses is
+        removed from the cache and compiled again, once.
+        Raises DriverError, with the name and text of the driver's error; LibraryError if
+        there is no driver.
         """
         lib, handle = self._blob.lib, _void_p()
         status = lib.jitcache_cuda_load_blob(self._request.handle, self._blob.handle, _byref(handle))
         if status == _ffi.ERR_DRIVER and self._cache is not None and self._cache._handle is not None:
             arguments = (self._cache._handle, self._request.handle, -1, _byref(handle))
-            status = self._cache._changing(lib.jitcache_cuda_load, *arguments)  # what the driver refuses
+            status = self._cache._changing(lib.jitcache_cuda_load, *arguments)  # it may replace the entry
         _check(lib, status)
         return Module(lib, handle)
 
@@ -240,7 +231,7 @@ class Code:
 class Module:
     """Code in a context. ``int(module)`` is the CUmodule.
 
-    It is unloaded when nothing refers any more to it, or to a Function of it.
+    It is unloaded when neither it nor a Function of it is referenced any more.
     """
 
     __slots__ = ("__weakref__", "_finalizer", "_handle", "_lib")
@@ -248,17 +239,17 @@ class Module:
     def __init__(self, lib: _ffi.Library, handle: ctypes.c_void_p) -> None:
         self._lib = lib
         self._handle = handle
-        # Not at exit: the driver may be gone by then, and takes modules along.
+        # Not at exit: the driver may be gone by then, and has unloaded its modules.
         self._finalizer = weakref.finalize(self, lib.jitcache_cuda_module_free, handle)
         self._finalizer.atexit = False
 
     def function(self, name: str) -> Function:
         """Return a function by its name in the code, or by a name expression.
 
-        Raises DriverError if there is none of that name.
+        Raises DriverError if there is no function of that name.
         """
         found = _void_p()
-        _ffi.check(self._lib, self._lib.jitcache_cuda_function(self._handle, _bytes(name, "name"), _byref(found)))
+        _ffi.check(self._lib, self._lib.jitcache_cuda_function(self._handle, _ffi.as_text(name, "name"), _byref(found)))
         return Function(self, name, found.value or 0)
 
     def __int__(self) -> int:
@@ -294,7 +285,7 @@ def _check(lib: _ffi.Library, status: int) -> int:
 
 
 def _run(lib: _ffi.Library, request: _Request, lease: ctypes.c_void_p | None) -> tuple[Blob, str]:
-    """Compile; return the code, and why it is not kept."""
+    """Compile; return the code, and why it is not kept, "" if it is."""
     blob = _void_p()
     status = _check(lib, lib.jitcache_cuda_run(request.handle, lease, _byref(blob)))
     why = lib.jitcache_last_error().decode("utf-8", "replace") if status == _ffi.NOT_STORED else ""
@@ -311,7 +302,7 @@ def compile(  # noqa: A001  as re.compile
     headers: Mapping[str, Text] | None = None,
     cache: Cache | bool | None = None,
 ) -> Code:
-    """Return the code of a source: from the cache, or compiled by NVRTC.
+    """Return the code of a source, from the cache or compiled by NVRTC.
 
     ``name`` is what the compiler calls the source; if it has a folder, quoted
     includes are looked for there. ``options`` are NVRTC's; without an architecture
@@ -322,11 +313,11 @@ def compile(  # noqa: A001  as re.compile
 
     However many threads and processes ask for the same at once, one compiles, in a
     process of its own, and what it looks at is recorded: a later call hits if all of
-    that is the same. What cannot be repeated, because it shows the time, is compiled
-    each time, and ``refused`` says why.
-    Raises CompileError, with NVRTC's ``log``, for a source that does not compile,
-    LibraryError without NVRTC, DriverError if the architecture is asked of a driver
-    that does not say, and TypeError.
+    that is unchanged. Code that cannot be repeated, because it contains the time, is
+    compiled each time, and ``refused`` says why.
+    Raises CompileError, with NVRTC's ``log``, for a source that does not compile;
+    LibraryError without NVRTC; DriverError if no architecture is given and the driver
+    does not tell one; Error for a bad argument; TypeError.
     """
     wish = (
         source, name, tuple(options) if type(options) is list else _sequence(options, "options"), target,
@@ -337,7 +328,7 @@ def compile(  # noqa: A001  as re.compile
 
 
 def code_of(wish: Wish | tuple[Any, ...], cache: Cache | None) -> Code:
-    """Return the code of what a caller asks for. Raises as ``compile``."""
+    """Return the code for a wish. Raises as ``compile``."""
     lib = _library.load_or_raise()
     request = _request(lib, wish)
     if cache is None or cache._handle is None:
@@ -369,8 +360,8 @@ def key(
 ) -> Key:
     """Return the key under which ``compile`` would find its code now, for ``Cache.explain`` or ``remove``.
 
-    Where nothing is known for the world as it is, that key is not known either: this
-    one then stands for the request, and nothing is stored under it.
+    If no code fits the files and variables as they are now, that key is not known.
+    Then the key of the request is returned, and nothing is stored under it.
     Raises what ``compile`` raises, except CompileError.
     """
     texts = _sequence(options, "options"), target, _sequence(name_expressions, "name_expressions")
@@ -378,7 +369,7 @@ def key(
 
 
 def key_of(wish: Wish | tuple[Any, ...], cache: Cache | None) -> Key:
-    """Return the key of what a caller asks for. Raises as ``key``."""
+    """Return the key for a wish. Raises as ``key``."""
     lib = _library.load_or_raise()
     request, handle = _request(lib, wish), _void_p()
     _ffi.check(lib, lib.jitcache_cuda_key(cache and cache._handle, request.handle, _byref(handle)))

@@ -7,11 +7,11 @@
 One rank of a communicator has the result or compiles it, and sends it to the
 others by MPI: nobody waits for a file to appear in a directory, and nobody reads
 what another rank has just written. ``comm`` is a communicator of mpi4py or
-petsc4py, or None for a process by itself; this module imports neither.
+petsc4py, or None for a process that is alone; this module imports neither.
 
-Both functions are **collective**: every rank of the communicator calls them, in
-the same order as its other collectives, as with ``comm.bcast``. Each rank returns
-the same bytes or raises the same exception: if one rank fails, in ``compile`` or
+The functions are **collective**: every rank of the communicator calls them, in
+the same order as its other collectives, as with ``comm.bcast``. All ranks return
+the same bytes or raise the same exception: if one rank fails, in ``compile`` or
 before, all raise. docs/mpi.md says more.
 """
 
@@ -38,9 +38,9 @@ __all__ = ["entry_or_compile", "get_or_compile", "together"]
 
 T = TypeVar("T")
 
-#: A cache; None is the default one of each rank, False is none.
+#: A cache; None: the default one of each rank; False: no cache.
 AnyCache = Union[Cache, None, Literal[False]]
-#: A key, or what makes one, on one rank of each machine.
+#: A key, or a function that makes it, which one rank of each machine calls.
 AnyKey = Union[Key, Callable[[], Key]]
 
 
@@ -57,24 +57,24 @@ def get_or_compile(
 ) -> bytes:
     """Return the entry's bytes on every rank; one rank compiles them if no rank has them. Collective.
 
-    ``comm``: the ranks that ask; any communicator of mpi4py, or of petsc4py, or None.
-    ``cache``: this rank's, None for the default one, False for none. Of the ranks
-    whose caches are in one directory, one looks up and stores for all. For each
-    other directory, on other nodes say, one of its own ranks does. ``key``: this
-    rank's key; or a function that makes it. One rank of each machine calls that,
-    and sends the key to the machine's others: for expensive keys that cannot differ
+    ``comm``: the ranks that ask: any communicator of mpi4py or petsc4py, or None.
+    ``cache``: this rank's cache, None for the default one, False for none. Among the
+    ranks whose caches are in the same directory, one looks up and stores for all; each
+    directory, for example of another node, has one such rank. ``key``: this rank's
+    key, or a function that makes it. One rank of each machine calls the function, and
+    sends the key to the machine's other ranks: for expensive keys that cannot differ
     there. ``compile()`` returns bytes; one rank calls it, the others sleep.
     ``attributes``, ``kind`` and ``timeout`` are those of ``Cache.get_or_compile``,
-    which also says how other jobs that compile the same are waited for.
+    which also says how long another job that compiles the same is waited for.
 
-    The keys of all ranks must be equal except in the component labelled ``cpu``.
-    Ranks that differ only in that get what was compiled for their CPU: there is
-    one compile for each distinct key that is missing.
+    The keys of all ranks must be equal except in the component labelled by ``cpu``.
+    Ranks that differ only in that one get what was compiled for their CPU: each
+    distinct key that is missing is compiled once.
 
-    Raises on every rank Error if keys differ, with the components and the ranks;
-    CompileError if ``compile`` raised that or subprocess.CalledProcessError, with
-    the compiler's output as ``log``; Error with the text of whatever else was
-    raised on a rank. On the rank itself the original is the ``__cause__``.
+    Raises on every rank: Error if keys differ, which names the components and the
+    ranks; CompileError, with the compiler's output as ``log``, if ``compile`` raised
+    it or subprocess.CalledProcessError; Error with the text of whatever else a rank
+    raised. On the rank that failed the original is the ``__cause__``.
     """
     with entry_or_compile(
         comm, cache, key, compile, attributes=attributes, kind=kind, timeout=timeout, cpu=cpu
@@ -93,10 +93,10 @@ def entry_or_compile(
     timeout: float | None = None,
     cpu: str = "cpu",
 ) -> Entry:
-    """As ``get_or_compile``, but return an Entry, for its ``path`` say. Collective.
+    """As ``get_or_compile``, but return an Entry, for example to use its ``path``. Collective.
 
-    If a rank got the bytes from another one, the path is a file of its own in the
-    temp directory, which is removed when the entry is closed.
+    If a rank got the bytes from another rank, the path is that of a file of its own in
+    the temp directory, which is removed when the entry is closed.
     """
     comm = communicator(comm)
     own = _OwnRank(cache, key)
@@ -123,15 +123,15 @@ def entry_or_compile(
 
 
 class _RankReport(NamedTuple):
-    """What a rank says of itself."""
+    """What a rank tells the others."""
 
     machine: str
-    location: tuple[Any, ...] | None  # which directory its cache is in; None: no cache
-    digits: str  # of its key; "" if one rank of the machine is to make it
+    location: tuple[Any, ...] | None  # identifies the directory of its cache; None: no cache
+    digits: str  # of its key; "" if one rank of the machine must make it
 
 
 class _OwnRank:
-    """What one rank has, and does by itself. Everything here may raise; ``together`` tells the others."""
+    """What one rank has and does alone. Its methods may raise; ``together`` tells the other ranks."""
 
     def __init__(self, cache: AnyCache, key: AnyKey) -> None:
         self._asked = cache
@@ -140,7 +140,7 @@ class _OwnRank:
         self.entry: Entry | None = None
 
     def report(self) -> _RankReport:
-        """Open the cache, and say where it is and what is asked for."""
+        """Open the cache; return where it is, and the key."""
         if not isinstance(self.key, Key) and not callable(self.key):
             raise TypeError(f"key: want a Key or a function, not {type(self.key).__qualname__}")
         if self._asked is None:
@@ -150,7 +150,7 @@ class _OwnRank:
         return _RankReport(machine(), location, self.key.hex if isinstance(self.key, Key) else "")
 
     def look_up(self) -> bool:
-        """Return whether the cache has the entry. A miss is counted once, by who compiles or waits for it."""
+        """Return whether the cache has the entry. It counts no miss: the rank that compiles counts it."""
         assert self.cache is not None
         if self.cache.explain(self.key).get("hit"):
             self.entry = self.cache.entry(self.key)
@@ -159,14 +159,14 @@ class _OwnRank:
     def compile(
         self, run: Callable[[], Any], attributes: Mapping[str, Any] | None, kind: str, timeout: float | None
     ) -> None:
-        """Compile and store, or get what another process has compiled meanwhile."""
+        """Compile and store the entry, or get it if another process has compiled it meanwhile."""
         if self.cache is None:
             self.entry = DetachedEntry(as_bytes(run()), attributes, kind, self.key.name)
         else:
             self.entry = self.cache.entry_or_compile(self.key, run, attributes=attributes, kind=kind, timeout=timeout)
 
     def store(self, entry: Entry, kind: str) -> None:
-        """Store what came from another rank; a directory that does not take it is no error."""
+        """Store the entry of another rank. It is no error if the directory does not take it."""
         assert self.cache is not None
         with contextlib.suppress(Error):
             self.cache.put(self.key, entry.view, attributes=entry.attributes or None, kind=kind)
@@ -176,7 +176,7 @@ class _OwnRank:
 
 
 def _agreed_key(comm: Any, reports: Sequence[_RankReport], key: AnyKey) -> Key:
-    """Return this rank's key; collective. If functions make the key, one rank of each machine calls its own."""
+    """Return this rank's key. Collective. If functions make the key, one rank of each machine calls its own."""
     if all(a.digits for a in reports):
         return key  # type: ignore[return-value]
     sources = list(range(len(reports)))
@@ -204,18 +204,18 @@ def _agreed_key(comm: Any, reports: Sequence[_RankReport], key: AnyKey) -> Key:
 
 
 class _Plan:
-    """Who looks up, who compiles, who sends. It is the same on every rank: it follows from what was gathered."""
+    """Which ranks look up, compile and send. It is made from gathered reports, so it is the same on every rank."""
 
     def __init__(self, reports: Sequence[_RankReport]) -> None:
         self._reports = reports
-        self._leader: dict[Any, int] = {}  # directory and key -> the rank that reads and writes
+        self._leader: dict[Any, int] = {}  # by directory and key: the rank that reads and writes
         for rank, a in enumerate(reports):
             if a.location is not None:
                 self._leader.setdefault((a.location, a.digits), rank)
         self.leaders = frozenset(self._leader.values())
 
     def compilers(self, found: Sequence[bool]) -> frozenset[int]:
-        """Return one rank for each key that no rank has, one with a directory if there is one."""
+        """Return a rank for each key that no rank has, if possible one with a directory."""
         known = {a.digits for a, there in zip(self._reports, found) if there}
         chosen: dict[str, int] = {}
         for rank in [*sorted(self.leaders), *range(len(self._reports))]:
@@ -225,7 +225,7 @@ class _Plan:
         return frozenset(chosen.values())
 
     def senders(self, has: Sequence[bool]) -> list[int]:
-        """Return whom each rank gets the bytes from: itself, its directory's leader, or the first who has them."""
+        """Return the source of each rank's bytes: itself, its directory's leader, or the first rank that has them."""
         first: dict[str, int] = {}
         for rank, a in enumerate(self._reports):
             if has[rank]:
@@ -238,9 +238,9 @@ class _Plan:
 
 
 def _plan(comm: Any, reports: Sequence[_RankReport], key: Key, cpu: str) -> _Plan:
-    """Compare the keys, and return who does what; collective. Raises Error if the keys differ in more than the CPU."""
+    """Compare the keys, and return the plan. Collective. Raises Error if the keys differ in more than the CPU."""
     if len({a.digits for a in reports}) > 1:
-        # A rank that has no library makes keys of another kind, which serve itself.
+        # A rank without the library makes keys of another kind, which are compared among themselves.
         parts = comm.allgather((key._sealed[:8], key.components))
         for magic in {m for m, _ in parts}:
             ranks = [rank for rank, (m, _) in enumerate(parts) if m == magic]

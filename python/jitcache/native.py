@@ -8,10 +8,9 @@
     entry = native.build(["solver.pyx"], kind="extension")
     native.load_extension(entry, "solver").solve()
 
-What is compiled once is recorded: every file that the compiler and all that it
-starts look at, the names that they look for in vain, the environment that they
-obey. As long as all of that is the same, a build runs no compiler. docs/native.md
-says more.
+A compile is recorded: every file that the compiler and the processes it starts look
+at, the names that they look for in vain, the environment variables that they read. As
+long as all of that is unchanged, a build runs no compiler. docs/native.md says more.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ __all__ = ["Built", "CompileError", "build", "key", "load_extension", "load_shar
 
 
 def _job(arguments: BuildArguments, cache: Cache | None, timeout: float | None) -> tuple[Job, str, str]:
-    """Return the compile, and what has changed for a translation, and why that is not kept; "" for nothing."""
+    """Return the compile; and of the translation of Cython sources, why it missed and why it is not kept, or ""."""
     arguments.check()
     arguments = arguments.with_placeholders()
     sources = sources_of(arguments.sources, arguments.name)
@@ -63,25 +62,25 @@ def build(
     compiler: Path | Sequence[str] | None = None,
     timeout: float | None = None,
 ) -> Built:
-    """Return what the sources compile to: from the cache, or compiled.
+    """Return the result of compiling the sources, from the cache or from the compiler.
 
     ``sources`` is a path, several, or a mapping of file names to texts, headers
     among them; the suffix tells C, C++ and Cython (.pyx). A str with a newline is
-    a text, of C. ``kind`` is "shared", "object" or "extension", a module for this
+    a C source itself. ``kind`` is "shared", "object" or "extension", a module for this
     Python. ``name`` is what you call the result, to explain misses. ``flags`` are
     the compiler's, after those of CPPFLAGS and CFLAGS or CXXFLAGS; LDFLAGS and
     ``libraries`` follow the sources. ``placeholders`` maps names that differ from
-    run to run to names that do not: these are what is compiled and looked up.
+    run to run to names that do not: the latter are compiled and looked up.
     ``cache`` is a Cache, None for the default one, or False for none.
     ``compiler`` is a command; default CC or CXX, else gcc, cc or clang. It may run
     for ``timeout`` seconds, None for as long as it takes.
 
     However many threads and processes ask for the same at once, one compiles, and
-    what it looks at is recorded: a later build hits if all of that is the same.
-    The result's ``missed`` says what has changed. What cannot be repeated is compiled
-    each time, and ``refused`` says why.
-    Raises CompileError, with the compiler's ``log`` and ``command``, LibraryError
-    without a compiler or Cython, Error for a bad argument, and TypeError.
+    what it looks at is recorded: a later build hits if all of that is unchanged.
+    ``missed`` of the result says what has changed. A result that cannot be repeated is
+    compiled each time, and ``refused`` says why.
+    Raises CompileError, with the compiler's ``log`` and ``command``; LibraryError
+    without a compiler or Cython; Error for a bad argument; TypeError.
     """
     found = cache_of(cache)
     arguments = BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
@@ -107,8 +106,8 @@ def key(
 ) -> Key | None:
     """Return the key under which ``build`` would find its result now, for ``Cache.explain`` or ``remove``.
 
-    None: nothing is known for the world as it is. Cython sources are translated
-    for it. Raises what ``build`` raises.
+    None if no result fits the files and variables as they are now, or without a
+    cache. Cython sources are translated for it. Raises what ``build`` raises.
     """
     found = cache_of(cache)
     if found is None or found._handle is None:
@@ -120,9 +119,9 @@ def key(
 def load_extension(entry: Entry, modname: str) -> ModuleType:
     """Load an extension module under a name, whatever name it was compiled with.
 
-    The module is not put into ``sys.modules``. In one process the same entry is
-    one module, whose state all that load it share.
-    Raises ImportError if the entry is no extension module.
+    The module is not put into ``sys.modules``. Whoever loads the same entry again in
+    this process shares the module's state. Raises ImportError if the entry is no
+    extension module.
     """
     import importlib.util
     import sys
@@ -137,7 +136,7 @@ def load_extension(entry: Entry, modname: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     if own != modname:
-        # Cython's modules put themselves there.
+        # Cython's modules put themselves into sys.modules.
         if before is None and sys.modules.get(own) is module:
             del sys.modules[own]
         module.__name__ = modname
@@ -145,7 +144,7 @@ def load_extension(entry: Entry, modname: str) -> ModuleType:
 
 
 def _own_name(entry: Entry, modname: str) -> str:
-    """Return the name that the module's PyInit_ function has."""
+    """Return the name that the module was compiled with: that of its PyInit_ function."""
     last = modname.rpartition(".")[2]
     names = {str(m.decode()) for m in re.findall(rb"\0PyInit_(\w+)(?=\0)", entry.view)}
     if last in names or not names:

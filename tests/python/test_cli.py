@@ -130,7 +130,7 @@ def test_without_the_command_the_module_says_so(tmp_path: Path) -> None:
 
     p = ask()
     assert (p.returncode, p.stdout) == (1, "")
-    assert "the command is not there" in p.stderr
+    assert "the command was not found" in p.stderr
     # Where pip puts it with --target, and where any other scheme does.
     for folder in (package.parent / "bin", tmp_path / "bin"):
         folder.mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import logging
 import os
 import threading
@@ -81,6 +82,29 @@ def test_warning_reaches_the_logger(tmp_path: Path, caplog: pytest.LogCaptureFix
         jitcache.Cache(file)
     assert [r.name for r in caplog.records] == ["jitcache"]
     assert "memory only" in caplog.text
+
+
+def test_another_interpreter_leaves_the_log_alone(tmp_path: Path) -> None:
+    """It may end first. Before Python 3.13 none can load ctypes for certain, and one is played."""
+    out = check(
+        """
+        import _thread, logging, os, sys
+        logging.basicConfig(stream=sys.stdout)
+        import jitcache
+        if hasattr(_thread, "_is_main_interpreter"):
+            import _interpreters
+            jitcache.Cache(os.path.join(sys.argv[1], "main"))
+            other = _interpreters.create()
+            own = [f"import os, sys; sys.path[:] = {sys.path!r}", "import jitcache"]
+            assert _interpreters.exec(other, "\\n".join([*own, f"jitcache.Cache({sys.argv[1]!r})"])) is None
+            _interpreters.destroy(other)
+        else:
+            _thread._is_main_interpreter = lambda: False
+        jitcache.Cache("/dev/null/nothing")
+        """,
+        tmp_path,
+    )
+    assert ("WARNING:jitcache" in out) == hasattr(_thread, "_is_main_interpreter")
 
 
 def test_handler_that_raises_harms_nobody(tmp_path: Path) -> None:

@@ -320,3 +320,39 @@ def test_compile_has_the_context_of_its_caller(tmp_path: Path) -> None:
 
     assert asyncio.run(main()) == [b"set", b"set"]
     settle()
+
+
+def test_compiles_that_ask_for_each_other_end(tmp_path: Path) -> None:
+    cache = jitcache.Cache(tmp_path / "cache")
+
+    async def of_itself() -> bytes:
+        return b"outer " + await cache.aget_or_compile(key("itself"), lambda: b"inner")
+
+    async def first() -> bytes:
+        await asyncio.sleep(0.05)
+        return b"first " + await cache.aget_or_compile(key("second"), second)
+
+    async def second() -> bytes:
+        await asyncio.sleep(0.05)
+        return b"second " + await cache.aget_or_compile(key("first"), lambda: b"alone")
+
+    async def main() -> None:
+        assert await cache.aget_or_compile(key("itself"), of_itself) in (b"outer inner", b"inner")
+        both = await asyncio.gather(
+            cache.aget_or_compile(key("first"), first), cache.aget_or_compile(key("second"), second)
+        )
+        assert {text.split()[0] for text in both} <= {b"first", b"second", b"alone"}
+
+    asyncio.run(asyncio.wait_for(main(), 30))
+    settle()
+
+
+def test_compile_that_asks_for_itself_without_end_is_an_error(tmp_path: Path) -> None:
+    cache = jitcache.Cache(tmp_path / "cache")
+
+    async def of_itself() -> bytes:
+        return await cache.aget_or_compile(key(), of_itself)
+
+    with pytest.raises(RecursionError, match="ask for each other without end"):
+        asyncio.run(asyncio.wait_for(cache.aget_or_compile(key(), of_itself), 60))
+    settle()

@@ -1,4 +1,4 @@
-"""What the interfaces of adapters share: which cache, and whether their framework is served from it."""
+"""The chosen cache: what the interfaces of adapters share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jitcache._default import has_directory
 
 
 class Chosen:
-    """The cache of an adapter, when it is called: the one that was given, or the default one."""
+    """The cache of an adapter. A call returns it: the one that was given, else the default one."""
 
     def __init__(self, kind: str, framework: str) -> None:
         self.given: Cache | None = None
@@ -20,15 +20,15 @@ class Chosen:
         return default_cache() if self.given is None else self.given
 
     def fits(self, cache: Cache | None, instead: str = "") -> bool:
-        """Return whether a cache, or the default one, has a directory; if not, warn, and say what is instead."""
+        """Return whether a cache, or the default one, has a directory; if not, warn. ``instead`` says what follows."""
         instead = instead or f"{self._framework}'s own stays as it is"
         return has_directory(default_cache() if cache is None else cache, self._kind, instead)
 
     def attach(self, cache: Cache | None, hooks: Any) -> bool:
-        """Have an adapter's hooks serve from a cache; return whether they do.
+        """Attach an adapter's hooks, which then serve from a cache; return whether that was done.
 
-        Not if there is no directory, or if ``hooks.unfit()`` says what of the framework
-        is not as they know it: then nothing is changed, and there is a warning.
+        If there is no directory, or if ``hooks.unfit()`` names a part of the framework
+        that is not as expected, nothing is changed, and a warning says why.
         """
         if not self.fits(cache):
             return False

@@ -5,18 +5,18 @@
     cache = ProgramCache()
     code = Program(source, "c++", options).compile("cubin", cache=cache)
 
-``ProgramCache`` goes where cuda.core takes a ``FileStreamProgramCache``. What it
-can do there is bounded by what cuda.core tells it, a digest and the code;
-``compile_program`` is for all that cuda.core refuses to cache::
+A ``ProgramCache`` can be passed where cuda.core takes a ``FileStreamProgramCache``.
+cuda.core tells it only a digest and the code, and refuses to cache some programs;
+``compile_program`` caches those too::
 
     from jitcache.adapters.cuda_core import compile_program
 
     code = compile_program(source, options=options, name_expressions=["axpy<float>"])
     code.get_kernel("axpy<float>")
 
-docs/cuda_core.md tells what is in a key, and how both differ from cuda.core's
-own. For cuda.core 1.0 to 1.2. Importing this module does not import cuda.core; naming ``ProgramCache``
-does.
+docs/cuda_core.md says what is in a key, and how both differ from cuda.core's own
+caches. For cuda.core 1.0 to 1.2. Importing this module does not import cuda.core; the
+first use of ``ProgramCache`` does.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 __all__ = ["KIND", "ProgramCache", "compile_program"]
 
-#: The kind of the entries that ``ProgramCache`` makes, and of those that
-#: ``compile_program`` makes of PTX and NVVM IR. What it makes of C++ has the
-#: kinds of ``jitcache.cuda``: "cubin", "ptx" and "ltoir".
+#: The kind of the entries of ``ProgramCache``, and of those that ``compile_program``
+#: makes from PTX and NVVM IR. Those that it makes from C++ have the kinds of
+#: ``jitcache.cuda``: "cubin", "ptx" and "ltoir".
 KIND = "cuda.core"
 
-# What compiles: an import in a function costs a fifth of a hit.
+# The function that compiles, once it is imported: an import statement in a function costs a fifth of a hit.
 _compile: Any = None
 
 
 def __getattr__(name: str) -> Any:
-    """Make the class when it is asked for: it is one of cuda.core's."""
+    """Define ``ProgramCache`` at its first use: its base class is cuda.core's."""
     if name != "ProgramCache":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ._program_cache import ProgramCache
@@ -60,25 +60,25 @@ def compile_program(  # noqa: PLR0917  as cuda.core has them
     logs: Any = None,
     cache: Cache | ProgramCache | bool | None = None,
 ) -> Any:
-    """Return what ``Program(source, code_type, options).compile(target, …)`` would, from the cache.
+    """Return what ``Program(source, code_type, options).compile(target, …)`` returns, from the cache.
 
     ``options`` is a ``cuda.core.ProgramOptions``, a dict of its fields, or None for
     its defaults; without an architecture cuda.core asks the current device.
     ``target`` is "cubin", "ptx" or "ltoir". ``name_expressions`` are templates to
     instantiate: ``get_kernel`` finds them by these names, on a hit too. ``logs``
-    has a method ``write``, which is given what the compiler said when the code was
-    compiled, on a hit too. ``cache`` is a ``jitcache.Cache``, a ``ProgramCache``,
-    None for the default cache, or False to leave it all to cuda.core.
+    has a method ``write``, which gets what the compiler printed when it compiled the
+    code, on a hit too. ``cache`` is a ``jitcache.Cache``, a ``ProgramCache``, None for
+    the default cache, or False to leave everything to cuda.core.
 
-    Headers count by their content, of whatever folder. However many threads and
-    processes ask for the same at once, one compiles. A hit of C++ loads no
+    Headers count by their content, whatever folder they are in. However many threads
+    and processes ask for the same at once, one compiles. A hit of C++ loads no
     compiler. May be called from any thread.
 
     Returns an ``ObjectCode``. Raises an error that is both ``jitcache.CompileError``
     and cuda.core's ``NVRTCError`` for C++ that does not compile; one that is both
     ``jitcache.RefusedError`` and ValueError for PTX and NVVM IR that cannot be keyed;
     ``jitcache.LibraryError`` if NVRTC is not found; TypeError for a wrong ``cache``;
-    and for all else that is wrong what cuda.core raises.
+    in all other cases what cuda.core raises.
     """
     global _compile
     if _compile is None:

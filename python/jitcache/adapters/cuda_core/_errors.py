@@ -1,4 +1,4 @@
-"""Errors that are ours and cuda.core's at once, so that whoever catches either does."""
+"""Errors that are jitcache's and cuda.core's at once: handlers of either catch them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from jitcache._errors import CompileError, Error, RefusedError
 
 
 class _Both:
-    """The part of such an error that pickles it.
+    """The base that pickles such an error.
 
-    Its class is made where cuda.core is, and no module has it by name. So it travels as
-    ours, and the process that takes it in makes it both again.
+    The class of the error is made at run time, and no module has it by name. So the
+    error is pickled as jitcache's, and made both again where it is unpickled.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -26,7 +26,7 @@ class _Both:
 def _compile_error() -> type[CompileError]:
     try:
         from cuda.core._utils.cuda_utils import NVRTCError
-    except ImportError:  # no public name leads to it: a version that keeps it elsewhere
+    except ImportError:  # it is private, and another version may have it elsewhere
         return CompileError
     members = {"__module__": __name__, "__doc__": CompileError.__doc__}
     return type("CompileError", (_Both, CompileError, NVRTCError), members)
@@ -40,7 +40,7 @@ _RefusedError.__name__ = _RefusedError.__qualname__ = "RefusedError"
 
 
 def translated(error: Error) -> Error:
-    """Return the same error as one of cuda.core's too, if that has its like."""
+    """Return the error as one that is also cuda.core's, if cuda.core has a counterpart."""
     text = str(error)
     if isinstance(error, CompileError):
         return _compile_error()(text, error.log, error.command)

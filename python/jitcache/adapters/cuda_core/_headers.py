@@ -1,10 +1,10 @@
-"""The headers that NVRTC brings along and installs into a folder of the user's.
+"""Bundled headers: NVRTC contains them, and installs them into a folder of the user's.
 
-``--use-bundled-headers=FOLDER`` writes them there if they are missing, is an error
-if those of another version are there, and stands for the folder and its ``cccl``
-on the search path. A hit would not write them, so jitcache.cuda refuses the
-option. Here the headers are written, or looked at, before anything is compiled,
-and keyed by their content like all others.
+``--use-bundled-headers=FOLDER`` writes the headers there if they are missing, is an
+error if those of another version are there, and puts the folder and its ``cccl`` on
+the search path. A hit would not write them, so jitcache.cuda refuses the option.
+Here the headers are written or checked before anything is compiled, and their content
+is in the key as that of all other headers.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 _OPTION = b"--use-bundled-headers="
 
-# A header in memory that nothing includes: what these options make is not mixed up
-# with what the same folders make without NVRTC having looked at them.
+# A header in memory that nothing includes. It gives these requests other keys than
+# requests with the same folders that NVRTC has not checked.
 _MARK = (("jitcache/bundled-headers", ""),)
 
-# The file by which NVRTC knows a folder that it has written.
+# The file by which NVRTC recognises a folder that it has written.
 _MARKER = b"/.nvrtc_headers_version"
 
-# Folders that this process's NVRTC has looked at, and the file's state then.
+# The folders that this process's NVRTC has checked, and the state of that file then.
 _written: dict[bytes, tuple[int, int] | None] = {}
 
 
 def _state(folder: bytes) -> tuple[int, int] | None:
-    """Return what changes when any NVRTC writes a folder again."""
+    """Return values that change when any NVRTC writes the folder again."""
     try:
         s = os.stat(folder + _MARKER)
     except OSError:
@@ -43,9 +43,9 @@ def _state(folder: bytes) -> tuple[int, int] | None:
 
 
 def with_bundled(wish: Wish, given: list[bytes], options: Any, cache: Cache) -> Wish:
-    """Return a wish for what finds the headers on its search path, with those written that have to be.
+    """Write the headers that are missing, and return a wish that has their folders on its search path.
 
-    ``given`` are its options for NVRTC. Where the result is in the cache nothing is
+    ``given`` are its options for NVRTC. If the result is in the cache, nothing is
     written: it was compiled by this very NVRTC, with the headers that are there.
     """
     flags: list[bytes] = []

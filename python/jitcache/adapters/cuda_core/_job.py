@@ -1,4 +1,4 @@
-"""What a caller of ``compile_program`` asks for, and what it comes to."""
+"""Jobs: what a caller of ``compile_program`` asks for, and the ObjectCode of the result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TARGETS = {"cubin": ObjectCode.from_cubin, "ptx": ObjectCode.from_ptx, "ltoir": 
 
 
 class Job(NamedTuple):
-    """What a caller asks for, as it was given."""
+    """The arguments of a caller."""
 
     source: Any
     code_type: Any
@@ -23,7 +23,7 @@ class Job(NamedTuple):
     logs: Any
 
     def by_cuda_core(self) -> Any:
-        """Have cuda.core compile it, or say what is wrong with it."""
+        """Compile with cuda.core, which raises for bad arguments."""
         program = Program(self.source, self.code_type, self.options)
         try:
             return program.compile(self.target, self.name_expressions, self.logs)
@@ -32,6 +32,6 @@ class Job(NamedTuple):
 
 
 def object_code(job: Job, data: bytes, symbols: dict[Any, bytes]) -> Any:
-    """Return what a job has made as an ObjectCode."""
+    """Return the result of a job as an ObjectCode."""
     name = job.options.name
     return TARGETS[job.target](data, name="default_program" if name is None else name, symbol_mapping=symbols)

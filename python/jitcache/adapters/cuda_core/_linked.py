@@ -1,8 +1,8 @@
-"""PTX and NVVM IR, which are no job of NVRTC's: cuda.core compiles them, and we keep what comes out.
+"""PTX and NVVM IR: NVRTC does not compile them, so cuda.core does, and the result is kept.
 
-cuda.core's own key covers what it hands to the linker or to libNVVM, but takes
-a library for what its version says, and refuses libdevice. Both are keyed here
-by what is in the files.
+cuda.core's own key covers what it passes to the linker or to libNVVM. But of a library
+it has only the version, and it refuses libdevice. Here the content of both files is in
+the key.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _Log:
-    """Takes down what a compiler says."""
+    """Collects what a compiler prints."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -40,7 +40,7 @@ _linker = ""
 
 
 def _library_of(job: Job) -> str:
-    """Return the name of the library that compiles such code, as cuda.pathfinder calls it."""
+    """Return the library that compiles such code, by its name in cuda.pathfinder."""
     global _linker
     if job.code_type == "nvvm":
         return "nvvm"
@@ -52,15 +52,16 @@ def _library_of(job: Job) -> str:
 
 
 def _key(job: Job) -> Key | None:
-    """Return the key of a job, None if the library that compiles it cannot be told from others.
+    """Return the key of a job; None if it is not known which library compiles it.
 
-    Nor can one that was changed after the process had started, which may have loaded it before.
+    That is also the case if the library's file has changed since the process started:
+    the process may have loaded the old one.
     """
     more: dict[str, Any] = {}
     digest = None
     if job.code_type == "nvvm" and job.options.use_libdevice:
         more["libdevice"] = File(find_bitcode_lib("device"))
-        digest = b"libdevice"  # says to cuda.core that it is taken care of
+        digest = b"libdevice"  # tells cuda.core that the caller keys it
     program = make_program_cache_key(
         code=job.source, code_type=job.code_type, options=job.options, target_type=job.target, extra_digest=digest
     )
@@ -68,7 +69,7 @@ def _key(job: Job) -> Key | None:
     try:
         if not path or not is_older_than_process(os.stat(path)):
             return None
-    except OSError:  # it has gone since it was loaded
+    except OSError:  # it was removed after it was loaded
         return None
     return Key({"cuda.core code": program, "library": Tool(path), **more}).named(job.options.name or "")
 

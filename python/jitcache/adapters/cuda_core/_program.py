@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 def _text_of(value: Any) -> str:
     """Return a member of one of cuda.core's enumerations, or its value, as text."""
-    if isinstance(value, str):  # to look in vain for an attribute is the longer way
+    if isinstance(value, str):  # first: looking for a missing attribute takes longer
         return value.lower()
     return str(getattr(value, "value", value)).lower()
 
 
 def _cache(cache: Any) -> Cache | None:
-    """Return the cache that an argument means."""
+    """Return the cache that an argument ``cache`` means, None for no cache."""
     if cache is None or isinstance(cache, (Cache, bool)):
         return cache_of(cache)
     from . import ProgramCache
@@ -45,7 +45,7 @@ def _cache(cache: Any) -> Cache | None:
 def compile_any(  # noqa: PLR0917  as compile_program
     source: Any, code_type: Any, options: Any, target: Any, names: Sequence[str | bytes], logs: Any, cache: Any
 ) -> Any:
-    """Return the ObjectCode of what a caller asks for, see ``compile_program``."""
+    """Return the ObjectCode, as ``compile_program`` says."""
     if isinstance(names, (str, bytes)):
         raise TypeError(f"name_expressions: want a sequence of str or bytes, not {type(names).__name__}")
     found = _cache(cache)
@@ -58,7 +58,7 @@ def compile_any(  # noqa: PLR0917  as compile_program
         return _compile(job, found)
     if job.code_type in ("ptx", "nvvm"):
         return link(job, found)
-    return job.by_cuda_core()  # which says what is wrong
+    return job.by_cuda_core()  # raises cuda.core's error
 
 
 def _compile(job: Job, cache: Cache) -> Any:
@@ -82,7 +82,7 @@ def _compile(job: Job, cache: Cache) -> Any:
 
 
 def _with_text_paths(options: Any) -> Any:
-    """Return options whose paths are text: of a single ``Path`` cuda.core makes no option at all."""
+    """Return options whose paths are str: cuda.core leaves out an option that is a single ``Path``."""
     given = {name: getattr(options, name) for name in ("include_path", "pre_include")}
     paths = {name: os.fspath(value) for name, value in given.items() if isinstance(value, os.PathLike)}
     return dataclasses.replace(options, **paths) if paths else options
@@ -103,7 +103,7 @@ def _text(expression: str | bytes) -> str:
 
 
 def _warn_of_old_driver(code: Code) -> None:
-    """Warn, as cuda.core does, of PTX that is newer than the driver; without a driver there is nobody to load it."""
+    """Warn, as cuda.core does, if the PTX is newer than the driver. Without a driver nothing will load it."""
     from cuda.bindings import driver
 
     try:
@@ -116,19 +116,19 @@ def _warn_of_old_driver(code: Code) -> None:
         warnings.warn(text, RuntimeWarning, stacklevel=5)
 
 
-# Where the wheels of NVRTC have it, by the major version of cuda.bindings.
+# The path of NVRTC in its wheels, by the major version of cuda.bindings.
 _WHEELS = {"12": "nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "13": "nvidia/cu13/lib/libnvrtc.so.13"}
 
 _NVRTC = os.fsencode("JITCACHE_NVRTC")
 
-# What was found last, and the search path that it was found with.
+# The last search path, and what was found with it.
 _found: tuple[list[str], str] | None = None
 
 
 def _nvrtc() -> str:
-    """Return the NVRTC that cuda.bindings loads: of its version, loaded or a wheel's; "" to look as jitcache does.
+    """Return the NVRTC that cuda.bindings loads: one of its version, loaded already or in a wheel; "" if unknown.
 
-    jitcache would take the newest of several.
+    For "" jitcache searches itself, and takes the newest of several.
     """
     global _found
     if _environment.get(_NVRTC):
@@ -144,7 +144,7 @@ def _nvrtc() -> str:
 
 
 def _loaded(major: str) -> str:
-    """Return the NVRTC of a version that the process has loaded already, which is then cuda.core's, "" for none."""
+    """Return the NVRTC of a version that the process has loaded already, which cuda.core then uses; "" for none."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as f:
             paths = [line[line.index("/") :].rstrip("\n") for line in f if f"/libnvrtc.so.{major}" in line]

@@ -1,4 +1,4 @@
-"""ProgramCache: a cache of cuda.core's kind, over a jitcache."""
+"""ProgramCache: cuda.core's interface of a program cache, over a jitcache."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ._stat_cache import LARGEST, StatCache
 if TYPE_CHECKING:
     from types import TracebackType
 
-# Under a smaller cap than this every hit reads the entry and renews its recency,
-# so that which entry goes is exactly the one that was used least recently. The store
-# itself renews every time only where there are fewer than 64 entries.
+# With a smaller cap than this, every hit reads the entry and renews its time of use, so
+# that the entry that is evicted is exactly the least recently used one. The store itself
+# renews it at every hit only if there are fewer than 64 entries.
 _EXACT_BELOW = 64 * LARGEST
 
-# How many keys are kept made: one costs 7 us to make, a hit 4 us.
+# How many Key objects are kept: making one takes 7 us, a hit 4 us.
 _MOST_KEYS = 4096
 
 
@@ -36,7 +36,7 @@ def _bytes_of(key: object) -> bytes:
 
 
 def _payload(value: object) -> bytes:
-    """Return what is to be stored; that of an ObjectCode which names a file is in the file."""
+    """Return the bytes to store; those of an ObjectCode that names a file are in the file."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value)
     if not isinstance(value, ObjectCode):
@@ -65,15 +65,15 @@ def _open(path: str | os.PathLike[str] | None, cap: int | None, *, shared: bool)
     cache = Cache(directory, max_size=cap, shared=shared)
     if not cache.stats().get("directory"):
         return cache  # in memory only
-    # Without the tier in memory: it would give out what another process has replaced.
+    # Without the tier in memory: it would return entries that another process has replaced.
     return Cache(directory, max_size=cap, memory_size=0, shared=shared)
 
 
 def _stat_cache_of(cache: Cache) -> StatCache | None:
-    """Return what keeps the bytes of a cache, None where a stat does not tell whether they are still those."""
+    """Return a StatCache for a cache; None where a stat does not tell whether bytes are still valid."""
     directory = cache.stats().get("directory")
     try:
-        # Other machines' changes show in a stat seconds later, in an open at once.
+        # On a network file system a stat may show another machine's change seconds late; an open shows it at once.
         return StatCache(cache, directory, KIND) if directory and not is_network(os.stat(directory).st_dev) else None
     except OSError:
         return None
@@ -83,25 +83,26 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
     """A jitcache where cuda.core takes a program cache, such as its FileStreamProgramCache.
 
     ``path``: the directory; None for that of ``jitcache.default_cache()``, where the
-    entries lie beside others. ``max_size_bytes``: the cap of the directory, as entries
-    with their description, some 300 bytes each; None leaves it at the cap that the
-    directory has. With a cap and no path, the directory is ``cuda.core`` in the
-    default one. ``shared``: consent to run what others have put into the directory,
-    which a group may write or somebody else owns.
+    entries lie beside others. ``max_size_bytes``: the cap of the directory, in which
+    each entry counts with its description of some 300 bytes; None keeps the directory's
+    cap. With a cap and no path, the directory is ``cuda.core`` in the default one.
+    ``shared``: consent to run what others have put into the directory, which a group
+    may write or somebody else owns.
 
     Keys are bytes, bytearray or str ("k" is b"k"), values bytes-like or ObjectCode;
-    what is given back is bytes. An assignment replaces, for all processes at once.
-    Lengths and ``clear`` are those of the entries of kind "cuda.core". There is no
+    lookups return bytes. An assignment replaces the entry for all processes at once.
+    ``len`` and ``clear`` are about the entries of kind "cuda.core" only. There is no
     ``in``, as in cuda.core's own: look the bytes up, and they are either there or not.
 
-    What cannot be looked up is a miss and what cannot be stored is not: neither
-    raises, and ``cache.last_reason`` says why. Where the directory is not used, because
-    others may write it say, a warning tells why, and entries are kept in memory. Methods may be called from any
-    thread, and in a forked child. Raises ValueError if ``max_size_bytes`` is not
-    positive or ``path`` is empty, TypeError for another type.
+    A lookup that fails is a miss, and an entry that cannot be stored is left out:
+    neither raises, and ``cache.last_miss`` and ``cache.last_reason`` say why. If the
+    directory is not used, for example because others may write it, a warning says why,
+    and entries are kept in memory. Methods may be called from any thread, and in a
+    forked child. Raises ValueError if ``max_size_bytes`` is not positive or ``path`` is
+    empty, TypeError for another type.
     """
 
-    #: ``in`` and iteration are errors, which say so. Python would try the keys 0, 1, … instead.
+    #: ``in`` and iteration raise TypeError. Without these lines Python would try the keys 0, 1, …
     __contains__ = None
     __iter__ = None
 
@@ -113,14 +114,14 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
                 raise TypeError(f"max_size_bytes: want int, not {type(max_size_bytes).__name__}")
             if max_size_bytes <= 0:
                 raise ValueError(f"max_size_bytes: want a positive number, not {max_size_bytes}")
-        #: The jitcache behind it: ``stats()``, ``verify()``, ``last_miss`` and so on.
+        #: The ``jitcache.Cache`` behind it, which has ``stats()``, ``verify()``, ``last_miss`` and so on.
         self.cache = _open(path, max_size_bytes, shared=shared)
         self._keys: dict[bytes, Key] = {}
         self._stat_cache: StatCache | None = None
         if max_size_bytes is None or max_size_bytes >= _EXACT_BELOW:
             self._stat_cache = _stat_cache_of(self.cache)
         if self._stat_cache is not None:
-            weakref.finalize(self, self._stat_cache.clear)  # counts hits, at exit too
+            weakref.finalize(self, self._stat_cache.clear)  # reports the hits, at exit too
 
     def _key(self, name: bytes) -> Key:
         key = self._keys.get(name)
@@ -131,7 +132,7 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
         return key
 
     def get(self, key: bytes | str, default: Any = None) -> Any:
-        """Return the bytes under a key, ``default`` if there are none. Raises TypeError for another key."""
+        """Return the bytes under a key, ``default`` if there are none. Raises TypeError for a key of another type."""
         name = key if type(key) is bytes else _bytes_of(key)
         cached = self._stat_cache
         if cached is None:
@@ -174,7 +175,7 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
         return self.cache.count(KIND if self.cache.stats().get("directory") else None)
 
     def __bool__(self) -> bool:
-        """An empty cache is a cache."""
+        """Return True, also for an empty cache."""
         return True
 
     def clear(self) -> None:
@@ -184,7 +185,7 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
         self.cache.clear(KIND)
 
     def close(self) -> None:
-        """Write the counters and free what is in memory. The cache can be used afterwards, as cuda.core's can."""
+        """Write the counters and free the memory. As cuda.core's, the cache can still be used afterwards."""
         if self._stat_cache is not None:
             self._stat_cache.clear()
         self.cache.flush()

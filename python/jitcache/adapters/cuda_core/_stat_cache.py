@@ -1,9 +1,9 @@
-"""Bytes that were lately read, given out again for the price of a stat.
+"""The stat cache: bytes that were read lately, returned again after one stat.
 
-A ProgramCache replaces and removes entries like a dictionary, and every process
-has to see it at once. So these bytes hold only while the entry's file is the
-one that they were read from: every replacement, removal and eviction makes it
-another, or none.
+A ProgramCache replaces and removes entries like a dictionary, and every process must
+see that at once. So the bytes are valid only while the entry's file is the one that
+they were read from: after a replacement there is another file, after a removal or
+eviction none.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from jitcache import Cache, Key
 
-# Entries of more bytes are read each time: to read 128 KB costs 10 us more than a stat.
+# Larger entries are read each time: reading 128 KB takes 10 us more than a stat.
 LARGEST = 128 << 10
 
-# How many are kept before all go: 64 MB at most.
+# When so many entries are kept, all are dropped; they take 64 MB at most.
 _MOST = 512
 
-# After so many seconds an entry is read again, which renews its recency on disk.
+# After so many seconds an entry is read again, which renews its time of use on disk.
 _SECONDS = 10.0
 
 _monotonic = time.monotonic
@@ -32,7 +32,7 @@ _File = tuple[int, int, int, int]
 
 
 def _identity(path: str) -> _File | None:
-    """Return what changes with every replacement of a file, None if there is none."""
+    """Return values that change when a file is replaced; None if there is no file."""
     try:
         s = _stat(path)
     except OSError:
@@ -49,7 +49,7 @@ class _Entry:
         self.file = file
         self.data = data
         self.until = _monotonic() + _SECONDS
-        # next() of a count is atomic, += is not.
+        # Counts a hit: next() of a count is atomic, += is not.
         self.hit = itertools.count().__next__
 
 
@@ -61,7 +61,7 @@ class Snapshot(NamedTuple):
 
 
 class StatCache:
-    """What one cache keeps, by cuda.core's keys."""
+    """The bytes of one cache, by cuda.core's keys."""
 
     def __init__(self, cache: Cache, directory: str, kind: str) -> None:
         self._cache = cache
@@ -71,7 +71,7 @@ class StatCache:
         self._process = os.getpid()
 
     def get(self, name: bytes) -> bytes | None:
-        """Return the bytes that were kept under a key of cuda.core's, if they still stand."""
+        """Return the bytes that are kept under a key of cuda.core's, None if there are none or they are out of date."""
         entry = self._entries.get(name)
         if entry is None:
             return None
@@ -82,17 +82,18 @@ class StatCache:
         return entry.data
 
     def snapshot(self, key: Key) -> Snapshot:
-        """Look at the file of an entry that is about to be read."""
+        """Stat the file of an entry before it is read."""
         digits = key.hex
         path = f"{self._folder}/{digits[:2]}/{digits[2:]}.jce"
         return Snapshot(path, _identity(path))
 
     def keep(self, name: bytes, key: Key, snapshot: Snapshot, data: bytes) -> None:
-        """Keep what was read, if it was read from the file that is there now."""
+        """Keep the bytes, if they were read from the file that is there now."""
         file = _identity(snapshot.path)
-        # Not the times: reading an entry may renew them. The number of a file that is
-        # there both times is that of the file in between, unless two replacements of
-        # this key fell into the lookup; then this is wrong for _SECONDS at most.
+        # The times are not compared: reading an entry may renew them. If the inode is the
+        # same before and after the lookup, it was the same in between, unless two
+        # replacements of this key fell into the lookup; then this is wrong for _SECONDS
+        # at most.
         if file is None or snapshot.file is None or file[:2] != snapshot.file[:2] or len(data) > LARGEST:
             return
         if len(self._entries) >= _MOST:
@@ -111,7 +112,7 @@ class StatCache:
             self.drop(name)
 
     def _report(self, entry: _Entry) -> None:
-        """Have the library count the hits; those of before a fork are the parent's."""
+        """Report an entry's hits to the library; the parent reports those from before a fork."""
         if self._process != os.getpid():
             self._process = os.getpid()
             for other in list(self._entries.values()):

@@ -5,7 +5,7 @@
     jitcache.adapters.cupy.install()
 
 From then on a kernel that CuPy would compile with NVRTC is looked up in a jitcache,
-by all that its compile looks at, and compiled once however many threads and
+by everything that its compile looks at. It is compiled once, however many threads and
 processes ask.
 
 ``docs/cupy.md`` says what is in a key and what is not cached. Importing this module
@@ -30,11 +30,11 @@ _cache = Chosen(KIND, "CuPy")
 
 
 def install(cache: Cache | None = None) -> bool:
-    """Have CuPy's kernels come from a jitcache, in this process; return whether they do.
+    """Serve CuPy's kernels from a jitcache, in this process; return whether that was done.
 
-    ``cache``: which one; without it ``jitcache.default_cache()``. False if there is no
-    directory, or if this CuPy is not as the adapter knows it: then nothing is changed,
-    and the logger ``jitcache`` has a line that says why.
+    ``cache``: the cache; default ``jitcache.default_cache()``. Returns False if it has
+    no directory, or if this CuPy is not as the adapter expects: then nothing is changed,
+    and a warning of the logger ``jitcache`` says why.
 
     Kernels that are loaded already stay as they are. May be called again, to change
     the cache. Raises ImportError without CuPy.
@@ -60,7 +60,7 @@ def uncached() -> dict[str, int]:
 
 
 def entries() -> list[dict[str, Any]]:
-    """Return what is known of each entry, as ``jitcache ls -json`` prints it; the name has that of the first kernel."""
+    """Return a description of each entry, as ``jitcache ls --json`` prints it; the name contains the first kernel's."""
     return list(_cache().entries(KIND))
 
 

@@ -1,8 +1,8 @@
-"""CuPy's places that the adapter takes: where a kernel is looked up, and where NVRTC is called for it.
+"""Hooks: the functions of CuPy that the adapter replaces, which look a kernel up and call NVRTC for it.
 
-CuPy's own function runs all the same. It is told to keep nothing on disk, and what it
-takes for a program of NVRTC's is ours: options, architecture and the rest are as CuPy
-decides, and nothing of that is repeated here.
+CuPy's own function still runs. It is told to keep nothing on disk, and gets our class in
+place of its class for NVRTC's programs. So CuPy itself decides about options,
+architecture and the rest, and none of that is repeated here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from jitcache import Cache
 
-#: What is called of CuPy's, and its parameters, as far as the adapter gives, reads or changes them.
+#: The functions of CuPy that are called here, and those of their parameters that the adapter passes, reads or changes.
 _CALLED = {
     "_compile_with_cache_cuda": {"options", "backend", "cache_in_memory", "jitify"},
     "_NVRTCProgram": {"src", "name", "headers", "include_names", "name_expressions", "method"},
@@ -36,19 +36,19 @@ _CALLED = {
 
 
 class _Thread(threading.local):
-    """What a thread is about: the cache that it looks a kernel up in, if it does."""
+    """What a thread is doing: the cache in which it is looking a kernel up, or None."""
 
     cache: Cache | None = None
 
 
 _thread = _Thread()
 
-# CuPy's own, while ours are in their place.
+# CuPy's own functions, while ours replace them.
 _originals: dict[str, Any] = {}
 
 
 def unfit() -> str:
-    """Return what of this CuPy is not as the adapter knows it, "" if all is."""
+    """Return the part of this CuPy that is not as the adapter expects, "" if there is none."""
     if _originals:
         return ""
     if compiler.runtime.is_hip:
@@ -63,7 +63,7 @@ def unfit() -> str:
 
 
 def attach(cache: Callable[[], Cache]) -> None:
-    """Take the places."""
+    """Replace CuPy's functions."""
     if _originals:
         return
     ours: dict[str, Callable[..., Any]] = {
@@ -77,7 +77,7 @@ def attach(cache: Callable[[], Cache]) -> None:
 
 
 def detach() -> None:
-    """Give them back."""
+    """Put CuPy's functions back."""
     for name, original in _originals.items():
         setattr(compiler, name, original)
     _originals.clear()
@@ -107,7 +107,7 @@ def _looking_up(cache: Callable[[], Cache], original: Callable[..., Any]) -> Cal
 
 
 def _refused(given: Mapping[str, Any]) -> str:
-    """Return why a kernel is left to CuPy, "" if it is not."""
+    """Return why a kernel is left to CuPy, "" if it is served here."""
     if given["backend"] != "nvrtc":
         return str(given["backend"])
     if given["jitify"] or "-DCUPY_USE_JITIFY" in given["options"]:
@@ -134,7 +134,7 @@ def _program(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Spared(dict[Any, str]):
-    """What NVRTC makes of an empty source, by which CuPy's own key tells compilers apart. Ours does without."""
+    """NVRTC's output for an empty source: CuPy's own key tells compilers apart by it, and ours does not need it."""
 
     def get(self, env: Any, default: Any = None) -> Any:
         return super().get(env, default) if _thread.cache is None else ""

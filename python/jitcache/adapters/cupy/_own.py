@@ -1,7 +1,7 @@
-"""Whether what the adapter stands in for is CuPy's own.
+"""CuPy's own functions: whether a program has replaced those that the adapter stands in for.
 
-A program may put functions of its own in the place of CuPy's, to have other options say. Ours does what CuPy's do,
-and would leave theirs out.
+A program may replace functions of CuPy, for example to have other options. The adapter does what CuPy's own functions
+do, and would leave the program's out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cupy_backends.cuda.libs import nvrtc
 
 
 def replaced(program: Any) -> str:
-    """Return what of CuPy's class for a program of NVRTC's, or of what it calls, is somebody's; "" if nothing is."""
+    """Return the part of CuPy's class for NVRTC's programs, or of what it calls, that was replaced; "" for none."""
     if not isinstance(program, type):
         return "_NVRTCProgram"
     called: set[str] = set()
@@ -33,5 +33,5 @@ def replaced(program: Any) -> str:
 
 
 def _is_compiled(value: Any) -> bool:
-    """Whether a function, or a class, is one of a compiled module."""
+    """Whether a value is a function or a class of a compiled module."""
     return isinstance(value, type) or type(value) is type(nvrtc.getVersion) is not type(replaced)

@@ -1,4 +1,4 @@
-"""A program of NVRTC's as CuPy has it, whose code is looked up first."""
+"""Programs: CuPy's interface to a program of NVRTC's, with a lookup before the compile."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
     from jitcache import Cache
 
-#: What NVRTC makes, by CuPy's word for it.
+#: Targets of NVRTC, by CuPy's words for them.
 _TARGETS = {"cubin": "cubin", "ptx": "ptx", "lto": "ltoir"}
 
-#: Where a source lies for NVRTC: CuPy writes it to a folder of its own with a random name, where there is nothing else.
+#: The folder of a source for NVRTC: CuPy writes each source to an empty folder with a random name.
 _FOLDER = "/cupy"
 
 _KERNEL = re.compile(r"__global__[^(){;]*?(?:__launch_bounds__\s*\([^()]*\)[^(){;]*?)?(\w+)\s*\(")
 
 
 class LeftError(Exception):
-    """A kernel is CuPy's to compile and to keep; why."""
+    """CuPy itself must compile a kernel and keep it; the text says why."""
 
 
 class Program:
-    """What CuPy compiles: found, or compiled where it is observed."""
+    """A program that CuPy compiles: its code comes from the cache, or from a compile that is observed."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Program:
         if self.method not in _TARGETS:
             raise LeftError(self.method)
         if self.method != "lto" and compiler._is_cudadevrt_needed(options):
-            raise LeftError("relocatable device code")  # which CuPy links, and keeps linked
+            raise LeftError("relocatable device code")  # CuPy links it, and keeps the linked code
         if "--pch" in options:
             raise LeftError("precompiled headers")
         expressions = tuple(self.name_expressions or ())
@@ -83,9 +83,9 @@ class Program:
 
 
 def _name_of(source: str, options: Sequence[str], expressions: Sequence[str]) -> str:
-    """Return what NVRTC calls a source: its first kernel, and a digest, as CuPy has one.
+    """Return the name of a source for NVRTC: the name of its first kernel, and a digest, as in CuPy.
 
-    NVRTC makes the names of what is not seen outside with it, which have to differ where code is linked.
+    NVRTC derives the names of internal symbols from it. They must differ between sources that are linked together.
     """
     found = _KERNEL.search(source)
     digest = hashlib.sha256(repr((source, options, expressions)).encode("utf-8", "surrogatepass")).hexdigest()
@@ -94,7 +94,7 @@ def _name_of(source: str, options: Sequence[str], expressions: Sequence[str]) ->
 
 @functools.lru_cache(maxsize=1)
 def _nvrtc() -> str:
-    """Return the file of the NVRTC that CuPy uses. Raises LeftError if it cannot be told."""
+    """Return the file of the NVRTC that CuPy uses. Raises LeftError if it is not known."""
     soname = f"libnvrtc.so.{compiler._get_nvrtc_version()[0]}"
     try:
         loaded = ctypes.CDLL(soname, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)

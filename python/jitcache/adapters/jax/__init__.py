@@ -4,8 +4,8 @@
 
     jitcache.adapters.jax.install()
 
-From then on what JAX compiles in this process, and in others that say the same,
-is compiled once: JAX's own persistent cache asks a jitcache in place of a folder.
+From then on this process and others that do the same compile each program once: JAX's
+own persistent cache uses a jitcache in place of a folder.
 
 ``docs/jax.md`` says what is in a key and what is not cached. Importing this module
 does not import JAX.
@@ -25,25 +25,25 @@ __all__ = ["KIND", "SCHEME", "clear", "count", "entries", "install", "register",
 #: The kind of the entries.
 KIND = "jax"
 
-#: What a ``jax_compilation_cache_dir`` begins with, for ``register``.
+#: The begin of a ``jax_compilation_cache_dir`` that means a jitcache, see ``register``.
 SCHEME = "jitcache://"
 
 _cache = Chosen(KIND, "JAX")
 
 
 def install(cache: Cache | None = None) -> str:
-    """Have JAX's persistent cache be a jitcache, in this process, and return how: ``"lease"``, ``"path"`` or ``""``.
+    """Make JAX's persistent cache a jitcache, in this process; return how: ``"lease"``, ``"path"`` or ``""``.
 
-    ``cache``: which one; without it ``jitcache.default_cache()``. Programs that take
+    ``cache``: the cache; default ``jitcache.default_cache()``. Programs that take
     less than a second to compile are kept too, unless
     ``jax_persistent_cache_min_compile_time_secs`` or
-    ``jax_persistent_cache_min_entry_size_bytes`` were set to something.
+    ``jax_persistent_cache_min_entry_size_bytes`` was set to another value.
     ``jax_enable_compilation_cache`` still switches it off.
 
     ``"lease"``: one compiles, however many threads and processes ask. ``"path"``:
-    this JAX is not one that the adapter knows, and is served as by ``register``:
-    several may compile the same. ``""``: neither can be had, and JAX's own cache
-    stays as it was; the logger ``jitcache`` has a line that says why.
+    this JAX is not as the adapter expects, and is served as by ``register``: several
+    may compile the same. ``""``: neither is possible, and JAX's own cache stays as it
+    was; a warning of the logger ``jitcache`` says why.
 
     May be called again, to change the cache. Raises ImportError without JAX.
     """
@@ -64,16 +64,16 @@ def uninstall() -> None:
 
 
 def register(cache: Cache | None = None) -> None:
-    """Have ``jax_compilation_cache_dir="jitcache://"`` mean a jitcache: the way that uses public interfaces only.
+    """Make ``jax_compilation_cache_dir="jitcache://"`` mean a jitcache, by public interfaces only.
 
-    Nothing else is changed: ``jax_compilation_cache_dir`` and the thresholds are the
-    program's. Damaged entries are repaired, but several processes may compile the
-    same. Where no cache can be had the name stands for one that keeps nothing, and a
-    warning says why. Raises ImportError without ``etils``, which JAX needs for such names.
+    Nothing else is changed: the program sets ``jax_compilation_cache_dir`` and the
+    thresholds. Damaged entries are repaired, but several processes may compile the same.
+    If there is no cache, nothing is kept under that name, and a warning says why. Raises
+    ImportError without ``etils``, which JAX needs for such names.
     """
     from ._path import register_scheme
 
-    # First of all: JAX ends a program that has a name which nobody has registered.
+    # First: JAX ends a program that uses a name which is not registered.
     _cache.given = cache
     register_scheme(_cache)
     _cache.fits(cache, "what is compiled is not kept")
@@ -87,7 +87,7 @@ def uncached() -> dict[str, int]:
 
 
 def entries() -> list[dict[str, Any]]:
-    """Return what is known of each entry, as ``jitcache ls -json`` prints it; the name is that of JAX's module."""
+    """Return a description of each entry, as ``jitcache ls --json`` prints it; the name is that of JAX's module."""
     return list(_cache().entries(KIND))
 
 

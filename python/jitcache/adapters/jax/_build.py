@@ -1,4 +1,4 @@
-"""Which build of jaxlib this process has: its version says nothing of the compiler that is in it."""
+"""The build of jaxlib that this process has: its version does not tell which compiler is in it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from jitcache import File, Key
 
 @functools.lru_cache(maxsize=1)
 def build() -> str:
-    """Return a digest of jaxlib's files, by what the list of its installed files says of them.
+    """Return a digest of jaxlib's files, from the digests in the list of its installed files.
 
-    Without such a list they are read, each time. Raises OSError if they cannot be.
+    Without such a list the files are read. Raises OSError if they cannot be read.
     """
     import jaxlib
 
@@ -25,6 +25,6 @@ def build() -> str:
 
 
 def _listed(record: Path) -> list[bytes]:
-    """Return the lines of a list about jaxlib's own files that have a digest: name, digest, size."""
+    """Return the lines of a list that are about jaxlib's own files and have a digest: name, digest, size."""
     lines = record.read_bytes().splitlines()
     return [line for line in lines if line.startswith(b"jaxlib/") and b"sha256=" in line]

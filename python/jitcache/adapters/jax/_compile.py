@@ -1,4 +1,4 @@
-"""One call of JAX's for a program: what it looks up, the leases that it has meanwhile, and what it stores."""
+"""Compiles: calls of JAX's for a program, with the leases that they hold, and what they look up and store."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ _here = threading.local()
 class Compile:
     """The leases of a call; they end with it, however it ends.
 
-    JAX asks for an entry and stores it later, or does not: the compile may fail, or
-    the result be too small for its settings. Only the call that is around both knows.
+    JAX looks an entry up, and stores it later or not at all: the compile may fail, or
+    the result be too small for its settings. Only the call around both knows when a
+    lease is of no use any more.
 
-    ``waits``: whether it may wait for another process that compiles the same.
+    ``waits``: whether the call may wait for another process that compiles the same.
     """
 
     def __init__(self, *, waits: bool) -> None:
@@ -51,7 +52,7 @@ class Compile:
         return None
 
     def store(self, cache: Cache, name: str, data: bytes) -> None:
-        """Store an entry, in the place of one that was found and that JAX could not use."""
+        """Store an entry; it replaces one that was found and that JAX could not use."""
         lease = self._leases.pop(name, None)
         if lease is None:
             put(cache, name, data)
@@ -73,14 +74,14 @@ class Compile:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         _here.compile = self._outer
         if kind is None and self._leases:
-            reasons["not stored by jax"] += 1  # its settings, or another process is to store it
+            reasons["not stored by jax"] += 1  # by its settings, or because another process stores it
         for lease in self._leases.values():
             lease.release()
         self._leases.clear()
 
 
 def current() -> Compile | None:
-    """Return the call that this thread is in."""
+    """Return the call that this thread is in, None if it is in none."""
     return getattr(_here, "compile", None)
 
 
@@ -91,7 +92,7 @@ def get(cache: Cache, name: str) -> bytes | None:
 
 
 def put(cache: Cache, name: str, data: bytes) -> None:
-    """Store an entry outside of any call, or where there was one."""
+    """Store an entry outside of any call, or replace one that was found."""
     key = key_of(name)
     if key is None:
         reasons["cpu not known"] += 1
@@ -102,8 +103,8 @@ def put(cache: Cache, name: str, data: bytes) -> None:
 def complete(compile_: Compile, executable: Any, backend: Any) -> None:
     """Store what a call has compiled, where JAX leaves that to another process.
 
-    JAX has only the first process of a job write. The entry is the same whoever
-    compiles it, and the others wait for it.
+    In JAX only the first process of a job stores. But the entry is the same whichever
+    process compiles it, and the others wait for it.
     """
     left = compile_.unstored()
     if left is None:
@@ -115,5 +116,5 @@ def complete(compile_: Compile, executable: Any, backend: Any) -> None:
         return
     try:
         compilation_cache.put_executable_and_time(name, name.rpartition("-")[0], executable, backend, seconds)
-    except Exception as e:  # noqa: BLE001 - the program has its executable
+    except Exception as e:  # noqa: BLE001 - the program has its executable all the same
         logging.getLogger("jitcache").warning("jax: %s: not stored: %s: %s", name, type(e).__name__, e)

@@ -12,10 +12,10 @@ _FEATURES = re.compile(rb"[+-][a-z0-9.]+,[+-][a-z0-9.]+")
 
 
 def _said_by_xla() -> str | None:
-    """Return the triple, the name and the features that XLA compiles for on this machine.
+    """Return the triple, the name and the features that XLA compiles for on this machine, None if it does not tell.
 
-    They are the texts of the description that XLA has of its CPU devices. Its numbers
-    are those of devices and processes, which code does not depend on.
+    They are the texts in XLA's description of its CPU devices. The numbers in it are
+    those of devices and processes, which code does not depend on.
     """
     try:
         import jax
@@ -30,5 +30,5 @@ def _said_by_xla() -> str | None:
 
 @functools.lru_cache(maxsize=1)
 def description() -> str | None:
-    """Return what code for this processor depends on: by XLA, else by the kernel; None if nobody says."""
+    """Return what code for this processor depends on, from XLA, else from the kernel; None if neither tells."""
     return _said_by_xla() or _processor.description()

@@ -1,4 +1,4 @@
-"""JAX's places that the adapter takes: its file cache, and the call that is around a lookup and a compile."""
+"""Hooks: the functions of JAX that the adapter replaces: its file cache, and the call around lookup and compile."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from jitcache import Cache
 
-# The settings that say from when on a program is kept: JAX's default, and what keeps all.
+# The settings that say which programs are kept: JAX's default, and the value that keeps all.
 _THRESHOLDS = {
     "jax_persistent_cache_min_compile_time_secs": (1.0, 0.0),
     "jax_persistent_cache_min_entry_size_bytes": (0, -1),
 }
 
-# What JAX needs to hear for its cache to be on. XLA's own caches would be folders
-# below it; they are off then, for there is none.
+# JAX's cache is on only if a folder is set, so this one is. XLA's own caches would be
+# folders below it; they are switched off, because it does not exist.
 _NOWHERE = "jitcache"
 
 _DIRECTORY = "jax_compilation_cache_dir"
@@ -35,14 +35,14 @@ _XLA_CACHES = "jax_persistent_cache_enable_xla_caches"
 
 
 class Executables(CacheInterface):  # type: ignore[misc]  # JAX may be absent when types are checked
-    """A jitcache where JAX keeps its files."""
+    """A jitcache in place of JAX's cache of files."""
 
     def __init__(self, cache: Callable[[], Cache], path: str) -> None:
         self._cache = cache
         self._path = pathlib.Path(path)
 
     def get(self, key: str) -> bytes | None:
-        """Return an entry; in a call of JAX's that has missed it, nobody else has the lease."""
+        """Return an entry; on a miss in a call of JAX's, the call holds the lease."""
         compile_ = current()
         return get(self._cache(), key) if compile_ is None else compile_.look_up(self._cache(), key)
 
@@ -55,7 +55,7 @@ class Executables(CacheInterface):  # type: ignore[misc]  # JAX may be absent wh
             compile_.store(self._cache(), key, value)
 
 
-# What was in the places, and the settings before: none of it while the adapter is not in them.
+# JAX's own functions and settings, while the adapter replaces them; else empty.
 _places: dict[str, Any] = {}
 _settings: dict[str, Any] = {}
 
@@ -65,7 +65,7 @@ def _parameters(function: Any) -> list[str]:
 
 
 def _unfit() -> str:
-    """Return what of this JAX is not as the adapter knows it, "" if all is."""
+    """Return the part of this JAX that is not as the adapter expects, "" if there is none."""
     wanted = {
         "compile_or_get_cached": ["backend", "computation", "devices", "compile_options", "host_callbacks"],
         "get_file_cache": ["path"],
@@ -94,12 +94,12 @@ def _is_shared(devices: Any) -> bool:
 def _may_wait(backend: Any, devices: Any) -> bool:
     """Whether a call may wait for another process.
 
-    Not where that process may be waiting for this one: the processes of a job compile
-    a program of all of them together on some platforms, or send it to each other.
+    It may not if that process may be waiting for this one: on some platforms the
+    processes of a job compile a common program together, or send it to each other.
     """
     try:
         return not _is_shared(devices) or (backend.platform == "cpu" and not config.share_binary_between_hosts.value)
-    except Exception:  # noqa: BLE001 - whatever is wrong with them JAX will say
+    except Exception:  # noqa: BLE001 - JAX will raise for wrong arguments
         return False
 
 
@@ -144,7 +144,7 @@ def _keep_small_ones() -> None:
 
 
 def attach(cache: Callable[[], Cache]) -> str:
-    """Take the places, and return the way: "lease", "path" or ""."""
+    """Replace JAX's functions; return the way, "lease", "path" or "", as ``install``."""
     unfit = _unfit()
     if unfit:
         return _attach_path(cache, unfit)
@@ -176,7 +176,7 @@ def _attach_path(cache: Callable[[], Cache], unfit: str) -> str:
 
 
 def detach() -> None:
-    """Give the places and the settings back."""
+    """Put JAX's functions and settings back."""
     for name, value in _settings.items():
         jax.config.update(name, value)
     _settings.clear()

@@ -1,4 +1,4 @@
-"""The key of a program: JAX's, and what JAX leaves out."""
+"""Keys of programs: JAX's key, and what JAX leaves out of it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ._cpu import description
 
 @functools.lru_cache(maxsize=1)
 def _form() -> str:
-    """Return how an entry is packed, as one begins.
+    """Return the first bytes of an entry, which tell how it is compressed.
 
-    JAX's key has the name of a packer, which is not always the one that it uses.
+    JAX's key has the name of a compressor, which is not always the one that JAX uses.
     """
     from jax._src import compilation_cache
 
@@ -24,8 +24,8 @@ def _form() -> str:
 def key_of(name: str) -> Key | None:
     """Return the key of a program that JAX calls ``jit_f-0f3a…``, None if the processor or jaxlib is not known.
 
-    JAX's key has the program, the options, the versions, and on some platforms the
-    processor; the host's counts here on all of them.
+    JAX's key covers the program, the options, the versions, and on some platforms the
+    processor. Here the host's processor counts on all platforms.
     """
     cpu = description()
     if cpu is None:

@@ -1,4 +1,4 @@
-"""``jitcache://`` as a folder that JAX reads and writes: the public way, through etils."""
+"""Paths below ``jitcache://``, which JAX reads and writes through etils like those of a folder."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from jitcache import Cache
 
-# What JAX appends to the name of a program.
+# The suffix that JAX appends to the name of a program.
 _SUFFIX = "-cache"
 
 _cache: Callable[[], Cache] | None = None
 
 
 class Path(pathlib.PurePosixPath):
-    """A name below ``jitcache://``, with what JAX does to files."""
+    """A name below ``jitcache://``, with the methods that JAX calls for files."""
 
     def mkdir(self, *_args: Any, **_more: Any) -> None:
         """Do nothing: there are no folders."""
@@ -34,11 +34,11 @@ class Path(pathlib.PurePosixPath):
         return None if _cache is None else get(_cache(), self._name())
 
     def exists(self, *_args: Any, **_more: Any) -> bool:
-        """Whether there is an entry, and it is whole."""
+        """Return whether there is an intact entry."""
         return self._read() is not None
 
     def read_bytes(self) -> bytes:
-        """Return the entry. Raises FileNotFoundError if it went meanwhile."""
+        """Return the entry. Raises FileNotFoundError if there is none any more."""
         data = self._read()
         if data is None:
             raise FileNotFoundError(str(self))
@@ -56,7 +56,7 @@ class Path(pathlib.PurePosixPath):
 
 
 def register_scheme(cache: Callable[[], Cache]) -> None:
-    """Have etils make such names of what begins with ``jitcache://``."""
+    """Make etils return a ``Path`` for names that begin with ``jitcache://``."""
     global _cache
     if _cache is None:
         epath.register_path_cls(SCHEME)(Path)

@@ -4,11 +4,11 @@
     from jitcache.adapters import underworld3 as adapter
     adapter.install()
 
-``install`` puts the four functions below in the place of underworld3's own, with
-the same signatures. Nothing of underworld3 is changed on disk, and its
-environment variables mean what they meant. Under MPI a module is compiled by one
-rank and sent to the others, and an error of the compiler is raised on all of
-them. docs/underworld3.md tells what is keyed and what differs.
+``install`` replaces four functions of underworld3 by those below, which have the same
+signatures. Nothing of underworld3 is changed on disk, and its environment variables
+keep their meaning. Under MPI one rank compiles a module and sends it to the others,
+and an error of the compiler is raised on all of them. docs/underworld3.md says what is
+in a key and what differs.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _Loaded = tuple["ModuleType", str]
 
 
 class BuildError(CompileError, RuntimeError):
-    """The compiler refused a module: a RuntimeError, as underworld3's own, with the compiler's text in ``log``."""
+    """The compiler refused a module. It is a RuntimeError, as underworld3's own; ``log`` is the compiler's text."""
 
 
 class _Host(NamedTuple):
-    """The modules of underworld3 that matter here."""
+    """The modules of underworld3 that the adapter uses, and its setting."""
 
     mpi: Any
     extension: Any
@@ -57,16 +57,16 @@ _host: _Host | None = None
 
 
 def install(flat: bool = False) -> None:
-    """Have underworld3 keep its compiled modules in jitcache, in this process; not collective.
+    """Make underworld3 keep its compiled modules in jitcache, in this process; not collective.
 
     Every rank of a job calls it, with the same argument, before the first solve.
-    May be called again, to change ``flat``: whether the files that underworld3's
-    own cache would have made (``<hash>.so``, ``<hash>.manifest.json``,
-    ``.<hash>.lock``) are there too, as hard links of the entries; removing a
-    ``<hash>.so`` there removes its entry.
+    ``flat``: also write the files that underworld3's own cache would have written
+    (``<hash>.so``, ``<hash>.manifest.json``, ``.<hash>.lock``), as hard links of the
+    entries; removing a ``<hash>.so`` then removes its entry. May be called again, to
+    change ``flat``.
 
-    Raises ImportError without underworld3, and Error if its functions are not
-    where they are known to be.
+    Raises ImportError without underworld3, and Error if its functions are not where
+    they are expected.
     """
     global _host
     cache = importlib.import_module("underworld3.utilities._jit_cache")
@@ -82,11 +82,11 @@ def install(flat: bool = False) -> None:
 
 
 def get_cache_dir() -> Path | None:
-    """Return the directory that holds the cache, None if it is switched off; not collective.
+    """Return the directory of the cache, None if the cache is switched off; not collective.
 
-    From ``UW_JIT_CACHE``, ``UW_JIT_CACHE_DIR`` and ``XDG_CACHE_HOME``, read at each
-    call. To ``getext`` in a job of several ranks the answer is None, which there
-    means: every rank calls ``compile_and_load``.
+    ``UW_JIT_CACHE``, ``UW_JIT_CACHE_DIR`` and ``XDG_CACHE_HOME`` decide, and are read at
+    each call. For ``getext`` in a job of several ranks the result is None: every rank
+    then calls ``compile_and_load``.
     """
     if _in_getext() and _asked.together:
         return None
@@ -96,10 +96,10 @@ def get_cache_dir() -> Path | None:
 def load_module(source_hash: str, modname: str, constants_manifest: _flat.Constants) -> ModuleType | None:
     """Return the module if it is in the cache and can be loaded, else None; not collective.
 
-    Never waits, whoever may be compiling the module. The names in
-    ``constants_manifest`` are not looked at: they are not in the code. In a job
-    of several ranks ``getext`` is always answered None, so that all of its ranks
-    come to ``compile_and_load``, whatever each of them would find.
+    Never waits, even if another process is compiling the module. The names in
+    ``constants_manifest`` are not used: they are not in the code. For ``getext`` in a
+    job of several ranks the result is always None, so that all ranks call
+    ``compile_and_load``, whatever each of them would find.
     """
     del constants_manifest
     directory = _directory()
@@ -116,8 +116,8 @@ def load_module(source_hash: str, modname: str, constants_manifest: _flat.Consta
     with entry:
         try:
             module = _build.module_at(modname, entry.path)
-        except Exception:  # noqa: BLE001  whatever the start of a module may raise
-            _remove(cache, wish)  # what is compiled now is to take its place
+        except Exception:  # noqa: BLE001  the code of a module may raise anything
+            _remove(cache, wish)  # the module that is compiled next replaces it
             return None
     _asked.modname = ""
     return module
@@ -126,11 +126,11 @@ def load_module(source_hash: str, modname: str, constants_manifest: _flat.Consta
 def store_module(
     source_hash: str, modname: str, tmpdir: str | os.PathLike[str], constants_manifest: _flat.Constants
 ) -> None:
-    """With ``flat`` write the files of a module, from rank 0; not collective.
+    """Write the files of a module, with ``flat`` and on rank 0 only; not collective.
 
-    The cache has what ``compile_and_load`` gave. What somebody else has compiled
-    is not taken into it: what that depends on nobody has seen. A directory that
-    does not take the files is no error.
+    A module that ``compile_and_load`` returned is in the cache already. A module that
+    something else has compiled is not put into the cache, because it is not known what
+    it depends on. It is no error if the directory does not take the files.
     """
     directory = _directory()
     if directory is None or _installed().mpi.rank != 0 or not _installed().flat:
@@ -151,21 +151,21 @@ def store_module(
 def compile_and_load(modname: str, codeguys: _build.Texts, verbose: bool = False) -> tuple[ModuleType, str]:
     """Return the module, and a folder with its sources and shared object; **collective** for ``getext``.
 
-    If ``load_module`` was asked for this module just before, it comes from the
-    cache or is compiled for it: once, whoever else wants it, in this job or in
-    others, which are waited for. Else, when underworld3 was told ``cache=False``
-    or its cache is switched off, it is compiled here and not stored. The folder
-    is this process's own, and is removed when it exits.
+    If ``load_module`` was called for this module just before, the module comes from
+    the cache, or is compiled and stored: once, however many ranks and jobs want it; one
+    that compiles it is waited for. Else underworld3 was told ``cache=False``, or its
+    cache is switched off, and the module is compiled here and not stored. The folder
+    belongs to this process, and is removed when it exits.
 
-    Raises BuildError, which is a RuntimeError, with the compiler's output, and
-    Error for anything else that is in the way; in a job, on every rank.
+    Raises BuildError, which is a RuntimeError, with the compiler's output; Error for
+    any other failure. In a job, every rank raises.
     """
     directory = _directory()
     source_hash = _asked.source_hash if _asked.modname == modname else ""
     comm = _installed().mpi.comm if source_hash and _asked.together else None
     _asked.modname, _asked.together = "", False
     try:
-        # The variables of one rank may not be those of another.
+        # A rank may have other environment variables than the others.
         if source_hash and any(mpi.together(comm, lambda: directory is not None)):
             return _obtain(comm, directory, source_hash, modname, codeguys)
         with built(_build.command(modname, (), codeguys, _variables(), KIND), None, None) as entry:
@@ -178,7 +178,7 @@ def compile_and_load(modname: str, codeguys: _build.Texts, verbose: bool = False
 
 
 def _obtain(comm: Any, directory: Path | None, source_hash: str, modname: str, texts: _build.Texts) -> _Loaded:
-    """Get the module from the cache or the compiler; with a communicator, collective."""
+    """Return the module, from the cache or the compiler, and its folder; collective if there is a communicator."""
     cache = None if directory is None else _cache(directory)
     wish = _wish(source_hash, modname, texts)
     got: list[_Loaded] = []
@@ -201,19 +201,19 @@ def _obtain(comm: Any, directory: Path | None, source_hash: str, modname: str, t
         entry = built_on(comm, wish, cache)
         if all(mpi.together(comm, lambda: try_to_load(entry, last))):  # noqa: B023  called at once
             break
-        # Whole, but no module of this process, on one rank at least.
+        # The file is intact, but at least one rank cannot load it as a module.
         got.clear()
         mpi.together(comm, lambda: forget(damaged=True))
     return got[0]
 
 
 def _wish(source_hash: str, modname: str, texts: _build.Texts = ()) -> Command:
-    """Return the command that builds a module; without texts to look it up."""
+    """Return the command that builds a module; without texts it only serves to look the module up."""
     return _build.command(modname, labels_of(source_hash, modname), texts, _variables(), KIND)
 
 
 def _remove(cache: Cache, wish: Command) -> None:
-    """Remove what a wish would find."""
+    """Remove the entry that a wish would find."""
     key = None if cache._handle is None else key_of(wish, cache._handle)
     if key is not None:
         cache.remove(key)
@@ -223,18 +223,18 @@ def _remove(cache: Cache, wish: Command) -> None:
 
 
 class _Asked(threading.local):
-    """What ``load_module`` was asked for last in a thread, and ``compile_and_load`` is still to give."""
+    """The module that a thread's last ``load_module`` was asked for, until ``compile_and_load`` returns it."""
 
     modname = ""
     source_hash = ""
-    together = False  # by getext, on all ranks of a job
+    together = False  # whether getext asked, on all ranks of a job
 
 
 _asked = _Asked()
 
 
 def _in_getext() -> bool:
-    """Return whether it is underworld3's ``getext`` that asks, which all ranks call at once, or a helper of it."""
+    """Return whether the caller is underworld3's ``getext``, which all ranks call at once, or a function it calls."""
     frame = sys._getframe(2)
     for _ in range(3):
         if frame is None or frame.f_code.co_name == "getext":
@@ -247,7 +247,7 @@ _caches: dict[Path, Cache] = {}
 
 
 def _cache(directory: Path) -> Cache:
-    """Return the cache in a directory. It keeps nothing in memory: who removes the directory has cleared it."""
+    """Return the cache in a directory. It keeps nothing in memory, so removing the directory clears it."""
     cache = _caches.get(directory)
     if cache is None:
         cache = _caches[directory] = Cache(directory, memory_size=0)
@@ -279,5 +279,5 @@ def _variables() -> dict[str, str]:
 
 
 def _is_removed(directory: Path, source_hash: str) -> bool:
-    """Return whether the file of a module in the flat layout is not there, which takes its entry along."""
+    """Return whether the flat layout is used and a module's file is missing; its entry must then be removed."""
     return _installed().flat and not _flat.module_path(directory, source_hash).exists()

@@ -1,4 +1,4 @@
-"""Builds: sources of underworld3 to a shared object, and that to a module."""
+"""Builds: the sources of underworld3 made into a shared object, which is loaded as a module."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 #: File names and texts, a setup.py among them.
 Texts = Sequence[Sequence[str]]
 
-# Runs what underworld3 runs, with the variables that it changes, and gives the
-# module a name that does not depend on how setuptools is set up.
+# Runs the build that underworld3 runs, with the variables that it changes, and gives the
+# result a name that does not depend on the configuration of setuptools.
 _START = """
 import glob, json, os, subprocess, sys
 for name, value in json.loads(sys.argv[1]).items():
@@ -38,9 +38,9 @@ if made:
 sys.exit(0 if made else status or 1)
 """
 
-# setuptools asks for the system, and so for the names of the machine and of its kernel,
-# which would be what each machine of a cluster compiles again for. A build is not given
-# these.
+# setuptools calls os.uname, which returns the names of the machine and of its kernel too.
+# They would be recorded, and each machine of a cluster would compile again. So the build
+# gets fixed names.
 _SETUP = """
 import json, os, runpy, sys
 system = os.uname_result(json.loads(sys.argv[1]))
@@ -55,9 +55,8 @@ def command(
 ) -> Command:
     """Return the command that builds a module.
 
-    ``variables`` is the environment that underworld3 gives its builds. With
-    ``labels`` the texts follow from them, and may be left out of what is only
-    looked up.
+    ``variables`` is the environment that underworld3 gives its builds. If there are
+    ``labels``, the texts follow from them, and may be left out for a lookup.
     """
     changed: dict[str, str | None] = {name: text for name, text in variables.items() if os.environ.get(name) != text}
     changed.update(dict.fromkeys(name for name in os.environ if name not in variables))
@@ -68,8 +67,8 @@ def command(
     return Command(words, sources, "module", None, (), kind, modname, tuple(labels), bool(labels))
 
 
-# How the line begins that says what is wrong: of gcc and clang, of Cython, of
-# Python, of a linker. Commands are printed too, with -Werror=… in them.
+# How the line begins that says what is wrong: of gcc and clang, of Cython, of Python, of
+# a linker. It matches only at the begin, because commands with -Werror=… are printed too.
 _ERROR = re.compile(
     r"(\S.*: )?(fatal |internal compiler )?error: |\S+\.pyx:\d+:\d+: |[\w.]+Error: |(\S*[/-])?ld(\.\w+)?: (?!warning)"
 )
@@ -94,10 +93,10 @@ def is_own(folder: str | os.PathLike[str]) -> bool:
 
 
 def load(modname: str, texts: Texts, data: bytes | memoryview) -> tuple[ModuleType, str]:
-    """Load a shared object from a folder of its own beside its sources, and return module and folder.
+    """Write a shared object and its sources to a new folder, load it, and return module and folder.
 
-    The folder goes when this process exits. Raises ImportError if it is no module
-    of this Python, and OSError if there is no place for it.
+    The folder is removed when this process exits. Raises ImportError if it is no module
+    for this Python, and OSError if the files cannot be written.
     """
     folder = tempfile.mkdtemp(prefix=f"{modname}_")
     try:
@@ -116,13 +115,13 @@ def load(modname: str, texts: Texts, data: bytes | memoryview) -> tuple[ModuleTy
 
 
 def _remove(pid: int) -> None:
-    if os.getpid() == pid:  # a forked child leaves its parent's
+    if os.getpid() == pid:  # the folders are the parent's, not a forked child's
         for folder in _folders:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def module_at(modname: str, path: str) -> ModuleType:
-    """Load a module from a file, anew even if one of that name is there. Raises ImportError."""
+    """Load a module from a file, even if one of that name is loaded already. Raises ImportError."""
     loader = importlib.machinery.ExtensionFileLoader(modname, path)
     spec = importlib.util.spec_from_file_location(modname, path, loader=loader)
     if spec is None:

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Index, and what has a name.
+#: Pairs of an index and an object with a ``name``.
 Constants = Sequence[tuple[int, Any]]
 
 _VERSION = 1
 
 
 def module_path(directory: Path, source_hash: str) -> Path:
-    """Return where the shared object of a module is."""
+    """Return the path of a module's shared object."""
     return directory / f"{source_hash}.so"
 
 
 def write(  # noqa: PLR0917
     directory: Path, source_hash: str, modname: str, constants: Constants, module: bytes | memoryview, path: str = ""
 ) -> None:
-    """Write the three files of a module, the first as a hard link of ``path`` if that can be. Raises OSError."""
+    """Write the three files of a module, the first one as a hard link of ``path`` if possible. Raises OSError."""
     about = {
         "version": _VERSION,
         "modname": modname,
@@ -47,7 +47,7 @@ def _replace(path: Path, data: bytes | memoryview, same: str = "") -> None:
 
 
 def _linked(path: str, new: str) -> bool:
-    """Make a hard link if the two are on one file system."""
+    """Make a hard link; return False if that is not possible, for example on another file system."""
     try:
         os.link(path, new)
     except OSError as e:

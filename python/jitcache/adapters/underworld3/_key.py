@@ -1,4 +1,4 @@
-"""The request for a module of underworld3: its own hash, and what its build does not look at, but the module needs."""
+"""Labels of a module's request: underworld3's own hash, and what the module needs that its build does not look at."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def labels_of(source_hash: str, modname: str) -> list[tuple[str, str]]:
-    """Return what a module is asked for by, beside the command that builds it."""
+    """Return the labels of a module's request, which count beside the command that builds it."""
     found = [("source_hash", source_hash), ("modname", modname)]
     return found + [(label, Key(value=value).hex) for label, value in (*_petsc(), *_container())]
 
 
 def _petsc() -> Iterator[tuple[str, Any]]:
-    """Yield how PETSc was configured: precision, width of integers, compilers, packages."""
+    """Yield labels and values for the configuration of PETSc: precision, width of integers, compilers, packages."""
     loaded = sys.modules.get("petsc4py")
     where = loaded.get_config() if loaded is not None else os.environ
     root, arch = where.get("PETSC_DIR") or "", where.get("PETSC_ARCH") or ""
@@ -40,7 +40,7 @@ def _petsc() -> Iterator[tuple[str, Any]]:
 
 
 def _container() -> Iterator[tuple[str, Any]]:
-    """Yield the module that defines the layout of what ``getptrobj`` returns."""
+    """Yield a label and value for the module that defines the layout of what ``getptrobj`` returns."""
     try:
         spec = importlib.util.find_spec("underworld3.cython.petsc_types")
     except ImportError:

@@ -5,7 +5,7 @@
     jitcache.adapters.warp.install()
 
 From then on a module that Warp would compile is looked up in a jitcache, and
-compiled once however many threads and processes ask. Its files are put where Warp
+compiled once, however many threads and processes ask. Its files are put where Warp
 keeps its own.
 
 ``docs/warp.md`` says what is in a key and what is not cached. Importing this module
@@ -30,11 +30,11 @@ _cache = Chosen(KIND, "Warp")
 
 
 def install(cache: Cache | None = None) -> bool:
-    """Have Warp's modules come from a jitcache, in this process; return whether they do.
+    """Serve Warp's modules from a jitcache, in this process; return whether that was done.
 
-    ``cache``: which one; without it ``jitcache.default_cache()``. False if there is no
-    directory, or if this Warp is not as the adapter knows it: then nothing is changed,
-    and the logger ``jitcache`` has a line that says why.
+    ``cache``: the cache; default ``jitcache.default_cache()``. Returns False if it has
+    no directory, or if this Warp is not as the adapter expects: then nothing is changed,
+    and a warning of the logger ``jitcache`` says why.
 
     Modules that are loaded already stay as they are. May be called again, to change
     the cache. Raises ImportError without Warp.
@@ -60,7 +60,7 @@ def uncached() -> dict[str, int]:
 
 
 def entries() -> list[dict[str, Any]]:
-    """Return what is known of each entry, as ``jitcache ls -json`` prints it; the name is that of Warp's module."""
+    """Return a description of each entry, as ``jitcache ls --json`` prints it; the name is that of Warp's module."""
     return list(_cache().entries(KIND))
 
 

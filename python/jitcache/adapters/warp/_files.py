@@ -1,4 +1,4 @@
-"""The files of a module, as one entry and in Warp's folder."""
+"""Files of a module: packed into one entry, and placed in Warp's folder."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def pack(files: dict[str, bytes]) -> bytes:
-    """Return files as an entry."""
+    """Return files packed as an entry."""
     names = sorted(files)
     return b"".join([json.dumps([[n, len(files[n])] for n in names]).encode(), b"\n", *(files[n] for n in names)])
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
-    """Return the files of an entry. Raises ValueError for one that is none."""
+    """Return the files of an entry. Raises ValueError for other bytes."""
     head, found, rest = data.partition(b"\n")
     files: dict[str, bytes] = {}
     at = 0
@@ -40,9 +40,9 @@ def read(folder: Path) -> dict[str, bytes]:
 
 
 def place(folder: Path, files: dict[str, bytes]) -> None:
-    """Have a folder contain these files, whole, whatever was there under their names. Raises OSError.
+    """Write files into a folder, and replace whatever has their names there. Raises OSError.
 
-    Those that are there already are left alone: other processes may be reading them.
+    A file that is already there with the same bytes is left alone: other processes may be reading it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     wrong = {name: data for name, data in files.items() if not _is(folder / name, data)}

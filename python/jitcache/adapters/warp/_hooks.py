@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 _PARAMETERS = ["self", "device", "output_dir", "output_name", "output_arch", "use_ptx", "options"]
 
-#: What the sources that Warp generates include. Another is of a snippet of the program's, and is not seen.
+#: The headers that Warp's generated sources include. Any other comes from a snippet of the program, and is in no key.
 _KNOWN = {b'"builtin.h"', b'"deterministic.h"', b'"aot.h"'}
 
-# Warp's own, while ours is in its place.
+# Warp's own function, while ours replaces it.
 _original: Callable[..., bool] | None = None
 
 
 def unfit() -> str:
-    """Return what of this Warp is not as the adapter knows it, "" if all is."""
+    """Return the part of this Warp that is not as the adapter expects, "" if there is none."""
     for name in ("_get_host_cpu_name", "_get_cpu_feature_set", "_get_cpu_target_hash"):
         if not callable(getattr(context, name, None)):
             return f"warp {warp.__version__}: {name}"
@@ -47,7 +47,7 @@ def unfit() -> str:
 
 
 def attach(cache: Callable[[], Cache]) -> None:
-    """Take the place."""
+    """Replace Warp's function."""
     global _original
     if _original is None:
         _meanings.attach()
@@ -56,7 +56,7 @@ def attach(cache: Callable[[], Cache]) -> None:
 
 
 def detach() -> None:
-    """Give it back."""
+    """Put Warp's function back."""
     global _original
     if _original is not None:
         context.Module._compile = _original
@@ -76,7 +76,7 @@ def _looking_up(original: Callable[..., bool], cache: Callable[[], Cache]) -> Ca
         options: dict[str, Any] | None = None,
     ) -> bool:
         given = (device, output_dir, output_name, output_arch, use_ptx, options)
-        # Module.load says all of it; who compiles ahead of time says where to, and wants it there.
+        # Module.load passes all of these. Without one, the caller compiles ahead of time into a folder of its own.
         if output_dir is None or output_name is None or options is None:
             return original(self, *given)
         why = refused(self, options)
@@ -89,7 +89,7 @@ def _looking_up(original: Callable[..., bool], cache: Callable[[], Cache]) -> Ca
 
 
 def _serve(original: Callable[..., bool], cache: Cache, module: Any, given: tuple[Any, ...]) -> bool:
-    """Put the files of a module where Warp loads them from, and return whether they were compiled."""
+    """Put the files of a module where Warp loads them from; return whether they were compiled."""
     _, output_dir, output_name, output_arch, _, options = given
     try:
         key = key_of(module, output_name, output_arch, options)
@@ -115,9 +115,9 @@ def _by_warp(original: Callable[..., bool], module: Any, given: tuple[Any, ...],
 
 
 def _compiled(original: Callable[..., bool], module: Any, given: tuple[Any, ...], lease: Lease, key: Key) -> bool:
-    """Have Warp compile a module into a folder of its own, and keep what is in it then.
+    """Let Warp compile a module into a private folder, and keep the files that are in it then.
 
-    Not into Warp's: what is there may be another process's, and be damaged.
+    Not into Warp's folder: files there may be another process's, and be damaged.
     """
     device, output_dir, output_name, output_arch, use_ptx, options = given
     try:
@@ -140,7 +140,7 @@ def _compiled(original: Callable[..., bool], module: Any, given: tuple[Any, ...]
 
 
 def _keep(files: dict[str, bytes], lease: Lease) -> None:
-    """Store the files, unless the source includes something whose content no key has."""
+    """Store the files, unless the source includes a header that is in no key."""
     for name, data in files.items():
         if name.endswith((".cpp", ".cu")) and not includes(data) <= _KNOWN:
             reasons["include"] += 1

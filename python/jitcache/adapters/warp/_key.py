@@ -1,4 +1,4 @@
-"""The key of a module: Warp's own hash, whole, and what that and the names of Warp's files leave out."""
+"""Keys of modules: Warp's own hash in full, and what it and the names of Warp's files leave out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @functools.lru_cache(maxsize=1)
 def _compilers() -> dict[str, File]:
-    """Return the libraries that compile, the sources of what generates, and what modules include or are linked with."""
+    """Return Warp's libraries that compile, its Python sources, and its headers and libraries that modules use."""
     room = Path(warp.__file__).parent
     libraries = {path.name: Tool(path) for path in sorted((room / "bin").iterdir()) if path.suffix in {".so", ".dylib"}}
     found = [path for path in _below(str(room / "_src")) if path.endswith(".py")] + list(_below(str(room / "native")))
@@ -29,21 +29,21 @@ def _compilers() -> dict[str, File]:
 
 
 def _below(folder: str) -> Iterator[str]:
-    """Yield the files below a folder, in an order."""
+    """Yield the files below a folder, in a fixed order."""
     for here, folders, names in os.walk(folder):
         folders.sort()
         yield from (os.path.join(here, name) for name in sorted(names))
 
 
-# What is read when a module is compiled, and not when Warp is imported.
+# The folder of files that are read when a module is compiled, and not when Warp is imported.
 _NATIVE = str(Path(warp.__file__).parent / "native") + os.sep
 
-# The digest of these, with the stamps that they have it by.
+# The stamps of Warp's files, and their digest.
 _digest: tuple[list[tuple[int, ...]], str] = [], ""
 
 
 def _toolchain() -> str:
-    """Return the digest of these as they are, "" if this process may have imported or loaded others. Raises OSError."""
+    """Return the digest of Warp's files, "" if this process may have loaded older ones. Raises OSError."""
     global _digest
     found = {tool.path: os.stat(tool.path) for tool in _compilers().values()}
     if not all(is_older_than_process(s) for path, s in found.items() if not path.startswith(_NATIVE)):
@@ -55,25 +55,25 @@ def _toolchain() -> str:
 
 
 def _processor() -> str:
-    """Return what LLVM compiles for where it compiles for this machine."""
+    """Return the target of LLVM when it compiles for this machine."""
     features = ",".join(sorted(context._get_cpu_feature_set()))
     # Warp 1.18 compiles for the triple that its library was built for, and the library is in the key.
     triple = context._get_cpu_target_triple() if hasattr(context, "_get_cpu_target_triple") else "built in"
     return f"{triple} {context._get_host_cpu_name()} {features}"
 
 
-# Options by which a module comes to depend on files that its hash says nothing of.
+# Options that make a module depend on files that are not in its hash.
 _OUTSIDE = ("extra_cpu_include_dirs", "extra_cuda_include_dirs", "extra_build_dependencies")
 
 
 def refused(module: Any, options: dict[str, Any]) -> str:
-    """Return why a module is left to Warp, "" if it is not."""
+    """Return why a module is left to Warp, "" if it is served here."""
     if not warp.config.cache_kernels:
         return "cache_kernels"
     if module.options["strip_hash"]:
         return "strip_hash"
     if options.get("verify_autograd_array_access"):
-        return "verify_autograd_array_access"  # Warp looks at the adjoints of each build
+        return "verify_autograd_array_access"  # Warp examines the adjoints at each build
     if any(options.get(name) for name in _OUTSIDE):
         return "build options"
     module.get_module_hash(options["block_dim"])
@@ -91,14 +91,14 @@ def key_of(module: Any, output_name: str, output_arch: int | None, options: dict
         toolchain=toolchain,
         module=module.get_module_hash(options["block_dim"]),
         meanings=meanings(module, options["block_dim"]) or [],
-        # Warp's name has the first digits of hashes of the module and of the processor.
+        # Warp's file name has the first digits of the hashes of module and processor.
         output=os.path.basename(output_name),
         target=f"sm_{output_arch}" if cuda else _processor(),
     ).named(module.name)
 
 
 def includes(source: bytes) -> set[bytes]:
-    """Return what a generated source includes."""
+    """Return the headers that a generated source includes."""
     lines = (line.strip() for line in source.splitlines())
     found = (line[1:] for line in lines if line.startswith(b"#") and b"include" in line)
     return {line.split(None, 1)[-1].split(b"//")[0].strip() for line in found}

@@ -1,8 +1,8 @@
-"""What the names in a module's functions mean, where Warp's hash leaves it open.
+"""Meanings of the names in a module's functions, where Warp's hash does not tell them.
 
-Of a constant the hash has 32 bits, and not whether it is an integer: 1.0 is 1065353216 to it, and 3 is 2**32 + 3. Of
-a function of Warp's own that has another name in the program, it has nothing. So while Warp hashes a function, it is
-noted what each of its names means, and each constant as it is written into the source.
+The hash has 32 bits of a constant, and not its type: for it 1.0 is 1065353216, and 3 is 2**32 + 3. It has nothing of a
+function of Warp's own that has another name in the program. So while Warp hashes a function, notes are taken: what each
+of its names means, and each constant as it is written into the source.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 _METHODS = ("hash_adjoint", "get_constant_bytes")
 _OF_A_FUNCTION = ("reference_nodes", "assigned_name_ids", "resolve_external_reference", "resolve_static_expression")
 
-# Where a hasher has its notes: one of each function or kernel that it has hashed.
+# The attribute of a hasher that has its notes, one for each function or kernel that it has hashed.
 _NOTES = "_jitcache_notes"
 
-# Warp's own methods, while ours are in their place.
+# Warp's own methods, while ours replace them.
 _originals: dict[str, Callable[..., bytes]] = {}
 
 _thread = threading.local()
 
 
 def unfit() -> str:
-    """Return what of this Warp is not as it is known here, "" if all is."""
+    """Return the parts of this Warp that are not as expected, "" if there is none."""
     missing = [name for name in _METHODS if not callable(getattr(context.ModuleHasher, name, None))]
     missing += [name for name in _OF_A_FUNCTION if not callable(getattr(codegen.Adjoint, name, None))]
     if not callable(getattr(codegen, "constant_str", None)):
@@ -40,21 +40,21 @@ def unfit() -> str:
 
 
 def attach() -> None:
-    """Begin to take notes."""
+    """Replace Warp's methods by ones that take notes."""
     for name, make in zip(_METHODS, (_noting, _noted)):
         _originals[name] = getattr(context.ModuleHasher, name)
         setattr(context.ModuleHasher, name, make(_originals[name]))
 
 
 def detach() -> None:
-    """End it."""
+    """Put Warp's methods back."""
     for name, original in _originals.items():
         setattr(context.ModuleHasher, name, original)
     _originals.clear()
 
 
 def meanings(module: Any, block_dim: int) -> list[str] | None:
-    """Return the notes on a module that Warp has hashed, None if nobody took any."""
+    """Return the notes on a module that Warp has hashed, None if none were taken."""
     notes = getattr(module.hashers.get(block_dim), _NOTES, None)
     return None if notes is None else sorted(notes)
 
@@ -87,7 +87,7 @@ def _noted(original: Callable[..., bytes]) -> Callable[..., bytes]:
 
 
 def _names(adj: Any) -> dict[str, str]:
-    """Return what each name in a function means that is not one of its own variables."""
+    """Return the meaning of each name in a function that is not one of its own variables."""
     own = adj.assigned_name_ids()
     found = {name: _text(value) for name, value in (getattr(adj, "callable_arg_values", None) or {}).items()}
     for node in adj.reference_nodes():
@@ -100,7 +100,7 @@ def _names(adj: Any) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """Return a constant as Warp writes it, and its type; of anything else what tells it from others."""
+    """Return a constant's type and its text in Warp's source; for anything else, a text that identifies it."""
     kind = type(value)
     if isinstance(value, context.Function):
         text = f"{value.key} {value.native_func if value.is_builtin() else ''}"
