@@ -31,6 +31,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import build_folder
@@ -273,8 +274,13 @@ def build(
                 print(f"build_library: {path} is another one and stays as it is", file=sys.stderr)
         env = go_environment(go, cc, portable)
         define(env, front, ranks)
-        with build_steps.step(f"building {library.name} by {go.version}"):
+        commands = [*COMMANDS, STORAGE] if command else []
+        what = f"building {', '.join([library.name, *commands])} by {go.version}"
+        # At once, because a build begins with Go's runtime and ends with its linker, which leave a processor idle.
+        with build_steps.step(what), ThreadPoolExecutor(1) as aside:
+            beside = aside.submit(_build_commands, commands, draft, control, portable, clock)
             subprocess.run([*building, "-o", str(library), "./capi"], cwd=ROOT, env=env, check=True)
+            beside.result()
         library.with_suffix(".h").unlink()  # cgo's own; ours is include/jitcache.h
         problems = [] if plain or preempt else readback.problems(library)
         if problems and go.tested:
@@ -284,8 +290,6 @@ def build(
         (draft / SONAME).symlink_to(library.name)
         for name in PROGRAMS:
             _build_program(name, draft, cc)
-        for name in (*COMMANDS, STORAGE) if command else ():
-            _build_command(name, draft, control, portable, clock)
     return output / library.name
 
 
@@ -321,9 +325,15 @@ QUICK = ("-gcflags=all=-dwarf=false", "-gcflags=github.com/redis/go-redis/v9=-dw
 
 def build_command(output: Path, name: str = COMMAND, *, control: str = "", clock: bool = False) -> Path:
     """Build one of COMMANDS, or STORAGE, alone into the folder ``output`` and return it; the rest as in ``build``."""
-    with build_folder.draft(output) as draft:
+    with build_folder.draft(output) as draft, build_steps.step(f"building {name}"):
         _build_command(name, draft, control, clock=clock)
     return output / name
+
+
+def _build_commands(names: list[str], draft: Path, control: str, portable: str, clock: bool) -> None:
+    """Build commands one after the other: each finds in Go's cache what the one before has left there."""
+    for name in names:
+        _build_command(name, draft, control, portable, clock)
 
 
 def _build_command(name: str, draft: Path, control: str, portable: str = "", clock: bool = False) -> None:
@@ -345,8 +355,7 @@ def _build_command(name: str, draft: Path, control: str, portable: str = "", clo
     env = {**go_environment(go, [], portable), "CGO_ENABLED": "0"}
     source = COMMANDS.get(name, "storage/jitcache-storage")
     build = [go.command, "build", *flags, "-o", str(draft / name), f"./{source}"]
-    with build_steps.step(f"building {name}"):
-        subprocess.run(build, cwd=ROOT, env=env, check=True)
+    subprocess.run(build, cwd=ROOT, env=env, check=True)
 
 
 def main() -> int:
