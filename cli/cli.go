@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
@@ -108,15 +109,15 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 
 func (c *command) root() *ffcli.Command {
 	flags := c.flags("jitcache")
-	flags.StringVar(&c.directory, "directory", "", "the cache `DIR`; default as for programs")
+	flags.StringVar(&c.directory, "directory", "", "use the cache in `DIR`; the default is the directory that programs use")
 	flags.BoolVar(&c.showVersion, "version", false, "print the version")
 	flags.BoolVar(&c.asJSON, "json", false, "print a JSON object, with every command")
 	root := &ffcli.Command{
 		Name: "jitcache", ShortUsage: "jitcache COMMAND [flags] [arguments]",
-		ShortHelp: "look at and look after a compile cache", FlagSet: flags,
-		LongHelp: "Exit status: 0 done; 1 the answer is no (no such entry, damaged entries,\n" +
-			"nothing would be cached); 2 wrong use, or it cannot be done.\n" +
-			"A KEY is as many of its hex digits as tell it from others, or a name.",
+		ShortHelp: "inspect and maintain a compile cache", FlagSet: flags,
+		LongHelp: "The exit status is 0 for success, 1 if the answer is no (no such entry, damaged\n" +
+			"entries, nothing would be cached), and 2 for wrong use or a failure.\n" +
+			"A KEY is the name of an entry, or enough of the key's hex digits to be unique.",
 	}
 	root.Subcommands = []*ffcli.Command{
 		c.run(), c.stats(), c.report(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),
@@ -145,7 +146,12 @@ func (c *command) root() *ffcli.Command {
 }
 
 func (c *command) help(root *ffcli.Command, args []string) error {
-	fmt.Fprintln(c.stdout, usage(read(root, args).last()))
+	w := read(root, args)
+	names := slices.DeleteFunc(slices.Clone(args), isFlag)
+	if len(names) > len(w.at) {
+		return wrong(fmt.Sprintf("%q: no such command", names[len(w.at)]))
+	}
+	fmt.Fprintln(c.stdout, usage(w.last()))
 	return nil
 }
 

@@ -84,6 +84,8 @@ func TestExitStatuses(t *testing.T) {
 	}{
 		{"help", 0},
 		{"help stats", 0},
+		{"help nothing", 2},
+		{"help trust nothing", 2},
 		{"stats -h", 0},
 		{"", 2},
 		{"nonsense", 2},
@@ -194,7 +196,7 @@ func TestStatsCountAndZero(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	text := u.ok("stats", "-zero")
-	if !strings.Contains(text, "cubin") || !strings.Contains(text, "1 entries") {
+	if !strings.Contains(text, "cubin") || !strings.Contains(text, "1 entry") {
 		t.Errorf("%s", text)
 	}
 	if text := u.ok("stats"); strings.Contains(text, "cubin") || !strings.Contains(text, "counting since") {
@@ -240,13 +242,13 @@ func TestClearVerifyTrim(t *testing.T) {
 	if out := u.ok("verify"); !strings.HasPrefix(out, "2 entries") {
 		t.Errorf("%s", out)
 	}
-	if out := u.ok("clear", "-kind", "native"); !strings.HasPrefix(out, "removed 1 entries") {
+	if out := u.ok("clear", "-kind", "native"); !strings.HasPrefix(out, "removed 1 entry") {
 		t.Errorf("%s", out)
 	}
 	if out := u.ok("trim"); !strings.HasPrefix(out, "evicted 0 entries") {
 		t.Errorf("%s", out)
 	}
-	if out := u.ok("clear"); !strings.HasPrefix(out, "removed 1 entries") {
+	if out := u.ok("clear"); !strings.HasPrefix(out, "removed 1 entry") {
 		t.Errorf("%s", out)
 	}
 }

@@ -41,7 +41,7 @@ const completionHelp = `  source <(jitcache completion bash)     in ~/.bashrc
   jitcache completion fish | source      in ~/.config/fish/config.fish`
 
 func (c *command) completion() *ffcli.Command {
-	cmd := c.new("completion bash|zsh|fish", "print what makes a shell complete commands, flags and names", nil, 1, 1, func(args []string) error {
+	cmd := c.new("completion bash|zsh|fish", "print a script that makes a shell complete commands, flags and names", nil, 1, 1, func(args []string) error {
 		text := completions[args[0]]
 		if text == "" {
 			return wrong(fmt.Sprintf("%q: want bash, zsh or fish", args[0]))

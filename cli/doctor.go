@@ -81,7 +81,7 @@ type variable struct {
 func (c *command) doctor() *ffcli.Command {
 	flags := c.flags("doctor")
 	asJSON := flags.Bool("json", false, "print a JSON object")
-	return c.new("doctor [-json]", "say whether and where results would be cached", flags, 0, 0, func([]string) error {
+	return c.new("doctor [-json]", "say whether results would be cached, where, and if not, why", flags, 0, 0, func([]string) error {
 		d := c.diagnose()
 		var err error
 		if *asJSON {
@@ -241,7 +241,7 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 		}
 		row("owner, mode", "user %s, %s", d.Owner, d.Mode)
 		row("file system", "%s (%s), %s free, %s", d.FileSystem, where, store.FormatSize(d.Free), exec)
-		row("in use", "%s of %s in %d entries", store.FormatSize(d.Used), limit, d.Entries)
+		row("in use", "%s of %s in %s", store.FormatSize(d.Used), limit, store.FormatEntries(d.Entries))
 		row("locks", "%s", d.Locks)
 	}
 	for _, l := range d.Layers {

@@ -48,7 +48,7 @@ func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*store
 			return &store.Entry{ID: ids[0]}, nil
 		}
 	}
-	return nil, no(fmt.Sprintf("there is no entry %s", arg))
+	return nil, no(fmt.Sprintf("there is no entry %s; `jitcache ls` lists them", arg))
 }
 
 // named returns the entries of a name, those that were used last first.
@@ -92,7 +92,7 @@ func (c *command) find(cache *core.Cache, s *store.Store, arg string) (*store.En
 }
 
 func (c *command) show() *ffcli.Command {
-	return c.new("show [-json] KEY", "print what is known of an entry", nil, 1, 1, func(args []string) error {
+	return c.new("show [-json] KEY", "describe an entry", nil, 1, 1, func(args []string) error {
 		cache, s, err := c.open()
 		if err != nil {
 			return err
@@ -123,7 +123,7 @@ func (c *command) show() *ffcli.Command {
 }
 
 func (c *command) path() *ffcli.Command {
-	return c.new("path KEY", "print the file of an entry", nil, 1, 1, func(args []string) error {
+	return c.new("path KEY", "print the path of an entry's file", nil, 1, 1, func(args []string) error {
 		cache, s, err := c.open()
 		if err != nil {
 			return err

@@ -42,11 +42,11 @@ var orders = map[string]func(a, b *core.Listed) int{
 func (c *command) ls() *ffcli.Command {
 	flags := c.flags("ls")
 	asJSON := flags.Bool("json", false, "print a JSON array")
-	kind := flags.String("kind", "", "only entries of `KIND`")
-	all := flags.Bool("all", false, "what the cache notes for itself too")
-	limit := flags.Int("n", maxListed, "at most `N`, 0 for all; with -json all")
-	order := flags.String("sort", "", "by `ORDER`: used (the default), age, size, cost, name or key")
-	last := flags.Int("last", 0, "the `N` that were used last: -sort used -n N")
+	kind := flags.String("kind", "", "list only entries of `KIND`")
+	all := flags.Bool("all", false, "list the cache's own records too")
+	limit := flags.Int("n", maxListed, "list at most `N`, 0 for all; with -json the default is all")
+	order := flags.String("sort", "", "sort by `ORDER`: used (the default), age, size, cost, name or key")
+	last := flags.Int("last", 0, "list the last `N` that were used: -sort used -n N")
 	return c.new("ls [-all] [-kind KIND] [-n N] [-sort ORDER] [-json]", "list the entries", flags, 0, 0, func([]string) error {
 		given := map[string]bool{}
 		flags.Visit(func(f *flag.Flag) { given[f.Name] = true })

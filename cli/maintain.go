@@ -48,7 +48,7 @@ func (c *command) progress(what string) (p store.Progress, done func()) {
 }
 
 func (c *command) trim() *ffcli.Command {
-	return c.new("trim", "evict down to the cap, and sweep what dead processes left", nil, 0, 0, func([]string) error {
+	return c.new("trim", "evict entries beyond the cap, and remove what dead processes left", nil, 0, 0, func([]string) error {
 		cache, _, err := c.open()
 		if err != nil {
 			return err
@@ -69,14 +69,14 @@ func (c *command) trimNow(cache *core.Cache) error {
 
 func (c *command) answerRemoved(what string, n store.Cleared) error {
 	return c.answer(map[string]any{"entries": n.Entries, "bytes": n.Bytes}, func() {
-		fmt.Fprintf(c.stdout, "%s %d entries, %s\n", what, n.Entries, store.FormatSize(n.Bytes))
+		fmt.Fprintf(c.stdout, "%s %s, %s\n", what, store.FormatEntries(n.Entries), store.FormatSize(n.Bytes))
 	})
 }
 
 func (c *command) clear() *ffcli.Command {
 	flags := c.flags("clear")
 	kind := flags.String("kind", "", "only entries of `KIND`")
-	return c.new("clear [-kind KIND]", "remove all entries", flags, 0, 0, func([]string) error {
+	return c.new("clear [-kind KIND]", "remove all entries, or those of a kind", flags, 0, 0, func([]string) error {
 		cache, _, err := c.open()
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func (c *command) verify() *ffcli.Command {
 	keep := flags.Bool("keep", false, "report damaged entries, do not remove them")
 	asJSON := flags.Bool("json", false, "print a JSON object")
 	signatures := flags.Bool("signatures", false, "say which entries no trusted key has signed, and remove nothing")
-	return c.new("verify [-keep] [-signatures] [-json]", "read every entry, and remove those that are damaged", flags, 0, 0, func([]string) error {
+	return c.new("verify [-keep] [-signatures] [-json]", "read every entry, and remove the damaged ones", flags, 0, 0, func([]string) error {
 		cache, _, err := c.open()
 		if err != nil {
 			return err
@@ -119,7 +119,7 @@ func (c *command) verify() *ffcli.Command {
 			for _, b := range r.Bad {
 				fmt.Fprintf(c.stdout, "%s: %v\n", b.Path, b.Reason)
 			}
-			fmt.Fprintf(c.stdout, "%d entries, %s: %d bad, %d removed\n", r.Entries, store.FormatSize(r.Bytes), len(r.Bad), r.Removed)
+			fmt.Fprintf(c.stdout, "%s, %s: %d bad, %d removed\n", store.FormatEntries(r.Entries), store.FormatSize(r.Bytes), len(r.Bad), r.Removed)
 		}
 		if len(r.Bad) > 0 {
 			return no("there are bad entries")

@@ -15,18 +15,18 @@ import (
 
 func (c *command) remote() *ffcli.Command {
 	const usage = "remote status | flush [-timeout D] | serve | ccache-link DIR"
-	cmd := c.new(usage, "look at and look after the remotes", nil, 0, 1<<16, func([]string) error {
+	cmd := c.new(usage, "show the state of the remotes, and wait for them", nil, 0, 1<<16, func([]string) error {
 		return wrong("usage: jitcache " + usage)
 	})
 	flags := c.flags("flush")
 	timeout := flags.Duration("timeout", time.Minute, "wait for `D` at most")
 	cmd.Subcommands = []*ffcli.Command{
-		c.withRemotes("remote status", "say how they are", c.array("status"), c.remoteStatus),
-		c.withRemotes("remote flush [-timeout D]", "wait until all that was stored is sent", flags, func(cache *core.Cache) error {
+		c.withRemotes("remote status", "show each remote's state and counters", c.array("status"), c.remoteStatus),
+		c.withRemotes("remote flush [-timeout D]", "wait until all stored entries are sent", flags, func(cache *core.Cache) error {
 			return c.flushRemotes(cache, *timeout)
 		}),
-		c.withRemotes("remote serve", "stay, and hold the connections, where programs may not start processes", nil, (*core.Cache).ServeRemote),
-		c.below("remote ccache-link DIR", "let ccache use the same program, by links in a folder of its PATH", nil, 1, 1, func(args []string) error {
+		c.withRemotes("remote serve", "run the helper here, where programs may not start processes", nil, (*core.Cache).ServeRemote),
+		c.below("remote ccache-link DIR", "make links in DIR, by which ccache uses the same helper", nil, 1, 1, func(args []string) error {
 			return c.linkCcache(args[0])
 		}),
 	}

@@ -14,20 +14,21 @@ import (
 	"jitcache/core"
 )
 
-const reportHelp = `One page with pictures, for a browser: hits, misses and time by kind and day, what missed
-and which component had changed, sizes and ages. It is one file, and asks no network.
+const reportHelp = `The page is one file that needs no network. It shows hits, misses and time by kind and
+day, what missed and which component had changed, and sizes and ages of the entries.
 
-What changed is what a log says: JITCACHE_LOG=miss JITCACHE_LOG_FILE=FILE. The log is
-that of -log, else that of JITCACHE_LOG_FILE; * stands for any text in its name.`
+The changed components come from a log, which programs write with JITCACHE_LOG=miss and
+JITCACHE_LOG_FILE=FILE. The report reads the log that -log names, else the one that
+JITCACHE_LOG_FILE names; * in the name stands for any text.`
 
 // reportDays are those of a report, unless a user says otherwise.
 const reportDays = "90d"
 
 func (c *command) report() *ffcli.Command {
 	flags := c.flags("report")
-	since := flags.String("since", reportDays, "what was counted in the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
-	log := flags.String("log", "", "the misses of `FILE`")
-	cmd := c.new("report [-since DAYS] [-log FILE] FILE.html", "write a page with pictures, - for standard output", flags, 1, 1, func(args []string) error {
+	since := flags.String("since", reportDays, "show only the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
+	log := flags.String("log", "", "read the misses from `FILE`")
+	cmd := c.new("report [-since DAYS] [-log FILE] FILE.html", "draw the cache's past as a page for a browser; - is standard output", flags, 1, 1, func(args []string) error {
 		now := time.Now()
 		from, err := firstDay(*since, now)
 		if err != nil {

@@ -15,10 +15,10 @@ import (
 
 func (c *command) init() *ffcli.Command {
 	flags := c.flags("init")
-	shared := flags.Bool("shared", false, "for the users of a group, who trust each other")
-	group := flags.String("group", "", "the `GROUP`, by name or number; default that of the directory")
-	maxSize := flags.String("max-size", "", "cap in bytes, or 5G, 5Gi; 0 unlimited")
-	mode := flags.String("mode", "", "octal `MODE` of the directory; default 700, with -shared 2770. 755 can be read by all")
+	shared := flags.Bool("shared", false, "share it among the users of a group, who trust each other")
+	group := flags.String("group", "", "give it to `GROUP`, a name or number; the default is the group of the directory")
+	maxSize := flags.String("max-size", "", "cap of `N` bytes, or 5G, 5Gi; 0 for none")
+	mode := flags.String("mode", "", "the octal `MODE` of the directory; default 700, with -shared 2770. 755 lets all users read it")
 	return c.new("init [-shared] [-group GROUP] [-max-size N] [-mode MODE] DIR", "make a cache directory", flags, 1, 1, func(args []string) error {
 		m := uint64(0o700)
 		if *shared {
@@ -111,7 +111,7 @@ func groupID(group string) (int, error) {
 }
 
 func (c *command) config() *ffcli.Command {
-	return c.new("config [max-size N]", "print the settings of the directory, or set its cap and trim it", nil, 0, 2, func(args []string) error {
+	return c.new("config [max-size N]", "print the settings of the directory, or set its cap and trim it to that", nil, 0, 2, func(args []string) error {
 		cache, s, err := c.open()
 		if err != nil {
 			return err

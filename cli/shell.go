@@ -67,8 +67,9 @@ func (c *command) bundle() *ffcli.Command {
 	cmd := c.new(BundleUsage, BundleHelp, nil, 0, 1<<20, func([]string) error {
 		return c.become(BundleProgram)
 	})
-	cmd.LongHelp = "create packs entries into a file, add takes those of one into the directory, list says what is in\n" +
-		"one, and verify what of it no trusted key has signed. `jitcache bundle create -help` has the flags."
+	cmd.LongHelp = "create packs entries into a file, and add puts the entries of a file into the directory. list shows\n" +
+		"what is in a file, and verify which entries no trusted key has signed. `jitcache bundle create -help`\n" +
+		"lists the flags."
 	return cmd
 }
 

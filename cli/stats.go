@@ -14,17 +14,17 @@ import (
 	"jitcache/core/store"
 )
 
-const statsHelp = `Counters are those of all processes since they were last set to zero. They are
-written down every ten seconds and when a process ends. -since counts whole days of
-UTC, today among them: 7d, 2w, 1y, today, or the first day as 2006-01-02. The last 400
-days are remembered. What is said of a remote is what its helper, which all processes of
-the user share on this machine, has counted since it was started.`
+const statsHelp = `The counters cover all processes since the counters were last set to zero. A process
+writes its counters every ten seconds and when it ends. -since counts whole days of UTC,
+today among them: 7d, 2w, 1y, today, or the first day as 2006-01-02. The directory
+remembers the last 400 days. The counters of a remote come from its helper, which all
+processes of the user share on this machine, and begin when the helper starts.`
 
 func (c *command) stats() *ffcli.Command {
 	flags := c.flags("stats")
-	zero := flags.Bool("zero", false, "print, then set the counters to zero, those of the days too")
-	since := flags.String("since", "", "only what was counted in the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
-	cmd := c.new("stats [-since DAYS] [-json] [-zero]", "print sizes and counters", flags, 0, 0, func([]string) error {
+	zero := flags.Bool("zero", false, "set the counters to zero after printing, those of the days too")
+	since := flags.String("since", "", "count only the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
+	cmd := c.new("stats [-since DAYS] [-json] [-zero]", "print the size of the cache, and hits, misses and compiles by kind", flags, 0, 0, func([]string) error {
 		from, err := firstDay(*since, time.Now())
 		if err != nil {
 			return err
@@ -87,7 +87,7 @@ func printStats(w io.Writer, s *withRemotes) {
 	if s.MaxSize > 0 {
 		limit = store.FormatSize(s.MaxSize)
 	}
-	fmt.Fprintf(w, "size\t%s of %s in %d entries\n", store.FormatSize(s.Bytes), limit, s.Entries)
+	fmt.Fprintf(w, "size\t%s of %s in %s\n", store.FormatSize(s.Bytes), limit, store.FormatEntries(s.Entries))
 	if !s.Zeroed.IsZero() {
 		fmt.Fprintf(w, "counting since\t%s\n", s.Zeroed.Format("2006-01-02 15:04:05"))
 	}

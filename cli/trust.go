@@ -39,22 +39,22 @@ func (c *command) trust() *ffcli.Command {
 		return wrong("usage: jitcache " + usage)
 	})
 	cmd.Subcommands = []*ffcli.Command{
-		c.below("trust new FILE", "make a key, and print the half of it that others are to add", nil, 1, 1, func(args []string) error {
+		c.below("trust new FILE", "make a key, and print its public half, which others add", nil, 1, 1, func(args []string) error {
 			return c.newKey(args[0])
 		}),
 		c.trustAdd(),
-		c.below("trust remove KEY", "withdraw a key: entries that it alone has signed are misses from then on, copies too", nil, 1, 1, func(args []string) error {
+		c.below("trust remove KEY", "withdraw a key: entries that it alone has signed become misses, copies too", nil, 1, 1, func(args []string) error {
 			return c.noteKey(args[0], trust.Known{Withdrawn: true})
 		}),
 		c.below("trust list", "list the keys that are trusted or withdrawn", c.array("list"), 0, 0, func([]string) error { return c.listKeys() }),
 	}
-	cmd.LongHelp = "add and remove write to the file keys in $XDG_CONFIG_HOME/jitcache."
+	cmd.LongHelp = "add and remove write to the file $XDG_CONFIG_HOME/jitcache/keys."
 	return cmd
 }
 
 func (c *command) trustAdd() *ffcli.Command {
 	flags := c.flags("add")
-	notBefore := flags.String("not-before", "", "trust it for what was made from `TIME` on: 2026-01-31, 2026-01-31T10:00:00Z, or now")
+	notBefore := flags.String("not-before", "", "trust only what it has signed from `TIME` on: 2026-01-31, 2026-01-31T10:00:00Z, or now")
 	return c.below("trust add [-not-before TIME] KEY [NAME]", "trust a key", flags, 1, 1<<16, func(args []string) error {
 		return c.addKey(args[0], strings.Join(args[1:], " "), *notBefore)
 	})
@@ -142,7 +142,7 @@ func (c *command) listKeys() error {
 func (c *command) sign() *ffcli.Command {
 	flags := c.flags("sign")
 	file := flags.String("key", "", "the secret key's `FILE`; default $JITCACHE_SIGNING_KEY_FILE")
-	return c.new("sign [-key FILE]", "sign the entries of the directory that were compiled here", flags, 0, 0, func([]string) error {
+	return c.new("sign [-key FILE]", "sign the entries that were compiled here", flags, 0, 0, func([]string) error {
 		cache, s, err := c.open()
 		if err != nil {
 			return err
@@ -192,7 +192,7 @@ func (c *command) verifySignatures(cache *core.Cache, asJSON bool) error {
 		for _, path := range sorted(odd) {
 			fmt.Fprintf(c.stdout, "%s\t%s\n", path, odd[path])
 		}
-		fmt.Fprintf(c.stdout, "%d entries, %d signed by a key that is trusted\n", states[core.SignedByTrusted]+len(odd), states[core.SignedByTrusted])
+		fmt.Fprintf(c.stdout, "%s, %d signed by a key that is trusted\n", store.FormatEntries(states[core.SignedByTrusted]+len(odd)), states[core.SignedByTrusted])
 	}
 	if err == nil && len(odd) > 0 {
 		return no("not every entry is signed by a key that is trusted")

@@ -28,16 +28,16 @@ func bundleCommand(s cli.Shell) *ffcli.Command {
 		return s.Wrong("bundle: create, add, list or verify?")
 	})
 	top.Subcommands = []*ffcli.Command{b.create(), b.add(), b.list(), b.verify()}
-	top.LongHelp = "A bundle is a tar archive of entries, compressed by zstd. They keep their signatures:\n" +
-		"`jitcache sign` signs them before, so that `jitcache bundle add` can say whose they are."
+	top.LongHelp = "A bundle is a tar archive of entries, compressed by zstd. The entries keep their signatures:\n" +
+		"sign them with `jitcache sign` before, so that `jitcache bundle add` knows whose they are."
 	return top
 }
 
 func (b bundles) create() *ffcli.Command {
 	flags := b.Flags("bundle create")
-	layer := flags.Bool("dir", false, "make a directory that is used as a layer")
-	image := flags.Bool("oci", false, "make an OCI image layout, a folder")
-	cmd := b.New("bundle create [-dir | -oci] FILE [WHAT…]", "pack entries", flags, 1, 1<<16, func(args []string) error {
+	layer := flags.Bool("dir", false, "make a directory, to be used as a layer")
+	image := flags.Bool("oci", false, "make a folder with an OCI image layout")
+	cmd := b.New("bundle create [-dir | -oci] FILE [WHAT…]", "pack entries into a file", flags, 1, 1<<16, func(args []string) error {
 		cache, _, err := b.Open()
 		if err != nil {
 			return err
@@ -67,20 +67,20 @@ func (b bundles) create() *ffcli.Command {
 		}
 		stdout, stderr := b.Streams()
 		if packed.Left > 0 {
-			fmt.Fprintf(stderr, "jitcache: %d entries cannot be used and were left out; see `jitcache verify`\n", packed.Left)
+			fmt.Fprintf(stderr, "jitcache: left out %s that cannot be used; see `jitcache verify`\n", store.FormatEntries(packed.Left))
 		}
 		return b.Answer(map[string]any{"entries": packed.Entries, "bytes": packed.Bytes, "left_out": packed.Left}, func() {
-			fmt.Fprintf(stdout, "%d entries, %s\n", packed.Entries, store.FormatSize(packed.Bytes))
+			fmt.Fprintf(stdout, "%s, %s\n", store.FormatEntries(packed.Entries), store.FormatSize(packed.Bytes))
 		})
 	})
 	cmd.Name = "create"
-	cmd.LongHelp = "WHAT is a kind, a name or a pattern of names, or the first eight or more digits of a\nkey; without any, all entries are packed. With a result come the records of when it may\nbe used. FILE appears when it is whole."
+	cmd.LongHelp = "WHAT is a kind, a name, a pattern of names, or the first eight or more digits of a key.\nWithout WHAT all entries are packed. Each result brings the records that say when it may\nbe used. FILE appears when it is complete."
 	return cmd
 }
 
 // bounds adds the flags that bound what is read.
 func (b bundles) bounds(flags *flag.FlagSet) func() (bundle.Bounds, error) {
-	size := flags.String("max-size", "", "read `N` bytes at most once they are decompressed, or 5G, 5Gi; add: default the directory's cap")
+	size := flags.String("max-size", "", "read at most `N` decompressed bytes, or 5G, 5Gi; the default for add is the directory's cap")
 	return func() (bundle.Bounds, error) {
 		bounds := bundle.Usual
 		if *size != "" {
@@ -97,8 +97,8 @@ func (b bundles) bounds(flags *flag.FlagSet) func() (bundle.Bounds, error) {
 func (b bundles) add() *ffcli.Command {
 	flags := b.Flags("bundle add")
 	bounds := b.bounds(flags)
-	unsigned := flags.Bool("unsigned", false, "take entries that nobody who is trusted has signed")
-	cmd := b.New("bundle add [-unsigned] [-max-size N] FILE", "take the entries of a bundle into the directory", flags, 1, 1, func(args []string) error {
+	unsigned := flags.Bool("unsigned", false, "take entries that no trusted key has signed")
+	cmd := b.New("bundle add [-unsigned] [-max-size N] FILE", "add the entries of a bundle to the directory", flags, 1, 1, func(args []string) error {
 		cache, s, err := b.Open()
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func (b bundles) add() *ffcli.Command {
 		return said
 	})
 	cmd.Name = "add"
-	cmd.LongHelp = "Each entry is verified before it is stored, and so is who has signed it. What is there\nalready stays, so that an add that was interrupted goes on where it was. FILE - is\nstandard input. With -unsigned, whoever has made the bundle runs code as you."
+	cmd.LongHelp = "add verifies each entry and its signature before it stores the entry. Entries that are\nthere already stay, so an add that was interrupted goes on where it was. FILE - is\nstandard input. With -unsigned, the maker of the bundle can run code as you."
 	return cmd
 }
 
@@ -146,7 +146,7 @@ func consents(c *core.Cache) bool {
 func (b bundles) list() *ffcli.Command {
 	flags := b.Flags("bundle list")
 	bounds := b.bounds(flags)
-	cmd := b.New("bundle list [-json] [-max-size N] FILE", "say what is in a bundle", flags, 1, 1, func(args []string) error {
+	cmd := b.New("bundle list [-json] [-max-size N] FILE", "list the entries of a bundle", flags, 1, 1, func(args []string) error {
 		_, keys := b.Trust()
 		rows := []row{}
 		err := b.each(args[0], "bundle list", bounds, func(_ *bundle.Member, e *blob.Blob) {
@@ -188,7 +188,7 @@ type member struct {
 func (b bundles) verify() *ffcli.Command {
 	flags := b.Flags("bundle verify")
 	bounds := b.bounds(flags)
-	cmd := b.New("bundle verify [-max-size N] FILE", "read a bundle, and say what no trusted key has signed", flags, 1, 1, func(args []string) error {
+	cmd := b.New("bundle verify [-max-size N] FILE", "read a bundle, and say which entries no trusted key has signed", flags, 1, 1, func(args []string) error {
 		_, keys := b.Trust()
 		stdout, _ := b.Streams()
 		signed, odd := 0, []member{}
@@ -203,7 +203,7 @@ func (b bundles) verify() *ffcli.Command {
 			for _, m := range odd {
 				fmt.Fprintf(stdout, "%s\t%s\n", m.Name, m.State)
 			}
-			fmt.Fprintf(stdout, "%d entries, %d signed by a key that is trusted\n", signed+len(odd), signed)
+			fmt.Fprintf(stdout, "%s, %d signed by a key that is trusted\n", store.FormatEntries(signed+len(odd)), signed)
 		})
 		if err == nil && len(odd) > 0 {
 			return b.No("not every entry is signed by a key that is trusted")

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -66,20 +65,13 @@ func (c *classes) all() []bar {
 	}
 	var found []bar
 	for i := first; i <= last; i++ {
-		b := bar{c.labels[i], c.values[i], entries(c.counts[i])}
+		b := bar{c.labels[i], c.values[i], store.FormatEntries(c.counts[i])}
 		if c.values[i] == float64(c.counts[i]) {
 			b.note = "" // it is what was counted
 		}
 		found = append(found, b)
 	}
 	return found
-}
-
-func entries(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return fmt.Sprintf("%d entries", n)
 }
 
 // Entries adds up what a directory holds.
@@ -137,7 +129,7 @@ func (e *Entries) Add(l *core.Listed) {
 func (e *Entries) byKind() []bar {
 	var found []bar
 	for kind, b := range e.kinds {
-		found = append(found, bar{kind, b.value, entries(e.numbers[kind])})
+		found = append(found, bar{kind, b.value, store.FormatEntries(e.numbers[kind])})
 	}
 	return largest(found)
 }

@@ -62,7 +62,7 @@ func (p *Page) tiles(b *strings.Builder) {
 	for _, tile := range [][3]string{
 		{share, "of lookups were hits", fmt.Sprintf("%s hits, %s misses", count(float64(t.Hits())), count(float64(t.Misses)))},
 		{lasted(t.TimeSaved), "of compiling saved", lasted(t.CompileTime) + " of compiling done"},
-		{store.FormatSize(p.Stats.Bytes), limit, fmt.Sprintf("%d entries, %d evicted", p.Stats.Entries, t.Evictions)},
+		{store.FormatSize(p.Stats.Bytes), limit, fmt.Sprintf("%s, %d evicted", store.FormatEntries(p.Stats.Entries), t.Evictions)},
 	} {
 		fmt.Fprintf(b, "<div><b>%s</b> <span>%s</span><small>%s</small></div>\n", text(tile[0]), text(tile[1]), text(tile[2]))
 	}

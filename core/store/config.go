@@ -112,6 +112,14 @@ func FormatSize(n int64) string {
 	return fmt.Sprintf("%.1f %ciB", f, units[i])
 }
 
+// FormatEntries prints a number of entries for people.
+func FormatEntries[N int | int64 | uint64](n N) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
+}
+
 // SetConfig replaces the configuration of the directory.
 func (s *Store) SetConfig(c Config) error {
 	c.other = s.config.other
