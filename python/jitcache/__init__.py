@@ -11,20 +11,21 @@
 
 Where to begin:
 
-- ``Cache`` and ``default_cache``: lookups, one compile however many ask, coroutines
-  too (``aget_or_compile``); ``key in cache``, ``cache[key]``, ``len``, iteration.
+- ``Cache`` and ``default_cache``: ``get``, ``put`` and ``get_or_compile``, which
+  compiles once however many ask; ``aget_or_compile`` for coroutines; ``key in
+  cache``, ``cache[key]``, ``len`` and iteration, as for a mapping.
 - ``Key``, with ``File`` and ``Tool``: what a result depends on.
 - ``memoize``: functions whose results are kept.
 - ``jitcache.native``: C, C++ and Cython. ``jitcache.cuda``: CUDA through NVRTC.
   ``jitcache.mpi``: one compile for an MPI job.
 - ``jitcache.adapters``: ``cuda_core``, ``cupy``, ``cute_dsl``, ``jax``, ``numba``,
-  ``triton``, ``underworld3`` and ``warp``, each under its framework's own cache.
+  ``triton``, ``underworld3`` and ``warp``, each in place of its framework's cache.
 - ``python -m jitcache``, or ``jitcache``: the command.
 
-``libjitcache.so`` does the work. It is loaded when it is first needed: importing
-this package loads nothing and starts no thread. If it cannot be loaded, the
-cache always misses, one warning says why (logger ``jitcache``), and so does
-``jitcache.available()``.
+``libjitcache.so`` does the work. The package loads it when it is first needed;
+importing the package loads nothing and starts no thread. If the library cannot be
+loaded, every lookup misses, and one warning of the logger ``jitcache`` says why.
+``jitcache.available()`` says it too.
 """
 
 from __future__ import annotations

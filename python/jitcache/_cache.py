@@ -228,8 +228,8 @@ class Cache(Maintained):
     def last_reason(self) -> str:
         """Why this thread's last ``put`` or commit stored nothing: "read-only", "too large", …; "" if it did.
 
-        A hit stores nothing and leaves it as it is. A coroutine asks for it right
-        behind ``await cache.aget_or_compile(…)``.
+        A hit stores nothing and does not change it. A coroutine must read it right
+        after ``await cache.aget_or_compile(…)``.
         """
         return getattr(self._stores, "why", "")
 
@@ -285,11 +285,11 @@ class Cache(Maintained):
     def acquire(self, key: Key, timeout: float | None = None, *, kind: str = "generic") -> Lease:
         """Look an entry up and, if it is missing, get the right to compile it.
 
-        Waits while somebody else compiles it: without ``timeout`` until they are
-        done, have died or have taken 30 minutes; else for so many seconds, after
-        which the lease locks nothing. 0 does not wait. A thread that holds a
-        lease never waits, so coroutines of one loop do not wait for each other.
-        Ctrl-C works.
+        It waits while somebody else compiles the entry, until they are done, have
+        died or have taken 30 minutes. ``timeout`` bounds the wait in seconds, 0 does
+        not wait; after it the caller gets a lease that locks nothing. A thread that
+        holds a lease never waits, so coroutines of one loop do not wait for each
+        other. Ctrl-C works.
         """
         return self._acquire(key, timeout, kind)
 
@@ -349,13 +349,12 @@ class Cache(Maintained):
     ) -> bytes:
         """As ``get_or_compile``, for coroutines: nothing blocks the loop, and ``fn`` may be a coroutine function.
 
-        Of the coroutines of a process that ask for one key at once, one compiles,
-        and other processes wait as always. What a coroutine function does runs in
-        this loop; any other function runs in a thread, in a copy of the caller's
-        context, and has no loop there. An exception of ``fn`` reaches all that
-        wait for it. If all of them are cancelled, the coroutine is cancelled too, a
-        wait ends, and the lease is given up; a thread cannot be stopped, and its
-        result is kept.
+        If several coroutines of a process ask for one key at once, one compiles.
+        Other processes wait as always. A coroutine function runs in this loop. Any
+        other function runs in a thread, in a copy of the caller's context, and has
+        no loop there. An exception of ``fn`` reaches all that wait for it. If all of
+        them are cancelled, the coroutine of ``fn`` is cancelled too, the wait ends,
+        and the lease is given up. A thread cannot be stopped; its result is kept.
         """
         from ._tasks import Ask, compiled
 

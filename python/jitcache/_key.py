@@ -60,15 +60,15 @@ class Key:
     ``Key(source=src, options=["-O3"])``: a keyword is a label. Labels that are not
     identifiers come in a mapping: ``Key({"-D": defines}, source=src)``.
 
-    Values may be str, bytes, None, bool, int, float, lists and tuples, dicts with
-    str keys, and sets, nested at will; text counts as its UTF-8 bytes, a list as
-    a tuple, True is not 1, and a number of NumPy as Python's. ``File`` and ``Tool``
-    stand for the content of a file.
-    Anything else, text that is no UTF-8 too, is a TypeError that names the label; no components are a ValueError.
+    Values may be str, bytes, None, bool, int, float, lists, tuples, sets and dicts
+    with str keys, nested as you like. Text counts as its UTF-8 bytes, a list as a
+    tuple, and a number of NumPy as Python's; True and 1 differ. ``File`` and ``Tool``
+    stand for the content of a file. Any other value raises a TypeError that names
+    the label, and so does text that is not UTF-8. No components raise a ValueError.
 
     Keys are equal if their components are; they can be hashed and pickled. A key
-    that was made while the library could not be used, or had stopped working, is
-    good only there; a process that has a cache, a forked child too, raises Error.
+    that was made without a working library is good only where that is so: with a
+    cache that works, in a forked child too, it raises Error.
     """
 
     __slots__ = ("_digest", "_handle", "_handles", "_hex", "_sealed")
@@ -76,6 +76,8 @@ class Key:
     _handle: ctypes.c_void_p | None  # of the handle for kind generic
 
     def __init__(self, components: Mapping[str, Any] | None = None, /, **more: Any) -> None:
+        if components is not None and not hasattr(components, "keys"):
+            raise TypeError(f"key: want Key(label=value) or a mapping, not {type(components).__name__}")
         if components:
             clash = components.keys() & more.keys()
             if clash:
@@ -132,6 +134,8 @@ class Key:
         The name is not hashed. Entries of one name are compared to explain a
         miss.
         """
+        if not isinstance(name, str):
+            raise TypeError(f"name: want str, not {type(name).__name__}")
         from . import _key_format
 
         return Key._from_sealed(_key_format.with_name(self._sealed, name))

@@ -39,6 +39,10 @@ class Lease:
     Use it in ``with``. On a hit ``data`` is the bytes. Otherwise it is ``None``,
     and the caller must compile and ``commit``; a lease that is left without a
     commit is given up, and whoever waits compiles instead.
+
+    ``hit``: the entry was there. ``guarded``: this is the only lease of its key; False
+    after a hit, and where somebody else has it. ``stored``: ``commit`` has stored the
+    result; ``Cache.last_reason`` says why not.
     """
 
     __slots__ = ("_attributes", "_blob", "_cache", "_handle", "_key", "_kind", "data", "guarded", "hit", "stored")
@@ -60,13 +64,9 @@ class Lease:
         self._blob = blob
         self._handle = handle
         self._attributes: Mapping[str, Any] | None = None
-        #: The bytes of the entry; ``None`` until they are committed.
         self.data = data
-        #: Whether the entry was there.
         self.hit = data is not None
-        #: Whether this was given as the only lease of its key: False after a hit, and where somebody else has it.
         self.guarded = guarded
-        #: Whether ``commit`` has stored the result; ``Cache.last_reason`` says why not.
         self.stored = False
 
     def commit(self, data: Any, *, attributes: Mapping[str, Any] | None = None) -> bool:
