@@ -70,8 +70,8 @@ int main()
 def program(language: str) -> str:
     """Return the README's lines of C or C++ as a program."""
     around, lines = {
-        "c": (PROGRAM, samples.under("README.md", "C and C++", 0)),
-        "cpp": (CPP_PROGRAM, samples.under("README.md", "C and C++", 1)),
+        "c": (PROGRAM, samples.under("README.md", "Five lines", 1)),
+        "cpp": (CPP_PROGRAM, samples.under("README.md", "C and C++", 0)),
     }[language]
     return around.replace("LINES", lines.replace("\n", "\n\t"))
 
@@ -89,7 +89,7 @@ def main() -> None:
             subprocess.run([compiler, *flags, "-x", "c", "-o", out, "-"], input=source.encode(), check=True)
             return out.read_bytes()
 
-    lines = samples.under("README.md", "Python")
+    lines = samples.under("README.md", "Five lines", 0)
     names = {"ctypes": ctypes, "source": SOURCE, "flags": FLAGS, "compile": compile_it}
     exec(lines, names)
     f = names["solver"].f  # type: ignore[attr-defined]

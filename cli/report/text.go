@@ -95,6 +95,8 @@ svg .grid { stroke: var(--line) }
 .k4 { fill: #56b4e9 } .k5 { fill: #d55e00 } .k6 { fill: #b8a80a } .k7 { fill: #8b9098 }
 table { border-collapse: collapse; width: 100%; font-size: 13px; margin: 10px 0; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: 4px 6px; border-bottom: 1px solid var(--line); font-weight: 400; vertical-align: top }
-thead th { color: var(--weak) } th:first-child, .texts th, .texts td { text-align: left; overflow-wrap: anywhere } tbody th { font-weight: 600 }
+thead th { color: var(--weak) } th:first-child, .texts th, .texts td { text-align: left } .texts tbody * { overflow-wrap: anywhere } tbody th { font-weight: 600 }
+table:not(.texts) td { white-space: nowrap }
+@media (max-width: 560px) { table { font-size: 11px } th, td { padding: 4px 2px } }
 code { background: var(--panel); padding: 1px 4px; border-radius: 4px; font-size: 13px }
 `

@@ -98,8 +98,10 @@ def python() -> str:
     out = ["# Python\n", "`import jitcache`\n", "## jitcache\n"]
     out += [f"::: jitcache.{where[name]}.{name}\n" for name in names["__all__"]]  # type: ignore[attr-defined]
     for module in ("native", "cuda", "mpi"):
-        if (ROOT / "python" / "jitcache" / f"{module}.py").exists():
-            out.append(f"## jitcache.{module}\n\n::: jitcache.{module}\n    options:\n      show_root_heading: false\n")
+        text = (ROOT / "python" / "jitcache" / f"{module}.py").read_text()
+        members = re.search(r"^__all__ = (\[.*?\])", text, re.DOTALL | re.MULTILINE)[1]  # type: ignore[index]
+        options = f"    options:\n      show_root_heading: false\n      members: {members}\n"
+        out.append(f"## jitcache.{module}\n\n::: jitcache.{module}\n{options}")
     return "\n".join(out)
 
 
@@ -136,6 +138,7 @@ def main() -> int:
             target = PAGES / source.relative_to(ROOT / "docs")
             target.parent.mkdir(exist_ok=True)
             shutil.copy(source, target)
+    shutil.copy(ROOT / "docs" / "site" / "extra.css", PAGES)
     for name in OVERVIEW:
         (PAGES / ("index.md" if name == "README.md" else name)).write_text(page(ROOT / name))
     for source in sorted((ROOT / "include").iterdir()):

@@ -40,6 +40,10 @@ class Lease:
     the caller compiles and calls ``commit``. If the block ends without a commit, the
     lease is released, and the next that waits compiles. A lease may be passed to
     another thread.
+
+    ``hit``: the entry was there. ``guarded``: this is the only lease of its key; False
+    after a hit, and after waiting in vain. ``stored``: ``commit`` has stored the
+    result; if it has not, ``Cache.last_reason`` says why.
     """
 
     __slots__ = ("_attributes", "_blob", "_cache", "_handle", "_key", "_kind", "data", "guarded", "hit", "stored")
@@ -61,13 +65,9 @@ class Lease:
         self._blob = blob
         self._handle = handle
         self._attributes: Mapping[str, Any] | None = None
-        #: The bytes of the entry; None until they are committed.
         self.data = data
-        #: Whether the entry was in the cache.
         self.hit = data is not None
-        #: Whether this is the only lease of its key; False after a hit, and after waiting in vain.
         self.guarded = guarded
-        #: Whether ``commit`` has stored the result. If not, ``Cache.last_reason`` says why.
         self.stored = False
 
     def commit(self, data: Any, *, attributes: Mapping[str, Any] | None = None) -> bool:

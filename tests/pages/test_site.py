@@ -76,6 +76,29 @@ def test_every_link_of_the_site_leads_somewhere() -> None:
 
 
 @site
+def test_reference_has_everything_that_is_public() -> None:
+    """Each name of the package and of its modules, and each method of a class, inherited ones too."""
+    ask = """
+import importlib, inspect, jitcache
+for module in [jitcache, *(importlib.import_module(f"jitcache.{m}") for m in ("native", "cuda", "mpi"))]:
+    for name in module.__all__:
+        print(name)
+        of = getattr(module, name)
+        for member in dir(of) if inspect.isclass(of) else ():
+            if member[0] != "_" and (inspect.isfunction(getattr(of, member)) or isinstance(getattr(of, member), property)):
+                print(f"{name}.{member}")
+"""
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    names = subprocess.run([sys.executable, "-c", ask], env=env, capture_output=True, text=True, check=True).stdout.split()
+    assert {"Cache.get", "Cache.stats", "memoize", "together"} <= set(names)
+    page = SITE / "python.html"
+    ids = Links(page).ids
+    assert [n for n in names if not any(i.endswith(f".{n}") for i in ids)] == []
+    # Nothing else of the modules.
+    assert not any(i.endswith((".Wish", ".code_of", ".key_of")) for i in ids)
+
+
+@site
 @pytest.mark.parametrize("name", PAGES)
 def test_page_is_shown_and_asks_no_network(name: str, tmp_path: Path) -> None:
     shown = browser.show(SITE / name, f"site-{name.replace('/', '-').removesuffix('.html')}", tmp_path, width=1280)

@@ -16,7 +16,7 @@ FOLDER = Path(jitcache.__file__).parent
 def test_overview_names_what_is_there() -> None:
     text = inspect.getdoc(jitcache) or ""
     adapters = {p.name for p in (FOLDER / "adapters").iterdir() if (p / "__init__.py").exists()}
-    part = re.sub(r"\s+", " ", text).partition("``jitcache.adapters``:")[2].partition(" each under")[0]
+    part = re.sub(r"\s+", " ", text).partition("``jitcache.adapters``:")[2].partition(" each in place")[0]
     assert set(re.findall(r"``(\w+)``", part)) == adapters
     modules = {p.stem for p in FOLDER.glob("*.py") if not p.stem.startswith("_")}
     assert set(re.findall(r"``jitcache\.(\w+)``", text)) == {*modules, "adapters"}

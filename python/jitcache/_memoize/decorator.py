@@ -45,7 +45,7 @@ def memoize(  # noqa: F811
         @jitcache.memoize(codec=pickle, depends=lambda source: {"compiler": jitcache.Tool("gcc")})
         def build(source: str) -> Result: ...
 
-    The function returns bytes, or what ``codec`` makes bytes of: ``pickle``,
+    The function returns bytes, or what ``codec`` turns into bytes: ``pickle``,
     ``json``, ``marshal``, or an object with ``dumps`` and ``loads``. The caller gets
     what ``loads`` makes of the bytes, at a miss too.
 
@@ -54,17 +54,17 @@ def memoize(  # noqa: F811
     value now and by the content of the file that it is from. Python and installed
     packages count by their version and files. docs/memoize.md has all that counts.
 
-    A function that looks outside of Python, at files, variables, the clock or other
-    programs, is called and not kept, and so is one that reaches what cannot be
-    described, or changes what it reaches. ``depends`` lifts the first: it says
-    what of the outside counts, as components of a key or as a function of the same
-    arguments that returns them. ``{}`` says that nothing does.
+    The result is not kept if the function looks outside of Python, at files,
+    variables, the clock or other programs; if it reaches something that cannot be
+    described; or if it changes what it reaches. ``depends`` lifts the first rule: it
+    says what of the outside counts, as components of a key or as a function of the
+    same arguments that returns them. ``{}`` says that nothing outside counts.
 
     However many threads and processes ask, one computes; exceptions are not kept.
     ``cache``: None is the default one, False none. ``f.key(…)`` is the key of a call,
     or the RefusedError that says why there is none; ``f.last_reason`` says why the
     last result was not kept, and a warning says it once.
-    Raises TypeError for what is no function, a coroutine function or a generator function.
+    Raises TypeError for anything but a function, and for coroutine and generator functions.
     """
     from functools import partial
 
