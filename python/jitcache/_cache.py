@@ -374,7 +374,9 @@ class Cache(Maintained):
             view = views.get(wanted(key))
             if view is not None:
                 return view.tobytes()
-        data, why = await compiled(Ask(self, self._acquire, wanted(key), fn, attributes, kind, timeout))
+        data, why = await compiled(
+            Ask(self, lambda: self.last_reason, self._acquire, wanted(key), fn, attributes, kind, timeout)
+        )
         if why is not None:
             self._note_store(not why, why)
         return data

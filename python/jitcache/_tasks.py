@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
     from contextlib import AbstractContextManager
 
-    from ._cache import Cache
     from ._key import Key
     from ._lease import Lease
 
@@ -32,9 +31,10 @@ _DEEPEST = 100
 
 
 class Ask(NamedTuple):
-    """The arguments of ``Cache.aget_or_compile``."""
+    """The arguments of ``Cache.aget_or_compile``, and what of the cache a compile needs."""
 
-    cache: Cache
+    cache: object  # coroutines share a compile if this is the same
+    last_reason: Callable[[], str]  # Cache.last_reason, for the thread that calls it
     acquire: Acquire
     key: Key
     fn: Callable[[], Any]
@@ -162,7 +162,7 @@ class _Holder:
                             return
                         data = self._data
                     lease.commit(data, attributes=ask.attributes)
-                    why = ask.cache.last_reason
+                    why = ask.last_reason()
                 assert lease.data is not None
                 self._tell(future, Compiled(lease.data, why))
         except BaseException as e:  # noqa: BLE001 - the coroutine raises it
