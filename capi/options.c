@@ -124,8 +124,8 @@ extern char **environ;
 
 static void append_environment(block *b)
 {
-	/* The caller of a program that runs with another user's rights must not choose
-	 * whose code it loads. */
+	/* Whoever starts a program that runs with another user's rights must not choose
+	 * whose code the program loads. */
 	if (getauxval(AT_SECURE) != 0)
 		return;
 	for (char **e = environ; e != NULL && *e != NULL; e++) {
