@@ -9,8 +9,8 @@ import (
 	"jitcache/core/key"
 )
 
-// An outbox has an empty file for each entry that is to be sent to a remote, named by
-// its key. Whoever sends it removes the file: docs/format.md.
+// An outbox is a folder with an empty file for each entry that is to be sent to a remote,
+// named by its key. The helper sends the entry and removes the file (docs/format.md).
 
 // Outbox returns the path of an outbox.
 func (s *Store) Outbox(name string) string { return s.v1 + "/outbox/" + name }
@@ -32,7 +32,7 @@ func (s *Store) Enqueue(name string, id *key.ID) syscall.Errno {
 	case 0:
 		s.setMode(fd)
 		return closeFd(fd)
-	case unix.EEXIST: // it waits already
+	case unix.EEXIST: // the entry is in the outbox already
 		return 0
 	}
 	return e
