@@ -3,11 +3,10 @@ package proc
 
 import "golang.org/x/sys/unix"
 
-// Read returns what a file says, of which it reads at most so many bytes. What is longer
-// is cut off without an error.
+// Read returns the content of a file, at most the first most bytes.
 //
-// Package os would start the runtime's poller for it, which takes up to ten system calls
-// more, and needs descriptors that a host may close.
+// Package os would start the runtime's poller, which takes up to ten more system calls,
+// and needs descriptors that a host may close.
 func Read(path string, most int) ([]byte, error) {
 	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
