@@ -54,3 +54,23 @@ func TestFileOfALayerThatHasShrunkWhenItIsReadIsAMiss(t *testing.T) {
 		}
 	}
 }
+
+// Names are bounded for keys, and `jitcache ls` and Explain keep those of entries.
+func TestEntryOfARemoteWhoseNameIsTooLongIsNotUsed(t *testing.T) {
+	for size, want := range map[int]store.Reason{key.MaxName: store.None, key.MaxName + 1: store.Malformed} {
+		k := testKey(t, "n", "1")
+		k.Name = strings.Repeat("n", size)
+		dir := t.TempDir()
+		if why := open(t, Options{Values: map[string]string{"directory": dir}}).Put(k, []byte("payload"), "", false); why != store.None {
+			t.Fatal(why)
+		}
+		data, err := os.ReadFile(entryFile(dir, k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, _ := trusting(t, env{})
+		if why := received(t, open(t, o), data, &k.ID, true); why != want {
+			t.Errorf("a name of %d bytes: %v, want %v", size, why, want)
+		}
+	}
+}

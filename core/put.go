@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"jitcache/core/blob"
 	"jitcache/core/key"
@@ -15,19 +16,8 @@ var ErrAttributes = errors.New("attributes: want a JSON object")
 
 // CheckAttributes returns an error unless s is "" or a JSON object.
 func CheckAttributes(s string) error {
-	if s == "" {
+	if s == "" || strings.HasPrefix(strings.TrimLeft(s, " \t\r\n"), "{") && json.Valid([]byte(s)) {
 		return nil
-	}
-	for i := range s {
-		switch s[i] {
-		case ' ', '\t', '\r', '\n':
-			continue
-		case '{':
-			if json.Valid([]byte(s)) {
-				return nil
-			}
-		}
-		break
 	}
 	return ErrAttributes
 }

@@ -5,7 +5,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"jitcache/core/blob"
 	"jitcache/core/key"
 )
 
@@ -53,18 +52,4 @@ func (s *Store) makeOutbox(name string) syscall.Errno {
 	}
 	defer closeFd(all)
 	return s.makeDir(all, name)
-}
-
-// Accept makes an entry of bytes that have come from elsewhere, in the whole buffer of a
-// blob: they are checked as those of a file are. None of it says who has made them.
-func Accept(b *blob.Blob, id *key.ID) Reason {
-	f, a, why := verify(b.Buffer(), id)
-	if why != None {
-		return why
-	}
-	if key.CheckKind(string(f.kind)) != nil {
-		return Malformed
-	}
-	fill(b, &f, a)
-	return None
 }
