@@ -15,12 +15,12 @@
 /* A path that was made for a handle. */
 typedef struct jc_path {
 	char *text;
-	int fd;   /* of the memory that it goes through, else -1 */
-	long pid; /* whose it is */
+	int fd;   /* the memory file that the path leads to, -1 if it leads to another file */
+	long pid; /* the process that made it */
 } jc_path;
 
-/* remove_file removes a path that the core has made. It had no symbolic links then:
- * one that is met on the way was put there by somebody else, and is not followed. */
+/* remove_file removes a path that the core has made. The path had no symbolic links
+ * then. If it has one now, another user has put it there, and it is not followed. */
 static void remove_file(char *path)
 {
 	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;

@@ -36,7 +36,7 @@ struct own {
 	unsigned char id[MAX_ID];
 };
 
-/* The build id as it is mapped: that of the code that runs. */
+/* find_own finds the build id in memory, which is that of the running code. */
 static int find_own(struct dl_phdr_info *info, size_t size, void *data)
 {
 	(void)size;

@@ -2,8 +2,8 @@
 #ifndef JC_BUILD_ID_H
 #define JC_BUILD_ID_H
 
-/* jc_build_id_is_own says whether an ELF file has the GNU build id of the code that
- * runs. */
+/* jc_build_id_is_own says whether an ELF file has the GNU build id of the running
+ * code. */
 int jc_build_id_is_own(int fd);
 
 #endif

@@ -45,8 +45,8 @@ void *jc_cache_core(jc_cache *c, const jc_core *core, int32_t *status)
 	return cache;
 }
 
-/* to_write returns the core's half of a cache that may have counters to write.
- * In a forked child the cache is opened again for that only if it was used. */
+/* to_write returns the core's half of a cache, NULL if the cache has no counters to
+ * write. In a forked child only a cache that was used there is opened again. */
 static void *to_write(jc_cache *c, const jc_core *core)
 {
 	int32_t status;
@@ -103,9 +103,9 @@ static size_t hold_all(jc_cache ***all)
 	return held;
 }
 
-/* leave has every cache write its counters, and whatever else it does before the
- * process ends. It holds no lock meanwhile: opening a cache again takes a lock that
- * comes before that of the list. */
+/* leave makes every cache write its counters, and do whatever else it does before
+ * the process ends. It holds no lock meanwhile: opening a cache again takes a lock
+ * that comes before the list's. */
 static void leave(const jc_core *core)
 {
 	jc_cache **all;

@@ -38,11 +38,12 @@ static jc_blob *from_memory(jc_cache *c, const uint8_t *id)
 	return b;
 }
 
-/* begin enters cache and key. If the status is not OK, nothing is entered.
+/* begin enters the cache and the key. If it does not return OK, neither is entered.
  *
- * With hit it looks into memory first. If the entry is there, *hit gets it and
- * only the cache is entered: a hit in memory is too short to pay for more. A key
- * may not be freed while it is used, and a frozen one does not change. */
+ * If hit is not NULL, begin looks into memory first. If the entry is there, *hit
+ * gets it and only the cache is entered: a hit in memory is too short to pay for
+ * more. That is safe, because the host must not free a key while it uses it, and a
+ * frozen key does not change. */
 static int32_t begin(call *a, jitcache_cache *cache, jitcache_key *key, jc_blob **hit)
 {
 	int32_t status = JITCACHE_OK;
@@ -104,8 +105,9 @@ static int32_t begin_cache(call *a, jitcache_cache *cache)
 	return status;
 }
 
-/* now is the clock of jc_cache's quiet, in nanoseconds: good to some milliseconds, and four
- * times as fast as the exact one, which a miss would notice. */
+/* now returns the time that jc_cache.quiet is compared with, in nanoseconds. The clock is
+ * exact to some milliseconds, and four times as fast as the exact one, which would slow
+ * a miss down. */
 static int64_t now(void)
 {
 	struct timespec t;
@@ -113,7 +115,7 @@ static int64_t now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* goes_on says whether the core looks elsewhere for what no directory has. */
+/* goes_on says whether the core looks beyond the directories for an entry. */
 static int goes_on(const jc_cache *c)
 {
 	if (!c->more || JC_CONTROL == JC_NO_LAYERS)
@@ -122,7 +124,7 @@ static int goes_on(const jc_cache *c)
 	return quiet == 0 || (now() >= quiet && JC_CONTROL != JC_STAYS_QUIET);
 }
 
-/* note_quiet notes what a lookup has told of the remotes. */
+/* note_quiet notes for how long the core's remotes are off, as a lookup has said. */
 static void note_quiet(jc_cache *c, const jc_out *out)
 {
 	if (out->quiet_ns <= 0)
@@ -131,9 +133,9 @@ static void note_quiet(jc_cache *c, const jc_out *out)
 	atomic_store_explicit(&c->quiet, now() + out->quiet_ns, memory_order_relaxed);
 }
 
-/* open_file opens the entry's file, in the own directory or a layer, if the front is to
- * do so. It returns 0 if there is no file, and nowhere else to look: it has then counted
- * a miss, for which no core is needed. */
+/* open_file opens the entry's file, in the own directory or a layer, unless the core
+ * must do so. It returns 0 if the lookup ends here: there is no file, the core would not
+ * look beyond the directories, and the miss has been counted. */
 static int open_file(call *a, jc_file *file)
 {
 	const uint8_t *id = a->sealed + JC_SEALED_ID;
@@ -152,8 +154,8 @@ static void close_file(const jc_file *file)
 		close(file->fd);
 }
 
-/* lookup is jitcache_get up to the handle: it leaves the call open, and *b with a
- * reference for the caller if the status is OK. */
+/* lookup is jitcache_get without the handle. It leaves the call open; if it returns OK,
+ * *b has a reference for the caller. If it has entered nothing, a->cache_handle is 0. */
 static int32_t lookup(call *a, jitcache_cache *cache, jitcache_key *key, jc_blob **b)
 {
 	int32_t status = begin(a, cache, key, b);
@@ -248,8 +250,10 @@ int32_t jitcache_put(
 {
 	call a;
 	jc_thread_unwind();
-	if ((data == NULL && size > 0) || (flags & ~JITCACHE_REPLACE) != 0)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, data == NULL ? "data: NULL" : "put: unknown flags");
+	if (data == NULL && size > 0)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "data: NULL");
+	if ((flags & ~JITCACHE_REPLACE) != 0)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "put: unknown flags");
 	int32_t status = begin(&a, cache, key, NULL);
 	if (status != JITCACHE_OK)
 		return status;
@@ -276,7 +280,8 @@ int32_t jitcache_remove(jitcache_cache *cache, jitcache_key *key)
 	return end(&a, status);
 }
 
-/* as_json ends a call that has made a report, and puts it in *json if json is not NULL. */
+/* as_json ends a call that has made a report, and stores it in *json if json is not
+ * NULL. */
 static int32_t as_json(call *a, int32_t status, jc_blob *b, jitcache_blob **json)
 {
 	if (b != NULL && json != NULL)

@@ -1,5 +1,5 @@
-/* component.c: what a key is made of, until it is hashed: components in their
- * packed form (docs/format.md). */
+/* component.c: the components of a key until it is hashed, in their packed form
+ * (docs/format.md). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +15,16 @@
 
 enum { MAX_LABEL = 1024, HEADER = 1 + 2 + 8 };
 
-/* A value of this size or more is hashed where it is, a smaller one is copied and
+/* A value of this size or more is hashed in place. A smaller one is copied, and
  * hashed with the others: a copy of 4 KiB costs as much as a call into Go. */
 enum { LARGE = 4096 };
 
-/* In a packed component: the value is the size and the BLAKE3 of the value. */
+/* The bit of the tag that marks a hashed component: in place of the value are its
+ * size and its BLAKE3. */
 enum { HASHED = 0x80, HASHED_SIZE = 8 + 32 };
 
-/* next walks packed components. It returns the size of the one at p, 0 if there
- * are fewer bytes than that. */
+/* next returns the size of the packed component at p, 0 if n bytes are too few for
+ * it. */
 static size_t next(const uint8_t *p, size_t n, const char **label, size_t *nlabel)
 {
 	if (n < HEADER)
@@ -48,8 +49,8 @@ static int32_t check_label(const jc_key *k, const char *label, size_t n)
 	return JITCACHE_OK;
 }
 
-/* hash_now makes the value of a HASHED component, if there is a core to do it.
- * If there is none, the call that needs the whole key will report it. */
+/* hash_now makes the value of a HASHED component. It returns 0 if there is no core
+ * to do it; the call that needs the whole key will report that. */
 static int hash_now(const void *data, size_t size, uint8_t value[HASHED_SIZE])
 {
 	const jc_core *core = jc_core_get();

@@ -1,4 +1,4 @@
-/* controls.c: in the build for all controls, which one it is. */
+/* controls.c: which control is active, in the build that has them all. */
 #include "controls.h"
 
 #ifdef JC_ANY_CONTROL

@@ -7,8 +7,8 @@ import "jitcache/core/key"
 // What control builds of the tests go without (package control).
 const (
 	recovers    = true // a panic ends in the export, not in the host
-	givesUp     = true // the process that has panicked gives its locks up
-	limitsProcs = true // so many threads run Go code, and no more
+	givesUp     = true // a process gives its locks up after a panic
+	limitsProcs = true // the number of threads that run Go code is bounded
 )
 
 // injectPanic panics in a control build, for a key of a certain name.

@@ -15,14 +15,14 @@ var (
 	limitsProcs = !control.Is("procs")
 )
 
-// As on a large machine.
+// Without the bound Go runs as many threads as on a large machine.
 func init() {
 	if !limitsProcs {
 		runtime.GOMAXPROCS(256)
 	}
 }
 
-// injectPanic is the bug that no test can wait for.
+// injectPanic is a bug for the tests.
 func injectPanic(k *key.Key) {
 	if control.Is("panic") && k.Name == "control panic" {
 		panic("injected")

@@ -1,14 +1,13 @@
 /* copy.c: a second copy of this library in the process.
  *
- * dlopen knows a file by the text of its path and by device and inode, so
- * neither a link nor the same path works. The bytes go to a new file in memory
- * (memfd), or in the temp directory, and dlopen opens that. A copy recognises
- * itself by its path.
+ * dlopen recognises a library by the text of its path, and by device and inode. So
+ * neither the same path nor a link to the file gives a second copy. The bytes go
+ * to a new file in memory (memfd), or in the temp directory, and dlopen opens that.
+ * A copy recognises itself by its path.
  *
- * The library's path may lead to another version by now: after an upgrade under
- * a running process a child would silently run that one. So the library opens
- * its own file when it is loaded, and a copy is used only if its build id is
- * ours.
+ * After an upgrade the library's path leads to another version, which a child must
+ * not run. So the library opens its own file when it is loaded, and a copy is used
+ * only if its build id is ours.
  */
 #include "copy.h"
 
@@ -39,12 +38,12 @@ static ino_t self_ino;
 static off_t self_size;
 static char self_path[4096];
 
-/* The system call, because fstat is a symbol of its own only since glibc 2.33, and
- * the library must load on 2.17. */
+/* stat_fd is fstat by its system call. glibc has had the symbol fstat only since 2.33,
+ * and the library must load with 2.17. */
 static int stat_fd(int fd, struct stat *st) { return (int)syscall(SYS_fstat, fd, st); }
 
-/* loaded_from returns the path by which the loader knows this library, NULL if it
- * does not say. */
+/* loaded_from returns this library's path as the loader knows it, NULL if that is
+ * unknown. */
 static const char *loaded_from(void)
 {
 	Dl_info info;
@@ -61,7 +60,7 @@ void jc_library_open(void)
 {
 	struct stat st;
 	const char *path = loaded_from();
-	/* A copy needs none: the first library of a process makes all copies. */
+	/* A copy does not need its file: the process's first library makes all copies. */
 	if (path == NULL || jc_library_is_copy())
 		return;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -88,8 +87,9 @@ static int is_self(int fd)
 	return st.st_dev == self_dev && st.st_ino == self_ino && st.st_size == self_size;
 }
 
-/* source returns a descriptor on our own file: the one from the start, unless
- * the host has closed it, else by path. *opened says that it is new. */
+/* source returns a descriptor of our own file. It is the one that was opened at the
+ * start; if the host has closed that, the file is opened again by its path, and
+ * *opened is 1. */
 static int source(int *opened)
 {
 	*opened = 0;
@@ -140,15 +140,15 @@ static int memory_file(void)
 	return (int)fd;
 }
 
-/* nameless_file makes a file in the temp directory that is gone when it is closed,
- * however this process ends. */
+/* nameless_file makes a file without a name in the temp directory. It is gone when it
+ * is closed, however this process ends. */
 static int nameless_file(const char *temp)
 {
 	char path[4096];
 	int fd = open(temp, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
-	/* Not every file system has such files. */
+	/* Not every file system has O_TMPFILE. */
 	snprintf(path, sizeof path, "%s/" PREFIX "XXXXXX", temp);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd >= 0)
@@ -157,7 +157,7 @@ static int nameless_file(const char *temp)
 }
 
 /* named_file makes a file with a name. If this process is killed, the file stays
- * until another process makes such a file. */
+ * until another process makes such a file and removes it (leftovers.c). */
 static int named_file(const char *temp, char *path, size_t size)
 {
 	jc_leftovers_sweep(temp, PREFIX);
@@ -168,8 +168,8 @@ static int named_file(const char *temp, char *path, size_t size)
 	return fd;
 }
 
-/* The path of a descriptor, as a text that no ancestor of this process can have
- * used: dlopen would return the copy that it knows by that text. Process ids are
+/* fd_path writes a path of a descriptor that no ancestor of this process can have
+ * used: dlopen would return the ancestor's copy for the same text. Process ids are
  * reused in a long chain of forks, so each generation adds a dot. */
 static void fd_path(char *path, size_t size, uint32_t generation, int fd)
 {
@@ -220,8 +220,8 @@ static const jc_core *copy_without_name(int from, int fd, uint32_t generation, c
 	return core;
 }
 
-/* copy_with_name is for a process that may not open what its own /proc/PID/fd
- * shows, or that has no /proc. */
+/* copy_with_name is for a process that has no /proc, or may not open the files in
+ * its own /proc/PID/fd. */
 static const jc_core *copy_with_name(int from, char *why, size_t size)
 {
 	char path[4096];

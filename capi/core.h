@@ -1,10 +1,10 @@
-/* core.h: what the two halves of the library know about each other.
+/* core.h: the interface between the two halves of the library.
  *
  * The front is C: the public functions, the handles, everything that must work
  * in a forked child before a Go runtime runs there. The core is Go, behind a
  * table of functions. In a forked child the front uses the table of a second
- * copy of the library (runtime.c), so nothing here may refer to a variable of the
- * library it happens to be compiled into.
+ * copy of the library (runtime.c). So nothing here may refer to a variable of the
+ * copy that it is compiled into.
  */
 #ifndef JC_CORE_H
 #define JC_CORE_H
@@ -16,38 +16,37 @@
 #include "../core/memory/memory.h"
 #include "../include/jitcache_native.h"
 
-/* Beside the status: the reason of a miss, and one line of text for an error,
- * in malloc'd memory that becomes the caller's. quiet_ns is of a miss: for so long
- * the core would look nowhere else for what has no file, because its remotes are off, and
- * would miss for the reason quiet_why. */
+/* What a call of the core returns beside the status. */
 typedef struct jc_out {
-	int32_t reason;
-	char *error;
+	int32_t reason; /* of a miss */
+	char *error;    /* one line about an error; malloc'd, the caller frees it */
+	/* With a miss: for so long the core's remotes are off. Until then a lookup of an entry
+	 * that has no file misses with the reason quiet_why, and need not call the core. */
 	int64_t quiet_ns;
 	int32_t quiet_why;
 } jc_out;
 
-/* What an opened cache is to the front. */
+/* What the front knows of an opened cache. */
 typedef struct jc_opened {
 	void *core;        /* of pointer.go */
 	jc_memory *memory; /* NULL: no tier in memory */
 	int32_t lookups;   /* whether the tier answers lookups: not with JITCACHE=refresh */
-	int32_t more;      /* whether the core goes on where no directory has an entry */
-	/* What the paths of entries begin with, in each directory that is looked at: the own
-	 * one, then the layers. Each is ended by a NUL, and the list by an empty one; malloc'd.
-	 * NULL: who looks up asks the core. */
+	int32_t more;      /* whether the core looks beyond the directories: it has remotes */
+	/* The prefixes of the paths of entries: the own directory's, then each layer's. Each
+	 * ends in a NUL, and an empty one ends the list; malloc'd. NULL: the front opens no
+	 * files, and passes every lookup to the core. */
 	char *entries;
 } jc_opened;
 
-/* A path to a blob (jitcache_blob_path). The front gives it up by itself:
- * unlink, or close of fd if that is not negative. */
+/* A path to a blob (jitcache_blob_path). The front ends it without the core: it closes
+ * fd, or unlinks the path if fd is negative. */
 typedef struct jc_pin {
 	char *path; /* malloc'd */
 	int32_t fd;
 } jc_pin;
 
 /* A request to compile: the source, the other parts as
- * jitcache_cuda_request_packed has them, and the BLAKE3 of either. */
+ * jitcache_cuda_request_packed has them, and the BLAKE3 of each. */
 typedef struct jc_parts {
 	uint8_t *source;
 	size_t nsource;
@@ -64,15 +63,15 @@ typedef struct jc_bytes {
 
 /* What the front gives the core. */
 typedef struct jc_front {
-	void (*log)(int32_t level, char *text); /* text is malloc'd, and taken */
+	void (*log)(int32_t level, char *text); /* text is malloc'd; the front frees it */
 	const char *observer;                   /* path of jitcache-observe, "" if there is none */
-	_Atomic int32_t stopped;                /* the core has panicked: it sets this, and answers no more calls */
+	_Atomic int32_t stopped;                /* the core sets it after a panic: it answers no more calls */
 } jc_front;
 
-/* An entry's file, opened by the front, which closes it. fd is -1 if it is not, and
- * -ENOENT if there is none. in, nin bytes, is that of jc_opened's paths where it is. The
- * core may have been opened again since, and have other directories now. The ticket is that of
- * memory.h, taken before. */
+/* An entry's file, which the front opens and closes. fd is -ENOENT if no directory has
+ * the file, and -1 if the front has not looked. in, nin bytes, is the prefix in
+ * jc_opened.entries under which the file is; the core may have been opened again since,
+ * with other directories. ticket was taken before the file was opened (memory.h). */
 typedef struct jc_file {
 	int32_t fd;
 	uint32_t nin;
@@ -84,7 +83,7 @@ typedef struct jc_file {
 #define JC_HOLDING 1 /* the thread holds a lease already */
 #define JC_AGAIN 2   /* called again after BUSY */
 
-/* What native_lookup is to give. */
+/* What native_lookup is to return. */
 #define JC_WANT_KEY 0
 #define JC_WANT_BLOB 1
 #define JC_WANT_RECORD_KEY 2
@@ -96,9 +95,9 @@ typedef struct jc_core {
 	uint64_t size; /* of this struct: copies of the library must agree */
 	int32_t (*start)(jc_front *front);
 	int32_t (*thread_enter)(void);
-	/* settings: option names and values, then environment names and values,
-	 * each ended by a NUL, the two lists by an empty name. memory: the tier to
-	 * go on with, or NULL. */
+	/* settings: names and values of options, then names and values of the environment.
+	 * Each ends in a NUL. An empty name separates the lists. memory: the tier to keep
+	 * using, or NULL for a new one. */
 	int32_t (*open)(char *settings, size_t size, jc_memory *memory, jc_opened *opened, jc_out *out);
 	int32_t (*close)(void *core);
 	int32_t (*flush)(void *core);
@@ -116,63 +115,62 @@ typedef struct jc_core {
 	int32_t (*remove)(void *core, uint8_t *sealed, size_t nsealed, jc_out *out);
 	int32_t (*maintain)(void *core, uint8_t *id, int32_t due);
 	int32_t (*used)(void *core, uint8_t *sealed, uint64_t n);
-	/* missed counts lookups of entries that were not there, or, while remotes are off, are in
-	 * no directory. */
+	/* missed counts misses that the front has found without the core. */
 	int32_t (*missed)(void *core, char *kind, int32_t why, uint64_t n);
 	int32_t (*trim)(void *core, jc_out *out);
 	int32_t (*clear)(void *core, char *kind, jc_out *out);
 	int32_t (*verify)(void *core, jc_blob **report, jc_out *out);
 	int32_t (*count)(void *core, uint64_t *entries, jc_out *out);
-	/* keys gets the keys of one part of the directory, 32 bytes each; MISS: there
-	 * are fewer parts. describe gets what is known of an entry; MISS: it is none of
-	 * that kind. */
+	/* keys returns the keys of one part of the directory, 32 bytes each; MISS: there is
+	 * no such part. describe returns what is known of an entry, as JSON; MISS: it cannot
+	 * be read, or is of another kind. */
 	int32_t (*keys)(void *core, int32_t part, jc_blob **keys, jc_out *out);
 	int32_t (*describe)(void *core, uint8_t *id, char *kind, jc_blob **json, jc_out *out);
 	int32_t (*stats)(void *core, jc_blob **json, jc_out *out);
 	int32_t (*explain)(void *core, uint8_t *sealed, size_t nsealed, jc_blob **json, jc_out *out);
-	/* core may be NULL: then the path is to a copy. */
+	/* pin makes a path to a blob. If core is NULL, it is that of a copy. */
 	int32_t (*pin)(void *core, jc_blob *blob, char *tempdir, jc_pin *pin, jc_out *out);
-	/* value and input get malloc'd bytes. */
+	/* key_input reads a file for a key. value and input get malloc'd bytes. */
 	int32_t (*key_input)(
 		int32_t tag, char *path, uint8_t **value, size_t *nvalue, uint8_t **input, size_t *ninput, jc_out *out);
-	/* digest gets 32 bytes. */
+	/* key_digest writes 32 bytes to digest. */
 	int32_t (*key_digest)(uint8_t *data, size_t size, uint8_t *digest);
 	int32_t (*key_seal)(uint8_t *packed, size_t npacked, uint8_t *inputs, size_t ninputs, char *name, char *kind,
 		uint8_t **sealed, size_t *nsealed, jc_out *out);
 	int32_t (*key_check)(uint8_t *sealed, size_t nsealed, jc_out *out);
-	/* cuda_lookup gives the blob or, if it is not there or with want 0, the sealed
-	 * key, malloc'd. core may be NULL with want 0. variables are the environment, each
-	 * ended by a NUL. cuda_start begins a job; core may be NULL for it, and lease, which
-	 * becomes the job's. */
+	/* cuda_lookup returns the blob. If there is none, or want is 0, it returns the sealed
+	 * key, malloc'd. With want 0 core may be NULL. variables are the environment, each
+	 * ending in a NUL. cuda_start begins a job. Its core and lease may be NULL; the job
+	 * owns the lease from then on. */
 	int32_t (*cuda_lookup)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int32_t want,
 		jc_blob **blob, uint8_t **sealed, size_t *nsealed, jc_out *out);
 	int32_t (*cuda_start)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int64_t timeout_ms,
 		int32_t flags, void *lease, void **job, jc_out *out);
-	/* *refused says that an error is the code's fault. */
+	/* cuda_load loads code. *refused says that the driver has refused it. */
 	int32_t (*cuda_load)(
 		jc_parts *parts, jc_blob *blob, void **module, void **handle, int32_t *refused, jc_out *out);
 	int32_t (*cuda_unload)(void *module);
 	int32_t (*cuda_function)(void *module, char *name, void **function, jc_out *out);
-	/* cuda_text gets the log, or the lowered name of an expression, out of
-	 * attributes; text is malloc'd. */
+	/* cuda_text reads the log (expression NULL) or the lowered name of an expression from
+	 * a blob's attributes; text is malloc'd. */
 	int32_t (*cuda_text)(char *attributes, char *expression, char **text, jc_out *out);
-	/* native_lookup gives what is wanted: the blob, or a sealed key, malloc'd.
-	 * native_start begins a job; core may be NULL for it. */
+	/* native_lookup returns what want says: the blob, or a sealed key, malloc'd.
+	 * native_start begins a job; its core may be NULL. */
 	int32_t (*native_lookup)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int32_t want,
 		jc_blob **blob, uint8_t **sealed, size_t *nsealed, jc_out *out);
 	int32_t (*native_start)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int64_t timeout_ms,
 		int64_t limit_ms, int32_t flags, void **job, jc_out *out);
-	/* job_step goes on with a job, and job_end ends it. log gets malloc'd text. */
+	/* job_step continues a job, and job_end ends it. *log gets malloc'd text. */
 	int32_t (*job_step)(void *job, jc_blob **blob, int32_t *hit, char **log, jc_out *out);
 	int32_t (*job_end)(void *job);
-	/* Around fork; C, and not Go: the locks that C code of the core has. */
+	/* Around fork: they take the locks of the core's C code. They are C, not Go. */
 	void (*fork_prepare)(void);
 	void (*fork_parent)(void);
 	void (*fork_child)(void);
 } jc_core;
 
-/* The table of this copy of the library. It is the one symbol that is exported
- * and not public: a forked child finds the core of the second copy by it. */
+/* The table of this copy of the library. It is the only exported symbol that is not
+ * public: a forked child finds the core of the second copy by it. */
 extern JITCACHE_API const jc_core jitcache_private_core;
 
 #endif

@@ -11,7 +11,7 @@
 #include "runtime.h"
 #include "thread.h"
 
-/* look asks the core for the blob, if it is wanted, and else for the key. */
+/* look asks the core for the blob if want is not 0, and for the key otherwise. */
 static int32_t look(jc_call *c, int32_t want, jc_found *f)
 {
 	jc_bytes variables = {0};
@@ -61,7 +61,7 @@ int32_t jitcache_cuda_key(jitcache_cache *cache, jitcache_cuda_request *request,
 	return status;
 }
 
-/* start begins to compile, under a lease of the core's or without. */
+/* start begins a job that compiles. lease is the core's, and may be NULL. */
 static int32_t start(
 	jitcache_cache *cache, jitcache_cuda_request *request, int64_t timeout_ms, void *lease, jc_handle *job)
 {
@@ -138,7 +138,8 @@ int32_t jitcache_cuda_compile(
 	return compile(cache, request, timeout_ms, NULL, blob);
 }
 
-/* copy_text copies a text of the core's out of a blob's attributes. */
+/* copy_text copies the log, or the lowered name of an expression, from a blob's
+ * attributes. */
 static int32_t copy_text(jitcache_blob *blob, const char *expression, char *buffer, size_t capacity, size_t *size)
 {
 	if (size == NULL || (buffer == NULL && capacity > 0))

@@ -10,7 +10,7 @@
 typedef struct module {
 	void *core; /* of pointer.go */
 	void *handle;
-	uint32_t generation; /* of the core; a forked child has no driver of its parent's */
+	uint32_t generation; /* of the core; a forked child cannot use its parent's driver */
 } module;
 
 static void destroy(void *object, jc_extra *extra)
@@ -42,7 +42,7 @@ static int32_t publish(module made, jitcache_cuda_module **out)
 	return JITCACHE_OK;
 }
 
-/* load gives a blob to the driver. *refused says that it is the blob's fault. */
+/* load loads a blob. *refused says that the driver has refused it. */
 static int32_t load(jitcache_cuda_request *request, jitcache_blob *blob, jitcache_cuda_module **out, int32_t *refused)
 {
 	jc_call c;
@@ -88,7 +88,7 @@ static int32_t drop(jitcache_cache *cache, jitcache_cuda_request *request)
 	return status;
 }
 
-/* compile_and_load is one attempt. */
+/* compile_and_load makes one attempt of jitcache_cuda_load. */
 static int32_t compile_and_load(jitcache_cache *cache, jitcache_cuda_request *request, int64_t timeout_ms,
 	jitcache_cuda_module **out, int32_t *refused)
 {
@@ -111,7 +111,7 @@ int32_t jitcache_cuda_load(
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "cuda load: NULL");
 	*out = NULL;
 	int32_t status = compile_and_load(cache, request, timeout_ms, out, &refused);
-	/* What cannot be removed would only be found again. */
+	/* If the entry cannot be removed, a second attempt would find it again. */
 	if (refused && cache != NULL && drop(cache, request) >= 0)
 		status = compile_and_load(cache, request, timeout_ms, out, &refused);
 	return status;

@@ -15,15 +15,15 @@ static int add_text(jc_request *r, char letter, const char *text)
 	return jc_request_add(r, letter, text, strlen(text));
 }
 
-/* add_variable adds what the environment says. */
+/* add_variable adds the value of an environment variable, if there is one. */
 static int add_variable(jc_request *r, char letter, const char *name)
 {
 	const char *value = getenv(name);
 	return value == NULL || *value == 0 || add_text(r, letter, value);
 }
 
-/* add_packages adds the folder that the package of Python lies in, beside which
- * pip puts NVIDIA's wheels: that of jitcache/libjitcache.so. */
+/* add_packages adds the folder above that of this library. In a Python installation,
+ * where the library is jitcache/libjitcache.so, pip puts NVIDIA's wheels there. */
 static int add_packages(jc_request *r)
 {
 	const char *path = jc_library_path(), *end = strrchr(path, '/');

@@ -1,7 +1,7 @@
 /* cursor.c: the entries of a directory, one after the other.
  *
- * A cursor's state is here and none of it in the core, so that it works in a forked
- * child: the keys of one part of the directory, and which of them comes next. */
+ * A cursor's whole state is here, so that it works in a forked child: the keys of
+ * one part of the directory, and which of them comes next. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,17 +16,17 @@
 
 enum { KEY_SIZE = 32 };
 
-/* A call looks at so many entries, and comes back: its host may have a signal to answer
- * (Python does so between calls). 64 take half a millisecond, and where each waits
- * for a disk half a second. */
+/* A call looks at this many entries at most, so that the host can handle signals
+ * (Python does between calls). 64 take half a millisecond, or half a second if each
+ * waits for a disk. */
 enum { MOST = 64 };
 
 typedef struct cursor {
-	jc_handle cache; /* not entered: it may be closed meanwhile */
+	jc_handle cache; /* not entered: the host may close it meanwhile */
 	char *kind;      /* NULL: any */
-	jc_blob *keys;   /* of a part, NULL before the first */
-	size_t next;     /* of keys, in bytes */
-	int32_t part;    /* the next one */
+	jc_blob *keys;   /* of the current part, NULL before the first */
+	size_t next;     /* offset of the next key in keys */
+	int32_t part;    /* the number of the next part */
 } cursor;
 
 static void destroy(void *object, jc_extra *extra)
@@ -63,7 +63,7 @@ int32_t jitcache_cursor_new(jitcache_cache *cache, const char *kind, jitcache_cu
 	return JITCACHE_OK;
 }
 
-/* next_part goes on to the next part of the directory. */
+/* next_part reads the keys of the next part of the directory. */
 static int32_t next_part(cursor *c, const jc_core *core, void *cache)
 {
 	jc_out out = {0};
@@ -79,7 +79,8 @@ static int32_t next_part(cursor *c, const jc_core *core, void *cache)
 	return JITCACHE_OK;
 }
 
-/* next_entry goes on to the next entry that there is, or past many that are not given. */
+/* next_entry returns the next entry. After MOST entries that are skipped it returns
+ * BUSY. */
 static int32_t next_entry(cursor *c, const jc_core *core, void *cache, jc_blob **json)
 {
 	for (int looked = 0; looked < MOST || JC_CONTROL == JC_STAYS;) {

@@ -1,7 +1,7 @@
-/* entry.c: opening the file of an entry, in the own directory or a layer. Most lookups of
- * a program that has nothing in its cache yet end here, with one system call for each of
- * these and no call into Go. As
- * core/store/read.go, which has the reasons for each flag. */
+/* entry.c: opening the file of an entry, in the own directory or a layer. If a program's
+ * cache is empty, most of its lookups end here, with one system call for each directory
+ * and no call into Go. core/store/read.go opens files in the same way, and has the
+ * reasons for each flag. */
 #include "entry.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "bytes.h"
 #include "controls.h"
 
-/* Of Linux 5.6, which the system's headers may not know. */
+/* openat2 came with Linux 5.6; the system's headers may be older. */
 #define OPENAT2 437
 #define NO_SYMLINKS 0x04
 struct how {
@@ -23,7 +23,7 @@ struct how {
 
 static const char suffix[] = ".jce";
 
-/* Set where there is no openat2, or a filter refuses it: the core knows another way. */
+/* Set if there is no openat2, or a filter refuses it. Then the core opens the files. */
 static _Atomic int refused;
 
 static int open_at(const char *path)
@@ -45,7 +45,7 @@ void jc_entry_open(const char *paths, const uint8_t id[32], jc_file *file)
 	file->fd = -ENOSYS;
 	if (atomic_load_explicit(&refused, memory_order_relaxed))
 		return;
-	/* The first byte, a slash, the others, the suffix; before that, the directory's path. */
+	/* The directory's path, the key's first byte, a slash, its other bytes, the suffix. */
 	char *name = text + sizeof text - 65 - sizeof suffix;
 	jc_hex(name + 1, id, 32);
 	name[0] = name[1];

@@ -4,9 +4,9 @@
 
 #include "core.h"
 
-/* jc_entry_open opens the file of an entry in the first directory that has one. paths is
- * what the paths of entries begin with in each (jc_opened). file->fd is -ENOENT afterwards
- * if there is none; after any other error the core must try, and say why it fails. */
+/* jc_entry_open opens the file of an entry in the first directory that has one. paths
+ * are jc_opened.entries. It sets file->fd to -ENOENT if no directory has one. After any
+ * other error the core must try, and report why it fails. */
 void jc_entry_open(const char *paths, const uint8_t id[32], jc_file *file);
 
 #endif

@@ -147,7 +147,7 @@ func jcgo_get(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, file *C.jc_file, 
 	})
 }
 
-// lookedUp is because for a lookup: it says too for how long none need ask for more than the file.
+// lookedUp is because for a lookup. It also says for how long the remotes are off.
 func lookedUp(p unsafe.Pointer, o *C.jc_out, why store.Reason) C.int32_t {
 	if why == store.Absent || why == store.RemoteOff || why == store.RemoteBudget {
 		quiet, then := cacheOf(p).Quiet()

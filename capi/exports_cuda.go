@@ -15,7 +15,7 @@ import (
 	"jitcache/cuda"
 )
 
-// The statuses of what can go wrong with a request.
+// cudaStatuses has the status for each way in which a request can fail.
 var cudaStatuses = map[cuda.Fault]C.int32_t{
 	cuda.BadRequest:     C.JITCACHE_ERR_ARGUMENT,
 	cuda.DoesNotCompile: C.JITCACHE_ERR_COMPILE,
@@ -68,7 +68,7 @@ func jcgo_cuda_lookup(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv 
 	})
 }
 
-// isOff reports that nothing is looked up or stored, so that nothing need be keyed.
+// isOff reports whether nothing is looked up or stored, so that no key is needed.
 func isOff(p unsafe.Pointer) bool { return p != nil && cacheOf(p).Mode() == core.ModeOff }
 
 //export jcgo_cuda_start
@@ -95,7 +95,7 @@ func jcgo_cuda_start(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C
 	})
 }
 
-// cudaStatus says what has come of a job.
+// cudaStatus returns the status of a job that is done.
 func cudaStatus(j *command.Job, r *command.Result, err error, log **C.char, o *C.jc_out) C.int32_t {
 	switch {
 	case err != nil:
@@ -126,7 +126,7 @@ func jcgo_cuda_load(parts *C.jc_parts, b *C.jc_blob, module, handle *unsafe.Poin
 //export jcgo_cuda_unload
 func jcgo_cuda_unload(p unsafe.Pointer) C.int32_t {
 	return guard(nil, func() C.int32_t {
-		// What the driver says of it helps nobody: the handle is gone either way.
+		// The driver's error is ignored: the handle is gone either way.
 		moduleOf(p).Release()
 		forget(p)
 		return C.JITCACHE_OK

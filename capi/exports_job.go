@@ -12,14 +12,14 @@ import (
 	"jitcache/command"
 )
 
-// job is what C goes on with in steps.
+// job is a job that C continues in steps.
 type job struct {
 	*command.Job
-	// status says what has come of it.
+	// status returns the status of the job when it is done.
 	status func(*command.Job, *command.Result, error, **C.char, *C.jc_out) C.int32_t
 }
 
-// variables are an environment that C has packed.
+// variables returns the environment that C has packed.
 func variables(p *C.uint8_t, n C.size_t) []string {
 	var env []string
 	for all := bytesOf(p, n); len(all) > 0; {
@@ -30,7 +30,7 @@ func variables(p *C.uint8_t, n C.size_t) []string {
 	return env
 }
 
-// milliseconds is a time that C gives; one below 0 is no time.
+// milliseconds converts a time from C. A negative one, which is no limit, is -1.
 func milliseconds(n C.int64_t) time.Duration {
 	if n < 0 {
 		return -1

@@ -65,7 +65,7 @@ func jcgo_native_lookup(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nen
 	})
 }
 
-// requestKey returns the key that is wanted; nil, and why, if it is not known.
+// requestKey returns the key that want says; nil, and why, if it is not known.
 func requestKey(job *command.Job, want C.int32_t) (k *key.Key, why string, err error) {
 	switch want {
 	case C.JC_WANT_RECORD_KEY:
@@ -78,7 +78,7 @@ func requestKey(job *command.Job, want C.int32_t) (k *key.Key, why string, err e
 	return k, why, nil
 }
 
-// missed says what has changed.
+// missed returns a miss. why says what has changed, "" if nothing is known.
 func missed(o *C.jc_out, why string) C.int32_t {
 	if why == "" {
 		why = store.Absent.String()
@@ -101,7 +101,7 @@ func jcgo_native_start(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv
 	})
 }
 
-// nativeStatus says what has come of a job.
+// nativeStatus returns the status of a job that is done.
 func nativeStatus(j *command.Job, r *command.Result, err error, log **C.char, o *C.jc_out) C.int32_t {
 	switch {
 	case err == command.ErrLimit:
@@ -118,7 +118,7 @@ func nativeStatus(j *command.Job, r *command.Result, err error, log **C.char, o 
 	return C.JITCACHE_OK
 }
 
-// failure says how a command has failed.
+// failure returns an error that says how a command failed.
 func failure(program string, r *command.Result) error {
 	name := filepath.Base(program)
 	s := r.Report.Status

@@ -1,4 +1,4 @@
-/* fork.c: what is done around fork. Which core a child has is runtime.c's to say. */
+/* fork.c: what is done around fork. runtime.c decides which core a child has. */
 #include <pthread.h>
 
 #include "../core/lockfile/held.h"
@@ -40,10 +40,10 @@ static void child(void)
 	jc_held_close();
 }
 
-/* A copy does not need the handlers: the front of the first library is the one that
- * is used. A copy could not register them either. From glibc 2.28 to 2.35 a fork that
- * waits in prepare holds a lock that pthread_atfork takes; and a copy is loaded under
- * a lock that prepare waits for. */
+/* A copy does not need the handlers, because its front is not used. Nor could it
+ * register them: from glibc 2.28 to 2.35 a fork that waits in prepare holds a lock
+ * that pthread_atfork takes, and a copy is loaded under a lock that prepare waits
+ * for. */
 __attribute__((constructor)) static void watch_fork(void)
 {
 	if (!jc_library_is_copy() || JC_CONTROL == JC_COPY_WATCHES)

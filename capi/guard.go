@@ -14,13 +14,13 @@ import (
 	"jitcache/core/store"
 )
 
-// poisoned is set by the first panic. The state that it left behind cannot be
-// trusted, and locks may be held. So from then on every call returns an error at
-// once, and the host goes on without a cache. Lock files are given up: nobody
-// must wait for a process that will not finish.
+// poisoned is set by the first panic. After it the state cannot be trusted, and
+// locks may be held. So every later call returns an error at once, and the host
+// goes on without a cache. Lock files are given up: nobody must wait for a process
+// that will not finish.
 var poisoned atomic.Pointer[string]
 
-// guard runs an export's body. No panic leaves it.
+// guard runs the body of an export. No panic leaves it.
 func guard(out *C.jc_out, body func() C.int32_t) (status C.int32_t) {
 	if why := poisoned.Load(); why != nil {
 		return internal(out, *why)

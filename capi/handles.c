@@ -24,7 +24,7 @@ typedef struct slot {
 	_Alignas(64) _Atomic uint64_t state;
 	void *object;
 	_Atomic uint32_t next_free; /* index + 1 */
-	_Atomic enum jc_kind kind;  /* may be read of a slot that another handle has by now */
+	_Atomic enum jc_kind kind;  /* atomic: a stale handle reads it while a new one sets it */
 	jc_extra extra;
 	jc_destroy *destroy;
 } slot;
@@ -52,8 +52,8 @@ static inline slot *slot_of(jc_handle h, enum jc_kind kind)
 	return slot_at(index);
 }
 
-/* ---- free slots: each thread has a few, for a hit that makes a handle and a release
- * that ends it; all others are in one list */
+/* ---- free slots: each thread keeps a few, so that a hit and its release share nothing
+ * with other threads; all others are in one list */
 
 enum { SPARES = 8 };
 
@@ -209,7 +209,7 @@ void *jc_handle_peek(jc_handle h, enum jc_kind kind)
 	return s->object;
 }
 
-/* end is called by whoever has dropped the last reference. */
+/* end ends an object whose last reference was dropped. */
 static void end(slot *s, jc_handle h)
 {
 	s->destroy(s->object, &s->extra);

@@ -1,8 +1,8 @@
-/* handles.h: what the host holds instead of pointers.
+/* handles.h: handles, which the host holds instead of pointers.
  *
  * A handle is a word: kind, index of a slot, generation. It is never
- * dereferenced, so a stale or foreign one is detected and not followed; a slot
- * is used again only under the next generation. */
+ * dereferenced, so a stale or foreign one is an error and not a crash. When a
+ * slot is used again, its generation is the next one. */
 #ifndef JC_HANDLES_H
 #define JC_HANDLES_H
 
@@ -23,10 +23,10 @@ enum jc_kind {
 	JC_CURSOR
 };
 
-/* What a slot holds beside the object, for handles on blobs: a hit makes one,
- * and must not pay for an allocation. */
+/* What a slot of a blob holds beside the object. It is in the slot because every hit
+ * makes a handle, and must not pay for an allocation. */
 typedef struct jc_extra {
-	jc_handle cache;      /* where it was found; 0: nowhere */
+	jc_handle cache;      /* where the blob was found; 0: nowhere */
 	struct jc_path *path; /* NULL until asked for */
 } jc_extra;
 
@@ -42,23 +42,23 @@ jc_handle jc_handle_new(enum jc_kind kind, void *object, jc_extra extra, jc_dest
 void *jc_handle_enter(jc_handle h, enum jc_kind kind);
 void jc_handle_leave(jc_handle h);
 
-/* jc_handle_release drops a reference that the host has, and returns 0 if the
- * handle is no good. */
+/* jc_handle_release drops a reference of the host's. It returns 0 if the handle is
+ * stale, closed or of another kind. */
 int jc_handle_release(jc_handle h, enum jc_kind kind);
 
-/* jc_handle_hold adds a reference, also to a handle that is closed and not gone
- * yet, and returns 0 if it is gone. */
+/* jc_handle_hold adds a reference to a handle that may be closed. It returns 0 if
+ * the object is gone. */
 int jc_handle_hold(jc_handle h);
 
 /* jc_handle_peek returns the object without a reference. */
 void *jc_handle_peek(jc_handle h, enum jc_kind kind);
 
-/* jc_handle_extra returns what else the slot of an entered handle holds. */
+/* jc_handle_extra returns the extra of an entered handle. */
 jc_extra *jc_handle_extra(jc_handle h);
 
-/* jc_handle_close drops the first reference and lets nobody enter any more. It
- * returns 0 if the handle was no good. The object goes with the last
- * reference. */
+/* jc_handle_close drops the first reference; from then on nobody can enter. It
+ * returns 0 if the handle is stale, closed or of another kind. The object ends with
+ * the last reference. */
 int jc_handle_close(jc_handle h, enum jc_kind kind);
 
 /* jc_handles_live counts the handles in use, for leak tests. */

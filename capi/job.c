@@ -58,7 +58,7 @@ int32_t jc_job_publish(const jc_core *core, void *begun, jc_handle cache, jc_thr
 	j->generation = jc_core_generation();
 	j->cache_handle = cache != 0 && jc_handle_enter(cache, JC_CACHE) != NULL ? cache : 0;
 	j->thread = t;
-	/* It will hold a lease: what the thread asks for meanwhile must not wait. */
+	/* The job will hold a lease, so other calls of this thread must not wait. */
 	atomic_fetch_add(&t->holding, 1);
 	atomic_fetch_add(&t->refs, 1);
 	*out = jc_handle_new(JC_JOB, j, (jc_extra){0}, destroy);

@@ -1,6 +1,6 @@
-/* key.c: keys. A key is built of components (component.c), and the core hashes it
- * at its first use. Its sealed form is in C memory, so that a key outlives fork
- * and is freed without a call into Go. */
+/* key.c: keys. A key is built from components (component.c). The core hashes it at
+ * its first use. Its sealed form is in C memory, so that a key survives fork and is
+ * freed without a call into Go. */
 #include "key.h"
 
 #include <stdlib.h>
@@ -228,7 +228,7 @@ int32_t jitcache_key_from_digest(const uint8_t digest[32], jitcache_key **out)
 	if (digest == NULL || out == NULL)
 		return jc_fail(JITCACHE_ERR_ARGUMENT, "key: NULL");
 	*out = NULL;
-	/* The sealed form of a key with nothing but an id and a kind. */
+	/* The sealed form of a key that has only an id and a kind. */
 	uint8_t sealed[8 + 32 + 16 + 2 + 4 + 4] = "jckey\0\0\2";
 	memcpy(sealed + JC_SEALED_ID, digest, 32);
 	memcpy(sealed + JC_SEALED_ID + 32, "generic", 7);

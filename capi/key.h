@@ -15,22 +15,22 @@ typedef struct jc_key {
 	char kind[17];
 } jc_key;
 
-/* jc_key_open enters a key that may still be built, or returns NULL and sets
- * status. */
+/* jc_key_open enters a key that is not frozen. Otherwise it returns NULL and sets
+ * *status. */
 jc_key *jc_key_open(jitcache_key *key, int32_t *status);
 
 /* jc_key_seal freezes a key and returns its sealed form, which lives as long
- * as the key. If it is NULL, *status is what to return. */
+ * as the key. If it returns NULL, *status is the status to return. */
 const uint8_t *jc_key_seal(jc_key *k, size_t *size, int32_t *status);
 
-/* jc_key_sealed returns the sealed form of a key that is frozen already,
- * else NULL. */
+/* jc_key_sealed returns the sealed form of a frozen key, NULL if it is not
+ * frozen. */
 const uint8_t *jc_key_sealed(jc_key *k);
 
-/* jc_key_from_sealed makes a key of a sealed form, which it copies. */
+/* jc_key_from_sealed makes a key from a sealed form, which it copies. */
 int32_t jc_key_from_sealed(const void *sealed, size_t size, jitcache_key **key);
 
-/* Where id and kind stand in a sealed key: key.SealedID and SealedKind in Go. */
+/* Offsets of the id and the kind in a sealed key: key.SealedID and SealedKind in Go. */
 #define JC_SEALED_ID 8
 #define JC_SEALED_KIND 40
 

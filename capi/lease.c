@@ -15,17 +15,17 @@
 #include "runtime.h"
 #include "thread.h"
 
-/* A lease as the host holds it. It works in a forked child too: there the core
- * that granted it is gone, nobody holds the lock, and a commit is a put. */
+/* A lease as the host holds it. It can be used in a forked child too. The core that
+ * granted it is gone there, and nobody holds the lock; a commit is a put. */
 typedef struct lease {
-	_Atomic int ended; /* whoever sets it ends the lease */
+	_Atomic int ended; /* the call that sets it ends the lease */
 	void *core;        /* the core's lease */
 	uint32_t generation;
 	jc_handle cache_handle, key_handle; /* entered; either may have been closed since */
 	jc_cache *cache;
 	const uint8_t *sealed;
 	size_t nsealed;
-	jc_thread *thread; /* the one that it was granted to */
+	jc_thread *thread; /* the thread that it was granted to */
 	int keep;          /* jitcache_get_or_compile wants the blob */
 	int committed;
 	int32_t status; /* of the commit */
@@ -33,7 +33,8 @@ typedef struct lease {
 	jc_blob *blob;
 } lease;
 
-/* release ends a lease that nobody else has ended. */
+/* release ends the core's lease, and what the thread counts of it. Called once, by the
+ * call that has set ended. */
 static void release(lease *l)
 {
 	if (l->core != NULL && l->generation == jc_core_generation()) {
@@ -60,8 +61,8 @@ static void destroy(void *object, jc_extra *extra)
 	free(l);
 }
 
-/* enter_both enters cache and key for a lease to keep. Another thread may have
- * closed either since the call began. */
+/* enter_both enters the cache and the key for as long as the lease lives. Another
+ * thread may have closed either since the call began. */
 static int32_t enter_both(lease *l, jitcache_cache *cache, jitcache_key *key)
 {
 	l->cache = jc_handle_enter(JC_HANDLE(cache), JC_CACHE);
@@ -88,7 +89,7 @@ int jc_lease_take(jitcache_lease *handle, void **core, jc_handle *cache)
 		jc_handle_leave(JC_HANDLE(handle));
 		return 0;
 	}
-	/* One that the parent of this process was granted locks nothing here. */
+	/* A lease of the parent's locks nothing in a forked child. */
 	*core = l->generation == jc_core_generation() && jc_core_running() != NULL ? l->core : NULL;
 	l->core = NULL;
 	*cache = jc_handle_enter(l->cache_handle, JC_CACHE) != NULL ? l->cache_handle : 0;
@@ -206,8 +207,8 @@ static void keep_bytes(lease *l, const void *data, size_t size)
 	l->blob = b;
 }
 
-/* commit_as_put stores a result whose lease was granted in another process: the one
- * that this one was forked from. */
+/* commit_as_put stores a result in a forked child whose parent was granted the
+ * lease. */
 static int32_t commit_as_put(lease *l, const void *data, size_t size, const char *attributes)
 {
 	const jc_core *core = jc_core_get();
@@ -294,7 +295,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* acquire_in_time acquires, however many slices it takes. */
+/* acquire_in_time repeats jitcache_acquire while it is busy, until the timeout. */
 static int32_t acquire_in_time(
 	jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms, jitcache_blob **blob, jitcache_lease **l)
 {
@@ -311,14 +312,13 @@ static int32_t acquire_in_time(
 	}
 }
 
-/* The unwinder of a C++ host finds the cleanup below, through two symbols of
- * libgcc_s. A C host, Python for one, has no use for them and may not have them
- * loaded; a host with another unwinder must not get libgcc's. So they are weak:
- * if they are missing, an exception skips this frame, and the lease is given up
- * as after a longjmp. */
+/* The unwinder of a C++ host runs the cleanup below through two symbols of libgcc_s.
+ * A C host, such as Python, does not need them and may not have loaded them; a host
+ * with another unwinder must not get libgcc's. So they are weak. If they are missing,
+ * an exception skips this frame, and the lease is given up as after a longjmp. */
 __asm__(".weak _Unwind_Resume\n\t.weak __gcc_personality_v0");
 
-/* callback is the frame of a callback in progress. */
+/* callback is a callback in progress; its cleanup pops the frame. */
 typedef struct callback {
 	jitcache_lease *handle;
 	jc_thread *thread;

@@ -1,5 +1,5 @@
-/* leftovers.c: a lock on the file shows that its process lives. A process id would
- * not: ids are reused, and in another container the same id is another process. */
+/* leftovers.c: a lock on a file shows that the file's process still runs. A process id
+ * would not: ids are reused, and in another container the same id is another process. */
 #include "leftovers.h"
 
 #include <dirent.h>
@@ -13,11 +13,12 @@
 
 #include "controls.h"
 
-/* Between making a file and locking it a process needs microseconds. */
+/* A file that is younger, in seconds, may not be locked yet. A process locks it
+ * microseconds after it has made it. */
 enum { YOUNG = 60 };
 
-/* A temp directory may hold any number of files; a sweep of this many names takes
- * three milliseconds. */
+/* A sweep looks at this many names at most, because a temp directory may have any
+ * number of files. It takes three milliseconds. */
 enum { MOST_NAMES = 10000 };
 
 const char *jc_temp_folder(void)
@@ -28,7 +29,7 @@ const char *jc_temp_folder(void)
 
 void jc_leftover_lock(int fd) { flock(fd, LOCK_EX | LOCK_NB); }
 
-/* is_left says whether fd is a leftover, and still what the name stands for. */
+/* is_left says whether fd is a leftover, and name still leads to it. */
 static int is_left(int parent, const char *name, int fd)
 {
 	struct stat st, now;
@@ -42,7 +43,7 @@ static int is_left(int parent, const char *name, int fd)
 static void sweep(int parent, const char *name)
 {
 	struct stat st;
-	/* A device or a pipe is not even opened. */
+	/* Opening a device or a pipe might have an effect. */
 	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
 		return;
 	int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -23,21 +23,22 @@ import (
 	"jitcache/core"
 )
 
-// procs is how many threads run Go code at once. With two, as the runtime would
-// choose on two cores, a call made while four other threads read waits for 10 to
-// 13 ms at the 90th percentile, until sysmon takes a processor away from one
-// that is in a system call. With one for each of the five, and one more, it does
-// not wait. The library then has as many threads of its own and five more, under
-// 32 busy ones of the host on a busy machine: twelve are promised.
+// procs is how many threads run Go code at once. On two cores the runtime would
+// choose two. Then a call that is made while four other threads read waits for 10 to
+// 13 ms at the 90th percentile, until sysmon takes a processor away from a thread in
+// a system call. With one for each of the five threads, and one more, it does not
+// wait. With 32 busy threads of the host on a busy machine, the library then has
+// eleven threads of its own; at most twelve are promised.
 const procs = 6
 
-// memoryLimit makes the collector keep the Go heap small; entries are in C
-// memory and do not count. The stacks of a thousand threads of the host count,
-// with 256 KiB each (stack.go), used or not.
+// memoryLimit makes the collector keep the Go heap small. Entries are in C memory
+// and do not count. The stacks of the host's threads do: 256 KiB each (stack.go),
+// used or not, for perhaps a thousand threads.
 const memoryLimit = 512 << 20
 
-// built says which Go this is, and what has been done to its runtime; the build sets it
-// (build_library.py). `jitcache doctor` reads it in the library's file, so it must be there.
+// built says which Go this is, and how its runtime was changed. The build sets it
+// (build_library.py). `jitcache doctor` reads it in the library's file, so the linker
+// must keep it.
 var built string
 
 func init() {
@@ -50,12 +51,12 @@ func init() {
 
 func main() {}
 
-// front is the front that this core works for. In a forked child the core is a
-// second copy of the library, and the front is the first's.
+// front is the front that this core works for. In a forked child the core is in a
+// second copy of the library, and the front is in the first.
 var front *C.jc_front
 
-// sink hands a log line to the front, which gives it to the host's callback
-// once no Go frame is on the stack any more.
+// sink passes a log line to the front, which calls the host's callback when no Go
+// frame is on the stack any more.
 func sink(level core.Level, text string) {
 	C.call_log(front, C.int32_t(level), C.CString(text))
 }

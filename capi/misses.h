@@ -1,4 +1,4 @@
-/* misses.h: lookups of entries that were not there, until the core counts them. */
+/* misses.h: misses that the front has found by itself, until the core counts them. */
 #ifndef JC_MISSES_H
 #define JC_MISSES_H
 
@@ -14,17 +14,17 @@ typedef struct jc_misses {
 	_Atomic uint64_t counts[JC_MISS_KINDS];
 } jc_misses;
 
-/* jc_misses_add counts one, of a kind of up to 16 bytes, padded with NUL. It returns
- * 0 if there are too many kinds. */
+/* jc_misses_add counts a miss of a kind, which is padded with NUL. It returns 0 if
+ * there are too many kinds. */
 int jc_misses_add(jc_misses *m, const uint8_t kind[16]);
 
-/* jc_misses_any says whether there are some. */
+/* jc_misses_any says whether any were counted. */
 int jc_misses_any(jc_misses *m);
 
-/* jc_misses_report hands them to the core. */
+/* jc_misses_report passes the counts to the core, with the reason why. */
 void jc_misses_report(jc_misses *m, const jc_core *core, void *cache, int32_t why);
 
-/* jc_misses_forget is for a forked child: the counts are its parent's. */
+/* jc_misses_forget drops the counts in a forked child; its parent reports them. */
 void jc_misses_forget(jc_misses *m);
 
 #endif

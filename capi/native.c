@@ -8,7 +8,7 @@
 #include "request.h"
 #include "thread.h"
 
-/* look asks the core for what is known of a request: the result, or its key. */
+/* look asks the core for the result of a request, or one of its keys. */
 static int32_t look(jc_call *c, int32_t want, jc_found *found)
 {
 	jc_bytes variables = {0};
@@ -41,7 +41,7 @@ int32_t jitcache_native_lookup(
 	return status;
 }
 
-/* key_of gives one of a request's keys. */
+/* key_of returns one of the keys of a request. */
 static int32_t key_of(jitcache_cache *cache, jitcache_native_request *request, int32_t want, jitcache_key **key)
 {
 	jc_call c;

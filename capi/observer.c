@@ -9,7 +9,7 @@
 
 const char *jc_observer_path(void)
 {
-	/* Below the folder of the library. */
+	/* Relative to the library's folder. */
 	static const char *const places[] = {"jitcache-observe", "../libexec/jitcache/jitcache-observe",
 		"../../libexec/jitcache/jitcache-observe" /* lib/x86_64-linux-gnu */};
 	static char found[4096];

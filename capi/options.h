@@ -1,4 +1,4 @@
-/* options.h: what a cache is opened with. */
+/* options.h: the settings that a cache is opened with. */
 #ifndef JC_OPTIONS_H
 #define JC_OPTIONS_H
 
@@ -6,7 +6,8 @@
 
 #include "handles.h"
 
-/* jc_settings packs options (may be 0) and environment for the core's open. */
+/* jc_settings packs the options, which may be 0, and the environment for the core's
+ * open. *settings is malloc'd. */
 int32_t jc_settings(jc_handle options, char **settings, size_t *size);
 
 #endif

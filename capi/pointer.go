@@ -12,13 +12,13 @@ import (
 	"jitcache/cuda"
 )
 
-// Go objects that C keeps: caches, leases, modules, jobs. This file is the only one
-// that knows go-pointer. Its pointers are addresses that malloc may return again
-// and that must not be freed twice. Neither can happen here, because C holds each
-// behind a handle of its own (handles.c), which ends once.
+// Go objects that C keeps: caches, leases, modules, jobs. Only this file knows
+// go-pointer. A pointer of it is an address that malloc may return again, and that
+// must not be freed twice. C holds each behind a handle (handles.c), which ends once,
+// so that no pointer is used after its end.
 
-// Caches by pointer, beside go-pointer's own table: a cache is looked up at every
-// call, and that table has a lock, which many threads would wait for.
+// caches are the caches by pointer, beside go-pointer's own table. A cache is looked
+// up at every call, and that table has a lock that many threads would wait for.
 var caches sync.Map
 
 func keepCache(c *core.Cache) unsafe.Pointer {

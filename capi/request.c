@@ -1,6 +1,6 @@
-/* request.c: requests to compile. Until the core reads it, a request is a row of
- * parts, each a letter, a length and bytes; its kind defines the letters
- * (cuda_request.c, native_request.c). Calls about requests begin and end here. */
+/* request.c: requests to compile. A request is a sequence of parts, each a letter, a
+ * length and bytes. cuda_request.c and native_request.c define the letters. Calls
+ * about requests begin and end here. */
 #include "request.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* runtime.c: a Go runtime does not survive fork. The child has its memory and none
- * of its threads, and the first call that needs one hangs. So the child does
- * not use it: its first call loads a second copy of the library (copy.c), with
- * a runtime of its own, and the front goes on with that one's core. Handles,
- * blobs, keys and the tier in memory are the front's and stay. */
+/* runtime.c: a Go runtime does not survive fork. The child has its memory, but none
+ * of its threads, and the first call that needs one would hang. So the child does
+ * not use that runtime. Its first call loads a second copy of the library (copy.c),
+ * which has a runtime of its own, and the front goes on with the copy's core.
+ * Handles, blobs, keys and the tier in memory belong to the front and stay. */
 #include "runtime.h"
 
 #include <stdatomic.h>
@@ -19,11 +19,12 @@
 static const jc_core *_Atomic current;
 static _Atomic uint32_t generation = 1;
 static _Atomic int forked;
-static _Atomic int failed; /* this process can have no core */
-static char failure[256];  /* and why not; under jc_start_lock */
+static _Atomic int failed; /* this process cannot have a core */
+static char failure[256];  /* why not; under jc_start_lock */
 
-/* Another thread may hold the loader's lock: it calls from a library's constructor
- * and waits here for the thread that loads a copy. A copy takes milliseconds. */
+/* How long a thread waits for the one that loads a copy, which takes milliseconds. A
+ * wait without end could be a deadlock: a thread that calls from a library's
+ * constructor holds the loader's lock, which loading the copy needs. */
 enum { PATIENCE_MS = 5000 };
 
 static jc_front front = {.log = jc_log_push, .observer = ""};

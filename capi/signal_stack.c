@@ -10,7 +10,7 @@
 #include "controls.h"
 
 #define STACK_SIZE (256 << 10)
-#define GUARD (64 << 10) /* at least a page of any size: nobody's memory, beyond the stack */
+#define GUARD (64 << 10) /* inaccessible memory below the stack; at least one page of any page size */
 
 char *jc_signal_stack_make(void)
 {

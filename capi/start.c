@@ -5,15 +5,15 @@
  * Three things are done around that:
  *
  * - All signals are blocked. Go's threads inherit the mask, so the host's
- *   signals are never delivered to them. Go unblocks those of faults again; the
- *   overlay stops it from unblocking four others (UNBLOCKED in
+ *   signals are never delivered to them. Go unblocks the signals of faults again;
+ *   the overlay stops it from unblocking four others (UNBLOCKED in
  *   capi/overlay/runtimes.py).
- * - SIGPIPE and SIGURG are put back to what the host had. Go would turn an
- *   ignored SIGPIPE into a caught one, which exec'ed children see as default;
- *   and its SIGURG handler, with the preemption signal that belongs to it,
+ * - SIGPIPE and SIGURG get the host's dispositions back. Go would turn an
+ *   ignored SIGPIPE into a caught one, which exec'ed children see as default.
+ *   Its handler of SIGURG, with the preemption signal that belongs to it,
  *   makes PETSc abort the job. The library is linked with preemption off.
- * - Handlers that the host had installed lose the SA_ONSTACK that Go adds to
- *   them, unless the host had asked for it.
+ * - Go adds SA_ONSTACK to the handlers that the host had installed. It is removed
+ *   again, unless the host had set it.
  */
 #include <signal.h>
 #include <stddef.h>
@@ -25,12 +25,12 @@ static sigset_t host_mask;
 static struct sigaction host_actions[NSIG];
 static unsigned char host_known[NSIG];
 
-/* Go needs these: it turns a fault in Go code into a panic, which the library
- * survives, and passes on every other. */
+/* go_keeps says whether Go needs a signal. Go turns a fault in Go code into a panic,
+ * which the library survives, and passes any other fault on. */
 static int go_keeps(int sig) { return sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE; }
 
-/* 101 is the first priority that is not the implementation's: this runs before
- * Go's initialiser, which has none. */
+/* Priorities up to 100 are reserved. With 101 this runs before Go's initialiser, which
+ * has no priority. */
 __attribute__((constructor(101))) static void before_go(void)
 {
 	sigset_t all;

@@ -9,10 +9,10 @@
 #include "log.h"
 #include "signal_stack.h"
 
-/* A thread's state is behind one pthread_key, not in _Thread_local: Go marks the
- * library STATIC_TLS, so its TLS comes out of glibc's small surplus, once for
- * every copy that a chain of forks loads. 8 bytes last for 40 copies, a buffer of
- * a kilobyte fails at the first. */
+/* A thread's state is behind one pthread_key, not in _Thread_local. Go marks the
+ * library STATIC_TLS, so its TLS is taken from glibc's small surplus, once for every
+ * copy that a chain of forks loads. 8 bytes last for 40 copies, a buffer of a
+ * kilobyte fails at the first. */
 static pthread_key_t self_key;
 static int self_ok;
 
@@ -31,7 +31,7 @@ static void unwind_all(jc_thread *t)
 static void thread_end(void *p)
 {
 	jc_thread *t = p;
-	/* The leases' destructors may ask for the thread's state once more. */
+	/* The destructors of the leases may ask for the thread's state again. */
 	pthread_setspecific(self_key, t);
 	unwind_all(t);
 	pthread_setspecific(self_key, NULL);
@@ -71,9 +71,9 @@ void jc_thread_release(jc_thread *t)
 	free(t);
 }
 
-/* same_stack says whether an address lies on the calling thread's own stack.
- * Code may run on others, coroutines for one, and then addresses say nothing
- * about who called whom. */
+/* same_stack says whether an address is on the calling thread's own stack. Code may
+ * run on another stack, a coroutine's for example. Then addresses do not tell which
+ * function called which. */
 static int same_stack(const char *p)
 {
 	pthread_attr_t attr;
@@ -91,8 +91,8 @@ void jc_unwind_to(char *frame)
 	jc_thread *t = self_if_any();
 	if (t == NULL || t->nframes == 0)
 		return;
-	/* Stacks grow down. A callback that is still running calls from below the
-	 * frame that called it; a callback that was left does not. */
+	/* Stacks grow down. If the callback still runs, this call comes from below the
+	 * frame that called it. If longjmp has left the callback, it does not. */
 	while (JC_CONTROL != JC_NO_UNWIND && t->nframes > 0) {
 		jc_frame *f = &t->frames[t->nframes - 1];
 		int inside = f->at > frame || !same_stack(frame) || !same_stack(f->at);

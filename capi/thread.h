@@ -13,17 +13,17 @@ typedef struct jc_frame {
 } jc_frame;
 
 typedef struct jc_thread {
-	_Atomic int refs;    /* the thread, and the leases granted to it */
-	_Atomic int holding; /* leases */
-	uint32_t entered;    /* the core's generation that this thread has called */
+	_Atomic int refs;    /* one of the thread, and one of each lease granted to it */
+	_Atomic int holding; /* number of leases */
+	uint32_t entered;    /* the generation of the core that this thread has called */
 	char *stack;         /* for signals; NULL if the thread had one */
-	int32_t reason;
-	char *compile_log; /* of the last ERR_COMPILE; malloc'd */
-	int busy;          /* the last acquire was BUSY, on busy_id */
+	int32_t reason;      /* of the last miss */
+	char *compile_log;   /* of the last ERR_COMPILE; malloc'd */
+	int busy;            /* the last acquire was BUSY, on busy_id */
 	uint8_t busy_id[32];
-	jc_frame *frames;
+	jc_frame *frames; /* callbacks in progress, the innermost last */
 	int nframes, capframes;
-	char error[4096]; /* a library that is not found lists where it was looked for */
+	char error[4096]; /* long: if a library is not found, it lists all places that were looked at */
 } jc_thread;
 
 /* jc_thread_self returns the calling thread's state, NULL if there is no memory
@@ -31,9 +31,9 @@ typedef struct jc_thread {
 jc_thread *jc_thread_self(void);
 void jc_thread_release(jc_thread *t);
 
-/* jc_thread_unwind gives up the leases of calls that longjmp has left: calls
- * that were made from the frame that now calls the library, or from below it.
- * Public functions that look things up start with it. */
+/* jc_thread_unwind gives up the leases of callbacks that longjmp has left: they were
+ * called from the frame that now calls the library, or from below it. Every public
+ * function that may call the core starts with it. */
 void jc_unwind_to(char *frame);
 #define jc_thread_unwind() jc_unwind_to(__builtin_frame_address(0))
 
@@ -43,10 +43,12 @@ int32_t jc_fail(int32_t status, const char *format, ...) __attribute__((format(p
 /* jc_miss notes a reason for jitcache_last_miss and returns status. */
 int32_t jc_miss(int32_t status, int32_t reason);
 
-/* jc_finish ends a call of the core: it notes what out has and returns status. */
+/* jc_finish ends a call of the core: it notes the reason and the error in out, frees
+ * the error, and returns status. */
 int32_t jc_finish(int32_t status, jc_out *out);
 
-/* jc_compile_log takes over what a compiler said, NULL for nothing. */
+/* jc_compile_log sets the text of jitcache_cuda_last_log: malloc'd, the thread frees
+ * it; NULL for none. */
 void jc_compile_log(char *log);
 
 /* jc_bad_handle returns the error for a handle of the named type. */

@@ -1,14 +1,14 @@
 /* thread_enter.c: a thread's first call into Go.
  *
- * That call makes Go tie a goroutine and what belongs to it to the thread, until
- * the thread ends. Three things are done around it, once, so that no other call
- * pays for them:
+ * That call makes Go tie a goroutine, and what belongs to it, to the thread until
+ * the thread ends. Three things are done around the first call only, so that no other
+ * call pays for them:
  *
  * - The host's signals are blocked. Go would change the thread's mask, and the
- *   goroutine's stack is too small yet for a handler to run on.
+ *   goroutine's stack is still too small for a handler to run on.
  * - The goroutine's stack is made to grow (stack.go). A handler that was
  *   installed without SA_ONSTACK runs on whatever stack the thread is on. On
- *   one of 8 KiB it would overwrite Go's heap.
+ *   a stack of 8 KiB it would overwrite Go's heap.
  * - A thread that has no alternate stack for signals gets one (signal_stack.c).
  */
 #include "thread_enter.h"

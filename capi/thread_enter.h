@@ -4,8 +4,8 @@
 
 #include "core.h"
 
-/* jc_thread_enter is what a thread does before its first call of a core, of that
- * generation (runtime.h). */
+/* jc_thread_enter prepares the calling thread for its first call of a core; generation
+ * is the core's (runtime.h). It returns at once if that was done. */
 void jc_thread_enter(const jc_core *core, uint32_t generation);
 
 #endif

@@ -11,41 +11,41 @@ import (
 	"jitcache/core/store"
 )
 
-// Status is what Acquire has come to. The numbers are those of jitcache.h.
+// Status is the outcome of Acquire. The numbers are those of jitcache.h.
 type Status int32
 
 // The statuses.
 const (
 	Hit     Status = 0 // the entry is there
 	Leased  Status = 2 // compile, and commit
-	Busy    Status = 3 // somebody else compiles it: call again
+	Busy    Status = 3 // another thread or process compiles it: call again
 	Timeout Status = 4 // the time is up: compile, with a lease that locks nothing
 )
 
-// Lease is the right, and the duty, to compile one key: it ends with Commit or
-// Release. It may be used from any thread, by one at a time.
+// Lease is the right, and the duty, to compile one key. It ends with Commit or
+// Release. Any thread may use it, but only one at a time.
 type Lease struct {
 	cache *Cache
 	key   *key.Key
 	began time.Time
 	lease *lease.Lease // nil: it locks nothing
-	claim *claim       // nil: of no remote
+	claim *claim       // nil: it claims nothing on a remote
 	done  atomic.Bool
 }
 
 // Slice is how long one call of Acquire waits at most. A host's signal handlers
-// run between two calls; people perceive 100 ms as at once.
+// run between two calls. To people 100 ms seem no delay.
 const Slice = 100 * time.Millisecond
 
 // Acquire looks an entry up and, if it is missing, asks for the lease to
-// compile it. It waits for at most a Slice, and not longer than timeout; a
+// compile it. It waits for at most a Slice, and not longer than timeout. A
 // negative timeout ends only with the limits of package lease. why is the
 // reason of the miss.
 //
-// holding says that the calling thread has a lease already. It then never
-// waits; where it would have to, it gets a lease that locks nothing, because two
-// threads that wait for each other's leases would wait for ever. first says that
-// this is not a repeated call after Busy; only first calls count as lookups.
+// holding says that the calling thread has a lease already. Such a thread never
+// waits, because two threads that wait for each other's leases would wait for
+// ever. If it had to, it gets a lease that locks nothing. first is false for a
+// repeated call after Busy; only first calls count as lookups.
 func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) (b *blob.Blob, l *Lease, status Status, why store.Reason) {
 	b, why = c.lookFor(&k.ID)
 	if why == store.None {
@@ -64,7 +64,8 @@ func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) 
 	return b, l, status, why
 }
 
-// lookFor looks for what is stored under a key, or is to be found by it.
+// lookFor looks for the entry of a key. If the key stands for a request (Stand), it
+// looks for the result of that.
 func (c *Cache) lookFor(id *key.ID) (*blob.Blob, store.Reason) {
 	b, _, ok := c.standing.find(id)
 	switch {
@@ -76,9 +77,9 @@ func (c *Cache) lookFor(id *key.ID) (*blob.Blob, store.Reason) {
 	return b, store.None
 }
 
-// Claim is the second half of Acquire, for a result whose key is known only once
-// it is made: k stands for the request. Claim calls found, which looks for the
-// result, whenever it may be there; Hit means that found has found it.
+// Claim is the second half of Acquire, for a result whose key is known only after
+// it was made: k stands for the request. Claim calls found, which looks for the
+// result, whenever it may be there. Hit means that found has found it.
 // Lease.CommitAs ends the lease.
 func (c *Cache) Claim(k *key.Key, timeout time.Duration, holding, first bool, found func() bool) (*Lease, Status) {
 	return c.claim(k, timeout, holding, first, found)
@@ -125,7 +126,7 @@ func (c *Cache) wait(k *key.Key, timeout time.Duration, first bool, found func()
 	}
 }
 
-// waitedAtAll is how long a lookup takes to count as one that has waited.
+// waitedAtAll is the shortest time that counts as a wait.
 const waitedAtAll = time.Millisecond
 
 func (c *Cache) countWait(k *key.Key, waited time.Duration, first bool) {
@@ -161,16 +162,15 @@ func (c *Cache) newLease(k *key.Key, l *lease.Lease) *Lease {
 	return &Lease{cache: c, key: k, began: time.Now(), lease: l}
 }
 
-// Commit stores the result and ends the lease. It returns the bytes as a blob
-// with a reference for the caller, whether they were stored or not; nil only if
-// there was no memory or want is not set. attributes must have passed
-// CheckAttributes.
+// Commit stores the result and ends the lease. If want is set, it returns the bytes
+// as a blob with a reference for the caller, whether they were stored or not; nil if
+// there was no memory. attributes must have passed CheckAttributes.
 func (l *Lease) Commit(payload []byte, attributes string, want bool) (*blob.Blob, store.Reason) {
 	return l.CommitAs(l.key, payload, attributes, want, nil)
 }
 
-// CommitAs is Commit under another key than that of the lease. If the result was stored,
-// stored is called before the lease ends: whoever gets it next has to find the result.
+// CommitAs is Commit under another key than the lease's. If the result was stored, it
+// calls stored before the lease ends, so that the next holder finds the result.
 func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want bool, stored func()) (*blob.Blob, store.Reason) {
 	c := l.cache
 	if l.done.Swap(true) {
@@ -190,7 +190,7 @@ func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want boo
 	return b, why
 }
 
-// Release gives the lease up without a result: the next in line compiles. After
+// Release gives the lease up without a result: the next that waits compiles. After
 // Commit it does nothing.
 func (l *Lease) Release() {
 	if !l.done.Swap(true) {
@@ -199,22 +199,23 @@ func (l *Lease) Release() {
 	}
 }
 
-// Commit stores a result that was made under a lease of another process, which it
-// has taken so long to make. It returns None if it is there afterwards, else why it
-// is not.
+// Commit stores a result that was made under a lease of another process. took is how
+// long that took. It returns None if the entry is there afterwards, else why it is
+// not.
 func (c *Cache) Commit(k *key.Key, payload []byte, attributes string, took time.Duration) store.Reason {
 	l := &Lease{cache: c, key: k, began: time.Now().Add(-took)}
 	_, why := l.CommitAs(k, payload, attributes, false, nil)
 	return why
 }
 
-// Descriptor returns the path of the lease's file and the descriptor that holds it,
-// for a program that this process becomes: it then has the lease, and gives it up by
-// removing the file and closing the descriptor. -1: it locks nothing.
+// Descriptor returns the path of the lease's file and the descriptor that holds the
+// lock. A program that this process becomes has the lease through the descriptor. It
+// gives the lease up by removing the file and closing the descriptor. fd is -1 if the
+// lease locks nothing.
 func (l *Lease) Descriptor() (path string, fd int) { return l.lease.Descriptor() }
 
-// ClaimDescriptor returns the descriptor of the lease's claim on a remote, likewise; 0: it
-// has none. The claim ends with the descriptor, or by Settle.
+// ClaimDescriptor returns the descriptor of the lease's claim on a remote, for the same
+// use; 0 if it has no claim. The claim ends when the descriptor is closed, or by Settle.
 func (l *Lease) ClaimDescriptor() int {
 	if l.claim == nil {
 		return 0

@@ -26,16 +26,16 @@ type Cache struct {
 	log      logger
 	memory   *memory.Memory // nil: no in-process tier
 	store    *store.Store   // nil: no usable directory
-	refused  error          // why not
-	alone    *store.Tally   // counts in its place; nil with JITCACHE=0
-	layers   []*Layer       // that the settings name
-	used     []*Layer       // of those
+	refused  error          // why there is none
+	alone    *store.Tally   // counts if there is no directory; nil with JITCACHE=0
+	layers   []*Layer       // all that the settings name
+	used     []*Layer       // those of them that are used
 	remotes  remotes
 	profile  *profile      // nil: none is named
-	signer   *trust.Secret // nil: what is stored is not signed
+	signer   *trust.Secret // nil: entries are not signed
 	words    struct {
 		mu sync.Mutex
-		of map[key.ID][]trust.Public // keys on which notes rest, see rely
+		of map[key.ID][]trust.Public // keys that notes rest on, see rely
 	}
 	leases   lease.Table
 	standing standing
@@ -45,7 +45,7 @@ type Cache struct {
 func euid() int { return os.Geteuid() }
 
 // Open opens a cache. An error means wrong use: an unknown option or a bad value.
-// A directory that cannot be used is not an error: the cache then keeps results
+// It is not an error if the directory cannot be used. The cache then keeps results
 // in memory only, if it has a tier there, and a warning says so once.
 func Open(o Options) (*Cache, error) {
 	s, err := o.read()
@@ -61,7 +61,7 @@ func Open(o Options) (*Cache, error) {
 	if c.refused != nil && !degrade {
 		return nil, c.refused
 	}
-	// What cannot be stored cannot be waited for either.
+	// If nothing can be stored, there is nothing to wait for.
 	if c.store != nil && c.store.Refuses() == store.None {
 		c.leases.Locks = c.store
 	}
@@ -107,16 +107,16 @@ func (c *Cache) openMemory(m *memory.Memory) {
 }
 
 // Close writes the counters. The Cache must not be used afterwards; blobs that
-// it gave out stay valid. The in-process tier is the caller's to free, after
-// the last call has returned.
+// it has returned stay valid. The caller frees the in-process tier, after the
+// last call has returned.
 func (c *Cache) Close() {
 	if !c.closed.Swap(true) {
 		c.Leave()
 	}
 }
 
-// Leave is Flush for a process that ends: it waits for what it has stored to be sent to
-// the remotes, for as long as JITCACHE_REMOTE_EXIT_WAIT says; see exitWait.
+// Leave is Flush at the end of a process. It also waits until the results of the process
+// are sent to the remotes, for as long as JITCACHE_REMOTE_EXIT_WAIT says; see exitWait.
 func (c *Cache) Leave() {
 	c.saveProfile()
 	c.Flush()
@@ -127,8 +127,8 @@ func (c *Cache) Leave() {
 	}
 }
 
-// Flush writes the counters of this process to the ledger, and tells helpers of what
-// waits for remotes.
+// Flush writes the counters of this process to the ledger, and tells the helpers which
+// entries are to be sent to remotes.
 func (c *Cache) Flush() {
 	if c.store == nil {
 		return
@@ -138,7 +138,7 @@ func (c *Cache) Flush() {
 	c.store.Flush()
 }
 
-// drain takes the hits that were counted in the in-process tier.
+// drain adds the hits that the in-process tier has counted to the counters.
 func (c *Cache) drain() {
 	if c.memory == nil {
 		return
@@ -149,7 +149,8 @@ func (c *Cache) drain() {
 	}
 }
 
-// count adds n to a counter of a kind: of the directory, else of this process.
+// count adds n to a counter of a kind: the directory's, or this process's if there is
+// none.
 func (c *Cache) count(kind []byte, counter store.Counter, n uint64) {
 	switch {
 	case c.store != nil:
@@ -159,7 +160,7 @@ func (c *Cache) count(kind []byte, counter store.Counter, n uint64) {
 	}
 }
 
-// countHit counts a hit of a blob on disk, in a layer or in a remote.
+// countHit counts a hit on disk, in a layer or in a remote; where is its counter.
 func (c *Cache) countHit(where store.Counter, b *blob.Blob) {
 	_, cost := b.Created()
 	if c.store != nil {
@@ -179,10 +180,10 @@ func (c *Cache) Store() (*store.Store, error) { return c.store, c.refused }
 // Mode returns what JITCACHE says.
 func (c *Cache) Mode() Mode { return c.settings.mode }
 
-// Rule returns which rule chose the directory.
+// Rule returns the rule that has chosen the directory.
 func (c *Cache) Rule() string { return c.settings.rule }
 
-// label is how a log line names an entry.
+// label returns an entry's name and the start of its key, for log lines.
 func label(name string, id key.ID) string {
 	short := id.String()[:12]
 	if name == "" {
@@ -201,11 +202,11 @@ func (c *Cache) Get(id *key.ID, kind []byte, sealed func() *key.Key) (*blob.Blob
 	return c.Lookup(id, kind, NotOpened, sealed)
 }
 
-// EntryPaths returns what the paths of entries begin with (store.EntryPath), in the own
-// directory and then in each layer, for a caller that opens entries itself, in that order.
-// If none has an entry, and GoesBeyond says no, such a caller ends the lookup without a
-// call of Lookup, and counts it with Missed. There are none if lookups do not go by the
-// directory, or if every miss is logged.
+// EntryPaths returns the prefixes of the paths of entries (store.EntryPath): the own
+// directory's, then each layer's. They are for a caller that opens entries itself, in
+// that order. If no directory has an entry and GoesBeyond is false, the caller need not
+// call Lookup; it counts the miss with Missed. There are no prefixes if lookups do not
+// read the directory, or if every miss is logged.
 func (c *Cache) EntryPaths() (paths []string) {
 	if c.unread() != store.None || c.store == nil || c.log.wants(Miss) {
 		return nil
@@ -221,33 +222,32 @@ func (c *Cache) EntryPaths() (paths []string) {
 	return paths
 }
 
-// GoesBeyond reports whether a lookup goes on where no directory has an entry.
+// GoesBeyond reports whether a lookup asks remotes if no directory has the entry.
 func (c *Cache) GoesBeyond() bool { return len(c.remotes.used) > 0 }
 
 // Opened is the file of an entry that the caller of Lookup has opened, and closes.
 // The caller took the ticket before it opened the file.
 type Opened struct {
-	Fd     int    // a negative number: it has opened none; NotThere: for there is none
-	In     string // which of EntryPaths it is in, those before having none
+	Fd     int    // NotThere: no directory has the file; another negative number: it was not opened
+	In     string // the one of EntryPaths under which the file is; those before it have none
 	Ticket memory.Ticket
 }
 
-// NotThere is in place of the descriptor of a file that is in none of the directories.
+// NotThere is the Fd of an entry that no directory has.
 const NotThere = -int(syscall.ENOENT)
 
-// NotOpened is for a caller that leaves that to Lookup.
+// NotOpened is for a caller that has not looked for the file.
 var NotOpened = Opened{Fd: -1}
 
-// Missed counts n lookups that have ended as EntryPaths and Quiet say, for the reason of the
-// latter.
+// Missed counts n misses of a caller that did not call Lookup, as EntryPaths and Quiet
+// allow. why is the reason.
 func (c *Cache) Missed(kind []byte, why store.Reason, n uint64) {
 	if c.store != nil {
 		c.store.Count(kind, store.MissCounter(why), n)
 	}
 }
 
-// Lookup is Get for a caller that has looked in memory already, and may have opened
-// the file.
+// Lookup is Get for a caller that has looked in memory, and may have opened the file.
 func (c *Cache) Lookup(id *key.ID, kind []byte, opened Opened, sealed func() *key.Key) (*blob.Blob, store.Reason) {
 	b, why := c.fromDisk(id, opened)
 	if why != store.None {
@@ -256,14 +256,14 @@ func (c *Cache) Lookup(id *key.ID, kind []byte, opened Opened, sealed func() *ke
 	return b, why
 }
 
-// Peek is Get for a caller who acquires next: it counts a hit, but not a miss,
+// Peek is Get for a caller that calls Acquire next: it counts a hit, but not a miss,
 // which Acquire counts.
 func (c *Cache) Peek(id *key.ID) (*blob.Blob, store.Reason) { return c.look(id) }
 
-// PeekFrom is Peek for who treats differently what was not made here: foreign says that a
-// remote has given the entry, now or before, or that somebody else has signed it.
+// PeekFrom is Peek for a caller that must know whether the entry was made here. foreign
+// says that it has come from a remote, now or before, or that somebody else has signed it.
 func (c *Cache) PeekFrom(id *key.ID) (b *blob.Blob, foreign bool, why store.Reason) {
-	// Where there is no remote, none can give it, and the file need not be read twice.
+	// Without remotes the entry cannot have come from one, and the file is read only once.
 	held := len(c.remotes.used) == 0 || c.store != nil && c.store.Has(id)
 	if b, why = c.look(id); b != nil {
 		foreign = !held || c.madeElsewhere(b)
@@ -271,7 +271,7 @@ func (c *Cache) PeekFrom(id *key.ID) (b *blob.Blob, foreign bool, why store.Reas
 	return b, foreign, why
 }
 
-// look is Get without the accounting of a miss.
+// look is Get without counting a miss.
 func (c *Cache) look(id *key.ID) (*blob.Blob, store.Reason) {
 	if b := c.fromMemory(id); b != nil {
 		return b, store.None
@@ -303,7 +303,7 @@ func (c *Cache) unread() store.Reason {
 	return store.None
 }
 
-// read reads an entry of the directory, and returns the ticket that was taken before.
+// read reads an entry of the own directory, and returns the ticket that was taken before.
 func (c *Cache) read(id *key.ID, opened Opened) (*blob.Blob, memory.Ticket, store.Reason) {
 	switch {
 	case c.isOwn(&opened):
@@ -347,10 +347,10 @@ func (c *Cache) fromDisk(id *key.ID, opened Opened) (*blob.Blob, store.Reason) {
 	return b, store.None
 }
 
-// LookupInto is Lookup into a buffer: it copies the payload there and returns
-// its size; if that is larger than buf, nothing was copied and the caller calls
-// again with a larger buffer. With no in-process tier the payload is read
-// straight into buf; some room beyond the payload makes that one read.
+// LookupInto is Lookup into a buffer: it copies the payload to buf and returns its
+// size. If that is larger than buf, nothing was copied, and the caller calls again
+// with a larger buffer. Without an in-process tier the payload is read straight into
+// buf; if buf has some room beyond the payload, that takes one read.
 func (c *Cache) LookupInto(id *key.ID, kind, buf []byte, opened Opened, sealed func() *key.Key) (int, store.Reason) {
 	if c.memory != nil || c.unread() != store.None || c.settings.keys.AnyWithdrawn() {
 		b, why := c.Lookup(id, kind, opened, sealed)
@@ -397,8 +397,8 @@ func (c *Cache) readInto(id *key.ID, buf []byte, opened Opened) (size int, kind 
 	return c.store.GetInto(id, buf)
 }
 
-// Maintain does what a hit in memory has asked for: renew the entry's recency on
-// disk, write the counters.
+// Maintain does what a hit in memory asks for: it renews the entry's recency on disk,
+// or writes the counters.
 func (c *Cache) Maintain(id *key.ID, due memory.Due) {
 	if c.store == nil {
 		return
@@ -412,8 +412,8 @@ func (c *Cache) Maintain(id *key.ID, due memory.Due) {
 	}
 }
 
-// Used counts n hits on entries of a kind that the host served itself, where
-// there is no tier to count them.
+// Used counts n hits on entries of a kind that the host has returned itself, if there
+// is no tier to count them.
 func (c *Cache) Used(kind []byte, n uint64) {
 	c.count(kind, store.HitsMemory, n)
 }
@@ -426,7 +426,7 @@ func (c *Cache) missed(id *key.ID, kind []byte, why store.Reason, sealed func() 
 	}
 }
 
-// warnUnusable warns of an entry that is in the directory and cannot be used.
+// warnUnusable warns of an entry in the directory that cannot be used.
 func (c *Cache) warnUnusable(id *key.ID, why store.Reason) {
 	if why.Damaged() {
 		c.log.warn("damaged "+why.String(), "entry %s is damaged (%v) and will be compiled again; see `jitcache verify`", label("", *id), why)

@@ -6,25 +6,27 @@ import (
 	"time"
 )
 
-// A helper goes on when the process has ended that has started it, and sends what waits. In
-// a container it does not: with process 1 of its namespace the kernel ends all that is in
-// it. Nor does it in a job of a batch system, which ends all that a job has started.
+// The helper outlives the process that has started it, and sends what is still to be sent.
+// But in a container it may not: when process 1 of a namespace ends, the kernel ends all
+// processes in it. Nor in a job of a batch system, which ends all that the job has started.
+// There a process waits at its end until its results are sent.
 
 const (
-	// firstSpace is the number of the namespace of process ids that a machine begins with,
-	// PROC_PID_INIT_INO in Linux' include/linux/proc_ns.h. Every other one ends with a
-	// process of its own.
+	// firstSpace is the inode of the machine's first namespace of process ids,
+	// PROC_PID_INIT_INO in Linux' include/linux/proc_ns.h. Every other namespace ends with
+	// a process of its own.
 	firstSpace = 0xEFFFFFFC
-	// endingWait is for how long a process waits there, if nobody has said how long. Sending
-	// takes a round trip for each eight entries; this bounds a remote that is slow.
+	// endingWait is how long such a process waits by default. Sending takes a round trip
+	// for every eight entries; this bounds the wait for a slow remote.
 	endingWait = 10 * time.Second
 )
 
-// jobs are variables that batch systems set in what they end together with its job.
+// jobs are variables that batch systems set for processes that they end with the job.
 var jobs = []string{"SLURM_JOB_ID"}
 
-// exitWait returns for how long a process that ends waits for what it has stored to be sent,
-// and whether it waits for a remote that is down, too: only if somebody has said so.
+// exitWait returns how long a process waits at its end for its results to be sent. patient
+// says that it also waits for a remote that is down, which it does only if the user has set
+// the time.
 func (s *settings) exitWait() (wait time.Duration, patient bool) {
 	switch {
 	case s.exitSays >= 0:
@@ -35,7 +37,7 @@ func (s *settings) exitWait() (wait time.Duration, patient bool) {
 	return 0, false
 }
 
-// endsTogether reports whether what this process leaves running may end with it.
+// endsTogether reports whether processes that this one leaves running may end with it.
 func endsTogether(env func(string) string) bool {
 	for _, name := range jobs {
 		if env(name) != "" {

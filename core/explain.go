@@ -10,18 +10,18 @@ import (
 	"jitcache/core/store"
 )
 
-// Explanation says why a lookup of a key would miss: in what the key differs
-// from the last entry that was stored under the same name.
+// Explanation says why a lookup of a key would miss, and how the key differs from
+// that of the last entry of the same name.
 type Explanation struct {
 	Key    string `json:"key"`
 	Name   string `json:"name,omitempty"`
 	Hit    bool   `json:"hit"`
 	Reason string `json:"reason,omitempty"`
-	// Why says in what the world is another than when the result was made, "" if that
-	// is not known: a path first if it is a file.
+	// Why says what has changed since the result was made, "" if that is not known. If
+	// it is a file, its path comes first.
 	Why string `json:"why,omitempty"`
-	// LastKey and LastStored are of the entry that the key is compared with;
-	// "" if none is known.
+	// LastKey and LastStored are of the entry that the key is compared with; LastKey
+	// is "" if none is known.
 	LastKey    string    `json:"last_key,omitempty"`
 	LastStored time.Time `json:"last_stored,omitzero"`
 	// Labels of components that differ, that only the key has, that only the
@@ -67,15 +67,16 @@ func (c *Cache) explain(k *key.Key, why store.Reason) Explanation {
 		e.LastStored = time.Unix(0, last.Stored)
 		e.Changed, e.Added, e.Removed = k.Changed(last.Key.Parts)
 		if stands {
-			e.Added, e.Removed = nil, nil // it says what was asked, and nothing of the world
+			// The key of a request lacks the components for files and variables.
+			e.Added, e.Removed = nil, nil
 		}
 		break
 	}
 	return e
 }
 
-// lastNamed returns the last entries that were stored under a name, the last one first:
-// in the directory, else in the first layer that has any.
+// lastNamed returns the last entries that were stored under a name, the latest first:
+// those of the directory, else those of the first layer that has any.
 func (c *Cache) lastNamed(name string) (last []store.Named) {
 	if c.store != nil {
 		last = c.store.LastNamed(name)

@@ -10,8 +10,8 @@ import (
 	"jitcache/core/store"
 )
 
-// Whoever may write a layer swaps a file for a shorter good one between the look at its
-// size and the read.
+// An attacker who may write a layer replaces a file by a shorter good one after its size
+// was read, and before its content is.
 func TestFileOfALayerThatHasShrunkWhenItIsReadIsAMiss(t *testing.T) {
 	k, by := testKey(t, "n", "1"), secret(t)
 	dir := signedImage(t, by, "", map[*key.Key]string{k: "signed"})
@@ -51,6 +51,26 @@ func TestFileOfALayerThatHasShrunkWhenItIsReadIsAMiss(t *testing.T) {
 		}
 		if got, why := look(); got != "signed" {
 			t.Errorf("%s: the next lookup: %q, %v", name, got, why)
+		}
+	}
+}
+
+// Names are bounded for keys, and `jitcache ls` and Explain keep those of entries.
+func TestEntryOfARemoteWhoseNameIsTooLongIsNotUsed(t *testing.T) {
+	for size, want := range map[int]store.Reason{key.MaxName: store.None, key.MaxName + 1: store.Malformed} {
+		k := testKey(t, "n", "1")
+		k.Name = strings.Repeat("n", size)
+		dir := t.TempDir()
+		if why := open(t, Options{Values: map[string]string{"directory": dir}}).Put(k, []byte("payload"), "", false); why != store.None {
+			t.Fatal(why)
+		}
+		data, err := os.ReadFile(entryFile(dir, k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, _ := trusting(t, env{})
+		if why := received(t, open(t, o), data, &k.ID, true); why != want {
+			t.Errorf("a name of %d bytes: %v, want %v", size, why, want)
 		}
 	}
 }

@@ -13,27 +13,27 @@ import (
 	"jitcache/core/trust"
 )
 
-// Layers are directories in the format of a cache to which a lookup goes on when the
-// cache's own has no answer: a container's image, a team's directory. Nothing is ever
-// written to one.
+// Layers are further cache directories, which are only read. If the cache's own
+// directory has no entry, a lookup goes on to them: a container's image, a team's
+// directory.
 
-// Layer is a directory that somebody has named as a layer.
+// Layer is a directory that a setting names as a layer.
 type Layer struct {
 	Directory string
-	Source    string // who has named it, see trust.Setting
+	Source    string // where it is named, see trust.Setting
 	Refused   string // why it is not used, "" if it is
-	// Copies says why what is found in it is copied into the cache's own directory,
-	// "" if it is used where it is.
+	// Copies says why its entries are copied into the cache's own directory before they
+	// are used, "" if they are used in place.
 	Copies string
-	// Signed: whoever may write it is not trusted, but those are who have signed its
-	// entries. What they have not signed is not used.
+	// Signed says that users who are not trusted may write it. Only entries are used
+	// that somebody who is trusted has signed.
 	Signed bool
 
 	store *store.Store
 }
 
-// openLayers opens the layers in their order. One that must not or cannot be used is
-// left out, with a warning.
+// openLayers opens the layers in their order. It leaves out a layer that cannot or must
+// not be used, with a warning.
 func (c *Cache) openLayers() {
 	if c.settings.mode == ModeOff {
 		return
@@ -46,7 +46,7 @@ func (c *Cache) openLayers() {
 		l := &Layer{Directory: dir, Source: set.Source}
 		c.layers = append(c.layers, l)
 		if l.Refused = c.openLayer(l); l.Refused == ownDirectory {
-			continue // as where an image is made
+			continue // it is, for example, while an image is made
 		}
 		if l.Refused != "" {
 			c.log.warn("layer "+dir, "layer %s (%s) is not used: %s", l.Directory, l.Source, l.Refused)
@@ -87,16 +87,15 @@ func (c *Cache) openLayer(l *Layer) (refused string) {
 	return ""
 }
 
-// Layers returns the layers that the settings name, in their order, whether they are
-// used or not.
+// Layers returns all layers that the settings name, in their order, used or not.
 func (c *Cache) Layers() []*Layer { return c.layers }
 
 // Layered reports whether lookups go on to layers or remotes.
 func (c *Cache) Layered() bool { return len(c.used)+len(c.remotes.used) > 0 }
 
-// Quiet returns for how long a lookup of what no directory has would look nowhere else, and
-// what it would miss for: while no remote is asked, because all have failed a moment ago, or
-// the budget is spent. 0: it does look.
+// Quiet returns for how long lookups ask no remote, because all have failed a moment ago,
+// or the budget is spent. Until then an entry that no directory has is a miss for the
+// reason returned. 0: remotes are asked.
 func (c *Cache) Quiet() (time.Duration, store.Reason) {
 	if len(c.remotes.used) == 0 || c.remotes.waits.any() {
 		return 0, store.Absent
@@ -114,10 +113,10 @@ func (c *Cache) Quiet() (time.Duration, store.Reason) {
 	return quiet, why
 }
 
-// mostQuiet is as long as a remote rests at most.
+// mostQuiet is the longest time for which a remote is not asked after a failure.
 const mostQuiet = time.Minute
 
-// Settings returns what environment, user and machine have set.
+// Settings returns the settings of the environment, the user and the machine.
 func (c *Cache) Settings() *trust.Settings { return c.settings.trust }
 
 // isOwn reports whether a file that was opened is in the own directory.
@@ -125,8 +124,9 @@ func (c *Cache) isOwn(o *Opened) bool {
 	return o.Fd >= 0 && c.store != nil && o.In == c.store.EntryPath()
 }
 
-// layerOf returns which of the layers in use has the file that was opened, -1 for none.
-// It goes by the path, for whoever has opened it may have had other layers.
+// layerOf returns the index of the layer in use that has the opened file, -1 for none.
+// It compares paths, because the caller may have opened the file before the cache was
+// opened again with other layers.
 func (c *Cache) layerOf(o *Opened) int {
 	if o.Fd < 0 {
 		return -1
@@ -134,8 +134,9 @@ func (c *Cache) layerOf(o *Opened) int {
 	return slices.IndexFunc(c.used, func(l *Layer) bool { return l.store.EntryPath() == o.In })
 }
 
-// goOn goes on to the layers and remotes with a lookup for which the directory has no
-// good entry; why says why not. It says where the entry was, and counts nothing.
+// goOn continues a lookup in the layers and remotes. why says why the own directory has
+// no good entry. It returns the counter of the place where the entry was, and counts
+// nothing.
 func (c *Cache) goOn(id *key.ID, why store.Reason, opened *Opened) (*blob.Blob, store.Counter, store.Reason) {
 	c.warnUnusable(id, why)
 	if !goesOn {
@@ -144,7 +145,7 @@ func (c *Cache) goOn(id *key.ID, why store.Reason, opened *Opened) (*blob.Blob, 
 	layers, fd := c.unseen(opened)
 	for _, l := range layers {
 		b, reason := c.fromLayer(l, id, fd)
-		fd = -1 // it was of the first
+		fd = -1 // the file is in the first of them
 		if b != nil {
 			if l.Copies != "" && copies {
 				c.copyIn(b)
@@ -163,8 +164,8 @@ func (c *Cache) goOn(id *key.ID, why store.Reason, opened *Opened) (*blob.Blob, 
 	return b, store.HitsRemote, why
 }
 
-// unseen returns the layers in which whoever has opened a file has not looked, and the
-// file, if it is in the first of them; else -1.
+// unseen returns the layers in which the caller of Lookup has not looked for the file. If
+// it has opened the file, that is in the first of them, and fd is the file; else fd is -1.
 func (c *Cache) unseen(opened *Opened) (layers []*Layer, fd int) {
 	if opened.Fd == NotThere {
 		return nil, -1
@@ -175,8 +176,8 @@ func (c *Cache) unseen(opened *Opened) (layers []*Layer, fd int) {
 	return c.used, -1
 }
 
-// fromLayer returns the entry of a layer, if it is there and may be used. fd is its file
-// if that was opened, else negative.
+// fromLayer returns an entry of a layer, if it is there and may be used. fd is its file,
+// negative if it was not opened.
 func (c *Cache) fromLayer(l *Layer, id *key.ID, fd int) (b *blob.Blob, why store.Reason) {
 	if fd >= 0 {
 		b, why = l.store.GetFrom(fd, id)
@@ -190,8 +191,8 @@ func (c *Cache) fromLayer(l *Layer, id *key.ID, fd int) (b *blob.Blob, why store
 	return b, why
 }
 
-// copyIn stores what was found in a layer in the cache's own directory, and reports whether it
-// could.
+// copyIn copies an entry of a layer into the cache's own directory, and reports whether it
+// is there.
 func (c *Cache) copyIn(b *blob.Blob) (copied bool) {
 	if c.store == nil {
 		return false

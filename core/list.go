@@ -10,8 +10,8 @@ import (
 	"jitcache/core/store"
 )
 
-// Listed is what is known of an entry without reading its payload, as `jitcache
-// ls -json` and jitcache_cursor_next print it.
+// Listed is what is known of an entry without its payload, as `jitcache ls -json` and
+// jitcache_cursor_next print it.
 type Listed struct {
 	Key        string            `json:"key"`
 	Kind       string            `json:"kind"`
@@ -34,7 +34,7 @@ func NewListed(e *store.Entry) Listed {
 		Created: time.Unix(0, e.Created), Used: time.Unix(0, e.Used), Compile: float64(e.Cost) / 1e9,
 		Owner: e.UID, Path: e.Path,
 	}
-	// Other programs write entries too, and a text that is not JSON would spoil the list.
+	// Other programs write entries too, and text that is not JSON would damage the output.
 	if json.Valid([]byte(e.Attributes)) {
 		l.Attributes = json.RawMessage(e.Attributes)
 	}
@@ -50,8 +50,8 @@ func Components(parts []key.Part) map[string]string {
 	return m
 }
 
-// List calls fn for the entries of a kind in the directory, all of them if kind is
-// "", in the order of their keys. What is in memory only is not among them. It
+// List calls fn for the entries of a kind in the directory, or for all if kind is "",
+// in the order of their keys. It does not list entries that are only in memory. It
 // takes no more memory for a million than for one, as long as fn does not keep them.
 func (c *Cache) List(ctx context.Context, kind string, fn func(*Listed) error) error {
 	if c.store == nil {
@@ -66,9 +66,8 @@ func (c *Cache) List(ctx context.Context, kind string, fn func(*Listed) error) e
 	})
 }
 
-// Keys and Describe are List for callers that cannot be called back. Keys returns
-// the keys of one part of the directory, false if there is no such part. Describe
-// returns what is known of a key's entry, false if none of that kind can be read.
+// Keys returns the keys of one part of the directory; false if there is no such part.
+// Keys and Describe are List for callers that cannot be called back.
 func (c *Cache) Keys(part int) ([]key.ID, bool) {
 	if c.store == nil {
 		return nil, false
@@ -76,7 +75,8 @@ func (c *Cache) Keys(part int) ([]key.ID, bool) {
 	return c.store.Keys(part)
 }
 
-// Describe returns what is known of an entry, see Keys.
+// Describe returns what is known of the entry of a key; false if it cannot be read, or
+// is not of that kind.
 func (c *Cache) Describe(id *key.ID, kind string) (Listed, bool) {
 	if c.store == nil {
 		return Listed{}, false

@@ -37,19 +37,18 @@ func (l Level) String() string {
 	return "debug"
 }
 
-// Sink receives log lines; text is one line without its end, with nothing in it that a
-// terminal obeys.
+// Sink receives log lines. text is one line without its end, and without characters that
+// a terminal obeys.
 type Sink func(level Level, text string)
 
-// logger writes what JITCACHE_LOG asks for, and gives warnings to the host.
+// logger writes the lines that JITCACHE_LOG asks for, and passes warnings to the host.
 type logger struct {
-	level Level  // lines above it are not made; 0 for JITCACHE_LOG unset
+	level Level  // lines above it are not written; 0 if JITCACHE_LOG is not set
 	file  string // JITCACHE_LOG_FILE, "" for standard error
 	sink  Sink   // may be nil
 }
 
-// wants reports whether lines of a level go anywhere, so that it is worth
-// making their text.
+// wants reports whether lines of a level go anywhere, so that their text must be made.
 func (l *logger) wants(level Level) bool {
 	return level <= l.level || level == Warning && l.sink != nil
 }
@@ -98,7 +97,7 @@ func writeOnce(fd int, text string) {
 	}
 }
 
-// fits reports whether a file may grow by n bytes; what is not a file may.
+// fits reports whether a file may grow by n bytes. Anything but a file may.
 func fits(fd, n int) bool {
 	var st syscall.Stat_t
 	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG {
@@ -116,8 +115,8 @@ func expandLogFile(path string) string {
 	return strings.NewReplacer("%%", "%", "%p", strconv.Itoa(os.Getpid()), "%h", host).Replace(path)
 }
 
-// told remembers which warnings this process has given: each is given once,
-// however many caches are opened.
+// told has the warnings that this process has given. Each is given once, however many
+// caches are opened.
 var told sync.Map
 
 // warn gives a warning, once per process and reason.

@@ -6,7 +6,7 @@ import (
 	"jitcache/core/store"
 )
 
-// Trim counts the directory anew, evicts down to the cap, and sweeps what dead
+// Trim counts the directory again, evicts down to the cap, and removes files that dead
 // processes have left.
 func (c *Cache) Trim(ctx context.Context, progress store.Progress) (store.Cleared, error) {
 	if c.store == nil {

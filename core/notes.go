@@ -10,10 +10,10 @@ import (
 )
 
 // Notes are entries that the library makes for itself: what a compile has looked at,
-// digests of large files. They live and age like the others, but no counter counts
-// them, and the in-process tier does not hold them; whoever reads one keeps its content.
+// digests of large files. They are stored and evicted like the others, but no counter
+// counts them, and the in-process tier does not hold them: their readers keep the content.
 
-// LoadNote returns what was noted under a key, nil if there is nothing.
+// LoadNote returns the note under a key, nil if there is none.
 func (c *Cache) LoadNote(id *key.ID) []byte {
 	if c.unread() != store.None || c.store == nil {
 		return nil
@@ -22,8 +22,8 @@ func (c *Cache) LoadNote(id *key.ID) []byte {
 	return c.note(b, why, false)
 }
 
-// note returns the content of a note, and remembers on whose word it rests; brought says
-// that it is not of the cache's own directory.
+// note returns the content of a note, and remembers on whose word it rests. brought says
+// that it has not come from the cache's own directory.
 func (c *Cache) note(b *blob.Blob, why store.Reason, brought bool) []byte {
 	if why != store.None {
 		return nil
@@ -33,8 +33,7 @@ func (c *Cache) note(b *blob.Blob, why store.Reason, brought bool) []byte {
 	return append([]byte(nil), b.Data()...)
 }
 
-// LayerNotes gives what was noted under a key in each of the layers and remotes, in their
-// order.
+// LayerNotes returns the notes under a key in the layers and remotes, in their order.
 func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		if c.unread() != store.None {
@@ -64,12 +63,12 @@ func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 	}
 }
 
-// SaveNote replaces what was noted under a key, if it can.
+// SaveNote replaces the note under a key, if it can.
 func (c *Cache) SaveNote(k *key.Key, data []byte) {
 	c.write(store.Item{Key: k, Payload: data, Replace: true, Words: c.relied(&k.ID)})
 }
 
-// ShareNote is SaveNote for what other machines may use too.
+// ShareNote is SaveNote for a note that other machines may use too.
 func (c *Cache) ShareNote(k *key.Key, data []byte) {
 	if w, why := c.write(store.Item{Key: k, Payload: data, Replace: true, Words: c.relied(&k.ID)}); why == store.None && w.Created != 0 {
 		c.offer(&k.ID)
@@ -79,9 +78,9 @@ func (c *Cache) ShareNote(k *key.Key, data []byte) {
 // WarnOnce gives a warning to the host, once per process and reason.
 func (c *Cache) WarnOnce(reason, text string) { c.log.warn(reason, "%s", text) }
 
-// MissedBecause counts and logs a miss whose reason the caller knows: k is the
-// request's key, why says what has changed in the world, "" if nothing was known
-// of it. It returns what the log says.
+// MissedBecause counts and logs a miss whose reason the caller knows. k is the
+// request's key. why says what has changed since the result was made, "" if no result
+// was known. It returns the reason as the log has it.
 func (c *Cache) MissedBecause(k *key.Key, kind, why string) string {
 	reason := store.Absent
 	if resting := c.resting(); resting != store.None {
@@ -102,8 +101,8 @@ func (c *Cache) MissedBecause(k *key.Key, kind, why string) string {
 	return why
 }
 
-// NotStored counts and logs a result that was returned and not stored, for a
-// reason that its maker knows: what says what is in the way.
+// NotStored counts and logs a result that was returned and not stored, for a reason
+// that the caller knows. what is the text of the reason.
 func (c *Cache) NotStored(k *key.Key, kind string, why store.Reason, what string) {
 	if c.store != nil {
 		c.store.Count([]byte(kind), store.Compiles, 1)
@@ -112,7 +111,7 @@ func (c *Cache) NotStored(k *key.Key, kind string, why store.Reason, what string
 	c.log.line(Info, "not stored: %s: %s", label(k.Name, k.ID), what)
 }
 
-// NotUsed logs that a result that was found is not used, and why.
+// NotUsed logs why a result that was found is not used.
 func (c *Cache) NotUsed(k *key.Key, why string) {
 	c.log.line(Info, "not used: %s: %s", label(k.Name, k.ID), why)
 }

@@ -19,24 +19,24 @@ type Options struct {
 	// Values are the options by name, as text; see OptionNames. A bad value is
 	// an error of Open.
 	Values map[string]string
-	// Env reads the environment; nil is an empty one. libjitcache gives it the
-	// host's environment as it is now, which Go itself would not see.
+	// Env reads the environment; nil is an empty one. libjitcache passes the host's
+	// present environment, which Go itself would not see.
 	Env func(name string) string
 	// Sink receives warnings; it may be nil.
 	Sink Sink
 	// Memory is the in-process tier to keep using, for a cache that is opened
 	// again in a forked child; nil makes a new one.
 	Memory *memory.Memory
-	// Local keeps away from remotes, for who only looks at a directory.
+	// Local uses no remotes, for a caller that only looks at a directory.
 	Local bool
-	// Launcher is for a process that becomes a command, and is one of many of a build. It
-	// waits for one other machine that runs its command, and not for a second, because their
-	// worlds may be others (Cache.Claim); it takes part in no profile; and it waits at its end
-	// only if it is told to.
+	// Launcher is for a process that becomes a command, one of many in a build. It waits
+	// for one other machine that runs its command, but not for a second, because the files
+	// there may differ (Cache.Claim). It takes part in no profile. It waits at its end only
+	// if the user has set the time.
 	Launcher bool
 }
 
-// OptionNames are the names that Options.Values may have, with what they mean.
+// OptionNames are the names that Options.Values may have, with their meanings.
 var OptionNames = map[string]string{
 	"directory":   "where entries are kept; default $JITCACHE_DIR, else $XDG_CACHE_HOME/jitcache, else ~/.cache/jitcache",
 	"max_size":    "cap of the directory: bytes, or 5G, 5Gi; 0 unlimited",
@@ -44,13 +44,13 @@ var OptionNames = map[string]string{
 	"durable":     "1: fsync what is stored",
 	"shared":      "1: trust everybody who may write the directory",
 	"readonly":    "1: store nothing",
-	"trust":       "user ids whose entries are used too, separated by commas",
+	"trust":       "ids of other users whose entries are used, separated by commas",
 	"lock_dir":    "where lock files go, if not in the directory",
 	"file_system": "local or network, where statfs is wrong",
 }
 
-// Variables are the environment variables that jitcache reads, with what they
-// mean. The last three are read by package cuda and by Python.
+// Variables are the environment variables that jitcache reads, with their meanings.
+// Package cuda and Python read the last three.
 var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE", "on, 0, readonly, refresh"},
 	{"JITCACHE_DIR", "the directory"},
@@ -59,7 +59,7 @@ var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE_LOG", "miss or debug: what is logged"},
 	{"JITCACHE_LOG_FILE", "where, if not to standard error; %p is the process, %h the host"},
 	{"JITCACHE_SHARED", "1: trust everybody who may write the directory"},
-	{"JITCACHE_TRUST", "user ids whose entries are used too"},
+	{"JITCACHE_TRUST", "ids of other users whose entries are used"},
 	{"JITCACHE_LAYERS", "directories that lookups go on to, with : between"},
 	{"JITCACHE_REMOTE", "caches of other machines that lookups go on to, URLs with blanks between"},
 	{"JITCACHE_KEYS", "keys of signatures that are trusted, with commas between"},
@@ -81,7 +81,7 @@ var Variables = []struct{ Name, Meaning string }{
 // of the largest modules seen and some two thousand cubins.
 const DefaultMemorySize = 256 << 20
 
-// Mode is what JITCACHE says: it overrides the code.
+// Mode is the value of JITCACHE, which overrides the options.
 type Mode int
 
 // The modes.
@@ -89,7 +89,7 @@ const (
 	On           Mode = iota
 	ModeOff           // every lookup misses, nothing is stored
 	ModeReadOnly      // nothing is stored
-	ModeRefresh       // every lookup misses, what is compiled replaces
+	ModeRefresh       // every lookup misses, and every result replaces the old one
 )
 
 // settings are options and environment, read and checked.
@@ -105,7 +105,7 @@ type settings struct {
 	launcher   bool
 	remote     remote.Options
 	remoteWait time.Duration
-	exitSays   time.Duration // -1: nobody has said how long
+	exitSays   time.Duration // JITCACHE_REMOTE_EXIT_WAIT; -1: not set
 	profile    string
 
 	storageProgram func() string
@@ -276,11 +276,11 @@ func (r *reader) readMode() {
 	}
 }
 
-// SettingsFolders returns the folders in which user and machine say whom they trust, the
-// user's first if there is one.
+// SettingsFolders returns the folders with the settings of the user, if there is one, and
+// of the machine.
 func (o *Options) SettingsFolders() []string { return trust.Folders(o.env, o.home()) }
 
-// readTrust reads who else is trusted.
+// readTrust reads the settings that say who else is trusted.
 func (r *reader) readTrust() {
 	folders := r.o.SettingsFolders()
 	r.s.trust = trust.Read(r.o.env, folders)
@@ -294,8 +294,8 @@ func (r *reader) readDirectory() {
 	r.s.store.Directory = r.s.directory
 }
 
-// Directory returns which directory the options and the environment choose, and
-// by which rule; "" if there is none.
+// Directory returns the directory that the options and the environment choose, and the
+// rule that has chosen it; dir is "" if there is none.
 func (o *Options) Directory() (dir, rule string) {
 	if d := o.Values["directory"]; d != "" {
 		return d, "option directory"
@@ -312,7 +312,7 @@ func (o *Options) Directory() (dir, rule string) {
 	return "", "no home directory"
 }
 
-// storageProgram is the helper of remotes.
+// storageProgram returns the path of jitcache-storage, the helper for remotes.
 func (o *Options) storageProgram() string {
 	if p := o.env("JITCACHE_STORAGE"); filepath.IsAbs(p) {
 		return p
@@ -330,8 +330,8 @@ func (o *Options) home() string {
 	return ""
 }
 
-// nodeLockDir is where lock files of a cache on a network file system go: a
-// folder of this user's on the node.
+// nodeLockDir returns the folder for lock files of a cache on a network file system: one
+// of this user's on the node.
 func (o *Options) nodeLockDir() string {
 	if d := o.env("XDG_RUNTIME_DIR"); filepath.IsAbs(d) {
 		return filepath.Join(d, "jitcache")

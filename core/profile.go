@@ -14,38 +14,40 @@ import (
 	"jitcache/core/store"
 )
 
-// A profile is the keys that a job has used, as one entry, under a name that the user gives
-// it (JITCACHE_PROFILE). A process that starts with that name fetches from the remotes, in
-// one request and behind the program's back, those of them that its directory has not got;
-// one that ends adds what it has used.
+// A profile is the list of the keys that a job has used, stored as one entry, under a name
+// that the user chooses (JITCACHE_PROFILE). A process that starts with that name fetches
+// those entries that its directory lacks from the remotes, in one request and in the
+// background. At its end it adds the keys that it has used.
 //
-// A profile is hints. What is fetched by it is verified as what a lookup finds; a key too
-// many costs its bytes, and one too few what it would have cost without. So whoever writes a
-// profile signs it, though it has keys in it that others have told of.
+// A profile only gives hints. Entries that are fetched because of it are verified like any
+// others. A key too many costs its bytes; a key too few costs what it would have cost
+// without a profile. So a process signs the profile that it writes, although some of the
+// keys in it are from others.
 
-// profile is that of a cache; nil: none is named.
+// profile is the profile of a cache; nil if none is named.
 type profile struct {
 	key *key.Key
 
 	mu    sync.Mutex
 	used  []key.ID          // by this process, in the order of their first use
-	known map[key.ID]uint16 // those of all runs, and the day on which one used it last
+	known map[key.ID]uint16 // the keys of all runs, and the day of each key's last use
 }
 
-// As bytes: the magic, then 34 bytes a key: the key, and the day as two, little-endian.
+// A profile as bytes: the magic, then 34 bytes for each key: the key, and the day as two
+// bytes, little-endian.
 const (
 	profileMagic = "jcprof\x00\x01"
 	profileRow   = len(key.ID{}) + 2
 	// mostProfiled bounds a profile: an adapter's test suite compiles some thousand.
 	mostProfiled = 8192
-	// A key that no run has used for so many days is left out, and one that is used is
-	// written anew after so many.
+	// A key that no run has used for forgottenAfter days is left out. The day of a key is
+	// written again when it is renewedAfter days old.
 	forgottenAfter = 30
 	renewedAfter   = 7
 )
 
-// openProfile reads the settings, and begins to fetch. again says that a cache is opened
-// again in a forked child: its parent has fetched.
+// openProfile reads the settings, and begins to fetch. again says that the cache is opened
+// again in a forked child: then its parent has fetched.
 func (c *Cache) openProfile(again bool) {
 	name := c.settings.profile
 	if name == "" || c.store == nil || c.store.Refuses() != store.None || c.unread() != store.None {
@@ -79,13 +81,13 @@ func (c *Cache) uses(id *key.ID) {
 	p.used = append(p.used, *id)
 }
 
-// inUse is in place of a day: this process uses the key.
+// inUse stands in place of a day: this process uses the key.
 const inUse = 0xFFFF
 
-// UsedNote says that what is noted under a key is of use to this job.
+// UsedNote adds the key of a note to the profile of this job.
 func (c *Cache) UsedNote(id *key.ID) { c.uses(id) }
 
-// learn adds what a profile says.
+// learn adds the keys of a stored profile, and returns them.
 func (p *profile) learn(data []byte) (ids []key.ID) {
 	if !bytes.HasPrefix(data, []byte(profileMagic)) {
 		return nil
@@ -104,11 +106,11 @@ func (p *profile) learn(data []byte) (ids []key.ID) {
 
 // ---- at the start
 
-// fetching is how long the whole of it may take, should a remote be slow.
+// fetching bounds the time that fetching takes if a remote is slow.
 const fetching = time.Minute
 
-// fetchProfile fetches what the profile names: one process of those that have the directory
-// does it at a time.
+// fetchProfile fetches the entries of the profile. Of the processes with this directory,
+// one does it at a time.
 func (c *Cache) fetchProfile() {
 	granted, outcome := c.leases.Acquire(c.profile.key.ID, "profile", time.Now(), func() bool { return false })
 	if outcome != lease.Granted {
@@ -137,7 +139,7 @@ func (c *Cache) fetchProfile() {
 	}
 }
 
-// fetch gets entries from a remote, and calls use for each that is good.
+// fetch fetches entries from a remote, and calls use for each good one.
 func (c *Cache) fetch(r *Remote, ids []key.ID, within time.Duration, use func(b *blob.Blob)) {
 	var b *blob.Blob
 	defer func() {
@@ -171,7 +173,7 @@ func (c *Cache) fetch(r *Remote, ids []key.ID, within time.Duration, use func(b 
 
 // ---- at the end
 
-// saveProfile adds what this process has used to the profile, if that says anything new.
+// saveProfile adds the keys that this process has used to the profile, if any are new.
 func (c *Cache) saveProfile() {
 	p := c.profile
 	if p == nil || !p.any() {
@@ -206,8 +208,8 @@ func (p *profile) any() bool {
 	return len(p.used) > 0
 }
 
-// bytes returns the profile as bytes, what this process has used in front, and whether that
-// is news to who knows what was written before.
+// bytes returns the profile as bytes, the keys that this process has used first. news says
+// whether it has anything that before, the stored profile, lacks.
 func (p *profile) bytes(today uint16, before map[key.ID]uint16) (data []byte, news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"jitcache/core/blob"
 	"jitcache/core/key"
@@ -15,25 +16,14 @@ var ErrAttributes = errors.New("attributes: want a JSON object")
 
 // CheckAttributes returns an error unless s is "" or a JSON object.
 func CheckAttributes(s string) error {
-	if s == "" {
+	if s == "" || strings.HasPrefix(strings.TrimLeft(s, " \t\r\n"), "{") && json.Valid([]byte(s)) {
 		return nil
-	}
-	for i := range s {
-		switch s[i] {
-		case ' ', '\t', '\r', '\n':
-			continue
-		case '{':
-			if json.Valid([]byte(s)) {
-				return nil
-			}
-		}
-		break
 	}
 	return ErrAttributes
 }
 
-// Put stores a result. It returns None if the entry is there afterwards, else
-// why it is not. attributes must have passed CheckAttributes.
+// Put stores a result. It returns None if the entry is there afterwards, else why it
+// is not. attributes must have passed CheckAttributes.
 func (c *Cache) Put(k *key.Key, payload []byte, attributes string, replace bool) store.Reason {
 	b, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Replace: replace}, false)
 	if b != nil {
@@ -85,9 +75,9 @@ func (c *Cache) put(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
 	return b, why
 }
 
-// keepsUnstored reports whether a result that was not stored is kept in memory. A
-// lookup must not return bytes that the key does not stand for, not even in this
-// process; nor bytes other than those on disk.
+// keepsUnstored reports whether memory may keep a result that was not stored. Not even
+// in this process may a lookup return bytes that the key does not stand for, or bytes
+// other than those on disk.
 func (c *Cache) keepsUnstored(id *key.ID, why store.Reason) bool {
 	if why == store.None || why == store.InputChange || c.store != nil && c.store.Has(id) {
 		return false
@@ -101,10 +91,10 @@ func (c *Cache) keepsUnstored(id *key.ID, why store.Reason) bool {
 	})
 }
 
-// change runs fn, which changes the entry of a key in the directory, in the order
-// that package memory asks for. fn says whether the directory has changed, and what
-// memory may keep. old says that the change makes the entry before it out of date;
-// change reports whether memory had that.
+// change runs fn, which changes the entry of a key in the directory, in the order that
+// package memory asks for. fn returns whether the directory has changed, and what memory
+// may keep. old says that the change makes the present entry out of date; dropped says
+// that memory had that entry.
 func (c *Cache) change(id *key.ID, old bool, fn func() (changed bool, keep *blob.Blob)) (dropped bool) {
 	if c.memory == nil || c.store == nil && !c.Layered() {
 		if _, keep := fn(); keep != nil {
@@ -139,7 +129,7 @@ func (c *Cache) write(it store.Item) (store.Written, store.Reason) {
 		if b != nil {
 			b.Release()
 		}
-		it.Replace = why == store.Signature // what nobody uses any more is not kept
+		it.Replace = why == store.Signature // the entry there is not used any more
 	}
 	c.signItem(&it)
 	return c.store.Put(it)
@@ -171,13 +161,14 @@ func (c *Cache) logPut(it store.Item, why store.Reason) {
 	}
 }
 
-// Detached returns bytes as a blob that is in no cache, as Lease.Commit would. k
-// gives its kind and name. The caller owns it.
+// Detached returns bytes as a blob that is in no cache, in the form that Lease.Commit
+// returns. Its kind and name are those of k. The caller owns it.
 func Detached(k *key.Key, payload []byte, attributes string) (*blob.Blob, error) {
 	return store.NewBlob(store.Item{Key: k, Payload: payload, Attributes: attributes}, store.Written{})
 }
 
-// Remove removes an entry everywhere. It reports whether there was one.
+// Remove removes an entry from memory and from the directory. It reports whether there
+// was one.
 func (c *Cache) Remove(id *key.ID) (found bool, why store.Reason) {
 	if c.store == nil {
 		return c.memory != nil && c.memory.Remove((*[32]byte)(id)), store.None

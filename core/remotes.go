@@ -192,7 +192,7 @@ func (c *Cache) resting() store.Reason {
 
 // accept returns why what a remote has given is not used, None if it is.
 func (c *Cache) accept(r *Remote, b *blob.Blob, id *key.ID) store.Reason {
-	why := store.Accept(b, id)
+	why := store.Parse(b, id)
 	switch {
 	case why != store.None:
 		return why

@@ -9,15 +9,15 @@ import (
 	"jitcache/core/trust"
 )
 
-// Signed is what Sign has come to, in entries.
+// Signed is the result of Sign: numbers of entries.
 type Signed struct {
-	Signed int // now
-	Before int // by this key, before
-	Others int // that somebody else has stored or signed, or that rest on another's word
-	Bad    int // that cannot be read, or not written again
+	Signed int // signed now
+	Before int // signed before, by this key
+	Others int // stored or signed by somebody else, or resting on somebody else's word
+	Bad    int // cannot be read, or not be written again
 }
 
-// openSigner reads the key that signs what this process stores, if there is one.
+// openSigner reads the key that signs the entries of this process, if there is one.
 func (c *Cache) openSigner() {
 	set, ok := c.settings.trust.Get("signing-key-file")
 	if !ok || !signs || c.settings.mode == ModeOff || c.settings.mode == ModeReadOnly {
@@ -34,11 +34,11 @@ func (c *Cache) openSigner() {
 	c.signer = &s
 }
 
-// isMine reports whether a key is the one that signs what this process stores.
+// isMine reports whether a key is the one that signs the entries of this process.
 func (c *Cache) isMine(k trust.Public) bool { return c.signer != nil && c.signer.Public() == k }
 
-// signItem has an item signed that is stored, unless it rests on somebody else's word: a
-// signature says that a process of the signer's user has made it.
+// signItem makes an item be signed when it is stored, unless it rests on somebody else's
+// word: a signature says that a process of the signer's user has made the entry.
 func (c *Cache) signItem(it *store.Item) {
 	if c.signer == nil || len(it.Words) > 0 {
 		return
@@ -53,9 +53,9 @@ func (c *Cache) signItem(it *store.Item) {
 	}
 }
 
-// Sign signs the entries of the directory that were compiled here. Those that somebody
-// else has signed, or that rest on somebody else's word, are left as they are: a
-// signature says that a process of the signer's user has made the entry.
+// Sign signs the entries of the directory that were compiled here. It leaves entries
+// that somebody else has signed, or that rest on somebody else's word: a signature says
+// that a process of the signer's user has made the entry.
 func (c *Cache) Sign(ctx context.Context, secret trust.Secret) (done Signed, err error) {
 	if err := c.settings.keys.CheckNamespace(); err != nil {
 		return done, err
@@ -93,7 +93,7 @@ func (c *Cache) Sign(ctx context.Context, secret trust.Secret) (done Signed, err
 	return done, err
 }
 
-// eachOwn calls fn for every key that has a file in the directory.
+// eachOwn calls fn for every key that has a file in the own directory.
 func (c *Cache) eachOwn(ctx context.Context, fn func(id *key.ID)) error {
 	for part := 0; ; part++ {
 		ids, ok := c.Keys(part)
@@ -106,10 +106,10 @@ func (c *Cache) eachOwn(ctx context.Context, fn func(id *key.ID)) error {
 	}
 }
 
-// Signing says who has signed an entry.
+// Signing is the state of an entry's signatures.
 type Signing string
 
-// Who may have.
+// The states.
 const (
 	SignedByTrusted   Signing = "signed by a key that is trusted"
 	SignedByWithdrawn Signing = "signed by a key that was withdrawn"
@@ -134,7 +134,7 @@ func (c *Cache) signing(id *key.ID) Signing {
 	return SigningOf(b, c.settings.keys)
 }
 
-// SigningOf says who has signed an entry, as keys have it.
+// SigningOf returns the state of an entry's signatures, by the keys that are named.
 func SigningOf(b *blob.Blob, keys *trust.Keys) Signing {
 	st, signatures, r := Statement(b)
 	message := st.Message(keys.Namespace)

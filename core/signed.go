@@ -9,14 +9,14 @@ import (
 	"jitcache/core/trust"
 )
 
-// Signatures say whose process has stored an entry. They are asked for where the owner
-// of a directory does not say it, and by who has withdrawn a key.
+// Signatures say whose process has stored an entry. They are looked at if the owner of
+// the directory does not tell, and if a key was withdrawn.
 
-// Signers returns the keys that environment, user and machine have named.
+// Signers returns the keys that the environment, the user and the machine have named.
 func (c *Cache) Signers() *trust.Keys { return c.settings.keys }
 
-// Statement returns what signatures on an entry are of, and those that are on it. b is
-// as Store.Get has returned it.
+// Statement returns the statement that signatures on an entry sign, the signatures on it,
+// and its records. b is as Store.Get has returned it.
 func Statement(b *blob.Blob) (*trust.Statement, []trust.Signature, store.Records) {
 	r := store.ReadRecords(b)
 	st := &trust.Statement{ID: key.ID(b.ID()), Kind: b.Kind(), Payload: b.Data(), Attributes: r.Plain}
@@ -30,14 +30,13 @@ func Statement(b *blob.Blob) (*trust.Statement, []trust.Signature, store.Records
 	return st, all, r
 }
 
-// signed reports whether somebody who is trusted has signed an entry.
+// signed reports whether a trusted key has signed an entry.
 func (c *Cache) signed(b *blob.Blob) bool {
 	st, signatures, _ := Statement(b)
 	return c.settings.keys.Accepts(st, signatures)
 }
 
-// withdrawn reports whether an entry rests on the word of somebody whose key was
-// withdrawn.
+// withdrawn reports whether an entry rests on the word of a withdrawn key.
 func (c *Cache) withdrawn(b *blob.Blob) bool {
 	keys := c.settings.keys
 	if !keys.AnyWithdrawn() {
@@ -55,8 +54,7 @@ func (c *Cache) withdrawn(b *blob.Blob) bool {
 	return false
 }
 
-// own returns an entry of the directory, as long as nobody has withdrawn the key that it
-// rests on.
+// own returns an entry of the own directory, unless a key that it rests on was withdrawn.
 func (c *Cache) own(id *key.ID) (*blob.Blob, store.Reason) {
 	b, why := c.store.Get(id)
 	return c.unlessWithdrawn(b, why)
@@ -72,16 +70,16 @@ func (c *Cache) unlessWithdrawn(b *blob.Blob, why store.Reason) (*blob.Blob, sto
 
 // ---- notes
 //
-// What was noted in a layer that rests on signatures is merged with own notes, and then
-// has no signature. So the own note has the keys of those on whose word it rests.
+// A signed note from a layer is merged with this user's own note, and the merged note
+// has no signature. So it lists the keys on whose word it rests (words).
 
-// Somebody stands in the place of the key of those who have stored something elsewhere
-// and have not signed it. It is no key: nobody trusts or withdraws it.
+// Somebody takes the place of a key in the words of an entry that was made elsewhere and
+// not signed. It is not a key: nobody can trust or withdraw it.
 var Somebody trust.Public
 
-// rely remembers that what this process notes under a key from now on rests on the word
-// of those who have signed b, or on whose word b rests. A note of this directory without
-// either is this user's own; one that was brought is somebody's.
+// rely remembers on whose word the notes rest that this process writes under b's key from
+// now on: on that of the keys that have signed b, and of the words of b. If b has neither,
+// it is this user's own, or, if brought says that it is from elsewhere, Somebody's.
 func (c *Cache) rely(b *blob.Blob, brought bool) {
 	st, signatures, r := Statement(b)
 	words := keysIn(r.Words)
@@ -118,11 +116,11 @@ func (c *Cache) rely(b *blob.Blob, brought bool) {
 	c.words.of[st.ID] = known
 }
 
-// passedOn returns the words that a copy has beside what it is a copy of: it must not
-// look as if it had been made here, and be signed.
+// passedOn returns the words to add to a copy of b. Without them a copy could look as if
+// it had been made here, and be signed.
 func passedOn(b *blob.Blob) []byte {
 	if _, _, r := Statement(b); !marks || len(r.Signatures)+len(r.Words) > 0 {
-		return nil // it says so itself
+		return nil // b itself says that it is from elsewhere
 	}
 	return Somebody[:]
 }
@@ -133,7 +131,7 @@ func (c *Cache) madeElsewhere(b *blob.Blob) bool {
 	return len(r.Words) > 0 || slices.ContainsFunc(signatures, func(s trust.Signature) bool { return !c.isMine(s.By) })
 }
 
-// keysIn returns the keys that an entry's words are.
+// keysIn splits the words of an entry into keys.
 func keysIn(words []byte) (all []trust.Public) {
 	for size := len(trust.Public{}); len(words) >= size; words = words[size:] {
 		all = append(all, trust.Public(words[:size]))
@@ -141,7 +139,7 @@ func keysIn(words []byte) (all []trust.Public) {
 	return all
 }
 
-// relied returns the keys on which a note rests, as an entry has them.
+// relied returns the words of a note: the keys that it rests on, as an entry has them.
 func (c *Cache) relied(id *key.ID) (words []byte) {
 	c.words.mu.Lock()
 	defer c.words.mu.Unlock()

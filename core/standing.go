@@ -7,11 +7,11 @@ import (
 	"jitcache/core/key"
 )
 
-// A result whose key shows only when it is made is asked for by a key that stands for
-// the request. Nothing is ever stored under that; who has made it says how to look for
-// the result, and so Acquire finds what somebody else has made meanwhile.
+// If the key of a result is known only after it was made, a key that stands for the
+// request is acquired. Nothing is ever stored under that key. Stand says how to look for
+// the result, so that Acquire finds a result that was made meanwhile.
 
-// standing are the keys of a cache that stand for requests.
+// standing has the keys of a cache that stand for requests.
 type standing struct {
 	mu    sync.Mutex
 	known map[key.ID]*stand
@@ -19,16 +19,16 @@ type standing struct {
 
 type stand struct {
 	look func() (*blob.Blob, string)
-	why  string // the last look was in vain
+	why  string // why the last look found nothing
 }
 
-// mostStanding is how many are known at a time. One that was forgotten makes its owner
-// look by itself, once it has the lease.
+// mostStanding bounds the keys that are known at a time. If a key was forgotten, its
+// owner looks for the result itself, once it has the lease.
 const mostStanding = 1024
 
-// Stand says how the result is looked for that k stands for. look returns it with a
-// reference for the caller, or nil and in what the world has changed, "" if nothing is
-// known of it; any thread may call it, for as long as the cache is open.
+// Stand says how to look for the result that k stands for. look returns it with a
+// reference for the caller; or nil and what has changed, "" if no result is known. Any
+// thread may call look as long as the cache is open.
 func (c *Cache) Stand(k *key.Key, why string, look func() (*blob.Blob, string)) {
 	c.standing.mu.Lock()
 	defer c.standing.mu.Unlock()
@@ -38,7 +38,8 @@ func (c *Cache) Stand(k *key.Key, why string, look func() (*blob.Blob, string)) 
 	c.standing.known[k.ID] = &stand{look, why}
 }
 
-// find looks for the result that a key stands for. ok is false if it stands for none.
+// find looks for the result that a key stands for. ok is false if the key does not stand
+// for a request.
 func (s *standing) find(id *key.ID) (b *blob.Blob, why string, ok bool) {
 	s.mu.Lock()
 	found := s.known[*id]
@@ -53,8 +54,8 @@ func (s *standing) find(id *key.ID) (b *blob.Blob, why string, ok bool) {
 	return b, why, true
 }
 
-// reason returns why the last look was in vain. ok is false if the key stands for
-// nothing.
+// reason returns why the last look found nothing. ok is false if the key does not stand
+// for a request.
 func (s *standing) reason(id *key.ID) (why string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"jitcache/core/store"
 )
 
-// Stats is what `jitcache stats --json` prints, beside the remotes, for a directory and
-// this process.
+// Stats is the output of `jitcache stats --json` for a directory and this process,
+// without the remotes.
 type Stats struct {
 	Directory string               `json:"directory"` // "" if there is none
 	Refused   string               `json:"refused,omitempty"`
@@ -52,8 +52,8 @@ type KindStats struct {
 // Hits adds up the hits, wherever they were.
 func (k *KindStats) Hits() uint64 { return k.HitsMemory + k.HitsDisk + k.HitsLayer + k.HitsRemote }
 
-// Stats returns the counters of the directory, with what this process has not
-// written yet; without a directory those of this process.
+// Stats returns the counters of the directory, with those that this process has not
+// written yet. Without a directory it returns those of this process.
 func (c *Cache) Stats() Stats {
 	s := Stats{Kinds: map[string]KindStats{}}
 	if c.memory != nil {
@@ -80,15 +80,15 @@ func (c *Cache) Stats() Stats {
 	return s
 }
 
-// History is what was counted on some days, as `jitcache stats -since -json` prints
-// it. Days are those of UTC.
+// History has the counters of some days, as `jitcache stats -since -json` prints them.
+// Days are those of UTC.
 type History struct {
 	Directory string               `json:"directory"`
 	Since     string               `json:"since"`           // the first day that was asked for, 2006-01-02
 	First     string               `json:"first,omitempty"` // the first day that is remembered, "" if none is
 	Total     KindStats            `json:"total"`
 	Kinds     map[string]KindStats `json:"kinds"`
-	Days      []DayStats           `json:"days"` // those on which something was counted
+	Days      []DayStats           `json:"days"` // without days on which nothing was counted
 }
 
 // DayStats are the counters of one day.
@@ -98,10 +98,10 @@ type DayStats struct {
 	Kinds map[string]KindStats `json:"kinds"`
 }
 
-// DayLayout is how days are written.
+// DayLayout is the layout of days as text.
 const DayLayout = "2006-01-02"
 
-// History returns what was counted in the directory from the day of a time on.
+// History returns the counters of the directory's days, from the day of since on.
 func (c *Cache) History(since time.Time) History {
 	from := store.DayOf(since.UnixNano())
 	h := History{Since: dayText(from), Days: []DayStats{}}

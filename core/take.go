@@ -6,26 +6,26 @@ import (
 	"jitcache/core/store"
 )
 
-// Entries that are brought from elsewhere, as in a bundle.
+// Taking in entries from elsewhere, for example from a bundle.
 
-// Taken is what Take has come to.
+// Taken is the outcome of Take.
 type Taken int
 
-// What it can.
+// The outcomes.
 const (
 	NotTaken    Taken = iota
-	TakenNew          // it is stored now
-	TakenBefore       // there is one already, which stays
-	TakenIn           // it is part now of the note that was there
+	TakenNew          // the entry is stored now
+	TakenBefore       // there was an entry, which stays
+	TakenIn           // there was a note, and the entry is merged into it
 )
 
-// Taking is a row of entries that are taken, by one goroutine; see store.Batch.
+// Taking takes in a series of entries, by one goroutine; see store.Batch.
 type Taking struct {
 	c     *Cache
 	batch store.Batch
 }
 
-// Taking begins a row. End ends it.
+// Taking begins a series. End ends it.
 func (c *Cache) Taking() *Taking {
 	t := &Taking{c: c}
 	if c.store != nil {
@@ -34,14 +34,14 @@ func (c *Cache) Taking() *Taking {
 	return t
 }
 
-// End ends the row.
+// End ends the series.
 func (t *Taking) End() {
 	if t.c.store != nil {
 		t.batch.Close()
 	}
 }
 
-// Holds is Cache.Holds for many entries, most of which are not there.
+// Holds is Cache.Holds, and is faster if most entries are not there.
 func (t *Taking) Holds(id *key.ID) (*blob.Blob, store.Reason) {
 	if t.c.store != nil && t.batch.Lacks(id) {
 		return nil, store.Absent
@@ -49,13 +49,12 @@ func (t *Taking) Holds(id *key.ID) (*blob.Blob, store.Reason) {
 	return t.c.Holds(id)
 }
 
-// Take stores an entry from elsewhere, with the signatures that are on it.
-// b is as store.Parse has left it, and the caller's alone. Unless unsigned says that
-// nobody needs to have signed it, somebody who is trusted has; and whatever that says,
-// it rests on nobody whose key was withdrawn. Else the reason is Signature.
+// Take stores an entry from elsewhere, with its signatures. b is as store.Parse has left
+// it, and nobody else uses it. If the entry rests on a withdrawn key, or has no signature
+// of a trusted key and unsigned is false, it is not taken, and the reason is Signature.
 //
-// Of an entry that is there already merge makes one content of both, or nil for leaving
-// it as it is. What it makes rests on the word of those on whose word either did.
+// If there is an entry already, merge returns the content of both together, or nil to
+// leave the entry as it is. The merged entry rests on the words of both.
 func (t *Taking) Take(b *blob.Blob, unsigned bool, merge func(own, brought *blob.Blob) []byte) (Taken, store.Reason) {
 	c := t.c
 	if asksWho && (c.withdrawn(b) || !unsigned && !c.signed(b)) {
@@ -64,7 +63,7 @@ func (t *Taking) Take(b *blob.Blob, unsigned bool, merge func(own, brought *blob
 	if c.store == nil {
 		return NotTaken, store.NoDirectory
 	}
-	// Most are not there: whether one is, the put finds out.
+	// Most entries are not there yet, and copy finds those that are.
 	if taken, why := t.copy(b); taken != TakenBefore {
 		return taken, why
 	}
@@ -82,7 +81,7 @@ func (t *Taking) Take(b *blob.Blob, unsigned bool, merge func(own, brought *blob
 	return t.copy(b)
 }
 
-// copy stores an entry, unless there is a good one.
+// copy stores an entry, unless there is a good one already.
 func (t *Taking) copy(b *blob.Blob) (Taken, store.Reason) {
 	w, why := t.batch.Copy(b, passedOn(b))
 	switch {
@@ -108,8 +107,8 @@ func (c *Cache) takeIn(own, b *blob.Blob, merge func(own, brought *blob.Blob) []
 	return TakenIn, store.None
 }
 
-// Holds returns the entry that the directory has under a key, and that a lookup would
-// use; its recency stays as it is.
+// Holds returns the directory's entry of a key, if a lookup would use it. The entry's
+// recency does not change.
 func (c *Cache) Holds(id *key.ID) (*blob.Blob, store.Reason) {
 	if c.store == nil {
 		return nil, store.NoDirectory

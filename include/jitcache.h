@@ -18,8 +18,8 @@
  *	if (code != NULL)
  *		use(jitcache_blob_data(code), jitcache_blob_size(code));
  *
- * Link with -ljitcache. This header is the manual; what is not in it is not
- * part of the interface. It is C99 and C++11 alike.
+ * Link with -ljitcache. This header is the manual: only what it documents is
+ * part of the interface. It compiles as C99 and as C++11.
  *
  * CAVEATS
  *
@@ -27,26 +27,28 @@
  *   user's file: each is a miss, or a result that is not stored, with a reason
  *   (jitcache_last_miss). A negative status means wrong use, no memory, no
  *   runtime after fork, or a bug of the library. After a bug every call returns
- *   that status, except lookups of what is in memory, and the host goes on.
- * - Fork. Handles work in a forked child; the first call there that needs it
- *   starts a runtime of its own (1.5 to 5 ms). Where that cannot be done the
- *   call returns JITCACHE_ERR_FORK. Do not fork from a signal handler and call
- *   this library there. A child of vfork may only exec.
+ *   that status, except lookups of entries in memory, and the host goes on.
+ * - Fork. Handles work in a forked child. The first call there that needs a
+ *   runtime starts one for the child (1.5 to 5 ms). If that cannot be done, the
+ *   call returns JITCACHE_ERR_FORK. Do not fork in a signal handler and call
+ *   this library in that child. A child of vfork may only exec.
  * - Threads. Every function may be called from any thread. But only one thread
  *   at a time may build a key or an options object, or move a cursor.
  *   Releasing a handle while another thread uses that same handle is wrong use.
  * - The library contains a Go runtime: five to eleven threads, which take none
  *   of the host's signals, and 1.6 GB of address space that is reserved, not
- *   used. Go ends a process that cannot give it these: soon after load under a
- *   low ulimit -v or -u, later if a thread cannot be created. Python and forked
- *   children check ulimit -v first and go without a cache.
- *   The runtime handles SIGSEGV, SIGBUS and SIGFPE and passes on what is not its
- *   own. Handlers of the host may interrupt a call, with or without SA_ONSTACK;
- *   together they have 192 KiB of stack there. They must not call the library.
+ *   used. Go ends a process that cannot provide these: soon after loading if
+ *   ulimit -v or -u is low, later if a thread cannot be created. The Python
+ *   package and forked children check ulimit -v first; if it is too low, they
+ *   go on without a cache.
+ *   The runtime handles SIGSEGV, SIGBUS and SIGFPE, and passes those that are
+ *   not its own on to the host. The host's handlers may interrupt a call, with
+ *   or without SA_ONSTACK; nested handlers have 192 KiB of stack together. They
+ *   must not call the library.
  *   A thread without an alternate stack (sigaltstack) gets one of 256 KiB.
  *   The library cannot be unloaded; dlclose does nothing. glibc only.
- * - Descriptors. The library keeps one open, of its own file, and does without if
- *   the host closes it (closefrom, close_range).
+ * - Descriptors. The library keeps one open, of its own file. The host may close
+ *   it (closefrom, close_range).
  * - Network file systems. A cache there is right as long as rename is atomic;
  *   sizes and counters are approximate, and lock files are kept on the node.
  *   Put the cache on a disk of the node if there is one.
@@ -56,11 +58,12 @@
  * OWNERSHIP
  *
  * Handles are opaque words, not pointers to memory; they are never NULL. Each
- * is released once with the function named at its type. A handle that was
+ * is released once, with the function named at its type. A handle that was
  * released, is of another type or was never made gives JITCACHE_ERR_HANDLE, and
- * NULL JITCACHE_ERR_ARGUMENT; releasing NULL is fine. Out-parameters are
- * written only as the status says, and are NULL (0) after anything else.
- * Strings are UTF-8 and end in a NUL; the library copies what it keeps.
+ * NULL gives JITCACHE_ERR_ARGUMENT; releasing NULL is fine. A function sets its
+ * out-parameters with the statuses it names for them; after any other status
+ * they are NULL (0). Strings are UTF-8 and end in a NUL; the library copies what
+ * it keeps.
  *
  * COMPATIBILITY
  *
@@ -82,7 +85,7 @@ extern "C" {
 #define JITCACHE_API __attribute__((visibility("default")))
 #endif
 
-/* The version of this header; jitcache_version() is that of the library. */
+/* The version of this header. jitcache_version() returns the library's. */
 #define JITCACHE_VERSION_MAJOR 0
 #define JITCACHE_VERSION_MINOR 1
 #define JITCACHE_VERSION_PATCH 0
@@ -100,18 +103,18 @@ extern "C" {
 #define JITCACHE_OK 0         /* done; the entry is there */
 #define JITCACHE_MISS 1       /* there is no usable entry; see jitcache_last_miss */
 #define JITCACHE_LEASE 2      /* there is no entry, and the caller must compile it */
-#define JITCACHE_BUSY 3       /* not done yet, somebody else is compiling it perhaps: call again */
+#define JITCACHE_BUSY 3       /* not done yet; perhaps another thread or process compiles it: call again */
 #define JITCACHE_TIMEOUT 4    /* the time is up: compile, under a lease that locks nothing */
 #define JITCACHE_NOT_STORED 5 /* the result is right but was not stored; see jitcache_last_miss */
-#define JITCACHE_TOO_SMALL 6  /* the buffer is too small; the size that is needed was returned */
+#define JITCACHE_TOO_SMALL 6  /* the buffer is too small; the needed size was returned */
 
-#define JITCACHE_ERR_ARGUMENT (-1)    /* NULL or out of range where that is not allowed */
+#define JITCACHE_ERR_ARGUMENT (-1)    /* an argument that must not be NULL is, or one is out of range */
 #define JITCACHE_ERR_HANDLE (-2)      /* a handle that was released, or is of another type */
-#define JITCACHE_ERR_OPTION (-3)      /* an unknown option, or a bad value of one */
+#define JITCACHE_ERR_OPTION (-3)      /* an unknown option, or a bad value */
 #define JITCACHE_ERR_KEY (-4)         /* a label used twice, or too long; a packed key that is malformed */
-#define JITCACHE_ERR_FROZEN (-5)      /* adding to a key that was used already */
+#define JITCACHE_ERR_FROZEN (-5)      /* the key or request was used already: nothing can be added */
 #define JITCACHE_ERR_ATTRIBUTES (-6)  /* attributes that are not a JSON object */
-#define JITCACHE_ERR_INPUT (-7)       /* a file for a key that cannot be read */
+#define JITCACHE_ERR_INPUT (-7)       /* a file that a key is to be made of cannot be read */
 #define JITCACHE_ERR_PATH (-8)        /* no place on this machine for a path to a blob */
 #define JITCACHE_ERR_MAINTENANCE (-9) /* trim, clear or verify could not do its work */
 #define JITCACHE_ERR_MEMORY (-10)     /* no memory */
@@ -127,8 +130,8 @@ extern "C" {
 #define JITCACHE_REASON_FOREIGN_KEY 4  /* the file is another key's entry */
 #define JITCACHE_REASON_NEWER_FORMAT 5 /* written by a later format */
 #define JITCACHE_REASON_PERMISSION 6   /* the system does not allow it */
-#define JITCACHE_REASON_NOT_REGULAR 7  /* a directory, pipe or device in its place */
-#define JITCACHE_REASON_WRONG_OWNER 8  /* somebody else may have written it */
+#define JITCACHE_REASON_NOT_REGULAR 7  /* not a file but a directory, pipe or device */
+#define JITCACHE_REASON_WRONG_OWNER 8  /* another user may have written it */
 #define JITCACHE_REASON_SYMLINK 9      /* a symbolic link below the cache's root */
 #define JITCACHE_REASON_MALFORMED 10   /* intact, but lengths or attributes make no sense */
 #define JITCACHE_REASON_IO 11          /* the system reported another error */
@@ -144,16 +147,16 @@ extern "C" {
 #define JITCACHE_REASON_NO_DIRECTORY 21  /* no usable directory: in memory only */
 #define JITCACHE_REASON_DESCRIPTORS 22   /* too many open files */
 #define JITCACHE_REASON_INTERNAL 23      /* as JITCACHE_ERR_INTERNAL */
-#define JITCACHE_REASON_UNREPEATABLE 24  /* its compile cannot be repeated, or cannot be observed */
-#define JITCACHE_REASON_SIGNATURE 25     /* no key that is trusted has signed it, or one that was withdrawn */
+#define JITCACHE_REASON_UNREPEATABLE 24  /* the compile cannot be repeated, or cannot be observed */
+#define JITCACHE_REASON_SIGNATURE 25     /* no trusted key has signed it, or a withdrawn key has */
 #define JITCACHE_REASON_REMOTE_OFF 26    /* a remote that may have it has failed, and is not asked for a while */
-#define JITCACHE_REASON_REMOTE_BUDGET 27 /* so long may be waited for remotes in vain, and that is spent */
+#define JITCACHE_REASON_REMOTE_BUDGET 27 /* the time that may be spent on remotes that do not answer is used up */
 
-/* jitcache_status_name returns a status as a word ("miss"), and "unknown" for
+/* jitcache_status_name returns the name of a status ("miss"), and "unknown" for
  * any other number. The text is constant. */
 JITCACHE_API const char *jitcache_status_name(int32_t status);
 
-/* jitcache_reason_name returns a reason in words ("checksum"), "" for
+/* jitcache_reason_name returns the name of a reason ("checksum"), "" for
  * JITCACHE_REASON_NONE, and "unknown" for any other number. The text is
  * constant. */
 JITCACHE_API const char *jitcache_reason_name(int32_t reason);
@@ -175,7 +178,7 @@ JITCACHE_API const char *jitcache_version(void);
 
 /* ------------------------------------------------------------------- opening */
 
-/* Options for jitcache_open: names and values as text. Released with
+/* Options for jitcache_open: names and values, both as text. Released with
  * jitcache_options_free. */
 typedef struct jitcache_options jitcache_options;
 
@@ -194,11 +197,11 @@ JITCACHE_API int32_t jitcache_options_new(jitcache_options **options);
  *	             unlimited. Stored with the directory; without "directory" it
  *	             never lowers what is stored. Default 5 GiB
  *	memory_size  cap of what this process keeps in memory, written like
- *	             max_size; "0" is nothing. Default 256 MiB
+ *	             max_size; "0" keeps nothing. Default 256 MiB
  *	durable      "1": fsync what is stored
- *	shared       "1": trust everybody who may write the directory
+ *	shared       "1": trust every user who may write the directory
  *	readonly     "1": store nothing
- *	trust        user ids, "1000,1001", whose entries are used too
+ *	trust        ids of other users whose entries are used, "1000,1001"
  *	lock_dir     where lock files go, if not into the directory
  *	file_system  "local" or "network", if the system reports the wrong one
  *
@@ -211,36 +214,39 @@ JITCACHE_API int32_t jitcache_options_set(jitcache_options *options, const char 
 JITCACHE_API void jitcache_options_free(jitcache_options *options);
 
 /* jitcache_open opens a cache. options may be NULL. The environment is read
- * now: JITCACHE (on, 0, readonly, refresh; beats the options), JITCACHE_DIR,
+ * now: JITCACHE (on, 0, readonly, refresh; overrides the options), JITCACHE_DIR,
  * JITCACHE_SIZE, JITCACHE_MEMORY, JITCACHE_LOG, JITCACHE_LOG_FILE,
- * JITCACHE_SHARED, JITCACHE_TRUST, JITCACHE_LAYERS, JITCACHE_REMOTE, JITCACHE_LOCK_DIR,
- * JITCACHE_FS, JITCACHE_KEYS, JITCACHE_NAMESPACE, JITCACHE_SIGNING_KEY_FILE; and
- * the settings of user and machine (docs/sharing.md). A lookup goes on to the
- * layers and remotes where the directory has no entry; puts, jitcache_remove and the list are
- * of the directory alone.
+ * JITCACHE_SHARED, JITCACHE_TRUST, JITCACHE_LAYERS, JITCACHE_REMOTE,
+ * JITCACHE_LOCK_DIR, JITCACHE_FS, JITCACHE_KEYS, JITCACHE_NAMESPACE,
+ * JITCACHE_SIGNING_KEY_FILE. So are the settings of the user and of the machine
+ * (docs/sharing.md). If the directory has no entry, a lookup goes on to the
+ * layers and remotes. jitcache_put, jitcache_remove and cursors concern the
+ * directory alone.
  *
- * A directory that cannot be used, or must not be used because others may write
- * it, is not an error. The cache then keeps results in memory only, for as long
- * as the process runs, and a warning says so once and names the remedy
- * (jitcache_set_log). With memory_size 0 it keeps nothing.
- * Opening the same directory several times is fine; each open cache has its own
+ * It is not an error if the directory cannot be used, or must not be used because
+ * others may write it. The cache then keeps results in memory only, for as long
+ * as the process runs. A warning says so once and names the remedy
+ * (jitcache_set_log). With memory_size 0 the cache then keeps nothing.
+ *
+ * The same directory may be opened several times; each open cache has its own
  * tier in memory.
  * OK; ERR_ARGUMENT: cache is NULL; ERR_HANDLE; ERR_OPTION: a bad value;
  * ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_open(const jitcache_options *options, jitcache_cache **cache);
 
-/* jitcache_close waits until the calls of other threads have returned, writes
- * the counters and closes the cache. Blobs stay valid. A process may exit
- * without it.
+/* jitcache_close writes the counters and closes the cache. If calls of other
+ * threads, leases or jobs still use the cache, the last of them to end does that
+ * work; jitcache_close does not wait for it. Blobs stay valid. A process may exit
+ * without a call of jitcache_close.
  * OK; ERR_ARGUMENT: cache is NULL; ERR_HANDLE. */
 JITCACHE_API int32_t jitcache_close(jitcache_cache *cache);
 
 /* ---------------------------------------------------------------------- keys
  *
- * A key is a set of labelled components; their order does not matter. Put in
+ * A key is a set of labelled components; their order does not matter. Add
  * everything that the result depends on: the source, the options in order, the
- * target, the compiler itself (jitcache_key_add_tool). Leave out what it does
- * not depend on: paths, times, process ids, the working directory.
+ * target, the compiler itself (jitcache_key_add_tool). Leave out everything else:
+ * paths, times, process ids, the working directory.
  *
  * A key is built by one thread. Its first use freezes it; from then on any
  * thread may use it, for any number of calls. */
@@ -253,41 +259,41 @@ typedef struct jitcache_key jitcache_key;
 JITCACHE_API int32_t jitcache_key_new(jitcache_key **key);
 
 /* jitcache_key_from_digest makes a key from 32 bytes: those of another key
- * (jitcache_key_hex), or of a hash that the caller has made. It has no
+ * (jitcache_key_hex), or a hash that the caller has computed. The key has no
  * components, so its misses cannot be explained.
  * OK; ERR_ARGUMENT: an argument is NULL; ERR_MEMORY. */
 JITCACHE_API int32_t jitcache_key_from_digest(const uint8_t digest[32], jitcache_key **key);
 
-/* jitcache_key_add adds a component of size bytes. The label is 1 to 1024
- * bytes, and used once in a key. data may be NULL if size is 0.
- * OK; ERR_ARGUMENT: key, label or data is NULL; ERR_HANDLE; ERR_KEY: the label;
- * ERR_FROZEN; ERR_MEMORY. */
+/* jitcache_key_add adds a component of size bytes. The label has 1 to 1024
+ * bytes; a key has each label once. data may be NULL if size is 0.
+ * OK; ERR_ARGUMENT: key, label or data is NULL; ERR_HANDLE; ERR_KEY: the label is
+ * empty, too long or used twice; ERR_FROZEN; ERR_MEMORY. */
 JITCACHE_API int32_t jitcache_key_add(jitcache_key *key, const char *label, const void *data, size_t size);
 
-/* jitcache_key_add_file adds the content of a file; the path does not count.
- * The file is read now and checked again when a result is stored under the
- * key: if it has changed in between, nobody can say which state was compiled,
- * and the result is not stored (JITCACHE_REASON_INPUT_CHANGED).
+/* jitcache_key_add_file adds the content of a file. The path is not part of the
+ * key. The file is read now, and checked again when a result is stored under the
+ * key. If it has changed in between, nobody knows which content was compiled, and
+ * the result is not stored (JITCACHE_REASON_INPUT_CHANGED).
  * OK; ERR_ARGUMENT: an argument is NULL; ERR_HANDLE; ERR_KEY; ERR_FROZEN;
  * ERR_INPUT: the file cannot be read; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_key_add_file(jitcache_key *key, const char *label, const char *path);
 
 /* jitcache_key_add_tool adds the identity of a compiler or library: its GNU
- * build id if it is an ELF file that has one, else its content. A path without a
- * slash is searched for in PATH, as execvp does. Statuses as
- * jitcache_key_add_file. */
+ * build id if it is an ELF file that has one, else its content. A name without a
+ * slash is looked up in PATH, as execvp does.
+ * Statuses as jitcache_key_add_file. */
 JITCACHE_API int32_t jitcache_key_add_tool(jitcache_key *key, const char *label, const char *path);
 
 /* jitcache_key_add_packed adds several components at once, in the packed form
  * that docs/format.md specifies ("Components"); they may have types other than
- * bytes. It is for bindings of other languages.
+ * bytes. It is for bindings to other languages.
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_KEY: malformed, or a label used twice;
  * ERR_FROZEN; ERR_MEMORY. */
 JITCACHE_API int32_t jitcache_key_add_packed(jitcache_key *key, const void *packed, size_t size);
 
-/* jitcache_key_set_name sets what the user would call the result ("saxpy"). It
- * is not part of the key; entries of one name are compared to explain a miss.
- * At most 1024 bytes.
+/* jitcache_key_set_name sets what the user would call the result ("saxpy"), at
+ * most 1024 bytes. It is not part of the key. To explain a miss, the key is
+ * compared with that of the last entry of the same name.
  * OK; ERR_ARGUMENT: an argument is NULL; ERR_HANDLE; ERR_KEY: too long;
  * ERR_FROZEN; ERR_MEMORY. */
 JITCACHE_API int32_t jitcache_key_set_name(jitcache_key *key, const char *name);
@@ -304,16 +310,16 @@ JITCACHE_API int32_t jitcache_key_set_kind(jitcache_key *key, const char *kind);
  * ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_key_hex(jitcache_key *key, char out[65]);
 
-/* jitcache_key_save freezes the key and writes it as bytes, as docs/format.md
- * specifies ("Sealed key"). jitcache_key_load makes the key from them again, in
- * this or another process. *size gets the number of bytes.
+/* jitcache_key_save freezes the key and writes it to buffer in the form that
+ * docs/format.md specifies ("Sealed key"). jitcache_key_load makes the same key
+ * from these bytes, in this or another process. *size gets their number.
  * OK; ERR_ARGUMENT: key or size is NULL; ERR_HANDLE; TOO_SMALL: capacity is
  * less than *size, and nothing was written; ERR_MEMORY; ERR_FORK;
  * ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_key_save(jitcache_key *key, void *buffer, size_t capacity, size_t *size);
 
-/* jitcache_key_load makes a key from what jitcache_key_save wrote. The key is
- * frozen.
+/* jitcache_key_load makes a key from the bytes that jitcache_key_save wrote. The
+ * key is frozen.
  * OK; ERR_ARGUMENT: an argument is NULL; ERR_KEY: malformed; ERR_MEMORY;
  * ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_key_load(const void *saved, size_t size, jitcache_key **key);
@@ -328,8 +334,8 @@ JITCACHE_API void jitcache_key_free(jitcache_key *key);
  * Released with jitcache_blob_release. */
 typedef struct jitcache_blob jitcache_blob;
 
-/* jitcache_blob_data returns the payload: aligned to 64 bytes, followed by a
- * NUL that is not counted. NULL for a bad handle. */
+/* jitcache_blob_data returns the payload, aligned to 64 bytes and followed by a
+ * NUL that its size does not include. NULL for a bad handle. */
 JITCACHE_API const void *jitcache_blob_data(const jitcache_blob *blob);
 
 /* jitcache_blob_size returns the number of bytes, 0 for a bad handle. */
@@ -339,17 +345,17 @@ JITCACHE_API size_t jitcache_blob_size(const jitcache_blob *blob);
  * entry, "" if there was none or for a bad handle. Valid as long as the blob. */
 JITCACHE_API const char *jitcache_blob_attributes(const jitcache_blob *blob);
 
-/* jitcache_blob_kind and jitcache_blob_name return kind and name of the entry,
- * "" for a bad handle. Valid as long as the blob. */
+/* jitcache_blob_kind and jitcache_blob_name return the kind and the name of the
+ * entry, "" for a bad handle. Valid as long as the blob. */
 JITCACHE_API const char *jitcache_blob_kind(const jitcache_blob *blob);
 JITCACHE_API const char *jitcache_blob_name(const jitcache_blob *blob);
 
-/* jitcache_blob_path makes a path to the payload, for dlopen and tools that
- * take files. The path opens for as long as the blob is held, whatever becomes
- * of the entry. But it may lie in the cache directory; whoever removes the whole
- * directory removes it too. A process never gets the same path twice. An ELF
- * payload may be followed by some hundred bytes that ELF readers ignore. The
- * string is valid as long as the blob.
+/* jitcache_blob_path makes a path to the payload, for dlopen and for tools that
+ * take files. The path can be opened for as long as the blob is held, even after
+ * the entry was evicted. It may be in the cache directory: if somebody removes
+ * the whole directory, the path is gone too. A process never gets the same path
+ * twice. An ELF payload may be followed by some hundred bytes that ELF readers
+ * ignore. The string is valid as long as the blob.
  * OK; ERR_ARGUMENT: an argument is NULL; ERR_HANDLE; ERR_PATH: neither the
  * cache, the temp directory nor memory can hold it; ERR_MEMORY; ERR_FORK;
  * ERR_INTERNAL. */
@@ -368,53 +374,55 @@ JITCACHE_API void jitcache_blob_release(jitcache_blob *blob);
  * ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_get(jitcache_cache *cache, jitcache_key *key, jitcache_blob **blob);
 
-/* jitcache_get_data is jitcache_get that also returns what jitcache_blob_data
- * and jitcache_blob_size would: one call, for bindings whose calls are slow.
- * data and size are written with OK only.
+/* jitcache_get_data is jitcache_get, jitcache_blob_data and jitcache_blob_size in
+ * one call, for bindings whose calls are slow. *data and *size are set with OK
+ * only.
  * Statuses as jitcache_get. */
 JITCACHE_API int32_t jitcache_get_data(
 	jitcache_cache *cache, jitcache_key *key, jitcache_blob **blob, const void **data, size_t *size);
 
 /* jitcache_get_into looks an entry up and copies its payload into buffer. *size
- * gets the size of the payload. If the cache keeps nothing in memory, the
- * payload is read straight into buffer, with 1 KiB to spare in one read. The
- * bytes of buffer after the payload are undefined.
+ * gets the size of the payload. If the cache keeps nothing in memory, the payload
+ * is read from the file straight into buffer; a buffer that is 1 KiB larger than
+ * the payload makes that one read. The bytes of buffer after the payload are
+ * undefined.
  * OK; TOO_SMALL: capacity is less than *size; MISS; errors as jitcache_get. */
 JITCACHE_API int32_t jitcache_get_into(
 	jitcache_cache *cache, jitcache_key *key, void *buffer, size_t capacity, size_t *size);
 
-/* Replace an entry that is there. Without it a good entry is kept. After the
- * call has returned, no new lookup in this cache gives what was there before.
- * Other caches, in this process or another, may still give what they hold in
- * memory, until they let it go. */
+/* Replace an existing entry. Without this flag a good entry is kept. After the
+ * call has returned, no new lookup in this cache returns the old entry. Other
+ * open caches, in this process or another, may return it for as long as they
+ * hold it in memory. */
 #define JITCACHE_REPLACE 1u
 
 /* jitcache_put stores size bytes. attributes is a JSON object that lookups
  * return with the entry, or NULL. flags is 0 or JITCACHE_REPLACE.
  * OK: the entry is there now; NOT_STORED: see jitcache_last_miss; ERR_ARGUMENT:
- * cache, key or data is NULL, or an unknown flag; ERR_HANDLE; ERR_ATTRIBUTES;
- * ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
+ * cache or key is NULL, data is NULL and size is not 0, or an unknown flag;
+ * ERR_HANDLE; ERR_ATTRIBUTES; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_put(jitcache_cache *cache, jitcache_key *key, const void *data, size_t size,
 	const char *attributes, uint32_t flags);
 
 /* ------------------------------------------------------------- one compile
  *
- * Many threads and processes may ask for the same missing key at once; one
- * compiles, the rest take its result. If it dies, the next takes over. */
+ * Many threads and processes may ask for the same missing key at once. One of
+ * them compiles, the others take its result. If it dies, the next takes over. */
 
 /* The right to compile a key. jitcache_commit or jitcache_lease_free ends it.
  * It may be passed to another thread. */
 typedef struct jitcache_lease jitcache_lease;
 
-/* jitcache_acquire looks an entry up and asks for the lease if it is missing.
- * It waits for at most 100 ms, so that the caller can handle its own signals;
- * after JITCACHE_BUSY call again with the time that is left.
+/* jitcache_acquire looks an entry up, and asks for the lease if it is missing.
+ * One call waits for at most 100 ms, so that the caller can handle its own
+ * signals. After JITCACHE_BUSY call again with the time that is left.
  *
- * timeout_ms: -1 waits until the holder is done, has died (then at once), has
- * been stopped for 10 seconds, or has taken 30 minutes; 0 tries once.
+ * timeout_ms is how long to wait for another holder. 0 tries once. With -1 the
+ * wait ends when the holder is done, at once when it dies, when it has been
+ * stopped for 10 seconds, or when it has taken 30 minutes.
  *
- * A thread that holds a lease never waits: it gets a lease that locks nothing,
- * because two threads that wait for each other would wait for ever.
+ * A thread that holds a lease never waits, because two threads that wait for each
+ * other would wait for ever. It gets a lease that locks nothing.
  *
  * OK: *blob is the entry; LEASE: compile, and commit *lease; BUSY; TIMEOUT:
  * compile, *lease locks nothing; ERR_ARGUMENT: a pointer is NULL, or timeout_ms
@@ -422,28 +430,29 @@ typedef struct jitcache_lease jitcache_lease;
 JITCACHE_API int32_t jitcache_acquire(
 	jitcache_cache *cache, jitcache_key *key, int64_t timeout_ms, jitcache_blob **blob, jitcache_lease **lease);
 
-/* jitcache_commit stores the result and ends the lease, whatever it returns.
- * blob may be NULL; otherwise *blob gets the bytes, stored or not. attributes as
- * in jitcache_put.
+/* jitcache_commit stores the result. It ends the lease with every status except
+ * ERR_HANDLE. blob may be NULL; otherwise *blob gets the bytes, stored or not.
+ * attributes is as in jitcache_put.
  * OK; NOT_STORED; ERR_ARGUMENT: lease or data is NULL; ERR_HANDLE;
  * ERR_ATTRIBUTES: nothing is stored; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_commit(
 	jitcache_lease *lease, const void *data, size_t size, const char *attributes, jitcache_blob **blob);
 
-/* jitcache_lease_free gives a lease up: whoever waits compiles. NULL is fine,
- * and so is a lease that was committed. */
+/* jitcache_lease_free gives a lease up: the next that waits compiles. NULL is
+ * fine, and so is a lease that was committed. */
 JITCACHE_API void jitcache_lease_free(jitcache_lease *lease);
 
-/* What jitcache_get_or_compile calls to compile: it commits the lease once and
- * returns the status of the commit. If it returns without a commit, the lease is
- * given up and jitcache_get_or_compile returns the same status. It runs on the
- * calling thread, with no lock held and no foreign frames on the stack: it may
- * call any function of this header, throw C++ exceptions, and take its time. */
+/* The function that jitcache_get_or_compile calls to compile. It commits the
+ * lease once and returns the status of the commit. If it returns without a
+ * commit, the lease is given up, and jitcache_get_or_compile returns the same
+ * status. It runs on the calling thread, with no lock held and no Go frame on the
+ * stack. So it may call any function of this header, throw C++ exceptions, and
+ * take its time. */
 typedef int32_t (*jitcache_compile_fn)(void *user, jitcache_lease *lease);
 
-/* jitcache_get_or_compile looks an entry up, waits while somebody else compiles
- * it (timeout_ms as in jitcache_acquire), and calls compile if need be. The
- * lease belongs to this function.
+/* jitcache_get_or_compile looks an entry up, waits while another thread or
+ * process compiles it (timeout_ms as in jitcache_acquire), and calls compile if
+ * it gets the lease. The lease belongs to this function.
  *
  * If compile leaves by a C++ exception, the lease is given up on the way. If it
  * leaves by longjmp, which runs no cleanups, or by an exception of a C++ runtime
@@ -458,14 +467,14 @@ JITCACHE_API int32_t jitcache_get_or_compile(jitcache_cache *cache, jitcache_key
 
 /* --------------------------------------------------------------- maintenance */
 
-/* jitcache_remove removes an entry. What JITCACHE_REPLACE says about lookups
- * holds for this function and for jitcache_clear.
- * OK; MISS: there was none; NOT_STORED: it cannot be removed, see
+/* jitcache_remove removes an entry. After jitcache_remove and jitcache_clear
+ * lookups behave as they do after JITCACHE_REPLACE.
+ * OK; MISS: there was no entry; NOT_STORED: it cannot be removed, see
  * jitcache_last_miss; ERR_ARGUMENT; ERR_HANDLE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_remove(jitcache_cache *cache, jitcache_key *key);
 
-/* jitcache_trim counts the directory anew, evicts what exceeds the cap, and
- * removes what dead processes have left.
+/* jitcache_trim counts the directory again, evicts entries beyond the cap, and
+ * removes files that dead processes have left.
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MAINTENANCE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_trim(jitcache_cache *cache);
 
@@ -494,18 +503,18 @@ typedef struct jitcache_cursor jitcache_cursor;
 JITCACHE_API int32_t jitcache_cursor_new(jitcache_cache *cache, const char *kind, jitcache_cursor **cursor);
 
 /* jitcache_cursor_next moves to the next entry in the order of keys, and returns
- * what `jitcache ls -json` prints of it, a JSON object: {"key", "kind", "name",
+ * it as `jitcache ls -json` prints it, a JSON object: {"key", "kind", "name",
  * "size" of the bytes, "file_size", "created", "used", "compile_seconds", "owner",
- * "path", "attributes"}. It reads one block of a file, and no more.
+ * "path", "attributes"}. It reads only one block of the entry's file.
  *
  * A cursor takes 32 bytes for every 256 entries of the directory. An entry that
- * comes or goes meanwhile is returned once or not at all. Entries that cannot be
- * read are skipped (jitcache_verify finds them), and so are entries that are in
- * memory only.
- * BUSY: it has passed 64 entries that are of another kind, or cannot be read, and comes
- * back so that the host can answer signals: call again.
- * OK; BUSY; MISS: there are no more; ERR_ARGUMENT; ERR_HANDLE: the cursor's or the
- * cache's; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
+ * is stored or removed meanwhile is returned once or not at all. Entries that
+ * cannot be read are skipped (jitcache_verify finds them), and so are entries
+ * that are in memory only.
+ * OK; BUSY: the call has skipped 64 entries that are of another kind or cannot be
+ * read, and returns so that the host can handle signals: call again; MISS: there
+ * are no more; ERR_ARGUMENT; ERR_HANDLE: the cursor's or the cache's; ERR_MEMORY;
+ * ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_cursor_next(jitcache_cursor *cursor, jitcache_blob **json);
 
 /* jitcache_cursor_free releases a cursor. */
@@ -519,7 +528,7 @@ JITCACHE_API int32_t jitcache_stats(jitcache_cache *cache, jitcache_blob **json)
 /* jitcache_explain returns a JSON object that says whether a key would hit, and
  * in which components it differs from the last entry of the same name: {"key",
  * "name", "hit", "reason", "last_key", "last_stored", "changed", "added",
- * "removed"}. It counts nothing.
+ * "removed"}. No counter changes.
  * OK; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_explain(jitcache_cache *cache, jitcache_key *key, jitcache_blob **json);
 
@@ -531,19 +540,21 @@ JITCACHE_API int32_t jitcache_flush(jitcache_cache *cache);
 
 /* ------------------------------------------------------- hosts with a tier
  *
- * For a binding that keeps what it got, to answer again without a call. */
+ * For a binding that keeps results itself, so that it can return them again
+ * without a call of the library. */
 
-/* jitcache_epoch returns a word that changes whenever an entry leaves the
- * cache's tier in memory or is replaced there: what a binding keeps is good for
- * as long as the word does not change. The word is valid until the cache is
- * closed. NULL if the cache has no such tier, or for a bad handle. */
+/* jitcache_epoch returns the address of a word that changes whenever an entry
+ * leaves the cache's tier in memory or is replaced there. As long as the word is
+ * the same, the results that a binding keeps are current. The address is valid
+ * until the cache is closed. NULL if the cache has no such tier, or for a bad
+ * handle. */
 JITCACHE_API const volatile uint64_t *jitcache_epoch(jitcache_cache *cache);
 
-/* jitcache_used counts n hits on an entry that the caller served itself, and
- * makes the entry the most recently used.
+/* jitcache_used counts n hits on an entry that the caller has returned itself,
+ * and makes the entry the most recently used.
  * OK; MISS: the tier does not have the entry any more, or there is no tier; the
- * hits are then counted under the key's kind; ERR_ARGUMENT; ERR_HANDLE;
- * ERR_FORK; ERR_INTERNAL. */
+ * hits are then counted for the key's kind; ERR_ARGUMENT; ERR_HANDLE; ERR_FORK;
+ * ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_used(jitcache_cache *cache, jitcache_key *key, uint64_t n);
 
 /* ----------------------------------------------------------------- the rest */
@@ -556,10 +567,10 @@ JITCACHE_API int32_t jitcache_used(jitcache_cache *cache, jitcache_key *key, uin
 /* Receives one line of the log; text is valid during the call. */
 typedef void (*jitcache_log_fn)(void *user, int32_t level, const char *text);
 
-/* jitcache_set_log makes the library pass warnings to fn, each once per process;
- * NULL ends that. The threads that call the library call fn before they return,
- * with no lock held; fn may call the library. What JITCACHE_LOG asks for goes to
- * standard error or JITCACHE_LOG_FILE, not to fn.
+/* jitcache_set_log makes the library pass warnings to fn, each once per process.
+ * NULL ends that. A thread that has called the library calls fn right before that
+ * call returns, with no lock held; fn may call the library. The lines that
+ * JITCACHE_LOG asks for go to standard error or JITCACHE_LOG_FILE, not to fn.
  * Always OK. */
 JITCACHE_API int32_t jitcache_set_log(jitcache_log_fn fn, void *user);
 

@@ -11,29 +11,30 @@
 //	jitcache::cuda::Function axpy = request.load(cache).function("axpy<float>");
 //	cuLaunchKernel(axpy.as<CUfunction>(), ...);
 //
-// Link with -ljitcache. jitcache.h is the manual: what an option means, when a
-// function returns which status. This header documents what C++ adds. It includes
-// jitcache_cuda.hpp, which has the CUDA part.
+// Link with -ljitcache. jitcache.h is the manual: it says what each option means
+// and when a function returns which status. This header documents what C++ adds. It
+// includes jitcache_cuda.hpp, which has the CUDA part.
 //
-// ERRORS. Most functions come in two forms. try_get() returns a status of
-// jitcache.h and gives results through references; by itself it throws only
-// std::bad_alloc. get() throws Error for a negative status and returns the result.
-// Positive statuses are not errors, and jitcache_last_miss() has the reason. With
-// JITCACHE_NO_EXCEPTIONS defined, or -fno-exceptions, only try_ forms exist.
+// ERRORS. Most functions have two forms. try_get() returns a status of jitcache.h,
+// and the results through references; by itself it throws only std::bad_alloc.
+// get() returns the result, and throws Error for a negative status. Positive
+// statuses are not errors, and jitcache_last_miss() has the reason. With
+// JITCACHE_NO_EXCEPTIONS defined, or -fno-exceptions, only the try_ forms exist.
 //
 // OWNERSHIP. Objects own their handles, and release them when they are destroyed.
-// They can be moved; Blob, Code, Module and Function can be copied too, and then
-// share. An object that was made without arguments, or moved from, holds nothing,
-// and converts to false; calls on it give JITCACHE_ERR_ARGUMENT or
+// All can be moved. Blob, Code, Module and Function can be copied too; copies share
+// one handle. An object that was made without arguments, or moved from, holds
+// nothing, and converts to false; calls on it return JITCACHE_ERR_ARGUMENT or
 // JITCACHE_ERR_HANDLE. An object that receives a result releases what it held
-// before. Call a C function that has no wrapper with handle(), and with out() for
+// before. To call a C function that has no wrapper, pass handle(), and out() for
 // an out-parameter:
 //
 //	jitcache_clear(cache.handle(), "cubin");
 //	jitcache_stats(cache.handle(), json.out());
 //
-// THREADS. Const functions may be called from any threads at the same time, others
-// from one thread at a time. A Lease may be moved to another thread.
+// THREADS. Several threads may call const functions of an object at the same time.
+// Only one thread at a time may call other functions. A Lease may be moved to
+// another thread.
 //
 // Since 0.1.
 #ifndef JITCACHE_HPP
@@ -79,14 +80,14 @@ class JITCACHE_API CompileError : public Error
 {
 public:
 	CompileError() : Error(JITCACHE_ERR_COMPILE), log_(jitcache_cuda_last_log()) {}
-	const std::string &log() const noexcept { return log_; } // all that the compiler said
+	const std::string &log() const noexcept { return log_; } // the compiler's whole output
 
 private:
 	std::string log_;
 };
 
-// check throws Error or CompileError for a negative status, and returns others. The
-// thread that got the status must call it, before its next call of the library.
+// check throws Error or CompileError for a negative status, and returns any other.
+// The thread that got the status must call it before its next call of the library.
 inline Status check(Status status)
 {
 	if (status == JITCACHE_ERR_COMPILE)
@@ -99,7 +100,7 @@ inline Status check(Status status)
 namespace detail
 {
 
-// returned returns what a try_ form gives by reference.
+// returned calls a try_ form, and returns the result that it gives by reference.
 template <typename T, typename F> T returned(F call)
 {
 	T result;
@@ -111,7 +112,7 @@ template <typename T, typename F> T returned(F call)
 
 #endif
 
-// Bytes that somebody else owns, for the time of a call. Made from a std::string, a
+// Bytes that the caller owns, for the time of a call. Made from a std::string, a
 // std::vector or anything else that has data() and size(); from a pointer and a
 // size, or a std::pair of them; or from a text that ends in a NUL.
 struct Bytes {
@@ -151,16 +152,16 @@ public:
 	}
 	~Handle() { out(); }
 	explicit operator bool() const noexcept { return handle_ != nullptr; }
-	// handle returns the handle for calls of the C interface. It stays owned.
+	// handle returns the handle for calls of the C interface. The object still owns it.
 	T *handle() const noexcept { return handle_; }
-	// release gives the handle away: the caller owns it.
+	// release returns the handle, which the caller now owns.
 	T *release() noexcept
 	{
 		T *handle = handle_;
 		handle_ = nullptr;
 		return handle;
 	}
-	// out releases what is held, and returns where to put another handle.
+	// out releases the handle that is held, and returns where to put another one.
 	T **out() noexcept
 	{
 		if (handle_ != nullptr)
@@ -190,20 +191,20 @@ public:
 #endif
 };
 
-// What a result depends on. Built by one thread; its first use freezes it, and any
-// thread may use it from then on. A Key without components holds no key.
+// What a result depends on. One thread builds it. Its first use freezes it; from then
+// on any thread may use it. A Key without components holds nothing.
 class Key : public detail::Handle<jitcache_key, void, jitcache_key_free>
 {
 public:
 	using Handle::Handle;
-	// add adds a component; the label is used once (jitcache_key_add).
+	// add adds a component; each label may be used once (jitcache_key_add).
 	Status try_add(Text label, Bytes b) { return with(jitcache_key_add, label.c_str, b.data, b.size); }
 	// add_file adds the content of a file (jitcache_key_add_file).
 	Status try_add_file(Text label, Text path) { return with(jitcache_key_add_file, label.c_str, path.c_str); }
 	// add_tool adds the identity of a compiler or library (jitcache_key_add_tool).
 	Status try_add_tool(Text label, Text path) { return with(jitcache_key_add_tool, label.c_str, path.c_str); }
-	// name and kind set what the result is called, "saxpy", and its kind, "cubin".
-	// They are not part of the key.
+	// name sets what the user would call the result ("saxpy"), kind sets the kind of
+	// the entry ("cubin"). Neither is part of the key.
 	Status try_name(Text name) { return with(jitcache_key_set_name, name.c_str); }
 	Status try_kind(Text kind) { return with(jitcache_key_set_kind, kind.c_str); }
 	// hex freezes the key and returns its 64 digits.
@@ -234,8 +235,8 @@ private:
 	}
 };
 
-// The bytes of an entry: immutable, and valid as long as there is a copy of the
-// Blob, whatever becomes of cache and entry. A copy only raises a counter.
+// The bytes of an entry: immutable, and valid as long as a copy of the Blob exists,
+// even if the cache is closed or the entry evicted. Copying a Blob copies no bytes.
 class Blob : public detail::Handle<jitcache_blob, void, jitcache_blob_release>
 {
 public:
@@ -248,13 +249,14 @@ public:
 			jitcache_blob_retain(handle());
 	}
 	Blob &operator=(Blob other) noexcept { return Handle::operator=(std::move(other)), *this; }
-	// data is aligned to 64 bytes, and followed by a NUL; NULL if there is no blob.
+	// data returns the bytes, aligned to 64 and followed by a NUL; NULL if there is
+	// no blob.
 	const char *data() const { return static_cast<const char *>(jitcache_blob_data(handle())); }
 	size_t size() const { return jitcache_blob_size(handle()); }
 	const char *begin() const { return data(); }
 	const char *end() const { return data() + size(); }
 	std::string str() const { return *this ? std::string(data(), size()) : std::string(); } // a copy
-	// What was stored with the entry; valid as long as the blob.
+	// What was stored with the bytes; the texts are valid as long as the blob.
 	const char *attributes() const { return jitcache_blob_attributes(handle()); }
 	const char *kind() const { return jitcache_blob_kind(handle()); }
 	const char *name() const { return jitcache_blob_name(handle()); }
@@ -273,9 +275,9 @@ class Lease : public detail::Handle<jitcache_lease, void, jitcache_lease_free>
 {
 public:
 	using Handle::Handle;
-	// commit stores the result and ends the lease, whatever it returns:
-	// JITCACHE_OK, or JITCACHE_NOT_STORED. blob gets the bytes, stored or not.
-	// attributes is a JSON object that lookups return with the entry, or NULL.
+	// commit stores the result: JITCACHE_OK, or JITCACHE_NOT_STORED. With any status
+	// it ends the lease. blob gets the bytes, stored or not. attributes is a JSON
+	// object that lookups return with the entry, or NULL.
 	Status try_commit(Bytes data, Blob &blob, Text attributes = nullptr)
 	{
 		return jitcache_commit(release(), data.data, data.size, attributes.c_str, blob.out());
@@ -291,7 +293,7 @@ public:
 namespace detail
 {
 
-// The two ways to call the host's compile function: it fills a string and returns a
+// The host's compile function has one of two forms: it fills a string and returns a
 // status, or it returns the bytes.
 template <typename F>
 auto compile(F &f, Lease &lease, Blob &blob, int) -> decltype(static_cast<Status>(f(std::declval<std::string &>())))
@@ -310,28 +312,28 @@ class Cache : public detail::Handle<jitcache_cache, int32_t, jitcache_close>
 {
 public:
 	using Handle::Handle;
-	// open opens the cache that options and environment name (jitcache_open).
+	// open opens the cache that the options and the environment name (jitcache_open).
 	static Status try_open(Cache &cache, const Options &options = Options())
 	{
 		return jitcache_open(options.handle(), cache.out());
 	}
-	// get looks an entry up; the blob holds nothing after JITCACHE_MISS.
+	// get looks an entry up. After JITCACHE_MISS the blob holds nothing.
 	Status try_get(const Key &key, Blob &blob) const { return jitcache_get(handle(), key.handle(), blob.out()); }
 	// put stores an entry (jitcache_put): JITCACHE_OK, or JITCACHE_NOT_STORED.
 	Status try_put(const Key &key, Bytes data, Text attributes = nullptr, uint32_t flags = 0) const
 	{
 		return jitcache_put(handle(), key.handle(), data.data, data.size, attributes.c_str, flags);
 	}
-	// get_or_compile looks an entry up, waits while somebody else compiles it
-	// (timeout_ms as in jitcache_acquire), and calls compile if need be, on this
-	// thread:
+	// get_or_compile looks an entry up and waits while another thread or process
+	// compiles it (timeout_ms as in jitcache_acquire). If it gets the lease, it calls
+	// compile on this thread, which has one of two forms:
 	//
 	//	compile()                   returns the bytes, as anything that Bytes takes
 	//	compile(std::string &code)  returns JITCACHE_OK, or another status of its
 	//	                            own, which is then returned, or thrown
 	//
-	// What compile throws reaches the caller, in either form; the lease is given up.
-	// With JITCACHE_OK and with JITCACHE_NOT_STORED blob is the code.
+	// An exception that compile throws reaches the caller, also from the try_ form;
+	// the lease is given up. With JITCACHE_OK and JITCACHE_NOT_STORED blob is the code.
 	template <typename F>
 	Status try_get_or_compile(const Key &key, F &&compile, Blob &blob, int64_t timeout_ms = -1) const
 	{
@@ -339,9 +341,9 @@ public:
 		const Status status = try_acquire(key, blob, lease, timeout_ms);
 		return lease ? detail::compile(compile, lease, blob, 0) : status;
 	}
-	// acquire looks an entry up and gets either the blob (JITCACHE_OK) or the lease
-	// (JITCACHE_LEASE, or JITCACHE_TIMEOUT after waiting). It calls jitcache_acquire
-	// until that is not busy.
+	// acquire looks an entry up and returns either the blob (JITCACHE_OK) or the lease
+	// (JITCACHE_LEASE, or JITCACHE_TIMEOUT after waiting). It repeats jitcache_acquire
+	// as long as that returns JITCACHE_BUSY.
 	Status try_acquire(const Key &key, Blob &blob, Lease &lease, int64_t timeout_ms = -1) const
 	{
 		typedef std::chrono::steady_clock clock;

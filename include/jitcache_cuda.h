@@ -10,14 +10,15 @@
  *	    jitcache_cuda_function(m, "saxpy", &saxpy) == JITCACHE_OK)
  *		cuLaunchKernel(saxpy, ...);
  *
- * A request is what one would give NVRTC. What is not in the cache NVRTC compiles
- * once, in a process of its own, and what it looked at there is recorded: every file,
- * every name that it looked for in vain, every variable that it asked for. As long as
- * all of that is the same the result is found again. docs/cuda.md says more.
+ * A request is what one would pass to NVRTC. If its result is not in the cache,
+ * NVRTC compiles it once, in a process of its own. Everything that NVRTC looks at
+ * there is recorded: every file, every name that it looks for in vain, every variable
+ * that it asks for. As long as all of that is unchanged, the result is found again.
+ * docs/cuda.md says more.
  *
- * Neither NVRTC nor the driver is linked to: they are looked for when they are
- * needed. A hit needs neither; jitcache_cuda_load needs the driver, and so does
- * a request without an architecture, which is that of the device.
+ * The library is not linked to NVRTC or the driver. It looks for them when they are
+ * needed. A hit needs neither. jitcache_cuda_load needs the driver. So does a request
+ * that names no architecture, because it is compiled for that of the device.
  *
  * A function returns a status as in jitcache.h; each lists what it returns.
  * Beyond those:
@@ -39,23 +40,22 @@
 extern "C" {
 #endif
 
-#define JITCACHE_ERR_REFUSED (-21) /* is not returned any more: see JITCACHE_NOT_STORED */
+#define JITCACHE_ERR_REFUSED (-21) /* no longer returned: see JITCACHE_NOT_STORED */
 #define JITCACHE_ERR_LIBRARY (-22) /* NVRTC or the driver is missing */
 #define JITCACHE_ERR_DRIVER (-23)  /* a call of the driver failed */
 
 /* ------------------------------------------------------------------ requests
  *
  * A request is built by one thread. Its first use freezes it; from then on any
- * thread may use it, for any number of compilations, and the more often the
- * cheaper: the source is hashed once. Files and devices are looked at each
- * time. */
+ * thread may use it, for any number of compilations. Keep it for repeated use: the
+ * source is hashed once. Files and devices are looked at each time. */
 
 /* What to compile. Released with jitcache_cuda_request_free. */
 typedef struct jitcache_cuda_request jitcache_cuda_request;
 
 /* jitcache_cuda_request_new makes a request for a source of size bytes. name is
- * what the compiler calls the source, NULL for "kernel.cu"; if it has a folder,
- * that is where quoted includes are looked for. The target is "cubin".
+ * the source's name for the compiler, NULL for "kernel.cu". If it has a folder,
+ * quoted includes are looked for there. The target is "cubin".
  *
  * The environment is read now: JITCACHE_NVRTC and JITCACHE_LIBCUDA (paths of the
  * libraries), CUDA_HOME, CUDA_PATH.
@@ -69,8 +69,8 @@ JITCACHE_API int32_t jitcache_cuda_request_new(
 JITCACHE_API int32_t jitcache_cuda_request_target(jitcache_cuda_request *request, const char *target);
 
 /* jitcache_cuda_request_option adds an option of NVRTC's, as one would pass it:
- * "-std=c++17", or "-I" and then "/opt/include". Without an architecture it is
- * that of the current context's device, else of device 0.
+ * "-std=c++17", or "-I" and then "/opt/include". If no option names an
+ * architecture, it is that of the current context's device, else of device 0.
  * OK; ERR_ARGUMENT: a pointer is NULL; ERR_HANDLE; ERR_FROZEN; ERR_MEMORY. */
 JITCACHE_API int32_t jitcache_cuda_request_option(jitcache_cuda_request *request, const char *option);
 
@@ -85,20 +85,20 @@ JITCACHE_API int32_t jitcache_cuda_request_header(
  * Statuses as jitcache_cuda_request_option. */
 JITCACHE_API int32_t jitcache_cuda_request_expression(jitcache_cuda_request *request, const char *expression);
 
-/* jitcache_cuda_request_library names a library to use: what is "nvrtc" or
- * "libcuda", path a file. It beats the environment. What "packages" adds is a
- * folder of Python packages, in which NVIDIA's wheels are looked for; that in
- * which jitcache itself lies is known.
+/* jitcache_cuda_request_library says where a library is. what is "nvrtc" or
+ * "libcuda", and path is its file; this overrides the environment. Or what is
+ * "packages", and path is a folder of Python packages in which to look for
+ * NVIDIA's wheels; the folder that jitcache itself is in need not be added.
  * Statuses as jitcache_cuda_request_option; ERR_ARGUMENT also for another
  * word. */
 JITCACHE_API int32_t jitcache_cuda_request_library(jitcache_cuda_request *request, const char *what, const char *path);
 
-/* jitcache_cuda_request_packed adds many parts at once. Each is a letter, the
- * length as 8 bytes, little-endian, and the bytes: 'o' an option, 'h' the name of
- * a header and, following it, 't' its text, 'e' a name expression, 'T' the
- * target, 'n' the path of NVRTC, 'd' that of the driver, 'p' a folder of
- * packages, 'k' the kind of the entries, in place of the target's name: a request
- * with one shares no entry with others. It is for bindings of other languages.
+/* jitcache_cuda_request_packed adds many parts at once, for bindings to other
+ * languages. Each part is a letter, the length as 8 bytes, little-endian, and the
+ * bytes: 'o' an option, 'h' the name of a header, which 't', its text, must follow,
+ * 'e' a name expression, 'T' the target, 'n' the path of NVRTC, 'd' the path of the
+ * driver, 'p' a folder of packages, 'k' the kind of the entry, which is the target's
+ * name otherwise. Requests with different kinds share no entries.
  * OK; ERR_ARGUMENT: a pointer is NULL, or malformed; ERR_HANDLE; ERR_FROZEN;
  * ERR_MEMORY. */
 JITCACHE_API int32_t jitcache_cuda_request_packed(jitcache_cuda_request *request, const void *packed, size_t size);
@@ -108,63 +108,65 @@ JITCACHE_API void jitcache_cuda_request_free(jitcache_cuda_request *request);
 
 /* --------------------------------------------------------------- compilation */
 
-/* jitcache_cuda_compile returns the code: from the cache, with neither NVRTC nor,
- * if the request names an architecture, the driver; or compiled, by one of
- * however many ask (timeout_ms as in jitcache_acquire). A blob of PTX may be used
- * as a string. Without a cache (NULL) it compiles.
+/* jitcache_cuda_compile returns the code, from the cache or compiled. A hit needs
+ * no NVRTC, and no driver if the request names an architecture. If many threads and
+ * processes ask at once, one compiles (timeout_ms as in jitcache_acquire). With
+ * cache NULL it compiles and stores nothing. A blob of PTX may be used as a string.
  *
- * Code that does not compile is not stored. Warnings are, and are given back
- * with a hit (jitcache_cuda_log).
- * OK: *blob is the code; NOT_STORED: likewise, and jitcache_last_error says why it is
- * not kept, because it shows the time for example (see jitcache_last_miss);
- * ERR_COMPILE; ERR_LIBRARY; ERR_DRIVER: no architecture was given and the driver does
- * not say; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
+ * A failed compilation is not stored. The compiler's warnings are stored with the
+ * code, and a hit returns them (jitcache_cuda_log).
+ * OK: *blob is the code; NOT_STORED: *blob is the code, and jitcache_last_error and
+ * jitcache_last_miss say why it is not stored, for example because it shows the time;
+ * ERR_COMPILE; ERR_LIBRARY; ERR_DRIVER: the request names no architecture, and the
+ * driver cannot tell it; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY; ERR_FORK;
+ * ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_cuda_compile(
 	jitcache_cache *cache, jitcache_cuda_request *request, int64_t timeout_ms, jitcache_blob **blob);
 
 /* jitcache_cuda_lookup looks the code up and never compiles. With MISS, *key stands
- * for the request: it is to be acquired (jitcache_acquire, which finds the code if
- * somebody compiles it meanwhile, on the same cache handle); then jitcache_cuda_run
- * compiles. Where nothing is cached (JITCACHE=0) it is NULL: run without a lease. data
- * and size may be NULL; else they get what jitcache_blob_data and
- * jitcache_blob_size would return.
+ * for the request. Pass it to jitcache_acquire with the same cache handle: that finds
+ * the code if another thread or process compiles it meanwhile. With the lease from
+ * there, compile with jitcache_cuda_run. If nothing is cached (JITCACHE=0), *key is
+ * NULL: call jitcache_cuda_run without a lease. data and size may be NULL; otherwise
+ * they get what jitcache_blob_data and jitcache_blob_size would return.
  * OK: *blob is the code; MISS: *key, which the caller releases; errors as
  * jitcache_cuda_compile. */
 JITCACHE_API int32_t jitcache_cuda_lookup(jitcache_cache *cache, jitcache_cuda_request *request, jitcache_blob **blob,
 	const void **data, size_t *size, jitcache_key **key);
 
-/* jitcache_cuda_run compiles under a lease that jitcache_acquire gave, and ends
- * it, whatever comes of it. The lease may be NULL: then nothing is stored. It is
- * not for the callback of jitcache_get_or_compile, whose lease is not its own.
+/* jitcache_cuda_run compiles under a lease from jitcache_acquire, and ends the
+ * lease, also if it fails. If lease is NULL, nothing is stored. Do not call it with
+ * the lease that the callback of jitcache_get_or_compile is given.
  * Statuses as jitcache_cuda_compile. */
 JITCACHE_API int32_t jitcache_cuda_run(jitcache_cuda_request *request, jitcache_lease *lease, jitcache_blob **blob);
 
 /* jitcache_cuda_key returns the key that the code is stored under, for
- * jitcache_explain or jitcache_remove. What was recorded tells it, and the cache, which
- * may be NULL, remembers that. Where nothing is known for the world as it is, the key
- * stands for the request, and nothing is ever stored under it; jitcache_explain then
- * says what has changed.
+ * jitcache_explain or jitcache_remove. It follows from what earlier compilations of
+ * the request have looked at, which the cache has recorded; cache may be NULL. If no
+ * recorded compilation fits the files and variables as they are now, the key stands
+ * for the request. Nothing is ever stored under such a key; jitcache_explain says what
+ * has changed.
  * OK; ERR_LIBRARY; ERR_DRIVER; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY; ERR_FORK;
  * ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_cuda_key(jitcache_cache *cache, jitcache_cuda_request *request, jitcache_key **key);
 
-/* jitcache_cuda_log copies what the compiler said about the code in a blob, and
- * a NUL. *size gets the length without it: 0 if it said nothing. This and more
- * is in jitcache_blob_attributes, as JSON: "target", "arch", "nvrtc" (the
- * version), "log", "lowered".
+/* jitcache_cuda_log copies what the compiler printed when it made the code in a
+ * blob, and a NUL. *size gets the length without the NUL: 0 if it printed nothing.
+ * This and more is in jitcache_blob_attributes, as JSON: "target", "arch", "nvrtc"
+ * (the version), "log", "lowered".
  * OK; TOO_SMALL: capacity is not more than *size, and nothing was copied;
  * ERR_ARGUMENT: blob or size is NULL; ERR_HANDLE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_cuda_log(jitcache_blob *blob, char *buffer, size_t capacity, size_t *size);
 
-/* jitcache_cuda_lowered copies the name in the code of a name expression that
- * the request had ("_Z4axpyIfEvT_PS0_S1_"), and a NUL. *size gets its length.
+/* jitcache_cuda_lowered copies the name that a name expression of the request has
+ * in the code ("_Z4axpyIfEvT_PS0_S1_"), and a NUL. *size gets its length.
  * OK; MISS: the request had no such expression; others as jitcache_cuda_log. */
 JITCACHE_API int32_t jitcache_cuda_lowered(
 	jitcache_blob *blob, const char *expression, char *buffer, size_t capacity, size_t *size);
 
-/* jitcache_cuda_last_log returns all that the compiler said at this thread's
- * last ERR_COMPILE, "" if there was none. It is valid until this thread's next
- * call of a function of this header. */
+/* jitcache_cuda_last_log returns the compiler's output at this thread's last
+ * ERR_COMPILE, "" if there was none. It is valid until this thread's next call of
+ * a function of this header. */
 JITCACHE_API const char *jitcache_cuda_last_log(void);
 
 /* ------------------------------------------------------------------- loading */
@@ -173,31 +175,31 @@ JITCACHE_API const char *jitcache_cuda_last_log(void);
 typedef struct jitcache_cuda_module jitcache_cuda_module;
 
 /* jitcache_cuda_load compiles as jitcache_cuda_compile does, and loads the code
- * into the calling thread's current context. The same code is loaded once in a
+ * into the calling thread's current context. The same code is loaded once per
  * context, however often it is asked for.
  *
- * Code that the driver refuses, because it is damaged or made for another device,
- * leaves the cache and is compiled again, once.
+ * If the driver refuses the code, because it is damaged or made for another device,
+ * the code is removed from the cache and compiled again, once.
  * OK; NOT_STORED: loaded, see jitcache_last_miss; ERR_DRIVER; others as
  * jitcache_cuda_compile. */
 JITCACHE_API int32_t jitcache_cuda_load(
 	jitcache_cache *cache, jitcache_cuda_request *request, int64_t timeout_ms, jitcache_cuda_module **module);
 
-/* jitcache_cuda_load_blob loads code that was compiled already.
+/* jitcache_cuda_load_blob loads code that was compiled before.
  * OK; ERR_DRIVER; ERR_LIBRARY; ERR_ARGUMENT; ERR_HANDLE; ERR_MEMORY; ERR_FORK;
  * ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_cuda_load_blob(
 	jitcache_cuda_request *request, jitcache_blob *blob, jitcache_cuda_module **module);
 
 /* jitcache_cuda_function finds a function by its name in the code, or by a name
- * expression of the request. *function is a CUfunction, good as long as the
+ * expression of the request. *function is a CUfunction, valid as long as the
  * module.
  * OK; ERR_DRIVER: there is none, for example; ERR_ARGUMENT: a pointer is NULL;
  * ERR_HANDLE; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_cuda_function(jitcache_cuda_module *module, const char *name, void **function);
 
-/* jitcache_cuda_get_function is jitcache_cuda_load and jitcache_cuda_function:
- * from source to function in a call. *module is to be released.
+/* jitcache_cuda_get_function is jitcache_cuda_load and jitcache_cuda_function in
+ * one call, from source to function. The caller releases *module.
  * Statuses of the two. */
 JITCACHE_API int32_t jitcache_cuda_get_function(jitcache_cache *cache, jitcache_cuda_request *request,
 	int64_t timeout_ms, const char *name, jitcache_cuda_module **module, void **function);
@@ -205,9 +207,9 @@ JITCACHE_API int32_t jitcache_cuda_get_function(jitcache_cache *cache, jitcache_
 /* jitcache_cuda_module_handle returns the CUmodule, NULL for a bad handle. */
 JITCACHE_API void *jitcache_cuda_module_handle(jitcache_cuda_module *module);
 
-/* jitcache_cuda_module_free gives a module up. With the last reference in a
- * context it is unloaded, so kernels of it must not be running. A context that is
- * gone already is fine, and so is NULL. */
+/* jitcache_cuda_module_free releases a module. The last release in a context unloads
+ * the code, so its kernels must not be running then. The context may have been
+ * destroyed already. NULL is fine. */
 JITCACHE_API void jitcache_cuda_module_free(jitcache_cuda_module *module);
 
 #ifdef __cplusplus

@@ -5,9 +5,9 @@
 //	jitcache::cuda::Function axpy = request.load(cache).function("axpy<float>");
 //	cuLaunchKernel(axpy.as<CUfunction>(), ...);
 //
-// jitcache.hpp includes it, and tells of errors, ownership and threads;
-// jitcache_cuda.h tells what is keyed and which status comes when. It needs
-// nothing of CUDA to be compiled or linked.
+// jitcache.hpp includes this header, and documents errors, ownership and threads.
+// jitcache_cuda.h documents what a result depends on and when a function returns
+// which status. Neither compiling nor linking needs anything of CUDA.
 //
 // Since 0.1.
 #ifndef JITCACHE_CUDA_HPP
@@ -22,21 +22,22 @@ namespace jitcache
 namespace cuda
 {
 
-// What a request compiled to: a blob, and what the compiler said.
+// The code that a request compiles to: a blob, and the compiler's output.
 class Code : public Blob
 {
 public:
 	Code() noexcept : hit_(false) {}
-	// hit says whether it was in the cache, or somebody else has just compiled it.
+	// hit says whether the code was in the cache, or another thread or process has
+	// just compiled it.
 	bool hit() const noexcept { return hit_; }
-	// log returns the compiler's warnings, of the time when it compiled.
+	// log returns the compiler's warnings, also those of an earlier process.
 	Status try_log(std::string &log) const
 	{
 		return read(
 			log, [&](char *p, size_t n, size_t *size) { return jitcache_cuda_log(handle(), p, n, size); });
 	}
-	// lowered returns the name in the code of a name expression that the request
-	// had; JITCACHE_MISS, or "", for others.
+	// lowered returns the name that a name expression of the request has in the
+	// code; JITCACHE_MISS, or "", for any other expression.
 	Status try_lowered(Text expression, std::string &name) const
 	{
 		return read(name, [&](char *p, size_t n, size_t *size) {
@@ -71,7 +72,7 @@ private:
 
 class Module;
 
-// A function of a module, which it keeps loaded.
+// A function of a module. It keeps the module loaded.
 class Function
 {
 public:
@@ -86,8 +87,8 @@ private:
 	void *function_;
 };
 
-// Code that the driver has loaded into a context. It is unloaded with the last copy
-// of Module or Function, when its kernels must not be running.
+// Code that the driver has loaded into a context. Destroying the last copy of Module
+// and its Functions unloads it; its kernels must not be running then.
 class Module
 {
 public:
@@ -121,22 +122,23 @@ private:
 	std::shared_ptr<jitcache_cuda_module> module_;
 };
 
-// What to compile. Built by one thread; its first use freezes it, and any thread may
-// use it from then on, the more often the cheaper. What it made does not need it.
+// What to compile. One thread builds it. Its first use freezes it; from then on any
+// thread may use it. Keep it for repeated use: the source is hashed once. Code and
+// Modules do not need their Request.
 class Request : public detail::Handle<jitcache_cuda_request, void, jitcache_cuda_request_free>
 {
 public:
 	using Handle::Handle;
 	Request() noexcept {}
-	// create makes a request for a source, and so does a constructor with the same
-	// arguments, which throws; name as in jitcache_cuda_request_new.
+	// create makes a request for a source. The throwing form is the constructor with
+	// the same arguments. name is as in jitcache_cuda_request_new.
 	static Status try_create(Request &request, Bytes source, Text name = nullptr)
 	{
 		return jitcache_cuda_request_new(
 			static_cast<const char *>(source.data), source.size, name.c_str, request.out());
 	}
-	// These add to it: what to make, an option of NVRTC's, a header in memory, a
-	// name expression, and where a library is (jitcache_cuda_request_...).
+	// These add to the request: the target, an option of NVRTC's, a header in memory,
+	// a name expression, and where a library is (jitcache_cuda_request_...).
 	Status try_target(Text target) { return jitcache_cuda_request_target(handle(), target.c_str); }
 	Status try_option(Text option) { return jitcache_cuda_request_option(handle(), option.c_str); }
 	Status try_header(Text name, Bytes b)
@@ -149,7 +151,7 @@ public:
 		return jitcache_cuda_request_library(handle(), what.c_str, path.c_str);
 	}
 	// compile returns the code, from the cache or compiled (jitcache_cuda_compile).
-	// JITCACHE_OK, or JITCACHE_NOT_STORED: code is there all the same.
+	// With JITCACHE_OK and JITCACHE_NOT_STORED code holds it.
 	Status try_compile(const Cache &cache, Code &code, int64_t timeout_ms = -1) const
 	{
 		Key key;
@@ -164,8 +166,8 @@ public:
 		code.hit_ = status == JITCACHE_OK;
 		return status > 0 ? jitcache_cuda_run(handle(), lease.release(), code.out()) : status;
 	}
-	// load compiles, or takes code that was compiled, and loads it into the calling
-	// thread's current context (jitcache_cuda_load, jitcache_cuda_load_blob).
+	// load compiles, or takes code that was compiled before, and loads it into the
+	// calling thread's current context (jitcache_cuda_load, jitcache_cuda_load_blob).
 	Status try_load(const Cache &cache, Module &module, int64_t timeout_ms = -1) const
 	{
 		jitcache_cuda_module *made = nullptr;

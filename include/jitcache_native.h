@@ -10,20 +10,20 @@
  *	jitcache_native_request_add(r, JITCACHE_NATIVE_TEXT, text, strlen(text));
  *	int32_t status = jitcache_native_build(cache, r, -1, 0, &blob);
  *
- * What is not in the cache is compiled once, under observation: every file that
- * the compiler and all that it starts read, look at or look for in vain becomes
- * part of what the result depends on, and so do the variables that they obey and,
- * where they are asked for, the processor and the folder. The next request hits if
- * all of that is still the same; then no process is started. A result that cannot
- * be repeated (it has the time of day in it, or something else that cannot be
- * seen) is handed out and not kept. docs/native.md says more.
+ * If the result is not in the cache, the command runs once, under observation. The
+ * result depends on every file that the compiler and the programs that it starts
+ * read, look at or look for in vain. It also depends on the variables that they
+ * obey and, if they ask for them, on the processor and the folder. The next request
+ * hits if all of that is unchanged; then no process is started. A result that cannot
+ * be repeated (it contains the time of day, or depends on something that cannot be
+ * observed) is returned and not stored. docs/native.md says more.
  *
- * The compiler runs in a private folder under TMPDIR, which is removed, with the
- * files in memory in it, /dev/null as its input, and the environment of this
- * process without what names a session, a job or a rank. It has no other
- * descriptors: "-I/dev/fd/5" finds nothing, "-I/proc/PID/fd/5" does, and is not
- * kept. It is not a child of this process: no SIGCHLD is raised, and wait does not
- * see it.
+ * The compiler runs in a private folder under TMPDIR, which is removed afterwards.
+ * The folder contains the files that the request has in memory. The compiler's input
+ * is /dev/null. Its environment is that of this process, without variables that name
+ * a session, a job or a rank. It inherits no other descriptors: "-I/dev/fd/5" finds
+ * nothing; "-I/proc/PID/fd/5" works, but the result is not stored. The compiler is
+ * not a child of this process: no SIGCHLD is raised, and wait does not see it.
  *
  * Statuses are those of jitcache.h and jitcache_cuda.h. */
 #ifndef JITCACHE_NATIVE_H
@@ -35,36 +35,37 @@
 extern "C" {
 #endif
 
-/* What to compile, and how. Built by one thread; its first use freezes it, then
- * any thread may use it, any number of times: the more often the cheaper.
- * Released with jitcache_native_request_free. */
+/* What to compile, and how. A request is built by one thread. Its first use freezes
+ * it; from then on any thread may use it, any number of times. Repeated use is
+ * cheaper than new requests. Released with jitcache_native_request_free. */
 typedef struct jitcache_native_request jitcache_native_request;
 
-/* The parts of a request: sources for a compiler. */
-#define JITCACHE_NATIVE_COMPILER 'c' /* the program, a path or a name; again: words that come first */
-#define JITCACHE_NATIVE_FLAG 'o'     /* before the sources, in order; neither -c, -shared and -o nor sources */
-#define JITCACHE_NATIVE_LINK 'l'     /* behind the sources, in order: libraries */
-#define JITCACHE_NATIVE_KIND 'k'     /* "shared" (default) and "extension": linked; "object" */
+/* The parts of a request to compile C or C++. */
+#define JITCACHE_NATIVE_COMPILER 'c' /* the program, a path or a name; further ones are its first arguments */
+#define JITCACHE_NATIVE_FLAG 'o'     /* a flag before the sources, in order; not -c, -shared, -o or a source */
+#define JITCACHE_NATIVE_LINK 'l'     /* a flag after the sources, in order: libraries */
+#define JITCACHE_NATIVE_KIND 'k'     /* "shared" (default) or "extension", which are linked; or "object" */
 #define JITCACHE_NATIVE_FILE 'f'     /* a source on disk, absolute; the suffix says whether it is C or C++ */
-#define JITCACHE_NATIVE_SOURCE 's'   /* a source or header in memory: its name, without a folder, */
-#define JITCACHE_NATIVE_TEXT 't'     /* and, following it, its text; */
-#define JITCACHE_NATIVE_DERIVED 'u'  /* or its text, which follows from the other parts, and does not count */
+#define JITCACHE_NATIVE_SOURCE 's'   /* a source or header in memory: its name, without a folder */
+#define JITCACHE_NATIVE_TEXT 't'     /* after a SOURCE: its text */
+#define JITCACHE_NATIVE_DERIVED 'u'  /* instead of TEXT: a text that follows from the other parts; not in the key */
 
-/* Or any command, which makes one file. SOURCE and TEXT are files that it finds. */
-#define JITCACHE_NATIVE_ARGUMENT 'a' /* a word of it, in order, in place of COMPILER, FLAG, LINK and FILE */
-#define JITCACHE_NATIVE_OUTPUT 'O'   /* the name of what it makes, without a folder */
-#define JITCACHE_NATIVE_TIMELESS 'T' /* any value: its program takes no notice of modification times */
+/* The parts of a request to run any command that makes one file. The command finds
+ * each SOURCE with its TEXT as a file. */
+#define JITCACHE_NATIVE_ARGUMENT 'a' /* a word of the command, in order, in place of COMPILER, FLAG, LINK and FILE */
+#define JITCACHE_NATIVE_OUTPUT 'O'   /* the name of the file that it makes, without a folder */
+#define JITCACHE_NATIVE_TIMELESS 'T' /* any value: the program ignores modification times */
 
-/* Both. */
-#define JITCACHE_NATIVE_FOLDER 'd'   /* run here, absolute; default: in the private folder */
-#define JITCACHE_NATIVE_VARIABLE 'e' /* a variable that it is given, or as "LC_*" all such; default: all */
-#define JITCACHE_NATIVE_NAME 'N'     /* what the user calls the result; does not count */
-#define JITCACHE_NATIVE_ENTRY 'K'    /* the kind of the entry, at most 16 bytes, "native" */
-#define JITCACHE_NATIVE_LABEL 'x'    /* something else that the result depends on: its label, */
-#define JITCACHE_NATIVE_VALUE 'y'    /* and, following it, its value */
+/* The parts of either. */
+#define JITCACHE_NATIVE_FOLDER 'd'   /* the folder to run in, absolute; default: the private folder */
+#define JITCACHE_NATIVE_VARIABLE 'e' /* a variable to pass on, or a pattern such as "LC_*"; default: all */
+#define JITCACHE_NATIVE_NAME 'N'     /* what the user calls the result; not in the key */
+#define JITCACHE_NATIVE_ENTRY 'K'    /* the kind of the entry, at most 16 bytes; default: "native" */
+#define JITCACHE_NATIVE_LABEL 'x'    /* something else that the result depends on: its label */
+#define JITCACHE_NATIVE_VALUE 'y'    /* after a LABEL: its value */
 
-/* In an ARGUMENT or FLAG, the private folder: "\001/solver.c". Where the command
- * runs in it plain names do better, for they do not show in the result. */
+/* In an ARGUMENT or FLAG this stands for the private folder: "\001/solver.c". If the
+ * command runs in that folder, prefer plain names, which do not show in the result. */
 #define JITCACHE_NATIVE_PRIVATE "\001"
 
 /* jitcache_native_request_new makes a request without parts.
@@ -80,10 +81,10 @@ JITCACHE_API int32_t jitcache_native_request_add(
 /* jitcache_native_request_free releases a request. NULL is fine. */
 JITCACHE_API void jitcache_native_request_free(jitcache_native_request *request);
 
-/* jitcache_native_lookup returns the result if it is in the cache; nothing is run.
- * It takes as many stat calls as the compiler has looked at files and folders.
- * data and size may be NULL; else they get what jitcache_blob_data and
- * jitcache_blob_size would return.
+/* jitcache_native_lookup returns the result if it is in the cache, and never runs
+ * the command. It makes one stat call for each file and folder that the compiler has
+ * looked at. data and size may be NULL; otherwise they get what jitcache_blob_data
+ * and jitcache_blob_size would return.
  * OK: *blob is the result; MISS; ERR_ARGUMENT: a pointer is NULL, or the parts
  * make no sense; ERR_HANDLE; ERR_MEMORY; ERR_FORK; ERR_INTERNAL. */
 JITCACHE_API int32_t jitcache_native_lookup(
@@ -91,59 +92,60 @@ JITCACHE_API int32_t jitcache_native_lookup(
 
 /* jitcache_native_key returns the key under which the result is stored, for
  * jitcache_explain and jitcache_remove.
- * OK; MISS: no result is known for the world as it is now; errors as
+ * OK; MISS: no recorded run fits the files and variables as they are now; errors as
  * jitcache_native_lookup. */
 JITCACHE_API int32_t jitcache_native_key(jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key);
 
-/* jitcache_native_record_key returns the key under which is stored what is known of
- * a request: the worlds in which it was compiled, as docs/format.md has them, as an
- * entry like others. It can be taken to another machine: put there together with
- * the result, under its own key, it makes jitcache_native_lookup find the result
- * if the world is the same there.
+/* jitcache_native_record_key returns the key of the request's record: an ordinary
+ * entry that lists what each earlier run has looked at (docs/format.md). The record
+ * can be copied to another machine. If the record and the result are put there under
+ * their keys, jitcache_native_lookup finds the result there, provided that the files
+ * and variables are the same.
  * Errors as jitcache_native_lookup. */
 JITCACHE_API int32_t jitcache_native_record_key(
 	jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key);
 
-/* jitcache_native_process_key returns a key of the request and of all that the
- * command could ask of this process, but for files: its variables without those
- * that name a session, a job or a rank, the processor, the folder, the limits. For
- * two processes of one machine that have the same key the result is the same.
+/* jitcache_native_process_key returns a key of the request and of everything that
+ * the command could ask of this process, except files: the variables without those
+ * that name a session, a job or a rank, the processor, the folder, the limits. If two
+ * processes on one machine have the same key, they get the same result.
  * Errors as jitcache_native_lookup. */
 JITCACHE_API int32_t jitcache_native_process_key(
 	jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key);
 
-/* jitcache_native_build returns the result: from the cache, or compiled. However
- * many threads and processes ask at once, one compiles. cache may be NULL: then
- * nothing is kept. timeout_ms is how long to wait for others, as in
- * jitcache_acquire; limit_ms how long the command may run, 0: as long as it takes.
- * The blob's attributes are {"log": what was printed, "compiler": the program}.
- * OK: it is in the cache; NOT_STORED: *blob is the result all the same, and
- * jitcache_last_error says why it is not kept; ERR_COMPILE: the command has failed,
- * or cannot be run, and nothing is kept (jitcache_native_last_log);
- * TIMEOUT: it has run for longer than limit_ms and was ended; and the errors of
+/* jitcache_native_build returns the result, from the cache or compiled. If many
+ * threads and processes ask at once, one compiles. With cache NULL nothing is stored.
+ * timeout_ms is how long to wait for others, as in jitcache_acquire. limit_ms is how
+ * long the command may run; 0 is no limit. The blob's attributes are {"log": what was
+ * printed, "compiler": the program}.
+ * OK: the result is in the cache; NOT_STORED: *blob is the result, and
+ * jitcache_last_error says why it is not stored; ERR_COMPILE: the command failed, or
+ * cannot be run, and nothing is stored (jitcache_native_last_log); TIMEOUT: the
+ * command ran for longer than limit_ms and was ended; errors as
  * jitcache_native_lookup. */
 JITCACHE_API int32_t jitcache_native_build(jitcache_cache *cache, jitcache_native_request *request, int64_t timeout_ms,
 	int64_t limit_ms, jitcache_blob **blob);
 
-/* ---- the same in steps, for hosts that answer signals meanwhile */
+/* ---- the same in steps, for hosts that handle signals meanwhile */
 
-/* A build that is under way. It belongs to the thread that started it, and is of no
- * use in a forked child. */
+/* A build that is under way. It belongs to the thread that started it. It cannot be
+ * continued in a forked child. */
 typedef struct jitcache_native_job jitcache_native_job;
 
 /* jitcache_native_start begins a build. Everything that can take long is left to
  * jitcache_native_step.
- * OK: *job is to be freed; errors as jitcache_native_lookup. */
+ * OK: free *job with jitcache_native_job_free; errors as jitcache_native_lookup. */
 JITCACHE_API int32_t jitcache_native_start(jitcache_cache *cache, jitcache_native_request *request, int64_t timeout_ms,
 	int64_t limit_ms, jitcache_native_job **job);
 
-/* jitcache_native_step goes on, for at most 100 ms. *hit, which may be NULL, says
- * whether the result was in the cache.
- * BUSY: call it again; all else, and *blob, as jitcache_native_build: it is over. */
+/* jitcache_native_step continues a build, for at most 100 ms. *hit says whether the
+ * result was in the cache; hit may be NULL.
+ * BUSY: call it again. Any other status ends the build: statuses and *blob are those
+ * of jitcache_native_build. */
 JITCACHE_API int32_t jitcache_native_step(jitcache_native_job *job, jitcache_blob **blob, int32_t *hit);
 
-/* jitcache_native_job_free frees a job. One that is not over is given up: the
- * command is ended, with all that it has started. NULL is fine. */
+/* jitcache_native_job_free frees a job. If the build is not over, it is given up: the
+ * command and all processes that it has started are ended. NULL is fine. */
 JITCACHE_API void jitcache_native_job_free(jitcache_native_job *job);
 
 /* jitcache_native_last_log returns what the command printed at this thread's last

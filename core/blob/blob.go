@@ -1,9 +1,9 @@
 // Package blob holds the bytes of entries in C memory: counted, immutable, and
 // usable by a host without copying.
 //
-// The memory is C's for two reasons: a host keeps a blob for as long as it likes,
-// from any thread, and across fork; and the garbage collector then never has
-// hundreds of megabytes of cubins to account for.
+// They are in C memory for two reasons. A host may keep a blob for as long as it likes,
+// in any thread, and across fork. And the garbage collector does not see hundreds of
+// megabytes of cubins.
 package blob
 
 // #cgo CFLAGS: -std=gnu11 -O2 -Wall
@@ -18,9 +18,9 @@ import (
 // Align is the alignment of every payload.
 const Align = C.JC_BLOB_ALIGN
 
-// Blob is one entry's bytes. It is a C struct: a *Blob may be handed to C as it
-// is, and never points to Go memory. The functions that return one say who owns
-// the reference; its owner calls Release once for each.
+// Blob is one entry's bytes. It is a C struct: a *Blob may be passed to C as it is,
+// and never points to Go memory. The functions that return one say who owns the
+// reference; the owner calls Release once for each.
 type Blob C.jc_blob
 
 // ErrNoMemory is returned when the allocator has no room for a blob.
@@ -57,7 +57,7 @@ func (b *Blob) Buffer() []byte {
 }
 
 // Data returns the payload. It is valid until the blob is released, must not be
-// written to, and is followed by a NUL that is not counted.
+// written to, and is followed by a NUL that is not part of it.
 func (b *Blob) Data() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(b.data)), int(b.size))
 }
@@ -118,11 +118,11 @@ func (b *Blob) SetEntry(id *[32]byte, kind []byte, created, cost int64) {
 	b.created, b.cost = C.int64_t(created), C.int64_t(cost)
 }
 
-// SetFile says which file holds these very bytes, so that the blob can give a
-// path to it later. Inode 0 is no file.
+// SetFile says which file has these bytes, so that a path to the file can be made
+// later. Inode 0 is no file.
 func (b *Blob) SetFile(dev, ino uint64) { b.dev, b.ino = C.uint64_t(dev), C.uint64_t(ino) }
 
-// File returns what SetFile was told.
+// File returns what SetFile has set.
 func (b *Blob) File() (dev, ino uint64) { return uint64(b.dev), uint64(b.ino) }
 
 // Live returns how many blobs the process has.

@@ -1,8 +1,8 @@
 /* blob.h: the bytes of one entry, in C memory.
  *
- * A blob is allocated, filled by its one owner, and from then on immutable and
- * counted. Releasing the last reference frees it with free(3) and never calls
- * Go, so a blob outlives fork, panics and the runtime that read it.
+ * A blob is allocated and filled by one owner. From then on it is immutable, and its
+ * references are counted. Releasing the last one frees it with free(3) and never
+ * calls Go, so a blob survives fork, panics and the runtime that has read it.
  *
  * Private to the library: hosts see blobs through the handles of jitcache.h.
  */

@@ -1,7 +1,7 @@
 //go:build !cgo
 
-// The launcher is built without C: a program that links C takes twice as long to
-// start. It has no host to hand a blob to, so a blob may be Go's memory there.
+// The launcher is built without C, because a program that links C takes twice as long to
+// start. It has no host to which it passes blobs, so they may be in Go memory.
 
 package blob
 
@@ -14,8 +14,8 @@ import (
 // Align is the alignment of every payload.
 const Align = 64
 
-// Blob is one entry's bytes. The functions that return one say who owns the
-// reference; every reference is given back with Release, once.
+// Blob is one entry's bytes. The functions that return one say who owns the reference;
+// the owner calls Release once for each.
 type Blob struct {
 	refs             atomic.Int64
 	data             *byte
@@ -127,11 +127,11 @@ func (b *Blob) SetEntry(id *[32]byte, kind []byte, created, cost int64) {
 	b.created, b.cost = created, cost
 }
 
-// SetFile says which file holds these very bytes, so that a path to it can be
-// given out later. Inode 0 is no file.
+// SetFile says which file has these bytes, so that a path to the file can be made
+// later. Inode 0 is no file.
 func (b *Blob) SetFile(dev, ino uint64) { b.dev, b.ino = dev, ino }
 
-// File returns what SetFile was told.
+// File returns what SetFile has set.
 func (b *Blob) File() (dev, ino uint64) { return b.dev, b.ino }
 
 // Live returns how many blobs the process has.

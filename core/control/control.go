@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// out is what this build goes without: names with commas between, and dots behind. The
-// linker sets it, or it is written into the linked file (tests/areas/without.py).
+// out has the names of the mechanisms that this build leaves out, separated by commas
+// and padded with dots. The linker sets it, or it is written into the linked file
+// (tests/areas/without.py).
 var out string
 
 //go:embed controls.txt
@@ -30,16 +31,16 @@ func names(list string) (found []string) {
 	return found
 }
 
-// A control build that takes out nothing, or something that does not exist, would
-// be like any other build, and its tests green.
+// A control build that leaves out nothing, or something that does not exist, would be
+// like any other build, and its tests would pass.
 func init() {
 	for _, name := range gone {
 		Is(name)
 	}
 }
 
-// Is reports whether this build goes without what a name stands for. It panics if
-// controls.txt has no such name.
+// Is reports whether this build leaves out the mechanism with a name. It panics if
+// controls.txt does not have the name.
 func Is(name string) bool {
 	if !slices.Contains(known, name) {
 		panic(fmt.Sprintf("controls.txt has no control %q", name))

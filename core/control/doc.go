@@ -1,10 +1,10 @@
-// Package control says what a control build of the tests goes without.
+// Package control says which mechanisms a control build leaves out.
 //
-// A test that passes without the mechanism that it tests proves nothing. So
-// each mechanism behind a promise can be taken out: a room names its own in two
-// files. In controls.go, for normal builds, each is a constant, true, so that it
-// costs nothing and nobody can switch it off. In controls_off.go, for control
-// builds, it asks [Is].
+// A test that passes without the mechanism that it tests proves nothing. So each
+// mechanism behind a promise can be taken out. A room names its mechanisms in two
+// files. In controls.go, for normal builds, each is the constant true: it costs
+// nothing, and nobody can switch it off. In controls_off.go, for control builds, it
+// asks [Is].
 //
 // controls.txt has all names. build_library.py and tests/areas build by them:
 //

@@ -1,12 +1,12 @@
-// Package cpuid stands for github.com/klauspost/cpuid/v2, which two packages ask for
-// three features of the processor, and which asks the processor for all that it has:
-// brand, caches, topology. A virtual processor takes 30 us to answer each question,
-// the host of a guest has to. That was 0.7 ms of each start of the launcher, half
+// Package cpuid replaces github.com/klauspost/cpuid/v2 (go.mod: replace). Two packages
+// use that one to ask for three features of the processor, but it asks the processor for
+// everything: brand, caches, topology. In a virtual machine each question takes 30 us,
+// because the hypervisor answers it. That was 0.7 ms of each start of the launcher, half
 // of it, and of each first load of the library.
 //
-// It has what those two use (go.mod: replace), and Ask and Saved for package record/cpu;
-// it is no part of the module. The client of S3 in jitcache-storage asks for more; it is
-// told that the processor has none of it, and goes without.
+// This package has what those two use, and Ask and Saved for package record/cpu. It is a
+// module of its own. The S3 client in jitcache-storage asks for more features; it is told
+// that the processor has none of them.
 package cpuid
 
 import "runtime"

@@ -3,8 +3,8 @@ package cpuid
 // Ask asks the processor, by CPUID.
 func Ask(leaf, sub uint32) (a, b, c, d uint32)
 
-// Saved says which registers the system saves, and so lets programs use: XGETBV's
-// answer, if Ask(1, 0) says that there is one (the bit OSXSAVE).
+// Saved returns which registers the system saves, and so lets programs use: the result
+// of XGETBV. Call it only if Ask(1, 0) has the bit OSXSAVE.
 func Saved() (low, high uint32)
 
 // vectors: Intel's manual, volume 1, 14.3 and 15.2. Registers that the system does

@@ -44,8 +44,8 @@ func (t Tag) valid() bool { return strings.IndexByte("bntifldsFT", byte(t)) >= 0
 // Builder collects the components of a key. Its methods hash each value at
 // once and keep only the digest. One goroutine may use a Builder.
 //
-// What could not be added would be missing from the key. So the first error of any method
-// is that of Seal too, and whoever calls Seal need not look at the others.
+// A key must not lack a component that could not be added. So Seal returns the first
+// error of any method, and a caller that checks Seal's error need not check the others.
 type Builder struct {
 	parts  []component
 	inputs []Input
@@ -72,8 +72,8 @@ func (b *Builder) Clone() *Builder {
 }
 
 // Add adds a component of plain bytes. It fails if the label is empty or longer
-// than MaxLabel, and for more than MaxParts components. A label that is there
-// already is an error of Seal.
+// than MaxLabel, and for more than MaxParts components. If a label is used twice,
+// Seal fails.
 func (b *Builder) Add(label string, value []byte) error { return b.AddTagged(label, Bytes, value) }
 
 // AddTexts adds a component of plain bytes that stands for a list of texts.
@@ -91,7 +91,7 @@ func AppendTexts(dst []byte, texts ...string) []byte {
 	return dst
 }
 
-// AddTagged adds a component whose value is already encoded as its tag asks.
+// AddTagged adds a component whose value is encoded as its tag says.
 func (b *Builder) AddTagged(label string, tag Tag, value []byte) error {
 	return b.addHashed(label, tag, uint64(len(value)), Sum(value))
 }
@@ -122,16 +122,16 @@ func (b *Builder) fail(err error) error {
 	return err
 }
 
-// packedHeader is tag, label length and value length of a packed component.
+// packedHeader is the size of tag, label length and value length of a packed component.
 const packedHeader = 1 + 2 + 8
 
 // hashed marks the tag of a packed component whose value was hashed before: in
-// its place are its size (8) and its digest (32).
+// place of the value are its size (8) and its digest (32).
 const hashed = 0x80
 
 // AddPacked adds components in their packed form, one after the other: tag (1
-// byte), label length (2), value length (8), label, value; little-endian. It is
-// how a key crosses from Python and C in one call.
+// byte), label length (2), value length (8), label, value; little-endian. Python
+// and C pass keys in this form, in one call.
 func (b *Builder) AddPacked(p []byte) error {
 	for len(p) > 0 {
 		if len(p) < packedHeader {

@@ -3,4 +3,4 @@
 package key
 
 // What control builds of the tests go without (package control).
-const checkInputs = true // an input that has changed is noticed
+const checkInputs = true // changed inputs are noticed

@@ -7,7 +7,7 @@
 //	b.Add("source", src)
 //	b.Add("arch", []byte("sm_90"))
 //	b.AddTool("compiler", "/usr/bin/cc")
-//	k := b.Seal()
+//	k, err := b.Seal() // also reports errors of the calls above
 //
 // The [ID] of a key is BLAKE3 over a schema string and the components sorted by
 // label, so the order in which they are added does not matter and no two
@@ -18,8 +18,7 @@
 // Two types keep two kinds of hash apart: an [ID] names a request, a [Digest]
 // names content. No function takes "a hash".
 //
-// What is not in the package: paths, times and process state never enter an
-// ID. Files that were read to compute one are remembered as [Input] values
-// beside it, so that a result compiled while they were being edited is not
-// stored (see [Input.Changed]).
+// Paths, times and process state never enter an ID. The files that were read to
+// compute it are remembered beside it as [Input] values, so that a result is not
+// stored if it was compiled while they were edited (see [Input.Changed]).
 package key

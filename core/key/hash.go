@@ -91,7 +91,7 @@ func Sum(b []byte) Digest {
 	return h.Sum()
 }
 
-// SumReader returns the BLAKE3 digest of all that r has. It starts no goroutine.
+// SumReader returns the BLAKE3 digest of all bytes of r. It starts no goroutine.
 func SumReader(r io.Reader) (Digest, error) {
 	s := sums.Get().(*summing)
 	defer sums.Put(s)
@@ -108,8 +108,9 @@ func SumReader(r io.Reader) (Digest, error) {
 	}
 }
 
-// summing is what it takes to hash a file. A compile has looked at hundreds of small
-// ones, and with a block made for each the collector ran for every few.
+// summing has the buffers for hashing a file. They are reused: a compile looks at
+// hundreds of small files, and with new buffers for each the garbage collector ran
+// after every few.
 type summing struct {
 	hasher hasher
 	block  [64 << 10]byte

@@ -11,17 +11,16 @@ import (
 	"jitcache/core/stamp"
 )
 
-// Input is a file as it was when a key read it, a name under which there was
-// no file, or a folder for the names in it. Everything but Path serves to
-// notice a change later.
+// Input is a file as it was when it was read for a key, a path where there was no
+// file, or the names in a folder. All fields but Path serve to notice a change.
 type Input struct {
 	Path string // absolute
-	// Tag is File or Tool, how Value was computed; or Absent, and all below is
-	// zero; or Folder.
+	// Tag is File or Tool, which say how Value was computed; or Folder; or Absent, for
+	// which the fields below are zero.
 	Tag Tag
 	stamp.Stamp
-	// Value is the digest of the component's value; of a Folder that of the names
-	// in it, see ReadNames.
+	// Value is the digest of the component's value. For a Folder it is that of the
+	// names in it, see ReadNames.
 	Value Digest
 }
 
@@ -91,12 +90,12 @@ func inputOf(f *os.File, tag Tag, path string, now int64) (Input, error) {
 	return Input{Path: path, Tag: tag, Stamp: status.Stamp}, nil
 }
 
-// Changed reports whether the file may differ from what the key has read, and
-// why. A result that was compiled in between must then not be stored: it would
-// be a wrong hit for ever.
+// Changed reports whether the file may have changed since it was read for the key,
+// and why it says so. A result that was compiled in between must then not be stored:
+// it would be a wrong hit for ever.
 //
-// It compares what stat says. If the time stamps prove nothing, because they are
-// too fresh or nobody vouches for them, it reads the file again, and only its content
+// It compares the results of stat. If the time stamps prove nothing, because they are
+// too fresh or cannot be trusted, it reads the file again, and only its content
 // decides. If it refused such a file, a source edited a moment ago would never be
 // cached at its first run, which is the run that people wait for.
 func (in Input) Changed() (reason string, changed bool) {

@@ -27,7 +27,7 @@ type Key struct {
 	Inputs []Input
 }
 
-// Part is what stays of a component after its value has been hashed.
+// Part is a component of a sealed key: its label, and a short digest of its value.
 type Part struct {
 	Label string
 	Short Short
@@ -37,11 +37,11 @@ type Part struct {
 // to say which component changed, too little to name anything.
 type Short [8]byte
 
-// DefaultKind is the kind of a key that was given none.
+// DefaultKind is the kind of a key for which none was set.
 const DefaultKind = "generic"
 
-// Limits of a key. They bound what a reader of a stored key has to accept; the
-// largest label seen in practice is a compiler option of some 40 bytes.
+// Limits of a key. They bound the stored keys that a reader must accept; the largest
+// label seen in practice is a compiler option of some 40 bytes.
 const (
 	MaxLabel = 1024 // bytes of a label
 	MaxName  = 1024 // bytes of a name
@@ -66,11 +66,11 @@ func ParseID(s string) (ID, error) {
 }
 
 // FromID returns the key for an ID that was computed elsewhere. It has no
-// components, so a miss of it cannot be explained.
+// components, so its misses cannot be explained.
 func FromID(id ID) *Key { return &Key{ID: id, Kind: DefaultKind} }
 
-// Changed returns the labels whose digest differs between k and old, and those
-// that only one of the two has, in the order of the label.
+// Changed returns the labels whose digests differ between k and old, those that only k
+// has, and those that only old has, each in order.
 func (k *Key) Changed(old []Part) (changed, added, removed []string) {
 	i, j := 0, 0
 	for i < len(k.Parts) || j < len(old) {

@@ -19,12 +19,12 @@ func IsAbsent(err error) bool {
 		errors.Is(err, syscall.ELOOP) // links in a circle
 }
 
-// NewAbsent returns the input for a file that was looked for and is not there:
-// it has changed once the file exists. A folder of that name does not count.
+// NewAbsent returns the input for a file that was looked for in vain. It has changed
+// once the file exists; a folder at that path is no change.
 func NewAbsent(path string) Input { return Input{Path: path, Tag: Absent} }
 
-// ReadNames reads the names in a folder, sorted. The digest is of the names,
-// each with its size, u16, before it; at is the folder's stamp.
+// ReadNames reads the names in a folder, sorted. The digest is of the names, each
+// after its size as u16. at is the folder's stamp.
 func ReadNames(path string) (names []string, digest Digest, at stamp.Stamp, err error) {
 	for range 5 {
 		names, before, after, err := readNamesOnce(path)
@@ -74,7 +74,7 @@ func (in *Input) appeared() (reason string, changed bool) {
 	case err != nil:
 		return fmt.Sprintf("%s: %v", in.Path, err), true
 	}
-	return in.Path + ": was not there when the key was computed", true
+	return in.Path + ": did not exist when the key was computed", true
 }
 
 func (in *Input) namesChanged() (reason string, changed bool) {
@@ -86,7 +86,7 @@ func (in *Input) namesChanged() (reason string, changed bool) {
 		return "", false
 	}
 	if _, value, _, err := ReadNames(in.Path); err != nil || value != in.Value {
-		return in.Path + ": other names in it since the key was computed", true
+		return in.Path + ": the names in it have changed since the key was computed", true
 	}
 	return "", false
 }

@@ -9,8 +9,8 @@ import (
 	"jitcache/core/stamp"
 )
 
-// A sealed key is a Key as bytes: how it is pickled, and how it passes between
-// the languages. Little-endian:
+// A sealed key is a Key as bytes, for pickling and for passing it between the
+// languages. Little-endian:
 //
 //	magic    8   "jckey" 0 0 2
 //	id      32
@@ -20,8 +20,8 @@ import (
 //	inputs   4   count, then per input: tag 1, dev 8, ino 8, size 8, mtime 8,
 //	             ctime 8, read 8, mount 8, value 32, path length 2, path
 //
-// The first three fields stand at fixed places, so that a lookup needs no
-// parsing. Version 1 has no mount: nothing vouches for the stamps in it.
+// The first three fields have fixed places, so that a lookup needs no parsing.
+// Version 1 has no mount, so its stamps prove nothing.
 const (
 	sealedMagic = "jckey\x00\x00\x02"
 	sealedOld   = "jckey\x00\x00\x01"
@@ -106,8 +106,8 @@ func ParseSealed(b []byte) (*Key, error) {
 	return k, nil
 }
 
-// reader takes fields off a byte slice. After a field that is not there ok is
-// false and everything reads as zero.
+// reader takes fields off a byte slice. If a field is missing, ok becomes false, and
+// all further fields are zero.
 type reader struct {
 	b   []byte
 	ok  bool
@@ -180,7 +180,7 @@ func (r *reader) input() Input {
 	return in
 }
 
-// AppendInput appends an input in the form that a sealed key holds it in.
+// AppendInput appends an input in the form that it has in a sealed key.
 func AppendInput(dst []byte, in Input) []byte { return in.append(dst) }
 
 // ParseInputs reads inputs, one after the other, as AppendInput wrote them.

@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// toolIdentity says what a program or library is: "build-id:" and the bytes of
-// its GNU build id, or "content:" and the BLAKE3 of the file. The linker makes
-// the build id from the content, so it survives a copy or a new time stamp, and
-// a library of a hundred megabytes need not be read.
+// toolIdentity identifies a program or library: "build-id:" and the bytes of its GNU
+// build id, or "content:" and the BLAKE3 of the file. The linker makes the build id
+// from the content. So it is the same after a copy or with a new time stamp, and a
+// library of a hundred megabytes need not be read.
 func toolIdentity(f *os.File) ([]byte, error) {
 	if value := BuildIDValue(buildID(f)); value != nil {
 		return value, nil
@@ -32,8 +32,8 @@ func BuildIDValue(id []byte) []byte {
 	return append([]byte("build-id:"), id...)
 }
 
-// The parts of an ELF file that lead to the build id and the loader. debug/elf
-// would do, but brings DWARF, zlib and zstd with it: 250 KB in a library that
+// The parts of an ELF file that lead to the build id and the loader. debug/elf could
+// read them, but it brings DWARF, zlib and zstd with it: 250 KB in a library that
 // every forked child copies.
 const (
 	elfHeader  = 64

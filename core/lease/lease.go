@@ -1,10 +1,10 @@
-// Package lease lets one of many compile: per key one holder at a time, among
+// Package lease lets one of many compile: each key has one holder at a time, among
 // the threads of a process and the processes of a machine.
 //
-// Ring one is a table in the process, ring two a lock file per key (package
-// lockfile), which the kernel frees when its holder dies. A lease only ever
-// saves work. Whoever cannot get one within reason compiles all the same, and
-// the result is right either way: entries are replaced whole, by rename.
+// Threads of a process meet in a table. Processes meet at a lock file per key
+// (package lockfile), which the kernel frees when its holder dies. A lease only
+// saves work. A caller that cannot get one in reasonable time compiles without it,
+// and the result is right either way, because entries are replaced by rename.
 package lease
 
 import (
@@ -21,43 +21,42 @@ import (
 	"jitcache/core/lockfile"
 )
 
-// A holder may take this long before others compile too. Some compiles take ten
-// minutes (large template instantiations, viscoelastic solvers); a holder that is
-// stopped or gone while its lock lives on, in a forked child say, will not
-// come back.
+// HolderLimit is how long a holder may take before others compile too; some compiles
+// take ten minutes (large template instantiations, viscoelastic solvers). LostLimit is
+// the same for a holder that is stopped, or that is gone while its lock is still held,
+// by a forked child for example: it is not expected to come back.
 const (
 	HolderLimit = 30 * time.Minute
 	LostLimit   = 10 * time.Second
 )
 
-// A waiter tries the lock at these intervals: flock has no timed wait. The
-// first is shorter than the shortest compile (20 ms), the last keeps a thousand
-// ranks from hammering one directory.
+// A waiter tries the lock at intervals, because flock has no timed wait. They grow
+// from firstPoll, shorter than the shortest compile (20 ms), to lastPoll, long enough
+// that a thousand ranks do not overload one directory.
 const (
 	firstPoll = 2 * time.Millisecond
 	lastPoll  = 25 * time.Millisecond
 )
 
-// maxLevel bounds how many holders of one key may be given up on. Beyond it
+// maxLevel bounds the number of holders of one key that outlive their limit. Beyond it
 // everybody compiles.
 const maxLevel = 16
 
-// Locker provides the lock files: TryLock and ReadLock are lockfile.Try and
-// lockfile.Read for a folder that it chooses.
+// Locker has the lock files. TryLock and ReadLock are lockfile.Try and lockfile.Read in
+// a folder that the Locker chooses.
 type Locker interface {
 	TryLock(name string, sign func() string) (*lockfile.Lock, error)
 	ReadLock(name string) (text string, changed time.Time, err error)
 }
 
-// Table has the leases of one cache in this process. The zero value has no ring
-// two.
+// Table has the leases of one cache in this process. The zero value has no lock files.
 type Table struct {
-	Locks Locker // nil: only threads of this process
+	Locks Locker // nil: leases hold only among the threads of this process
 	// Unsupported, if set, is called when lock files turn out not to work.
 	Unsupported func(error)
 	// Waiting, if set, is called once per key and holder, after LostLimit.
 	Waiting func(id key.ID, h Holder, waited time.Duration)
-	// Tests shorten the limits; 0 is HolderLimit and LostLimit.
+	// Tests set shorter limits; 0 is HolderLimit and LostLimit.
 	holderLimit, lostLimit time.Duration
 
 	mu       sync.Mutex
@@ -65,8 +64,8 @@ type Table struct {
 	watched  map[slot]watched
 }
 
-// slot is a key and the level of the lease on it: 0, or more if holders of the
-// levels below have outlived their limit.
+// slot is a key and the level of the lease on it. The level is 0; it is higher if the
+// holders of all lower levels have outlived their limit.
 type slot struct {
 	id    key.ID
 	level int
@@ -79,7 +78,7 @@ func (s slot) name() string {
 	return s.id.String() + "." + strconv.Itoa(s.level)
 }
 
-// inflight is a lease that this process seeks or holds.
+// inflight is a lease that this process holds or waits for.
 type inflight struct {
 	since time.Time
 	held  bool
@@ -95,9 +94,9 @@ type Lease struct {
 	once     sync.Once
 }
 
-// Holder is what a lock file says about its holder. Anybody who may write the folder
-// can write that, so it is only shown to people; except the owner, which the kernel
-// is asked about.
+// Holder is the text of a lock file: who holds the lock. Anybody who may write the
+// folder can write that text. So it is only shown to people, except for Owner, about
+// which the kernel is asked.
 type Holder struct {
 	lockfile.Owner
 	Since time.Time
@@ -107,25 +106,25 @@ type Holder struct {
 // watched is a holder in another process that this one waits for.
 type watched struct {
 	holder  string
-	changed time.Time // when its lock file was, by the file system's clock
-	first   time.Time // when it was first seen
-	lost    time.Time // since when it is stopped or gone; zero if it is not
+	changed time.Time // when its lock file was last changed, by the file system's clock
+	first   time.Time // when this process first saw it
+	lost    time.Time // since when it is stopped or gone; zero if it is neither
 	told    bool      // Waiting was called
 }
 
-// Outcome is what Acquire has come to.
+// Outcome is the outcome of Acquire.
 type Outcome int
 
 // The outcomes.
 const (
 	Granted Outcome = iota // the caller has the lease
-	Look                   // something has ended: look for the entry, then come again
-	Busy                   // somebody else still has it
+	Look                   // a lease has ended: look for the entry, then call again
+	Busy                   // another thread or process still has it
 )
 
-// Acquire tries to get the lease on id until the deadline. After each wait it asks
-// found whether the entry is there by now; then the outcome is Look. name is for
-// the people who wait.
+// Acquire tries to get the lease on id until the deadline. After each wait it calls
+// found to ask whether the entry is there now; if it is, the outcome is Look. name is
+// shown to people who wait.
 func (t *Table) Acquire(id key.ID, name string, deadline time.Time, found func() bool) (*Lease, Outcome) {
 	if !enabled {
 		return nil, Granted
@@ -149,8 +148,8 @@ func (t *Table) Acquire(id key.ID, name string, deadline time.Time, found func()
 	return nil, Granted
 }
 
-// join returns the lease of a slot, and whether it is new: then the caller must
-// seek it.
+// join returns the lease of a slot. If it is new, mine is true, and the caller must get
+// the lock file or end it.
 func (t *Table) join(at slot) (f *inflight, mine bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -166,7 +165,8 @@ func (t *Table) join(at slot) (f *inflight, mine bool) {
 	return f, true
 }
 
-// waitHere waits for another thread of this process.
+// waitHere waits for another thread of this process. expired says that the holder has
+// outlived its limit.
 func (t *Table) waitHere(f *inflight, deadline time.Time) (outcome Outcome, expired bool) {
 	t.mu.Lock()
 	held, since := f.held, f.since
@@ -184,8 +184,8 @@ func (t *Table) waitHere(f *inflight, deadline time.Time) (outcome Outcome, expi
 	}
 }
 
-// lockThere waits for the lock file, for all threads of this process that want
-// the same.
+// lockThere waits for the lock file. Other threads of this process that want the same
+// slot wait for this one. expired says that the holder has outlived its limit.
 func (t *Table) lockThere(at slot, f *inflight, name string, deadline time.Time, found func() bool) (l *Lease, outcome Outcome, expired bool) {
 	l = &Lease{table: t, slot: at, inflight: f}
 	pause := firstPoll
@@ -193,7 +193,7 @@ func (t *Table) lockThere(at slot, f *inflight, name string, deadline time.Time,
 		lock, err := t.tryLock(at, name)
 		switch {
 		case lock != nil || err != nil:
-			// Between the caller's look and the lock another may have finished.
+			// Another holder may have finished since the caller has looked.
 			if found() {
 				l.lock = lock
 				l.Release()
@@ -219,7 +219,8 @@ func (t *Table) lockThere(at slot, f *inflight, name string, deadline time.Time,
 	}
 }
 
-// tryLock returns an error, which is not a failure, if there is nothing to lock.
+// tryLock tries to take a lock file. An error means that there are no lock files here;
+// then the lease is granted without one.
 func (t *Table) tryLock(at slot, name string) (*lockfile.Lock, error) {
 	if t.Locks == nil {
 		return nil, lockfile.ErrUnsupported
@@ -240,7 +241,7 @@ func (t *Table) hold(l *Lease, lock *lockfile.Lock) {
 	t.forget(l.slot.id)
 }
 
-// forget drops what was noted about the holders of a key that is free now.
+// forget drops what was noted about other holders of a key that is now free.
 func (t *Table) forget(id key.ID) {
 	t.mu.Lock()
 	for level := 0; level < maxLevel && len(t.watched) > 0; level++ {
@@ -271,22 +272,21 @@ func (l *Lease) Release() {
 	})
 }
 
-// unsigned stands for the holder of a lock file that names none.
+// unsigned stands for the holder of a lock file without a holder's text.
 const unsigned = "?"
 
-// outlived reports whether the holder of a slot, in another process, has had its
-// time. The time runs from when its lock file was signed, by the kernel's clock, or
-// from when this process first saw it. The time in the file itself is not used,
-// because somebody else wrote it.
+// outlived reports whether the holder of a slot, in another process, has outlived its
+// limit. Its time begins when its lock file was signed, by the kernel's clock, or when
+// this process first saw it. The time in the file's text is not used, because another
+// user may have written it.
 func (t *Table) outlived(at slot) bool {
 	text, changed, err := t.Locks.ReadLock(at.name())
 	if errors.Is(err, fs.ErrNotExist) {
 		return false // just removed
 	}
 	h, err := ParseHolder(text)
-	// A lock that was just taken is not signed yet. One that stays unsigned was
-	// taken by a process that was stopped there and then, or on a full disk:
-	// nobody knows whether its holder will come back.
+	// A lock that was just taken is not signed yet. If it stays unsigned, its holder was
+	// stopped right then, or the disk is full: nobody knows whether it will come back.
 	who, state := unsigned, lockfile.Gone
 	if err == nil {
 		who, state = h.Owner.String(), h.State()
@@ -300,7 +300,7 @@ func (t *Table) outlived(at slot) bool {
 	}
 	w.changed = changed
 	waited := now.Sub(w.first)
-	// At the first look the file may still be what the last holder has left.
+	// At the first look the file may still have the text and time of the last holder.
 	if age := now.Sub(changed); !first && who != unsigned && age > waited {
 		waited = age
 	}
@@ -323,12 +323,12 @@ func (t *Table) outlived(at slot) bool {
 	return waited > cmp.Or(t.holderLimit, HolderLimit) || !w.lost.IsZero() && now.Sub(w.lost) > lostLimit
 }
 
-// String returns the holder as a lock file holds it: owner, time, name.
+// String returns the holder as the text of a lock file: owner, time, name.
 func (h Holder) String() string {
 	return fmt.Sprintf("%s %d %s\n", h.Owner, h.Since.UnixNano(), h.Name)
 }
 
-// ParseHolder reads what a lock file says.
+// ParseHolder reads the text of a lock file.
 func ParseHolder(text string) (Holder, error) {
 	owner, rest, _ := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
 	since, name, _ := strings.Cut(rest, " ")
@@ -340,8 +340,8 @@ func ParseHolder(text string) (Holder, error) {
 	return Holder{o, time.Unix(0, ns), name}, nil
 }
 
-// Descriptor returns the path of the lease's file and the descriptor that holds it,
-// -1 if nothing is locked.
+// Descriptor returns the path of the lease's lock file and the descriptor that holds
+// the lock; "" and -1 if nothing is locked.
 func (l *Lease) Descriptor() (path string, fd int) {
 	if l == nil || l.lock == nil {
 		return "", -1

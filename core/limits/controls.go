@@ -2,6 +2,5 @@
 
 package limits
 
-// Tests are shown to notice when this is taken out (package control): the limit is put
-// back.
-const restores = true
+// What control builds of the tests go without (package control).
+const restores = true // the limit on open files is put back

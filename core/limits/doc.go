@@ -1,4 +1,4 @@
-// Package limits gives the process the limit back that Go's runtime raises when it starts:
-// that on open files. The host must not notice that Go is inside, nor what it starts; and
-// what a command is asked under is what its caller has set.
+// Package limits puts the limit on open files back, which Go raises when it starts. The
+// host and the processes that it starts must not notice that Go is inside. And a command
+// must run under the limit that its caller has set.
 package limits

@@ -6,8 +6,9 @@ import (
 	"jitcache/core/limits/began"
 )
 
-// Package syscall has raised the soft limit to the hard one when it was initialized, and
-// remembers for those that it starts what it was. To set it makes it forget.
+// Package syscall has raised the soft limit to the hard one when it was initialized. It
+// remembers the old limit and restores it in the processes that it starts. Setting the
+// limit here makes it forget that.
 func init() {
 	was := syscall.Rlimit{Cur: began.OpenFiles[0], Max: began.OpenFiles[1]}
 	var now syscall.Rlimit

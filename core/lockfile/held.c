@@ -22,9 +22,8 @@ struct dirent64_raw {
 	char name[];
 };
 
-/* is_lock says whether a path is one of a lock file: its name ends in the
- * suffix that Path (lockfile.go) gives, and the kernel may have added that the
- * file is gone. */
+/* is_lock says whether a path is that of a lock file: it ends in Suffix
+ * (lockfile.go). If the file was removed, the kernel has added " (deleted)". */
 static int is_lock(const char *path, long n)
 {
 	static const char gone[] = " (deleted)", suffix[] = ".jclock";
@@ -75,7 +74,7 @@ static void each_lock(void (*fn)(int fd))
 
 static void close_lock(int fd) { syscall(SYS_close, fd); }
 
-/* The descriptor stays: Go's garbage collector may close it once more. */
+/* The descriptor stays open, because Go's garbage collector may close it later. */
 static void give_up_lock(int fd) { syscall(SYS_flock, fd, LOCK_UN); }
 
 void jc_held_close(void)

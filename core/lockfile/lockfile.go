@@ -1,13 +1,13 @@
-// Package lockfile locks files between processes. It is the one place that
-// knows gofrs/flock.
+// Package lockfile locks files between processes. It is the only package that uses
+// gofrs/flock.
 //
-// A lock is flock(2) on a file that exists for it: the kernel gives it up when
-// its holder dies, however it dies. Locks here only ever save work; nothing in
-// jitcache is wrong without them.
+// A lock is flock(2) on a file that exists only for that: the kernel frees it when its
+// holder dies, however it dies. Locks only save work; nothing in jitcache is wrong
+// without them.
 //
-// Others may write the folder of locks. So a lock file is opened from a descriptor
-// of its folder and never through a link, opening it waits for nobody, and only a
-// regular file is locked, written or read.
+// Others may write the folder of locks. So a lock file is opened from a descriptor of
+// its folder and never through a link. Opening it never waits, and only a regular file
+// is locked, written or read.
 package lockfile
 
 import (
@@ -25,17 +25,17 @@ import (
 // recognises its parent's lock files by it.
 const Suffix = ".jclock"
 
-// ErrUnsupported is returned if the file system cannot lock, or no lock file can
-// be made. The caller goes on without a lock.
+// ErrUnsupported is returned if the file system cannot lock, or no lock file can be
+// made. The caller goes on without a lock.
 var ErrUnsupported = errors.New("locks are not supported here")
 
-// ErrNoFile is part of ErrUnsupported for what is not a regular file, or has a
-// second name.
+// ErrNoFile is joined with ErrUnsupported if the lock file is not a regular file, or
+// has a second name.
 var ErrNoFile = errors.New("not a regular file of one name")
 
-// Folder opens the folder of the lock files. Its caller closes the descriptor.
-// It is called again to remove a file: a host may close every descriptor that it
-// did not open, so only the lock's own is kept.
+// Folder opens the folder of the lock files. Its caller closes the descriptor. It is
+// called again to remove a file, because a host may close every descriptor that it did
+// not open: only the lock's own descriptor is kept.
 type Folder func() (fd int, err error)
 
 // Lock is a lock that is held.
@@ -45,20 +45,20 @@ type Lock struct {
 	file   string
 }
 
-// flags of a lock file. O_RDWR, because flock on NFS needs a file open for
-// writing; O_NONBLOCK: a FIFO in its place must not wait for a reader.
+// flags are the flags to open a lock file. O_RDWR: flock on NFS needs a file that is
+// open for writing. O_NONBLOCK: a FIFO in its place must not wait for a reader.
 const flags = unix.O_RDWR | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
 
-// Try takes the lock with a name in a folder, creating its file with the given
-// mode if need be. It never waits: it returns nil if another process, or another
-// Lock of this one, holds it, and ErrUnsupported if locks do not work there.
-// A folder that does not exist is fs.ErrNotExist.
+// Try takes the lock with a name in a folder. It makes the lock file with the given
+// mode if there is none. It never waits: it returns nil if another process, or another
+// Lock of this one, holds the lock, and ErrUnsupported if locks do not work there. If
+// the folder does not exist, the error is fs.ErrNotExist.
 //
-// sign, which may be nil, returns what the file says to those who wait; see
-// Read. It is best effort.
+// sign returns the text to write into the file for those who wait (see Read). It may
+// be nil. Writing is best effort.
 //
-// The file may have been removed by its last holder between opening and
-// locking; then the lock guards nothing, and Try starts again.
+// The last holder may remove the file between opening and locking. Then the lock
+// guards nothing, and Try starts again.
 func Try(folder Folder, name string, mode fs.FileMode, sign func() string) (*Lock, error) {
 	for range 10 {
 		rise()
@@ -70,7 +70,7 @@ func Try(folder Folder, name string, mode fs.FileMode, sign func() string) (*Loc
 			return l, err
 		}
 	}
-	return nil, nil // others come and go too fast: as good as held
+	return nil, nil // the holders change too fast: as good as held
 }
 
 func try(folder Folder, file string, mode fs.FileMode, sign func() string) (l *Lock, again bool, err error) {
@@ -93,7 +93,7 @@ func try(folder Folder, file string, mode fs.FileMode, sign func() string) (l *L
 	}
 	same, err := isAt(dir, file, &st)
 	if err != nil {
-		// Not "again", which ends as "held by somebody": nobody would ever release it.
+		// Trying again would end in "held", and a caller would wait for ever.
 		unlock(f)
 		return nil, false, unsupported(err)
 	}
@@ -102,7 +102,7 @@ func try(folder Folder, file string, mode fs.FileMode, sign func() string) (l *L
 		return nil, true, nil
 	}
 	if fs.FileMode(st.Mode).Perm() != mode.Perm() {
-		// A umask must not keep the others of a shared directory out.
+		// A umask must not keep out the other users of a shared directory.
 		unix.Fchmod(fd, uint32(mode.Perm()))
 	}
 	if sign != nil {
@@ -111,7 +111,7 @@ func try(folder Folder, file string, mode fs.FileMode, sign func() string) (l *L
 	return &Lock{f, folder, file}, false, nil
 }
 
-// open opens a file of an open folder, if it is one.
+// open opens a file in an open folder. It fails if that is not a regular file.
 func open(dir int, file string, flags int, mode fs.FileMode) (fd int, st unix.Stat_t, err error) {
 	for err = unix.EINTR; err == unix.EINTR; { // a signal of the host's, over FUSE or NFS
 		fd, err = unix.Openat(dir, file, flags|unix.O_NOFOLLOW, uint32(mode.Perm()))
@@ -132,8 +132,8 @@ func open(dir int, file string, flags int, mode fs.FileMode) (fd int, st unix.St
 	return fd, st, nil
 }
 
-// lock locks an open file; nil if somebody else has it, or with an error. Package
-// flock opens files by their paths, so it gets a path that leads to this very
+// lock locks an open file. It returns nil if the lock is held or there is an error.
+// Package flock opens files by their paths, so it gets a path that leads to this very
 // file; without /proc there are no locks.
 func lock(fd int) (*flock.Flock, error) {
 	f := flock.New("/proc/self/fd/"+strconv.Itoa(fd), flock.SetFlag(flags))
@@ -147,7 +147,7 @@ func lock(fd int) (*flock.Flock, error) {
 	return f, nil
 }
 
-// isAt reports whether a file is still the one under its name.
+// isAt reports whether a name still leads to the file that st describes.
 func isAt(dir int, file string, st *unix.Stat_t) (bool, error) {
 	var there unix.Stat_t
 	err := error(unix.EINTR)
@@ -160,7 +160,7 @@ func isAt(dir int, file string, st *unix.Stat_t) (bool, error) {
 	return err == nil && st.Dev == there.Dev && st.Ino == there.Ino || !checkSame, nil
 }
 
-// unsupported is what Try returns for an error that will not pass.
+// unsupported returns Try's error for one that will not go away; nil for nil.
 func unsupported(err error) error {
 	if err == nil || !sayUnsupported {
 		return nil
@@ -168,25 +168,26 @@ func unsupported(err error) error {
 	return errors.Join(ErrUnsupported, err)
 }
 
-// write replaces the content of a lock file of a size.
+// write replaces the content of a lock file, which has size bytes.
 func write(fd int, text string, size int64) {
 	if !FitsLimit(int64(len(text))) {
 		return
 	}
 	n, err := unix.Pwrite(fd, []byte(text), 0)
-	// Cut off what a dead holder has left. Not by O_TRUNC: ext4 flushes an emptied
-	// file to the disk when it is closed, which costs 300 us.
+	// Cut off the rest of a dead holder's text. O_TRUNC would do it too, but ext4
+	// flushes a file that was emptied to the disk at close, which costs 300 us.
 	if err == nil && size > int64(n) {
 		unix.Ftruncate(fd, int64(n))
 	}
 }
 
-// maxText bounds what is read of a lock file: an owner, a time, the name of a key.
+// maxText bounds the text that is read from a lock file: an owner, a time, the name of
+// a key.
 const maxText = 4096
 
-// Read returns what the holder of a lock has written into its file, and when, by
-// the clock of the file system: others may write any time into the file, but cannot
-// set this one. fs.ErrNotExist if there is no file.
+// Read returns the text that the holder of a lock has written into its file, and when.
+// The time is the file system's: others may write any time into the text, but cannot
+// set this one. The error is fs.ErrNotExist if there is no file.
 func Read(folder Folder, name string) (text string, changed time.Time, err error) {
 	dir, err := folder()
 	if err != nil {
@@ -211,8 +212,8 @@ func (l *Lock) Unlock() {
 	fall()
 }
 
-// unlock unlocks and closes. Package flock does not close if unlocking fails; a
-// signal that interrupts it must not leave the lock with this process.
+// unlock unlocks and closes. Package flock does not close if unlocking fails, so it is
+// called again if a signal has interrupted it.
 func unlock(f *flock.Flock) {
 	for errors.Is(f.Unlock(), unix.EINTR) {
 	}
@@ -228,8 +229,8 @@ func (l *Lock) Remove() {
 }
 
 // Descriptor returns the path of the lock's file, and the descriptor that holds the
-// lock: "" and -1 if it cannot be found. A program that this process becomes, and
-// that is given the descriptor, holds the lock then.
+// lock; "" and -1 if it cannot be found. A program that this process becomes holds the
+// lock if it gets the descriptor.
 func (l *Lock) Descriptor() (path string, fd int) {
 	mine, err := l.f.Stat()
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"jitcache/core/proc"
 )
 
-// Owner identifies a process for as long as its machine runs; a pid alone is
-// soon used again. It is written into lock files and into the names of
-// temporary files, so that others can tell which ones nobody needs any more.
+// Owner identifies a process for as long as its machine runs; a pid alone is soon used
+// again. It is in lock files and in the names of temporary files, so that other
+// processes can tell which of them are left over.
 type Owner struct {
 	Boot  string // first 8 digits of the kernel's boot id: the machine, and this run of it
 	Space uint64 // inode of the pid namespace: in which of its containers
@@ -40,13 +40,13 @@ var (
 
 // String returns the owner as one word that may stand in a file name.
 func (o Owner) String() string {
-	b := append(make([]byte, 0, 64), o.Boot...) // each put makes one, and fmt takes three times as long
+	b := append(make([]byte, 0, 64), o.Boot...) // every put needs it, and fmt takes three times as long
 	b = strconv.AppendUint(append(b, '-'), o.Space, 10)
 	b = strconv.AppendInt(append(b, '-'), int64(o.Pid), 10)
 	return string(strconv.AppendUint(append(b, '-'), o.Start, 10))
 }
 
-// ParseOwner reads what String prints, at the start of s up to a dot.
+// ParseOwner reads an owner as String prints it, from the start of s up to a dot.
 func ParseOwner(s string) (Owner, bool) {
 	s, _, _ = strings.Cut(s, ".")
 	f := strings.Split(s, "-")
@@ -62,7 +62,7 @@ func ParseOwner(s string) (Owner, bool) {
 	return Owner{f[0], space, pid, start}, true
 }
 
-// State is what can be said about another process.
+// State is the state of another process.
 type State int
 
 // The states. A process on another machine, or in another pid namespace of this
@@ -96,11 +96,8 @@ func (o Owner) State() State {
 }
 
 func bootID() string {
-	b, err := proc.Read("/proc/sys/kernel/random/boot_id", 64)
-	if err != nil || len(b) < 8 {
-		return ""
-	}
-	return string(b[:8])
+	id := proc.BootID()
+	return string(id[:min(len(id), 8)])
 }
 
 func pidSpace() uint64 {
@@ -117,8 +114,8 @@ func startTime(pid int) uint64 {
 }
 
 // processStat reads the state letter and the start time, fields 3 and 22 of
-// /proc/PID/stat. Field 2 is the program's name in parentheses and may hold
-// anything, so the fields are counted from the last parenthesis.
+// /proc/PID/stat. Field 2 is the program's name in parentheses and may have any
+// characters, so the fields are counted from the last parenthesis.
 func processStat(pid int) (state byte, start uint64, ok bool) {
 	b, err := proc.Read(fmt.Sprintf("/proc/%d/stat", pid), 4<<10)
 	if err != nil {

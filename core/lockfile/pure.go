@@ -2,6 +2,6 @@
 
 package lockfile
 
-// A program without C is forked by nobody.
+// A program without C has no host that forks it.
 func rise() {}
 func fall() {}

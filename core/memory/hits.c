@@ -1,4 +1,4 @@
-/* hits.c: hits by kind, until somebody writes them down. */
+/* hits.c: hits by kind, until they are written to the ledger. */
 #include "tier.h"
 
 #include <string.h>

@@ -6,8 +6,8 @@
 
 #define FIRST_BUCKETS 16
 
-/* What a search reads is in the first cache line, with it what a hit writes: a
- * hit is so short that half of it is waiting for lines. */
+/* The fields that a search reads and a hit writes are in the first cache line: a hit
+ * is so short that half of its time is waiting for cache lines. */
 typedef struct node {
 	_Alignas(LINE) uint8_t id[32];
 	jc_blob *blob;
@@ -17,11 +17,11 @@ typedef struct node {
 	struct node *older, *newer; /* the shard's recency list */
 	uint64_t cost;              /* the blob's, not below 0 */
 	int kind;
-	int32_t spare; /* references to the blob that are kept for hits, beside the node's own */
+	int32_t spare; /* references to the blob that are in store for hits, beside the node's own */
 } node;
 
-/* References are taken so many at once: an atomic addition for each would be one of
- * the dearest parts of a hit. */
+/* So many references are taken at once, because an atomic addition for each would be
+ * one of the most expensive parts of a hit. */
 #define MANY 256
 
 static int64_t now_ns(void)
@@ -46,8 +46,8 @@ jc_memory *jc_memory_new(uint64_t cap)
 	return m;
 }
 
-/* Keys are hashes: any of their bytes are as good as another hash of them. The
- * first byte picks the shard, the next eight the bucket. */
+/* Keys are hashes, so their own bytes serve as hash values. The first byte picks the
+ * shard, the next eight the bucket. */
 static shard *shard_of(jc_memory *m, const uint8_t *id) { return &m->shards[id[0] & (SHARDS - 1)]; }
 
 static size_t bucket_of(const shard *s, const uint8_t *id)
@@ -86,10 +86,10 @@ static void note_oldest(shard *s)
 	atomic_store_explicit(&s->oldest_tick, s->oldest ? s->oldest->tick : UINT64_MAX, memory_order_relaxed);
 }
 
-/* tick moves the clock on and returns it. It does so without an atomic addition,
- * which would be the dearest part of a hit: two threads at once may get the same
- * time, and one may put the clock back. That is over at the next tick of the
- * kernel's clock, milliseconds later. */
+/* tick advances the tier's clock and returns it. It makes no atomic addition, which
+ * would be the most expensive part of a hit. So two threads at once may get the same
+ * time, and one may set the clock back. The next tick of the kernel's clock,
+ * milliseconds later, corrects that. */
 static uint64_t tick(jc_memory *m, int64_t now)
 {
 	uint64_t t = atomic_load_explicit(&m->clock, memory_order_relaxed) + 1;
@@ -149,7 +149,7 @@ int jc_memory_used(jc_memory *m, const uint8_t id[32], uint64_t n, int *due)
 	return b != NULL;
 }
 
-/* What a blob is counted as: its bytes and about what malloc adds. */
+/* weight returns what a blob counts for: its bytes, and about what malloc adds. */
 static uint64_t weight(const jc_blob *b) { return b->capacity + sizeof(jc_blob) + sizeof(node); }
 
 static int grow(shard *s)
@@ -192,9 +192,9 @@ static void drop(node *n)
 	free(n);
 }
 
-/* evict drops least recently used entries until the tier fits its cap. The
- * oldest of all is the oldest of the shard whose oldest is oldest; between
- * looking and locking another may have become it, which is near enough. */
+/* evict drops least recently used entries until the tier is within its cap. It compares
+ * the oldest entries of all shards. Between looking and locking another entry may
+ * become the oldest, which does not matter. */
 static void evict(jc_memory *m)
 {
 	while (atomic_load_explicit(&m->bytes, memory_order_relaxed) > m->cap) {
@@ -213,7 +213,8 @@ static void evict(jc_memory *m)
 	}
 }
 
-/* new_node makes a node of a blob, NULL if it is not to be kept. */
+/* new_node makes a node for a blob. It returns NULL if the blob is larger than the cap,
+ * or there is no memory. */
 static node *new_node(jc_memory *m, jc_blob *b)
 {
 	if (weight(b) > m->cap)
@@ -237,8 +238,8 @@ static node *take_out(jc_memory *m, shard *s, const uint8_t *id)
 	return n;
 }
 
-/* link_node puts n, which may be NULL, into its shard, whose lock is held. It
- * returns what is left over: the entry that was there, or n if there is no memory. */
+/* link_node puts n, which may be NULL, into its shard, whose lock is held. It returns
+ * the node to drop: the one that was there, or n itself if there is no memory. */
 static node *link_node(jc_memory *m, shard *s, node *n)
 {
 	if (n == NULL)
@@ -280,7 +281,7 @@ int jc_memory_remove(jc_memory *m, const uint8_t id[32])
 	return n != NULL;
 }
 
-/* clear_shard drops the entries of a kind from a shard, and adds to its words. */
+/* clear_shard drops the entries of a kind from a shard, and adds to the shard's words. */
 static void clear_shard(jc_memory *m, int i, const char *kind, uint64_t add)
 {
 	shard *s = &m->shards[i];
@@ -309,7 +310,7 @@ void jc_memory_clear(jc_memory *m, const char *kind)
 		clear_shard(m, i, kind, 0);
 }
 
-/* The words. Each belongs to one shard, and changes under its lock. */
+/* The words (memory.h). Each belongs to one shard, and changes under its lock. */
 
 #define BEGIN ((1ULL << JC_MEMORY_UNDER_WAY) + 1)
 #define END ((1ULL << JC_MEMORY_UNDER_WAY) - 1)
@@ -350,7 +351,7 @@ void jc_memory_end(jc_memory *m, const uint8_t id[32], jc_memory_change change, 
 	shard *s = shard_of(m, id);
 	jc_mutex_lock(&s->lock);
 	uint64_t before = atomic_fetch_add(word_of(m, id), END);
-	/* No other change of the word was under way at any time in between. */
+	/* No other change of the word has overlapped with this one. */
 	int alone = IS_QUIET(change.word) && before == change.word + BEGIN;
 	if (alone && n != NULL)
 		left = link_node(m, s, n);
@@ -425,7 +426,7 @@ void jc_memory_fork_child(jc_memory *m)
 		jc_mutex_init(&m->shards[i].lock, JC_RANK_SHARD);
 		memset(m->shards[i].used, 0, sizeof m->shards[i].used);
 	}
-	/* Changes that were under way are the parent's, and never end here. */
+	/* Changes that were under way belong to the parent, and never end here. */
 	for (int w = 0; w < JC_MEMORY_WORDS; w++)
 		if (!IS_QUIET(m->words.at[w]))
 			m->words.at[w] = ((m->words.at[w] >> JC_MEMORY_UNDER_WAY) + 1) << JC_MEMORY_UNDER_WAY;

@@ -1,8 +1,8 @@
-// Package memory is the in-process tier: entries that this process has already
-// read or made, kept up to a number of bytes.
+// Package memory is the in-process tier: entries that this process has read or made,
+// up to a number of bytes.
 //
-// The table is C (memory.c), because libjitcache's front reads it without
-// calling Go; this file is its Go face.
+// The table is C (memory.c), because libjitcache's front reads it without calling Go.
+// This file is its interface for Go.
 package memory
 
 // #cgo CFLAGS: -std=gnu11 -O2 -Wall -D_GNU_SOURCE
@@ -71,11 +71,11 @@ func (m *Memory) Clear(kind string) {
 	C.jc_memory_clear(m.c(), s)
 }
 
-// Ticket says which changes of a key had been made when it was taken.
+// Ticket identifies the changes of a key that were made before it was taken.
 type Ticket uint64
 
-// Ticket is taken before the directory is read, see Keep. memory.h explains the
-// order of memory and directory.
+// Ticket returns a ticket for a key. Take it before the directory is read, see Keep.
+// memory.h explains the order of memory and directory.
 func (m *Memory) Ticket(id *[32]byte) Ticket {
 	words := (*[C.JC_MEMORY_WORDS]atomic.Uint64)(unsafe.Pointer(m))
 	return Ticket(words[(uint(id[0])|uint(id[1])<<8)%C.JC_MEMORY_WORDS].Load()) // jc_memory_word
@@ -94,9 +94,9 @@ type Change struct {
 	c  C.jc_memory_change
 }
 
-// Begin is called before an entry is put, replaced or removed; old says that this
-// makes the present entry out of date. End must follow. dropped says that the tier
-// had such an entry and has dropped it.
+// Begin is called before an entry is put, replaced or removed. old says that this makes
+// the present entry out of date. End must follow. dropped says that the tier had that
+// entry, and has dropped it.
 func (m *Memory) Begin(id *[32]byte, old bool) (c Change, dropped bool) {
 	flag := C.int(0)
 	if old {
@@ -106,9 +106,9 @@ func (m *Memory) Begin(id *[32]byte, old bool) (c Change, dropped bool) {
 	return c, c.c.dropped != 0
 }
 
-// End is called afterwards. The tier keeps b, unless it is nil: b is what the
-// directory has after this change, or the directory has nothing. changed says that
-// the directory has changed.
+// End is called after the change. If b is not nil, the tier keeps it: it must be the entry
+// that the directory has now, unless the directory has none. changed says whether the
+// directory has changed.
 func (c *Change) End(changed bool, b *blob.Blob) {
 	flag := C.int(0)
 	if changed {

@@ -32,10 +32,10 @@ func (m *Memory) Remove(*[32]byte) bool { return false }
 // Clear has nothing to drop.
 func (m *Memory) Clear(string) {}
 
-// Ticket says which changes of a key had been made when it was taken.
+// Ticket identifies the changes of a key that were made before it was taken.
 type Ticket uint64
 
-// Ticket is none.
+// Ticket returns a ticket that nothing compares.
 func (m *Memory) Ticket(*[32]byte) Ticket { return 0 }
 
 // Keep keeps nothing.
@@ -56,7 +56,7 @@ func (m *Memory) BeginClear(string) {}
 // EndClear ends what BeginClear began.
 func (m *Memory) EndClear() {}
 
-// Size is that of nothing.
+// Size returns zeros.
 func (m *Memory) Size() (bytes, count uint64) { return 0, 0 }
 
 // Hits is a number of hits on entries of one kind.

@@ -1,12 +1,12 @@
-/* tier.h: what a tier is made of, for the files of this folder. */
+/* tier.h: the data of a tier, for the files of this folder. */
 #ifndef JC_TIER_H
 #define JC_TIER_H
 
 #include "../mutex/mutex.h"
 #include "memory.h"
 
-/* Shards spread the lock: eight threads that do nothing but hit should rarely
- * meet. A power of two. */
+/* Each shard has a lock, so that eight threads that only hit rarely wait for each
+ * other. A power of two. */
 #define SHARDS 16
 #define LINE 64
 
@@ -36,7 +36,7 @@ struct jc_memory {
 	shard shards[SHARDS];
 };
 
-/* jc_memory_kind returns the number of a kind: where its hits are counted. */
+/* jc_memory_kind returns the index of a kind in shard.used. */
 int jc_memory_kind(jc_memory *m, const char *kind);
 
 #endif

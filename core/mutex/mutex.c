@@ -28,7 +28,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* pthread_mutex_timedlock goes by a clock that may be set back. */
+/* It polls, because the clock of pthread_mutex_timedlock may be set back. */
 int jc_mutex_lock_within(jc_mutex *m, int milliseconds)
 {
 	int64_t end = now_ms() + milliseconds;
@@ -46,8 +46,8 @@ int jc_mutex_lock_within(jc_mutex *m, int milliseconds)
 static const char *const names[JC_NRANKS] = {
 	"nothing", "path", "start", "reopen", "caches", "freeze", "log", "handles", "shard", "loader"};
 
-/* What a thread holds. Not _Thread_local: each copy of the library that a chain of
- * forks loads would take some of glibc's small surplus. */
+/* The locks that a thread holds. Not _Thread_local, because each copy of the library
+ * that a chain of forks loads would take some of glibc's small surplus. */
 typedef struct held {
 	unsigned count[JC_NRANKS];
 	int forks;

@@ -1,18 +1,18 @@
 /* mutex.h: the library's mutexes, and the order in which they are taken.
  *
- * A thread that holds one takes only those of a higher rank. fork takes them all,
- * in this order, so that no child finds one held by a thread that it does not
- * have. A build with JC_RANKS (build_library.py --ranks) looks at every lock that
- * is taken and aborts where the order is broken; in any other build a mutex is
- * pthread's and nothing else.
+ * A thread that holds a mutex takes only mutexes of a higher rank. fork takes them
+ * all, in this order, so that in the child none is held by a thread that does not
+ * exist there. A build with JC_RANKS (build_library.py --ranks) checks every lock
+ * that is taken, and aborts if the order is broken. In any other build a mutex is just
+ * pthread's.
  */
 #ifndef JC_MUTEX_H
 #define JC_MUTEX_H
 
 #include <pthread.h>
 
-/* Each lock's definition says what it guards. One thread must not take a rank twice
- * either: only fork takes all tiers in memory. */
+/* Each lock's definition says what it guards. A thread must not take two locks of the
+ * same rank, except in fork, which takes all shards of all tiers. */
 enum jc_rank {
 	JC_RANK_PATH = 1, /* capi: making paths to blobs */
 	JC_RANK_START,    /* capi: starting a core */
@@ -33,8 +33,8 @@ typedef struct jc_mutex {
 #endif
 } jc_mutex;
 
-/* Adaptive: most holders are inside for tens of nanoseconds, and sleeping costs
- * microseconds. */
+/* Adaptive, so that a waiter spins first: most locks are held for tens of nanoseconds,
+ * and sleeping costs microseconds. */
 #ifdef JC_RANKS
 #define JC_MUTEX(rank) {PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP, rank}
 #else
@@ -47,7 +47,7 @@ void jc_mutex_init(jc_mutex *m, enum jc_rank rank);
 void jc_rank_take(enum jc_rank rank);
 void jc_rank_give(enum jc_rank rank);
 
-/* jc_rank_fork_begin lets this thread take many of one rank, as fork does, until
+/* jc_rank_fork_begin lets this thread take many locks of one rank, as fork does, until
  * jc_rank_fork_end. jc_rank_forked is for the child, which holds nothing. */
 void jc_rank_fork_begin(void);
 void jc_rank_fork_end(void);
@@ -83,8 +83,8 @@ static inline void jc_mutex_unlock(jc_mutex *m)
 	jc_rank_give(JC_RANK_OF(m));
 }
 
-/* jc_mutex_lock_within locks, unless that takes longer than so many milliseconds;
- * then it returns 0. */
+/* jc_mutex_lock_within locks and returns 1. If that takes longer than milliseconds, it
+ * returns 0. */
 int jc_mutex_lock_within(jc_mutex *m, int milliseconds);
 
 #endif

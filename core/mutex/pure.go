@@ -1,5 +1,5 @@
 //go:build !cgo
 
-// Package mutex has the mutexes of the library's C code, of which a program that
-// is built without C has none.
+// Package mutex has the mutexes of the library's C code. A program that is built without
+// C has none.
 package mutex

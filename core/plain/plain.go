@@ -1,5 +1,5 @@
-// Package plain writes text of somebody else so that a terminal shows it and does not
-// obey it. Anybody may have chosen a name, a path or what a variable says.
+// Package plain writes text from others so that a terminal shows it and does not obey
+// it: anybody may have chosen a name, a path or the value of a variable.
 package plain
 
 import (
@@ -9,14 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// Obeyed says whether a terminal, or who reads lines, would obey a rune: all that moves
-// the cursor, clears the screen, turns text around or ends a line.
+// Obeyed reports whether a terminal, or a reader of lines, would obey a rune: those that
+// move the cursor, clear the screen, change the direction of text or end a line.
 func Obeyed(r rune) bool {
 	return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029
 }
 
-// Rune appends the rune that in begins with, and returns how many bytes of in that are.
-// What would be obeyed, and bytes that are no rune, become escapes: \x1b, \u009b, \xff.
+// Rune appends the first rune of in to out, and returns how many bytes of in it has. A
+// rune that would be obeyed, and a byte that is not part of one, become escapes: \x1b,
+// \u009b, \xff.
 func Rune(out, in []byte) ([]byte, int) {
 	r, n := utf8.DecodeRune(in)
 	switch {
@@ -33,7 +34,7 @@ func Rune(out, in []byte) ([]byte, int) {
 	return append(out, in[:n]...), n
 }
 
-// Line returns a text as one line: ends of lines and tabs are blanks, the rest is as Rune
+// Line returns a text as one line. Line ends and tabs become blanks; all else is as Rune
 // writes it.
 func Line(text string) string {
 	if isPlain(text) {

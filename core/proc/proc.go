@@ -3,11 +3,10 @@ package proc
 
 import "golang.org/x/sys/unix"
 
-// Read returns what a file says, of which it reads at most so many bytes. What is longer
-// is cut off without an error.
+// Read returns the content of a file, at most the first most bytes.
 //
-// Package os would start the runtime's poller for it, which takes up to ten system calls
-// more, and needs descriptors that a host may close.
+// Package os would start the runtime's poller, which takes up to ten more system calls,
+// and needs descriptors that a host may close.
 func Read(path string, most int) ([]byte, error) {
 	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
@@ -26,6 +25,13 @@ func Read(path string, most int) ([]byte, error) {
 		text = text[:len(text)+n]
 	}
 	return text, nil
+}
+
+// BootID returns the id of this run of the kernel as the kernel writes it, with a line end;
+// empty if it is unknown.
+func BootID() []byte {
+	id, _ := Read("/proc/sys/kernel/random/boot_id", 64)
+	return id
 }
 
 // again repeats a call that a signal has interrupted.

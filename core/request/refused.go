@@ -2,7 +2,7 @@ package request
 
 import "strings"
 
-// Refused says which part of a request cannot be keyed, and why.
+// Refused says which part of a request cannot be part of a key, and why.
 type Refused struct {
 	What string // a file, a place in one ("kernel.cu:12"), or an option
 	Why  string // "is used in it, and the result shows the time"
@@ -13,10 +13,9 @@ func Refuse(what, why string) error { return &Refused{what, why} }
 
 func (r *Refused) Error() string { return r.What + ": " + r.Why }
 
-// Meanwhile ends the reason where something has changed between the time when it was
-// looked at and the end of what depends on it.
+// Meanwhile is the end of the reason if something has changed while the result was made.
 const Meanwhile = "meanwhile"
 
-// Moved reports whether the next attempt may fare better: something has changed while
-// the result was made.
+// Moved reports whether something has changed while the result was made, so that the
+// next attempt may succeed.
 func (r *Refused) Moved() bool { return strings.HasSuffix(r.Why, Meanwhile) }

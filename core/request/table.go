@@ -2,8 +2,7 @@ package request
 
 import "sync"
 
-// Table keeps the value that was made for each key, for a bounded number of keys.
-// It may be used from any thread.
+// Table keeps a value for each of a bounded number of keys. Any thread may use it.
 type Table[K comparable, V any] struct {
 	most int
 
@@ -11,14 +10,14 @@ type Table[K comparable, V any] struct {
 	values map[K]V
 }
 
-// NewTable returns an empty table for most keys.
+// NewTable returns an empty table for at most so many keys.
 func NewTable[K comparable, V any](most int) *Table[K, V] {
 	return &Table[K, V]{most: most, values: map[K]V{}}
 }
 
-// Get returns the value of a key, and calls fn to make it if there is none. It
-// keeps nothing if fn returns an error. A new value may displace any other one,
-// which is made anew when it is wanted.
+// Get returns the value of a key. If there is none, it calls fn to make it. It keeps
+// nothing if fn returns an error. A new value may replace that of any other key, which
+// is made again when it is needed.
 //
 // The table is locked while fn runs, so fn must not use the table.
 func (t *Table[K, V]) Get(k K, fn func() (V, error)) (V, error) {
@@ -34,8 +33,8 @@ func (t *Table[K, V]) Get(k K, fn func() (V, error)) (V, error) {
 	return v, err
 }
 
-// Find returns the value of a key, if there is one; Put keeps one. They are for values
-// that take so long to make that two threads had better make the same one than wait.
+// Find returns the value of a key, if there is one. Find and Put are for values that take
+// long to make: instead of waiting, two threads may make the same one.
 func (t *Table[K, V]) Find(k K) (v V, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,7 +42,7 @@ func (t *Table[K, V]) Find(k K) (v V, ok bool) {
 	return v, ok
 }
 
-// Put keeps a value under a key, see Find and Get.
+// Put keeps a value for a key, see Find.
 func (t *Table[K, V]) Put(k K, v V) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,7 +59,7 @@ func (t *Table[K, V]) put(k K, v V) {
 	t.values[k] = v
 }
 
-// Len returns how many there are.
+// Len returns the number of values.
 func (t *Table[K, V]) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

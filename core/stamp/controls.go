@@ -2,8 +2,8 @@
 
 package stamp
 
-// Tests are shown to notice when one of these is taken out (package control):
+// What control builds of the tests go without (package control).
 const (
-	readsFresh   = true // what changed a moment ago is read again
-	doubtsImages = true // stamps of images prove nothing by themselves
+	readsFresh   = true // the stamp of a file that changed a moment ago proves nothing
+	doubtsImages = true // stamps on images count only within one mount
 )

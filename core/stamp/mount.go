@@ -17,15 +17,15 @@ import (
 type trust uint8
 
 const (
-	// own: the kernel, or a server that is one, sets the time of each change.
+	// own: the kernel, or a server's kernel, sets the time of each change.
 	own trust = iota + 1
-	// mounted: only within one mount; another may have equal stamps. Images and
-	// layers have the times that their maker wanted.
+	// mounted: stamps prove something only within one mount. Files of images and layers
+	// have the times that the maker chose, so another image may have equal stamps.
 	mounted
 )
 
-// File systems by their magic numbers (linux/magic.h). Nobody knows about FUSE,
-// 9p, /proc and future ones.
+// trusts has file systems by their magic numbers (linux/magic.h). FUSE, 9p, /proc and
+// future file systems are not in it: what their stamps prove is unknown.
 var trusts = map[uint32]trust{
 	0xef53: own, 0x58465342: own, 0x9123683e: own, 0x2fc12fc1: own, 0xf2f52010: own, // ext, xfs, btrfs, zfs, f2fs
 	0xca451a4e: own, 0x01021994: own, 0x858458f6: own, 0x6969: own, 0x0bd00bd0: own, // bcachefs, tmpfs, ramfs, nfs, lustre
@@ -38,12 +38,12 @@ var trusts = map[uint32]trust{
 // that appears in a lower layer does not change it.
 const overlay = 0x794c7630
 
-// loop is the major number of loop devices: behind one there can be another image
-// at any time, whatever its file system is.
+// loop is the major number of loop devices. A loop device may get another image at any
+// time, whatever its file system is.
 const loop = 7
 
-// mountTable remembers by device what is mounted. Every stat asks it: what is known is
-// a map that nobody changes.
+// mountTable remembers what is mounted, by device. Every stat looks into it without a
+// lock: known is a map that is replaced and never changed.
 type mountTable struct {
 	known atomic.Pointer[map[mount]vouch]
 	mu    sync.Mutex // held while known is replaced
@@ -54,8 +54,8 @@ type mount struct{ dev, unique uint64 }
 
 type vouch struct {
 	identity uint64 // for Stamp.Mount
-	made     uint64 // the same, where the time of a change is an image's maker's
-	names    bool   // whether a folder's stamp vouches for the names in it
+	made     uint64 // for Stamp.Mount of a file whose time of change is from the maker of an image
+	names    bool   // whether a folder's stamp proves that the names in it are the same
 }
 
 // of returns the Stamp.Mount of a file that was changed at ctime.
@@ -69,18 +69,13 @@ func (v *vouch) of(ctime int64) uint64 {
 var mounts = newMountTable()
 
 func newMountTable() *mountTable {
-	m := &mountTable{boot: sync.OnceValue(bootID)}
+	m := &mountTable{boot: sync.OnceValue(proc.BootID)}
 	m.known.Store(&map[mount]vouch{})
 	return m
 }
 
-// bootID reads the id of this run of the kernel.
-func bootID() []byte {
-	id, _ := proc.Read("/proc/sys/kernel/random/boot_id", 64)
-	return id
-}
-
-// vouch says how far stamps on a device go: what is at path, or is open as fd without one. unique is 0 before Linux 6.8.
+// vouch says how far stamps on a device can be trusted. The file is at path, or, if path
+// is nil, open as fd. unique is 0 before Linux 6.8.
 func (m *mountTable) vouch(fd int, path []byte, dev, unique uint64) vouch {
 	k := mount{dev, unique}
 	if v, ok := (*m.known.Load())[k]; ok {
@@ -88,8 +83,8 @@ func (m *mountTable) vouch(fd int, path []byte, dev, unique uint64) vouch {
 	}
 	v := m.ask(fd, path, dev, unique)
 	v.made = m.ofBoot(dev)
-	// Without unique ids a device's number may later be another file system's.
-	// Then only those of disks are worth remembering.
+	// Without unique ids another file system may later have the same device number.
+	// Then only the devices of disks are remembered.
 	if unique != 0 || unix.Major(dev) != 0 {
 		m.remember(k, v)
 	}
@@ -133,8 +128,8 @@ func (m *mountTable) ask(fd int, path []byte, dev, unique uint64) vouch {
 	return vouch{identity: NoMount}
 }
 
-// ofBoot turns the id of a mount, or a device, into one that no other boot of any
-// machine has.
+// ofBoot combines the id of a mount, or a device, with this boot of the machine, so that
+// no other boot of any machine has the same.
 func (m *mountTable) ofBoot(unique uint64) uint64 {
 	boot := m.boot()
 	if len(boot) == 0 {

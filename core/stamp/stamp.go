@@ -1,10 +1,10 @@
-// Package stamp tells from what stat says whether a file can have changed.
+// Package stamp tells from the results of stat whether a file can have changed.
 //
 // A file's numbers and times prove that it is the same only if the kernel sets the
-// time of each change. Images and layers carry the times that their maker wanted:
-// two that are mounted in turn at one path can agree in all that stat says and
-// differ in content. So a stamp says on which mount a file was, or that nothing
-// vouches for it; then its content decides.
+// time of each change. Files of images and layers have the times that the maker chose.
+// If two images are mounted in turn at one path, their files can agree in everything
+// that stat returns and differ in content. So a stamp says on which mount a file was,
+// or that the stamp proves nothing; then the file's content decides.
 package stamp
 
 import (
@@ -16,17 +16,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stamp is what stat said of a file, and when. With it a later check can tell,
-// without reading the file, whether it can have changed.
+// Stamp is the result of stat for a file, and when it was made. With it a later check can
+// tell, without reading the file, whether the file can have changed.
 type Stamp struct {
 	Dev, Ino, Size uint64
 	Mtime, Ctime   int64 // nanoseconds since 1970
-	Read           int64 // the same: just before it was asked for
-	// Mount says which mount the file was on, if the other fields do not suffice: two
-	// images that are mounted in turn at one path can agree in all of them. A time of
-	// change without nanoseconds does not come from the kernel but from the maker of a
-	// disk's image, and machines may have different ones: there Mount says which boot
-	// it was. 0: the fields suffice; NoMount: nothing vouches for them.
+	Read           int64 // likewise: just before the call of stat
+	// Mount identifies the mount that the file was on, if the other fields do not suffice:
+	// two images that are mounted in turn at one path can agree in all of them. A time of
+	// change without nanoseconds is not the kernel's, but from the maker of a disk image,
+	// and machines may have different images; for such a file Mount identifies the boot.
+	// 0: the other fields suffice; NoMount: the stamp proves nothing.
 	Mount uint64
 }
 
@@ -43,14 +43,15 @@ const (
 	coarseTick = int64(2 * time.Second)
 )
 
-// Same reports whether both are of one file that has not changed in between.
+// Same reports whether two stamps are equal, apart from Read.
 func (s *Stamp) Same(now *Stamp) bool {
 	return s.Ino == now.Ino && s.Ctime == now.Ctime && s.Mtime == now.Mtime && s.Size == now.Size && s.Dev == now.Dev &&
 		s.Mount == now.Mount
 }
 
-// Proves reports whether an equal later stamp means that the file is the same. It
-// does not soon after a change, nor where nobody vouches for time stamps.
+// Proves reports whether an equal later stamp means that the file is the same. It does
+// not if the stamp was made soon after a change, or if the file system's time stamps
+// cannot be trusted.
 func (s *Stamp) Proves() bool {
 	tick := FineTick
 	if s.Mtime%int64(time.Second) == 0 && s.Ctime%int64(time.Second) == 0 {
@@ -59,13 +60,14 @@ func (s *Stamp) Proves() bool {
 	return s.Mount != NoMount && (max(s.Mtime, s.Ctime) <= s.Read-tick || !readsFresh)
 }
 
-// Status is one answer of statx, in memory that is used for many.
+// Status is a result of statx. One Status can be used for many files.
 type Status struct {
 	Stamp Stamp
-	// Read becomes Stamp.Read: the caller sets it, just before it opens the file.
+	// Read becomes Stamp.Read. The caller sets it, just before it opens the file.
 	Read int64
-	// Expected is the device that the caller expects the file on, 0 for none. A disk
-	// answers at once, and a call that cannot block is spared a tenth of a microsecond.
+	// Expected is the device that the caller expects the file on, 0 for none. If it is a
+	// disk, which answers at once, the scheduler is not told that the call may block,
+	// which saves a tenth of a microsecond.
 	Expected uint64
 	st       unix.Statx_t
 	names    bool
@@ -74,16 +76,16 @@ type Status struct {
 // mountUnique asks for an id that no mount has had before (Linux 6.8).
 const mountUnique = 0x4000
 
-// Mode is the file's type and permissions, as stat has them.
+// Mode returns the file's type and permissions, as stat has them.
 func (s *Status) Mode() uint32 { return uint32(s.st.Mode) }
 
-// Kind is its type alone, one of unix.S_IF….
+// Kind returns the file's type, one of unix.S_IF….
 func (s *Status) Kind() uint32 { return uint32(s.st.Mode) & unix.S_IFMT }
 
-// Owner is whose the file is: the user, and in the lower half the group.
+// Owner returns the file's user in the upper half, and its group in the lower half.
 func (s *Status) Owner() uint64 { return uint64(s.st.Uid)<<32 | uint64(s.st.Gid) }
 
-// Unique is the id of the mount, 0 if the kernel has no ids that it never reuses.
+// Unique returns the id of the mount, 0 if the kernel has no ids that it never reuses.
 func (s *Status) Unique() uint64 {
 	if s.st.Mask&mountUnique != 0 {
 		return s.st.Mnt_id
@@ -91,12 +93,12 @@ func (s *Status) Unique() uint64 {
 	return 0
 }
 
-// At asks what is at a path, which ends in a NUL. flags are those of statx.
+// At asks about the file at a path, which ends in a NUL. flags are those of statx.
 func (s *Status) At(path []byte, flags int) syscall.Errno {
 	return s.ask(unix.AT_FDCWD, path, flags, path)
 }
 
-// Of asks what an open file is.
+// Of asks about an open file.
 func (s *Status) Of(f *os.File) error {
 	fd := int(f.Fd())
 	if errno := s.ask(fd, []byte{0}, unix.AT_EMPTY_PATH, nil); errno != 0 {
@@ -105,13 +107,13 @@ func (s *Status) Of(f *os.File) error {
 	return nil
 }
 
-// ask asks, and finds out by path, or by fd without a path, how far the answer can
+// ask calls statx, and finds out by path, or by fd if path is nil, how far the stamp can
 // be trusted.
 func (s *Status) ask(fd int, name []byte, flags int, path []byte) syscall.Errno {
-	// AT_STATX_SYNC_AS_STAT is 0: what stat would say.
+	// AT_STATX_SYNC_AS_STAT is 0: the same answer as stat.
 	const mask = unix.STATX_BASIC_STATS | mountUnique
 	var errno syscall.Errno
-	if unix.Major(s.Expected) != 0 { // networks, like all that is no disk, have 0
+	if unix.Major(s.Expected) != 0 { // it is 0 for network file systems, and for anything but a disk
 		_, _, errno = syscall.RawSyscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(&name[0])), uintptr(flags),
 			mask, uintptr(unsafe.Pointer(&s.st)), 0)
 	} else {
@@ -149,6 +151,6 @@ func (s *Status) askOld(fd int, name []byte, flags int) syscall.Errno {
 	return 0
 }
 
-// NamesProved reports whether the stamp of the folder that was asked for vouches for
-// the names in it.
+// NamesProved reports whether the stamp of a folder proves that the names in it are the
+// same.
 func (s *Status) NamesProved() bool { return s.names }

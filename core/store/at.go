@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Calls on a name in an open folder: the most frequent ones of a put, and of an
-// eviction all. Package unix would copy each name to Go's heap.
+// System calls on a name in an open folder: the most frequent ones of a put, and all
+// of an eviction. Package unix would copy each name to Go's heap.
 
-// cName is room for a name as the kernel takes it.
+// cName is room for a name that ends in a NUL.
 type cName [unix.NAME_MAX + 1]byte
 
-// of returns the name in this room, or elsewhere if it is a path that is too long.
+// of writes a name to c and returns it. A path that is too long is copied to the heap.
 func (c *cName) of(name string) (*byte, syscall.Errno) {
 	if strings.IndexByte(name, 0) >= 0 {
 		return nil, unix.EINVAL
@@ -86,8 +86,8 @@ func renameat(fromDir int, from string, toDir int, to string) syscall.Errno {
 	return renameat2(fromDir, from, toDir, to, 0)
 }
 
-// renameat2 renames; with unix.RENAME_NOREPLACE only to a name under which there is nothing,
-// else EEXIST. Without flags it is a call that each kernel and file system has.
+// renameat2 renames. With unix.RENAME_NOREPLACE it fails with EEXIST if there is a file
+// under the new name. Without flags every kernel and file system has this call.
 func renameat2(fromDir int, from string, toDir int, to string, flags uintptr) syscall.Errno {
 	var fromRoom, toRoom cName
 	p, e := fromRoom.of(from)

@@ -9,14 +9,14 @@ import (
 	"jitcache/core/key"
 )
 
-// Batch is a row of puts, by one goroutine. It keeps open what they need, tmp and the
-// folder of the last one's shard: of entries in the order of their keys, most are in the
-// shard of the one before. With Durable an entry is on the disk once the next one of
-// another shard is stored, or the batch is closed.
+// Batch is a series of puts, by one goroutine. It keeps two folders open: tmp, and that
+// of the last entry's shard. If the entries come in the order of their keys, most are in
+// the same shard as the one before. With Durable an entry is on the disk when the next
+// entry of another shard was stored, or the batch was closed.
 //
-// It is for as long as some puts take: what somebody moves away meanwhile takes along
-// what is put there. And it is for a program of ours: a host may close every descriptor
-// that it did not open.
+// Keep a Batch only for as long as some puts take: if somebody moves the directory away
+// meanwhile, the puts go with it. And use it only in our own programs: a host may close
+// every descriptor that it did not open.
 type Batch struct {
 	s        *Store
 	shard    folder
@@ -24,10 +24,10 @@ type Batch struct {
 	unsynced bool // the shard has a name that may not be on the disk yet
 }
 
-// Batch begins a row of puts. Close ends it.
+// Batch begins a series of puts. Close ends it.
 func (s *Store) Batch() Batch { return Batch{s: s, shard: s.folder(), tmp: -1} }
 
-// Close ends the row.
+// Close ends the series.
 func (b *Batch) Close() {
 	b.sync()
 	b.forget()
@@ -41,7 +41,7 @@ func (b *Batch) sync() {
 	b.unsynced = false
 }
 
-// forget closes the folders; the next put opens those that are there then.
+// forget closes the folders; the next put opens them again by their paths.
 func (b *Batch) forget() {
 	b.shard.close()
 	if b.tmp >= 0 {
@@ -67,7 +67,7 @@ func (b *Batch) openTmp() (fd int, e syscall.Errno) {
 	return b.tmp, e
 }
 
-// Lacks reports whether there is nothing at the place of an entry.
+// Lacks reports whether there is no file at the place of an entry.
 func (b *Batch) Lacks(id *key.ID) bool {
 	shard, e := b.openShard(id)
 	if e == 0 {
@@ -77,10 +77,9 @@ func (b *Batch) Lacks(id *key.ID) bool {
 	return e == unix.ENOENT
 }
 
-// Copy stores an entry that another Store has read, or Parse, byte for byte, unless a good
-// one is there. e belongs to the caller alone, and is the entry in this directory
-// afterwards. words, if there are any, are the keys of those on whose word it rests from
-// now on.
+// Copy stores an entry byte for byte, unless a good one is there. Another Store, or Parse,
+// has read it. Nobody but the caller uses e; afterwards it is the entry of this directory.
+// words are keys on whose word the entry rests from now on, if there are any.
 func (b *Batch) Copy(e *blob.Blob, words []byte) (Written, Reason) {
 	whole := e.Buffer()
 	payload := len(e.Data())

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is below the root is reached in one of two ways, and no symbolic link is
-// followed in either: by openBelow, or from the descriptor of its folder, which
-// openBelow has opened. So a directory that others may write leads nowhere else.
+// Files below the root are opened in one of two ways: by openBelow, or from the
+// descriptor of their folder, which openBelow has opened. Neither follows a symbolic
+// link. So a directory that others may write leads nowhere else.
 
 // openBelow opens a path; none of its components below the root may be a symbolic
-// link. The path is absolute and ends in a NUL. Opening waits for nobody: there may
-// be a FIFO at the path.
+// link. The path is absolute and ends in a NUL. It never waits, even if there is a
+// FIFO at the path.
 func (s *Store) openBelow(path []byte, flags int, mode uint32) (int, syscall.Errno) {
 	return openNoLinks(s.root, path, flags|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, mode, s.mount.Network)
 }
@@ -86,7 +86,7 @@ func (s *Store) openFolder(rel string) (int, syscall.Errno) {
 	return s.folderAt(path)
 }
 
-// openNow opens the folder that is at a path now.
+// openNow opens the folder at a path.
 func (s *Store) openNow(path string) (int, syscall.Errno) {
 	return s.openBelow([]byte(path+"\x00"), unix.O_RDONLY|unix.O_DIRECTORY, 0)
 }
@@ -99,7 +99,7 @@ func (s *Store) openDirBelow(rel string) (int, syscall.Errno) {
 	return s.folderAt(s.v1 + "/" + rel)
 }
 
-// openToRead opens a file of v1 to read it, if it is one that this user trusts.
+// openToRead opens a file of v1 for reading. EPERM: this user does not trust it.
 func (s *Store) openToRead(rel string) (fd int, size int64, e syscall.Errno) {
 	fd, e = s.openBelow([]byte(s.v1+"/"+rel+"\x00"), flagsRead, 0)
 	if e != 0 {
@@ -116,9 +116,9 @@ func (s *Store) openToRead(rel string) (fd int, size int64, e syscall.Errno) {
 	return fd, st.Size, 0
 }
 
-// openToWrite opens a file of v1 that is written in place, making it if need be. It
-// must be a trusted regular file with this one name; anything else at its place is
-// moved out of the way.
+// openToWrite opens a file of v1 for writing in place, and makes it if it is missing.
+// It must be a trusted regular file without a second name; anything else at its place
+// is moved to tmp.
 func (s *Store) openToWrite(rel string) (fd int, size int64, e syscall.Errno) {
 	for range 2 {
 		fd, e := s.openBelow([]byte(s.v1+"/"+rel+"\x00"), unix.O_RDWR|unix.O_CREAT, s.mode)
@@ -151,7 +151,7 @@ func (s *Store) openToWrite(rel string) (fd int, size int64, e syscall.Errno) {
 	return -1, 0, unix.EPERM
 }
 
-// putAside moves what has a name to tmp, where the sweep removes it.
+// putAside moves a name to tmp, where the sweep removes it.
 func (s *Store) putAside(dir int, name string) syscall.Errno {
 	tmp, e := s.openDirBelow("tmp")
 	if e != 0 {
@@ -161,12 +161,12 @@ func (s *Store) putAside(dir int, name string) syscall.Errno {
 	return renameat(dir, name, tmp, s.tempName())
 }
 
-// makeDir makes a folder in an open one, with the mode of the root. It keeps a
-// folder that is there.
+// makeDir makes a folder in an open one, with the mode of the root. It keeps an
+// existing folder.
 func (s *Store) makeDir(dir int, name string) syscall.Errno {
 	e := mkdirat(dir, name, s.dirMode)
 	if e == 0 && s.dirMode&0o077 != 0 {
-		// The umask must not keep out those whom the root lets in. The setgid
+		// The umask must not keep out users whom the root lets in. The setgid
 		// bit comes from the parent; chmod by a user outside the group would
 		// clear it.
 		if fd, e := openNoLink(dir, name, unix.O_RDONLY|unix.O_DIRECTORY, 0); e == 0 {
@@ -205,7 +205,7 @@ func createAt(dir int, name string, mode uint32) (int, syscall.Errno) {
 	return openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, mode)
 }
 
-// replace gives a file of an open folder new content, whole or not at all.
+// replace gives a file in an open folder new content, by a rename.
 func (s *Store) replace(dir int, name string, data []byte) syscall.Errno {
 	tmp, e := s.openDirBelow("tmp")
 	if e != 0 {
@@ -222,7 +222,8 @@ func (s *Store) replace(dir int, name string, data []byte) syscall.Errno {
 	return e
 }
 
-// setMode undoes what the umask took from a new file that others must use.
+// setMode gives a new file the permissions that the umask has taken, if other users
+// must use it.
 func (s *Store) setMode(fd int) {
 	if s.mode&0o066 == 0 {
 		return
@@ -239,7 +240,7 @@ func (s *Store) putMode(fd int, st *syscall.Stat_t) {
 	}
 }
 
-// removeTree removes what has a name in an open folder, with all that is in it.
+// removeTree removes a file or folder in an open folder, with everything in it.
 func removeTree(dir int, name string) syscall.Errno {
 	e := unlinkat(dir, name, 0)
 	if e != unix.EISDIR {
@@ -262,7 +263,7 @@ func removeTree(dir int, name string) syscall.Errno {
 
 // readNames reads a folder through a second descriptor, which it closes.
 func readNames(dir int) ([]string, error) {
-	if e := fault(OpList, ""); e != 0 && e != unix.EINTR { // os reads on
+	if e := fault(OpList, ""); e != 0 && e != unix.EINTR { // package os repeats the call
 		return nil, e
 	}
 	fd, e := openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
@@ -274,7 +275,7 @@ func readNames(dir int) ([]string, error) {
 	return d.Readdirnames(-1)
 }
 
-// asError is an error with a path, nil for 0.
+// asError returns an errno as an error with a path, nil for 0.
 func asError(op, path string, e syscall.Errno) error {
 	if e == 0 {
 		return nil

@@ -7,26 +7,27 @@ import (
 	"strings"
 )
 
-// Config has the settings of a cache directory, whoever uses it: v1/config, lines
-// of "name = value". Names that this version does not know are kept.
+// Config has the settings of a cache directory, which hold for all its users. They are
+// in v1/config, as lines of "name = value". Names that this version does not know are
+// kept.
 type Config struct {
 	// MaxSize is the cap in bytes; 0 is unlimited.
 	MaxSize int64
 	// Shared says that several users have agreed to trust each other here.
 	Shared bool
 
-	other []string // lines not understood, and remarks
+	other []string // lines with unknown names, and comments
 }
 
-// DefaultMaxSize is the cap of a directory for which none was set: 5 GiB, like
-// ccache's. A CUB kernel is 120 KB, a Cython solver 1 MB.
+// DefaultMaxSize is the cap of a directory if none was set: 5 GiB, like ccache's. A CUB
+// kernel is 120 KB, a Cython solver 1 MB.
 const DefaultMaxSize = 5 << 30
 
-// configHead is the first line of what encode writes.
+// configHead is the first line that encode writes.
 const configHead = "# jitcache: settings of this directory; see `jitcache config`"
 
-// parseConfig fails for a cap that is no size: if it were the default then, the next put
-// could evict most of a larger cache.
+// parseConfig reads the settings. It fails if the cap is not a size: with the default in
+// its place the next put could evict most of a larger cache.
 func parseConfig(b []byte) (Config, error) {
 	c := Config{MaxSize: DefaultMaxSize}
 	for line := range strings.Lines(string(b)) {

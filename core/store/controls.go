@@ -8,27 +8,27 @@ import "syscall"
 const (
 	checkPayload  = true // checksums of payload and attributes
 	checkFooter   = true // the footer's checksum of itself
-	checkWrite    = true // a put looks at whether its write has worked
-	callAgain     = true // a call that a signal has interrupted is made again
-	goOn          = true // a read or write that has moved less than was asked for goes on
-	closeFailed   = true // what something has failed with is closed
-	checkLimit    = true // nothing is written beyond the limit of the size of files
+	checkWrite    = true // a put checks whether its write has worked
+	callAgain     = true // a call that a signal has interrupted is repeated
+	goOn          = true // a short read or write goes on
+	closeFailed   = true // a file is closed if something has failed with it
+	checkLimit    = true // nothing is written beyond the limit of file sizes (ulimit -f)
 	makeAgain     = true // a put makes the folders that somebody has removed
 	refuseLinks   = true // no symbolic link below the root is followed
-	wholeFile     = true // an entry is as long as its file was when it was opened
-	boundsWho     = true // so many signatures are looked at, and names of such a length
-	checkOwners   = true // who may have written a file or a directory decides whether it is used
-	checkRegular  = true // what is written in place is a regular file with no other name
+	wholeFile     = true // an entry must be as long as its file was when it was opened
+	boundsWho     = true // the number of signatures and the length of names are bounded
+	checkOwners   = true // a file or directory is used only if nobody else may have written it
+	checkRegular  = true // only a regular file without a second name is written in place
 	checkWritable = true // Open finds out whether puts can work
 	readsPinned   = true // the file behind a path is looked at again
 	clampCells    = true // the ledger's cells do not go below zero
-	asksFirst     = true // a put that sees nothing in its place is told if another one is quicker
-	keepsDay      = true // what is written on a later day is booked for the day of the count
+	asksFirst     = true // a put into a free place notices if another put is quicker
+	keepsDay      = true // counts belong to the day of the count, not of the writing
 	takeSamples   = true // an eviction from a large directory looks at a sample
-	putsShare     = true // puts share the work where there is much to evict
+	putsShare     = true // if there is much to evict, puts share the work
 	sweepTemps    = true // copies of processes that are gone are removed from the temp directory
-	sparesLiving  = true // and those of others are not
+	sparesLiving  = true // copies of running processes are not removed
 )
 
-// folderAt opens a folder each time that it is needed.
+// folderAt opens a folder; no folder is kept open.
 func (s *Store) folderAt(path string) (int, syscall.Errno) { return s.openNow(path) }

@@ -9,7 +9,7 @@ import (
 	"jitcache/core/key"
 )
 
-// Counter is something that is counted, per kind. The numbers are positions in
+// Counter names something that is counted, per kind. The numbers are positions in
 // the ledger and are never reused.
 type Counter int
 
@@ -20,7 +20,7 @@ const (
 	Puts         Counter = 2
 	PutsRefused  Counter = 3
 	Compiles     Counter = 4 // results committed under a lease
-	CompileTime  Counter = 5 // nanoseconds, of those
+	CompileTime  Counter = 5 // nanoseconds that they took
 	TimeSaved    Counter = 6 // nanoseconds of compiling that hits have saved
 	Waits        Counter = 7 // lookups that waited for another's compile
 	WaitTime     Counter = 8 // nanoseconds
@@ -34,11 +34,10 @@ const (
 	counterSlots         = 80
 )
 
-// MissCounter counts lookups that missed for a reason, RefusedCounter puts that
-// were not stored for one.
+// MissCounter returns the counter of lookups that missed for a reason.
 func MissCounter(r Reason) Counter { return missBase + Counter(r) }
 
-// RefusedCounter counts puts that were not stored for a reason.
+// RefusedCounter returns the counter of puts that were not stored for a reason.
 func RefusedCounter(r Reason) Counter { return refusalBase + Counter(r) }
 
 // Counters are the counters of one kind.
@@ -59,8 +58,8 @@ func (c *Counters) Add(other *Counters) {
 	}
 }
 
-// counterTable holds the counters of up to 16 kinds; the last slot is for all
-// kinds that found no slot of their own.
+// counterTable holds the counters of up to 16 kinds. The last slot is for all
+// kinds that have no slot of their own.
 type counterTable struct {
 	names  [maxKinds]string
 	counts [maxKinds]Counters
@@ -68,7 +67,7 @@ type counterTable struct {
 
 const otherKind = "other"
 
-// at returns the counters of a kind, giving it a slot.
+// at returns the counters of a kind. A new kind gets a slot.
 func (t *counterTable) at(kind []byte) *Counters {
 	for i := range t.names {
 		switch {
@@ -132,7 +131,7 @@ func (t *counterTable) decode(b []byte) {
 	}
 }
 
-// Tally counts what one process does if there is no directory and so no ledger.
+// Tally has the counters of one process without a directory, and so without a ledger.
 // Its methods may be called from any goroutine.
 type Tally struct {
 	mu    sync.Mutex

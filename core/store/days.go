@@ -8,30 +8,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The days are one file beside the ledger: what was counted on each of the last
-// 400 days, per kind. It is written after the ledger, under the ledger's lock, and
-// only by who has counted something; a lookup never touches it. It is a file of its
-// own, so that the ledger is written and read as it always was. Like the ledger it
-// is advice: of a damaged day nothing is known.
+// The days are a file beside the ledger: the counters of each of the last 400 days, per
+// kind. It is written after the ledger, under the ledger's lock, and only if something
+// was counted; a lookup never touches it. It is a file of its own, so that the ledger's
+// format did not change. Like the ledger it is advice: the counters of a damaged day
+// are lost.
 //
 // Day d, in days since 1970-01-01 UTC, has slot d mod 400. A slot, little-endian:
-// magic (8), XXH3-64 of the rest that is used (8), d (8), how many kinds follow
-// (8), and for each kind what the ledger has.
+// magic (8), XXH3-64 of the rest that is used (8), d (8), the number of kinds that
+// follow (8), and the counters of each kind as in the ledger.
 const (
 	dayMagic = "jcdays\x00\x01"
 	dayHead  = 32
 	daySize  = dayHead + maxKinds*kindSize // 10,528 bytes
-	daySlots = 400                         // so that a year can be looked back on
+	daySlots = 400                         // more than a year
 	dayNanos = int64(24 * time.Hour)
 )
 
-// Day is what was counted on one day.
+// Day has the counters of one day.
 type Day struct {
 	Number int64 // days since 1970-01-01 UTC
 	Kinds  map[string]*Counters
 }
 
-// DayOf returns the number of the day of a time in unix nanoseconds.
+// DayOf returns the number of the day of a time in nanoseconds since 1970.
 func DayOf(ns int64) int64 { return max(ns, 0) / dayNanos }
 
 func daySlot(day int64) int64 { return day % daySlots * daySize }
@@ -49,8 +49,8 @@ func encodeDay(day int64, t *counterTable) []byte {
 	return b
 }
 
-// parseDay reads a slot of daySize bytes; false if it is free or damaged. What
-// follows the kinds, left by another day, is not read.
+// parseDay reads a slot of daySize bytes; false if it is free or damaged. It ignores
+// bytes after the kinds, which an earlier day has left.
 func parseDay(b []byte) (day int64, t counterTable, ok bool) {
 	le := binary.LittleEndian
 	if len(b) != daySize || string(b[:8]) != dayMagic || le.Uint64(b[24:]) > maxKinds {
@@ -65,7 +65,7 @@ func parseDay(b []byte) (day int64, t counterTable, ok bool) {
 	return int64(le.Uint64(b[16:])), t, true
 }
 
-// addDay adds to what was counted on a day, 0 for today. The ledger's lock is held.
+// addDay adds to the counters of a day, 0 for today. The ledger's lock is held.
 func (s *Store) addDay(day int64, added *counterTable) {
 	if added.used() == 0 {
 		return
@@ -90,9 +90,9 @@ func (s *Store) addDay(day int64, added *counterTable) {
 	pwriteAll(fd, encodeDay(day, &t), daySlot(day))
 }
 
-// Days returns what was counted on each day from a day on, in their order, with
-// what this process has not written yet. Days on which nothing was counted are
-// left out, and those that the directory does not remember any more.
+// Days returns the counters of each day from a day on, in order, with those that this
+// process has not written yet. It leaves out days on which nothing was counted, and
+// days that are no longer in the file.
 func (s *Store) Days(from int64) []Day {
 	today := DayOf(s.now())
 	first := max(from, today-daySlots+1)

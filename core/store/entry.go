@@ -10,8 +10,8 @@ import (
 	"jitcache/core/key"
 )
 
-// An entry file is payload, attributes, footer. docs/format.md is the authority
-// for other readers; this file is its one implementation in Go.
+// An entry file is payload, attributes, footer. docs/format.md specifies it for other
+// readers; this file is the one implementation in Go.
 //
 // The footer, little-endian:
 //
@@ -24,7 +24,7 @@ import (
 //	48 32  key
 //	80 16  kind, padded with NUL
 //	96  8  created, nanoseconds since 1970
-//	104 8  what the compile took, nanoseconds; 0 unknown
+//	104 8  time that the compile took, nanoseconds; 0 unknown
 //	112 8  zero
 //	120 8  XXH3-64 of the first 120 bytes
 const (
@@ -57,7 +57,7 @@ const (
 	tagCaller = 3 // JSON text
 
 	tagSignature = 4 // key and signature (package trust); several
-	tagWords     = 5 // keys of those on whose word the entry rests
+	tagWords     = 5 // keys on whose word the entry rests
 )
 
 const recordOverhead = 1 + 4 + 1
@@ -65,11 +65,11 @@ const recordOverhead = 1 + 4 + 1
 // signatureSize is the size of a signature, which package trust makes.
 const signatureSize = 96
 
-// mostSignatures is how many an entry can have. Each takes 55 us to verify: those that
-// attributes have room for would take half a minute.
+// mostSignatures bounds the signatures of an entry. Each takes 55 us to verify: as many
+// as the attributes have room for would take half a minute.
 const mostSignatures = 64
 
-// attributeSize is what appendAttributes appends.
+// attributeSize returns the number of bytes that appendAttributes appends.
 func attributeSize(k *key.Key, caller string) int {
 	n := 1
 	if k.Name != "" {
@@ -106,15 +106,14 @@ func appendRecord(dst []byte, tag byte, head []byte, text string) []byte {
 	return append(dst, 0)
 }
 
-// attributes is where the records of a trailer are, as offsets of its bytes.
+// attributes has the places of the records in the attributes' bytes.
 type attributes struct {
 	name, caller       int // offset of the text, -1 if there is none
 	nameLen, callerLen int
-	parts              []key.Part // only if asked for
+	parts              []key.Part // only if they were wanted
 }
 
-// parseAttributes walks the records. It returns false if they are not as
-// appendAttributes writes them.
+// parseAttributes reads the records. It returns false if they are malformed.
 func parseAttributes(b []byte, wantParts bool) (a attributes, ok bool) {
 	a.name, a.caller = -1, -1
 	signatures := 0
@@ -206,8 +205,8 @@ func parseFooter(b []byte, fileSize int64) (f footer, why Reason) {
 	return f, None
 }
 
-// verify checks a whole entry file in memory: that it is an entry, of that key,
-// and that every byte is as it was written.
+// verify checks a whole entry file in memory: that it is an entry of this key, and
+// that every byte is as it was written.
 func verify(b []byte, id *key.ID) (f footer, a attributes, why Reason) {
 	if len(b) < footerSize {
 		return f, a, Truncated
@@ -239,7 +238,7 @@ func verifyAttributes(b []byte, f *footer) (attributes, Reason) {
 	return a, None
 }
 
-// sumStep is how much is hashed between two points where the Go scheduler can
+// sumStep is how many bytes are hashed between two points where the Go scheduler can
 // stop the loop; see package key's hasher. A megabyte takes some 20 us.
 const sumStep = 1 << 20
 
@@ -256,7 +255,7 @@ func sumPayload(p []byte) xxh3.Uint128 {
 	return h.Sum128()
 }
 
-// fill describes the entry that b's buffer holds to those who use the blob.
+// fill sets what the blob says about the entry in its buffer.
 func fill(b *blob.Blob, f *footer, a attributes) {
 	b.SetSize(int(f.payload))
 	name, caller := -1, -1

@@ -9,34 +9,34 @@ import (
 )
 
 // freeShare says how much an eviction that has looked at a sample frees at once: half
-// of its share of the cap, which spreads the cost of the look (1.5 us a file, twice that
-// on tmpfs) over the puts that follow. The cache is full all the same, because shards
+// of the sample's share of the cap. So the cost of the look (1.5 us a file, twice that
+// on tmpfs) is spread over the puts that follow. The cache stays full, because shards
 // take turns: each holds between three quarters and five quarters of its share.
 const freeShare = 2
 
-// sampleSize is about how many entries one eviction looks at. A directory with
-// no more is evicted in exact order, to exactly the cap; of a larger one as
-// many shards are looked at as hold this many. Keys are hashes, so a shard is a
-// fair sample of the whole.
+// sampleSize is about how many entries one eviction looks at. A smaller directory is
+// evicted in exact order, to exactly the cap. In a larger one as many shards are looked
+// at as hold this many entries. Keys are hashes, so a shard is a fair sample of the
+// whole.
 const sampleSize = 256
 
-// kindShare says of how many entries that are evicted from a large directory one is
-// asked for its kind, which then stands for all of them. To open a file and read its
-// footer costs half of an eviction, and all that depends on it is which kind is said to
-// have lost how many; how many there were is exact. Of a small directory each is asked.
+// kindShare is the share of evicted entries whose kind is read in a large directory: one
+// of so many, whose kind is then counted for the next ones too. Opening a file and reading
+// its footer costs half of an eviction, and only the counters by kind depend on it; the
+// total is exact. In a small directory every kind is read.
 const kindShare = 8
 
-// recountBudget is how long one put may spend counting shards whose cell is
+// recountBudget bounds the time that one put may spend counting shards whose cell is
 // lost. A shard of a cache of 100,000 entries takes half a millisecond. The first
-// few thousand files count as no time, so a small directory is counted at once,
+// recountFree files do not count as time, so a small directory is counted at once,
 // however busy the machine is.
 const (
 	recountBudget = 5 * time.Millisecond
 	recountFree   = 4096
 )
 
-// recount sets unknown cells to what their shards hold: as many as the time
-// allows, and at least one.
+// recount counts the shards of unknown cells: as many as the time allows, and at least
+// one.
 func (s *Store) recount(l *ledger, budget time.Duration) {
 	start, seen := time.Now(), 0
 	for i := range l.cells {
@@ -59,35 +59,36 @@ func cellOf(files []file) cell {
 	return c
 }
 
-// evictFor is how long a put that has made room for itself goes on evicting, if the
-// cap was lowered or others have crossed it. Then the next put goes on: a million
-// entries would take minutes, on the thread of a caller who waits. The first few
-// entries count as no time, so a small directory comes down to its cap at once,
-// however busy the machine is.
+// evictFor bounds the time that a put goes on evicting after it has made room for itself,
+// if the cap was lowered or others have crossed it. The next put goes on then: a million
+// entries would take minutes, while the caller waits. The first evictFree entries do not
+// count as time, so a small directory comes down to its cap at once, however busy the
+// machine is.
 const (
 	evictFor  = 5 * time.Millisecond
 	evictFree = 64
 )
 
-// slice is how long a trim evicts before it writes the ledger and gives up its
+// slice is how long a trim evicts before it writes the ledger and gives up the ledger's
 // lock.
 const slice = 100 * time.Millisecond
 
-// effort says how much is evicted at once: evictFree entries and a number of bytes
-// at least, and then more until a time is over, or twice what the first look took.
-// Entries that cannot be removed count too, or each put would go through a
+// effort bounds an eviction. It removes at least evictFree entries and least bytes. Then
+// it goes on until it has taken time, or twice as long as the first look at the files,
+// whichever is longer.
+// Entries that cannot be removed count too; otherwise each put would try all entries of a
 // directory full of them.
 type effort struct {
 	least int64
 	time  time.Duration
-	tried int64 // bytes
-	files int   // that they are of
+	tried int64 // bytes of the files that were tried
+	files int   // number of the files that were tried
 	start time.Time
-	look  time.Duration // what the first look took
+	look  time.Duration // the time of the first look
 }
 
-// forPut is the effort of one or more puts that have added bytes. It frees twice
-// as much, so the directory reaches its cap in the end, however busy a machine is.
+// forPut is the effort of one or more puts that have added bytes. It frees twice as
+// many, so that the directory reaches its cap in the end, however busy the machine is.
 func forPut(added int64) *effort { return &effort{least: 2 * max(added, 0), time: evictFor} }
 
 func (e *effort) looked() {
@@ -100,9 +101,9 @@ func (e *effort) spent() bool {
 	return putsShare && e.files > evictFree && e.tried >= e.least && time.Since(e.start) > max(e.time, 2*e.look)
 }
 
-// evict removes least recently used entries until the cap is kept or the effort is
-// spent. The cells of the shards that it has looked at are exact then. keep is the
-// entry just written: it is removed last.
+// evict removes least recently used entries until the directory is at its cap, or the
+// effort is spent. Afterwards the cells of the shards that it has looked at are exact.
+// keep is the entry just written, which is removed last.
 func (s *Store) evict(l *ledger, keep *key.ID, e *effort) {
 	limit := s.MaxSize()
 	if limit == 0 {
@@ -165,12 +166,12 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID, e *effort
 		e.tried += files[i].size
 		need -= d.evict(l, &files[i], kind)
 	}
-	// All shards seen and still too much: the rest cannot be removed.
+	// If all shards were looked at and that is not enough, the rest cannot be removed.
 	return n < shards
 }
 
-// sortByAge sorts the entry that was used longest ago first, and keep last. Of
-// two that were used at the same time the older one comes first.
+// sortByAge sorts files by their last use, the least recent first, and keep last. If two
+// were used at the same time, the older one comes first.
 func (d *folder) sortByAge(files []file, keep *key.ID) {
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.used, b.used) })
 	tied := false
@@ -205,7 +206,7 @@ func (d *folder) readCreated(f *file) {
 	}
 }
 
-// evict removes one entry, counts it for a kind, and returns what that freed.
+// evict removes one entry, counts it for a kind, and returns how many bytes it has freed.
 func (d *folder) evict(l *ledger, f *file, kind string) int64 {
 	if !d.unlink(f) {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"jitcache/core/key"
 )
 
-// folder holds the folder of a shard open, for work on several of its files. It
-// moves to another shard when it is asked for a file there.
+// folder keeps the folder of a shard open, for work on several of its files. When it
+// is asked for a file of another shard, it opens that shard's folder instead.
 type folder struct {
 	s     *Store
 	shard int
@@ -36,7 +36,7 @@ func (d *folder) close() {
 	}
 }
 
-// openFile opens a listed file to read it.
+// openFile opens a listed file for reading.
 func (d *folder) openFile(f *file) (int, syscall.Errno) {
 	if e := d.open(f.shard); e != 0 {
 		return -1, e
@@ -63,8 +63,8 @@ func (d *folder) kind(f *file) (kind string, known bool) {
 	return key.DefaultKind, false
 }
 
-// remove removes a file that was not listed from its folder, which is open, unless
-// it is a folder itself. It sets the size, which is what it was accounted with.
+// remove removes a file that was not listed from its folder, which is open. It fails if
+// the file is a folder. It sets f.size, so that the caller can subtract it.
 func (d *folder) remove(f *file) (kind string, e syscall.Errno) {
 	var st unix.Stat_t
 	if e := fstatat(d.fd, f.name, &st); e != 0 {
@@ -78,7 +78,7 @@ func (d *folder) remove(f *file) (kind string, e syscall.Errno) {
 	return kind, unlinkat(d.fd, f.name, 0)
 }
 
-// dateToNow gives an entry from the future the present time, so that it ages
+// dateToNow gives an entry whose time is in the future the present time, so that it ages
 // like the others.
 func (d *folder) dateToNow(f *file) {
 	fd, e := d.openFile(f)
@@ -92,7 +92,7 @@ func (d *folder) dateToNow(f *file) {
 	closeFd(fd)
 }
 
-// unlink removes what was listed, and reports whether it is gone.
+// unlink removes a listed file, and reports whether it is gone.
 func (d *folder) unlink(f *file) bool {
 	if e := d.open(f.shard); e != 0 {
 		return e == unix.ENOENT

@@ -12,10 +12,10 @@ import (
 	"jitcache/core/lockfile"
 )
 
-// The ledger is one file of fixed size: what each of the 256 shards holds, and
-// the counters. It makes a put and an open independent of the number of
-// entries. It is advice: damaged or lost, it is counted again, a few shards at
-// a time.
+// The ledger is one file of fixed size: the bytes and entries of each of the 256
+// shards, and the counters. Because of it the cost of a put and of an open does not
+// depend on the number of entries. It is advice: if it is damaged or lost, the shards
+// are counted again, a few at a time.
 //
 // Little-endian: a header of 64 bytes, 256 cells of bytes (8) and count (8),
 // the counters of 16 kinds, XXH3-64 of all before.
@@ -40,13 +40,13 @@ type cell struct {
 
 // ledger is the parsed file.
 type ledger struct {
-	swept   int64 // when leftovers were last swept, unix nanoseconds
-	zeroed  int64 // when the counters were last set to zero
-	cursor  uint8 // the shard that eviction looks at next
+	swept   int64 // when leftovers were last swept, nanoseconds since 1970
+	zeroed  int64 // when the counters were last set to zero, likewise
+	cursor  uint8 // the shard that the next eviction looks at first
 	refused refusalNote
 	cells   [shards]cell
 	kinds   counterTable
-	evicted counterTable // by this process, since it read the file; not in it
+	evicted counterTable // by this process since it read the file; not in the file
 }
 
 // refusalNote is the last put that was refused, for `jitcache doctor`.
@@ -104,8 +104,8 @@ func parseLedger(b []byte) (*ledger, bool) {
 	return l, true
 }
 
-// total adds the cells up. Shards are samples of one another, so those that are
-// unknown are taken to be like the rest.
+// total adds the cells up. Shards are samples of the whole, so unknown ones are taken
+// to be like the rest.
 func (l *ledger) total() (bytes, count uint64) {
 	known := uint64(0)
 	for _, c := range l.cells {
@@ -119,8 +119,8 @@ func (l *ledger) total() (bytes, count uint64) {
 	return bytes, count
 }
 
-// apply adds a change to a cell, which never goes below zero: two processes may
-// both report one entry gone. An unknown cell stays unknown.
+// apply adds a change to a cell. A cell never goes below zero: two processes may both
+// subtract one entry. An unknown cell stays unknown.
 func (l *ledger) apply(shard int, d change) {
 	c := &l.cells[shard]
 	if c.count == unknownCount {
@@ -134,8 +134,8 @@ func (l *ledger) apply(shard int, d change) {
 	c.count = uint64(max(0, int64(c.count)+d.count))
 }
 
-// readLedger reads the ledger without its lock. A reader may meet a half-done
-// write; the checksum shows it, and a moment later the ledger is whole.
+// readLedger reads the ledger without its lock. If a write is going on, the checksum
+// shows it, and a moment later the ledger is whole.
 func (s *Store) readLedger() (*ledger, syscall.Errno) {
 	var e syscall.Errno
 	for range 3 {
@@ -158,7 +158,7 @@ func (s *Store) writeLedger(l *ledger) syscall.Errno {
 	}
 	e = pwriteAll(fd, l.encode(), 0)
 	if e == 0 && size > ledgerSize {
-		unix.Ftruncate(fd, ledgerSize) // it was another's
+		unix.Ftruncate(fd, ledgerSize) // another program has made it longer
 	}
 	if ec := closeFd(fd); e == 0 {
 		e = ec
@@ -166,20 +166,20 @@ func (s *Store) writeLedger(l *ledger) syscall.Errno {
 	return e
 }
 
-// lockLedger tries the ledger's lock.
+// lockLedger tries to take the ledger's lock.
 func (s *Store) lockLedger() (*lockfile.Lock, error) { return s.TryLock("ledger", nil) }
 
-// ledgerWait is how long a command waits for the ledger's lock before it goes
-// on without.
+// ledgerWait is how long a command waits for the ledger's lock before it goes on
+// without it.
 const ledgerWait = 2 * time.Second
 
-// waitLedger takes the ledger's lock and reads it. Without the lock, at worst a
-// count is wrong until the next look.
+// waitLedger takes the ledger's lock and reads the ledger. If it cannot have the lock,
+// it returns nil for it: at worst a count is wrong until the shard is counted again.
 func (s *Store) waitLedger(ctx context.Context) (unlocker, *ledger) {
 	return s.waitLedgerUntil(ctx, time.Now().Add(ledgerWait))
 }
 
-// waitLedgerUntil tries at least once.
+// waitLedgerUntil is waitLedger with an end. It tries at least once.
 func (s *Store) waitLedgerUntil(ctx context.Context, end time.Time) (lock unlocker, l *ledger) {
 	for {
 		held, err := s.lockLedger()
@@ -197,17 +197,17 @@ func (s *Store) waitLedgerUntil(ctx context.Context, end time.Time) (lock unlock
 
 type unlocker interface{ Unlock() }
 
-// Usage is what the ledger knows of the directory.
+// Usage is the content of the ledger.
 type Usage struct {
 	Bytes, Entries int64
 	Kinds          map[string]*Counters
 	Zeroed         int64 // when the counters were last set to zero, 0 never
 	Swept          int64
-	RefusedAt      int64 // the last put that was refused by any process
+	RefusedAt      int64 // when a put was last refused, in any process
 	Refused        Reason
 }
 
-// Usage reads the ledger, and adds what this process has not written yet.
+// Usage reads the ledger, and adds the changes that this process has not written yet.
 func (s *Store) Usage() Usage {
 	l, _ := s.readLedger()
 	p := &s.pending
@@ -218,7 +218,7 @@ func (s *Store) Usage() Usage {
 	return Usage{int64(bytes), int64(count), l.kinds.byKind(), l.zeroed, l.swept, l.refused.at, l.refused.reason}
 }
 
-// Zero sets the counters to zero, those of the days too.
+// Zero sets the counters to zero, including those of the days.
 func (s *Store) Zero(ctx context.Context) error {
 	if s.refuse != None {
 		return &Refused{s.refuse, s.root, "it cannot be written", ""}

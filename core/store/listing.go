@@ -21,13 +21,13 @@ type file struct {
 	shard   int
 	name    string // within its shard
 	size    int64
-	used    int64 // recency, unix nanoseconds
-	created int64 // only where used ties
+	used    int64 // recency, nanoseconds since 1970
+	created int64 // 0 unless it was needed to decide between equal values of used
 	future  bool  // its time was in the future
 	uid     uint32
 }
 
-// id returns the key that the name stands for.
+// id returns the key that the file's name stands for.
 func (f *file) id() (key.ID, bool) {
 	id, err := key.ParseID(shardName(f.shard) + strings.TrimSuffix(f.name, entrySuffix))
 	return id, err == nil
@@ -35,11 +35,11 @@ func (f *file) id() (key.ID, bool) {
 
 func shardName(i int) string { return fmt.Sprintf("%02x", i) }
 
-// listing has the files of a shard that have the names of entries.
+// listing has the files of a shard whose names are those of entries.
 type listing struct {
 	files []file
-	odd   []file // that are not regular files
-	err   error  // why there are none, for example if the shard is not a folder
+	odd   []file // the ones that are not regular files
+	err   error  // why the shard cannot be listed, for example if it is not a folder
 }
 
 // list lists a shard; one that does not exist has no entries.
@@ -68,7 +68,7 @@ func (s *Store) list(shard int) (l listing) {
 		}
 		f := file{shard: shard, name: name, size: st.Size, used: st.Mtim.Nano(), uid: st.Uid}
 		if f.used > now {
-			f.used, f.future = now, true // a clock was put back, or a copy came from the future
+			f.used, f.future = now, true // a clock was put back, or the file was copied
 		}
 		if st.Mode&unix.S_IFMT == unix.S_IFREG {
 			l.files = append(l.files, f)
@@ -93,7 +93,7 @@ func isEntryName(name string) bool {
 	return true
 }
 
-// Entry is what a listing says of an entry. The payload has not been verified.
+// Entry describes an entry. Its payload was not verified.
 type Entry struct {
 	ID         key.ID
 	Kind       string
@@ -109,8 +109,8 @@ type Entry struct {
 	Path       string
 }
 
-// Progress is called with how far a pass over all shards is, from 0 to 1, and how
-// many entries it has seen. It may be nil.
+// Progress is called during a pass over all shards: done is the share that is done, from 0
+// to 1, and entries the number of entries so far. It may be nil.
 type Progress func(done float64, entries int)
 
 func (p Progress) tell(shard, entries int) {
@@ -146,8 +146,8 @@ func (s *Store) Len() (int, error) {
 	return n, err
 }
 
-// Keys returns the keys of a shard, in order. There are 256 shards; ok is false
-// beyond the last. It looks at names alone; Describe says what such a file is.
+// Keys returns the keys of a shard, in order. There are 256 shards; ok is false beyond
+// the last. It looks only at names; Describe reads the files.
 func (s *Store) Keys(shard int) (ids []key.ID, ok bool) {
 	if shard < 0 || shard >= shards {
 		return nil, false
@@ -170,9 +170,9 @@ func (s *Store) Keys(shard int) (ids []key.ID, ok bool) {
 	return ids, true
 }
 
-// Walk calls fn for every entry that can be read, in the order of their keys. It
-// holds the keys of one shard, and one entry. It skips files that are not good
-// entries; Verify finds them.
+// Walk calls fn for every entry that can be read, in the order of their keys. It has
+// the keys of one shard and one entry in memory at a time. It skips files that are not
+// good entries; Verify finds them.
 func (s *Store) Walk(ctx context.Context, fn func(*Entry) error) error {
 	for shard := range shards {
 		ids, _ := s.Keys(shard)
@@ -192,8 +192,8 @@ func (s *Store) Walk(ctx context.Context, fn func(*Entry) error) error {
 	return ctx.Err()
 }
 
-// Stat returns what an entry says about itself, or why it would miss, as far as
-// that shows without reading the payload.
+// Stat describes an entry, or says why a lookup would miss, as far as that shows without
+// reading the payload.
 func (s *Store) Stat(id *key.ID) (*Entry, Reason) {
 	var st syscall.Stat_t
 	fd, why := s.open(id, &st)
@@ -204,7 +204,7 @@ func (s *Store) Stat(id *key.ID) (*Entry, Reason) {
 	return s.describe(fd, &st, id)
 }
 
-// Describe is Stat for entries that anybody has written.
+// Describe is Stat for entries of any owner.
 func (s *Store) Describe(id *key.ID) (*Entry, Reason) {
 	var p entryPath
 	fd, e := s.openBelow(s.entryPath(&p, id), flagsRead, 0)

@@ -14,8 +14,8 @@ import (
 	"jitcache/core/lockfile"
 )
 
-// TryLock takes the lock with a name in the folder of locks of this directory,
-// making the folder if need be. See lockfile.Try for the rest.
+// TryLock takes the lock with a name in this directory's folder of locks, and makes the
+// folder if it is missing. See lockfile.Try for the rest.
 func (s *Store) TryLock(name string, sign func() string) (*lockfile.Lock, error) {
 	dir, own := s.LockDir()
 	mode := fs.FileMode(s.mode)
@@ -37,7 +37,7 @@ func (s *Store) TryLock(name string, sign func() string) (*lockfile.Lock, error)
 	return lockfile.Try(s.openLocks, name, mode, sign)
 }
 
-// ReadLock returns what the holder of a lock has written; see lockfile.Read.
+// ReadLock returns the text that the holder of a lock has written; see lockfile.Read.
 func (s *Store) ReadLock(name string) (text string, changed time.Time, err error) {
 	return lockfile.Read(s.openLocks, name)
 }
@@ -78,8 +78,8 @@ func (s *Store) makeLocks() error {
 	return asError("mkdir", s.v1+"/locks", e)
 }
 
-// openOwn opens a folder of this user's own. It refuses one that somebody else
-// has made, in a place where anybody can.
+// openOwn opens a folder of this user's own. It refuses a folder, or one in a folder,
+// that belongs to another user or that others may write.
 func openOwn(path string) (int, error) {
 	parent, e := openat(atCwd, filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY, 0)
 	if e != 0 {

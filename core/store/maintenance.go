@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Maintenance of a whole directory: to verify, clear or trim it. Each goes over all
-// shards, and then corrects the ledger.
+// Maintenance of a whole directory: Verify, Clear and Trim. Each visits all shards, and
+// then corrects the ledger.
 
 // Bad is a file that is not a good entry.
 type Bad struct {
@@ -20,12 +20,12 @@ type Report struct {
 	Entries int
 	Bytes   int64
 	Bad     []Bad
-	Removed int // of Bad
+	Removed int // how many of Bad were removed
 }
 
-// Verify reads every entry and checks every byte. It removes files that can only be
-// replaced, unless keep is set; it reports and leaves what another user or a later
-// version has written. The ledger is set to what was found.
+// Verify reads every entry and checks every byte. It removes damaged files, unless keep
+// is set. It reports files of another user or a later version, but leaves them. The
+// ledger's sizes are corrected.
 func (s *Store) Verify(ctx context.Context, keep bool, progress Progress) (Report, error) {
 	var r Report
 	err := s.pass(ctx, progress, func(shard int, l listing) (cell, error) {
@@ -50,7 +50,7 @@ func (s *Store) Verify(ctx context.Context, keep bool, progress Progress) (Repor
 	return r, err
 }
 
-// bad reports a file, removes it if it may be, and returns whether it has.
+// bad reports a file, removes it if that is allowed, and returns whether it did.
 func (s *Store) bad(r *Report, f *file, why Reason, keep bool) bool {
 	r.Bad = append(r.Bad, Bad{s.entries + shardName(f.shard) + "/" + f.name, why})
 	if keep || !why.Damaged() || s.refuse != None {
@@ -89,8 +89,8 @@ type Cleared struct {
 	Bytes   int64
 }
 
-// Clear removes the entries of a kind, all of them and the names if kind is "", and
-// counts each for its kind.
+// Clear removes the entries of a kind and counts them. If kind is "", it removes all
+// entries, and the names.
 func (s *Store) Clear(ctx context.Context, kind string, progress Progress) (Cleared, error) {
 	var done Cleared
 	if s.refuse != None {
@@ -121,7 +121,7 @@ func (s *Store) Clear(ctx context.Context, kind string, progress Progress) (Clea
 	return done, err
 }
 
-// Trim counts the directory anew, evicts down to the cap, and sweeps what dead
+// Trim counts the directory again, evicts down to the cap, and removes files that dead
 // processes have left. The count is the first half of its progress.
 func (s *Store) Trim(ctx context.Context, progress Progress) (Cleared, error) {
 	var done Cleared
@@ -136,7 +136,7 @@ func (s *Store) Trim(ctx context.Context, progress Progress) (Cleared, error) {
 		return done, err
 	}
 	tooMuch := int64(0)
-	end := time.Now().Add(ledgerWait) // of waiting for the ledger, in all
+	end := time.Now().Add(ledgerWait) // for all waits together
 	for {
 		more, err := s.trimSome(ctx, end, &done)
 		if err != nil {
@@ -158,8 +158,8 @@ func (s *Store) Trim(ctx context.Context, progress Progress) (Cleared, error) {
 	return done, nil
 }
 
-// trimSome evicts for a while and adds up what it has evicted. It returns how many
-// bytes are still too many; if it can do no more, it sweeps and returns 0.
+// trimSome evicts for a while and adds to done. It returns how many bytes the directory
+// is still above its cap. If it can do no more, it sweeps and returns 0.
 func (s *Store) trimSome(ctx context.Context, end time.Time, done *Cleared) (more int64, err error) {
 	lock, l := s.waitLedgerUntil(ctx, end)
 	if lock != nil {
@@ -190,9 +190,9 @@ func (c *Cleared) add(evicted *counterTable) {
 	}
 }
 
-// pass visits every shard and then sets the ledger's cells to what fn has left.
-// Puts of other processes go on meanwhile, and what they add to a shard after
-// it was visited is lost to the ledger until the next look.
+// pass calls fn for every shard, and then sets the ledger's cells to what fn has
+// returned. Puts of other processes go on meanwhile. If they add to a shard after it
+// was visited, the ledger misses that until the shard is counted again.
 func (s *Store) pass(ctx context.Context, progress Progress, fn func(shard int, l listing) (cell, error)) error {
 	var cells [shards]cell
 	for i := range cells {

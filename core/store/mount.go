@@ -2,14 +2,14 @@ package store
 
 import "golang.org/x/sys/unix"
 
-// Mount is what the file system under a directory means for a cache.
+// Mount has the properties of a directory's file system that matter to a cache.
 type Mount struct {
-	Name     string // "ext4", "nfs", …; "0x…" for one without a name here
-	Network  bool   // several machines may see it: no locks, no recency on it
+	Name     string // "ext4", "nfs", …; "0x…" for one that has no name here
+	Network  bool   // several machines may see it: no locks and no recency on it
 	NoExec   bool   // dlopen from it is refused
 	ReadOnly bool
 	Free     int64 // bytes that this user may still write
-	Inodes   int64 // files that may still be made; -1 if the system has no limit
+	Inodes   int64 // files that may still be made; -1 if there is no limit
 }
 
 // fileSystems names the types that statfs reports (linux/magic.h, and the

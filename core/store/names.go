@@ -8,12 +8,11 @@ import (
 	"jitcache/core/key"
 )
 
-// The names table says which key was last stored under a name, and which one
-// before it, so that a miss can be explained by what changed. It is for people
-// and best effort: 256 files of 32 slots each, so it never grows beyond 16 MB
-// and never needs cleaning, and remembering costs a read and a write, no new
-// file. A name may stand in any of the four slots of its set; the one written
-// longest ago makes room.
+// The names table has the last two keys that were stored under each name, so that a
+// miss can be explained by what has changed. It is for people, and best effort: 256
+// files of 32 slots each. So it never grows beyond 16 MB and needs no cleaning, and
+// remembering a key costs a read and a write, but no new file. A name may be in any of
+// the four slots of its set. If all are taken, the one written longest ago is replaced.
 //
 // A slot, little-endian: magic (8), XXH3-64 of the rest that is used (8), time
 // of writing (8), then the last entry and the one before it: length (4), sealed
@@ -33,10 +32,10 @@ type Named struct {
 	Stored int64    // unix nanoseconds
 }
 
-// nameRecord is what one slot holds.
+// nameRecord is the content of one slot.
 type nameRecord struct {
 	written int64
-	entries []Named // the last one first
+	entries []Named // the latest first
 }
 
 func (r *nameRecord) name() string {
@@ -46,8 +45,8 @@ func (r *nameRecord) name() string {
 	return r.entries[0].Key.Name
 }
 
-// nameSet returns the file of a name, in the folder names, and the offset of its
-// set.
+// nameSet returns the file of a name, in the folder names, and the offset of its set in
+// the file.
 func nameSet(name string) (file string, set int64) {
 	sum := key.Sum([]byte(name))
 	return shardName(int(sum[0])), int64(sum[1]%sets) * setSize
@@ -133,8 +132,8 @@ func (r *nameRecord) encode() []byte {
 	return b
 }
 
-// parseNameRecord reads a slot; nil if it is free or damaged. What follows the
-// record, left by a longer one, is not read.
+// parseNameRecord reads a slot; nil if it is free or damaged. It ignores bytes after the
+// record, which a longer one has left.
 func parseNameRecord(b []byte) *nameRecord {
 	le := binary.LittleEndian
 	if len(b) < nameHead || string(b[:8]) != nameMagic {
@@ -167,8 +166,8 @@ func parseNameRecord(b []byte) *nameRecord {
 	return r
 }
 
-// LastNamed returns the last entry stored under a name and the one before it;
-// fewer if there were fewer or they are not known any more.
+// LastNamed returns the last two entries stored under a name, the latest first; fewer
+// if there were fewer, or they are no longer known.
 func (s *Store) LastNamed(name string) []Named {
 	file, set := nameSet(name)
 	fd, _, e := s.openToRead("names/" + file)

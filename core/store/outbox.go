@@ -5,12 +5,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"jitcache/core/blob"
 	"jitcache/core/key"
 )
 
-// An outbox has an empty file for each entry that is to be sent to a remote, named by
-// its key. Whoever sends it removes the file: docs/format.md.
+// An outbox is a folder with an empty file for each entry that is to be sent to a remote,
+// named by its key. The helper sends the entry and removes the file (docs/format.md).
 
 // Outbox returns the path of an outbox.
 func (s *Store) Outbox(name string) string { return s.v1 + "/outbox/" + name }
@@ -32,7 +31,7 @@ func (s *Store) Enqueue(name string, id *key.ID) syscall.Errno {
 	case 0:
 		s.setMode(fd)
 		return closeFd(fd)
-	case unix.EEXIST: // it waits already
+	case unix.EEXIST: // the entry is in the outbox already
 		return 0
 	}
 	return e
@@ -53,18 +52,4 @@ func (s *Store) makeOutbox(name string) syscall.Errno {
 	}
 	defer closeFd(all)
 	return s.makeDir(all, name)
-}
-
-// Accept makes an entry of bytes that have come from elsewhere, in the whole buffer of a
-// blob: they are checked as those of a file are. None of it says who has made them.
-func Accept(b *blob.Blob, id *key.ID) Reason {
-	f, a, why := verify(b.Buffer(), id)
-	if why != None {
-		return why
-	}
-	if key.CheckKind(string(f.kind)) != nil {
-		return Malformed
-	}
-	fill(b, &f, a)
-	return None
 }

@@ -7,51 +7,49 @@ import (
 	"jitcache/core/key"
 )
 
-// pending is what this process has done and the ledger does not know yet. A put
-// adds to it; every so often it is written down, under a lock that is only ever
-// tried: a process that was stopped while it held the lock stops nobody.
+// pending has the changes of this process that are not in the ledger yet. A put adds to
+// it. Now and then it is written to the ledger, under a lock for which nobody waits: a
+// process that was stopped while it held the lock stops no other.
 type pending struct {
-	mu       sync.Mutex // guards what follows, never held over a system call
+	mu       sync.Mutex // guards the fields below; never held during a system call
 	cells    [shards]change
 	bytes    int64        // sum over cells
-	stale    [shards]bool // to be counted anew, see flushBusy
+	stale    [shards]bool // shards to be counted again, see flushBusy
 	kinds    counterTable
-	counted  bool  // kinds has something
-	day      int64 // on which the first of it was counted
+	counted  bool  // kinds is not empty
+	day      int64 // the day of the first count in kinds
 	refused  refusalNote
-	written  int64 // when the ledger was last written, unix nanoseconds
+	written  int64 // when the ledger was last written, nanoseconds since 1970
 	hits     uint64
-	total    uint64
-	count    uint64
+	total    uint64     // bytes of the directory, as the ledger had them
+	count    uint64     // entries of the directory, likewise
 	flushing sync.Mutex // held by the goroutine that writes the ledger
 }
 
-// Counters that a killed process loses are those of its last flushAfter; the
-// size that it has added beyond what the ledger knows is at most a thousandth
-// of the cap.
+// A killed process loses the counters of its last flushAfter. The bytes that it has
+// added and not yet written to the ledger are at most the cap divided by flushShare.
 const (
 	flushAfter   = int64(10 * time.Second)
 	flushShare   = 1024
 	flushNoLimit = 64 << 20 // with an unlimited cap
 )
 
-// init learns the size of the directory, when it is opened.
+// init reads the size of the directory when it is opened.
 func (p *pending) init(s *Store) {
 	l, _ := s.readLedger()
 	p.written = s.now()
 	p.learn(s, l)
 }
 
-// learn takes note of the ledger's totals. Whoever calls it holds mu or is
-// alone.
+// learn notes the ledger's totals. The caller holds mu, or no other thread has p yet.
 func (p *pending) learn(s *Store, l *ledger) {
 	p.total, p.count = l.total()
 	s.small.Store(fewAtCap(s.MaxSize(), p.total, p.count))
 }
 
-// fewAtCap reports whether a directory at its cap would hold fewer entries than
-// smallCount, going by those it has. For an empty one nobody knows, so it is
-// true.
+// fewAtCap reports whether a directory at its cap would have fewer entries than
+// smallCount, if they are as large as the present ones. It is true for an empty
+// directory, of which that is not known.
 func fewAtCap(limit int64, total, count uint64) bool {
 	if limit == 0 || count == 0 {
 		return limit != 0
@@ -67,8 +65,8 @@ func (s *Store) addEntry(id *key.ID, d change) {
 	}
 }
 
-// fewAtCap is fewAtCap of what the ledger says and what it does not know yet: of a
-// new directory it is asked long before the ledger says anything.
+// fewAtCap is fewAtCap for the ledger's totals and the pending changes together: for a
+// new directory the ledger has no totals for a long time.
 func (p *pending) fewAtCap(limit int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,31 +85,36 @@ func (p *pending) addShard(shard int, d change) {
 	p.mu.Unlock()
 }
 
-// begin notes on which day the first of what is counted was. mu is held. The clock is
-// read only then: the hits that follow do not wait for it.
-func (p *pending) begin(now func() int64) { p.counted, p.day = true, DayOf(now()) }
+// begin notes the day of the first count in kinds. mu is held. The clock is read only
+// then, so that the following hits do not pay for it.
+func (p *pending) begin(now func() int64) {
+	if !p.counted {
+		p.counted, p.day = true, DayOf(now())
+	}
+}
+
+// countersOf returns the counters of a kind, to be added to. mu is held.
+func (p *pending) countersOf(kind []byte, now func() int64) *Counters {
+	p.begin(now)
+	return p.kinds.at(kind)
+}
 
 // Count adds n to a counter of a kind.
 func (s *Store) Count(kind []byte, c Counter, n uint64) {
 	p := &s.pending
 	p.mu.Lock()
-	if !p.counted {
-		p.begin(s.now)
-	}
-	p.kinds.at(kind)[c] += n
+	p.countersOf(kind, s.now)[c] += n
 	p.mu.Unlock()
 }
 
-// CountHit counts a hit on disk, where HitsDisk, HitsLayer or HitsRemote, and the compile that it
-// saved. Now and then it writes the ledger, so that the counters of a long-running
-// process are seen. It evicts nothing: a lookup must be fast, and has added nothing.
+// CountHit counts a hit, where being HitsDisk, HitsLayer or HitsRemote, and the compile
+// time that it has saved. Now and then it writes the ledger, so that the counters of a
+// long-running process are seen. It evicts nothing: a lookup must be fast, and adds
+// nothing to the directory.
 func (s *Store) CountHit(where Counter, kind []byte, cost int64) {
 	p := &s.pending
 	p.mu.Lock()
-	if !p.counted {
-		p.begin(s.now)
-	}
-	c := p.kinds.at(kind)
+	c := p.countersOf(kind, s.now)
 	c[where]++
 	c[TimeSaved] += uint64(max(cost, 0))
 	p.hits++
@@ -125,22 +128,19 @@ func (s *Store) CountHit(where Counter, kind []byte, cost int64) {
 // hitsPerLook is how many disk hits pass between two looks at the clock.
 const hitsPerLook = 16
 
-// CountRefused counts a put that was not stored, and notes it for doctor.
+// CountRefused counts a put that was not stored, and notes it for `jitcache doctor`.
 func (s *Store) CountRefused(kind []byte, why Reason) {
 	now := s.now()
 	p := &s.pending
 	p.mu.Lock()
-	if !p.counted {
-		p.begin(s.now)
-	}
-	c := p.kinds.at(kind)
+	c := p.countersOf(kind, s.now)
 	c[PutsRefused]++
 	c[RefusedCounter(why)]++
 	p.refused = refusalNote{now, why}
 	p.mu.Unlock()
 }
 
-// old reports whether something has waited long to be written.
+// old reports whether changes were not written for longer than flushAfter.
 func (p *pending) old(now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,7 +174,7 @@ func (p *pending) any() bool {
 	return p.counted || p.cells != [shards]change{}
 }
 
-// batch is what is taken from pending to be written.
+// batch has the changes that are taken from pending to be written.
 type batch struct {
 	cells   [shards]change
 	stale   [shards]bool
@@ -219,35 +219,36 @@ func (p *pending) giveBack(b *batch) {
 	}
 }
 
-// flushIfDue writes the ledger after a put if it is due, and evicts if the cap is
-// crossed. keep is the entry just written.
+// flushIfDue writes the ledger after a put if that is due, and evicts if the directory
+// is above its cap. keep is the entry just written.
 func (s *Store) flushIfDue(keep *key.ID) {
 	if s.pending.due(s.MaxSize(), s.now()) {
 		s.flush(keep, true)
 	}
 }
 
-// FlushIfDue writes the ledger if that is due: a long-running process calls it on
-// its lookups, so that its counters are seen.
+// FlushIfDue writes the ledger if that is due. Lookups call it, so that the counters of
+// a long-running process are seen.
 func (s *Store) FlushIfDue() {
 	if s.pending.old(s.now()) {
 		s.flush(nil, !putsShare)
 	}
 }
 
-// finalWait is how long the last write of a process waits for the ledger's
-// lock, which others hold for a fraction of a millisecond. There is no later put
-// that could take the counters along.
+// finalWait is how long Flush waits for the ledger's lock, which others hold for a
+// fraction of a millisecond. It waits because there is no later put that could write
+// the counters.
 const finalWait = 250 * time.Millisecond
 
-// Flush writes what is pending into the ledger. It waits a little if somebody
-// else is writing.
+// Flush writes the pending changes to the ledger. It waits for up to finalWait if
+// another process is writing.
 func (s *Store) Flush() {
 	for end := time.Now().Add(finalWait); !s.flush(nil, true) && time.Now().Before(end); time.Sleep(time.Millisecond) {
 	}
 }
 
-// flush reports whether it has written, or never will.
+// flush writes the pending changes to the ledger, and evicts if evicts is set. It
+// reports whether it is done: it has written, or can never write.
 func (s *Store) flush(keep *key.ID, evicts bool) bool {
 	p := &s.pending
 	if s.refuse != None {
@@ -290,11 +291,12 @@ func (s *Store) flush(keep *key.ID, evicts bool) bool {
 	return true
 }
 
-// flushBusy does what cannot wait while another process has the ledger: it keeps
-// the cap. What it frees goes to pending like any change, but only this process
-// reckons with it. The other process may see it itself when it evicts; subtracted
-// twice it would hide as much from the cap. So the shards that were looked at are
-// counted anew once the ledger is free. The rest is tried again a second later.
+// flushBusy does what cannot wait while another process has the ledger's lock: it
+// evicts. The freed bytes go to pending like any change, so that this process takes them
+// into account. The other process may see the same when it evicts, and if both subtracted
+// them, the directory could grow beyond its cap by as much. So the shards that were
+// looked at are counted again when the ledger is free. The write is tried again a second
+// later.
 func (s *Store) flushBusy(keep *key.ID, evicts bool) {
 	l, _ := s.readLedger()
 	p := &s.pending
@@ -321,9 +323,7 @@ func (s *Store) flushBusy(keep *key.ID, evicts bool) {
 		p.stale[i] = p.stale[i] || before[i] != l.cells[i]
 	}
 	if l.evicted.used() > 0 {
-		if !p.counted {
-			p.begin(s.now)
-		}
+		p.begin(s.now)
 		p.kinds.merge(&l.evicted)
 	}
 	p.mu.Unlock()

@@ -16,19 +16,19 @@ import (
 	"jitcache/core/lockfile"
 )
 
-// A pin is a path to the verified bytes of a blob. It opens for as long as the
-// pin is held, whatever is evicted, cleared or replaced in the meantime, and it
-// is never the path of another pin of this process: if dlopen gets a path that
-// it has seen, it returns the old library without looking.
+// Pin is a path to the verified bytes of a blob. The path can be opened for as long as
+// the pin is held, even if the entry is evicted, cleared or replaced meanwhile. No two
+// pins of a process have the same path, because dlopen returns the old library for a
+// path that it has seen, without looking at the file.
 type Pin struct {
 	Path string
-	Fd   int // of a memfd that Path goes through, else -1
+	Fd   int // the memfd that Path leads to, else -1
 }
 
 // pinSerial numbers the pins of the process, over all stores.
 var pinSerial atomic.Uint64
 
-// Around the owner and the number in the name of a copy in the temp directory.
+// The name of a copy in the temp directory: tempPrefix, the owner and a number, tempSuffix.
 const (
 	tempPrefix = "jitcache-"
 	tempSuffix = ".so"
@@ -36,16 +36,16 @@ const (
 
 var elfMagic = []byte("\x7fELF")
 
-// NewPin returns a path to b's payload. s may be nil: then the path is to a
-// copy. Copies go to tempdir. The caller gives the pin up with Release, or, if it
-// is C, by closing Fd or else removing Path. Path has no symbolic links: if there
-// is one on the way then, somebody else has put it there.
+// NewPin returns a path to b's payload. If s is nil, it is the path of a copy. Copies go
+// to tempdir. The caller ends the pin with Release; C code closes Fd if there is one,
+// else removes Path. Path has no symbolic links. If it has one when it is removed,
+// another user has put it there.
 //
-// An ELF payload is linked: its file is payload, attributes, footer, and every
-// ELF reader ignores what follows the sections. Anything else would see the
-// footer, and gets a copy of the payload alone; so does everything on a file
-// system that cannot link, is shared with other machines (a name there may
-// reach another node late), or does not allow execution.
+// An ELF payload gets a second link to the entry's file: payload, attributes, footer.
+// ELF readers ignore what follows the sections. Readers of any other payload would see
+// the footer, so it gets a copy of the payload alone. So does any payload if the file
+// system has no links, does not allow execution, or is shared with other machines,
+// where a new name may appear late on another node.
 func NewPin(s *Store, tempdir string, b *blob.Blob) (*Pin, error) {
 	if s != nil && s.refuse == None && !s.mount.Network && !s.mount.NoExec && bytes.HasPrefix(b.Data(), elfMagic) {
 		if p := s.link(b); p != nil {
@@ -58,8 +58,7 @@ func NewPin(s *Store, tempdir string, b *blob.Blob) (*Pin, error) {
 	return copyToMemory(b.Data())
 }
 
-// link makes a second name for the blob's file, if that is still the file under
-// its key.
+// link makes a second link to the blob's file, if the entry is still that file.
 func (s *Store) link(b *blob.Blob) *Pin {
 	dev, ino := b.File()
 	if ino == 0 {
@@ -89,9 +88,9 @@ func (s *Store) link(b *blob.Blob) *Pin {
 	return &Pin{Path: s.v1 + "/open/" + name, Fd: -1}
 }
 
-// isWriteOf reports whether a file was written when b's was. The inode number does
-// not tell: when an entry is replaced twice, the second file may get the number of
-// the first (seen with ext4 while processes were killed).
+// isWriteOf reports whether a file is the one that has b's bytes. The inode number
+// alone does not tell: when an entry is replaced twice, the second file may get the
+// number of the first (seen with ext4 while processes were killed).
 func isWriteOf(dir int, name string, size int64, b *blob.Blob) bool {
 	if !readsPinned {
 		return true
@@ -134,9 +133,9 @@ func copyToTemp(tempdir string, data []byte) *Pin {
 	return &Pin{Path: resolve(dir, tempdir) + "/" + name, Fd: -1}
 }
 
-// copyToMemory is for a machine with no place on a disk that allows execution.
-// The path goes through the descriptor, whose number is used again once it is
-// closed; the dots make the text of the path its own.
+// copyToMemory is for a machine on which no disk allows execution. The path leads
+// through the descriptor, whose number is used again once it is closed. The dots make
+// the path unique.
 func copyToMemory(data []byte) (*Pin, error) {
 	fd, err := unix.MemfdCreate("jitcache", unix.MFD_CLOEXEC|unix.MFD_EXEC)
 	if err == unix.EINVAL { // before Linux 6.3
@@ -156,7 +155,7 @@ func copyToMemory(data []byte) (*Pin, error) {
 	return &Pin{Path: fmt.Sprintf("/proc/%d/fd/%s%d", os.Getpid(), dots.String(), fd), Fd: fd}, nil
 }
 
-// Release gives the path up.
+// Release ends the pin: the path is gone.
 func (p *Pin) Release() {
 	if p.Fd >= 0 {
 		closeFd(p.Fd)

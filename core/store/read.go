@@ -9,17 +9,17 @@ import (
 	"jitcache/core/key"
 )
 
-// wholeRead is the largest file that is read before its footer is checked. For a
-// larger one, a file's size alone must not cause an allocation: a sparse file of a
-// terabyte costs its author nothing.
+// wholeRead is the largest file that is read before its footer is checked. The size of a
+// larger file alone must not cause an allocation: anybody can make a sparse file of a
+// terabyte.
 const wholeRead = 16 << 20
 
 // touchAfter is how old the recency of an entry may be before a hit renews it,
 // see smallCount.
 const touchAfter = int64(3600e9)
 
-// entryPath is the path of an entry as the kernel wants it: absolute, ending in
-// a NUL. Cache roots fit the array; a longer one costs an allocation.
+// entryPath has room for the path of an entry, absolute and ending in a NUL. Most cache
+// roots fit; a longer one costs an allocation.
 type entryPath struct {
 	buf [320]byte
 }
@@ -34,7 +34,7 @@ func (s *Store) entryPath(p *entryPath, id *key.ID) []byte {
 	return append(b, entrySuffix+"\x00"...)
 }
 
-// PathOf returns the path of a key's entry, whether there is one or not.
+// PathOf returns the path of a key's entry, which need not exist.
 func (s *Store) PathOf(id *key.ID) string {
 	var p entryPath
 	path := s.entryPath(&p, id)
@@ -43,8 +43,8 @@ func (s *Store) PathOf(id *key.ID) string {
 
 const entrySuffix = ".jce"
 
-// putHex writes an ID in hexadecimal, four bytes at a time. Digit by digit it would
-// take as long as all the rest of a miss, except the system call.
+// putHex writes an ID in hexadecimal, four bytes at a time. Digit by digit it would take
+// as long as the rest of a miss without the system call.
 func putHex(dst *[2 * len(key.ID{})]byte, id *key.ID) {
 	for i := 0; i < len(id); i += 4 {
 		// Half a byte each, in the order of the digits.
@@ -57,8 +57,8 @@ func putHex(dst *[2 * len(key.ID{})]byte, id *key.ID) {
 	}
 }
 
-// open opens an entry and checks that the file may be used at all. The caller
-// closes fd, which is valid if why is None.
+// open opens an entry and checks whether its file may be used at all. If why is None,
+// fd is open, and the caller closes it.
 func (s *Store) open(id *key.ID, st *syscall.Stat_t) (fd int, why Reason) {
 	var p entryPath
 	path := s.entryPath(&p, id)
@@ -73,7 +73,7 @@ func (s *Store) open(id *key.ID, st *syscall.Stat_t) (fd int, why Reason) {
 	return fd, None
 }
 
-// check finds out whether an entry's file may be used at all.
+// check says whether an entry's open file may be used at all.
 func (s *Store) check(fd int, st *syscall.Stat_t, id *key.ID) (why Reason) {
 	if e := fstat(fd, st); e != 0 {
 		return reasonOf(e)
@@ -110,8 +110,8 @@ func readFooter(fd int, size int64) (f footer, why Reason) {
 	return parseFooter(b[:n], size)
 }
 
-// Get returns the entry under id, read and verified, with a reference for the
-// caller; or nil and why not.
+// Get returns the entry under id, read and verified, with a reference for the caller;
+// or nil and the reason of the miss.
 func (s *Store) Get(id *key.ID) (*blob.Blob, Reason) {
 	var st syscall.Stat_t
 	fd, why := s.open(id, &st)
@@ -123,7 +123,7 @@ func (s *Store) Get(id *key.ID) (*blob.Blob, Reason) {
 	return b, why
 }
 
-// Peek is Get for who does not use the entry: its recency stays as it is.
+// Peek is Get without a change of the entry's recency.
 func (s *Store) Peek(id *key.ID) (*blob.Blob, Reason) {
 	var st syscall.Stat_t
 	fd, why := s.open(id, &st)
@@ -151,8 +151,8 @@ func (s *Store) get(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason)
 	return b, why
 }
 
-// EntryPath returns what the path of every entry begins with; the rest is the ID in
-// hexadecimal with a slash after the first byte, and a suffix (docs/format.md). Open
+// EntryPath returns the prefix of the path of every entry. The rest is the ID in
+// hexadecimal, with a slash after the first byte, and a suffix (docs/format.md). Open
 // the file with flagsRead, and without following links.
 func (s *Store) EntryPath() string { return s.entries }
 
@@ -169,7 +169,7 @@ func (s *Store) read(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason
 	}
 	f, a, why := verify(buf[:n], id)
 	if why == None && n < len(buf) && wholeFile {
-		why = Truncated // meanwhile: a blob has no room beyond the entry
+		why = Truncated // while it was read; in a blob the footer must end the buffer
 	}
 	if why != None {
 		b.Release()
@@ -181,13 +181,11 @@ func (s *Store) read(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason
 	return b, None
 }
 
-// GetInto reads the payload of an entry into buf and verifies it. It returns
-// the size of the payload; if that is larger than buf, nothing was verified and
-// the caller calls again with a larger buf. It saves copying a large payload out
-// of a blob.
+// GetInto reads the payload of an entry into buf and verifies it. It returns the size
+// of the payload. If that is larger than buf, nothing was verified, and the caller
+// calls again with a larger buf. It saves copying a large payload out of a blob.
 //
-// buf should have some room beyond the payload: with as much as the whole file
-// takes, one read does it. The kind may alias buf.
+// If buf has room for the whole file, that takes one read. The kind may alias buf.
 func (s *Store) GetInto(id *key.ID, buf []byte) (size int, kind []byte, cost int64, why Reason) {
 	var st syscall.Stat_t
 	fd, why := s.open(id, &st)
@@ -230,8 +228,8 @@ func readWhole(fd int, buf []byte, id *key.ID) (footer, Reason) {
 	return f, why
 }
 
-// readParts reads footer, attributes and payload each to its own place. It
-// stops after the footer if buf has no room for the payload.
+// readParts reads the footer, the attributes and the payload with a read each. It stops
+// after the footer if buf has no room for the payload.
 func readParts(fd int, size int64, buf []byte, id *key.ID) (footer, Reason) {
 	f, why := readFooter(fd, size)
 	if why != None {
@@ -264,7 +262,7 @@ func readParts(fd int, size int64, buf []byte, id *key.ID) (footer, Reason) {
 	return f, None
 }
 
-// renew moves the recency of an entry that was just hit, if it is due.
+// renew renews the recency of an entry that was just hit, if that is due.
 func (s *Store) renew(fd int, st *syscall.Stat_t) {
 	if s.refuse != None || s.mount.Network {
 		return
@@ -288,9 +286,9 @@ func (s *Store) Touch(id *key.ID) {
 	}
 }
 
-// stamp returns the present time, later than any it has returned before: the
-// kernel's own stamps tie within a timer tick (3 distinct ones in 300 writes
-// were measured), and eviction goes by them.
+// stamp returns the present time, and always a later one than before. Eviction compares
+// these times, and the kernel's own stamps are equal within a timer tick (3 distinct
+// ones in 300 writes were measured).
 func (s *Store) stamp() int64 {
 	for {
 		last := s.last.Load()

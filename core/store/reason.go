@@ -5,8 +5,7 @@ package store
 // are never reused.
 type Reason int32
 
-// The reasons. The text of each is what the log, the statistics and Python's
-// Cache.last_miss say.
+// The reasons. The log, the statistics and Python's Cache.last_reason have them as text.
 const (
 	None         Reason = 0  // a hit, or stored
 	Absent       Reason = 1  // no entry under the key
@@ -15,8 +14,8 @@ const (
 	ForeignKey   Reason = 4  // the file holds another key's entry
 	NewerFormat  Reason = 5  // written by a later format of entries
 	Permission   Reason = 6  // the system does not let this user read or write it
-	NotRegular   Reason = 7  // a directory, pipe, socket or device in its place
-	WrongOwner   Reason = 8  // owner or mode say that somebody else may have written it
+	NotRegular   Reason = 7  // not a file but a directory, pipe, socket or device
+	WrongOwner   Reason = 8  // by its owner and mode another user may have written it
 	Symlink      Reason = 9  // a symbolic link below the cache's root
 	Malformed    Reason = 10 // checksums match, lengths or attributes do not parse
 	IO           Reason = 11 // the system reported another error
@@ -32,10 +31,10 @@ const (
 	NoDirectory  Reason = 21 // no usable directory: the cache is in memory only
 	Descriptors  Reason = 22 // too many open files
 	Panicked     Reason = 23 // the library has failed internally and stopped working
-	Unrepeatable Reason = 24 // what made it cannot be repeated, or not be seen
-	Signature    Reason = 25 // no key that is trusted has signed it
-	RemoteOff    Reason = 26 // no directory has it, and a remote that may has failed, and is not asked for a while
-	RemoteBudget Reason = 27 // likewise, and what may be waited for remotes in vain is spent
+	Unrepeatable Reason = 24 // the compile cannot be repeated, or cannot be observed
+	Signature    Reason = 25 // no trusted key has signed it, or a withdrawn key has
+	RemoteOff    Reason = 26 // no directory has it, and a remote that may have it has failed and is not asked for a while
+	RemoteBudget Reason = 27 // no directory has it, and the time for remotes that do not answer is used up
 	reasonEnd    Reason = 28
 )
 
@@ -67,8 +66,8 @@ func Reasons() []Reason {
 	return all
 }
 
-// Damaged reports whether the reason is that the file under a key is not a good
-// entry, so that it can only be replaced.
+// Damaged reports whether the reason says that the file under a key is not a good entry
+// and cannot become one: it can only be replaced.
 func (r Reason) Damaged() bool {
 	switch r {
 	case Truncated, Checksum, ForeignKey, Malformed, NotRegular:

@@ -10,13 +10,13 @@ import (
 	"jitcache/core/key"
 )
 
-// Records are what the attributes of an entry say of who has made it, as bytes that
-// this package does not look into.
+// Records are the attributes of an entry that say who has made it, as bytes whose
+// meaning package trust knows.
 type Records struct {
 	// Plain are the attributes without the signatures.
 	Plain      []byte
 	Signatures [][]byte
-	// Words are the keys of those on whose word the entry rests, one after the other.
+	// Words are the keys on whose word the entry rests, one after the other.
 	Words []byte
 }
 
@@ -42,7 +42,7 @@ func ReadRecords(b *blob.Blob) Records {
 	return r
 }
 
-// GetOwn is Get for an entry that this user has stored: WrongOwner if another one has.
+// GetOwn is Peek for an entry that this user has stored: WrongOwner if another user has.
 func (s *Store) GetOwn(id *key.ID) (*blob.Blob, Reason) {
 	var st syscall.Stat_t
 	fd, why := s.open(id, &st)
@@ -56,8 +56,9 @@ func (s *Store) GetOwn(id *key.ID) (*blob.Blob, Reason) {
 	return s.read(fd, &st, id)
 }
 
-// AddSignature stores an entry again that Get has returned, with one more signature. It
-// is otherwise the same: when it was made, too. TooLarge: it has as many as it can have.
+// AddSignature stores an entry that Get has returned again, with one more signature.
+// Everything else stays the same, also the time when it was made. TooLarge: it has
+// mostSignatures already.
 func (s *Store) AddSignature(b *blob.Blob, signature []byte) Reason {
 	if len(ReadRecords(b).Signatures) >= mostSignatures {
 		return TooLarge
@@ -74,8 +75,8 @@ func (s *Store) AddSignature(b *blob.Blob, signature []byte) Reason {
 	return why
 }
 
-// withRecord returns attributes and footer of an entry with one record more. They are of
-// one that was read, and so are as they should be.
+// withRecord returns the attributes and the footer of an entry with one more record.
+// attrs and foot are of an entry that was verified.
 func withRecord(attrs, foot []byte, tag byte, data []byte) []byte {
 	f, _ := parseFooter(foot, -1)
 	trailer := appendRecord(append([]byte(nil), attrs...), tag, data, "")

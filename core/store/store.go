@@ -21,8 +21,8 @@ import (
 // Options says which directory to open and how.
 type Options struct {
 	Directory string
-	// MaxSize, if not nil, becomes the cap of the directory. Raise says to
-	// ignore it if it is lower than what the directory has.
+	// MaxSize, if not nil, becomes the cap of the directory. With Raise it is ignored
+	// if it is lower than the cap that the directory has.
 	MaxSize *int64
 	Raise   bool
 	// Size, if not nil, is the cap for the puts of this Store only.
@@ -33,21 +33,21 @@ type Options struct {
 	// LockDir is where lock files go if not into the cache directory itself;
 	// NodeLockDir is the same for a directory on a network file system.
 	LockDir, NodeLockDir string
-	// FileSystem is "local" or "network" if the user knows better than statfs,
-	// else "".
+	// FileSystem is "local" or "network" if the user has set it, else "" and statfs
+	// tells.
 	FileSystem string
 }
 
 // Store is an open cache directory. Its methods may be called from any
 // goroutine.
 //
-// It holds no descriptor: a host may close every descriptor that it did not
-// open (daemons do), and paths find their way back after the directory was
-// removed, renamed or mounted over.
+// It keeps no descriptor open, because a host may close every descriptor that it did not
+// open (daemons do). And paths still work after the directory was removed, renamed or
+// mounted over.
 type Store struct {
 	root string // resolved
 	v1   string // root + "/v1"
-	// entries is v1 + "/entries/", as it starts every entry's path.
+	// entries is v1 + "/entries/", the prefix of every entry's path.
 	entries string
 	options Options
 	trust   Trust
@@ -59,17 +59,17 @@ type Store struct {
 	now     func() int64
 
 	last    atomic.Int64 // the last time stamp given to an entry
-	small   atomic.Bool  // so small a cap that every hit renews recency
+	small   atomic.Bool  // the cap is so small that every hit renews the recency
 	pending pending
-	// cannotTell: this file system, or kernel, has no rename that replaces nothing.
+	// cannotTell: this file system or kernel has no RENAME_NOREPLACE.
 	cannotTell atomic.Bool
 }
 
-// smallCount separates small caps from large ones, by the entries they have room
-// for. Under a smaller cap every disk hit renews recency, a system call of half a
+// smallCount separates small caps from large ones, by the number of entries that fit.
+// Under a small cap every disk hit renews the recency, with a system call of half a
 // microsecond: there people test the exact order, and evicting the wrong entry
-// hurts. Under a larger one an hour's precision costs nothing (ccache renews at
-// each hit; Go hourly, citing usage data in golang/go#22990).
+// hurts. Under a large one an hour's precision costs nothing (ccache renews at each
+// hit; Go hourly, citing usage data in golang/go#22990).
 const smallCount = 64
 
 const (
@@ -82,8 +82,8 @@ const (
 	mostConfig   = 64 << 10
 )
 
-// Open opens a cache directory, making it if it does not exist. A directory
-// that must not or cannot be used is a *Refused error.
+// Open opens a cache directory, and makes it if it does not exist. For a directory that
+// cannot or must not be used the error is a *Refused.
 //
 // The cost does not depend on the number of entries: four files and a folder are opened.
 func Open(o Options) (*Store, error) {
@@ -119,8 +119,7 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// openRoot opens the directory as a path descriptor, making it private if it is
-// missing.
+// openRoot opens the directory with O_PATH. If it is missing, it makes a private one.
 func openRoot(dir string, readOnly bool) (int, error) {
 	const flags = unix.O_PATH | unix.O_DIRECTORY
 	fd, e := openat(atCwd, dir, flags, 0)
@@ -154,7 +153,7 @@ func reasonOfErr(err error) Reason {
 	return reasonOf(errno(err))
 }
 
-// examine resolves the root once, and decides whether to trust it.
+// examine resolves the root's path, and decides whether to trust it.
 func (s *Store) examine(fd int) error {
 	var st syscall.Stat_t
 	if e := fstat(fd, &st); e != 0 {
@@ -188,8 +187,7 @@ func resolve(fd int, dir string) string {
 	return strings.TrimSuffix(dir, "/")
 }
 
-// readLayout reads VERSION and config. fresh says that there is no cache here
-// yet.
+// readLayout reads VERSION and config. fresh says that the directory has no cache yet.
 func (s *Store) readLayout() (fresh bool, err error) {
 	version, e := s.readSmall("VERSION", versionLimit)
 	switch {
@@ -204,10 +202,10 @@ func (s *Store) readLayout() (fresh bool, err error) {
 	text, e := s.readSmall("config", mostConfig+1)
 	switch {
 	case e != 0 && e != unix.ENOENT:
-		// The cap may be larger than the default. If it is unknown for want of a
-		// descriptor, a put could evict most of the cache.
+		// With the default in place of a larger cap, which is unknown if there is no
+		// free descriptor for example, a put could evict most of the cache.
 		return false, &Refused{reasonOf(e), s.root, "v1/config: " + e.Error(), ""}
-	case len(text) > mostConfig: // likewise, and of half a number another cap
+	case len(text) > mostConfig: // the cap may be beyond it, or cut in the middle
 		return false, &Refused{Malformed, s.root, fmt.Sprintf("v1/config: it is larger than %d bytes", mostConfig), ""}
 	}
 	if s.config, err = parseConfig(text); err != nil {
@@ -228,8 +226,8 @@ func (s *Store) readSmall(name string, limit int) ([]byte, syscall.Errno) {
 	return b[:n], e
 }
 
-// decideWriting finds out whether puts can work at all, so that a cache baked
-// into an image is quietly read-only.
+// decideWriting finds out whether puts can work at all, so that a cache in a read-only
+// image is read without warnings.
 func (s *Store) decideWriting(fresh bool) error {
 	open := s.openDirBelow
 	if fresh {
@@ -284,9 +282,8 @@ func (s *Store) makeLayout() error {
 	return nil
 }
 
-// makeFile makes a file of the layout, whole or not at all: another process may
-// be opening the cache. It keeps a file that is there, unless that is empty, as a
-// power cut leaves them.
+// makeFile makes a file of the layout by a link, because another process may be opening
+// the cache. It keeps an existing file, unless that is empty, as after a power cut.
 func (s *Store) makeFile(dir int, name string, data []byte) syscall.Errno {
 	tmp, e := s.openDirBelow("tmp")
 	if e != 0 {
@@ -352,12 +349,12 @@ func (s *Store) Mode() (dir, file fs.FileMode) {
 	return fs.FileMode(s.dirMode & 0o777), fs.FileMode(s.mode)
 }
 
-// LockDir returns the folder for lock files of this directory, and whether it
-// is this user's own rather than part of the cache.
+// LockDir returns the folder for lock files of this directory, and whether it is this
+// user's own instead of a part of the cache.
 //
-// Locks of a cache on a network file system are kept on the node: flock there
-// is slow, off by default (Lustre) or an emulation, and what it would save, a
-// second node compiling the same thing, is not worth a hang.
+// Locks of a cache on a network file system are kept on the node. flock on such a file
+// system is slow, off by default (Lustre) or an emulation. It would only save a second
+// node from compiling the same thing, which is not worth a hang.
 func (s *Store) LockDir() (dir string, own bool) {
 	dir = s.options.LockDir
 	if dir == "" && s.mount.Network {
@@ -370,12 +367,12 @@ func (s *Store) LockDir() (dir string, own bool) {
 	return fmt.Sprintf("%s/%x", dir, sum[:8]), true
 }
 
-// tempNames counts them for all Stores of the process: several may have the same
-// directory open.
+// tempNames counts the names of all Stores of the process, because several may have
+// the same directory open.
 var tempNames atomic.Uint64
 
-// tempName returns a name that no other process or call uses, and that names its
-// owner.
+// tempName returns a name that no other process or call uses. It begins with this
+// process as its owner.
 func (s *Store) tempName() string {
 	return lockfile.Self().String() + "." + strconv.FormatUint(tempNames.Add(1), 10)
 }

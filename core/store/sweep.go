@@ -11,9 +11,9 @@ import (
 	"jitcache/core/lockfile"
 )
 
-// What dead processes leave behind: temporary files of puts, pinned names, lock
-// files. A name begins with its owner (lockfile.Owner). A file is removed if its
-// process is gone; if its process cannot be seen from here, once it is old.
+// Dead processes leave files behind: temporary files of puts, pinned names, lock files.
+// A name begins with its owner (lockfile.Owner). A file is removed if its process is
+// gone. If its process cannot be seen from here, it is removed when it is old.
 const (
 	sweepEvery = int64(24 * time.Hour)
 	staleTemp  = int64(time.Hour)          // a put takes milliseconds
@@ -21,7 +21,7 @@ const (
 	staleLock  = int64(24 * time.Hour)     // an idle lock file costs nothing
 )
 
-// sweepDaily sweeps once a day per directory, in some put.
+// sweepDaily sweeps the directory once a day. It is part of a put.
 func (s *Store) sweepDaily(l *ledger) {
 	now := s.now()
 	if age := now - l.swept; age > sweepEvery || age < -sweepEvery {
@@ -40,7 +40,7 @@ func (s *Store) sweep() {
 	s.sweepLocks()
 }
 
-// sweepDir removes from tmp or open what has no living owner.
+// sweepDir removes the files in tmp or open whose owners are gone.
 func (s *Store) sweepDir(rel string, stale int64) {
 	dir, e := s.openDirBelow(rel)
 	if e != 0 {
@@ -62,7 +62,7 @@ func (s *Store) sweepDir(rel string, stale int64) {
 		case lockfile.Running, lockfile.Stopped:
 			continue
 		case lockfile.Unknown:
-			// Its change time: a pinned name has the entry's own mtime.
+			// By the change time: a pinned name has the entry's own mtime.
 			var st unix.Stat_t
 			if fstatat(dir, name, &st) != 0 || now-st.Ctim.Nano() < stale {
 				continue
@@ -82,8 +82,8 @@ func sweepTempOnce(tempdir string) {
 	}
 }
 
-// maxTempNames is how many names of a temp directory a sweep looks at, which takes
-// three milliseconds: the directory may hold any number.
+// maxTempNames bounds the names of a temp directory that a sweep looks at, because there
+// may be any number. It takes three milliseconds.
 const maxTempNames = 10_000
 
 // sweepTemp removes the copies of payloads (NewPin) that processes of this user
@@ -112,7 +112,7 @@ func sweepTemp(tempdir string, now int64) {
 	}
 }
 
-// isLeft reports whether a file of an owner, of an age, is a leftover.
+// isLeft reports whether a file with this owner and age is a leftover.
 func isLeft(owner lockfile.Owner, age int64) bool {
 	switch owner.State() {
 	case lockfile.Gone:

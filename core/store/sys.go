@@ -12,10 +12,10 @@ import (
 	"jitcache/core/lockfile"
 )
 
-// All system calls that touch the cache directory are here, so that tests can make
-// each fail in turn (see Fault). They are raw: os.File goes through the runtime's
-// poller, which costs five more system calls for an open and a close than the hit
-// needs (measured: os.ReadFile 7.7 us for 4 KiB, these 3.9).
+// All system calls that touch the cache directory are here and in at.go, so that tests
+// can make each fail in turn (see Fault). They are raw: os.File uses the runtime's
+// poller, which adds five system calls to an open and a close (measured for 4 KiB:
+// os.ReadFile 7.7 us, these 3.9).
 
 // Op names a system call for Fault.
 type Op string
@@ -37,9 +37,9 @@ const (
 	OpList   Op = "list"
 )
 
-// Fault, if set, is asked before each system call. A non-zero errno is returned
-// in place of the call; a limit of 0 or more cuts a read or write to that many
-// bytes. Tests set it; it is never set otherwise.
+// Fault, if set, is called before each system call. If it returns an errno, the call
+// fails with it; a limit of 0 or more cuts a read or write to that many bytes. Only
+// tests set it.
 var Fault func(op Op, path string) (errno syscall.Errno, limit int)
 
 func fault(op Op, path string) syscall.Errno {
@@ -61,8 +61,8 @@ func limited(op Op, p []byte) ([]byte, syscall.Errno) {
 	return p, e
 }
 
-// flagsRead opens an entry to read it. O_NONBLOCK: a FIFO in its place must not
-// block; O_NOCTTY: a terminal there must not become ours.
+// flagsRead are the flags for reading an entry. With O_NONBLOCK a FIFO in its place does
+// not block; with O_NOCTTY a terminal there does not become ours.
 const flagsRead = unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
 
 // haveOpenat2 is cleared if the kernel (before 5.6) lacks openat2 or a seccomp
@@ -71,10 +71,10 @@ var haveOpenat2 atomic.Bool
 
 func init() { haveOpenat2.Store(true) }
 
-// openPath opens an absolute path that ends in a NUL and has no symbolic links.
-// ENOSYS if this kernel has no such call. blocks says whether the scheduler must be
-// told that the call may take long. Telling it costs 50 ns, a tenth of a miss, so an
-// entry of a local file system is opened without; that may hold one of the runtime's
+// openPath opens an absolute path that ends in a NUL and has no symbolic links. It
+// returns ENOSYS if the kernel has no openat2. blocks says whether to tell the scheduler
+// that the call may take long. Telling it costs 50 ns, a tenth of a miss, so it is not
+// told for entries on a local file system; then the call may keep one of the runtime's
 // processors while a cold directory is read.
 func openPath(path []byte, flags int, mode uint32, blocks bool) (int, syscall.Errno) {
 	how := unix.OpenHow{Flags: uint64(flags), Mode: uint64(mode), Resolve: unix.RESOLVE_NO_SYMLINKS}
@@ -114,7 +114,8 @@ func openPath(path []byte, flags int, mode uint32, blocks bool) (int, syscall.Er
 	}
 }
 
-// openat2Works tells a refusal of the file from a filter's refusal of the call.
+// openat2Works says whether openat2 works at all. If so, an EPERM was about the file, and
+// not from a filter of system calls.
 func openat2Works() bool {
 	fd, err := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC})
 	if err != nil {
@@ -137,8 +138,8 @@ func fstat(fd int, st *syscall.Stat_t) syscall.Errno {
 }
 
 func closeFd(fd int) syscall.Errno {
-	// The call is made even where a fault is planned: the test wants an error,
-	// not a leak.
+	// The call is made even if a test wants it to fail: the test wants an error, not
+	// a leak.
 	_, _, e := syscall.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 	if f := fault(OpClose, ""); f != 0 {
 		e = f
@@ -149,17 +150,16 @@ func closeFd(fd int) syscall.Errno {
 	return e
 }
 
-// abandon closes a file that something has failed with.
+// abandon closes a file with which something has failed.
 func abandon(fd int) {
 	if closeFailed {
 		closeFd(fd)
 	}
 }
 
-// again repeats a call as long as a signal interrupts it: the host's signals are
-// its own, and over FUSE and NFS any call may return EINTR. A call that had done
-// its work before it was interrupted then finds it done (EEXIST, ENOENT), which
-// costs a put at worst.
+// again repeats a call as long as a signal interrupts it: the host may use any signals,
+// and on FUSE and NFS any call may return EINTR. If the interrupted call had done its
+// work, the repeated one finds it done (EEXIST, ENOENT), which at worst costs a put.
 func again(op Op, path string, call func() error) syscall.Errno {
 	for {
 		e := fault(op, path)
@@ -172,8 +172,8 @@ func again(op Op, path string, call func() error) syscall.Errno {
 	}
 }
 
-// readFull reads len(p) bytes from the file's offset. It returns fewer only at the
-// end of the file or with an error.
+// readFull reads len(p) bytes at the file's offset. It returns fewer only at the end of
+// the file or with an error.
 func readFull(fd int, p []byte) (int, syscall.Errno) {
 	n := 0
 	for n < len(p) {
@@ -199,7 +199,7 @@ func readFull(fd int, p []byte) (int, syscall.Errno) {
 	return n, 0
 }
 
-// preadFull is readFull from an offset.
+// preadFull is readFull at the offset off.
 func preadFull(fd int, p []byte, off int64) (int, syscall.Errno) {
 	n := 0
 	for n < len(p) {
@@ -279,7 +279,7 @@ func writeSome(fd int, parts [][]byte) (int, syscall.Errno) {
 		return 0, err.(syscall.Errno)
 	}
 	if n == 0 && want > 0 {
-		return 0, unix.ENOSPC // a write that neither moves nor fails
+		return 0, unix.ENOSPC // the write has written nothing and reported no error
 	}
 	return n, 0
 }
@@ -314,13 +314,13 @@ func pwriteAll(fd int, p []byte, off int64) syscall.Errno {
 // touch sets both time stamps of an open file, in nanoseconds since 1970.
 func touch(fd int, ns int64) syscall.Errno {
 	if e := fault(OpTouch, ""); e != 0 {
-		return e // best effort, interrupted or not
+		return e // best effort: not even EINTR is repeated
 	}
 	ts := [2]unix.Timespec{unix.NsecToTimespec(ns), unix.NsecToTimespec(ns)}
 	_, _, e := syscall.RawSyscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0, uintptr(unsafe.Pointer(&ts[0])), 0, 0, 0)
 	if e == unix.EPERM || e == unix.EACCES {
-		// Not our file, but in a shared directory we may write it: then the
-		// kernel lets us set the present time, and only that.
+		// The file is another user's. If this user may write it, as in a shared
+		// directory, the kernel allows setting it to the present time.
 		_, _, e = syscall.RawSyscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0, 0, 0, 0, 0)
 	}
 	return e
@@ -353,7 +353,7 @@ func errno(err error) syscall.Errno {
 	return unix.EIO
 }
 
-// reasonOf returns what a failed system call means for a lookup or a put.
+// reasonOf returns the reason for a system call that failed in a lookup or a put.
 func reasonOf(e syscall.Errno) Reason {
 	switch e {
 	case 0:

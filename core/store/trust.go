@@ -7,20 +7,20 @@ import (
 	"syscall"
 )
 
-// Trust says whose files a cache may use. The rule, for the root and for each
-// entry: it belongs to this user or to root and nobody else may write it; or it
+// Trust says whose files a cache may use. The rule holds for the root and for each
+// entry: it belongs to this user or to root, and nobody else may write it; or it
 // belongs to a named user; or the users of a shared directory have agreed.
 //
-// An entry is code that this process will run, so a wrong answer here is how
-// one user runs code as another.
+// An entry is code that this process will run. A wrong answer here would let one user
+// run code as another.
 type Trust struct {
 	Users  []uint32 // named owners, JITCACHE_TRUST
 	Shared bool     // consent to a directory that others write, JITCACHE_SHARED
 
 	euid    uint32
 	gid     uint32 // of the root, if shared
-	anybody bool   // whoever owns it and may write it
-	layer   bool   // of a layer, for which there is no consent to whoever may write it
+	anybody bool   // any owner and any mode will do
+	layer   bool   // the directory is a layer, for which Shared is no consent
 }
 
 // Refused is the error of Open for a directory that is not used.
@@ -28,14 +28,14 @@ type Refused struct {
 	Reason Reason
 	Path   string
 	Rule   string // what is wrong
-	Mend   string // a command that would put it right, "" if there is none
+	Mend   string // a command that would mend it, "" if there is none
 }
 
 func (r *Refused) Error() string {
 	return fmt.Sprintf("cache directory %s is not used: %s", r.Path, r.Why())
 }
 
-// Why returns what is wrong, and how to put it right.
+// Why returns what is wrong, and how to mend it.
 func (r *Refused) Why() string {
 	if r.Mend == "" {
 		return r.Rule
@@ -74,7 +74,7 @@ func (t *Trust) checkRoot(path string, st *syscall.Stat_t) *Refused {
 	}
 	consent := "set JITCACHE_SHARED=1 if you trust everybody who may write it, or "
 	if t.layer {
-		consent = "" // that is consent to the users of the cache's own directory
+		consent = "" // JITCACHE_SHARED is about the cache's own directory
 	}
 	if !t.knows(st.Uid) {
 		return no(fmt.Sprintf("it belongs to user %d", st.Uid), fmt.Sprintf("%sJITCACHE_TRUST=%d", consent, st.Uid))
@@ -85,8 +85,8 @@ func (t *Trust) checkRoot(path string, st *syscall.Stat_t) *Refused {
 	return nil
 }
 
-// chmod returns the command that takes the right to write from some, or what to
-// do if this user may not run it.
+// chmod returns the command that takes the right to write from who, or what to do if
+// this user may not run it.
 func (t *Trust) chmod(who, path string, st *syscall.Stat_t) string {
 	if st.Uid != t.euid && t.euid != 0 {
 		return "have its owner take that right away, or name a directory of your own with JITCACHE_DIR"
@@ -104,7 +104,7 @@ func shellWord(path string) string {
 	return path
 }
 
-// checkEntry decides about an open entry file. It is on the hit's path.
+// checkEntry decides about an open entry file. Every hit calls it.
 func (t *Trust) checkEntry(st *syscall.Stat_t) Reason {
 	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return NotRegular
@@ -119,8 +119,8 @@ func (t *Trust) checkEntry(st *syscall.Stat_t) Reason {
 		return WrongOwner
 	}
 	if t.Shared {
-		// Whoever may write the directory is trusted; what they could not have
-		// put there is not.
+		// The users who may write the directory are trusted, and no files that
+		// others have put there.
 		if st.Gid != t.gid && !t.knows(st.Uid) {
 			return WrongOwner
 		}

@@ -12,13 +12,14 @@ import (
 	"jitcache/core/lockfile"
 )
 
-// userPlaces are where a user's own folder of locks may be on this node. Not below TMPDIR
-// or XDG_RUNTIME_DIR: sessions and jobs of one user have different ones.
+// userPlaces are the folders that may hold a user's own folder of locks on this node.
+// TMPDIR and XDG_RUNTIME_DIR are not among them, because sessions and jobs of one user
+// have different ones.
 var userPlaces = []string{"/dev/shm", "/tmp"}
 
-// TryUserLock takes the lock with a name, for this process among all of its user's on this
-// node, whatever directories they have; those that name a folder for lock files are
-// among themselves. See lockfile.Try for the rest.
+// TryUserLock takes a lock that all processes of this user on this node share, whatever
+// cache directories they use. Processes that name a folder for lock files share it only
+// with those that name the same one. See lockfile.Try for the rest.
 func (s *Store) TryUserLock(name string) (l *lockfile.Lock, err error) {
 	places := userPlaces
 	if s.options.LockDir != "" {
@@ -45,8 +46,8 @@ func tryIn(dir, name string) (*lockfile.Lock, error) {
 	return lockfile.Try(open, name, 0o600, nil)
 }
 
-// openUsers opens a folder where anybody may have made one. It refuses what is not this
-// user's alone.
+// openUsers opens a folder in a place where anybody may make one. It refuses a folder
+// that is not this user's, or that others may write.
 func openUsers(path string) (int, error) {
 	fd, e := openat(atCwd, path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if e != 0 {

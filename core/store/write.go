@@ -17,33 +17,33 @@ type Item struct {
 	Attributes string // JSON text of the caller, "" for none
 	Cost       int64  // nanoseconds that the compile took, 0 unknown
 	Replace    bool   // replace a good entry too
-	Words      []byte // keys of those on whose word it rests, see Records
-	// Sign returns a signature on an entry with these attributes, made then; nil for none.
+	Words      []byte // keys on whose word it rests, see Records
+	// Sign returns a signature on an entry with these attributes and this time; if it is
+	// nil, the entry is not signed.
 	Sign func(attributes []byte, created int64) []byte
 
-	// Of an entry that is copied: what follows the payload, and when it was made.
+	// For an entry that is copied: the bytes after the payload, and when it was made.
 	trailer []byte
 	created int64
 }
 
-// Written is where a put left an entry, so that a blob of the same bytes can
-// later give out a path to it.
+// Written is the file that a put has written, so that a blob of the same bytes can
+// later make a path to it.
 type Written struct {
 	Dev, Ino uint64
 	Created  int64
 }
 
-// Put stores an item. None means that the entry is there afterwards, written
-// now or before; w is zero if it was there. Any other Reason means that nothing
+// Put stores an item. None means that the entry is there afterwards, written now or
+// before; if it was there before, Written is zero. Any other Reason means that nothing
 // was stored, not even half of it.
 //
-// This is the one commit protocol; nothing else renames into entries/:
+// This is the only way into entries/:
 //
-//  1. refuse what cannot be right or cannot fit,
-//  2. write a new file in tmp, on the same file system, so that 4 is a rename,
-//  3. give it its time stamp, and with Durable flush it: afterwards it never
-//     changes,
-//  4. rename it over its place, which is the commit,
+//  1. refuse an item that cannot be right or does not fit,
+//  2. write a new file in tmp, on the same file system, so that 4 can be a rename,
+//  3. set its time stamp, and with Durable flush it; it never changes afterwards,
+//  4. rename it to its place, which is the commit,
 //  5. tell the ledger, which may evict others.
 //
 // There is no fsync by default: after a power cut a torn entry fails its
@@ -56,7 +56,7 @@ func (s *Store) Put(it Item) (Written, Reason) {
 	return w, why
 }
 
-// commit is all of Put but its last step.
+// commit is Put without its last step.
 func (b *Batch) commit(it *Item) (w Written, d change, why Reason) {
 	s := b.s
 	if s.refuse != None {
@@ -78,7 +78,7 @@ func (b *Batch) commit(it *Item) (w Written, d change, why Reason) {
 	return w, d, None
 }
 
-// tell is the last step of Put, if anything was written.
+// tell is the last step of Put. It does nothing if nothing was written.
 func (s *Store) tell(it *Item, w Written, d change) {
 	if w.Created == 0 {
 		return
@@ -88,8 +88,7 @@ func (s *Store) tell(it *Item, w Written, d change) {
 	s.flushIfDue(&it.Key.ID)
 }
 
-// refusal returns what a failed system call means for a put, where a missing file
-// is not an absent entry.
+// refusal is reasonOf for a put, in which a missing file is not an absent entry.
 func refusal(e syscall.Errno) Reason {
 	if why := reasonOf(e); why != Absent {
 		return why
@@ -111,7 +110,7 @@ func (it *Item) trailerSize() int {
 	return n
 }
 
-// makeTrailer returns attributes and footer of an item, and when it was made.
+// makeTrailer returns the attributes and the footer of an item, and when it was made.
 func (it *Item) makeTrailer(now int64) ([]byte, int64) {
 	if it.trailer != nil {
 		return it.trailer, it.created
@@ -135,7 +134,7 @@ func (it *Item) makeTrailer(now int64) ([]byte, int64) {
 	}), now
 }
 
-// change is what a put did to a shard.
+// change is the change of a shard by a put or a removal.
 type change struct {
 	bytes, count int64
 }
@@ -146,7 +145,7 @@ func (b *Batch) publish(it *Item) (w Written, d change, e syscall.Errno) {
 	s := b.s
 	w, d, e = b.publishOnce(it)
 	if e == unix.ENOTDIR {
-		// A file is where the shard belongs: move it out of the way.
+		// There is a file in the place of the shard: move it to tmp.
 		if entries, eo := s.openDirBelow("entries"); eo == 0 {
 			if s.putAside(entries, it.Key.ID.String()[:2]) == 0 {
 				e = unix.ENOENT
@@ -199,7 +198,7 @@ func (b *Batch) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 	return w, d, 0
 }
 
-// over is what a put does to a shard by replacing what is there.
+// over returns the change of a shard when old is replaced.
 func over(old *unix.Stat_t) (d change) {
 	if old.Mode&unix.S_IFMT == unix.S_IFREG {
 		d = change{-old.Size, -1}
@@ -207,9 +206,10 @@ func over(old *unix.Stat_t) (d change) {
 	return d
 }
 
-// place renames the temporary file to its place, and says in d what that has replaced. Of puts
-// of one key at once, which see nothing there, the rename lets one be the first: else each
-// would count an entry, until the next trim. Some file systems, NFS for one, have no such rename.
+// place renames the temporary file to its place, and sets d to the change by what that has
+// replaced. If several puts of one key find its place free, RENAME_NOREPLACE tells all but
+// the first; otherwise each would count an entry, until the next trim. Some file systems,
+// such as NFS, do not have it.
 func (s *Store) place(tmp int, temp string, shard int, name string, d *change) syscall.Errno {
 	if *d != (change{}) || s.cannotTell.Load() || !asksFirst {
 		return s.moveIn(tmp, temp, shard, name)
@@ -221,7 +221,7 @@ func (s *Store) place(tmp int, temp string, shard int, name string, d *change) s
 		if fstatat(shard, name, &there) == 0 {
 			*d = over(&there)
 		}
-	case unix.EINVAL, unix.ENOSYS, unix.EPERM: // of the file system, the kernel, a filter of calls
+	case unix.EINVAL, unix.ENOSYS, unix.EPERM: // the file system, the kernel or a filter lacks it
 		s.cannotTell.Store(true)
 	default:
 		return e
@@ -229,8 +229,8 @@ func (s *Store) place(tmp int, temp string, shard int, name string, d *change) s
 	return s.moveIn(tmp, temp, shard, name)
 }
 
-// moveIn renames the temporary file to its place. A folder that stands there
-// goes to tmp, where the sweep removes it.
+// moveIn renames the temporary file to its place. If a folder is there, it moves the
+// folder to tmp, where the sweep removes it.
 func (s *Store) moveIn(tmp int, temp string, shard int, name string) syscall.Errno {
 	e := renameat(tmp, temp, shard, name)
 	if e == unix.EISDIR || e == unix.ENOTEMPTY || e == unix.EEXIST {
@@ -252,7 +252,7 @@ func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int
 		e = 0
 	}
 	if e == 0 {
-		// Best effort: without it the kernel's own stamp orders the entry.
+		// Best effort: if it fails, the file has the kernel's own stamp.
 		touch(fd, now)
 	}
 	if e == 0 {
@@ -265,10 +265,10 @@ func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int
 		e = fsync(fd)
 	}
 	if e == 0 && checkWrite && st.Size != int64(len(payload)+len(trailer)) {
-		e = unix.ENOSPC // a file system may find that out late, and say nothing
+		e = unix.ENOSPC // a file system may notice it late, without an error
 	}
 	if e == 0 {
-		e = closeFd(fd) // NFS and quotas report here what write did not
+		e = closeFd(fd) // NFS and quotas report errors here that write did not
 	} else {
 		abandon(fd)
 	}
@@ -279,8 +279,7 @@ func (s *Store) writeTemp(dir int, name string, payload, trailer []byte, now int
 	return Written{Dev: uint64(st.Dev), Ino: st.Ino, Created: now}, 0
 }
 
-// repairLayout makes folders that a put needs and that are missing: the shard, else
-// all folders.
+// repairLayout makes missing folders that a put needs: the shard, or else all folders.
 func (s *Store) repairLayout(id *key.ID) syscall.Errno {
 	if e := s.makeShard(id); e == 0 {
 		if fd, e := s.openDirBelow("tmp"); e == 0 {
@@ -354,8 +353,8 @@ func (s *Store) Remove(id *key.ID) (bool, Reason) {
 	return true, None
 }
 
-// NewBlob returns a blob of an item, laid out as if it had been read, with a
-// reference for the caller.
+// NewBlob returns a blob of an item, as if it had been read, with a reference for the
+// caller. w is what Put has returned.
 func NewBlob(it Item, w Written) (*blob.Blob, error) {
 	n := attributeSize(it.Key, it.Attributes)
 	b, err := blob.New(len(it.Payload) + n)

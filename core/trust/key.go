@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Public is a key by which entries are verified; its owner has the other half.
+// Public is a public key, by which signatures are verified.
 type Public [ed25519.PublicKeySize]byte
 
-// Secret is the half that signs.
+// Secret is a secret key, which signs.
 type Secret struct{ key ed25519.PrivateKey }
 
-// In a text a key is "ed25519:" and its bytes, a secret one "secret-ed25519:" and the
-// bytes that it is made from; both in the base64 of names of files, without padding.
+// As text a public key is "ed25519:" and its bytes, and a secret key "secret-ed25519:"
+// and its seed; both in base64url without padding.
 const (
 	publicPrefix = "ed25519:"
 	secretPrefix = "secret-ed25519:"
@@ -27,7 +27,7 @@ var encoding = base64.RawURLEncoding.Strict()
 // String returns the key as text.
 func (p Public) String() string { return publicPrefix + encoding.EncodeToString(p[:]) }
 
-// ParsePublic reads what String has written.
+// ParsePublic reads a key as String writes it.
 func ParsePublic(text string) (p Public, err error) {
 	rest, ok := strings.CutPrefix(text, publicPrefix)
 	b, err := encoding.DecodeString(rest)
@@ -37,8 +37,8 @@ func ParsePublic(text string) (p Public, err error) {
 	return Public(b), nil
 }
 
-// NewSecret makes a key. It asks the kernel for what that is made from, because package
-// crypto/rand has a generator of its own, which would be in every library.
+// NewSecret makes a key. It reads the seed from the kernel: package crypto/rand would add
+// a generator of its own to the library.
 func NewSecret() (Secret, error) {
 	var seed [ed25519.SeedSize]byte
 	f, err := os.Open("/dev/urandom")
@@ -55,11 +55,11 @@ func NewSecret() (Secret, error) {
 // String returns the key as text. Whoever has it can sign.
 func (s Secret) String() string { return secretPrefix + encoding.EncodeToString(s.key.Seed()) }
 
-// Public returns the other half.
+// Public returns the public key that belongs to a secret one.
 func (s Secret) Public() Public { return Public(s.key.Public().(ed25519.PublicKey)) }
 
-// ReadSecret reads a key from a file that nobody else may write: a line of it, of which
-// those that begin with # say nothing.
+// ReadSecret reads a key from a file that nobody else may write. The key is the first
+// line that is neither empty nor begins with #.
 func ReadSecret(path string) (s Secret, err error) {
 	text, err := ReadFile(path)
 	if err != nil {
@@ -80,7 +80,8 @@ func ReadSecret(path string) (s Secret, err error) {
 	return s, fmt.Errorf("%s: there is no secret key in it", path)
 }
 
-// WriteSecret makes a file for a key that only this user may read. There must be none.
+// WriteSecret writes a key to a new file that only this user may read. It fails if the
+// file exists.
 func WriteSecret(path string, s Secret) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

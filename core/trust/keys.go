@@ -9,43 +9,43 @@ import (
 	"time"
 )
 
-// Known is a key that somebody has named.
+// Known is a key that a setting names.
 type Known struct {
 	Key       Public
-	Name      string // what the user calls it, "" if nothing
-	Withdrawn bool   // it was trusted, and is not any more
-	// NotBefore is the time, in nanoseconds since 1970, from which it is trusted: what it
-	// has signed of entries that were made earlier counts as if it were withdrawn. 0: from
-	// ever, for a machine whose clock is before 1970, too.
+	Name      string // the user's name for it, may be ""
+	Withdrawn bool   // it is no longer trusted
+	// NotBefore is the time, in nanoseconds since 1970, from which it is trusted. For
+	// entries that were made earlier it counts as withdrawn. 0: it is always trusted, also
+	// for entries of a machine whose clock is before 1970.
 	NotBefore int64
-	Source    string // who has named it, as Setting.Source
+	Source    string // where it is named, as Setting.Source
 }
 
-// Keys are the keys that environment, user and machine have named.
+// Keys are the keys that the environment, the user and the machine have named.
 type Keys struct {
 	All []Known
-	// Namespace is in every signature: entries that were signed for another project or
-	// tenant are not those of this one.
+	// Namespace is part of every signature: signatures for another project or tenant do
+	// not count.
 	Namespace string
-	// Problems say in a line each what is ignored, and why.
+	// Problems has a line for each thing that is ignored, with the reason.
 	Problems []string
 
-	// unread says that a file of keys is there and cannot be read. It may withdraw any
-	// key, so all of them count as withdrawn.
+	// unread says that a file of keys exists and cannot be read. It may withdraw any key,
+	// so all keys count as withdrawn.
 	unread bool
 }
 
 // keysVariable names keys in the environment.
 const keysVariable = "JITCACHE_KEYS"
 
-// KeysFile returns the file of a folder in which keys are named: a line each, the key
-// and what it is called; with the word "withdrawn" before a key that is not trusted any
-// more, or "not-before=TIME" before one that is trusted from then on.
+// KeysFile returns the path of a folder's file of keys. Each line has a key and its name.
+// The word "withdrawn" before a key says that it is no longer trusted, "not-before=TIME"
+// that it is trusted from that time on.
 func KeysFile(folder string) string { return folder + "/keys" }
 
-// ReadKeys reads the keys: of the environment, where commas stand for the ends of lines,
-// and of the file in each folder. A key that one of them withdraws is not trusted,
-// whoever names it.
+// ReadKeys reads the keys of the environment, where commas stand for line ends, and those
+// of the file in each folder. A key that one of them withdraws is not trusted, even if
+// another names it.
 func ReadKeys(env func(string) string, folders []string, namespace string) *Keys {
 	k := &Keys{Namespace: namespace}
 	if !heedsNamespace && len(namespace) > mostNamespace {
@@ -73,9 +73,9 @@ func ReadKeys(env func(string) string, folders []string, namespace string) *Keys
 
 const mostNamespace = 255
 
-// CheckNamespace returns an error if nothing can be signed for the namespace. What was
-// signed for another one, or for none, is not this one's then either: a tenant that is
-// not told from others would use theirs.
+// CheckNamespace returns an error if the namespace is too long to sign for it. Such a
+// namespace is not treated as another one, or as none: the tenant would use entries of
+// others.
 func (k *Keys) CheckNamespace() error {
 	if heedsNamespace && len(k.Namespace) > mostNamespace {
 		return fmt.Errorf("namespace is longer than %d bytes: nothing is signed for it, and nothing that is signed is used", mostNamespace)
@@ -83,14 +83,14 @@ func (k *Keys) CheckNamespace() error {
 	return nil
 }
 
-// What stands before a key.
+// Words before a key.
 const (
 	withdrawnWord = "withdrawn"
 	notBeforeWord = "not-before="
 )
 
-// ParseTime reads a time as RFC 3339 has it, or a date, whose day begins in UTC. It returns
-// nanoseconds since 1970, and 1 for 0, which would be no bound.
+// ParseTime reads a time of RFC 3339, or a date, which means its beginning in UTC. It
+// returns nanoseconds since 1970; in place of 0, which is no bound, it returns 1.
 func ParseTime(text string) (int64, error) {
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil && t.Year() >= 1970 && t.Year() < 2262 { // what nanoseconds have room for
@@ -131,7 +131,7 @@ func (k *Keys) parse(text, source string) {
 }
 
 // doubt withdraws the keys in a line that cannot be read. The line may have withdrawn or
-// bounded them, and somebody else may trust them without bounds.
+// bounded them, and another file may name them without bounds.
 func (k *Keys) doubt(words []string, source string) {
 	for _, word := range words {
 		if p, err := ParsePublic(word); err == nil {
@@ -150,8 +150,8 @@ func (k *Keys) Withdraws(p Public) bool {
 	return heedsWithdrawn && (k.unread && p != Public{} || slices.ContainsFunc(k.All, func(o Known) bool { return o.Key == p && o.Withdrawn }))
 }
 
-// Rejects reports whether an entry that a key has signed, and that was made then, is not
-// used on the word of that key, though somebody has once trusted it.
+// Rejects reports whether a key's signature does not count for an entry made at that time,
+// because the key was withdrawn or is trusted only from a later time on.
 func (k *Keys) Rejects(p Public, made int64) bool {
 	return k.Withdraws(p) || heedsWithdrawn && slices.ContainsFunc(k.All, func(o Known) bool {
 		return o.Key == p && o.NotBefore != 0 && made < o.NotBefore
@@ -163,12 +163,12 @@ func (k *Keys) Any() bool {
 	return slices.ContainsFunc(k.All, func(o Known) bool { return k.Trusts(o.Key) })
 }
 
-// AnyWithdrawn reports whether there is anything that Rejects may reject.
+// AnyWithdrawn reports whether Rejects may reject anything.
 func (k *Keys) AnyWithdrawn() bool {
 	return heedsWithdrawn && (k.unread || slices.ContainsFunc(k.All, func(o Known) bool { return o.Withdrawn || o.NotBefore != 0 }))
 }
 
-// Accepts reports whether a key that is trusted has signed a statement.
+// Accepts reports whether a trusted key has signed a statement.
 func (k *Keys) Accepts(st *Statement, signatures []Signature) bool {
 	var message []byte
 	for i := range signatures {
@@ -185,8 +185,8 @@ func (k *Keys) Accepts(st *Statement, signatures []Signature) bool {
 	return false
 }
 
-// Note writes down in a folder that a key is trusted, or withdrawn, in place of what is
-// written there of it. It makes the folder if need be.
+// Note writes a key to a folder's file of keys, as trusted or withdrawn. It replaces
+// earlier lines with the key, and makes the folder if it is missing.
 func Note(folder string, known Known) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err

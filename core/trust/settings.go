@@ -11,11 +11,10 @@ import (
 	"syscall"
 )
 
-// Machine is the folder of the machine's settings. Tests have another.
+// Machine is the folder of the machine's settings. Tests set another one.
 var Machine = "/etc/jitcache"
 
-// Names are the settings, with the environment variable that says the same and what
-// they mean.
+// Names are the settings, each with its environment variable and its meaning.
 var Names = []struct{ Name, Variable, Meaning string }{
 	{"layers", "JITCACHE_LAYERS", "directories that lookups go on to, with : between"},
 	{"remotes", "JITCACHE_REMOTE", "caches of other machines, URLs with blanks between"},
@@ -24,18 +23,18 @@ var Names = []struct{ Name, Variable, Meaning string }{
 	{"unsigned", "JITCACHE_UNSIGNED", "1: bundles need no signatures"},
 }
 
-// Setting is one of Names, as somebody has set it.
+// Setting is a value for one of Names.
 type Setting struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Source string `json:"source"` // a variable, or the path of a file
 }
 
-// Settings are what environment, user and machine have set.
+// Settings are the settings of the environment, the user and the machine.
 type Settings struct {
-	// All are in the order in which they count: of those of one name the first one does.
+	// All are in order of precedence: of those with the same name the first one counts.
 	All []Setting
-	// Problems say in a line each what is ignored, and why.
+	// Problems has a line for each thing that is ignored, with the reason.
 	Problems []string
 }
 
@@ -51,7 +50,7 @@ func Folders(env func(string) string, home string) []string {
 	return []string{Machine}
 }
 
-// Read reads the settings: of the environment, and of the file config in each folder.
+// Read reads the settings of the environment, and those of the file config in each folder.
 func Read(env func(string) string, folders []string) *Settings {
 	s := &Settings{}
 	for _, n := range Names {
@@ -72,8 +71,8 @@ func Read(env func(string) string, folders []string) *Settings {
 	return s
 }
 
-// parse reads lines of "name = value". Empty lines, and those that begin with #, say
-// nothing. A line is as long as it is: of what comes after it nothing must be lost.
+// parse reads lines of "name = value". It skips empty lines, and those that begin with #.
+// Lines may have any length, so that no later line is lost.
 func (s *Settings) parse(text, path string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -99,7 +98,7 @@ func isName(name string) bool {
 	return false
 }
 
-// Get returns the setting of a name that counts; ok is false if nobody has set it.
+// Get returns the setting with a name that counts; ok is false if it is not set.
 func (s *Settings) Get(name string) (set Setting, ok bool) {
 	if i := slices.IndexFunc(s.All, func(set Setting) bool { return set.Name == name }); i >= 0 {
 		return s.All[i], true
@@ -107,13 +106,13 @@ func (s *Settings) Get(name string) (set Setting, ok bool) {
 	return Setting{}, false
 }
 
-// most is how large a file of settings may be.
+// most bounds the size of a file of settings.
 const most = 1 << 20
 
-// ReadFile reads a file of settings. Neither it nor its folder may be such that somebody
-// else than this user and root can write it.
+// ReadFile reads a file of settings. It fails if anybody but this user and root may write
+// the file or its folder.
 func ReadFile(path string) ([]byte, error) {
-	// Most users have none: a look costs each open of a cache less than an open in vain.
+	// Most users have no such file, and a stat costs less than an open that fails.
 	if _, err := os.Stat(path); err != nil {
 		if err := bare(err); err != syscall.EACCES {
 			return nil, err
@@ -149,7 +148,7 @@ func ReadFile(path string) ([]byte, error) {
 	return text, bare(err)
 }
 
-// ownOrRoots says why somebody else could have written what info is of.
+// ownOrRoots returns an error if anybody but this user and root may have written a file.
 func ownOrRoots(info os.FileInfo, what string) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
@@ -162,8 +161,9 @@ func ownOrRoots(info os.FileInfo, what string) error {
 	return nil
 }
 
-// others is the error of a file that is somebody else's, or in a folder that this user may
-// not look into: HOME is another user's, say. It has no say here.
+// others is the error for a file that belongs to another user, or is in a folder that this
+// user may not read, for example because HOME is another user's. Such a file does not
+// count.
 type others struct{ why string }
 
 func (o *others) Error() string { return o.why }
@@ -173,7 +173,7 @@ func isOthers(err error) bool {
 	return errors.As(err, &o)
 }
 
-// isMissing reports whether a file is not there; a home may be /dev/null.
+// isMissing reports whether a file does not exist. ENOTDIR: the home may be /dev/null.
 func isMissing(err error) bool { return err == syscall.ENOENT || err == syscall.ENOTDIR }
 
 // bare takes the path out of an error, which the caller adds.

@@ -7,32 +7,33 @@ import (
 	"jitcache/core/key"
 )
 
-// Statement is what a signature says: that this payload, with these attributes, is what
-// a process of the signer's user has stored under this key.
+// Statement is what a signature states: a process of the signer's user has stored this
+// payload, with these attributes, under this key.
 type Statement struct {
 	ID            key.ID
 	Kind          string
 	Created, Cost int64
 	Payload       []byte
-	// Attributes are as they stand in the entry, without the signatures.
+	// Attributes are the bytes of the entry's attributes, without the signatures.
 	Attributes []byte
 }
 
-// Signature is one on a statement, and whose.
+// Signature is a signature on a statement, and the key that has made it.
 type Signature struct {
 	By  Public
 	Sig [ed25519.SignatureSize]byte
 }
 
-// SignatureSize is the size of a signature in an entry: the key, then what it has signed.
+// SignatureSize is the size of a signature in an entry: the public key, then its
+// signature.
 const SignatureSize = ed25519.PublicKeySize + ed25519.SignatureSize
 
-// Append appends the signature as it stands in an entry.
+// Append appends the signature in the form that it has in an entry.
 func (s *Signature) Append(dst []byte) []byte {
 	return append(append(dst, s.By[:]...), s.Sig[:]...)
 }
 
-// ParseSignature reads what Append has written.
+// ParseSignature reads a signature as Append writes it.
 func ParseSignature(b []byte) (s Signature, ok bool) {
 	if len(b) != SignatureSize {
 		return s, false
@@ -44,7 +45,7 @@ func ParseSignature(b []byte) (s Signature, ok bool) {
 
 const messageHead = "jitcache signature 1\n"
 
-// Message returns the bytes that are signed; docs/format.md has them.
+// Message returns the bytes that are signed; docs/format.md specifies them.
 func (s *Statement) Message(namespace string) []byte {
 	le := binary.LittleEndian
 	b := append([]byte(nil), messageHead...)
@@ -69,7 +70,7 @@ func (s Secret) Sign(st *Statement, namespace string) Signature {
 	return sig
 }
 
-// Holds reports whether a signature is of a message.
+// Holds reports whether the signature is a valid one of a message.
 func (s *Signature) Holds(message []byte) bool {
 	return !checkSignature || ed25519.Verify(s.By[:], message, s.Sig[:])
 }
