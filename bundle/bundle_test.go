@@ -484,7 +484,7 @@ func TestErrorsThatAreNotOfABundleArePassedOn(t *testing.T) {
 		t.Error("a directory that is read only was written")
 	}
 	var r *Refused
-	if err := Each(strings.NewReader("no bundle"), Usual, nothing); !errors.As(err, &r) || !strings.Contains(err.Error(), "no bundle") {
+	if err := Each(strings.NewReader("no bundle"), Usual, nothing); !errors.As(err, &r) || !strings.Contains(err.Error(), "not a bundle") {
 		t.Error(err)
 	}
 	if err := Each(strings.NewReader(""), Usual, nothing); err == nil {
