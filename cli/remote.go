@@ -99,8 +99,10 @@ func (c *command) linkCcache(dir string) error {
 	links := []string{}
 	for _, scheme := range []string{"redis", "rediss", "redis+unix", "s3", "http", "https"} {
 		link := filepath.Join(dir, "ccache-storage-"+scheme)
-		if err := os.Symlink(program, link); err != nil && !os.IsExist(err) {
-			return err
+		if err := os.Symlink(program, link); err != nil {
+			if to, _ := os.Readlink(link); to != program {
+				return err
+			}
 		}
 		links = append(links, link)
 	}
