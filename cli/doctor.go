@@ -79,12 +79,10 @@ type variable struct {
 }
 
 func (c *command) doctor() *ffcli.Command {
-	flags := c.flags("doctor")
-	asJSON := flags.Bool("json", false, "print a JSON object")
-	return c.new("doctor [-json]", "say whether results would be cached, where, and if not, why", flags, 0, 0, func([]string) error {
+	return c.new("doctor [-json]", "say whether results would be cached, where, and if not, why", nil, 0, 0, func([]string) error {
 		d := c.diagnose()
 		var err error
-		if *asJSON {
+		if c.asJSON {
 			err = c.printJSON(d)
 		} else {
 			err = c.printDiagnosis(d)
