@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -74,7 +75,7 @@ func (c *command) remoteStatus(cache *core.Cache) error {
 		return c.printJSON(rows)
 	}
 	for _, r := range rows {
-		fmt.Fprintf(c.stdout, "%s (%s): %s\n", r.URL, r.Source, or(r.Refused+r.Error, string(r.Helper)))
+		fmt.Fprintf(c.stdout, "%s (%s): %s\n", r.URL, r.Source, cmp.Or(r.Refused+r.Error, string(r.Helper)))
 	}
 	if len(rows) == 0 {
 		return no("there is no remote: set JITCACHE_REMOTE, or remotes in a settings file")
