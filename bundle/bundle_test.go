@@ -283,7 +283,7 @@ func TestCreateLeavesNothingHalf(t *testing.T) {
 	}
 }
 
-// Root names /dev/stdout or /dev/null, as for tar, and has a file there from then on.
+// Root may name /dev/stdout or /dev/null, as with tar. A file must not take the place of the device.
 func TestBundleIsNotMadeInPlaceOfADevice(t *testing.T) {
 	c := warmed(t, 3)
 	ids, _ := Choose(t.Context(), c, nil)
