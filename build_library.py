@@ -319,20 +319,20 @@ BESIDE = (*PROGRAMS, STORAGE)
 COMMANDS = {COMMAND: "cli/jitcache", "jitcache-bundle": "cli/bundles"}
 
 #: Flags that make the commands compile faster. Information for debuggers takes a seventh of the time, and the linker
-#: would remove it. Without inlining, the client of Redis takes 10 seconds of CPU instead of 19 (all take 100), and is
-#: as fast, because it waits for the network. The library does not get these flags: it shares a cache with --symbols.
+#: would remove it. The client of Redis takes 19 of 100 seconds of CPU with inlining, and 10 without. It is as fast
+#: without, because it waits for the network. The library does not get these flags: it shares a cache with --symbols.
 QUICK = ("-gcflags=all=-dwarf=false", "-gcflags=github.com/redis/go-redis/v9=-dwarf=false -l")
 
 
 def build_command(output: Path, name: str = COMMAND, *, control: str = "", clock: bool = False) -> Path:
-    """Build one of COMMANDS, or STORAGE, alone into the folder ``output`` and return it; the rest as in ``build``."""
+    """Build only one of COMMANDS, or STORAGE, into the folder ``output`` and return it; for the rest see ``build``."""
     with build_folder.draft(output) as draft, build_steps.step(f"building {name}"):
         _build_command(name, draft, control, clock=clock)
     return output / name
 
 
 def _build_commands(names: list[str], draft: Path, control: str, portable: str, clock: bool) -> None:
-    """Build commands one after the other: each finds in Go's cache what the one before has left there."""
+    """Build commands one after the other, because each finds packages of the one before in Go's cache."""
     for name in names:
         _build_command(name, draft, control, portable, clock)
 

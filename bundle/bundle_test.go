@@ -283,7 +283,7 @@ func TestCreateLeavesNothingHalf(t *testing.T) {
 	}
 }
 
-// Root names /dev/stdout or /dev/null, as for tar, and has a file there from then on.
+// Root may name /dev/stdout or /dev/null, as with tar. A file must not take the place of the device.
 func TestBundleIsNotMadeInPlaceOfADevice(t *testing.T) {
 	c := warmed(t, 3)
 	ids, _ := Choose(t.Context(), c, nil)
@@ -484,7 +484,7 @@ func TestErrorsThatAreNotOfABundleArePassedOn(t *testing.T) {
 		t.Error("a directory that is read only was written")
 	}
 	var r *Refused
-	if err := Each(strings.NewReader("no bundle"), Usual, nothing); !errors.As(err, &r) || !strings.Contains(err.Error(), "no bundle") {
+	if err := Each(strings.NewReader("no bundle"), Usual, nothing); !errors.As(err, &r) || !strings.Contains(err.Error(), "not a bundle") {
 		t.Error(err)
 	}
 	if err := Each(strings.NewReader(""), Usual, nothing); err == nil {

@@ -141,15 +141,13 @@ func resultsOf(c *core.Cache, id *key.ID) (results []key.ID, what int) {
 // not go on from the results that it adds.
 func addRelated(ids map[key.ID]bool, lists map[key.ID][]key.ID) {
 	chosen := func(id key.ID) bool { return ids[id] }
+	var related []key.ID
 	for id, results := range lists {
-		if !ids[id] && !slices.ContainsFunc(results, chosen) {
-			continue
+		if ids[id] || slices.ContainsFunc(results, chosen) {
+			related = append(append(related, id), results...)
 		}
-		defer func() {
-			ids[id] = true
-			for _, r := range results {
-				ids[r] = true
-			}
-		}()
+	}
+	for _, id := range related {
+		ids[id] = true
 	}
 }

@@ -167,7 +167,7 @@ func (r *Reader) check(h *tar.Header, m *Member) string {
 }
 
 func tooMuch(most int64) string {
-	return fmt.Sprintf("this bundle has more than %d bytes, which is the most that is read", most)
+	return fmt.Sprintf("this bundle has more than the %d bytes that may be read", most)
 }
 
 func kindOf(flag byte) string {

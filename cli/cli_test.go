@@ -207,7 +207,7 @@ func TestStatsCountAndZero(t *testing.T) {
 func TestExplainComparesTheLastTwo(t *testing.T) {
 	u := newAccount(t)
 	u.put("a", "saxpy", "cubin", "x")
-	if text := u.ok("explain", "saxpy"); !strings.Contains(text, "nothing is known") {
+	if text := u.ok("explain", "saxpy"); !strings.Contains(text, "unknown") {
 		t.Errorf("%s", text)
 	}
 	k := u.put("b", "saxpy", "cubin", "x")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -79,12 +80,10 @@ type variable struct {
 }
 
 func (c *command) doctor() *ffcli.Command {
-	flags := c.flags("doctor")
-	asJSON := flags.Bool("json", false, "print a JSON object")
-	return c.new("doctor [-json]", "say whether results would be cached, where, and if not, why", flags, 0, 0, func([]string) error {
+	return c.new("doctor [-json]", "say whether results would be cached, where, and if not, why", nil, 0, 0, func([]string) error {
 		d := c.diagnose()
 		var err error
-		if *asJSON {
+		if c.asJSON {
 			err = c.printJSON(d)
 		} else {
 			err = c.printDiagnosis(d)
@@ -221,7 +220,7 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 	var buf bytes.Buffer
 	w := tabwriter.NewWriter(&buf, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	row("directory", "%s (%s)", or(d.Directory, "none"), d.Rule)
+	row("directory", "%s (%s)", cmp.Or(d.Directory, "none"), d.Rule)
 	if d.Refused != "" {
 		row("verdict", "%s", d.Refused)
 	} else {
@@ -268,18 +267,18 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 		row("key", "%s %s (%s): %s", k.Key, k.Name, k.Source, state)
 	}
 	for _, l := range d.Leases {
-		row("compiling", "%s, process %d, since %s", or(line(l.Name), l.Key[:12]), l.Pid, l.Since.Format("15:04:05"))
+		row("compiling", "%s, process %d, since %s", cmp.Or(line(l.Name), l.Key[:12]), l.Pid, l.Since.Format("15:04:05"))
 	}
 	if d.LastRefusal != "" {
 		row("last refusal", "%s, %s", d.LastRefusal, d.LastRefused.Format("2006-01-02 15:04:05"))
 	}
-	row("library", "%s, version %s", or(d.Library, "not found"), d.Version)
+	row("library", "%s, version %s", cmp.Or(d.Library, "not found"), d.Version)
 	if d.Library != "" {
-		row("go", "%s, %s", or(d.Go, "none"), or(d.GoRuntime, "this is not libjitcache"))
+		row("go", "%s, %s", cmp.Or(d.Go, "none"), cmp.Or(d.GoRuntime, "this is not libjitcache"))
 	}
-	row("glibc", "%s, needs %s", or(d.Glibc, "none"), or(d.GlibcNeed, "none"))
-	row("nvrtc", "%s", or(d.NVRTC, "not found"))
-	row("libcuda", "%s", or(d.Driver, "not found"))
+	row("glibc", "%s, needs %s", cmp.Or(d.Glibc, "none"), cmp.Or(d.GlibcNeed, "none"))
+	row("nvrtc", "%s", cmp.Or(d.NVRTC, "not found"))
+	row("libcuda", "%s", cmp.Or(d.Driver, "not found"))
 	for _, v := range d.Variables {
 		note := v.Meaning
 		if !v.Known {
@@ -292,11 +291,4 @@ func (c *command) printDiagnosis(d *diagnosis) error {
 	}
 	_, err := c.stdout.Write(buf.Bytes())
 	return err
-}
-
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

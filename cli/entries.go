@@ -92,13 +92,19 @@ func (c *command) find(cache *core.Cache, s *store.Store, arg string) (*store.En
 	return e, nil
 }
 
+// entry opens the cache, and returns the entry that an argument means.
+func (c *command) entry(arg string) (*store.Store, *store.Entry, error) {
+	cache, s, err := c.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := c.find(cache, s, arg)
+	return s, e, err
+}
+
 func (c *command) show() *ffcli.Command {
 	return c.new("show [-json] KEY", "describe an entry", nil, 1, 1, func(args []string) error {
-		cache, s, err := c.open()
-		if err != nil {
-			return err
-		}
-		e, err := c.find(cache, s, args[0])
+		_, e, err := c.entry(args[0])
 		if err != nil {
 			return err
 		}
@@ -125,11 +131,7 @@ func (c *command) show() *ffcli.Command {
 
 func (c *command) path() *ffcli.Command {
 	return c.new("path KEY", "print the path of an entry's file", nil, 1, 1, func(args []string) error {
-		cache, s, err := c.open()
-		if err != nil {
-			return err
-		}
-		e, err := c.find(cache, s, args[0])
+		_, e, err := c.entry(args[0])
 		if err != nil {
 			return err
 		}
@@ -146,11 +148,7 @@ func (c *command) path() *ffcli.Command {
 
 func (c *command) export() *ffcli.Command {
 	return c.new("export KEY FILE", "write the payload of an entry to a file, - for standard output", nil, 2, 2, func(args []string) error {
-		cache, s, err := c.open()
-		if err != nil {
-			return err
-		}
-		e, err := c.find(cache, s, args[0])
+		s, e, err := c.entry(args[0])
 		if err != nil {
 			return err
 		}

@@ -41,8 +41,7 @@ var orders = map[string]func(a, b *core.Listed) int{
 }
 
 func (c *command) ls() *ffcli.Command {
-	flags := c.flags("ls")
-	asJSON := flags.Bool("json", false, "print a JSON array")
+	flags := c.array("ls")
 	kind := flags.String("kind", "", "list only entries of `KIND`")
 	all := flags.Bool("all", false, "list the cache's own records too")
 	limit := flags.Int("n", maxListed, "list at most `N`, 0 for all; with -json the default is all")
@@ -55,7 +54,7 @@ func (c *command) ls() *ffcli.Command {
 		switch {
 		case *last > 0:
 			*order, l.limit = "used", *last
-		case *asJSON && !given["n"]:
+		case c.asJSON && !given["n"]:
 			l.limit = 0
 		}
 		if *order == "" {
@@ -73,7 +72,7 @@ func (c *command) ls() *ffcli.Command {
 		}
 		w := bufio.NewWriter(c.stdout)
 		p := printer(tablePrinter{w})
-		if *asJSON {
+		if c.asJSON {
 			p = &jsonPrinter{w: w}
 		}
 		if err := l.print(cache, p); err != nil {

@@ -94,7 +94,6 @@ func (c *command) clear() *ffcli.Command {
 func (c *command) verify() *ffcli.Command {
 	flags := c.flags("verify")
 	keep := flags.Bool("keep", false, "report damaged entries, do not remove them")
-	asJSON := flags.Bool("json", false, "print a JSON object")
 	signatures := flags.Bool("signatures", false, "say which entries no trusted key has signed, and remove nothing")
 	return c.new("verify [-keep] [-signatures] [-json]", "read every entry, and remove the damaged ones", flags, 0, 0, func([]string) error {
 		cache, _, err := c.open()
@@ -102,7 +101,7 @@ func (c *command) verify() *ffcli.Command {
 			return err
 		}
 		if *signatures {
-			return c.verifySignatures(cache, *asJSON)
+			return c.verifySignatures(cache)
 		}
 		p, done := c.progress("verify")
 		r, err := cache.Verify(context.Background(), *keep, p)
@@ -110,19 +109,15 @@ func (c *command) verify() *ffcli.Command {
 		if err != nil {
 			return err
 		}
-		if *asJSON {
-			if err := c.printJSON(core.NewReport(r)); err != nil {
-				return err
-			}
-		} else {
+		err = c.answer(core.NewReport(r), func() {
 			for _, b := range r.Bad {
 				fmt.Fprintf(c.stdout, "%s: %v\n", b.Path, b.Reason)
 			}
 			fmt.Fprintf(c.stdout, "%s, %s: %d bad, %d removed\n", store.FormatEntries(r.Entries), store.FormatSize(r.Bytes), len(r.Bad), r.Removed)
-		}
-		if len(r.Bad) > 0 {
+		})
+		if err == nil && len(r.Bad) > 0 {
 			return no("there are bad entries")
 		}
-		return nil
+		return err
 	})
 }

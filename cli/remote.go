@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -74,7 +75,7 @@ func (c *command) remoteStatus(cache *core.Cache) error {
 		return c.printJSON(rows)
 	}
 	for _, r := range rows {
-		fmt.Fprintf(c.stdout, "%s (%s): %s\n", r.URL, r.Source, or(r.Refused+r.Error, string(r.Helper)))
+		fmt.Fprintf(c.stdout, "%s (%s): %s\n", r.URL, r.Source, cmp.Or(r.Refused+r.Error, string(r.Helper)))
 	}
 	if len(rows) == 0 {
 		return no("there is no remote: set JITCACHE_REMOTE, or remotes in a settings file")
@@ -99,8 +100,10 @@ func (c *command) linkCcache(dir string) error {
 	links := []string{}
 	for _, scheme := range []string{"redis", "rediss", "redis+unix", "s3", "http", "https"} {
 		link := filepath.Join(dir, "ccache-storage-"+scheme)
-		if err := os.Symlink(program, link); err != nil && !os.IsExist(err) {
-			return err
+		if err := os.Symlink(program, link); err != nil {
+			if to, _ := os.Readlink(link); to != program {
+				return err
+			}
 		}
 		links = append(links, link)
 	}

@@ -174,7 +174,7 @@ func (c *command) sign() *ffcli.Command {
 }
 
 // verifySignatures prints the entries that no trusted key has signed.
-func (c *command) verifySignatures(cache *core.Cache, asJSON bool) error {
+func (c *command) verifySignatures(cache *core.Cache) error {
 	states := map[core.Signing]int{}
 	odd := map[string]core.Signing{}
 	err := cache.EachSigned(context.Background(), func(path string, state core.Signing) {
@@ -186,14 +186,13 @@ func (c *command) verifySignatures(cache *core.Cache, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		err = c.printJSON(map[string]any{"signed": states[core.SignedByTrusted], "not": odd})
-	} else {
+	signed := states[core.SignedByTrusted]
+	err = c.answer(map[string]any{"signed": signed, "not": odd}, func() {
 		for _, path := range sorted(odd) {
 			fmt.Fprintf(c.stdout, "%s\t%s\n", path, odd[path])
 		}
-		fmt.Fprintf(c.stdout, "%s, %d signed by a key that is trusted\n", store.FormatEntries(states[core.SignedByTrusted]+len(odd)), states[core.SignedByTrusted])
-	}
+		fmt.Fprintf(c.stdout, "%s, %d signed by a key that is trusted\n", store.FormatEntries(signed+len(odd)), signed)
+	})
 	if err == nil && len(odd) > 0 {
 		return no("not every entry is signed by a key that is trusted")
 	}

@@ -27,7 +27,7 @@ func open(t *testing.T, dir string) *core.Cache {
 	return c
 }
 
-// do does a job to its end.
+// do runs a job to its end.
 func do(t *testing.T, c *core.Cache, s *Spec) *Result {
 	t.Helper()
 	j, err := New(c, s, os.Environ(), Want{Timeout: -1})
@@ -48,7 +48,7 @@ func do(t *testing.T, c *core.Cache, s *Spec) *Result {
 	return nil
 }
 
-// needsGCC skips a test where there is no gcc.
+// needsGCC skips a test if there is no gcc.
 func needsGCC(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
@@ -80,7 +80,7 @@ func TestResultIsThereAsLongAsTheWorldIsTheSame(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	for range 3 {
-		// Another Spec is another process's: nothing is known but what is stored.
+		// A new Spec acts as another process, which knows only what is stored.
 		if again := do(t, c, compile(dir, text)); !again.Hit || string(again.Blob.Data()) != string(first.Blob.Data()) {
 			t.Fatalf("%+v", again)
 		}
@@ -118,7 +118,8 @@ func TestWhatCannotBeRepeatedIsMadeAndNotKept(t *testing.T) {
 	}
 }
 
-// A key holds key.MaxParts components. The request fits; with those of the world it does not.
+// A key holds key.MaxParts components. Those of the request fit; with those of the world
+// they do not.
 func TestResultWithoutAKeyIsMadeAndNotKept(t *testing.T) {
 	c := open(t, filepath.Join(t.TempDir(), "cache"))
 	s := &Spec{Args: []string{"/bin/sh", "-c", "echo x > .out"}, Output: ".out", Kind: "native", Withhold: true}
@@ -130,7 +131,7 @@ func TestResultWithoutAKeyIsMadeAndNotKept(t *testing.T) {
 	}
 }
 
-// shell returns a request for what a script makes.
+// shell returns a request for the output of a shell script.
 func shell(script string) *Spec {
 	return &Spec{Args: []string{"/bin/sh", "-c", script}, Output: ".out", Kind: "native", Withhold: true}
 }

@@ -7,7 +7,7 @@ type Attributes struct {
 	Target  string            `json:"target"`            // "cubin"
 	Arch    string            `json:"arch"`              // "sm_90"
 	NVRTC   string            `json:"nvrtc"`             // "13.5"
-	Log     string            `json:"log,omitempty"`     // what the compiler said
+	Log     string            `json:"log,omitempty"`     // the compiler's log
 	Lowered map[string]string `json:"lowered,omitempty"` // by name expression
 }
 

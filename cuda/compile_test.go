@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	os.Exit(observetest.Main(m, map[string]string{"jitcache-nvrtc": "../cuda/worker/program"}))
 }
 
-// project is a folder of sources, with an NVRTC of its own that is counted, and a cache.
+// project is a folder of sources, with a cache, and with an NVRTC of its own whose calls are counted.
 type project struct {
 	*testing.T
 	folder, nvrtc string
@@ -70,7 +70,7 @@ func (p *project) request(source string, parts ...string) *Request {
 	}
 }
 
-// do does a job to its end.
+// do runs a job to its end.
 func do(t *testing.T, j *command.Job) (*command.Result, error) {
 	t.Helper()
 	defer j.Close()
@@ -93,7 +93,7 @@ func (p *project) try(source string, parts ...string) (*command.Result, error) {
 	return do(p.T, j)
 }
 
-// compile returns the code, and whether it was there.
+// compile returns the code, and whether it was a hit.
 func (p *project) compile(source string, parts ...string) (string, bool) {
 	p.Helper()
 	r, err := p.try(source, parts...)

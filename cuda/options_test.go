@@ -11,7 +11,7 @@ import (
 	"jitcache/cuda/nvrtc"
 )
 
-// real returns the NVRTCs that there are, by the variable that names their wheels.
+// real returns the installed NVRTCs, by the variable that names their wheels.
 func real(t *testing.T) map[string]*nvrtc.Compiler {
 	t.Helper()
 	found := map[string]*nvrtc.Compiler{}
@@ -32,7 +32,7 @@ func real(t *testing.T) map[string]*nvrtc.Compiler {
 	return found
 }
 
-// values are for options that want one.
+// values are the values for options that need one.
 var values = map[string]string{
 	"-arch": "sm_80", "--gpu-architecture": "sm_80", "-std": "c++17", "--std": "c++17", "-D": "X=1", "--define-macro": "X=1", "-U": "X",
 	"--undefine-macro": "X", "-I": "include", "--include-path": "include", "-include": "a.h", "--pre-include": "a.h",
@@ -46,7 +46,7 @@ var flags = "rdc relocatable-device-code ftz prec-sqrt prec-div fmad builtin-mov
 const local = "#include \"a.h\"\nstatic __global__ void k(float *p) { *p = sqrtf(*p) / 3 + A; }\n" +
 	"template <class T> __global__ void t(T *p) { *p += A; }\ntemplate __global__ void t<int>(int *);\n"
 
-// Every option that is said not to show the folder is tried in two.
+// Each plain option is tried in two folders.
 func TestFolderIsNotInTheResult(t *testing.T) {
 	folders := []string{t.TempDir(), filepath.Join(t.TempDir(), "a", "longer", "name")}
 	for _, folder := range folders {

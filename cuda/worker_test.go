@@ -21,7 +21,7 @@ import (
 	"jitcache/observe"
 )
 
-// workers returns the processes that have this project's NVRTC.
+// workers returns the processes that have loaded this project's NVRTC.
 func (p *project) workers() (ids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
@@ -58,7 +58,7 @@ func (p *project) until(holds func() bool) {
 	}
 }
 
-// begin compiles sources side by side. The function that it returns waits for them.
+// begin compiles sources at the same time. The function that it returns waits for them.
 func (p *project) begin(n int) (wait func()) {
 	var group sync.WaitGroup
 	for i := range n {
@@ -108,7 +108,7 @@ func TestWorkerWhoseFilesHaveChangedIsNotUsedAgain(t *testing.T) {
 	if err := errors.Join(host.Build(build, "-DSTUBNVRTC_MAJOR=12", "-DSTUBNVRTC_MINOR=9"), os.Rename(build, other), os.Rename(other, p.nvrtc)); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(1100 * time.Millisecond) // what a compiler begins with is compared once a second
+	time.Sleep(1100 * time.Millisecond) // files that a compiler reads at its start are compared once a second
 	r, err := p.try("#define N 1\n" + simple)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func TestKilledWorkerIsReplaced(t *testing.T) {
 	wait()
 }
 
-// loaded returns how much of a library the loader takes.
+// loaded returns how many bytes of a library the loader maps.
 func loaded(t *testing.T, path string) (end int) {
 	t.Helper()
 	f, err := format.Open(path)
@@ -285,7 +285,7 @@ func TestFolderAndVariablesAreThoseOfTheRequest(t *testing.T) {
 	if codes[0] != codes[2] || codes[0] == codes[1] {
 		t.Error("a worker has worked in another's folder")
 	}
-	p.env = append(p.env, "STUBNVRTC_SLEEP_MS=1") // which the fake asks for
+	p.env = append(p.env, "STUBNVRTC_SLEEP_MS=1") // the fake asks for this variable
 	if _, hit := p.compile(source); hit {
 		t.Error("a variable that NVRTC asks for has changed")
 	}
@@ -295,8 +295,8 @@ func TestFolderAndVariablesAreThoseOfTheRequest(t *testing.T) {
 	}
 }
 
-// driver puts a fake driver into a folder where workers look first, in place of the one
-// that is there.
+// driver puts a fake driver into the folder where workers look first, in place of any
+// other.
 func (p *project) driver(folder string, flags ...string) {
 	p.Helper()
 	made := filepath.Join(p.TempDir(), "libcuda.so.1")
@@ -328,12 +328,12 @@ func TestDriverThatNVRTCOpensCounts(t *testing.T) {
 	p.driver(folder)
 	differs("a driver that appears")
 	p.driver(folder, "-DFAKECUDA_OLD")
-	time.Sleep(1100 * time.Millisecond) // what NVRTC has loaded is compared once a second
+	time.Sleep(1100 * time.Millisecond) // files that NVRTC has loaded are compared once a second
 	differs("another driver")
 }
 
-// Before 12.9 NVRTC has no cache of its own, and does not know the option that turns
-// it off.
+// Before 12.9 NVRTC has no cache of its own, and does not know the option that turns it
+// off.
 func TestOlderNVRTCDoesNotLookForTheDriver(t *testing.T) {
 	wheels := os.Getenv("JITCACHE_TEST_CUDA11")
 	if wheels == "" {

@@ -14,7 +14,7 @@ func part(b []byte, letter byte, text string) []byte {
 	return append(b, text...)
 }
 
-// A key has a label once. Whoever makes a request does not know those of others.
+// A key may have each label once. A caller does not know the labels that jitcache uses.
 func TestCallersLabelsAreNobodyElses(t *testing.T) {
 	labels := []string{"schema", "command", "runs in", "variables", "text a.c", "lease in"}
 	ofWorld := map[string]bool{}

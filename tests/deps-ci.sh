@@ -1,11 +1,11 @@
 #!/bin/sh
-# Debian's packages for make test-all, where they are not there already: abidiff
-# for the types of the interface, strace for system calls, cmake and pkg-config
-# for the installed library, squashfs-tools for images that are mounted in turn,
-# clang and ccache beside gcc, generators of parsers, linkers, wrappers and builds that are observed beside
-# strace, clang 16 where clang is older (it reads configuration files), the compiler
-# wrappers and launchers of both MPIs, PETSc with an MPI as hosts that are hard to please,
-# shells that complete the command, a browser for the pages.
+# Install Debian's packages for make test-all, if they are missing: abidiff for the types
+# of the interface, strace for system calls, cmake and pkg-config for the installed
+# library, squashfs-tools for images that are mounted in turn, clang and ccache beside gcc,
+# generators of parsers, linkers, wrappers and builds that are observed and compared with
+# strace, clang 16 if clang is older (16 reads configuration files), the compiler wrappers
+# and launchers of both MPIs, PETSc with an MPI as difficult hosts, shells that complete
+# the command, a browser for the pages.
 set -eu
 missing=
 # dpkg-query also knows packages that are only recommended by others.
@@ -14,7 +14,7 @@ for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake 
 	ld.lld:lld mold:mold gfortran:gfortran mpicc.openmpi:libopenmpi-dev mpicc.mpich:libmpich-dev ninja:ninja-build tcc:tcc make:make gdb:gdb musl-gcc:musl-tools bison:bison flex:flex m4:m4 zstd:zstd zsh:zsh fish:fish redis-server:redis-server nginx:nginx-light chromium:chromium; do
 	command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
 done
-# Headers for plugins of the gcc that is there; a clang that embeds files, and clang's runtime for profiles.
+# Headers for plugins of the installed gcc; a clang that embeds files, and clang's runtime for profiles.
 plugins="gcc-$(gcc -dumpversion | cut -d. -f1)-plugin-dev"
 for package in libopenmpi-dev mpich libmpich-dev gcc-multilib "$plugins"; do # the wrappers link nothing without; -m32
 	installed "$package" || missing="$missing $package"
@@ -37,7 +37,7 @@ done
 case $(clang -dumpversion) in
 [0-9].* | 1[0-5].*) [ -x /usr/bin/clang-16 ] || install clang-16 ;;
 esac
-# A server of S3, where there is a Go.
+# A server for S3, if there is a Go.
 if command -v go >/dev/null && ! [ -x "$(go env GOPATH)/bin/versitygw" ]; then
 	go install github.com/versity/versitygw/cmd/versitygw@v1.8.0 || echo "deps-ci: without versitygw" >&2
 fi

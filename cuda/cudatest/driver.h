@@ -1,4 +1,4 @@
-/* driver.h: what the fake driver keeps: contexts, modules, and its knobs. */
+/* driver.h: the state of the fake driver: contexts, modules, and its knobs. */
 #ifndef CUDATEST_DRIVER_H
 #define CUDATEST_DRIVER_H
 
@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Name, code and text of what this driver says. */
+/* The results of this driver: name, code and text. */
 #define ERRORS(X) \
 	X(SUCCESS, 0, "no error") \
 	X(ERROR_INVALID_VALUE, 1, "invalid argument") \
@@ -32,13 +32,13 @@
 enum { ERRORS(CODE) };
 
 typedef struct context {
-	uint64_t id; /* never used again, as the pointer is */
+	uint64_t id; /* never reused; the pointer is */
 	int device, alive, primary, refs;
 } context;
 
 typedef struct module {
 	struct module *next;
-	context *owner; /* NULL for a library, which belongs to none */
+	context *owner; /* NULL for a library, which belongs to no context */
 	uint64_t owner_id;
 	struct function *functions;
 	unsigned char *image;
@@ -51,8 +51,8 @@ typedef struct function {
 	char name[];
 } function;
 
-/* enter is the beginning of each call: it takes the lock, writes the call down,
- * and returns what it is to fail with. leave is its end. */
+/* enter begins each call: it takes the lock, logs the call, and returns the code to
+ * fail with. leave ends the call. */
 int enter(const char *call, int needs_init);
 int leave(int code);
 
@@ -69,7 +69,7 @@ int init(void);
 int capability(int device);
 int is_device(int device);
 
-/* What is current in the thread: an error if nothing is, or it is no more. */
+/* The thread's current context; an error if there is none, or if it was destroyed. */
 int current(context **out);
 int push(context *c);
 int pop(context **out); /* 0 if there is none */

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* fits says whether code for one compute capability runs on a device: a later
- * minor version runs what was made for an earlier one, exact needs its own. */
+/* fits reports whether code for one compute capability runs on a device. A later minor
+ * version runs code for an earlier one; exact code runs only on its own version. */
 static int fits(int made_for, int exact, int has)
 {
 	return exact ? made_for == has : made_for / 10 == has / 10 && made_for <= has;
 }
 
-/* check_cubin looks at an ELF file of unknown length, and finds its length. The
- * compute capability is in the low byte of the flags up to CUDA 12's ABI, 0x33,
- * and in the second since 0x41; a bit beside it says sm_90a and the like. */
+/* check_cubin checks an ELF file of unknown length, and finds its length. The compute
+ * capability is in the low byte of the flags up to CUDA 12's ABI, 0x33, and in the
+ * second byte since 0x41. Another bit means sm_90a and the like. */
 static int check_cubin(const unsigned char *p, int capability, size_t *size)
 {
 	Elf64_Ehdr e;
@@ -38,7 +38,7 @@ static int check_cubin(const unsigned char *p, int capability, size_t *size)
 	return fits(made_for, exact, capability) ? IMAGE_OK : IMAGE_FOR_ANOTHER;
 }
 
-/* check_ptx looks at a text. */
+/* check_ptx checks a PTX text. */
 static int check_ptx(const char *p, int capability, size_t *size)
 {
 	int target = 0;

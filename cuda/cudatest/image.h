@@ -1,4 +1,4 @@
-/* image.h: what a compiler makes and a driver loads, for both fakes. */
+/* image.h: images, which a compiler makes and a driver loads; for both fakes. */
 #ifndef CUDATEST_IMAGE_H
 #define CUDATEST_IMAGE_H
 
@@ -6,12 +6,11 @@
 
 enum { IMAGE_OK, IMAGE_INVALID, IMAGE_FOR_ANOTHER, IMAGE_BAD_PTX };
 
-/* image_check looks at a cubin, or at PTX that ends in NUL, for a device of a
- * compute capability (10 * major + minor), and finds its length: a driver is
- * told none. */
+/* image_check checks a cubin, or PTX that ends in NUL, for a device of a compute
+ * capability (10 * major + minor), and finds its length, which a driver does not get. */
 int image_check(const void *image, int capability, size_t *size);
 
-/* image_has says whether an image that was checked has a function. */
+/* image_has reports whether a checked image has a function. */
 int image_has(const void *image, const char *name);
 
 /* image_cubin makes a cubin with functions (names one after the other, each

@@ -3,25 +3,25 @@
  *	cc -shared -fPIC -pthread -fvisibility=hidden -Wl,-soname,libcuda.so.1 \
  *		-o libcuda.so.1 libcuda.c driver.c image.c knobs.c -ldl
  *
- * It keeps contexts, current per thread; it takes cubins and PTX for the
- * compute capability that it plays, and refuses all else; it finds functions in
- * a cubin's symbol table; and it writes down each call. It launches nothing.
+ * It keeps contexts, each current per thread. It accepts cubins and PTX for the compute
+ * capability that it plays, and refuses all other images. It finds functions in a cubin's
+ * symbol table, and logs each call. It launches nothing.
  *
- * Knobs are variables of the environment, read at each call:
+ * Knobs are environment variables, read at each call:
  *
  *	FAKECUDA_DEVICES	how many devices, default 1
  *	FAKECUDA_CC		compute capability, 80; "80,90": one per device
- *	FAKECUDA_VERSION	of the driver, 13050
- *	FAKECUDA_LOG		file to which each call appends its name, and what
- *				it was made to fail with: "cuInit", "cuInit 100"
+ *	FAKECUDA_VERSION	the driver's version, 13050
+ *	FAKECUDA_LOG		file to which each call appends its name, and the
+ *				code that it must fail with: "cuInit", "cuInit 100"
  *	FAKECUDA_FAIL		"cuInit=100", "cuModuleLoadDataEx=209:2,…": calls
  *				fail, always or so many times
  *
  * -DFAKECUDA_OLD builds a driver before 12.0, without cuCtxGetId.
  *
- * As with the real one: the pointer of a destroyed context is used again, a
- * context takes its modules with it, a module is unloaded in its own context,
- * and a forked child has no driver.
+ * Like the real driver, it reuses the pointer of a destroyed context, a context takes its
+ * modules with it, a module is unloaded in its own context, and a forked child has no
+ * driver.
  */
 #define _GNU_SOURCE
 #include "driver.h"
@@ -287,8 +287,7 @@ API int cuKernelGetFunction(function **out, function *kernel)
 	return leave(SUCCESS);
 }
 
-/* NVRTC and the runtime ask for tables that are nobody's business; without the
- * function they crash. */
+/* NVRTC and the runtime ask for undocumented tables; without the function they crash. */
 API int cuGetExportTable(const void **table, const void *id)
 {
 	(void)id;
@@ -304,8 +303,8 @@ static int unsupported(void)
 	return leave(ERROR_NOT_SUPPORTED);
 }
 
-/* Every name resolves, as bindings expect of a new driver: to the latest version
- * of the function that the caller may know, or to one that is not supported. */
+/* Every name resolves, because bindings expect that of a new driver: to the latest version
+ * of the function that the caller may know, or to a function that is not supported. */
 API int cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status)
 {
 	static const char *const suffixes[] = {"_v4", "_v2", ""};

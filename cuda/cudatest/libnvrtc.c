@@ -1,12 +1,12 @@
-/* libnvrtc.c: a compiler that reads as NVRTC reads, and makes next to nothing.
+/* libnvrtc.c: a compiler that reads files like NVRTC, and makes nearly empty code.
  *
  *	cc -shared -fPIC -pthread -fvisibility=hidden -Wl,-soname,libnvrtc.so.13 \
  *		-o libnvrtc.so.13 libnvrtc.c preprocess.c image.c knobs.c
  *
- * What it makes has the functions of the source and a digest of all that a
- * compiler would see: version, options, and the lines of the source and its
- * headers without comments and branches that are not taken. So two images are
- * the same if, and only if, a compiler would have had the same work.
+ * An image has the functions of the source, and a digest of all that a compiler would
+ * see: version, options, and the lines of the source and its headers, without comments
+ * and branches that are not taken. So two images are equal if, and only if, a compiler
+ * would have seen the same.
  *
  *	-DSTUBNVRTC_MAJOR=12 -DSTUBNVRTC_MINOR=9	another version, default 13.5
  *	-DSTUBNVRTC_DRIVER	a compile depends on the driver that it finds
@@ -14,9 +14,9 @@
  *				nvrtcCompileProgram and nvrtcDestroyProgram makes a
  *				file there with its name and the program's
  *	STUBNVRTC_SLEEP_MS	how long a compile takes at least
- *	STUBNVRTC_GATE		a name: a compile waits as long as its thread has it,
- *				and reads its files then
- *	STUBNVRTC_GATE_BEHIND	the same, when it has read everything
+ *	STUBNVRTC_GATE		a name: a compile waits as long as its thread has this
+ *				name, and reads its files afterwards
+ *	STUBNVRTC_GATE_BEHIND	the same, after the compile has read everything
  *	STUBNVRTC_CRASH		1: a compile ends the process
  *	STUBNVRTC_FAIL		"nvrtcGetCUBIN=11:1", as FAKECUDA_FAIL
  *
@@ -202,8 +202,8 @@ typedef struct request {
 	int sm, exact, is_virtual, lto;
 } request;
 
-/* value returns what follows one of two forms of an option, in the same argument
- * or in the next, which *i then passes; NULL if the option is another. */
+/* value returns the value of an option that has two names, from the same argument or the
+ * next one, over which *i then moves; NULL for other options. */
 static const char *value(const char *brief, const char *full, int n, const char *const *options, int *i)
 {
 	const char *o = options[*i], *rest;
@@ -227,10 +227,10 @@ static int read_options(reading *r, request *q, int n, const char *const *option
 		if ((v = value("-I", "--include-path", n, options, &i)) != NULL) {
 			if (r->nfolders < MAX_FOLDERS)
 				r->folders[r->nfolders++] = v;
-			continue; /* where a header lies is not what it says */
+			continue; /* the folder of a header is not part of its text */
 		}
 		if (strcmp(options[i], "--no-cache") == 0 || strcmp(options[i], "-no-cache") == 0)
-			continue; /* nor whether it looked in a cache of its own */
+			continue; /* the code does not depend on NVRTC's own cache */
 		text_print(digest, "%s\n", options[i]);
 		if ((v = value("-D", "--define-macro", n, options, &i)) != NULL) {
 			text_print(digest, "%s\n", v);
@@ -260,8 +260,8 @@ static void mangle(text *out, const char *s, size_t n, int plain)
 	text_add(out, "", 1);
 }
 
-/* find_functions lists what follows __global__: the word before the bracket, that
- * of __launch_bounds__ left out. */
+/* find_functions lists the functions after __global__: the word before the parenthesis,
+ * without __launch_bounds__. */
 static void find_functions(const char *p, text *names)
 {
 	for (const char *at = p; (at = strstr(at, "__global__")) != NULL;) {
@@ -284,7 +284,7 @@ static void find_functions(const char *p, text *names)
 	}
 }
 
-/* lower gives each name expression its name; its first word must be in the text. */
+/* lower gives each name expression a lowered name; its first word must be in the text. */
 static int lower(program *p, const char *seen, text *names)
 {
 	for (int i = 0; i < p->nexpressions; i++) {
@@ -305,7 +305,7 @@ static int lower(program *p, const char *seen, text *names)
 	return SUCCESS;
 }
 
-/* digest is FNV-1a: no defence, and none is needed. */
+/* digest is FNV-1a, which is no defence against attacks; none is needed here. */
 static uint64_t digest(const text *t, uint64_t h)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -328,8 +328,7 @@ static void emit(program *p, const request *q, const char *names, const char *no
 	}
 }
 
-/* opens_driver asks the driver for something, as NVRTC does for its own cache. No
- * version before 12.9 does it. */
+/* opens_driver asks the driver for something, as NVRTC does for its own cache since 12.9. */
 static void opens_driver(text *all)
 {
 #ifdef STUBNVRTC_DRIVER

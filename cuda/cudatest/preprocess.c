@@ -1,13 +1,13 @@
 /* preprocess.c: a small preprocessor that is right in what it does: #include
  * with NVRTC's rules (those of 12.9 and 13.5, measured), object-like macros,
  * conditions, __has_include, #pragma once, #error, #warning and comments.
- * Function-like macros are not expanded, macros in values of macros neither, and
- * nothing is in the text.
+ * It does not expand function-like macros, macros in values of macros, or macros in
+ * the text.
  *
- * An included name is, in this order: a header in memory of just that name; for
- * "…", a file in the folder of the including file, which is the folder in its
- * name, in memory or not, and the working directory if that has none; a file in
- * a folder of -I.
+ * An included name means, in this order: a header in memory of exactly that name; for
+ * "…", a file in the folder of the including file, which is the folder in that file's
+ * name, in memory or not, or the working directory if the name has none; a file in a
+ * folder of -I.
  */
 #define _GNU_SOURCE
 #include "preprocess.h"
@@ -92,15 +92,15 @@ static char *read_file(const char *path)
 	text_add(&t, "", 0);
 	for (size_t n; (n = fread(buf, 1, sizeof buf, f)) > 0;)
 		text_add(&t, buf, n);
-	int bad = ferror(f); /* a folder can be opened, and not read */
+	int bad = ferror(f); /* a folder can be opened, but not read */
 	fclose(f);
 	if (bad)
 		free(t.p);
 	return bad ? NULL : t.p;
 }
 
-/* look finds what an included name is; the content is for the caller to free,
- * as is the name by which the file then goes. */
+/* look finds the file of an included name. The caller frees the content, and the name
+ * that the file then has. */
 static char *look(const reading *r, const char *from, const char *spelled, int quoted, char **name)
 {
 	char *content = NULL;
@@ -122,7 +122,7 @@ static char *look(const reading *r, const char *from, const char *spelled, int q
 	return content;
 }
 
-/* spelled reads "name" or <name>, and returns what is behind, NULL if it is
+/* spelled reads "name" or <name>, and returns the rest of the line; NULL if it is
  * neither. */
 static const char *spelled_name(const char *p, char name[256], int *quoted)
 {
@@ -135,7 +135,7 @@ static const char *spelled_name(const char *p, char name[256], int *quoted)
 	return close + 1;
 }
 
-/* Conditions: a parser by descent, with the place in p. */
+/* Conditions: a recursive descent parser, with the position in p. */
 struct condition {
 	reading *r;
 	const char *p, *from;
@@ -260,7 +260,7 @@ struct nest {
 	int on, taken, outer;
 };
 
-/* conditional treats the directives that begin and end branches; 0 for others. */
+/* conditional handles the directives that begin and end branches; 0 for others. */
 static int conditional(reading *r, const char *from, const char *p, int n, struct nest *nest, int *depth)
 {
 	const char *rest = blank(p + n);
@@ -285,7 +285,7 @@ static int conditional(reading *r, const char *from, const char *p, int n, struc
 	return 1;
 }
 
-/* directive treats one that stands in a branch that is taken. */
+/* directive handles a directive in a branch that is taken. */
 static void directive(reading *r, const char *from, int line, const char *p, int n)
 {
 	const char *rest = blank(p + n);
@@ -325,7 +325,7 @@ void read_source(reading *r, const char *name, const char *source)
 		if (!nest[depth].on || *p == 0)
 			continue;
 		size_t end = strlen(p);
-		while (isspace((unsigned char)p[end - 1])) /* what was before a comment */
+		while (isspace((unsigned char)p[end - 1])) /* the space before a comment */
 			end--;
 		text_print(&r->seen, "%.*s\n", (int)end, p);
 		if (*p == '#')
@@ -334,7 +334,7 @@ void read_source(reading *r, const char *name, const char *source)
 	free(plain);
 }
 
-/* same_file says whether two names are one file. A header in memory has only its name. */
+/* same_file reports whether two names are the same file. A header in memory has only its name. */
 static int same_file(const char *a, const char *b)
 {
 	struct stat x, y;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Bytes that grow, with a NUL behind them. */
+/* A growing buffer, with a NUL after its bytes. */
 typedef struct text {
 	char *p;
 	size_t n;
@@ -15,7 +15,7 @@ __attribute__((format(printf, 2, 3))) void text_print(text *t, const char *forma
 
 enum { MAX_FOLDERS = 64, MAX_MACROS = 1024, MAX_FILES = 1024 };
 
-/* What a compile reads with, and what came of it. Zero it before use. */
+/* The settings and the results of reading a source. Zero it before use. */
 typedef struct reading {
 	/* Given: headers in memory, and -I. */
 	int nheaders;
@@ -38,11 +38,11 @@ typedef struct reading {
 /* define does what -D does, with NAME or NAME=VALUE. */
 void define(reading *r, const char *definition);
 
-/* read_source reads a source, whose name says where it lies. */
+/* read_source reads a source, whose name has its folder. */
 void read_source(reading *r, const char *name, const char *source);
 
-/* include reads a file as #include does, from a file of a given name. Exported
- * for -include. */
+/* include reads a file like #include in a file of a given name. It is exported for
+ * -include. */
 void include(reading *r, const char *from, int line, const char *spelled, int quoted);
 
 void reading_free(reading *r);

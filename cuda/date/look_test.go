@@ -61,8 +61,8 @@ func TestOtherTextsAreNotSuspect(t *testing.T) {
 	}
 }
 
-// Headers of CUDA together have all letters of the words as identifiers, and yet none of
-// the words.
+// CUDA's headers together have all letters of the words as identifiers, but none of the
+// words must be suspect.
 func TestHeadersOfCUDAAreNotSuspect(t *testing.T) {
 	for _, variable := range []string{"JITCACHE_TEST_CUDA12", "JITCACHE_TEST_CUDA13"} {
 		folder := os.Getenv(variable)

@@ -19,8 +19,8 @@ func toolkit(t testing.TB, variable string) string {
 	return site
 }
 
-// inChild runs a test in a process of its own, for what is loaded stays loaded.
-// It returns true in that process.
+// inChild runs a test in a process of its own, because libraries stay loaded. It returns
+// true in that process.
 func inChild(t *testing.T, env ...string) bool {
 	t.Helper()
 	if os.Getenv("JITCACHE_TEST_CHILD") == t.Name() {
@@ -45,16 +45,15 @@ func compiler() []string {
 	return []string{"cc"}
 }
 
-// build makes a library at path that says what it is: a function version() that
-// returns version. Its build id comes from its content, unless flags ask for
-// none.
+// build makes a library at path with a function version() that returns version. Its build
+// id comes from its content, unless flags ask for none.
 func build(t testing.TB, path string, version string, flags ...string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	cc := compiler()
-	// Not written in place: a library that is loaded must not change.
+	// It is renamed into place, because a loaded library must not change.
 	part := path + ".part"
 	args := append(cc[1:], "-shared", "-fPIC", "-o", part, "-x", "c", "-", "-Wl,--build-id=sha1")
 	cmd := exec.Command(cc[0], append(args, flags...)...)

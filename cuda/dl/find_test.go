@@ -46,7 +46,7 @@ func TestBestPlaceIsFoundFirst(t *testing.T) {
 		if f := find(t, NVRTC, p); f.Path != path || f.Loaded() {
 			t.Fatalf("found %s, want %s", f.Path, path)
 		}
-		os.Remove(path) // and the next call looks again
+		os.Remove(path) // the next call must look again
 	}
 }
 
@@ -139,7 +139,7 @@ func TestLoaderFoldersAreThoseOfTheProcess(t *testing.T) {
 		}
 	}
 	open(t, find(t, NVRTC, Locations{}))
-	// The host's variable was read by the loader at start, and only then.
+	// The loader reads the variable only when the process starts.
 	t.Setenv("LD_LIBRARY_PATH", "/elsewhere")
 	if f := find(t, CUDA, Locations{}); f.Path != filepath.Join(top, "libcuda.so.1") {
 		t.Errorf("found %s", f.Path)
@@ -168,7 +168,7 @@ func TestLoadedLibraryComesBeforeFiles(t *testing.T) {
 	if f := find(t, NVRTC, p); f.Loaded() {
 		t.Fatalf("%s is loaded", f.Path)
 	}
-	// What the loader was asked for, and what it must not be mistaken for.
+	// The library that the loader was asked for must not be mistaken for another.
 	for i, name := range []string{"libnvrtc-builtins.so.13.5", "libnvrtc.alt.so.14", "libnvrtcx.so.14", "libnvrtc-0a1b2c3d.so.12"} {
 		f := find(t, NVRTC, p)
 		if f.Loaded() {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A host with threads that ask, which forks children that ask.
+// A host whose threads ask the loader forks children that ask too.
 const forker = `
 #include "image.h"
 #include <pthread.h>

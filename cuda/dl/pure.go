@@ -9,11 +9,7 @@ import (
 	"path/filepath"
 )
 
-type image struct {
-	base    uintptr
-	path    string
-	buildID []byte
-}
+type image struct{ path string }
 
 func generation() uint64 { return 0 }
 

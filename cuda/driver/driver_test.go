@@ -12,7 +12,7 @@ import (
 	"jitcache/cuda/dl"
 )
 
-// The fakes, built once: a driver, and one of before CUDA 12.
+// The fakes, built once: a driver, and one from before CUDA 12.
 var (
 	folder   string
 	fake     string
@@ -55,8 +55,8 @@ func openBench(b *testing.B) (*Driver, host.Host) {
 	return d, host.Host{Symbols: library}
 }
 
-// open opens a fake and locks the test to its thread, in which nothing is
-// current before and after.
+// open opens a fake, and locks the test to its thread. The thread has no current context
+// before and after.
 func open(t *testing.T, path string) (*Driver, host.Host) {
 	t.Helper()
 	p := dl.Locations{Explicit: path}
@@ -75,7 +75,7 @@ func open(t *testing.T, path string) (*Driver, host.Host) {
 	h := host.Host{Symbols: library}
 	runtime.LockOSThread()
 	t.Cleanup(func() {
-		os.Unsetenv("FAKECUDA_FAIL") // a test that failed may have left it
+		os.Unsetenv("FAKECUDA_FAIL") // a failed test may have left it set
 		h.SetCurrent(nil)
 		runtime.UnlockOSThread()
 	})
@@ -106,7 +106,7 @@ func ptx(function string) []byte {
 	return []byte(".version 8.0\n.target sm_50\n.address_size 64\n.visible .entry " + function + "()\n{\n\tret;\n}\n\x00")
 }
 
-// wantError looks for an error of a call of the driver.
+// wantError checks for the error of a driver call.
 func wantError(t testing.TB, err error, call string, code int) {
 	t.Helper()
 	var e *Error
@@ -126,7 +126,7 @@ func TestArchIsThatOfTheCurrentDevice(t *testing.T) {
 			t.Errorf("%s, %v, want %s", arch, err, want)
 		}
 	}
-	want("sm_80") // of the first device, for nothing is current
+	want("sm_80") // of the first device, because no context is current
 	a := h.Create(1)
 	want("sm_90")
 	b := h.Create(2)
@@ -148,7 +148,7 @@ func TestNoDriverSaysWhereItWasSought(t *testing.T) {
 	if !errors.As(err, &none) || !strings.Contains(err.Error(), "gone.so") {
 		t.Errorf("%v", err)
 	}
-	// A file that is no driver.
+	// A file that is not a driver.
 	nvrtc := filepath.Join(folder, "libnvrtc.so.13")
 	if err := host.Build(nvrtc); err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func TestEveryFailingCallIsAnError(t *testing.T) {
 	m := load(t, d, ptx("k"), 1)
 	other := h.Create(0)
 	defer func() { h.SetCurrent(nil) }()
-	const code = 700 // an illegal access of some kernel: every call says so from then on
+	const code = 700 // an illegal access by a kernel: every later call returns it
 	for _, c := range []struct {
 		call string
 		do   func() error

@@ -47,7 +47,7 @@ func TestTwoContextsLoadTwice(t *testing.T) {
 	if a.Handle() == b.Handle() {
 		t.Error("two contexts share a module")
 	}
-	// Each is used and unloaded in its own context, whatever is current.
+	// Each module is used and unloaded in its own context, whatever is current.
 	if _, err := a.Function("k"); err != nil || h.Current() != second {
 		t.Errorf("%v", err)
 	}
@@ -89,7 +89,7 @@ func TestContextAtAUsedPointerIsAnotherOne(t *testing.T) {
 	h.Destroy(again)
 }
 
-// Before 12.0 nothing tells contexts apart that had the same pointer.
+// Before 12.0, nothing tells two contexts apart that have had the same pointer.
 func TestOldDriverSharesNothing(t *testing.T) {
 	d, h := open(t, fakeOld)
 	c := h.Create(0)
@@ -166,7 +166,7 @@ func TestRefusedImage(t *testing.T) {
 		}
 	}
 	t.Setenv("FAKECUDA_FAIL", "")
-	m := load(t, d, bytes.TrimRight(ptx("k"), "\x00"), 1) // nothing of all that was kept
+	m := load(t, d, bytes.TrimRight(ptx("k"), "\x00"), 1) // none of the failures was kept
 	_, err := m.Function("none")
 	wantError(t, err, "cuModuleGetFunction", 500)
 	if Refused(err) || err == nil || !strings.HasSuffix(err.Error(), "named symbol not found (none)") {
@@ -223,7 +223,7 @@ func TestThreadsLoadOnce(t *testing.T) {
 	ready.Add(threads)
 	for i := range held {
 		done.Go(func() {
-			runtime.LockOSThread() // and never unlocked: the thread ends
+			runtime.LockOSThread() // never unlocked, so that the thread ends
 			h.SetCurrent(c)
 			ready.Done()
 			ready.Wait()
@@ -272,7 +272,7 @@ func TestThreadsThatWaitForARefusedImageGetTheError(t *testing.T) {
 	h.Destroy(c)
 }
 
-// What compilers make must pass our check and the fake's, to the last byte.
+// Images of real compilers must pass our check and the fake's check, to the last byte.
 func TestCubinsOfCompilersLoad(t *testing.T) {
 	compilers := []string{filepath.Join(folder, "libnvrtc.so.13")}
 	if err := host.Build(compilers[0]); err != nil {

@@ -11,8 +11,8 @@ import (
 	"jitcache/cuda/dl"
 )
 
-// compilers returns the real NVRTCs, by the variable that says where NVIDIA's
-// wheels are.
+// compilers returns the real NVRTCs, by the variable that names the folder of NVIDIA's
+// wheels.
 func compilers(t *testing.T) map[string]*Compiler {
 	t.Helper()
 	found := map[string]*Compiler{}

@@ -13,7 +13,7 @@ import (
 	"jitcache/core/store"
 )
 
-// What is said in two languages must be said alike.
+// The C headers, the Python package and the C++ headers must agree.
 
 func read(t *testing.T, name string) string {
 	t.Helper()
@@ -137,14 +137,14 @@ func TestStatusesAreTheSameInCAndPython(t *testing.T) {
 
 func TestPythonDeclaresEveryFunction(t *testing.T) {
 	ffi := read(t, "python/jitcache/_ffi.py")
-	// Functions that Python has no use for.
+	// Functions that the Python package does not need.
 	unused := map[string]bool{
 		"jitcache_key_set_name": true, "jitcache_key_set_kind": true, "jitcache_key_hex": true,
 		"jitcache_get": true, "jitcache_get_or_compile": true,
-		// It packs a request (jitcache_cuda_request_packed), and waits for a lease by itself.
+		// The package packs a request (jitcache_cuda_request_packed), and waits for a lease by itself.
 		"jitcache_cuda_request_target": true, "jitcache_cuda_request_option": true, "jitcache_cuda_request_header": true,
 		"jitcache_cuda_request_expression": true, "jitcache_cuda_request_library": true, "jitcache_cuda_compile": true,
-		// It reads the attributes, and finds functions of a module that it holds.
+		// The package reads the attributes, and finds functions of a module that it holds.
 		"jitcache_cuda_log": true, "jitcache_cuda_lowered": true, "jitcache_cuda_get_function": true,
 	}
 	for _, name := range functions(t) {
@@ -154,10 +154,10 @@ func TestPythonDeclaresEveryFunction(t *testing.T) {
 	}
 }
 
-// A host in C++ needs the C functions only where the manual says so.
+// A host in C++ needs C functions only if the manual says so.
 func TestCppWrapsEveryFunction(t *testing.T) {
 	text := read(t, "include/jitcache.hpp") + read(t, "include/jitcache_cuda.hpp")
-	// For bindings, for maintenance, and what is one call in C but two objects in C++.
+	// Functions for bindings and for maintenance, and calls of C that take two objects in C++.
 	unused := map[string]bool{
 		"jitcache_abi_version": true, "jitcache_version": true, "jitcache_status_name": true, "jitcache_reason_name": true,
 		"jitcache_key_from_digest": true, "jitcache_key_add_packed": true, "jitcache_key_save": true, "jitcache_key_load": true,
@@ -201,8 +201,8 @@ func TestVersionIsOne(t *testing.T) {
 	}
 }
 
-// documented returns the table of rooms in ARCHITECTURE.md, and the rooms of the
-// list above it in order.
+// documented returns the table of rooms in ARCHITECTURE.md, and the rooms of the list
+// above the table, in order.
 func documented(t *testing.T) (table map[string][]string, list []string) {
 	t.Helper()
 	text := read(t, "ARCHITECTURE.md")

@@ -1,4 +1,4 @@
-// Package arch holds the code against ARCHITECTURE.md: which room may use which.
+// Package arch checks the code against ARCHITECTURE.md: which room may use which.
 package arch
 
 import (
@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// uses are the rooms, and the rooms below that each may import: no more than it
-// does. Arrows go down only. ARCHITECTURE.md has the same table.
+// uses has for each room the rooms that it may import, which are exactly those that it
+// does import. Imports go down only. ARCHITECTURE.md has the same table.
 var uses = map[string][]string{
 	"core/proc":     {},
 	"core/stamp":    {"core/proc"},
@@ -68,11 +68,10 @@ var uses = map[string][]string{
 	"capi":                {"core", "core/key", "core/blob", "core/memory", "core/store", "observe", "command", "cuda", "native"},
 }
 
-// cpuid is the name that core/cpuid stands for, in a module of its own (go.mod).
+// cpuid is the module that core/cpuid replaces (go.mod).
 const cpuid = "github.com/klauspost/cpuid/v2"
 
-// confined are the packages of others, and the one room, or file, that may know
-// each.
+// confined has for each third-party package the room or file that may import it.
 var confined = map[string][]string{
 	"lukechampine.com/blake3":             {"core/key/"},
 	"lukechampine.com/blake3/guts":        {"core/key/"},
@@ -82,14 +81,14 @@ var confined = map[string][]string{
 	"github.com/zeebo/xxh3":               {"core/store/"},
 	"golang.org/x/sys/unix":               {"core/store/", "core/remote/", "storage/", "core/lockfile/", "core/proc/", "core/stamp/", "cli/", "cuda/", "launch/", "observe/", "record/"},
 	"github.com/peterbourgon/ff/v3/ffcli": {"cli/"},
-	// They are in jitcache-storage, which is no part of the library.
+	// These are in jitcache-storage, which is not part of the library.
 	"github.com/redis/go-redis/v9":                 {"storage/engine/redis.go"},
 	"github.com/minio/minio-go/v7":                 {"storage/engine/s3.go"},
 	"github.com/minio/minio-go/v7/pkg/credentials": {"storage/engine/s3.go"},
 }
 
-// banned are packages of Go's own that must not come into the library; jitcache-storage,
-// a process of its own, may have them.
+// banned are packages of Go's standard library that must not be in the library.
+// jitcache-storage, a process of its own, may have them.
 var banned = map[string]string{
 	"os/signal": "the host's signals are the host's",
 	"net/http":  "4 MB in every forked child",
@@ -105,7 +104,7 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// tops returns the folders that have rooms: all with Go in them but tests.
+// tops returns the top folders of rooms: all folders with Go files, without tests.
 func tops(t *testing.T) (found []string) {
 	t.Helper()
 	dirs, err := os.ReadDir(root(t))
@@ -122,7 +121,7 @@ func tops(t *testing.T) (found []string) {
 	return found
 }
 
-// imports calls fn for every import of every Go file that is no test.
+// imports calls fn for every import of every Go file that is not a test.
 func imports(t *testing.T, fn func(file, imported string)) {
 	t.Helper()
 	top := root(t)
@@ -227,7 +226,7 @@ func TestPackagesOfOthersAreConfined(t *testing.T) {
 	}
 }
 
-// The Go command must not be able to pull in what the table does not know.
+// go.mod must not name modules that the table does not know.
 func TestModulesAreThoseOfTheTable(t *testing.T) {
 	cmd := exec.Command("go", "list", "-m", "-json", "all")
 	cmd.Dir = root(t)
@@ -265,8 +264,8 @@ func keys(m map[string][]string) func(func(string) bool) {
 	}
 }
 
-// A file that has grown too long is two files. The header is a manual, and tests
-// are tables.
+// A file that is too long should be two files. The headers may be longer, because they are
+// manuals, and so may tests, because they have tables.
 func TestFilesAreShort(t *testing.T) {
 	const limit = 450
 	top := root(t)
@@ -292,7 +291,7 @@ func TestFilesAreShort(t *testing.T) {
 	}
 }
 
-// The repository speaks of the project alone.
+// The repository names nothing outside the project.
 func TestNoNamesOfMachinesOrRegistries(t *testing.T) {
 	top := root(t)
 	cmd := exec.Command("git", "ls-files", "-co", "--exclude-standard")

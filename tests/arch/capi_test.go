@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A cFile is a file of the front: what it includes, says for others, and uses.
+// cFile is a file of the front: what it includes, declares and uses.
 type cFile struct {
 	room     string // its row in the table
 	includes []string
@@ -55,7 +55,7 @@ func readC(t *testing.T, path string) cFile {
 			f.declares[name] = name != ""
 		}
 	}
-	// Of an enum in several lines, and of one in one.
+	// The names of an enum, on several lines or on one.
 	for _, m := range regexp.MustCompile(`(?s)enum (?:\w+ )?\{(.*?)\}`).FindAllStringSubmatch(text, -1) {
 		for _, name := range word.FindAllString(m[1], -1) {
 			f.declares[name] = true
@@ -64,8 +64,8 @@ func readC(t *testing.T, path string) cFile {
 	return f
 }
 
-// front reads the C files of capi, by name, and the order of its README, the
-// lowest first.
+// front returns the C files of capi, by name, and the height of each in the order of its
+// README.
 func front(t *testing.T) (files map[string]cFile, height map[string]int) {
 	t.Helper()
 	capi := filepath.Join(root(t), "capi")
@@ -84,8 +84,8 @@ func front(t *testing.T) (files map[string]cFile, height map[string]int) {
 	for i, row := range rows {
 		height[row[1]] = len(rows) - i
 	}
-	// What locks.h hands on: the order. And core.h: the tier in memory, blobs, and
-	// the public headers.
+	// Files may use these through the headers that include them: the order of locks through
+	// locks.h; the memory tier, blobs and the public headers through core.h.
 	maps.Copy(files["locks.h"].declares, readC(t, filepath.Join(root(t), "core/mutex/mutex.h")).declares)
 	for _, name := range []string{"core/blob/blob.h", "core/memory/memory.h", "include/jitcache.h", "include/jitcache_cuda.h", "include/jitcache_native.h"} {
 		maps.Copy(files["core.h"].declares, readC(t, filepath.Join(root(t), name)).declares)
@@ -93,7 +93,7 @@ func front(t *testing.T) (files map[string]cFile, height map[string]int) {
 	return files, height
 }
 
-// outOfOrder says which files of the front use what stands above them.
+// outOfOrder returns which files of the front use files above them.
 func outOfOrder(files map[string]cFile, height map[string]int) (wrong []string) {
 	definedIn := map[string]string{}
 	for _, f := range files {
@@ -117,8 +117,8 @@ func outOfOrder(files map[string]cFile, height map[string]int) (wrong []string) 
 	return wrong
 }
 
-// misincluded says which files of the front use what they do not include, or
-// include what they do not use. A C file may leave what it needs to its own header.
+// misincluded returns which files of the front use a file without including it, or include
+// a file without using it. The header of a C file may include files for it.
 func misincluded(files map[string]cFile) (wrong []string) {
 	declaredIn := map[string]string{}
 	for name, f := range files {
@@ -149,7 +149,7 @@ func misincluded(files map[string]cFile) (wrong []string) {
 	return wrong
 }
 
-// A file stands above those that it includes or calls.
+// A file is above the files that it includes or calls.
 func TestFrontIsInTheOrderOfItsTable(t *testing.T) {
 	files, height := front(t)
 	if len(files) < 40 {
@@ -179,7 +179,7 @@ func TestFrontIncludesWhatItUses(t *testing.T) {
 	}
 }
 
-// The two above see what is planted.
+// outOfOrder and misincluded find planted faults.
 func TestOrderOfTheFrontIsSeen(t *testing.T) {
 	plant := func(name string, change func(f *cFile)) (map[string]cFile, map[string]int) {
 		files, height := front(t)
@@ -201,7 +201,7 @@ func TestOrderOfTheFrontIsSeen(t *testing.T) {
 	one("what is not included", misincluded(files), "does not include log.h")
 }
 
-// Only a header says what another file has.
+// A file is used only through its header.
 func TestFrontDeclaresInHeaders(t *testing.T) {
 	files, _ := front(t)
 	for name := range files {

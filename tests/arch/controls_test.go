@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// known returns the controls, as controls.txt has them.
+// known returns the controls in controls.txt.
 func known(t *testing.T) (names []string) {
 	t.Helper()
 	for line := range strings.Lines(read(t, "core/control/controls.txt")) {
@@ -54,7 +54,7 @@ func files(t *testing.T, dir, ending string, fn func(name, text string)) {
 	}
 }
 
-// A control that no code obeys, or that no test runs, shows nothing.
+// Each control must be obeyed by code, and run by a test.
 func TestControlsAreObeyedAndRun(t *testing.T) {
 	var obeyed []string
 	for _, dir := range tops(t) {
@@ -79,8 +79,8 @@ func TestControlsAreObeyedAndRun(t *testing.T) {
 	}
 }
 
-// declared returns the names that a file declares, and those of them that are
-// constants and true.
+// declared returns the names that a file declares, and which of them are constants that are
+// true.
 func declared(t *testing.T, name string) (all, truths []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root(t), name), nil, 0)
@@ -112,8 +112,7 @@ func declared(t *testing.T, name string) (all, truths []string) {
 	return all, truths
 }
 
-// What a control build takes out costs nothing in any other, and cannot be taken
-// out there.
+// In all other builds a mechanism is a constant: it costs nothing, and cannot be taken out.
 func TestMechanismsAreConstantsInAllOtherBuilds(t *testing.T) {
 	rooms := 0
 	for _, dir := range tops(t) {

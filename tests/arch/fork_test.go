@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A lock that another thread holds while the process is forked is never free in
-// the child. So whoever has a lock in Python has a ForkLock, which is another one
-// there (tests/python/test_fork.py). It is kept for ever, so it is a module's.
+// A lock that another thread holds during a fork is never freed in the child. So Python
+// modules use a ForkLock, which a child replaces (tests/python/test_fork.py). A ForkLock is
+// kept for ever, so only modules may have one.
 
 const forkLocks = "python/jitcache/_fork.py"
 
@@ -19,8 +19,8 @@ var (
 	ofModule  = regexp.MustCompile(`^\w+ = ForkLock\([\w.]*\)`)
 )
 
-// keptLocks returns the lines of a module that make a lock which a forked child
-// keeps, or a ForkLock that is not the module's.
+// keptLocks returns the lines of a module that make a lock which a forked child keeps, or a
+// ForkLock that does not belong to a module.
 func keptLocks(text string) (kept []string) {
 	for n, line := range strings.Split(text, "\n") {
 		if plainLock.MatchString(line) || forkLock.MatchString(line) && !ofModule.MatchString(line) {

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// programs are those in C that stand beside the library.
+// programs are the folders of the C programs beside the library.
 var programs = []string{"observe/tracer", "cuda/worker/program"}
 
-// arrows says for each C file of a folder, with its header, which others it includes.
+// arrows returns for each C file of a folder, with its header, which others it includes.
 func arrows(t *testing.T, folder string) map[string][]string {
 	t.Helper()
 	to := map[string][]string{}
@@ -28,7 +28,7 @@ func arrows(t *testing.T, folder string) map[string][]string {
 	return to
 }
 
-// circle returns files each of which includes the next, and the last the first.
+// circle returns files of which each includes the next, and the last includes the first.
 func circle(to map[string][]string) []string {
 	done := map[string]bool{}
 	var walk func(way []string) []string

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 
 from .common import BUILD, ROOT, Count, counted, environment, pytest, run, skipped, total, venv
 from .control import red
@@ -44,6 +45,23 @@ def _newest() -> str:
     return sys.executable if (3, 10) <= sys.version_info[:2] <= (3, 13) else next(iter(fits.values()), sys.executable)
 
 
+def _pythons() -> dict[str, str]:
+    """Return all interpreters, by version, this one among them."""
+    return {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+
+
+def _venv(area: str, name: str, packages: list[str], versions: Iterable[str]) -> str | None:
+    """Make an environment with packages and pytest, for the first of some versions of Python that is installed."""
+    here = _pythons()
+    own = next((here[v] for v in versions if v in here), None)
+    return own and venv(area, name, [*packages, "pytest>=8"], own)
+
+
+def _pytest(area: str, python: str | None, *args: str) -> Count:
+    """Run pytest in an environment. It is a failure if that could not be made."""
+    return Count(0, 0, 1) if python is None else pytest(area, python, *args, env=environment())
+
+
 def _with_numba(area: str) -> str | None:
     return venv(area, "numba-example", [f"numba=={NUMBA}", "quantecon", "pytest>=8"], _newest())
 
@@ -70,8 +88,7 @@ def numba_rest() -> Count:
 
 def numba_old() -> Count:
     """The same with older versions, on other Pythons."""
-    counts = []
-    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
+    counts, here = [], _pythons()
     for version, wanted in GENERATIONS.items():
         name = next((w for w in wanted if w in here), None)
         if name is None:
@@ -125,14 +142,11 @@ def numba_suite_shard(number: int) -> Count:
 
 
 def _with_cuda_core(area: str, version: str) -> str | None:
-    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
-    own = next((here[v] for v in ("3.11", "3.12", "3.13", "3.14") if v in here), None)
-    return own and venv(area, f"cuda-core-{version}", [f"cuda-core=={version}", *CUDA_CORE, "pytest>=8"], own)
+    return _venv(area, f"cuda-core-{version}", [f"cuda-core=={version}", *CUDA_CORE], ("3.11", "3.12", "3.13", "3.14"))
 
 
 def _cuda_core(area: str, version: str) -> Count:
-    python = _with_cuda_core(area, version)
-    return Count(0, 0, 1) if python is None else pytest(area, python, "tests/cuda_core", env=environment())
+    return _pytest(area, _with_cuda_core(area, version), "tests/cuda_core")
 
 
 def cuda_core() -> Count:
@@ -150,8 +164,7 @@ def _with_cute_dsl(area: str) -> str | None:
 
 
 def _cute_dsl(area: str, marks: str) -> Count:
-    python = _with_cute_dsl(area)
-    return Count(0, 0, 1) if python is None else pytest(area, python, "tests/cute_dsl", "-m", marks, env=environment())
+    return _pytest(area, _with_cute_dsl(area), "tests/cute_dsl", "-m", marks)
 
 
 def cute_dsl() -> Count:
@@ -165,14 +178,11 @@ def cute_dsl_rest() -> Count:
 
 
 def _with_triton(area: str, version: str) -> str | None:
-    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
-    own = next((here[v] for v in ("3.11", "3.12", "3.13") if v in here), None)
-    return own and venv(area, f"triton-{version}", [f"triton=={version}", "pytest>=8"], own)
+    return _venv(area, f"triton-{version}", [f"triton=={version}"], ("3.11", "3.12", "3.13"))
 
 
 def _triton(area: str, version: str, *chosen: str) -> Count:
-    python = _with_triton(area, version)
-    return Count(0, 0, 1) if python is None else pytest(area, python, *chosen, env=environment())
+    return _pytest(area, _with_triton(area, version), *chosen)
 
 
 #: Triton's tests that take two minutes; and the rest, which wait for time stamps to age, or run with mechanisms taken out.
@@ -209,14 +219,11 @@ def triton_old() -> Count:
 
 
 def _with_jax(area: str, version: str) -> str | None:
-    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
-    own = next((here[v] for v in JAX[version] if v in here), None)
-    return own and venv(area, f"jax-{version}", [f"jax=={version}", "etils", "filelock", "pytest>=8"], own)
+    return _venv(area, f"jax-{version}", [f"jax=={version}", "etils", "filelock"], JAX[version])
 
 
 def _jax(area: str, version: str, *chosen: str) -> Count:
-    python = _with_jax(area, version)
-    return Count(0, 0, 1) if python is None else pytest(area, python, *(chosen or ["tests/jax"]), env=environment())
+    return _pytest(area, _with_jax(area, version), *(chosen or ["tests/jax"]))
 
 
 def jax() -> Count:
@@ -236,14 +243,11 @@ def jax_old() -> Count:
 
 
 def _with_warp(area: str, version: str) -> str | None:
-    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
-    own = next((here[v] for v in ("3.12", "3.11", "3.13", "3.10") if v in here), None)
-    return own and venv(area, f"warp-{version}", [f"warp-lang=={version}", "numpy>=2", "pytest>=8"], own)
+    return _venv(area, f"warp-{version}", [f"warp-lang=={version}", "numpy>=2"], ("3.12", "3.11", "3.13", "3.10"))
 
 
 def _warp(area: str, version: str, *chosen: str) -> Count:
-    python = _with_warp(area, version)
-    return Count(0, 0, 1) if python is None else pytest(area, python, *(chosen or ["tests/warp"]), env=environment())
+    return _pytest(area, _with_warp(area, version), *(chosen or ["tests/warp"]))
 
 
 #: Warp's tests that take a minute together. Each test waits for clang.
@@ -274,15 +278,11 @@ CUPY_NVRTC = ["nvidia-cuda-nvrtc-cu12==12.9.86", "nvidia-cuda-runtime-cu12==12.9
 
 
 def _with_cupy(area: str, version: str) -> str | None:
-    here = {**interpreters(), f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable}
-    own = next((here[v] for v in ("3.12", "3.11", "3.13", "3.10") if v in here), None)
-    packages = [f"cupy-cuda12x=={version}", *CUPY_NVRTC, "pytest>=8"]
-    return own and venv(area, f"cupy-{version}", packages, own)
+    return _venv(area, f"cupy-{version}", [f"cupy-cuda12x=={version}", *CUPY_NVRTC], ("3.12", "3.11", "3.13", "3.10"))
 
 
 def _cupy(area: str, version: str, *chosen: str) -> Count:
-    python = _with_cupy(area, version)
-    return Count(0, 0, 1) if python is None else pytest(area, python, *(chosen or ["tests/cupy"]), env=environment())
+    return _pytest(area, _with_cupy(area, version), *(chosen or ["tests/cupy"]))
 
 
 #: CuPy's tests that take a minute together: headers, many processes, and the controls for both.

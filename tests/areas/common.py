@@ -107,6 +107,12 @@ def run(area: str, command: list[str], *, env: dict[str, str] | None = None, cwd
     return status, text
 
 
+def print_figures(area: str) -> None:
+    """Print the figures in an area's log. pytest may have written dots before them."""
+    for line in re.findall(r"^\.*(figure .*)$", log_of(area).read_text(errors="replace"), re.MULTILINE):
+        print(line)
+
+
 def counted(status: int, text: str) -> Count:
     """Count by the lines "N run, M failed" that our own programs end with."""
     found = re.findall(r"^(\d+) run, (\d+) failed$", text, re.MULTILINE)

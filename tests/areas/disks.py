@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from typing import NamedTuple
 
 from . import without
-from .common import BUILD, Count, environment, log_of, pytest, total
+from .common import BUILD, Count, environment, print_figures, pytest, total
 from .control import go_failures, python_red, red
 
 FOLDER = "tests/disks"
@@ -25,10 +24,9 @@ def short() -> Count:
 
 
 def long() -> Count:
-    """All of it, and longer; prints its figures."""
+    """The long variant, with all rows; prints its figures."""
     count = _disks("disks-long", "long")
-    for line in re.findall(r"^figure .*$", log_of("disks-long").read_text(errors="replace"), re.MULTILINE):
-        print(line)
+    print_figures("disks-long")
     return count
 
 

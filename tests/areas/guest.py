@@ -81,7 +81,7 @@ def tests() -> Count:
 
 
 def soak() -> Count:
-    """The long one; prints its figures."""
+    """The long variant; prints its figures."""
     count = _all("guest-soak", 3, 200)
     text = log_of("guest-soak").read_text()
     for line in re.findall(r"^figure (?!forks_).*$", text, re.MULTILINE):

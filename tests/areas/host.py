@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import sys
 
-from .common import Count, log_of, pytest
+from .common import Count, print_figures, pytest
 
 FOLDER = "tests/host"
 
@@ -16,8 +15,7 @@ def tests() -> Count:
 
 
 def soak() -> Count:
-    """The long one; prints its figures."""
+    """The long variant; prints its figures."""
     count = pytest("host-soak", sys.executable, "-s", "--soak", FOLDER)
-    for line in re.findall(r"^\.*(figure \w+ \S+ \S+)$", log_of("host-soak").read_text(), re.MULTILINE):
-        print(line)
+    print_figures("host-soak")
     return count

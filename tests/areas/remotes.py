@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from typing import NamedTuple
 
 from . import without
-from .common import BUILD, Count, build_library, environment, log_of, pytest, total
+from .common import BUILD, Count, build_library, environment, log_of, print_figures, pytest, total
 from .control import python_red
 
 FOLDER = "tests/remotes"
@@ -99,6 +98,5 @@ def soak() -> Count:
             pytest(area, sys.executable, "-s", f"{FOLDER}/test_helper_killed.py", env=environment(KILLS="200")),
         ]
     )
-    for line in re.findall(r"^\.*(figure .*)$", log_of(area).read_text(errors="replace"), re.MULTILINE):
-        print(line)
+    print_figures(area)
     return count

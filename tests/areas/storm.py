@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import sys
 
-from .common import Count, environment, log_of, pytest
+from .common import Count, environment, print_figures, pytest
 
 
 def _storm(area: str, length: str) -> Count:
     """Run the storms, and print the figures that they leave."""
     count = pytest(area, sys.executable, "tests/storm", env=environment(STORM=length))
-    for line in re.findall(r"^figure .*$", log_of(area).read_text(errors="replace"), re.MULTILINE):
-        print(line)
+    print_figures(area)
     return count
 
 

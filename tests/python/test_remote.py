@@ -443,6 +443,18 @@ def gateway(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
     return process, f"s3://bucket/ccache?endpoint=http://127.0.0.1:{port}&region=us-east-1"
 
 
+def test_links_for_ccache_take_no_other_file_for_one(tmp_path: Path) -> None:
+    for _ in range(2):  # they may be there already
+        made = program("remote", "ccache-link", tmp_path)
+        assert made.returncode == 0, made.stderr
+    link = tmp_path / "ccache-storage-s3"
+    link.unlink()
+    link.write_text("another program")
+    made = program("remote", "ccache-link", tmp_path)
+    assert made.returncode == 2 and link.name in made.stderr, made.stderr
+    assert link.read_text() == "another program"
+
+
 @pytest.mark.parametrize("scheme", ["redis", "s3"])
 def test_ccache_stores_and_hits_through_the_helper(tmp_path: Path, scheme: str) -> None:
     """Stock ccache, from its wheel, finds the helper by the name that its scheme asks for."""

@@ -1,5 +1,5 @@
-// Package host is what Go tests need of a program that uses CUDA: it builds the
-// fakes, and makes contexts as such a program does. Only tests import it.
+// Package host acts as a program that uses CUDA, for Go tests: it builds the fakes, and
+// makes contexts like such a program. Only tests import it.
 package host
 
 import (
@@ -18,8 +18,8 @@ var sources = map[string][]string{
 	"libnvrtc": {"libnvrtc.c", "preprocess.c", "image.c", "knobs.c"},
 }
 
-// Build makes a fake library at path, whose file name says which one. Flags are
-// for the compiler: -DSTUBNVRTC_MAJOR=12. The compiler is $CC, or cc.
+// Build makes a fake library at path; the file name says which one. flags are for the
+// compiler, as -DSTUBNVRTC_MAJOR=12. The compiler is $CC, or cc.
 func Build(path string, flags ...string) error {
 	_, here, _, _ := runtime.Caller(0)
 	kind, _, _ := strings.Cut(filepath.Base(path), ".so")
@@ -41,10 +41,10 @@ func Build(path string, flags ...string) error {
 	return cmd.Run()
 }
 
-// calls is where the fake NVRTC makes a file for each call, beside itself.
+// calls is the folder beside the fake NVRTC in which it makes a file for each call.
 const calls = "calls/__pycache__"
 
-// Compiles returns how often the fake NVRTC in a folder was called by a name.
+// Compiles returns how often a function of the fake NVRTC in a folder was called.
 func Compiles(folder, name string) int {
 	files, _ := filepath.Glob(filepath.Join(folder, calls, "*"))
 	n := 0
@@ -57,8 +57,8 @@ func Compiles(folder, name string) int {
 	return n
 }
 
-// Calls makes the fake driver write its calls to a file of the test's, and returns
-// how to count those of one name.
+// Calls makes the fake driver log its calls to a file of the test, and returns a function
+// that counts the calls of a name.
 func Calls(t testing.TB, variable string) (count func(name string) int) {
 	path := filepath.Join(t.TempDir(), "calls")
 	t.Setenv(variable, path)

@@ -57,7 +57,7 @@ func (h Host) SetCurrent(c unsafe.Pointer) {
 	check("cuCtxSetCurrent", C.with(set, c))
 }
 
-// Current returns what is current, nil if nothing is.
+// Current returns the current context, nil if there is none.
 func (h Host) Current() unsafe.Pointer {
 	var c unsafe.Pointer
 	check("cuCtxGetCurrent", C.get(h.symbol("cuCtxGetCurrent"), &c))

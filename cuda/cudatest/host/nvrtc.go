@@ -17,7 +17,7 @@ import (
 	"unsafe"
 )
 
-// Source is what NVRTC is given.
+// Source is the input of NVRTC.
 type Source struct {
 	Text    string
 	Name    string
@@ -25,8 +25,8 @@ type Source struct {
 	Options []string
 }
 
-// Compile compiles with a libnvrtc, plainly, and returns the cubin, the log and
-// the result's code.
+// Compile compiles with a libnvrtc directly, and returns the cubin, the log and the
+// status.
 func Compile(nvrtc Symbols, s Source) (cubin []byte, log string, code int) {
 	var kept []unsafe.Pointer
 	text := func(s string) *C.char {

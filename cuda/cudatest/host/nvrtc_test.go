@@ -33,7 +33,7 @@ func stub(t testing.TB, flags ...string) *dl.Library {
 	return library(t, dl.Locations{Explicit: path})
 }
 
-// real returns the NVRTCs that there are, by version.
+// real returns the installed NVRTCs, by version.
 func real(t testing.TB) map[string]*dl.Library {
 	t.Helper()
 	found := map[string]*dl.Library{}
@@ -48,7 +48,7 @@ func real(t testing.TB) map[string]*dl.Library {
 	return found
 }
 
-// lines makes files that say, when they are read, which they are.
+// lines makes files that print their names when they are included.
 func lines(t testing.TB, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -64,7 +64,7 @@ func lines(t testing.TB, files map[string]string) {
 	}
 }
 
-// said returns what #warning and #error said, and whether it compiled.
+// said returns the texts of #warning and #error, and whether the source compiled.
 func said(l *dl.Library, s host.Source) string {
 	_, log, code := host.Compile(l, s)
 	found := []string{"compiled"}
