@@ -1,8 +1,8 @@
-"""The samples of the pages: what stands between fences, for the tests that run it as it stands there.
+"""Samples: the blocks between fences in the pages, for the tests that run them unchanged.
 
-A test names what it runs by constants: a page, the heading above and, if there are
-several below one, which. tests/package/test_samples.py reads these calls in the
-tests' sources, and fails for a block that none of them names.
+A test names its sample by constants: the page, the heading above and, if there are
+several below the heading, the number. tests/package/test_samples.py reads these calls in
+the tests' sources, and fails for a block that no call names.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 class Sample(NamedTuple):
     """A block of a page."""
 
-    page: str  # from the root of the project
-    heading: str  # the nearest above
-    number: int  # among those below that heading, from 0
+    page: str  # its path from the root of the project
+    heading: str  # the nearest heading above
+    number: int  # among the samples below that heading, from 0
     line: int  # of its first fence, from 1
     language: str  # "" for none
     title: str
