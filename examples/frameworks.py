@@ -3,11 +3,11 @@
     make demo-all
     python examples/frameworks.py [--python FRAMEWORK=PATH]... [FRAMEWORK]...
 
-Prints the table of each: the first call cold, in a fresh process after it, and in
-a fresh process with what the framework caches itself. What is missing is
-installed, from the example's requirements.txt, into build/demo-all; --python names
-an interpreter that has it. The exit status is 0 if each was compiled once and all
-was right.
+Prints a table for each framework: its first call with an empty cache, the same in a new
+process, and in a new process with the framework's own cache. A framework that is missing
+is installed from the example's requirements.txt into build/demo-all; --python names an
+interpreter that has it. The exit status is 0 if each function was compiled once and all
+results were right.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ PYTHONS = ("3.11", "3.12", "3.13")
 
 
 class FrameworkError(Exception):
-    """A framework is not there and cannot be had."""
+    """A framework is missing and cannot be installed."""
 
 
 class Framework(NamedTuple):
-    """A folder of examples, and what people call it."""
+    """A folder of examples, and its name for people."""
 
     folder: str
     title: str
@@ -54,7 +54,7 @@ class Framework(NamedTuple):
         return str(python)
 
     def show(self, python: str) -> bool:
-        """Run the example and let it print; return whether all was as it should be."""
+        """Run the example, which prints; return whether it succeeded."""
         print(f"\n{self.title}", flush=True)
         command = [python, str(HERE / self.folder / "demo.py"), str(FOLDER / f"{self.folder}-caches")]
         return subprocess.run(command, check=False).returncode == 0

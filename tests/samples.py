@@ -1,8 +1,8 @@
-"""The samples in the pages: the texts between fences, which tests run unchanged.
+"""Samples: the blocks between fences in the pages, for the tests that run them unchanged.
 
-A test names a sample by constants: the page, the heading above it and, if that heading
-has several samples, a number. tests/package/test_samples.py reads these calls in the
-tests' sources, and fails for a sample that no test names.
+A test names its sample by constants: the page, the heading above and, if there are
+several below the heading, the number. tests/package/test_samples.py reads these calls in
+the tests' sources, and fails for a block that no call names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 class Sample(NamedTuple):
     """A block of a page."""
 
-    page: str  # from the root of the project
+    page: str  # its path from the root of the project
     heading: str  # the nearest heading above
     number: int  # among the samples below that heading, from 0
     line: int  # of its first fence, from 1

@@ -16,7 +16,7 @@
 static const char source[] = "double f(double x) { return x * x + 1; }\n";
 static const char flags[] = "-O2 -fPIC -shared";
 
-/* Runs the compiler, whose path is user, and commits what it made. */
+/* Runs the compiler, whose path is user, and commits the library that it has made. */
 static int32_t compile(void *user, jitcache_lease *lease)
 {
 	static char code[1 << 20];
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	must(jitcache_key_add_tool(key, "compiler", argv[1]));
 	must(jitcache_key_set_kind(key, "native"));
 
-	/* With JITCACHE_NOT_STORED there is a blob too: a full disk is no reason to stop. */
+	/* There is a blob with JITCACHE_NOT_STORED too: the program goes on although the disk is full. */
 	must(jitcache_get_or_compile(cache, key, -1, compile, argv[1], &blob));
 	must(jitcache_blob_path(blob, &path));
 	library = dlopen(path, RTLD_NOW);

@@ -18,7 +18,7 @@
 static const std::string source = "double f(double x) { return x * x + 1; }\n";
 static const std::string flags = "-O2 -fPIC -shared";
 
-// Runs the compiler and returns what it made.
+// Runs the compiler and returns the library that it has made.
 static std::string compile(const std::string &compiler)
 {
 	char out[] = "/tmp/minimal-XXXXXX";
@@ -43,7 +43,7 @@ static void run(const std::string &compiler)
 	jitcache::Key key;
 	key.add("source", source).add("flags", flags).add_tool("compiler", compiler).kind("native");
 
-	// What compile throws reaches us. A full disk is no reason to throw: the code is there all the same.
+	// An exception of compile arrives here. A full disk throws nothing: the code is returned all the same.
 	const jitcache::Blob code = cache.get_or_compile(key, [&] { return compile(compiler); });
 	void *library = dlopen(code.path(), RTLD_NOW);
 	void *f = library == nullptr ? nullptr : dlsym(library, "f");

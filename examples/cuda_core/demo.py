@@ -3,11 +3,10 @@
     pip install "cuda-core[cu13]"
     python examples/cuda_core/demo.py [FOLDER]
 
-Each time is that of compiling once in a process of its own, after cuda.core was
-imported. FOLDER, by default build/demo-cuda-core, gets the caches. Where there is
-a GPU the kernels are launched, and their results compared; elsewhere they are
-compiled for sm_80. The exit status is 0 if NVRTC was there when it should be, and
-all results are right.
+Each time is that of one compile in a new process, after cuda.core was imported.
+FOLDER, by default build/demo-cuda-core, gets the caches. With a GPU the kernels are
+launched and their results compared; without one they are compiled for sm_80. The exit
+status is 0 if NVRTC was loaded exactly where it should be, and all results are right.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def gpu() -> bool:
 
 
 def scaled(code: object, name: str) -> bool:
-    """Launch a kernel that scales, and look at the result."""
+    """Launch a kernel that scales numbers, and check the result."""
     import numpy as np
     from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, launch
 
@@ -70,7 +69,7 @@ def compiled(example: Example, options: object, own: Path | None) -> object:
 
 
 def has_nvrtc(process: Path) -> bool:
-    """Whether NVRTC is in this process, or in one that it has started: where jitcache has it work."""
+    """Whether NVRTC is loaded in this process or in one that it has started, as jitcache does."""
     try:
         if "libnvrtc.so" not in (process / "maps").read_text():
             return False
@@ -83,7 +82,7 @@ def has_nvrtc(process: Path) -> bool:
 
 
 def work(name: str, include: str, own: str) -> None:
-    """Be one process: compile once, and print seconds, code, whether NVRTC was loaded, and the launch, as JSON."""
+    """Do the work of one process: compile once; print seconds, code, NVRTC's presence and the launch as JSON."""
     import cuda.core.utils  # noqa: F401
     import jitcache.adapters.cuda_core  # noqa: F401
     from cuda.core import ProgramOptions
@@ -99,7 +98,7 @@ def work(name: str, include: str, own: str) -> None:
 
 
 def process(folder: Path, name: str, own: Path | str = "") -> tuple[float, str, bool, bool | None]:
-    """Start such a process and return what it prints."""
+    """Start a process with ``--work`` and return what it prints."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("JITCACHE") or k == "JITCACHE_LIBRARY"}
     path = os.pathsep.join([str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
     env = {**clean, "PYTHONPATH": path, "JITCACHE_DIR": str(folder / "cache")}
@@ -108,7 +107,7 @@ def process(folder: Path, name: str, own: Path | str = "") -> tuple[float, str, 
 
 
 def row(folder: Path, name: str, example: Example) -> list[str]:
-    """Print the row of a program, and return what is wrong."""
+    """Print the row of a program; return what is wrong, "" if nothing is."""
     cold, warm = process(folder, name), process(folder, name)
     times, runs = [f"{t * 1e3:.1f} ms" for t in (cold[0], warm[0])], [cold, warm]
     if example.cached_by_cuda_core:

@@ -1,4 +1,4 @@
-"""The programs of the demo: what cuda.core caches itself, and what it refuses to cache."""
+"""The programs of the demo: one that cuda.core caches itself, and others that it refuses to cache."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ template <int M, int N, int K> __device__ void multiply(const float *a, const fl
     for n in (4, 6, 8)
 )  # fmt: skip
 
-#: What scale.h has, which is written beside the caches.
+#: The text of scale.h, which is written beside the caches.
 SCALE_H = PLAIN.replace('extern "C" __global__ void scale', "__device__ void scale_by")
 
 
 def examples(include: str) -> dict[str, Example]:
-    """Return them by name; ``include`` is the folder of scale.h."""
+    """Return the programs by name; ``include`` is the folder of scale.h."""
     return {
         "plain": Example(PLAIN, {}, [], True),
         "large": Example(LARGE, {}, [], True),

@@ -24,7 +24,7 @@ NAMES = ["matmul", "axpy", "power"]
 
 
 def jobs() -> dict[str, tuple]:
-    """Return what is compiled: a function, and arguments that stand for those of calls."""
+    """Return a function to compile, and arguments that stand for those of calls."""
     import cutlass
     import cutlass.cute as cute
     import kernels
@@ -42,7 +42,7 @@ def jobs() -> dict[str, tuple]:
 
 
 def work(key: str) -> None:
-    """Be one process: compile each function, and print seconds, compiles and the object's size as JSON."""
+    """Do the work of one process: compile each function, and print seconds, compiles and the object's size as JSON."""
     import cutlass.cute as cute
     from cutlass.base_dsl.compiler import Compiler
 
@@ -69,7 +69,7 @@ def work(key: str) -> None:
 
 
 def process(key: str, **env: str) -> dict[str, tuple[float, int]]:
-    """Start such a process and return what it prints."""
+    """Start a process with ``--work`` and return what it prints."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE", "CUTE_DSL_"))}
     path = os.pathsep.join([str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
     if "CUTE_DSL_ARCH" in os.environ or not has_device():
@@ -80,7 +80,7 @@ def process(key: str, **env: str) -> dict[str, tuple[float, int]]:
 
 
 def has_device() -> bool:
-    """Whether there is a GPU."""
+    """Return whether there is a GPU."""
     from cuda.bindings import driver
 
     try:
@@ -90,7 +90,7 @@ def has_device() -> bool:
 
 
 def launch() -> list[str]:
-    """Run what a process finds on the GPU, and return what is wrong."""
+    """Run the cached functions on the GPU, and return what is wrong."""
     try:
         import torch
     except ImportError:

@@ -1,10 +1,9 @@
-"""Which compilers really ran, as the compilers themselves report.
+"""The compile log: which compilers ran, reported by the compilers themselves.
 
-A script stands in the place of the C compiler, and a library in that of NVRTC's
-(compiles.c). They write nothing, because a result that leaves files behind is not
-kept: whenever they compile they ring a bell, and the kernel tells the demo, which
-writes a line. The cache has no part in it, so that it can be held against what the
-cache says of itself.
+A script replaces the C compiler, and a library replaces NVRTC (compiles.c). They write
+nothing, because a result that leaves files behind is not kept. When they compile, they
+ring a bell: they open a file, the kernel tells the demo, and the demo writes a line.
+The cache has no part in this, so the log can be compared with the cache's own figures.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
 
 
 _OPEN, _CLOSE = 0x20, 0x10  # IN_OPEN, IN_CLOSE_NOWRITE
-_RINGS = 64  # of one compile (compiles.c); the cache reads a bell a few times at most
+_RINGS = 64  # how often a compile opens its bell (compiles.c); the cache opens it a few times at most
 
 
 class Bells:
-    """A folder with a file for each source; a compiler opens that of its source _RINGS times."""
+    """A folder with a file for each source. A compiler opens the file of its source _RINGS times."""
 
     def __init__(self, folder: Path, sources: Iterable[str], file: Path) -> None:
         self.file = file
@@ -35,7 +34,7 @@ class Bells:
             (folder / source).write_text("bell\n")
         libc = ctypes.CDLL(None, use_errno=True)
         self._watch = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        # Both, for the kernel tells once what comes twice in a row.
+        # Opening and closing: the kernel merges equal events that follow each other.
         if libc.inotify_add_watch(self._watch, os.fsencode(folder), _OPEN | _CLOSE) < 0:
             raise OSError(ctypes.get_errno(), f"{folder}: cannot be watched")
 
@@ -63,14 +62,14 @@ class Bells:
 
 
 def wrap_nvrtc(library: Path, compiler: list[str], real: str, bells: Path) -> None:
-    """Build a library that rings the bells in a folder, and has the real one do the work."""
+    """Build a library that rings the bells in a folder, and calls the real one to compile."""
     source = Path(__file__).with_name("compiles.c")
     command = [*compiler, "-shared", "-fPIC", "-O1", f'-DCOMPILE_BELLS="{bells}"', str(source), "-o", str(library)]
     subprocess.run([*command, "-Wl,--no-as-needed", real, f"-Wl,-rpath,{Path(real).parent}", "-ldl"], check=True)
 
 
 def wrap(script: Path, compiler: list[str], bells: Path) -> None:
-    """Write a script that rings for each of its arguments that is a source with a bell, and runs the compiler."""
+    """Write a script that rings the bell of each source among its arguments, and runs the compiler."""
     ring = f": <{shlex.quote(str(bells))}/$bell; " * _RINGS
     script.write_text(
         "#!/bin/sh\nfor word; do\n\tbell=${word##*/}\n"

@@ -1,7 +1,7 @@
-/* compiles.c: NVRTC that rings a bell: each compile opens the file of the program's
- * name in the folder COMPILE_BELLS, RINGS times. It writes nothing, for what a compile
- * leaves behind is not kept. It is linked to the real libnvrtc, which answers all
- * else. For processes that compile one thing at a time, as the demo's do. */
+/* compiles.c: an NVRTC that rings a bell. Each compile opens, RINGS times, the file in the
+ * folder COMPILE_BELLS that has the program's name. It writes nothing, because a compile
+ * that leaves files behind is not kept. It is linked to the real libnvrtc, which has all
+ * other functions. For processes that compile one program at a time, as the demo's do. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 
 def duration(seconds: float) -> str:
-    """Return a time for people to read."""
+    """Return a time as text for people."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.{2 if seconds < 10 * size else 0}f} {unit}"
@@ -80,7 +80,7 @@ def jitcache_command(*args: str) -> str:
 
 
 def at_once(settings: Path, name: str) -> list[Answer]:
-    """Have several fresh processes ask at the same time."""
+    """Start several new processes that ask at the same time."""
     workers = [Worker(settings, name, wait=True) for _ in range(AT_ONCE)]
     answers: list[list[Answer]] = []
     problems: list[WorkerError] = []
@@ -102,7 +102,7 @@ def at_once(settings: Path, name: str) -> list[Answer]:
 
 
 def measure(name: str, toolchain: Toolchain, settings: Path, bells: compile_log.Bells) -> Row:
-    """Do everything that is done with one job."""
+    """Compile one job cold, warm and in several processes at once; return its row."""
     job = JOBS[name](toolchain)
     seen = [0]  # how many compiles the log had before, and after each phase
 
@@ -133,7 +133,7 @@ def measure(name: str, toolchain: Toolchain, settings: Path, bells: compile_log.
 
 
 def prepare(names: list[str], folder: Path) -> Toolchain:
-    """Find, and install if need be, what the jobs compile with; drop the names of jobs that cannot run."""
+    """Find or install the compilers of the jobs; drop the names of jobs that cannot run."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("cache", "solver-cache"):  # of the last run
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -175,7 +175,7 @@ def show(rows: list[list[str]]) -> None:
 
 
 def report(rows: list[Row], toolchain: Toolchain) -> None:
-    """Print what was measured, where everything is, and what the cache says of itself."""
+    """Print the measurements, the folders, and the cache's own figures."""
     head = ["what", "cold", "fresh process", "same process", f"{AT_ONCE} at once", "compiles", "result"]
     show([head, *(row.cells for row in rows)])
     print(
@@ -194,7 +194,7 @@ entries"""
 
 
 def solve(toolchain: Toolchain, bells: compile_log.Bells) -> list[str]:
-    """Run the solver on its ranks twice, say what happened, and return what was not as it should be."""
+    """Run the solver on its ranks twice, print what happened, and return what was wrong."""
     with build_steps.step(f"solving on {ranks.RANKS} ranks, twice"):
         first, second = ranks.run(toolchain, bells), ranks.run(toolchain, bells)
     print(
@@ -207,7 +207,7 @@ def solve(toolchain: Toolchain, bells: compile_log.Bells) -> list[str]:
 
 
 def launch(folder: Path) -> list[str]:
-    """Have a compiler launched twice, say what happened, and return what was not as it should be."""
+    """Run a compiler through the launcher twice, print what happened, and return what was wrong."""
     why = launcher.missing()
     if why:
         print(f"jitcache run left out: {why}\n")
@@ -226,7 +226,7 @@ def launch(folder: Path) -> list[str]:
 
 
 def share(folder: Path, settings: Path, bells: compile_log.Bells, toolchain: Toolchain) -> list[str]:
-    """Compile on two machines that share a remote, say what happened, and return what was not as it should be."""
+    """Compile on two machines that share a remote, print what happened, and return what was wrong."""
     with build_steps.step("compiling on two machines"):
         what, runs = machines.run(folder / "machines", settings, bells, toolchain)
     first, second = runs
@@ -273,7 +273,7 @@ def run(names: list[str], folder: Path) -> int:
 
 
 def main() -> int:
-    """Read the arguments; be the demo, or one of its workers."""
+    """Read the arguments; run the demo, or one of its workers."""
     parser = argparse.ArgumentParser(description="Two real compilers, cold and from the cache.")
     known = ", ".join([*JOBS, RANKS, LAUNCHER, MACHINES])
     parser.add_argument("--only", metavar="NAMES", help=f"cuda, native, or of {known}; several with commas")

@@ -1,7 +1,7 @@
 """The NVIDIA driver, through ctypes: a context, and launching a kernel in it.
 
-``probe`` says in a line why there is nothing to launch on; without a GPU that is
-all that is used of this module.
+``probe`` says in a line why no kernel can be launched; without a GPU nothing else of
+this module is used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _MAJOR, _MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
 
 
 class DriverError(Exception):
-    """The driver refused."""
+    """A call of the driver failed."""
 
 
 class Device(NamedTuple):
@@ -46,7 +46,7 @@ def _check(lib: ctypes.CDLL, function: str, *args: Any) -> None:
 
 
 def probe() -> tuple[Device | None, str]:
-    """Return the first GPU, or None and why there is none."""
+    """Return the first GPU and "", or None and why it cannot be used."""
     try:
         lib = _load()
         _check(lib, "cuInit", 0)

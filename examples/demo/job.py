@@ -1,7 +1,6 @@
-"""Jobs: one thing each that a program compiles while it runs.
+"""Jobs: each is something that a program compiles while it runs.
 
-A job knows how to have its code compiled through the cache, and how to tell that
-what came out is right.
+A job compiles its code through the cache, and checks that the code is right.
 """
 
 from __future__ import annotations

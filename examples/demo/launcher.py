@@ -15,7 +15,7 @@ SOURCE = "#include <math.h>\ndouble norm(double x, double y) { return sqrt(x * x
 
 
 class Run(NamedTuple):
-    """What a command came to."""
+    """The result of a command."""
 
     seconds: float
     library: bytes
@@ -34,14 +34,14 @@ def _program() -> Path:
 
 
 def _command() -> list[str]:
-    # The linker gives each library that it makes a random number: equal ones were
-    # made once. What the launcher says of itself is not needed.
+    # The linker puts a random number into each library, so equal libraries were made
+    # once. The launcher's own figures are not needed to tell.
     words = ["gcc", "-O2", "-shared", "-fPIC", "norm.c", "-o", "norm.so", "-lm", "-Wl,--build-id=uuid"]
     return [str(_program()), "run", *words]
 
 
 def run(folder: Path) -> Run:
-    """Make the library in a folder that has none, and use it."""
+    """Build the library in an empty folder, and use it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     (folder / "norm.c").write_text(SOURCE)
@@ -55,6 +55,6 @@ def run(folder: Path) -> Run:
 
 
 def problems(first: Run, second: Run) -> list[str]:
-    """Return what was not as it should be."""
-    found = [] if first.right and second.right else ["launcher: a library has another function"]
+    """Return what was wrong."""
+    found = [] if first.right and second.right else ["launcher: a library computes a wrong result"]
     return found if first.library == second.library else [*found, "launcher: gcc was run twice"]

@@ -1,7 +1,7 @@
-"""Two machines that share a remote: what the first has compiled, the second one fetches.
+"""Two machines that share a remote: the second one fetches what the first has compiled.
 
-A machine is a cache directory and a helper of its own. The remote is a Redis, where there
-is one, else a directory.
+A machine is played by a cache directory and a helper of its own. The remote is a Redis
+if that is installed, else a directory.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Run(NamedTuple):
 
 @contextmanager
 def _remote(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield a remote's URL, and what it is."""
+    """Start a remote; yield its URL and its name for people."""
     program = shutil.which("redis-server")
     if program is None:
         (folder / "shared").mkdir()
@@ -101,6 +101,6 @@ def _ask(command: list[str], env: dict[str, str]) -> str:
 
 
 def problems(runs: list[Run]) -> list[str]:
-    """Return what was not as it should be."""
+    """Return what was wrong."""
     compiles = [r.compiles for r in runs]
     return [] if compiles == [1, 0] else [f"two machines: {compiles} compiles, expected [1, 0]"]

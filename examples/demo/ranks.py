@@ -36,7 +36,7 @@ class Run(NamedTuple):
 
 
 def missing(toolchain: Toolchain) -> str:
-    """Install what is missing; return what cannot be installed, "" if there is nothing."""
+    """Install what is missing; return what cannot be installed, "" if nothing is missing any more."""
     if not toolchain.python_headers:
         return "this Python came without Python.h"
     if "zig" in toolchain.cc_version or any("ziglang" in f for f in toolchain.cc_files):

@@ -23,7 +23,7 @@ import jitcache
 from expression import FUNCTIONS, Expression
 from job import Job, Wrong
 
-# Reaction against a source, at each point x: what is to be zero.
+# Reaction minus source at each point x, which the solution makes zero.
 RESIDUAL = Expression("u + 0.1*u**3 + 0.5*exp(u) - 2*sin(3*x)*sqrt(1 + x**2)")
 JACOBIAN = RESIDUAL.derivative("u")
 _POINTS = [i / 1000 - 1 for i in range(2001)]
@@ -80,7 +80,7 @@ class _Native(Job):
         return jitcache.Key(self.components()).named(self.name)
 
     def key(self) -> jitcache.Key:
-        # A program that asks again has its key at hand.
+        # Made once: a program that asks again still has its key.
         return self._key
 
     def components(self) -> dict[str, Any]:
@@ -143,12 +143,12 @@ class Newton(_Native):
     source = _CYTHON
 
     def components(self) -> dict[str, Any]:
-        """Return those of any C source, and which Python it is for."""
+        """Return the components of any C source, and those for a module of this Python."""
         return {
             **super().components(),
             "cython": self.toolchain.cython,
-            # Of the C library's headers there is only the version here:
-            # jitcache.native follows the compiler's own list.
+            # The headers of the C library are not in this key; jitcache.native would
+            # record them.
             "soabi": sysconfig.get_config_var("SOABI"),
             "python headers": self.toolchain.python_headers,
             "libc": os.confstr("CS_GNU_LIBC_VERSION"),

@@ -1,8 +1,7 @@
-"""The toolchain: which compilers and headers there are, found once per run of the demo.
+"""The toolchain: the compilers and headers of the machine, found once per run of the demo.
 
-The parent process finds everything and hands it to its workers as JSON, as a
-host would that starts ranks. A worker that only has hits to make then opens no
-compiler and no header.
+The parent process finds everything and passes it to its workers as JSON, as a host does
+that starts ranks. So a worker that only has hits opens no compiler and no header.
 """
 
 from __future__ import annotations
@@ -65,32 +64,32 @@ class Toolchain:
         return cls(**json.loads(Path(file).read_text()))
 
     def find_cc(self, folder: Path) -> None:
-        """Look for the C compiler, and put a script that rings in its place."""
+        """Find the C compiler, and replace it by a script that rings and runs it."""
         command = build_library.find_cc()
         if command is None:
             raise ToolchainError("no C compiler; `make demo` installs one where there is none")
         self.cc_files = _files_of(command)
         self.cc_version = _output([*command, "--version"]).partition("\n")[0]
         if "ziglang" in command:
-            # zig compiles for the CPU that it runs on unless told otherwise;
-            # then the CPU would have to be in the key.
+            # By default zig compiles for the CPU that it runs on, which would then have to
+            # be in the key.
             self.cc_flags = ["-mcpu=baseline"]
-            # It also keeps what it compiled, by default below the user's home; so
-            # from the second run of the demo on, zig itself finds much of it.
+            # zig has a cache of its own, by default below the user's home. With it zig would
+            # be faster from the second run of the demo on.
             os.environ["ZIG_GLOBAL_CACHE_DIR"] = str(folder / "zig")
         script = folder / "cc"
         compile_log.wrap(script, command, folder / BELLS)
         self.cc = str(script)
 
     def find_cython(self) -> None:
-        """Look for Cython and the headers of this Python."""
+        """Find Cython and the headers of this Python."""
         self.cython = wheels.version("Cython") or ""
         folders = list(dict.fromkeys(Path(sysconfig.get_path(which)) for which in ("include", "platinclude")))
         if (folders[0] / "Python.h").exists():
             self.python_headers = _digest(folders)
 
     def find_cuda(self, folder: Path) -> None:
-        """Look for NVRTC and put a library that rings in its place; for the headers of CCCL, and a GPU."""
+        """Find NVRTC, and replace it by a library that rings; find the headers of CCCL, and a GPU."""
         real = wheels.find("nvidia-cuda-nvrtc", "libnvrtc.so.*")
         command = build_library.find_cc()
         if command is None:
@@ -112,7 +111,7 @@ class Toolchain:
 
 
 def _architectures(nvrtc: Path) -> list[int]:
-    """Return what an NVRTC can compile for: 90 for sm_90."""
+    """Return the architectures that an NVRTC knows, 90 for sm_90."""
     library, n = ctypes.CDLL(str(nvrtc)), ctypes.c_int()
     library.nvrtcGetNumSupportedArchs(ctypes.byref(n))
     archs = (ctypes.c_int * n.value)()
@@ -121,11 +120,11 @@ def _architectures(nvrtc: Path) -> list[int]:
 
 
 def _files_of(command: list[str]) -> list[str]:
-    """Return the files that a compiler's command runs, as far as it tells."""
+    """Return the programs that a compiler's command runs, as far as it names them."""
     if "ziglang" in command:
         spec = importlib.util.find_spec("ziglang")
         return [f"{folder}/zig" for folder in (spec and spec.submodule_search_locations) or []]
-    # gcc is a driver: what translates is another program.
+    # gcc is a driver: other programs compile, assemble and link.
     programs = [_output([*command, f"-print-prog-name={name}"]).strip() for name in ("cc1", "as", "ld")]
     files = [shutil.which(word) for word in [*command, *programs]]
     return sorted({os.path.realpath(f) for f in files if f})
@@ -137,7 +136,7 @@ def _output(command: list[str]) -> str:
 
 
 def _digest(folders: list[Path]) -> str:
-    """Return a digest of all files below the folders: of their names there, and what they hold."""
+    """Return a digest of the names and contents of all files below the folders."""
     total = hashlib.sha256()
     for folder in folders:
         for file in sorted(p for p in folder.rglob("*") if p.is_file()):

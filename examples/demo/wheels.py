@@ -1,4 +1,4 @@
-"""The packages of requirements.txt: installed if they are missing, and where their files are."""
+"""The packages of requirements.txt: installing them, and finding their files."""
 
 from __future__ import annotations
 

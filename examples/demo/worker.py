@@ -1,4 +1,4 @@
-"""Workers: fresh processes that ask for one job's result, and report what they got."""
+"""Workers: new processes that ask for one job's result, and report it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
 
 
 def serve(settings: str, name: str, requests: int, wait: bool) -> None:
-    """Be a worker: ask so many times, print the answers as JSON. Raises Wrong."""
+    """Do a worker's task: ask so many times, and print the answers as JSON. Raises Wrong."""
     toolchain = Toolchain.load(settings)
     os.environ["JITCACHE_NVRTC"] = toolchain.nvrtc
     job = JOBS[name](toolchain)
@@ -72,7 +72,7 @@ class Worker:
             self._process.stdout.readline()  # "ready", or nothing if it has died
 
     def answers(self) -> list[Answer]:
-        """Let it go, if it waits, and return its answers."""
+        """Let a worker that waits begin; return its answers."""
         try:
             out, err = self._process.communicate("go\n", timeout=_PATIENCE)
         except subprocess.TimeoutExpired:

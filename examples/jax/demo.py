@@ -25,7 +25,7 @@ NAMES = ["network", "walk", "spectrum"]
 
 
 def work(way: str) -> None:
-    """Be one process: call each function once, and print seconds, compiles and results as JSON."""
+    """Do the work of one process: call each function once, and print seconds, compiles and results as JSON."""
     import jax
     import numpy as np
     from programs import jobs
@@ -55,7 +55,7 @@ def work(way: str) -> None:
 
 
 def process(way: str, **env: str) -> dict[str, tuple[float, int, list[float]]]:
-    """Start such a process and return what it prints."""
+    """Start a process with ``--work`` and return what it prints."""
     found: dict[str, tuple[float, int, list[float]]] = fresh.process(
         __file__, way, without=("JAX_COMPILATION", "JAX_PERSISTENT"), **env
     )

@@ -6,8 +6,8 @@
 //	cmake --build build
 //	build/native_host 3 cc        # a chain of 3 springs
 //
-// It prints how far the first mass has come after a second, and whether it was
-// compiled for it.
+// It prints how far the first mass has moved after a second, and whether the code was
+// compiled or found.
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -54,8 +54,8 @@ std::string write_source(int n)
 
 const std::vector<std::string> flags = {"-O3", "-march=native"};
 
-// The code of a source: from the cache, or compiled, once for all who ask at the same
-// time. In steps, so that the program could answer signals or show its progress.
+// Returns the code of a source from the cache, or compiles it, once for all that ask at the
+// same time. It does so in steps, between which a program can handle signals or show progress.
 jitcache_blob *compile(jitcache_cache *cache, const std::string &compiler, const std::string &source, bool *hit)
 {
 	jitcache_native_request *request = nullptr;

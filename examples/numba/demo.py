@@ -25,7 +25,7 @@ NAMES = ["loop", "statistics", "parallel", "elements"]
 
 
 def work() -> None:
-    """Be one process: call each function once, and print seconds, results and compiles as JSON."""
+    """Do the work of one process: call each function once, and print seconds, results and compiles as JSON."""
     import numba
     import numpy as np
     from numba.core import compiler

@@ -1,14 +1,14 @@
-"""Real packages, with what they cache themselves and with everything cached: compiles and seconds.
+"""Real packages, with their own use of Numba's cache and with everything cached: compiles and seconds.
 
     python examples/numba/packages.py [--docs] [--rounds N] [NAME]...
 
-Each NAME is a function of workloads.py, by default all whose package is there. It
-runs in four processes, two with Numba's own cache, as the package sets it up, and two with
-JITCACHE_NUMBA=everything: the first with an empty cache, the second with what that
-left. Cold processes take turns in N rounds, and the fastest of each counts; 1 without
---rounds. A compile is a function that Numba lowers to machine code, told by Numba's own
-events. Seconds are those of the processor in the whole process, with all imports:
-others who use the machine change them less than they change the clock's.
+Each NAME is a function of workloads.py, by default all whose package is installed. It
+runs in four processes: two with Numba's own cache, as the package sets it up, and two with
+JITCACHE_NUMBA=everything. Of each two, the first has an empty cache, the second what the
+first has left. Cold processes take turns in N rounds, default 1, and the fastest of each
+counts. A compile is a function that Numba lowers to machine code, by Numba's own events.
+Seconds are those of the processor for the whole process, with all imports: other work on
+the machine changes them less than it changes the time on the clock.
 
 Prints the table; --docs puts it, with the rows that were measured before, into
 docs/numba.md. The exit status is 0 if all results

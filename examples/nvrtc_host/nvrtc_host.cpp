@@ -11,8 +11,8 @@
 // or pip install --target PACKAGES nvidia-cuda-nvrtc nvidia-cuda-cccl. Without it the
 // CUDA toolkit is looked for; -I and other options of NVRTC may be given too.
 //
-// The first run compiles. From the second on it says hit, and neither NVRTC nor the
-// driver has been loaded. The kernel is launched if there is a device.
+// The first run compiles. Later runs print "hit", and load neither NVRTC nor the driver
+// for it. The kernel is launched if there is a device.
 #include <fstream>
 #include <iostream>
 #include <set>
@@ -42,7 +42,7 @@ template <typename T, int Threads> __global__ void sum(const T *in, T *out)
 static const char *const kernels[] = {"sum<float, 128>", "sum<int, 256>"};
 enum { THREADS = 128 }; // of the first kernel, which is launched
 
-// What was asked for on the command line.
+// The arguments of the command line.
 struct Arguments {
 	std::string packages, arch = "sm_90";
 	std::vector<std::string> options;
@@ -75,7 +75,7 @@ static std::vector<std::string> include_folders(const std::string &packages)
 	return found;
 }
 
-// The architecture is given: otherwise the driver would be asked for the device's.
+// The architecture is given, because otherwise the driver would be asked for the device's.
 static cuda::Request make_request(const Arguments &a)
 {
 	cuda::Request request(source, "sum.cu");

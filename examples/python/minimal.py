@@ -20,17 +20,15 @@ with tempfile.TemporaryDirectory() as folder:
     out = Path(folder, "f.so")
 
     def run_compiler() -> bytes:
-        """Return what the compiler makes of the source."""
+        """Return the bytes of the shared library that the compiler makes from the source."""
         subprocess.run([COMPILER, *FLAGS, "-x", "c", "-o", out, "-"], input=SOURCE.encode(), check=True)
         return out.read_bytes()
 
     cache = jitcache.default_cache()
     key = jitcache.Key(source=SOURCE, flags=FLAGS, compiler=jitcache.Tool(COMPILER)).named("f")
-    code = cache.get_or_compile(key, run_compiler, kind="native")
-    entry = cache.entry(key)
-    if entry is None:  # not stored: a full disk, or JITCACHE=0
-        out.write_bytes(code)
-    f = ctypes.CDLL(entry.path if entry else str(out)).f
+    # There is an entry even if nothing could be stored: on a full disk, or with JITCACHE=0.
+    entry = cache.entry_or_compile(key, run_compiler, kind="native")
+    f = ctypes.CDLL(entry.path).f
 
 f.argtypes, f.restype = [ctypes.c_double], ctypes.c_double
 print(f"f(3) = {f(3)}")

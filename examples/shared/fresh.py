@@ -1,4 +1,4 @@
-"""What the examples of frameworks have in common: processes of their own, and the last lines."""
+"""Fresh processes, and the last lines of the output: what the examples of frameworks share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def process(script: str, *args: str, without: tuple[str, ...], **env: str) -> An
 
 
 def end(problems: list[str]) -> int:
-    """Print what was wrong, or that nothing was; return the exit status."""
+    """Print what was wrong, or that everything was right; return the exit status."""
     for problem in problems:
         print(f"FAILED: {problem}")
     if not problems:

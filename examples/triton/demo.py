@@ -29,7 +29,7 @@ MANAGER = {"TRITON_CACHE_MANAGER": "jitcache.adapters.triton:Manager"}
 
 
 def work(name: str, way: str) -> None:
-    """Be one process: compile a kernel; print seconds, its digest and how often it was compiled, as JSON."""
+    """Do the work of one process: compile a kernel; print seconds, its digest and the compiles as JSON."""
     import kernels
     import triton
     from triton.backends.compiler import GPUTarget
@@ -54,7 +54,7 @@ def work(name: str, way: str) -> None:
 
 
 def process(name: str, way: str, **env: str) -> tuple[float, str, int]:
-    """Start such a process and return what it prints."""
+    """Start a process with ``--work`` and return what it prints."""
     settings = {"TRITON_DEFAULT_FP_FUSION": "1", **env}
     found: tuple[float, str, int] = fresh.process(__file__, name, way, without=("TRITON_",), **settings)
     return found

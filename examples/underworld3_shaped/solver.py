@@ -2,11 +2,11 @@
 
     mpirun -np 4 python examples/underworld3_shaped/solver.py
 
-Eighteen residual and Jacobian functions are written as C, built with Cython by
-setuptools, called by pointer, and held against Python's values; then the value
-of a constant changes, for which nothing is compiled. Prints a line of JSON for
-each rank. ``--plain`` leaves jitcache out. In a program that uses underworld3
-itself the two lines that matter are the same:
+Eighteen residual and Jacobian functions are written in C, built by Cython and setuptools,
+called by pointer, and compared with Python's values. Then the value of a constant
+changes, and nothing is compiled for it. Each rank prints a line of JSON. ``--plain``
+leaves jitcache out. In a program that uses underworld3 itself the two lines that matter
+are the same:
 
     from jitcache.adapters import underworld3 as adapter
     adapter.install()
@@ -39,7 +39,7 @@ def expressions(terms: int) -> list[tuple[str, str]]:
 
 
 def solve(terms: int, cache: bool) -> float:
-    """Get the functions, call each one with two values of a constant, and return the seconds to having them."""
+    """Get the functions, call each one with two values of a constant; return the seconds that getting them took."""
     functions = expressions(terms)
     constants = [_jitextension.Constant("viscosity", 2.0), _jitextension.Constant("density", 3.0)]
     start = time.perf_counter()

@@ -48,7 +48,7 @@ class Cache(Maintained):
 
     A cache never fails the program. A lookup that fails is a miss, and ``last_miss``
     says why. A result that cannot be stored is still returned, and ``last_reason``
-    says why. Raises Error for a bad argument.
+    says why. Raises Error for a bad argument, and TypeError for a key that is no Key.
     """
 
     _lookup: ModuleType  # set if there is a library
@@ -260,7 +260,8 @@ class Cache(Maintained):
         returned with the entry; they must be representable in JSON. ``kind`` is the
         group in ``stats``, ``entries`` and ``clear``: 1 to 16 of a-z, 0-9, ``_``,
         ``-`` and ``.``. An intact entry that is already there is kept, unless
-        ``replace`` is set. Raises TypeError for data of another type.
+        ``replace`` is set; other caches that have the old entry in memory go on
+        returning it. Raises TypeError for data of another type.
         """
         from ._lease import as_bytes, as_json
 

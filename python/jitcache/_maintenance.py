@@ -42,7 +42,10 @@ class Maintained:
             views.end_change()
 
     def remove(self, key: Key) -> bool:
-        """Remove an entry from the directory and from memory; return whether there was one."""
+        """Remove an entry from the directory and from memory; return whether there was one.
+
+        Other caches that have it in memory go on returning it.
+        """
         handle = self._handle
         if self._lib is None or handle is None:
             wanted(key)

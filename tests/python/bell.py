@@ -1,4 +1,4 @@
-"""A bell: a file that a program opens many times, and the kernel tells this process. It leaves nothing behind."""
+"""A bell: a file that a program opens many times to signal this process, by inotify. It leaves no files behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OPEN, _CLOSE = 0x20, 0x10  # IN_OPEN, IN_CLOSE_NOWRITE
 
 
 class Bell:
-    """Counts how often a shell script has rung. What else reads the file, the cache say, opens it a few times at most."""
+    """Counts how often a shell script has rung. Other readers of the file, such as the cache, open it a few times at most."""
 
     _RINGS = 64
 
@@ -21,11 +21,11 @@ class Bell:
         #: The lines of a shell script that ring.
         self.script = "\n".join([f": < {path}"] * self._RINGS)
         self._watch = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        # Both, for what comes twice in a row is told once.
+        # Opening and closing: the kernel merges equal events that follow each other.
         assert _libc.inotify_add_watch(self._watch, os.fsencode(path), _OPEN | _CLOSE) >= 0
 
     def rung(self) -> int:
-        """Return how often it has rung since the last time that this was asked."""
+        """Return how often it has rung since the last call."""
         opened = 0
         while True:
             try:

@@ -1,4 +1,4 @@
-"""What every test of the Python package gets: this checkout, and an environment of its own."""
+"""Fixtures of all tests of the Python package: this checkout, and an environment for each test."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS), str(TESTS / "python")]
 from isolation import isolate
 from jitcache import _default
 
-# Says which library is under test, the control builds too.
+# Names the library under test, which may be a control build.
 KEEP = frozenset({"JITCACHE_LIBRARY"})
 
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep a test from the user's cache and settings, and from the default cache of the test before."""
+    """Shield a test from the user's cache and settings, and from the previous test's default cache."""
     isolate(monkeypatch, tmp_path, KEEP)
     monkeypatch.setattr(_default, "_opened", {})
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs root where there is none."""
+    """Skip the tests that need root if this is not root."""
     if os.geteuid() == 0:
         return
     for item in items:

@@ -1,4 +1,4 @@
-"""Controls of an adapter: its tests with a mechanism taken out, by the ``instrument`` that stands beside them."""
+"""Controls of an adapter: its tests run with a mechanism taken out by the module ``instrument`` beside them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def run(node: Path | str, without: str, *options: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run a test in a process of its own, where WITHOUT names what is taken out."""
+    """Run a test in a new process; WITHOUT names the mechanism that is taken out."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(node)]
     return subprocess.run(
         command,
@@ -22,7 +22,7 @@ def run(node: Path | str, without: str, *options: str, **env: str) -> subprocess
 
 
 def red(node: Path | str, without: str, *options: str, **env: str) -> None:
-    """Assert that a test fails without a mechanism, because of that and not of its removal (``take_out``)."""
+    """Assert that a test fails without a mechanism, and that ``take_out`` itself did not fail."""
     p = run(node, without, *options, **env)
     assert p.returncode == 1, p.stdout
     assert "1 failed" in p.stdout
@@ -30,6 +30,6 @@ def red(node: Path | str, without: str, *options: str, **env: str) -> None:
 
 
 def green(node: Path | str, *options: str, **env: str) -> None:
-    """Assert that a test passes where nothing is taken out."""
+    """Assert that a test passes if nothing is taken out."""
     p = run(node, "", *options, **env)
     assert p.returncode == 0, p.stdout

@@ -1,4 +1,4 @@
-"""When a random walk has seen what there is to see."""
+"""Coverage of random walks: when a walk has seen everything there is to see."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 
 
 class Coverage:
-    """What has happened in a walk, and for how many steps nothing new has.
+    """What has happened in a walk, and for how many steps nothing new has happened.
 
     A step is something that happened: to a thing of a kind, what was done, what the
     cache said of it, and what came of it. A walk is saturated when ``quiet`` steps
@@ -48,11 +48,11 @@ class Coverage:
 
 
 def fact(missed: str) -> str:
-    """Return what was noticed, and not of what: "another content" of "/a/b.h: another content"."""
+    """Return what was noticed, without the path: "another content" for "/a/b.h: another content"."""
     noticed = missed.rpartition(": ")[2] if missed.startswith("/") else missed.partition(" ")[2]
     return re.sub(r"\d+", "n", noticed)
 
 
 def kind(path: str) -> str:
-    """Return what kind of thing a path of a walk's world is of: those that differ in numbers are alike."""
+    """Return the kind of a path in a walk's world: paths that differ only in numbers are of one kind."""
     return re.sub(r"\d+", "n", path)

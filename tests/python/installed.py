@@ -1,4 +1,4 @@
-"""What make install puts in place, and examples that are built against it and nothing else."""
+"""An installation by make install, and examples that are built against it alone."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ import compilers
 
 
 def run(*command: str | Path, **more: str) -> str:
-    """Run a command, which has to succeed, with more in its environment; return what it printed."""
+    """Run a command that must succeed, with more variables in its environment; return what it printed."""
     p = subprocess.run(command, env={**os.environ, **more}, capture_output=True, text=True, check=False)
     assert p.returncode == 0, p.stdout + p.stderr
     return p.stdout
 
 
 def install(prefix: Path) -> Path:
-    """Install this checkout's build, and return where."""
+    """Install this checkout's build; return the folder."""
     run(sys.executable, ROOT / "cmake" / "install.py", "--prefix", prefix)
     return prefix
 
 
 def example(name: str, folders: pytest.TempPathFactory) -> Path:
-    """Build an example with CMake and all warnings, and return the program; skip without CMake."""
+    """Build an example with CMake and all warnings; return the program. Skip the test without CMake."""
     if shutil.which("cmake") is None:
         pytest.skip("no cmake here")
     prefix, build = install(folders.mktemp("prefix")), folders.mktemp("build")

@@ -1,4 +1,4 @@
-"""Keeping tests from the cache and the settings of whoever runs them."""
+"""Isolation of tests from the cache and the settings of the user who runs them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def isolate(monkeypatch: pytest.MonkeyPatch, folder: Path, keep: frozenset[str] = frozenset()) -> None:
-    """Give a test a default cache in a folder, and no variable of ours but those to keep."""
+    """Give a test a default cache in a folder, and remove all variables of jitcache except those to keep."""
     for name in os.environ:
         if name.startswith("JITCACHE") and name not in keep:
             monkeypatch.delenv(name)

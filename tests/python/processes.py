@@ -15,7 +15,7 @@ def start(code: str, *args: object, python: str = sys.executable, **more: object
 
 
 def printed(p: subprocess.Popen[str]) -> tuple[str, str]:
-    """Wait for a process, and return what it printed. One that takes ten minutes hangs: others may be busy."""
+    """Wait for a process; return what it printed. It has ten minutes, because the machine may be busy."""
     try:
         return p.communicate(timeout=600)
     except subprocess.TimeoutExpired:

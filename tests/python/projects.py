@@ -1,4 +1,4 @@
-"""A folder with a cache, and processes that compile with a framework in it: what the tests of adapters share."""
+"""Projects: a folder with a cache, and processes that compile with a framework in it, for tests of adapters."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ class Place:
         )
 
     def compiled(self, name: str | None = None) -> int:
-        """Take how often the framework has compiled a program, or any, since the last time."""
+        """Return how often the framework has compiled a program, or any program, since the last call."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         self.log.unlink(missing_ok=True)
         return sum(name in (None, line) for line in lines)
 
     def wait_for_compile(self, name: str | None = None) -> None:
-        """Wait until the framework has begun to compile a program, or any."""
+        """Wait until the framework has begun to compile a program, or any program."""
         end = time.monotonic() + 600
         while not (self.log.exists() and (name is None or name in self.log.read_text().splitlines())):
             assert time.monotonic() < end, "no compile has begun"
@@ -75,21 +75,21 @@ class Place:
 
 
 class Project(Place):
-    """The same for processes that have to succeed, and say what they have found as lines of JSON."""
+    """A project whose processes must succeed, and print what they have found as lines of JSON."""
 
     def end(self, p: subprocess.Popen[str]) -> list[Any]:
-        """Wait for a process, which has to succeed, and return what it said, line by line."""
+        """Wait for a process, which must succeed; return the values of its lines."""
         out, err = printed(p)
         assert p.returncode == 0, f"{p.returncode}: {out}{err}"
         self.errors = err
         return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
 
     def run(self, code: str, **env: str) -> Any:
-        """Run a process to its end and return what it said last."""
+        """Run a process to its end; return the value of its last line."""
         return self.end(self.start(code, **env))[-1]
 
     def at_once(self, codes: list[str], **env: str) -> list[Any]:
-        """Run processes that say ``ready``, and go on together once all have; return what each said last."""
+        """Run processes that print ``ready`` and then wait; let them go on together; return the value of each last line."""
         processes = [self.start(code, **env) for code in codes]
         for p in processes:
             wait_for_ready(p)
@@ -99,7 +99,7 @@ class Project(Place):
 
 
 def wait_for_ready(p: subprocess.Popen[str]) -> None:
-    """Wait until a process says that it is; a framework may say other things before."""
+    """Wait until a process prints ``ready``; a framework may print other lines before."""
     for line in p.stdout:
         if line == "ready\n":
             return
@@ -107,7 +107,7 @@ def wait_for_ready(p: subprocess.Popen[str]) -> None:
 
 
 def go_on(p: subprocess.Popen[str]) -> None:
-    """Have a process that has said so go on."""
+    """Let a process that has printed ``ready`` go on."""
     p.stdin.write("go\n")
     p.stdin.flush()
 
@@ -119,7 +119,7 @@ def kill(p: subprocess.Popen[str]) -> None:
 
 
 def damage(path: Path, how: str) -> None:
-    """Make a file "empty", "cut" it in half, take its "last byte", or flip a bit of it: "0.3" of the way."""
+    """Damage a file: make it "empty", "cut" it in half, remove its "last byte", or flip a bit at "0.3" of its length."""
     data = bytearray(path.read_bytes())
     if how == "empty":
         data = bytearray()

@@ -1,4 +1,4 @@
-"""A proxy in front of a server: it counts what goes by, and does to it what networks do."""
+"""A proxy in front of a server: it counts the traffic, and delays or breaks it as networks do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Counted(NamedTuple):
-    """What has gone by: commands of Redis and bytes to the server, bytes from it, and connections."""
+    """The traffic so far: commands of Redis and bytes to the server, bytes from it, and connections."""
 
     commands: int
     sent: int
@@ -28,7 +28,7 @@ COMMAND = re.compile(rb"\*\d+\r\n\$\d+\r\n([a-zA-Z]+)\r\n")
 
 
 class Proxy:
-    """Listens on a port of its own; what it does may be changed at any time, and holds for open connections, too."""
+    """Listens on a port of its own. Its faults may be changed at any time, also for open connections."""
 
     def __init__(self, port: int) -> None:
         self.to, self.fault, self.commands = port, "", []
@@ -57,7 +57,7 @@ class Proxy:
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)  # who waits in accept would hold it
+            self._listener.shutdown(socket.SHUT_RDWR)  # a thread in accept would keep it open
         self._listener.close()
         self.cut()
 
@@ -92,7 +92,7 @@ class Proxy:
         _reset(sink)
 
     def _deliver(self, sink: socket.socket, data: bytes, up: bool) -> None:
-        """The faults are those of the way back, as a client sees them."""
+        """The faults are those of the way back to the client."""
         fault = "" if up else self.fault
         if fault == "latency":
             time.sleep(self.seconds)

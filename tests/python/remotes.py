@@ -87,7 +87,7 @@ class Redis:
                 return whole(f)
 
     def names(self) -> list[str]:
-        """Return what is kept for long."""
+        """Return the keys that are kept for long."""
         return [n for n in self.all() if "-" not in n.rpartition(":")[2]]
 
     def claims(self) -> list[str]:
@@ -112,7 +112,7 @@ class Machine:
     def __init__(self, folder: Path, name: str, remote: str, **env: str) -> None:
         self.folder, self.witness = folder / name, folder / "witness"
         self.folder.mkdir(mode=0o700)
-        # A path of a socket is short.
+        # The path of a socket must be short.
         self.run = Path(f"/tmp/jitcache-test-{os.getpid()}-{abs(hash(str(self.folder))) % 10**8}")
         self.run.mkdir(mode=0o700)
         self.env = {
@@ -125,7 +125,7 @@ class Machine:
         self.started: list[subprocess.Popen[bytes]] = []
 
     def start(self, *words: str, **more: str) -> subprocess.Popen[bytes]:
-        """Start a process, which end() ends if a test that fails has not waited for it."""
+        """Start a process. end() kills it if the test fails before it has waited for it."""
         p = subprocess.Popen(words, env={**os.environ, **self.env, **more})
         self.started.append(p)
         return p
@@ -144,7 +144,7 @@ class Machine:
             time.sleep(0.01)
 
     def helpers(self) -> list[int]:
-        """Return the helpers that run: by the sockets in their environment."""
+        """Return the helpers that run, which are found by the sockets in their environment."""
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:

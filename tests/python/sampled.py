@@ -1,4 +1,4 @@
-"""Rows of a table of which CI runs a part: all of them run with make test-all."""
+"""Sampled rows: tables of which CI runs a part, and make test-all all rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ more = pytest.mark.more
 
 
 def sampled(rows: Sequence[tuple[Any, ...]], names: Sequence[str], every: int = 4) -> list[Any]:
-    """Return the rows as parameters, all but every fourth, or so, marked as more."""
+    """Return the rows as parameters; all but about every fourth are marked as more."""
     return [
         pytest.param(*row, id=name, marks=() if n % every == 0 else more)
         for n, (row, name) in enumerate(zip(rows, names))

@@ -26,7 +26,7 @@ N = 40
 
 
 def bundle(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the program: the library goes without bundles."""
+    """Run the program, because the library has no bundles."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE", "XDG_"))}
     words = [str(COMMAND), *map(str, args)]
     return subprocess.run(words, env={**clean, **env}, capture_output=True, text=True, timeout=120, check=False)
@@ -39,7 +39,7 @@ def ok(*args: object, **env: str) -> str:
 
 
 def decompressed(data: bytes) -> bytes:
-    """What is in a stream of zstd; the frame does not say how large that is."""
+    """Return the content of a zstd stream whose frame does not give its size."""
     return zstandard.ZstdDecompressor().stream_reader(data).read()
 
 
@@ -114,7 +114,7 @@ def test_consent_to_what_nobody_has_signed_is_the_users(ci: CI, tmp_path: Path, 
     else:
         (home / ".config" / "jitcache").mkdir(parents=True, mode=0o700)
         (home / ".config" / "jitcache" / "config").write_text("unsigned = 1\n")
-    # A directory that says so itself is not asked.
+    # The user is not asked about a directory that says so itself.
     with jitcache.Cache(own):
         pass
     for name in ("config", "v1/config"):
@@ -136,7 +136,7 @@ def test_bundle_is_for_its_namespace(tmp_path: Path) -> None:
 
 
 def test_add_that_was_killed_goes_on_where_it_was(ci: CI, tmp_path: Path) -> None:
-    """The first half comes through a pipe; then the program is killed."""
+    """The program gets the first half through a pipe, and then is killed."""
     own, env = tmp_path / "own", {**os.environ, "HOME": str(tmp_path / "home"), "JITCACHE_KEYS": ci.public}
     command = [str(COMMAND), "-directory", str(own), "bundle", "add", "-"]
     plain = decompressed(ci.file.read_bytes())
@@ -227,7 +227,7 @@ def test_directory_of_a_bundle_is_a_layer(ci: CI, tmp_path: Path) -> None:
 
 
 def test_image_of_a_bundle_is_an_oci_layout_and_its_layer_a_cache(ci: CI, tmp_path: Path) -> None:
-    """Every blob has its digest, and the layer unpacked is used as one: an engine that mounts it does the same."""
+    """Every blob has its digest, and the unpacked layer is usable as a layer, as for an engine that mounts it."""
     image, root = tmp_path / "image", tmp_path / "root"
     ok("-directory", ci.directory, "bundle", "create", "-oci", image)
     assert json.loads((image / "oci-layout").read_text()) == {"imageLayoutVersion": "1.0.0"}
@@ -285,7 +285,7 @@ def test_key_is_trusted_from_a_time_on(ci: CI, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("zstd") is None, reason="no zstd")
 def test_bundle_is_added_at_half_the_speed_of_tar_and_zstd(tmp_path: Path) -> None:
-    """Of 1000 entries of 60 kB; the best of five each, in turns, and of more where others disturb them."""
+    """With 1000 entries of 60 kB; the best of five in turns, and of more if other processes disturb them."""
     words = [os.urandom(24) for _ in range(2000)]
     with jitcache.Cache(tmp_path / "ci") as cache:
         for n in range(1000):

@@ -1,4 +1,4 @@
-"""What a cache does with one process and healthy files."""
+"""The cache, with one process and healthy files."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_view_outlives_everything(cache: jitcache.Cache) -> None:
     cache.close()
     del cache, entry
     gc.collect()
-    for i in range(50):  # what was freed would be used again
+    for i in range(50):  # freed memory would be used again
         bytearray(10_000 + i)
     assert bytes(view) == b"0123456789" * 1000
     assert bytes(part) == b"5678901234"
@@ -155,7 +155,7 @@ def test_readonly_stores_nothing(tmp_path: Path) -> None:
 
 
 def test_last_reason_is_that_of_the_last_store(tmp_path: Path) -> None:
-    """Of a miss that was compiled and stored there is none to tell."""
+    """A miss that was compiled and stored has no reason."""
     cache = jitcache.Cache(tmp_path / "cache", max_size="1Mi")
     key = jitcache.Key(a=1)
     assert cache.last_reason == ""
@@ -390,7 +390,7 @@ def test_pickled_key_is_the_same(cache: jitcache.Cache) -> None:
     assert cache.get(again) == b"x"
 
 
-# What hangs on a module of Python's own is freed when the other modules are empty.
+# An object that a module of Python's own refers to is freed when the other modules are empty.
 LATE = """
     import ctypes, sys, jitcache
     class Late: pass

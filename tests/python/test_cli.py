@@ -131,7 +131,7 @@ def test_without_the_command_the_module_says_so(tmp_path: Path) -> None:
     p = ask()
     assert (p.returncode, p.stdout) == (1, "")
     assert "the command was not found" in p.stderr
-    # Where pip puts it with --target, and where any other scheme does.
+    # Where pip installs it with --target, and with any other scheme.
     for folder in (package.parent / "bin", tmp_path / "bin"):
         folder.mkdir()
         (folder / "jitcache").write_text("#!/bin/sh\necho a script that starts this module\n")

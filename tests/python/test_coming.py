@@ -22,7 +22,7 @@ def cells(heading: str) -> list[tuple[str, list[str]]]:
 
 
 class Place:
-    """A folder with a source and a PATH that has the command; gcc there notes its runs outside of what it looks at."""
+    """A folder with a source, and a PATH with the command and a gcc that notes its runs where it looks at nothing."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.bin = folder, folder / "bin"
@@ -34,7 +34,7 @@ class Place:
             "JITCACHE_DIR": str(folder / "cache"),
             "PYTHONPATH": str(ROOT / "python"),
         }
-        # What is compiled differs each time, and equal bytes are a hit.
+        # The result differs each time, so equal bytes are a hit.
         (self.bin / "gcc").write_text(
             '#!/bin/sh\nexec /usr/bin/gcc -DDICE=0x$(od -A n -N 4 -t x4 /dev/urandom | tr -d " ") "$@"\n'
         )
@@ -133,7 +133,7 @@ def test_diskcache_s_words(place: Place) -> None:
 
 
 def test_variables_of_frameworks_are_theirs() -> None:
-    """The page names them; each adapter's page says what becomes of them."""
+    """The page names them, and each adapter's page says what happens to them."""
     for variable, page in (("TRITON_CACHE_DIR", "triton.md"), ("jax_compilation_cache_dir", "jax.md")):
         assert variable in PAGE
         assert variable in (ROOT / "docs" / page).read_text()

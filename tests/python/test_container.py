@@ -1,4 +1,4 @@
-"""Containers: what a process has stored is sent before the end of the namespace takes the helper with it."""
+"""Containers: what a process has stored is sent before the end of the namespace kills the helper."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def container(m: Machine, *words: str, **env: str) -> subprocess.Popen[bytes]:
 
 
 def test_container_that_ends_with_puts_pending_loses_none(machine: Callable[..., Machine], redis: Redis) -> None:
-    """Its first process ends, with no word said about waiting, while Redis answers nobody."""
+    """Its first process ends without a setting that lets it wait, while Redis does not answer."""
     one = machine(redis.url + UNSIGNED)
     redis.say("CLIENT", "PAUSE", "1500")
     process = container(one, PUTS, "0")

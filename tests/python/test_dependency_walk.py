@@ -1,4 +1,4 @@
-"""The walk that adapters describe functions by, with rules that need no framework."""
+"""The dependency walk of adapters, with rules that need no framework."""
 
 from __future__ import annotations
 

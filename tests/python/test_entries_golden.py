@@ -1,4 +1,4 @@
-"""Entry files that docs/format.md alone has made (tests/golden/make_entries.py) are hits."""
+"""Golden entries: files written by docs/format.md alone (tests/golden/make_entries.py) are hits."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def logged(tmp_path: Path) -> LoggedCompiler:
 
 
 def run(command: list[str | Path], **more: str) -> str:
-    # A warning that the cache cannot be used must not pass for a compile more.
+    # A warning that the cache cannot be used must not be counted as a compile.
     env = {**os.environ, **more}
     p = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     assert p.returncode == 0, p.stdout
@@ -97,13 +97,13 @@ def test_python(logged: LoggedCompiler) -> None:
 
 @pytest.mark.slow
 def test_demo(tmp_path: Path) -> None:
-    """What the demo does without installing anything: CUDA is left to make demo."""
+    """The part of the demo that installs nothing; make demo also has CUDA."""
     names = ["residual"]
     launcher = ["launcher"] if shutil.which("gcc") else []
     if find_spec("Cython") and Path(sysconfig.get_path("include"), "Python.h").exists():
         names.append("newton")
     folder = tmp_path / "demo"
-    # One setting of the user's that would break it, to see it kept out.
+    # A setting of the user's that would break it, which the demo must ignore.
     command = [
         sys.executable,
         EXAMPLES / "demo" / "demo.py",
@@ -119,6 +119,6 @@ def test_demo(tmp_path: Path) -> None:
     assert not launcher or re.search(r"^  second  .*, the same file$", text, re.MULTILINE), text
     compiled = (folder / "compiles.log").read_text().splitlines()
     for name in names:
-        # Once in the first process, once in four at the same time; and on the first of two machines.
+        # Once in the first process, once in four at the same time, and once on the first of two machines.
         assert sum(f"{name}.c" in line.split() for line in compiled) == 2 + (name == "residual"), compiled
         assert re.search(rf"^{name}, .* 1\+0\+1 ", text, re.MULTILINE), text

@@ -1,4 +1,4 @@
-"""One compile per fleet: machines that claim what they compile, and what becomes of that when they die."""
+"""Fleets: one compile for all machines, by claims, also when machines that have a claim die."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ with jitcache.Cache() as cache:
 
 
 def fleet(machines: list[Machine], keys: list[str], program: str = FLEET, **env: str) -> list[subprocess.Popen[bytes]]:
-    """Start a process on each machine, which compiles all keys. They begin together, with helpers that run."""
+    """Start a process on each machine that compiles all keys. They begin together, when the helpers run."""
     path, witness = os.pathsep.join(sys.path), machines[0].witness
     ready, go = witness.with_name("witness.ready"), witness.with_name("witness.go")
     ready.write_text("")
@@ -100,7 +100,7 @@ def test_fleet_compiles_each_key_once(
 def test_machine_that_dies_while_it_compiles_is_noticed_within_ten_seconds(
     machine: Callable[..., Machine], redis: Redis
 ) -> None:
-    """All of it: the program and the helper."""
+    """Both the program and the helper die."""
     one, two = machine(redis.url + UNSIGNED), machine(redis.url + UNSIGNED)
     (dying,) = fleet([one], ["k"], COMPILE_SECONDS="600")
     end = time.monotonic() + 20
@@ -122,7 +122,7 @@ def test_machine_that_dies_while_it_compiles_is_noticed_within_ten_seconds(
 
 
 def test_program_that_dies_while_it_compiles_is_noticed_at_once(machine: Callable[..., Machine], redis: Redis) -> None:
-    """Though a child that it has forked has all of its descriptors."""
+    """Also if a child that it has forked has all of its descriptors."""
     one, two = machine(redis.url + UNSIGNED), machine(redis.url + UNSIGNED)
     forks = FLEET.replace(
         "    time.sleep(float",
@@ -162,7 +162,7 @@ def test_machine_that_takes_too_long_is_waited_for_as_long_as_is_said(
 def test_fleet_whose_machines_are_killed_compiles_again_what_they_held(
     machine: Callable[..., Machine], redis: Redis
 ) -> None:
-    """Program and helper at once, without warning: each costs the others one compile at most."""
+    """Program and helper die at once: each death costs the others one compile at most."""
     machines = [machine(redis.url + UNSIGNED) for _ in range(COUNT)]
     processes = fleet(machines, KEYS)
     end = time.monotonic() + 60
@@ -219,7 +219,7 @@ def test_fleet_whose_redis_is_killed_compiles_again_only_what_that_has_lost(
     machine, however many of its processes ask; then once, where it was lost. What is new by then the same processes
     compile once. In a fleet of 200 on two processors a claim may time out, so there only the second holds.
     """
-    overload = COUNT > 8  # time-outs pass before helpers and Redis have had their turn
+    overload = COUNT > 8  # time-outs end before helpers and Redis get the processor
     machines = [machine(redis.url + UNSIGNED) for _ in range(COUNT)]
     for n, m in enumerate(machines):
         m.env["MACHINE"] = str(n)

@@ -1,4 +1,4 @@
-"""One run per fleet of a launched command: machines that ask for the same at once, and what becomes of who holds it.
+"""Launched commands in a fleet: one run for all machines that ask at once, also if the one that holds the claim dies.
 
 Each has a folder of its own that is called the same to the launcher. A run leaves bytes that nobody has left before, as
 -flto does, so what lies in the folders says how often there was one. The variables are equal, for they count.
@@ -43,7 +43,7 @@ class Builder:
         script.write_text(SCRIPT)
         script.chmod(0o755)
         self.process: subprocess.Popen[bytes] | None = None
-        self.timeout = ""  # what its helper has in its environment, and no other
+        self.timeout = ""  # a variable of its helper's environment, and of no other
 
     def start(self) -> None:
         env = {**os.environ, **self.machine.env, "JITCACHE_BASE_DIR": str(self.folder), "PWD": str(self.folder)}
@@ -56,7 +56,7 @@ class Builder:
         assert self.process.wait(timeout=seconds) == status
 
     def kill(self) -> None:
-        """Kill the machine: helper, launcher and all that it has started."""
+        """Kill the machine: helper, launcher and all processes that it has started."""
         assert self.process is not None
         own = [pid for pid in self.machine.helpers() if self.timeout in Path(f"/proc/{pid}/environ").read_text()]
         assert len(own) == 1
@@ -71,7 +71,7 @@ class Builder:
 
 @pytest.fixture
 def build(machine: Callable[..., Machine], tmp_path: Path) -> Callable[..., Builder]:
-    """Machines whose helpers have their sockets in one folder, and are told apart by a setting that means nothing here."""
+    """Machines whose helpers have their sockets in one folder; a setting without effect tells them apart."""
     shared = machine("", **same(tmp_path))
     made: list[Builder] = []
 
@@ -88,7 +88,7 @@ def build(machine: Callable[..., Machine], tmp_path: Path) -> Callable[..., Buil
 
 
 def claimed(redis: Redis) -> None:
-    """Wait until somebody has a claim."""
+    """Wait until a machine has a claim."""
     end = time.monotonic() + 30
     while not redis.claims():
         assert time.monotonic() < end, "nobody has claimed anything"
@@ -100,13 +100,13 @@ def test_fleet_runs_a_command_once(build: Callable[..., Builder], redis: Redis, 
     (tmp_path / "shared").mkdir()
     url = redis.url if engine == "redis" else f"file://{tmp_path}/shared"
     for attempt in range(5):
-        # What was asked for already is found, and not run.
+        # A command that has run already is found, and not run.
         builders = [build(url, source=f"int f(void) {{ return {attempt}; }}") for _ in range(4)]
         for b in builders:
             b.start()
         for b in builders:
             b.ends()
-        # A machine whose remote is late runs it too, and says so.
+        # A machine whose remote answers late runs it too, and says so.
         excused = sum(late(b.machine) for b in builders)
         assert len({b.left for b in builders}) <= 1 + excused
         if not excused:
@@ -121,14 +121,14 @@ def test_fleet_runs_a_command_once(build: Callable[..., Builder], redis: Redis, 
 
 
 def test_command_that_is_killed_gives_its_claim_up_at_once(build: Callable[..., Builder], redis: Redis) -> None:
-    """Its helper lives, and shows its pulse."""
+    """The helper lives, and renews its pulse."""
     one, two = build(redis.url, seconds=60), build(redis.url, seconds=0)
     one.start()
     claimed(redis)
     assert one.process is not None
     os.killpg(one.process.pid, signal.SIGKILL)
     one.process.wait()
-    # Nobody else asks for it, so that it was given up by who held it; the engine keeps it for an hour.
+    # Nobody else asks for it, so the holder has given it up; the engine would keep it for an hour.
     end = time.monotonic() + 60
     while redis.claims():
         assert time.monotonic() < end, "the claim is still there"
@@ -139,7 +139,7 @@ def test_command_that_is_killed_gives_its_claim_up_at_once(build: Callable[..., 
 
 
 def test_machine_with_another_source_does_not_wait(build: Callable[..., Builder], redis: Redis) -> None:
-    """The words are the same, and the folder's name; what is in the file that a word names is not."""
+    """The words and the folder's name are the same; the content of a file that a word names is not."""
     one, two = build(redis.url, seconds=60), build(redis.url, seconds=0, source="int g(void) { return 2; }")
     one.start()
     claimed(redis)
@@ -150,7 +150,7 @@ def test_machine_with_another_source_does_not_wait(build: Callable[..., Builder]
 
 
 def test_machine_whose_world_differs_otherwise_waits_and_runs_it(build: Callable[..., Builder], redis: Redis) -> None:
-    """What no word names is known only once the command has run: then the other's result is not this one's."""
+    """A file that no word names is known only after the run; then the other machine's result is not right here."""
     one, two = build(redis.url, seconds=2), build(redis.url, seconds=0)
     one.start()
     claimed(redis)

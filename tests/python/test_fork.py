@@ -15,7 +15,7 @@ import pytest
 from jitcache._fork import ForkLock
 from processes import check
 
-# Python 3.12 warns of fork with threads, which Go's are.
+# Python 3.12 warns of a fork with threads, and Go has threads.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 

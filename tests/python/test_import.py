@@ -1,4 +1,4 @@
-"""Importing the package does next to nothing."""
+"""The import of the package does almost nothing."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ with jitcache.default_cache() as cache:
 
 @pytest.mark.parametrize("code", ALLOWED)
 def test_no_other_module_is_imported_until_it_is_needed(tmp_path: Path, code: str) -> None:
-    """Without site: what its files import would be taken for ours, or hide it."""
+    """Without site, whose files import modules too."""
     check("import jitcache, sys; jitcache.Cache(sys.argv[1]).put(jitcache.Key(n=1), b'x')", tmp_path / "cache")
     head = f"import sys\nsys.path.insert(0, {str(PYTHON)!r})\nimport ctypes\nbefore = set(sys.modules)"
     tail = "print(*sorted(m for m in set(sys.modules) - before if m.partition('.')[0] != 'jitcache'))"

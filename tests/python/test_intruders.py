@@ -1,4 +1,4 @@
-"""What may stand where files of the cache should be, in a directory that others may write."""
+"""Intruders: other things in the place of the cache's files, in a directory that others may write."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def fifo(path: Path) -> None:
 
 
 def sparse(path: Path) -> None:
-    """A file whose size is more than there is memory."""
+    """A file that is larger than the memory."""
     with path.open("wb") as f:
         f.truncate(64 << 30)
 
@@ -41,7 +41,7 @@ INTRUDERS = [fifo, sparse, zero, link]
     ("intruder", "held"), [(i, held) for i in INTRUDERS for held in (False, True) if i is not link or not held]
 )
 def test_compile_does_not_hang_at_a_lock_file(tmp_path: Path, intruder: Callable[[Path], None], held: bool) -> None:
-    """In another process, because a runtime without memory ends with its host."""
+    """In another process, because Go's runtime ends its host when memory runs out."""
     directory = tmp_path / "cache"
     jitcache.Cache(directory).close()
     key = jitcache.Key(n=1)

@@ -96,7 +96,7 @@ def test_label_or_name_that_is_no_utf_8_is_named(library: bool, monkeypatch: pyt
 
 
 def test_what_was_text_of_the_system_is_text() -> None:
-    """As os.fsdecode gives names that are no UTF-8."""
+    """As in names that os.fsdecode returns for bytes that are not UTF-8."""
     assert jitcache.Key(v="\udcff") == jitcache.Key(v=b"\xff")
 
 

@@ -18,7 +18,7 @@ by_name = pytest.mark.parametrize("vector", VECTORS, ids=[v["name"] for v in VEC
 
 
 def values_of(vector: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Build the values of a vector; what stands for files is written into folder."""
+    """Return the values of a vector; the files among them are written into the folder."""
 
     def file(content: bytes) -> Path:
         path = folder / f"file {len(list(folder.iterdir()))}"
@@ -44,7 +44,7 @@ def test_there_are_at_least_forty_vectors() -> None:
 
 @by_name
 def test_key_and_components_are_the_golden_ones(vector: dict[str, Any], tmp_path: Path) -> None:
-    if not vector["components"]:  # C has such a key; in Python it is a mistake
+    if not vector["components"]:  # possible in C; an error in Python
         with pytest.raises(ValueError, match="at least one component"):
             jitcache.Key(values_of(vector, tmp_path))
         return
@@ -75,7 +75,7 @@ def test_text_companion_has_the_same_vectors() -> None:
 
 
 def test_vectors_are_what_the_script_makes(tmp_path: Path) -> None:
-    # Keys are for ever: a change of the script must not change them.
+    # A change of the script must not change the keys.
     subprocess.run([sys.executable, str(GOLDEN / "make_keys.py"), str(tmp_path)], check=True)
     for name in ("keys.json", "keys.txt"):
         assert (tmp_path / name).read_bytes() == (GOLDEN / name).read_bytes()

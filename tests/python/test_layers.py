@@ -1,4 +1,4 @@
-"""Layers: an image that was warmed serves programs whose own directory is elsewhere, and stays as it is."""
+"""Layers: a warmed image serves programs whose own directory is elsewhere, and is not changed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ with jitcache.Cache() as cache:
 
 
 class Image:
-    """A warmed directory, and who uses it."""
+    """A warmed directory, and programs that use it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.directory, self.witness = folder, folder / "image", folder / "witness"
@@ -157,7 +157,7 @@ def test_forked_child_that_finds_nothing_in_layers_starts_no_runtime(
         c.put(there, b"image")
     monkeypatch.setenv("JITCACHE_LAYERS", str(tmp_path / "image"))
     cache = jitcache.Cache(tmp_path / "own", memory_size=0)
-    assert cache.get(absent) is None  # which seals its key
+    assert cache.get(absent) is None  # seals its key
 
     def child() -> None:
         assert cache.get(absent) is None

@@ -1,4 +1,4 @@
-"""One compile, however many ask."""
+"""Leases: one compile, however many ask."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_what_the_compiler_raises_reaches_the_caller(tmp_path: Path) -> None:
         with pytest.raises(Refused) as caught:
             cache.get_or_compile(key(), fail)
         assert caught.value is error
-    # The lease was given up: the next one compiles at once.
+    # The lease was released: the next one compiles at once.
     start = time.monotonic()
     assert cache.get_or_compile(key(), lambda: b"code") == b"code"
     assert time.monotonic() - start < 5
@@ -152,7 +152,7 @@ def test_timeout_lets_the_caller_compile(tmp_path: Path) -> None:
 
 
 def test_waiter_that_was_stopped_waits_on(tmp_path: Path) -> None:
-    """Being late for one look at the lease is not the end of the time that the caller gave."""
+    """A wait goes on until the caller's timeout, even if one poll of the lease takes longer."""
     waiter = """
         import sys, jitcache
         print("ready", flush=True)

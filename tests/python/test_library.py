@@ -1,4 +1,4 @@
-"""A library that cannot be used: always a miss, one warning, and why."""
+"""A library that cannot be used: every lookup misses, and one warning says why."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_every_place_that_was_tried_is_named(tmp_path: Path) -> None:
 
 
 def test_limit_on_open_files_stays_what_it_was(tmp_path: Path) -> None:
-    """Go's runtime raises it when it starts, and the host's select and children would have it."""
+    """Go's runtime raises it at its start; the host's select and its children would be affected."""
     check(
         f"""
         import resource
@@ -159,7 +159,7 @@ def test_limit_on_open_files_stays_what_it_was(tmp_path: Path) -> None:
     )
 
 
-# Asks for the cache in the same thread, as a signal handler, at a place in the midst of the first call.
+# Asks for the cache in the same thread, as a signal handler does, in the middle of the first call.
 IN_THE_MIDST = """
     import signal, sys, jitcache
     from jitcache import _cache, _default, _library, _log
@@ -192,7 +192,7 @@ IN_THE_MIDST = """
     cache = jitcache.default_cache()
     assert asked == [cache], (asked, cache)
     assert cache is jitcache.default_cache()
-    # What was opened beside it is closed.
+    # The cache that was opened beside it is closed.
     assert [c for c in opened if c is not cache] == closed, (opened, closed)
     assert jitcache.available() == (True, "")
     assert cache.get_or_compile(jitcache.Key(a=1), lambda: b"x") == cache.get(jitcache.Key(a=1)) == b"x"
@@ -205,7 +205,7 @@ def test_signal_handler_may_ask_in_the_midst_of_the_first_call(place: str) -> No
 
 
 def test_handler_of_the_log_may_ask_when_the_library_is_missing(tmp_path: Path) -> None:
-    """In its own thread, and through another, as one that writes records in a thread of its own does."""
+    """In its own thread, and in another one, as a log handler does that has a thread."""
     check(
         """
         import logging, threading, jitcache

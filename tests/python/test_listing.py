@@ -1,4 +1,4 @@
-"""A list of any length takes the memory of one entry, and a time that grows with it and no faster.
+"""Listing: a list of any length takes the memory of one entry, and a time proportional to its length.
 
 What a process took, the kernel says when it has ended.
 """
@@ -21,14 +21,14 @@ ENTRIES = "import jitcache, sys; print(sum(1 for _ in jitcache.Cache(sys.argv[1]
 
 
 class Taken(NamedTuple):
-    """What a process has taken: bytes of memory at its highest, and seconds of a processor."""
+    """What a process has used: its peak of memory in bytes, and seconds of a processor."""
 
     output: bytes
     memory: int
     time: float
 
 
-# A process begins with the peak of the one that started it, so a small one does.
+# A process inherits the peak of the one that starts it, so a small one starts it.
 WITNESS = """
 import os, sys
 pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)

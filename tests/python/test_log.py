@@ -85,7 +85,7 @@ def test_warning_reaches_the_logger(tmp_path: Path, caplog: pytest.LogCaptureFix
 
 
 def test_another_interpreter_leaves_the_log_alone(tmp_path: Path) -> None:
-    """It may end first. Before Python 3.13 none can load ctypes for certain, and one is played."""
+    """It may end first. Python before 3.13 is only told that it is one."""
     out = check(
         """
         import _thread, logging, os, sys
@@ -186,6 +186,6 @@ def test_environment_beats_the_code(tmp_path: Path, value: str, hit: bool, store
 
 
 def test_variable_that_python_sets_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Go would see only the environment of the start of the process."""
+    """By itself Go would see only the environment at the start of the process."""
     monkeypatch.setitem(os.environ, "JITCACHE_DIR", str(tmp_path / "here"))
     assert jitcache.Cache().stats()["directory"] == str(tmp_path / "here")

@@ -1,4 +1,4 @@
-"""Files in the place of entries that are none: each is a miss with its reason, found by all, and mended by a put.
+"""Malformed files in the place of entries: each is a miss with its reason for all readers, and a put replaces it.
 
 A case spoils one good entry and says the reason that docs/format.md gives.
 """
@@ -35,7 +35,7 @@ TRUNCATED, CHECKSUM, FOREIGN, NEWER = "truncated", "checksum", "foreign key", "n
 MALFORMED, NOT_REGULAR, WRONG_OWNER = "malformed", "not a regular file", "wrong owner"
 SYMLINK, PERMISSION, ABSENT = "symlink", "permission", "absent"
 
-# What `verify` removes; the rest it only reports.
+# The reasons for which `verify` removes a file; others it only reports.
 REMOVED = {TRUNCATED, CHECKSUM, FOREIGN, MALFORMED, NOT_REGULAR}
 
 # ------------------------------------------------------------- the good entries
@@ -43,7 +43,7 @@ REMOVED = {TRUNCATED, CHECKSUM, FOREIGN, MALFORMED, NOT_REGULAR}
 
 @dataclass(frozen=True)
 class Base:
-    """A good entry, as Cache.put is given it."""
+    """A good entry, as arguments of Cache.put."""
 
     key: jitcache.Key
     payload: bytes
@@ -63,7 +63,7 @@ def base(name: str) -> Base:
         return Base(jitcache.Key(v=1).named("nm"), b"", "native", {"a": 1})
     if name == "bare":
         return Base(jitcache.Key.from_hex("cd" * 32), b"")
-    assert name == "large"  # beyond what is read before the footer has been looked at
+    assert name == "large"  # larger than the part that is read before the footer is checked
     return Base(jitcache.Key(size="large").named("large"), b"0123456789abcdef" * (17 << 16))
 
 
@@ -72,7 +72,7 @@ NEIGHBOUR = Base(jitcache.Key(neighbour=True).named("neighbour"), b"the neighbou
 
 @dataclass(frozen=True)
 class Place:
-    """A cache directory with one good entry to spoil, and its neighbour."""
+    """A cache directory with a good entry that will be spoiled, and its neighbour."""
 
     root: Path
     base: Base
@@ -134,7 +134,7 @@ class Case:
     base: str
     spoil: Callable[[Place], None]
     reason: str
-    stays: str = ""  # why the next put cannot mend it, if it cannot
+    stays: str = ""  # why the next put cannot replace it; "" if it can
     stranger: bool = False  # as a user who is not root
     needs_root: bool = False
 
@@ -264,7 +264,7 @@ def foreign() -> None:
 
 
 def sizes() -> None:
-    total = 2**64  # payload sizes that add up only where the sum overflows
+    total = 2**64  # payload sizes whose sum is right only if it overflows
     for b in ("elf", "bare", "large"):
         file(f"payload-size-2-63-{b}", b, TRUNCATED, lambda g: g.with_footer(payload_size=2**63))
         file(f"payload-size-max-{b}", b, TRUNCATED, lambda g: g.with_footer(payload_size=total - 1))
@@ -285,7 +285,7 @@ def sizes() -> None:
     file("attributes-size-one-more", "elf", TRUNCATED, lambda g: g.with_footer(attributes_size=len(g.attributes) + 1))
     file("attributes-size-2-31", "elf", TRUNCATED, lambda g: g.with_footer(attributes_size=2**31))
     file("both-sizes-0", "elf", TRUNCATED, lambda g: g.with_footer(payload_size=0, attributes_size=0))
-    # These add up, with the boundary in another place.
+    # The sum of these is right, but the boundary is in another place.
     file(
         "boundary-moved",
         "elf",
@@ -373,7 +373,7 @@ def newer() -> None:
 
 
 def sparse(place: Place, hole: int, end: bytes) -> None:
-    """Replace the file by a hole and what stands behind it."""
+    """Replace the file by a sparse file with a hole before its end."""
     with open(place.path, "wb") as f:
         f.seek(hole)
         f.write(end)
@@ -405,7 +405,7 @@ def giants() -> None:
 
 
 def instead(make: Callable[[Place], Any]) -> Callable[[Place], None]:
-    """Return what puts something else in the place of the file."""
+    """Return a function that puts something else in the place of the file."""
 
     def spoil(place: Place) -> None:
         place.path.unlink()
@@ -428,7 +428,7 @@ def fill_folder(place: Place) -> None:
 
 
 def link_folder(folder: Callable[[Place], Path]) -> Callable[[Place], None]:
-    """Return what moves a folder away and leaves a symbolic link to it."""
+    """Return a function that moves a folder away and leaves a symbolic link to it."""
 
     def spoil(place: Place) -> None:
         path = folder(place)
@@ -614,7 +614,7 @@ def test_every_reason_has_its_cases() -> None:
 
 @pytest.mark.parametrize("name", ["elf", "text", "empty", "bare", "large"])
 def test_entry_before_it_is_spoiled_is_good(name: str, templates: Path) -> None:
-    # Without this every case could pass for another reason than its own.
+    # Without this test a case could pass for another reason than its own.
     place = Place(template(templates, name), base(name))
     assert hit(place, place.base) == place.base.payload
     assert verdict(place) == "good"
@@ -629,7 +629,7 @@ def test_entry_before_it_is_spoiled_is_good(name: str, templates: Path) -> None:
 
 @pytest.mark.parametrize("case", params())
 def test_malformed_file_is_a_miss_with_its_reason(case: Case, spoiled: Place) -> None:
-    jitcache.available()  # the library's own start is no part of the lookup
+    jitcache.available()  # load the library before the lookup
     with as_user(case):
         before, start = peak(), time.monotonic()
         found = misses(spoiled)
@@ -652,7 +652,7 @@ def test_next_put_replaces_malformed_file(case: Case, spoiled: Place) -> None:
         assert hit(spoiled, again) == again.payload
         entry = reader.read_entry(spoiled.root, spoiled.id)
         assert (entry.payload, entry.kind) == (again.payload, again.kind)
-        # What a hard link or a symbolic link led to is as it was.
+        # The target of a hard link or a symbolic link is unchanged.
         assert hit(spoiled, NEIGHBOUR) == NEIGHBOUR.payload
 
 
@@ -661,7 +661,7 @@ def test_verify_lists_malformed_file_with_its_reason(case: Case, spoiled: Place)
     with as_user(case), jitcache.Cache(spoiled.root, memory_size=0) as cache:
         report = cache.verify()
         removed = case.reason in REMOVED
-        if not case.stays:  # else it is the folder that is wrong
+        if not case.stays:  # else the folder is wrong
             path = os.path.join(os.path.realpath(spoiled.root), spoiled.path.relative_to(spoiled.root))
             assert report["bad"] == [{"path": path, "reason": case.reason}]
             assert os.path.lexists(spoiled.path) is not removed
@@ -726,7 +726,7 @@ def test_entry_larger_than_memory_is_a_miss(templates: Path, tmp_path: Path) -> 
     sparse(place, TERABYTE, b"\0" + footer)
     script = f"""
 import resource
-resource.setrlimit(resource.RLIMIT_AS, ({8 * GIGABYTE}, {8 * GIGABYTE}))  # whatever the kernel would promise
+resource.setrlimit(resource.RLIMIT_AS, ({8 * GIGABYTE}, {8 * GIGABYTE}))  # however much the kernel would allocate
 import jitcache
 key = jitcache.Key.from_hex({place.id.hex()!r})
 for memory in (None, 0):

@@ -1,4 +1,4 @@
-"""A cache used as a mapping, and what is no key."""
+"""The cache as a mapping, and objects that are no keys."""
 
 from __future__ import annotations
 

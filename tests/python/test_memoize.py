@@ -1,4 +1,4 @@
-"""``jitcache.memoize``: what is kept, what is not, and how it says so."""
+"""``jitcache.memoize``: what it keeps, what it does not keep, and how it says so."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def program(folder: Path, function: str, call: str = "f()") -> Program:
 
 
 def test_one_of_many_processes_computes(tmp_path: Path) -> None:
-    """The witness is what the function prints."""
+    """Runs of the function are counted by what it prints."""
     p = program(tmp_path, """
         @jitcache.memoize
         def f():
@@ -264,7 +264,7 @@ def test_memoized_function_is_pickled_and_copied_as_a_function(tmp_path: Path) -
 
 
 def test_result_of_another_processor_or_c_library_is_computed_again(tmp_path: Path) -> None:
-    """Both have a part in what floating point gives."""
+    """Both can change results of floating point."""
     main = """
         import os, sys
         from jitcache import _processor
@@ -326,7 +326,7 @@ def test_script_itself_is_a_file(tmp_path: Path) -> None:
 
 
 def test_file_that_changed_since_the_process_started_is_not_trusted(tmp_path: Path) -> None:
-    """The process has the old code, the disk the new: neither may be taken for the other."""
+    """The process has the old code, the disk has the new: one must not be taken for the other."""
     p = program(tmp_path, "import helper\n@jitcache.memoize\ndef f(): return helper.g()\n")
     p.write("helper.py", "def g():\n    return eval_free('one')\ndef eval_free(x):\n    return x.encode()\n")
     p.write(
@@ -358,7 +358,7 @@ LATE = """
 
 
 def test_process_that_waits_between_two_clocks_knows_when_it_started(tmp_path: Path) -> None:
-    """On a machine that is busy: its files were written just before, and are no newer than itself."""
+    """On a busy machine: its files were written just before it started, and are no newer than it."""
     p = program(tmp_path, "@jitcache.memoize\ndef f(): return b'one'\n")
     p.write("main.py", LATE.format(control=""))
     assert p.run()[0] == "b'one' \n"
@@ -372,7 +372,7 @@ PACKAGE = "def h(): return b'one'\ndef g(): return h()\ndef read(p):\n    with o
 
 
 def installed(p: Program, text: str = PACKAGE) -> None:
-    """Put a package there as an installer does: its list comes last."""
+    """Install a package as an installer does, which writes the list of files last."""
     p.write("site-packages/theirs/__init__.py", text)
     p.write("site-packages/theirs-1.0.dist-info/METADATA", "Name: theirs\nVersion: 1.0\n")
     data = (p.folder / "site-packages/theirs/__init__.py").read_bytes()
@@ -385,18 +385,18 @@ def test_installed_package_counts_by_its_list_and_by_what_was_edited(tmp_path: P
     p = program(tmp_path, "import theirs\n@jitcache.memoize\ndef f():\n    print('ran')\n    return theirs.g()\n")
     installed(p)
     assert [p.run()[0], p.run()[0]] == ["ran\nb'one' \n", "b'one' \n"]
-    # By hand, which the list does not say.
+    # Changed by hand, which the list does not show.
     p.write("site-packages/theirs/__init__.py", PACKAGE.replace("one", "two"))
     assert [p.run()[0], p.run()[0]] == ["ran\nb'two' \n", "b'two' \n"]
-    # By hand, and then copied, so that the list is the later one.
+    # Changed by hand, and then copied, so that the list is newer.
     p.write("site-packages/theirs/__init__.py", PACKAGE.replace("one", "six"))
     os.utime(p.folder / "site-packages/theirs/__init__.py", (1, 1))
     os.utime(p.folder / "site-packages/theirs-1.0.dist-info/RECORD")
     assert p.run()[0] == "ran\nb'six' \n"
-    # By an installer.
+    # Changed by an installer.
     installed(p, PACKAGE.replace("one", "three"))
     assert p.run()[0] == "ran\nb'three' \n"
-    # Anew, as it was: the first result is found again.
+    # Installed again as it was: the first result is found.
     installed(p)
     assert p.run()[0] == "b'one' \n"
 
@@ -431,7 +431,7 @@ def test_setting_of_an_installed_package_that_the_code_mentions_counts(tmp_path:
 
 
 def test_file_that_a_package_opens_is_seen(tmp_path: Path) -> None:
-    """And without the audit it would not be: the result is old then."""
+    """Without the audit it would not be seen, and the result would be old."""
     p = program(tmp_path, "import theirs\n@jitcache.memoize\ndef f(): return theirs.read('data')\n")
     installed(p)
     p.write("data", "one")
@@ -455,7 +455,7 @@ def test_file_that_a_package_has_its_importer_read_is_seen(tmp_path: Path) -> No
     assert "looks outside: open " in out
     p.write("data", "two")
     assert p.run()[0].startswith("b'two'")
-    # With all that importers do taken for an import the result is old.
+    # If everything that importers do counts as an import, the result is old.
     p.write(
         "main.py", "import jitcache._memoize.audit as a\na._imports = lambda frame: True\nimport app\nprint(app.f())\n"
     )

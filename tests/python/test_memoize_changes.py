@@ -1,4 +1,4 @@
-"""Functions that are memoized: whatever changes, the result is that of plain Python.
+"""Changes of memoized functions: whatever changes, the result is that of plain Python.
 
 Each row is a program, and a change of it. It is run in new processes: before the
 change, twice; after it; and after it without a cache. Whether a result was taken
@@ -45,10 +45,10 @@ class Row(NamedTuple):
     kept: bool = True  # whether there is a hit at all
     files: dict[str, str] = {}
     edit: tuple[str, str, str] | None = None  # file, old, new
-    patch: str = ""  # what runs before the call
+    patch: str = ""  # code that runs before the call
     env: dict[str, str] = {}
-    same: bool = False  # the change changes no result
-    walk: bool = True  # the walk over what the function reaches is what notices
+    same: bool = False  # whether the result stays the same
+    walk: bool = True  # whether the walk over what the function reaches notices it
 
 
 ROWS: dict[str, Row] = {
@@ -204,7 +204,7 @@ class Program:
         path.write_text(text)
 
     def run(self, **more: str) -> str:
-        """Return what the call gives, in a process of its own."""
+        """Return the result of the call in a new process."""
         env = {
             "PYTHONPATH": os.pathsep.join(sys.path),
             "WHAT": "one",
@@ -217,7 +217,7 @@ class Program:
         return p.stdout
 
     def change(self) -> dict[str, str]:
-        """Make the change; return what is in the environment for it."""
+        """Make the change; return the environment variables for it."""
         row = self.row
         if row.change:
             old, new = row.change.split(" -> ")
@@ -297,7 +297,7 @@ def test_without_its_mechanism_a_result_is_old(name: str, tmp_path: Path) -> Non
 
 
 def test_what_the_c_library_is_told_of_the_processor_counts(tmp_path: Path) -> None:
-    """Its functions are others then, and the last digits of what they return."""
+    """Its functions are others then, and their results may differ in the last digits."""
     row = Row("import math\n" + KEPT + "def f(): return b'%r' % math.sin(1)\ndef call(): return f.key().hex\n")
     program = Program(tmp_path, row)
     assert program.run() == program.run() != program.run(GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2,-FMA")

@@ -1,4 +1,4 @@
-"""What the library's tier in memory gives is never older than what this process has put or removed."""
+"""Order: a hit in memory is never older than the last put or removal of this process."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from test_fork import in_child
 
 
 class Register:
-    """A key, and the witness of what was done to it: each version is higher than those before."""
+    """A key, and a record of its changes: each version is higher than those before."""
 
     def __init__(self, n: int) -> None:
         self.key = jitcache.Key(n=n)
         self.version = 0
-        self.floor = 0  # no lookup that begins now may give less
+        self.floor = 0  # no lookup that begins now may return less
 
 
 def test_no_entry_is_older_than_what_was_replaced_or_removed_before(tmp_path: Path) -> None:

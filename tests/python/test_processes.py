@@ -1,4 +1,4 @@
-"""What the next process finds, and what becomes of the counters."""
+"""Processes one after the other: what the next one finds, and the counters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def stats(directory: Path) -> dict[str, object]:
 
 
 def test_three_compiles_in_one_process_are_three_hits_in_the_next(tmp_path: Path) -> None:
-    """And the counters say so, by kind, though neither process closes its cache."""
+    """And the counters show it, by kind, although neither process closes its cache."""
     ask = """
         import sys, jitcache
         cache = jitcache.Cache(sys.argv[1])
@@ -61,7 +61,7 @@ def test_counters_of_a_c_exit_are_written(tmp_path: Path) -> None:
 
 
 def test_a_cache_copied_elsewhere_hits(tmp_path: Path) -> None:
-    """With cp and with tar, which keep different things."""
+    """With cp and with tar, which preserve different attributes."""
     cache = jitcache.Cache(tmp_path / "cache")
     keys = [jitcache.Key(n=n) for n in range(20)]
     for n, k in enumerate(keys):

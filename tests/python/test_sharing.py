@@ -38,7 +38,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def as_user(uid: int, gid: int, directory: Path, code: str, **env: str) -> str:
-    # The library is read by the other user too: from a place that is open.
+    # The other user reads the library too, so it is in an open place.
     return check(AS_USER + code, uid, gid, directory, env={**env, "JITCACHE_LIBRARY": LIBRARY, "PYTHONPATH": PACKAGE})
 
 
@@ -47,7 +47,7 @@ LIBRARY = PACKAGE = ""
 
 @pytest.fixture(autouse=True, scope="module")
 def open_copy(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Copy package and library to where other users can read them; the checkout may be private."""
+    """Copy package and library to a place where other users can read them, because the checkout may be private."""
     import shutil
     import tempfile
 
@@ -74,7 +74,7 @@ def user_python() -> bool:
 
 @pytest.fixture(autouse=True)
 def reachable_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the users' code by fork: this Python's files may be private."""
+    """Run the users' code in forked children, because this Python's files may be private."""
     if not user_python():
         monkeypatch.setattr(sys.modules[__name__], "as_user", forked_as_user)
 
@@ -116,7 +116,7 @@ def forked_as_user(uid: int, gid: int, directory: Path, code: str, **env: str) -
 
 
 def test_readable_cache_of_root_is_read_by_a_user(place: Path) -> None:
-    """A cache that is baked into an image, used there under another id."""
+    """A cache in an image is used there under another id."""
     directory = place / "baked"
     directory.mkdir(mode=0o755)
     directory.chmod(0o755)
@@ -240,7 +240,7 @@ def test_third_user_cannot_put_an_entry_into_a_shared_directory(place: Path) -> 
 
 @pytest.mark.parametrize("how", ["owner", "group", "others"])
 def test_entry_that_somebody_else_may_have_written_is_not_used(place: Path, how: str) -> None:
-    """Below a directory that is fine: a restored backup, say, or a careless chmod -R."""
+    """The directory itself is fine, as after a restored backup or a careless chmod -R."""
     directory = place / "cache"
     cache = jitcache.Cache(directory, memory_size=0)
     cache.put(jitcache.Key(n=1), b"x")

@@ -1,4 +1,4 @@
-"""Signatures: an independent verifier agrees, and what CI has signed serves who trusts CI's key, and nobody else."""
+"""Signatures: an independent verifier agrees, and CI's entries serve those who trust CI's key, and nobody else."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_golden_vector_holds_for_an_independent_verifier(vector: dict[str, objec
 
 
 class CI:
-    """A directory that CI has filled and signed, where anybody may write by now."""
+    """A directory that CI has filled and signed, and that everybody may write now."""
 
     def __init__(self, folder: Path, namespace: str = "") -> None:
         self.folder, self.directory = folder, folder / "image"
@@ -89,7 +89,7 @@ def test_signed_image_serves_who_trusts_the_key(tmp_path: Path) -> None:
     assert "it is used" not in command("doctor", **env, JITCACHE_DIR=str(tmp_path / "own")).stdout
     copied = sorted((tmp_path / "own").rglob("*.jce"))
     assert [f.read_bytes() for f in copied] == [f.read_bytes() for f in ci.files()]
-    # Withdrawn: the copies too are misses, and are compiled again, once.
+    # The trust is withdrawn: the copies are misses too, and are compiled again, once.
     assert command("trust", "remove", ci.public, **env).returncode == 0
     assert compiled(tmp_path / "own", **env) == 3
     assert compiled(tmp_path / "own", **env) == 0

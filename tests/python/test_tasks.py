@@ -77,7 +77,7 @@ def test_of_eight_coroutines_one_compiles(made: str, tmp_path: Path) -> None:
 
 
 def test_without_the_ring_each_would_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The control: with a compile of its own for each coroutine, as many threads ask."""
+    """The control: if each coroutine compiles for itself, as many threads ask."""
     cache = jitcache.Cache(tmp_path / "cache")
     most = []
 
@@ -127,7 +127,7 @@ def test_loop_goes_on_while_another_process_compiles(tmp_path: Path) -> None:
 
     data, ticks = asyncio.run(main())
     assert data == b"theirs"
-    assert ticks > 10  # a blocked loop has none
+    assert ticks > 10  # a blocked loop would have none
     other.communicate(timeout=20)
 
 
@@ -144,7 +144,7 @@ def start(code: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 def test_cancellation_gives_the_lease_up(tmp_path: Path) -> None:
-    """Another process gets it at once, while this one lives."""
+    """Another process gets the lease at once, while this one lives."""
     cache = jitcache.Cache(tmp_path / "cache")
 
     async def never() -> bytes:
@@ -237,7 +237,7 @@ def test_stop_iteration_ends_the_wait_too(tmp_path: Path) -> None:
 
 
 def test_loop_that_is_closed_in_a_compile_gives_the_lease_up(tmp_path: Path) -> None:
-    """In a process of its own: coroutines that nobody ends complain."""
+    """In another process, because Python warns of coroutines that were never ended."""
     code = """
         import asyncio, sys, time, jitcache
         cache = jitcache.Cache(sys.argv[1])
@@ -256,7 +256,7 @@ def test_loop_that_is_closed_in_a_compile_gives_the_lease_up(tmp_path: Path) -> 
 
 
 def test_compile_may_ask_for_others(tmp_path: Path) -> None:
-    """As deep as it likes: no pool of threads runs out."""
+    """However deep: there is no pool of threads that could run out."""
     cache = jitcache.Cache(tmp_path / "cache")
 
     async def compile(n: int) -> bytes:
@@ -290,7 +290,7 @@ def test_without_the_library_it_compiles(tmp_path: Path) -> None:
 
 
 def test_coroutine_learns_why_its_result_was_not_stored(tmp_path: Path) -> None:
-    """Although another thread has tried."""
+    """Although another thread has tried to store it."""
     with jitcache.Cache(tmp_path / "cache"):
         pass
     cache = jitcache.Cache(tmp_path / "cache", readonly=True)
@@ -307,7 +307,7 @@ def test_coroutine_learns_why_its_result_was_not_stored(tmp_path: Path) -> None:
 
 
 def test_compile_has_the_context_of_its_caller(tmp_path: Path) -> None:
-    """In a thread as in the loop."""
+    """Both in a thread and in the loop."""
     which = contextvars.ContextVar("which", default=b"unset")
     cache = jitcache.Cache(tmp_path / "cache")
 

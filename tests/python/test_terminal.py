@@ -1,4 +1,4 @@
-"""The command on a terminal of its own: keys, Ctrl-C, and the shells that complete it."""
+"""The command on a terminal: keys, Ctrl-C, and completion in shells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENV = {"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm"}
 
 
 def on_terminal(*command: str, keys: bytes = b"", until: bytes = b"", env: dict[str, str]) -> tuple[bytes, int]:
-    """Run a command on a terminal that it controls; type keys once it has printed something, until it has ended; return all, and the status."""
+    """Run a command on a terminal that it controls; once it has printed ``until``, type keys until it ends; return output and status."""
     pid, fd = pty.fork()
     if pid == 0:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -68,7 +68,7 @@ def test_every_command_is_tried_on_a_terminal() -> None:
         words = waiting.pop()
         below = described(*words)[0]
         waiting.extend((*words, name) for name in below)
-        # who stays until it is stopped has nothing to say
+        # a command that runs until it is stopped prints nothing
         assert below or " ".join(words) in tried or words == ("remote", "serve")
 
 
@@ -105,12 +105,12 @@ def test_command_on_a_terminal_shows_no_escape_but_its_own(words: list[str], tmp
 
 @pytest.mark.parametrize("name", ["verify", "trim", "ls", "stats"])
 def test_ctrl_c_on_a_terminal_ends_it(name: str, tmp_path: Path) -> None:
-    """Typed, as a user does: the terminal sends the signal. The directory is whole afterwards."""
+    """Ctrl-C is typed, and the terminal sends the signal. The directory is intact afterwards."""
     cache = jitcache.Cache(tmp_path / "cache", memory_size=0)
     for n in range(200):
         cache.put(jitcache.Key(n=n), bytes(1 << 16))
     cache.close()
-    # bash goes on if what it has run has not died of the signal.
+    # bash goes on if the command did not die of the signal.
     command = f"{ROOT / 'build/lib/jitcache'} -directory {tmp_path / 'cache'} {name} >/dev/null"
     began = time.monotonic()
     _, status = on_terminal(
@@ -149,7 +149,7 @@ def test_shell_completes_commands_names_and_flags(shell: str, tmp_path: Path) ->
     cache.put(jitcache.Key(n=1).named("stokes residual"), b"code")
     cache.put(jitcache.Key(n=2).named("axpy<float[3]>"), b"code")
     cache.close()
-    (tmp_path / "axpy<float3>").touch()  # which that name is a pattern of
+    (tmp_path / "axpy<float3>").touch()  # a file that the name, taken as a pattern, matches
     env = {
         "PATH": f"{program.parent}:{os.environ['PATH']}",
         "JITCACHE_DIR": str(tmp_path / "cache"),
@@ -162,7 +162,7 @@ def test_shell_completes_commands_names_and_flags(shell: str, tmp_path: Path) ->
     assert "residual" in p.stdout
     words = p.stdout.replace("\\", "").splitlines()
     assert "axpy<float[3]>" in words, p.stdout + p.stderr
-    assert ("axpy<float3>" in words) == (shell == "fish")  # which offers files beside
+    assert ("axpy<float3>" in words) == (shell == "fish")  # fish offers files too
     assert "Traceback" not in p.stderr
 
 
@@ -185,7 +185,7 @@ def described(*words: str) -> tuple[list[str], list[str]]:
 
 
 def test_shells_are_offered_each_command_and_each_flag_of_the_manuals() -> None:
-    """Those of bundles too, which are another program's."""
+    """Including those of bundles, which another program has."""
     seen, waiting = 0, [()]
     while waiting:
         words = waiting.pop()

@@ -1,4 +1,4 @@
-"""Views of a cache without a tier in memory: their memory is used again, and never while anybody can see it."""
+"""View buffers of a cache without a tier in memory: they are used again, but never while anybody can see them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ HOLDERS: dict[str, Any] = {
 
 
 class Holder:
-    """Has a view in a circle that only the garbage collector finds."""
+    """Holds a view in a reference cycle that only the garbage collector finds."""
 
     def __init__(self, view: memoryview) -> None:
         self.me, self.view = self, view
@@ -130,7 +130,7 @@ def test_a_forked_child_has_memory_of_its_own(tmp_path: Path) -> None:
         r, w = os.pipe()
         pid = os.fork()
         if pid == 0:
-            os.read(r, 1)  # until the parent has looked up, in memory that it holds no more
+            os.read(r, 1)  # until the parent has looked up, into memory that it does not hold any more
             os._exit(0 if view == bytes(5000) and cache.view(keys[2]) == b"\\2" * 5000 else 1)
         del view
         other = cache.view(keys[1])
@@ -154,7 +154,7 @@ def test_missing_and_replaced(cache: jitcache.Cache) -> None:
 
 
 class Unguarded(ctypes.c_ubyte * ((256 << 10) + 4096)):  # type: ignore[misc]
-    """Memory that does not say that somebody holds it."""
+    """Memory that does not tell whether somebody holds it."""
 
     def pop(self) -> int:
         return 0

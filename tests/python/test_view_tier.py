@@ -1,4 +1,4 @@
-"""Views that are given out again without a call: never old ones, and never more than the library holds itself."""
+"""The view tier: it returns no old views, and holds no more than the library holds itself."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def key(cache: jitcache.Cache) -> jitcache.Key:
 
 
 class Meanwhile:
-    """The library, of which one lookup takes so long that another thread does something before it returns."""
+    """The library; one of its lookups takes so long that another thread does something before it returns."""
 
     def __init__(self, cache: jitcache.Cache, deed: Callable[[], object]) -> None:
         self._lib = cache._lib
@@ -80,7 +80,7 @@ class Meanwhile:
 
 
 def check_what_is_there(cache: jitcache.Cache, key: jitcache.Key, change: str) -> None:
-    for _ in range(3):  # what one lookup keeps is what the next one gives
+    for _ in range(3):  # what one lookup keeps, the next one returns
         if change == "replace":
             assert cache.get(key) == cache.view(key) == cache.entry(key).view == NEW  # type: ignore[union-attr]
             assert cache.acquire(key).data == NEW
@@ -142,7 +142,7 @@ def test_after_a_change_the_library_is_asked_whatever_it_says_of_its_own_tier(tm
     cache, key = jitcache.Cache(tmp_path / "cache"), jitcache.Key(n=1)
     cache.put(key, OLD)
     assert cache._views is not None
-    cache._views._epoch = ctypes.c_uint64(1)  # that of a library which never lets anything go
+    cache._views._epoch = ctypes.c_uint64(1)  # as in a library that never drops an entry
     for _ in range(3):
         assert cache.view(key) == OLD
     asked = Meanwhile(cache, lambda: None)
@@ -154,7 +154,7 @@ def test_after_a_change_the_library_is_asked_whatever_it_says_of_its_own_tier(tm
 
 
 def run_threads(*works: Callable[[], None]) -> None:
-    """Run functions side by side, changing from one to the other as often as Python can, and raise what one raises."""
+    """Run functions in threads, switching between them as often as Python can; raise what one of them raises."""
     raised: list[BaseException] = []
 
     def run(work: Callable[[], None]) -> None:
@@ -178,7 +178,7 @@ def run_threads(*works: Callable[[], None]) -> None:
 
 
 def test_replacing_is_seen_at_once_by_threads_that_look_all_the_time(tmp_path: Path) -> None:
-    """Each value is greater than the last one, and put before it is said; nobody may see less than what was said."""
+    """Each value is greater than the last one, and is put before it is announced; no reader may see a smaller one."""
     cache, key = jitcache.Cache(tmp_path / "cache"), jitcache.Key(n=1)
     said = 0
     cache.put(key, b"0")
@@ -374,7 +374,7 @@ def test_a_forked_child_reports_no_hits_of_its_parent(tmp_path: Path) -> None:
         if pid == 0:
             for _ in range(10):
                 assert cache.view(key) == b"x"
-            assert cache.get(jitcache.Key(n=2)) is None  # counters of a child that needed no directory go with it
+            assert cache.get(jitcache.Key(n=2)) is None  # the counters of a child that needed no directory are lost with it
             cache.close()
             os._exit(0)
         assert os.waitpid(pid, 0)[1] == 0
@@ -386,7 +386,7 @@ def test_a_forked_child_reports_no_hits_of_its_parent(tmp_path: Path) -> None:
 
 
 class TestControls:
-    """Each mechanism taken out, and what must then be wrong."""
+    """With each mechanism taken out, something must go wrong."""
 
     def test_kept_by_the_state_of_the_moment_of_keeping(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         keep = ViewTier.keep
