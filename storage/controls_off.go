@@ -24,4 +24,7 @@ var (
 	leavesClaims  = !control.Is("staysforclaims")
 	endsOurs      = !control.Is("keepsours")
 	boundsBatch   = !control.Is("wholebatch")
+	looksBack     = !control.Is("blindheirs")
+	leavesOwn     = !control.Is("ownheirs")
+	countsAbsence = !control.Is("oldabsence")
 )

@@ -187,6 +187,9 @@ CONTROLS = [
     Control("claims that are being put without a pulse", "latebeat", {"storage": ["TestHolderWhoseClaimTookLongToPutHasAPulse"]}),
     Control("pulses that are read late stand still", "lateread", {"storage": ["TestHolderIsNotDeadBecauseItsPulseIsReadLate"]}),
     Control("claims that nobody knows of", "orphanclaims", {"storage": ["TestClaimWhoseAnswerWasLostIsNobodys"]}),
+    Control("heirs of claims that are gone", "blindheirs", {"storage": ["TestHeirOfAClaimThatIsTakenAwayMeanwhileHasNone"]}),
+    Control("heirs of claims that are taken back", "ownheirs", {"storage": ["TestClaimThatIsBeingTakenBackHasNoHeir"]}),
+    Control("pulse that was missed long ago", "oldabsence", {"storage": ["TestHolderIsNotDeadBecauseItsPulseWasMissedOnceLongAgo"]}),
     Control("lost claims waited for", "lostclaims", {"storage": ["TestClaimThatTheEngineHasLostIsWaitedForNoLonger"]}),
     Control(
         "conditions that are tried once", "onetrial",
