@@ -26,4 +26,5 @@ const (
 	looksBack     = true // who has put a claim after a dead one's looks whether that is still there
 	leavesOwn     = true // a claim that its helper is taking back is none of a dead one
 	countsAbsence = true // that a helper had no pulse between two claims says nothing of the second
+	sendsTheirs   = true // what another helper is sending is sent from here, too
 )

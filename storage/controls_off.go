@@ -27,4 +27,5 @@ var (
 	looksBack     = !control.Is("blindheirs")
 	leavesOwn     = !control.Is("ownheirs")
 	countsAbsence = !control.Is("oldabsence")
+	sendsTheirs   = !control.Is("ownsends")
 )
