@@ -205,6 +205,7 @@ CONTROLS = [
     Control("waiting without a bound", "nobudget", {"core/remote": ["TestBudgetGrowsWithWhatIsCompiled"]}),
     Control("time of a machine that stands still counted", "nolate", {"core/remote": ["TestTimeForWhichTheMachineStandsStillIsNotInVain"]}),
     Control("waiting for the living in vain", "allvain", {"core/remote": ["TestWaitingForAMachineThatLivesIsNotInVain"]}),
+    Control("helpers that cannot be started waited for", "waitsforstart", {"core/remote": ["TestHelperThatCannotBeStartedIsNotWaitedFor"]}),
     Control("descriptors of the host kept", "inherits", {"core/remote": ["TestHelperHasNothingOfItsHost"]}),
     Control("descriptors that are another's by now", "anydescriptor", {"core/remote": ["TestDescriptorThatTheHostHasTakenIsNotTouched"]}),
     Control("a connection for each lookup", "connectseach", {"core/remote": ["TestLookupsOfABurstShareAConnection"]}),
