@@ -211,6 +211,7 @@ CONTROLS = [
     Control("a connection for each lookup", "connectseach", {"core/remote": ["TestLookupsOfABurstShareAConnection"]}),
     Control("places held by those who ask nothing", "holdsplaces", {"storage": ["TestWhoKeepsAConnectionTakesNobodysPlace"]}),
     Control("connections that children have kept", "keepsours", {"storage": ["TestConnectionThatNobodyUsesEndsUnlessAnotherProgramHasIt"]}),
+    Control("folders of a shared directory for their maker alone", "ownfolders", {"storage/engine": ["TestFoldersOfADirectoryThatUsersShareAreForAllOfThem"]}),
     Control("disk that is waited for", "waitsfordisks", {"storage/engine": ["TestDiskThatDoesNotAnswerKeepsNobody"]}),
     Control("all of a batch held at once", "wholebatch", {"storage": ["TestLargeValuesOfABatchAreHeldOneAtATime"]}),
     Control("socket of anybody", "anysocket", {"core/remote": ["TestSocketOfAnotherUserIsNotUsed"]}),
