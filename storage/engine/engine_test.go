@@ -137,6 +137,7 @@ func TestWrongSettingsAreErrorsThatShowNoPassword(t *testing.T) {
 		{"redis://:hunter2@host", map[string]string{"no-such": "1"}},
 		{"redis://:hunter2@host", map[string]string{"timeout": "-1s"}},
 		{"redis://:hunter2@host", map[string]string{"max-object": "2000000000"}},
+		{"redis://:hunter2@host", map[string]string{"max-object": "64M"}},
 		{"rediss://:hunter2@host", map[string]string{"ca-file": "/nowhere"}},
 		{"http:///path", nil},
 		{"http://user:hunter2@host", map[string]string{"layout": "tree"}},
