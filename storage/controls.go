@@ -27,4 +27,5 @@ const (
 	leavesOwn     = true // a claim that its helper is taking back is none of a dead one
 	countsAbsence = true // that a helper had no pulse between two claims says nothing of the second
 	sendsTheirs   = true // what another helper is sending is sent from here, too
+	triesRemoval  = true // there are claims only where they can be taken away
 )

@@ -28,4 +28,5 @@ var (
 	leavesOwn     = !control.Is("ownheirs")
 	countsAbsence = !control.Is("oldabsence")
 	sendsTheirs   = !control.Is("ownsends")
+	triesRemoval  = !control.Is("lastingclaims")
 )

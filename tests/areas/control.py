@@ -188,6 +188,7 @@ CONTROLS = [
     Control("pulses that are read late stand still", "lateread", {"storage": ["TestHolderIsNotDeadBecauseItsPulseIsReadLate"]}),
     Control("claims that nobody knows of", "orphanclaims", {"storage": ["TestClaimWhoseAnswerWasLostIsNobodys"]}),
     Control("flush that leaves what another helper sends", "ownsends", {"storage": ["TestFlushIsNotDoneWithWhatAnotherHelperSends"]}),
+    Control("claims that cannot be taken away", "lastingclaims", {"storage": ["TestEngineThatTakesNothingAwayHasNoClaims"]}),
     Control("heirs of claims that are gone", "blindheirs", {"storage": ["TestHeirOfAClaimThatIsTakenAwayMeanwhileHasNone"]}),
     Control("heirs of claims that are taken back", "ownheirs", {"storage": ["TestClaimThatIsBeingTakenBackHasNoHeir"]}),
     Control("pulse that was missed long ago", "oldabsence", {"storage": ["TestHolderIsNotDeadBecauseItsPulseWasMissedOnceLongAgo"]}),
