@@ -237,7 +237,7 @@ func (c *claims) look(ctx context.Context, id string, waited bool, holder *strin
 			case err != nil:
 				return wire.Nobodys, nil, dead, err
 			case stored:
-				return wire.Mine, &claim{of: c, id: id, chain: append(chain, link{at, value})}, dead, nil
+				return c.heir(ctx, &claim{of: c, id: id, chain: append(chain, link{at, value})})
 			}
 		}
 		value, err := c.server.engine.Get(ctx, at, most)
@@ -263,6 +263,26 @@ func (c *claims) look(ctx context.Context, id string, waited bool, holder *strin
 		at = c.name(key.ID(key.Sum(key.AppendTexts(nil, id, string(value)))).String(), "claim")
 	}
 	return wire.Nobodys, nil, dead, nil
+}
+
+// heir returns the claim that was put a moment ago, unless it is one after that of a dead helper
+// and the first place is another's by now, or nobody's: it was taken away, with what came after
+// it, and whoever comes next begins there.
+func (c *claims) heir(ctx context.Context, mine *claim) (byte, *claim, time.Time, error) {
+	first := mine.chain[0]
+	if len(mine.chain) == 1 || !looksBack {
+		return wire.Mine, mine, time.Time{}, nil
+	}
+	value, err := c.server.engine.Get(ctx, first.name, most)
+	if err == nil && string(value) == first.value {
+		return wire.Mine, mine, time.Time{}, nil
+	}
+	c.intend(-1)
+	go c.withdraw(&claim{of: c, chain: mine.chain[len(mine.chain)-1:]})
+	if errors.Is(err, engine.ErrNotFound) || err == nil {
+		return wire.Over, nil, time.Time{}, nil
+	}
+	return wire.Nobodys, nil, time.Time{}, err
 }
 
 // seenAt returns the time for which an answer counts that was asked for at a time.
@@ -309,10 +329,10 @@ func (c *claims) intend(n int) {
 // deadAt returns when the holder of a claim is dead, unless its pulse changes before.
 func (c *claims) deadAt(ctx context.Context, value string) (time.Time, error) {
 	token, _, _ := strings.Cut(value, ".")
-	if token == c.token { // and it is not held any more
-		return time.Time{}, nil
+	if token == c.token && leavesOwn { // it is not held, so it is being taken back
+		return time.Now().Add(mayMiss * c.server.beat), nil
 	}
-	if !tokenForm(token) {
+	if !tokenForm(token) || token == c.token {
 		return time.Time{}, nil // nobody's
 	}
 	shown, err := c.server.engine.Get(ctx, c.name(token, "alive"), most)
@@ -325,6 +345,9 @@ func (c *claims) deadAt(ctx context.Context, value string) (time.Time, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if len(shown) == 0 && countsAbsence {
+		token = value // it has none between two claims: that it had none with another says nothing
+	}
 	p, known := c.pulses[token]
 	if !known || p.shown != string(shown) {
 		if len(c.pulses) >= most {

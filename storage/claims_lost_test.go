@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"jitcache/core/key"
 	"jitcache/core/wire"
 	"jitcache/storage/engine"
 )
@@ -133,4 +134,124 @@ func TestClaimWhoseAnswerWasLostIsNobodys(t *testing.T) {
 			t.Fatal("who asks waits for nobody")
 		}
 	}
+}
+
+// blind is an engine that shows no pulses while it hides them.
+type blind struct {
+	*inMemory
+	hides atomic.Bool
+}
+
+func (b *blind) Get(ctx context.Context, n engine.Name, limit int64) ([]byte, error) {
+	if strings.HasSuffix(n.Parts[len(n.Parts)-1], "-alive") && b.hides.Load() {
+		return nil, engine.ErrNotFound
+	}
+	return b.inMemory.Get(ctx, n, limit)
+}
+
+// A helper has no pulse between two claims. Whoever saw that has not seen that it died with
+// the second.
+func TestHolderIsNotDeadBecauseItsPulseWasMissedOnceLongAgo(t *testing.T) {
+	shared := &inMemory{values: map[string][]byte{}}
+	read := &blind{inMemory: shared}
+	one, _, _ := serving(t, time.Minute, on(shared))
+	two, _, _ := serving(t, time.Minute, on(read))
+	for range 2 {
+		holder, other := dial(t, one), dial(t, two)
+		for turn(t, holder, time.Second, false) != wire.Mine {
+			if t.Failed() {
+				return
+			}
+		}
+		read.hides.Store(true)
+		if got := turn(t, other, 0, false); got != wire.Theirs {
+			t.Fatalf("%d: the holder lives", got)
+		}
+		read.hides.Store(false)
+		holder.Close()
+		time.Sleep(2 * mayMiss * 50 * time.Millisecond)
+	}
+}
+
+// Of the claims after that of a dead holder the first place is taken away first. Whoever has
+// read it before, and puts the next one after, has nothing.
+func TestHeirOfAClaimThatIsTakenAwayMeanwhileHasNone(t *testing.T) {
+	shared := &inMemory{values: map[string][]byte{}}
+	first := claimed[len(claimed)-64:] + "-claim"
+	shared.values[first] = []byte("nobody") // as long ago as you like
+	digits := key.ID(key.Sum(key.AppendTexts(nil, claimed[len(claimed)-64:], "nobody"))).String()
+	late := &gate{shared, digits + "-claim", make(chan bool)}
+	one, _, _ := serving(t, time.Minute, on(shared))
+	two, _, _ := serving(t, time.Minute, on(late))
+	three, _, _ := serving(t, time.Minute, on(shared))
+	heir, other, third := dial(t, one), dial(t, two), dial(t, three)
+	if got := turn(t, heir, 0, false); got != wire.Mine {
+		t.Fatal(got)
+	}
+	came := make(chan byte)
+	go func() { came <- turn(t, other, 0, false) }()
+	time.Sleep(100 * time.Millisecond) // so that it has read the first place
+	heir.Close()
+	for began := time.Now(); turn(t, third, 0, false) != wire.Mine; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("the claim does not end")
+		}
+	}
+	close(late.open)
+	if got := <-came; got == wire.Mine {
+		t.Error("two have it")
+	}
+	for began := time.Now(); len(left(shared)) > 1; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatalf("%v are left", left(shared))
+		}
+	}
+}
+
+// A helper that may have put a claim, and was not told so, takes it back. Until then it is no
+// claim of a dead one, of which the next client would be the heir.
+func TestClaimThatIsBeingTakenBackHasNoHeir(t *testing.T) {
+	shared := &inMemory{values: map[string][]byte{}}
+	kept := &keeper{unanswered: &unanswered{inMemory: shared, name: claimed[len(claimed)-64:] + "-claim"}, open: make(chan bool)}
+	one, _, _ := serving(t, time.Minute, on(kept))
+	request := append(wire.AppendSize(wire.AppendText([]byte{wire.Claim}, claimed), 0), 0)
+	if _, err := ask(t, dial(t, one), request); err == nil {
+		t.Fatal("the answer is not lost")
+	}
+	again := func() byte { // which is told that the engine is down until it has answered
+		c := dial(t, one)
+		if _, err := ask(t, c, request); err != nil {
+			return wire.Nobodys
+		}
+		b, _ := wire.ReadByte(c)
+		return b
+	}
+	until := func(want byte) {
+		for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+			switch got := again(); {
+			case got == want:
+				return
+			case got == wire.Mine:
+				t.Fatal("it has a claim that goes when the first one is taken back")
+			case time.Since(began) > 10*time.Second:
+				t.Fatalf("%d, and not %d", got, want)
+			}
+		}
+	}
+	until(wire.Theirs)
+	close(kept.open)
+	until(wire.Mine)
+}
+
+// keeper is an unanswered that removes nothing for a while.
+type keeper struct {
+	*unanswered
+	open chan bool
+}
+
+func (k *keeper) Remove(ctx context.Context, n engine.Name) (bool, error) {
+	if n.Parts[len(n.Parts)-1] == k.name {
+		<-k.open
+	}
+	return k.inMemory.Remove(ctx, n)
 }

@@ -23,4 +23,9 @@ const (
 	leavesClaims  = true // a helper that cannot take a claim back ends all the same
 	endsOurs      = true // a connection of ours that asks nothing ends, whatever it has asked
 	boundsBatch   = true // of what is asked for at once only what is small is held at once
+	looksBack     = true // who has put a claim after a dead one's looks whether that is still there
+	leavesOwn     = true // a claim that its helper is taking back is none of a dead one
+	countsAbsence = true // that a helper had no pulse between two claims says nothing of the second
+	sendsTheirs   = true // what another helper is sending is sent from here, too
+	triesRemoval  = true // there are claims only where they can be taken away
 )

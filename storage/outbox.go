@@ -92,18 +92,27 @@ func (o *outboxes) waiting() (n int) {
 }
 
 // emptied waits until an outbox is empty, and reports whether it is. Who is hasty does not
-// wait for an engine that is down.
+// wait for an engine that is down. What another helper is sending is sent from here, too: that
+// one may be dead.
 func (o *outboxes) emptied(dir string, wait time.Duration, hasty bool) bool {
 	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
 		o.mu.Lock()
 		b := o.all[dir]
-		empty := b == nil || !b.working
+		idle := b == nil || !b.working
 		o.mu.Unlock()
-		if empty {
+		if idle {
 			names, err := os.ReadDir(dir)
-			return len(names) == 0 || errors.Is(err, os.ErrNotExist)
+			if len(names) == 0 || b == nil {
+				return len(names) == 0 && err == nil || errors.Is(err, os.ErrNotExist)
+			}
 		}
 		if time.Now().After(end) || hasty && o.server.state.refuses() != "" {
+			return false
+		}
+		if idle && sendsTheirs {
+			time.Sleep(firstTry)
+			o.add(dir)
+		} else if idle {
 			return false
 		}
 	}

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"jitcache/core/key"
 	"jitcache/core/wire"
 	"jitcache/storage/engine"
 )
@@ -148,4 +150,35 @@ func TestPathThatIsNoOutboxIsIgnored(t *testing.T) {
 	if len(e.values) != 0 {
 		t.Errorf("%d values", len(e.values))
 	}
+}
+
+// Programs with other settings of their environment have another helper, for one directory. That
+// may be late, or die: what it sends is sent from here, too.
+func TestFlushIsNotDoneWithWhatAnotherHelperSends(t *testing.T) {
+	texts := []string{"last"}
+	for n := range atATime {
+		texts = append(texts, strconv.Itoa(n))
+	}
+	_, outbox, ids := directory(t, texts...)
+	slices.SortFunc(ids, func(a, b key.ID) int { return strings.Compare(a.String(), b.String()) })
+	last := ids[atATime].String()
+	shared := &inMemory{values: map[string][]byte{}}
+	theirs, ours := &gate{shared, last, make(chan bool)}, &gate{shared, "", make(chan bool)}
+	other, _, _ := serving(t, 0, on(theirs))
+	own, _, _ := serving(t, 0, on(ours))
+	came := make(chan byte)
+	go func() { came <- flush(t, own, outbox, 20*time.Second) }()
+	for !exists(outbox + "/" + ids[atATime-1].String() + sending) { // it has read what there is, and sends the first
+		time.Sleep(time.Millisecond)
+	}
+	go func() { came <- flush(t, other, outbox, 20*time.Second) }()
+	for !exists(outbox + "/" + last + sending) {
+		time.Sleep(time.Millisecond)
+	}
+	close(ours.open)
+	if status := <-came; status != wire.OK || !slices.Contains(left(shared), last) {
+		t.Errorf("status %d, %d of %d are sent", status, len(left(shared)), len(ids))
+	}
+	close(theirs.open)
+	<-came
 }

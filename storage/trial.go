@@ -11,15 +11,17 @@ import (
 	"jitcache/storage/engine"
 )
 
-// trial is whether the engine puts nothing where there is something, if it is told so. Some
-// engines do not know that, and say nothing. That it does is found out once. That it does not
+// trial is whether the engine puts nothing where there is something, if it is told so, and takes
+// away what was put. Some engines do not know the one, and say nothing; some credentials do not
+// allow the other. That it does is found out once. That it does not
 // may be because it was started again in the middle of the trial, or evicts what it is given:
 // so it is tried again, at longer and longer intervals.
 type trial struct {
 	obeys atomic.Bool // for good
 
 	mu     sync.Mutex // held by who tries: the others wait for what that comes to
-	n      int        // of trials
+	n      int        // of its place
+	stays  bool       // what is there may not be taken away
 	wait   time.Duration
 	next   time.Time // until then it is taken to obey nothing
 	failed error     // of the last one that came to nothing,
@@ -53,7 +55,9 @@ func (c *claims) obeys() (bool, error) {
 	case t.failed != nil && asked.Before(t.at) && triesAgain:
 		return false, t.failed
 	}
-	t.n++
+	if !t.stays {
+		t.n++
+	}
 	ctx, cancel := c.server.within()
 	defer cancel()
 	obeys, err := c.refuses(ctx, c.name(c.token, "trial"+strconv.Itoa(t.n)))
@@ -91,10 +95,17 @@ func (c *claims) refuses(ctx context.Context, at engine.Name) (bool, error) {
 			return false, err
 		}
 		if !stored {
-			c.server.engine.Remove(ctx, at)
-			return n > 0, nil
+			return c.takesBack(ctx, at) && n > 0, nil
 		}
 	}
-	c.server.engine.Remove(ctx, at)
+	c.takesBack(ctx, at)
 	return false, nil
+}
+
+// takesBack ends a trial, and reports whether that may be done. Where nothing may be taken away a
+// claim does not end, and who waits for a compile that has failed waits for nothing.
+func (c *claims) takesBack(ctx context.Context, at engine.Name) bool {
+	_, err := c.server.engine.Remove(ctx, at)
+	c.trial.stays = triesRemoval && (errors.Is(err, engine.ErrRefused) || errors.Is(err, engine.ErrDenied))
+	return !c.trial.stays
 }

@@ -157,3 +157,38 @@ func TestEngineThatRefusesConditionsHasNoClaimsAndGoesOn(t *testing.T) {
 		t.Errorf("%q, %v: it has no such entry", got, err)
 	}
 }
+
+// lasting is an engine that takes nothing away for these credentials.
+type lasting struct {
+	*inMemory
+	denies atomic.Bool
+}
+
+func (l *lasting) Remove(ctx context.Context, n engine.Name) (bool, error) {
+	if l.denies.Load() {
+		return false, engine.ErrDenied
+	}
+	return l.inMemory.Remove(ctx, n)
+}
+
+// A claim there would not end, and a failed compile would be waited for.
+func TestEngineThatTakesNothingAwayHasNoClaims(t *testing.T) {
+	e := &lasting{inMemory: &inMemory{values: map[string][]byte{}}}
+	e.denies.Store(true)
+	socket, _, _ := serving(t, time.Minute, on(e), func(s *Server) { s.doubts = 10 * time.Millisecond })
+	for range 3 {
+		if got := turn(t, dial(t, socket), 0, false); got != wire.Nobodys {
+			t.Errorf("%d: it would never end", got)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if names := left(e.inMemory); len(names) != 1 {
+		t.Errorf("%v are left", names)
+	}
+	e.denies.Store(false)
+	for began := time.Now(); turn(t, dial(t, socket), 0, false) != wire.Mine; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("what may be taken away by now is not found out")
+		}
+	}
+}

@@ -13,4 +13,5 @@ const (
 	knowsItsSocket   = true // a descriptor that was kept is still the helper's
 	keepsConnections = true // for the next lookup
 	shortensPlace    = true // where a folder's path is too long for sockets they are in another one
+	knowsNotStarted  = true // a helper that cannot be started is not waited for
 )

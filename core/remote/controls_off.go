@@ -14,4 +14,5 @@ var (
 	knowsItsSocket   = !control.Is("anydescriptor")
 	keepsConnections = !control.Is("connectseach")
 	shortensPlace    = !control.Is("longplaces")
+	knowsNotStarted  = !control.Is("waitsforstart")
 )

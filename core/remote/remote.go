@@ -255,8 +255,10 @@ func (r *Remote) start() (*lockfile.Lock, error) {
 	if lock == nil && err == nil {
 		return nil, nil
 	}
-	r.started = time.Now()
-	return lock, startHelper(r.options.Program, append(r.environment(), "CRSH_IPC_ENDPOINT="+r.socket))
+	if err = startHelper(r.options.Program, append(r.environment(), "CRSH_IPC_ENDPOINT="+r.socket)); err == nil || !knowsNotStarted {
+		r.started, err = time.Now(), nil
+	}
+	return lock, err
 }
 
 // Upload tells the helper that something waits in an outbox, whose path this is. It

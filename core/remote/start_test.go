@@ -137,3 +137,21 @@ func TestManyHelpersAreStartedFromManyThreads(t *testing.T) {
 	}
 	t.Error("not all of them have run")
 }
+
+// Where no program may be started, each lookup learns that at once, and not only the first.
+func TestHelperThatCannotBeStartedIsNotWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	program := dir + "/helper"
+	os.WriteFile(program, []byte("#!/bin/sh\n"), 0o644) // nobody may execute it
+	r, err := New(Setting{URL: "redis://test"}, Options{Folder: dir + "/sockets", Program: program, Env: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 4 {
+		began := time.Now()
+		_, err := r.connect(began.Add(5 * time.Second))
+		if err == nil || !strings.Contains(err.Error(), "cannot be started") {
+			t.Errorf("%d after %v: %v", n, time.Since(began), err)
+		}
+	}
+}

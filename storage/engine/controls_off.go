@@ -5,6 +5,7 @@ package engine
 import "jitcache/core/control"
 
 var (
-	readsPages = !control.Is("unreadpages")
-	endsWaits  = !control.Is("waitsfordisks")
+	readsPages    = !control.Is("unreadpages")
+	endsWaits     = !control.Is("waitsfordisks")
+	sharesFolders = !control.Is("ownfolders")
 )

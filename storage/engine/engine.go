@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -131,7 +132,7 @@ const Limit = 256 << 20
 func (c *Config) Limits() (bytes int64, timeout time.Duration, err error) {
 	bytes, timeout = Limit, 10*time.Second
 	if v := c.attribute("max-object"); v != "" {
-		if _, err := fmt.Sscanf(v, "%d", &bytes); err != nil || bytes <= 0 || bytes > 1<<30 {
+		if bytes, err = strconv.ParseInt(v, 10, 64); err != nil || bytes <= 0 || bytes > 1<<30 {
 			return 0, 0, usage("max-object=%q: want bytes, at most 1 GiB", v)
 		}
 	}

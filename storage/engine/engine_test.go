@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -133,6 +137,7 @@ func TestWrongSettingsAreErrorsThatShowNoPassword(t *testing.T) {
 		{"redis://:hunter2@host", map[string]string{"no-such": "1"}},
 		{"redis://:hunter2@host", map[string]string{"timeout": "-1s"}},
 		{"redis://:hunter2@host", map[string]string{"max-object": "2000000000"}},
+		{"redis://:hunter2@host", map[string]string{"max-object": "64M"}},
 		{"rediss://:hunter2@host", map[string]string{"ca-file": "/nowhere"}},
 		{"http:///path", nil},
 		{"http://user:hunter2@host", map[string]string{"layout": "tree"}},
@@ -184,5 +189,30 @@ func TestDirectoryThatIsNotMountedIsNotMade(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("it was made")
+	}
+}
+
+// A helper has a umask for its socket. What it makes in a directory that users share is theirs, too.
+func TestFoldersOfADirectoryThatUsersShareAreForAllOfThem(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o077))
+	dir := t.TempDir()
+	for _, mode := range []fs.FileMode{0o777 | fs.ModeSticky, 0o775 | fs.ModeSetgid, 0o700} {
+		root := fmt.Sprintf("%s/%o", dir, mode.Perm())
+		os.Mkdir(root, 0o700)
+		os.Chmod(root, mode)
+		e := open(t, "file://"+root, nil)
+		if stored, err := e.Put(context.Background(), aName(1), []byte("value"), true); !stored || err != nil {
+			t.Fatal(stored, err)
+		}
+		filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			info, err := os.Lstat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := info.Mode() & (fs.ModePerm | fs.ModeSetgid | fs.ModeSticky); d.IsDir() && got != mode {
+				t.Errorf("%s: %v, and its root %v", path, got, mode)
+			}
+			return nil
+		})
 	}
 }

@@ -53,11 +53,7 @@ func (e *inFile) Put(_ context.Context, n Name, value []byte, overwrite bool) (b
 			return false, nil
 		}
 	}
-	if _, err := os.Stat(e.root); err != nil {
-		return false, ofFile(err) // a disk that is not mounted is not made
-	}
-	// Who else may write the place is for its root's mode to say.
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := e.folders(filepath.Dir(path)); err != nil {
 		return false, ofFile(err)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".put-")
@@ -87,6 +83,29 @@ func (e *inFile) Put(_ context.Context, n Name, value []byte, overwrite bool) (b
 		os.Remove(f.Name())
 	}
 	return err == nil, ofFile(err)
+}
+
+// folders makes a folder and those above it, up to the root, which has to be there: a disk that
+// is not mounted is not made. Who else may write them is for the root's mode to say, and not for
+// the umask of a helper.
+func (e *inFile) folders(path string) error {
+	root, err := os.Stat(e.root)
+	if err != nil || path == e.root {
+		return err
+	}
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := e.folders(filepath.Dir(path)); err != nil {
+		return err
+	}
+	switch err := os.Mkdir(path, 0o777); {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil || !sharesFolders:
+		return err
+	}
+	return os.Chmod(path, root.Mode()&(fs.ModePerm|fs.ModeSetgid|fs.ModeSticky))
 }
 
 func (e *inFile) Remove(_ context.Context, n Name) (bool, error) {

@@ -99,7 +99,7 @@ BOUNDS = [
     *(
         Bound(
             f"remote_hit_{at}", f"first hit of {text} in a Redis on loopback, to a bare GET by go-redis and a put",
-            "remote_hit", at, "jitcache_hit", "jitcache_floor", 2,
+            "remote_hit", at, "jitcache_hit", "jitcache_floor", 2, floor="jitcache_relayed",
         )
         for at, text in (("4k", "4 KB"), ("64k", "64 KB"), ("1m", "1 MB"))
     ),

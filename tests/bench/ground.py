@@ -31,6 +31,7 @@ class Ground(NamedTuple):
     fresh: Path
     sum: Path
     redis: Path
+    relay: Path
     signatures: Path
     empty: Path  # a library
     library: Path
@@ -74,6 +75,7 @@ def _compile_c(cc: list[str], library: Path) -> None:
     ]
     _run([*cc, *flags, "-o", str(OUT / "bench"), *map(str, parts), *link, "-lpthread", "-ldl"])
     _run([*cc, *flags, "-o", str(OUT / "fresh"), str(HERE / "c" / "fresh.c"), *link])
+    _run([*cc, *flags, "-o", str(OUT / "relay"), str(HERE / "c" / "relay.c")])
     _run([*cc, *flags, "-o", str(OUT / "first"), str(HERE / "c" / "first.c"), "-ldl"])
 
 
@@ -104,5 +106,5 @@ def prepare() -> Ground:
     missing = install()
     _compile_c(cc, library)
     _compile_go(go, cc)
-    built = [OUT / n for n in ("bench", "first", "fresh", "sum", "redis", "signatures", "libempty.so")]
+    built = [OUT / n for n in ("bench", "first", "fresh", "sum", "redis", "relay", "signatures", "libempty.so")]
     return Ground(*built, library, missing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -59,8 +60,35 @@ def _flush(w: Workplace, folder: Path) -> None:
     _program(w, "-directory", str(folder), "remote", "-timeout", "60s", "flush")
 
 
+class Relay:
+    """GETs through a process that hands on what comes: as many processes as a hit takes, without what jitcache does."""
+
+    def __init__(self, program: Path, path: str, port: int, names: list[str], size: int) -> None:
+        self._process = subprocess.Popen([str(program), path, str(port)], stdout=subprocess.PIPE)
+        assert self._process.stdout
+        self._process.stdout.readline()
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(path)
+        self._requests = [f"*2\r\n$3\r\nGET\r\n${len(n)}\r\n{n}\r\n".encode() for n in names]
+        self._buffer = bytearray(size + (64 << 10))
+        self._view = memoryview(self._buffer)
+
+    def get(self, n: int) -> None:
+        """Get the value of a name whole, into a buffer."""
+        self._socket.sendall(self._requests[n])
+        have = self._socket.recv_into(self._view)
+        head = self._buffer.index(b"\n")
+        want = head + 1 + int(self._buffer[1 : head - 1]) + 2
+        while have < want:
+            have += self._socket.recv_into(self._view[have:])
+
+    def close(self) -> None:
+        self._socket.close()
+        self._process.wait()
+
+
 class _Hits:
-    """A contender: first hits in a remote, each copied into a new directory; puts of as much; bare GETs of the same values; BLAKE3 of as much."""
+    """A contender: first hits in a remote, each copied into a new directory; puts of as much, alone and behind a relayed GET; bare GETs; BLAKE3 of as much."""
 
     def __init__(self, w: Workplace, port: int, at: str) -> None:
         import jitcache
@@ -87,6 +115,7 @@ class _Hits:
                         cache.put(key, self._payloads[n % 8])
                 _flush(w, folder)
         self._names = [f"jitcache:1:-:{key.hex}" for key in self._keys]
+        self._relay = Relay(w.ground.relay, f"{os.environ['XDG_RUNTIME_DIR']}/relay-{at}", port, self._names, SIZES[at])
         self.bare = Process(w.ground.redis, f"127.0.0.1:{port}")
         self.sum = Process(w.ground.sum)
 
@@ -95,34 +124,41 @@ class _Hits:
         import jitcache
 
         folder = self._w.ready(f"remote-{self._at}-{name}-{self._round}")
-        remote = {"JITCACHE_REMOTE": self._urls[name]} if name != "put" else {}
+        puts = name in ("put", "relayed")
+        remote = {} if puts else {"JITCACHE_REMOTE": self._urls[name]}
         keys = {"JITCACHE_KEYS": self._public} if name == "signed" else {}
         with environment(**remote, **keys), jitcache.Cache(folder, memory_size=0) as cache:
             cache.get(jitcache.Key(nothing=1))  # the remote is connected to
             start = time.perf_counter_ns()
             for n, key in enumerate(self._keys):
-                if name == "put":
+                if name == "relayed":
+                    self._relay.get(n)
+                if puts:
                     cache.put(key, self._payloads[n % 8])
                 else:
                     assert cache.get(key) is not None
             took = (time.perf_counter_ns() - start) / 1e3 / COUNT
             said = cache.stats()["total"]
             # The directory was empty: what is there was stored, or came from the remote.
-            if len(cache) != COUNT or said["puts"] != (COUNT if name == "put" else 0):
+            if len(cache) != COUNT or said["puts"] != (COUNT if puts else 0):
                 raise BenchError(
                     f"{name}: {len(cache)} of {COUNT} entries came from the remote, {said['puts']} were stored"
                 )
         return took
 
+    def close(self) -> None:
+        self._relay.close()
+
     def __call__(self) -> dict[str, float]:
         self._round += 1
         get = self.bare.ask(*self._names)[0] / 1e3 / COUNT
         digest = self.sum.ask(SIZES[self._at], COUNT)[0] / 1e3 / COUNT
-        put, hit, signed = (self._each(name) for name in ("put", "hit", "signed"))
+        put, relayed, hit, signed = (self._each(name) for name in ("put", "relayed", "hit", "signed"))
         return {
             "get": get,
             "put": put,
             "floor": get + put,
+            "relayed": relayed,
             "hit": hit,
             "signed": signed,
             "beyond_unsigned": signed - hit,
@@ -140,6 +176,7 @@ def remote_hit(w: Workplace) -> Iterator[Series]:
             hits = _Hits(w, port, at)
             with hits.bare, hits.sum:
                 yield Series(at, [Contender("jitcache", hits)], w.scale.slow)
+            hits.close()
 
 
 def beside_remote(w: Workplace) -> Iterator[Series]:

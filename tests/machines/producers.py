@@ -236,9 +236,6 @@ OBSERVED = frozenset({"cc1", "as", "ld", "cython", "jitcache-observe"})
 C = "#include <stdio.h>\n#include <math.h>\nint f(void) { return 1; }\n"
 CXX = '#include <vector>\n#include <string>\nextern "C" int f() { return 1; }\n'
 
-#: Of them, those that no remote serves.
-LOCAL = frozenset({"jitcache run"})
-
 #: Each producer, as docs/sharing.md names it, and what it needs beside compilers.
 PRODUCERS: dict[str, tuple[Callable[[], Producer], str]] = {
     "get_or_compile": (lambda: python(GET_OR_COMPILE), ""),

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from conftest import HOME, Machine, here
-from producers import LAUNCHER, LOCAL, PLAIN, PRODUCERS, Producer, cuda, cython, last, launched, native
+from producers import LAUNCHER, PLAIN, PRODUCERS, Producer, cuda, cython, last, launched, native
 from sampled import more
 
 
@@ -114,7 +114,7 @@ def test_bundle_of_one_machine_serves_another_without_network(
     finds(machine, p, out, JITCACHE_LAYERS="", JITCACHE_KEYS=public)
 
 
-@pytest.mark.parametrize("name", [row for row in rows(1) if row.values[0] not in LOCAL])
+@pytest.mark.parametrize("name", rows(1))
 def test_redis_serves_another_machine(request: pytest.FixtureRequest, tmp_path: Path, redis: str, name: str) -> None:
     """By a socket, for there is no network. All that is in the other machine's directory has come by it."""
     p = PRODUCERS[name][0]()
