@@ -89,7 +89,9 @@ for module in [jitcache, *(importlib.import_module(f"jitcache.{m}") for m in ("n
                 print(f"{name}.{member}")
 """
     env = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
-    names = subprocess.run([sys.executable, "-c", ask], env=env, capture_output=True, text=True, check=True).stdout.split()
+    names = subprocess.run(
+        [sys.executable, "-c", ask], env=env, capture_output=True, text=True, check=True
+    ).stdout.split()
     assert {"Cache.get", "Cache.stats", "memoize", "together"} <= set(names)
     page = SITE / "python.html"
     ids = Links(page).ids
