@@ -57,6 +57,14 @@ def take_out(what: str) -> None:
         meanings._bits = repr
     elif what == "repr":  # a kernel is named as its function
         meanings._name_of = lambda source: source.fn.fn.__name__
+    elif what == "python":  # any one runs functions alike
+        meanings._python = lambda: ""
+    elif what == "hashes":
+        meanings.hashes_are_fixed = lambda: True
+    elif what == "followed":
+        meanings.leads_elsewhere = lambda attribute: False
+    elif what == "builtins":
+        meanings._is_pythons = lambda value: True
     elif what == "files":
         manager.named_files = lambda seen: []
     elif what == "scopes":  # a function that Python runs is read as a kernel is

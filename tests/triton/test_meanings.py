@@ -133,6 +133,13 @@ def test_what_triton_s_own_manager_does_with_it(project: Project, what: str) -> 
     assert (asm(second), second.compiles) == (asm(first), 0)
 
 
+#: What a function that runs meanwhile asks for, and what the program has done.
+UNFOLLOWED = {
+    "hashes of texts, which each process has of its own": ("return hash('a') % 100", ""),
+    "globals of a function": ("return (lambda: 0).__globals__['settings'].N", "N = 3"),
+    "a builtin of the program's": ("return divmod(n, 1)[0]", "import builtins\nbuiltins.divmod = lambda a, b: (9, 9)"),
+}
+
 OUTSIDE = """
 import os
 
@@ -168,6 +175,18 @@ if hasattr(jit, "ConstexprFunction"):
         three, four = (project.ours(code, SIZE=size) for size in ("3", "4"))
         assert asm(three) != asm(four)
         assert (three.said["count"], four.said["count"]) == (0, 0)
+
+    @pytest.mark.parametrize("what", UNFOLLOWED)
+    def test_what_nobody_can_follow_is_not_kept(project: Project, what: str) -> None:
+        body, settings = UNFOLLOWED[what]
+        code = write(project, Twins("f(2)", RUNS.format(body), (settings, "")), 0)
+        ran = project.ours(code, PYTHONHASHSEED="random")
+        assert (ran.compiles, ran.said["count"]) == (1, 0)
+
+    def test_what_python_depends_on_counts_for_what_it_runs(project: Project) -> None:
+        code = write(project, Twins("f(2)", RUNS.format("return n")), 0)
+        deeper = "import sys\nsys.setrecursionlimit(3000)\n"
+        assert [project.ours(more + code).compiles for more in ("", deeper, "")] == [1, 1, 0]
 
     def test_a_layout_is_described_by_what_it_holds(project: Project) -> None:
         """And not by the files of Triton, which are in Triton's key: one of these has 500 MB."""

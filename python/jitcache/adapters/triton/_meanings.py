@@ -253,13 +253,17 @@ def _may_be_read(value: Any) -> bool:
     return str(getattr(value, "__module__", "")).startswith("triton")
 
 
+def _is_pythons(value: Any) -> bool:
+    """Whether a builtin is Python's, and nothing that a program has put in its place."""
+    return getattr(value, "__module__", None) == "builtins"
+
+
 def _by_python(name: str) -> None:
     """Raise Unkeyable if a function of Python's looks at what nobody sees."""
     value = getattr(builtins, name, None)
     if value is None:
         return
-    own = getattr(value, "__module__", None) == "builtins"  # and nothing that a program has put in its place
-    if not own or not (isinstance(value, type) or is_inside("builtins", name)):
+    if not _is_pythons(value) or not (isinstance(value, type) or is_inside("builtins", name)):
         raise Unkeyable("looks outside", name)
     if name == "hash" and not hashes_are_fixed():
         raise Unkeyable("asks for what is another in each process", name)
