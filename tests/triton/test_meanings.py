@@ -90,6 +90,13 @@ if hasattr(jit, "ConstexprFunction"):  # since Triton 3.4
     }  # fmt: skip
 
 
+if not hasattr(jit, "ConstexprFunction"):  # newer ones make no such pointer in a kernel
+    POINTER = BEGIN + "T = tl.pointer_type(tl.float32, {})"
+    TWINS["where a pointer points to"] = Twins(
+        "tl.load(x.to(tl.int64).to(settings.T))", "import settings", (POINTER.format(1), POINTER.format(3))
+    )
+
+
 def write(project: Project, twins: Twins, which: int) -> str:
     """Write one of two programs, and return the call."""
     (project.folder / "kernel.py").write_text(KERNEL.format(**twins._asdict()))

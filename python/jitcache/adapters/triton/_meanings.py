@@ -148,7 +148,7 @@ class _Walk:
         """Describe a type, a function or a layout of Triton's, and what has its functions; "" for anything else."""
         kind = type(value)
         if isinstance(value, core.dtype):
-            return f"dtype {value}"
+            return f"dtype {value} {_held_by(self, value)}"
         if getattr(value, "__triton_aggregate__", False) and isinstance(value, type):
             attributes: Any = getattr(value, "hash_attrs")  # noqa: B009  its functions, as Triton has them
             return f"{value.__qualname__} {self._text(list(attributes))}"
@@ -158,6 +158,14 @@ class _Walk:
             held = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(kind)]
             return f"{kind.__qualname__} {self._text(held)}"
         return ""
+
+
+def _held_by(walk: _Walk, value: core.dtype) -> str:
+    """Return all that a type holds: its name leaves out where a pointer points to."""
+    return str([
+        (name, walk._text(held) if type(held) in (*_PLAIN, tuple, list) or isinstance(held, core.dtype) else repr(held))
+        for name, held in sorted(vars(value).items())
+    ])
 
 
 def _by_reach(value: Any) -> str:
