@@ -16,6 +16,7 @@ def take_out(what: str) -> None:
     from jitcache.adapters.triton import _group as group
     from jitcache.adapters.triton import _manager as manager
     from jitcache.adapters.triton import _meanings as meanings
+    from jitcache.adapters.triton import _meanwhile as meanwhile
     from jitcache.adapters.triton import _place as place
     from jitcache.adapters.triton import _turn as turn
 
@@ -58,13 +59,13 @@ def take_out(what: str) -> None:
     elif what == "repr":  # a kernel is named as its function
         meanings._name_of = lambda source: source.fn.fn.__name__
     elif what == "python":  # any one runs functions alike
-        meanings._python = lambda: ""
+        meanwhile.python = lambda: ""
     elif what == "hashes":
-        meanings.hashes_are_fixed = lambda: True
+        meanwhile.hashes_are_fixed = lambda: True
     elif what == "followed":
-        meanings.leads_elsewhere = lambda attribute: False
+        meanwhile.leads_elsewhere = lambda attribute: False
     elif what == "builtins":
-        meanings._is_pythons = lambda value: True
+        meanwhile._is_pythons = lambda value: True
     elif what == "files":
         manager.named_files = lambda seen: []
     elif what == "scopes":  # a function that Python runs is read as a kernel is

@@ -8,7 +8,6 @@ that a kernel can look up is looked up here, by the same names, before the entry
 from __future__ import annotations
 
 import ast
-import builtins
 import dataclasses
 import hashlib
 import os
@@ -23,9 +22,6 @@ from triton.language import core, standard
 from triton.runtime import jit
 
 from jitcache._code import Unkeyable
-from jitcache._memoize.mentions import mentions_of
-from jitcache._memoize.order import hashes_are_fixed
-from jitcache._memoize.outside import is_inside, leads_elsewhere
 
 from ._reads import reads
 
@@ -99,18 +95,11 @@ class _Walk:
 
     def _run(self, fn: types.FunctionType, scope: dict[str, Any]) -> None:
         """Note what Python looks up when it runs a function. Raises Unkeyable for one that asks for what is not seen."""
-        mentions = mentions_of(fn.__code__)
-        for chain in (*mentions.chains, *(c for c in mentions.cells if c[0] in fn.__code__.co_freevars)):
-            value = scope.get(chain[0], _MISSING)
-            if value is _MISSING:
-                _by_python(chain[0])
-            else:
-                self._chain(chain, value)
-        if mentions.imports:
-            raise Unkeyable("imports", fn.__qualname__)
-        if any(map(leads_elsewhere, mentions.attributes)):
-            raise Unkeyable("asks for what cannot be followed", fn.__qualname__)
-        self.notes.append(f"python = {_python()}")
+        from ._meanwhile import looked_up, python  # seldom
+
+        for chain in looked_up(fn, scope):
+            self._chain(chain, scope[chain[0]])
+        self.notes.append(f"python = {python()}")
 
     def _chain(self, chain: tuple[str, ...], value: Any) -> None:
         """Note what ``a.b.c`` is: the last that is no part of Triton's own values."""
@@ -174,14 +163,6 @@ def _by_reach(value: Any) -> str:
     reach = Reach(vouched=False)
     reach.describe("", value)
     return hashlib.sha256(repr(sorted(reach.components.items())).encode()).hexdigest()
-
-
-def _python() -> str:
-    """Return what tells this Python from others: what it runs meanwhile is its own affair, and no part of Triton's key."""
-    from jitcache._memoize.reach import python_version  # seldom
-    from jitcache._memoize.settings import settings
-
-    return hashlib.sha256(python_version() + settings()).hexdigest()
 
 
 def _name_of(source: Any) -> Any:
@@ -259,19 +240,3 @@ def _may_be_read(value: Any) -> bool:
     if allowed or type(value) in _PLAIN or callable(value) or isinstance(value, (types.ModuleType, tuple)):
         return True
     return str(getattr(value, "__module__", "")).startswith("triton")
-
-
-def _is_pythons(value: Any) -> bool:
-    """Whether a builtin is Python's, and nothing that a program has put in its place."""
-    return getattr(value, "__module__", None) == "builtins"
-
-
-def _by_python(name: str) -> None:
-    """Raise Unkeyable if a function of Python's looks at what nobody sees."""
-    value = getattr(builtins, name, None)
-    if value is None:
-        return
-    if not _is_pythons(value) or not (isinstance(value, type) or is_inside("builtins", name)):
-        raise Unkeyable("looks outside", name)
-    if name == "hash" and not hashes_are_fixed():
-        raise Unkeyable("asks for what is another in each process", name)
