@@ -221,7 +221,9 @@ UNSEEN = {
     "the date": "const char *t = __DATE__;",
     "the time, of two words": "#define JOIN(a, b) a##b\nconst char *t = JOIN(__TI, ME__);",
 }
-SEEN = "#define TWICE(v) ((v) * 2)\n#pragma unroll 4\n// as __TIME__, and #include\nconst char *t = \"#asm\";\n#undef TWICE"
+SEEN = (
+    '#define TWICE(v) ((v) * 2)\n#pragma unroll 4\n// as __TIME__, and #include\nconst char *t = "#asm";\n#undef TWICE'
+)
 
 
 def test_what_a_snippet_looks_at_is_found_however_it_is_written(project: Project) -> None:

@@ -7,14 +7,13 @@ that a kernel can look up is looked up here, by the same names, before the entry
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import hashlib
 import os
 import struct
 import sys
 import types
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import triton
 from triton.compiler.compiler import IRSource
@@ -24,6 +23,9 @@ from triton.runtime import jit
 from jitcache._code import Unkeyable
 
 from ._reads import reads
+
+if TYPE_CHECKING:
+    import ast
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _MISSING = object()
@@ -94,7 +96,7 @@ class _Walk:
                 self._chain(chain, value)
 
     def _run(self, fn: types.FunctionType, scope: dict[str, Any]) -> None:
-        """Note what Python looks up when it runs a function. Raises Unkeyable for one that asks for what is not seen."""
+        """Note what Python looks up when it runs a function. Raises Unkeyable if it asks for what is not seen."""
         from ._meanwhile import looked_up, python  # seldom
 
         for chain in looked_up(fn, scope):
@@ -111,7 +113,8 @@ class _Walk:
                 self.note(".".join(chain[:length]), value)
             value = getattr(value, chain[length], _MISSING)
             length += 1
-        # A module that is passed on, or given another name, is asked for anything; Triton's, for what a program has put there.
+        # A module that is passed on, or given another name, is asked for anything;
+        # one of Triton's, for what a program has put there.
         if _is_module_of_triton(value):
             raise Unkeyable("passes on", ".".join(chain))
         if value is not _MISSING:
@@ -151,10 +154,17 @@ class _Walk:
 
 def _held_by(walk: _Walk, value: core.dtype) -> str:
     """Return all that a type holds: its name leaves out where a pointer points to."""
-    return str([
-        (name, walk._text(held) if type(held) in (*_PLAIN, tuple, list) or isinstance(held, core.dtype) else repr(held))
-        for name, held in sorted(vars(value).items())
-    ])
+    return str(
+        [
+            (
+                name,
+                walk._text(held)
+                if type(held) in (*_PLAIN, tuple, list) or isinstance(held, core.dtype)
+                else repr(held),
+            )
+            for name, held in sorted(vars(value).items())
+        ]
+    )
 
 
 def _by_reach(value: Any) -> str:
@@ -231,9 +241,10 @@ def _bits(number: complex) -> str:
 
 
 def _may_be_read(value: Any) -> bool:
-    """Whether a global whose name a kernel assigns too may be what it reads: Triton reads no others unless it is told to.
+    """Whether a global whose name a kernel assigns too may be what it reads.
 
-    Those that are left out are the program's own data, often of the same name as a kernel's: ``x = torch.rand(1024)``.
+    Others Triton reads only if it is told to. They are the program's own data, often of the
+    same name as a kernel's: ``x = torch.rand(1024)``.
     """
     knobs: Any = getattr(triton, "knobs", None)
     allowed = knobs.compilation.allow_non_constexpr_globals if knobs else os.environ.get(_ANY_GLOBALS, "0") != "0"

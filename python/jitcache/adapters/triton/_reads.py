@@ -65,7 +65,7 @@ def _stored(target: ast.expr) -> set[str]:
 
 
 def _chains(node: ast.AST) -> Iterator[tuple[str, ...]]:
-    """Yield each name that is read below a node, with the attributes that are asked of it: ``a.b.c``, and not ``a.b`` again."""
+    """Yield each name that is read below a node, with what is asked of it: ``a.b.c``, and not ``a.b`` again."""
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         yield (node.target.id,)
     inner: set[int] = set()

@@ -1,4 +1,4 @@
-"""What a generated source may make the compiler look at that no key has: files that snippets of a program's name, and the clock."""
+"""What a source may make the compiler look at that no key has: files that a program's snippets name, and the clock."""
 
 from __future__ import annotations
 
