@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import struct
 import sysconfig
@@ -23,22 +24,25 @@ def folders(*paths: str) -> tuple[str, ...]:
     return tuple(path + os.sep for path in paths)
 
 
-_PATHS = sysconfig.get_paths()
-_STDLIB = folders(_PATHS["stdlib"], _PATHS["platstdlib"])
-# The packages of a virtual environment, and those of its base interpreter, which it may see too.
-_SITE = folders(
-    _PATHS["purelib"], _PATHS["platlib"], *(p + name for p in _STDLIB for name in ("site-packages", "dist-packages"))
-)
+@functools.lru_cache(maxsize=1)
+def _places() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the folders of Python's own library, and those of packages."""
+    paths = sysconfig.get_paths()  # which takes a millisecond
+    standard = folders(paths["stdlib"], paths["platstdlib"])
+    # A virtual environment's packages, and those of the interpreter that it was made from, which it may see too.
+    made_from = (p + name for p in standard for name in ("site-packages", "dist-packages"))
+    return standard, folders(paths["purelib"], paths["platlib"], *made_from)
 
 
 def is_standard(path: str) -> bool:
     """Return whether a file belongs to Python itself."""
-    return path.startswith("<frozen ") or (path.startswith(_STDLIB) and not path.startswith(_SITE))
+    standard, site = _places()
+    return path.startswith("<frozen ") or (path.startswith(standard) and not path.startswith(site))
 
 
 def is_installed(path: str) -> bool:
     """Return whether a file belongs to a package that is installed beside Python's own library."""
-    return path.startswith(_SITE)
+    return path.startswith(_places()[1])
 
 
 _codes: weakref.WeakKeyDictionary[pytypes.CodeType, tuple[bytes, tuple[str, ...], tuple[str, ...]]]

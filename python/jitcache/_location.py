@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import socket
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -40,7 +39,7 @@ def machine() -> str:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
             return f.read().strip()
     except OSError:
-        return socket.gethostname()
+        return os.uname().nodename
 
 
 # As /proc/self/mountinfo calls them.

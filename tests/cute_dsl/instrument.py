@@ -172,7 +172,8 @@ def take_out(what: str) -> None:
     elif what == "handles":
         objects.is_handle = lambda value: False
     elif what == "site":  # whatever lies below Python's library is Python's
-        code._SITE = (code._SITE[0], code._SITE[0])
+        standard, (site, *_) = code._places()
+        code._places = lambda: (standard, (site,))
     elif what == "edited":
 
         def imported(function):

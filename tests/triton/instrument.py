@@ -16,6 +16,7 @@ def take_out(what: str) -> None:
     from jitcache.adapters.triton import _group as group
     from jitcache.adapters.triton import _manager as manager
     from jitcache.adapters.triton import _meanings as meanings
+    from jitcache.adapters.triton import _meanwhile as meanwhile
     from jitcache.adapters.triton import _place as place
     from jitcache.adapters.triton import _turn as turn
 
@@ -40,7 +41,33 @@ def take_out(what: str) -> None:
     elif what == "claims":  # what says that it is Triton's is
         meanings._is_tritons = lambda value: str(getattr(value, "__module__", "")).startswith("triton")
     elif what == "modules":  # a module by itself says nothing
-        meanings._is_module_of_triton = lambda value: isinstance(value, type(os))
+        note = meanings._Walk.note
+        meanings._Walk.note = lambda self, name, value: isinstance(value, type(os)) or note(self, name, value)
+    elif what == "passed":  # one of Triton's is what it was
+        meanings._is_module_of_triton = lambda value: False
+        meanings._Walk._text = lambda self, value, whole=meanings._Walk._text: (
+            value.__name__ if isinstance(value, type(os)) else whole(self, value)
+        )
+    elif what == "ways":  # a name that is assigned is local everywhere
+        meanings.reads = lambda tree, whole=meanings.reads: {c: local for c, local in whole(tree).items() if not local}
+    elif what == "given":  # functions and types of Triton's kinds have no attributes of a program's
+        meanings._is_given = lambda value, name: False
+    elif what == "added":
+        meanings._added = lambda f: []
+    elif what == "bits":
+        meanings._bits = repr
+    elif what == "repr":  # a kernel is named as its function
+        meanings._name_of = lambda source: source.fn.fn.__name__
+    elif what == "python":  # any one runs functions alike
+        meanwhile.python = lambda: ""
+    elif what == "hashes":
+        meanwhile.hashes_are_fixed = lambda: True
+    elif what == "followed":
+        meanwhile.leads_elsewhere = lambda attribute: False
+    elif what == "builtins":
+        meanwhile._is_pythons = lambda value: True
+    elif what == "files":
+        manager.named_files = lambda seen: []
     elif what == "scopes":  # a function that Python runs is read as a kernel is
         meanings._Walk._run = lambda self, fn, scope: self._kernel(parsed(fn), scope)
     elif what == "owner":  # one folder for all that have Triton's key

@@ -34,7 +34,7 @@ def add(x, y, o, n, B: tl.constexpr):
 
 @triton.jit
 def fails(x, B: tl.constexpr):
-    tl.store(x, tl.no_such_function(B))
+    tl.store(x + tl.arange(0, B - 1), 1.0)  # no power of 2: Triton has the key by then
 
 
 def source(kernel=add, block=1024):

@@ -48,6 +48,8 @@ class Twins(NamedTuple):
 NUMBERS = ("N = 3", "N = 4")
 FUNCTION = "import settings\n\n@triton.{how}\ndef f(n):\n    return n * settings.N"
 
+GIVEN = "import settings\n\n@triton.jit\ndef f(n):\n    return n\n\nf.N = settings.N"
+
 TWINS = {
     "an attribute of a module": Twins("settings.N", "import settings", ("N = 3", "N = 4")),
     "a constant of a module": Twins(
@@ -62,6 +64,13 @@ TWINS = {
     ),
     "a function of Triton's by another name": Twins("s.f(2.0)", "import settings as s", (BEGIN + "f = tl.exp", BEGIN + "f = tl.log")),
     "an attribute of a module by a text": Twins("getattr(settings, 'N')", "import settings", NUMBERS),
+    "a module in whose place something is put where nothing is compiled": Twins("settings.N", "import settings", NUMBERS, before="if A == 1:\n        settings = 3"),
+    "a module in whose place something is put later": Twins("n", "import settings", NUMBERS, before="n = settings.N\n    settings = 3"),
+    "a module in whose place something is put in a loop": Twins("n", "import settings", NUMBERS, before="n = 0\n    for settings in tl.static_range(0):\n        n = 1\n    n = settings.N"),
+    "an attribute of a function of Triton's": Twins("f.N * f(1.0)", GIVEN, NUMBERS),
+    "an attribute of a function of Triton's by a text": Twins("getattr(f, 'N') * 1.0", GIVEN, NUMBERS),
+    "an attribute of a type": Twins("T.N", "import settings\nT = tl.dtype('fp32')\nT.N = settings.N", NUMBERS),
+    "the sign of what is no number": Twins("A", constants=("float('nan'), 0", "-float('nan'), 0")),
     "how the program names its kernels": Twins("1", "import settings", ("N = 'one'", "N = 'two'"), how="(repr=lambda _: settings.N)"),
     "a number and its text": Twins("(A == 1)", constants=("1, 0", "'1', 0")),
     "two texts that join to one": Twins("(A == 'a-b')", constants=("'a-b', 'c'", "'a', 'b-c'")),
@@ -79,6 +88,13 @@ if hasattr(jit, "ConstexprFunction"):  # since Triton 3.4
             "f(2)", "from settings import C\n\n@triton.constexpr_function\ndef f(n):\n    g = lambda C: C\n    return C.N", ("class C: N = 3", "class C: N = 4")
         ),
     }  # fmt: skip
+
+
+if not hasattr(jit, "ConstexprFunction"):  # newer ones make no such pointer in a kernel
+    POINTER = BEGIN + "T = tl.pointer_type(tl.float32, {})"
+    TWINS["where a pointer points to"] = Twins(
+        "tl.load(x.to(tl.int64).to(settings.T))", "import settings", (POINTER.format(1), POINTER.format(3))
+    )
 
 
 def write(project: Project, twins: Twins, which: int) -> str:
@@ -124,6 +140,13 @@ def test_what_triton_s_own_manager_does_with_it(project: Project, what: str) -> 
     assert (asm(second), second.compiles) == (asm(first), 0)
 
 
+#: What a function that runs meanwhile asks for, and what the program has done.
+UNFOLLOWED = {
+    "hashes of texts, which each process has of its own": ("return hash('a') % 100", ""),
+    "globals of a function": ("return (lambda: 0).__globals__['settings'].N", "N = 3"),
+    "a builtin of the program's": ("return divmod(n, 1)[0]", "import builtins\nbuiltins.divmod = lambda a, b: (9, 9)"),
+}
+
 OUTSIDE = """
 import os
 
@@ -144,11 +167,33 @@ if hasattr(jit, "ConstexprFunction"):
         plain = project.check(code, TRITON_CACHE_DIR=str(project.folder / "other"))
         assert asm(project.ours(code)) == asm(plain) != asm(first)
 
+    def test_a_module_of_triton_s_that_is_passed_on_is_not_kept(project: Project) -> None:
+        """A program may have put something there, and a text asks for anything."""
+        passed = "import settings\n\n@triton.constexpr_function\ndef f():\n    return getattr(tl, 'MINE')"
+        found = []
+        for number in (3, 4):
+            code = write(project, Twins("f()", passed, (BEGIN + f"tl.MINE = {number}", "")), 0)
+            found.append(project.ours(code))
+        assert asm(found[0]) != asm(found[1])
+        assert [ran.said["count"] for ran in found] == [0, 0]
+
     def test_a_kernel_that_looks_outside_while_it_is_compiled_is_not_kept(project: Project) -> None:
         code = write(project, Twins("f()", OUTSIDE), 0)
         three, four = (project.ours(code, SIZE=size) for size in ("3", "4"))
         assert asm(three) != asm(four)
         assert (three.said["count"], four.said["count"]) == (0, 0)
+
+    @pytest.mark.parametrize("what", UNFOLLOWED)
+    def test_what_nobody_can_follow_is_not_kept(project: Project, what: str) -> None:
+        body, settings = UNFOLLOWED[what]
+        code = write(project, Twins("f(2)", RUNS.format(body), (settings, "")), 0)
+        ran = project.ours(code, PYTHONHASHSEED="random")
+        assert (ran.compiles, ran.said["count"]) == (1, 0)
+
+    def test_what_python_depends_on_counts_for_what_it_runs(project: Project) -> None:
+        code = write(project, Twins("f(2)", RUNS.format("return n")), 0)
+        deeper = "import sys\nsys.setrecursionlimit(3000)\n"
+        assert [project.ours(more + code).compiles for more in ("", deeper, "")] == [1, 1, 0]
 
     def test_a_layout_is_described_by_what_it_holds(project: Project) -> None:
         """And not by the files of Triton, which are in Triton's key: one of these has 500 MB."""
@@ -160,6 +205,39 @@ if hasattr(jit, "ConstexprFunction"):
         lines = project.check(code).out.splitlines()
         assert len(lines) == 2
         assert all("warps_per_cta" in line for line in lines)
+
+
+def test_names_that_are_local_are_no_globals(project: Project) -> None:
+    """A program has data by the names that its kernels give to what they load; nothing of that counts, or is refused."""
+    head = "class Data:\n    held = iter(())\n\nn = Data()\nm = Data()"
+    before = "n = tl.load(x)\n    if A == 0:\n        m = n\n    if A == 0:\n        n += m"
+    code = write(project, Twins("n", head, before=before), 0)
+    assert [project.ours(code).compiles for _ in range(2)] == [1, 0]
+
+
+def test_a_file_that_a_variable_of_triton_s_names_counts(project: Project) -> None:
+    """A plugin of the compiler, say: Triton's key has the name."""
+    code = write(project, Twins("1"), 0)
+    plugin = project.folder / "plugin"
+    for text, compiles in (("one", 1), ("two", 1), ("one", 0)):
+        plugin.write_text(text)
+        assert project.ours(code, MLIR_DUMP_PATH=f"{project.folder}/none:{plugin}").compiles == compiles
+
+
+def test_files_that_options_name_are_read_each_time(project: Project) -> None:
+    """Triton reads a library once in a process, and links what is there later."""
+    code = """
+        from types import SimpleNamespace
+        from jitcache.adapters.triton._named_files import named_files
+        def seen():
+            return named_files({"options": SimpleNamespace(extern_libs=(("mine", "library.bc"),)), "env_vars": {}})
+        found = []
+        for text in ("one", "two"):
+            open("library.bc", "w").write(text)
+            found.append(seen())
+        print(found[0] != found[1], len(found[0]))
+    """
+    assert project.check(code).out == "True 1"
 
 
 WRAPPED = """

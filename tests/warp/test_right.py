@@ -203,6 +203,51 @@ def test_module_whose_snippet_includes_a_file_is_compiled_by_warp_and_not_kept(p
     assert project.compiled() == 2
 
 
+#: Lines of a snippet that make the compiler look at a file or the clock; FILE is the file.
+UNSEEN = {
+    "an include": '#include "FILE"',
+    "an import": '#import "FILE"',
+    "an include of a name": '#define H "FILE"\n#include H',
+    "an include over two lines": '#inc\\\nlude "FILE"',
+    "an include over two lines, with a blank": '#inc\\ \nlude "FILE"',
+    "an include with another sign": '%:include "FILE"',
+    "an include behind a comment": '/* // */ # /* */ include "FILE"',
+    "an include behind a number": "int v = 1'0; /* '\n*/ #include \"FILE\"",
+    "an include behind a raw text": 'const char *t = R"(" /* )";\n#include "FILE"\n/* */',
+    "whether a file is there": '#if __has_include("FILE")\n#endif',
+    "a file as numbers": 'char t[] = {\n#embed "FILE"\n};',
+    "when a file was written": '#pragma GCC dependency "FILE"',
+    "a file by the assembler": 'asm(".incbin \\"FILE\\"");',
+    "the date": "const char *t = __DATE__;",
+    "the time, of two words": "#define JOIN(a, b) a##b\nconst char *t = JOIN(__TI, ME__);",
+}
+SEEN = (
+    '#define TWICE(v) ((v) * 2)\n#pragma unroll 4\n// as __TIME__, and #include\nconst char *t = "#asm";\n#undef TWICE'
+)
+
+
+def test_what_a_snippet_looks_at_is_found_however_it_is_written(project: Project) -> None:
+    """And what looks at nothing is left alone."""
+    said = project.run(f"""
+from jitcache.adapters.warp._unseen import unseen
+def asked(lines):
+    return unseen("\\n".join([wp._src.codegen.cpu_module_header, "float f() {{", lines, "return 1.0f; }}"]).encode())
+say(unseen={{what: asked(text) for what, text in {UNSEEN!r}.items()}}, seen=asked({SEEN!r}))
+""")
+    assert [what for what, why in said["unseen"].items() if not why] == []
+    assert said["seen"] == ""
+
+
+@pytest.mark.parametrize("what", ["an import", "the date"])
+def test_module_whose_snippet_looks_at_what_is_not_seen_is_not_kept(project: Project, what: str) -> None:
+    header = project.folder / "value.h"
+    header.write_text("#define UNUSED\n")
+    lines = UNSEEN[what].replace("FILE", str(header)) + "\nconst float VALUE = 2.0f;"
+    (project.folder / "program.py").write_text(SNIPPET.format(include=lines))
+    said = project.run(OURS + CALL + "say(why=adapter.uncached(), count=adapter.count())\n")
+    assert (said["count"], len(said["why"])) == (0, 1)
+
+
 @pytest.mark.parametrize(
     "setting", ["wp.config.cache_kernels = False", "wp.config.verify_autograd_array_access = True"]
 )

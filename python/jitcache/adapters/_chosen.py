@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 from jitcache import Cache, default_cache
@@ -33,6 +32,8 @@ class Chosen:
         if not self.fits(cache):
             return False
         if what := hooks.unfit():
+            import logging  # seldom, and it takes longer than this package
+
             text = "%s: %s is not as expected: %s's own cache stays as it is"
             logging.getLogger("jitcache").warning(text, self._kind, what, self._framework)
             return False

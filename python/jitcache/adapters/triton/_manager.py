@@ -18,11 +18,14 @@ from jitcache._code import Unkeyable
 from . import KIND, _cache
 from ._group import FORMAT, is_name, pack, unpack
 from ._meanings import meanings
+from ._named_files import named_files
 from ._place import folder_of, place, private_folder
 from ._refused import refuse
 from ._turn import Turn
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from jitcache import Cache
 
 #: Whether a cache has a directory; without one Triton's own manager does better.
@@ -70,7 +73,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         self._made: dict[str, bytes] = {}
         self._placed: dict[str, str] = {}
         self._in_group = False
-        self._source: Any = None
+        self._seen: dict[str, Any] = {}  # of what Triton's function holds when it looks up
         self._meanings: list[str] = []
         self._unkeyable = ""
         self._overridden = _overridden()
@@ -90,8 +93,8 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
             return found
         self._in_group = True
         frame = sys._getframe(1)
-        self._source = frame.f_locals.get("src")
-        self._meanings, self._unkeyable = _looked_up(self._source)
+        self._seen = {name: frame.f_locals.get(name) for name in ("src", "options", "env_vars")}
+        self._meanings, self._unkeyable = _looked_up(self._seen)
         self._choose_folder()
         data = None if self._unkeyable else self._look_up(f"__grp__{filename}", frame)
         files = None if data is None else unpack(data)
@@ -136,7 +139,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
             return self._leave(name, filename, "not all was put")
         if self._unkeyable:
             return self._leave(name, filename, self._unkeyable)
-        if _looked_up(self._source) != (self._meanings, ""):
+        if _looked_up(self._seen) != (self._meanings, ""):
             return self._leave(name, filename, "changed while it was compiled")
         self._store(name, pack(files), self._attributes(files, metadata))
         return self._place_list(filename, group)
@@ -217,10 +220,10 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         return self._place(f"__grp__{filename}", json.dumps({"child_paths": group}).encode())
 
 
-def _looked_up(source: Any) -> tuple[list[str], str]:
-    """Return what the names in a kernel mean; or why that cannot be said."""
+def _looked_up(seen: Mapping[str, Any]) -> tuple[list[str], str]:
+    """Return what the names in a kernel mean, and what files it names hold; or why that cannot be said."""
     try:
-        return meanings(source), ""
+        return [*meanings(seen.get("src")), *named_files(seen)], ""
     except Unkeyable as e:
         return [], str(e.args[0])
     except Exception as e:  # noqa: BLE001 - of a value of the program's, that is asked

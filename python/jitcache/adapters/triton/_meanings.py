@@ -7,31 +7,35 @@ that a kernel can look up is looked up here, by the same names, before the entry
 
 from __future__ import annotations
 
-import ast
-import builtins
 import dataclasses
 import hashlib
 import os
+import struct
 import sys
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import triton
 from triton.compiler.compiler import IRSource
-from triton.language import core
+from triton.language import core, standard
 from triton.runtime import jit
 
 from jitcache._code import Unkeyable
-from jitcache._memoize.mentions import mentions_of
+
+from ._reads import reads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import ast
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _MISSING = object()
+_ANY_GLOBALS = "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"
 
 # Functions that run as Python's own while a kernel is compiled, where Triton has them.
 _RUN: Any = getattr(jit, "ConstexprFunction", ())
+
+# What all of them hold, as one of Triton's own does.
+_OF_FUNCTIONS = frozenset(vars(standard.cdiv)) | {"__func__"}
 
 _FOLDER = os.path.dirname(os.path.abspath(triton.__file__)) + os.sep
 
@@ -54,7 +58,7 @@ def meanings(source: Any) -> list[str]:
         raise Unkeyable("source not seen", type(source).__name__)
     walk = _Walk()
     walk.function(source.fn)
-    walk.note("name", source.fn.repr(_given(source)))  # a program may say how its kernels are named
+    walk.note("name", _name_of(source))
     for path, value in sorted(source.constants.items()):
         walk.note(f"constant {path}", value)
     return walk.notes
@@ -84,42 +88,42 @@ class _Walk:
         else:
             self._kernel(f.parse(), scope)
 
-    def _kernel(self, tree: ast.AST, scope: dict[str, Any]) -> None:
+    def _kernel(self, tree: ast.Module, scope: dict[str, Any]) -> None:
         """Note what Triton looks up when it reads a function, which it does by its own rules."""
-        given, assigned = _own_names(tree)
-        for chain in _chains(tree):
+        for chain, local in reads(tree).items():
             value = scope.get(chain[0], _MISSING)
-            if chain[0] in given or (chain[0] in assigned and type(value) not in (*_PLAIN, core.constexpr)):
-                continue
-            if value is not _MISSING:
+            if value is not _MISSING and (not local or _may_be_read(value)):
                 self._chain(chain, value)
 
     def _run(self, fn: types.FunctionType, scope: dict[str, Any]) -> None:
-        """Note what Python looks up when it runs a function. Raises Unkeyable for one that imports."""
-        mentions = mentions_of(fn.__code__)
-        for chain in (*mentions.chains, *(c for c in mentions.cells if c[0] in fn.__code__.co_freevars)):
-            value = scope.get(chain[0], _MISSING)
-            if value is _MISSING:
-                _by_python(chain[0])
-            else:
-                self._chain(list(chain), value)
-        if mentions.imports:
-            raise Unkeyable("imports", fn.__qualname__)
+        """Note what Python looks up when it runs a function. Raises Unkeyable if it asks for what is not seen."""
+        from ._meanwhile import looked_up, python  # seldom
 
-    def _chain(self, chain: list[str], value: Any) -> None:
+        for chain in looked_up(fn, scope):
+            self._chain(chain, scope[chain[0]])
+        self.notes.append(f"python = {python()}")
+
+    def _chain(self, chain: tuple[str, ...], value: Any) -> None:
         """Note what ``a.b.c`` is: the last that is no part of Triton's own values."""
         length = 1
-        while length < len(chain) and not _is_whole(value):
+        while length < len(chain) and value is not _MISSING:
+            if _is_whole(value):
+                if not _is_given(value, chain[length]):
+                    break
+                self.note(".".join(chain[:length]), value)
             value = getattr(value, chain[length], _MISSING)
             length += 1
-        # A module that is passed on, or given another name, is asked for anything.
-        if value is not _MISSING and not _is_module_of_triton(value):
+        # A module that is passed on, or given another name, is asked for anything;
+        # one of Triton's, for what a program has put there.
+        if _is_module_of_triton(value):
+            raise Unkeyable("passes on", ".".join(chain))
+        if value is not _MISSING:
             self.note(".".join(chain[:length]), value)
 
     def _text(self, value: Any) -> str:
         kind = type(value)
         if kind in _PLAIN:
-            return f"{kind.__name__} {value!r}"
+            return f"{kind.__name__} {_bits(value) if kind in (float, complex) else repr(value)}"
         if isinstance(value, core.constexpr):
             return f"constexpr {self._text(value.value)}"
         if kind in (tuple, list):
@@ -129,14 +133,14 @@ class _Walk:
         if _is_jit(value):
             if not _is_tritons(value):
                 self.function(value)
-            return str(value.cache_key)
+            return f"{value.cache_key} {[f'{name} {self._text(held)}' for name, held in _added(value)]}"
         return self._of_triton(value) or _by_reach(value)
 
     def _of_triton(self, value: Any) -> str:
         """Describe a type, a function or a layout of Triton's, and what has its functions; "" for anything else."""
         kind = type(value)
         if isinstance(value, core.dtype):
-            return f"dtype {value}"
+            return f"dtype {value} {_held_by(self, value)}"
         if getattr(value, "__triton_aggregate__", False) and isinstance(value, type):
             attributes: Any = getattr(value, "hash_attrs")  # noqa: B009  its functions, as Triton has them
             return f"{value.__qualname__} {self._text(list(attributes))}"
@@ -148,6 +152,21 @@ class _Walk:
         return ""
 
 
+def _held_by(walk: _Walk, value: core.dtype) -> str:
+    """Return all that a type holds: its name leaves out where a pointer points to."""
+    return str(
+        [
+            (
+                name,
+                walk._text(held)
+                if type(held) in (*_PLAIN, tuple, list) or isinstance(held, core.dtype)
+                else repr(held),
+            )
+            for name, held in sorted(vars(value).items())
+        ]
+    )
+
+
 def _by_reach(value: Any) -> str:
     from jitcache._memoize.reach import Reach  # seldom
 
@@ -156,11 +175,12 @@ def _by_reach(value: Any) -> str:
     return hashlib.sha256(repr(sorted(reach.components.items())).encode()).hexdigest()
 
 
-def _given(source: Any) -> _Given:
+def _name_of(source: Any) -> Any:
+    """Return how a kernel is named: a program may say that."""
     names = source.fn.arg_names
     leaves = {path if isinstance(path, tuple) else (path,): value for path, value in source.constants.items()}
     constants = {names[path[0]]: value for path, value in leaves.items() if len(path) == 1}
-    return _Given(constants, source.signature)
+    return source.fn.repr(_Given(constants, source.signature))
 
 
 def _content(cell: Any) -> Any:
@@ -174,6 +194,15 @@ def _is_jit(value: Any) -> bool:
     if isinstance(value, type) or not hasattr(value, "cache_key"):
         return False
     return hasattr(getattr(value, "__func__", value), "parse")
+
+
+def _added(f: Any) -> list[tuple[str, Any]]:
+    """Return the attributes that a program has given to a function of Triton's kind."""
+    return [
+        (name, held)
+        for name, held in sorted(getattr(f, "__dict__", {}).items())
+        if name not in _OF_FUNCTIONS and not hasattr(type(f), name)
+    ]
 
 
 def _is_tritons(value: Any) -> bool:
@@ -201,33 +230,24 @@ def _is_whole(value: Any) -> bool:
     return type(value) in _PLAIN or isinstance(value, (core.constexpr, core.dtype)) or _is_jit(value)
 
 
-def _by_python(name: str) -> None:
-    """Raise Unkeyable if a function of Python's looks at what nobody sees."""
-    from jitcache._memoize.outside import is_inside
-
-    value = getattr(builtins, name, None)
-    if value is not None and not isinstance(value, type) and not is_inside("builtins", name):
-        raise Unkeyable("looks outside", name)
+def _is_given(value: Any, name: str) -> bool:
+    """Whether such a value holds an attribute itself, and not its class, which is Triton's."""
+    return name in getattr(value, "__dict__", ())
 
 
-def _own_names(tree: ast.AST) -> tuple[set[str], set[str]]:
-    """Return the names of arguments, and those that are assigned."""
-    given = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    assigned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    return given, assigned
+def _bits(number: complex) -> str:
+    """Return all of a number: its text leaves out the sign of what is none."""
+    return struct.pack("<dd", number.real, number.imag).hex()
 
 
-def _chains(tree: ast.AST) -> Iterator[list[str]]:
-    """Yield each name that is read, with the attributes that are asked of it: ``a.b.c``, and not ``a.b`` again."""
-    inner: set[int] = set()
-    for node in ast.walk(tree):  # from the outside to the inside
-        if id(node) in inner or not isinstance(node, (ast.Name, ast.Attribute)):
-            continue
-        chain: list[str] = []
-        at: ast.AST = node
-        while isinstance(at, ast.Attribute):
-            chain.insert(0, at.attr)
-            at = at.value
-            inner.add(id(at))
-        if isinstance(at, ast.Name) and isinstance(at.ctx, ast.Load):
-            yield [at.id, *chain]
+def _may_be_read(value: Any) -> bool:
+    """Whether a global whose name a kernel assigns too may be what it reads.
+
+    Others Triton reads only if it is told to. They are the program's own data, often of the
+    same name as a kernel's: ``x = torch.rand(1024)``.
+    """
+    knobs: Any = getattr(triton, "knobs", None)
+    allowed = knobs.compilation.allow_non_constexpr_globals if knobs else os.environ.get(_ANY_GLOBALS, "0") != "0"
+    if allowed or type(value) in _PLAIN or callable(value) or isinstance(value, (types.ModuleType, tuple)):
+        return True
+    return str(getattr(value, "__module__", "")).startswith("triton")

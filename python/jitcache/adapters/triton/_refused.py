@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 
 uncached: Counter[str] = Counter()
@@ -11,4 +10,6 @@ uncached: Counter[str] = Counter()
 def refuse(reason: str, name: str, why: object = "") -> None:
     """Count a result that is not kept, and say so."""
     uncached[reason] += 1
+    import logging  # seldom
+
     logging.getLogger("jitcache").info("triton: %s is not kept: %s", name, why or reason)

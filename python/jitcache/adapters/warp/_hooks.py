@@ -15,8 +15,9 @@ from warp._src import context
 
 from . import KIND, _meanings
 from ._files import pack, place, read, unpack
-from ._key import includes, key_of, refused
+from ._key import key_of, refused
 from ._reasons import reasons
+from ._unseen import unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from jitcache import Cache, Key, Lease
 
 _PARAMETERS = ["self", "device", "output_dir", "output_name", "output_arch", "use_ptx", "options"]
-
-#: The headers that Warp's generated sources include. Any other comes from a snippet of the program, and is in no key.
-_KNOWN = {b'"builtin.h"', b'"deterministic.h"', b'"aot.h"'}
 
 # Warp's own function, while ours replaces it.
 _original: Callable[..., bool] | None = None
@@ -140,10 +138,11 @@ def _compiled(original: Callable[..., bool], module: Any, given: tuple[Any, ...]
 
 
 def _keep(files: dict[str, bytes], lease: Lease) -> None:
-    """Store the files, unless the source includes a header that is in no key."""
+    """Store the files, unless the source looks at something that is in no key."""
     for name, data in files.items():
-        if name.endswith((".cpp", ".cu")) and not includes(data) <= _KNOWN:
-            reasons["include"] += 1
+        why = unseen(data) if name.endswith((".cpp", ".cu")) else ""
+        if why:
+            reasons[why] += 1
             return
     if not lease.commit(pack(files)):
         reasons["not stored"] += 1

@@ -95,10 +95,3 @@ def key_of(module: Any, output_name: str, output_arch: int | None, options: dict
         output=os.path.basename(output_name),
         target=f"sm_{output_arch}" if cuda else _processor(),
     ).named(module.name)
-
-
-def includes(source: bytes) -> set[bytes]:
-    """Return the headers that a generated source includes."""
-    lines = (line.strip() for line in source.splitlines())
-    found = (line[1:] for line in lines if line.startswith(b"#") and b"include" in line)
-    return {line.split(None, 1)[-1].split(b"//")[0].strip() for line in found}
