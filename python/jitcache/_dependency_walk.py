@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import builtins
 import enum
+import functools
+import gc
 import types as pytypes
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 _DEEPEST = 100
 _BUILTINS = vars(builtins)
+#: What a member of an enumeration may be beside that.
+_MIXED = (int, float, complex, str, bytes, tuple)
+#: What a static method has from its function.
+_OF_WRAPPERS = frozenset((*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"))
 _ENUM_PROPERTY = getattr(enum, "property", pytypes.DynamicClassAttribute)
 
 
@@ -176,16 +182,34 @@ class DependencyWalker:
         self._put(type(value).__name__)
         self._value(value.__func__)
         self._value(getattr(value, "__self__", None))
+        if not isinstance(value, pytypes.MethodType):  # which has no attributes of its own
+            self._set_on(value, staticmethod, classmethod)
 
     def _property(self, value: property) -> None:
         self._put("property")
         for function in (value.fget, value.fset, value.fdel):
             self._value(function)
+        self._set_on(value, property)
 
     def _partial(self, value: Any) -> None:
         self._put("partial")
         for part in (value.func, value.args, value.keywords):
             self._value(part)
+        self._set_on(value, functools.partial)
+
+    def _set_on(self, value: Any, *kinds: type) -> None:
+        """Put what somebody has set on one of these, and the class if it is a subclass of them."""
+        own = {n: v for n, v in getattr(value, "__dict__", {}).items() if n not in _OF_WRAPPERS}
+        if own:
+            self._put("own")
+            self._value(own)
+        if type(value) not in kinds:
+            self._value(type(value))
+
+    def _proxy(self, value: Any) -> None:
+        """A view of a mapping, which may be of any class."""
+        self._put("proxy")
+        self._value(*gc.get_referents(value))
 
     def _slice(self, value: slice) -> None:
         self._put("slice")
@@ -209,14 +233,27 @@ class DependencyWalker:
             self._value(value)
 
 
+def hides_state(cls: type) -> bool:
+    """Return whether the ``__dict__`` of a class's instances is not what they have as that: it says something else."""
+    found = next((vars(c)["__dict__"] for c in cls.__mro__ if "__dict__" in vars(c)), None)
+    return cls.__dictoffset__ != 0 and not isinstance(found, DependencyWalker.slots)
+
+
 def text_of(thing: Any) -> str:
     """Return the docstring of a class or function; "" for a dataclass: Python makes it, with sets in any order."""
     return "" if "__dataclass_params__" in vars(thing) else repr(thing.__doc__)
 
 
 def given(member: Any) -> dict[str, Any]:
-    """Return the attributes of a member of an enumeration, without Python's own, which begin and end with ``_``."""
-    return {n: v for n, v in sorted(vars(member).items()) if not (n.startswith("_") and n.endswith("_"))}
+    """Return the attributes that a member of an enumeration was given, and under "" its number or text.
+
+    Names that begin and end with ``_`` are Python's. The number need not be the member's value.
+    """
+    found = {n: v for n, v in sorted(vars(member).items()) if not (n.startswith("_") and n.endswith("_"))}
+    base: Any = next((b for b in _MIXED if isinstance(member, b)), None)
+    if base is not None:
+        found[""] = base.__getitem__(member, slice(None)) if hasattr(base, "__getitem__") else base.__pos__(member)
+    return found
 
 
 def _is_written(value: Any) -> bool:

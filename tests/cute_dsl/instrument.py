@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import sys
+from types import MappingProxyType
 
 import cutlass
 import cutlass.cute as cute
@@ -144,6 +145,15 @@ def take_out(what: str) -> None:
         without_labels("signature")
     elif what == "given":
         walk.given = lambda member: {}
+    elif what == "set on":
+        walk.DependencyWalker._set_on = lambda self, value, *kinds: None
+    elif what == "proxy":
+        walk.Walker.kinds[MappingProxyType] = walk.Walker._dict
+    elif what == "hidden":
+        visibility.hides_state = lambda cls: False
+    elif what == "class":
+        put = walk.Walker._put
+        walk.Walker._put = lambda self, tag, data=b"": put(self, tag, b"" if tag == "class" else data)
     elif what == "lines":
         options_of = settings.options_of
         trace.options_of = lambda given: options_of(given)._replace(locations=False)

@@ -49,6 +49,37 @@ def test_attributes_of_a_member_of_an_enumeration(project: Project, without: str
     assert out == [["source", "2"], ["source", second]]
 
 
+#: What is found in a value of another module, and the mechanism without which the old result is served.
+BEHIND = {
+    "the class of a partial": ("import functools\nclass A(functools.partial):\n    tile = {value}\nit = A(max)", "it.tile", "set on"),
+    "the class of a mapping behind a view": (
+        "import types\nfrom c import A\nit = types.MappingProxyType(A())", "it['x']", "proxy"
+    ),
+    "the name of a class": ("class it:\n    pass\nit.__name__ = 'a' * {value}", "len(it.__name__)", "class"),
+    "the number that a member is": (
+        "import enum\nclass E(int, enum.Enum):\n    def __new__(cls, value, number):\n        member = int.__new__(cls, number)\n"
+        "        member._value_ = value\n        return member\n    X = 'x', {value}\nit = E", "(it.X + 0)", "given"
+    ),
+    "what a class says is no state": ("class A:\n    __dict__ = property(lambda self: {{}})\nit = A()\nit.tile = {value}", "it.tile", "hidden"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_what_is_behind_a_value(project: Project, name: str) -> None:
+    """What no file or item says: with its mechanism taken out, the old result."""
+    code, asked, without = BEHIND[name]
+    f = f"import cutlass.cute as cute\nfrom b import it\n@cute.jit\ndef f(x: cute.Int32):\n    cute.printf('%d\\n', x + {asked})\n"
+    run = "import a; from jitcache.adapters import cute_dsl; cute_dsl.compile(a.f, 1, key='source')(1)"
+    for mechanisms, expected in (("", ["2", "3"]), (without, ["2", "2"])):
+        out = []
+        for value in (1, 2):
+            c = f"class A(dict):\n    def __getitem__(self, name):\n        return {value}\n"
+            project.write(a=f, b=code.format(value=value), c=c)
+            out.append(project.check(run, WITHOUT=mechanisms).out)
+        assert out == expected
+        project.check("from jitcache.adapters import cute_dsl; cute_dsl.clear()")
+
+
 TENSORS = """
     import json, numpy, cutlass, cutlass.cute as cute
     from cutlass.cute.runtime import from_dlpack

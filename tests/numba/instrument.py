@@ -11,7 +11,8 @@ import itertools
 import operator
 import os
 import sys
-from types import SimpleNamespace
+import weakref
+from types import MappingProxyType, SimpleNamespace
 
 import llvmlite.binding as ll
 import numba
@@ -129,6 +130,17 @@ def take_out(what: str) -> None:
         walker._reduced = lambda self, value, name: None
     elif what == "given":
         _dependency_walk.given = lambda member: {}
+    elif what == "set on":
+        _dependency_walk.DependencyWalker._set_on = lambda self, value, *kinds: None
+    elif what == "proxy":
+        walker.kinds[MappingProxyType] = walker._dict
+    elif what == "class":
+        put = walker._put
+        walker._put = lambda self, tag, data=b"": put(self, tag, b"" if tag == "class" else data)
+    elif what == "reduced":
+        walker._reduced = lambda self, value, name: None
+    elif what == "reference":
+        walker.kinds[weakref.ReferenceType] = lambda self, value: self._put("reference")
     elif what == "dtype":
         _data.parts_of = lambda dtype: (dtype.str, dtype.itemsize, tuple(dtype.names or ()))
     elif what == "order":

@@ -16,8 +16,8 @@ from jitcache._errors import RefusedError
 from jitcache._key import Key
 
 from .audit import Unwatched, Watched
-from .reach import Reach, python_version
-from .settings import settings
+from .reach import Reach
+from .settings import python_version, settings
 
 if TYPE_CHECKING or sys.version_info >= (3, 10):
     from typing import ParamSpec
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     Depends = Mapping[str, Any] | Callable[..., Mapping[str, Any]]
 
 R = TypeVar("R")
+#: Modules of Python's that codecs are, or use; what they look at beside the value is its classes.
+CODECS = frozenset(("_json", "_pickle", "json", "marshal", "pickle"))
 _ABSENT = object()
 
 
@@ -193,10 +195,7 @@ class Memoized(Generic[P, R]):
             reach.components["python"] = python_version()
             reach.components["interpreter"] = settings()
             reach.describe("function", self._function)
-            if self._codec is not None:
-                codec = Reach(vouched=True)
-                codec.describe("codec", self._codec)
-                reach.components.update(codec.components)
+            reach.components.update(_codec_of(self))
             for name, value in arguments.items():
                 reach.describe(f"argument {name}", value)
         except Unkeyable:
@@ -269,13 +268,31 @@ def memoized(function: Any, **options: Any) -> Memoized[Any, Any]:
     return Memoized(function, **options)
 
 
+class _ReachOfCodec(Reach):
+    allowed = CODECS
+
+
+def _codec_of(value: Memoized[Any, Any]) -> dict[str, bytes]:
+    """Return what the codec of a memoized function is, as components; one of Python's is known by that's version."""
+    codec = value._codec
+    if codec is None:
+        return {}
+    if inspect.ismodule(codec) and codec.__name__ in CODECS and sys.modules.get(codec.__name__) is codec:
+        reach = Reach(vouched=True)
+    else:
+        reach = _ReachOfCodec(vouched=value._depends is not None)
+    reach.describe("codec", codec)
+    return reach.components
+
+
 def _describe(reach: Reach, value: Memoized[Any, Any]) -> None:
     """Put a memoized function that another one calls: what it depends on outside, nobody can say for the other."""
     reach._put("memoized")
     if value._depends is not None:
         reach._look("jitcache", f"memoize of {value._name}, with depends")
         reach._value(value._depends)
-    reach._value(value._codec if value._codec is None or not inspect.ismodule(value._codec) else value._codec.__name__)
+    for label, found in sorted(_codec_of(value).items()):
+        reach._put(label, found)
     reach._value(value._function)
 
 

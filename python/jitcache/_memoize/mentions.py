@@ -69,6 +69,8 @@ def _read(code: types.CodeType) -> Mentions:
         elif step.opname in _ATTRIBUTES:
             attributes[str(step.argval)] = None
             chain = (*chain, str(step.argval)) if chain else ()
+        elif step.opname == "LOAD_BUILD_CLASS":
+            chains["__build_class__",] = None
         elif step.opname == "IMPORT_NAME":
             imports[_import(steps, at)] = None
         elif step.opcode in dis.hasname and step.opname not in _OTHERS:

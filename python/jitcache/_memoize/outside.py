@@ -7,6 +7,7 @@ environment, the clock, and is not kept.
 
 from __future__ import annotations
 
+import collections
 import functools
 import re
 import types
@@ -166,9 +167,10 @@ def leads_elsewhere(attribute: str) -> bool:
     return attribute.startswith("__") and attribute.endswith("__") and attribute not in _PROTOCOL
 
 
-# What functions, classes and modules have beside that. By a text it may be asked of any value.
+# What functions, classes and packages have beside that. By a text it may be asked of any value.
 _MACHINERY = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
-_LEADING = frozenset(name for kind in _MACHINERY for name in dir(kind)) | vars(types.ModuleType("")).keys() | _FRAMES
+_LEADING = frozenset(name for kind in _MACHINERY for name in dir(kind)) | _FRAMES
+_LEADING |= {name for name in vars(collections) if name.startswith("__")} - {"__all__", "__getattr__"}
 _LEADING -= _PROTOCOL | {*functools.WRAPPER_ASSIGNMENTS}  # which stand in the __dict__ of what wraps
 _WORDS = re.compile(r"\w+")
 

@@ -13,14 +13,13 @@ import builtins
 import copyreg
 import enum
 import functools
-import hashlib
 import logging
 import os
 import sys
 import types
-from typing import Any
+import zlib
+from typing import Any, ClassVar
 
-from jitcache import _processor
 from jitcache._code import Unkeyable, code_of, content_of
 from jitcache._dependency_walk import text_of
 from jitcache._module_files import content
@@ -32,9 +31,11 @@ from .values import ValueWalker, shows_all
 
 _MISSING = object()
 _DATA = (tuple, list, dict, set, frozenset, enum.Enum, types.SimpleNamespace)
-_CALLED = (types.FunctionType, types.BuiltinFunctionType, type)
+# Of a logger, what is said of it.
+_OF_LOGGERS = frozenset((*vars(logging.root), "manager"))
+_CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 # Of a module, what its import has put there.
-_OF_MODULES = frozenset(("__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__path__", "__spec__"))
+_OF_MODULES = frozenset(("__builtins__", "__cached__", "__file__", "__loader__", "__path__", "__spec__"))
 
 
 class Reach(ValueWalker):
@@ -43,6 +44,9 @@ class Reach(ValueWalker):
     ``vouched``: somebody says what the function looks at outside of Python, so
     that it may. ``memories`` are functions that it met which hold earlier results.
     """
+
+    #: Modules of Python's that count as inside.
+    allowed: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, *, vouched: bool) -> None:
         super().__init__()
@@ -74,10 +78,12 @@ class Reach(ValueWalker):
         return False
 
     def _look(self, module: str, name: str = "") -> None:
-        if not self._vouched and not is_inside(module, name):
+        if not self._vouched and module not in self.allowed and not is_inside(module, name):
             raise Unkeyable("looks outside", f"{module}.{name}" if name else f"module {module}")
         if module == "copy":
             self._copied()
+        elif module == "zlib":
+            self._put("zlib", zlib.ZLIB_RUNTIME_VERSION.encode())  # the system's, which may be another tomorrow
 
     def _copied(self) -> None:
         """Put what somebody has said of how instances of a class are copied."""
@@ -185,6 +191,8 @@ class Reach(ValueWalker):
             self._pending.append((label, value))
 
     def _import(self, f: types.FunctionType, statement: Import) -> None:
+        if type(builtins.__import__) is not types.BuiltinFunctionType:
+            raise Unkeyable("import is another", builtins.__import__)
         name = statement.module
         if statement.level:
             package = f.__globals__.get("__package__") or ""
@@ -224,8 +232,8 @@ class Reach(ValueWalker):
             self._package(origin.name)
         elif origin.kind == OWN:
             self._file(name, origin.name)
-            if type(module) is not types.ModuleType:
-                self._class(type(module))
+        if type(module) is not types.ModuleType:
+            self._class(type(module))
         if not chain or (chain[0].startswith("__") and chain[0] not in vars(module)):
             self._whole(module, origin)
             return
@@ -246,8 +254,10 @@ class Reach(ValueWalker):
     def _whole(self, module: types.ModuleType, origin: Origin) -> None:
         if origin.kind == PYTHON:
             self._look(str(module.__name__))
+        if origin.kind != OWN:
             self._added(module)
-        elif origin.kind == OWN and not self._again(module):
+        elif not self._again(module):
+            self._put("order", repr([name for name in vars(module) if name not in _OF_MODULES]).encode())
             for name, value in sorted(vars(module).items()):
                 if name not in _OF_MODULES:
                     self._global(vars(module), (name,)) if isinstance(value, types.ModuleType) else self._named(
@@ -255,12 +265,14 @@ class Reach(ValueWalker):
                     )
 
     def _added(self, module: types.ModuleType) -> None:
-        """Put what is plain in a module of Python's, and what a program has put there."""
+        """Put what is plain in a module of somebody else, and what a program has put there."""
         if self._vouched or self._again(module):
             return
         for name, value in sorted(vars(module).items()):
             if name in _OF_MODULES or isinstance(value, types.ModuleType):
                 continue
+            if isinstance(value, _CALLED):
+                self._put("named", f"{name} {value.__module__}.{value.__qualname__}".encode())
             if type(value) in self.plain or self._is_own(value):
                 self._put("attribute", name.encode())
                 self._value(value)
@@ -281,6 +293,7 @@ class Reach(ValueWalker):
             origin.kind == PYTHON
             and cls not in self.plain
             and not isinstance(value, (*_CALLED, *_DATA))
+            and not shows_all(cls, object)
             and not self._is_own(value)
         ):
             # Python's own, such as sys.implementation: its version says what.
@@ -315,6 +328,11 @@ class Reach(ValueWalker):
         owner = getattr(value, "__objclass__", None)
         self._value(owner if owner is not None else value.__self__)
 
+    def _bound(self, value: Any) -> None:
+        """A method in C of a value."""
+        self._put("bound", str(value.__name__).encode())
+        self._value(value.__self__)
+
     def _memory(self, value: Any) -> None:
         """A function that remembers what it has returned."""
         self._put(
@@ -334,9 +352,12 @@ class Reach(ValueWalker):
             value.disabled,
             value.manager.disable,
             value.propagate,
+            value.hasHandlers(),
+            getattr(value.parent, "name", None),
+            [type(one).__qualname__ for one in (*value.handlers, None, *value.filters)],
         )
-        handlers = [type(handler).__qualname__ for handler in value.handlers]
-        self._put("logger", repr((*said, handlers)).encode())
+        self._put("logger", repr(said).encode())
+        self._value({n: v for n, v in vars(value).items() if n not in _OF_LOGGERS})
 
     def _code_object(self, value: types.CodeType) -> None:
         self._put("code", code_of(value)[0])
@@ -353,38 +374,9 @@ Reach.kinds = {
     types.GetSetDescriptorType: Reach._descriptor,
     types.MemberDescriptorType: Reach._descriptor,
     _slot: Reach._descriptor,
-    _bound_slot: Reach._descriptor,
+    _bound_slot: Reach._bound,
     types.CodeType: Reach._code_object,
     functools._lru_cache_wrapper: Reach._memory,
     logging.Logger: Reach._logger,
+    logging.RootLogger: Reach._logger,
 }
-
-
-@functools.cache
-def python_version() -> bytes:
-    """Return what tells this Python from others, as far as its own functions depend on it.
-
-    The C library has its mathematics, and chooses it by the processor, as NumPy does.
-    Raises Unkeyable if nobody says which processor it is.
-    """
-    flags = tuple(getattr(sys.flags, name) for name in ("optimize", "utf8_mode", "bytes_warning"))
-    # Hashes of texts, and with them the order of sets, are at random unless that says otherwise.
-    hashes = hash("jitcache") if os.environ.get("PYTHONHASHSEED", "random") != "random" else None
-    from jitcache import __version__
-
-    if (processor := _processor.description()) is None:
-        raise Unkeyable("unknown processor", os.uname().machine)
-    said = (
-        sys.version,
-        sys.implementation.cache_tag,
-        sys.byteorder,
-        sys.maxsize,
-        sys.platform,
-        os.uname().machine,
-        os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in os.confstr_names else None,
-        os.environ.get("GLIBC_TUNABLES"),
-        processor,
-        flags,
-        hashes,
-    )
-    return hashlib.blake2b(repr((said, __version__)).encode(), digest_size=16).digest()

@@ -3,9 +3,45 @@
 from __future__ import annotations
 
 import _locale  # which locale would take a millisecond for
+import functools
+import hashlib
+import os
 import sys
 import warnings
 from typing import Any
+
+from jitcache import _processor
+from jitcache._code import Unkeyable
+
+
+@functools.cache
+def python_version() -> bytes:
+    """Return what tells this Python from others, as far as its own functions depend on it.
+
+    The C library has its mathematics, and chooses it by the processor, as NumPy does.
+    Raises Unkeyable if nobody says which processor it is.
+    """
+    flags = tuple(getattr(sys.flags, name) for name in ("optimize", "utf8_mode", "bytes_warning"))
+    # Hashes of texts, and with them the order of sets, are at random unless that says otherwise.
+    hashes = hash("jitcache") if os.environ.get("PYTHONHASHSEED", "random") != "random" else None
+    from jitcache import __version__
+
+    if (processor := _processor.description()) is None:
+        raise Unkeyable("unknown processor", os.uname().machine)
+    said = (
+        sys.version,
+        sys.implementation.cache_tag,
+        sys.byteorder,
+        sys.maxsize,
+        sys.platform,
+        os.uname().machine,
+        os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in os.confstr_names else None,
+        os.environ.get("GLIBC_TUNABLES"),
+        processor,
+        flags,
+        hashes,
+    )
+    return hashlib.blake2b(repr((said, __version__)).encode(), digest_size=16).digest()
 
 
 def settings() -> bytes:

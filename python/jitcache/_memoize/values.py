@@ -1,8 +1,7 @@
-"""Values that a function reaches: data, classes and instances, as bytes for a key."""
+"""Values that a function reaches: data and instances, as bytes for a key."""
 
 from __future__ import annotations
 
-import _abc  # type: ignore[import-not-found]
 import array
 import collections
 import enum
@@ -15,20 +14,18 @@ import types
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, NamedTuple
 
 from jitcache._code import PLAIN, Unkeyable
-from jitcache._dependency_walk import DependencyWalker, given, text_of
+from jitcache._dependency_walk import hides_state
 from jitcache._dtype import parts_of
 
-from .order import fixed_order, is_elsewhere, is_nan
-from .origin import OWN, Origin, origin_of, origin_of_module
+from .classes import ClassWalker
+from .order import fixed_order, is_nan
 from .outside import is_leading, leads_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _MANAGED_DICT = 1 << 4  # Py_TPFLAGS_MANAGED_DICT: the __dict__ is before the object, since Python 3.11
-_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class that is not built in
 _WORD = 8
-_ADDRESS = re.compile("0x[0-9a-f]+")
 #: At most so many values in one key: what holds more is data, and no setting.
 _MOST = 100_000
 
@@ -50,6 +47,11 @@ def shows_all(cls: type, base: type) -> bool:
     return cls.__basicsize__ == base.__basicsize__ + _WORD * (slots + own_dict + own_weakref)
 
 
+def _finds(mapping: dict[Any, Any], key: Any) -> bool:
+    """Return whether a dict finds its own key: one that was changed has another hash than it was put in with."""
+    return dict.__contains__(mapping, key)
+
+
 class _Named(NamedTuple):
     x: int
 
@@ -61,27 +63,16 @@ def _of_text(value: str) -> bytes:
     return PLAIN[str](value)
 
 
-class ValueWalker(DependencyWalker):
+class ValueWalker(ClassWalker):
     """The part of the walk that is of values. What calls something, ``Reach`` describes."""
 
     plain: ClassVar[Mapping[type, Callable[[Any], bytes]]] = {**PLAIN, str: _of_text}
     kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {}
-    # Its file says the rest of them.
-    of_classes = DependencyWalker.of_classes | {
-        "__dataclass_fields__", "__dataclass_params__", "__orig_bases__", "__parameters__", "__type_params__",
-    }  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
-        self._where = ""  # the module of the class that is described
         self._left = _MOST
         self._owners: dict[int, tuple[int, int]] = {}  # of memory: its number, and where the first value in it lies
-
-    # -- of Reach
-
-    def origin(self, origin: Origin, module: str, name: str) -> bool:
-        """Put where something is from, or refuse it; return whether its parts are to be described."""
-        raise NotImplementedError
 
     # -- the rules
 
@@ -100,13 +91,18 @@ class ValueWalker(DependencyWalker):
         elif numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic, numpy.dtype)):
             self._array(value)
         else:
-            super()._by_kind(value)
+            base = next((b for b in type(value).__mro__ if b in self.kinds), None)
+            if base is None:
+                self._unknown(value)
+                return
+            met = id(value) in self._numbers
+            self.kinds[base](self, value)
+            if base is not type(value) and base is not type and not met:
+                self._extra(value, base)
 
     def _extra(self, value: Any, base: type) -> None:
         """Put what an instance of a subclass of a built-in type has beside that."""
         cls = type(value)
-        if cls is base:
-            return
         if not shows_all(cls, base):
             raise Unkeyable("state that cannot be seen", f"{cls.__module__}.{cls.__qualname__}")
         self._class(cls)
@@ -124,6 +120,8 @@ class ValueWalker(DependencyWalker):
                     except AttributeError:
                         self._put("unset")
         if type(value).__dictoffset__ != 0:
+            if hides_state(type(value)):
+                raise Unkeyable("state that its class hides", type(value))
             self._dict(object.__getattribute__(value, "__dict__"))
 
     def _unknown(self, value: Any) -> None:
@@ -143,7 +141,6 @@ class ValueWalker(DependencyWalker):
         # By the base's own methods: the class may have others.
         exact = base.__getitem__(value, slice(None)) if base in (str, bytes) else base.__pos__(value)
         self._put(base.__name__, self.plain[base](exact))
-        self._extra(value, base)
 
     def _sequence(self, value: Any) -> None:
         base = list if isinstance(value, list) else collections.deque if isinstance(value, collections.deque) else tuple
@@ -154,7 +151,6 @@ class ValueWalker(DependencyWalker):
             self._value(item)
         if isinstance(value, collections.deque):
             self._value(value.maxlen)
-        self._extra(value, base)
 
     def _dict(self, value: Any) -> None:
         """In its order, which a program may see."""
@@ -163,15 +159,12 @@ class ValueWalker(DependencyWalker):
         base: Any = next(b for b in (collections.OrderedDict, collections.defaultdict, dict) if isinstance(value, b))
         self._put(base.__name__, str(dict.__len__(value)).encode())
         for k, v in base.items(value):
+            if type(k) not in self.plain and not _finds(value, k):
+                raise Unkeyable("key that has another hash now", type(k))
             self._value(k)
             self._value(v)
         if base is collections.defaultdict:
             self._value(value.default_factory)
-        self._extra(value, base)
-
-    def _proxy(self, value: Any) -> None:
-        self._put("proxy")
-        self._dict(dict(value))
 
     def _set(self, value: Any) -> None:
         """In its order if that is the same in every process, as that of numbers is; else without."""
@@ -193,14 +186,12 @@ class ValueWalker(DependencyWalker):
             items.sort()
         self._put(base.__name__, str(len(items)).encode())
         self._out += items
-        self._extra(value, base)
 
     def _bytes(self, value: Any) -> None:
         """A bytearray or an array, which may be changed."""
         if not self._again(value):
             self._put(type(value).__name__, getattr(value, "typecode", "").encode() + bytes(value))
             self._shared(value)
-            self._extra(value, array.array if isinstance(value, array.array) else bytearray)
 
     def _view(self, value: memoryview) -> None:
         said = f"{value.format} {value.shape} {value.strides} {value.suboffsets} {value.readonly}"
@@ -219,7 +210,6 @@ class ValueWalker(DependencyWalker):
         if not self._again(value):
             self._put("namespace")
             self._dict(vars(value))
-            self._extra(value, types.SimpleNamespace)
 
     def _struct(self, value: struct.Struct) -> None:
         self._put("struct", value.format.encode())
@@ -245,7 +235,8 @@ class ValueWalker(DependencyWalker):
         if not hasattr(value, "dtype") or hasattr(value, "hasobject"):
             self._value(parts_of(value))
             return
-        if type(value).__module__ != "numpy":
+        exact = type(value).__module__ == "numpy" and type(value).__name__ == "ndarray"
+        if not exact and (hasattr(value, "__array_finalize__") or type(value).__module__ != "numpy"):
             raise Unkeyable("subclass of an array", type(value))
         if hasattr(value, "strides") and value.ndim and self._again(value):
             return
@@ -259,107 +250,6 @@ class ValueWalker(DependencyWalker):
                 owner = owner.base
             self._shared(owner, value.__array_interface__["data"][0])
 
-    # -- classes
-
-    def _class(self, cls: type) -> None:
-        module = str(cls.__module__)
-        self._put("class", f"{module}.{cls.__qualname__}".encode())
-        claims = is_elsewhere(cls)
-        if module == "builtins" and not claims:
-            return
-        described = self.origin(origin_of_module(module), module, cls.__qualname__.partition(".")[0]) or claims
-        self._registered(cls)
-        if not described:
-            self._patches(cls)
-        elif not self._again(cls):
-            where, self._where = self._where, module
-            for base in (*cls.__mro__[1:-1], type(cls)):
-                self._value(base)
-            self._members(cls)
-            self._said(text_of(cls), vars(cls).get("__annotations__"))
-            self._where = where
-
-    def _said(self, text: str, annotations: Any) -> None:
-        """Put what a class or a function says of itself, which somebody may have set: its file says the rest."""
-        said = [text]
-        for name, annotation in annotations.items() if isinstance(annotations, dict) else ():
-            shown = repr(annotation)
-            said += [name, _ADDRESS.sub("", shown) if "0x" in shown else shown]
-            module = annotation.__module__ if isinstance(annotation, type) else "builtins"
-            if module != "builtins" and origin_of_module(str(module)).kind == OWN:
-                self._value(annotation)
-            self._metadata(annotation)
-        self._put("says", repr(said).encode())
-
-    def _metadata(self, annotation: Any) -> None:
-        """Put what a program has added to a type, as typing.Annotated does."""
-        if isinstance(annotation, type):
-            return
-        for part in getattr(annotation, "__metadata__", ()):
-            self._value(part)
-        for part in getattr(annotation, "__args__", ()):
-            self._metadata(part)
-
-    def _members(self, cls: type) -> None:
-        """Put also what a class may have from elsewhere than its file: it may be made by a call."""
-        super()._members(cls)
-        names = [n for n, v in vars(cls).items() if n not in self.of_classes and not isinstance(v, self.slots)]
-        self._put("order", repr(names).encode())
-        for base in vars(cls).get("__orig_bases__", ()):
-            self._put("base", _ADDRESS.sub("", repr(base)).encode())
-            self._metadata(base)
-        fields: Any = vars(cls).get("__dataclass_fields__")
-        for field in fields.values() if isinstance(fields, dict) else ():
-            said = ("name", "_field_type", "init", "repr", "hash", "compare", "kw_only", "doc")
-            self._put("field", repr([getattr(field, name, None) for name in said]).encode())
-            for value in (field.default, field.default_factory, field.metadata or None):
-                # What stands for none given is of dataclasses.
-                self._put("none") if type(value).__module__ == "dataclasses" else self._value(value)
-        for name, value in sorted(vars(cls).items()) if issubclass(cls, enum.Enum) else ():
-            # Not what Python makes of the members, which are described.
-            if name.startswith("_") and isinstance(value, (int, str, enum.Enum)) and not isinstance(value, cls):
-                self._put("of all", name.encode())
-                self._value(value)
-
-    def _registered(self, cls: type) -> None:
-        """Put the classes that an abstract class takes for its own without being their base."""
-        if "_abc_impl" in vars(cls):
-            found: list[Any] = [ref() for ref in _abc._get_dump(cls)[0]]
-            own = origin_of_module(str(cls.__module__)).kind == OWN
-            found = [c for c in found if c is not None and (own or c.__flags__ & _HEAP)]
-            named = ((f"{c.__module__}.{c.__qualname__}", c) for c in found)
-            for name, registered in sorted(named, key=lambda item: item[0]):
-                self._put("registered", name.encode())
-                if origin_of_module(str(registered.__module__)).kind == OWN:
-                    self._value(registered)
-
-    def _patches(self, cls: type) -> None:
-        """Put what of somebody else's class may be set: its plain attributes, and functions that are not theirs."""
-        for base in cls.__mro__:
-            if base.__module__ == "builtins":
-                continue
-            for name, value in sorted(vars(base).items()):
-                code = getattr(value, "__code__", None)
-                if type(value) in self.plain and not name.startswith("__"):
-                    self._put("set", name.encode())
-                    self._value(value)
-                elif code is not None and origin_of(code.co_filename).kind == OWN and origin_of(code.co_filename).name:
-                    self._put("patch", name.encode())
-                    self._value(value)
-
-    def _member(self, value: enum.Enum) -> None:
-        self._class(type(value))
-        self._put("member", str(value._name_).encode())
-        self._value((value._value_, given(value)))
-
-    def _property(self, value: property) -> None:
-        super()._property(value)
-        self._extra(value, property)
-
-    def _partial(self, value: Any) -> None:
-        super()._partial(value)
-        self._dict(vars(value))
-
     def _nothing(self, value: Any) -> None:
         """What is the same whatever has happened to it, for who computes: a lock."""
         self._put("name", type(value).__qualname__.encode())
@@ -367,6 +257,8 @@ class ValueWalker(DependencyWalker):
 
 ValueWalker.kinds = {
     dict: ValueWalker._dict,
+    collections.OrderedDict: ValueWalker._dict,
+    collections.defaultdict: ValueWalker._dict,
     list: ValueWalker._sequence,
     tuple: ValueWalker._sequence,
     collections.deque: ValueWalker._sequence,

@@ -14,6 +14,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from jitcache._code import PLAIN, Unkeyable, content_of, folders, is_installed, is_standard
+from jitcache._dependency_walk import hides_state
 
 from ._tools import packages
 
@@ -212,6 +213,8 @@ _CONTAINERS = frozenset({tuple, list, dict, object})
 def state_of(value: Any) -> dict[str, Any] | None:
     """Return all that an object consists of, None if that cannot be known."""
     if any(base not in _CONTAINERS and is_opaque(base) for base in type(value).__mro__):
+        return None
+    if hides_state(type(value)):
         return None
     state = dict(getattr(value, "__dict__", {}))
     for base in type(value).__mro__:

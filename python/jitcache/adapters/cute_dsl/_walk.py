@@ -289,7 +289,7 @@ class Walker(DependencyWalker):
         self._put("builtin", f"{value.__module__}.{value.__qualname__}".encode())
 
     def _class(self, cls: type) -> None:
-        self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
+        self._put("class", f"{cls.__module__}.{cls.__qualname__} {cls.__name__}".encode())
         if cls.__name__ in DEVICE:
             raise Unkeyable("asks the device", cls.__qualname__)
         if cls in (operator.attrgetter, operator.methodcaller):
@@ -422,5 +422,5 @@ class Walker(DependencyWalker):
         set: _set,
         frozenset: _set,
         dict: _dict,
-        pytypes.MappingProxyType: _dict,
+        pytypes.MappingProxyType: DependencyWalker._proxy,
     }

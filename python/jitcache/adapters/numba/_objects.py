@@ -8,6 +8,7 @@ the modules that it is in.
 
 from __future__ import annotations
 
+import copyreg
 import ctypes
 import re
 import sys
@@ -18,13 +19,14 @@ import numba
 from numba.core import types
 from numba.core.typing.typeof import typeof_impl
 
-from jitcache._dependency_walk import DependencyWalker, text_of
+from jitcache._dependency_walk import DependencyWalker, hides_state, text_of
 from jitcache._module_files import content_of_module
 
 from ._code import Unkeyable, pin, versioned, versioned_class, versioned_module
 
 if TYPE_CHECKING:
     import contextvars
+    import weakref
     from collections.abc import Mapping
 
 _ADDRESS = re.compile("0x[0-9a-f]+")
@@ -118,7 +120,7 @@ class ObjectWalker(DependencyWalker):
             self._file(module, value)
 
     def _class(self, cls: type) -> None:
-        self._put("class", f"{cls.__module__}.{cls.__qualname__}".encode())
+        self._put("class", f"{cls.__module__}.{cls.__qualname__} {cls.__name__}".encode())
         if versioned_class(cls) or self._again(cls):
             return
         if isinstance(getattr(cls, "class_type", None), types.ClassType):
@@ -156,6 +158,11 @@ class ObjectWalker(DependencyWalker):
         self._value(value.__wrapped__)
         self._file(value.__module__, value)
 
+    def _reference(self, value: weakref.ReferenceType[Any]) -> None:
+        """What it refers to."""
+        self._put("reference")
+        self._value(value())
+
     def _variable(self, value: contextvars.ContextVar[Any]) -> None:
         """What a context variable is here."""
         self._put("variable", value.name.encode())
@@ -188,6 +195,8 @@ class ObjectWalker(DependencyWalker):
                 if isinstance(slot, pytypes.MemberDescriptorType):
                     self._value((name, _content_of_slot(slot, value)))
         if not versioned_class(type(value)):
+            if hides_state(type(value)):
+                raise Unkeyable("global", type(value))
             self._value(getattr(value, "__dict__", None))
 
     def _holders(self, value: Any) -> set[str]:
@@ -205,7 +214,8 @@ class ObjectWalker(DependencyWalker):
         if where is not None and versioned_module(where):
             return  # in what Numba has made: its own, and with what it remembers
         try:
-            reduced = value.__reduce_ex__(4)
+            own: Any = copyreg.dispatch_table.get(type(value))
+            reduced = value.__reduce_ex__(4) if own is None else own(value)
         except Exception:  # noqa: BLE001 - of the value's own code
             for module in sorted(self._holders(value)) or [self._where]:
                 self._file(module, name)

@@ -1,0 +1,176 @@
+"""Classes that a function reaches, and types as annotations have them, as bytes for a key."""
+
+from __future__ import annotations
+
+import _abc  # type: ignore[import-not-found]
+import enum
+import re
+import types
+from typing import Any
+
+from jitcache._code import Unkeyable, code_of
+from jitcache._dependency_walk import DependencyWalker, given, text_of
+
+from .order import is_elsewhere
+from .origin import OWN, Origin, origin_of, origin_of_module
+
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class that is not built in
+#: Where the classes are of what Python makes of types: list[int], int | None, typing.Optional.
+_OF_TYPES = frozenset(("builtins", "types", "typing"))
+_ADDRESS = re.compile("0x[0-9a-f]+")
+
+
+def is_own(cls: type, unknown: bool = True) -> bool:
+    """Return whether a class may be of a file that is neither Python's nor of an installed package."""
+    try:
+        return origin_of_module(str(cls.__module__)).kind == OWN
+    except Unkeyable:
+        return unknown
+
+
+def _below(cls: type) -> list[Any]:
+    """Return a class and all that are made of it."""
+    found: dict[Any, None] = {cls: None}
+    pending: list[Any] = [cls]
+    while pending:
+        new = [c for c in type.__subclasses__(pending.pop()) if c not in found]
+        found.update(dict.fromkeys(new))
+        pending += new
+    return list(found)
+
+
+def _functions_of(value: Any) -> list[types.FunctionType]:
+    """Return the functions in Python that an attribute of a class is made of."""
+    parts = (
+        (value.fget, value.fset, value.fdel) if isinstance(value, property) else (getattr(value, "__func__", value),)
+    )
+    return [part for part in parts if isinstance(part, types.FunctionType)]
+
+
+class ClassWalker(DependencyWalker):
+    """The part of the walk that is of classes."""
+
+    # Its file says the rest of them.
+    of_classes = DependencyWalker.of_classes | {
+        "__dataclass_fields__", "__dataclass_params__", "__orig_bases__", "__parameters__", "__type_params__",
+    }  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._where = ""  # the module of the class that is described
+
+    # -- of Reach
+
+    def origin(self, origin: Origin, module: str, name: str) -> bool:
+        """Put where something is from, or refuse it; return whether its parts are to be described."""
+        raise NotImplementedError
+
+    # -- the rules
+
+    def _class(self, cls: type) -> None:
+        module = str(cls.__module__)
+        self._put("class", f"{module}.{cls.__qualname__} {cls.__name__}".encode())
+        claims = is_elsewhere(cls)
+        if module == "builtins" and not claims:
+            return
+        described = self.origin(origin_of_module(module), module, cls.__qualname__.partition(".")[0]) or claims
+        self._registered(cls)
+        if not described:
+            self._patches(cls)
+        elif not self._again(cls):
+            where, self._where = self._where, module
+            for base in (*cls.__mro__[1:-1], type(cls)):
+                self._value(base)
+            self._members(cls)
+            self._said(text_of(cls), vars(cls).get("__annotations__"))
+            self._where = where
+
+    def _said(self, text: str, annotations: Any) -> None:
+        """Put what a class or a function says of itself, which somebody may have set: its file says the rest."""
+        self._put("says", text.encode())
+        for name, annotation in annotations.items() if isinstance(annotations, dict) else ():
+            self._put("annotation", name.encode())
+            self._annotation(annotation)
+
+    def _annotation(self, said: Any) -> None:
+        """Put a type as code may ask for it: by value, but by its text where Python made it, and then its parts."""
+        cls = said if isinstance(said, type) else type(said)
+        if cls.__module__ not in _OF_TYPES and (cls is not said or is_own(cls)):
+            self._value(said)
+            return
+        shown = repr(said)
+        self._put("type", (_ADDRESS.sub("", shown) if "0x" in shown else shown).encode())
+        for part in (*getattr(said, "__args__", ()), *getattr(said, "__metadata__", ())):
+            self._annotation(part)
+
+    def _members(self, cls: type) -> None:
+        """Put also what a class may have from elsewhere than its file: it may be made by a call."""
+        super()._members(cls)
+        names = [n for n, v in vars(cls).items() if n not in self.of_classes and not isinstance(v, self.slots)]
+        self._put("order", repr(names).encode())
+        for base in vars(cls).get("__orig_bases__", ()):
+            self._annotation(base)
+        fields: Any = vars(cls).get("__dataclass_fields__")
+        for field in fields.values() if isinstance(fields, dict) else ():
+            said = ("name", "_field_type", "init", "repr", "hash", "compare", "kw_only", "doc")
+            self._put("field", repr([getattr(field, name, None) for name in said]).encode())
+            self._annotation(field.type)
+            for value in (field.default, field.default_factory, field.metadata or None):
+                # What stands for none given is of dataclasses.
+                self._put("none") if type(value).__module__ == "dataclasses" else self._value(value)
+        for name, value in sorted(vars(cls).items()) if issubclass(cls, enum.Enum) else ():
+            # Not what Python makes of the members, which are described.
+            if name.startswith("_") and isinstance(value, (int, str, enum.Enum)) and not isinstance(value, cls):
+                self._put("of all", name.encode())
+                self._value(value)
+
+    def _registered(self, cls: type) -> None:
+        """Put the classes that an abstract class takes for its own without being their base."""
+        if "_abc_impl" not in vars(cls):
+            return
+        named: dict[str, Any] = {}
+        for abstract in _below(cls):  # it takes for its own what they do
+            own = is_own(abstract)
+            told = [ref() for ref in _abc._get_dump(abstract)[0]] if "_abc_impl" in vars(abstract) else []
+            asked = "__subclasshook__" in vars(abstract) or is_own(type(abstract))
+            if own and abstract is not cls and asked:
+                told.append(abstract)
+            named.update((f"{c.__module__}.{c.__qualname__}", c) for c in told if c and (own or c.__flags__ & _HEAP))
+        for name, registered in sorted(named.items()):
+            self._put("registered", name.encode())
+            if is_own(registered):
+                self._value(registered)
+
+    def _patches(self, cls: type) -> None:
+        """Put what of somebody else's class may be set: its plain attributes, and functions that are not theirs."""
+        for base in cls.__mro__:
+            if base.__module__ == "builtins":
+                continue
+            for name, value in sorted(vars(base).items()):
+                functions = _functions_of(value)
+                if (type(value) in self.plain and not name.startswith("__")) or type(value) is re.Pattern:
+                    self._put("set", name.encode())
+                    self._value(value)
+                elif not functions and type(value).__module__ != "builtins" and is_own(type(value), unknown=False):
+                    self._put("patch", name.encode())
+                    self._value(value)
+                for function in functions:
+                    self._method_of_others(name, function)
+
+    def _method_of_others(self, name: str, function: types.FunctionType) -> None:
+        """Put where a function in somebody else's class is from, and its plain defaults."""
+        code = function.__code__
+        origin = origin_of(code.co_filename)
+        self._put("method", f"{name} {code.co_name} {code.co_firstlineno}".encode())
+        for value in function.__defaults__ or ():
+            if type(value) in self.plain:
+                self._value(value)
+        if origin.kind == OWN and origin.name:
+            self._value(function)
+        elif origin.kind == OWN:  # made of a text, as dataclasses do
+            self._put("code", code_of(code)[0])
+
+    def _member(self, value: enum.Enum) -> None:
+        self._class(type(value))
+        self._put("member", str(value._name_).encode())
+        self._value((value._value_, given(value)))
