@@ -50,9 +50,8 @@ func Run(o *Options, words, given []string) int {
 		l.teller.say(ranOnly, "a standard descriptor is closed", nil)
 		return become(l.request.words)
 	}
-	if state.waits {
-		// They wait for the command, which only a program in place of this one has.
-		l.teller.say(ranOnly, "a signal waits for the command", nil)
+	if why := state.only(); why != "" {
+		l.teller.say(ranOnly, why, nil)
 		return become(l.request.words)
 	}
 	status, done, why := l.run(given)
@@ -227,9 +226,10 @@ func search(name string) (string, error) {
 func become(words []string) int {
 	path, err := search(words[0])
 	if err == nil {
-		err = unix.Exec(path, words, os.Environ())
+		env, _ := environ()
+		err = unix.Exec(path, words, env)
 		if err == unix.ENOEXEC { // a script without an interpreter: execvp gives it to the shell
-			err = unix.Exec("/bin/sh", append([]string{"/bin/sh", path}, words[1:]...), os.Environ())
+			err = unix.Exec("/bin/sh", append([]string{"/bin/sh", path}, words[1:]...), env)
 		}
 	}
 	fmt.Fprintf(os.Stderr, "jitcache: %s: %v\n", words[0], err)

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bytes"
+	"os"
 	"strconv"
 	"strings"
 
@@ -33,6 +34,19 @@ func readStatus() status {
 	return s
 }
 
+// only returns why nothing but a program in place of this one would have what this one was given, "" if
+// another has it too.
+func (s status) only() string {
+	_, twice := environ()
+	switch {
+	case s.waits:
+		return "a signal waits for the command"
+	case twice:
+		return "a variable is in the environment twice"
+	}
+	return ""
+}
+
 func field(text []byte, name string, base int) int64 {
 	_, rest, found := bytes.Cut(text, []byte("\n"+name))
 	if !found {
@@ -41,6 +55,25 @@ func field(text []byte, name string, base int) int64 {
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
 	n, _ := strconv.ParseUint(string(bytes.TrimSpace(line)), base, 64)
 	return int64(n)
+}
+
+// environ returns the environment that this process was given, and whether a name is in it more
+// than once: os.Environ returns only the first of them, and some programs take the last.
+func environ() (env []string, twice bool) {
+	env = os.Environ()
+	size := 0
+	for _, v := range env {
+		size += len(v) + 1
+	}
+	const file = "/proc/self/environ"
+	text, err := proc.Read(file, size+1)
+	if err != nil || len(text) <= size {
+		return env, false
+	}
+	if text, err = proc.Read(file, 64<<20); err != nil {
+		return env, false
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00"), true
 }
 
 // What a standard descriptor is, as far as it counts: programs ask whether it is a terminal,

@@ -25,5 +25,6 @@ var (
 	keepsTwins       = !control.Is("notwins")
 	keepsCompiled    = !control.Is("nocompiled")
 	keepsScratch     = !control.Is("noscratch")
+	seesRemovals     = !control.Is("noremovals")
 	keepsShared      = !control.Is("noshared")
 )

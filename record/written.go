@@ -112,6 +112,8 @@ func (t *taker) written() error {
 		switch {
 		case f.How&observe.Changed != 0:
 			return request.Refuse(f.Path, "is changed in place")
+		case gone && f.How&(observe.Created|observe.Removed) == observe.Created && seesRemovals:
+			return request.Refuse(f.Path, "was removed by others meanwhile")
 		case gone && f.How&observe.Created != 0: // made, and removed
 		case gone:
 			return request.Refuse(f.Path, "is removed")

@@ -135,6 +135,28 @@ def test_signal_that_waits_is_the_commands(place: Any) -> None:
         assert place.plain(PROGRAM, "run", *words, preexec_fn=begin).stdout == plain
 
 
+def test_variable_that_is_given_twice_is_given_twice(place: Any, gcc: str) -> None:
+    """Which of them is meant is the command's to say."""
+    (place.folder / "twice.c").write_text(
+        """#include <unistd.h>
+        int main(int n, char **words) {
+            char *env[] = {words[1], words[2], words[3], words[4], 0};
+            return n < 6 ? 1 : execve(words[5], words + 5, env);
+        }"""
+    )
+    assert place.plain(gcc, "twice.c", "-o", "twice").returncode == 0
+    given = (f"PATH={place.env['PATH']}", f"JITCACHE_DIR={place.cache}")
+
+    def said(value: str, other: str, *before: Any) -> bytes:
+        words = ("/bin/sh", "-c", "echo $V; tr '\\0' '\\n' </proc/$$/environ | grep -c ^V=")
+        return bytes(place.plain("./twice", f"V={value}", f"V={other}", *given, *before, *words).stdout)
+
+    for values in (("1", "2"), ("2", "1"), ("1", "2")):
+        plain = said(*values)
+        for _ in range(2):
+            assert said(*values, PROGRAM, "run") == plain
+
+
 @pytest.mark.parametrize("ignored", [False, True])
 def test_replay_to_nobody_ends_as_the_command_would(place: Any, ignored: bool) -> None:
     def begin() -> None:

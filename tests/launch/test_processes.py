@@ -36,6 +36,21 @@ def test_sixteen_at_once_run_it_once(place: Any) -> None:
     assert said != {b""}
 
 
+def test_output_that_somebody_else_removes_is_not_left_out(place: Any) -> None:
+    """What is gone when the command ends is no part of what it leaves; a replay would leave less."""
+    script = place.tool("slow", "#!/bin/sh\necho 1 > out\nsleep 1\n")
+    out = place.folder / "out"
+    with place.start(script) as p:
+        while not out.exists() or not out.read_bytes():
+            time.sleep(0.01)
+        out.unlink()
+        p.communicate(timeout=60)
+    for _ in range(2):
+        assert place.run(script).returncode == 0
+        assert out.read_bytes() == b"1\n"
+        out.unlink()
+
+
 def test_sixteen_compiles_of_one_object(place: Any, gcc: str) -> None:
     """The same output, at once: whole whenever one of them has ended."""
     place.write(a_cpp="#include <map>\nint f() { std::map<int, int> m; return m.size(); }\n")
