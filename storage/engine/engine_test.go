@@ -204,8 +204,8 @@ func TestFoldersOfADirectoryThatUsersShareAreForAllOfThem(t *testing.T) {
 		if stored, err := e.Put(context.Background(), aName(1), []byte("value"), true); !stored || err != nil {
 			t.Fatal(stored, err)
 		}
-		filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			info, err := os.Lstat(path)
+		filepath.WalkDir(root, func(path string, d fs.DirEntry, _ error) error {
+			info, err := d.Info()
 			if err != nil {
 				t.Fatal(err)
 			}
