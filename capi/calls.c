@@ -250,8 +250,10 @@ int32_t jitcache_put(
 {
 	call a;
 	jc_thread_unwind();
-	if ((data == NULL && size > 0) || (flags & ~JITCACHE_REPLACE) != 0)
-		return jc_fail(JITCACHE_ERR_ARGUMENT, data == NULL ? "data: NULL" : "put: unknown flags");
+	if (data == NULL && size > 0)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "data: NULL");
+	if ((flags & ~JITCACHE_REPLACE) != 0)
+		return jc_fail(JITCACHE_ERR_ARGUMENT, "put: unknown flags");
 	int32_t status = begin(&a, cache, key, NULL);
 	if (status != JITCACHE_OK)
 		return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "bytes.h"
 #include "core.h"
 #include "thread.h"
 
@@ -80,27 +81,14 @@ void jitcache_options_free(jitcache_options *handle)
 
 /* ---- settings: options and environment in one block, see jc_core.open */
 
-typedef struct block {
-	char *data;
-	size_t size, room;
-	int failed;
-} block;
-
-static void append(block *b, const char *text, size_t n)
+/* append appends a text of n bytes and a NUL, and returns 0 if there is no memory. */
+static int append(jc_bytes *b, const char *text, size_t n)
 {
-	if (b->size + n + 1 > b->room) {
-		size_t room = 2 * (b->room + n + 256);
-		char *data = realloc(b->data, room);
-		if (data == NULL) {
-			b->failed = 1;
-			return;
-		}
-		b->data = data;
-		b->room = room;
-	}
-	memcpy(b->data + b->size, text, n);
-	b->data[b->size + n] = 0;
-	b->size += n + 1;
+	if (!jc_bytes_reserve(b, n + 1))
+		return 0;
+	jc_bytes_append(b, text, n);
+	jc_bytes_append(b, "", 1);
+	return 1;
 }
 
 /* The variables that the core reads: its own, and those that say where a user's
@@ -122,42 +110,47 @@ static int wanted(const char *entry)
 
 extern char **environ;
 
-static void append_environment(block *b)
+static int append_environment(jc_bytes *b)
 {
 	/* Whoever starts a program that runs with another user's rights must not choose
 	 * whose code the program loads. */
 	if (getauxval(AT_SECURE) != 0)
-		return;
+		return 1;
 	for (char **e = environ; e != NULL && *e != NULL; e++) {
 		const char *equals = strchr(*e, '=');
 		if (equals == NULL || !wanted(*e))
 			continue;
-		append(b, *e, (size_t)(equals - *e));
-		append(b, equals + 1, strlen(equals + 1));
+		if (!append(b, *e, (size_t)(equals - *e)) || !append(b, equals + 1, strlen(equals + 1)))
+			return 0;
 	}
+	return 1;
+}
+
+static int append_options(jc_bytes *b, const options *o)
+{
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (o->values[i] != NULL &&
+			(!append(b, known[i], strlen(known[i])) || !append(b, o->values[i], strlen(o->values[i]))))
+			return 0;
+	return 1;
 }
 
 int32_t jc_settings(jc_handle h, char **settings, size_t *size)
 {
-	block b = {0};
+	jc_bytes b = {0};
+	int ok = 1;
 	if (h != 0) {
 		options *o = jc_handle_enter(h, JC_OPTIONS);
 		if (o == NULL)
 			return jc_bad_handle(JC_POINTER(void, h), "options");
-		for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-			if (o->values[i] != NULL) {
-				append(&b, known[i], strlen(known[i]));
-				append(&b, o->values[i], strlen(o->values[i]));
-			}
+		ok = append_options(&b, o);
 		jc_handle_leave(h);
 	}
-	append(&b, "", 0);
-	append_environment(&b);
-	if (b.failed) {
+	if (!ok || !append(&b, "", 0) || !append_environment(&b)) {
 		free(b.data);
 		return jc_fail(JITCACHE_ERR_MEMORY, "options: no memory");
 	}
-	*settings = b.data;
+	*settings = (char *)b.data;
 	*size = b.size;
 	return JITCACHE_OK;
 }

@@ -37,6 +37,8 @@ static void null_is_an_argument_error(void)
 	CHECK(jitcache_get_into(c, k, &n, sizeof n, NULL) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_put(c, k, NULL, 1, NULL, 0) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_put(c, k, "x", 1, NULL, 64) == JITCACHE_ERR_ARGUMENT);
+	CHECK(jitcache_put(c, k, NULL, 0, NULL, 64) == JITCACHE_ERR_ARGUMENT);
+	CHECK(strstr(jitcache_last_error(), "flags") != NULL);
 	CHECK(jitcache_acquire(c, k, -1, NULL, &l) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_acquire(c, k, -2, &b, &l) == JITCACHE_ERR_ARGUMENT);
 	CHECK(jitcache_commit(NULL, "x", 1, NULL, &b) == JITCACHE_ERR_ARGUMENT);
