@@ -11,8 +11,8 @@ import (
 	"jitcache/core/store"
 )
 
-// others makes a cache directory that others may write, and returns it with
-// what is warned of.
+// others makes a cache directory that others may write, and returns it with the
+// warnings.
 func others(t *testing.T, mode uint32) (dir string, o Options, warned *string) {
 	t.Helper()
 	dir, warned = t.TempDir(), new(string)
@@ -82,7 +82,7 @@ func TestWithoutADirectoryAndWithoutMemoryNothingIsSaidToBeKept(t *testing.T) {
 	}
 }
 
-// What a warning says would mend the directory does.
+// The command that a warning names mends the directory.
 func TestCommandOfTheWarningMendsTheDirectory(t *testing.T) {
 	command := regexp.MustCompile(`chmod [ugo]+-w \S+`)
 	for _, mode := range writable {
@@ -108,7 +108,7 @@ func TestVariableOfTheWarningMendsTheDirectoryOfAGroup(t *testing.T) {
 	if s, refused := open(t, o).Store(); s == nil {
 		t.Error(refused)
 	}
-	// Anybody may write it: there is nobody to consent to.
+	// Anybody may write it, so no consent can help.
 	_, o, _ = others(t, 0o777)
 	o.Env = env{"JITCACHE_SHARED": "1"}.get
 	if s, _ := open(t, o).Store(); s != nil {

@@ -297,7 +297,7 @@ func TestMissIsLoggedWithWhatChanged(t *testing.T) {
 	}
 }
 
-// Who reads a log sees it on a terminal, and a name may be anybody's.
+// People read logs on a terminal, and anybody may have chosen a name.
 func TestNothingInANameReachesTheTerminalByTheLog(t *testing.T) {
 	o := in(t)
 	log := filepath.Join(t.TempDir(), "log")
@@ -451,7 +451,7 @@ func TestWaitingIsCountedOnce(t *testing.T) {
 	c := open(t, in(t))
 	k := testKey(t, "a", "x")
 	_, l, _, _ := c.Acquire(k, -1, false, true)
-	before := c.Stats().Total.Waits // on a busy machine the first may count as one that has waited
+	before := c.Stats().Total.Waits // on a busy machine the first lookup may count as a wait
 	go func() {
 		time.Sleep(250 * time.Millisecond)
 		b, _ := l.Commit([]byte("code"), "", true)

@@ -10,8 +10,8 @@ import (
 	"jitcache/core/store"
 )
 
-// Whoever may write a layer swaps a file for a shorter good one between the look at its
-// size and the read.
+// An attacker who may write a layer replaces a file by a shorter good one after its size
+// was read, and before its content is.
 func TestFileOfALayerThatHasShrunkWhenItIsReadIsAMiss(t *testing.T) {
 	k, by := testKey(t, "n", "1"), secret(t)
 	dir := signedImage(t, by, "", map[*key.Key]string{k: "signed"})

@@ -263,7 +263,7 @@ func TestLayerThatCannotBeUsedIsLeftOut(t *testing.T) {
 	}
 }
 
-// The cap, and whatever else a layer's own settings say, is of its own puts.
+// A layer's own settings, such as the cap, are only for its own puts.
 func TestLayersOwnSettingsAreNoOnesBusiness(t *testing.T) {
 	k := testKey(t, "n", "1")
 	dir := image(t, map[*key.Key]string{k: "image"})
@@ -445,8 +445,8 @@ func TestMissIsExplainedByTheLastEntryOfTheNameInALayer(t *testing.T) {
 	}
 }
 
-// opened is what a front does that opens the files of entries itself: it looks into one
-// directory after the other.
+// opened opens the file of an entry as the front does: it looks into one directory after
+// the other.
 func opened(t *testing.T, c *Cache, k *key.Key) Opened {
 	t.Helper()
 	o := Opened{Fd: NotThere}
@@ -569,7 +569,8 @@ func TestSettingsComeFromEnvironmentUserAndMachineAndFromNobodyElse(t *testing.T
 			t.Errorf("%s: layers %+v", c.source, l)
 		}
 	}
-	// A directory may have come from elsewhere: what it says of itself names no layers, and nobody to trust.
+	// A directory may have come from elsewhere: its own settings must not name layers, or
+	// users to trust.
 	brought := open(t, Options{Values: map[string]string{"directory": filepath.Join(t.TempDir(), "own")}, Env: env{"HOME": t.TempDir()}.get})
 	by := secret(t)
 	for _, name := range []string{"config", "keys"} {
@@ -586,7 +587,7 @@ func TestSettingsComeFromEnvironmentUserAndMachineAndFromNobodyElse(t *testing.T
 		t.Errorf("a directory names layers %+v, or whom to trust", again.Layers())
 	}
 	trust.Machine = machine
-	// The last file that says something beats the others, as a whole.
+	// The last file with a setting overrides the others, as a whole.
 	os.WriteFile(xdg+"/jitcache/config", []byte("layers = :\n"), 0o600)
 	c := open(t, Options{Values: map[string]string{"directory": filepath.Join(t.TempDir(), "own")}, Env: env{"XDG_CONFIG_HOME": xdg}.get})
 	if c.Layered() {

@@ -15,11 +15,11 @@ import (
 	"jitcache/core/store"
 )
 
-// The order of memory and disk: once a call that replaces or removes an entry has
-// returned, no later lookup gives what was there before.
+// The order of memory and disk: after a call that replaces or removes an entry has
+// returned, no later lookup returns the old entry.
 
-// changes are the calls after which old bytes must be gone, each with what a lookup
-// gives then.
+// changes are the calls after which the old entry must be gone, each with the result of
+// a lookup then.
 var changes = map[string]struct {
 	change func(c *Cache, k *key.Key)
 	then   string
@@ -30,9 +30,9 @@ var changes = map[string]struct {
 	"clear of the kind": {func(c *Cache, k *key.Key) { c.Clear(context.Background(), k.Kind, nil) }, ""},
 }
 
-// atFirstClose has the next lookup of another goroutine stand still when it has read
-// the file, and not kept it yet. It returns a channel that is closed then, and what
-// lets it go on.
+// atFirstClose stops the next lookup of another goroutine after it has read the file, and
+// before it has put it into memory. It returns a channel that is closed then, and a
+// function that lets the lookup go on.
 func atFirstClose(t *testing.T) (read <-chan struct{}, goOn func()) {
 	t.Helper()
 	there, wait := make(chan struct{}), make(chan struct{})
@@ -75,8 +75,8 @@ func TestWhatWasReadBeforeAChangeIsNotKeptAfterIt(t *testing.T) {
 	}
 }
 
-// The same the other way round: a put that is slow to return must not bring back
-// what was removed after its entry had appeared. Control noorder must fail this.
+// The same the other way round: a put that is slow to return must not bring its entry back
+// if it was removed meanwhile. Control noorder must fail this.
 func TestPutThatEndsAfterARemoveIsNotKept(t *testing.T) {
 	for name, c := range changes {
 		t.Run(name, func(t *testing.T) {
@@ -115,12 +115,12 @@ func TestPutThatEndsAfterARemoveIsNotKept(t *testing.T) {
 	}
 }
 
-// register is a key, and the witness of what was done to it: each version that is
-// put is higher than those before.
+// register is a key with a record of its changes: each version that is put is higher than
+// those before.
 type register struct {
 	key   *key.Key
-	last  atomic.Int64 // the last version that somebody began to put
-	floor atomic.Int64 // no lookup that begins now may give less
+	last  atomic.Int64 // the last version of which a put has begun
+	floor atomic.Int64 // no lookup that begins now may return a lower version
 }
 
 func (r *register) raise(to int64) {
@@ -132,8 +132,8 @@ func (r *register) raise(to int64) {
 	}
 }
 
-// change replaces or removes the entry. It is called by one goroutine at a time, but
-// for plain puts, which may come between.
+// change replaces or removes the entry. One goroutine at a time calls it; plain puts may
+// run at the same time.
 func (r *register) change(c *Cache, how int) {
 	n := r.last.Add(1)
 	text := []byte(strconv.FormatInt(n, 10))
@@ -162,8 +162,9 @@ func (r *register) look(t *testing.T, c *Cache, how string) {
 	}
 }
 
-// Readers beside writers, with a tier that holds all, and one that holds few: what a
-// call has replaced or removed is never seen after it. Control noorder must fail this.
+// Readers beside writers, with a tier that has room for all entries, and one that has room
+// for few: an entry that a call has replaced or removed is never seen after the call.
+// Control noorder must fail this.
 func TestNoLookupGivesWhatWasReplacedOrRemovedBeforeItBegan(t *testing.T) {
 	for _, memory := range []string{"1M", "2000"} {
 		t.Run(memory, func(t *testing.T) {
@@ -203,7 +204,7 @@ func TestNoLookupGivesWhatWasReplacedOrRemovedBeforeItBegan(t *testing.T) {
 	}
 }
 
-// When all is quiet again, memory says what the disk says, whoever has written last.
+// When all calls have returned, memory and disk agree, whichever call was the last.
 // Control noorder must fail this.
 func TestMemoryAndDiskAgreeWhenConcurrentChangesHaveEnded(t *testing.T) {
 	o := in(t)

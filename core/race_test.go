@@ -9,7 +9,7 @@ import (
 )
 
 // For the race detector: every method at once, in two caches of one directory
-// that is so small that puts evict all the time. What is there is right.
+// that is so small that puts evict all the time. Every hit is right.
 func TestEverythingAtOnce(t *testing.T) {
 	o := in(t)
 	o.Values["max_size"] = "20000"

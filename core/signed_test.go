@@ -66,7 +66,7 @@ func TestSignedEntryOfALayerThatAnybodyMayWriteIsVerifiedAndCopied(t *testing.T)
 		if got, why := get(t, c, k); got != "signed" {
 			t.Fatalf("%s: %q, %v; %s", size, got, why, *warned)
 		}
-		// What happens to the layer afterwards is nobody's business: links lead nowhere.
+		// Later changes of the layer must not matter: the copy is no link.
 		was, err := os.ReadFile(entryFile(dir, k))
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestEntryThatIsRewrittenByAnotherNameAfterItWasVerifiedStaysWhatItWas(t *te
 	if got, why := get(t, open(t, o), k); got != "signed" {
 		t.Errorf("%q, %v", got, why)
 	}
-	// Nor is the own file one that has the other name.
+	// The own file has no second name either.
 	var own syscall.Stat_t
 	if err := syscall.Stat(entryFile(c.store.Root(), k), &own); err != nil || own.Nlink != 1 {
 		t.Errorf("%d names, %v", own.Nlink, err)
@@ -129,8 +129,8 @@ func TestWithoutATrustedKeyALayerThatAnybodyMayWriteIsRefused(t *testing.T) {
 	}
 }
 
-// forged is an attack on an entry: it gets the bytes of a signed one and returns those
-// that stand in the layer, and under which key.
+// forged is an attack on an entry: it gets the bytes of a signed one, and returns the bytes
+// to put into the layer, and under which key.
 type forged struct {
 	name string
 	do   func(t *testing.T, by trust.Secret, k, other *key.Key) (dir string)
@@ -161,7 +161,7 @@ func rewrite(t *testing.T, dir string, it store.Item, signatures ...[]byte) {
 	os.Chmod(dir, 0o777)
 }
 
-// signatures returns those that stand on an entry.
+// signatures returns the signatures on an entry.
 func signatures(t *testing.T, dir string, k *key.Key) [][]byte {
 	t.Helper()
 	os.Chmod(dir, 0o700)
@@ -334,7 +334,7 @@ func TestNoteThatRestsOnAWithdrawnWordIsForgotten(t *testing.T) {
 	for note := range c.LayerNotes(&k.ID) {
 		c.SaveNote(k, append(note, " and mine"...)) // merged, as package record does
 	}
-	// Another process, which sees its own notes only, goes on with what it has read.
+	// Another process, which sees only its own notes, goes on with the merged note.
 	again := open(t, o)
 	again.SaveNote(k, append(again.LoadNote(&k.ID), " and more"...))
 	if got := open(t, o).LoadNote(&k.ID); string(got) != "of the layer and mine and more" {

@@ -21,7 +21,7 @@ func signer(t *testing.T) (trust.Secret, string) {
 	return s, path
 }
 
-// signed returns how many entries of each state a directory has, for who trusts a key.
+// signed returns how many entries of each state a directory has, if a key is trusted.
 func signed(t *testing.T, dir string, by trust.Public) map[Signing]int {
 	t.Helper()
 	states := map[Signing]int{}
@@ -124,7 +124,7 @@ func TestKeyIsTrustedForWhatWasMadeFromATimeOn(t *testing.T) {
 			t.Errorf("from %s on: %q, %v", from, got, why)
 		}
 	}
-	// Of several that bound it the latest counts, and so it does for copies.
+	// If several lines bound the key, the latest bound counts; also for copies.
 	o, _ := trusting(t, env{"JITCACHE_KEYS": by.Public().String()}, dir)
 	if got, why := get(t, open(t, o), k); got == "" {
 		t.Fatal(why)

@@ -95,7 +95,7 @@ func TestGoldenKeys(t *testing.T) {
 	}
 }
 
-// keys.txt holds the packed forms as another implementation has packed them.
+// keys.txt has packed forms that another implementation has made.
 func TestGoldenPackedForms(t *testing.T) {
 	data, err := os.ReadFile("../../tests/golden/keys.txt")
 	if err != nil {

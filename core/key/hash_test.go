@@ -72,7 +72,7 @@ func TestManySmallFilesAreHashedInTheMemoryOfOne(t *testing.T) {
 		}
 	}
 	runtime.ReadMemStats(&after)
-	// A block each would be 1 GB. The race detector has a pool forget some of what it is given.
+	// New blocks for each file would be 1 GB. With the race detector a pool drops some of them.
 	if took := after.TotalAlloc - before.TotalAlloc; took > 300<<20 {
 		t.Errorf("%d bytes were allocated", took)
 	}

@@ -15,7 +15,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// old gives a file a time stamp that proves something.
+// old gives a file a time stamp that is old enough to prove something.
 func old(t *testing.T, path string) {
 	t.Helper()
 	when := time.Now().Add(-time.Hour)
@@ -94,7 +94,7 @@ func TestEditWithinATickIsNoticed(t *testing.T) {
 	_, in := read(t, File, path)
 	write(t, path, "CONTENT")
 	_, now := read(t, File, path)
-	in.Mtime, in.Ctime, in.Read = now.Mtime, now.Ctime, now.Mtime // as if nothing could be seen
+	in.Mtime, in.Ctime, in.Read = now.Mtime, now.Ctime, now.Mtime // as if the change could not be seen
 	if _, changed := in.Changed(); !changed {
 		t.Error("the change was not noticed")
 	}

@@ -125,7 +125,7 @@ func TestMisuseOfABuilderIsAnError(t *testing.T) {
 		} else if strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error of several lines: %v", name, err)
 		}
-		// What is missing is not noticed else: the key is that of fewer components.
+		// Otherwise nobody would notice: the key would be that of fewer components.
 		if _, again := b.Seal(); again == nil || again.Error() != err.Error() {
 			t.Errorf("%s: Seal says %v, want %v", name, again, err)
 		}

@@ -345,9 +345,8 @@ func TestHolderComesBackFromItsFile(t *testing.T) {
 	}
 }
 
-// What a lock file says of the time is the word of whoever has written it: a holder
-// that began ten years ago, or will begin, is waited for as any other. Control
-// anyclock must fail this.
+// Anybody may have written the time in a lock file: a holder that began ten years ago, or in
+// the future, is waited for like any other. Control anyclock must fail this.
 func TestAgeOfAHolderIsNotWhatItsFileSays(t *testing.T) {
 	for name, since := range map[string]time.Time{
 		"long ago": time.Unix(1, 0), "to come": time.Now().Add(24 * time.Hour),
@@ -380,7 +379,7 @@ func TestAgeOfAHolderIsNotWhatItsFileSays(t *testing.T) {
 	}
 }
 
-// One that holds its lease for long is not waited for by those who come late either.
+// Callers that come late do not wait for a holder that has outlived its limit either.
 func TestWhoComesLateWaitsForTheRestOfTheTime(t *testing.T) {
 	dir := folder(t.TempDir())
 	never := func() bool { return false }

@@ -142,8 +142,8 @@ func TestLockOnARemovedFileIsTakenAgain(t *testing.T) {
 	second.Remove()
 }
 
-// Many take one lock and remove its file, so that some lock a file that is gone
-// by then. Control nosamefile must fail this.
+// Many take one lock and remove its file, so that some lock a file that was removed
+// meanwhile. Control nosamefile must fail this.
 func TestLockThatIsRemovedAtEachReleaseHasOneHolder(t *testing.T) {
 	path := fileIn(t.TempDir(), "a")
 	var holders, taken, shared atomic.Int64
@@ -263,7 +263,7 @@ func TestWriteReplacesWhatADeadHolderHasLeft(t *testing.T) {
 	l.Remove()
 }
 
-// What may stand where a lock file should be, in a folder that others write. Control
+// In a folder that others may write, anything may be in the place of a lock file. Control
 // anyfile must fail this.
 func TestWhatIsNoFileOfItsOwnIsNotLockedNorRead(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
@@ -298,7 +298,7 @@ func TestWhatIsNoFileOfItsOwnIsNotLockedNorRead(t *testing.T) {
 	}
 }
 
-// A lock file of any size is locked, and read up to what a holder writes.
+// A lock file of any size is locked, and at most maxText bytes of it are read.
 func TestLargeLockFileIsReadInPart(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(fileIn(dir, "a"), []byte("someone"), 0o600); err != nil {

@@ -79,8 +79,8 @@ func TestWhatIsPutIsThereUntilRemoved(t *testing.T) {
 }
 
 func TestLeastRecentlyUsedGoesFirst(t *testing.T) {
-	// Room for three entries of this size, not four: what one weighs is the
-	// tier's business.
+	// Room for three entries of this size, but not for four. The test need not know what
+	// exactly an entry counts for.
 	probe := New(1 << 20)
 	put(t, probe, 0, 1000, "generic")
 	weight, _ := probe.Size()

@@ -19,7 +19,7 @@ func ticket(m *Memory, n int) Ticket {
 	return m.Ticket(&key)
 }
 
-// begin begins a change of an entry; what it returns ends it.
+// begin begins a change of an entry, and returns the function that ends it.
 func begin(t *testing.T, m *Memory, n int, old bool) (end func(changed bool, size int)) {
 	t.Helper()
 	key := id(n)
@@ -77,8 +77,8 @@ func TestWhatAChangeLeavesBehind(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		old, changed bool
-		size         int // of what is kept at its end
-		during, then int // sizes that a lookup gives
+		size         int // of the entry that is kept at its end
+		during, then int // sizes of what a lookup returns
 	}{
 		{"removed", true, true, 0, 0, 0},
 		{"replaced", true, true, 20, 0, 20},
@@ -107,7 +107,7 @@ func TestWhatAChangeLeavesBehind(t *testing.T) {
 	}
 }
 
-// Which of two changes the directory has at the end, neither of them knows.
+// If two changes overlap, neither knows which result the directory has at the end.
 func TestOverlappingChangesKeepNothing(t *testing.T) {
 	before := blob.Live()
 	m := New(1 << 20)
@@ -156,7 +156,7 @@ func TestClearIsAChangeOfEveryKey(t *testing.T) {
 	}
 }
 
-// A binding keeps what it was given for as long as the epoch stands (memory.h).
+// A binding keeps an entry for as long as the epoch does not change (memory.h).
 func TestEndOfWhatMakesBytesOldRaisesTheEpoch(t *testing.T) {
 	m := New(1 << 20)
 	defer m.Free()

@@ -87,8 +87,8 @@ func TestFolderThatIsRemovedDuringABatchIsMadeAgain(t *testing.T) {
 	}
 }
 
-// Each file is flushed before it has its name, and its folder before the batch goes on to
-// another and at its end.
+// Each file is flushed before it gets its name. Each folder is flushed before the batch goes
+// on to another, and at the end.
 func TestDurableBatchFlushesEachFileAndEachShardOnce(t *testing.T) {
 	from := open(t)
 	ids := brought(t, from, 300)

@@ -16,8 +16,8 @@ import (
 	"jitcache/core/lockfile"
 )
 
-// What may stand in the place of a file or folder of the cache, in a directory that
-// others may write.
+// Things that others may put in the place of a file or folder of the cache, if they may
+// write the directory.
 var intruders = map[string]func(t *testing.T, path, outside string) error{
 	"link to a file":   func(_ *testing.T, path, outside string) error { return os.Symlink(outside+"/file", path) },
 	"link to a folder": func(_ *testing.T, path, outside string) error { return os.Symlink(outside+"/folder", path) },
@@ -71,7 +71,7 @@ func places(t *testing.T, s *Store) []string {
 	return all
 }
 
-// outsider makes a folder that the cache has no business in.
+// outsider makes a folder that the cache must not touch.
 func outsider(t *testing.T) string {
 	t.Helper()
 	dir := quickDir(t)
@@ -89,7 +89,7 @@ func outsider(t *testing.T) string {
 	return dir
 }
 
-// witness says what is in a folder, as text: names, modes, times, contents.
+// witness describes the content of a folder as text: names, modes, times, contents.
 func witness(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -117,8 +117,7 @@ func witness(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// everything does all that can be done with a cache; what comes of it is others'
-// business.
+// everything makes all calls that a cache has, and ignores their results.
 func everything(t *testing.T, root string, before *Store) {
 	ctx := context.Background()
 	stores := []*Store{before}
@@ -169,9 +168,9 @@ func livedIn(t *testing.T) *Store {
 	return s
 }
 
-// Whatever stands where a file or folder of the cache should be: nothing hangs,
-// nothing takes the memory of its size, and nothing is read, written, made or removed
-// behind a link. Control follow must fail this.
+// Whatever is in the place of a file or folder of the cache: nothing hangs, nothing
+// allocates memory of its size, and nothing is read, written, made or removed behind a
+// link. Control follow must fail this.
 func TestNothingIsReachedThroughWhatStandsInTheWay(t *testing.T) {
 	first := livedIn(t)
 	for name, make := range intruders {
@@ -189,7 +188,7 @@ func TestNothingIsReachedThroughWhatStandsInTheWay(t *testing.T) {
 	}
 }
 
-// meet has everything done to a cache with an intruder in some place.
+// meet makes all calls on a cache with an intruder in some place.
 func meet(t *testing.T, s *Store, place string, intruder func(t *testing.T, path, outside string) error, openat2 bool) {
 	outside := outsider(t)
 	if err := os.RemoveAll(place); err != nil {

@@ -29,7 +29,7 @@ func onDisk(t *testing.T, s *Store) (entries int, bytes int64) {
 	return entries, bytes
 }
 
-// overCap returns a store of which the cap was set to a share of what it holds.
+// overCap returns a store whose cap was set to a share of its size.
 func overCap(t *testing.T, n, share int) *Store {
 	t.Helper()
 	s := quickStore(t, false)

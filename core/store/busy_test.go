@@ -2,8 +2,9 @@ package store
 
 import "testing"
 
-// Two processes evict the same entries, one of them while the other has the
-// ledger. What that frees must be taken off once, or the cap is crossed by it.
+// Two processes evict the same entries, one of them while the other has the ledger's lock.
+// The freed bytes must be subtracted once; if they are subtracted twice, the directory
+// grows beyond its cap by as much.
 func TestWhatWasEvictedBesideABusyLedgerIsTakenOffOnce(t *testing.T) {
 	one := fileSize(t, 100)
 	a := open(t, size(400*one))

@@ -249,7 +249,7 @@ func FuzzDays(f *testing.F) {
 	})
 }
 
-// What a hit costs to be counted must not grow with what else is kept of it.
+// Counting a hit must not get slower because of the days.
 func BenchmarkCountHit(b *testing.B) {
 	s := open(b)
 	kind := []byte("cubin")

@@ -72,7 +72,7 @@ func TestFutureTimesCountAsNow(t *testing.T) {
 	put(t, s, testKey(t, 0), payload(0, 1800))
 	future := time.Now().Add(100 * time.Hour)
 	os.Chtimes(s.fileOf(testKey(t, 0)), future, future)
-	// It is the newest when it is first seen, and from then on ages.
+	// It is the newest when it is first seen, and ages from then on.
 	for i := 1; i < 6; i++ {
 		put(t, s, testKey(t, i), payload(i, 1800))
 	}
@@ -128,7 +128,8 @@ func TestLargeDirectoryStaysAtItsCap(t *testing.T) {
 	if bytes > n*one+n*one/flushShare+one || count < n*8/10 {
 		t.Errorf("%d bytes in %d entries, cap %d bytes", bytes, count, n*one)
 	}
-	// A shard is a sample: nothing twice as old as the cap's worth survives.
+	// A shard is a sample of the whole: no entry survives that is twice as old as the
+	// oldest that exact order would keep.
 	if oldest < n/2 {
 		t.Errorf("entry %d of %d is still there", oldest, 3*n)
 	}
@@ -141,7 +142,7 @@ func TestLargeDirectoryStaysAtItsCap(t *testing.T) {
 	}
 }
 
-// What a put may take at the cap does not depend on how many entries there are.
+// The work of a put at the cap does not depend on the number of entries.
 // Control lookatall must fail this.
 func TestPutAtTheCapLooksAtASample(t *testing.T) {
 	one := fileSize(t, 64)
@@ -220,8 +221,8 @@ func TestLostLedgerDoesNotStopEviction(t *testing.T) {
 	}
 }
 
-// What is evicted is counted exactly. By kind it is so in a small directory; in a large one
-// a share of it is asked, so there each kind may be off by a part of its own.
+// The number of evicted entries is exact. By kind it is exact only in a small directory. In a
+// large one only the kinds of a share are read, so the number of each kind may be off.
 func TestEvictionsAreCountedByKind(t *testing.T) {
 	for _, test := range []struct{ fit, puts, off int }{{20, 200, 0}, {1000, 3000, 300}} {
 		s := open(t, size(int64(test.fit)*fileSize(t, 100)))

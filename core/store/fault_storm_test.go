@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Many goroutines at once on a disk of which one call in twenty fails somehow:
-// several faults meet in one put, and the repair of one meets another. Still no
-// wrong bytes, no descriptor left, and a cache that is well afterwards.
+// Many goroutines at once on a disk on which one call in twenty fails: several faults
+// occur in one put, and the repair of one meets another. Still there are no wrong bytes,
+// no descriptor is left open, and the cache works afterwards.
 func TestFaultsAtRandomAreSurvived(t *testing.T) {
 	all := failures()
 	s := quickStore(t, true)
@@ -23,7 +23,7 @@ func TestFaultsAtRandomAreSurvived(t *testing.T) {
 	fired := map[string]int{}
 	setFault(t, func(op Op, _ string) (syscall.Errno, int) {
 		f := all[r.IntN(len(all))]
-		// What a failing unlink leaves is for the sweep, and no leak.
+		// Files that a failing unlink has left are for the sweep.
 		if r.IntN(20) != 0 || !f.hits(op) || op == OpUnlink {
 			return 0, -1
 		}

@@ -14,8 +14,8 @@ import (
 	"jitcache/core/key"
 )
 
-// task is something else than a put or a get that is done with a directory.
-// It returns the reason if it has failed.
+// task is a call on a directory that is neither a put nor a get. It returns the reason if
+// it has failed.
 type task struct {
 	name string
 	run  func(t *testing.T, s *Store) Reason
@@ -25,7 +25,7 @@ type task struct {
 
 const taskEntries = 5
 
-// elf is what a pin can link.
+// elf is a payload that a pin can link.
 func elf(n int) []byte { return append([]byte("\x7fELF"), payload(n, 600)...) }
 
 func tasks() []task {
@@ -66,7 +66,7 @@ func tasks() []task {
 	}
 }
 
-// why returns what an error says, and IO for one that says nothing.
+// why returns the reason of an error, and IO for one without a reason.
 func why(err error) Reason {
 	var r *Refused
 	switch {
@@ -78,7 +78,7 @@ func why(err error) Reason {
 	return reasonOfErr(err)
 }
 
-// verifyTask must not take a good entry that cannot be read for a bad one.
+// verifyTask: a good entry that cannot be read must not be removed as a bad one.
 func verifyTask(t *testing.T, s *Store) Reason {
 	r, err := s.Verify(context.Background(), false, nil)
 	if r.Removed != 0 {
@@ -87,7 +87,7 @@ func verifyTask(t *testing.T, s *Store) Reason {
 	return why(err)
 }
 
-// namesTask: what is remembered of a name is right, or nothing is.
+// namesTask: the keys that are remembered for a name are right, or there are none.
 func namesTask(t *testing.T, s *Store) Reason {
 	for n := range taskEntries {
 		k := testKey(t, n)
@@ -99,7 +99,7 @@ func namesTask(t *testing.T, s *Store) Reason {
 	return None
 }
 
-// pinTask: a path opens and has the right bytes, whatever it took to make it.
+// pinTask: a path can be opened and has the right bytes, however it was made.
 func pinTask(t *testing.T, s *Store) Reason {
 	b, why := s.Get(&testKey(t, 3).ID)
 	if why != None {
@@ -145,9 +145,9 @@ func taskStore(t *testing.T) *Store {
 	return s
 }
 
-// Every place of the code from which maintenance makes a system call sees it
-// fail. No wrong bytes, nothing removed that was not to be, nothing left behind,
-// a reason that fits; and the next attempt works. With -short one call in eight.
+// Every system call in the code of maintenance is made to fail. There are no wrong bytes,
+// nothing is removed that must stay, nothing is left behind, the reason fits, and the next
+// attempt works. With -short one call in eight.
 func TestEveryFailingCallOfATaskIsSurvived(t *testing.T) {
 	for _, task := range tasks() {
 		for _, f := range failures() {
@@ -206,9 +206,8 @@ func trueLedger(t *testing.T, s *Store, what string) {
 	}
 }
 
-// One operation fails every time, as on a disk that stays full or broken:
-// everything is done all the same, and when the disk is well again so is the
-// cache.
+// One operation fails every time, as on a disk that stays full or broken. All calls return,
+// and when the disk works again, so does the cache.
 func TestAnOperationThatAlwaysFailsIsSurvived(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077)) // so that modes are put right, with a chmod
 	for _, op := range []Op{
@@ -272,7 +271,7 @@ func failAlways(t *testing.T, op Op, f failure) {
 		b.Release()
 	}
 	for _, task := range tasks() {
-		if task.name != "pin" { // it may say that there is no place for one
+		if task.name != "pin" { // there may be no place for a pin
 			task.run(t, s)
 		}
 	}

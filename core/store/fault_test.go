@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// failure is what a planned system call does: it returns an error, or it moves
-// only so many bytes.
+// failure is how a system call is made to fail: it returns an error, or it moves only so
+// many bytes.
 type failure struct {
 	errno syscall.Errno
 	limit int // of a read or write; -1 with an error
@@ -25,7 +25,7 @@ var errnos = []syscall.Errno{
 	unix.ENOSPC, unix.EDQUOT, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.ESTALE, unix.ENOENT, unix.EINTR,
 }
 
-// failures returns everything that a single call is made to do.
+// failures returns all ways in which a single call is made to fail.
 func failures() []failure {
 	var all []failure
 	for _, e := range errnos {
@@ -47,12 +47,12 @@ func (f failure) String() string {
 // hits reports whether the failure is one of the operation.
 func (f failure) hits(op Op) bool { return f.limit < 0 || op == OpRead || op == OpWrite }
 
-// harmless is a failure that nobody may notice: the call is made again, or goes
-// on where it stopped.
+// harmless reports whether a failure must have no effect: the call is repeated, or goes on
+// where it has stopped.
 func (f failure) harmless() bool { return f.limit > 0 || f.errno == unix.EINTR }
 
-// reason is what a lookup or a put that has failed must say. A write that moves
-// nothing, and gives no error, has no space.
+// reason returns the reason that a failed lookup or put must give. If a write moves nothing
+// and returns no error, there is no space.
 func (f failure) reason() Reason {
 	if f.limit == 0 {
 		return NoSpace
@@ -73,8 +73,8 @@ func setFault(t *testing.T, f func(op Op, path string) (syscall.Errno, int)) {
 	t.Cleanup(func() { Fault = nil })
 }
 
-// failNth runs fn with the n-th call that the failure can hit failing. It is an
-// error of the test if there are fewer.
+// failNth runs fn, and makes the n-th call fail that the failure can hit. The test fails if
+// there are fewer such calls.
 func failNth(t *testing.T, n int, f failure, fn func()) {
 	t.Helper()
 	calls := 0
@@ -93,10 +93,9 @@ func failNth(t *testing.T, n int, f failure, fn func()) {
 	}
 }
 
-// callsToFail runs fn without a fault and returns which calls to fail so that every
-// place of the code that makes a system call sees it fail: of each chain of
-// callers the first time and the last. Of a pass over 256 shards these are some
-// dozens of two thousand.
+// callsToFail runs fn without a fault. It returns which calls to make fail, so that every
+// system call in the code fails: the first and the last call of each chain of callers. In
+// a pass over 256 shards these are some dozens of two thousand.
 func callsToFail(t *testing.T, f failure, fn func()) []int {
 	t.Helper()
 	at := map[[24]uintptr][]int{}
@@ -120,8 +119,8 @@ func callsToFail(t *testing.T, f failure, fn func()) []int {
 	return slices.Compact(chosen)
 }
 
-// quickDir returns a folder in memory, where there is one: these tests make
-// thousands of caches, which a disk takes six times as long for.
+// quickDir returns a folder in memory if there is one. These tests make thousands of
+// caches, which takes six times as long on a disk.
 func quickDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "jitcache-test-")
@@ -154,9 +153,9 @@ func noLeftovers(t *testing.T, s *Store, what string) {
 	}
 }
 
-// Every system call of a put, and of the write of the ledger after it, is made
-// to fail in turn. The put has stored or says why not, never half; nothing is
-// left behind; the next attempt works.
+// Every system call of a put, and of the write of the ledger after it, is made to fail in
+// turn. The put has stored the whole entry or says why not; nothing is left behind; the
+// next attempt works.
 func TestEveryFailingCallOfAPutIsSurvived(t *testing.T) {
 	want, old := payload(1, 5000), payload(2, 300)
 	for name, durable := range map[string]bool{"plain": false, "durable": true} {
@@ -220,11 +219,11 @@ func failEveryCallOfAPut(t *testing.T, f failure, durable, replace bool, old, wa
 	}
 }
 
-// Every system call of a lookup is made to fail in turn: the right bytes or a
-// miss that says why.
+// Every system call of a lookup is made to fail in turn. It returns the right bytes, or a
+// miss with the reason.
 func TestEveryFailingCallOfAGetIsSurvived(t *testing.T) {
 	s := open(t)
-	sizes := []int{0, 5000, wholeRead + 5000} // the last has its footer read first
+	sizes := []int{0, 5000, wholeRead + 5000} // of the last one the footer is read first
 	wants := make([][]byte, len(sizes))
 	for i, size := range sizes {
 		wants[i] = payload(i, size)

@@ -11,7 +11,7 @@ import (
 	"jitcache/core/key"
 )
 
-// file returns the bytes of an entry file.
+// entryFile returns the bytes of an entry file.
 func entryFile(t testing.TB, k *key.Key, payload []byte, attributes string) []byte {
 	t.Helper()
 	trailer, _ := (&Item{Key: k, Payload: payload, Attributes: attributes}).makeTrailer(12345)
@@ -78,7 +78,7 @@ func FuzzVerify(f *testing.F) {
 			copy(foot, footerMagic)
 			binary.LittleEndian.PutUint32(foot[8:], formatVersion)
 			copy(foot[48:], k.ID[:])
-			// Where the lengths allow it the attributes' checksum is mended too.
+			// If the lengths allow it, the attributes' checksum is made right too.
 			n, p := uint64(binary.LittleEndian.Uint32(foot[12:])), binary.LittleEndian.Uint64(foot[16:])
 			if p <= uint64(len(b)) && p+n+footerSize == uint64(len(b)) {
 				binary.LittleEndian.PutUint64(foot[40:], xxh3.Hash(b[p:p+n]))

@@ -12,8 +12,8 @@ import (
 	"jitcache/core/key"
 )
 
-// goldenEntry is what an entry file says that tests/golden/make_entries.py has
-// written from docs/format.md, with no code in common with this package.
+// goldenEntry is the content of an entry file that tests/golden/make_entries.py has written
+// from docs/format.md, with no code in common with this package.
 type goldenEntry struct {
 	Key, Payload, Kind, Name, Attributes string
 	Components                           map[string]string
@@ -65,7 +65,7 @@ func TestGoldenEntriesAreHits(t *testing.T) {
 	}
 }
 
-// placeGolden copies a golden file to where its key says.
+// placeGolden copies a golden file to the place of its key.
 func placeGolden(t *testing.T, s *Store, name, digits string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(goldenFolder, name+".jce"))

@@ -13,7 +13,7 @@ import (
 	"jitcache/core/key"
 )
 
-// forge returns the file of an entry with records of anybody's choice.
+// forge returns the file of an entry with records that an attacker chooses.
 func forge(k *key.Key, payload string, records []byte) []byte {
 	attrs := append([]byte{0}, records...)
 	return appendFooter(append([]byte(payload), attrs...), &footer{
@@ -33,9 +33,9 @@ func parsed(t *testing.T, file []byte, k *key.Key) Reason {
 	return Parse(b, &k.ID)
 }
 
-// What others may write may be another file, of the same name, by the time that it is
-// read. If that is a good entry and a shorter one, who looks for the signatures behind the
-// payload would look beyond it.
+// If others may write the directory, a file may be replaced before it is read. If the new
+// file is a good, shorter entry, a search for signatures after the payload must not go
+// beyond its end.
 func TestFileThatHasShrunkWhenItIsReadIsAMiss(t *testing.T) {
 	s := open(t)
 	k := testKey(t, 1)
@@ -93,7 +93,8 @@ func TestEntryHasSoManySignaturesAtMost(t *testing.T) {
 	}
 }
 
-// A bundle of some kilobytes can have names of gigabytes, and whoever lists it keeps them.
+// A bundle of some kilobytes can have names of gigabytes, and listing it would keep them in
+// memory.
 func TestEntryWhoseNameNoKeyHasIsNotTaken(t *testing.T) {
 	k := testKey(t, 1)
 	for size, want := range map[int]Reason{key.MaxName: None, key.MaxName + 1: Malformed, 30 << 20: Malformed} {

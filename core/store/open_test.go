@@ -224,8 +224,7 @@ func TestConfigKeepsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// A line that is long must not end the file: of the cap and of what others have written
-// behind it nothing may be lost.
+// A long line must not end the file: the cap and other settings after it must not be lost.
 func TestConfigIsReadWholeOrNotAtAll(t *testing.T) {
 	s := open(t)
 	for size, whole := range map[int]bool{1 << 10: true, 1<<16 - 100: true, 1<<16 + 1: false, 1 << 20: false} {
@@ -350,8 +349,8 @@ func snapshot(t *testing.T, root string) string {
 	return b.String()
 }
 
-// A process that was killed, or a power cut, may have left the first file of a
-// cache empty; another that opens it at that moment sees nothing half made.
+// A killed process, or a power cut, may have left the first file of a cache empty. Another
+// process that opens the cache at that moment must not see half of a layout.
 func TestEmptyVersionIsNoCacheYet(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "cache")
 	s := open(t, dir(root))

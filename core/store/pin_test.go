@@ -55,7 +55,7 @@ func TestPinOpensWhateverBecomesOfTheEntry(t *testing.T) {
 	}
 }
 
-// File systems use the number of an inode again.
+// File systems reuse inode numbers.
 func TestPinIsNotAnotherFileWithTheNumberOfTheFirst(t *testing.T) {
 	s := open(t)
 	k := testKey(t, 1)
@@ -67,7 +67,7 @@ func TestPinIsNotAnotherFileWithTheNumberOfTheFirst(t *testing.T) {
 	if why != None {
 		t.Fatal(why)
 	}
-	b.SetFile(w.Dev, w.Ino) // as if the first had had the number of the second
+	b.SetFile(w.Dev, w.Ino) // as if the first file had had the inode number of the second
 	if got, err := os.ReadFile(pin(t, s, b).Path); err != nil || !bytes.HasPrefix(got, elfPayload) {
 		t.Errorf("%.8q, %v", got, err)
 	}
@@ -151,8 +151,8 @@ func TestPathsAreNeverTheSameText(t *testing.T) {
 	}
 }
 
-// Giving a path up removes that path, and nothing behind a link that somebody has put
-// on its way. Control follow must fail this.
+// Releasing a pin removes its path, and nothing behind a link that another user has put
+// into the path. Control follow must fail this.
 func TestPinIsNotRemovedThroughALink(t *testing.T) {
 	for _, openat2 := range []bool{true, false} {
 		for name, data := range map[string][]byte{"linked": elfPayload, "copied": []byte("text")} {

@@ -119,7 +119,7 @@ func TestPutMakesWhatWasRemoved(t *testing.T) {
 			if _, why := get(t, s, k); why != None {
 				t.Errorf("after put: %v", why)
 			}
-			// What it made is a cache that others can open.
+			// The put has made a cache that others can open.
 			open(t, dir(s.root))
 		})
 	}
@@ -296,7 +296,7 @@ func TestTimeStampsOfPutsAreDistinctAndAscending(t *testing.T) {
 	}
 }
 
-// Each sees that there is none, and renames its own to its place: there is one.
+// Several puts find no entry, and each renames its own to the place. One entry is counted.
 func TestPutsOfOneKeyAtOnceAreCountedOnce(t *testing.T) {
 	for name, unknown := range map[string]bool{"by the rename": false, "where the kernel cannot tell": true} {
 		t.Run(name, func(t *testing.T) {

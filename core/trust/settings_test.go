@@ -106,7 +106,7 @@ func TestFoldersAreTheUsersAndTheMachines(t *testing.T) {
 	}
 }
 
-// Whatever a line is like, those behind it are read, and none is ignored without a word.
+// Whatever is in a line, the lines after it are read, and an ignored line is reported.
 func TestNoLineEndsAFile(t *testing.T) {
 	p := fixed(1).Public()
 	for _, size := range []int{1, 1<<12 - 1, 1 << 16, 1<<16 + 1, 1 << 19} {
@@ -141,7 +141,7 @@ func TestFileThatIsTooLongIsNotReadInPart(t *testing.T) {
 	}
 }
 
-// FuzzSettings: each line is a setting, a problem, or says nothing.
+// FuzzSettings: each line is a setting, a problem, or a comment.
 func FuzzSettings(f *testing.F) {
 	f.Add("layers = /a\n# b\n\nnonsense\r\nremotes=x=y")
 	f.Add(strings.Repeat("x", 1<<16) + "\nlayers = /a")

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the golden vectors")
 
 const golden = "../../tests/golden/signatures.json"
 
-// vector is a signature with all that it is made of, in hexadecimal but for texts.
+// vector is a signature with all that goes into it, in hexadecimal except for texts.
 type vector struct {
 	Secret     string `json:"secret"`
 	Public     string `json:"public"`
@@ -169,7 +169,7 @@ func TestKeyThatAnybodyWithdrawsIsNotTrusted(t *testing.T) {
 	}
 }
 
-// A namespace that nothing can be signed for is not the one that has no name.
+// A namespace that is too long to sign for is not the empty one.
 func TestNamespaceThatIsTooLongIsNobodyElses(t *testing.T) {
 	by := fixed(1)
 	for size, want := range map[int]bool{0: true, 255: true, 256: false, 1 << 16: false} {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A file of keys that is there and cannot be read may withdraw any key. An entry that a
-// withdrawn key has signed would be a hit.
+// If a file of keys exists and cannot be read, it may withdraw any key. Otherwise an entry
+// that a withdrawn key has signed would be a hit.
 func TestFileOfKeysThatCannotBeReadWithdrawsAllOfThem(t *testing.T) {
 	p, q := fixed(1).Public(), fixed(2).Public()
 	for name, spoil := range map[string]func(path string) error{
@@ -41,7 +41,7 @@ func TestFileOfKeysThatCannotBeReadWithdrawsAllOfThem(t *testing.T) {
 	}
 }
 
-// HOME may be another user's. That user says nothing here, neither for a key nor against.
+// HOME may be another user's. That user's file neither names nor withdraws a key here.
 func TestFileOfKeysOfAnotherUserSaysNothing(t *testing.T) {
 	p, dir := fixed(1).Public(), t.TempDir()
 	if err := Note(dir, Known{Key: p, Withdrawn: true}); err != nil {
@@ -56,8 +56,8 @@ func TestFileOfKeysOfAnotherUserSaysNothing(t *testing.T) {
 	}
 }
 
-// A line that cannot be read may have withdrawn the key in it, or bounded it. Who names
-// that key elsewhere does not make it trusted without bounds.
+// A line that cannot be read may have withdrawn or bounded the key in it. If another file
+// names the key, it must not be trusted without bounds.
 func TestKeyInALineThatCannotBeReadIsNotTrusted(t *testing.T) {
 	p, q := fixed(1).Public(), fixed(2).Public()
 	for _, line := range []string{
@@ -72,8 +72,8 @@ func TestKeyInALineThatCannotBeReadIsNotTrusted(t *testing.T) {
 	}
 }
 
-// The clock of a machine may be before 1970. A key that nobody has bounded is trusted then,
-// too, and one that is bounded at 1970 is not.
+// The clock of a machine may be before 1970. Then a key without a bound is trusted too, and
+// one that is bounded at 1970 is not.
 func TestEntryFromBefore1970IsTrustedUnlessTheKeyIsBounded(t *testing.T) {
 	s := fixed(1)
 	for bound, want := range map[string]bool{"": true, "not-before=1970-01-01 ": false, "not-before=1970-01-02 ": false, "withdrawn ": false} {
@@ -97,7 +97,7 @@ func TestEntryFromBefore1970IsTrustedUnlessTheKeyIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzKeys: whatever stands before, a key that is withdrawn stays so.
+// FuzzKeys: whatever comes before it, a line that withdraws a key withdraws it.
 func FuzzKeys(f *testing.F) {
 	p := fixed(1).Public()
 	f.Add("withdrawn\n"+p.String(), "")
