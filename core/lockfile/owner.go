@@ -96,11 +96,8 @@ func (o Owner) State() State {
 }
 
 func bootID() string {
-	b, err := proc.Read("/proc/sys/kernel/random/boot_id", 64)
-	if err != nil || len(b) < 8 {
-		return ""
-	}
-	return string(b[:8])
+	id := proc.BootID()
+	return string(id[:min(len(id), 8)])
 }
 
 func pidSpace() uint64 {

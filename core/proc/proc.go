@@ -27,6 +27,13 @@ func Read(path string, most int) ([]byte, error) {
 	return text, nil
 }
 
+// BootID returns the id of this run of the kernel as the kernel writes it, with a line end;
+// empty if it is unknown.
+func BootID() []byte {
+	id, _ := Read("/proc/sys/kernel/random/boot_id", 64)
+	return id
+}
+
 // again repeats a call that a signal has interrupted.
 func again(call func() (int, error)) (int, error) {
 	for {

@@ -69,15 +69,9 @@ func (v *vouch) of(ctime int64) uint64 {
 var mounts = newMountTable()
 
 func newMountTable() *mountTable {
-	m := &mountTable{boot: sync.OnceValue(bootID)}
+	m := &mountTable{boot: sync.OnceValue(proc.BootID)}
 	m.known.Store(&map[mount]vouch{})
 	return m
-}
-
-// bootID reads the id of this run of the kernel.
-func bootID() []byte {
-	id, _ := proc.Read("/proc/sys/kernel/random/boot_id", 64)
-	return id
 }
 
 // vouch says how far stamps on a device can be trusted. The file is at path, or, if path

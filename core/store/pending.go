@@ -87,16 +87,23 @@ func (p *pending) addShard(shard int, d change) {
 
 // begin notes the day of the first count in kinds. mu is held. The clock is read only
 // then, so that the following hits do not pay for it.
-func (p *pending) begin(now func() int64) { p.counted, p.day = true, DayOf(now()) }
+func (p *pending) begin(now func() int64) {
+	if !p.counted {
+		p.counted, p.day = true, DayOf(now())
+	}
+}
+
+// countersOf returns the counters of a kind, to be added to. mu is held.
+func (p *pending) countersOf(kind []byte, now func() int64) *Counters {
+	p.begin(now)
+	return p.kinds.at(kind)
+}
 
 // Count adds n to a counter of a kind.
 func (s *Store) Count(kind []byte, c Counter, n uint64) {
 	p := &s.pending
 	p.mu.Lock()
-	if !p.counted {
-		p.begin(s.now)
-	}
-	p.kinds.at(kind)[c] += n
+	p.countersOf(kind, s.now)[c] += n
 	p.mu.Unlock()
 }
 
@@ -107,10 +114,7 @@ func (s *Store) Count(kind []byte, c Counter, n uint64) {
 func (s *Store) CountHit(where Counter, kind []byte, cost int64) {
 	p := &s.pending
 	p.mu.Lock()
-	if !p.counted {
-		p.begin(s.now)
-	}
-	c := p.kinds.at(kind)
+	c := p.countersOf(kind, s.now)
 	c[where]++
 	c[TimeSaved] += uint64(max(cost, 0))
 	p.hits++
@@ -129,10 +133,7 @@ func (s *Store) CountRefused(kind []byte, why Reason) {
 	now := s.now()
 	p := &s.pending
 	p.mu.Lock()
-	if !p.counted {
-		p.begin(s.now)
-	}
-	c := p.kinds.at(kind)
+	c := p.countersOf(kind, s.now)
 	c[PutsRefused]++
 	c[RefusedCounter(why)]++
 	p.refused = refusalNote{now, why}
@@ -322,9 +323,7 @@ func (s *Store) flushBusy(keep *key.ID, evicts bool) {
 		p.stale[i] = p.stale[i] || before[i] != l.cells[i]
 	}
 	if l.evicted.used() > 0 {
-		if !p.counted {
-			p.begin(s.now)
-		}
+		p.begin(s.now)
 		p.kinds.merge(&l.evicted)
 	}
 	p.mu.Unlock()
