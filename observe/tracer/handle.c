@@ -128,8 +128,8 @@ static int open_call(jo_process *p, const jo_call *c, const uint64_t args[6], in
 	return answer(c, args, &path, open_to_read(p, &path, flags));
 }
 
-/* A flag of openat2: paths and links that begin with a slash begin at a folder. */
-enum { RESOLVE_IN_ROOT = 0x10 };
+/* A flag of openat2 (RESOLVE_IN_ROOT): paths and links that begin with a slash begin at a folder. */
+enum { BELOW_ROOT = 0x10 };
 
 /* no_links notes of each part of a path that it is no link. */
 static void no_links(jo_process *p, const jo_call *c, const uint64_t args[6])
@@ -157,7 +157,7 @@ static int open_how_call(jo_process *p, const jo_call *c, const uint64_t args[6]
 	 * was no link on the way. */
 	if (how[2] != 0)
 		no_links(p, c, args);
-	if ((how[2] & RESOLVE_IN_ROOT) != 0 && !JO_WITHOUT(ROOTS))
+	if ((how[2] & BELOW_ROOT) != 0 && !JO_WITHOUT(ROOTS))
 		jo_use(p, JO_USE_UNKNOWN, "openat2 in another root");
 	return open_call(p, c, args, (int)how[0]);
 }
