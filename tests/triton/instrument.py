@@ -50,8 +50,8 @@ def take_out(what: str) -> None:
         )
     elif what == "ways":  # a name that is assigned is local everywhere
         meanings.reads = lambda tree, whole=meanings.reads: {c: local for c, local in whole(tree).items() if not local}
-    elif what == "given":  # functions and types of Triton's kinds have no attributes of a program's
-        meanings._is_given = lambda value, name: False
+    elif what == "held":  # a type is its name
+        meanings._held_by = lambda walk, value: ""
     elif what == "added":
         meanings._added = lambda f: []
     elif what == "bits":

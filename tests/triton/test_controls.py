@@ -20,7 +20,7 @@ NODES = {
     "modules": "test_meanings.py::test_twins_are_two_kernels[an attribute of a module by a text]",
     "passed": "test_meanings.py::test_a_module_of_triton_s_that_is_passed_on_is_not_kept",
     "ways": "test_meanings.py::test_twins_are_two_kernels[a module in whose place something is put where nothing is compiled]",
-    "given": "test_meanings.py::test_twins_are_two_kernels[an attribute of a type]",
+    "held": "test_meanings.py::test_twins_are_two_kernels[an attribute of a type]",
     "added": "test_meanings.py::test_twins_are_two_kernels[an attribute of a function of Triton's by a text]",
     "bits": "test_meanings.py::test_twins_are_two_kernels[the sign of what is no number]",
     "repr": "test_meanings.py::test_twins_are_two_kernels[how the program names its kernels]",

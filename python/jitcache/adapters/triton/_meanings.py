@@ -106,11 +106,7 @@ class _Walk:
     def _chain(self, chain: tuple[str, ...], value: Any) -> None:
         """Note what ``a.b.c`` is: the last that is no part of Triton's own values."""
         length = 1
-        while length < len(chain) and value is not _MISSING:
-            if _is_whole(value):
-                if not _is_given(value, chain[length]):
-                    break
-                self.note(".".join(chain[:length]), value)
+        while length < len(chain) and not _is_whole(value):
             value = getattr(value, chain[length], _MISSING)
             length += 1
         # A module that is passed on, or given another name, is asked for anything;
@@ -228,11 +224,6 @@ def _is_module_of_triton(value: Any) -> bool:
 def _is_whole(value: Any) -> bool:
     """Whether a value is described with all that is asked of it."""
     return type(value) in _PLAIN or isinstance(value, (core.constexpr, core.dtype)) or _is_jit(value)
-
-
-def _is_given(value: Any, name: str) -> bool:
-    """Whether such a value holds an attribute itself, and not its class, which is Triton's."""
-    return name in getattr(value, "__dict__", ())
 
 
 def _bits(number: complex) -> str:

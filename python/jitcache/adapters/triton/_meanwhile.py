@@ -10,8 +10,7 @@ from jitcache._code import Unkeyable
 from jitcache._memoize.mentions import mentions_of
 from jitcache._memoize.order import hashes_are_fixed
 from jitcache._memoize.outside import is_inside, leads_elsewhere
-from jitcache._memoize.reach import python_version
-from jitcache._memoize.settings import settings
+from jitcache._memoize.settings import python_version, settings
 
 if TYPE_CHECKING:
     from collections.abc import Container
