@@ -44,7 +44,7 @@ class CI:
         signed = command("-directory", self.directory, "sign", **self.env, JITCACHE_SIGNING_KEY_FILE=str(self.secret))
         assert (signed.returncode, signed.stdout) == (
             0,
-            "3 signed, 0 were already, 0 are from others, 0 cannot be used\n",
+            "3 signed, 0 were signed already, 0 are from others, 0 cannot be used\n",
         )
         self.directory.chmod(0o777)
 
