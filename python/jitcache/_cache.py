@@ -189,7 +189,7 @@ class Cache(Maintained):
         if lib is None or handle is None:
             return default
         ticket = views.begin_lookup()
-        status, blob = self._lookup.find(lib, handle, key._handle or key._handle_for(lib))
+        status, blob = self._lookup.find(lib.jitcache_get_data, lib, handle, key._handle or key._handle_for(lib))
         if blob is None:
             if status < 0:
                 self._usable(status)
@@ -204,7 +204,7 @@ class Cache(Maintained):
         lib = self._lib
         if lib is None or self._handle is None:
             return None
-        status, blob = self._lookup.find(lib, self._handle, key._handle_for(lib))
+        status, blob = self._lookup.find(lib.jitcache_get_data, lib, self._handle, key._handle_for(lib))
         if status < 0:
             self._usable(status)
         if blob is None:
