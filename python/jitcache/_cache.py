@@ -8,7 +8,7 @@ import sys
 from _thread import _local
 
 from . import _ffi, _library
-from ._key import wanted
+from ._key import checked_key
 from ._maintenance import Maintained
 
 TYPE_CHECKING = False
@@ -139,16 +139,16 @@ class Cache(Maintained):
             try:
                 view = views.get(key)
             except AttributeError:
-                wanted(key)
+                checked_key(key)
                 raise
             if view is None:
                 view = self._view_from_library(views, key, None)
             return default if view is None else view.tobytes()
         lib = self._lib
         if lib is None or self._handle is None:
-            wanted(key)
+            checked_key(key)
             return default
-        found = self._lookup.read(lib, self._handle, wanted(key)._handle or key._handle_for(lib))
+        found = self._lookup.read(lib, self._handle, checked_key(key)._handle or key._handle_for(lib))
         if isinstance(found, bytes):
             return found
         if found < 0:
@@ -170,14 +170,14 @@ class Cache(Maintained):
             try:
                 view = views.get(key)
             except AttributeError:
-                wanted(key)
+                checked_key(key)
                 raise
             return self._view_from_library(views, key, default) if view is None else view
         lib, handle = self._lib, self._handle
         if lib is None or handle is None:
-            wanted(key)
+            checked_key(key)
             return default
-        found = self._lookup.find_view(lib, handle, wanted(key)._handle or key._handle_for(lib))
+        found = self._lookup.find_view(lib, handle, checked_key(key)._handle or key._handle_for(lib))
         if isinstance(found, int):
             if found < 0:
                 self._usable(found)
@@ -189,7 +189,7 @@ class Cache(Maintained):
         if lib is None or handle is None:
             return default
         ticket = views.begin_lookup()
-        status, blob = self._lookup.find(lib, handle, key._handle or key._handle_for(lib))
+        status, blob = self._lookup.find(lib.jitcache_get_data, lib, handle, key._handle or key._handle_for(lib))
         if blob is None:
             if status < 0:
                 self._usable(status)
@@ -200,11 +200,11 @@ class Cache(Maintained):
 
     def entry(self, key: Key) -> Entry | None:
         """Return the Entry, which has the bytes, a path and attributes; None if it is missing."""
-        wanted(key)
+        checked_key(key)
         lib = self._lib
         if lib is None or self._handle is None:
             return None
-        status, blob = self._lookup.find(lib, self._handle, key._handle_for(lib))
+        status, blob = self._lookup.find(lib.jitcache_get_data, lib, self._handle, key._handle_for(lib))
         if status < 0:
             self._usable(status)
         if blob is None:
@@ -265,7 +265,7 @@ class Cache(Maintained):
         """
         from ._lease import as_bytes, as_json
 
-        wanted(key)
+        checked_key(key)
         payload = as_bytes(data)
         text = as_json(attributes)
         lib = self._lib
@@ -277,7 +277,7 @@ class Cache(Maintained):
         status = self._changing(lib.jitcache_put, *arguments) if replace else lib.jitcache_put(*arguments)
         views = self._views
         if views is not None:
-            views.let_go()
+            views.drop_stale()
         return self._note_store(self._usable(status) and status == _ffi.OK)
 
     def __getitem__(self, key: Key) -> bytes:
@@ -304,7 +304,7 @@ class Cache(Maintained):
     def _acquire(self, key: Key, timeout: float | None, kind: str, unwanted: Callable[[], bool] | None = None) -> Lease:
         from ._lease import Lease, wait
 
-        wanted(key)
+        checked_key(key)
         lib = self._lib
         if lib is None or self._handle is None:
             return Lease(self, key, kind)
@@ -341,7 +341,7 @@ class Cache(Maintained):
         """
         views = self._views
         if views is not None:
-            view = views.get(wanted(key))
+            view = views.get(checked_key(key))
             if view is not None:
                 return view.tobytes()
         data = self._compiled(key, fn, attributes, kind, timeout).data
@@ -372,11 +372,11 @@ class Cache(Maintained):
 
         views = self._views
         if views is not None:
-            view = views.get(wanted(key))
+            view = views.get(checked_key(key))
             if view is not None:
                 return view.tobytes()
         data, why = await compiled(
-            Ask(self, lambda: self.last_reason, self._acquire, wanted(key), fn, attributes, kind, timeout)
+            Ask(self, lambda: self.last_reason, self._acquire, checked_key(key), fn, attributes, kind, timeout)
         )
         if why is not None:
             self._note_store(not why, why)

@@ -209,7 +209,7 @@ class Key:
         return Key._from_sealed, (self._sealed,)
 
 
-def wanted(key: Key) -> Key:
+def checked_key(key: Key) -> Key:
     """Return the argument if it is a Key, else raise TypeError."""
     if not isinstance(key, Key):
         raise TypeError(f"key: want a jitcache.Key, not {type(key).__qualname__}; see jitcache.Key(label=value)")

@@ -129,7 +129,7 @@ class Lease:
 FOREVER = 1e9
 
 
-class Left(Exception):
+class Abandoned(Exception):
     """The caller does not want the lease any more."""
 
 
@@ -138,7 +138,7 @@ def wait(
 ) -> tuple[Blob | None, _void_p | None, bool]:
     """Return a key's entry or the handle of a lease, and whether the lease is the only one.
 
-    Raises Left if ``unwanted()`` returns True before either is there.
+    Raises Abandoned if ``unwanted()`` returns True before either is there.
     """
     blob, lease = _void_p(), _void_p()
     end = None if timeout is None or timeout > FOREVER else time.monotonic() + timeout
@@ -150,7 +150,7 @@ def wait(
             if status != _ffi.BUSY:
                 break
             if unwanted is not None and unwanted():
-                raise Left
+                raise Abandoned
     except BaseException:
         # Ctrl-C may arrive right after the call: free what the call has returned.
         lib.jitcache_blob_release(blob)

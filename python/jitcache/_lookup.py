@@ -56,14 +56,20 @@ class _Scratch:
 _scratches: list[_Scratch] = []
 
 
-def find(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> tuple[int, Blob | None]:
-    """Look an entry up; return the status, and the entry if the status is OK."""
+def find(
+    lookup: Callable[..., int], lib: _ffi.Library, cache: ctypes.c_void_p, wanted: ctypes.c_void_p
+) -> tuple[int, Blob | None]:
+    """Look an entry up; return the status, and the entry if the status is OK.
+
+    ``lookup`` is the library's function for what is wanted: ``jitcache_get_data`` for a
+    key, ``jitcache_native_lookup`` for a native request.
+    """
     try:
         outs = _outs.pop()
     except IndexError:
         outs = _new_outs()
     handle, data, size, _, handle_ref, data_ref, size_ref, _ = outs
-    status = lib.jitcache_get_data(cache, key, handle_ref, data_ref, size_ref)
+    status = lookup(cache, wanted, handle_ref, data_ref, size_ref)
     blob = None if status else take(lib, handle.value or 0, data.value or 0, size.value)
     _outs.append(outs)
     return status, blob
@@ -124,7 +130,7 @@ def find_view(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -
 def _find_view_elsewhere(
     lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p, buffer: _Buffer
 ) -> memoryview | int:
-    status, blob = find(lib, cache, key)
+    status, blob = find(lib.jitcache_get_data, lib, cache, key)
     buffer.passed_by = blob is not None and blob.size > _SCRATCH
     _buffers.append(buffer)
     return status if blob is None else blob.view()
@@ -149,19 +155,6 @@ def find_code(
         found = _OK, take(lib, handle.value or 0, data.value or 0, size.value), 0
     _outs.append(outs)
     return found
-
-
-def find_built(lib: _ffi.Library, cache: ctypes.c_void_p, request: ctypes.c_void_p) -> tuple[int, Blob | None]:
-    """Look up the result of a native request; return the status, and the entry if the status is OK."""
-    try:
-        outs = _outs.pop()
-    except IndexError:
-        outs = _new_outs()
-    handle, data, size, _, handle_ref, data_ref, size_ref, _ = outs
-    status: int = lib.jitcache_native_lookup(cache, request, handle_ref, data_ref, size_ref)
-    blob = None if status else take(lib, handle.value or 0, data.value or 0, size.value)
-    _outs.append(outs)
-    return status, blob
 
 
 def read(lib: _ffi.Library, cache: ctypes.c_void_p, key: ctypes.c_void_p) -> bytes | int:
@@ -209,7 +202,7 @@ def _read_large(
         data: bytes = new_bytes(None, size)
     except MemoryError:
         # The library then has no memory either, and counts a miss with that reason.
-        return find(lib, cache, key)[0] or _ffi.MISS, 0, None
+        return find(lib.jitcache_get_data, lib, cache, key)[0] or _ffi.MISS, 0, None
     now = ctypes.c_size_t()
     status = lib.jitcache_get_into(cache, key, ctypes.c_void_p(data_of(data)), ctypes.c_size_t(size), ctypes.byref(now))
     if status == _OK and now.value != size:  # a smaller payload has replaced it in between

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from . import _ffi
-from ._key import Key, wanted
+from ._key import Key, checked_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ class Maintained:
         """
         handle = self._handle
         if self._lib is None or handle is None:
-            wanted(key)
+            checked_key(key)
             return False
-        status = self._changing(self._lib.jitcache_remove, handle, wanted(key)._handle_for(self._lib))
+        status = self._changing(self._lib.jitcache_remove, handle, checked_key(key)._handle_for(self._lib))
         return self._usable(status) and status == _ffi.OK
 
     def trim(self) -> None:
@@ -107,7 +107,7 @@ class Maintained:
         ``{"key", "name", "hit", "reason", "last_key", "last_stored", "changed",
         "added", "removed"}``, without those that are empty. No counter changes.
         """
-        wanted(key)
+        checked_key(key)
         if self._lib is None:
             return {"key": key.hex, "name": key.name, "hit": False, "reason": "unavailable"}
         found: Explanation | None = self._json("jitcache_explain", key._handle_for(self._lib))

@@ -367,7 +367,9 @@ def job_of(arguments: BuildArguments, sources: list[Source]) -> Job:
     """Return the compile of the sources."""
     languages = {s.language for s in sources} - {""}
     if not languages:
-        raise Error(f"sources: none of {', '.join(s.name for s in sources)} is C, C++ or Cython", _ffi.ERR_ARGUMENT)
+        names = ", ".join(s.name for s in sources)
+        hint = "; a source without a newline is taken for a path" if isinstance(arguments.sources, str) else ""
+        raise Error(f"sources: none of {names} is C, C++ or Cython{hint}", _ffi.ERR_ARGUMENT)
     kind, folders = arguments.kind, arguments.folders()
     if kind == "extension":
         folders += _python_headers()

@@ -16,7 +16,7 @@ from ._errors import CompileError
 from ._key import Key
 from ._lease import FOREVER
 from ._log import warn
-from ._lookup import find_built
+from ._lookup import find
 from ._native_job import Command, Job, run
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def built(wish: Wish, cache: Cache | None, timeout: float | None) -> _Stored | _
 
 def _find(lib: _ffi.Library, cache: ctypes.c_void_p, request: _Request) -> _Stored | int:
     """Look a request up; return the entry, or the status of a miss. The build counts the miss."""
-    status, blob = find_built(lib, cache, request.handle)
+    status, blob = find(lib.jitcache_native_lookup, lib, cache, request.handle)
     if blob is not None:
         return _Stored(blob, True)
     if status not in _ffi.NO_CACHE:

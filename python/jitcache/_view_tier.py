@@ -116,7 +116,7 @@ class ViewTier:
         except StopIteration:
             return given.take_from_next()
 
-    def let_go(self) -> int:
+    def drop_stale(self) -> int:
         """Drop all views if the library has dropped an entry; return its epoch."""
         epoch = self._epoch.value
         if epoch != self._since:
@@ -125,7 +125,7 @@ class ViewTier:
 
     def begin_lookup(self) -> Ticket:
         """Return a ticket for ``keep``; take it before the lookup."""
-        epoch = self.let_go()
+        epoch = self.drop_stale()
         return self._table, epoch
 
     def keep(self, ticket: Ticket, key: Key, view: memoryview, kind: str) -> None:

@@ -21,7 +21,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Callable, Literal, NamedTuple, TypeVar, Union
 
 from ._cache import Cache
-from ._default import default_cache
+from ._default import cache_of
 from ._detached_entry import DetachedEntry
 from ._errors import Error
 from ._key import Key
@@ -143,9 +143,7 @@ class _OwnRank:
         """Open the cache; return where it is, and the key."""
         if not isinstance(self.key, Key) and not callable(self.key):
             raise TypeError(f"key: want a Key or a function, not {type(self.key).__qualname__}")
-        if self._asked is None:
-            self._asked = default_cache()
-        self.cache = self._asked or None
+        self.cache = cache_of(self._asked)
         location = None if self.cache is None else location_of(self.cache)
         return _RankReport(machine(), location, self.key.hex if isinstance(self.key, Key) else "")
 

@@ -16,6 +16,7 @@ CORE = [
     "test_cache.py", "test_key.py", "test_keys_golden.py", "test_lease.py", "test_library.py", "test_import.py",
     "test_processes.py", "test_fork.py", "test_log.py", "test_cli.py", "test_ranks.py", "test_view_tier.py",
     "test_view_buffer.py", "test_dependency_walk.py", "test_mapping.py", "test_memoize.py", "test_memoize_changes.py", "test_tasks.py",
+    "test_misuse.py",
 ]  # fmt: skip
 
 #: What they import beside the standard library, as in tests/requirements.txt.

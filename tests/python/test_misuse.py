@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jitcache
 import pytest
-from jitcache import native
+from jitcache import mpi, native
 
 
 @pytest.fixture
@@ -101,3 +101,16 @@ def test_what_belongs_to_a_process_is_not_pickled(cache: jitcache.Cache) -> None
             with pytest.raises(TypeError, match="an entry cannot be pickled: pickle its bytes"):
                 refuse(entry)
         assert pickle.loads(pickle.dumps(bytes(entry))) == b"data"
+
+
+@pytest.mark.parametrize("cache", ["a directory", True, 5])
+def test_what_is_no_cache_is_refused(cache: object) -> None:
+    with pytest.raises(TypeError, match="cache: want a Cache, None or False"):
+        native.build("int one;\n", cache=cache)
+    with pytest.raises(jitcache.Error, match="cache: want a Cache, None or False"):
+        mpi.get_or_compile(None, cache, KEY, lambda: b"")
+
+
+def test_source_without_a_newline_is_a_path_and_says_so(cache: jitcache.Cache) -> None:
+    with pytest.raises(jitcache.Error, match="without a newline is taken for a path"):
+        native.build("int one(void) { return 1; }", cache=cache)
