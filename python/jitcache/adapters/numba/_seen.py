@@ -178,11 +178,10 @@ class Seen:
     def imported(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
         """Note that code imports a module and looks into it by some names."""
         path = file_of(module)
-        if not versioned_module(module):
-            if path is None:
-                return
-            if has_file(path):
-                self.files[module.__name__] = None
+        if path is None or versioned(path):
+            return
+        if has_file(path):
+            self.files[module.__name__] = None
         self._look(Names(module.__name__, names, True))
 
     def ask_world(self, question: Question) -> None:

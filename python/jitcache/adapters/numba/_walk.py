@@ -157,9 +157,6 @@ class Walker(VersionedWalker):
 
     def _names(self, space: dict[str, Any], names: tuple[str, ...], runs: bool) -> None:
         module = sys.modules.get(str(self._where))
-        if runs and module is not None and module.__dict__ is space and versioned_module(module):
-            self._ran_module(module, names)  # which is imported where it is used
-            return
         if runs and module is not None and not _LOOK_BY_TEXT.isdisjoint(names):
             self._ran_module(module, names)
         for name in names:
