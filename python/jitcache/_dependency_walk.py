@@ -6,6 +6,7 @@ has a subclass with its rules.
 
 from __future__ import annotations
 
+import _abc  # type: ignore[import-not-found]
 import builtins
 import enum
 import functools
@@ -231,6 +232,22 @@ class DependencyWalker:
                 continue  # a member, or something that Python has made of the members
             self._put("attribute", name.encode())
             self._value(value)
+
+
+def below(cls: type) -> list[Any]:
+    """Return a class and all that are made of it."""
+    found: dict[Any, None] = {cls: None}
+    pending: list[Any] = [cls]
+    while pending:
+        new = [c for c in type.__subclasses__(pending.pop()) if c not in found]
+        found.update(dict.fromkeys(new))
+        pending += new
+    return list(found)
+
+
+def told(cls: type) -> list[Any]:
+    """Return the classes that an abstract class takes for its own because somebody said so."""
+    return [c for ref in _abc._get_dump(cls)[0] if (c := ref())] if "_abc_impl" in vars(cls) else []
 
 
 def hides_state(cls: type) -> bool:

@@ -141,6 +141,8 @@ def take_out(what: str) -> None:
         walker._reduced = lambda self, value, name: None
     elif what == "reference":
         walker.kinds[weakref.ReferenceType] = lambda self, value: self._put("reference")
+    elif what == "told":
+        walker._told = lambda self, cls: None
     elif what == "dtype":
         _data.parts_of = lambda dtype: (dtype.str, dtype.itemsize, tuple(dtype.names or ()))
     elif what == "order":

@@ -36,6 +36,8 @@ ROWS = [
     thing("the class of a partial", "import functools\nclass A(functools.partial):\n    k = K\nit = A(max)", without="set on"),
     thing("what somebody has set on a partial", "import functools\nit = functools.partial(max)\nit.k = K", without="set on"),
     thing("the class of a mapping that is seen through a view", "import types\nclass A(dict):\n    def __getitem__(self, name):\n        return K\nit = types.MappingProxyType(A())", "k = it['x']", "proxy"),
+    thing("what an abstract class is told to take for its own", "import abc\nclass it:\n    class B(abc.ABC):\n        pass\n    class X:\n        pass\n    class Y:\n        pass\nit.B.register([it.X, it.Y][K - 1])", "k = 1 + isinstance(it.Y(), it.B)", "told"),
+    thing("what one below Python's abstract class is told", "import numbers\nclass X:\n    pass\nclass it:\n    base = numbers.Number\nnumbers.Integral.register([X, it][K - 1])", "k = 1 + isinstance(it(), it.base)", "told"),
     thing("a pattern", "import re\nit = re.compile('a' * K)", "k = len(it.pattern)", "reduced"),
     thing("what a reference leads to", "import weakref\nclass A:\n    pass\na = A()\na.k = K\nit = weakref.ref(a)", "k = it().k", "reference"),
     thing("the name of a class", "class it:\n    pass\nit.__name__ = 'a' * K", "k = len(it.__name__)", "class"),

@@ -371,7 +371,7 @@ TAKEN_OUT = {
     + "import jitcache._dependency_walk as w\nw.DependencyWalker._set_on = lambda *a: None",
     "class of a module of Python's": REACH
     + "c = r.Reach._class\nr.Reach._class = lambda self, cls: None if issubclass(cls, types.ModuleType) else c(self, cls)",
-    "class that one below an abstract class is told of": CLASSES + "c._below = lambda cls: [cls]",
+    "class that one below an abstract class is told of": CLASSES + "c.below = lambda cls: [cls]",
     "statement class that is another": REACH
     + "g = r.Reach._global\nr.Reach._global = lambda self, names, chain: None if chain[0] == '__build_class__' else g(self, names, chain)",
     "method in C of a value": REACH + "r.Reach.kinds[r._bound_slot] = r.Reach._descriptor",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import _abc  # type: ignore[import-not-found]
 import enum
 import re
 import types
 from typing import Any
 
 from jitcache._code import Unkeyable, code_of
-from jitcache._dependency_walk import DependencyWalker, given, text_of
+from jitcache._dependency_walk import DependencyWalker, below, given, text_of, told
 
 from .order import is_elsewhere
 from .origin import OWN, Origin, origin_of, origin_of_module
@@ -26,17 +25,6 @@ def is_own(cls: type, unknown: bool = True) -> bool:
         return origin_of_module(str(cls.__module__)).kind == OWN
     except Unkeyable:
         return unknown
-
-
-def _below(cls: type) -> list[Any]:
-    """Return a class and all that are made of it."""
-    found: dict[Any, None] = {cls: None}
-    pending: list[Any] = [cls]
-    while pending:
-        new = [c for c in type.__subclasses__(pending.pop()) if c not in found]
-        found.update(dict.fromkeys(new))
-        pending += new
-    return list(found)
 
 
 def _functions_of(value: Any) -> list[types.FunctionType]:
@@ -129,13 +117,13 @@ class ClassWalker(DependencyWalker):
         if "_abc_impl" not in vars(cls):
             return
         named: dict[str, Any] = {}
-        for abstract in _below(cls):  # it takes for its own what they do
+        for abstract in below(cls):  # it takes for its own what they do
             own = is_own(abstract)
-            told = [ref() for ref in _abc._get_dump(abstract)[0]] if "_abc_impl" in vars(abstract) else []
+            found = told(abstract)
             asked = "__subclasshook__" in vars(abstract) or is_own(type(abstract))
             if own and abstract is not cls and asked:
-                told.append(abstract)
-            named.update((f"{c.__module__}.{c.__qualname__}", c) for c in told if c and (own or c.__flags__ & _HEAP))
+                found.append(abstract)
+            named.update((f"{c.__module__}.{c.__qualname__}", c) for c in found if own or c.__flags__ & _HEAP)
         for name, registered in sorted(named.items()):
             self._put("registered", name.encode())
             if is_own(registered):

@@ -19,7 +19,7 @@ import numba
 from numba.core import types
 from numba.core.typing.typeof import typeof_impl
 
-from jitcache._dependency_walk import DependencyWalker, hides_state, text_of
+from jitcache._dependency_walk import DependencyWalker, below, hides_state, text_of, told
 from jitcache._module_files import content_of_module
 
 from ._code import Unkeyable, pin, versioned, versioned_class, versioned_module
@@ -121,6 +121,7 @@ class ObjectWalker(DependencyWalker):
 
     def _class(self, cls: type) -> None:
         self._put("class", f"{cls.__module__}.{cls.__qualname__} {cls.__name__}".encode())
+        self._told(cls)
         if versioned_class(cls) or self._again(cls):
             return
         if isinstance(getattr(cls, "class_type", None), types.ClassType):
@@ -135,6 +136,12 @@ class ObjectWalker(DependencyWalker):
         if self._runs:
             self._said(cls, vars(cls))
         self._where = where
+
+    def _told(self, cls: type) -> None:
+        """Put the classes that an abstract class, or one below it, was told to take for its own."""
+        if self._runs and "_abc_impl" in vars(cls):
+            found = {f"{c.__module__}.{c.__qualname__}" for b in below(cls) for c in told(b) if not versioned_class(c)}
+            self._put("told", repr(sorted(found)).encode())
 
     def _said(self, thing: Any, attributes: Mapping[str, Any]) -> None:
         """Put what a class or a function says of itself, which nobody but Python code asks for."""

@@ -82,6 +82,8 @@ class VersionedWalker(DataWalker):
     def _addition(self, module: pytypes.ModuleType, name: str, names: tuple[str, ...], owner: str) -> None:
         value = original(module.__dict__[name])
         self._put("attribute", f"{module.__name__}.{name} {own_name(value) or ''}".encode())
+        if isinstance(value, type):
+            self._told(value)
         if type(value) is list and name != "path":  # the arguments of the process; what is imported counts by itself
             self._put("list", pack(*(PLAIN[type(v)](v) for v in value if type(v) in PLAIN)))
         elif module is sys and value is sys.modules:
