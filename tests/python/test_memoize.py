@@ -479,6 +479,34 @@ def test_file_that_an_inner_function_reads_counts_for_the_outer(tmp_path: Path) 
     assert p.run()[0].startswith("b'two'")
 
 
+@pytest.mark.parametrize("asked", ["hash('a')", "list(map(hash, 'a'))[0]", "'a'.__hash__()", "getattr('a', '__hash__')()"])
+def test_hash_that_is_another_in_each_process_is_not_kept(tmp_path: Path, asked: str) -> None:
+    p = program(tmp_path, f"@jitcache.memoize\ndef f(): return b'%d' % {asked}\n")
+    first, second = (p.run(PYTHONHASHSEED="random")[0].split(None, 1) for _ in range(2))
+    assert first[0] != second[0]
+    assert first[1]
+    # Processes with one seed have it in common, and the seed is in the key.
+    if "__" not in asked:
+        one = [p.run(PYTHONHASHSEED="1")[0].partition(" ") for _ in range(2)]
+        assert one[0] == one[1]
+        assert one[0][2] == "\n"
+        assert p.run(PYTHONHASHSEED="2")[0].partition(" ")[0] != one[0][0]
+
+
+def test_class_with_a_hash_is_kept(tmp_path: Path) -> None:
+    p = program(tmp_path, """
+        import dataclasses
+        @dataclasses.dataclass(frozen=True)
+        class A: name: str
+        class B:
+            def __eq__(self, other): return True
+            def __hash__(self): return hash('b')
+        @jitcache.memoize
+        def f(): return b'%d' % len({A('a'): 1, B(): 2})
+    """)  # fmt: skip
+    assert [p.run(PYTHONHASHSEED="random")[0] for _ in range(2)] == ["b'2' \n"] * 2
+
+
 def test_miss_says_what_changed(tmp_path: Path) -> None:
     p = program(tmp_path, "import helper\nN = 1\n@jitcache.memoize\ndef f(x=1): return helper.g()\n")
     p.write("helper.py", "def g(): return b'one'\n")

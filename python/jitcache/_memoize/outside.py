@@ -155,7 +155,7 @@ _SAID = (
     "__qualname__", "__set__", "__set_name__", "__slots__", "__subclasscheck__", "__version__", "__wrapped__",
 )  # fmt: skip
 _PROTOCOL = frozenset(name for kind in _DATA for name in dir(kind)) | frozenset(_SAID)
-_PROTOCOL -= {"__traceback__", "__reduce__", "__reduce_ex__", "__subclasshook__"}
+_PROTOCOL -= {"__hash__", "__traceback__", "__reduce__", "__reduce_ex__", "__subclasshook__"}
 # Of frames, which lead to all that runs.
 _FRAMES = frozenset(("ag_frame", "cr_frame", "f_back", "f_builtins", "f_globals", "f_locals", "gi_frame", "tb_frame"))
 

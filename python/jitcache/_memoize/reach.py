@@ -25,6 +25,7 @@ from jitcache._dependency_walk import text_of
 from jitcache._module_files import content
 
 from .mentions import Import, mentions_of
+from .order import hashes_are_fixed
 from .origin import OWN, PACKAGE, PYTHON, Origin, origin_of, origin_of_module, package_content
 from .outside import is_inside, leads_elsewhere
 from .values import ValueWalker, shows_all
@@ -80,6 +81,8 @@ class Reach(ValueWalker):
     def _look(self, module: str, name: str = "") -> None:
         if not self._vouched and module not in self.allowed and not is_inside(module, name):
             raise Unkeyable("looks outside", f"{module}.{name}" if name else f"module {module}")
+        if (module, name) == ("builtins", "hash") and not hashes_are_fixed():
+            raise Unkeyable("looks outside", "hash, which is another in each process")
         if module == "copy":
             self._copied()
         elif module == "zlib":
@@ -159,7 +162,9 @@ class Reach(ValueWalker):
             if leads_elsewhere(attribute):
                 raise Unkeyable("asks for what cannot be followed", f"{f.__qualname__} mentions {attribute}")
         for chain in mentions.chains:
-            self._global(f.__globals__, chain)
+            # What a __hash__ returns only orders and finds, unless somebody calls hash.
+            if (f.__code__.co_name, *chain) != ("__hash__", "hash") or "hash" in f.__globals__:
+                self._global(f.__globals__, chain)
         for statement in mentions.imports:
             self._import(f, statement)
 
