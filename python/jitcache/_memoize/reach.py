@@ -158,12 +158,13 @@ class Reach(ValueWalker):
 
     def _mentioned(self, f: types.FunctionType) -> None:
         mentions = mentions_of(f.__code__)
+        # What a __hash__ returns only orders and finds, unless somebody else asks for a hash.
+        hashes = f.__code__.co_name == "__hash__"
         for attribute in mentions.attributes:
-            if leads_elsewhere(attribute):
+            if leads_elsewhere(attribute) and not (hashes and attribute == "__hash__"):
                 raise Unkeyable("asks for what cannot be followed", f"{f.__qualname__} mentions {attribute}")
         for chain in mentions.chains:
-            # What a __hash__ returns only orders and finds, unless somebody calls hash.
-            if (f.__code__.co_name, *chain) != ("__hash__", "hash") or "hash" in f.__globals__:
+            if not hashes or chain != ("hash",) or "hash" in f.__globals__:
                 self._global(f.__globals__, chain)
         for statement in mentions.imports:
             self._import(f, statement)
