@@ -125,7 +125,8 @@ func (c *Cache) fetchProfile() {
 		c.fetch(r, []key.ID{c.profile.key.ID}, fetching, func(b *blob.Blob) { ids = c.profile.learn(b.Data()) })
 		missing := ids[:0]
 		for i := range ids {
-			if !c.store.Has(&ids[i]) {
+			// Without reading payloads: there may be thousands of entries, of any size.
+			if _, why := c.store.Stat(&ids[i]); why != store.None {
 				missing = append(missing, ids[i])
 			}
 		}

@@ -228,13 +228,20 @@ func (r *running) result(code []byte, log string, lowered map[string]string, maj
 
 // writeOut writes what NVRTC has printed to the host's standard output and standard error.
 func writeOut(out, err []byte) {
-	for fd, text := range map[int][]byte{1: out, 2: err} {
-		for len(text) > 0 {
-			n, err := unix.Write(fd, text)
-			if err != nil && err != unix.EINTR {
-				break
-			}
-			text = text[max(n, 0):]
+	writeTo(1, out)
+	writeTo(2, err)
+}
+
+// writeTo writes a text, also to a descriptor that does not block.
+func writeTo(fd int, text []byte) {
+	for len(text) > 0 {
+		n, err := unix.Write(fd, text)
+		text = text[max(n, 0):]
+		if err == unix.EAGAIN {
+			_, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, -1)
+		}
+		if err != nil && err != unix.EINTR {
+			return
 		}
 	}
 }
