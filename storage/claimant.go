@@ -10,8 +10,8 @@ import (
 	"jitcache/storage/engine"
 )
 
-// mostClaimWait is the longest that a request for a claim waits: the library asks for as
-// long as a host's signals may wait.
+// mostClaimWait is the longest that a request for a claim waits. The library asks for shorter
+// times, so that the host's signals do not wait long.
 const mostClaimWait = 10 * time.Second
 
 // claims answers a request for a claim.
@@ -42,7 +42,7 @@ func (s *session) claims(n engine.Name) ([]byte, error) {
 	return []byte{wire.OK, turn}, nil
 }
 
-// done hands the client's claim over: it ends once what waits in an outbox is sent.
+// done takes the claim over from the client. It ends when the entries of an outbox are sent.
 func (s *session) done(dir string) []byte {
 	if mine := s.claim; mine != nil {
 		s.claim = nil
@@ -51,15 +51,15 @@ func (s *session) done(dir string) []byte {
 	return []byte{wire.OK}
 }
 
-// drop ends the claim of a client that has gone.
+// drop ends the claim of a client that has disconnected.
 func (s *session) drop() {
 	if s.claim != nil {
 		go s.claim.of.end(s.claim)
 	}
 }
 
-// watchPeer ends the session of a client that has died, and whose connection lives on in a
-// child that it has forked.
+// watchPeer ends the session of a client that has died, even if a child that it has forked keeps
+// the connection open.
 func (s *session) watchPeer(over <-chan struct{}) {
 	conn, ok := s.conn.(*net.UnixConn)
 	if !ok {

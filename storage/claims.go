@@ -16,20 +16,20 @@ import (
 	"jitcache/storage/engine"
 )
 
-// One compile per fleet: who compiles a key says so in the engine, by a value under a name
-// of the key that is put only where there is none. It names the helper that holds it, and a
-// helper that holds any shows that it lives by a value of its own, its pulse, which changes
-// every two seconds. Whoever waits looks at both, and measures by its own clock for how long
-// the pulse has not changed: no clock of another machine counts.
+// One compile per fleet. A helper that compiles a key claims it: it puts a value with its own
+// token under a name made of the key, on the condition that nothing is there. A helper that
+// holds claims shows that it lives by another value, its pulse, which it changes every two
+// seconds. A helper that waits looks at both, and measures by its own clock how long the pulse
+// has stood still. No clock of another machine counts.
 //
-// A claim whose helper is dead is not taken away, because two that wait might do that, and
-// the second would take away the first one's. Its successor is claimed instead, under a name
-// of key and dead claim: the engine lets one have that.
+// The claim of a dead helper is not removed: two that wait might both do so, and the second
+// would remove the claim of the first. Instead they claim its successor, under a name made of
+// the key and the dead claim, and the engine lets one of them have it.
 //
-// A claim saves work and decides nothing: if one is lost, evicted or doubled, two compile.
+// A claim saves work and decides nothing. If one is lost, evicted or doubled, two compile.
 
-// claims are those of a helper in a namespace. All that it asks of an engine is that it puts
-// a value only where there is none.
+// claims are the claims of a helper in one namespace. The engine only has to support a put on
+// the condition that nothing is there.
 type claims struct {
 	server *Server
 	space  []string // what every name begins with
@@ -52,7 +52,7 @@ type claims struct {
 	trial trial
 }
 
-// claim is one of this helper. Only one goroutine ends it.
+// claim is a claim that this helper holds. Only one goroutine ends it.
 type claim struct {
 	of    *claims
 	id    string // of the key, its digits
@@ -60,20 +60,20 @@ type claim struct {
 	over  bool   // its client is done with it, and it is being taken back; under mu of claims
 }
 
-// link is a place at which a claim may be, and what is there.
+// link is a name under which a claim may be, and the value there.
 type link struct {
 	name  engine.Name
 	value string
 }
 
-// watched is a key that somebody waits for.
+// watched is a key for which a client waits.
 type watched struct {
 	since, next time.Time // when it was first asked for, and when the engine is asked next
 	asking      bool
 	holder      string // the value of its claim, as it was first seen; whoever asks has it
 }
 
-// pulse is what a helper has shown last, and since when.
+// pulse is the last pulse of a helper that was seen, and since when it has stood still.
 type pulse struct {
 	shown string
 	since time.Time
@@ -81,15 +81,15 @@ type pulse struct {
 
 const (
 	beatEvery = 2 * time.Second
-	// mayMiss is how many beats a pulse may stand still: eight seconds, so that whoever waits
-	// for a dead holder goes on within ten.
+	// mayMiss is for how many beats a pulse may stand still before its helper counts as dead.
+	// That makes eight seconds, so that the death of a holder is noticed within ten.
 	mayMiss = 4
-	// Between two looks at a claim of another helper: a quarter of what has been waited.
+	// The time between two looks at another helper's claim: a quarter of the wait so far.
 	firstLook = 20 * time.Millisecond
 	lastLook  = 5 * time.Second
 )
 
-// claimsOf returns those of a key's namespace.
+// claimsOf returns the claims of a key's namespace.
 func (s *Server) claimsOf(n engine.Name) *claims {
 	s.spaces.mu.Lock()
 	defer s.spaces.mu.Unlock()
@@ -109,12 +109,12 @@ func (s *Server) claimsOf(n engine.Name) *claims {
 	return c
 }
 
-// name returns the name of something that is kept for a while.
+// name returns the name of a value that lives for a short time.
 func (c *claims) name(of, what string) engine.Name {
 	return engine.Name{Parts: append(slices.Clone(c.space), of+"-"+what)}
 }
 
-// holds reports whether a client has a claim, and whether one is being taken back.
+// holds reports whether a client holds a claim, and whether one is being taken back.
 func (s *Server) holds() (claims, remains bool) {
 	s.spaces.mu.Lock()
 	defer s.spaces.mu.Unlock()
@@ -159,8 +159,8 @@ func (c *claims) ask(id string, until time.Time, waited bool) (turn byte, mine *
 	}
 }
 
-// try asks once, unless somebody here holds the key or has asked a moment ago. next is when
-// it is worth while to ask again.
+// try asks the engine once, unless this helper holds the key or has asked a moment ago. next is
+// when asking again makes sense.
 func (c *claims) try(id string, waited bool) (turn byte, mine *claim, next time.Time, err error) {
 	c.mu.Lock()
 	w := c.watched[id]
@@ -205,7 +205,7 @@ func (c *claims) try(id string, waited bool) (turn byte, mine *claim, next time.
 	return turn, nil, w.next, nil
 }
 
-// most bounds what is remembered of keys and of other helpers.
+// most is how many keys, and how many other helpers, are remembered.
 const most = 4096
 
 func later(a, b time.Time) time.Time {
@@ -215,7 +215,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// pace is how long to wait before the next look, with a jitter.
+// pace returns how long to wait before the next look, with jitter.
 func pace(waited time.Duration) time.Duration {
 	d := min(max(waited/4, firstLook), lastLook)
 	var b [1]byte
@@ -223,10 +223,10 @@ func pace(waited time.Duration) time.Duration {
 	return d*3/4 + d/2*time.Duration(b[0])/math.MaxUint8
 }
 
-// look looks at the claim on a key, and takes it if there is none, or if whoever has it is
-// dead. Of one who lives, dead is when that will be known if its pulse stands still. holder is
-// whose it was at the last look: whoever has waited for that one is told that it has ended, and
-// not that another one has it since, who may make what does not help them.
+// look looks at the claim on a key, and takes it if there is none or if its holder is dead. If
+// the holder lives, dead is when it counts as dead unless its pulse changes. holder is the
+// holder at the last look: a client that has waited for it is told that it has ended, even if
+// another helper has the claim by now, whose result may not help this client.
 func (c *claims) look(ctx context.Context, id string, waited bool, holder *string) (turn byte, mine *claim, dead time.Time, err error) {
 	at := c.name(id, "claim")
 	var chain []link
@@ -265,9 +265,10 @@ func (c *claims) look(ctx context.Context, id string, waited bool, holder *strin
 	return wire.Nobodys, nil, dead, nil
 }
 
-// heir returns the claim that was put a moment ago, unless it is one after that of a dead helper
-// and the first place is another's by now, or nobody's: it was taken away, with what came after
-// it, and whoever comes next begins there.
+// heir returns the claim that was put a moment ago. If it succeeds a dead helper's, the first
+// claim of the chain must still be there. If that one was removed or replaced meanwhile, the
+// chain was taken away with it, and the next helper starts at the first name again; so this
+// claim is given up.
 func (c *claims) heir(ctx context.Context, mine *claim) (byte, *claim, time.Time, error) {
 	first := mine.chain[0]
 	if len(mine.chain) == 1 || !looksBack {
@@ -285,7 +286,7 @@ func (c *claims) heir(ctx context.Context, mine *claim) (byte, *claim, time.Time
 	return wire.Nobodys, nil, time.Time{}, err
 }
 
-// seenAt returns the time for which an answer counts that was asked for at a time.
+// seenAt returns the time as of which an answer counts. asked is when the request was sent.
 func seenAt(asked time.Time) time.Time {
 	if !countsAsked {
 		return time.Now()
@@ -293,11 +294,12 @@ func seenAt(asked time.Time) time.Time {
 	return asked
 }
 
-// longestChain bounds how many dead holders of one key are followed: beyond, all compile.
+// longestChain is how many dead holders of one key are followed. Beyond it, everybody compiles.
 const longestChain = 16
 
-// put puts a claim of this helper at a place, if there is none. The pulse comes first, and goes
-// on for as long as putting counts this: if it is stored, until the caller has the claim in held.
+// put puts a claim of this helper under a name if nothing is there. The pulse starts before it,
+// and goes on while putting counts the claim: if it is stored, until the caller has put it into
+// held.
 func (c *claims) put(ctx context.Context, at engine.Name) (value string, stored bool, err error) {
 	c.intend(1)
 	defer func() {
@@ -314,7 +316,7 @@ func (c *claims) put(ctx context.Context, at engine.Name) (value string, stored 
 	c.mu.Unlock()
 	stored, err = c.server.engine.Put(ctx, at, []byte(value), false)
 	if err != nil && withdrawsLost && !errors.Is(err, engine.ErrRefused) {
-		// It may be there, and others would wait for it while this helper has a pulse for others.
+		// It may have been stored, and others would wait for it as long as this helper has a pulse.
 		go c.withdraw(&claim{of: c, chain: []link{{at, value}}})
 	}
 	return value, stored, err
@@ -326,7 +328,7 @@ func (c *claims) intend(n int) {
 	c.putting += n
 }
 
-// deadAt returns when the holder of a claim is dead, unless its pulse changes before.
+// deadAt returns when the holder of a claim counts as dead, unless its pulse changes before.
 func (c *claims) deadAt(ctx context.Context, value string) (time.Time, error) {
 	token, _, _ := strings.Cut(value, ".")
 	if token == c.token && leavesOwn { // it is not held, so it is being taken back

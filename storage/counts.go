@@ -11,7 +11,7 @@ import (
 	"jitcache/storage/engine"
 )
 
-// counts are what a helper has done.
+// counts counts what a helper has done.
 type counts struct {
 	hits, errors, denied atomic.Int64
 	puts, kept, removed  atomic.Int64
@@ -21,7 +21,7 @@ type counts struct {
 	misses map[string]int64 // by reason
 }
 
-// Description is how a helper is, as Status answers in JSON.
+// Description describes a helper: Status answers it as JSON.
 type Description struct {
 	Identity  string  `json:"identity"`
 	URL       string  `json:"url"`
@@ -30,8 +30,8 @@ type Description struct {
 	State     string  `json:"state"` // "up", or for how long it is down
 	LastError string  `json:"last_error,omitempty"`
 	Hits      int64   `json:"hits"`
-	// Misses are all requests for an entry that have come to none, MissReasons the same by
-	// reason: those below, and what a library has said of an entry that it got and did not use.
+	// Misses counts the requests for an entry that were answered without one, MissReasons counts
+	// them by reason: those below, and what a client has said of an entry that it did not use.
 	Misses      int64            `json:"misses"`
 	MissReasons map[string]int64 `json:"miss_reasons"`
 	Errors      int64            `json:"errors"`  // requests that have failed
@@ -43,7 +43,7 @@ type Description struct {
 	Queue       int              `json:"queue"` // entries that wait to be sent
 }
 
-// Why a request for an entry has come to none.
+// Why a request for an entry was answered without one.
 const (
 	missAbsent  = "absent"
 	missDown    = "down"
@@ -54,7 +54,7 @@ const (
 	missFailed  = "failed"
 )
 
-// missOf is the reason of a request that the engine has not answered with an entry.
+// missOf returns the reason for which the engine has not returned an entry.
 func missOf(err error) string {
 	switch {
 	case errors.Is(err, engine.ErrNotFound):
@@ -71,7 +71,7 @@ func missOf(err error) string {
 	return missFailed
 }
 
-// mostReasons bounds how many reasons are told apart: a client may say any.
+// mostReasons is how many reasons are told apart: clients may send any text.
 const mostReasons = 32
 
 func (c *counts) miss(why string) {
@@ -86,7 +86,7 @@ func (c *counts) miss(why string) {
 	c.misses[why]++
 }
 
-// rejected notes that a client got an entry and could not use it: no hit, but a miss.
+// rejected notes that a client got an entry and could not use it: the hit becomes a miss.
 func (c *counts) rejected(why string) {
 	c.hits.Add(-1)
 	c.miss(why)

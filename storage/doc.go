@@ -4,5 +4,5 @@
 //
 // It is a process of its own so that the library, which lives in other people's programs
 // and is copied into each forked child, needs no network code and waits for nobody. It
-// trusts nothing that an engine says: what comes is bounded, and whoever asked verifies it.
+// trusts nothing that an engine says: it bounds every value, and the client verifies it.
 package storage

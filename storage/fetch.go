@@ -10,16 +10,16 @@ import (
 	"jitcache/storage/engine"
 )
 
-// atOnce is how many entries of a Fetch are asked of the engine at once, and held: an
-// engine that can take many requests in one round trip gets so many.
+// atOnce is how many entries of a Fetch are requested at once and held in memory. An engine that
+// takes many requests in one round trip gets so many.
 const atOnce = 32
 
-// batched is the largest value that is asked for with others: a larger one is asked for alone,
-// when its turn comes. Who may write a remote could have a helper hold atOnce of the largest
-// that there may be, 8 GB.
+// batched is the largest value that is requested together with others. A larger one is requested
+// alone when its turn comes. Otherwise a writer of the remote could make a helper hold atOnce of
+// the largest values, 8 GB.
 const batched = 4 << 20
 
-// fetchAll answers a Fetch, as the entries come; false ends the session.
+// fetchAll answers a Fetch, entry by entry as they come; false ends the session.
 func (s *session) fetchAll() bool {
 	prefix, err := wire.ReadText(s.r)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *session) sendOne(a engine.Answer) bool {
 	return s.send(s.told(err))
 }
 
-// alone gets a value, as large as it may be.
+// alone gets a single value of any size up to the limit.
 func (s *Server) alone(n engine.Name) (a engine.Answer) {
 	ctx, cancel := s.within()
 	defer cancel()
@@ -82,8 +82,8 @@ func (s *Server) alone(n engine.Name) (a engine.Answer) {
 	return a
 }
 
-// many gets values that are not large: in one round trip if the engine knows how, else a few at
-// a time.
+// many gets values of at most batched bytes: in one round trip if the engine can do that, else a
+// few at a time.
 func (s *Server) many(names []engine.Name) []engine.Answer {
 	ctx, cancel := s.within()
 	defer cancel()

@@ -8,8 +8,8 @@ import (
 	"jitcache/storage/engine"
 )
 
-// ours is what a key of the library is: package core/remote writes them. Anything else
-// is another client's, ccache's, and bytes.
+// ours matches the keys of the library, which package core/remote writes. All other keys belong
+// to another client, ccache.
 var ours = regexp.MustCompile(`^jitcache/1/[A-Za-z0-9_=-]+/[0-9a-f]{64}$`)
 
 // nameOf returns the name under which an engine keeps the value of a key.

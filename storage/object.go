@@ -7,8 +7,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// An entry as an engine keeps it: 16 bytes, then the entry as its file is, or compressed.
-// docs/format.md has it.
+// An object is an entry as an engine keeps it: 16 bytes, then the bytes of the entry's file, as
+// they are or compressed. docs/format.md describes it.
 //
 //	0 5  the text jcobj
 //	5 1  zero
@@ -27,11 +27,11 @@ var (
 	errBomb   = errors.New("what is there is not as large as it says")
 )
 
-// worthwhile is the smallest entry that is compressed: below, a round trip is all of the
-// cost.
+// worthwhile is the smallest entry that is compressed. The cost of a smaller one is the round
+// trip alone.
 const worthwhile = 1 << 10
 
-// Both may be used by many at once.
+// Both may be used by several goroutines at once.
 var (
 	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2))
 	decoder, _ = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(boundsMemory), zstd.WithDecoderConcurrency(4),
@@ -53,8 +53,8 @@ func pack(entry []byte) []byte {
 	return append(head[:objectHead], entry...)
 }
 
-// unpack returns the entry that an engine has kept, of at most limit bytes. It takes no
-// more memory than that, whatever is in the object.
+// unpack returns the entry of an object, of at most limit bytes. It uses no more memory than
+// that, whatever the object contains.
 func unpack(object []byte, limit int64) ([]byte, error) {
 	if len(object) < objectHead || string(object[:6]) != objectMagic || object[7] != 1 {
 		return nil, errObject
@@ -67,7 +67,7 @@ func unpack(object []byte, limit int64) ([]byte, error) {
 	switch object[6] {
 	case asItIs:
 	case compressed:
-		// Its room is all that it may fill, and takes no memory before it does.
+		// The decoder fills this buffer and no more; untouched pages take no memory.
 		var err error
 		if data, err = decoder.DecodeAll(data, make([]byte, 0, size)); err != nil {
 			return nil, errBomb

@@ -14,19 +14,19 @@ import (
 	"jitcache/storage/engine"
 )
 
-// What a program has stored waits in the outbox of its directory until a helper has sent
-// it: an empty file per entry, named by its key, in a folder per remote. A file whose
-// entry is being sent has the suffix .s. So neither end has to live for it: what a helper
-// leaves, the next one finds.
+// Each entry that a program has stored is noted in the outbox of its directory until a helper
+// has sent it: an empty file named by the key, in a folder per remote. While the entry is being
+// sent, its file has the suffix .s. So neither the program nor the helper has to live until
+// then: the next helper finds what the last one has left.
 
-// outboxes are those that clients have named.
+// outboxes are the outboxes that clients have named.
 type outboxes struct {
 	server *Server
 	mu     sync.Mutex
 	all    map[string]*outbox
 }
 
-// outbox is one. It is worked on by one goroutine, while there is something in it.
+// outbox is one of them. While it has entries, one goroutine works on it.
 type outbox struct {
 	dir, root, namespace string
 	again                bool // something may have come
@@ -40,7 +40,7 @@ const sending = ".s"
 // An outbox is ROOT/v1/outbox/REMOTE.NAMESPACE.
 var outboxPath = regexp.MustCompile(`^(/.*)/v1/outbox/[0-9a-f]{16}\.([A-Za-z0-9_=-]+)$`)
 
-// add says that something may be in an outbox. A path that is none is ignored.
+// add says that an outbox may have entries. A path that is no outbox is ignored.
 func (o *outboxes) add(dir string) {
 	m := outboxPath.FindStringSubmatch(dir)
 	if m == nil || filepath.Clean(dir) != dir {
@@ -63,8 +63,8 @@ func (o *outboxes) add(dir string) {
 	}
 }
 
-// mostOutboxes is how many are remembered; one that is forgotten is worked on all the
-// same, and named again by the next client.
+// mostOutboxes is how many outboxes are remembered. A forgotten one is still worked on, and the
+// next client names it again.
 const mostOutboxes = 1024
 
 // busy reports whether anything is being sent.
@@ -91,9 +91,9 @@ func (o *outboxes) waiting() (n int) {
 	return n
 }
 
-// emptied waits until an outbox is empty, and reports whether it is. Who is hasty does not
-// wait for an engine that is down. What another helper is sending is sent from here, too: that
-// one may be dead.
+// emptied waits until an outbox is empty, and reports whether it is. With hasty it does not wait
+// for an engine that is down. It also sends the entries that another helper is sending, because
+// that helper may be dead.
 func (o *outboxes) emptied(dir string, wait time.Duration, hasty bool) bool {
 	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
 		o.mu.Lock()
@@ -118,13 +118,13 @@ func (o *outboxes) emptied(dir string, wait time.Duration, hasty bool) bool {
 	}
 }
 
-// Between two tries to send what an engine that answers has not taken.
+// The time between two tries to send entries that the engine has answered for and not taken.
 const (
 	firstTry = 100 * time.Millisecond
 	lastTry  = 30 * time.Second
 )
 
-// work sends what is in an outbox, until nothing is.
+// work sends the entries of an outbox until there are none.
 func (o *outboxes) work(b *outbox) {
 	wait := firstTry
 	for {
@@ -164,7 +164,7 @@ func (o *outboxes) sendAll(b *outbox) (left int) {
 	if o.server.state.refuses() != "" {
 		return len(names)
 	}
-	// Whoever fetches an entry verifies it; whose directory it is does not matter here.
+	// Whoever fetches an entry verifies it, so the owner of the directory does not matter here.
 	from, err := store.OpenAnybodys(b.root, &store.Options{})
 	if err != nil {
 		return 0
@@ -190,7 +190,7 @@ func (o *outboxes) sendAll(b *outbox) (left int) {
 	return left
 }
 
-// send sends one entry, and reports whether nothing is left to do for it.
+// send sends one entry, and reports whether it is done with.
 func (o *outboxes) send(b *outbox, from *store.Store, name string) bool {
 	digits := strings.TrimSuffix(name, sending)
 	id, err := key.ParseID(digits)

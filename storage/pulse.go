@@ -12,8 +12,8 @@ import (
 	"jitcache/storage/engine"
 )
 
-// alive shows that this helper lives, unless it has shown it a moment ago, and goes on with
-// that for as long as it holds a claim.
+// alive changes the pulse of this helper, unless it has done so a moment ago, and keeps it
+// going as long as the helper holds a claim.
 func (c *claims) alive(ctx context.Context) error {
 	b := &c.beat
 	b.mu.Lock()
@@ -30,7 +30,7 @@ func (c *claims) alive(ctx context.Context) error {
 	return nil
 }
 
-// show shows another pulse than before. The caller has the lock of beat.
+// show puts a new pulse. The caller holds the lock of beat.
 func (c *claims) show(ctx context.Context) error {
 	c.beat.n++
 	if !ownClock {
@@ -43,7 +43,7 @@ func (c *claims) show(ctx context.Context) error {
 	return err
 }
 
-// beats shows the pulse while there are claims.
+// beats keeps the pulse going while there are claims.
 func (c *claims) beats() {
 	b := &c.beat
 	for {
@@ -52,7 +52,7 @@ func (c *claims) beats() {
 		holds := c.any()
 		ctx, cancel := context.WithTimeout(context.Background(), c.server.beat)
 		if holds {
-			c.show(ctx) // what it cannot show, others will miss
+			c.show(ctx) // after an error others miss a beat
 		} else {
 			c.server.engine.Remove(ctx, c.name(c.token, "alive"))
 			b.running, b.at = false, time.Time{}
@@ -65,14 +65,16 @@ func (c *claims) beats() {
 	}
 }
 
-// sendingTime is how long a result may take to be sent before its claim ends all the same.
+// sendingTime is how long a claim waits for its result to be sent before it ends in any case.
 const sendingTime = time.Minute
 
-// done ends a claim whose result waits in an outbox: once it is sent, or what it comes to.
+// done ends a claim whose result waits in an outbox, when the result is sent or sendingTime is
+// over.
 func (c *claims) done(mine *claim, dir string) {
 	waits := c.server.outboxes.marks(dir)
 	c.server.outboxes.add(dir)
-	// One after the other, because many may wait: as long as one does there is nothing to end.
+	// Entries are checked one after the other: while the first still waits, the others need no
+	// look.
 	for end := time.Now().Add(sendingTime); endsSent && len(waits) > 0 && time.Now().Before(end); {
 		if exists(filepath.Join(dir, waits[0])) || exists(filepath.Join(dir, waits[0]+sending)) {
 			time.Sleep(2 * time.Millisecond)
@@ -88,7 +90,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// marks returns what waits in an outbox.
+// marks returns the names of the entries that wait in an outbox.
 func (o *outboxes) marks(dir string) (names []string) {
 	if !outboxPath.MatchString(dir) {
 		return nil
@@ -100,8 +102,8 @@ func (o *outboxes) marks(dir string) (names []string) {
 	return names
 }
 
-// end ends a claim: it goes on trying for as long as the helper lives, because others
-// take a claim for good while they see the pulse. The helper may end meanwhile, and its pulse.
+// end ends a claim. It goes on trying as long as the helper lives, because others respect the
+// claim while they see the pulse. If the helper ends, its pulse does too.
 func (c *claims) end(mine *claim) {
 	c.mu.Lock()
 	mine.over = true
@@ -123,8 +125,8 @@ func (c *claims) withdraw(mine *claim) {
 	}
 }
 
-// remove takes a claim out of the engine: the first place at first, which is where others
-// look, and nothing that somebody else has put there since.
+// remove removes a claim from the engine, beginning with the first name of its chain, where
+// others look. It leaves values that another helper has put there since.
 func (c *claims) remove(mine *claim) bool {
 	ctx, cancel := c.server.within()
 	defer cancel()

@@ -86,8 +86,8 @@ func (s *Server) Run() (why string, err error) {
 	return why, nil
 }
 
-// lock makes this the one helper of its socket. The lock ends with the process, however
-// that ends, so a socket that is there without it is nobody's.
+// lock makes this process the only helper of its socket. The kernel releases the lock when the
+// process ends, so a socket without the lock belongs to nobody.
 func (s *Server) lock() (*os.File, error) {
 	path := s.settings.Endpoint + ".own" // ccache has .lock
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
@@ -104,8 +104,8 @@ func (s *Server) lock() (*os.File, error) {
 	return f, nil
 }
 
-// mostConnections is how many clients are served at a time; the kernel lets others wait.
-// Those that keep a connection for their next lookup are not among them.
+// mostConnections is how many clients are served at a time. The kernel lets others wait. Clients
+// that only keep a connection for their next lookup do not count.
 const mostConnections = 512
 
 func (s *Server) accept(l *net.UnixListener) {
@@ -131,7 +131,7 @@ func (s *Server) accept(l *net.UnixListener) {
 	}
 }
 
-// isOwn reports whether who has connected is this user or root.
+// isOwn reports whether the client is a process of this user or of root.
 func isOwn(conn *net.UnixConn) bool {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -145,12 +145,12 @@ func isOwn(conn *net.UnixConn) bool {
 	return own
 }
 
-// patience is for how long a helper that nobody asks goes on trying to send what waits, and to
-// take back claims. What it leaves, the next one sends; a claim without a pulse is nobody's.
+// patience is how long a helper without requests goes on trying to send entries and to remove
+// claims. The next helper sends the rest, and claims without a pulse count for nothing.
 const patience = 5 * time.Minute
 
-// watchIdle ends the helper when nobody has asked for a while, or when its socket is not
-// its own any more: then nobody can.
+// watchIdle ends the helper when there were no requests for a while, or when its socket was
+// removed or replaced, so that no request can reach it.
 func (s *Server) watchIdle() {
 	step := time.Second
 	if s.settings.Idle > 0 {
@@ -181,17 +181,17 @@ func (s *Server) within() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), s.timeout)
 }
 
-// failed notes an error of the engine, and returns it as a client is told it.
+// failed notes an error of the engine, and returns its text for the client.
 func (s *Server) failed(err error) string {
 	s.state.saw(err)
 	if errors.Is(err, engine.ErrDenied) && endsDenied {
-		// New credentials may be there for a new helper.
+		// A new helper may find new credentials.
 		time.AfterFunc(100*time.Millisecond, func() { s.end <- err.Error() })
 	}
 	return s.shown(err)
 }
 
-// shown is an error without what must not be shown of the URL.
+// shown returns an error's text without the secrets of the URL.
 func (s *Server) shown(err error) string {
 	text := err.Error()
 	if u := s.settings.Engine.URL; u.User != nil {
@@ -202,7 +202,7 @@ func (s *Server) shown(err error) string {
 	return text
 }
 
-// Identity is what the helper calls itself.
+// Identity is the name and version by which the helper answers.
 var Identity = "jitcache-storage"
 
 // describe returns what `jitcache remote status` shows.

@@ -11,7 +11,7 @@ import (
 	"jitcache/storage/engine"
 )
 
-// session is one connection of a client. It ends with the first request that is none.
+// session is one connection of a client. It ends with the first malformed request.
 type session struct {
 	*Server
 	conn  net.Conn
@@ -20,8 +20,8 @@ type session struct {
 	keeps bool   // it is one of ours, which may keep the connection for its next lookup
 }
 
-// slow is how long a client may take to send a request that it has begun, or to take an
-// answer: it is on this machine.
+// slow is how long a client may take to send the rest of a request, or to take an answer. It
+// runs on this machine.
 const slow = 30 * time.Second
 
 func (s *session) serve() {
@@ -47,12 +47,12 @@ func (s *session) serve() {
 	}
 }
 
-// keptFor is how long a client of ours may ask nothing after a lookup. It closes what it keeps
-// after a second, but a process that it has forked still has that.
+// keptFor is how long a client of ours may keep an idle connection after a lookup. It closes its
+// own after a second, but a child that it has forked may still hold it.
 const keptFor = 10 * time.Second
 
-// next waits for the first byte of a request. A client that keeps the connection gives its
-// place to others meanwhile.
+// next waits for the first byte of a request. Meanwhile a client that keeps the connection does
+// not occupy a place.
 func (s *session) next() (byte, error) {
 	if !s.keeps || s.claim != nil {
 		s.conn.SetReadDeadline(time.Time{})
@@ -66,7 +66,7 @@ func (s *session) next() (byte, error) {
 	return s.r.ReadByte()
 }
 
-// one answers a request whose first byte has come; false ends the session.
+// one answers the request whose first byte was read; false ends the session.
 func (s *session) one(request byte) bool {
 	s.open.Add(1)
 	defer func() {
@@ -87,14 +87,14 @@ func (s *session) send(answer []byte) bool {
 	return err == nil
 }
 
-// sendValue sends an OK and a value, which is not copied for that.
+// sendValue sends an OK and a value, without copying the value.
 func (s *session) sendValue(value []byte) error {
 	s.conn.SetWriteDeadline(time.Now().Add(slow))
 	_, err := (&net.Buffers{wire.AppendSize([]byte{wire.OK}, uint64(len(value))), value}).WriteTo(s.conn)
 	return err
 }
 
-// answer reads the rest of a request and returns what to say; false ends the session.
+// answer reads the rest of a request and returns the answer; false ends the session.
 func (s *session) answer(request byte) ([]byte, bool) {
 	s.keeps = s.keeps || request >= wire.Upload && endsOurs
 	switch request {
@@ -141,7 +141,7 @@ func (s *session) answer(request byte) ([]byte, bool) {
 	return nil, false
 }
 
-// withKey reads a key, and whatever fn reads behind it.
+// withKey reads a key and calls fn, which reads the rest of the request.
 func withKey(s *session, fn func(n engine.Name) ([]byte, error)) ([]byte, bool) {
 	key, err := wire.ReadText(s.r)
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *session) get(n engine.Name) ([]byte, error) {
 	return nil, s.sendValue(value)
 }
 
-// fetch gets a value from the engine; of ours, out of its object.
+// fetch gets a value from the engine. If the name is ours, it unpacks the object.
 func (s *Server) fetch(n engine.Name) ([]byte, error) {
 	ctx, cancel := s.within()
 	defer cancel()

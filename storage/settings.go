@@ -11,8 +11,7 @@ import (
 	"jitcache/storage/engine"
 )
 
-// Settings are what a helper is started with, in the environment: the protocol has them
-// there.
+// Settings are the settings of a helper. It gets them in the environment, as the protocol says.
 type Settings struct {
 	Endpoint string // path of the socket
 	Engine   engine.Config

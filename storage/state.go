@@ -10,9 +10,9 @@ import (
 	"jitcache/storage/engine"
 )
 
-// state is whether the engine answers. When it does not, requests are told so at once,
-// and one goroutine goes on asking: a dead remote costs each lookup what a local socket
-// costs.
+// state tells whether the engine answers. While it does not, requests get that answer at once
+// and one goroutine probes the engine. So a dead remote costs a lookup only what the local
+// socket costs.
 type state struct {
 	probe func(context.Context) error
 
@@ -22,25 +22,25 @@ type state struct {
 	last  string // the last error of any kind
 }
 
-// Between two probes: soon for a restart, later for an outage.
+// The time between two probes, short at first for a restart, longer for an outage.
 const (
 	firstProbe = 200 * time.Millisecond
 	lastProbe  = 10 * time.Second
 )
 
-// refuses returns why no request is made, "" if one is.
+// refuses returns why no request is sent to the engine, "" if requests are sent.
 func (s *state) refuses() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.down
 }
 
-// ofEntry reports whether an error says something of one entry, and nothing of the engine.
+// ofEntry reports whether an error is about one entry and says nothing about the engine.
 func ofEntry(err error) bool {
 	return errors.Is(err, engine.ErrTooLarge) || errors.Is(err, errObject) || errors.Is(err, errBomb)
 }
 
-// saw notes what a request has come to.
+// saw notes the result of a request.
 func (s *state) saw(err error) {
 	var busy *engine.Unavailable
 	switch {
@@ -88,9 +88,8 @@ func (s *state) watch(wait time.Duration) {
 // connecting is how long a probe may take.
 const connecting = 2 * time.Second
 
-// look asks the engine whether it is there, unless that is known to be down: who wants to
-// know how a remote is wants to know how it is now. It takes no longer than the caller of
-// Status waits.
+// look probes the engine, unless it is known to be down, so that Status describes the present.
+// It takes no longer than the caller of Status waits.
 func (s *Server) look() {
 	if s.state.refuses() != "" {
 		return
@@ -105,7 +104,7 @@ func (s *Server) look() {
 // looking is below the two seconds that the command waits for an answer.
 const looking = 1500 * time.Millisecond
 
-// text says how it is.
+// text returns the state in words, and the last error.
 func (s *state) text() (text, last string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,11 +11,11 @@ import (
 	"jitcache/storage/engine"
 )
 
-// trial is whether the engine puts nothing where there is something, if it is told so, and takes
-// away what was put. Some engines do not know the one, and say nothing; some credentials do not
-// allow the other. That it does is found out once. That it does not
-// may be because it was started again in the middle of the trial, or evicts what it is given:
-// so it is tried again, at longer and longer intervals.
+// trial finds out whether the engine supports claims: whether it refuses a conditional put where
+// something is, and removes values. Some engines ignore conditions without an error, and some
+// credentials do not allow removal. A success counts for good. A failure may have another cause,
+// an engine that was restarted in the middle of the trial or that evicts; so the trial is
+// repeated, at longer and longer intervals.
 type trial struct {
 	obeys atomic.Bool // for good
 
@@ -29,16 +29,16 @@ type trial struct {
 }
 
 const (
-	// A program that was told of no claims asks again after a minute: a longer wait would add to
-	// that, and a shorter one is for the programs that come after it.
+	// A program that was told that there are no claims asks again after a minute. Longer
+	// intervals would add to that minute; shorter ones help programs that start later.
 	firstDoubt = time.Second
 	lastDoubt  = time.Minute
-	// trialPuts is how often a trial puts something: one that obeys refuses the second, and the
-	// third if it was started again, with nothing, after the first.
+	// trialPuts is how often a trial puts the value. An engine that obeys conditions refuses the
+	// second put, or the third if it was restarted empty after the first.
 	trialPuts = 3
 )
 
-// obeys reports whether there may be claims.
+// obeys reports whether the engine supports claims.
 func (c *claims) obeys() (bool, error) {
 	t := &c.trial
 	if t.obeys.Load() {
@@ -79,8 +79,8 @@ func (c *claims) obeys() (bool, error) {
 	return false, nil
 }
 
-// refuses puts the same again and again, and reports whether that was refused. Each trial has a
-// place of its own: one that has failed may have put something at its, which is taken away.
+// refuses puts the same value several times, and reports whether the engine has refused it. Each
+// trial has a name of its own, because a failed one may have left its value.
 func (c *claims) refuses(ctx context.Context, at engine.Name) (bool, error) {
 	puts := trialPuts
 	if !triesAgain {
@@ -102,8 +102,8 @@ func (c *claims) refuses(ctx context.Context, at engine.Name) (bool, error) {
 	return false, nil
 }
 
-// takesBack ends a trial, and reports whether that may be done. Where nothing may be taken away a
-// claim does not end, and who waits for a compile that has failed waits for nothing.
+// takesBack removes the value of a trial, and reports whether removal is allowed. Where it is
+// not, a claim could not end, and others would wait for a compile that has failed.
 func (c *claims) takesBack(ctx context.Context, at engine.Name) bool {
 	_, err := c.server.engine.Remove(ctx, at)
 	c.trial.stays = triesRemoval && (errors.Is(err, engine.ErrRefused) || errors.Is(err, engine.ErrDenied))

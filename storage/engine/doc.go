@@ -1,4 +1,4 @@
-// Package engine has the engines that a remote may be: Redis, S3, an HTTP server, a
-// directory. Each keeps values under names, and says in the same few words what has
-// become of a request. What the values are is not its business.
+// Package engine has the engines of remotes: Redis, S3, HTTP servers, directories. Each keeps
+// values under names, and reports the result of a request by the same few errors. It does not
+// know what the values are.
 package engine

@@ -17,15 +17,15 @@ import (
 type Engine interface {
 	// Get returns the value of a name, of at most limit bytes: ErrNotFound, ErrTooLarge.
 	Get(ctx context.Context, n Name, limit int64) ([]byte, error)
-	// Put stores a value, for as long as the engine keeps values. Without overwrite one
-	// that is there stays. It reports whether it was stored.
+	// Put stores a value, for as long as the engine keeps values, and reports whether it was
+	// stored. Without overwrite a value that is there stays.
 	Put(ctx context.Context, n Name, value []byte, overwrite bool) (stored bool, err error)
-	// Atomic reports whether Put without overwrite is one step, so that of many who do it
-	// one has stored its value. An engine may still not know of such conditions.
+	// Atomic reports whether Put without overwrite is one step, so that exactly one of several
+	// concurrent callers stores its value. A server may still ignore such conditions.
 	Atomic() bool
-	// Remove reports whether there was one.
+	// Remove removes a value, and reports whether there was one.
 	Remove(ctx context.Context, n Name) (removed bool, err error)
-	// Probe asks for an answer of any kind, to see whether the engine is there.
+	// Probe sends a request to which any answer shows that the engine is up.
 	Probe(ctx context.Context) error
 	Close()
 }
@@ -36,26 +36,26 @@ type Batch interface {
 	GetMany(ctx context.Context, names []Name, limit int64) []Answer
 }
 
-// Answer is what has become of a Get.
+// Answer is the result of a Get.
 type Answer struct {
 	Value []byte
 	Err   error
 }
 
-// Name is what a value is kept under: parts that hold letters, digits and _-= only.
+// Name is the name of a value: parts of letters, digits and _-= only.
 type Name struct {
-	// Parts are of a name of ours: "jitcache", "1", the namespace, the key's digits.
-	// One part alone is the digits of another client's key.
+	// Parts of a name of ours are "jitcache", "1", the namespace and the key's digits. A single
+	// part has the digits of another client's key.
 	Parts []string
 }
 
 // Ours reports whether it is a name that jitcache has made.
 func (n Name) Ours() bool { return len(n.Parts) > 1 }
 
-// Brief reports whether what is under a name of ours is of use for minutes only: it has a -.
+// Brief reports whether a value of ours is useful for minutes only: its last part has a "-".
 func (n Name) Brief() bool { return n.Ours() && strings.Contains(n.Parts[len(n.Parts)-1], "-") }
 
-// path returns the name as a path below a place that may hold millions.
+// path returns the name as a path below a root that may hold millions of values.
 func (n Name) path(layout string) string {
 	last := n.Parts[len(n.Parts)-1]
 	switch {
@@ -68,14 +68,14 @@ func (n Name) path(layout string) string {
 	return strings.Join(append(slices.Clone(n.Parts[:len(n.Parts)-1]), last), "/")
 }
 
-// What has become of a request, beside errors of the network.
+// The errors of requests, beside those of the network.
 var (
 	ErrNotFound = errors.New("not found")
-	// ErrDenied: these credentials are not, or no more, good enough.
+	// ErrDenied: the credentials are not, or no longer, sufficient.
 	ErrDenied = errors.New("access denied")
 	// ErrTooLarge: the value is larger than what the caller takes.
 	ErrTooLarge = errors.New("too large")
-	// ErrRefused: the engine is there and does not do this, for now or at all.
+	// ErrRefused: the engine is up and does not do this, for now or at all.
 	ErrRefused = errors.New("refused")
 )
 
@@ -85,8 +85,7 @@ type Config struct {
 	Attributes map[string]string
 }
 
-// known are the attributes, with what they mean. Those that begin with @ are as ccache's
-// users write them.
+// known are the attributes and their meanings. Those that begin with @ are written as in ccache.
 var known = map[string]string{
 	"layout":            "subdirs, flat or bazel: how keys of ccache become paths",
 	"bearer-token":      "for HTTP",
@@ -99,7 +98,7 @@ var known = map[string]string{
 	"trust":             "", "read-only": "", // the library's
 }
 
-// ErrUsage is the error of a URL or an attribute that means nothing.
+// ErrUsage is the error of an invalid URL or attribute.
 var ErrUsage = errors.New("wrong use")
 
 // usage makes an error of ErrUsage.
@@ -125,7 +124,7 @@ func (c *Config) attribute(name string) string {
 	return c.Attributes[name]
 }
 
-// Limit is the largest value that is taken, unless the attribute max-object says another.
+// Limit is the largest value that is accepted, unless the attribute max-object sets another.
 const Limit = 256 << 20
 
 // Limits returns the largest value and the longest time of a request.
@@ -174,12 +173,12 @@ func Open(c *Config) (Engine, error) {
 	return nil, usage("%q: there is no engine of that scheme: want redis, rediss, redis+unix, http, https, file or s3", c.URL.Scheme)
 }
 
-// connecting is how long a connection may take to come about: longer than any handshake
-// within a site, and a second SYN.
+// connecting is how long connecting may take: long enough for any handshake within a site after
+// a second SYN.
 const connecting = 2 * time.Second
 
-// readAll reads a value of at most limit bytes. size is what was announced, -1 for
-// nothing; it takes no memory before bytes come.
+// readAll reads a value of at most limit bytes. size is the announced size, -1 for none. It
+// allocates memory only as bytes come.
 func readAll(r io.Reader, size, limit int64) ([]byte, error) {
 	if size > limit {
 		return nil, ErrTooLarge

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// inFile keeps values in a directory, on a disk that several machines share. A value is
-// written whole and renamed to its place, so nobody reads half of one.
+// inFile keeps values in a directory on a disk that several machines share. A value is written
+// to a temporary file and renamed to its name, so nobody reads half of one.
 type inFile struct {
 	root   string
 	layout string
@@ -68,7 +68,7 @@ func (e *inFile) Put(_ context.Context, n Name, value []byte, overwrite bool) (b
 		err = e
 	}
 	if err == nil && !overwrite {
-		// link, unlike rename, leaves one that has come meanwhile.
+		// Unlike rename, link fails if another value has come meanwhile.
 		err = os.Link(f.Name(), path)
 		os.Remove(f.Name())
 		if errors.Is(err, fs.ErrExist) {
@@ -85,9 +85,9 @@ func (e *inFile) Put(_ context.Context, n Name, value []byte, overwrite bool) (b
 	return err == nil, ofFile(err)
 }
 
-// folders makes a folder and those above it, up to the root, which has to be there: a disk that
-// is not mounted is not made. Who else may write them is for the root's mode to say, and not for
-// the umask of a helper.
+// folders makes a folder and those above it below the root. The root must exist, because without
+// it the disk is not mounted. The folders get the root's mode, whatever the helper's umask: the
+// root says who may write them.
 func (e *inFile) folders(path string) error {
 	root, err := os.Stat(e.root)
 	if err != nil || path == e.root {
@@ -116,7 +116,7 @@ func (e *inFile) Remove(_ context.Context, n Name) (bool, error) {
 	return err == nil, ofFile(err)
 }
 
-// Atomic: a link is, on every file system that has links.
+// Atomic: link(2) is, on every file system that has links.
 func (e *inFile) Atomic() bool { return true }
 
 func (e *inFile) Probe(context.Context) error {
@@ -126,7 +126,7 @@ func (e *inFile) Probe(context.Context) error {
 
 func (e *inFile) Close() {}
 
-// ofFile takes the path out of an error.
+// ofFile returns an error without its path.
 func ofFile(err error) error {
 	var why syscall.Errno
 	switch {

@@ -124,10 +124,10 @@ func (e *inHTTP) do(ctx context.Context, method, url string, body []byte, more .
 	return answer, bare(err)
 }
 
-// pages is how much of what nobody wants is read: the page that stands beside a 404.
+// pages is how much of an unwanted body is read, such as the page of a 404.
 const pages = 16 << 10
 
-// finish ends an answer. Its connection serves the next request only if all of it was read.
+// finish ends an answer. The connection can be used again only if the whole body was read.
 func finish(answer *http.Response) {
 	if readsPages {
 		io.CopyN(io.Discard, answer.Body, pages)
@@ -152,7 +152,7 @@ func (e *inHTTP) Get(ctx context.Context, n Name, limit int64) ([]byte, error) {
 func (e *inHTTP) Put(ctx context.Context, n Name, value []byte, overwrite bool) (bool, error) {
 	var more []string
 	if !overwrite {
-		// Few servers obey it, so look first, too.
+		// Few servers obey the condition, so look first, too.
 		if _, err := e.head(ctx, n); err == nil {
 			return false, nil
 		}
@@ -227,8 +227,7 @@ func ofStatus(answer *http.Response) error {
 	}
 }
 
-// Unavailable says that the engine wants to be left alone for a while; 0 for a time that
-// it does not name.
+// Unavailable says how long the engine asks to be left alone; 0 if it does not say.
 type Unavailable struct {
 	Why string
 	For time.Duration
@@ -236,7 +235,7 @@ type Unavailable struct {
 
 func (u *Unavailable) Error() string { return u.Why }
 
-// longest is the longest while that is believed.
+// longest is the longest such time that is obeyed.
 const longest = 5 * time.Minute
 
 func retryAfter(answer *http.Response) time.Duration {

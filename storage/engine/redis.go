@@ -12,9 +12,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// inRedis keeps values in Redis, or what speaks its protocol. A name of ours is
-// jitcache:1:NAMESPACE:DIGITS, so that rules for keys can tell projects; another
-// client's is ccache:DIGITS, where ccache's own client has it.
+// inRedis keeps values in Redis or a server with its protocol. A name of ours becomes
+// jitcache:1:NAMESPACE:DIGITS, so that access rules can tell projects apart; another client's
+// becomes ccache:DIGITS, as in ccache's own client.
 type inRedis struct {
 	client *redis.Client
 	ttl    time.Duration // of ours, renewed by each hit
@@ -77,8 +77,8 @@ func (e *inRedis) key(n Name) string {
 }
 
 func (e *inRedis) Get(ctx context.Context, n Name, limit int64) ([]byte, error) {
-	// Redis sends a value whole, and its client reads it whole: so no more is asked for
-	// than most have, and of a larger one the size before the rest.
+	// Redis sends a value whole, and its client reads it whole. So at first only as much is
+	// requested as most values have; for a larger one the size is asked before the rest.
 	key := e.key(n)
 	pipe := e.client.Pipeline()
 	head := e.head(ctx, pipe, n, limit)
@@ -107,8 +107,8 @@ func (e *inRedis) Get(ctx context.Context, n Name, limit int64) ([]byte, error) 
 	return append(value, rest...), ofRedis(err)
 }
 
-// head asks for the begin of a value, and for it to be kept for longer: a read-only
-// replica, or a rule, may refuse only that, and nothing comes of it.
+// head requests the beginning of a value, and a longer lifetime for it. A read-only replica or an
+// access rule may refuse the latter, which does not matter.
 func (e *inRedis) head(ctx context.Context, pipe redis.Pipeliner, n Name, limit int64) *redis.StringCmd {
 	key := e.key(n)
 	head := pipe.GetRange(ctx, key, 0, min(atOnce, limit+1)-1)
@@ -118,8 +118,8 @@ func (e *inRedis) head(ctx context.Context, pipe redis.Pipeliner, n Name, limit 
 	return head
 }
 
-// execute sends commands. What one of them has come to is that one's error; the error here
-// is that none was sent.
+// execute sends commands. It returns an error if they could not be sent; each command has its
+// own error otherwise.
 func execute(ctx context.Context, pipe redis.Pipeliner) error {
 	all, err := pipe.Exec(ctx)
 	if slices.ContainsFunc(all, func(c redis.Cmder) bool { return c.Err() == err }) {
@@ -128,7 +128,7 @@ func execute(ctx context.Context, pipe redis.Pipeliner) error {
 	return err
 }
 
-// GetMany is Get for many names, in one round trip but for what is large.
+// GetMany is Get for several names, in one round trip except for large values.
 func (e *inRedis) GetMany(ctx context.Context, names []Name, limit int64) []Answer {
 	pipe := e.client.Pipeline()
 	heads := make([]*redis.StringCmd, len(names))
@@ -153,8 +153,8 @@ func (e *inRedis) GetMany(ctx context.Context, names []Name, limit int64) []Answ
 	return answers
 }
 
-// atOnce is how much of a value is asked for without knowing its size: most entries, and a
-// megabyte of code with what stands beside it. What is larger takes two round trips more.
+// atOnce is how much of a value is requested without knowing its size. Most entries are smaller.
+// A larger value takes two more round trips.
 const atOnce = 4 << 20
 
 func (e *inRedis) Put(ctx context.Context, n Name, value []byte, overwrite bool) (bool, error) {
@@ -176,7 +176,7 @@ func (e *inRedis) Put(ctx context.Context, n Name, value []byte, overwrite bool)
 	return err == nil, ofRedis(err)
 }
 
-// brief is for how long Redis keeps what nobody takes away: longer than any compile.
+// brief is the lifetime of claims and pulses that nobody removes: longer than any compile.
 const brief = time.Hour
 
 func (e *inRedis) Remove(ctx context.Context, n Name) (bool, error) {
@@ -190,7 +190,7 @@ func (e *inRedis) Probe(ctx context.Context) error { return ofRedis(e.client.Pin
 
 func (e *inRedis) Close() { e.client.Close() }
 
-// ofRedis tells what Redis says from what the network does.
+// ofRedis tells errors of Redis from those of the network.
 func ofRedis(err error) error {
 	var said redis.Error
 	if err == nil || !errors.As(err, &said) {
@@ -204,7 +204,7 @@ func ofRedis(err error) error {
 	return wrap(ErrRefused, said.Error())
 }
 
-// wrap makes an error of a kind with a text. The text is from another machine.
+// wrap makes an error of a kind with a text, which comes from another machine.
 func wrap(kind error, text string) error { return &told{kind, text} }
 
 type told struct {
@@ -215,7 +215,7 @@ type told struct {
 func (t *told) Error() string { return t.kind.Error() + ": " + t.text[:min(len(t.text), 150)] }
 func (t *told) Unwrap() error { return t.kind }
 
-// bare takes the URL out of an error: it may have a password.
+// bare returns an error without its URL, which may have a password.
 func bare(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -13,7 +13,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// inS3 keeps values in a bucket: s3://BUCKET/PREFIX?endpoint=…&region=…. Credentials are
+// inS3 keeps values in a bucket: s3://BUCKET/PREFIX?endpoint=…&region=…. Credentials come from
 // where users of S3 have them: the environment, ~/.aws, the machine's role.
 type inS3 struct {
 	client *minio.Client
@@ -119,7 +119,7 @@ func (e *inS3) Probe(ctx context.Context) error {
 
 func (e *inS3) Close() {}
 
-// ofS3 tells what S3 says from what the network does.
+// ofS3 tells errors of S3 from those of the network.
 func ofS3(err error) error {
 	r := minio.ToErrorResponse(err)
 	switch {

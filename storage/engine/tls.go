@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// roots returns the certificates that TLS trusts: nil for those of the system, which
-// SSL_CERT_FILE and SSL_CERT_DIR name where they are elsewhere.
+// roots returns the certificates that TLS trusts; nil stands for those of the system, which
+// SSL_CERT_FILE and SSL_CERT_DIR can name.
 func (c *Config) roots() (*x509.CertPool, error) {
 	file := c.attribute("ca-file")
 	if file == "" {

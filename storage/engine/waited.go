@@ -2,21 +2,21 @@ package engine
 
 import "context"
 
-// waited is an Engine whose calls nothing ends but the kernel: a disk of a network that does not
-// answer keeps them for as long as that takes. Whoever asks waits no longer than its context
-// says, and at most mostWaited calls are kept.
+// waited wraps an Engine whose calls cannot be cancelled: a network disk that does not answer
+// keeps them in the kernel. The caller waits no longer than its context allows, and at most
+// mostWaited calls are stuck at a time.
 type waited struct {
 	Engine
 	free chan bool // a place for each call
 }
 
-// mostWaited is how many calls there are at once: each that is kept is a thread.
+// mostWaited is how many calls may run at once: each stuck call holds a thread.
 const mostWaited = 64
 
 func newWaited(e Engine) *waited { return &waited{e, make(chan bool, mostWaited)} }
 
-// until returns what fn does, or an error when the context ends: fn goes on then, so what it
-// uses stays as it is.
+// until returns the result of fn, or an error when the context ends. fn goes on then, so its
+// arguments must not be changed.
 func until[T any](ctx context.Context, w *waited, fn func() (T, error)) (value T, err error) {
 	if !endsWaits {
 		return fn()
