@@ -8,11 +8,11 @@ import (
 	"jitcache/core/remote"
 )
 
-// One compile per fleet: who has the lease on this machine asks a remote for the claim on
-// the key before it compiles. The lease is not held while another machine has the claim:
-// every slice of a wait asks again.
+// One compile per fleet: the process that has the lease on this machine asks a remote for the
+// claim on the key before it compiles. It does not keep the lease while another machine has the
+// claim: each slice of the wait asks for both again.
 
-// waits are the keys that another machine compiles, or has compiled a moment ago.
+// waits are the keys that another machine compiles or has just compiled.
 type waits struct {
 	mu   sync.Mutex
 	of   map[key.ID]wait
@@ -20,19 +20,19 @@ type waits struct {
 	over bool      // another machine has ended what this process has waited for
 }
 
-// wait is what is known of who compiles a key.
+// wait is what is known of the machine that compiles a key.
 type wait struct {
 	since time.Time // when this process began to wait, zero: it does not any more
 	alive time.Time // when who compiles was alive, as the remote said
 }
 
-// living is for how long who was alive is taken to be: it has ten seconds to show that it is
-// dead (package storage), and a result that was sent is fetched by then. Waiting so long is
-// not in vain.
+// living is how long a machine that was alive is taken to be alive. Within ten seconds package
+// storage finds out that it is dead, and a result that it has sent is fetched by then. Such a
+// wait is not in vain.
 const living = 10 * time.Second
 
-// known returns since when this process waits for a key, if it does, and whether who compiles
-// it, or has compiled it, was alive a moment ago.
+// known returns since when this process waits for a key, if it does, and whether the machine that
+// compiles it, or has compiled it, was alive a moment ago.
 func (w *waits) known(id *key.ID) (since time.Time, waited, awaited bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,14 +40,14 @@ func (w *waits) known(id *key.ID) (since time.Time, waited, awaited bool) {
 	return of.since, !of.since.IsZero(), ok && time.Since(of.alive) < living
 }
 
-// any reports whether known says of any key that who compiles it was alive a moment ago.
+// any reports whether a machine that compiles any of the keys was alive a moment ago.
 func (w *waits) any() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return !w.last.IsZero() && time.Since(w.last) < living
 }
 
-// note notes what was said of a key.
+// note notes an answer about a key.
 func (w *waits) note(id *key.ID, turn remote.Turn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,8 +74,8 @@ func (w *waits) note(id *key.ID, turn remote.Turn) {
 	w.of[*id] = of
 }
 
-// claimant returns the remote that is asked for claims: the first of those from which
-// others would get what is compiled here. nil: there is none.
+// claimant returns the remote that is asked for claims, nil if there is none: the first from which
+// other machines would get a result of this one.
 func (c *Cache) claimant() *Remote {
 	if !claims || c.settings.mode == ModeRefresh {
 		return nil
@@ -91,9 +91,9 @@ func (c *Cache) claimant() *Remote {
 // Claims reports whether a remote is asked for claims.
 func (c *Cache) Claims() bool { return c.claimant() != nil }
 
-// gaveUp reports whether this process waits for no other machine any more: what a command
-// reads is known only once it has run, so the same command may be another machine's with
-// other files, or have failed there. Who has waited for one such machine runs it.
+// gaveUp reports whether this process no longer waits for other machines. The inputs of a command
+// are known only after it has run, so another machine may run it with other files, or it may fail
+// there. A process that has waited for one such machine runs the command itself.
 func (c *Cache) gaveUp() bool {
 	if !c.settings.launcher {
 		return false
@@ -129,7 +129,7 @@ func (c *Cache) claimAfar(k *key.Key, deadline time.Time, found func() bool) (*c
 			c.remotes.refund(&k.ID)
 			return nil, Busy
 		}
-		// The result may have come since it was looked for.
+		// The result may have come since the last look.
 		c.remotes.forget()
 		switch {
 		case found():
@@ -145,22 +145,23 @@ func (c *Cache) claimAfar(k *key.Key, deadline time.Time, found func() bool) (*c
 	}
 }
 
-// claim is one that this process has.
+// claim is a claim that this process holds.
 type claim struct {
 	*remote.Claim
 	remote *Remote
 	cache  *Cache
 }
 
-// done ends a claim with whatever was stored, so that no machine asks before it is sent.
+// done ends a claim once the stored results are sent, so that no machine looks before they are
+// there.
 func (m *claim) done() {
 	if m != nil {
 		m.Done(m.cache.store.Outbox(m.remote.client.Outbox()))
 	}
 }
 
-// Settle ends a claim that this process was given by its descriptor, once all is sent that
-// is stored by now; see Lease.ClaimDescriptor.
+// Settle ends a claim that this process has inherited as a descriptor, once everything that is
+// stored by now is sent; see Lease.ClaimDescriptor.
 func (c *Cache) Settle(fd int) {
 	if r := c.claimant(); r != nil && fd > 0 {
 		(&claim{remote.Adopt(fd), r, c}).done()

@@ -13,35 +13,34 @@ import (
 	"jitcache/core/store"
 )
 
-// Remotes are asked last, after the layers, and what is found there is copied into the
-// cache's own directory. What is stored there is put into an outbox, from which the
-// helper process sends it: nobody waits for that.
+// Remotes are asked last, after the layers. An entry that is found there is copied into the
+// cache's own directory. An entry that is stored in that directory is noted in an outbox, from
+// which the helper process sends it; nobody waits for that.
 
-// StorageProgram returns the path of jitcache-storage, "" if there is none. Whoever knows
-// where the library or the command is sets it, to what FindStorage says; it is asked only
-// where a remote is named.
+// StorageProgram returns the path of jitcache-storage, "" if there is none. The library and the
+// command set it to a call of FindStorage. It is called only if a remote is configured.
 var StorageProgram = func() string { return "" }
 
-// FindStorage returns where jitcache-storage is, "" if it is not, for who is part of a
-// library or program.
+// FindStorage returns the path of jitcache-storage for a library or program at this path, "" if
+// there is none.
 func FindStorage(executable string) string { return remote.Find(executable) }
 
-// ShownRemotes returns what JITCACHE_REMOTE says as it may be shown.
+// ShownRemotes returns the text of JITCACHE_REMOTE without secrets.
 func ShownRemotes(text string) string { return remote.ShownText(text) }
 
-// Remote is a remote that somebody has named.
+// Remote is a remote that the settings name.
 type Remote struct {
 	URL     string // without a password
 	Source  string // who has named it, see trust.Setting
 	Refused string // why it is not used, "" if it is
-	// Reads is false if nothing is read from it: no key is trusted, and it may not hold
-	// what is unsigned. Writes is false if nothing is put there.
+	// Reads is false if nothing is read from it, because no key is trusted and it may not hold
+	// unsigned entries. Writes is false if nothing is put there.
 	Reads, Writes bool
 
 	client *remote.Remote
 }
 
-// remotes are those of a cache.
+// remotes are the remotes of a cache.
 type remotes struct {
 	named []*Remote
 	used  []*Remote // of those
@@ -96,8 +95,8 @@ func (c *Cache) warnRemote(r *Remote, what string) {
 // used or not.
 func (c *Cache) Remotes() []*Remote { return c.remotes.named }
 
-// fromRemotes asks the remotes for an entry, and copies what it finds. why is what the
-// lookup has come to so far.
+// fromRemotes asks the remotes for an entry, and copies it if one has it. why is the reason of the
+// miss so far.
 func (c *Cache) fromRemotes(id *key.ID, why store.Reason) (*blob.Blob, store.Reason) {
 	if len(c.remotes.used) == 0 || c.remotes.knownAbsent(id) {
 		return nil, why
@@ -134,9 +133,9 @@ func (c *Cache) fromRemotes(id *key.ID, why store.Reason) (*blob.Blob, store.Rea
 	return nil, why
 }
 
-// fromRemote returns the entry of a remote, if it is there and may be used: whole, of
-// this key, and by the word of somebody who is trusted. answered says that the remote has
-// answered at all, lost what of the budget that has cost.
+// fromRemote returns the entry of a remote, if it is there and may be used: it is whole, has this
+// key, and a trusted key has signed it or the remote may hold unsigned entries. answered says that
+// the remote has answered, lost how much of the budget that took.
 func (c *Cache) fromRemote(r *Remote, id *key.ID) (b *blob.Blob, why store.Reason, answered bool, lost time.Duration) {
 	began := time.Now()
 	_, _, awaited := c.remotes.waits.known(id)
@@ -172,7 +171,7 @@ func (c *Cache) fromRemote(r *Remote, id *key.ID) (b *blob.Blob, why store.Reaso
 	return nil, restingOf(err), false, 0
 }
 
-// restingOf returns the reason for which a remote is not asked, by what Rests says of it.
+// restingOf turns the error of Rests into the reason for which a remote is not asked.
 func restingOf(err error) store.Reason {
 	if errors.Is(err, remote.ErrSpent) {
 		return store.RemoteBudget
@@ -190,7 +189,7 @@ func (c *Cache) resting() store.Reason {
 	return store.None
 }
 
-// accept returns why what a remote has given is not used, None if it is.
+// accept returns why an entry of a remote is not used, None if it is.
 func (c *Cache) accept(r *Remote, b *blob.Blob, id *key.ID) store.Reason {
 	why := store.Parse(b, id)
 	switch {
@@ -202,11 +201,11 @@ func (c *Cache) accept(r *Remote, b *blob.Blob, id *key.ID) store.Reason {
 	return store.None
 }
 
-// briefly is for how long what a remote has not got is not asked for again: a lookup and
-// the acquire behind it are one question, and so is a wait, which looks again and again.
+// briefly is how long an absent entry is not asked for again: a lookup and the acquire after it
+// are one question, and so are the repeated looks of a wait.
 const briefly = time.Second
 
-// mostAbsent bounds what is remembered.
+// mostAbsent is how many absent entries are remembered.
 const mostAbsent = 4096
 
 func (r *remotes) knownAbsent(id *key.ID) bool {
@@ -216,14 +215,14 @@ func (r *remotes) knownAbsent(id *key.ID) bool {
 	return ok && time.Since(was.at) < briefly
 }
 
-// absence is when something was asked for in vain, and what that has cost.
+// absence is when an entry was asked for in vain, and what that has drawn from the budget.
 type absence struct {
 	at   time.Time
 	lost time.Duration
 }
 
-// refund takes back what asking for a key has cost: it was not in vain, another machine
-// compiles it.
+// refund gives back what asking for a key has drawn from the budget: it was not in vain, because
+// another machine compiles the key.
 func (r *remotes) refund(id *key.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -243,15 +242,15 @@ func (r *remotes) noteAbsent(id *key.ID, lost time.Duration) {
 	r.absent[*id] = absence{time.Now(), lost}
 }
 
-// forget lets everything be asked for again.
+// forget forgets all absences, so that every entry is asked for again.
 func (r *remotes) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.absent)
 }
 
-// offer puts an entry that was stored a moment ago into the outboxes of the remotes that
-// take it: all of them what is signed, and only those that may hold it what is not.
+// offer notes an entry that was just stored in the outboxes of the remotes that take it. All of
+// them take signed entries; unsigned ones go only to those that may hold them.
 func (c *Cache) offer(id *key.ID) {
 	waits := false
 	for _, r := range c.remotes.used {
@@ -282,11 +281,11 @@ func (c *Cache) bearsSignature(id *key.ID) bool {
 	return len(store.ReadRecords(b).Signatures) > 0
 }
 
-// telling is how long it may take to tell a helper that something waits, which may have
-// to be started. What is not told now is told with the next put, or by the next process.
+// telling is how long it may take to tell a helper, which may have to be started, that entries
+// wait. If that fails, the next put or the next process tells it.
 const telling = 500 * time.Millisecond
 
-// tell tells the helpers that something waits.
+// tell tells the helpers that entries wait.
 func (c *Cache) tell() {
 	c.remotes.telling.Lock()
 	defer c.remotes.telling.Unlock()
@@ -301,7 +300,7 @@ func (c *Cache) tell() {
 	}
 }
 
-// Status returns what a remote's helper says of itself, as JSON.
+// Status returns the helper's description of itself, as JSON.
 func (r *Remote) Status(within time.Duration) ([]byte, error) { return r.client.Status(within) }
 
 // Waiting returns how many entries of the directory wait to be sent to a remote.
@@ -321,8 +320,8 @@ func (c *Cache) ServeRemote() error {
 	return c.remotes.used[0].client.Serve()
 }
 
-// FlushRemotes waits until nothing waits for any remote, at most for a while. It returns
-// the URLs of the remotes for which something still does.
+// FlushRemotes waits until all entries are sent to all remotes, at most for within. It returns the
+// URLs of the remotes for which entries still wait.
 func (c *Cache) FlushRemotes(within time.Duration) (left []string) {
 	return c.flushRemotes(within, true)
 }

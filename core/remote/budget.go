@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Budget is what a process may lose by waiting for remotes in vain: a second, and two
-// per cent of what it has spent on compiling.
+// Budget is how long a process may wait for remotes in vain: a second, plus two per cent of
+// its compile time.
 type Budget struct {
 	spent, compiled atomic.Int64
 }
@@ -19,7 +19,7 @@ const (
 	share   = 50 // a fiftieth of compile time
 )
 
-// Left returns how long may be waited yet.
+// Left returns how much of the budget is left.
 func (b *Budget) Left() time.Duration {
 	if !budgeted {
 		return time.Hour
@@ -27,8 +27,8 @@ func (b *Budget) Left() time.Duration {
 	return atFirst + time.Duration(b.compiled.Load()/share-b.spent.Load())
 }
 
-// Vain says that so long was waited for nothing; less than nothing takes that back.
+// Vain draws a vain wait from the budget; a negative time gives it back.
 func (b *Budget) Vain(d time.Duration) { b.spent.Add(int64(d)) }
 
-// Compiled says that a compile took so long.
+// Compiled adds a compile to the budget.
 func (b *Budget) Compiled(d time.Duration) { b.compiled.Add(int64(max(d, 0))) }

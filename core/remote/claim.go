@@ -8,11 +8,11 @@ import (
 	"jitcache/core/wire"
 )
 
-// Claim is the right to compile a key, among all machines of a remote: a connection to the
-// helper. It ends with Done or Release, and with this process, whatever becomes of that.
+// Claim is the right to compile a key among all machines of a remote. It is a connection to the
+// helper, and ends with Done, with Release, or with this process, however that ends.
 type Claim struct{ c *conn }
 
-// Turn is what has become of asking for a claim.
+// Turn is the answer to a request for a claim.
 type Turn byte
 
 // The turns.
@@ -23,9 +23,10 @@ const (
 	Over    = Turn(wire.Over)    // it does not any more: look for the result, then ask again
 )
 
-// Claim asks for the claim on a key, and waits for it at most for a while. waited says that
-// the answer was Theirs before. Waiting for who compiles is not in vain; waiting for the
-// helper is, unless awaited says that who compiles was alive a moment ago, see Get.
+// Claim asks for the claim on a key, and waits for it at most for wait. waited says that the
+// answer was Theirs before. Time that passes while another machine compiles does not count as
+// vain. Time that the helper takes does, unless awaited says that the other machine was alive a
+// moment ago; see Get.
 func (r *Remote) Claim(id *key.ID, wait time.Duration, waited, awaited bool) (*Claim, Turn) {
 	now := int64(time.Since(epoch))
 	most := mostRequest
@@ -87,23 +88,23 @@ func (c *conn) turn(request []byte) (Turn, error) {
 	}
 }
 
-// Done ends a claim whose result waits in an outbox, whose path this is: the helper ends it
-// once that is sent. It does not wait for it.
+// Done hands the claim over to the helper, which ends it once the result in the outbox at this
+// path is sent. Done does not wait for that.
 func (m *Claim) Done(outbox string) {
 	m.c.deadline = time.Now().Add(telling)
 	m.c.ask(wire.AppendValue([]byte{wire.Done}, []byte(outbox))) // or it ends now, with the connection
 	m.c.close()
 }
 
-// telling is how long it may take to tell a helper something that it need not wait for.
+// telling is how long a request may take whose work the helper does afterwards.
 const telling = 500 * time.Millisecond
 
 // Release ends a claim without a result.
 func (m *Claim) Release() { m.c.close() }
 
-// Descriptor returns the descriptor of the connection. A program that this process becomes
-// has the claim for as long as that is open.
+// Descriptor returns the descriptor of the connection. If this process executes another program,
+// that one holds the claim as long as the descriptor is open.
 func (m *Claim) Descriptor() int { return m.c.fd }
 
-// Adopt returns the claim behind a descriptor that this process was given.
+// Adopt returns the claim behind an inherited descriptor.
 func Adopt(fd int) *Claim { return &Claim{&conn{fd: fd, greeted: true}} }

@@ -9,10 +9,10 @@ import (
 	"jitcache/core/wire"
 )
 
-// Fetch asks for many entries in one request. For each it calls room with its size, as Get
-// does, and then got: nil if what room has returned is filled, ErrAbsent, or what is wrong
-// with this one. It draws on no budget, because nobody waits for it, and asks nothing while
-// the remote is off. The error is that of the request as a whole.
+// Fetch asks for many entries in one request. For each it calls room with its size, as Get does,
+// and then got, with nil if the memory that room returned is filled, with ErrAbsent, or with
+// another error of this entry. It draws on no budget, because nobody waits for it, and asks
+// nothing while the remote is off. The error is that of the whole request.
 func (r *Remote) Fetch(ids []key.ID, within time.Duration, room func(i, size int) []byte, got func(i int, err error)) error {
 	if int64(time.Since(epoch)) < r.off.Load() {
 		return ErrNotAsked

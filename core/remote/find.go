@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// ProgramName is what the helper's program is called.
+// ProgramName is the name of the helper's program.
 const ProgramName = "jitcache-storage"
 
-// Find returns the path of the helper for a program of jitcache's or the library, "" if
-// it is not there: beside it, or where the library is that was installed with it.
+// Find returns the path of the helper for one of jitcache's programs or the library: beside it,
+// or beside the library that was installed with it; "" if there is none.
 func Find(executable string) string {
 	folder := filepath.Dir(executable) + "/"
 	for _, place := range []string{
@@ -32,7 +32,7 @@ func Find(executable string) string {
 	return ""
 }
 
-// ShownText returns remotes as they may be shown: without passwords and tokens.
+// ShownText returns the text of remotes without passwords and tokens.
 func ShownText(text string) string {
 	words := strings.Fields(text)
 	for i, word := range words {
@@ -50,8 +50,8 @@ func ShownText(text string) string {
 	return strings.Join(words, " ")
 }
 
-// Serve becomes the helper, for as long as the job runs that it is started from: where
-// programs may not start one. It returns only if that cannot be.
+// Serve executes the helper in place of this process, for a job whose programs may not start
+// one. It returns only if that fails.
 func (r *Remote) Serve() error {
 	dir, err := r.place()
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 	"jitcache/core/wire"
 )
 
-// keptFor is how long a connection waits for the next lookup. Programs look up in bursts;
-// the host has its descriptor back soon after one.
+// keptFor is how long a connection is kept for the next lookup. Programs look up in bursts, and
+// the host gets the descriptor back soon after one.
 const keptFor = time.Second
 
-// kept is the connection that a lookup has left for the next one, if there is one. To
-// connect, and to be served by a session that has to begin, is half of what a lookup of 4 KB
-// costs. The other lookups of the same moment have connections of their own.
+// kept is the connection that a lookup has left for the next one. Connecting, and starting a
+// session in the helper, is half of the cost of a lookup of 4 KB. Concurrent lookups have
+// connections of their own.
 //
-// A host may close descriptors that are not its own, as daemons do when they start, and
-// the number may be another file's by then. So the socket is known by the kernel's cookie,
-// which no other one ever has, and what has another or none is neither used nor closed.
+// A host may close descriptors that it did not open, as daemons do at their start, and reuse the
+// number for another file. So the socket is recognised by the kernel's cookie, which is unique.
+// A descriptor with another cookie, or none, is neither used nor closed.
 type kept struct {
 	mu     sync.Mutex
 	conn   *conn // nil if there is none
@@ -29,7 +29,7 @@ type kept struct {
 	timer  *time.Timer
 }
 
-// take returns the connection, which is the caller's now, or nil.
+// take returns the connection, which then belongs to the caller, or nil.
 func (k *kept) take(deadline time.Time) *conn {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -41,7 +41,7 @@ func (k *kept) take(deadline time.Time) *conn {
 	return c
 }
 
-// own returns the connection, nil if there is none or its descriptor has become another's.
+// own returns the connection; nil if there is none or its descriptor is another file by now.
 func (k *kept) own() *conn {
 	if k.conn == nil {
 		return nil
@@ -56,9 +56,8 @@ func cookieOf(fd int) (uint64, error) {
 	return unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
 }
 
-// leave keeps a connection for the next lookup, or closes it: err is what the request has
-// come to. Helpers of others may end a session that asks nothing, and a kernel before 4.12
-// has no cookies.
+// leave keeps a connection for the next lookup, or closes it. err is the result of the request.
+// Helpers other than ours may end an idle session, and kernels before 4.12 have no cookies.
 func (k *kept) leave(c *conn, err error) {
 	var refused wire.Refused
 	whole := err == nil || errors.Is(err, ErrAbsent) || errors.As(err, &refused)
@@ -81,7 +80,7 @@ func (k *kept) leave(c *conn, err error) {
 	}
 }
 
-// expire closes the connection if nobody has wanted it.
+// expire closes the connection if it was not used.
 func (k *kept) expire() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -94,8 +93,8 @@ func (k *kept) expire() {
 	k.conn = nil
 }
 
-// answers sends a request over a connection that was kept, and reports whether an answer
-// has begun. If not, the helper has ended the session, and the request was not served.
+// answers sends a request over a kept connection, and reports whether an answer has begun. If
+// not, the helper had ended the session, and has not served the request.
 func (c *conn) answers(request []byte) bool {
 	if c.write(request) != nil {
 		return false

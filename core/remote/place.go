@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// Passed are the variables that a helper gets, and no others: where it finds credentials
-// and certificates, and how it reaches the network. Programs in which one differs have
-// helpers of their own.
+// Passed are the variables that a helper gets. They say where it finds credentials and
+// certificates, and how it reaches the network. Programs that differ in one have different
+// helpers.
 var Passed = []string{
 	"HOME", "PATH", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
@@ -20,8 +20,8 @@ var Passed = []string{
 	"AWS_CONTAINER_AUTHORIZATION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
 }
 
-// Idle is after how many seconds a helper ends that nobody asks: it does not outlive its
-// job by much, and a new one takes 10 ms.
+// Idle is after how many seconds without a request a helper ends. It outlives its job by no more,
+// and starting another takes 10 ms.
 const Idle = "60"
 
 // environment returns the variables of a helper.
@@ -40,9 +40,9 @@ func (r *Remote) environment() []string {
 	return all
 }
 
-// socketName is the socket of the helper that has these settings: of this build, and in
-// the namespaces of this process, because another network has other hosts and another
-// tree of mounts other directories.
+// socketName returns the name of the socket of the helper with these settings, of this build and
+// in the namespaces of this process: in another network or mount namespace the same names may
+// lead to other hosts and directories.
 func (r *Remote) socketName(environment []string) string {
 	var st syscall.Stat_t
 	syscall.Stat(r.options.Program, &st)
@@ -57,14 +57,14 @@ func (r *Remote) socketName(environment []string) string {
 	return "remote-" + short(texts)
 }
 
-// protocol is part of each socket's name, so that helpers of other releases are others.
+// protocol is part of each socket's name, so that incompatible releases have different helpers.
 const protocol = "jitcache 1"
 
 // mostSocket is how long the path of a socket may be.
 const mostSocket = 107
 
-// place makes the folder of the sockets if need be, and returns it: this user's alone.
-// Whoever could write it could answer in the place of a helper.
+// place returns the folder of the sockets, and makes it if it is missing. Only this user may write
+// it: another could answer in place of a helper.
 func (r *Remote) place() (string, error) {
 	dir := r.options.Folder
 	if len(dir) > mostSocket-32 && shortensPlace {

@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// startHelper starts a helper by way of one that starts another and ends, so that it is
-// no child of this process. The command is built without C, and has no host whose SIGCHLD
-// would matter.
+// startHelper starts a helper through a process that starts it and ends, so that it is no child
+// of this process. The command is built without C, and its own SIGCHLD does not matter.
 func startHelper(program string, environment []string) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"jitcache/core/wire"
 )
 
-// Options are what remotes of a cache have in common.
+// Options are common to all remotes of a cache.
 type Options struct {
 	Namespace string                   // in every name
 	Folder    string                   // of the sockets: on this node, and this user's
@@ -44,7 +44,7 @@ type Remote struct {
 	kept kept
 }
 
-// Errors of Get, beside what the helper says.
+// Errors of Get, beside those of the helper.
 var (
 	// ErrAbsent: there is no such entry.
 	ErrAbsent = errors.New("absent")
@@ -54,11 +54,10 @@ var (
 	ErrSpent = errors.New("not asked: the budget is spent")
 )
 
-// epoch is what the times of a Remote are counted from: the clock of the machine may be
-// set, this one goes on.
+// epoch is the origin of the times of a Remote. They are monotonic: the machine's clock may be set.
 var epoch = time.Now()
 
-// New returns a remote. It asks and starts nothing.
+// New returns a remote. It connects to nothing and starts nothing.
 func New(s Setting, o Options) (*Remote, error) {
 	segment := Segment(o.Namespace)
 	if len(segment) > MostSegment {
@@ -70,7 +69,7 @@ func New(s Setting, o Options) (*Remote, error) {
 	return &Remote{Setting: s, options: o, segment: segment}, nil
 }
 
-// Outbox returns the name of the folder in which entries wait to be put there.
+// Outbox returns the name of the folder in which entries for this remote are noted.
 func (r *Remote) Outbox() string {
 	return short(append([]string{r.URL}, r.Attributes...)) + "." + r.segment
 }
@@ -80,14 +79,14 @@ func short(texts []string) string {
 	return key.ID(key.Sum(key.AppendTexts(nil, texts...))).String()[:16]
 }
 
-// Asks reports whether Get would ask: a look at two numbers.
+// Asks reports whether Get would ask the helper. It only reads two numbers.
 func (r *Remote) Asks() bool {
 	_, err := r.Rests()
 	return err == nil
 }
 
-// Rests returns for how long Get will not ask, and the error that it would return: 0 and nil
-// if it would ask. A budget that is spent is said to be, also where that was one failure.
+// Rests returns for how long Get will not ask, and the error that it would return; 0 and nil if it
+// would ask. If the budget is spent it says so, even if a single failure has spent it.
 func (r *Remote) Rests() (time.Duration, error) {
 	left, spent := time.Duration(r.off.Load())-time.Since(epoch), Spent.Left() <= 0
 	switch {
@@ -99,15 +98,15 @@ func (r *Remote) Rests() (time.Duration, error) {
 	return 0, nil
 }
 
-// reckoned is for how long a budget that is spent is taken to be: every compile adds to it.
+// reckoned is how long a spent budget is taken to stay spent. Every compile adds to it.
 const reckoned = 100 * time.Millisecond
 
-// Get asks for an entry. It calls room once with its size, and fills what that returns;
-// nil ends it. It waits no longer than the budget allows. lost is what that has paid, for
-// who learns that it was not in vain.
+// Get asks for an entry. It calls room once with the entry's size, and fills the memory that room
+// returns; nil ends the request. It waits no longer than the budget allows. lost is what it has
+// drawn from the budget, so that a caller who learns that the wait was not in vain can give it back.
 //
-// awaited says that another machine makes the entry, or has made it, and was alive a moment
-// ago. Then the budget does not count: without an answer the same would be compiled here.
+// awaited says that another machine compiles the entry, or has compiled it, and was alive a moment
+// ago. The budget does not apply then: without an answer the same would be compiled here.
 func (r *Remote) Get(id *key.ID, room func(size int) []byte, awaited bool) (lost time.Duration, err error) {
 	most := mostRequest
 	if !awaited || !waitsForLiving {
@@ -126,7 +125,7 @@ func (r *Remote) Get(id *key.ID, room func(size int) []byte, awaited bool) (lost
 	return lost, err
 }
 
-// mostRequest is the longest that a request may take, however much has been compiled.
+// mostRequest is the longest that a request may take, whatever the budget.
 const mostRequest = 10 * time.Second
 
 func (r *Remote) get(id *key.ID, room func(size int) []byte, deadline time.Time) (late time.Duration, err error) {
@@ -137,8 +136,8 @@ func (r *Remote) get(id *key.ID, room func(size int) []byte, deadline time.Time)
 		c = nil
 	}
 	if c == nil {
-		// Every helper knows this request, so it need not be waited for until it has greeted:
-		// who waits twice is woken twice.
+		// Every helper knows this request, so it is sent without waiting for the greeting: a
+		// second wait would cost a second wake.
 		if c, err = r.connectWith(deadline, request); err != nil {
 			return 0, err
 		}
@@ -170,19 +169,19 @@ func (c *conn) get(room func(size int) []byte) error {
 	return err
 }
 
-// After a failure nothing is asked for a while: each process finds out by itself.
+// After a failure nothing is asked for a while. Each process finds out by itself.
 const (
 	firstPause = time.Second
 	lastPause  = time.Minute
 )
 
-// OfEntry reports whether an error of Get is of this entry alone.
+// OfEntry reports whether an error of Get concerns this entry alone.
 func OfEntry(err error) bool {
 	var refused wire.Refused
 	return errors.As(err, &refused) && refused.OfEntry()
 }
 
-// saw notes what a request has come to.
+// saw notes the result of a request.
 func (r *Remote) saw(err error) {
 	if err == nil || errors.Is(err, ErrAbsent) || OfEntry(err) && goesOnAfterOne {
 		r.failures.Store(0)
@@ -232,15 +231,15 @@ func (r *Remote) connectWith(deadline time.Time, first []byte) (*conn, error) {
 	}
 }
 
-// starting is how long a helper may take to start: 10 ms, on a machine that has time.
+// starting is how long a helper may take to start. It takes 10 ms on an idle machine.
 const starting = 500 * time.Millisecond
 
-// again is how soon a helper is started again: one that ends at once cannot work.
+// again is how soon a helper may be started again: one that ends at once cannot work.
 const again = 2 * time.Second
 
-// start starts a helper, unless this process has done so a moment ago, or another one is
-// about to. The caller unlocks the lock, which may be nil, once it answers. Of several
-// helpers for one socket all but one end at once.
+// start starts a helper, unless this process has done so a moment ago or another process is doing
+// it. The caller releases the lock, which may be nil, once the helper answers. If several helpers
+// start for one socket, all but one end at once.
 func (r *Remote) start() (*lockfile.Lock, error) {
 	r.starting.Lock()
 	defer r.starting.Unlock()
@@ -261,8 +260,8 @@ func (r *Remote) start() (*lockfile.Lock, error) {
 	return lock, err
 }
 
-// Upload tells the helper that something waits in an outbox, whose path this is. It
-// waits no longer than a while: the next one who tells takes it along.
+// Upload tells the helper that the outbox at this path has entries. It waits for at most within:
+// the next call tells the helper of the same entries.
 func (r *Remote) Upload(outbox string, within time.Duration) error {
 	c, err := r.connect(time.Now().Add(within))
 	if err != nil {
@@ -276,8 +275,8 @@ func (r *Remote) Upload(outbox string, within time.Duration) error {
 	return err
 }
 
-// Flush waits until nothing waits in an outbox any more, at most for a while, and
-// reports whether nothing does. It waits for a remote that is down only if it is patient.
+// Flush waits until the outbox is empty, at most for within, and reports whether it is. It waits
+// for a remote that is down only if patient is set.
 func (r *Remote) Flush(outbox string, within time.Duration, patient bool) (bool, error) {
 	c, err := r.connect(time.Now().Add(within + time.Second))
 	if err != nil {
@@ -296,7 +295,7 @@ func (r *Remote) Flush(outbox string, within time.Duration, patient bool) (bool,
 	return err == nil && status == wire.OK, err
 }
 
-// Rejected tells the helper why what it gave was not used, for what it counts.
+// Rejected tells the helper why an entry of it was not used, for its counters.
 func (r *Remote) Rejected(why string) {
 	c, err := r.connect(time.Now().Add(min(Spent.Left(), telling)))
 	if err != nil {
@@ -308,7 +307,7 @@ func (r *Remote) Rejected(why string) {
 	}
 }
 
-// Status returns what the helper says of itself, JSON.
+// Status returns the helper's description of itself, as JSON.
 func (r *Remote) Status(within time.Duration) ([]byte, error) {
 	c, err := r.connect(time.Now().Add(within))
 	if err != nil {
