@@ -1,4 +1,4 @@
-"""What a call asks of the system, by Python's audit events: for functions whose results are kept."""
+"""What a call asks the system for, by Python's audit events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from jitcache._fork import ForkLock
 
-#: Events that say nothing of the world. All others do: this list is what is allowed.
+#: Events that tell a program nothing about the world outside. This is an allow-list: any other event counts.
 HARMLESS = frozenset((
     "array.__new__", "builtins.id", "code.__new__", "compile", "exec", "function.__new__", "import", "marshal.dumps",
     "marshal.load", "marshal.loads", "object.__delattr__", "object.__getattr__", "object.__setattr__", "sys._getframe",
@@ -32,7 +32,7 @@ def _on_event(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _imports(frame: Any) -> bool:
-    """Whether Python imports something: modules are described as all are, before the call and after it."""
+    """Return whether Python imports something. The walks before and after the call describe modules."""
     while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             return True
@@ -41,7 +41,7 @@ def _imports(frame: Any) -> bool:
 
 
 class Watched:
-    """Notes what this thread asks of the system while it is in ``with``: ``seen``."""
+    """Notes in ``seen`` what this thread asks the system for within ``with``."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -64,7 +64,7 @@ class Watched:
 
 
 class Unwatched:
-    """What this thread asks of the system in ``with`` is the cache's."""
+    """Within ``with`` this thread asks on behalf of the cache: nothing is noted."""
 
     def __enter__(self) -> None:
         thread = threading.get_ident()

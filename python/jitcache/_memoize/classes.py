@@ -14,13 +14,13 @@ from .order import is_elsewhere
 from .origin import OWN, Origin, origin_of, origin_of_module
 
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class that is not built in
-#: Where the classes are of what Python makes of types: list[int], int | None, typing.Optional.
+#: The modules of the classes of Python's own type expressions: list[int], int | None, typing.Optional.
 _OF_TYPES = frozenset(("builtins", "types", "typing"))
 _ADDRESS = re.compile("0x[0-9a-f]+")
 
 
 def is_own(cls: type, unknown: bool = True) -> bool:
-    """Return whether a class may be of a file that is neither Python's nor of an installed package."""
+    """Return whether a class may come from a file that belongs neither to Python nor to an installed package."""
     try:
         return origin_of_module(str(cls.__module__)).kind == OWN
     except Unkeyable:
@@ -36,9 +36,9 @@ def _functions_of(value: Any) -> list[types.FunctionType]:
 
 
 class ClassWalker(DependencyWalker):
-    """The part of the walk that is of classes."""
+    """The part of the walk that describes classes."""
 
-    # Its file says the rest of them.
+    # Of these names the file of the class says enough.
     of_classes = DependencyWalker.of_classes | {
         "__dataclass_fields__", "__dataclass_params__", "__orig_bases__", "__parameters__", "__type_params__",
     }  # fmt: skip
@@ -50,7 +50,7 @@ class ClassWalker(DependencyWalker):
     # -- of Reach
 
     def origin(self, origin: Origin, module: str, name: str) -> bool:
-        """Put where something is from, or refuse it; return whether its parts are to be described."""
+        """Put the origin of something, or refuse it; return whether its parts must be described."""
         raise NotImplementedError
 
     # -- the rules
@@ -74,14 +74,14 @@ class ClassWalker(DependencyWalker):
             self._where = where
 
     def _said(self, text: str, annotations: Any) -> None:
-        """Put what a class or a function says of itself, which somebody may have set: its file says the rest."""
+        """Put the docstring and the annotations of a class or function: a program may have set them."""
         self._put("says", text.encode())
         for name, annotation in annotations.items() if isinstance(annotations, dict) else ():
             self._put("annotation", name.encode())
             self._annotation(annotation)
 
     def _annotation(self, said: Any) -> None:
-        """Put a type as code may ask for it: by value, but by its text where Python made it, and then its parts."""
+        """Put an annotation by value; a type expression of Python's by its text and then by its parts."""
         cls = said if isinstance(said, type) else type(said)
         if cls.__module__ not in _OF_TYPES and (cls is not said or is_own(cls)):
             self._value(said)
@@ -92,7 +92,7 @@ class ClassWalker(DependencyWalker):
             self._annotation(part)
 
     def _members(self, cls: type) -> None:
-        """Put also what a class may have from elsewhere than its file: it may be made by a call."""
+        """Put the members, also those that do not follow from the file: a call may have made the class."""
         super()._members(cls)
         names = [n for n, v in vars(cls).items() if n not in self.of_classes and not isinstance(v, self.slots)]
         self._put("order", repr(names).encode())
@@ -104,20 +104,20 @@ class ClassWalker(DependencyWalker):
             self._put("field", repr([getattr(field, name, None) for name in said]).encode())
             self._annotation(field.type)
             for value in (field.default, field.default_factory, field.metadata or None):
-                # What stands for none given is of dataclasses.
+                # The marker for "none given" belongs to dataclasses.
                 self._put("none") if type(value).__module__ == "dataclasses" else self._value(value)
         for name, value in sorted(vars(cls).items()) if issubclass(cls, enum.Enum) else ():
-            # Not what Python makes of the members, which are described.
+            # Not the tables that Python makes of the members, which are described.
             if name.startswith("_") and isinstance(value, (int, str, enum.Enum)) and not isinstance(value, cls):
                 self._put("of all", name.encode())
                 self._value(value)
 
     def _registered(self, cls: type) -> None:
-        """Put the classes that an abstract class takes for its own without being their base."""
+        """Put the classes that are registered with an abstract class."""
         if "_abc_impl" not in vars(cls):
             return
         named: dict[str, Any] = {}
-        for abstract in below(cls):  # it takes for its own what they do
+        for abstract in below(cls):  # it accepts what these accept
             own = is_own(abstract)
             found = told(abstract)
             asked = "__subclasshook__" in vars(abstract) or is_own(type(abstract))
@@ -130,7 +130,7 @@ class ClassWalker(DependencyWalker):
                 self._value(registered)
 
     def _patches(self, cls: type) -> None:
-        """Put what of somebody else's class may be set: its plain attributes, and functions that are not theirs."""
+        """Put what a program may have set in a class of somebody else: plain attributes, and foreign functions."""
         for base in cls.__mro__:
             if base.__module__ == "builtins":
                 continue
@@ -146,7 +146,7 @@ class ClassWalker(DependencyWalker):
                     self._method_of_others(name, function)
 
     def _method_of_others(self, name: str, function: types.FunctionType) -> None:
-        """Put where a function in somebody else's class is from, and its plain defaults."""
+        """Put the origin of a function in somebody else's class, and its plain defaults."""
         code = function.__code__
         origin = origin_of(code.co_filename)
         self._put("method", f"{name} {code.co_name} {code.co_firstlineno}".encode())

@@ -1,4 +1,4 @@
-"""The decorator ``memoize``. What it needs is read when it is used."""
+"""The decorator ``memoize``. It imports the other modules of this package when it is used."""
 
 from __future__ import annotations
 

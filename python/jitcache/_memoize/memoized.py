@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jitcache._cache import Cache
 
     class Codec(Protocol):
-        """What makes bytes of results, and results of bytes: ``pickle``, ``json``, or an object like them."""
+        """Turns results into bytes and back: ``pickle``, ``json``, or an object like them."""
 
         def dumps(self, value: Any, /) -> bytes | str: ...
         def loads(self, data: bytes, /) -> Any: ...
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Depends = Mapping[str, Any] | Callable[..., Mapping[str, Any]]
 
 R = TypeVar("R")
-#: Modules of Python's that codecs are, or use; what they look at beside the value is its classes.
+#: Modules of Python that are codecs, or that codecs use. Beside the value they look only at its classes.
 CODECS = frozenset(("_json", "_pickle", "json", "marshal", "pickle"))
 _ABSENT = object()
 
@@ -123,7 +123,7 @@ class Memoized(Generic[P, R]):
         except Unkeyable as e:
             return str(e)
         changed = sorted(label for label in {*now, *components} if now.get(label) != components.get(label))
-        # What the call has imported is new, and was not there to be seen.
+        # The first walk could not see modules that the call has imported.
         return f"changed during the call: {', '.join(changed)}" if changed else ""
 
     # -- results
@@ -181,7 +181,7 @@ class Memoized(Generic[P, R]):
         components: dict[str, Any] = dict(reach.components)
         try:
             key = Key({**components, **self._outside(args, kwargs)})
-        except OSError as e:  # a file of depends that is not there: the function may know better
+        except OSError as e:  # a file in depends is missing: the function says what that means
             raise RefusedError(f"{self._name}: depends: {e}", -21) from e
         return key.named(self._name), components
 
@@ -215,14 +215,14 @@ class Memoized(Generic[P, R]):
         return bound.arguments
 
     def _outside(self, args: Any, kwargs: Any) -> dict[str, Any]:
-        """Return what the user says of the outside, as components."""
+        """Return the components that ``depends`` gives."""
         if self._depends is None:
             return {}
         said = self._depends(*args, **kwargs) if callable(self._depends) else self._depends
         return {f"depends {label}": value for label, value in said.items()}
 
     def _refuse(self, why: str) -> None:
-        """Note why a result is not kept; say it once."""
+        """Note why a result is not kept, and warn once."""
         self._reasons.last = why
         if why not in self._warned and len(self._warned) < 100:
             self._warned.add(why)
@@ -243,10 +243,10 @@ class Memoized(Generic[P, R]):
 
 
 def _signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
-    """Return the signature that calls of a function are bound by, None if it claims another than its own."""
+    """Return the signature by which calls are bound; None if the function claims another one than its own."""
     if "__signature__" in vars(function):
         return None
-    # Not that of what it wraps: a wrapper may tell a position from a keyword.
+    # Not the signature of the function that it wraps: a wrapper may tell positions from keywords.
     return inspect.signature(function, follow_wrapped=False)
 
 
@@ -273,7 +273,7 @@ class _ReachOfCodec(Reach):
 
 
 def _codec_of(value: Memoized[Any, Any]) -> dict[str, bytes]:
-    """Return what the codec of a memoized function is, as components; one of Python's is known by that's version."""
+    """Return the components of a codec. Those of Python are covered by its version."""
     codec = value._codec
     if codec is None:
         return {}
@@ -286,7 +286,7 @@ def _codec_of(value: Memoized[Any, Any]) -> dict[str, bytes]:
 
 
 def _describe(reach: Reach, value: Memoized[Any, Any]) -> None:
-    """Put a memoized function that another one calls: what it depends on outside, nobody can say for the other."""
+    """Put a memoized function that another one calls. Its own ``depends`` says nothing for the caller."""
     reach._put("memoized")
     if value._depends is not None:
         reach._look("jitcache", f"memoize of {value._name}, with depends")

@@ -25,7 +25,7 @@ class Mentions(NamedTuple):
 
     ``chains`` are globals, each with the attributes that are asked for at once:
     ``("os", "path", "join")``; ``cells`` are those of variables of outer functions.
-    ``attributes`` are all that is asked of anything, and by its texts may be.
+    ``attributes`` are all attributes that are asked for, and texts that could name one.
     """
 
     chains: tuple[tuple[str, ...], ...]
@@ -37,7 +37,7 @@ class Mentions(NamedTuple):
 _GLOBALS = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "STORE_GLOBAL", "DELETE_GLOBAL"))
 _CELLS = frozenset(("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"))
 _ATTRIBUTES = frozenset(("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"))
-# What binds a name, or asks for none that counts.
+# Instructions that bind a name, or ask for none that counts.
 _OTHERS = frozenset(("STORE_ATTR", "DELETE_ATTR", "STORE_NAME", "DELETE_NAME", "IMPORT_NAME", "IMPORT_FROM"))
 
 _known: weakref.WeakKeyDictionary[types.CodeType, Mentions] = weakref.WeakKeyDictionary()

@@ -1,4 +1,4 @@
-"""What the same program has in the same order, or by the same name, in every process."""
+"""Which orders and names are the same in every process of a program."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def hashes_are_fixed() -> bool:
 
 
 def fixed_order(items: Iterable[Any]) -> bool:
-    """Return whether a set of these has its order from what was done with it, and not from chance."""
+    """Return whether a set of these items has the same order in every process."""
     return all(map(_has_fixed_hash, items))
 
 
 def _has_fixed_hash(item: Any) -> bool:
     if type(item) in (float, complex):
-        return not is_nan(item)  # it has that of its address
+        return not is_nan(item)  # its hash is that of its address
     if type(item) in (int, bool):
         return True
     if type(item) in (tuple, frozenset):
@@ -34,18 +34,18 @@ def _has_fixed_hash(item: Any) -> bool:
 
 
 def is_nan(value: complex) -> bool:
-    """Return whether a number is equal to none, so that a list finds it in itself only as the same object."""
+    """Return whether a number is NaN, which equals nothing: a list finds it only as the same object."""
     return cmath.isnan(value)
 
 
 def is_elsewhere(cls: type) -> bool:
-    """Return whether a class was made by Python code, and is not what its module has by its name.
+    """Return whether a class of Python code is not the one that its module has under its name.
 
-    ``dataclasses.make_dataclass`` and ``type`` make such, and a program may say any module.
+    ``dataclasses.make_dataclass`` and ``type`` make such classes, with any module name.
     """
     if not cls.__flags__ & _HEAP or cls.__flags__ & _IMMUTABLE:
         return False
     found: Any = sys.modules.get(str(cls.__module__))
     for name in cls.__qualname__.split("."):
-        found = getattr(found, "__dict__", {}).get(name)  # and nothing is imported for it
+        found = getattr(found, "__dict__", {}).get(name)  # without importing anything
     return found is not cls

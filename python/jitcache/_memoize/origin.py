@@ -19,9 +19,9 @@ PYTHON, PACKAGE, OWN = "python", "package", "own"
 class Origin(NamedTuple):
     """Where code is from.
 
-    PYTHON: the standard library, and this package; ``name`` is the module. PACKAGE:
-    what an installer has put there; ``name`` is the package's folder with the list
-    of its files. OWN: anything else; ``name`` is the file, "" if there is none.
+    PYTHON: the standard library, and this package; ``name`` is the module. PACKAGE: an
+    installed package; ``name`` is the folder with the list of its files. OWN: any other
+    file; ``name`` is its path, "" if there is none.
     """
 
     kind: str
@@ -36,7 +36,7 @@ _origins: dict[str, Origin] = {}
 
 
 def origin_of(path: str) -> Origin:
-    """Return the origin of code, by the file that it names."""
+    """Return the origin of code by its file name."""
     found = _origins.get(path)
     if found is None:
         found = _origins[path] = _find(path)
@@ -114,17 +114,17 @@ def _lists(site: str) -> dict[str, bytes]:
                 with open(os.path.join(site, name, "RECORD"), "rb") as file:
                     lists[os.path.join(site, name)] = b"\n" + file.read()
             except OSError:
-                continue  # not of an installer that keeps one: its files are their own word
+                continue  # its installer keeps no list: its files count as OWN
     return lists
 
 
 def package_content(folder: str) -> tuple[str, bytes]:
     """Return the name of an installed package, and the digest of its version and files.
 
-    Its list says what the files were when they were installed. A file that is
-    another now counts by its content: told by their hashes of sources that this
-    process has imported and of what is younger than the list, by size of the rest. Raises Unkeyable if one has changed
-    since the process started.
+    The package's list has the hashes and sizes of its files as they were installed. A file
+    that differs from the list counts by its content. Sources that this process has imported,
+    and files younger than the list, are compared by hash, the others by size. Raises
+    Unkeyable if a file has changed since the process started.
     """
     listed = os.path.join(folder, "RECORD")
     try:
@@ -132,7 +132,7 @@ def package_content(folder: str) -> tuple[str, bytes]:
     except OSError:
         raise Unkeyable("package without a list of its files", folder) from None
     known = _packages.get(folder)
-    # What is imported later is to be looked at too.
+    # Modules that are imported later must be looked at too.
     if known is None or known[:2] != (len(sys.modules), stamp_of(found)):
         known = _packages[folder] = (len(sys.modules), stamp_of(found), _files_of(folder, listed, found))
     return os.path.basename(folder)[: -len(".dist-info")].partition("-")[0], known[2]
@@ -156,10 +156,10 @@ def _files_of(folder: str, listed: str, found: os.stat_result) -> bytes:
 
 
 def _is_another(path: str, line: bytes, listed: os.stat_result, imported: bool) -> bool:
-    """Whether a file is another than its line in the list says.
+    """Return whether a file differs from its line in the list.
 
-    One that is no younger than the list is taken for what it says, unless this process
-    has run it. A copy of the folder may have any times.
+    A file that is not younger than the list is trusted, unless this process has run it.
+    (A copy of the folder may have any times.)
     """
     _, said, size = line.rsplit(b",", 2)
     try:
@@ -173,7 +173,7 @@ def _is_another(path: str, line: bytes, listed: os.stat_result, imported: bool) 
 
 
 def _hash_of(path: str, now: os.stat_result) -> bytes:
-    """Return what a list says of a file with this content."""
+    """Return the hash of this content as a list has it."""
     stamp = stamp_of(now)
     known = _hashes.get(path)
     if known is None or known[0] != stamp:

@@ -1,8 +1,8 @@
-"""What of Python's own library looks at nothing outside of a program.
+"""The parts of Python's own library that look at nothing outside of a program.
 
-This is the one list of that, and it lists what is allowed: a function that uses
-anything else of the standard library depends on what nobody sees, a file, the
-environment, the clock, and is not kept.
+This allow-list is the only one. A function that uses anything else of the standard
+library may depend on a file, the environment or the clock, which the walk does not
+see, and its results are not kept.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _BUILTINS = frozenset((
     "pow", "print", "repr", "round", "setattr", "sorted", "sum", "vars",
 ))  # fmt: skip
 
-# Of Python 3.9 to 3.14. Not what looks names up by texts (get_type_hints, ForwardRef, evaluate_forward_ref), nor what
-# answers by what others have registered (get_overloads): so not the module as a whole either.
+# Of Python 3.9 to 3.14. Without functions that look names up by texts (get_type_hints, ForwardRef,
+# evaluate_forward_ref) or return what others have registered (get_overloads). So the module is not allowed as a whole.
 _TYPING = frozenset((
     "AbstractSet", "Annotated", "Any", "AnyStr", "AsyncContextManager", "AsyncGenerator", "AsyncIterable",
     "AsyncIterator", "Awaitable", "BinaryIO", "ByteString", "Callable", "ChainMap", "ClassVar", "Collection",
@@ -36,18 +36,18 @@ _TYPING = frozenset((
     "Unpack", "ValuesView", "assert_never", "assert_type", "cast", "dataclass_transform", "final", "get_args",
     "get_origin", "get_protocol_members", "is_protocol", "is_typeddict", "no_type_check", "no_type_check_decorator",
     "overload", "override", "reveal_type", "runtime_checkable",
-    # The classes of what these give.
+    # The classes of the objects that these return.
     "NoDefaultType", "_AnnotatedAlias", "_AnyMeta", "_CallableGenericAlias", "_CallableType",
     "_ConcatenateGenericAlias", "_DeprecatedGenericAlias", "_GenericAlias", "_LiteralGenericAlias",
     "_LiteralSpecialForm", "_NoExtraItemsType", "_ProtocolMeta", "_Sentinel", "_SpecialForm", "_SpecialGenericAlias",
     "_TupleType", "_TypedCacheSpecialForm", "_TypedDictMeta", "_UnionGenericAlias", "_UnpackGenericAlias",
-    # Functions that it puts into classes and in place of what is decorated, by the names of their code. What those of
-    # annotations ask is in their closures.
+    # Functions that typing puts into classes and in place of decorated functions, by the names of their code. Those for
+    # annotations ask only for what is in their closures.
     "<lambda>", "__annotate__", "annotate", "inner", "new_type", "_generic_class_getitem", "_namedtuple_mro_entries",
     "_no_init_or_replace_init", "_overload_dummy", "_proto_hook",
 ))  # fmt: skip
 
-# A name of C stands beside the module that its objects are asked for in.
+# The names of modules in C stand beside the modules through which programs reach them.
 _INSIDE: dict[str, frozenset[str]] = {
     "builtins": _BUILTINS,
     "__future__": _ALL,
@@ -130,7 +130,7 @@ _INSIDE: dict[str, frozenset[str]] = {
     "urllib.parse": _ALL,
     "warnings": frozenset(("warn",)),
     "zlib": _ALL,
-    # This package: what it raises. A key may read files.
+    # This package: only its exceptions. Making a key may read files.
     "jitcache": frozenset(("CompileError", "DriverError", "Error", "LibraryError", "RefusedError")),
     "jitcache._errors": _ALL,
 }  # fmt: skip
@@ -146,7 +146,7 @@ def is_inside(module: str, name: str = "") -> bool:
     return found is _ALL or name in found
 
 
-# Attributes with two underscores that say what a value is or does, and lead nowhere else: those of data, and these.
+# Attributes with two underscores that lead to nothing beyond the value: those of data types, and these.
 _DATA = (object, int, float, complex, str, bytes, bytearray, memoryview, list, dict, set, range, slice, BaseException)
 _SAID = (
     "__annotations__", "__args__", "__await__", "__call__", "__cause__", "__context__", "__dict__", "__enter__",
@@ -156,22 +156,22 @@ _SAID = (
 )  # fmt: skip
 _PROTOCOL = frozenset(name for kind in _DATA for name in dir(kind)) | frozenset(_SAID)
 _PROTOCOL -= {"__hash__", "__traceback__", "__reduce__", "__reduce_ex__", "__subclasshook__"}
-# Of frames, which lead to all that runs.
+# Attributes that lead to frames, and so to everything that runs.
 _FRAMES = frozenset(("ag_frame", "cr_frame", "f_back", "f_builtins", "f_globals", "f_locals", "gi_frame", "tb_frame"))
 
 
 def leads_elsewhere(attribute: str) -> bool:
-    """Return whether an attribute of a value may give what the value does not hold, its function's globals say."""
+    """Return whether an attribute may lead to something that the value does not hold, such as a function's globals."""
     if attribute in _FRAMES:
         return True
     return attribute.startswith("__") and attribute.endswith("__") and attribute not in _PROTOCOL
 
 
-# What functions, classes and packages have beside that. By a text it may be asked of any value.
+# Further attributes of functions, classes and packages. getattr may ask any value for them, by a text.
 _MACHINERY = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 _LEADING = frozenset(name for kind in _MACHINERY for name in dir(kind)) | _FRAMES
 _LEADING |= {name for name in vars(collections) if name.startswith("__")} - {"__all__", "__getattr__"}
-_LEADING -= _PROTOCOL | {*functools.WRAPPER_ASSIGNMENTS}  # which stand in the __dict__ of what wraps
+_LEADING -= _PROTOCOL | {*functools.WRAPPER_ASSIGNMENTS}  # functools.wraps puts these into the __dict__ of a wrapper
 _WORDS = re.compile(r"\w+")
 
 

@@ -1,10 +1,10 @@
-"""What a function reaches: its code, and all that it may look up, as components of a key.
+"""What a function reaches: its code and everything that it may look up, as components of a key.
 
-Each global, module file, package and argument is a component of its own, so that
-a miss can be explained. Values are described as they are now; code besides by the
-file that it is from, so that nobody who reads sources or lines sees less than a key
-says. What is of Python or of an installed package is described by the version and
-by the files of that. What nobody can describe raises Unkeyable.
+Each global, module file, package and argument is a component of its own, so that a
+miss can be explained. Values are described as they are now. Code is described by its
+instructions and by the file that it comes from, because it may read its own source.
+Python and installed packages are described by their versions and files. Anything that
+cannot be described raises Unkeyable.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _OF_MODULES = frozenset(("__builtins__", "__cached__", "__file__", "__loader__",
 class Reach(ValueWalker):
     """One walk, from a function and the arguments of a call.
 
-    ``vouched``: somebody says what the function looks at outside of Python, so
-    that it may. ``memories`` are functions that it met which hold earlier results.
+    ``vouched``: the user says, by ``depends``, what the function looks at outside of
+    Python. ``memories`` are the functions on the way that hold earlier results.
     """
 
-    #: Modules of Python's that count as inside.
+    #: Further modules of Python that may be used.
     allowed: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, *, vouched: bool) -> None:
@@ -68,7 +68,7 @@ class Reach(ValueWalker):
     # -- where something is from
 
     def origin(self, origin: Origin, module: str, name: str) -> bool:
-        """Put where something is from, or refuse it; return whether its parts are to be described."""
+        """Put the origin of something, or refuse it; return whether its parts must be described."""
         if origin.kind == PYTHON:
             self._look(module, name)
         elif origin.kind == PACKAGE:
@@ -86,10 +86,10 @@ class Reach(ValueWalker):
         if module == "copy":
             self._copied()
         elif module == "zlib":
-            self._put("zlib", zlib.ZLIB_RUNTIME_VERSION.encode())  # the system's, which may be another tomorrow
+            self._put("zlib", zlib.ZLIB_RUNTIME_VERSION.encode())  # the system's library, which may be updated
 
     def _copied(self) -> None:
-        """Put what somebody has said of how instances of a class are copied."""
+        """Put the functions that are registered to copy instances of a class."""
         for cls, function in list(copyreg.dispatch_table.items()):
             if isinstance(function, types.FunctionType) and origin_of(function.__code__.co_filename).kind == OWN:
                 self._put("copied", f"{cls.__module__}.{cls.__qualname__}".encode())
@@ -103,7 +103,7 @@ class Reach(ValueWalker):
         """Add the content of a file of a module to the components."""
         if not path:
             raise Unkeyable("no file", f"module {module}")
-        # Its main file, which is another in each process that is started with it, has no other name.
+        # The main file may be another one in each process: it is named by its own file name.
         own = os.path.abspath(getattr(sys.modules.get(module), "__file__", None) or "") == path
         digest = content(path, imported=True)
         self.components[f"module {module}" if own else f"file {os.path.basename(path)} of {module}"] = digest
@@ -145,7 +145,7 @@ class Reach(ValueWalker):
     def _own_file(self, f: types.FunctionType, origin: Origin) -> None:
         module = str(f.__globals__.get("__name__", f.__module__))
         path = origin.name
-        if not path:  # made of a text, as dataclasses do: by the file of who made it
+        if not path:  # made of a text, as dataclasses do: by the file of its maker
             for name in (module, str(f.__module__), self._where):
                 path = getattr(sys.modules.get(name), "__file__", None) or ""
                 if path:
@@ -188,7 +188,7 @@ class Reach(ValueWalker):
         """Put a global: its name here, its value as a component."""
         module = str(names.get("__name__"))
         self._put("global", name.encode())
-        if vars(sys.modules.get(module, builtins)) is not names:  # made for a text, as named tuples do
+        if vars(sys.modules.get(module, builtins)) is not names:  # a namespace made for a text, as named tuples have
             self._value(value)
             return
         label = f"{module}.{name}"
@@ -230,7 +230,7 @@ class Reach(ValueWalker):
         self._chain(module, ())
 
     def _chain(self, module: types.ModuleType, chain: tuple[str, ...]) -> None:
-        """Put what code asks of a module; all of it if it may ask for anything."""
+        """Put the names of a module that code asks for; all of it if it may ask for any."""
         name = str(module.__name__)
         self._put("module", name.encode())
         origin = origin_of_module(name) if sys.modules.get(name) is module else Origin(OWN, "")
@@ -271,7 +271,7 @@ class Reach(ValueWalker):
                     )
 
     def _added(self, module: types.ModuleType) -> None:
-        """Put what is plain in a module of somebody else, and what a program has put there."""
+        """Put the plain values in a module of somebody else, and what a program has put there."""
         if self._vouched or self._again(module):
             return
         for name, value in sorted(vars(module).items()):
@@ -284,14 +284,14 @@ class Reach(ValueWalker):
                 self._value(value)
 
     def _is_own(self, value: Any) -> bool:
-        """Whether a value is of a file that is neither Python's nor of an installed package."""
+        """Return whether a value comes from a file that belongs neither to Python nor to an installed package."""
         if isinstance(value, types.FunctionType):
             return origin_of(value.__code__.co_filename).kind == OWN
         cls = value if isinstance(value, type) else type(value)
         return cls.__module__ in sys.modules and origin_of_module(str(cls.__module__)).kind == OWN
 
     def _of_others(self, value: Any, origin: Origin) -> None:
-        """Put an attribute of a module of somebody else, which may have been replaced, or be a setting."""
+        """Put an attribute of a module of somebody else: it may have been replaced, or be a setting."""
         cls = type(value)
         if value is _MISSING:
             self._put("absent")
@@ -302,12 +302,12 @@ class Reach(ValueWalker):
             and not shows_all(cls, object)
             and not self._is_own(value)
         ):
-            # Python's own, such as sys.implementation: its version says what.
+            # Python's own, such as sys.implementation: covered by its version.
             self._put("python", f"{cls.__module__}.{cls.__qualname__}".encode())
         elif cls in self.plain or shows_all(cls, object) or any(b in self.kinds for b in cls.__mro__):
             self._value(value)
         else:
-            # In C, and made by them, such as a function of NumPy's: their files say what.
+            # Made in C by its package, such as a function of NumPy: covered by the package's files.
             self._of_c(value, cls)
 
     def _of_c(self, value: Any, cls: type) -> None:
@@ -315,7 +315,7 @@ class Reach(ValueWalker):
             raise Unkeyable("state that cannot be seen", f"{cls.__module__}.{cls.__qualname__}")
         self._put("theirs", f"{cls.__module__}.{cls.__qualname__} {getattr(value, '__name__', '')}".encode())
 
-    # -- what else calls
+    # -- other callables
 
     def _builtin(self, value: Any) -> None:
         """A function in C, or a method of a value that is in C."""
@@ -350,7 +350,7 @@ class Reach(ValueWalker):
         self._dict(vars(value))
 
     def _logger(self, value: logging.Logger) -> None:
-        """What it does is no result; whether it would, code may ask."""
+        """A logger. Logging is no result, but code may ask whether it would log."""
         said = (
             value.name,
             value.level,

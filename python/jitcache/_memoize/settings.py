@@ -1,8 +1,8 @@
-"""Settings: what of the interpreter changes results of code that asks for none of it."""
+"""Settings of the interpreter that change the results of code that does not ask for them."""
 
 from __future__ import annotations
 
-import _locale  # which locale would take a millisecond for
+import _locale  # importing locale would take a millisecond
 import functools
 import hashlib
 import os
@@ -16,13 +16,13 @@ from jitcache._code import Unkeyable
 
 @functools.cache
 def python_version() -> bytes:
-    """Return what tells this Python from others, as far as its own functions depend on it.
+    """Return what tells this Python from others, as far as the results of its functions depend on it.
 
-    The C library has its mathematics, and chooses it by the processor, as NumPy does.
-    Raises Unkeyable if nobody says which processor it is.
+    The C library, and NumPy, choose their mathematics by the processor. Raises Unkeyable
+    if the processor cannot be found out.
     """
     flags = tuple(getattr(sys.flags, name) for name in ("optimize", "utf8_mode", "bytes_warning"))
-    # Hashes of texts, and with them the order of sets, are at random unless that says otherwise.
+    # Without PYTHONHASHSEED the hashes of texts, and with them the order of sets, are random.
     hashes = hash("jitcache") if os.environ.get("PYTHONHASHSEED", "random") != "random" else None
     from jitcache import __version__
 
@@ -45,7 +45,7 @@ def python_version() -> bytes:
 
 
 def settings() -> bytes:
-    """Return how deep calls may be, how long numbers as texts, which warnings are errors, how numbers are written."""
+    """Return the recursion limit, the digits of int to str, the warnings that are errors, and the locale's numbers."""
     said = (
         sys.getrecursionlimit(),
         getattr(sys, "get_int_max_str_digits", int)(),
@@ -56,7 +56,7 @@ def settings() -> bytes:
 
 
 def _errors() -> list[tuple[Any, ...]]:
-    """Return the filters of warnings if one of them raises: what only shows a warning is no result."""
+    """Return the filters of warnings if one of them raises. A warning that is only shown is no result."""
     filters: Any = warnings.filters
     if not any(one[0] == "error" for one in filters):
         return []

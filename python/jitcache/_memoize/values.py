@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 _MANAGED_DICT = 1 << 4  # Py_TPFLAGS_MANAGED_DICT: the __dict__ is before the object, since Python 3.11
 _WORD = 8
-#: At most so many values in one key: what holds more is data, and no setting.
+#: The most values in one key. A structure with more is data, and no setting.
 _MOST = 100_000
 
 
 def shows_all(cls: type, base: type) -> bool:
-    """Return whether instances hold nothing but what ``base``, their slots and their __dict__ do.
+    """Return whether instances hold nothing beyond ``base``, their slots and their __dict__.
 
-    By their size: what a class in C keeps beside that takes room.
+    Their size tells: a class in C that keeps more needs room for it.
     """
     slots = sum(
         isinstance(v, types.MemberDescriptorType)
@@ -48,7 +48,7 @@ def shows_all(cls: type, base: type) -> bool:
 
 
 def _finds(mapping: dict[Any, Any], key: Any) -> bool:
-    """Return whether a dict finds its own key: one that was changed has another hash than it was put in with."""
+    """Return whether a dict finds its own key. A key that was changed after it was put in has another hash."""
     return dict.__contains__(mapping, key)
 
 
@@ -57,14 +57,14 @@ class _Named(NamedTuple):
 
 
 def _of_text(value: str) -> bytes:
-    """A text. One that getattr may be given, to leave what is described, is refused."""
+    """A text. It is refused if getattr could leave the described values by it."""
     if is_leading(value):
         raise Unkeyable("asks for what cannot be followed", value)
     return PLAIN[str](value)
 
 
 class ValueWalker(ClassWalker):
-    """The part of the walk that is of values. What calls something, ``Reach`` describes."""
+    """The part of the walk that describes values. ``Reach`` describes callables."""
 
     plain: ClassVar[Mapping[type, Callable[[Any], bytes]]] = {**PLAIN, str: _of_text}
     kinds: ClassVar[dict[type, Callable[[Any, Any], None]]] = {}
@@ -101,7 +101,7 @@ class ValueWalker(ClassWalker):
                 self._extra(value, base)
 
     def _extra(self, value: Any, base: type) -> None:
-        """Put what an instance of a subclass of a built-in type has beside that."""
+        """Put what an instance of a subclass has beyond its built-in type."""
         cls = type(value)
         if not shows_all(cls, base):
             raise Unkeyable("state that cannot be seen", f"{cls.__module__}.{cls.__qualname__}")
@@ -138,7 +138,7 @@ class ValueWalker(ClassWalker):
     def _text(self, value: Any) -> None:
         """An instance of a subclass of int, float, complex, str or bytes."""
         base: Any = next(b for b in type(value).__mro__ if b in self.plain)
-        # By the base's own methods: the class may have others.
+        # By the methods of the base: the class may override them.
         exact = base.__getitem__(value, slice(None)) if base in (str, bytes) else base.__pos__(value)
         self._put(base.__name__, self.plain[base](exact))
 
@@ -153,7 +153,7 @@ class ValueWalker(ClassWalker):
             self._value(value.maxlen)
 
     def _dict(self, value: Any) -> None:
-        """In its order, which a program may see."""
+        """A dict, in its order, which a program may see."""
         if self._again(value):
             return
         base: Any = next(b for b in (collections.OrderedDict, collections.defaultdict, dict) if isinstance(value, b))
@@ -167,7 +167,7 @@ class ValueWalker(ClassWalker):
             self._value(value.default_factory)
 
     def _set(self, value: Any) -> None:
-        """In its order if that is the same in every process, as that of numbers is; else without."""
+        """A set: in its order if that is the same in every process, as for numbers; else without."""
         base = frozenset if isinstance(value, frozenset) else set
         if base is set and self._again(value):
             return
@@ -199,7 +199,7 @@ class ValueWalker(ClassWalker):
         self._shared(value.obj)
 
     def _shared(self, owner: Any, address: int = 0) -> None:
-        """Put which memory a value has, by what owns it: what is written to the one, another may show."""
+        """Put which memory a value shares with others: a write to one shows in the other."""
         if id(owner) not in self._owners:
             self._owners[id(owner)] = len(self._owners), address
             self._alive.append(owner)
@@ -219,7 +219,7 @@ class ValueWalker(ClassWalker):
         self._value((value.pattern, value.flags))
 
     def _reduced(self, value: Any) -> None:
-        """An instance that says itself how it is made anew, and is no more than that."""
+        """An instance that is described completely by how it is made anew (``__reduce__``)."""
         self._put("made")
         made: Any = value.__reduce__()[:2]
         for text in made[1]:
@@ -251,7 +251,7 @@ class ValueWalker(ClassWalker):
             self._shared(owner, value.__array_interface__["data"][0])
 
     def _nothing(self, value: Any) -> None:
-        """What is the same whatever has happened to it, for who computes: a lock."""
+        """A value whose state cannot change a result: a lock."""
         self._put("name", type(value).__qualname__.encode())
 
 
