@@ -142,8 +142,6 @@ class Key:
         miss, its components are compared with those of the last entry of that name.
         Raises ValueError for a name of more than 1024 bytes or with a NUL.
         """
-        if not isinstance(name, str):
-            raise TypeError(f"name: want str, not {type(name).__name__}")
         from . import _key_format
 
         return Key._from_sealed(_key_format.with_name(self._sealed, name))

@@ -105,14 +105,6 @@ def test_label_used_twice_is_an_error() -> None:
         jitcache.Key({"a": 1}, a=2)
 
 
-def test_what_is_no_mapping_or_no_name_is_a_type_error_that_says_what_was_wanted() -> None:
-    for wrong in ("source", b"source", ["source"], 1):
-        with pytest.raises(TypeError, match=f"want Key.label=value. or a mapping, not {type(wrong).__name__}"):
-            jitcache.Key(wrong)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="name: want str, not int"):
-        jitcache.Key(a=1).named(3)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("label", ["", "x" * 1025])
 def test_bad_label_is_an_error(label: str) -> None:
     with pytest.raises(ValueError, match="label"):
