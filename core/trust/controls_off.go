@@ -9,4 +9,5 @@ var (
 	heedsWithdrawn = !control.Is("nowithdrawal")
 	heedsNamespace = !control.Is("nonamespace")
 	checkOwner     = !control.Is("anyconfig")
+	locksFolder    = !control.Is("notelock")
 )

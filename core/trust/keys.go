@@ -2,8 +2,6 @@ package trust
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -183,49 +181,4 @@ func (k *Keys) Accepts(st *Statement, signatures []Signature) bool {
 		}
 	}
 	return false
-}
-
-// Note writes a key to a folder's file of keys, as trusted or withdrawn. It replaces
-// earlier lines with the key, and makes the folder if it is missing.
-func Note(folder string, known Known) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	path := KeysFile(folder)
-	text, err := ReadFile(path)
-	if err != nil && !isMissing(err) {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	var kept strings.Builder
-	for line := range strings.Lines(string(text)) {
-		if !slices.Contains(strings.Fields(line), known.Key.String()) {
-			kept.WriteString(strings.TrimSuffix(line, "\n") + "\n")
-		}
-	}
-	words := []string{known.Key.String()}
-	if known.NotBefore != 0 {
-		words = []string{notBeforeWord + time.Unix(0, known.NotBefore).UTC().Format(time.RFC3339Nano), words[0]}
-	}
-	if known.Withdrawn {
-		words = append([]string{withdrawnWord}, words...)
-	}
-	if known.Name != "" {
-		words = append(words, known.Name)
-	}
-	kept.WriteString(strings.Join(words, " ") + "\n")
-	f, err := os.CreateTemp(filepath.Dir(path), ".keys-")
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(kept.String())
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }

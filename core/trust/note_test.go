@@ -1,0 +1,60 @@
+package trust
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+)
+
+// keysEach is how many keys each process of the test withdraws.
+const keysEach = 40
+
+func TestMain(m *testing.M) {
+	if folder := os.Getenv("TRUST_TEST_NOTE"); folder != "" {
+		first, _ := strconv.Atoi(os.Getenv("TRUST_TEST_FIRST"))
+		for i := range keysEach {
+			if err := Note(folder, Known{Key: numbered(first + i), Withdrawn: true}); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// numbered returns a key that differs for each number.
+func numbered(n int) (p Public) {
+	p[0], p[1] = byte(n), byte(n>>8)
+	return p
+}
+
+// If one process could undo what another has just written, a withdrawn key would be
+// trusted again, and nobody would be told.
+func TestKeysThatProcessesWithdrawAtTheSameTimeAreAllWithdrawn(t *testing.T) {
+	const processes = 6
+	folder := t.TempDir()
+	var others []*exec.Cmd
+	for i := range processes {
+		c := exec.Command(os.Args[0])
+		c.Env = append(os.Environ(), "TRUST_TEST_NOTE="+folder, fmt.Sprint("TRUST_TEST_FIRST=", 1+i*keysEach))
+		c.Stderr = os.Stderr
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		others = append(others, c)
+	}
+	for _, c := range others {
+		if err := c.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := ReadKeys(environment(nil), []string{folder}, "")
+	for n := 1; n <= processes*keysEach; n++ {
+		if !k.Withdraws(numbered(n)) {
+			t.Errorf("key %d is not withdrawn", n)
+		}
+	}
+}
