@@ -85,7 +85,7 @@ if hasattr(jit, "ConstexprFunction"):  # since Triton 3.4
         "all of a module, meanwhile": Twins("f(2)", RUNS.format("return vars(settings)['N']"), NUMBERS),
         "a module that has another name, meanwhile": Twins("f(2)", RUNS.format("return [m.N for m in (settings,)][0]"), NUMBERS),
         "a name that is also one of an inner function": Twins(
-            "f(2)", "from settings import C\n\n@triton.constexpr_function\ndef f(n):\n    g = lambda C: C\n    return C.N", ("class C: N = 3", "class C: N = 4")
+            "f(2)", "from settings import C\n\n@triton.constexpr_function\ndef f(n):\n    g = [C for C in (1,)]\n    return C.N", ("class S: N = 3\nC = S()", "class S: N = 4\nC = S()")
         ),
     }  # fmt: skip
 
