@@ -249,7 +249,7 @@ func (c *Cache) Missed(kind []byte, why store.Reason, n uint64) {
 
 // Lookup is Get for a caller that has looked in memory, and may have opened the file.
 func (c *Cache) Lookup(id *key.ID, kind []byte, opened Opened, sealed func() *key.Key) (*blob.Blob, store.Reason) {
-	b, why := c.fromDisk(id, opened)
+	b, _, why := c.fromDisk(id, opened)
 	if why != store.None {
 		c.missed(id, kind, why, sealed)
 	}
@@ -262,13 +262,11 @@ func (c *Cache) Peek(id *key.ID) (*blob.Blob, store.Reason) { return c.look(id) 
 
 // PeekFrom is Peek for a caller that must know whether the entry was made here. foreign
 // says that it has come from a remote, now or before, or that somebody else has signed it.
+// PeekFrom does not look in memory: what a remote gave is kept there as it came, and only
+// its copy on disk is marked.
 func (c *Cache) PeekFrom(id *key.ID) (b *blob.Blob, foreign bool, why store.Reason) {
-	// Without remotes the entry cannot have come from one, and the file is read only once.
-	held := len(c.remotes.used) == 0 || c.store != nil && c.store.Has(id)
-	if b, why = c.look(id); b != nil {
-		foreign = !held || c.madeElsewhere(b)
-	}
-	return b, foreign, why
+	b, where, why := c.fromDisk(id, NotOpened)
+	return b, b != nil && (where == store.HitsRemote || c.madeElsewhere(b)), why
 }
 
 // look is Get without counting a miss.
@@ -276,7 +274,8 @@ func (c *Cache) look(id *key.ID) (*blob.Blob, store.Reason) {
 	if b := c.fromMemory(id); b != nil {
 		return b, store.None
 	}
-	return c.fromDisk(id, NotOpened)
+	b, _, why := c.fromDisk(id, NotOpened)
+	return b, why
 }
 
 func (c *Cache) fromMemory(id *key.ID) *blob.Blob {
@@ -323,17 +322,17 @@ func (c *Cache) read(id *key.ID, opened Opened) (*blob.Blob, memory.Ticket, stor
 	return b, ticket, why
 }
 
-func (c *Cache) fromDisk(id *key.ID, opened Opened) (*blob.Blob, store.Reason) {
+func (c *Cache) fromDisk(id *key.ID, opened Opened) (b *blob.Blob, where store.Counter, why store.Reason) {
 	if why := c.unread(); why != store.None {
-		return nil, why
+		return nil, 0, why
 	}
 	b, ticket, why := c.read(id, opened)
-	where := store.HitsDisk
+	where = store.HitsDisk
 	if why != store.None {
 		b, where, why = c.goOn(id, why, &opened)
 	}
 	if why != store.None {
-		return nil, why
+		return nil, 0, why
 	}
 	c.countHit(where, b)
 	c.uses(id)
@@ -344,7 +343,7 @@ func (c *Cache) fromDisk(id *key.ID, opened Opened) (*blob.Blob, store.Reason) {
 	default:
 		c.memory.Put(b)
 	}
-	return b, store.None
+	return b, where, store.None
 }
 
 // LookupInto is Lookup into a buffer: it copies the payload to buf and returns its

@@ -135,6 +135,7 @@ const mostSeen = 64 << 20
 // sweep ends workers that have been idle for too long, and all idle ones if workers are
 // scarce.
 func (p *Pool) sweep() {
+	scarce := p.isScarce()
 	p.mu.Lock()
 	var over []*Worker
 	p.idle = slices.DeleteFunc(p.idle, func(w *Worker) bool {
@@ -144,7 +145,7 @@ func (p *Pool) sweep() {
 		}
 		return old
 	})
-	if len(p.idle) > 0 && isScarce(p.idle[0].locks) {
+	if scarce {
 		over = append(over, p.idle...)
 		p.idle = nil
 	}
@@ -156,6 +157,19 @@ func (p *Pool) sweep() {
 	for _, w := range over {
 		w.End()
 	}
+}
+
+// isScarce reports whether workers are scarce while some are idle here. It does not hold
+// the lock while it looks, because the folder of locks may be slow.
+func (p *Pool) isScarce() bool {
+	p.mu.Lock()
+	var locks Locks
+	idle := len(p.idle) > 0
+	if idle {
+		locks = p.idle[0].locks
+	}
+	p.mu.Unlock()
+	return idle && isScarce(locks)
 }
 
 // kind returns the digest of all that a worker is chosen by.
