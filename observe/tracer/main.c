@@ -251,7 +251,7 @@ static void three(void)
 
 /* observe/find.go looks for the first line. Change it there and here with request.h and report.h. */
 static const char protocol[] = "jitcache-observe: requests 1\n"
-			       "It is started by jitcache, and not by hand.\n";
+			       "jitcache starts this program. It is not meant to be started by hand.\n";
 
 int main(int argc, char **argv)
 {

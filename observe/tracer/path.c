@@ -184,7 +184,7 @@ static const char *of_folder(jo_process *p, const char *relative)
 	char link[64], real[JO_PATH];
 	jo_group *g = p->group;
 	if (g->cwd[0] == 0) {
-		jo_use(p, JO_USE_UNREADABLE, "a path from a folder that has none");
+		jo_use(p, JO_USE_UNREADABLE, "a path relative to a folder without a path");
 		return NULL;
 	}
 	if (!jo_real_unsettled())
@@ -199,7 +199,7 @@ static const char *of_folder(jo_process *p, const char *relative)
 	real[n < 0 ? 0 : n] = 0;
 	if (n < 0 || gone(real)) {
 		if (strstr(relative, "..") != NULL)
-			jo_use(p, JO_USE_UNREADABLE, "a path from a folder that is gone");
+			jo_use(p, JO_USE_UNREADABLE, "a path relative to a folder that is gone");
 		return NULL;
 	}
 	free(g->cwd);
@@ -220,7 +220,7 @@ static const char *of_descriptor(jo_process *p, int fd, const char *relative, ch
 		return NULL;
 	if (gone(real)) {
 		if (strstr(relative, "..") != NULL)
-			jo_use(p, JO_USE_UNREADABLE, "a path from a folder that is gone");
+			jo_use(p, JO_USE_UNREADABLE, "a path relative to a folder that is gone");
 		return NULL;
 	}
 	return jo_name_folder(real, form);
@@ -242,7 +242,7 @@ int jo_path_make(jo_process *p, int folder, const char *given, int follow, jo_pa
 		return JO_NOWHERE;
 	size_t a = strlen(base), b = strlen(given);
 	if (a + b + 2 > JO_PATH) {
-		jo_use(p, JO_USE_UNREADABLE, "a path that is too long to be asked for again");
+		jo_use(p, JO_USE_UNREADABLE, "a path that is too long to look up again");
 		return JO_NOWHERE;
 	}
 	memcpy(into->text, base, a);

@@ -207,7 +207,7 @@ static void take_in(pid_t id)
 		p->group->child = 1;
 		p->group->cwd = strdup(""); /* that of its parent, which is unknown */
 		if (!quiet)
-			jo_use(p, JO_USE_UNREADABLE, "whose child a process is");
+			jo_use(p, JO_USE_UNREADABLE, "the parent of a process");
 	}
 	begin(p);
 }
