@@ -5,8 +5,8 @@
 #include "core.h"
 #include "handles.h"
 
-/* jc_blob_handle makes a public handle that owns b, for *blob. If there is no
- * memory it releases b. cache may be 0. */
+/* jc_blob_handle makes a public handle that owns b, and stores it in *blob. If there is no
+ * memory, it releases b. cache may be 0. */
 int32_t jc_blob_handle(jc_blob *b, jc_handle cache, jitcache_blob **blob);
 
 #endif

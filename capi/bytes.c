@@ -25,12 +25,12 @@ void jc_bytes_append(jc_bytes *b, const void *p, size_t n)
 	b->size += n;
 }
 
-/* Four bytes at a time, as putHex in core/store/read.go. */
+/* Four bytes at a time, like putHex in core/store/read.go. */
 void jc_hex(char *out, const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n; i += 4) {
 		uint64_t x = jc_little(p + i, 4);
-		/* Half a byte each, in the order of the digits. */
+		/* One half-byte in each byte, in the order of the digits. */
 		x = (x | x << 16) & 0x0000ffff0000ffff;
 		x = (x | x << 8) & 0x00ff00ff00ff00ff;
 		x = (x >> 4 | x << 8) & 0x0f0f0f0f0f0f0f0f;

@@ -124,7 +124,7 @@ static int goes_on(const jc_cache *c)
 	return quiet == 0 || (now() >= quiet && JC_CONTROL != JC_STAYS_QUIET);
 }
 
-/* note_quiet notes for how long the core's remotes are off, as a lookup has said. */
+/* note_quiet notes for how long the core's remotes are off, which a lookup has returned. */
 static void note_quiet(jc_cache *c, const jc_out *out)
 {
 	if (out->quiet_ns <= 0)

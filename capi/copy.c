@@ -234,8 +234,8 @@ static const jc_core *copy_with_name(int from, char *why, size_t size)
 	return core;
 }
 
-/* has_space says whether a Go runtime can reserve the 1.6 GB that it needs under
- * ulimit -v. A runtime that cannot would end the process. */
+/* has_space says whether ulimit -v lets a Go runtime reserve the 1.6 GB that it needs. A
+ * runtime that cannot would end the process. */
 static int has_space(void)
 {
 	const size_t need = (size_t)2 << 30;
@@ -243,8 +243,8 @@ static int has_space(void)
 	return p != MAP_FAILED && munmap(p, need) == 0;
 }
 
-/* may_write says whether a file may be as large as the library. A write beyond
- * ulimit -f would be answered with SIGXFSZ. */
+/* may_write says whether a file may be as large as the library. A write beyond ulimit -f
+ * would raise SIGXFSZ. */
 static int may_write(void)
 {
 	struct rlimit limit;

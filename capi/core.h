@@ -20,7 +20,7 @@
 typedef struct jc_out {
 	int32_t reason; /* of a miss */
 	char *error;    /* one line about an error; malloc'd, the caller frees it */
-	/* With a miss: for so long the core's remotes are off. Until then a lookup of an entry
+	/* With a miss: for how long the core's remotes are off. Until then a lookup of an entry
 	 * that has no file misses with the reason quiet_why, and need not call the core. */
 	int64_t quiet_ns;
 	int32_t quiet_why;
@@ -28,7 +28,7 @@ typedef struct jc_out {
 
 /* What the front knows of an opened cache. */
 typedef struct jc_opened {
-	void *core;        /* of pointer.go */
+	void *core;        /* a pointer of pointer.go */
 	jc_memory *memory; /* NULL: no tier in memory */
 	int32_t lookups;   /* whether the tier answers lookups: not with JITCACHE=refresh */
 	int32_t more;      /* whether the core looks beyond the directories: it has remotes */
@@ -83,7 +83,7 @@ typedef struct jc_file {
 #define JC_HOLDING 1 /* the thread holds a lease already */
 #define JC_AGAIN 2   /* called again after BUSY */
 
-/* What native_lookup is to return. */
+/* What native_lookup shall return. */
 #define JC_WANT_KEY 0
 #define JC_WANT_BLOB 1
 #define JC_WANT_RECORD_KEY 2
@@ -128,7 +128,7 @@ typedef struct jc_core {
 	int32_t (*describe)(void *core, uint8_t *id, char *kind, jc_blob **json, jc_out *out);
 	int32_t (*stats)(void *core, jc_blob **json, jc_out *out);
 	int32_t (*explain)(void *core, uint8_t *sealed, size_t nsealed, jc_blob **json, jc_out *out);
-	/* pin makes a path to a blob. If core is NULL, it is that of a copy. */
+	/* pin makes a path to a blob. If core is NULL, the path is that of a copy. */
 	int32_t (*pin)(void *core, jc_blob *blob, char *tempdir, jc_pin *pin, jc_out *out);
 	/* key_input reads a file for a key. value and input get malloc'd bytes. */
 	int32_t (*key_input)(
@@ -154,7 +154,7 @@ typedef struct jc_core {
 	/* cuda_text reads the log (expression NULL) or the lowered name of an expression from
 	 * a blob's attributes; text is malloc'd. */
 	int32_t (*cuda_text)(char *attributes, char *expression, char **text, jc_out *out);
-	/* native_lookup returns what want says: the blob, or a sealed key, malloc'd.
+	/* native_lookup returns what want asks for: the blob, or a sealed key, malloc'd.
 	 * native_start begins a job; its core may be NULL. */
 	int32_t (*native_lookup)(void *core, jc_parts *parts, uint8_t *variables, size_t nvariables, int32_t want,
 		jc_blob **blob, uint8_t **sealed, size_t *nsealed, jc_out *out);

@@ -8,7 +8,7 @@
 #include "thread.h"
 
 typedef struct module {
-	void *core; /* of pointer.go */
+	void *core; /* a pointer of pointer.go */
 	void *handle;
 	uint32_t generation; /* of the core; a forked child cannot use its parent's driver */
 } module;

@@ -64,7 +64,7 @@ int jc_handle_close(jc_handle h, enum jc_kind kind);
 /* jc_handles_live counts the handles in use, for leak tests. */
 uint64_t jc_handles_live(void);
 
-/* A word as the opaque pointer that the host sees, and back. */
+/* A handle as the opaque pointer that the host sees, and back. */
 #define JC_POINTER(type, h) ((type *)(uintptr_t)(h))
 #define JC_HANDLE(p) ((jc_handle)(uintptr_t)(p))
 

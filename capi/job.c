@@ -28,7 +28,7 @@ typedef struct job {
 	void *core; /* the core's job */
 	uint32_t generation;
 	jc_handle cache_handle; /* entered; 0: none */
-	jc_thread *thread;      /* that started it */
+	jc_thread *thread;      /* the thread that started it */
 } job;
 
 static void destroy(void *object, jc_extra *extra)

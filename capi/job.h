@@ -7,7 +7,8 @@
 #include "thread.h"
 
 /* jc_job_environment packs the host's present variables, each ending in a NUL. The
- * caller frees variables->data, also if it returns 0: there is no memory. */
+ * caller frees variables->data. It must do so also if the call returns 0, which means that
+ * there is no memory. */
 int jc_job_environment(jc_bytes *variables);
 
 /* jc_job_publish makes a handle for a job that the core has begun for a thread. If it

@@ -33,8 +33,8 @@ typedef struct lease {
 	jc_blob *blob;
 } lease;
 
-/* release ends the core's lease, and what the thread counts of it. Called once, by the
- * call that has set ended. */
+/* release ends the core's lease, and takes it off the thread's count. Only the call that has
+ * set ended calls it, once. */
 static void release(lease *l)
 {
 	if (l->core != NULL && l->generation == jc_core_generation()) {

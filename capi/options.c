@@ -112,7 +112,7 @@ extern char **environ;
 
 static int append_environment(jc_bytes *b)
 {
-	/* Whoever starts a program that runs with another user's rights must not choose
+	/* A user who starts a program that runs with another user's rights must not choose
 	 * whose code the program loads. */
 	if (getauxval(AT_SECURE) != 0)
 		return 1;

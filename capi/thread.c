@@ -10,9 +10,9 @@
 #include "signal_stack.h"
 
 /* A thread's state is behind one pthread_key, not in _Thread_local. Go marks the
- * library STATIC_TLS, so its TLS is taken from glibc's small surplus, once for every
- * copy that a chain of forks loads. 8 bytes last for 40 copies, a buffer of a
- * kilobyte fails at the first. */
+ * library STATIC_TLS, so its TLS comes from glibc's small surplus, once for every
+ * copy that a chain of forks loads. With 8 bytes the surplus lasts for 40 copies;
+ * with a buffer of a kilobyte the first copy fails to load. */
 static pthread_key_t self_key;
 static int self_ok;
 

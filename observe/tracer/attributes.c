@@ -7,8 +7,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* linux/limits.h: XATTR_LIST_MAX; linux/fs.h: FS_IOC_GETFLAGS, FS_FL_USER_MODIFIABLE. The other
- * flags say what the file system has made of the file. */
+/* linux/limits.h: XATTR_LIST_MAX; linux/fs.h: FS_IOC_GETFLAGS, FS_FL_USER_MODIFIABLE. The file
+ * system sets the other flags, for example for how it stores the file. */
 enum { NAMES = 65536, SETTABLE = 0x000380ff };
 #define GET_FLAGS 0x80086601ul
 

@@ -9,7 +9,8 @@
  * names. The label that SELinux puts on every file is left out. */
 uint32_t jo_attributes(const char *path, int follow);
 
-/* jo_flags returns the flags of a file or folder that a user may set (chattr). */
+/* jo_flags returns the flags of a file or folder that a user may set (chattr). If it cannot
+ * open the file, it returns the errno in the upper 8 bits. */
 uint32_t jo_flags(const char *path);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "report.h"
 
-/* Neither inputs nor effects outside the tree, or only on what was opened to be
- * written, which was stopped at. Who a process is (getuid), how much memory there is
- * (sysinfo) and whether a descriptor is ready (poll) are left out on purpose:
- * docs/observation.md, "Left out on purpose". */
+/* These calls give no inputs. They have no effects outside the tree, except on files that
+ * were opened for writing, and the tracer has stopped at the opening. Some answers are left
+ * out on purpose: who a process is (getuid), how much memory there is (sysinfo), whether a
+ * descriptor is ready (poll). See docs/observation.md, "Left out on purpose". */
 static const short harmless[] = {
 	SYS_brk,
 	SYS_capget,
@@ -129,7 +129,7 @@ static const short harmless[] = {
 	SYS_userfaultfd,
 	SYS_wait4,
 	SYS_waitid,
-#ifdef __x86_64__ /* what newer architectures have not */
+#ifdef __x86_64__ /* newer architectures do not have these */
 	SYS_alarm,
 	SYS_arch_prctl,
 	SYS_epoll_create,
@@ -148,8 +148,9 @@ static const short harmless[] = {
 	SYS_signalfd,
 	SYS_vfork,
 #endif
-	/* By number, for older headers; these are the same everywhere. */
-	424, /* pidfd_send_signal: pidfd_open is looked at */
+	/* By number, because older headers lack the names. The numbers are the same on all
+	 * architectures. */
+	424, /* pidfd_send_signal: the tracer handles pidfd_open */
 	436, /* close_range */
 	440, /* process_madvise */
 	441, /* epoll_pwait2 */
@@ -306,7 +307,7 @@ static const jo_call calls[] = {
 	{442 /* mount_setattr */, JO_CALL_USED, USED(JO_USE_NAMESPACE)},
 	{467 /* open_tree_attr */, JO_CALL_USED, USED(JO_USE_NAMESPACE)},
 	{425 /* io_uring_setup */, JO_CALL_URING, NONE},
-	{435 /* clone3: glibc goes on with clone, whose flags the filter sees */, JO_CALL_ABSENTED, NONE},
+	{435 /* clone3: glibc falls back to clone, whose flags the filter sees */, JO_CALL_ABSENTED, NONE},
 #ifdef __x86_64__
 	{SYS_open, JO_CALL_OPEN, IN_FLAGS(-1, 0, 1)},
 	{SYS_creat, JO_CALL_CREAT, PATH(0)},

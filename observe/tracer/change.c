@@ -30,7 +30,7 @@ static int wait_for(jo_process *p, int class, const jo_path *path, const char *r
 {
 	jo_pending *w = &p->pending;
 	jo_pending_clear(w);
-	if (real == NULL) { /* there is no folder for it: it fails */
+	if (real == NULL) { /* its folder does not exist: the call will fail */
 		jo_look_at(p, path, JO_LOOKED);
 		return 0;
 	}
@@ -43,13 +43,14 @@ static int wait_for(jo_process *p, int class, const jo_path *path, const char *r
 
 int jo_change_open(jo_process *p, const jo_path *path, int flags)
 {
-	/* Without a name until it is linked; but the folder is looked for. */
+	/* The file has no name until it is linked, but the call looks for the folder. */
 	if ((flags & O_TMPFILE) == O_TMPFILE) {
 		jo_look_at(p, path, JO_LOOKED);
 		return 0;
 	}
 	unsigned type = jo_real_type(path->text, (flags & O_NOFOLLOW) == 0);
-	/* What is opened to be read too, or changed, is an input, unless it is emptied. */
+	/* An existing file is an input, because its old content is read or remains, unless
+	 * O_TRUNC empties it. */
 	if (type != 0 && ((flags & O_TRUNC) == 0 || type != S_IFREG))
 		jo_look_open(p, path, JO_READ);
 	if (!wait_for(p, JO_CALL_OPEN, path, jo_real(path->text)))
@@ -70,13 +71,13 @@ int jo_change_name(jo_process *p, int class, const jo_path *path)
 
 int jo_change_two(jo_process *p, int class, const jo_path *from, const jo_path *to, int follow)
 {
-	/* A file that is not the tree's is one that it reads. */
+	/* Unless the tree made the file, it counts as read. */
 	if (from != NULL && !follow)
 		jo_look_link(p, from, 0);
 	if (from != NULL && (follow || jo_real_type(from->text, 0) != S_IFLNK))
 		jo_look_at(p, from, JO_READ);
 	if (class == JO_CALL_LINK)
-		jo_look_link(p, to, 0); /* it has to be absent */
+		jo_look_link(p, to, 0); /* the new name must not exist */
 	if (!wait_for(p, class, to, jo_real(to->text)))
 		return 0;
 	p->pending.existed = (int)jo_real_type(to->text, 0);
@@ -135,12 +136,12 @@ int jo_change_to_descriptor(jo_process *p, int fd)
 
 /* ---- after */
 
-/* made notes that something new stands at a path, whole. */
+/* made notes that the tree has made what is at a path, with all its content. */
 static void made(const char *real, int existed, int folder)
 {
 	uint32_t before = jo_written(real);
 	int anew = existed == 0 || (before & (JO_CREATED | JO_REMOVED)) == JO_CREATED;
-	/* What was removed and was not the tree's is replaced, not created. */
+	/* If something that the tree did not make was here first, the tree has replaced it. */
 	if (before & (JO_REPLACED | JO_CHANGED))
 		anew = 0;
 	jo_write(real, (anew ? JO_CREATED : JO_REPLACED) | (folder ? JO_FOLDER : 0),
@@ -152,7 +153,8 @@ static void removed(const char *real)
 	jo_write(real, JO_REMOVED | (jo_written_in(real) & JO_CREATED ? JO_CREATED : JO_REPLACED), 0);
 }
 
-/* of_itself: what a process sets of itself, such as oom_score_adj. */
+/* of_itself reports whether a path is in the folder of a process of the tree in /proc. The
+ * tree only sets something of its own there, such as oom_score_adj. */
 static int of_itself(const char *real)
 {
 	long id;
@@ -167,11 +169,11 @@ static void changed(const char *real)
 		jo_write(real, JO_CHANGED, 0);
 }
 
-/* opened: a file was opened for writing. */
+/* opened notes a file that was opened for writing. */
 static void opened(jo_process *p, const jo_pending *w, int fd)
 {
 	char buffer[JO_PATH];
-	/* Through links: the descriptor tells. */
+	/* The path may have led through links: the descriptor tells where. */
 	const char *real = file_of(p, fd, buffer);
 	if (real == NULL || jo_real_type(real, 0) != S_IFREG)
 		return;
@@ -193,7 +195,7 @@ static void renamed(const jo_pending *w)
 	removed(w->real_from);
 	if (folder && whole)
 		jo_written_moved(w->real_from, w->real, w->path, w->form);
-	/* A folder that was not the tree's takes everything in it along. */
+	/* A folder that the tree did not make took contents along that nobody has noted. */
 	if (!whole)
 		jo_write(w->real_from, JO_CHANGED, 0);
 	jo_real_moved(folder);
@@ -218,8 +220,9 @@ static void entered(jo_process *p, jo_pending *w)
 	jo_look_entered(p);
 }
 
-/* denied: it may be allowed another time, by permissions of a folder, or its owner, which no
- * list has. Who may do what with what the tree has made follows from who it is. */
+/* denied notes a change that lacked permission. It may be allowed another time, if the folder
+ * has other permissions or another owner, and no list holds owners. What may be done with the
+ * tree's own files follows from who the tree is. */
 static void denied(const jo_process *p, const jo_pending *w, int64_t result)
 {
 	if (result != -EACCES && result != -EPERM && result != -EROFS)
@@ -230,7 +233,7 @@ static void denied(const jo_process *p, const jo_pending *w, int64_t result)
 		jo_use(p, JO_USE_DENIED, w->path);
 }
 
-/* failed: what stood in the way is an input. */
+/* failed notes what made a call fail: that is an input. */
 static void failed(jo_process *p, const jo_pending *w, int64_t result)
 {
 	jo_path path = {.form = w->form};

@@ -1,5 +1,5 @@
 /* change.h: calls that change files. The tracer notes what is there before such a call, and
- * what has changed when it ends. */
+ * what has changed after it. */
 #ifndef JO_CHANGE_H
 #define JO_CHANGE_H
 
@@ -11,24 +11,24 @@
 /* Each of these runs before the call. It returns 1 if the tracer must also stop at the
  * call's end. class is that of the call. */
 
-/* jo_change_open: a file is opened so that it may be made or changed. */
+/* jo_change_open: the process opens a file in a way that may create or change it. */
 int jo_change_open(jo_process *p, const jo_path *path, int flags);
 
-/* jo_change_name: a name is made or removed. */
+/* jo_change_name: the process makes or removes a name. */
 int jo_change_name(jo_process *p, int class, const jo_path *path);
 
-/* jo_change_two: a file gets another name, or one more. follow: if it is a link, its target
- * does. from is NULL if the file has no name yet. */
+/* jo_change_two: the process renames a file, or gives it one more name. follow: if from is a
+ * link, its target gets the name. from is NULL if the file has no name yet. */
 int jo_change_two(jo_process *p, int class, const jo_path *from, const jo_path *to, int follow);
 
-/* jo_change_file: mode, owner, times, size or attributes of a file are changed. */
+/* jo_change_file: the process changes the mode, owner, times, size or attributes of a file. */
 int jo_change_file(jo_process *p, const jo_path *path, int follow);
 
-/* jo_change_descriptor: the same by a descriptor, which may be open for reading only. */
+/* jo_change_descriptor: the same through a descriptor, which may be open for reading only. */
 int jo_change_descriptor(jo_process *p, int fd);
 
-/* jo_change_folder: the process enters a folder by a path, NULL if the folder has no name.
- * jo_change_to_descriptor: it does so by a descriptor. */
+/* jo_change_folder: the process enters a folder by a path; NULL: the tracer has no name for the
+ * folder. jo_change_to_descriptor: it enters one by a descriptor. */
 int jo_change_folder(jo_process *p, const jo_path *path);
 int jo_change_to_descriptor(jo_process *p, int fd);
 

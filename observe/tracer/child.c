@@ -19,26 +19,26 @@
 
 extern char **environ;
 
-/* Signals that end a command and must not end the tracer: it has to report. And those
- * that it uses itself. */
+/* Signals that may end a command and must not end the tracer, which still has to report; and
+ * signals that the tracer uses itself. */
 static const int taken[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGPIPE, SIGXFSZ, SIGALRM, SIGCHLD};
 enum { TAKEN = sizeof taken / sizeof *taken };
 
 static struct sigaction before[TAKEN];
 static int go[2] = {-1, -1}, told[2] = {-1, -1};
-static int early; /* why the command cannot be run, if that was told first */
+static int early; /* an errno, if the child failed before it installed a filter */
 
 static void ignore(int signal) { (void)signal; }
 
-/* is_null: reading /dev/null is no input. */
+/* is_null reports whether a descriptor is /dev/null. Reading from that is no input. */
 static int is_null(int fd)
 {
 	struct stat st;
 	return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
 }
 
-/* watch_descriptors finds the descriptors that the command will have. Those that
- * are the tracer's own it will not. */
+/* watch_descriptors makes the filter watch the descriptors that the command will have. The
+ * command does not get the tracer's own: they are closed on exec. */
 static void watch_descriptors(const jo_request *r)
 {
 	int came[64], n = 0;
@@ -80,12 +80,12 @@ void jo_child_prepare(const jo_request *r)
 	struct sigaction quiet = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
 	for (int i = 0; i < TAKEN; i++)
 		sigaction(taken[i], &a, &before[i]);
-	/* Stops are waited for: no signal for each. */
+	/* The tracer waits for stops, and needs no signal for each. */
 	sigaction(SIGCHLD, &quiet, NULL);
 	watch_descriptors(r);
 }
 
-/* A set of signals as the kernel has it; glibc's is larger. */
+/* block sets the mask of blocked signals. The kernel's set is smaller than glibc's. */
 static void block(uint64_t set) { syscall(SYS_rt_sigprocmask, SIG_SETMASK, &set, NULL, sizeof set); }
 
 static void signals(const jo_request *r)
@@ -96,7 +96,7 @@ static void signals(const jo_request *r)
 		for (int s = 1; s <= SIGRTMAX; s++)
 			sigaction(s, &fresh, NULL);
 	} else {
-		/* A handler is gone after execve: only what was ignored matters. */
+		/* execve removes handlers: only ignored signals matter. */
 		for (int i = 0; i < TAKEN; i++)
 			if (before[i].sa_handler == SIG_IGN)
 				sigaction(taken[i], &before[i], NULL);
@@ -104,8 +104,8 @@ static void signals(const jo_request *r)
 	block(r->head.blocked);
 }
 
-/* What the child tells: 'l' and a descriptor, 's' for stops only, 'u' for no filter
- * at all, and then it ends; 'f' and an errno. */
+/* What the child tells: 'l' and a descriptor: notices; 's': stops only; 'u': no filter, and
+ * the child ends; 'f' and an errno: the child has failed. */
 typedef struct message {
 	int kind, value;
 } message;
@@ -133,7 +133,7 @@ static char wait_to_go(void)
 	return how;
 }
 
-/* filter puts the filter on. */
+/* filter installs the filter and tells which one. */
 static void filter(char how)
 {
 	int listener = how == 'n' ? jo_filter_install(JO_NOTICES) : -1;
@@ -154,7 +154,7 @@ static void child(const jo_request *r, pid_t tracer)
 	char how = wait_to_go();
 	if (how == 'p')
 		jo_plain_child(tracer);
-	/* The folder of a front is the command's, whatever path leads there. */
+	/* A front already is in the command's folder, by whichever path. */
 	if (dup2(r->head.out, 1) < 0 || dup2(r->head.err, 2) < 0 || (!jo_front() && chdir(r->folder) != 0)) {
 		tell('f', errno);
 		_exit(127);
@@ -193,7 +193,7 @@ char jo_child_told(int *listener)
 	if (!hear(&m))
 		return 'u';
 	*listener = m.value;
-	/* It comes to no filter where it cannot enter its folder. */
+	/* A child that cannot enter its folder does not get as far as the filter. */
 	early = m.kind == 'f' ? m.value : 0;
 	return m.kind == 'l' ? 'l' : m.kind == 'u' ? 'u' : 's';
 }

@@ -1,50 +1,50 @@
 /* control.h: the mechanisms that a control build of the tests leaves out.
  *
- * A test that also passes without the mechanism that it is about shows nothing. So the
- * tracer can be built with -DJO_CONTROL=NAME, where NAME is one of these, and the
- * mechanism's tests must fail with it (tests/areas/observe.py). Another name does not
- * compile. In all other builds JO_WITHOUT is a constant. */
+ * A test proves nothing if it also passes without the mechanism that it tests. So the
+ * tracer can be built with -DJO_CONTROL=NAME, where NAME is one of those below, and the
+ * mechanism's tests must then fail (tests/areas/observe.py). Another name does not
+ * compile. In an ordinary build JO_WITHOUT is always 0. */
 #ifndef JO_CONTROL_H
 #define JO_CONTROL_H
 
 enum jo_control {
 	JO_CONTROL_NOTHING,
-	JO_CONTROL_ABSENT,      /* names that are not there are not noted */
-	JO_CONTROL_LOOKED,      /* what is only looked at is not noted */
+	JO_CONTROL_ABSENT,      /* names that do not exist are not noted */
+	JO_CONTROL_LOOKED,      /* files that are only looked at are not noted */
 	JO_CONTROL_TEXT,        /* the texts of links are not noted */
-	JO_CONTROL_WAY,         /* links on the way to a path that is told as it is are not */
-	JO_CONTROL_CHILDREN,    /* processes that the command starts are not looked into */
+	JO_CONTROL_WAY,         /* links on the way to a path that the tree is told are not noted */
+	JO_CONTROL_CHILDREN,    /* the calls of processes that the command starts are not handled */
 	JO_CONTROL_CONTENT,     /* contents of files whose stamps prove nothing are not sent */
-	JO_CONTROL_VDSO,        /* the kernel's page of functions is as it was: the clock is not seen */
-	JO_CONTROL_PAGE,        /* a program is not told of that page */
-	JO_CONTROL_OWN,         /* what the tree made itself is an input like anything */
-	JO_CONTROL_UNSTEADY,    /* that a name has appeared is not noticed */
+	JO_CONTROL_VDSO,        /* the vDSO is not changed: reading the clock is not noticed */
+	JO_CONTROL_PAGE,        /* the vDSO is always hidden from programs, never changed */
+	JO_CONTROL_OWN,         /* what the tree made itself is an input like anything else */
+	JO_CONTROL_UNSTEADY,    /* the appearance of an absent name is not noticed */
 	JO_CONTROL_RESTART,     /* calls that a signal interrupts fail with EINTR */
-	JO_CONTROL_KILL,        /* the tree is not ended with the tracer */
-	JO_CONTROL_GRACE,       /* the tracer waits for all that the command leaves behind */
-	JO_CONTROL_PRIVILEGES,  /* what needs privileges is not started again without the filter */
+	JO_CONTROL_KILL,        /* the end of the tracer does not kill the tree */
+	JO_CONTROL_GRACE,       /* the tracer waits for all processes that the command leaves behind */
+	JO_CONTROL_PRIVILEGES,  /* a tree that needs privileges is not run again without the filter */
 	JO_CONTROL_STRANGERS,   /* signals to processes outside the tree are not noticed */
-	JO_CONTROL_DESCRIPTORS, /* changes through an open file are not noticed */
-	JO_CONTROL_TYPES,       /* of what type the names in a folder are is not noted */
-	JO_CONTROL_GIVEN,       /* what is reached from a descriptor that the command was given is like anything */
-	JO_CONTROL_PROC,        /* all that /proc says of a process follows from what it is */
-	JO_CONTROL_WALKS,       /* who passes through a folder counts as one who has asked what it is */
-	JO_CONTROL_ONCE,        /* a child that cannot be watched goes on before it is ended */
-	JO_CONTROL_INODES,      /* of a file anything may be asked for */
-	JO_CONTROL_AGAIN,       /* how often a program asks for a limit makes no difference */
-	JO_CONTROL_MADE,        /* what the tree has made says nothing of the umask */
-	JO_CONTROL_PERMITS,     /* what may be done with a name is not noted, nor what may not */
-	JO_CONTROL_ATTRIBUTES,  /* extended attributes that are not there, and flags, may be asked for */
-	JO_CONTROL_BLINDNESS,   /* looking goes on when the tree sees another world */
-	JO_CONTROL_LOSSES,      /* of output that cannot be passed on nobody is told */
-	JO_CONTROL_KEEPING,     /* a signal while the result is kept is held back */
+	JO_CONTROL_DESCRIPTORS, /* changes through a descriptor are not noticed */
+	JO_CONTROL_TYPES,       /* the types of the names in a folder are not noted */
+	JO_CONTROL_GIVEN,       /* a folder whose descriptor the command was given is like any other */
+	JO_CONTROL_PROC,        /* all that /proc tells about a process is taken to follow from the process */
+	JO_CONTROL_WALKS,       /* a process that passes through a folder counts as having asked what it is */
+	JO_CONTROL_ONCE,        /* a child that cannot be watched runs on before it is killed */
+	JO_CONTROL_INODES,      /* questions for single fields of an inode are not noticed */
+	JO_CONTROL_AGAIN,       /* a repeated question for a limit counts as the first one does */
+	JO_CONTROL_MADE,        /* a look at the tree's own files does not count as a use of the umask */
+	JO_CONTROL_PERMITS,     /* what a process may do with a name, or may not, is not noted */
+	JO_CONTROL_ATTRIBUTES,  /* questions for absent extended attributes, and for flags, are not noted */
+	JO_CONTROL_BLINDNESS,   /* the tracer goes on looking when the tree may see other files */
+	JO_CONTROL_LOSSES,      /* nobody is told about output that cannot be passed on */
+	JO_CONTROL_KEEPING,     /* a signal does not end the keeping of the result */
 	JO_CONTROL_ORPHANS,     /* a process waits for ever for its parent's event */
-	JO_CONTROL_PLACES,      /* the CPUs that a process has set for itself are taken for the pin */
-	JO_CONTROL_SOUGHT,      /* output is a file without a place, whatever it stands for */
-	JO_CONTROL_ROOTS,       /* a path that is to begin at a folder is taken for one that begins at the root */
-	JO_CONTROL_OWNTIMES,    /* of what the tree has made the time may be asked for */
-	JO_CONTROL_URING,       /* who asks for io_uring is not seen */
-	JO_CONTROL_AUXILIARY,   /* a stack that cannot be read is taken for one without the kernel's page */
+	JO_CONTROL_PLACES,      /* the end of the pin also resets CPUs that a process has set for itself */
+	JO_CONTROL_SOUGHT,      /* seeks act on the tracer's file, whatever the output stands for */
+	JO_CONTROL_ROOTS,       /* a path below a root of openat2 is taken for one below the real root */
+	JO_CONTROL_OWNTIMES,    /* questions for just the time of the tree's own files are not noticed */
+	JO_CONTROL_URING,       /* a use of io_uring is not noticed */
+	JO_CONTROL_AUXILIARY,   /* a stack that cannot be read is taken for one without a vDSO */
 };
 
 #ifndef JO_CONTROL
@@ -54,7 +54,7 @@ enum jo_control {
 #define JO_CONTROL_JOINED(name) JO_CONTROL_##name
 #define JO_CONTROL_NAMED(name) JO_CONTROL_JOINED(name)
 
-/* JO_WITHOUT asks whether this build goes without a mechanism. */
+/* JO_WITHOUT tells whether this build leaves out a mechanism. */
 #define JO_WITHOUT(name) (JO_CONTROL_NAMED(JO_CONTROL) == JO_CONTROL_##name)
 
 #endif

@@ -23,8 +23,8 @@ static int privileged;
 
 int jo_execute_privileged(void) { return privileged; }
 
-/* gains reports whether a process gains privileges when it runs a file, which it need
- * not be allowed to read. */
+/* gains reports whether a process gains privileges when it runs a file, even one that it may
+ * run but not read. */
 static int gains(const jo_process *p, const char *path, const struct stat *st)
 {
 	if (getxattr(path, "security.capability", NULL, 0) > 0)
@@ -36,8 +36,8 @@ static int gains(const jo_process *p, const char *path, const struct stat *st)
 	       ((st->st_mode & S_ISGID) && st->st_gid != is.group);
 }
 
-/* interpreter returns what a script's first line names, NULL if it is none; head
- * is changed. */
+/* interpreter returns the interpreter that a script's first line names, NULL if the file is
+ * no script. It changes head. */
 static char *interpreter(char *head)
 {
 	if (head[0] != '#' || head[1] != '!')
@@ -47,7 +47,8 @@ static char *interpreter(char *head)
 	return *name == 0 ? NULL : name;
 }
 
-/* loader finds what a program for this kind of machine names to load it. */
+/* loader finds the dynamic loader that a 64-bit ELF program names. It returns 0 if there is
+ * none. */
 static int loader(int fd, const char *head, size_t n, char *into, size_t size)
 {
 	Elf64_Ehdr e;
@@ -70,8 +71,8 @@ static int loader(int fd, const char *head, size_t n, char *into, size_t size)
 	return 0;
 }
 
-/* reads looks into a file that is to be run, and returns 1 if it names another that the
- * kernel reads next: the interpreter of a script. */
+/* reads looks into a file that is to be run. If the file is a script, reads returns 1, and
+ * *path is the interpreter, which the kernel reads next. */
 static int reads(jo_process *p, int fd, jo_path *path)
 {
 	char head[257], found[JO_PATH];
@@ -92,23 +93,23 @@ void jo_execute_call(jo_process *p, const jo_path *path)
 {
 	jo_path name = *path;
 	struct stat st;
-	/* Scripts may name scripts; the kernel goes no deeper either. */
+	/* An interpreter may be a script too. The kernel goes no deeper either. */
 	for (int depth = 0, going = 1; going && depth < 6; depth++) {
 		jo_look_at(p, &name, JO_RUN);
 		if (stat(name.text, &st) != 0 || !S_ISREG(st.st_mode) || access(name.text, X_OK) != 0)
-			return; /* it fails */
+			return; /* the call will fail */
 		if (gains(p, name.text, &st)) {
 			jo_use(p, JO_USE_PRIVILEGE, name.text);
 			privileged |= jo_filter_lowers() && !JO_WITHOUT(PRIVILEGES);
 		}
-		/* What is to run in the end. Anything else was chosen by binfmt_misc, of whose
-		 * table the tracer knows nothing. */
+		/* The program that should run in the end. If another one does, binfmt_misc has
+		 * chosen it, and the tracer does not know the table of that. */
 		p->expected_dev = st.st_dev;
 		p->expected_ino = st.st_ino;
 		free(p->expected);
 		p->expected = strdup(name.text);
 		int fd = open(name.text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		if (fd < 0) { /* allowed to run, and not to read */
+		if (fd < 0) { /* there is permission to run it, but not to read it */
 			jo_use(p, JO_USE_UNREADABLE, name.text);
 			return;
 		}
@@ -138,7 +139,7 @@ static int number_of(const char *path)
 	return programs[nprograms].path == NULL ? PROGRAMS : nprograms++;
 }
 
-/* arguments reads what a process was started with, as much as there is. */
+/* arguments reads the arguments that a process was started with, however long they are. */
 static char *arguments(const jo_process *p, size_t *size)
 {
 	char file[64];
@@ -172,9 +173,9 @@ static void report_program(const jo_process *p, int id, const char *path)
 	free(all);
 }
 
-/* hide_clock has a new program ask the kernel for the time, so that it is seen: by the kernel's page
- * of functions, or, where that cannot be changed, without it, for it is taken out of what the
- * program is told (getauxval). 0: neither can be done. */
+/* hide_clock makes a new program ask the kernel for the time by a system call, which the tracer
+ * sees. It changes the functions of the vDSO. Where it cannot, it hides the vDSO: it takes the
+ * vDSO's address out of the auxiliary vector (getauxval). It returns 0 if it can do neither. */
 static int hide_clock(jo_process *p, uint64_t stack)
 {
 	uint64_t word, pair[2];

@@ -1,7 +1,6 @@
-/* The filter is a binary search over the numbers of system calls: seven
- * comparisons at most, where one per call would cost each harmless call some
- * three hundred. Newer kernels remember which numbers are always allowed and do
- * not even run it for those. */
+/* The filter finds the number of a system call by binary search: seven comparisons at most.
+ * One comparison for each known call would cost each harmless call some three hundred. Newer
+ * kernels remember which numbers are always allowed, and do not run the filter for those. */
 #include "filter.h"
 
 #include <errno.h>
@@ -30,7 +29,7 @@
 #error "the tracer knows x86_64 and aarch64"
 #endif
 
-/* Newer than the headers that some machines build with. */
+/* Some machines build with headers that are older than these. */
 #ifndef SECCOMP_RET_USER_NOTIF
 #define SECCOMP_RET_USER_NOTIF 0x7fc00000U
 #define SECCOMP_FILTER_FLAG_NEW_LISTENER (1UL << 3)
@@ -38,10 +37,11 @@
 
 #define TRACE (SECCOMP_RET_TRACE | JO_STOP_CALL)
 #define NOTICE (making == JO_NOTICES ? SECCOMP_RET_USER_NOTIF : TRACE)
-#define ARGUMENT(i) ((uint32_t)offsetof(struct seccomp_data, args[i])) /* the low half: both are little-endian */
+/* The low half of an argument: both architectures are little-endian. */
+#define ARGUMENT(i) ((uint32_t)offsetof(struct seccomp_data, args[i]))
 
-/* Descriptors that can be watched: a filter has at most 4,096 instructions, and
- * each of a dozen blocks compares with all of them. */
+/* How many descriptors can be watched. A filter has at most 4,096 instructions, and each of a
+ * dozen blocks compares with all the descriptors. */
 enum { WATCHED = 64, CODE = 4096 };
 
 static int reads[WATCHED], writes[WATCHED];
@@ -50,12 +50,12 @@ static int nreads, nwrites, overflow;
 static struct sock_filter codes[2][CODE];
 static int ncodes[2];
 
-/* The one that is being made. */
+/* The filter that is being made. */
 static enum jo_filter making;
 static struct sock_filter *code;
 static int ncode;
 
-/* A jump to the block of a class, to be patched when that is placed. */
+/* The jumps to the blocks of classes. place_blocks sets their targets. */
 static struct {
 	int at;
 	uint8_t class;
@@ -81,21 +81,21 @@ static void emit(uint16_t what, uint8_t yes, uint8_t no, uint32_t k)
 static void load(uint32_t offset) { emit(BPF_LD | BPF_W | BPF_ABS, 0, 0, offset); }
 static void result(uint32_t action) { emit(BPF_RET | BPF_K, 0, 0, action); }
 
-/* when_equal ends with an action if what was loaded is k. */
+/* when_equal ends the filter with an action if the loaded value is k. */
 static void when_equal(uint32_t k, uint32_t action)
 {
 	emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, k);
 	result(action);
 }
 
-/* when_set ends with an action if one of the bits is set. */
+/* when_set ends the filter with an action if one of the bits is set in the loaded value. */
 static void when_set(uint32_t bits, uint32_t action)
 {
 	emit(BPF_JMP | BPF_JSET | BPF_K, 0, 1, bits);
 	result(action);
 }
 
-/* when_watched ends with a stop if argument i is one of the descriptors. */
+/* when_watched ends the filter with a stop if argument i is one of the descriptors. */
 static void when_watched(int i, const int *set, int n)
 {
 	load(ARGUMENT(i));
@@ -136,7 +136,8 @@ static void clock_block(void)
 	result(TRACE);
 }
 
-/* open_block: opening a file to write is known to have worked only at its end. */
+/* open_block stops at an opening for writing, because only the call's end tells whether it
+ * worked. An opening for reading is a notice. */
 static void open_block(int flags)
 {
 	load(ARGUMENT(flags));
@@ -144,17 +145,17 @@ static void open_block(int flags)
 	result(NOTICE);
 }
 
-/* Questions whether a descriptor is a terminal, and how large. */
+/* The ioctls that ask whether a descriptor is a terminal, and for its size. */
 static const uint32_t is_terminal[] = {JO_TCGETS, JO_TCGETS2};
 static int asks_terminal;
 enum { WINDOW = 0x5413 }; /* TIOCGWINSZ */
 
 void jo_filter_terminal(void) { asks_terminal = 1; }
 
-/* What can be asked of any descriptor that the command did not come with, or set of it,
- * and concerns only this process: TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIOASYNC,
- * FIONCLEX, FIOCLEX; copies of what was opened: FICLONE, FICLONERANGE; where a file is
- * on the disk: FS_IOC_FIEMAP. */
+/* Ioctls that are harmless on a descriptor that the command was not started with. TIOCGPGRP,
+ * TIOCGWINSZ, FIONREAD, FIONBIO, FIOASYNC, FIONCLEX and FIOCLEX ask or set what concerns only
+ * this process. FICLONE and FICLONERANGE copy files that were opened. FS_IOC_FIEMAP asks where
+ * a file is on the disk. */
 static const uint32_t asked[] = {
 	0x540f, WINDOW, 0x541b, 0x5421, 0x5452, 0x5450, 0x5451, 0x40049409, 0x4020940d, 0xc020660b};
 
@@ -172,7 +173,7 @@ static void ioctl_block(void)
 	result(TRACE);
 }
 
-/* block emits what decides about the calls of a class by their arguments. */
+/* block emits the code that decides about the calls of a class by their arguments. */
 static void block(enum jo_class class)
 {
 	switch (class) {
@@ -222,8 +223,9 @@ static void block(enum jo_class class)
 	result(SECCOMP_RET_ALLOW);
 }
 
-/* What becomes of a class: the class itself where its arguments decide, else
- * JO_CALL_HARMLESS, JO_CALL_ABSENTED, or JO_CALL_UNKNOWN for a stop. */
+/* kind_of returns what the filter does with a call: JO_CALL_HARMLESS: it allows the call;
+ * JO_CALL_ABSENTED: the call fails; JO_CALL_LOOK: a notice; JO_CALL_UNKNOWN: a stop. Any other
+ * class: the block of that class decides by the arguments. */
 static enum jo_class kind_of(long nr)
 {
 	switch (jo_class_of(nr)) {
@@ -267,7 +269,8 @@ static void leaf(enum jo_class kind)
 	}
 }
 
-/* search emits the search among runs first to last of numbers with one kind. */
+/* search emits the binary search among the runs first to last. A run is a range of numbers of
+ * one kind; starts has the first number of each. */
 static void search(const long *starts, int first, int last)
 {
 	if (first == last) {
@@ -284,7 +287,7 @@ static void search(const long *starts, int first, int last)
 	search(starts, middle, last);
 }
 
-/* place_blocks puts the blocks behind the search, and lets the leaves jump there. */
+/* place_blocks emits the blocks after the search, and makes the leaves jump there. */
 static void place_blocks(void)
 {
 	for (int class = 0; class <= JO_CALL_USED; class++) {
@@ -344,7 +347,8 @@ int jo_filter_lowers(void)
 			break;
 	if (status != NULL)
 		fclose(status);
-	/* CAP_SYS_ADMIN, without which a filter needs no_new_privs, and CAP_SYS_PTRACE. */
+	/* Without CAP_SYS_ADMIN (21) a filter needs no_new_privs. If the tracer lacks
+	 * CAP_SYS_PTRACE (19), the kernel gives no privileges to its tracees. */
 	return (has >> 21 & 1) == 0 || (has >> 19 & 1) == 0;
 }
 
@@ -353,7 +357,7 @@ int jo_filter_install(enum jo_filter which)
 	struct sock_fprog program = {(unsigned short)ncodes[which], codes[which]};
 	unsigned flags = which == JO_NOTICES ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
 	long got = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
-	/* Without the capability only a process that can gain no privileges may. */
+	/* Without CAP_SYS_ADMIN only a process that can gain no privileges may install one. */
 	if (got < 0 && errno == EACCES && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
 		got = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 	return (int)got;

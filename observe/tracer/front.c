@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-/* What both can see. */
+/* Memory that the front and the tracer share. */
 static volatile struct {
 	pid_t command; /* 0: it does not run */
 	int started, ended, status, lives;
@@ -24,7 +24,7 @@ static volatile struct {
 } *shared;
 
 static const jo_request *request;
-static int tells = -1, hears = -1; /* the two ends of the pipe */
+static int tells = -1, hears = -1; /* the pipe from the tracer to the front: the ends to write and to read */
 static pid_t tracer;
 static int lock = -1, claim;
 static const char *lock_name;
@@ -87,20 +87,21 @@ int jo_front_plain(void)
 
 /* ---- of the front */
 
-static sigset_t waiting;       /* signals that came while there was nobody to get them */
+static sigset_t waiting;       /* signals that came while neither the command nor the keeping program ran */
 static volatile pid_t keeping; /* the program that keeps the result; 0: it does not run */
 static struct sigaction before[65];
 static uint64_t blocked;
 
-/* of_group reports whether the command gets a signal by itself: the kernel sends it
- * to all processes in the foreground. */
+/* of_group reports whether the kernel has sent a signal to the whole foreground process group.
+ * The command then gets it without the front. */
 static int of_group(int signal, const siginfo_t *info)
 {
 	return info->si_code > 0 && (signal == SIGINT || signal == SIGQUIT || signal == SIGHUP || signal == SIGWINCH);
 }
 
-/* end_keeping: the command has ended, and what would end it ends what is done for the next. A
- * cache holds that at any time. */
+/* end_keeping ends the program that keeps the result: the command has ended, and a signal that
+ * would have ended it must not wait for that program. The cache stays intact whenever the
+ * program ends. */
 static void end_keeping(pid_t keeper, int signal)
 {
 	if (signal != SIGWINCH && signal != SIGURG && !JO_WITHOUT(KEEPING))
@@ -123,8 +124,8 @@ static void hand_on(int signal, siginfo_t *info, void *context)
 	errno = kept;
 }
 
-/* hand_on_waiting is called when there is somebody to get them: from then on the handler adds
- * none. */
+/* hand_on_waiting passes on the waiting signals when there is a process to get them. From then
+ * on the handler adds none. */
 static void hand_on_waiting(void)
 {
 	if (shared->command <= 0 && keeping <= 0)
@@ -140,8 +141,9 @@ static void hand_on_waiting(void)
 	sigemptyset(&waiting);
 }
 
-/* Those that stop a process, and go on with it, do so here too; what the front does
- * itself sends no others. */
+/* is_handed_on reports whether the front passes a signal on. It does not for signals that stop
+ * or continue a process: these act on the front itself. Nor for those that come from what the
+ * front does, SIGCHLD and faults, nor for 32 and 33, which glibc uses. */
 static int is_handed_on(int signal)
 {
 	return signal != SIGKILL && signal != SIGSTOP && signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU &&
@@ -183,7 +185,7 @@ static void unlock(void)
 	lock = -1;
 }
 
-/* become runs the command in place of the front. */
+/* become executes the command in this process, unobserved. */
 static void become(void)
 {
 	unlock();
@@ -193,7 +195,8 @@ static void become(void)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* What the command must not have, and the last program needs: files in memory, and the claim. */
+/* set_close_on_exec sets, or clears, close-on-exec for the report, the output and the claim. The
+ * command must not have these descriptors, and the program that keeps the result needs them. */
 static void set_close_on_exec(int set)
 {
 	const int files[] = {request->head.report, request->head.out, request->head.err, claim};
@@ -205,7 +208,7 @@ static void set_close_on_exec(int set)
 static void keep(char **words)
 {
 	siginfo_t ended;
-	block(~UINT64_C(0)); /* no signal is for the child */
+	block(~UINT64_C(0)); /* no handler may run in the child */
 	pid_t child = fork();
 	if (child == 0) {
 		give_signals_back();
@@ -218,7 +221,7 @@ static void keep(char **words)
 	hand_on_waiting();
 	while (child > 0 && waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		;
-	keeping = 0; /* its id is nobody else's yet */
+	keeping = 0; /* until waitpid its id belongs to no other process */
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
 }
@@ -230,7 +233,7 @@ static void end_as(int status)
 		struct sigaction usual = {.sa_handler = SIG_DFL};
 		int s = WTERMSIG(status);
 		uint64_t all_but = ~(UINT64_C(1) << (s - 1));
-		setrlimit(RLIMIT_CORE, &none); /* the command has written its own */
+		setrlimit(RLIMIT_CORE, &none); /* the command has dumped its own core */
 		sigaction(s, &usual, NULL);
 		block(all_but);
 		kill(getpid(), s);
@@ -239,7 +242,7 @@ static void end_as(int status)
 	_exit(WEXITSTATUS(status));
 }
 
-/* end_lost ends as a program does that cannot write what it prints. */
+/* end_lost ends the front like a program that cannot write its output. */
 static void end_lost(int why)
 {
 	if (why == EPIPE && before[SIGPIPE].sa_handler != SIG_IGN)
@@ -270,7 +273,7 @@ static void attend(char **words)
 		} else if (said == 'p') {
 			reap();
 			become();
-		} else { /* the report is whole */
+		} else { /* the report is complete */
 			if (!shared->lives)
 				reap();
 			int well = WIFEXITED(shared->status) && WEXITSTATUS(shared->status) == 0;
@@ -284,7 +287,7 @@ static void attend(char **words)
 			end_as(shared->status);
 		}
 	}
-	/* The tracer was killed, and the tree with it; or it has not come so far. */
+	/* The tracer was killed, and the tree with it; or it ended before the command ran. */
 	reap();
 	if (!shared->started)
 		become();

@@ -30,8 +30,7 @@
 
 /* ---- what a call names */
 
-/* More that a call can name, beside JO_NOWHERE and so on of path.h: the descriptor
- * itself. */
+/* A call can also name, besides what path.h lists, the file of a descriptor. */
 enum { JO_DESCRIPTOR = 3 };
 
 static int flag_of(const jo_call *c, const uint64_t args[6], int flag)
@@ -46,12 +45,13 @@ static int path_at(jo_process *p, int folder, uint64_t at, int follow, jo_path *
 		return JO_DESCRIPTOR;
 	ssize_t n = jo_process_string(p, at, given, sizeof given);
 	if (n < 0) {
-		/* Not the process's memory, which the kernel refuses too; or hidden. */
+		/* The process has no memory there, and the kernel will refuse the call; or it
+		 * hides its memory. */
 		jo_use(p, JO_USE_UNREADABLE, "a path");
 		return JO_NOWHERE;
 	}
 	if (n == JO_PATH)
-		return JO_NOWHERE; /* the kernel takes none that is so long */
+		return JO_NOWHERE; /* the kernel accepts no path of this length */
 	return n == 0 ? JO_DESCRIPTOR : jo_path_make(p, folder, given, follow, into);
 }
 
@@ -62,10 +62,11 @@ static int path_of(jo_process *p, const jo_call *c, const uint64_t args[6], int 
 
 /* ---- answers
  *
- * A look at a name that is absent may be answered at once, as the tracer has just seen
- * it: then the tree has seen what the report says, and the disk is not asked twice. */
+ * The tracer may answer a look at an absent name itself, because it has just looked. Then the
+ * tree has seen what the report says, and the disk is not asked twice. */
 
-/* answer returns what jo_look_at has, if the kernel would say the same of this call. */
+/* answer returns what jo_look_at returned, minus an errno, if the kernel would fail the call
+ * with it; else JO_GO_ON. */
 static int answer(const jo_call *c, const uint64_t args[6], const jo_path *path, int looked)
 {
 	const int known = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH;
@@ -90,8 +91,8 @@ static int answer(const jo_call *c, const uint64_t args[6], const jo_path *path,
 
 /* ---- opening */
 
-/* open_output: a file that holds the output is opened anew, by /dev/stdout or the like.
- * A terminal or pipe that it stands for has no place to write at, nor can be emptied. */
+/* open_output: a process opens a file that holds the output, by /dev/stdout or the like. The
+ * file may stand for a terminal or pipe, which has no file position and cannot be truncated. */
 static int open_output(const jo_process *p, const jo_call *c, const uint64_t args[6], const jo_path *path)
 {
 	struct stat st;
@@ -104,7 +105,7 @@ static int open_output(const jo_process *p, const jo_call *c, const uint64_t arg
 
 static int open_to_read(const jo_process *p, const jo_path *path, int flags)
 {
-	/* What is opened by its path alone is asked for its time by the descriptor. */
+	/* A descriptor that was opened with O_PATH still tells the time stamps, by fstat. */
 	uint32_t bits = (flags & O_PATH) ? JO_LOOKED | JO_STATTED : JO_READ;
 	if ((flags & O_NOFOLLOW) == 0)
 		return jo_look_open(p, path, bits);
@@ -128,10 +129,10 @@ static int open_call(jo_process *p, const jo_call *c, const uint64_t args[6], in
 	return answer(c, args, &path, open_to_read(p, &path, flags));
 }
 
-/* A flag of openat2 (RESOLVE_IN_ROOT): paths and links that begin with a slash begin at a folder. */
+/* RESOLVE_IN_ROOT of openat2: the folder takes the place of the root for the path and for links. */
 enum { BELOW_ROOT = 0x10 };
 
-/* no_links notes of each part of a path that it is no link. */
+/* no_links notes for each part of a path whether it is a link. */
 static void no_links(jo_process *p, const jo_call *c, const uint64_t args[6])
 {
 	jo_path path, part;
@@ -153,8 +154,8 @@ static int open_how_call(jo_process *p, const jo_call *c, const uint64_t args[6]
 		jo_use(p, JO_USE_UNREADABLE, "struct open_how");
 		return JO_GO_ON;
 	}
-	/* Where it may not go it fails, and the file counts all the same: so does that there
-	 * was no link on the way. */
+	/* The flags of resolve may forbid the way, and then the call fails. The file counts all
+	 * the same, and so does each part of the way that is no link. */
 	if (how[2] != 0)
 		no_links(p, c, args);
 	if ((how[2] & BELOW_ROOT) != 0 && !JO_WITHOUT(ROOTS))
@@ -164,12 +165,12 @@ static int open_how_call(jo_process *p, const jo_call *c, const uint64_t args[6]
 
 /* ---- names */
 
-/* asks_inode reports whether a call asks for just that of a file which no list has: of a
- * folder, a link or what the tree has made that is its time too. Who asks for everything, as stat does, may want but
- * the rest. */
+/* asks_inode reports whether a statx asks for single fields that no list holds. The time is one of
+ * these too for a folder, for a link, and for a file that the tree has made. A program that asks for
+ * all fields, as stat does, may need only the others. */
 static int asks_inode(const jo_call *c, const uint64_t args[6], const char *path, int link)
 {
-	/* linux/stat.h: links, user, group, last access, last change, number, blocks, birth */
+	/* linux/stat.h: STATX_NLINK, _UID, _GID, _ATIME, _CTIME, _INO, _BLOCKS, _BTIME; time: _MTIME */
 	const uint64_t all = 0x07ff, unlisted = 0x0004 | 0x0008 | 0x0010 | 0x0020 | 0x0080 | 0x0100 | 0x0400 | 0x0800;
 	const uint64_t time = 0x0040;
 	if (c->nr != SYS_statx || (args[3] & all) == all || JO_WITHOUT(INODES))
@@ -180,7 +181,7 @@ static int asks_inode(const jo_call *c, const uint64_t args[6], const char *path
 	return type != 0 && jo_look_own(path, !link) && !JO_WITHOUT(OWNTIMES);
 }
 
-/* permit_call: it is asked what may be done with a path. */
+/* permit_call handles access: a process asks what it may do with a path. */
 static void permit_call(const jo_call *c, const uint64_t args[6], const jo_path *path)
 {
 	uint32_t how = (uint32_t)args[c->path + 1] & (R_OK | W_OK | X_OK);
@@ -198,7 +199,8 @@ static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	int steps = kind == JO_SOMETHING && link && (bits != 0 || c->class == JO_CALL_READLINK);
 	if (!steps)
 		jo_walk_end(p);
-	/* What the command came with is asked for what it is. Of its input Python always does. */
+	/* A process asks about a descriptor, perhaps one that the command was started with. That
+	 * does not count for standard input, about which Python always asks. */
 	if (kind == JO_DESCRIPTOR && c->folder >= 0 && (int)args[c->folder] > 2)
 		jo_use_inherited(p, (int)args[c->folder]);
 	if (kind != JO_SOMETHING)
@@ -225,12 +227,12 @@ static int two_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	int follow = c->class == JO_CALL_LINK && flag_of(c, args, 0x400 /* AT_SYMLINK_FOLLOW */);
 	int a = path_of(p, c, args, follow, &from);
 	int b = path_at(p, c->folder2 < 0 ? AT_FDCWD : (int)args[c->folder2], args[c->path2], 0, &to);
-	/* All but RENAME_NOREPLACE: exchange, whiteout, and what is to come. */
+	/* Any flag but RENAME_NOREPLACE: exchange, whiteout, and flags of later kernels. */
 	if (c->class == JO_CALL_RENAME && flag_of(c, args, ~1))
 		jo_use(p, JO_USE_UNKNOWN, "renameat2");
 	if (a == JO_SOMETHING && b != JO_SOMETHING)
 		jo_look_at(p, &from, JO_READ);
-	/* What gets a first name has none yet, after O_TMPFILE. */
+	/* linkat may give a file of O_TMPFILE its first name: the file has no name before. */
 	if (b != JO_SOMETHING || (a != JO_SOMETHING && c->class == JO_CALL_RENAME))
 		return JO_GO_ON;
 	return jo_change_two(p, c->class, a == JO_SOMETHING ? &from : NULL, &to, follow);
@@ -359,7 +361,7 @@ int jo_handle_interrupted(jo_process *p, long nr, const uint64_t args[6])
 	case JO_CALL_READLINK: return 1;
 	case JO_CALL_OPEN:
 	case JO_CALL_OPEN_AT:
-		/* Opening a pipe or a terminal may wait by itself. */
+		/* Opening a pipe or a terminal may wait without the tracer too. */
 		if (path_of(p, c, args, 1, &path) != JO_SOMETHING || stat(path.text, &st) != 0)
 			return 1;
 		return !S_ISFIFO(st.st_mode) && (!S_ISCHR(st.st_mode) || major(st.st_rdev) == 1 /* memory */);

@@ -7,12 +7,12 @@
 #include "calls.h"
 #include "process.h"
 
-/* jo_handle_call looks into a call before the kernel does it. It returns what to do, one of
- * calls.h. */
+/* jo_handle_call handles a call before the kernel does. It returns what to do: a constant of
+ * calls.h, or minus an errno. */
 int jo_handle_call(jo_process *p, long nr, const uint64_t args[6]);
 
-/* jo_handle_interrupted reports whether a signal has interrupted a call that it would not have
- * interrupted without an observer. */
+/* jo_handle_interrupted reports whether a signal has interrupted a call that it could not have
+ * interrupted without the tracer. */
 int jo_handle_interrupted(jo_process *p, long nr, const uint64_t args[6]);
 
 #endif

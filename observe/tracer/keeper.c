@@ -16,8 +16,8 @@ static int left;
 static volatile sig_atomic_t signalled;
 static struct sigaction before;
 
-/* ended is the handler of the signal that says so. What it interrupts may be about to
- * begin to wait: so something goes on interrupting. */
+/* ended handles the signal that tells of the keeper's end. The signal may come just before the
+ * tracer begins to wait, and so interrupt nothing. Hence a timer goes on interrupting. */
 static void ended(int signal)
 {
 	const struct itimerval each = {{0, 50000}, {0, 50000}};
@@ -32,7 +32,7 @@ void jo_keeper_start(void)
 	uint64_t none = 0;
 	keeper = getppid();
 	sigaction(SIGUSR2, &a, &before);
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none); /* what the host blocks is the child's */
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none); /* the host's mask is for the child */
 	prctl(PR_SET_PDEATHSIG, SIGUSR2, 0, 0, 0);
 }
 

@@ -1,15 +1,15 @@
-/* keeper.h: the tracer's parent: observe/spawn.c, which ends with the host, or
- * front.c. */
+/* keeper.h: the keeper is the tracer's parent. It is either a process of observe/spawn.c, which
+ * ends with the host, or the front (front.h). */
 #ifndef JO_KEEPER_H
 #define JO_KEEPER_H
 
-/* jo_keeper_start notes which process the keeper is. From then on its end interrupts system
- * calls with EINTR, repeatedly, instead of killing the tracer at once. jo_keeper_child undoes
- * that in a child. */
+/* jo_keeper_start notes which process the keeper is. From then on the keeper's end does not kill
+ * the tracer at once; it interrupts the tracer's system calls with EINTR, repeatedly.
+ * jo_keeper_child undoes that in a child. */
 void jo_keeper_start(void);
 void jo_keeper_child(void);
 
-/* jo_keeper_gone reports whether the keeper has ended. The tree must be ended too then. */
+/* jo_keeper_gone reports whether the keeper has ended. If it has, the tree must be ended too. */
 int jo_keeper_gone(void);
 
 /* jo_keeper_leave ends the keeper, so that its host need not wait (a front ends itself), and

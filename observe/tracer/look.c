@@ -18,7 +18,7 @@
 #include "use.h"
 #include "written.h"
 
-/* up takes the last part off a path. */
+/* up removes the last part of a path. */
 static void up(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -26,8 +26,8 @@ static void up(char *path)
 		*slash = 0;
 }
 
-/* below_own reports whether the tree has made, or taken away, a folder on the way to a path
- * that does not get as far as its last. */
+/* below_own is for a path whose last folder does not exist. It reports whether the tree has
+ * made or removed the first part of the path that is missing or is no folder. */
 static int below_own(const char *path)
 {
 	char above[JO_PATH];
@@ -40,8 +40,8 @@ static int below_own(const char *path)
 	return 0;
 }
 
-/* own reports whether what is at a path, or is not any more, is the tree's doing,
- * whatever way leads there. follow: a link at the end is not the thing itself. */
+/* own reports whether the tree itself has made what is at a path, or has removed what was
+ * there, whichever links lead there. follow: if a link is at the end, its target counts too. */
 static int own(const char *path, int exists, int follow)
 {
 	char end[JO_PATH];
@@ -65,8 +65,8 @@ int jo_look_own(const char *path, int follow)
 	return real != NULL && (jo_written_in(real) & (JO_CREATED | JO_REPLACED | JO_CHANGED)) != 0;
 }
 
-/* told reports whether a path leads, by a link, to what /proc says of whoever asks:
- * the tracer would be told of itself. */
+/* told reports whether a path leads, by a link, into the folder of /proc that is about the
+ * process that asks: the tracer would read about itself there. */
 static int told(const jo_process *p, const char *path, const jo_stamp *stamp)
 {
 	char end[JO_PATH];
@@ -82,8 +82,8 @@ static int told(const jo_process *p, const char *path, const jo_stamp *stamp)
 	return 1;
 }
 
-/* send puts the content of a file into the report where its stamp proves nothing.
- * Files of /proc and the like that say no size are read only if the tree does. */
+/* send puts the content of a file into the report if its stamp proves nothing. A file without
+ * a size, as in /proc, is sent only if the tree reads it. */
 static void send(jo_name *name)
 {
 	const jo_stamp *s = &name->stamp;
@@ -100,15 +100,16 @@ static void send(jo_name *name)
 		name->stamp.error = error;
 }
 
-/* own_mode: who looks at what the tree has made is told the permissions, and they follow from
- * the umask. */
+/* own_mode notes a use of the umask: a process that stats one of the tree's own files gets the
+ * permissions, which follow from the umask. */
 static void own_mode(const jo_process *p, unsigned mode, uint32_t bits)
 {
 	if (mode != 0 && (bits & JO_STATTED) && !S_ISLNK(mode) && !JO_WITHOUT(MADE))
 		jo_use(p, JO_USE_UMASK, NULL);
 }
 
-/* followed notes what a path leads to. It returns 0 for what is the tree's own. */
+/* followed notes what a path leads to. It returns 0 if that is no input, as for the tree's own
+ * files. */
 static int followed(const jo_process *p, jo_name *name, uint32_t bits)
 {
 	int first = (name->bits & JO_FOLLOWED) == 0;
@@ -133,7 +134,8 @@ static int followed(const jo_process *p, jo_name *name, uint32_t bits)
 	return 1;
 }
 
-/* appeared: a name that was absent is looked for again. The tree may wait for it. */
+/* appeared is called when the tree looks again for a name that was absent: the tree may be
+ * waiting for it. It returns 1 if the name exists by now. */
 static int appeared(const jo_process *p, const jo_name *name, uint32_t bits)
 {
 	unsigned type = jo_real_type(name->path, 1);
@@ -190,7 +192,7 @@ void jo_look_permit(const jo_path *path, uint32_t how)
 
 /* ---- what is opened */
 
-/* Devices that are the same everywhere, or random by their nature. */
+/* plain_device reports whether a device is the same everywhere, or random by its nature. */
 static int plain_device(const struct stat *st)
 {
 	static const unsigned minors[] = {3 /* null */, 5 /* zero */, 7 /* full */, 8 /* random */, 9 /* urandom */};
@@ -214,7 +216,8 @@ int jo_look_open(const jo_process *p, const jo_path *path, uint32_t bits)
 		                             ? jo_name_opened(jo_name_of(path->text), real, path->form)
 		                             : NULL;
 		if (before != NULL) {
-			/* From here on it cannot be told by which of them a name is meant. */
+			/* The folder was opened by two names. From here on the tracer cannot tell which
+			 * of the two a relative name belongs to. */
 			jo_look_way(p, before);
 			jo_look_way(p, path->text);
 		}
@@ -247,7 +250,7 @@ void jo_look_link(const jo_process *p, const jo_path *path, uint32_t bits)
 	noted(p, name, bits);
 }
 
-/* way_of notes the links on a path, and with all what on it is none. */
+/* way_of notes the links on the way to a path; with all, also the parts that are no links. */
 static void way_of(const jo_process *p, const char *path, int all)
 {
 	char rest[JO_PATH], link[JO_PATH], text[JO_PATH];
@@ -316,7 +319,7 @@ void jo_look_list(const jo_process *p, const jo_path *folder, const char *real)
 		jo_use(p, JO_USE_UNREADABLE, folder->text);
 }
 
-/* Folders that processes have entered: relative names were taken for names in them. */
+/* The folders that processes have entered. The tracer took relative names for names in them. */
 typedef struct folder {
 	char *path;
 	uint64_t dev, ino;
@@ -352,7 +355,8 @@ void jo_look_settle(void)
 
 /* ---- extended attributes, and flags */
 
-/* asked_of notes what is asked of a name, or of a descriptor: by each name that it may have. */
+/* asked_of notes the answer to a question about a name. If the question is about a descriptor,
+ * it notes the answer for each known name of the file. */
 static void asked_of(const jo_path *path, uint32_t how)
 {
 	struct stat st;

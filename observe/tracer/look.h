@@ -1,5 +1,5 @@
-/* look.h: looking at names. The tracer looks while the process stands still, just before
- * the process itself looks. */
+/* look.h: looking at names. The tracer looks while a process is stopped, just before the
+ * process itself looks. */
 #ifndef JO_LOOK_H
 #define JO_LOOK_H
 
@@ -17,35 +17,36 @@ int jo_look_at(const jo_process *p, const jo_path *path, uint32_t bits);
  * its descriptor are noted below this path. */
 int jo_look_open(const jo_process *p, const jo_path *path, uint32_t bits);
 
-/* jo_look_permit notes whether something may be done with a path that was looked at, because
- * the process asks or does it. how is that of names.h. */
+/* jo_look_permit notes whether the process may do something with a path that was looked at: the
+ * process asks that, or does it. how is the field of jo_permit (names.h). */
 void jo_look_permit(const jo_path *path, uint32_t how);
 
-/* jo_look_link notes that a path was looked at without following a link. */
+/* jo_look_link notes that a path was looked at without following a link at its end. */
 void jo_look_link(const jo_process *p, const jo_path *path, uint32_t bits);
 
 /* jo_look_list notes that the names in a folder were read. real is its path without links. */
 void jo_look_list(const jo_process *p, const jo_path *folder, const char *real);
 
-/* jo_look_attributes notes that extended attributes of a path were asked for, all of them or
- * the named one. jo_look_flags notes that the flags of a descriptor were. The absence of
- * attributes is an input too. A path of form 0 is the link in /proc to a descriptor. */
+/* jo_look_attributes notes that a process asks for extended attributes of a path: for the named
+ * one, or with name NULL for all. That there are none is an input too. A path of form 0 is the
+ * link in /proc to a descriptor. jo_look_flags notes that a process asks for the flags of a
+ * descriptor's file. */
 void jo_look_attributes(const jo_process *p, const jo_path *path, int follow, const char *name);
 void jo_look_flags(const jo_process *p, int fd);
 
-/* jo_look_own reports whether the tree itself has made what is at a path. */
+/* jo_look_own reports whether the tree itself has made or changed what is at a path. */
 int jo_look_own(const char *path, int follow);
 
-/* jo_look_way notes the links on the way to a path, because the tree is told where they
+/* jo_look_way notes the links on the way to a path, because a call tells the tree where they
  * lead; jo_look_ways does so for a descriptor of q. */
 void jo_look_way(const jo_process *p, const char *path);
-/* jo_look_where also notes the folders on the way that are no links: programs look for
- * their own files beside themselves. */
+/* jo_look_where also notes the folders on the way that are no links. It is for the path of a
+ * program, because programs look for their own files beside themselves. */
 void jo_look_where(const jo_process *p, const char *path);
 void jo_look_ways(const jo_process *p, const jo_process *q, int fd);
 
-/* jo_look_entered notes that a process has entered a folder. At the end jo_look_settle
- * notes JO_USE_UNSTEADY if such a path leads to another folder by then. */
+/* jo_look_entered notes which folder the path of a process's current folder leads to. At the end
+ * jo_look_settle notes JO_USE_UNSTEADY for each such path that leads to another folder by then. */
 void jo_look_entered(const jo_process *p);
 void jo_look_settle(void);
 

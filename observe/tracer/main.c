@@ -1,11 +1,11 @@
-/* jitcache-observe runs a command and reports what it and all that it starts look
- * at: which files and names, and what else a result can depend on. It stands
- * beside libjitcache.so, which starts it; observe/start.go says how.
+/* jitcache-observe runs a command and reports what the command and all that it starts look at:
+ * which files and names, and what else a result can depend on. The program is installed beside
+ * libjitcache.so, which starts it (observe/start.go).
  *
- * The tree stops, by a seccomp filter, at calls that name files or that can make
- * a result unrepeatable, and nowhere else. While a process stands still, what it
- * is about to see is looked at: so the stamps in the report are older than what
- * the tree has read, and a later change shows. */
+ * The tree is the command and all that it starts. A seccomp filter stops its processes at calls
+ * that name files or that can make a result unrepeatable, and nowhere else. While a process is
+ * stopped, the tracer looks at what the process is about to see. So the stamps in the report
+ * are older than what the tree has read, and a later change shows. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@
 static jo_request request;
 static pid_t command;
 static int status;   /* of the command, as waitpid gives it */
-static int reported; /* the report is written: the tracer is only there for what lives on */
+static int reported; /* the report is written: the tracer runs only for processes that live on */
 
 /* ---- the end */
 
@@ -58,8 +58,8 @@ static void finish(uint32_t flags)
 		;
 }
 
-/* let_go gives up everything that somebody may wait for the end of: the tracer stays
- * for longer than its host may live. */
+/* let_go closes the descriptors that somebody may wait to see closed, and leaves the current
+ * folder: the tracer may live longer than its host. */
 static void let_go(void)
 {
 	DIR *d = opendir("/proc/self/fd");
@@ -79,8 +79,8 @@ static void let_go(void)
 		return;
 }
 
-/* outlive: processes of the tree go on. The tracer has to as well, for without it
- * their calls would fail, and notes nothing more. */
+/* outlive is called when processes of the tree live on after the command. The tracer has to
+ * live on too, because without it their calls would fail. It notes nothing more. */
 static void outlive(void)
 {
 	jo_watch_unpin();
@@ -95,14 +95,14 @@ static void outlive(void)
 
 enum { RUNS, NO_NOTICES, NOT_AT_ALL };
 
-/* lost ends a child that did not come to its program. It waits for a word, and gets none:
- * it would go on before it is ended, and what is run plain in its place would be done
- * twice. */
+/* lost ends a child that has not reached its program, and returns why. The child still waits
+ * for jo_child_go and must not get it. It might run the command before it is killed, and the
+ * command would run a second time in its place. */
 static int lost(int why)
 {
 	if (JO_WITHOUT(ONCE)) {
 		jo_child_go('p');
-		usleep(20000); /* else the kill comes first, most times */
+		usleep(20000); /* without this the kill usually comes first */
 	}
 	kill(command, SIGKILL);
 	for (int what = 0; waitpid(command, &what, __WALL) >= 0 || errno == EINTR;)
@@ -151,10 +151,11 @@ static void end_tree(void)
 	jo_notify_unlock();
 	for (pid_t id; (id = waitpid(-1, NULL, __WALL)) > 0 || errno == EINTR;)
 		if (id > 0)
-			kill(id, SIGKILL); /* one that was born meanwhile has stopped */
+			kill(id, SIGKILL); /* a process that was born meanwhile, and is stopped */
 }
 
-/* again ends a tree that could not have worked: nothing has been seen of it outside. */
+/* again ends a tree that needs more privileges than it could get, and drops its report and
+ * output. Nothing outside has noticed the tree. */
 static void again(void)
 {
 	end_tree();
@@ -178,7 +179,7 @@ static int observe(void)
 			break;
 		if (jo_keeper_gone()) {
 			if (id > 0)
-				kill(id, SIGKILL); /* one that is not known yet */
+				kill(id, SIGKILL); /* it may not be in the list yet */
 			end_tree();
 			_exit(125);
 		}
@@ -201,8 +202,8 @@ static int observe(void)
 	return !repeat;
 }
 
-/* traced reports whether the tracer is itself traced: by strace, gdb, or another one of
- * its kind. Then the command is too. */
+/* traced reports whether the tracer itself is traced: by strace, by gdb, or by another tracer of
+ * jitcache. That program may trace the command too, and a process can have only one tracer. */
 static int traced(void)
 {
 	char line[256];
@@ -216,7 +217,7 @@ static int traced(void)
 	return by != 0;
 }
 
-/* watched returns 0 if the command has to be run plain. */
+/* watched runs the command under the tracer. It returns 0 if the command has to be run plain. */
 static int watched(void)
 {
 	int how = NOT_AT_ALL;
@@ -236,8 +237,8 @@ static int watched(void)
 	return 0;
 }
 
-/* three opens /dev/null for each of the first descriptors that the host has closed:
- * nothing else may get their numbers. */
+/* three opens /dev/null for each of the descriptors 0, 1 and 2 that the host has closed, so that
+ * nothing else gets their numbers. */
 static void three(void)
 {
 	int fd;
@@ -248,9 +249,9 @@ static void three(void)
 		close(fd);
 }
 
-/* observe/find.go looks for the first line: it changes with request.h and report.h. */
+/* observe/find.go looks for the first line. Change it there and here with request.h and report.h. */
 static const char protocol[] = "jitcache-observe: requests 1\n"
-			       "It is started by jitcache, and not by hand.\n";
+			       "jitcache starts this program. It is not meant to be started by hand.\n";
 
 int main(int argc, char **argv)
 {

@@ -103,6 +103,6 @@ void jo_names_report(const char *(*real)(const char *path))
 {
 	size_t at = 0;
 	for (jo_name *n; (n = jo_name_next(&at)) != NULL;)
-		if (n->bits & (JO_FOLLOWED | JO_TEXT)) /* else it is the tree's own */
+		if (n->bits & (JO_FOLLOWED | JO_TEXT)) /* else the name is no input, but the tree's own */
 			report(n, real);
 }

@@ -9,17 +9,17 @@
  * them, with links, dots and doubled slashes, because a lookup must ask for them in the
  * same way. */
 enum {
-	JO_LOOKED = 1 << 0,   /* stat, access and the like */
-	JO_READ = 1 << 1,     /* opened for reading */
-	JO_RUN = 1 << 2,      /* executed, or read by the kernel to do so */
-	JO_LISTED = 1 << 3,   /* a folder: its names were read */
-	JO_TEXT = 1 << 4,     /* a link: its text was read */
-	JO_PLAIN = 1 << 5,    /* looked at without following links, and it is no link */
-	JO_SENT = 1 << 6,     /* its content is in the report */
-	JO_LARGE = 1 << 7,    /* its content should be in the report, and is too large */
-	JO_MADE = 1 << 8,     /* the tree made, changed or removed it later */
-	JO_RELATIVE = 1 << 9, /* named relative to the folder that the command was started in */
-	JO_ABSOLUTE = 1 << 10,
+	JO_LOOKED = 1 << 0,     /* stat, access and the like */
+	JO_READ = 1 << 1,       /* opened for reading */
+	JO_RUN = 1 << 2,        /* executed, or read by the kernel for that */
+	JO_LISTED = 1 << 3,     /* a folder: its names were read */
+	JO_TEXT = 1 << 4,       /* a link: its text was read */
+	JO_PLAIN = 1 << 5,      /* looked at without following links, and it is no link */
+	JO_SENT = 1 << 6,       /* its content is in the report */
+	JO_LARGE = 1 << 7,      /* its content should be in the report, but is too large */
+	JO_MADE = 1 << 8,       /* the tree made, changed or removed it later */
+	JO_RELATIVE = 1 << 9,   /* named relative to the command's first folder, or to one entered by a relative path */
+	JO_ABSOLUTE = 1 << 10,  /* named by an absolute path */
 	JO_STATTED = 1 << 11,   /* looked at by a call that returns its time stamps */
 	JO_PERMITTED = 1 << 12, /* a call asked what may be done with it */
 
@@ -39,16 +39,16 @@ typedef struct jo_stamp {
 /* jo_permit is a question about a name, and the answer that a process got. */
 typedef struct jo_permit {
 	struct jo_permit *next;
-	uint32_t how;   /* R_OK, W_OK and X_OK, and JO_EFFECTIVE */
-	uint32_t error; /* 0: it may be done; else why not */
+	uint32_t how;   /* R_OK, W_OK and X_OK, and JO_EFFECTIVE; or one of the other questions below */
+	uint32_t error; /* 0: it may be done; else an errno; of the other questions the value */
 } jo_permit;
 
 /* JO_EFFECTIVE asks for the effective user, as open and exec do, and not for the real one, as
  * access(2) does. */
 enum { JO_EFFECTIVE = 8 };
 
-/* Other questions, whose answers are no errors: a digest of the names of the extended
- * attributes, 0 for none; and the flags that a user may set (chattr). */
+/* Other questions, whose answers are values: what jo_attributes returns, and what jo_flags
+ * returns (attributes.h). */
 enum { JO_ATTRIBUTES = 16, JO_FLAGS = 32 };
 
 typedef struct jo_name {
@@ -58,7 +58,7 @@ typedef struct jo_name {
 	uint64_t statted;  /* they asked for its time stamps */
 	uint64_t programs; /* they did anything with it */
 	uint64_t readers;  /* they opened it for reading */
-	uint64_t asked;    /* they are in statted, and not only because they resolved links (walk.h) */
+	uint64_t asked;    /* they are in statted, and not just because they resolved links (walk.h) */
 	jo_stamp stamp;    /* of what it leads to */
 	char *text;        /* of a link that was read */
 	jo_permit *permits;
@@ -68,14 +68,14 @@ typedef struct jo_name {
  * move. */
 jo_name *jo_name_of(const char *path);
 
-/* jo_name_next returns all entries, as jo_table_next does. */
+/* jo_name_next returns the entries one after the other, as jo_table_next does. */
 jo_name *jo_name_next(size_t *at);
 
 /* jo_name_text notes the text of a link. */
 void jo_name_text(jo_name *name, const char *text, size_t length);
 
-/* jo_name_permit notes the answer to the question how about a name. jo_name_has_permit reports
- * whether one is noted. */
+/* jo_name_has_permit reports whether an answer to the question how is noted for a name.
+ * jo_name_permit notes one. */
 int jo_name_has_permit(const jo_name *name, uint32_t how);
 void jo_name_permit(jo_name *name, uint32_t how, uint32_t error);
 

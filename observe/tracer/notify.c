@@ -12,7 +12,7 @@
 
 #include "handle.h"
 
-/* Linux 5.0, 5.5 and 6.6, and 5.3 and 5.6: newer than some headers. */
+/* These are of Linux 5.0, 5.5, 6.6, 5.3 and 5.6. Some machines have older headers. */
 #ifndef SECCOMP_IOCTL_NOTIF_RECV
 #error "headers of Linux 5.0 or later are needed"
 #endif
@@ -73,7 +73,8 @@ static void *serve(void *unused)
 	}
 }
 
-/* start_thread starts one that takes no signals: they have to interrupt waitpid. */
+/* start_thread starts the thread with all signals blocked: they must reach the other thread,
+ * where they interrupt waitpid. */
 static int start_thread(void)
 {
 	pthread_t thread;

@@ -1,16 +1,16 @@
-/* notify.h: a thread for the calls that only look.
+/* notify.h: a thread for the calls that only look at files.
  *
  * The kernel hands such a call to the reader of the filter's notices (seccomp's
- * SECCOMP_RET_USER_NOTIF), which costs two thirds of a stop. If the thread finds that a
- * name is absent, it answers the call itself: the tree has then seen what the report
- * says, and the disk was not asked twice. */
+ * SECCOMP_RET_USER_NOTIF), which takes two thirds of the time of a stop. If the thread finds
+ * that a name is absent, it answers the call itself. Then the tree has seen what the report
+ * says, and the disk is not asked twice. */
 #ifndef JO_NOTIFY_H
 #define JO_NOTIFY_H
 
 #include <sys/types.h>
 
-/* jo_notify_start takes the child's listener and starts the thread. It returns 0 if that
- * fails. sync says whether the kernel hands over without waking another CPU (Linux 6.6). */
+/* jo_notify_start takes the child's listener and starts the thread. It returns 0 if that fails.
+ * *sync tells whether the kernel hands a call over without waking another CPU (Linux 6.6). */
 int jo_notify_start(pid_t child, int listener, int *sync);
 
 /* jo_notify_listener returns the descriptor that notices are read from, -1 if there are

@@ -27,8 +27,9 @@ static int identity_changed;
 
 int jo_other_identity(void) { return identity_changed; }
 
-/* connect_call: nobody listens at a name that is absent (nscd's socket, which
- * glibc looks for); anything else may answer something new each time. */
+/* connect_call notes a connection, because the other end may answer something new each time. If
+ * the socket's name is absent, nobody listens there, and only its absence is noted. glibc looks
+ * so for nscd's socket. */
 static void connect_call(jo_process *p, const uint64_t args[6])
 {
 	struct sockaddr_un a = {0};
@@ -44,11 +45,11 @@ static void connect_call(jo_process *p, const uint64_t args[6])
 		jo_use(p, JO_USE_SOCKET, name);
 }
 
-/* signal_call: to whom? */
+/* signal_call notes a signal to a process outside the tree. */
 static void signal_call(jo_process *p, const uint64_t args[6])
 {
 	pid_t to = (pid_t)args[0];
-	/* The group that the tracer and its host are in is not the tree's own. */
+	/* The process group of the tracer and its host has other processes than the tree's. */
 	int in_tree = to > 0    ? jo_process_was(to)
 	              : to == 0 ? getpgid(p->id) != getpgrp()
 	                        : to != -1 && jo_process_was(-to);
@@ -56,7 +57,7 @@ static void signal_call(jo_process *p, const uint64_t args[6])
 		jo_use(p, JO_USE_SIGNAL, NULL);
 }
 
-/* identity_call: who a process wants to be that it is not. */
+/* identity_call notes that a process takes an id that is not its own. */
 static void identity_call(jo_process *p, long nr, const uint64_t args[6])
 {
 	uint32_t is_group = nr == SYS_setgid || nr == SYS_setregid || nr == SYS_setresgid || nr == SYS_setfsgid;
@@ -71,10 +72,10 @@ static void identity_call(jo_process *p, long nr, const uint64_t args[6])
 	}
 }
 
-/* clone_call: one with flags that matter. */
+/* clone_call handles a clone with flags that matter. */
 static void clone_call(jo_process *p, uint64_t flags)
 {
-	if (flags & JO_CLONE_UNTRACED) /* its calls would fail */
+	if (flags & JO_CLONE_UNTRACED) /* the calls of an untraced child would fail */
 		jo_stop_change(p->id, 0, flags & ~(uint64_t)JO_CLONE_UNTRACED);
 	if (flags & JO_CLONE_NAMESPACES)
 		jo_use(p, JO_USE_NAMESPACE, NULL);
@@ -82,9 +83,9 @@ static void clone_call(jo_process *p, uint64_t flags)
 		jo_use(p, JO_USE_LIVES, "clone");
 }
 
-/* terminal_call: a file that stands for a terminal says that it is one, of no particular
- * kind: what kind it is would be an input. The structure is the kernel's struct termios2,
- * of which an older call takes the first part. */
+/* terminal_call answers for a file that stands for a terminal: the file is one, with the usual
+ * settings. The real terminal's settings would be an input. The structure is the kernel's struct
+ * termios2; the older request gets its first part. */
 static int terminal_call(jo_process *p, const uint64_t args[6])
 {
 	static const struct {
@@ -99,7 +100,7 @@ static int terminal_call(jo_process *p, const uint64_t args[6])
 	return JO_ANSWERED;
 }
 
-/* ioctl_call: one that is not known. */
+/* ioctl_call handles an ioctl that the filter does not allow. */
 static void ioctl_call(jo_process *p, const uint64_t args[6])
 {
 	struct stat st;
@@ -107,7 +108,7 @@ static void ioctl_call(jo_process *p, const uint64_t args[6])
 	if (jo_use_inherited(p, (int)args[0]))
 		return;
 	snprintf(text, sizeof text, "/proc/%d/fd/%d", (int)p->id, (int)args[0]);
-	/* Opening a device was noted, as was a connection. */
+	/* The device's opening was noted, or the connection. */
 	if (stat(text, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return;
 	if (args[1] == JO_GET_FLAGS) {
@@ -118,8 +119,8 @@ static void ioctl_call(jo_process *p, const uint64_t args[6])
 	jo_use(p, JO_USE_UNKNOWN, text);
 }
 
-/* limit_call: bash asks how many processes it may have as it starts, and only for itself. So
- * it is said whether a program asks for that again. */
+/* limit_call notes that a process asks for a limit. bash asks at its start how many processes it
+ * may have, only for its own use. So the detail tells whether a program asks for that again. */
 static void limit_call(const jo_process *p, uint64_t which)
 {
 	char text[32];
@@ -149,7 +150,8 @@ static int write_call(jo_process *p, const uint64_t args[6])
 	return JO_GO_ON;
 }
 
-/* seek_call: what is printed is read, changed or sought in as a file, or its place asked for. */
+/* seek_call: a process reads, changes or seeks in a descriptor as in a file, or asks for its file
+ * position. */
 static int seek_call(jo_process *p, long nr, const uint64_t args[6])
 {
 	int fd = (int)args[0], asks = nr == SYS_lseek && args[1] == 0 && (int)args[2] == SEEK_CUR;
@@ -159,7 +161,7 @@ static int seek_call(jo_process *p, long nr, const uint64_t args[6])
 		answer = -EINVAL;
 	if (answer != JO_OUTPUT_ASKED)
 		jo_stop_answer(p->id, answer);
-	/* Of its input Python always asks for the place. */
+	/* lseek does not count on standard input, whose file position Python always asks for. */
 	else if (fd > 2 || (reads && nr != SYS_lseek))
 		jo_use_inherited(p, fd);
 	return JO_GO_ON;
@@ -174,7 +176,7 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 		break;
 	case JO_CALL_LIST: list_call(p, (int)args[0]); break;
 	case JO_CALL_CLOCK_ID:
-		/* What time(2) is where there is no such call. */
+		/* Where there is no time call, the C library's time reads the coarse clock. */
 		jo_use(p, JO_USE_CLOCK, args[0] == CLOCK_REALTIME_COARSE ? "time" : "clock_gettime");
 		break;
 	case JO_CALL_TIME: jo_use(p, JO_USE_CLOCK, "time"); break;
@@ -193,8 +195,8 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	case JO_CALL_WRITE: return write_call(p, args);
 	case JO_CALL_SEEK: return seek_call(p, c->nr, args);
 	case JO_CALL_URING:
-		/* What it does goes by no call. So it fails as where there is none, and may be another
-		 * program's way then. */
+		/* io_uring works without calls that the tracer could see. So this call fails as on a
+		 * kernel without it, and the program may then work in another way. */
 		if (!JO_WITHOUT(URING))
 			jo_use(p, JO_USE_UNKNOWN, "io_uring");
 		jo_stop_refuse(p->id, ENOSYS);
@@ -206,8 +208,8 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 		else
 			jo_use(p, c->flags, NULL);
 		break;
-	/* Of these the filter has seen that a descriptor may be one that the command
-	 * came with. */
+	/* In the calls below, the filter has seen the number of a descriptor that the command was
+	 * started with. It may be another file by now. */
 	case JO_CALL_SEND:
 		jo_use_inherited(p, (int)args[0]);
 		jo_use_inherited(p, (int)args[1]);

@@ -7,11 +7,11 @@
 #include "calls.h"
 #include "process.h"
 
-/* jo_other_call looks into one, and returns what jo_handle_call does. */
+/* jo_other_call handles such a call, and returns what jo_handle_call returns. */
 int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6]);
 
 /* jo_other_identity reports whether a process of the tree may be another user than the tracer,
- * or have fewer privileges. It may see other things than the tracer then. */
+ * or have fewer privileges. Such a process may see other things than the tracer. */
 int jo_other_identity(void);
 
 #endif

@@ -18,11 +18,12 @@ static struct {
 	int error; /* why nothing more can be passed on: an errno */
 	int said;  /* a write of the tree has failed with it */
 	int terminal;
-	int file; /* it is used as the file that it stands for */
+	int file; /* the tree uses it as the file that it stands for */
 	uint64_t noted, passed;
 } streams[2] = {{.fd = -1, .pass = -1}, {.fd = -1, .pass = -1}};
 
-/* So much of each is kept. Of more, what was passed on is given back to the system. */
+/* How much of each stream is kept. If a stream is longer, the tracer frees the space of what it
+ * has passed on. */
 #define MOST (UINT64_C(1) << 28)
 
 void jo_output_start(int out, int err, int pass_out, int pass_err, int terminals)
@@ -54,8 +55,8 @@ int jo_output_is_terminal(pid_t id, int fd)
 
 int jo_output_is(const struct stat *st) { return is(0, st) || is(1, st); }
 
-/* lose: nothing more can be passed on. What the tree goes on to do may follow from that, and what
- * it has printed is not whole: the result is not kept. */
+/* lose notes that nothing more of a stream can be passed on. What the tree does next may follow
+ * from that, and its output is not complete: the result is not kept. */
 static void lose(int i, int why)
 {
 	streams[i].pass = -1;
@@ -65,8 +66,8 @@ static void lose(int i, int why)
 	jo_use(NULL, JO_USE_UNREADABLE, JO_OUTPUT_LOST);
 }
 
-/* goes_on reports whether a write that has failed is to be made again: who reads from a pipe that
- * does not block is waited for, as of one that does. */
+/* goes_on reports whether to repeat a write that has failed. If the descriptor does not block,
+ * goes_on waits for the reader, as a blocking write would. */
 static int goes_on(int fd)
 {
 	struct pollfd p = {fd, POLLOUT, 0};
@@ -75,7 +76,7 @@ static int goes_on(int fd)
 	return errno == EINTR || (errno == EAGAIN && !JO_WITHOUT(LOSSES) && (poll(&p, 1, -1) >= 0 || errno == EINTR));
 }
 
-/* pass_on copies what is new. */
+/* pass_on passes on what is new in a stream, up to size. */
 static void pass_on(int i, uint64_t size)
 {
 	char buffer[65536];
@@ -100,11 +101,12 @@ static void pass_on(int i, uint64_t size)
 
 /* ---- output that is used as a file */
 
-/* A file that stands for another one is made equal to it at each pass up to this size; a larger one
- * in the end. */
+/* At each pass, the file that a stream stands for is made equal to the stream, if the stream is no
+ * larger than this. For a larger one that happens at the end. */
 #define SYNCED (INT64_C(1) << 20)
 
-/* target opens what a stream stands for anew, to be written anywhere and read; -1: it cannot be. */
+/* target opens again the file that a stream stands for, to read it and to write anywhere in it. It
+ * returns -1 if it cannot. */
 static int target(int i)
 {
 	char path[64];
@@ -125,13 +127,14 @@ static void copy(int from, int to)
 		return;
 }
 
-/* begin_file makes a stream equal to its file, of which everything is passed on. */
+/* begin_file makes a stream equal to the file that it stands for. Everything in the stream has been
+ * passed on. It returns 0 if it cannot. */
 static int begin_file(int i)
 {
 	char path[64];
 	int file = target(i), flags = fcntl(streams[i].pass, F_GETFL) & O_APPEND;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", streams[i].fd);
-	int own = open(path, O_RDWR | O_CLOEXEC); /* the place in it is another one's */
+	int own = open(path, O_RDWR | O_CLOEXEC); /* with a file position of its own */
 	if (file >= 0 && own >= 0) {
 		copy(file, own);
 		fcntl(streams[i].fd, F_SETFL, flags);
@@ -145,7 +148,7 @@ static int begin_file(int i)
 	return streams[i].file;
 }
 
-/* sync_file makes the file equal to the stream, and end says that nothing comes after. */
+/* sync_file makes the file equal to the stream: with end whatever the stream's size is. */
 static void sync_file(int i, int end)
 {
 	struct stat st;
@@ -166,7 +169,8 @@ static int is_file(int i)
 	return streams[i].pass >= 0 && fstat(streams[i].pass, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* as_file: a process uses a stream as its file. */
+/* as_file is called when a process uses a stream as the file that it stands for. It returns 0 if
+ * that is not possible. */
 static int as_file(const jo_process *p, int i)
 {
 	jo_use(p, JO_USE_DESCRIPTOR, "output as a file");
@@ -230,7 +234,8 @@ int jo_output_drop(void)
 	return 1;
 }
 
-/* of_one_file reports whether both streams stand for one file, and one of them is used as such. */
+/* of_one_file reports whether both streams stand for one file, and just one of them is used as a
+ * file. */
 static int of_one_file(void)
 {
 	struct stat a, b;
@@ -238,7 +243,7 @@ static int of_one_file(void)
 	       fstat(streams[1].pass, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* pass_files makes files equal to streams that are used as such. */
+/* pass_files makes the files equal to the streams that are used as files. */
 static void pass_files(int end)
 {
 	for (int i = 0; i < 2; i++)
@@ -264,7 +269,7 @@ static void pass_rest(void)
 			continue;
 		jo_use(NULL, JO_USE_UNREADABLE, "more output than is kept");
 		if (streams[i].error != 0)
-			streams[i].passed = streams[i].noted; /* nobody will have it */
+			streams[i].passed = streams[i].noted; /* nobody will get it */
 		if (streams[i].pass >= 0 || streams[i].error != 0)
 			fallocate(
 				streams[i].fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)streams[i].passed);

@@ -14,10 +14,10 @@
 #include "use.h"
 #include "watch.h"
 
-/* ---- what /proc and /dev say of the processes of the tree */
+/* ---- what /proc and /dev tell about the processes of the tree */
 
-/* cleaned copies a path without doubled slashes and single dots. 0: it is longer
- * than any that matters here. */
+/* cleaned copies a path without doubled slashes and single dots. It returns 0 if the path is
+ * longer than any that matters here. */
 static int cleaned(const char *path, char *into, size_t size)
 {
 	size_t n = 0;
@@ -40,15 +40,17 @@ static int cleaned(const char *path, char *into, size_t size)
 	return 1;
 }
 
-/* after returns what comes behind a prefix, a slash or nothing; NULL: another path. */
+/* after returns what follows a prefix in a path: nothing, or a slash and more. It returns NULL if
+ * the path is not at or below the prefix. */
 static const char *after(const char *path, const char *prefix)
 {
 	size_t n = strlen(prefix);
 	return strncmp(path, prefix, n) == 0 && (path[n] == '/' || path[n] == 0) ? path + n : NULL;
 }
 
-/* Whose a path below /proc is: of q, with what follows its folder in rest. 0: of the
- * system, a path like any other. */
+/* whose finds out whether a path leads into the folder of a process in /proc. If so, *q is the
+ * process, NULL for one outside the tree, and *rest is what follows its folder. whose returns 0
+ * for any other path. */
 static int whose(const jo_process *p, const char *path, const jo_process **q, const char **rest)
 {
 	*q = p;
@@ -69,7 +71,7 @@ static int whose(const jo_process *p, const char *path, const jo_process **q, co
 	return 1;
 }
 
-/* becomes makes the path out of a folder, or file, and what follows it. */
+/* becomes makes the path out of a folder or file, base, and what follows it, rest. */
 static int becomes(jo_path *into, const char *base, const char *rest, uint32_t form)
 {
 	char text[JO_PATH];
@@ -82,8 +84,8 @@ static int becomes(jo_path *into, const char *base, const char *rest, uint32_t f
 	return JO_SOMETHING;
 }
 
-/* gone reports whether /proc calls a descriptor by the name of a file that is no
- * longer there, or never had a name. */
+/* gone reports whether a link of /proc gives the name of a file that was removed, or that never
+ * had a name. */
 static int gone(const char *real)
 {
 	static const char mark[] = " (deleted)";
@@ -91,7 +93,7 @@ static int gone(const char *real)
 	return n > sizeof mark && strcmp(real + n - (sizeof mark - 1), mark) == 0 && jo_real_type(real, 0) == 0;
 }
 
-/* descriptor: a path that goes through a descriptor of q. */
+/* descriptor handles a path that goes through a descriptor of q. */
 static int descriptor(jo_process *p, const jo_process *q, const char *number, int follow, jo_path *into)
 {
 	char real[JO_PATH], *rest;
@@ -104,7 +106,7 @@ static int descriptor(jo_process *p, const jo_process *q, const char *number, in
 	snprintf(into->text, sizeof into->text, "/proc/%d/fd/%d", (int)q->id, fd);
 	if (n < 0 || real[0] != '/' || gone(real))
 		return JO_OF_TREE;
-	if (*rest == 0 && !follow) { /* its text, which is a path without links */
+	if (*rest == 0 && !follow) { /* a call may read the link's text, which is a path without links */
 		jo_look_ways(p, q, fd);
 		return JO_OF_TREE;
 	}
@@ -117,7 +119,7 @@ static int of_process(jo_process *p, const jo_process *q, const char *rest, int 
 	const jo_group *g = q->group;
 	const char *more;
 	if (strcmp(rest, "/status") == 0) {
-		jo_watch_unpin(); /* it says which CPUs there are */
+		jo_watch_unpin(); /* it tells which CPUs the process may use */
 		jo_use(p, JO_USE_UMASK, NULL);
 	} else if ((more = after(rest, "/cwd")) != NULL) {
 		if (*more != 0 || follow)
@@ -133,7 +135,7 @@ static int of_process(jo_process *p, const jo_process *q, const char *rest, int 
 		if (g->exe != NULL)
 			jo_look_where(p, g->exe);
 	} else if (strcmp(rest, "/limits") == 0) {
-		jo_use(p, JO_USE_LIMITS, NULL); /* all of them */
+		jo_use(p, JO_USE_LIMITS, NULL); /* all limits */
 	} else if (strncmp(rest, "/fd/", 4) == 0 && rest[4] >= '0' && rest[4] <= '9') {
 		return descriptor(p, q, rest + 4, follow, into);
 	}
@@ -144,7 +146,7 @@ static int of_process(jo_process *p, const jo_process *q, const char *rest, int 
 	return JO_OF_TREE;
 }
 
-/* special handles paths that mean something else for each process. */
+/* special handles paths that mean something different for each process. */
 static int special(jo_process *p, jo_path *path, int follow)
 {
 	char clean[JO_PATH];
@@ -174,15 +176,15 @@ static int special(jo_process *p, jo_path *path, int follow)
 
 /* ---- what a call names */
 
-/* of_folder returns the name of the folder that a process is in, NULL if it has none
- * that relative could be reached by. */
+/* of_folder returns the name of the current folder of a process, NULL if the folder has no name
+ * by which the path relative could be reached. */
 static const char *of_folder(jo_process *p, const char *relative)
 {
 	struct stat here, there;
 	char link[64], real[JO_PATH];
 	jo_group *g = p->group;
 	if (g->cwd[0] == 0) {
-		jo_use(p, JO_USE_UNREADABLE, "a path from a folder that has none");
+		jo_use(p, JO_USE_UNREADABLE, "a path relative to a folder without a path");
 		return NULL;
 	}
 	if (!jo_real_unsettled())
@@ -197,7 +199,7 @@ static const char *of_folder(jo_process *p, const char *relative)
 	real[n < 0 ? 0 : n] = 0;
 	if (n < 0 || gone(real)) {
 		if (strstr(relative, "..") != NULL)
-			jo_use(p, JO_USE_UNREADABLE, "a path from a folder that is gone");
+			jo_use(p, JO_USE_UNREADABLE, "a path relative to a folder that is gone");
 		return NULL;
 	}
 	free(g->cwd);
@@ -206,7 +208,7 @@ static const char *of_folder(jo_process *p, const char *relative)
 	return g->cwd;
 }
 
-/* of_descriptor does the same for one that is open. */
+/* of_descriptor does the same for a folder that is open. */
 static const char *of_descriptor(jo_process *p, int fd, const char *relative, char *real, uint32_t *form)
 {
 	ssize_t n = jo_process_descriptor(p, fd, real, JO_PATH);
@@ -218,7 +220,7 @@ static const char *of_descriptor(jo_process *p, int fd, const char *relative, ch
 		return NULL;
 	if (gone(real)) {
 		if (strstr(relative, "..") != NULL)
-			jo_use(p, JO_USE_UNREADABLE, "a path from a folder that is gone");
+			jo_use(p, JO_USE_UNREADABLE, "a path relative to a folder that is gone");
 		return NULL;
 	}
 	return jo_name_folder(real, form);
@@ -240,14 +242,14 @@ int jo_path_make(jo_process *p, int folder, const char *given, int follow, jo_pa
 		return JO_NOWHERE;
 	size_t a = strlen(base), b = strlen(given);
 	if (a + b + 2 > JO_PATH) {
-		jo_use(p, JO_USE_UNREADABLE, "a path that is too long to be asked for again");
+		jo_use(p, JO_USE_UNREADABLE, "a path that is too long to look up again");
 		return JO_NOWHERE;
 	}
 	memcpy(into->text, base, a);
 	if (!into->rooted && (a == 0 || base[a - 1] != '/'))
 		into->text[a++] = '/';
 	memcpy(into->text + a, given, b + 1);
-	/* Nothing else begins like /proc and /dev, or hides that it does. */
+	/* Only a path that begins so can lead to /proc or /dev without links. */
 	const char *t = into->text;
 	if (t[1] == 'p' || t[1] == 'd' || t[1] == '/' || t[1] == '.')
 		return special(p, into, follow);

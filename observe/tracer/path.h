@@ -9,13 +9,13 @@
 enum {
 	JO_NOWHERE, /* nothing that has a name, or that can be named again */
 	JO_SOMETHING,
-	JO_OF_TREE, /* something that /proc says of the tree's own processes, which follows from them */
+	JO_OF_TREE, /* what /proc tells about the tree's own processes: it follows from them */
 };
 
-/* jo_path_make makes the path that a process names absolute. folder is a descriptor or
- * AT_FDCWD; follow says whether a link at the end is followed. Names below /proc and /dev
- * that stand for a descriptor or for the running program become the names of the files. If
- * such a file has no name, the text is the path by which the tracer reaches it. */
+/* jo_path_make turns the path that a process names into an absolute one. folder is a descriptor
+ * or AT_FDCWD; follow tells whether the call follows a link at the end. A name below /proc or
+ * /dev that stands for a descriptor or for the running program becomes the name of the file. If
+ * the file has no name, the text is the path by which the tracer reaches it. */
 int jo_path_make(jo_process *p, int folder, const char *given, int follow, jo_path *into);
 
 /* jo_path_opened does the same for a folder that a process has open. into gets the name by

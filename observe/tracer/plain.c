@@ -26,10 +26,10 @@ typedef struct process {
 	pid_t id, parent;
 } process;
 
-/* More than one machine runs. */
+/* More processes than a machine runs. */
 enum { DOOMED = 1 << 16 };
 
-/* processes lists all that there are. */
+/* processes lists all processes of the machine. */
 static process *processes(size_t *count)
 {
 	size_t room = 0, n = 0;
@@ -40,7 +40,8 @@ static process *processes(size_t *count)
 		int id = 0, of = 0;
 		snprintf(path, sizeof path, "/proc/%s/stat", e->d_name);
 		FILE *stat = e->d_name[0] >= '1' && e->d_name[0] <= '9' ? fopen(path, "re") : NULL;
-		/* The name in between may hold anything, the ends of lines too: the last bracket ends it. */
+		/* The program's name in between may hold any character, even a newline or a bracket. The
+		 * last closing bracket ends it. */
 		if (stat == NULL)
 			continue;
 		char line[512] = {0}, *end = NULL;
@@ -62,9 +63,9 @@ static process *processes(size_t *count)
 	return all;
 }
 
-/* stop_tree stops a child and all that descends from it, and puts their ids into doomed.
- * It returns how many there are now. What has left its parents behind, as a daemon does,
- * is no longer known to. */
+/* stop_tree stops all descendants of the count processes in doomed, and adds their ids to doomed.
+ * It returns how many there are now. A process that has left its parents behind, as a daemon
+ * does, is not found. */
 static size_t stop_tree(pid_t *doomed, size_t count)
 {
 	size_t n, room = DOOMED;
@@ -88,8 +89,8 @@ static size_t stop_tree(pid_t *doomed, size_t count)
 	return count;
 }
 
-/* end_tree ends a child and all that descends from it. They are stopped first: what runs
- * might have more children while the others are looked for. */
+/* end_tree kills a child and all its descendants. It stops them first: a process that runs might
+ * fork while the others are looked for. */
 static void end_tree(pid_t child)
 {
 	static pid_t doomed[DOOMED];

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* By id, in order of arrival: a tree has few processes at a time, and the one
- * that was asked for last is asked for again. */
+/* The processes, in no order: a tree has few at a time, and most often the one that was asked
+ * for last is asked for again. */
 static jo_process **all;
 static int count, room, last;
 
-/* A bit for each id that there can be. What is never touched takes no memory. */
+/* A bit for each possible id. Pages of it that are never touched take no memory. */
 enum { IDS = 1 << 22 };
 static uint64_t was[IDS / 64];
 
@@ -158,7 +158,7 @@ ssize_t jo_process_string(jo_process *p, uint64_t at, char *into, size_t size)
 	int fd = memory_of(p);
 	size_t done = 0;
 	while (fd >= 0 && done < size) {
-		/* Not beyond a page, the next of which may not be there; most paths are
+		/* A step ends with its page, because the next page may not exist. Most paths are
 		 * shorter than the first step. */
 		size_t step = 4096 - (size_t)((at + done) & 4095);
 		size_t most = done == 0 ? 256 : size - done;

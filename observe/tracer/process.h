@@ -10,11 +10,11 @@
  * changed something (change.c). */
 typedef struct jo_pending {
 	int class;       /* 0: none */
-	int existed;     /* the type of what was there before, 0 for nothing */
+	int existed;     /* the type of what was there before the call, 0 for nothing */
 	int flags;       /* of open */
 	uint32_t form;   /* JO_RELATIVE or JO_ABSOLUTE */
 	char *path;      /* malloc'd: as the tree named it */
-	char *real;      /* malloc'd: its folders without links */
+	char *real;      /* malloc'd: the same path, with the links among its folders resolved */
 	char *real_from; /* malloc'd: rename's old path */
 } jo_pending;
 
@@ -22,7 +22,7 @@ typedef struct jo_pending {
 typedef struct jo_group {
 	int threads;
 	int memory;  /* /proc/PID/mem, -1: not open */
-	char *cwd;   /* malloc'd: the current folder, as it was entered, absolute; "": unknown */
+	char *cwd;   /* malloc'd: the current folder by the path by which it was entered, absolute; "": unknown */
 	int moved;   /* cwd was entered by an absolute path */
 	char *exe;   /* malloc'd: the program, as it was named; NULL: unknown */
 	int program; /* id */
@@ -33,8 +33,8 @@ typedef struct jo_group {
 typedef struct jo_process {
 	pid_t id;
 	int known;   /* the event of its birth has come from its parent */
-	int stopped; /* for how many ticks it has waited for that event, 0: it does not wait */
-	int placed;  /* it, or its parent, has read or set its CPUs: they stay as they are */
+	int stopped; /* it waits for that event, stopped, for so many ticks; 0: it does not wait */
+	int placed;  /* its CPUs, or its parent's, were read or set: the tracer leaves them alone */
 	int refused; /* its call was made to fail, and not done */
 	jo_group *group;
 	dev_t expected_dev; /* of the program that execve is about to run */
@@ -45,9 +45,9 @@ typedef struct jo_process {
 	int way_ends;        /* the last step was at that folder */
 } jo_process;
 
-/* jo_process_of returns the entry of a process or thread. If there is none, it makes one with
- * make, and returns NULL without. jo_process_was reports whether any process or thread of the
- * tree has ever had this id. */
+/* jo_process_of returns the entry of a process or thread. If there is none, it makes one if make
+ * is set, and else returns NULL. jo_process_was reports whether any process or thread of the tree
+ * has ever had this id. */
 jo_process *jo_process_of(pid_t id, int make);
 int jo_process_was(pid_t id);
 
@@ -62,15 +62,15 @@ int jo_processes(void);
 /* jo_process_each calls a function for every process and thread. */
 void jo_process_each(void (*f)(pid_t id));
 
-/* jo_process_take_over forgets the other threads of a process, one of which has called
- * execve: its id was before, and it is p from now on. */
+/* jo_process_take_over is called when a thread has called execve: its id was before, and it is p
+ * from now on. The other threads of the process are forgotten. */
 void jo_process_take_over(jo_process *p, pid_t before);
 
-/* jo_process_exec is called when a process runs another program and has new memory. */
+/* jo_process_exec is called when a process has begun another program and has new memory. */
 void jo_process_exec(jo_process *p);
 
-/* jo_process_string reads a string out of a process and returns its length; -1 if it cannot
- * be read, size if it is size bytes or longer. */
+/* jo_process_string reads a string from a process's memory and returns its length; -1 if it
+ * cannot be read, size if it is size bytes or longer. */
 ssize_t jo_process_string(jo_process *p, uint64_t at, char *into, size_t size);
 
 /* jo_process_read reads n bytes, jo_process_write writes them. Both return 0 if they cannot. */
@@ -78,10 +78,11 @@ int jo_process_read(jo_process *p, uint64_t at, void *into, size_t n);
 int jo_process_write(jo_process *p, uint64_t at, const void *from, size_t n);
 
 /* jo_process_descriptor reads the link in /proc of a descriptor of a process. It returns the
- * length; -1 if there is no such descriptor; -2 if the process hides it from the tracer. */
+ * length; -1 if there is no such descriptor; -2 if the process hides it from the tracer, or if
+ * the link does not fit into size bytes. */
 ssize_t jo_process_descriptor(const jo_process *p, int fd, char *into, size_t size);
 
-/* jo_status is what /proc says of a process or thread; each is -1 if it cannot be read. */
+/* jo_status is what /proc tells about a process or thread; each is -1 if it cannot be read. */
 typedef struct {
 	uid_t user; /* effective */
 	gid_t group;

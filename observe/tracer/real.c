@@ -25,7 +25,7 @@ int jo_real_end(const char *path, int flags, char *into)
 	return 1;
 }
 
-/* Where folders really are: a compile looks for many names in few of them. */
+/* Folders and where they really are: a compile looks for many names in few folders. */
 enum { KNOWN = 512 };
 static struct {
 	char *folder, *real;

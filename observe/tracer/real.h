@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The kernel takes no longer path, its NUL included. A name whose absolute path is longer
- * cannot be asked for again. */
+/* The kernel accepts no longer path, the NUL included. If the absolute path of a name is longer,
+ * nobody can look for the name again. */
 enum { JO_PATH = 4096 };
 
 /* A path as the tree named it, made absolute. */
@@ -15,8 +15,8 @@ typedef struct jo_path {
 	int rooted;    /* the tree named it by an absolute path: it leads the tracer to the same place */
 } jo_path;
 
-/* jo_real_end follows a path to its end, with flags of open, and puts the path without links
- * into into, of JO_PATH bytes. It returns 0 if nothing is there. */
+/* jo_real_end follows a path to its end, with flags of open. into, of JO_PATH bytes, gets the path
+ * without links. It returns 0 if nothing is there. */
 int jo_real_end(const char *path, int flags, char *into);
 
 /* jo_real returns a path with the links of all but its last part resolved, NULL if there is
@@ -35,9 +35,9 @@ unsigned jo_real_type(const char *path, int follow);
  * /proc of the process that asks. */
 int jo_real_tells(const char *path);
 
-/* jo_real_follows reports whether a file below a process's folder in /proc only tells what
- * follows from the process and its start, or how much of the machine it may use. Nothing is
- * known of the other files there, such as namespaces and networks. */
+/* jo_real_follows reports whether a file only tells what follows from a process and its start, or
+ * how much of the machine the process may use. rest is the file's path below the process's folder
+ * in /proc. Other files there, such as those of namespaces and networks, may tell anything. */
 int jo_real_follows(const char *rest);
 
 #endif

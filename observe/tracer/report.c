@@ -16,7 +16,7 @@ static void grow(size_t n)
 	room = (used + n) * 2 + 65536;
 	buffer = realloc(buffer, room);
 	if (buffer == NULL)
-		_exit(125); /* the report has no end: the result is not kept */
+		_exit(125); /* the report has no JO_END: the result is not kept */
 }
 
 void jo_report_open(int fd) { out = fd; }

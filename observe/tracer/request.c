@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* strings takes n strings from between *at and end. */
+/* strings returns n strings that lie between *at and end, and moves *at behind them. */
 static char **strings(char **at, const char *end, uint32_t n)
 {
 	if (n > (size_t)(end - *at))

@@ -10,17 +10,17 @@ enum {
 	JO_INHERIT = 2,     /* the command gets the descriptors that the tracer was started with */
 	JO_PASS = 4,        /* output goes to descriptors 1 and 2 too, while the command runs */
 	JO_DEFAULTS = 8,    /* no signal is ignored or blocked when the command starts */
-	JO_STOPS_ONLY = 32, /* as on a kernel before 5.6: for tests */
-	JO_ROUNDS = 64,     /* the command lives on: round.h */
+	JO_STOPS_ONLY = 32, /* no notices, as on a kernel before 5.6: for tests */
+	JO_ROUNDS = 64,     /* the command works in rounds: round.h */
 	JO_TERMINALS = 128, /* if output goes to a terminal, the command sees one */
-	JO_FAILURES = 256,  /* a front runs its KEEP program after a command that has failed too */
+	JO_FAILURES = 256,  /* a front runs its KEEP program also after a command that has failed */
 };
 
 /* A request is this struct, as it lies in memory, followed by strings that end in a NUL:
  * the folder, the arguments, the environment. */
 typedef struct jo_head {
 	uint32_t magic, flags;
-	int32_t report, done; /* descriptors: a file for the report, a pipe that is written to when that is whole */
+	int32_t report, done; /* descriptors: a file for the report, a pipe that gets a byte when that is complete */
 	int32_t out, err;     /* descriptors: files for what the command prints */
 	uint32_t narguments, nvariables;
 	int32_t channel; /* a descriptor that the command gets and that is no input; -1: none */
@@ -36,7 +36,8 @@ typedef struct jo_request {
 	char **arguments, **variables; /* each with a NULL at its end */
 } jo_request;
 
-/* jo_request_read reads a request from a file and closes it. It returns 0 if it is none. */
+/* jo_request_read reads a request from a file and closes the file. It returns 0 if it cannot read
+ * one. */
 int jo_request_read(int fd, jo_request *r);
 
 #endif

@@ -35,7 +35,7 @@ int jo_round_mark(void)
 		return 0;
 	jo_output_pass();
 	jo_round_report(0, 0, 0);
-	/* Until the next round anything may change: it begins without what was believed. */
+	/* Anything may change before the next round, also where folders really are. */
 	jo_real_moved(0);
 	return 1;
 }

@@ -16,8 +16,8 @@
 #include "control.h"
 #include "report.h"
 
-/* statx as the kernel has it: glibc before 2.28 does not know it, and what it
- * says of the mount is newer than most headers. */
+/* The kernel's struct statx. glibc before 2.28 does not have it, and most headers lack the id of
+ * the mount. */
 struct moment {
 	int64_t seconds;
 	uint32_t nanoseconds;
@@ -46,7 +46,7 @@ static int64_t now(void)
 	return nanoseconds(t.tv_sec, (uint32_t)t.tv_nsec);
 }
 
-/* Kernels before 4.11 have no statx, and some filters of containers refuse it. */
+/* Kernels before 4.11 have no statx, and the filters of some containers refuse it. */
 static int plain_stat(const char *path, jo_stamp *stamp)
 {
 	struct stat st;
@@ -79,9 +79,9 @@ void jo_stamp_take(const char *path, jo_stamp *stamp)
 	stamp->mount = st.mask & MNT_ID_UNIQUE ? st.mnt_id : 0;
 }
 
-/* File systems (linux/magic.h) of which the time of a file's change is the kernel's or
- * a server's doing, or, of images and layers, nothing changes while they are mounted.
- * Of all others nothing is known. */
+/* File systems (linux/magic.h) whose time stamps prove something: the kernel or a server sets the
+ * time of a change, or, for images and layers, nothing changes while they are mounted. Nothing is
+ * known about any other file system. */
 static const uint32_t vouching[] = {
 	0xef53,     /* ext */
 	0x58465342, /* xfs */
@@ -128,7 +128,7 @@ static int vouched(const char *path, uint64_t dev)
 	return yes;
 }
 
-/* The same as core/key/stamp.go, where the numbers come from. */
+/* The same as FineTick and coarseTick of core/stamp/stamp.go, which explains the numbers. */
 #define FINE_TICK INT64_C(50000000)
 #define COARSE_TICK INT64_C(2000000000)
 
@@ -139,11 +139,11 @@ static int too_fresh(const jo_stamp *s)
 	return last > s->taken - (whole ? COARSE_TICK : FINE_TICK);
 }
 
-/* Of a file on a file system that vouches for nothing so much is sent; a larger
- * one is read after the tree has ended, if its stamp is the same then. */
+/* A file up to this size is sent if its file system does not vouch for time stamps. A larger one
+ * is read after the tree has ended, if its stamp is the same then. */
 #define UNVOUCHED (UINT64_C(1) << 20)
 
-/* Of a fresh file so much is sent. */
+/* A fresh file up to this size is sent. */
 #define MOST (UINT64_C(64) << 20)
 
 int jo_stamp_doubtful(const char *path, const jo_stamp *s)
@@ -151,7 +151,7 @@ int jo_stamp_doubtful(const char *path, const jo_stamp *s)
 	return too_fresh(s) || (s->size <= UNVOUCHED && !vouched(path, s->dev));
 }
 
-/* send_all sends a file whose size stat does not know: those of /proc have none. */
+/* send_all sends a file for which stat gives no size, as in /proc. */
 static int send_all(int fd, const char *path)
 {
 	static char buffer[1 << 20];
@@ -191,8 +191,8 @@ int jo_stamp_send(const char *path, uint64_t size)
 	return error;
 }
 
-/* type_of returns what a listing says of a name beside it: nothing of a file, else a
- * slash, which no name has, and a letter. */
+/* type_of returns what a listing adds to a name to tell its type: nothing for a regular file,
+ * else a slash, which no name contains, and a letter. */
 static const char *type_of(DIR *d, const struct dirent *e)
 {
 	struct stat st;

@@ -23,7 +23,7 @@ int jo_stop_known(void)
 {
 	struct utsname name;
 	int major = 0, minor = 0;
-	/* Before, the filter came first and the stop at the entry second. */
+	/* Older kernels run the filter first, and stop at the entry of the call after it. */
 	return uname(&name) == 0 && sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
 	       (major > 4 || (major == 4 && minor >= 8));
 }
@@ -90,8 +90,8 @@ static jo_stop of_registers(pid_t id, int where)
 	return s;
 }
 
-/* read asks the kernel, since Linux 5.3 in one call for everything. where is where
- * the process stands if that is not known. */
+/* read_stop reads a stop. Since Linux 5.3 the kernel tells everything in one call. An older kernel
+ * does not tell where the process is stopped; then read_stop believes the caller's where. */
 static jo_stop read_stop(pid_t id, int where)
 {
 	jo_stop s = {.where = JO_AT_NOTHING};
@@ -149,8 +149,8 @@ int jo_stop_answer(pid_t id, int64_t result)
 	return set(id, &r);
 }
 
-/* What an interrupted call has for a result until the signal is delivered: it is
- * made again if the program has asked for that, or always. */
+/* What the result register of an interrupted call holds until the signal is delivered (ERESTARTSYS,
+ * ERESTARTNOINTR): the kernel will restart the call if the handler has SA_RESTART, or in any case. */
 #define RESTART_IF_WANTED ((uint64_t)-512)
 #define RESTART_ALWAYS ((uint64_t)-513)
 
@@ -172,7 +172,8 @@ void jo_stop_restart(pid_t id)
 	set(id, &r);
 }
 #else
-/* Here the kernel has decided by now: so there are no notices (filter.h). */
+/* On aarch64 the kernel has already decided by the time of this stop. So there are no notices
+ * (filter.h). */
 int jo_stop_interrupted(pid_t id, jo_stop *s)
 {
 	(void)id;

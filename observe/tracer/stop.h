@@ -24,15 +24,15 @@ typedef struct jo_stop {
 	uint64_t stack;
 } jo_stop;
 
-/* jo_stop_request is ptrace. glibc's header for it conflicts with the kernel's. */
+/* jo_stop_request calls ptrace, for which glibc's header conflicts with the kernel's. */
 long jo_stop_request(long what, pid_t id, unsigned long size, unsigned long data);
 
-/* jo_stop_known reports whether this kernel tells enough about a stop, as Linux 4.8 and later
- * do. */
+/* jo_stop_known reports whether this kernel stops at a filter as the tracer expects it: Linux 4.8
+ * and later do. */
 int jo_stop_known(void);
 
-/* jo_stop_filter reads a stop of the filter, and jo_stop_end one at the end of a call.
- * jo_stop_program reads the stop after execve, with the stack pointer. */
+/* jo_stop_filter reads a stop of the filter, jo_stop_end one at the end of a call, and
+ * jo_stop_program the one after execve, with the stack pointer. */
 jo_stop jo_stop_filter(pid_t id);
 jo_stop jo_stop_end(pid_t id);
 jo_stop jo_stop_program(pid_t id);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Things are allocated in blocks, and never freed. */
+/* allocate returns zeroed memory out of large blocks, which are never freed. */
 static void *allocate(size_t size)
 {
 	static char *block;
@@ -14,7 +14,7 @@ static void *allocate(size_t size)
 		left = size > 1 << 18 ? size : 1 << 18;
 		block = malloc(left);
 		if (block == NULL)
-			_exit(125); /* the report has no end: the result is not kept */
+			_exit(125); /* the report has no JO_END: the result is not kept */
 	}
 	left -= size;
 	block += size;

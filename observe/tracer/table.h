@@ -7,7 +7,7 @@
 
 /* A compile with forty -I and eight hundred headers looks for thirty thousand names. The
  * table uses open addressing; its size is a power of two, and it is at most two thirds full.
- * All zero means empty. */
+ * A table that is all zero is empty. */
 typedef struct jo_table {
 	void **places; /* items, each of which begins with a char *path */
 	uint32_t *hashes;

@@ -44,7 +44,7 @@ int jo_trace_seize(pid_t id)
 
 static void go_on(long how, pid_t id, int signal)
 {
-	/* ESRCH: it was killed meanwhile, and waitpid tells. */
+	/* ESRCH: the process was killed meanwhile, and waitpid will tell. */
 	jo_stop_request(how, id, 0, (unsigned long)signal);
 }
 
@@ -61,9 +61,9 @@ static void on_filter(jo_process *p)
 	else if (!quiet && s.where != JO_GONE)
 		jo_use(p, JO_USE_UNREADABLE, "a system call");
 	if (jo_use_blind())
-		jo_watch_unpin(); /* what it reads is not looked at any more: it may say which CPUs there are */
+		jo_watch_unpin(); /* the tracer no longer looks at what the tree reads, perhaps which CPUs it has */
 	if (jo_trace_again())
-		return; /* it goes no further */
+		return; /* it stays stopped: the tree will be run again */
 	if (wants == JO_BROKEN_PIPE && jo_stop_refuse(p->id, EPIPE))
 		syscall(SYS_tkill, p->id, SIGPIPE);
 	if (wants == JO_ANSWERED)
@@ -74,7 +74,7 @@ static void on_filter(jo_process *p)
 static void on_end_of_call(jo_process *p)
 {
 	jo_stop s = jo_stop_end(p->id);
-	if (s.where == JO_AT_ENTRY) { /* of an older kernel, after the filter's stop */
+	if (s.where == JO_AT_ENTRY) { /* an older kernel, after the filter's stop */
 		go_on(PTRACE_SYSCALL, p->id, 0);
 		return;
 	}
@@ -83,7 +83,7 @@ static void on_end_of_call(jo_process *p)
 	go_on(PTRACE_CONT, p->id, 0);
 }
 
-/* begin lets a process go that is known by now. */
+/* begin lets a process go on once it is known. */
 static void begin(jo_process *p)
 {
 	jo_watch_born(p->id);
@@ -150,7 +150,7 @@ static void on_stop(jo_process *p, int what)
 	case PTRACE_EVENT_CLONE: on_birth(p); return;
 	case PTRACE_EVENT_EXEC: on_exec(p); return;
 	case PTRACE_EVENT_STOP:
-		/* Stopped by a signal, with all of its process, it stays so. */
+		/* A signal has stopped the whole process: it stays stopped. */
 		go_on(signal == SIGTRAP ? PTRACE_CONT : PTRACE_LISTEN, p->id, 0);
 		return;
 	default: break;
@@ -173,21 +173,21 @@ void jo_trace_event(pid_t id, int what)
 		on_stop(p, what);
 		return;
 	}
-	p->stopped = 1; /* before its parent's event: it waits */
+	p->stopped = 1; /* it came before its parent's event, and waits for that */
 	jo_watch_wait();
 }
 
 /* ---- processes whose parent's event does not come
  *
- * A process that is killed while it forks has a child, and tells of none. */
+ * If a process is killed while it forks, there may be a child but no event. */
 
-/* For how many ticks a process waits whose parent is there: one that is not may have left
- * it to a process of the tree (PR_SET_CHILD_SUBREAPER). Nor is it certain then: who is slower
- * than that loses a result that could have been kept. */
+/* For how many ticks a process waits if its parent still seems to exist. It may not: when a parent
+ * dies, another process of the tree can become the parent (PR_SET_CHILD_SUBREAPER). If a parent does
+ * exist and its event takes longer than that, a result that could have been kept is lost. */
 enum { PATIENCE = 20 };
 
-/* take_in lets a process go on that waits in vain, as one of which nothing is known. A
- * thread has all that matters from its process. */
+/* take_in lets a process that waits in vain go on, as one about which nothing is known. A thread
+ * gets all that matters from its process. */
 static void take_in(pid_t id)
 {
 	jo_process *p = jo_process_of(id, 0);
@@ -205,9 +205,9 @@ static void take_in(pid_t id)
 	} else {
 		jo_process_born(p, NULL, 0);
 		p->group->child = 1;
-		p->group->cwd = strdup(""); /* it is where its parent was */
+		p->group->cwd = strdup(""); /* that of its parent, which is unknown */
 		if (!quiet)
-			jo_use(p, JO_USE_UNREADABLE, "whose child a process is");
+			jo_use(p, JO_USE_UNREADABLE, "the parent of a process");
 	}
 	begin(p);
 }

@@ -10,7 +10,7 @@ int jo_trace_seize(pid_t id);
 /* jo_trace_event handles a status that waitpid has returned for a process of the tree. */
 void jo_trace_event(pid_t id, int what);
 
-/* jo_trace_tick is called at each tick of the timer while something waits for it (watch.h). */
+/* jo_trace_tick is called at each tick of the timer (watch.h). */
 void jo_trace_tick(void);
 
 /* jo_trace_again reports whether the tree must and can be run again without a filter: it needs

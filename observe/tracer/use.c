@@ -26,8 +26,9 @@ uint64_t jo_use_program(const jo_process *p)
 	return UINT64_C(1) << (id < 0 || id > 63 ? 63 : id);
 }
 
-/* for_good: no rule makes an input of it, whoever has used it. The clock, devices,
- * sockets and what is not known may turn out to be harmless. */
+/* for_good reports whether a use certainly keeps the result from being kept: no rule makes it an
+ * input, whichever program it is by. The clock, devices, sockets and unknown calls may turn out
+ * to be harmless. */
 static int for_good(int what)
 {
 	return what == JO_USE_INPUT || what == JO_USE_DESCRIPTOR || what == JO_USE_IPC || what == JO_USE_NAMESPACE ||
@@ -93,7 +94,7 @@ void jo_use_report(void)
 	}
 }
 
-/* ---- descriptors that the command came with */
+/* ---- descriptors that the command was started with */
 
 enum { CAME = 64 };
 
@@ -123,7 +124,7 @@ int jo_use_inherited(const jo_process *p, int fd)
 	if (ncame == 0)
 		return 0;
 	if (stat(path, &st) != 0) {
-		if (errno != ENOENT) /* a process that hides itself: prctl(PR_SET_DUMPABLE) */
+		if (errno != ENOENT) /* the process hides itself: prctl(PR_SET_DUMPABLE) */
 			jo_use(p, JO_USE_UNREADABLE, "descriptors");
 		return 0;
 	}

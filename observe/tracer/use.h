@@ -1,5 +1,5 @@
-/* use.h: what the tree uses and no name shows (JO_USE_… of report.h), and the descriptors
- * that the command came with. */
+/* use.h: what the tree uses and no name shows (JO_USE_… of report.h), and the descriptors that
+ * the command was started with. */
 #ifndef JO_USE_H
 #define JO_USE_H
 
@@ -10,20 +10,20 @@
 /* jo_use notes a use by a process; NULL stands for the whole tree. detail may be NULL. */
 void jo_use(const jo_process *p, int what, const char *detail);
 
-/* jo_use_blind reports whether the tree may see another world than the tracer: other mounts,
- * another root, or programs whose calls the tracer does not understand. The tracer then looks
- * at nothing any more, and answers no call. */
+/* jo_use_blind reports whether the tree may see other files than the tracer, because of other
+ * mounts or another root, or runs programs whose calls the tracer does not understand. From then
+ * on the tracer looks at nothing and answers no call. */
 int jo_use_blind(void);
 
 /* jo_use_outside reports whether a process outside may have noticed the tree or told it
- * something. The tree cannot be started a second time then. */
+ * something. If so, the tree cannot be started a second time. */
 int jo_use_outside(void);
 
-/* jo_use_program returns the bit of a process's program in masks. */
+/* jo_use_program returns the bit of a process's program in masks of programs (names.h). */
 uint64_t jo_use_program(const jo_process *p);
 
-/* jo_use_came notes the descriptors that the command comes with. jo_use_inherited
- * reports whether a descriptor is one of them, and notes the use. */
+/* jo_use_came notes the descriptors that the command is started with. jo_use_inherited reports
+ * whether a descriptor's file is one of theirs, and notes the use. */
 void jo_use_came(const int *fds, int n);
 int jo_use_inherited(const jo_process *p, int fd);
 

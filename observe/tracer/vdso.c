@@ -6,8 +6,9 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
-/* What asks the kernel: the call's number, the call, and back. The kernel takes the same
- * arguments in the same registers, and minus an errno is what the functions return too. */
+/* stub makes the code of a function that makes a system call: it loads the call's number, makes the
+ * call and returns. The kernel takes the same arguments in the same registers, and the functions
+ * return minus an errno too. */
 #ifdef __x86_64__
 enum { STUB = 8 };
 
@@ -27,8 +28,8 @@ static void stub(uint8_t into[STUB], uint32_t number)
 }
 #endif
 
-/* Functions that tell the time, by their numbers, and those that tell nothing that counts
- * (harmless[] of calls.c has them). The kernel gives some two names. */
+/* The functions that tell the time, with the numbers of their calls, and those that tell nothing
+ * that counts (compare harmless[] of calls.c). The kernel gives some of them two names. */
 static const struct {
 	const char *name;
 	int number; /* -1: it may stay as it is */
@@ -52,15 +53,15 @@ static const struct {
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-/* Where in the page functions are to be replaced, and by which call. All processes of this
- * machine's architecture have the same page. */
+/* Where the functions to be replaced are in the page, and the calls that replace them. All
+ * processes of this machine's architecture have the same page. */
 static struct {
 	uint64_t offset;
 	uint32_t number;
 } found[8];
 static size_t nfound;
 
-/* known returns the index of a function by its name, -1 for one that is not in the list. */
+/* known returns the index of the function with this name, -1 if it is not in the list. */
 static int known(const char *name)
 {
 	const char *const prefixes[] = {"__vdso_", "__kernel_"};
@@ -73,7 +74,8 @@ static int known(const char *name)
 	return -1;
 }
 
-/* note notes a function of the page. 0: it is not known. */
+/* note notes a symbol of the page. It returns 0 if that is a function that is not known or cannot
+ * be replaced. */
 static int note(const Elf64_Sym *s, const char *name)
 {
 	int which = ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF ? known(name) : -2;
@@ -89,7 +91,7 @@ static int note(const Elf64_Sym *s, const char *name)
 	return 1;
 }
 
-/* learn reads the tracer's own page. 0: there is something in it that is not known. */
+/* learn reads the tracer's own page. It returns 0 if something in it is not known. */
 static int learn(void)
 {
 	const uint8_t *page = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
@@ -101,7 +103,7 @@ static int learn(void)
 	const Elf64_Phdr *h = (const Elf64_Phdr *)(page + e->e_phoff);
 	for (int i = 0; i < e->e_phnum; i++) {
 		if (h[i].p_type == PT_LOAD && h[i].p_vaddr != h[i].p_offset)
-			return 0; /* it says where things are from another start */
+			return 0; /* addresses in it are not offsets in the page */
 		if (h[i].p_type == PT_DYNAMIC)
 			d = (const Elf64_Dyn *)(page + h[i].p_offset);
 	}
@@ -111,7 +113,7 @@ static int learn(void)
 		if (d->d_tag == DT_STRTAB)
 			strings = page + d->d_un.d_ptr;
 	}
-	/* The names stand behind the table. */
+	/* The names begin where the table of symbols ends. */
 	if (symbols == NULL || strings <= symbols)
 		return 0;
 	const Elf64_Sym *s = (const Elf64_Sym *)symbols;

@@ -7,7 +7,7 @@
 #include "names.h"
 #include "use.h"
 
-/* within reports whether a path is one of a name in a folder. */
+/* within reports whether a path is that of a name in a folder. */
 static int within(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);
@@ -17,12 +17,13 @@ static int within(const char *path, const char *folder)
 
 static int is_root(const char *path) { return path[0] == '/' && path[1] == 0; }
 
-/* at_top reports whether a path is one of a name in the root. */
+/* at_top reports whether a path is that of a name in the root. */
 static int at_top(const char *path) { return path[0] == '/' && path[1] != 0 && strchr(path + 1, '/') == NULL; }
 
 static void asked(const jo_process *p, jo_name *name) { name->asked |= jo_use_program(p); }
 
-/* Where it stands is a folder that has been passed, or the last one, that may be yet. */
+/* If the last step was at p->way, the walk ends there: the process has asked. Else it has passed
+ * through that folder. */
 void jo_walk_end(jo_process *p)
 {
 	if (p->way != NULL && p->way_ends)
@@ -53,5 +54,5 @@ void jo_walk_step(jo_process *p, const char *path)
 	if (passes || is_root(path)) {
 		p->way = name;
 		p->way_ends = passes;
-	} /* else, of a link, the walk goes on beside it, or from the root */
+	} /* else, if the path is a link, the walk goes on in the same folder, or from the root */
 }

@@ -13,10 +13,10 @@
 
 enum {
 	TICK_MS = 50,
-	/* The include phase of a large C++ source is over in 100 ms; what then computes
+	/* The include phase of a large C++ source is over in 100 ms. A program that then computes
 	 * in parallel loses a quarter of a second at most. */
 	PINNED_MS = 250,
-	/* How long what is left of the tree may take to end after the command. */
+	/* How long the rest of the tree may live on after the command. */
 	GRACE_MS = 200,
 };
 
@@ -43,8 +43,8 @@ void jo_watch_pin(pid_t command)
 	since = now_ms();
 }
 
-/* release gives a process its CPUs, if it still has just the one that it was given here:
- * somebody else may have given it others. */
+/* release gives a process its CPUs back, if it still has just the one of the pin: somebody else
+ * may have given it others. */
 static void release(pid_t id)
 {
 	cpu_set_t now;
@@ -61,7 +61,7 @@ void jo_watch_unpin(void)
 		return;
 	pinned = 0;
 	unpinned = 1;
-	release(getpid()); /* the thread that was: it may be another one that calls this */
+	release(getpid()); /* the thread that was pinned; the caller may be the other thread */
 	jo_process_each(release);
 }
 
@@ -96,7 +96,7 @@ static void each(int ms)
 	ticking = ms != 0;
 }
 
-/* rest ends the timer if it is of no use. */
+/* rest stops the timer if there is no use for it. */
 static void rest(void)
 {
 	if (!pinned && !passing && !ending && !waiting)

@@ -1,4 +1,4 @@
-/* watch.h: the CPU that tracer and tree share at first, and the timer. */
+/* watch.h: the CPU that the tracer and the tree share at first, and the timer. */
 #ifndef JO_WATCH_H
 #define JO_WATCH_H
 
@@ -15,15 +15,15 @@ void jo_watch_pin(pid_t command);
 void jo_watch_unpin(void);
 void jo_watch_born(pid_t id);
 
-/* jo_watch_asked is called before a process reads or sets the CPUs of a process, whom by its
- * id, 0 for itself. The tree must not see the pin, and CPUs that it sets are left alone. */
+/* jo_watch_asked is called before p reads or sets the CPUs of the process with the id whom, 0 for
+ * itself. The tree must not see the pin, and the tracer leaves alone CPUs that the tree sets. */
 void jo_watch_asked(jo_process *p, pid_t whom);
 
-/* jo_watch_timer starts a timer that interrupts waitpid while there is a use for it; passes
- * says that output is passed on. jo_watch_tick is called after each waitpid, does what is due,
- * and reports whether anything was. jo_watch_end keeps the timer going after the command's
- * end, to give the rest of the tree some time. jo_watch_wait keeps it going until the next
- * tick, for which something waits. */
+/* jo_watch_timer starts a timer that interrupts waitpid while there is a use for it; passes tells
+ * that output is passed on. jo_watch_tick is called after each waitpid, does what is due, and
+ * reports whether a tick was due. jo_watch_end keeps the timer going after the command's end, to give
+ * the rest of the tree some time. jo_watch_wait keeps it going until the next tick, because
+ * something waits for that. */
 void jo_watch_timer(int passes);
 void jo_watch_end(void);
 void jo_watch_wait(void);

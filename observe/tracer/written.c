@@ -12,13 +12,13 @@
 typedef struct made {
 	char *real;
 	uint32_t how, forms;
-	char *name; /* NULL: by none */
+	char *name; /* as the tree wrote it; NULL: unknown */
 } made;
 
 static jo_table writes;
 static int made_folders;
 
-/* A bit for each last part of a path that was written, by its hash. */
+/* A bit, by its hash, for the last part of each path that was written. */
 static uint64_t last_parts[16];
 
 static uint32_t last_part(const char *path)
@@ -34,7 +34,7 @@ int jo_may_be_written(const char *path)
 	if (writes.used == 0 || made_folders)
 		return made_folders;
 	uint32_t h = last_part(path);
-	/* ".", ".." and a slash at the end are another file's names. */
+	/* A path that ends in ".", ".." or a slash has the last part of another name. */
 	char last = path[strlen(path) - 1];
 	return last == '.' || last == '/' || (last_parts[h / 64] >> (h % 64) & 1) != 0;
 }

@@ -5,23 +5,23 @@
 #include <stdint.h>
 
 enum {
-	JO_CREATED = 1 << 0,  /* it did not exist, or the old one is gone */
-	JO_REPLACED = 1 << 1, /* nothing is left of the old one: truncated, removed, renamed over */
+	JO_CREATED = 1 << 0,  /* nothing was there before the tree made it */
+	JO_REPLACED = 1 << 1, /* nothing is left of what was there: truncated, removed, renamed over */
 	JO_CHANGED = 1 << 2,  /* it existed, and was changed in place */
 	JO_REMOVED = 1 << 3,  /* it is gone, as far as the tracer knows */
 	JO_FOLDER = 1 << 4,   /* it is a folder */
 };
 
-/* In all of these, the folders of a path are no links, and bits are those above. jo_write sets
- * and clears bits of a path. */
+/* In all of these, real is a path whose folders are no links, and bits are those above. jo_write
+ * sets and clears bits of a path. */
 void jo_write(const char *real, uint32_t set, uint32_t clear);
 
 /* jo_write_name notes the name by which the tree wrote a file: made absolute, and otherwise as
  * the tree wrote it. form is JO_RELATIVE or JO_ABSOLUTE of names.h. */
 void jo_write_name(const char *real, const char *name, uint32_t form);
 
-/* jo_written returns the bits of a file, 0 if the tree has not written it. jo_written_in
- * also looks whether the tree made a folder above it. */
+/* jo_written returns the bits of a file, 0 if the tree has not written it. If there are none,
+ * jo_written_in returns those of a folder above it that the tree made, 0 if there is none. */
 uint32_t jo_written(const char *real);
 uint32_t jo_written_in(const char *real);
 
