@@ -7,10 +7,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* linux/limits.h: XATTR_LIST_MAX; linux/fs.h: FS_IOC_GETFLAGS, FS_FL_USER_MODIFIABLE. The file
+#include "calls.h"
+
+/* linux/limits.h: XATTR_LIST_MAX; linux/fs.h: FS_FL_USER_MODIFIABLE. The file
  * system sets the other flags, for example for how it stores the file. */
 enum { NAMES = 65536, SETTABLE = 0x000380ff };
-#define GET_FLAGS 0x80086601ul
 
 uint32_t jo_attributes(const char *path, int follow)
 {
@@ -35,7 +36,7 @@ uint32_t jo_flags(const char *path)
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return (uint32_t)errno << 24;
-	if (ioctl(fd, GET_FLAGS, &flags) != 0)
+	if (ioctl(fd, JO_GET_FLAGS, &flags) != 0)
 		flags = 0; /* a file system without flags */
 	close(fd);
 	return (uint32_t)flags & SETTABLE;

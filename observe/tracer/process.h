@@ -35,7 +35,6 @@ typedef struct jo_process {
 	int known;   /* the event of its birth has come from its parent */
 	int stopped; /* it waits for that event, stopped, for so many ticks; 0: it does not wait */
 	int placed;  /* its CPUs, or its parent's, were read or set: the tracer leaves them alone */
-	int refused; /* its call was made to fail, and not done */
 	jo_group *group;
 	dev_t expected_dev; /* of the program that execve is about to run */
 	ino_t expected_ino;
