@@ -49,13 +49,13 @@ def versioned(path: str) -> bool:
 
 
 def versioned_module(module: pytypes.ModuleType) -> bool:
-    """Return whether a module belongs to one of them."""
+    """Return the same for a module: whether its version is in every key."""
     path = getattr(module, "__file__", None)
     return module.__name__ in sys.builtin_module_names if path is None else versioned(path)
 
 
 def versioned_class(cls: type) -> bool:
-    """Return whether a class belongs to one of them."""
+    """Return the same for a class: whether its module's version is in every key."""
     module = sys.modules.get(cls.__module__)
     return cls.__module__ != "__main__" and module is not None and versioned_module(module)
 

@@ -60,7 +60,7 @@ class LoadedLibrary(JITCodeLibrary):  # type: ignore[misc]
     _shared_module: Any
 
     def linkable(self) -> Any:
-        """Return the module that other libraries link. The first request parses it; for most there is none."""
+        """Return the module that other libraries link. It is parsed at the first request; most are never requested."""
         if self._shared_module is None:
             self._shared_module, self.bitcode = ll.parse_bitcode(self.bitcode), b""
             if self.moves:

@@ -2,7 +2,8 @@
 
 ``around_compile`` surrounds a compile. Before Numba takes its global compiler lock,
 it makes the key and looks it up, and takes the lease if there is no entry. So no
-thread that holds the lock waits for a lease whose holder needs the lock. Numba then
+thread that holds the lock waits for a lease whose holder needs the lock. (A compile
+inside another one does hold the lock; ``Lookup.find`` limits its wait.) Numba then
 calls ``load_overload`` and, if it has compiled, ``save_overload``. If the compile
 fails, the lease is given up.
 """
@@ -261,7 +262,7 @@ class Results(Overloads):
             why = "as it uses dynamic globals (such as ctypes pointers and large global arrays)"
         else:
             return True
-        if lookup.parts is not None:  # if it is, the refusal was counted already
+        if lookup.parts is not None:  # without parts, the refusal was counted already
             refuse(reason, self)
         if not self.asked:
             return False

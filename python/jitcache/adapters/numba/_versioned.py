@@ -99,7 +99,10 @@ class VersionedWalker(DataWalker):
             self._or_file(value, module.__name__)
 
     def _is_data(self, value: Any, module: pytypes.ModuleType) -> bool:
-        """Whether a value is data of a kind that the walk knows, or is in a C module, which has hardly any objects."""
+        """Whether a value is of a kind that the walk describes, or is in a C module.
+
+        In a C module, hardly anybody but a program sets attributes to other values.
+        """
         return any(base in self.kinds for base in type(value).__mro__) or not hasattr(module, "__file__")
 
     def _is_added(self, value: Any, owner: str) -> bool:  # noqa: ARG002 - Python's, Numba's, NumPy's: all the same

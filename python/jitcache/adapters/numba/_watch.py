@@ -362,7 +362,7 @@ def watching() -> Iterator[None]:
 
 
 def _after_fork() -> None:
-    """Correct the number of watches in a forked child. It has only the thread that forked, which may be in none."""
+    """Correct the number of watches in a child: it has only the thread that forked, in one watch or in none."""
     global _watching
     if _watching and not here.watching:
         _watching = 1
